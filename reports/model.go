@@ -1,0 +1,141 @@
+// Package reports holds the one results model of a run and its views: JSON,
+// JUnit and the console. A view adds nothing to the model and judges nothing.
+//
+// It imports the catalogue (spec) and nothing else of this module.
+package reports
+
+import "time"
+
+// ModelVersion is the version of the results model. It rises when a reader of
+// the former version could misread the new one.
+const ModelVersion = "1"
+
+// Results is everything that one run has to tell. The committed JSON Schema
+// results.schema.json describes its JSON form.
+type Results struct {
+	Version string `json:"version"`
+	Tool    Tool   `json:"tool"`
+	Target  Target `json:"target"`
+	Run     Run    `json:"run"`
+
+	Verdict Verdict `json:"verdict"`
+	// Reasons says in words why the verdict is not Conforms.
+	Reasons []string `json:"reasons"`
+
+	Checks       []Check       `json:"checks"`
+	Observations []Observation `json:"observations"`
+	Troubles     []Trouble     `json:"troubles"`
+	Traffic      Traffic       `json:"traffic"`
+}
+
+// Tool names the harness that made the results.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Go      string `json:"go"`
+}
+
+// Target names the implementation under judgement, as its profile does.
+type Target struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Vendor  string `json:"vendor,omitempty"`
+	BaseURL string `json:"base_url"`
+	Kind    string `json:"kind"` // embedded, url, image or dockerfile
+}
+
+// Run tells what was asked for and when.
+type Run struct {
+	ID          string    `json:"id"`
+	Started     time.Time `json:"started"`
+	Seconds     float64   `json:"seconds"`
+	Seed        int64     `json:"seed"` // order of the specs and content of generated requests
+	Profile     string    `json:"profile"`
+	Selection   string    `json:"selection,omitempty"` // the filters, as flags; empty when nothing was filtered
+	Interrupted bool      `json:"interrupted"`
+	Specs       int       `json:"specs"` // Ginkgo specs that ran
+}
+
+// Verdict is the answer of a whole run.
+type Verdict string
+
+// The verdicts of a run. Every other ending of the process is a usage error.
+const (
+	Conforms       Verdict = "conforms"
+	DoesNotConform Verdict = "does-not-conform"
+	CouldNotTell   Verdict = "could-not-tell"
+)
+
+// ExitCode is the process exit code that stands for the verdict.
+func (v Verdict) ExitCode() int {
+	switch v {
+	case Conforms:
+		return 0
+	case DoesNotConform:
+		return 1
+	default:
+		return 3
+	}
+}
+
+// Outcome is the answer for one requirement on one operation.
+type Outcome string
+
+// The outcomes of a check.
+const (
+	Pass        Outcome = "pass"
+	Fail        Outcome = "fail"
+	NotAssessed Outcome = "not-assessed" // an input was missing; Check.Missing says which
+	Error       Outcome = "error"        // the harness's own trouble, never blamed on the target
+)
+
+// Check is one requirement × operation and what became of it.
+type Check struct {
+	Requirement string  `json:"requirement"`
+	Operation   string  `json:"operation"`
+	Group       string  `json:"group"`
+	Level       string  `json:"level"` // stated or derived
+	Outcome     Outcome `json:"outcome"`
+	// Assessments counts how often the requirement was put to the test.
+	Assessments int `json:"assessments"`
+	// Missing lists the inputs without which the requirement could not be assessed.
+	Missing []string `json:"missing,omitempty"`
+	// Violations holds the first few; ViolationCount counts all.
+	Violations     []Violation `json:"violations,omitempty"`
+	ViolationCount int         `json:"violation_count,omitempty"`
+}
+
+// Violation is one sighting of a broken requirement, with all that is needed
+// to understand it and to see it again.
+type Violation struct {
+	Statement string `json:"statement"` // the requirement in our own words
+	Section   string `json:"section"`   // where the specification says so
+	Spec      string `json:"spec,omitempty"`
+	Pointer   string `json:"pointer"` // JSON pointer into the body, or "" for the whole; "header:…" and "status" otherwise
+	Expected  string `json:"expected"`
+	Actual    string `json:"actual"`
+	Curl      string `json:"curl,omitempty"` // repeats the request; the key is an environment variable
+}
+
+// Observation records what the target does where the specification is silent.
+type Observation struct {
+	Silence   string `json:"silence"`
+	Operation string `json:"operation,omitempty"`
+	Value     string `json:"value"`
+	Count     int    `json:"count"`
+}
+
+// Trouble is a failure of the harness or of the way to the target: it keeps a
+// run from telling, and is nobody's violation.
+type Trouble struct {
+	Where string `json:"where"`
+	What  string `json:"what"`
+}
+
+// Traffic sums up what went over the wire.
+type Traffic struct {
+	Requests      int            `json:"requests"`
+	Statuses      map[string]int `json:"statuses"` // by HTTP status; "none" where no answer came
+	BytesReceived int64          `json:"bytes_received"`
+	Throttled     int            `json:"throttled"` // 429 answers that were waited out
+}

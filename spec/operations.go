@@ -1,0 +1,137 @@
+package spec
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Answer is the outer form of an operation's 200 body.
+type Answer int
+
+// The three outer forms that the section Endpoints shows.
+const (
+	One   Answer = iota // the resource itself
+	Page                // {items, next_starting_after}
+	Array               // a plain JSON array of resources
+)
+
+// Scope names what a key must be allowed to do: <resource>:<action>. The zero
+// Scope belongs to an operation whose scopes the specification does not show.
+type Scope struct {
+	Resource, Action string
+}
+
+// Alternatives returns the four scopes of which any one suffices
+// (Authentication, rule 2), narrowest first; nil for the zero Scope.
+func (s Scope) Alternatives() []string {
+	if s == (Scope{}) {
+		return nil
+	}
+	return []string{s.Resource + ":" + s.Action, s.Resource + ":all", "all:" + s.Action, "all:all"}
+}
+
+// Operation is one of the 18 operations to which the section Endpoints gives a shape.
+type Operation struct {
+	ID       string // permanent; also the operationId in the OpenAPI document
+	Method   string
+	Path     string // template from the server's root, e.g. /api/v2/campaigns/{id}/variables
+	Section  string // heading under Endpoints that describes it
+	Summary  string // what it does, in a few words
+	Scope    Scope
+	Answer   Answer
+	Resource string // schema component of the resource in the answer
+}
+
+// Unsafe reports whether the operation can change the target's state.
+func (o Operation) Unsafe() bool { return o.Method != http.MethodGet }
+
+// HasPathID reports whether the path carries the id of a resource.
+func (o Operation) HasPathID() bool { return strings.Contains(o.Path, "{id}") }
+
+// Ids of the operations, for use in code that treats one of them specially.
+const (
+	AddCampaignVariables = "campaigns.add-variables"
+	MoveLead             = "leads.move"
+	MoveAccounts         = "accounts.move"
+	CreatePlacementTest  = "inbox-placement-tests.create"
+	ListPlacementTests   = "inbox-placement-tests.list"
+	GetPlacementTest     = "inbox-placement-tests.get"
+	DeletePlacementTest  = "inbox-placement-tests.delete"
+	ListPlacementReports = "inbox-placement-reports.list"
+	ListSubsequences     = "subsequences.list"
+	DeleteSubsequence    = "subsequences.delete"
+	ListMembers          = "workspace-members.list"
+	ListGroupMembers     = "workspace-group-members.list"
+	ListDFYOrders        = "dfy-email-account-orders.list"
+	ListTagMappings      = "custom-tag-mappings.list"
+	ListLeadLabels       = "lead-labels.list"
+	ListLeadLists        = "lead-lists.list"
+	ListPhoneNumbers     = "phone-numbers.list"
+	ListWebhookEvents    = "webhook-events.list"
+)
+
+// OptionsPath is the 19th path: the specification names it as the source of
+// valid recipients_labels but shows neither its answer nor its scopes.
+const OptionsPath = "/api/v2/inbox-placement-tests/email-service-provider-options"
+
+var operations = []Operation{
+	{AddCampaignVariables, http.MethodPost, "/api/v2/campaigns/{id}/variables", "Campaigns", "add campaign variables",
+		Scope{"campaigns", "update"}, One, "Campaign"},
+	{MoveLead, http.MethodPost, "/api/v2/leads/subsequence/move", "Leads", "move a lead to a subsequence",
+		Scope{"leads", "update"}, One, "Lead"},
+	{MoveAccounts, http.MethodPost, "/api/v2/accounts/move", "Accounts", "move accounts between workspaces",
+		Scope{}, One, "AccountMove"},
+	{CreatePlacementTest, http.MethodPost, "/api/v2/inbox-placement-tests", "Inbox placement tests", "create a test",
+		Scope{"inbox_placement_tests", "create"}, One, "InboxPlacementTest"},
+	{ListPlacementTests, http.MethodGet, "/api/v2/inbox-placement-tests", "Inbox placement tests", "list tests",
+		Scope{"inbox_placement_tests", "read"}, Page, "InboxPlacementTest"},
+	{GetPlacementTest, http.MethodGet, "/api/v2/inbox-placement-tests/{id}", "Inbox placement tests", "get a test",
+		Scope{"inbox_placement_tests", "read"}, One, "InboxPlacementTest"},
+	{DeletePlacementTest, http.MethodDelete, "/api/v2/inbox-placement-tests/{id}", "Inbox placement tests", "delete a test",
+		Scope{"inbox_placement_tests", "delete"}, One, "InboxPlacementTest"},
+	{ListPlacementReports, http.MethodGet, "/api/v2/inbox-placement-reports", "Inbox placement reports", "list blacklist and spam-filter reports",
+		Scope{"inbox_placement_reports", "read"}, Page, "InboxPlacementReport"},
+	{ListSubsequences, http.MethodGet, "/api/v2/subsequences", "Campaign subsequences", "list subsequences",
+		Scope{"subsequences", "read"}, Page, "Subsequence"},
+	{DeleteSubsequence, http.MethodDelete, "/api/v2/subsequences/{id}", "Campaign subsequences", "delete a subsequence",
+		Scope{"subsequences", "delete"}, One, "Subsequence"},
+	{ListMembers, http.MethodGet, "/api/v2/workspace-members", "Workspace members", "list members",
+		Scope{"workspace_members", "read"}, Page, "WorkspaceMember"},
+	{ListGroupMembers, http.MethodGet, "/api/v2/workspace-group-members", "Workspace group members", "list group members",
+		Scope{"workspace_group_members", "read"}, Page, "WorkspaceGroupMember"},
+	{ListDFYOrders, http.MethodGet, "/api/v2/dfy-email-account-orders", "Done-for-you email account orders", "list orders",
+		Scope{"dfy_email_account_orders", "read"}, Page, "DFYEmailAccountOrder"},
+	{ListTagMappings, http.MethodGet, "/api/v2/custom-tag-mappings", "Custom tag mappings", "list tag mappings",
+		Scope{"custom_tag_mappings", "read"}, Page, "CustomTagMapping"},
+	{ListLeadLabels, http.MethodGet, "/api/v2/lead-labels", "Lead labels", "list labels",
+		Scope{"lead-labels", "read"}, Page, "LeadLabel"},
+	{ListLeadLists, http.MethodGet, "/api/v2/lead-lists", "Lead lists", "list lead lists",
+		Scope{"lead_lists", "read"}, Page, "LeadList"},
+	{ListPhoneNumbers, http.MethodGet, "/api/v2/crm-actions/phone-numbers", "Phone numbers", "list phone numbers",
+		Scope{"crm_actions", "read"}, Array, "PhoneNumber"},
+	{ListWebhookEvents, http.MethodGet, "/api/v2/webhook-events", "Webhook events", "list delivery attempts",
+		Scope{"webhook_events", "read"}, Page, "WebhookEvent"},
+}
+
+// Operations returns the 18 operations in the specification's order.
+func Operations() []Operation { return append([]Operation(nil), operations...) }
+
+// FindOperation returns the operation with the given id.
+func FindOperation(id string) (Operation, bool) {
+	for _, op := range operations {
+		if op.ID == id {
+			return op, true
+		}
+	}
+	return Operation{}, false
+}
+
+// MustOperation returns the operation with the given id and panics if there is
+// none: for ids written in code, which a test covers.
+func MustOperation(id string) Operation {
+	op, ok := FindOperation(id)
+	if !ok {
+		panic("spec: no operation " + id)
+	}
+	return op
+}
