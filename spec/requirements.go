@@ -13,7 +13,7 @@ const (
 // Profile is a set of requirements that a run can be asked for.
 type Profile string
 
-// The profiles. Full is all of them and is no requirement's own.
+// The profiles. Full is all of them and no requirement's own.
 const (
 	ProfileShape     Profile = "shape" // works on a stateless mock: status, content type, schemas
 	ProfileRead      Profile = "read"
@@ -26,15 +26,141 @@ const (
 	ProfileFull      Profile = "full"
 )
 
+// Profiles returns every profile, Full last.
+func Profiles() []Profile {
+	return []Profile{ProfileShape, ProfileRead, ProfileWrite, ProfileScopes, ProfileIsolation,
+		ProfileAdmin, ProfileBilling, ProfileRateLimit, ProfileFull}
+}
+
+// Group is a family of requirements: a column of the summary table.
+type Group string
+
+// The groups, in the order in which a summary shows them.
+const (
+	GroupShape     Group = "shape"
+	GroupErrors    Group = "errors"
+	GroupKeys      Group = "keys"
+	GroupBilling   Group = "billing"
+	GroupPages     Group = "pages"
+	GroupFilters   Group = "filters"
+	GroupRequests  Group = "requests"
+	GroupState     Group = "state"
+	GroupIsolation Group = "isolation"
+	GroupRate      Group = "rate"
+)
+
+// Groups returns the groups in summary order.
+func Groups() []Group {
+	return []Group{GroupShape, GroupErrors, GroupKeys, GroupBilling, GroupPages, GroupFilters,
+		GroupRequests, GroupState, GroupIsolation, GroupRate}
+}
+
 // Requirement is one thing that the specification demands of a server.
 type Requirement struct {
 	ID         string
 	Level      Level
-	Group      string  // column of the summary table, e.g. "pages"
-	Profile    Profile // the profile that it belongs to
-	Statement  string  // in our own words; what must hold
-	Reasoning  string  // for Derived: why it follows
-	Section    string  // where the specification says so
-	Method     string  // how it is checked, for `explain`
-	Operations []string
+	Group      Group
+	Profile    Profile
+	Statement  string   // what must hold, in our own words
+	Reasoning  string   // for Derived: why it follows from what is stated
+	Section    string   // where the specification says so
+	Method     string   // how it is put to the test
+	Operations []string // ids of the operations that it binds
 }
+
+// Pair is a requirement on one operation: the unit that is judged.
+type Pair struct {
+	Requirement string
+	Operation   string
+}
+
+// catalogue holds every requirement once, in reading order.
+var catalogue = join(
+	shapeRequirements(),
+	errorRequirements(),
+	keyRequirements(),
+	pageRequirements(),
+	filterRequirements(),
+	requestRequirements(),
+	stateRequirements(),
+	eventRequirements(),
+	isolationRequirements(),
+	rateRequirements(),
+)
+
+var byID = func() map[string]Requirement {
+	index := make(map[string]Requirement, len(catalogue))
+	for _, r := range catalogue {
+		index[r.ID] = r
+	}
+	return index
+}()
+
+var pairs = func() map[Pair]bool {
+	set := make(map[Pair]bool)
+	for _, r := range catalogue {
+		for _, op := range r.Operations {
+			set[Pair{r.ID, op}] = true
+		}
+	}
+	return set
+}()
+
+// Requirements returns the whole catalogue in reading order.
+func Requirements() []Requirement { return append([]Requirement(nil), catalogue...) }
+
+// FindRequirement returns the requirement with the given id.
+func FindRequirement(id string) (Requirement, bool) {
+	r, ok := byID[id]
+	return r, ok
+}
+
+// Pairs returns every requirement × operation in reading order.
+func Pairs() []Pair {
+	all := make([]Pair, 0, len(pairs))
+	for _, r := range catalogue {
+		for _, op := range r.Operations {
+			all = append(all, Pair{r.ID, op})
+		}
+	}
+	return all
+}
+
+// Has reports whether the catalogue binds the operation to the requirement.
+func Has(p Pair) bool { return pairs[p] }
+
+func join(tables ...[]Requirement) []Requirement {
+	var all []Requirement
+	for _, t := range tables {
+		all = append(all, t...)
+	}
+	return all
+}
+
+// ops returns the ids of the operations that satisfy the predicate.
+func ops(want func(Operation) bool) []string {
+	var ids []string
+	for _, op := range operations {
+		if want(op) {
+			ids = append(ids, op.ID)
+		}
+	}
+	return ids
+}
+
+func allOps() []string { return ops(func(Operation) bool { return true }) }
+
+// pagedOps are the ten lists with cursor pagination.
+func pagedOps() []string { return ops(func(o Operation) bool { return o.Answer == Page }) }
+
+// listOps are the paged lists and the plain array.
+func listOps() []string { return ops(func(o Operation) bool { return o.Answer != One }) }
+
+// pathIDOps name their resource in the path.
+func pathIDOps() []string { return ops(Operation.HasPathID) }
+
+// bodyOps take a JSON request body.
+func bodyOps() []string { return ops(func(o Operation) bool { return o.Method == "POST" }) }
+
+// scopedOps are those whose scopes the specification shows.
+func scopedOps() []string { return ops(func(o Operation) bool { return o.Scope != (Scope{}) }) }

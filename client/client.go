@@ -1,0 +1,156 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Client sends requests to one target. It is safe for concurrent use, follows
+// no redirect and keeps no cookie.
+type Client struct {
+	opts     Options
+	base     *url.URL
+	slots    chan struct{} // one element for each request under way
+	pace     *rate.Limiter
+	gates    gates
+	jitter   func(time.Duration) time.Duration
+	redactor *redactor
+	traffic  counters
+}
+
+// New returns a client for the target that the options name. Its errors are
+// mistakes in the options; the target is not contacted.
+func New(opts Options) (*Client, error) {
+	base, baseErr := parseBase(opts.BaseURL)
+	opts, optsErr := opts.withDefaults()
+	if err := errors.Join(baseErr, optsErr); err != nil {
+		return nil, err
+	}
+	return &Client{
+		opts:     opts,
+		base:     base,
+		slots:    make(chan struct{}, opts.Concurrency),
+		pace:     newPace(opts.RequestsPerSecond),
+		gates:    gates{shut: map[string]*gate{}, patience: opts.MaxThrottle},
+		jitter:   seededJitter(opts.Seed),
+		redactor: newRedactor(opts.Keys, opts.Secrets),
+	}, nil
+}
+
+// newPace spaces requests evenly. The burst covers 20 ms, so that a late timer
+// does not lower a high rate.
+func newPace(requestsPerSecond float64) *rate.Limiter {
+	if requestsPerSecond == 0 {
+		return rate.NewLimiter(rate.Inf, 1)
+	}
+	return rate.NewLimiter(rate.Limit(requestsPerSecond), max(1, int(requestsPerSecond/50)))
+}
+
+// Do sends the request and returns what became of it. A 429 is waited out and
+// the request repeated, unless it says NoRetry; a 5xx is never repeated.
+func (c *Client) Do(ctx context.Context, req Request) Exchange {
+	c.redactor.learn(req.Key)
+	if _, err := c.build(ctx, req); err != nil {
+		return c.finish(c.unsent(req, ErrRequest, err))
+	}
+	for waitedOut := 0; ; waitedOut++ {
+		e, wait, again := c.once(ctx, req, waitedOut)
+		e.Throttled = waitedOut
+		if !again {
+			return c.finish(e)
+		}
+		c.traffic.waitedOut()
+		c.opts.Observe(e)
+		if err := c.opts.Sleep(ctx, wait); err != nil {
+			e = c.unsent(req, ErrCanceled, context.Cause(ctx))
+			e.Throttled = waitedOut + 1
+			return c.finish(e)
+		}
+	}
+}
+
+// All does the requests concurrently and returns their exchanges in the same order.
+func (c *Client) All(ctx context.Context, reqs []Request) []Exchange {
+	exchanges := make([]Exchange, len(reqs))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(len(reqs), c.opts.Concurrency) {
+		workers.Go(func() {
+			for i := range next {
+				exchanges[i] = c.Do(ctx, reqs[i])
+			}
+		})
+	}
+	for i := range reqs {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	return exchanges
+}
+
+// Traffic returns the sums so far.
+func (c *Client) Traffic() Traffic { return c.traffic.snapshot() }
+
+// Redact returns s with every secret that the client knows replaced: the token
+// of a key by $OUTREACH_KEY_<NAME>, anything else by [redacted]. It finds them
+// plain, percent-encoded, JSON-escaped and inside base64, as in Basic
+// credentials. A secret of fewer than eight bytes is found where it stands as a
+// word of its own, or else a key like "test" would eat into every other text.
+func (c *Client) Redact(s string) string { return c.redactor.redact(s) }
+
+// Close closes the connections that are idle. The client stays usable.
+func (c *Client) Close() {
+	if t, ok := c.opts.Transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// once sends the request one time, when its turn has come. It reports whether
+// the answer is a 429 after which the request is to be sent again, and when.
+func (c *Client) once(ctx context.Context, req Request, waitedOut int) (e Exchange, wait time.Duration, again bool) {
+	key, _ := req.authorization()
+	if kind, cause := c.admit(ctx, req, key); kind != nil {
+		return c.unsent(req, kind, cause), 0, false
+	}
+	defer func() { <-c.slots }()
+
+	e = c.send(ctx, req)
+	switch {
+	case e.Status == 0:
+		return e, 0, false
+	case e.Status != http.StatusTooManyRequests:
+		c.gates.open(key, e.Sent)
+		return e, 0, false
+	}
+	now := c.opts.Now()
+	wait, named := retryAfter(e.Header, now)
+	if !named {
+		wait = backoff(waitedOut, c.jitter)
+	}
+	hopeless := c.gates.close(key, now, wait)
+	if req.NoRetry {
+		return e, 0, false
+	}
+	if hopeless || waitedOut >= c.opts.MaxThrottled {
+		e.Err = c.fail(req, ErrThrottled, c.throttled(waitedOut+1))
+		return e, 0, false
+	}
+	return e, wait, true
+}
+
+func (c *Client) finish(e Exchange) Exchange {
+	c.opts.Observe(e)
+	return e
+}
+
+// unsent returns the exchange of a request that never left.
+func (c *Client) unsent(req Request, kind, cause error) Exchange {
+	return Exchange{Request: req, Err: c.fail(req, kind, cause), redactor: c.redactor}
+}

@@ -1,0 +1,229 @@
+package client
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+)
+
+func TestCurl(t *testing.T) {
+	raw := "bearer " + mainKey.Token
+	basic := "Basic dG9rZW4tb2YtbWFpbg=="
+	for _, tc := range []struct {
+		name string
+		req  Request
+		want string
+	}{
+		{"no key", Request{Path: "/x"}, `curl -i "$OUTREACH_URL/x"`},
+		{"get", Request{Path: "/api/v2/tests", Query: url.Values{"limit": {"10"}, "search": {"a b"}}, Key: mainKey},
+			`curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/api/v2/tests?limit=10&search=a%20b"`},
+		{"post", Request{Method: "POST", Path: "/x", Key: mainKey, Body: []byte(`{"a":"it's $5"}`)},
+			`curl -i -X POST -H "Authorization: Bearer $OUTREACH_KEY_MAIN" -H 'Content-Type: application/json' --data-raw '{"a":"it'\''s $5"}' "$OUTREACH_URL/x"`},
+		{"delete", Request{Method: "DELETE", Path: "/x"}, `curl -i -X DELETE "$OUTREACH_URL/x"`},
+		{"head", Request{Method: "HEAD", Path: "/x"}, `curl -i --head "$OUTREACH_URL/x"`},
+		{"raw authorization with a known token", Request{Path: "/x", Key: mainKey, Authorization: &raw},
+			`curl -i -H "Authorization: bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/x"`},
+		{"encoded token", Request{Path: "/x", Key: mainKey, Authorization: &basic},
+			`curl -i -H 'Authorization: Basic [redacted]' "$OUTREACH_URL/x"`},
+		{"empty authorization", Request{Path: "/x", Authorization: new(string)}, `curl -i -H 'Authorization;' "$OUTREACH_URL/x"`},
+		{"token in the query", Request{Path: "/x", Query: url.Values{"k": {mainKey.Token}, "l": {""}}, Key: mainKey},
+			`curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/x?k=$OUTREACH_KEY_MAIN&l="`},
+		{"token before a letter", Request{Path: "/" + mainKey.Token + "x", Key: mainKey},
+			`curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/${OUTREACH_KEY_MAIN}x"`},
+		{"character with a meaning in double quotes", Request{Path: "/a!"}, `curl -i "$OUTREACH_URL"'/a!'`},
+		{"dots that curl would resolve", Request{Path: "/a/../b"}, `curl -i --path-as-is "$OUTREACH_URL/a/../b"`},
+		{"brackets that curl would expand", Request{Path: "/a[1]"}, `curl -i --globoff "$OUTREACH_URL/a[1]"`},
+		{"content type suppressed", Request{Method: "POST", Path: "/x", Body: []byte("1"), Header: http.Header{"Content-Type": nil}},
+			`curl -i -X POST -H 'Content-Type:' --data-raw '1' "$OUTREACH_URL/x"`},
+		{"lines in the body", Request{Path: "/x", Body: []byte("{\n'%\\é}")},
+			`printf '{\012\047%%\134\303\251}' | curl -i -X GET -H 'Content-Type: application/json' --data-binary @- "$OUTREACH_URL/x"`},
+		{"long body", Request{Method: "POST", Path: "/x", Body: bytes.Repeat([]byte("x"), maxCurlBody+1)},
+			`curl -i -X POST -H 'Content-Type: application/json' --data-binary @body "$OUTREACH_URL/x" # the file body holds 16385 bytes, which are not shown`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			NewWithT(t).Expect(Exchange{Request: tc.req}.Curl()).To(Equal(tc.want))
+		})
+	}
+}
+
+// drawRequest draws any request that can be sent.
+func drawRequest(t *rapid.T, key Key) Request {
+	text := rapid.OneOf(
+		rapid.String(),
+		rapid.SampledFrom([]string{"", " ", "'", `"`, "`id`", "$HOME", "$(id)", `\`, "!!", "%", "%41", "*", "~", "#", ";", "&", "a\nb", "\x00", "-d", "@file", key.Token, key.Token + "x"}),
+	)
+	values := rapid.SliceOfN(text, 0, 2)
+	req := Request{
+		Method: rapid.SampledFrom([]string{"GET", "POST", "DELETE", "PATCH"}).Draw(t, "method"),
+		Path:   "/api/" + url.PathEscape(text.Draw(t, "segment")),
+		Query:  url.Values(rapid.MapOfN(text, values, 0, 2).Draw(t, "query")),
+		Body:   []byte(text.Draw(t, "body")),
+	}
+	if rapid.Bool().Draw(t, "keyed") {
+		req.Key = key
+	}
+	if rapid.Bool().Draw(t, "header") {
+		req.Header = http.Header{"X-Extra": {strings.Trim(oneLine(text.Draw(t, "value")), " \t")}}
+	}
+	return req
+}
+
+// The line says the same request as went over the wire, once a shell and curl
+// have read it. Curl itself is played by a script that writes its arguments and
+// standard input down.
+func TestCurlRepeatsTheRequest(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no POSIX shell on this machine")
+	}
+	dir := t.TempDir()
+	const script = "#!/bin/sh\nprintf '%s\\0' \"$@\" > \"$CURL_DIR/args\"\ncase \"$*\" in *@-*) cat > \"$CURL_DIR/stdin\";; esac\n"
+	if err := os.WriteFile(filepath.Join(dir, "curl"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	key := Key{Name: "main", Token: "T0ken.0f-the~main_key"}
+	var wire *http.Request
+	var wireBody []byte
+	c := newClient(t, Options{BaseURL: "http://host/prefix", Keys: []Key{key}, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		wire = r
+		wireBody, _ = io.ReadAll(r.Body)
+		return answer(http.StatusOK, nil), nil
+	})})
+	rapid.Check(t, func(t *rapid.T) {
+		e := c.Do(t.Context(), drawRequest(t, key))
+		if e.Err != nil {
+			t.Fatal(e.Err)
+		}
+		line := e.Curl()
+		if strings.Contains(line, key.Token) || strings.ContainsAny(line, "\n\r\x00") {
+			t.Fatalf("not one line without a secret: %q", line)
+		}
+		command := exec.Command(shell, "-c", line)
+		command.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "CURL_DIR=" + dir,
+			"OUTREACH_URL=http://host/prefix", "OUTREACH_KEY_MAIN=" + key.Token}
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", line, err, out)
+		}
+		said := readCurl(t, dir)
+		g := NewWithT(t)
+		g.Expect(said.method).To(Equal(wire.Method), line)
+		g.Expect(said.address).To(Equal(wire.URL.String()), line)
+		g.Expect(said.body).To(Equal(string(wireBody)), line)
+		sent := maps.Clone(wire.Header)
+		delete(sent, "User-Agent")
+		g.Expect(said.header).To(Equal(sent), line)
+	})
+}
+
+// Any pieces come out of a shell as they went in, in one word.
+func TestQuoteSurvivesAShell(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no POSIX shell on this machine")
+	}
+	const value = `the "value" of $V`
+	literal := rapid.OneOf(
+		rapid.StringMatching(`[ -~é\n]{1,4}`),
+		rapid.SampledFrom([]string{`\\`, `\$V`, "$V", "`V`", `"`, "'", "!!", "x_1"}),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		var pieces []piece
+		want := ""
+		for range rapid.IntRange(1, 4).Draw(t, "pieces") {
+			if rapid.Bool().Draw(t, "variable") {
+				pieces, want = append(pieces, piece{env: "V"}), want+value
+				continue
+			}
+			s := literal.Draw(t, "literal")
+			pieces, want = append(pieces, piece{text: s}), want+s
+		}
+		command := exec.Command(shell, "-c", "printf '[%s]' "+quote(pieces))
+		command.Env = []string{"V=" + value}
+		out, err := command.CombinedOutput()
+		if err != nil || string(out) != "["+want+"]" {
+			t.Fatalf("%s says %q (%v), want %q", quote(pieces), out, err, want)
+		}
+	})
+}
+
+// curlCall is what a command line asks of curl.
+type curlCall struct {
+	method, address, body string
+	header                http.Header
+}
+
+func readCurl(t *rapid.T, dir string) curlCall {
+	raw, err := os.ReadFile(filepath.Join(dir, "args"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := strings.Split(strings.TrimSuffix(string(raw), "\x00"), "\x00")
+	call := curlCall{method: http.MethodGet, header: http.Header{}}
+	for len(args) > 0 {
+		option := args[0]
+		args = args[1:]
+		switch option {
+		case "-i", "--globoff", "--path-as-is":
+			continue
+		}
+		if !strings.HasPrefix(option, "-") {
+			call.address = option
+			continue
+		}
+		value := args[0]
+		args = args[1:]
+		switch option {
+		case "-X":
+			call.method = value
+		case "-H":
+			name, text, found := strings.Cut(value, ": ")
+			if !found {
+				name = strings.TrimSuffix(value, ";")
+			}
+			call.header[name] = append(call.header[name], text)
+		case "--data-raw":
+			call.body = value
+		case "--data-binary":
+			stdin, err := os.ReadFile(filepath.Join(dir, "stdin"))
+			if err != nil || value != "@-" {
+				t.Fatalf("standard input of %q: %v", value, err)
+			}
+			call.body = string(stdin)
+		default:
+			t.Fatalf("curl has no option %q here", option)
+		}
+	}
+	return call
+}
+
+func TestCurlNeverShowsASecret(t *testing.T) {
+	names := slices.Sorted(maps.Keys(encodings))
+	rapid.Check(t, func(t *rapid.T) {
+		secret := drawSecret(t)
+		hide := func(label string) string {
+			return encodings[rapid.SampledFrom(names).Draw(t, label)]("x:" + secret + "y")
+		}
+		authorization := "Basic " + hide("authorization")
+		e := Exchange{
+			Request: Request{
+				Path: "/" + url.PathEscape(hide("path")), Query: url.Values{"q": {hide("query")}},
+				Header: http.Header{"X-Key": {hide("header")}}, Body: []byte(hide("body")), Authorization: &authorization,
+			},
+			redactor: newRedactor([]Key{{Name: "main", Token: secret}}, nil),
+		}
+		if how := revealed(e.Curl(), secret); how != "" {
+			t.Fatalf("%s shows %q %s", e.Curl(), secret, how)
+		}
+	})
+}

@@ -1,0 +1,160 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Defaults of Options.
+const (
+	DefaultConcurrency  = 16
+	DefaultTimeout      = 30 * time.Second
+	DefaultMaxBody      = 8 << 20
+	DefaultMaxThrottle  = 2 * time.Minute
+	DefaultMaxThrottled = 30
+)
+
+// UserAgent is the User-Agent header of every request that sets no other.
+const UserAgent = "outreach-conformance"
+
+// Options say where the target is and how it is to be treated. Only BaseURL is
+// required; zero means the default.
+type Options struct {
+	// BaseURL is the target's address as the specification writes {base_url}:
+	// http or https, a host, optionally a port and a path prefix.
+	BaseURL string
+
+	Concurrency       int           // most requests under way at once
+	RequestsPerSecond float64       // pace over all keys; 0 is unpaced
+	Timeout           time.Duration // for one request, from the connection to the last byte of the body
+	MaxBody           int64         // bytes of a body that are kept
+
+	// MaxThrottle is how long a key may be answered with nothing but 429 before
+	// its requests fail with ErrThrottled, and MaxThrottled how many 429
+	// answers one request waits out.
+	MaxThrottle  time.Duration
+	MaxThrottled int
+
+	Keys    []Key    // keys whose tokens Redact replaces by their variable; keys of requests are learnt as they come
+	Secrets []string // other strings that nobody must read
+	Seed    uint64   // of the jitter in back-off waits
+
+	// Transport replaces the network. It must honour the request's context.
+	Transport http.RoundTripper
+	// Observe is called with every exchange, from many goroutines: once with
+	// what Do returns, and before that with each 429 that Do waits out.
+	Observe func(Exchange)
+
+	// Now and Sleep replace the clock that paces and waits. Sleep returns early
+	// with the context's error when the context ends.
+	Now   func() time.Time
+	Sleep func(context.Context, time.Duration) error
+}
+
+// withDefaults fills in the defaults; it reports every value that cannot be meant.
+func (o Options) withDefaults() (Options, error) {
+	var wrong []error
+	for _, bound := range []struct {
+		name  string
+		value float64
+	}{
+		{"Concurrency", float64(o.Concurrency)},
+		{"RequestsPerSecond", o.RequestsPerSecond},
+		{"Timeout", float64(o.Timeout)},
+		{"MaxBody", float64(o.MaxBody)},
+		{"MaxThrottle", float64(o.MaxThrottle)},
+		{"MaxThrottled", float64(o.MaxThrottled)},
+	} {
+		if !(bound.value >= 0 && bound.value <= math.MaxFloat64) { // NaN and infinity fail too
+			wrong = append(wrong, fmt.Errorf("client: %s is %v: give a positive value, or 0 for the default", bound.name, bound.value))
+		}
+	}
+	setDefault(&o.Concurrency, DefaultConcurrency)
+	setDefault(&o.Timeout, DefaultTimeout)
+	setDefault(&o.MaxBody, DefaultMaxBody)
+	setDefault(&o.MaxThrottle, DefaultMaxThrottle)
+	setDefault(&o.MaxThrottled, DefaultMaxThrottled)
+	if o.Transport == nil {
+		o.Transport = newTransport(o.Concurrency)
+	}
+	if o.Observe == nil {
+		o.Observe = func(Exchange) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	return o, errors.Join(wrong...)
+}
+
+func setDefault[T comparable](value *T, otherwise T) {
+	var zero T
+	if *value == zero {
+		*value = otherwise
+	}
+}
+
+func newTransport(concurrency int) *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           concurrency,
+		MaxIdleConnsPerHost:    concurrency,
+		MaxResponseHeaderBytes: 256 << 10,
+		// Below the 5 s after which common servers close an idle connection: a
+		// POST that meets the closing cannot be repeated and would be lost.
+		IdleConnTimeout: 4 * time.Second,
+	}
+}
+
+// parseBase reads a base address and drops the slash at its end.
+func parseBase(address string) (*url.URL, error) {
+	base, err := url.Parse(address)
+	if err != nil {
+		// The parser's text quotes the address, which may hold a password.
+		var parse *url.Error
+		if errors.As(err, &parse) {
+			err = parse.Err
+		}
+		return nil, fmt.Errorf("client: base address: %w", err)
+	}
+	var wrong string
+	switch {
+	case base.Scheme != "http" && base.Scheme != "https":
+		wrong = "must begin with http:// or https://"
+	case base.Hostname() == "":
+		wrong = "names no host"
+	case base.User != nil:
+		wrong = "must not carry a user or password: credentials belong in keys"
+	case base.RawQuery != "" || base.ForceQuery:
+		wrong = "must not carry a query"
+	case base.Fragment != "":
+		wrong = "must not carry a fragment"
+	}
+	if wrong != "" {
+		shown := url.URL{Scheme: base.Scheme, Opaque: base.Opaque, Host: base.Host, Path: base.Path} // no password, no query
+		return nil, fmt.Errorf("client: base address %q %s; write it like https://host/prefix", shown.String(), wrong)
+	}
+	prefix := strings.TrimRight(base.EscapedPath(), "/")
+	base.Path, base.RawPath = strings.TrimRight(base.Path, "/"), prefix
+	return base, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

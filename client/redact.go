@@ -1,0 +1,184 @@
+package client
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// A redactor knows secrets and finds them in text. Keys are learnt while it is
+// in use, so its table of needles is replaced, never changed.
+type redactor struct {
+	mu      sync.Mutex
+	known   map[string]bool // tokens
+	needles []needle
+	table   atomic.Pointer[needleTable]
+}
+
+// needleTable holds needles by their first byte, longest first.
+type needleTable [256][]needle
+
+// A needle is one form in which a secret may show.
+type needle struct {
+	text   string
+	env    string // the variable that holds the secret and can stand for this form of it; empty if none can
+	base64 bool   // a part of a base64 string, all of which has to go
+	word   bool   // too short to be told from ordinary text unless it stands alone
+}
+
+// piece is a part of a redacted text: literal text, or the name of an
+// environment variable.
+type piece struct{ text, env string }
+
+func newRedactor(keys []Key, secrets []string) *redactor {
+	r := &redactor{known: map[string]bool{}}
+	for _, k := range keys {
+		r.add(k.Token, k.Env())
+	}
+	for _, s := range secrets {
+		r.add(s, "")
+	}
+	r.index()
+	return r
+}
+
+// learn adds a key that a request carries.
+func (r *redactor) learn(k Key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if k.Token != "" && !r.known[k.Token] {
+		r.add(k.Token, k.Env())
+		r.index()
+	}
+}
+
+func (r *redactor) add(secret, env string) {
+	if secret == "" || r.known[secret] {
+		return
+	}
+	r.known[secret] = true
+	r.needles = append(r.needles, needlesOf(secret, env)...)
+}
+
+func (r *redactor) index() {
+	var table needleTable
+	for _, n := range r.needles {
+		table[n.text[0]] = append(table[n.text[0]], n)
+	}
+	for _, bucket := range table {
+		slices.SortStableFunc(bucket, func(a, b needle) int { return cmp.Compare(len(b.text), len(a.text)) })
+	}
+	r.table.Store(&table)
+}
+
+func (r *redactor) redact(s string) string {
+	var b strings.Builder
+	for _, p := range r.pieces(s) {
+		if p.env != "" {
+			b.WriteByte('$')
+			b.WriteString(p.env)
+		}
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+// pieces takes the secrets out of s.
+func (r *redactor) pieces(s string) []piece {
+	var out []piece
+	literal := func(text string) {
+		if text != "" {
+			out = append(out, piece{text: text})
+		}
+	}
+	done := 0
+	for _, f := range merge(r.find(s)) {
+		literal(s[done:f.start])
+		if f.env != "" {
+			out = append(out, piece{env: f.env})
+		} else {
+			literal("[redacted]")
+		}
+		done = f.end
+	}
+	literal(s[done:])
+	return out
+}
+
+// found is a secret in a text.
+type found struct {
+	start, end int
+	env        string
+}
+
+// find looks at the text as it is, percent-decoded, and decoded twice, as a
+// query inside a query is.
+func (r *redactor) find(s string) []found {
+	table := r.table.Load()
+	v := plainView(s)
+	all := table.scan(v, nil)
+	for range 2 {
+		decoded, changed := v.percentDecoded()
+		if !changed {
+			break
+		}
+		v = decoded
+		all = table.scan(v, all)
+	}
+	return all
+}
+
+// scan appends the secrets in a view, in terms of the original text.
+func (t *needleTable) scan(v view, all []found) []found {
+	for i := 0; i < len(v.text); {
+		end, hit := t.at(v.text, i)
+		if hit == nil {
+			i++
+			continue
+		}
+		start := i
+		if hit.base64 {
+			start, end = base64Run(v.text, start, end)
+		}
+		all = append(all, found{v.origin(start), v.origin(end), hit.env})
+		i = end
+	}
+	return all
+}
+
+// at returns the longest needle at position i and where it ends.
+func (t *needleTable) at(text string, i int) (end int, hit *needle) {
+	bucket := t[text[i]]
+	for k := range bucket {
+		n := &bucket[k]
+		if !strings.HasPrefix(text[i:], n.text) {
+			continue
+		}
+		end = i + len(n.text)
+		if n.word && (i > 0 && isWordByte(text[i-1]) || end < len(text) && isWordByte(text[end])) {
+			continue
+		}
+		return end, n
+	}
+	return 0, nil
+}
+
+// merge sorts the finds and unites those that overlap. What two views agree on
+// keeps its name; anything else becomes anonymous.
+func merge(all []found) []found {
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(a.start, b.start) })
+	var out []found
+	for _, f := range all {
+		if len(out) == 0 || f.start >= out[len(out)-1].end {
+			out = append(out, f)
+			continue
+		}
+		last := &out[len(out)-1]
+		if f.start != last.start || f.end != last.end {
+			last.end, last.env = max(last.end, f.end), ""
+		}
+	}
+	return out
+}

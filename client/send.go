@@ -1,0 +1,168 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// build makes the net/http form of the request.
+func (c *Client) build(ctx context.Context, req Request) (*http.Request, error) {
+	address, err := join(c.base, req)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, req.method(), c.base.String(), bytes.NewReader(req.Body))
+	if err != nil {
+		return nil, err
+	}
+	r.URL = address
+	r.Header.Set("User-Agent", UserAgent)
+	if len(req.Body) > 0 {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if value, ok := req.authorization(); ok {
+		r.Header.Set("Authorization", value)
+	}
+	for name, values := range req.Header {
+		r.Header[http.CanonicalHeaderKey(name)] = slices.Clone(values)
+	}
+	return r, checkHeader(r.Header)
+}
+
+// checkHeader finds what net/http would refuse to send, before a slot and a
+// turn are spent on it.
+func checkHeader(h http.Header) error {
+	for name, values := range h {
+		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isTokenRune(r) }) {
+			return fmt.Errorf("the header name %q is not a token", name)
+		}
+		for _, value := range values {
+			if oneLine(value) != value {
+				return fmt.Errorf("the header %s holds a control character", name)
+			}
+		}
+	}
+	return nil
+}
+
+// isTokenRune reports whether the rune may stand in a header name (RFC 9110, section 5.6.2).
+func isTokenRune(r rune) bool {
+	return r > ' ' && r < 0x7f && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+}
+
+// join puts the request's path and query behind the base address.
+func join(base *url.URL, req Request) (*url.URL, error) {
+	if !strings.HasPrefix(req.Path, "/") {
+		return nil, fmt.Errorf("the path %q does not begin with a slash", req.Path)
+	}
+	path, err := url.PathUnescape(req.Path)
+	if err != nil {
+		return nil, fmt.Errorf("the path: %w; write a percent sign as %%25", err)
+	}
+	address := *base
+	address.Path += path
+	address.RawPath += req.Path
+	if strings.Contains(req.Path, "%") && address.EscapedPath() != address.RawPath {
+		return nil, fmt.Errorf("the path %q is encoded in part; put each segment through url.PathEscape", req.Path)
+	}
+	address.RawQuery = encodeQuery(req.Query)
+	return &address, nil
+}
+
+// encodeQuery writes a space as %20: the plus sign means a space in forms only,
+// and a server may read it as itself.
+func encodeQuery(query url.Values) string {
+	return strings.ReplaceAll(query.Encode(), "+", "%20")
+}
+
+// send sends the request now and reads the answer. A GET whose connection
+// closes before any byte of an answer is sent once more: a server may close an
+// idle connection just as the request goes out.
+func (c *Client) send(ctx context.Context, req Request) Exchange {
+	e, closed := c.attempt(ctx, req)
+	if closed && req.method() == http.MethodGet && ctx.Err() == nil {
+		c.traffic.reconnected()
+		e, _ = c.attempt(ctx, req)
+	}
+	c.traffic.sent(e)
+	return e
+}
+
+// attempt is one request on the wire. It reports whether a connection was there
+// and closed before any byte of the answer.
+func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed bool) {
+	e = Exchange{Request: req, redactor: c.redactor}
+	var wire wireTrace
+	bounded, cancel := context.WithTimeout(ctx, c.opts.Timeout)
+	defer cancel()
+	r, err := c.build(httptrace.WithClientTrace(bounded, wire.hooks()), req)
+	if err != nil {
+		e.Err = c.fail(req, ErrRequest, err)
+		return e, false
+	}
+
+	e.Sent = c.opts.Now()
+	defer func() { e.Took = c.opts.Now().Sub(e.Sent) }()
+	answer, err := c.opts.Transport.RoundTrip(r)
+	if err == nil {
+		defer func() { _ = answer.Body.Close() }()
+		e.Status, e.Header = answer.StatusCode, answer.Header
+		e.Body, e.Truncated, err = c.read(answer)
+	}
+	if err != nil {
+		e.Err = c.fail(req, kindOf(ctx, err, wire.brokenHandshake.Load()), err)
+	}
+	return e, wire.closedUnanswered(err)
+}
+
+// read reads the body up to the bound.
+func (c *Client) read(answer *http.Response) (body []byte, truncated bool, err error) {
+	var buf bytes.Buffer
+	if n := answer.ContentLength; n > 0 && n <= c.opts.MaxBody {
+		buf.Grow(int(n) + bytes.MinRead) // room to see the end without growing again
+	}
+	n, err := io.Copy(&buf, io.LimitReader(answer.Body, c.opts.MaxBody))
+	if err != nil || n < c.opts.MaxBody {
+		return buf.Bytes(), false, err
+	}
+	var more [1]byte
+	extra, err := io.ReadFull(answer.Body, more[:])
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return buf.Bytes(), extra > 0, err
+}
+
+// wireTrace notes how far a request came. Its hooks run on goroutines of the
+// transport.
+type wireTrace struct {
+	connected, answered, brokenHandshake atomic.Bool
+}
+
+func (w *wireTrace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GotConn:              func(httptrace.GotConnInfo) { w.connected.Store(true) },
+		GotFirstResponseByte: func() { w.answered.Store(true) },
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
+			if err != nil {
+				w.brokenHandshake.Store(true)
+			}
+		},
+	}
+}
+
+func (w *wireTrace) closedUnanswered(err error) bool {
+	closed := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return closed && w.connected.Load() && !w.answered.Load()
+}

@@ -1,0 +1,125 @@
+package client
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	maxWait   = 30 * time.Second // the longest single wait, whatever Retry-After asks for
+	firstWait = 250 * time.Millisecond
+)
+
+// gates hold back the requests of a key that the target refuses to hear: one
+// 429 is a message to all of them. A key has an entry from its first 429 to its
+// next other answer.
+type gates struct {
+	mu       sync.Mutex
+	shut     map[string]*gate
+	patience time.Duration
+}
+
+type gate struct {
+	notBefore   time.Time // nothing is sent before it
+	refused     time.Time // the first 429 since the last other answer
+	lastRefused time.Time
+	hopeless    bool // refused for longer than the patience
+}
+
+// wait returns how long a request of the key has to wait from now on, and
+// whether there is no point in waiting.
+func (g *gates) wait(key string, now time.Time) (d time.Duration, hopeless bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := g.shut[key]
+	if at == nil || !now.Before(at.notBefore) {
+		return 0, false
+	}
+	return at.notBefore.Sub(now), at.hopeless
+}
+
+// close records a 429 that asks for d, and reports whether that is beyond the
+// patience. A gate only ever moves to a later time.
+func (g *gates) close(key string, now time.Time, d time.Duration) (hopeless bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := g.shut[key]
+	if at == nil {
+		at = &gate{refused: now}
+		g.shut[key] = at
+	}
+	at.lastRefused = now
+	if until := now.Add(d); until.After(at.notBefore) {
+		at.notBefore = until
+	}
+	at.hopeless = at.notBefore.Sub(at.refused) > g.patience
+	return at.hopeless
+}
+
+// open records another answer than 429 to a request sent at the given time. An
+// answer to a request that was under way when the 429 came says nothing.
+func (g *gates) open(key string, sent time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if at := g.shut[key]; at != nil && sent.After(at.lastRefused) {
+		delete(g.shut, key)
+	}
+}
+
+// backoff returns the wait after the nth 429 (from 0) that names no time:
+// exponential, with a jitter of half so that waiting requests spread.
+func backoff(n int, jitter func(time.Duration) time.Duration) time.Duration {
+	d := maxWait
+	if n < 16 { // 250 ms × 2^16 is far beyond the cap
+		d = min(maxWait, firstWait<<n)
+	}
+	return d/2 + jitter(d/2)
+}
+
+// retryAfter reads the Retry-After header: seconds, or an HTTP date, which is
+// taken relative to the answer's own Date, since clocks differ. It reports
+// false for a value that is absent, unreadable or not in the future. The wait
+// is at most maxWait.
+func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	value := strings.Trim(h.Get("Retry-After"), " \t")
+	if value == "" {
+		return 0, false
+	}
+	if strings.Trim(value, "0123456789") == "" {
+		return afterSeconds(value)
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0, false
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	if !at.After(now) {
+		return 0, false
+	}
+	return min(at.Sub(now), maxWait), true
+}
+
+// afterSeconds reads digits of any number; what is beyond the cap is the cap.
+func afterSeconds(digits string) (time.Duration, bool) {
+	seconds := 0
+	for _, digit := range digits {
+		seconds = min(seconds*10+int(digit-'0'), int(maxWait/time.Second))
+	}
+	return time.Duration(seconds) * time.Second, seconds > 0
+}
+
+// seededJitter returns a function that draws a duration in [0, d).
+func seededJitter(seed uint64) func(d time.Duration) time.Duration {
+	var mu sync.Mutex
+	source := rand.New(rand.NewPCG(seed, 0x6f757472656163)) // the second word only has to be constant
+	return func(d time.Duration) time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		return time.Duration(source.Int64N(max(int64(d), 1)))
+	}
+}

@@ -1,0 +1,320 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+)
+
+// throttling is a target on a fake clock: it refuses until a time, key by key.
+type throttling struct {
+	clock  *fakeClock
+	mu     sync.Mutex
+	until  map[string]time.Time // by Authorization; refused before it
+	header func(wait time.Duration) http.Header
+	hits   map[string]int
+}
+
+func newThrottling(clock *fakeClock) *throttling {
+	return &throttling{clock: clock, until: map[string]time.Time{}, hits: map[string]int{},
+		header: func(wait time.Duration) http.Header {
+			seconds := int((wait + time.Second - 1) / time.Second)
+			return http.Header{"Retry-After": {strconv.Itoa(seconds)}}
+		}}
+}
+
+func (s *throttling) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := r.Header.Get("Authorization")
+	s.hits[key]++
+	now := s.clock.Now()
+	if until := s.until[key]; now.Before(until) {
+		return answer(http.StatusTooManyRequests, s.header(until.Sub(now))), nil
+	}
+	return answer(http.StatusOK, nil), nil
+}
+
+func (s *throttling) refuse(token string, d time.Duration) {
+	s.until["Bearer "+token] = s.clock.Now().Add(d)
+}
+
+func (s *throttling) client(t *testing.T, opts Options) *Client {
+	opts.BaseURL, opts.Transport, opts.Now, opts.Sleep = "http://host", s, s.clock.Now, s.clock.Sleep
+	return newClient(t, opts)
+}
+
+var (
+	mainKey  = Key{Name: "main", Token: "token-of-main"}
+	otherKey = Key{Name: "other", Token: "token-of-other"}
+)
+
+func keyed(k Key) Request { return Request{Path: "/", Key: k} }
+
+func TestThrottledRequestWaitsAsLongAsItIsTold(t *testing.T) {
+	g := NewWithT(t)
+	clock := newFakeClock()
+	target := newThrottling(clock)
+	var observed []int
+	c := target.client(t, Options{Observe: func(e Exchange) { observed = append(observed, e.Status) }})
+	target.refuse(mainKey.Token, 7*time.Second)
+
+	e := c.Do(t.Context(), keyed(mainKey))
+	g.Expect(e.Err).NotTo(HaveOccurred())
+	g.Expect(e.Status).To(Equal(http.StatusOK))
+	g.Expect(e.Throttled).To(Equal(1))
+	g.Expect(clock.total()).To(BeNumerically("~", 7*time.Second, time.Second))
+	g.Expect(observed).To(Equal([]int{429, 200}))
+	g.Expect(c.Traffic()).To(Equal(Traffic{Requests: 2, Statuses: map[int]int{429: 1, 200: 1}, Throttled: 1}))
+}
+
+func TestBackoffWithoutRetryAfter(t *testing.T) {
+	g := NewWithT(t)
+	clock := newFakeClock()
+	target := newThrottling(clock)
+	target.header = func(time.Duration) http.Header { return nil }
+	c := target.client(t, Options{})
+	target.refuse(mainKey.Token, 20*time.Second)
+
+	e := c.Do(t.Context(), keyed(mainKey))
+	g.Expect(e.Status).To(Equal(http.StatusOK))
+	for n, slept := range clock.slept {
+		full := min(maxWait, firstWait<<n)
+		g.Expect(slept).To(And(BeNumerically(">=", full/2), BeNumerically("<=", full)), "wait %d", n)
+	}
+	g.Expect(len(clock.slept)).To(BeNumerically(">", 4))
+}
+
+func TestSameSeedSameWaits(t *testing.T) {
+	waits := func(seed uint64) []time.Duration {
+		clock := newFakeClock()
+		target := newThrottling(clock)
+		target.header = func(time.Duration) http.Header { return nil }
+		target.refuse(mainKey.Token, time.Minute)
+		target.client(t, Options{Seed: seed}).Do(t.Context(), keyed(mainKey))
+		return clock.slept
+	}
+	g := NewWithT(t)
+	g.Expect(waits(1)).To(Equal(waits(1)))
+	g.Expect(waits(1)).NotTo(Equal(waits(2)))
+}
+
+func TestNoRetryHandsThe429Back(t *testing.T) {
+	g := NewWithT(t)
+	clock := newFakeClock()
+	target := newThrottling(clock)
+	c := target.client(t, Options{})
+	target.refuse(mainKey.Token, time.Minute)
+	req := keyed(mainKey)
+	req.NoRetry = true
+	for range 3 { // the gate that the first one shuts does not hold the others
+		e := c.Do(t.Context(), req)
+		g.Expect(e.Err).NotTo(HaveOccurred())
+		g.Expect(e.Status).To(Equal(http.StatusTooManyRequests))
+	}
+	g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(3))
+	g.Expect(clock.slept).To(BeEmpty())
+	g.Expect(c.Traffic().Throttled).To(BeZero())
+}
+
+func TestThrottledToDeath(t *testing.T) {
+	t.Run("by time", func(t *testing.T) {
+		g := NewWithT(t)
+		clock := newFakeClock()
+		target := newThrottling(clock)
+		c := target.client(t, Options{MaxThrottle: time.Minute})
+		target.refuse(mainKey.Token, time.Hour)
+
+		e := c.Do(t.Context(), keyed(mainKey))
+		g.Expect(e.Err).To(MatchError(ErrThrottled))
+		g.Expect(e.Status).To(Equal(http.StatusTooManyRequests))
+		g.Expect(clock.total()).To(BeNumerically("<=", time.Minute))
+		g.Expect(e.Throttled).To(BeNumerically(">", 0))
+
+		// The key is known to be dead until the next look: nothing is sent, nothing waits.
+		hits, waited := target.hits["Bearer "+mainKey.Token], clock.total()
+		e = c.Do(t.Context(), keyed(mainKey))
+		g.Expect(e.Err).To(MatchError(ErrThrottled))
+		g.Expect(e.Status).To(BeZero())
+		g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(hits))
+		g.Expect(clock.total()).To(Equal(waited))
+
+		// Another key is not concerned.
+		g.Expect(c.Do(t.Context(), keyed(otherKey)).Status).To(Equal(http.StatusOK))
+
+		// And once the target hears the key again, so does the client.
+		g.Expect(clock.Sleep(t.Context(), time.Hour)).To(Succeed())
+		g.Expect(c.Do(t.Context(), keyed(mainKey)).Status).To(Equal(http.StatusOK))
+	})
+	t.Run("by number of answers", func(t *testing.T) {
+		g := NewWithT(t)
+		target := newThrottling(newFakeClock())
+		target.header = func(time.Duration) http.Header { return http.Header{"Retry-After": {"1"}} }
+		c := target.client(t, Options{MaxThrottled: 3, MaxThrottle: time.Hour})
+		target.refuse(mainKey.Token, time.Hour)
+		e := c.Do(t.Context(), keyed(mainKey))
+		g.Expect(e.Err).To(MatchError(ErrThrottled))
+		g.Expect(e.Throttled).To(Equal(3))
+		g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(4))
+	})
+}
+
+func TestCanceledWhileThrottled(t *testing.T) {
+	g := NewWithT(t)
+	clock := newFakeClock()
+	target := newThrottling(clock)
+	target.refuse(mainKey.Token, time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
+	c := newClient(t, Options{BaseURL: "http://host", Transport: target, Now: clock.Now,
+		Sleep: func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }})
+	e := c.Do(ctx, keyed(mainKey))
+	g.Expect(e.Err).To(MatchError(ErrCanceled))
+	g.Expect(e.Throttled).To(Equal(1))
+}
+
+// While one request of a key waits, others of the key wait with it and those of
+// another key pass.
+func TestOne429HoldsBackTheKey(t *testing.T) {
+	g := NewWithT(t)
+	clock := newFakeClock()
+	target := newThrottling(clock)
+	target.refuse(mainKey.Token, 5*time.Second)
+	asleep, wake := make(chan struct{}, 2), make(chan struct{})
+	c := newClient(t, Options{BaseURL: "http://host", Concurrency: 1, Transport: target, Now: clock.Now,
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			asleep <- struct{}{}
+			<-wake
+			return clock.Sleep(ctx, d)
+		}})
+	var waiting sync.WaitGroup
+	waiting.Go(func() { c.Do(t.Context(), keyed(mainKey)) })
+	<-asleep
+	var held Exchange
+	waiting.Go(func() { held = c.Do(t.Context(), keyed(mainKey)) })
+	<-asleep
+	// The only slot is free: who waits holds none.
+	g.Expect(c.Do(t.Context(), keyed(otherKey)).Status).To(Equal(http.StatusOK))
+	close(wake)
+	waiting.Wait()
+	g.Expect(held.Status).To(Equal(http.StatusOK))
+	g.Expect(held.Throttled).To(BeZero(), "it was held back, not refused")
+	g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(3))
+}
+
+func TestGate(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	g := NewWithT(t)
+	gates := gates{shut: map[string]*gate{}, patience: time.Minute}
+
+	gates.close("k", at(0), 10*time.Second)
+	gates.close("k", at(1), 2*time.Second)
+	wait, _ := gates.wait("k", at(1))
+	g.Expect(wait).To(Equal(9*time.Second), "a shorter wait does not open the gate sooner")
+
+	gates.open("k", at(0)) // the answer to a request that was under way at the 429
+	wait, _ = gates.wait("k", at(1))
+	g.Expect(wait).To(Equal(9 * time.Second))
+
+	gates.open("k", at(2))
+	wait, _ = gates.wait("k", at(2))
+	g.Expect(wait).To(BeZero())
+
+	g.Expect(gates.close("k", at(100), 30*time.Second)).To(BeFalse(), "the patience begins anew")
+	g.Expect(gates.close("k", at(150), 30*time.Second)).To(BeTrue())
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	date := func(d time.Duration) string { return now.Add(d).Format(http.TimeFormat) }
+	for _, tc := range []struct {
+		name, value, date string
+		want              time.Duration
+		ok                bool
+	}{
+		{"absent", "", "", 0, false},
+		{"seconds", "5", "", 5 * time.Second, true},
+		{"spaces", " 5\t", "", 5 * time.Second, true},
+		{"zero names no time", "0", "", 0, false},
+		{"capped", "31", "", maxWait, true},
+		{"more than any integer", "99999999999999999999999999", "", maxWait, true},
+		{"negative", "-5", "", 0, false},
+		{"fraction", "1.5", "", 0, false},
+		{"word", "soon", "", 0, false},
+		{"date", date(9 * time.Second), "", 9 * time.Second, true},
+		{"date in the past", date(-time.Second), "", 0, false},
+		{"date far away", date(time.Hour), "", maxWait, true},
+		{"the target's clock is an hour ahead", date(time.Hour + 9*time.Second), date(time.Hour), 9 * time.Second, true},
+		{"the target's clock is an hour behind", date(-time.Hour + 9*time.Second), date(-time.Hour), 9 * time.Second, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, ok := retryAfter(http.Header{"Retry-After": {tc.value}, "Date": {tc.date}}, now)
+			NewWithT(t).Expect([]any{got, ok}).To(Equal([]any{tc.want, tc.ok}))
+		})
+	}
+}
+
+func FuzzRetryAfter(f *testing.F) {
+	for _, value := range []string{"", "0", "1", "30", "00031", "1e9", "-1", "Thu, 01 Jan 2026 00:00:10 GMT", "Thursday, 01-Jan-26 00:00:10 GMT"} {
+		f.Add(value, "Thu, 01 Jan 2026 00:00:00 GMT")
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, value, date string) {
+		d, ok := retryAfter(http.Header{"Retry-After": {value}, "Date": {date}}, now)
+		if ok != (d > 0) || d < 0 || d > maxWait {
+			t.Fatalf("Retry-After %q, Date %q: %v, %v", value, date, d, ok)
+		}
+	})
+}
+
+func TestBackoffIsBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 1<<30).Draw(t, "n")
+		d := backoff(n, seededJitter(rapid.Uint64().Draw(t, "seed")))
+		if d < firstWait/2 || d > maxWait {
+			t.Fatalf("wait %d is %v", n, d)
+		}
+	})
+}
+
+// A request that was already on its way to be sent turns back when its key's
+// gate shuts.
+func TestGateIsLookedAtLast(t *testing.T) {
+	g := NewWithT(t)
+	clock := newFakeClock()
+	target := newThrottling(clock)
+	var c *Client
+	var opens time.Time
+	c = newClient(t, Options{BaseURL: "http://host", Transport: target, RequestsPerSecond: 1, Now: clock.Now,
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			if opens.IsZero() { // it sleeps for the pace; meanwhile another request meets a 429
+				now := clock.Now()
+				opens = now.Add(9 * time.Second)
+				c.gates.close("Bearer "+mainKey.Token, now, 9*time.Second)
+			}
+			return clock.Sleep(ctx, d)
+		}})
+	c.Do(t.Context(), keyed(otherKey))
+	g.Expect(c.Do(t.Context(), keyed(mainKey)).Sent).To(BeTemporally(">=", opens))
+}
+
+// Patience is with a key that gets no other answer; one that gets through now
+// and then is not given up.
+func TestPatienceBeginsAnewAfterAnAnswer(t *testing.T) {
+	g := NewWithT(t)
+	clock := newFakeClock()
+	target := newThrottling(clock)
+	c := target.client(t, Options{MaxThrottle: time.Minute})
+	for range 5 {
+		target.refuse(mainKey.Token, 40*time.Second)
+		e := c.Do(t.Context(), keyed(mainKey))
+		g.Expect(e.Err).NotTo(HaveOccurred())
+		g.Expect(e.Throttled).To(Equal(2)) // 30 s, the cap, and the rest
+	}
+}

@@ -1,0 +1,88 @@
+// Command outreach-conformance tells whether a server implements the Outreach
+// Campaign Service API v2. Its commands are thin: they read flags, call the
+// packages below and write what comes back.
+//
+// Exit codes: 0 the target conforms, 1 it does not, 2 the command line or the
+// profile is wrong, 3 it could not be told, 130 interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes besides those of a verdict.
+const (
+	exitUsage       = 2
+	exitCannotTell  = 3
+	exitInterrupted = 130
+)
+
+func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// execute runs one command line and returns the exit code.
+func execute(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var exit exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		if exit.cause != nil {
+			_, _ = fmt.Fprintf(stderr, "outreach-conformance: %v\n", exit.cause)
+		}
+		return exit.code
+	default:
+		_, _ = fmt.Fprintf(stderr, "outreach-conformance: %v\n", err)
+		return exitUsage
+	}
+}
+
+// exitError ends the process with a code; the cause, if any, is printed.
+type exitError struct {
+	code  int
+	cause error
+}
+
+func (e exitError) Error() string { return fmt.Sprintf("exit %d: %v", e.code, e.cause) }
+
+func (e exitError) Unwrap() error { return e.cause }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "outreach-conformance",
+		Short: "Judge servers of the Outreach Campaign Service API v2",
+		Long: `outreach-conformance tells whether a server really implements the Outreach
+Campaign Service API v2. Without a target it judges the reference server that
+it contains.
+
+Every flag can also be set by an environment variable: OUTREACH_ and the flag's
+name in capitals, with _ for -, e.g. OUTREACH_TARGET for --target.
+
+Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
+130 interrupted.`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return setFromEnvironment(cmd.Flags(), os.Getenv)
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newRun(), newServe(), newRequirements(), newExplain())
+	return root
+}

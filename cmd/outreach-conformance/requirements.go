@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"outreach.example/conformance/harness"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+)
+
+func newRequirements() *cobra.Command {
+	var f runFlags
+	var silences bool
+	cmd := &cobra.Command{
+		Use:   "requirements",
+		Short: "List the catalogue and its coverage",
+		Long: `requirements lists what a server is judged by: every requirement with its level,
+the operations that it binds and how many of these some spec judges. With
+--silences it lists what the specification leaves open, which is never judged.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if silences {
+				listSilences(cmd.OutOrStdout())
+				return nil
+			}
+			selected, err := f.selection().Pairs()
+			if err != nil {
+				return exitError{selectionCode(err), err}
+			}
+			listRequirements(cmd.OutOrStdout(), selected)
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&f.profiles, "profile", "p", nil, fmt.Sprintf("of these profiles only: %v", spec.Profiles()))
+	flags.StringSliceVar(&f.operations, "operation", nil, "that bind these operations only")
+	flags.StringSliceVar(&f.requirements, "requirement", nil, "with these ids only, e.g. 'PAGE-*'")
+	flags.StringSliceVar(&f.groups, "group", nil, fmt.Sprintf("of these groups only: %v", spec.Groups()))
+	flags.BoolVar(&silences, "silences", false, "list what the specification leaves open instead")
+	return cmd
+}
+
+// statementWidth is where long texts are wrapped.
+const statementWidth = 72
+
+func listRequirements(w io.Writer, selected []spec.Pair) {
+	judged := suites.Pairs()
+	bound, covered := map[string]int{}, map[string]int{}
+	total := 0
+	for _, p := range selected {
+		bound[p.Requirement]++
+		if len(judged[p]) > 0 {
+			covered[p.Requirement]++
+			total++
+		}
+	}
+	t := newTable(w, "requirement", "level", "group", "profile", "judged", "statement")
+	for _, r := range spec.Requirements() {
+		if bound[r.ID] > 0 {
+			t.AppendRow(table.Row{r.ID, r.Level, r.Group, r.Profile, fmt.Sprintf("%d/%d", covered[r.ID], bound[r.ID]), r.Statement})
+		}
+	}
+	t.Render()
+	_, _ = fmt.Fprintf(w, "\n%d requirements on %d operations: %d requirement × operation pairs, %d judged by %d specs\n",
+		len(bound), operationsIn(selected), len(selected), total, len(suites.All()))
+}
+
+func operationsIn(selected []spec.Pair) int {
+	operations := map[string]bool{}
+	for _, p := range selected {
+		operations[p.Operation] = true
+	}
+	return len(operations)
+}
+
+func listSilences(w io.Writer) {
+	t := newTable(w, "silence", "section", "left open", "observed")
+	for _, s := range spec.Silences() {
+		t.AppendRow(table.Row{s.ID, s.Section, s.Statement, s.Observed})
+	}
+	t.Render()
+	_, _ = fmt.Fprintf(w, "\n%d silences: never judged\n", len(spec.Silences()))
+}
+
+func newTable(w io.Writer, columns ...string) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.Style().Format.Header = text.FormatDefault
+	header := table.Row{}
+	configs := []table.ColumnConfig{}
+	for _, c := range columns {
+		header = append(header, c)
+		if c == "statement" || c == "left open" || c == "observed" {
+			configs = append(configs, table.ColumnConfig{Name: c, WidthMax: statementWidth, WidthMaxEnforcer: text.WrapSoft})
+		}
+	}
+	t.AppendHeader(header)
+	t.SetColumnConfigs(configs)
+	return t
+}
+
+func newExplain() *cobra.Command {
+	return &cobra.Command{
+		Use:     "explain ID",
+		Short:   "Explain a requirement or a silence, and how it is checked",
+		Example: "  outreach-conformance explain PAGE-WALK-ONCE",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id := strings.ToUpper(args[0])
+			if r, ok := spec.FindRequirement(id); ok {
+				explainRequirement(cmd.OutOrStdout(), r)
+				return nil
+			}
+			if s, ok := spec.FindSilence(id); ok {
+				explainSilence(cmd.OutOrStdout(), s)
+				return nil
+			}
+			return fmt.Errorf("the catalogue has no %q%s; `outreach-conformance requirements` lists it", id, harness.Near(id, ids()))
+		},
+	}
+}
+
+// ids are all that can be explained.
+func ids() []string {
+	var all []string
+	for _, r := range spec.Requirements() {
+		all = append(all, r.ID)
+	}
+	for _, s := range spec.Silences() {
+		all = append(all, s.ID)
+	}
+	return all
+}
+
+func explainRequirement(w io.Writer, r spec.Requirement) {
+	_, _ = fmt.Fprintf(w, "%s\n\n%s\n\n", r.ID, wrap(r.Statement))
+	field := func(name, value string) {
+		if value != "" {
+			_, _ = fmt.Fprintf(w, "%-10s %s\n", name, strings.ReplaceAll(wrap(value), "\n", "\n           "))
+		}
+	}
+	field("level", string(r.Level))
+	field("because", r.Reasoning)
+	field("section", r.Section)
+	field("group", string(r.Group))
+	field("profile", string(r.Profile))
+	field("checked", r.Method)
+	_, _ = fmt.Fprintf(w, "\noperations and the specs that judge it there\n")
+	judged := suites.Pairs()
+	for _, op := range r.Operations {
+		_, _ = fmt.Fprintf(w, "  %s\n", op)
+		for _, name := range judged[spec.Pair{Requirement: r.ID, Operation: op}] {
+			_, _ = fmt.Fprintf(w, "    %s\n", name)
+		}
+	}
+	_, _ = fmt.Fprintf(w, "\njudge it alone: outreach-conformance run --requirement %s\n", r.ID)
+}
+
+func explainSilence(w io.Writer, s spec.Silence) {
+	_, _ = fmt.Fprintf(w, "%s\n\n%s\n\nThe specification leaves this open, so it is never judged.\n\n", s.ID, wrap(s.Statement))
+	_, _ = fmt.Fprintf(w, "section    %s\n", s.Section)
+	if s.Observed != "" {
+		_, _ = fmt.Fprintf(w, "observed   %s\n", s.Observed)
+	}
+	if len(s.Operations) > 0 {
+		_, _ = fmt.Fprintf(w, "operations %s\n", strings.Join(s.Operations, ", "))
+	}
+}
+
+func wrap(s string) string { return text.WrapSoft(s, statementWidth) }

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/harness"
+	"outreach.example/conformance/refserver"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/junit"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+	"outreach.example/conformance/target"
+)
+
+// embeddedTarget is the value of --target that stands for the reference server in this process.
+const embeddedTarget = "embedded"
+
+// closeTimeout bounds how long a target that was started may take to stop.
+const closeTimeout = 10 * time.Second
+
+type runFlags struct {
+	target        string
+	targetProfile string
+	profiles      []string
+	operations    []string
+	requirements  []string
+	groups        []string
+	seed          uint64
+	rows          int
+	output        string
+	verbose       bool
+}
+
+func newRun() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Judge a target and write the results",
+		Long: `run judges a target: it sends requests, holds the answers against the
+specification, and writes results.json and junit.xml into the output directory.
+
+Filters narrow what is judged; each may be repeated, and * stands for any text.`,
+		Example: `  outreach-conformance run
+  outreach-conformance run --target http://127.0.0.1:8025
+  outreach-conformance run --profile shape,read --operation 'inbox-placement-tests.*'
+  outreach-conformance run --requirement 'PAGE-*' --seed 7`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.target, "target", "t", embeddedTarget, "what to judge: embedded, or the address in front of /api/v2")
+	flags.StringVar(&f.targetProfile, "target-profile", "", "YAML file that describes the target (default: the reference server's)")
+	flags.StringSliceVarP(&f.profiles, "profile", "p", []string{string(spec.ProfileFull)}, fmt.Sprintf("sets of requirements to judge: %v", spec.Profiles()))
+	flags.StringSliceVar(&f.operations, "operation", nil, "judge these operations only, e.g. 'subsequences.*'")
+	flags.StringSliceVar(&f.requirements, "requirement", nil, "judge these requirements only, e.g. 'AUTH-*'")
+	flags.StringSliceVar(&f.groups, "group", nil, fmt.Sprintf("judge these groups of requirements only: %v", spec.Groups()))
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of the specs and of generated content (default: drawn, and printed)")
+	flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, "rows in each list of the embedded target")
+	flags.StringVarP(&f.output, "output", "o", "conformance-results", "directory for results.json and junit.xml")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every violation and observation")
+	return cmd
+}
+
+func (f runFlags) selection() harness.Selection {
+	s := harness.Selection{Operations: f.operations, Requirements: f.requirements, Groups: f.groups}
+	for _, p := range f.profiles {
+		s.Profiles = append(s.Profiles, spec.Profile(p))
+	}
+	return s
+}
+
+func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+	selection := f.selection()
+	if _, err := selection.Pairs(); err != nil {
+		return exitError{selectionCode(err), err}
+	}
+	if err := os.MkdirAll(f.output, 0o755); err != nil {
+		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+	}
+	t, err := f.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+		defer cancel()
+		if err := t.Close(ctx); err != nil {
+			_, _ = fmt.Fprintf(stderr, "outreach-conformance: stopping the target: %v\n", err)
+		}
+	}()
+
+	if f.seed == 0 {
+		f.seed = 1 + rand.Uint64N(1<<31)
+	}
+	progress, observe := f.progress(stderr)
+	results, err := harness.Run(ctx, harness.Config{
+		Target: t, Selection: selection, Seed: f.seed, Version: version(), Observe: observe,
+		Progress: suites.Progress{Start: progress.Start, Done: func(s suites.Spec, violations int) { progress.Done(s.Operation, violations) }},
+	})
+	progress.Stop()
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	return f.report(results, stdout)
+}
+
+// selectionCode: an unknown name is a mistake of the caller; known names that
+// leave nothing are a run that could not tell.
+func selectionCode(err error) int {
+	if errors.Is(err, harness.ErrNothingSelected) {
+		return exitCannotTell
+	}
+	return exitUsage
+}
+
+// start brings the target up, or finds it.
+func (f runFlags) start(ctx context.Context) (*target.Target, error) {
+	if f.target == embeddedTarget && f.targetProfile == "" {
+		options := dataset.DefaultOptions()
+		options.Rows = f.rows
+		t, err := target.Embedded(ctx, options, refserver.Options{})
+		if err != nil {
+			return nil, exitError{exitUsage, err}
+		}
+		return t, nil
+	}
+	profile := fixtures.Embedded()
+	if f.targetProfile != "" {
+		loaded, err := fixtures.Load(f.targetProfile)
+		if err != nil {
+			return nil, exitError{exitUsage, err}
+		}
+		profile = loaded
+	}
+	address := f.target
+	if address == embeddedTarget {
+		address = "" // the profile's
+	}
+	t, err := target.URL(profile, address)
+	if err != nil {
+		return nil, exitError{exitUsage, err}
+	}
+	if err := t.Reachable(ctx); err != nil {
+		return nil, exitError{exitCannotTell, err}
+	}
+	return t, nil
+}
+
+// progress draws on the error stream, so that the summary alone is the output.
+func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
+	var requests atomic.Int64
+	options := console.ProgressOptions{Requests: func() int { return int(requests.Load()) }}
+	if file, ok := stderr.(*os.File); ok {
+		detected := console.Detect(file, os.Getenv)
+		options.Color, options.Width, options.Live = detected.Color, detected.Width, term.IsTerminal(int(file.Fd()))
+	}
+	p := console.NewProgress(stderr, options)
+	return p, func(n int) {
+		requests.Store(int64(n))
+		p.Refresh()
+	}
+}
+
+// report writes the files and the summary, and turns the verdict into the exit code.
+func (f runFlags) report(results reports.Results, stdout io.Writer) error {
+	file := filepath.Join(f.output, "results.json")
+	failed := errors.Join(reports.Write(file, results), junit.Write(filepath.Join(f.output, "junit.xml"), results))
+	options := console.Options{}
+	if out, ok := stdout.(*os.File); ok {
+		options = console.Detect(out, os.Getenv)
+	}
+	options.Verbose, options.ResultsPath = f.verbose, file
+	failed = errors.Join(failed, console.Summary(stdout, results, options))
+	code := results.ExitCode()
+	if failed != nil {
+		return exitError{max(code, exitCannotTell), fmt.Errorf("the results could not be written: %w", failed)}
+	}
+	if code != 0 {
+		return exitError{code: code}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/refserver"
+	"outreach.example/conformance/refserver/limiter"
+	"outreach.example/conformance/refserver/webhook"
+)
+
+type serveFlags struct {
+	addr, truthAddr string
+	seed            uint64
+	rows            int
+	rowsOf          map[string]int
+	limits          map[string]string
+	webhookURL      string
+	webhookTimeout  time.Duration
+	webhookRetries  []time.Duration
+}
+
+func newServe() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Start the reference server",
+		Long: `serve starts the reference server: a complete, honest implementation of the
+specification over data that is the same for the same seed. It stops on
+interrupt, after it has answered what is under way.
+
+A limit is a list of layers: KIND:REQUESTS/PERIOD, e.g. fixed-window:20/1s or
+token-bucket:100/1s:burst=20,fixed-window:6000/1m; none for no limit.`,
+		Example: `  outreach-conformance serve
+  outreach-conformance serve --addr 127.0.0.1:0 --truth-addr 127.0.0.1:0
+  outreach-conformance serve --rows-of webhook-events=1000000
+  outreach-conformance serve --limit 'main=token-bucket:100/1s:burst=20'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.serve(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	defaults := dataset.DefaultOptions()
+	flags := cmd.Flags()
+	flags.StringVar(&f.addr, "addr", "127.0.0.1:8025", "address of the API; port 0 picks a free one")
+	flags.StringVar(&f.truthAddr, "truth-addr", "", "address of the test-only endpoints, e.g. 127.0.0.1:0; empty for none")
+	flags.Uint64Var(&f.seed, "seed", defaults.Seed, "seed of the data")
+	flags.IntVar(&f.rows, "rows", defaults.Rows, "rows in each list of the main workspace")
+	flags.StringToIntVar(&f.rowsOf, "rows-of", nil, fmt.Sprintf("rows in single lists, e.g. webhook-events=1000000; lists: %v", dataset.RowResources))
+	flags.StringToStringVar(&f.limits, "limit", nil, "rate limit of a workspace, ROLE=LIMIT; * for all that are not named")
+	flags.StringVar(&f.webhookURL, "webhook-url", "", "address to which webhook events are delivered; empty for none")
+	flags.DurationVar(&f.webhookTimeout, "webhook-timeout", 5*time.Second, "time-out of one delivery attempt")
+	flags.DurationSliceVar(&f.webhookRetries, "webhook-retries", []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}, "pauses before the retries of a delivery")
+	return cmd
+}
+
+func (f serveFlags) serve(ctx context.Context, stdout, stderr io.Writer) error {
+	data, err := dataset.New(dataset.Options{Seed: f.seed, Rows: f.rows, RowsOf: f.rowsOf})
+	if err != nil {
+		return err
+	}
+	limiters, err := f.limiters()
+	if err != nil {
+		return err
+	}
+	server, err := refserver.New(data, refserver.Options{
+		Limiters: limiters,
+		Webhook:  webhook.Config{URL: f.webhookURL, Timeout: f.webhookTimeout, Retries: f.webhookRetries},
+		Logger:   slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		return err
+	}
+	if err := server.Listen(ctx, f.addr, f.truthAddr); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(stdout, "API    %s%s\n", server.URL(), refserver.BasePath)
+	if truth := server.TruthURL(); truth != "" {
+		_, _ = fmt.Fprintf(stdout, "truth  %s\n", truth)
+	}
+	stopped := context.AfterFunc(ctx, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+		defer cancel()
+		_ = server.Shutdown(ctx) // Serve returns its error
+	})
+	defer stopped()
+	return server.Serve()
+}
+
+// limiters starts from the defaults and sets what the flags say.
+func (f serveFlags) limiters() (map[string]limiter.Config, error) {
+	limiters := refserver.DefaultLimiters()
+	for _, role := range slices.Sorted(maps.Keys(f.limits)) {
+		config, err := limiter.Parse(f.limits[role])
+		if err != nil {
+			return nil, fmt.Errorf("--limit %s: %w", role, err)
+		}
+		if role != refserver.AnyRole && !slices.Contains(roles(), role) {
+			return nil, errors.New("--limit: there is no workspace with the role " + role)
+		}
+		limiters[role] = config
+	}
+	return limiters, nil
+}
+
+// roles lists the workspaces of the data set.
+func roles() []string {
+	return []string{dataset.Main, dataset.Second, dataset.Unpaid, dataset.Limited, dataset.Admin, dataset.SubA, dataset.SubB,
+		dataset.Outsider, dataset.OutsiderAdmin, dataset.UnpaidSubA, dataset.UnpaidSubB, dataset.LimitedSubA, dataset.LimitedSubB}
+}

@@ -1,0 +1,117 @@
+// Package harness runs the whole job: it points the client and the rules at a
+// target, runs the selected specs and draws the verdict. The command line, the
+// tests and a vendor's own program call it alike.
+package harness
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/suites"
+	"outreach.example/conformance/target"
+)
+
+// Name is what the harness calls itself in results.
+const Name = "outreach-conformance"
+
+// Config says what to judge and how.
+type Config struct {
+	Target    *target.Target
+	Selection Selection
+	Seed      uint64 // order of the specs and content of generated requests
+	Version   string // of the harness, for the results
+
+	// Transport replaces the network; nil is the network.
+	Transport http.RoundTripper
+	Progress  suites.Progress
+	// Observe is called after every exchange, from many goroutines, with the
+	// number of requests so far.
+	Observe func(requests int)
+}
+
+// Run judges the target. Its error means that nothing was judged: the caller's
+// input is wrong. Whatever goes wrong later is in the results.
+func Run(ctx context.Context, config Config) (reports.Results, error) {
+	selected, err := config.Selection.Pairs()
+	if err != nil {
+		return reports.Results{}, err
+	}
+	rules, err := judge.NewRules()
+	if err != nil {
+		return reports.Results{}, err
+	}
+	api, err := newClient(config)
+	if err != nil {
+		return reports.Results{}, err
+	}
+	ledger := judge.NewLedger(selected)
+	env := &suites.Env{Client: api, Profile: config.Target.Profile, Rules: rules, Ledger: ledger, Seed: config.Seed}
+
+	started := time.Now()
+	specs := suites.Judging(ledger.Selected, config.Selection.Everything())
+	ran := suites.Run(ctx, env, specs, config.Progress)
+
+	results := reports.Results{
+		Version: reports.ModelVersion,
+		Tool:    reports.Tool{Name: Name, Version: config.Version, Go: runtime.Version()},
+		Target:  describe(config.Target),
+		Run: reports.Run{
+			ID: uuid.NewString(), Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
+			Seed: int64(config.Seed), Profile: config.Selection.ProfileName(), Selection: config.Selection.String(),
+			Interrupted: ctx.Err() != nil, Specs: ran,
+		},
+		Checks:       ledger.Checks(),
+		Observations: ledger.Observations(),
+		Troubles:     ledger.Troubles(),
+		Traffic:      traffic(api.Traffic()),
+	}
+	judge.Conclude(&results)
+	return results, nil
+}
+
+func newClient(config Config) (*client.Client, error) {
+	profile := config.Target.Profile
+	var keys []client.Key
+	for _, k := range profile.Keys {
+		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
+	}
+	var requests atomic.Int64
+	return client.New(client.Options{
+		BaseURL:           config.Target.BaseURL,
+		Concurrency:       profile.Pace.Concurrency,
+		RequestsPerSecond: profile.Pace.RequestsPerSecond,
+		Timeout:           profile.Pace.Timeout,
+		Keys:              keys,
+		Seed:              config.Seed,
+		Transport:         config.Transport,
+		Observe: func(client.Exchange) {
+			if n := requests.Add(1); config.Observe != nil {
+				config.Observe(int(n))
+			}
+		},
+	})
+}
+
+func describe(t *target.Target) reports.Target {
+	return reports.Target{Name: t.Profile.Name, Version: t.Profile.Version, Vendor: t.Profile.Vendor, BaseURL: t.BaseURL, Kind: t.Kind}
+}
+
+func traffic(t client.Traffic) reports.Traffic {
+	statuses := map[string]int{}
+	for status, n := range t.Statuses {
+		statuses[strconv.Itoa(status)] = n
+	}
+	if t.NoAnswer > 0 {
+		statuses["none"] = t.NoAnswer
+	}
+	return reports.Traffic{Requests: t.Requests, Statuses: statuses, BytesReceived: t.BytesReceived, Throttled: t.Throttled}
+}

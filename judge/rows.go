@@ -1,0 +1,179 @@
+package judge
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/spec"
+)
+
+// rowsOf returns the resources in a decoded 200 answer; what is not an object
+// is left out, the schemas have found it.
+func rowsOf(op spec.Operation, body any) []map[string]any {
+	var items []any
+	switch op.Answer {
+	case spec.One:
+		items = []any{body}
+	case spec.Page:
+		page, _ := body.(map[string]any)
+		items, _ = page["items"].([]any)
+	case spec.Array:
+		items, _ = body.([]any)
+	}
+	rows := make([]map[string]any, 0, len(items))
+	for _, item := range items {
+		if row, ok := item.(map[string]any); ok {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func pointerTo(op spec.Operation, i int) string {
+	switch op.Answer {
+	case spec.Page:
+		return "/items/" + strconv.Itoa(i)
+	case spec.Array:
+		return "/" + strconv.Itoa(i)
+	default:
+		return ""
+	}
+}
+
+// row judges what must hold between the fields of one resource, or between
+// them and the key that saw it.
+func (s *sighter) row(at string, row map[string]any, owner string) {
+	s.owner(at, row, owner)
+	s.dateOfTimestamp(at, row)
+	if s.op.ID == spec.ListWebhookEvents {
+		s.successIsFinal(at, row)
+		s.nextRetry(at, row)
+	}
+	s.metadataElsewhere(at, row)
+	s.openValues(row)
+}
+
+// ownerFields name the workspace that a resource belongs to. A group member
+// belongs to two.
+var ownerFields = map[string][]string{
+	"Lead":                 {"organization"},
+	"InboxPlacementTest":   {"organization_id"},
+	"InboxPlacementReport": {"organization_id"},
+	"Subsequence":          {"workspace"},
+	"WorkspaceMember":      {"workspace_id"},
+	"WorkspaceGroupMember": {"admin_workspace_id", "sub_workspace_id"},
+	"CustomTagMapping":     {"organization_id"},
+	"LeadLabel":            {"organization_id"},
+	"LeadList":             {"organization_id"},
+	"PhoneNumber":          {"organization_id"},
+	"WebhookEvent":         {"organization_id"},
+}
+
+func (s *sighter) owner(at string, row map[string]any, owner string) {
+	fields := ownerFields[s.op.Resource]
+	if owner == "" || len(fields) == 0 {
+		return
+	}
+	var named []string
+	for _, f := range fields {
+		if id, ok := row[f].(string); ok {
+			named = append(named, id)
+		}
+	}
+	if len(named) < len(fields) {
+		return // a field is missing or of a wrong type: the schemas say so
+	}
+	s.see("ISOLATION-OWNER")
+	for _, id := range named {
+		if strings.EqualFold(id, owner) {
+			return
+		}
+	}
+	s.find("ISOLATION-OWNER", at+"/"+fields[0], "the key's workspace "+owner, strings.Join(named, " and "))
+}
+
+func (s *sighter) dateOfTimestamp(at string, row map[string]any) {
+	pair := spec.Pair{Requirement: "DATE-OF-TIMESTAMP", Operation: s.op.ID}
+	created, ok := moment(row["timestamp_created"])
+	date, isText := row["timestamp_created_date"].(string)
+	if !spec.Has(pair) || !ok || !isText {
+		return
+	}
+	s.see(pair.Requirement)
+	if want := created.UTC().Format(time.DateOnly); date != want {
+		s.find(pair.Requirement, at+"/timestamp_created_date", want+", the day of timestamp_created", strconv.Quote(Clip(date)))
+	}
+}
+
+func (s *sighter) successIsFinal(at string, row map[string]any) {
+	success, ok := row["success"].(bool)
+	willRetry, ok2 := row["will_retry"].(bool)
+	if !ok || !ok2 || !success {
+		return
+	}
+	s.see("EVENT-SUCCESS-FINAL")
+	if willRetry {
+		s.find("EVENT-SUCCESS-FINAL", at+"/will_retry", "not true, since success is true", "true")
+	}
+}
+
+func (s *sighter) nextRetry(at string, row map[string]any) {
+	success, ok := row["success"].(bool)
+	willRetry, ok2 := row["will_retry"].(bool)
+	if !ok || !ok2 || success || !willRetry {
+		return
+	}
+	s.see("EVENT-NEXT-RETRY")
+	const expected = "the time of the next attempt, since will_retry is true"
+	value, present := row["timestamp_next_retry"]
+	if !present || value == nil {
+		s.find("EVENT-NEXT-RETRY", at+"/timestamp_next_retry", expected, "absent or null")
+		return
+	}
+	next, ok := moment(value)
+	created, ok2 := moment(row["timestamp_created"])
+	if ok && ok2 && next.Before(created) {
+		s.find("EVENT-NEXT-RETRY", at+"/timestamp_next_retry", expected+", not before timestamp_created "+created.Format(time.RFC3339Nano), next.Format(time.RFC3339Nano))
+	}
+}
+
+// metadataElsewhere: an answer of any operation but the get shows no metadata.
+func (s *sighter) metadataElsewhere(at string, row map[string]any) {
+	pair := spec.Pair{Requirement: "META-ELSEWHERE", Operation: s.op.ID}
+	if !spec.Has(pair) {
+		return
+	}
+	s.see(pair.Requirement)
+	if value, ok := row["metadata"]; ok && value != nil {
+		s.find(pair.Requirement, at+"/metadata", "absent: only a get with with_metadata=true shows it", Clip(fmt.Sprint(value)))
+	}
+}
+
+// openFields are the fields whose values the specification does not list.
+var openFields = map[string]struct{ silence, field string }{
+	"WorkspaceMember":      {spec.SilenceMemberRole, "role"},
+	"WorkspaceGroupMember": {spec.SilenceGroupStatus, "status"},
+	"DFYEmailAccountOrder": {spec.SilenceForwardingMode, "forwarding_mode"},
+	"CustomTagMapping":     {spec.SilenceResourceType, "resource_type"},
+}
+
+func (s *sighter) openValues(row map[string]any) {
+	if open, ok := openFields[s.op.Resource]; ok && row[open.field] != nil {
+		s.Observed = append(s.Observed, Silent{open.silence, Clip(fmt.Sprint(row[open.field]))})
+	}
+	if variant, ok := row["auto_variant_select"].(map[string]any); ok && s.op.Resource == "Subsequence" {
+		s.Observed = append(s.Observed, Silent{spec.SilenceTrigger, Clip(fmt.Sprint(variant["trigger"]))})
+	}
+}
+
+// moment reads a timestamp; what is not one is the schemas' to find.
+func moment(value any) (time.Time, bool) {
+	text, ok := value.(string)
+	if !ok {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	return t, err == nil
+}

@@ -1,0 +1,54 @@
+// Package console shows results to a person at a terminal or in a CI log: a
+// summary when a run has ended, and its progress while it lasts.
+//
+// It writes to the writer that it is given and decides nothing: whether there
+// is colour, how wide a line may be and what a failure is, others say. It
+// imports the results model and the catalogue, and is the only home of the
+// table writer.
+package console
+
+import (
+	"os"
+	"strconv"
+
+	"golang.org/x/term"
+)
+
+// Options say how to show results.
+type Options struct {
+	// Color allows terminal colours.
+	Color bool
+	// Width is the number of columns of a line; 0 means DefaultWidth. Lines
+	// that are meant to be copied are never wrapped.
+	Width int
+	// Verbose shows everything that the results hold instead of the first few.
+	Verbose bool
+	// ResultsPath is where the whole results are; empty if nowhere.
+	ResultsPath string
+}
+
+// Widths, in columns.
+const (
+	DefaultWidth = 100 // where no terminal says how wide it is
+	MinWidth     = 60  // narrower terminals wrap by themselves
+)
+
+// Detect returns options that suit f: as wide as its terminal, and in colour
+// unless f is no terminal, NO_COLOR is set (see no-color.org) or TERM is dumb.
+// Getenv is os.Getenv, or stands in for it.
+func Detect(f *os.File, getenv func(string) string) Options {
+	fd := int(f.Fd())
+	terminal := term.IsTerminal(fd)
+	o := Options{
+		Color: terminal && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb",
+		Width: DefaultWidth,
+	}
+	if terminal {
+		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
+			o.Width = width
+		}
+	} else if width, err := strconv.Atoi(getenv("COLUMNS")); err == nil && width > 0 {
+		o.Width = width
+	}
+	return o
+}

@@ -1,0 +1,141 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/reports"
+)
+
+// Summary writes what a person wants to know of r when the run has ended: what
+// was judged, a table of all outcomes, each failure with what reproduces it,
+// what was not assessed and why, what was observed, and last the verdict.
+func Summary(w io.Writer, r reports.Results, o Options) error {
+	p := newPage(o)
+	p.header(r)
+	p.table(r)
+	p.failures(r)
+	p.notAssessed(r)
+	p.observations(r)
+	p.troubles(r)
+	p.verdict(r)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+func (p *page) header(r reports.Results) {
+	const column = 11
+	field := func(label, content string) {
+		if content != "" {
+			p.entry(0, column, label, content)
+		}
+	}
+	t := r.Target
+	target := strings.TrimSpace(reports.Printable(t.Name) + " " + reports.Printable(t.Version))
+	if target == "" {
+		target = "(without a name)"
+	}
+	if t.Vendor != "" {
+		target += ", by " + reports.Printable(t.Vendor)
+	}
+	field("target", p.paint.bold(target))
+	field("address", strings.TrimSpace(reports.Printable(t.BaseURL)+" ("+reports.Printable(t.Kind)+")"))
+	field("profile", fmt.Sprintf("%s, seed %d", reports.Printable(r.Run.Profile), r.Run.Seed))
+	field("selection", reports.Printable(r.Run.Selection))
+	field("run", fmt.Sprintf("%s, %s", reports.Printable(r.Run.ID), r.Run.Started.UTC().Format(time.DateTime+" UTC")))
+	field("harness", strings.TrimSpace(reports.Printable(r.Tool.Name)+" "+reports.Printable(r.Tool.Version)))
+}
+
+func (p *page) troubles(r reports.Results) {
+	if len(r.Troubles) == 0 {
+		return
+	}
+	p.heading("TROUBLES", "of the harness or of the way to the target: nobody's violation")
+	for _, t := range r.Troubles {
+		p.line("  ", p.paint.yellow("! "+cut(reports.Printable(t.Where), p.width-4)))
+		p.paragraph(4, reports.Printable(t.What))
+	}
+}
+
+// verdict shows the reasons and then, as the very last line, the answer. The
+// figures stand in that line if it is wide enough, else above it.
+func (p *page) verdict(r reports.Results) {
+	p.line()
+	for _, reason := range r.Reasons {
+		p.entry(0, 9, "because", reports.Printable(reason))
+	}
+	if len(r.Reasons) > 0 {
+		p.line()
+	}
+	n := reports.Count(r.Checks)
+	var facts []string
+	for _, f := range []struct {
+		n    int
+		what string
+	}{{n.Fail, "failed"}, {n.Pass, "passed"}, {n.NotAssessed, "not assessed"}, {n.Error, "in error"}} {
+		if f.n > 0 {
+			facts = append(facts, number(f.n)+" "+f.what)
+		}
+	}
+	if n.Total() == 0 {
+		facts = append(facts, "nothing checked")
+	}
+	facts = append(facts, fmt.Sprintf("%s in %s", plural(r.Traffic.Requests, "request", "requests"), duration(r.Run.Seconds)))
+	answer, exit := p.answer(r), fmt.Sprintf("exit %d", r.ExitCode())
+	if one := answer + "  " + strings.Join(append([]string{exit}, facts...), " · "); width(one) <= p.width {
+		p.line(one)
+		return
+	}
+	for _, l := range flow(facts, " · ", p.width) {
+		p.line(l)
+	}
+	p.line(answer, "  ", exit)
+}
+
+func (p *page) answer(r reports.Results) string {
+	words := map[reports.Verdict]string{
+		reports.Conforms:       p.paint.relief("✓ CONFORMS"),
+		reports.DoesNotConform: p.paint.alarm("✗ DOES NOT CONFORM"),
+		reports.CouldNotTell:   p.paint.doubt("? COULD NOT TELL"),
+	}
+	answer, ok := words[r.Verdict]
+	if !ok {
+		answer = p.paint.alarm("? NO VERDICT")
+	}
+	if r.Run.Interrupted {
+		answer += p.paint.yellow(" (interrupted)")
+	}
+	return answer
+}
+
+// duration writes seconds as exactly as a person cares for.
+func duration(seconds float64) string {
+	switch {
+	case seconds < 10:
+		return fmt.Sprintf("%.2f s", seconds)
+	case seconds < 120:
+		return fmt.Sprintf("%.1f s", seconds)
+	default:
+		return fmt.Sprintf("%d min %02d s", int(seconds)/60, int(seconds)%60)
+	}
+}
+
+// inOrder lists the keys of a set: those of first in its order, then the rest by name.
+func inOrder(set map[string]bool, first []string) []string {
+	var known, rest []string
+	for _, key := range first {
+		if set[key] {
+			known = append(known, key)
+		}
+	}
+	for key := range set {
+		if !slices.Contains(first, key) {
+			rest = append(rest, key)
+		}
+	}
+	slices.Sort(rest)
+	return append(known, rest...)
+}

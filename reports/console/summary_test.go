@@ -1,0 +1,176 @@
+package console_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/internal/sample"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	text.OverrideRuneWidthEastAsianWidth(false) // the locale must not decide where lines break
+	os.Exit(m.Run())
+}
+
+func summary(r reports.Results, o console.Options) string {
+	var b bytes.Buffer
+	if err := console.Summary(&b, r, o); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+// interrupted is a run that was stopped early, with things left to say.
+func interrupted() reports.Results {
+	r := sample.Passed()
+	r.Run.Interrupted, r.Verdict, r.Reasons = true, reports.CouldNotTell, []string{"the run was interrupted"}
+	for i := range r.Checks[40:] {
+		c := &r.Checks[40+i]
+		c.Outcome, c.Assessments, c.Missing = reports.NotAssessed, 0, []string{"the run was interrupted"}
+	}
+	return r
+}
+
+func TestSummaryGolden(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		results reports.Results
+		options console.Options
+	}{
+		{"full-80", sample.Full(), console.Options{Width: 80, ResultsPath: "results.json"}},
+		{"full-140", sample.Full(), console.Options{Width: 140, ResultsPath: "results.json"}},
+		{"full-140-verbose", sample.Full(), console.Options{Width: 140, Verbose: true, ResultsPath: "results.json"}},
+		{"full-80-color", sample.Full(), console.Options{Width: 80, Color: true}},
+		{"passed-80", sample.Passed(), console.Options{Width: 80}},
+		{"empty-80", sample.Empty(), console.Options{Width: 80}},
+		{"interrupted-80", interrupted(), console.Options{Width: 80}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := summary(c.results, c.options)
+			path := filepath.Join("testdata", c.name+".golden")
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatalf("%v; go test ./reports/console -update writes it", err)
+			}
+			NewWithT(t).Expect(got).To(Equal(string(want)), "go test ./reports/console -update accepts the new text")
+		})
+	}
+}
+
+var sequence = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// Colour adds colour and nothing else, and only where it was asked for.
+func TestColorIsOnlyColor(t *testing.T) {
+	g := NewWithT(t)
+	t.Setenv("NO_COLOR", "1") // decided by the caller, through Detect
+	colored := summary(sample.Full(), console.Options{Width: 80, Color: true})
+	plain := summary(sample.Full(), console.Options{Width: 80})
+	g.Expect(colored).NotTo(Equal(plain))
+	g.Expect(sequence.ReplaceAllString(colored, "")).To(Equal(plain))
+	g.Expect(plain).NotTo(ContainSubstring("\x1b"))
+}
+
+// Whatever a target sends, the page holds only what prints, fits its width
+// (but for curl lines) and ends with the verdict.
+func TestSummaryOfAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := sample.Random(t)
+		o := console.Options{Width: rapid.IntRange(60, 200).Draw(t, "width"), Verbose: rapid.Bool().Draw(t, "verbose")}
+		for i := range r.Checks {
+			for j := range r.Checks[i].Violations {
+				v := &r.Checks[i].Violations[j]
+				v.Curl = "curl"
+				v.Actual = strings.Repeat(v.Actual, 30)
+			}
+		}
+		page := summary(r, o)
+		lines := strings.Split(strings.TrimSuffix(page, "\n"), "\n")
+		for _, line := range lines {
+			if reports.Printable(line) != line {
+				t.Fatalf("raw bytes in %q", line)
+			}
+			if w := text.StringWidthWithoutEscSequences(line); w > o.Width {
+				t.Fatalf("%d columns, not %d: %q", w, o.Width, line)
+			}
+			if strings.HasSuffix(line, " ") {
+				t.Fatalf("blank at the end of %q", line)
+			}
+		}
+		if last := lines[len(lines)-1]; !strings.Contains(last, fmt.Sprintf("exit %d", r.ExitCode())) {
+			t.Fatalf("the last line is not the verdict: %q", last)
+		}
+	})
+}
+
+func TestNothingFailedIsLeftUnsaid(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Full()
+	for _, verbose := range []bool{false, true} {
+		page := summary(r, console.Options{Width: 140, Verbose: verbose})
+		_, failures, _ := strings.Cut(page, "FAILURES")
+		for _, c := range r.Checks {
+			if c.Outcome == reports.Fail {
+				g.Expect(failures).To(ContainSubstring("✗ " + c.Requirement))
+				g.Expect(failures).To(ContainSubstring(c.Operation))
+			}
+		}
+	}
+}
+
+func TestVerboseShowsEveryViolation(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Full()
+	count := func(o console.Options) int { return strings.Count(summary(r, o), "expected  ") }
+	kept := 0
+	for _, c := range r.Checks {
+		kept += len(c.Violations)
+	}
+	g.Expect(count(console.Options{Verbose: true})).To(Equal(kept))
+	g.Expect(count(console.Options{})).To(BeNumerically("<", kept))
+}
+
+type broken struct{}
+
+var errBroken = errors.New("no space left")
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestSummaryReportsAFailedWrite(t *testing.T) {
+	NewWithT(t).Expect(console.Summary(broken{}, sample.Passed(), console.Options{})).To(MatchError(errBroken))
+}
+
+func TestDetectOnWhatIsNoTerminal(t *testing.T) {
+	g := NewWithT(t)
+	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer f.Close()
+	env := map[string]string{}
+	getenv := func(name string) string { return env[name] }
+	g.Expect(console.Detect(f, getenv)).To(Equal(console.Options{Width: console.DefaultWidth}))
+	env["COLUMNS"] = "132"
+	g.Expect(console.Detect(f, getenv)).To(Equal(console.Options{Width: 132}))
+	env["COLUMNS"] = "wide"
+	g.Expect(console.Detect(f, getenv)).To(Equal(console.Options{Width: console.DefaultWidth}))
+}

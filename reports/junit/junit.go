@@ -1,0 +1,119 @@
+// Package junit shows results as JUnit XML, for CI systems that read nothing
+// else. The XML is written by Ginkgo's own writer, from a Ginkgo report that is
+// made of the results rather than of the specs that ran: one testcase for each
+// requirement × operation, and one, "run", for the verdict.
+//
+// It imports Ginkgo's report types and writer, and no suite.
+package junit
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/onsi/ginkgo/v2/reporters"
+	"github.com/onsi/ginkgo/v2/types"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/atomicfile"
+)
+
+// Write puts the JUnit form of r at path, whole or not at all. Missing
+// directories are made.
+//
+// The testcase "run" fails or errs whenever the verdict is not Conforms, and
+// also when there is not one pass behind it: a CI that only reads JUnit is
+// never green about nothing.
+func Write(path string, r reports.Results) error {
+	report := Report(r)
+	err := atomicfile.Replace(path, func(temporary string) error {
+		if err := reporters.GenerateJUnitReportWithConfig(report, temporary, config()); err != nil {
+			return err
+		}
+		return complete(temporary, len(report.SpecReports))
+	})
+	if err != nil {
+		return fmt.Errorf("write JUnit report: %w", err)
+	}
+	return nil
+}
+
+// config leaves out what would say the same thing again: the timeline repeats
+// the failure, and the labels stand in the properties.
+func config() reporters.JunitReportConfig {
+	const every = types.SpecStatePassed | types.SpecStateSkipped | types.SpecStateFailed |
+		types.SpecStatePanicked | types.SpecStateInterrupted | types.SpecStateAborted
+	return reporters.JunitReportConfig{
+		OmitTimelinesForSpecState: every,
+		OmitLeafNodeType:          true,
+		OmitSpecLabels:            true,
+	}
+}
+
+// complete reads the file back, because Ginkgo's writer overlooks failed writes.
+func complete(path string, testcases int) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var suites reporters.JUnitTestSuites
+	if err := xml.NewDecoder(f).Decode(&suites); err != nil {
+		return fmt.Errorf("what was written is not whole: %w", err)
+	}
+	if suites.Tests != testcases || len(suites.TestSuites) != 1 || len(suites.TestSuites[0].TestCases) != testcases {
+		return errors.New("what was written is not whole: testcases are missing")
+	}
+	return nil
+}
+
+// Report is the Ginkgo report that stands for r.
+func Report(r reports.Results) types.Report {
+	began := r.Run.Started
+	took := time.Duration(r.Run.Seconds * float64(time.Second))
+	run := verdict(r)
+	report := types.Report{
+		SuiteDescription: reports.Printable(r.Tool.Name),
+		SuitePath:        reports.Printable(r.Target.BaseURL),
+		SuiteLabels:      labels(r),
+		SuiteSucceeded:   run.State.Is(types.SpecStatePassed),
+		StartTime:        began,
+		EndTime:          began.Add(took),
+		RunTime:          took,
+		SuiteConfig:      types.SuiteConfig{RandomSeed: r.Run.Seed, RandomizeAllSpecs: true},
+	}
+	if r.Run.Interrupted {
+		report.SpecialSuiteFailureReasons = []string{"interrupted"}
+	}
+	report.SpecReports = append(report.SpecReports, run)
+	for _, c := range r.Checks {
+		report.SpecReports = append(report.SpecReports, check(r, c))
+	}
+	for i := range report.SpecReports {
+		report.SpecReports[i].LeafNodeType = types.NodeTypeIt
+		report.SpecReports[i].NumAttempts = 1
+	}
+	return report
+}
+
+// labels name what was judged by what.
+func labels(r reports.Results) []string {
+	var all []string
+	for _, l := range []struct{ name, value string }{
+		{"target", r.Target.Name},
+		{"target version", r.Target.Version},
+		{"vendor", r.Target.Vendor},
+		{"kind", r.Target.Kind},
+		{"profile", r.Run.Profile},
+		{"selection", r.Run.Selection},
+		{"run", r.Run.ID},
+		{"harness", r.Tool.Version},
+	} {
+		if l.value != "" {
+			all = append(all, l.name+": "+reports.Printable(l.value))
+		}
+	}
+	return all
+}

@@ -1,0 +1,197 @@
+package junit_test
+
+import (
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/sample"
+	"outreach.example/conformance/reports/junit"
+	"outreach.example/conformance/spec"
+)
+
+// suites is what a CI system reads of a JUnit file.
+type suites struct {
+	XMLName  xml.Name `xml:"testsuites"`
+	Tests    int      `xml:"tests,attr"`
+	Disabled int      `xml:"disabled,attr"`
+	Errors   int      `xml:"errors,attr"`
+	Failures int      `xml:"failures,attr"`
+	Suites   []struct {
+		Skipped int        `xml:"skipped,attr"`
+		Cases   []testcase `xml:"testcase"`
+	} `xml:"testsuite"`
+}
+
+type testcase struct {
+	Name    string `xml:"name,attr"`
+	Skipped *struct {
+		Message string `xml:"message,attr"`
+	} `xml:"skipped"`
+	Failure *problem `xml:"failure"`
+	Error   *problem `xml:"error"`
+}
+
+type problem struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+type fataler interface{ Fatal(...any) }
+
+func written(t fataler, dir string, r reports.Results) (suites, []byte) {
+	path := filepath.Join(dir, "junit.xml")
+	if err := junit.Write(path, r); err != nil {
+		t.Fatal(err)
+	}
+	body, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s suites
+	if err := xml.Unmarshal(body, &s); err != nil {
+		t.Fatal("not XML:", err)
+	}
+	return s, body
+}
+
+func find(t *testing.T, s suites, prefix string) testcase {
+	t.Helper()
+	for _, c := range s.Suites[0].Cases {
+		if strings.HasPrefix(c.Name, prefix) {
+			return c
+		}
+	}
+	t.Fatalf("no testcase %q", prefix)
+	return testcase{}
+}
+
+func TestAFullRun(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Full()
+	s, _ := written(t, t.TempDir(), r)
+	n := reports.Count(r.Checks)
+	g.Expect(s.Tests).To(Equal(n.Total() + 1))
+	g.Expect(s.Failures).To(Equal(n.Fail+1), "the failed checks and the run")
+	g.Expect(s.Errors).To(Equal(n.Error))
+	g.Expect(s.Disabled).To(Equal(n.NotAssessed))
+	g.Expect(s.Suites[0].Skipped).To(Equal(n.NotAssessed))
+
+	run := find(t, s, "run")
+	g.Expect(run.Failure).NotTo(BeNil())
+	g.Expect(run.Failure.Message).To(And(
+		ContainSubstring("does-not-conform"), ContainSubstring("because: some checks failed"), ContainSubstring("trouble: clean-up")))
+
+	walk := find(t, s, "pages inbox-placement-tests.list PAGE-WALK-04 A walk over all pages")
+	for _, text := range []string{walk.Failure.Message, walk.Failure.Text} {
+		g.Expect(text).To(And(
+			ContainSubstring("seen 9× in 12 assessments"),
+			ContainSubstring("at        /items/0/id"),
+			ContainSubstring("expected  a row that no former page"),
+			ContainSubstring("actual    259 rows"),
+			ContainSubstring("repeat    curl -sS"),
+			ContainSubstring("and 6 more")))
+	}
+	g.Expect(walk.Failure.Text).To(ContainSubstring("the specification, section Endpoints, Pagination"))
+
+	skipped := find(t, s, "rate leads.move RATE-ANSWERS-02")
+	g.Expect(skipped.Skipped.Message).To(ContainSubstring("a workspace whose rate limit may be exhausted; a revoked key"))
+	troubled := find(t, s, "pages webhook-events.list PAGE-WALK-03")
+	g.Expect(troubled.Error.Message).To(ContainSubstring("not the target's fault"))
+	passed := find(t, s, "pages lead-lists.list PAGE-WALK-01")
+	g.Expect(passed).To(Equal(testcase{Name: passed.Name}))
+}
+
+func TestAPassedRunIsGreen(t *testing.T) {
+	g := NewWithT(t)
+	s, _ := written(t, t.TempDir(), sample.Passed())
+	g.Expect(s.Failures + s.Errors + s.Disabled).To(BeZero())
+	g.Expect(find(t, s, "run")).To(Equal(testcase{Name: "run"}))
+}
+
+func TestPassedChecksCarryTheCataloguesStatement(t *testing.T) {
+	requirement := spec.Requirements()[0]
+	r := sample.Passed()
+	r.Checks[0].Requirement = requirement.ID
+	s, _ := written(t, t.TempDir(), r)
+	find(t, s, r.Checks[0].Group+" "+r.Checks[0].Operation+" "+requirement.ID+" "+requirement.Statement)
+}
+
+// Whatever is not a plain "conforms" shows in the figures that a CI reads.
+func TestNeverGreenAboutNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		change           func(*reports.Results)
+		errors, failures int
+		says             string
+	}{
+		"could not tell": {func(r *reports.Results) {
+			r.Verdict, r.Reasons = reports.CouldNotTell, []string{"throttled to death"}
+		}, 1, 0, "because: throttled to death"},
+		"interrupted": {func(r *reports.Results) {
+			r.Run.Interrupted, r.Verdict, r.Reasons = true, reports.CouldNotTell, []string{"interrupted"}
+		}, 1, 0, "the run was interrupted"},
+		"fails without a failed check": {func(r *reports.Results) {
+			r.Verdict, r.Reasons = reports.DoesNotConform, []string{"an expected failure passes"}
+		}, 0, 1, "an expected failure passes"},
+		"nothing checked": {func(r *reports.Results) { r.Checks = nil }, 1, 0, "not one check passed"},
+		"no verdict":      {func(r *reports.Results) { r.Verdict = "" }, 1, 0, "verdict: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			r := sample.Passed()
+			c.change(&r)
+			s, _ := written(t, t.TempDir(), r)
+			g.Expect(s.Errors).To(Equal(c.errors))
+			g.Expect(s.Failures).To(Equal(c.failures))
+			run := find(t, s, "run")
+			shown := run.Error
+			if shown == nil {
+				shown = run.Failure
+			}
+			g.Expect(shown).NotTo(BeNil())
+			g.Expect(shown.Message).To(ContainSubstring(c.says))
+		})
+	}
+}
+
+// Any string of a target ends up as text of valid XML.
+func TestHostileStrings(t *testing.T) {
+	g := NewWithT(t)
+	s, body := written(t, t.TempDir(), sample.Full())
+	g.Expect(find(t, s, "shape webhook-events.list SHAPE-FIELD-17").Failure.Text).To(
+		ContainSubstring(`"2026-03-01 \x1b[31m10:20\x1b[0m ]]> \u202e{{red}}\xff"`))
+	g.Expect(body).NotTo(ContainElement(byte(0x1b)))
+
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.SampledFrom([]string{"", "]]>", "<!--", "&#0;", "\x00", "\u2028"}).Draw(t, "tail")
+		r := sample.Passed()
+		r.Checks = r.Checks[:1]
+		c := &r.Checks[0]
+		c.Outcome, c.Requirement, c.Group, c.ViolationCount = reports.Fail, text, text, 1
+		c.Violations = []reports.Violation{{Statement: text, Section: text, Pointer: text, Expected: text, Actual: text, Curl: text, Spec: text}}
+		r.Target.Name, r.Tool.Name, r.Target.BaseURL, r.Run.Selection = text, text, text, text
+		r.Troubles = []reports.Trouble{{Where: text, What: text}}
+		r.Verdict, r.Reasons = reports.DoesNotConform, []string{text}
+		s, body := written(t, dir, r)
+		if !utf8.Valid(body) || strings.ContainsFunc(string(body), func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) {
+			t.Fatalf("raw control characters or bad UTF-8 in %q", body)
+		}
+		if s.Failures != 2 {
+			t.Fatalf("%d failures, want the check and the run", s.Failures)
+		}
+	})
+}
+
+func TestNothingIsWrittenWhereNothingCanBe(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(junit.Write(t.TempDir(), sample.Passed())).To(MatchError(ContainSubstring("not a regular file")))
+}

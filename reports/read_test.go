@@ -1,0 +1,119 @@
+package reports_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/sample"
+)
+
+func encoded(t testing.TB, r reports.Results) string {
+	t.Helper()
+	body, err := reports.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func TestParseRefuses(t *testing.T) {
+	swap := func(old, new string) func(string) string {
+		return func(s string) string { return strings.Replace(s, old, new, 1) }
+	}
+	for name, c := range map[string]struct {
+		damage func(string) string
+		says   string
+	}{
+		"nothing":            {func(string) string { return "" }, "byte 0"},
+		"half a file":        {func(s string) string { return s[:len(s)/2] }, "unexpected EOF"},
+		"bytes after it":     {func(s string) string { return s + "{}" }, "after the end"},
+		"another document":   {func(string) string { return "[]" }, "array where results are an object"},
+		"no version":         {swap(`"version": "1"`, `"versio": "1"`), "/version: no results model version"},
+		"version 2":          {swap(`"version": "1"`, `"version": "2"`), `results model "2", but this build reads "1"`},
+		"an unknown field":   {swap(`"tool": {`, `"tool": {"colour": "red",`), "/tool/colour: no such field"},
+		"a missing field":    {swap(`"seed": 42,`, ``), "/run/seed: missing"},
+		"another case":       {swap(`"seed"`, `"Seed"`), "/run/Seed: no such field"},
+		"a doubled field":    {swap(`"seed": 42,`, `"seed": 42, "seed": 43,`), "/run/seed stands there twice"},
+		"null":               {swap(`"seed": 42`, `"seed": null`), "/run/seed: null where number belongs"},
+		"another type":       {swap(`"seed": 42`, `"seed": "42"`), "seed"},
+		"null for a list":    {swap(`"troubles": []`, `"troubles": null`), "/troubles: null where array belongs"},
+		"an unknown verdict": {swap(`"conforms"`, `"fine"`), "/verdict"},
+		"an unknown outcome": {swap(`"pass"`, `"maybe"`), "/checks/0/outcome"},
+		"a hollow pass":      {swap(`"assessments": 3`, `"assessments": 0`), "/checks/0/assessments"},
+		"a hollow failure":   {swap(`"pass"`, `"fail"`), "/checks/0/violations"},
+		"a silent omission":  {swap(`"pass"`, `"not-assessed"`), "/checks/0/missing"},
+		"a doubled check":    {swap(`"SHAPE-FIELD-02"`, `"SHAPE-FIELD-01"`), "SHAPE-FIELD-01 on phone-numbers.list stands there already as /checks/"},
+		"a reason to doubt":  {swap(`"reasons": []`, `"reasons": ["x"]`), "/reasons"},
+		"an interrupted run": {swap(`"interrupted": false`, `"interrupted": true`), "/verdict"},
+		"deep nesting":       {func(string) string { return strings.Repeat(`{"a":`, 5000) }, "deeper"},
+		"invalid UTF-8":      {swap(`"Acme Outreach"`, "\"Acme\xff\""), "UTF-8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := encoded(t, sample.Passed())
+			after := c.damage(before)
+			if after == before {
+				t.Fatal("the sample has nothing to damage in this way")
+			}
+			_, err := reports.Parse([]byte(after))
+			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(c.says)))
+		})
+	}
+}
+
+func TestParseBoundsItsErrors(t *testing.T) {
+	r := sample.Passed()
+	for i := range r.Checks {
+		r.Checks[i].Level = "rumoured\x1b[31m"
+	}
+	_, err := reports.Parse([]byte(encoded(t, r)))
+	g := NewWithT(t)
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(strings.Count(err.Error(), "\n")).To(Equal(10))
+	g.Expect(err.Error()).To(HaveSuffix("more"))
+	g.Expect(err.Error()).NotTo(ContainSubstring("\x1b"))
+}
+
+func TestReadNamesTheFile(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "results.json")
+	_, err := reports.Read(path)
+	g.Expect(err).To(MatchError(os.ErrNotExist))
+
+	g.Expect(os.WriteFile(path, []byte("{}"), 0o600)).To(Succeed())
+	_, err = reports.Read(path)
+	g.Expect(err).To(MatchError(And(HavePrefix(path), ContainSubstring("/version"))))
+}
+
+func TestReadIsBounded(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "results.json")
+	g.Expect(os.WriteFile(path, nil, 0o600)).To(Succeed())
+	g.Expect(os.Truncate(path, reports.MaxSize+2)).To(Succeed())
+	_, err := reports.Read(path)
+	g.Expect(err).To(MatchError(ContainSubstring("more than")))
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(encoded(f, sample.Passed())))
+	f.Add([]byte(encoded(f, sample.Empty())))
+	f.Add([]byte(`{"version":"1","VERSION":"1"}`))
+	f.Add([]byte(`{"version":"1","tool":[[[[[[[[[[[[[[[[[[[`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r, err := reports.Parse(body)
+		if err != nil {
+			return
+		}
+		again, err := reports.Encode(r)
+		if err != nil {
+			t.Fatalf("accepted, but has no JSON form: %v", err)
+		}
+		if _, err := reports.Parse(again); err != nil {
+			t.Fatalf("accepted once, but not when written again: %v", err)
+		}
+	})
+}

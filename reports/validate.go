@@ -1,0 +1,135 @@
+package reports
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+)
+
+// maxProblems bounds how many contradictions one error lists.
+const maxProblems = 10
+
+var (
+	idPattern        = regexp.MustCompile(`^[A-Z0-9]+([-_.][A-Z0-9]+)*$`)
+	operationPattern = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*$`)
+	pointerPattern   = regexp.MustCompile(`^($|/|header:.|status$)`)
+	statusPattern    = regexp.MustCompile(`^([0-9]{3}|none)$`)
+)
+
+// Validate reports where r breaks the model's own rules, with JSON pointers:
+// values outside their sets, a failure without a violation, a pass without an
+// assessment, "not assessed" without the missing input, a check that stands
+// there twice, and a conforming run without a single pass. The JSON Schema
+// states the same rules, but for the doubled check and the run without a pass.
+func (r Results) Validate() error {
+	var p problems
+	p.unless(r.Version == ModelVersion, "/version", "%q is not %q", r.Version, ModelVersion)
+	p.unless(r.Tool.Name != "", "/tool/name", "empty")
+	p.unless(slices.Contains([]string{"embedded", "url", "image", "dockerfile"}, r.Target.Kind), "/target/kind", "%q is none of embedded, url, image, dockerfile", r.Target.Kind)
+	p.unless(r.Run.ID != "", "/run/id", "empty")
+	p.unless(r.Run.Profile != "", "/run/profile", "empty")
+	p.unless(r.Run.Seconds >= 0, "/run/seconds", "%v is negative", r.Run.Seconds)
+	p.unless(r.Run.Specs >= 0, "/run/specs", "%d is negative", r.Run.Specs)
+	r.validateVerdict(&p)
+	seen := map[[2]string]int{}
+	for i, c := range r.Checks {
+		at := fmt.Sprintf("/checks/%d", i)
+		c.validate(&p, at)
+		key := [2]string{c.Requirement, c.Operation}
+		first, doubled := seen[key]
+		p.unless(!doubled, at, "%s on %s stands there already as /checks/%d", c.Requirement, c.Operation, first)
+		seen[key] = i
+	}
+	for i, o := range r.Observations {
+		at := fmt.Sprintf("/observations/%d", i)
+		p.unless(idPattern.MatchString(o.Silence), at+"/silence", "%q is no id", o.Silence)
+		p.unless(o.Operation == "" || operationPattern.MatchString(o.Operation), at+"/operation", "%q is no operation id", o.Operation)
+		p.unless(o.Count >= 1, at+"/count", "%d: nothing was observed", o.Count)
+	}
+	for i, t := range r.Troubles {
+		p.unless(t.What != "", fmt.Sprintf("/troubles/%d/what", i), "empty")
+	}
+	r.Traffic.validate(&p)
+	return p.err()
+}
+
+func (r Results) validateVerdict(p *problems) {
+	p.unless(slices.Contains([]Verdict{Conforms, DoesNotConform, CouldNotTell}, r.Verdict), "/verdict", "%q is none of %s, %s, %s", r.Verdict, Conforms, DoesNotConform, CouldNotTell)
+	for i, reason := range r.Reasons {
+		p.unless(reason != "", fmt.Sprintf("/reasons/%d", i), "empty")
+	}
+	if r.Verdict != Conforms {
+		p.unless(len(r.Reasons) > 0, "/reasons", "%s needs a reason", r.Verdict)
+		return
+	}
+	p.unless(len(r.Reasons) == 0, "/reasons", "%s leaves no reasons to give", Conforms)
+	p.unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot tell that the target conforms")
+	p.unless(Count(r.Checks).Pass > 0, "/verdict", "%s, and not one check passed", Conforms)
+}
+
+func (c Check) validate(p *problems, at string) {
+	p.unless(idPattern.MatchString(c.Requirement), at+"/requirement", "%q is no id", c.Requirement)
+	p.unless(operationPattern.MatchString(c.Operation), at+"/operation", "%q is no operation id", c.Operation)
+	p.unless(c.Group != "", at+"/group", "empty")
+	p.unless(slices.Contains([]string{"stated", "derived"}, c.Level), at+"/level", "%q is neither stated nor derived", c.Level)
+	p.unless(c.Assessments >= 0, at+"/assessments", "%d is negative", c.Assessments)
+	p.unless(c.ViolationCount >= len(c.Violations), at+"/violation_count", "%d, but %d are listed", c.ViolationCount, len(c.Violations))
+	for i, missing := range c.Missing {
+		p.unless(missing != "", fmt.Sprintf("%s/missing/%d", at, i), "empty")
+	}
+	for i, v := range c.Violations {
+		at := fmt.Sprintf("%s/violations/%d", at, i)
+		p.unless(v.Statement != "", at+"/statement", "empty")
+		p.unless(v.Section != "", at+"/section", "empty")
+		p.unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q is none of a JSON pointer, \"status\" and \"header:<name>\"", v.Pointer)
+		p.unless(v.Expected != "", at+"/expected", "empty")
+	}
+	switch c.Outcome {
+	case Pass:
+		p.unless(c.Assessments > 0, at+"/assessments", "a pass that nothing was assessed for")
+		p.unless(c.ViolationCount == 0, at+"/violation_count", "a pass with violations")
+	case Fail:
+		p.unless(len(c.Violations) > 0, at+"/violations", "a failure that shows no violation")
+	case NotAssessed:
+		p.unless(len(c.Missing) > 0, at+"/missing", "not assessed, and no word of what was missing")
+	case Error:
+	default:
+		p.unless(false, at+"/outcome", "%q is none of %s, %s, %s, %s", c.Outcome, Pass, Fail, NotAssessed, Error)
+	}
+}
+
+func (t Traffic) validate(p *problems) {
+	p.unless(t.Requests >= 0, "/traffic/requests", "%d is negative", t.Requests)
+	p.unless(t.BytesReceived >= 0, "/traffic/bytes_received", "%d is negative", t.BytesReceived)
+	p.unless(t.Throttled >= 0, "/traffic/throttled", "%d is negative", t.Throttled)
+	for _, status := range slices.Sorted(maps.Keys(t.Statuses)) {
+		n := t.Statuses[status]
+		p.unless(statusPattern.MatchString(status), "/traffic/statuses", "%q is neither an HTTP status nor \"none\"", status)
+		p.unless(n >= 0, below("/traffic/statuses", status), "%d is negative", n)
+	}
+}
+
+// problems collects what is wrong, up to maxProblems.
+type problems struct {
+	found []error
+	more  int
+}
+
+func (p *problems) unless(ok bool, pointer, format string, args ...any) {
+	switch {
+	case ok:
+	case len(p.found) == maxProblems:
+		p.more++
+	default:
+		p.found = append(p.found, fmt.Errorf("%s: %s", pointer, Printable(fmt.Sprintf(format, args...))))
+	}
+}
+
+func (p *problems) err() error {
+	if p.more > 0 {
+		return errors.Join(append(p.found, fmt.Errorf("and %d more", p.more))...)
+	}
+	return errors.Join(p.found...)
+}

@@ -1,0 +1,175 @@
+package schemas
+
+import (
+	"encoding/json"
+	"strconv"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// The decoder's strings and numbers.
+
+// key reads a key and returns the one copy that is kept of it.
+func (d *decoder) key() (string, error) {
+	if d.peek() != '"' {
+		return "", d.unexpected("a key in quotes")
+	}
+	if raw, plain := d.plain(); plain {
+		if key, known := d.keys[string(raw)]; known {
+			return key, nil
+		}
+		if d.keys == nil {
+			d.keys = map[string]string{}
+		}
+		key := string(raw)
+		d.keys[key] = key
+		return key, nil
+	}
+	return d.str()
+}
+
+// plain reads a string without escapes and returns its content. Otherwise it
+// stays where it is.
+func (d *decoder) plain() ([]byte, bool) {
+	for i := d.pos + 1; i < len(d.data); i++ {
+		switch c := d.data[i]; {
+		case c == '"':
+			content := d.data[d.pos+1 : i]
+			d.pos = i + 1
+			return content, true
+		case c == '\\' || c < ' ':
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+func (d *decoder) str() (string, error) {
+	if raw, plain := d.plain(); plain {
+		return string(raw), nil
+	}
+	d.pos++
+	var out []byte
+	for d.pos < len(d.data) {
+		switch c := d.data[d.pos]; {
+		case c == '"':
+			d.pos++
+			return string(out), nil
+		case c < ' ':
+			return "", d.fail("a control character inside a string")
+		case c == '\\':
+			r, err := d.escape()
+			if err != nil {
+				return "", err
+			}
+			out = utf8.AppendRune(out, r)
+		default:
+			out = append(out, c)
+			d.pos++
+		}
+	}
+	return "", d.fail("the body ends inside a string")
+}
+
+var escapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// escape reads one escape sequence. Half a surrogate pair is grammatical JSON
+// that stands for no character; like encoding/json it becomes U+FFFD.
+func (d *decoder) escape() (rune, error) {
+	if d.pos+1 < len(d.data) {
+		if r, ok := escapes[d.data[d.pos+1]]; ok {
+			d.pos += 2
+			return r, nil
+		}
+	}
+	r, ok := d.hex(d.pos)
+	if !ok {
+		return 0, d.fail("an unknown escape sequence in a string")
+	}
+	d.pos += 6
+	if utf16.IsSurrogate(r) {
+		second, ok := d.hex(d.pos)
+		if pair := utf16.DecodeRune(r, second); ok && pair != unicode.ReplacementChar {
+			d.pos += 6
+			return pair, nil
+		}
+		return unicode.ReplacementChar, nil
+	}
+	return r, nil
+}
+
+// hex reads \uXXXX at a position.
+func (d *decoder) hex(at int) (rune, bool) {
+	if at+6 > len(d.data) || d.data[at] != '\\' || d.data[at+1] != 'u' {
+		return 0, false
+	}
+	var r rune
+	for _, c := range d.data[at+2 : at+6] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+func (d *decoder) number() (any, error) {
+	start := d.pos
+	if d.peek() == '-' {
+		d.pos++
+	}
+	if d.peek() == '0' {
+		d.pos++
+	} else if d.digits() == 0 {
+		return nil, d.unexpected("a digit")
+	}
+	if d.peek() == '.' {
+		d.pos++
+		if d.digits() == 0 {
+			return nil, d.unexpected("a digit")
+		}
+	}
+	hasExponent := d.peek() == 'e' || d.peek() == 'E'
+	if hasExponent {
+		d.pos++
+		if d.peek() == '+' || d.peek() == '-' {
+			d.pos++
+		}
+		first := d.pos
+		if d.digits() == 0 {
+			return nil, d.unexpected("a digit")
+		}
+		if n, err := strconv.Atoi(string(d.data[first:d.pos])); err != nil || n > maxExponent {
+			d.pos = start
+			return nil, d.fail("a number with an exponent beyond %d", maxExponent)
+		}
+	}
+	text := d.data[start:d.pos]
+	if len(text) > maxNumberLength {
+		d.pos = start
+		return nil, d.fail("a number of more than %d characters", maxNumberLength)
+	}
+	if hasExponent {
+		if _, err := strconv.ParseFloat(string(text), 64); err != nil {
+			d.pos = start
+			return nil, d.fail("a number that no float64 holds")
+		}
+	}
+	return json.Number(text), nil
+}
+
+func (d *decoder) digits() int {
+	start := d.pos
+	for '0' <= d.peek() && d.peek() <= '9' {
+		d.pos++
+	}
+	return d.pos - start
+}

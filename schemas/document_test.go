@@ -1,0 +1,206 @@
+package schemas
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"outreach.example/conformance/schemas/internal/format"
+	"outreach.example/conformance/spec"
+)
+
+func document(t testing.TB) *openapi3.T {
+	t.Helper()
+	doc, err := sharedDocument()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func operationAt(t *testing.T, doc *openapi3.T, op spec.Operation) *openapi3.Operation {
+	t.Helper()
+	item := doc.Paths.Value(op.Path)
+	if item == nil || item.GetOperation(op.Method) == nil {
+		t.Fatalf("the document has no %s %s", op.Method, op.Path)
+	}
+	return item.GetOperation(op.Method)
+}
+
+func TestBothDocumentsAreValid(t *testing.T) {
+	document(t)
+	if _, err := load(OpenAPI31()); err != nil {
+		t.Errorf("openapi-3.1.yaml: %v", err)
+	}
+}
+
+func TestDocumentHasTheOperations(t *testing.T) {
+	doc := document(t)
+	count := 0
+	for _, item := range doc.Paths.Map() {
+		count += len(item.Operations())
+	}
+	if want := len(spec.Operations()) + 1; count != want { // and the path of unknown shape
+		t.Errorf("%d operations, want %d", count, want)
+	}
+	if options := doc.Paths.Value(spec.OptionsPath); options == nil || options.Get.Extensions["x-shape-not-shown"] != true {
+		t.Errorf("%s is not marked as of unknown shape", spec.OptionsPath)
+	}
+	for _, op := range spec.Operations() {
+		t.Run(op.ID, func(t *testing.T) {
+			in := operationAt(t, doc, op)
+			if in.OperationID != op.ID || !slices.Equal(in.Tags, []string{op.Section}) {
+				t.Errorf("operationId %q, tags %q", in.OperationID, in.Tags)
+			}
+			var scopes []string
+			if list, ok := in.Extensions["x-scopes"].([]any); ok {
+				for _, scope := range list {
+					scopes = append(scopes, fmt.Sprint(scope))
+				}
+			}
+			if !slices.Equal(scopes, op.Scope.Alternatives()) {
+				t.Errorf("scopes %q, want %q", scopes, op.Scope.Alternatives())
+			}
+			if got, want := answerForm(in), formOf(op); got != want {
+				t.Errorf("answers with %s, want %s", got, want)
+			}
+			for status := range spec.ErrorText {
+				if in.Responses.Status(status) == nil {
+					t.Errorf("no answer %d", status)
+				}
+			}
+			if paged := op.Answer == spec.Page; paged != (in.Extensions["x-cursor"] != nil) || paged != (in.Parameters.GetByInAndName("query", "limit") != nil) {
+				t.Error("x-cursor and limit belong to lists with pages, and to them alone")
+			}
+			if op.HasPathID() == (doc.Paths.Value(op.Path).Parameters.GetByInAndName("path", "id") == nil) {
+				t.Error("the path and its parameters disagree on id")
+			}
+		})
+	}
+}
+
+func answerForm(op *openapi3.Operation) string {
+	s := op.Responses.Status(200).Value.Content.Get("application/json").Schema
+	if s.Ref == "" && s.Value.Type.Is("array") {
+		return "array of " + s.Value.Items.Ref
+	}
+	return s.Ref
+}
+
+func formOf(op spec.Operation) string {
+	ref := "#/components/schemas/" + op.Resource
+	return map[spec.Answer]string{spec.One: ref, spec.Page: ref + "Page", spec.Array: "array of " + ref}[op.Answer]
+}
+
+func TestRequestComponentsFollowTheDocument(t *testing.T) {
+	doc := document(t)
+	for _, op := range spec.Operations() {
+		var want string
+		if body := operationAt(t, doc, op).RequestBody; body != nil {
+			want = strings.TrimPrefix(body.Value.Content.Get("application/json").Schema.Ref, "#/components/schemas/")
+		}
+		if got := requestComponents[op.ID]; got != want {
+			t.Errorf("%s carries %q, the document says %q", op.ID, got, want)
+		}
+	}
+}
+
+func TestResourcesAreThoseOfTheOperations(t *testing.T) {
+	answered, tabled := map[string]bool{}, map[string]bool{}
+	for _, op := range spec.Operations() {
+		answered[op.Resource] = true
+	}
+	for _, f := range spec.Fields() {
+		tabled[f.Resource] = true
+	}
+	if !reflect.DeepEqual(answered, tabled) {
+		t.Errorf("operations answer with %v, field tables exist for %v", answered, tabled)
+	}
+}
+
+func TestErrorExamples(t *testing.T) {
+	doc, v := document(t), validator(t)
+	for status, text := range spec.ErrorText {
+		media := operationAt(t, doc, spec.Operations()[0]).Responses.Status(status).Value.Content.Get("application/json")
+		body := mustJSON(t, media.Example)
+		if j := v.Error(status, body); len(j.Findings) > 0 || j.Err != nil {
+			t.Errorf("the example of %d (%s): %+v", status, text, j)
+		}
+	}
+}
+
+// The sets of nullable fields are written twice: for OpenAPI 3.0 as bounds or
+// a pattern, for the derived documents as x-enum.
+func TestNullableSetsAgreeInBothSpellings(t *testing.T) {
+	doc := document(t)
+	checked := 0
+	for name, component := range doc.Components.Schemas {
+		for field, property := range component.Value.Properties {
+			set, ok := property.Value.Extensions["x-enum"].([]any)
+			if !ok {
+				continue
+			}
+			checked++
+			inSet := map[string]bool{}
+			for _, value := range set {
+				inSet[string(mustJSON(t, value))] = true
+			}
+			for _, candidate := range []any{-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, "", "x", "other", "others", "another", "daily_limits_hit", "OTHER", "daily_limits_hit\n"} {
+				if want, got := inSet[string(mustJSON(t, candidate))], property.Value.VisitJSON(candidate) == nil; got != want {
+					t.Errorf("%s.%s: %v is in the set: %v; is valid: %v", name, field, candidate, want, got)
+				}
+			}
+			if err := property.Value.VisitJSON(nil); err != nil {
+				t.Errorf("%s.%s refuses null: %v", name, field, err)
+			}
+		}
+	}
+	if checked != 3 {
+		t.Errorf("%d sets checked; the specification has three nullable ones", checked)
+	}
+}
+
+func TestIdentifierRuling(t *testing.T) {
+	v7, _ := format.Lookup("uuid-v7")
+	plain, _ := format.Lookup("uuid")
+	for _, f := range spec.Fields() {
+		name := f.Path[strings.LastIndex(f.Path, ".")+1:]
+		bound := name == "id" || strings.HasSuffix(name, "_id")
+		if f.Value == v7.Words && !bound || f.Value == plain.Words && bound {
+			t.Errorf("%s.%s: %q; version 7 binds id and *_id, and nothing else", f.Resource, f.Path, f.Value)
+		}
+	}
+}
+
+func TestTimezones(t *testing.T) {
+	zones := document(t).Components.Schemas["Timezone"].Value.Enum
+	seen := map[any]bool{}
+	for _, zone := range zones {
+		seen[zone] = true
+	}
+	if len(zones) != 102 || len(seen) != 102 {
+		t.Errorf("%d timezones, %d different; the specification lists 102", len(zones), len(seen))
+	}
+}
+
+func TestDerivedSchemasAreDraft07(t *testing.T) {
+	for file := range validator(t).engine.schemas {
+		if err := metaschemaErrors(t, file); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+func mustJSON(t testing.TB, value any) []byte {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

@@ -1,0 +1,194 @@
+package derive
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// documentOf wraps a component Thing, which an answer and a request carry.
+func documentOf(thing string) []byte {
+	return []byte(`
+openapi: 3.0.3
+info: {title: t, version: '1'}
+paths:
+  /things:
+    post:
+      operationId: things.create
+      requestBody:
+        content:
+          application/json:
+            schema: {$ref: '#/components/schemas/Thing'}
+            example: {schema: {nonsense: true}}
+      responses:
+        '200':
+          description: d
+          content:
+            application/json:
+              schema: {$ref: '#/components/schemas/Thing'}
+components:
+  schemas:
+    Unused: {type: string}
+    Part:
+      type: object
+      required: [size]
+      properties:
+        size: {type: number, minimum: 0, exclusiveMinimum: true, x-words: more than 0}
+    Thing: ` + thing + "\n")
+}
+
+const goodThing = `
+      x-resource: true
+      type: object
+      required: [id, parts]
+      properties:
+        id: {type: string, format: uuid-v7, readOnly: true, description: d, example: e}
+        secret: {type: boolean, writeOnly: true, x-conditional: why}
+        level: {type: number, nullable: true, minimum: 1, maximum: 2, multipleOf: 1, x-enum: [1, 2], x-conditional: why}
+        parts:
+          type: array
+          minItems: 1
+          items: {$ref: '#/components/schemas/Part'}
+        days:
+          type: object
+          additionalProperties: false
+          x-words: days
+          properties: {'0': {type: boolean, x-conditional: any}, '1': {type: boolean, x-conditional: any}}
+          x-conditional: why
+        free:
+          type: object
+          additionalProperties: {anyOf: [{type: string, nullable: true}, {type: number}]}
+          x-conditional: why
+`
+
+func TestJSONSchemaVariants(t *testing.T) {
+	files, err := Files(documentOf(goodThing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = `"$schema":"http://json-schema.org/draft-07/schema#","$id":"https://outreach.example/schemas/`
+	const comment = `","$comment":"` + Header + `",`
+	want := map[string]string{
+		"Thing.schema.json": `{` + head + `Thing.schema.json` + comment + `"type":"object","required":["id","parts"],"properties":{` +
+			`"id":{"type":"string","format":"uuid-v7"},"level":{"type":["number","null"],"enum":[1,2,null]},` +
+			`"parts":{"type":"array","minItems":1,"items":{"$ref":"Part.schema.json"}},` +
+			`"days":{"type":"object","properties":{"0":{"type":"boolean"},"1":{"type":"boolean"}},"additionalProperties":false},` +
+			`"free":{"type":"object","additionalProperties":{"type":["string","number","null"]}}}}`,
+		"Thing.request.schema.json": `{` + head + `Thing.request.schema.json` + comment + `"type":"object","required":["parts"],"properties":{` +
+			`"secret":{"type":"boolean"},"level":{"type":["number","null"],"enum":[1,2,null]},` +
+			`"parts":{"type":"array","minItems":1,"items":{"$ref":"Part.request.schema.json"}},` +
+			`"days":{"type":"object","properties":{"0":{"type":"boolean"},"1":{"type":"boolean"}},"additionalProperties":false},` +
+			`"free":{"type":"object","additionalProperties":{"type":["string","number","null"]}}},"additionalProperties":false}`,
+		"Part.schema.json": `{` + head + `Part.schema.json` + comment + `"type":"object","required":["size"],"properties":{"size":{"type":"number","exclusiveMinimum":0}}}`,
+		"Part.request.schema.json": `{` + head + `Part.request.schema.json` + comment + `"type":"object","required":["size"],"properties":{"size":{"type":"number","exclusiveMinimum":0}},` +
+			`"additionalProperties":false}`,
+	}
+	for name, text := range want {
+		if got := compact(t, files["schemas/json/"+name]); got != text {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, text)
+		}
+	}
+	if len(files) != len(want)+2 {
+		t.Errorf("%d files, want the schemas of what is used, the 3.1 document and the field table", len(files))
+	}
+}
+
+// compact removes the indentation and keeps the order of members.
+func compact(t *testing.T, text []byte) string {
+	t.Helper()
+	if !json.Valid(text) {
+		t.Fatalf("not JSON: %s", text)
+	}
+	var out strings.Builder
+	for _, line := range strings.Split(string(text), "\n") {
+		out.WriteString(strings.Replace(strings.TrimSpace(line), `": `, `":`, 1))
+	}
+	return out.String()
+}
+
+func TestFieldTable(t *testing.T) {
+	files, err := Files(documentOf(goodThing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`{Resource: "Thing", Path: "id", Type: "a string", Value: "a UUID of version 7", Required: true},`,
+		`{Resource: "Thing", Path: "level", Type: "a number or null", Value: "1 or 2", Conditional: "why"},`,
+		`{Resource: "Thing", Path: "parts", Type: "an array", Value: "an array with a length of at least 1", Required: true},`,
+		`{Resource: "Thing", Path: "parts.ITEM", Type: "an object", Conditional: "An array may be empty."},`,
+		`{Resource: "Thing", Path: "parts.ITEM.size", Type: "a number", Value: "more than 0", Required: true},`,
+		`{Resource: "Thing", Path: "days", Type: "an object", Value: "days", Conditional: "why"},`,
+		`{Resource: "Thing", Path: "days.ENTRY", Type: "a boolean", Conditional: "any"},`,
+		`{Resource: "Thing", Path: "free", Type: "an object", Conditional: "why"},`,
+		`{Resource: "Thing", Path: "free.ENTRY", Type: "a string, a number or null", Conditional: "The keys are free."},`,
+	}
+	var got []string
+	for _, line := range strings.Split(string(files["spec/fields_gen.go"]), "\n") {
+		if strings.Contains(line, "Resource:") {
+			got = append(got, strings.TrimSpace(line))
+		}
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestOpenAPI31(t *testing.T) {
+	files, err := Files(documentOf(goodThing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(files["schemas/openapi-3.1.yaml"])
+	for _, part := range []string{"openapi: 3.1.0", "exclusiveMinimum: 0", "examples:", `- "null"`, "- null", "nonsense: true", "minItems: 1", "description: d"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("lacks %q", part)
+		}
+	}
+	for _, part := range []string{"nullable", "x-enum", "anyOf", "multipleOf", "exclusiveMinimum: true"} {
+		if strings.Contains(text, part) {
+			t.Errorf("still holds %q", part)
+		}
+	}
+}
+
+func TestWhatItDoesNotKnowIsAnError(t *testing.T) {
+	cases := []struct{ name, thing, want string }{
+		{"a keyword", `{type: string, contentEncoding: base64}`, `unknown keyword "contentEncoding"`},
+		{"an extension keyword", `{type: string, x-surprise: 1}`, `unknown keyword "x-surprise"`},
+		{"a keyword in a property", `{type: object, required: [a], properties: {a: {type: object, oneOf: []}}}`, `components.schemas.Thing.a: unknown keyword "oneOf"`},
+		{"a keyword in items", `{type: array, items: {const: 1}}`, `components.schemas.Thing.items: unknown keyword "const"`},
+		{"a format", `{type: string, format: date-time}`, `unknown format "date-time"; known are date`},
+		{"a bad pattern", `{type: string, pattern: '('}`, `missing closing`},
+		{"a component", `{type: array, items: {$ref: '#/components/schemas/Nothing'}}`, `no component schema "Nothing"`},
+		{"a foreign $ref", `{type: array, items: {$ref: 'http://example.com/x'}}`, `does not begin with`},
+		{"a keyword beside $ref", `{type: array, items: {$ref: '#/components/schemas/Part', nullable: true}}`, `nullable needs a type`},
+		{"a description beside $ref", `{type: array, items: {$ref: '#/components/schemas/Part', description: d}}`, `ignore description beside $ref`},
+		{"a nullable enum", `{type: number, nullable: true, enum: [1]}`, `x-enum in place of enum`},
+		{"an optional property without reason", `{type: object, properties: {a: {type: string}}}`, `components.schemas.Thing.a: it must be either required or x-conditional`},
+		{"a required property with a reason", `{type: object, required: [a], properties: {a: {type: string, x-conditional: why}}}`, `either required or x-conditional`},
+		{"a required field that is none", `{type: object, required: [b]}`, `required names "b"`},
+		{"a pattern without words", `{type: object, required: [a], properties: {a: {type: string, pattern: x}}}`, `say its pattern or bounds in x-words`},
+		{"an alternative that is more than a type", `{anyOf: [{type: string, format: date}]}`, `may say type and nullable`},
+		{"a shape inside itself", `{type: object, required: [a], properties: {a: {$ref: '#/components/schemas/Thing'}}}`, `contains itself`},
+		{"a property name with a dot", `{type: object, required: [a.b], properties: {a.b: {type: string}}}`, `without a dot`},
+		{"a keyword of a wrong type", `{type: [string]}`, `type:`},
+		{"entries of different types", `{type: object, additionalProperties: false, required: [a, b], properties: {a: {type: string}, b: {type: number}}}`, `all of one type`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			files, err := Files(documentOf("{x-resource: true, " + c.thing[1:]))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%d files, error %v; want %q", len(files), err, c.want)
+			}
+		})
+	}
+}
+
+func TestBrokenDocuments(t *testing.T) {
+	for _, source := range []string{"", "a: [", "[]", "components: {}", "components: {schemas: {Thing: 7}}",
+		"components: {schemas: {Thing: {type: string}}}\npaths: {/x: {get: {responses: {'200': {content: {a/b: {schema: {surprise: 1}}}}}}}}"} {
+		if files, err := Files([]byte(source)); err == nil {
+			t.Errorf("%q gave %d files", source, len(files))
+		}
+	}
+}

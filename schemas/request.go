@@ -1,0 +1,67 @@
+package schemas
+
+import (
+	"bytes"
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/spec"
+)
+
+// requestComponents names what the request of an operation carries; the others
+// carry nothing.
+var requestComponents = map[string]string{
+	spec.AddCampaignVariables: "AddCampaignVariables",
+	spec.MoveLead:             "MoveLead",
+	spec.MoveAccounts:         "MoveAccounts",
+	spec.CreatePlacementTest:  "InboxPlacementTest",
+}
+
+// What a request can violate. Requests are the harness's own, so that these
+// are no requirements of the catalogue.
+const (
+	RequestJSON    = "REQUEST-JSON"    // not one JSON value
+	RequestType    = "REQUEST-TYPE"    // a wrong type, or a body where there should be none
+	RequestValue   = "REQUEST-VALUE"   // outside a closed set, format, pattern or bound
+	RequestPresent = "REQUEST-PRESENT" // a required field is missing
+	RequestUnknown = "REQUEST-UNKNOWN" // a field that is read-only or not documented
+	RequestTrouble = "REQUEST-TROUBLE" // the validator's own trouble
+)
+
+var requestRules = map[breachKind]string{wrongType: RequestType, missing: RequestPresent, unknown: RequestUnknown, wrongValue: RequestValue}
+
+// Request judges a request body that the harness is about to send. It is for
+// tests of request builders.
+func (v *Validator) Request(op spec.Operation, body []byte) []Finding {
+	component, hasBody := requestComponents[op.ID]
+	trimmed := bytes.TrimSpace(body)
+	if !hasBody {
+		// The specification lets the body of a DELETE be null.
+		if len(trimmed) == 0 || op.Method == http.MethodDelete && string(trimmed) == "null" {
+			return nil
+		}
+		return []Finding{{RequestType, "", "no body", clip(strings.ToValidUTF8(string(trimmed[:min(len(trimmed), maxActual)]), "�"))}}
+	}
+	value, err := Decode(body)
+	if err != nil {
+		return []Finding{{RequestJSON, "", "one JSON value", err.Error()}}
+	}
+	breaches, err := v.engine.check(component+".request.schema.json", value)
+	if err != nil {
+		return []Finding{{RequestTrouble, "", "", err.Error()}}
+	}
+	var findings []Finding
+	for _, b := range breaches {
+		f := Finding{requestRules[b.kind], pointerTo(b.tokens), b.text, render(b.value)}
+		if b.kind == missing {
+			f.Actual = "absent"
+		}
+		findings = append(findings, f)
+	}
+	slices.SortFunc(findings, func(x, y Finding) int {
+		return cmp.Or(strings.Compare(x.Pointer, y.Pointer), strings.Compare(x.Requirement, y.Requirement), strings.Compare(x.Expected, y.Expected))
+	})
+	return findings
+}

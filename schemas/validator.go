@@ -1,0 +1,281 @@
+package schemas
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"outreach.example/conformance/spec"
+)
+
+// Validator judges bodies. It is safe for concurrent use. One for the whole
+// process is best, since it remembers rows that it found clean.
+type Validator struct {
+	engine *engine
+	sheets map[string]*sheet
+	clean  memo
+}
+
+// New compiles all schemas.
+func New() (*Validator, error) {
+	e, err := newEngine()
+	if err != nil {
+		return nil, err
+	}
+	return &Validator{engine: e, sheets: newSheets()}, nil
+}
+
+// Finding is one violated shape rule.
+type Finding struct {
+	Requirement string // id in the catalogue
+	// Pointer (RFC 6901) leads from the body's root to the value in question;
+	// to where a missing field should be.
+	Pointer  string
+	Expected string
+	Actual   string // JSON, or "absent"; at most 120 characters
+}
+
+// Judgement is all that a body has to tell.
+type Judgement struct {
+	// Body is the decoded body, numbers as json.Number; nil if it cannot be
+	// decoded. Rows may be shared with other judgements: do not change it.
+	Body     any
+	Findings []Finding // all of them; in the order of the rows, then of the pointers
+	// Seen are the requirements that the body put to the test, sorted: TYPE and
+	// VALUE of a field that is there, PRESENT of one whose parent is. Of a field
+	// with a wrong type, or null, it is TYPE alone.
+	Seen []string
+	// Extra are schema paths of undocumented fields, sorted, at most 100:
+	// "Lead.foo", "Campaign.sequences.ITEM.foo", "LeadPage.foo".
+	Extra []string
+	// Err is the validator's own trouble. Then there is nothing else, and the
+	// body must count as not judged.
+	Err error
+}
+
+const maxExtra = 100
+
+// Answer judges the body of a 200 answer to op.
+func (v *Validator) Answer(op spec.Operation, body []byte) Judgement {
+	s := v.sheets[op.Resource]
+	if s == nil {
+		return Judgement{Err: fmt.Errorf("schemas: operation %s answers with %q, which has no field table", op.ID, op.Resource)}
+	}
+	a := &answer{validator: v, op: op, sheet: s, fields: newMarks(len(s.ids))}
+	a.read(body)
+	return a.judgement()
+}
+
+// answer collects the judgement of one 200 body.
+type answer struct {
+	validator *Validator
+	op        spec.Operation
+	sheet     *sheet
+
+	body     any
+	findings []Finding
+	seen     []string
+	fields   marks // requirements of fields that were put to the test
+	extra    []string
+	err      error
+}
+
+func (a *answer) judgement() Judgement {
+	if a.err != nil {
+		return Judgement{Err: a.err}
+	}
+	seen := a.fields.names(a.seen, a.sheet)
+	slices.Sort(seen)
+	slices.Sort(a.extra)
+	extra := slices.Compact(a.extra)
+	return Judgement{Body: a.body, Findings: a.findings, Seen: seen, Extra: extra[:min(len(extra), maxExtra)]}
+}
+
+func (a *answer) find(requirement, pointer, expected, actual string) {
+	a.findings = append(a.findings, Finding{requirement, pointer, expected, clip(actual)})
+}
+
+func (a *answer) read(body []byte) {
+	a.seen = append(a.seen, "BODY-JSON")
+	if a.op.Answer == spec.One {
+		if row, ok := a.known(body); ok {
+			a.seen = append(a.seen, "BODY-TYPE")
+			a.body = row.value
+			a.take(row)
+			return
+		}
+	}
+	list := &rowReader{inItems: a.op.Answer == spec.Page, find: a.known}
+	d := decoder{data: body}
+	if a.op.Answer != spec.One {
+		d.rows = list
+	}
+	value, err := d.document()
+	if err != nil {
+		a.find("BODY-JSON", "", "one JSON value in UTF-8, without a key twice in an object", err.Error())
+		return
+	}
+	a.body = value
+	a.seen = append(a.seen, "BODY-TYPE")
+	switch a.op.Answer {
+	case spec.One:
+		a.one(value, body)
+	case spec.Page:
+		a.page(value, list.rows)
+	case spec.Array:
+		if _, ok := value.([]any); !ok {
+			a.find("BODY-TYPE", "", "an array", render(value))
+			return
+		}
+		a.list("BODY-TYPE", "", list.rows)
+	}
+}
+
+func (a *answer) known(raw []byte) (*cleanRow, bool) {
+	return a.validator.clean.find(a.sheet, int(a.op.Answer), raw)
+}
+
+func (a *answer) one(value any, raw []byte) {
+	object, ok := value.(map[string]any)
+	if !ok {
+		a.find("BODY-TYPE", "", "an object", render(value))
+		return
+	}
+	a.row(object, raw, "")
+}
+
+func (a *answer) page(value any, rows []readRow) {
+	page, ok := value.(map[string]any)
+	if !ok {
+		a.find("BODY-TYPE", "", "an object", render(value))
+		return
+	}
+	a.seen = append(a.seen, "PAGE-ITEMS-PRESENT")
+	items, present := page["items"]
+	if !present {
+		a.find("PAGE-ITEMS-PRESENT", "/items", "an array", "absent")
+	} else {
+		a.seen = append(a.seen, "PAGE-ITEMS-TYPE")
+		if _, ok := items.([]any); !ok {
+			a.find("PAGE-ITEMS-TYPE", "/items", "an array", render(items))
+		}
+		a.list("PAGE-ITEMS-TYPE", "/items", rows)
+	}
+	if cursor, present := page["next_starting_after"]; present {
+		a.seen = append(a.seen, "PAGE-CURSOR-TYPE")
+		if _, ok := cursor.(string); !ok && cursor != nil {
+			a.find("PAGE-CURSOR-TYPE", "/next_starting_after", "a string or null", render(cursor))
+		}
+	}
+	for key := range page {
+		if key != "items" && key != "next_starting_after" {
+			a.extra = append(a.extra, a.op.Resource+"Page."+clip(key))
+		}
+	}
+}
+
+// list judges the rows of a list; notObject is what a row violates that is no object.
+func (a *answer) list(notObject, prefix string, rows []readRow) {
+	for i, row := range rows {
+		if row.known != nil {
+			a.take(row.known)
+			continue
+		}
+		pointer := prefix + "/" + strconv.Itoa(i)
+		object, ok := row.value.(map[string]any)
+		if !ok {
+			a.find(notObject, pointer, "an object", render(row.value))
+			continue
+		}
+		a.row(object, row.raw, pointer)
+	}
+}
+
+func (a *answer) take(row *cleanRow) {
+	a.fields.add(row.seen)
+	a.extra = append(a.extra, row.extra...)
+}
+
+// row judges one resource and remembers it if it is clean.
+func (a *answer) row(object map[string]any, raw []byte, prefix string) {
+	findings, mistyped, err := a.judge(object)
+	if err != nil {
+		a.err = err
+		return
+	}
+	s := survey{seen: newMarks(len(a.sheet.ids)), mistyped: mistyped}
+	s.visit(a.sheet.root, object, "")
+	row := &cleanRow{value: object, seen: s.seen}
+	for path := range s.extra {
+		row.extra = append(row.extra, path)
+	}
+	a.take(row)
+	if len(findings) == 0 {
+		a.validator.clean.keep(a.sheet, int(a.op.Answer), raw, row)
+	}
+	for _, f := range findings {
+		f.Pointer = prefix + f.Pointer
+		a.findings = append(a.findings, f)
+	}
+}
+
+// judge lets the engine check one resource and turns what it found into
+// findings; mistyped are the pointers of those about a type.
+func (a *answer) judge(object map[string]any) (findings []Finding, mistyped map[string]bool, err error) {
+	breaches, err := a.validator.engine.check(a.op.Resource+".schema.json", object)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, b := range breaches {
+		f, err := a.sheet.finding(b)
+		if err != nil {
+			return nil, nil, err
+		}
+		if b.kind == wrongType {
+			if mistyped == nil {
+				mistyped = map[string]bool{}
+			}
+			mistyped[f.Pointer] = true
+		}
+		findings = append(findings, f)
+	}
+	// gojsonschema reports in the order of a map, and one value may break a
+	// pattern and a length at once.
+	slices.SortFunc(findings, func(x, y Finding) int {
+		return cmp.Or(strings.Compare(x.Pointer, y.Pointer), strings.Compare(x.Requirement, y.Requirement), strings.Compare(x.Actual, y.Actual))
+	})
+	return slices.CompactFunc(findings, func(x, y Finding) bool {
+		return x.Pointer == y.Pointer && x.Requirement == y.Requirement
+	}), mistyped, nil
+}
+
+// finding names the requirement that a breach violates.
+func (s *sheet) finding(b breach) (Finding, error) {
+	tokens := b.tokens
+	if b.kind == unknown {
+		tokens = tokens[:len(tokens)-1] // the object's set of keys is what is wrong
+	}
+	at := s.root
+	for _, token := range tokens {
+		at = at.child(token)
+	}
+	if at == nil || at == s.root {
+		return Finding{}, fmt.Errorf("schemas: %s breaks a rule (%s) at %s, where the field table has no field", s.root.path, b.text, pointerTo(b.tokens))
+	}
+	f := Finding{Pointer: pointerTo(tokens)}
+	aspect := spec.Value
+	switch b.kind {
+	case missing:
+		aspect, f.Expected, f.Actual = spec.Present, at.field.Type, "absent"
+	case wrongType:
+		aspect, f.Expected, f.Actual = spec.Type, at.field.Type, render(b.value)
+	case unknown:
+		f.Expected, f.Actual = at.field.Value, clip("the key "+strconv.Quote(clip(b.tokens[len(b.tokens)-1])))
+	default:
+		f.Expected, f.Actual = at.field.Value, render(b.value)
+	}
+	f.Requirement = at.field.Requirement(aspect)
+	return f, nil
+}

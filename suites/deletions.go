@@ -1,0 +1,82 @@
+package suites
+
+import (
+	"net/http"
+
+	"github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// deletions judges deleting tests, which the run makes itself, and
+// subsequences, which the profile hands it.
+func deletions() []Spec {
+	var specs []Spec
+	for _, op := range bound("STATE-DELETE-ANSWER") {
+		list := spec.MustOperation(map[string]string{
+			spec.DeletePlacementTest: spec.ListPlacementTests,
+			spec.DeleteSubsequence:   spec.ListSubsequences,
+		}[op.ID])
+		specs = append(specs,
+			Spec{op.ID, "answers with what it deleted", on(op, "STATE-DELETE-ANSWER"), func(c *check) { c.answersDeleted(op, list) }},
+			Spec{op.ID, "takes the resource, and only it, out of the list", on(op, "STATE-DELETE-LIST", "STATE-DELETE-OTHERS"), func(c *check) { c.leavesOthers(op, list) }},
+			Spec{op.ID, "answers 404 the second time", on(op, "STATE-DELETE-AGAIN"), func(c *check) {
+				k := c.request(dataset.Main, op)
+				c.must(k)
+				c.expect("STATE-DELETE-AGAIN", c.one(k), haveStatus(http.StatusNotFound))
+			}})
+	}
+	remove, get := spec.MustOperation(spec.DeletePlacementTest), spec.MustOperation(spec.GetPlacementTest)
+	move, removeSubsequence := spec.MustOperation(spec.MoveLead), spec.MustOperation(spec.DeleteSubsequence)
+	return append(specs,
+		Spec{remove.ID, "leaves nothing to get", on(remove, "STATE-DELETE-GET"), func(c *check) {
+			k := c.request(dataset.Main, remove)
+			c.must(k)
+			c.expect("STATE-DELETE-GET", c.one(c.as(dataset.Main, get).withID(k.id)), haveStatus(http.StatusNotFound))
+		}},
+		Spec{move.ID, "does not move a lead to a deleted subsequence", on(move, "STATE-DELETE-MOVE"), func(c *check) {
+			moving := c.request(dataset.Main, move)
+			k := c.request(dataset.Main, removeSubsequence)
+			c.must(k)
+			c.expect("STATE-DELETE-MOVE", c.one(moving.withField("subsequence_id", k.id)), haveStatus(http.StatusNotFound))
+		}})
+}
+
+// answersDeleted compares the answer with the resource as the list showed it.
+func (c *check) answersDeleted(op, list spec.Operation) {
+	k := c.request(dataset.Main, op)
+	before, ok := byKey(c.walk(c.as(dataset.Main, list), pagesOf(maxLimit)))[k.id]
+	if !ok {
+		c.lack("the resource that is to be deleted in %s", list.ID)
+	}
+	a := c.must(k)
+	c.expectAt("STATE-DELETE-ANSWER", a, "/id", a.text("id"), be(k.id, gomega.Equal(k.id)))
+	for field, value := range before {
+		if shown, ok := a.row()[field]; ok && !changesByItself[field] {
+			c.expectAt("STATE-DELETE-ANSWER", a, "/"+field, shown, equalJSON(value))
+		}
+	}
+}
+
+// changesByItself are fields that a server may touch while it deletes.
+var changesByItself = map[string]bool{"status": true, "not_sending_status": true, "timestamp_next_run": true, "timestamp_leads_updated": true}
+
+// leavesOthers deletes one of two and compares the list before and after.
+func (c *check) leavesOthers(op, list spec.Operation) {
+	k, other := c.request(dataset.Main, op), c.request(dataset.Main, op)
+	if op.ID == spec.DeleteSubsequence {
+		c.giveBack(other.id)
+	}
+	rows := c.as(dataset.Main, list)
+	before := c.walk(rows, pagesOf(maxLimit))
+	if before.Keys()[other.id] == 0 || before.Keys()[k.id] == 0 {
+		c.lack("the resources that the spec works with in %s", list.ID)
+	}
+	c.must(k)
+	after := c.walk(rows, pagesOf(maxLimit))
+
+	c.expectAt("STATE-DELETE-LIST", after.last(), "/items", after.Keys()[k.id], be("the deleted "+k.id+" on no page", gomega.BeZero()))
+	// Other rows may be deleted by others meanwhile; nobody else deletes this one.
+	c.expectAt("STATE-DELETE-OTHERS", after.last(), "/items", after.Keys()[other.id], be("the other resource "+other.id+" on one page", gomega.Equal(1)))
+}

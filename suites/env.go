@@ -1,0 +1,75 @@
+package suites
+
+import (
+	"sync"
+	"time"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/spec"
+)
+
+// Env is what a run hands to its specs.
+type Env struct {
+	Client  *client.Client
+	Profile *fixtures.Profile
+	Rules   *judge.Rules
+	Ledger  *judge.Ledger
+	Seed    uint64 // of generated names and ids
+
+	// SpecTimeout bounds one spec, MaxPages one walk; zero means the defaults.
+	SpecTimeout time.Duration
+	MaxPages    int
+
+	spares   spares
+	accounts accountPlaces
+}
+
+// Defaults of Env.
+const (
+	DefaultSpecTimeout = 5 * time.Minute
+	DefaultMaxPages    = 2000
+)
+
+func (e *Env) specTimeout() time.Duration {
+	if e.SpecTimeout > 0 {
+		return e.SpecTimeout
+	}
+	return DefaultSpecTimeout
+}
+
+func (e *Env) maxPages() int {
+	if e.MaxPages > 0 {
+		return e.MaxPages
+	}
+	return DefaultMaxPages
+}
+
+// owner returns the id of the workspace that plays the role, if the profile gives it.
+func (e *Env) owner(role string) string { return e.Profile.Workspaces[role].ID }
+
+// spares are the subsequences that the profile lets the run delete. Each is
+// handed out once; one that was not deleted after all is given back.
+type spares struct {
+	mu     sync.Mutex
+	filled bool
+	free   []string
+}
+
+// accountPlaces remembers to which workspace the run has moved an account, so
+// that every spec can leave the accounts where they were.
+type accountPlaces struct {
+	mu sync.Mutex
+	at map[string]string // email → workspace id; absent: where the profile says
+}
+
+// authorizedRole is the role whose key may make the operation's request in
+// earnest: the admin workspace for moving accounts, else the main one.
+func authorizedRole(op spec.Operation) string {
+	if op.ID == spec.MoveAccounts {
+		return dataset.Admin
+	}
+	return dataset.Main
+}

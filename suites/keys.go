@@ -1,0 +1,166 @@
+package suites
+
+import (
+	"net/http"
+	"slices"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// errorPairs are the requirements on the body of an error of that status.
+func errorPairs(op spec.Operation, status string) []spec.Pair {
+	prefix := "ERROR-" + status + "-"
+	return on(op, prefix+"BODY", prefix+"CONTENT_TYPE", prefix+"STATUSCODE", prefix+"ERROR", prefix+"MESSAGE")
+}
+
+// authentication lacks authorization in every way (Authentication, rule 3).
+// The requests name nothing that exists, so that a target that serves them
+// does no harm; without authorization the answer is 401 before all else.
+func authentication() []Spec {
+	ways := []struct {
+		requirement, title string
+		spoil              func(*check, call) call
+	}{
+		{"AUTH-HEADER-MISSING", "refuses a request without an Authorization header", func(_ *check, k call) call { return k.withoutAuthorization() }},
+		{"AUTH-SCHEME-OTHER", "refuses another scheme than Bearer", func(_ *check, k call) call { return k.withAuthorization("Basic " + k.key.Token) }},
+		{"AUTH-TOKEN-EMPTY", "refuses an empty token", func(_ *check, k call) call { return k.withAuthorization("Bearer ") }},
+		{"AUTH-KEY-UNKNOWN", "refuses a key that was never issued", func(c *check, k call) call {
+			return k.withKey(client.Key{Name: "unknown", Token: c.word() + c.word()})
+		}},
+		{"AUTH-KEY-REVOKED", "refuses a revoked key", func(c *check, k call) call {
+			revoked, ok := c.Profile.RevokedKey()
+			if !ok {
+				c.lack("a revoked key")
+			}
+			return k.withKey(token(revoked))
+		}},
+	}
+	var specs []Spec
+	for _, op := range spec.Operations() {
+		for _, way := range ways {
+			pairs := slices.Concat(on(op, way.requirement), errorPairs(op, "401"))
+			specs = append(specs, Spec{op.ID, way.title, pairs, func(c *check) {
+				c.expect(way.requirement, c.one(way.spoil(c, c.harmless(authorizedRole(op), op))), haveStatus(http.StatusUnauthorized))
+			}})
+		}
+	}
+	return specs
+}
+
+// scopes tries keys of one scope each (Authentication, rule 2).
+func scopes() []Spec {
+	alternatives := []string{"SCOPE-EXACT", "SCOPE-RESOURCE-ALL", "SCOPE-ALL-ACTION", "SCOPE-ALL-ALL"}
+	var specs []Spec
+	for _, op := range bound("SCOPE-EXACT") {
+		for i, requirement := range alternatives {
+			scope := op.Scope.Alternatives()[i]
+			specs = append(specs, Spec{op.ID, "accepts a key with the scope " + scope, on(op, requirement), func(c *check) {
+				a := c.withScope(c.request(dataset.Main, op), scope)
+				c.expect(requirement, a, haveStatus(http.StatusOK))
+			}})
+		}
+		specs = append(specs,
+			Spec{op.ID, "refuses a key without scopes", on(op, "SCOPE-NONE"), func(c *check) {
+				c.refuses("SCOPE-NONE", op, "")
+			}},
+			Spec{op.ID, "refuses a key for another resource", on(op, "SCOPE-WRONG-RESOURCE"), func(c *check) {
+				c.refuses("SCOPE-WRONG-RESOURCE", op, otherResources(op)...)
+			}},
+			Spec{op.ID, "refuses a key for another action", on(op, "SCOPE-WRONG-ACTION"), func(c *check) {
+				c.refuses("SCOPE-WRONG-ACTION", op, otherActions(op)...)
+			}})
+	}
+	return specs
+}
+
+// withScope sends the call with a key that has that scope alone.
+func (c *check) withScope(k call, scope string) answer {
+	key, ok := c.scopedKey(scope)
+	if !ok {
+		c.lack("a key of the workspace %q whose only scope is %q", dataset.Main, scope)
+	}
+	return c.one(k.withKey(key))
+}
+
+// refuses sends a valid request with a key for each of the scopes that the
+// profile has one for; each must be refused.
+func (c *check) refuses(requirement string, op spec.Operation, scopes ...string) {
+	var keys []client.Key
+	for _, scope := range scopes {
+		if key, ok := c.scopedKey(scope); ok {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		c.lack("a key of the workspace %q whose only scope is one of %q", dataset.Main, scopes)
+	}
+	k := c.request(dataset.Main, op)
+	for _, key := range keys {
+		a := c.one(k.withKey(key))
+		c.expect(requirement, a, beRefused())
+		c.observe(spec.SilencePermission, op.ID, "%s", refusal(a))
+	}
+	if op.ID == spec.DeleteSubsequence {
+		c.giveBack(k.id)
+	}
+}
+
+// otherResources are scopes for the right action on a resource other than the operation's.
+func otherResources(op spec.Operation) []string {
+	var scopes []string
+	for _, other := range spec.Operations() {
+		if other.Scope != (spec.Scope{}) && other.Scope.Resource != op.Scope.Resource {
+			scopes = append(scopes, other.Scope.Resource+":"+op.Scope.Action, other.Scope.Resource+":all")
+		}
+	}
+	slices.Sort(scopes)
+	scopes = slices.Compact(scopes)
+	return scopes[:min(len(scopes), 4)]
+}
+
+// otherActions are scopes for the right resource, and for all, but for another action.
+func otherActions(op spec.Operation) []string {
+	var scopes []string
+	for _, action := range []string{"create", "read", "update", "delete"} {
+		if action != op.Scope.Action {
+			scopes = append(scopes, op.Scope.Resource+":"+action, "all:"+action)
+		}
+	}
+	return scopes
+}
+
+// billing asks for everything in a workspace without a paid plan (Errors).
+func billing() []Spec {
+	var specs []Spec
+	for _, op := range bound("BILLING-402") {
+		pairs := slices.Concat(on(op, "BILLING-402"), errorPairs(op, "402"))
+		specs = append(specs, Spec{op.ID, "refuses a workspace without a paid plan", pairs, func(c *check) {
+			c.expect("BILLING-402", c.one(c.request(dataset.Unpaid, op)), haveStatus(http.StatusPaymentRequired))
+		}})
+	}
+	return specs
+}
+
+// notFound names resources that do not exist (Errors).
+func notFound() []Spec {
+	var specs []Spec
+	for _, op := range bound("NOT-FOUND") {
+		pairs := slices.Concat(on(op, "NOT-FOUND"), errorPairs(op, "404"))
+		specs = append(specs, Spec{op.ID, "answers 404 for an id that does not exist", pairs, func(c *check) {
+			var k call
+			if op.ID == spec.MoveLead {
+				k = c.request(dataset.Main, op).withField("id", c.freshID())
+			} else {
+				k = c.harmless(dataset.Main, op)
+			}
+			c.expect("NOT-FOUND", c.one(k), haveStatus(http.StatusNotFound))
+		}})
+	}
+	move := spec.MustOperation(spec.MoveLead)
+	return append(specs, Spec{move.ID, "answers 404 for a subsequence that does not exist", on(move, "NOT-FOUND-SUBSEQUENCE"), func(c *check) {
+		a := c.one(c.request(dataset.Main, move).withField("subsequence_id", c.freshID()))
+		c.expect("NOT-FOUND-SUBSEQUENCE", a, haveStatus(http.StatusNotFound))
+	}})
+}

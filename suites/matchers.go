@@ -1,0 +1,99 @@
+package suites
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"reflect"
+
+	"github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/schemas"
+)
+
+// matcher is a Gomega matcher with the words for what it expects.
+type matcher struct {
+	types.GomegaMatcher
+	words   string
+	pointer string // what of an answer it is about, where that is not said by the caller
+}
+
+// be puts words to a Gomega matcher.
+func be(words string, m types.GomegaMatcher) matcher { return matcher{GomegaMatcher: m, words: words} }
+
+// statusOf is the status of an answer, for Gomega to look at.
+func statusOf(a answer) int { return a.Status }
+
+// haveStatus matches an answer of exactly that status.
+func haveStatus(status int) matcher {
+	return matcher{gomega.WithTransform(statusOf, gomega.Equal(status)), fmt.Sprint(status), "status"}
+}
+
+// beRefused matches an answer that is neither a success nor a server error.
+func beRefused() matcher {
+	return matcher{gomega.WithTransform(statusOf, gomega.And(gomega.BeNumerically(">=", 400), gomega.BeNumerically("<", 500))),
+		"a refusal (4xx), neither served nor a server error", "status"}
+}
+
+// equalJSON matches a decoded JSON value that means the same: numbers by value,
+// objects without regard to order. Extra members of an object are let pass, as
+// the specification does not forbid them.
+func equalJSON(want any) matcher {
+	normal := normalize(want)
+	text, _ := json.Marshal(want)
+	return be(judge.Clip(string(text)), gomega.Satisfy(func(got any) bool { return covers(normal, normalize(got)) }))
+}
+
+// normalize turns Go values and decoded JSON into one form.
+func normalize(value any) any {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("suites: %v cannot be written as JSON: %v", value, err))
+	}
+	normal, err := schemas.Decode(encoded)
+	if err != nil {
+		panic(fmt.Sprintf("suites: %s cannot be read back: %v", encoded, err))
+	}
+	return normal
+}
+
+// covers reports whether got says everything that want says.
+func covers(want, got any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		object, ok := got.(map[string]any)
+		if !ok {
+			return false
+		}
+		for name, value := range want {
+			if has, ok := object[name]; !ok || !covers(value, has) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		array, ok := got.([]any)
+		if !ok || len(array) != len(want) {
+			return false
+		}
+		for i := range want {
+			if !covers(want[i], array[i]) {
+				return false
+			}
+		}
+		return true
+	case json.Number:
+		number, ok := got.(json.Number)
+		return ok && sameNumber(want, number)
+	default:
+		return reflect.DeepEqual(want, got)
+	}
+}
+
+func sameNumber(a, b json.Number) bool {
+	x, okX := new(big.Rat).SetString(a.String())
+	y, okY := new(big.Rat).SetString(b.String())
+	return okX && okY && x.Cmp(y) == 0
+}

@@ -1,0 +1,207 @@
+package suites
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/walk"
+)
+
+// placementTests judges creating and reading inbox placement tests; the single
+// fields are in placementTestFields, deleting is in deletions.
+func placementTests() []Spec {
+	create, get := spec.MustOperation(spec.CreatePlacementTest), spec.MustOperation(spec.GetPlacementTest)
+	specs := []Spec{
+		{create.ID, "accepts run_immediately", on(create, "STATE-CREATE-RUN_IMMEDIATELY"), func(c *check) {
+			for _, value := range []bool{true, false} {
+				c.expect("STATE-CREATE-RUN_IMMEDIATELY", c.one(c.request(dataset.Main, create).withField("run_immediately", value)), haveStatus(http.StatusOK))
+			}
+		}},
+		{create.ID, "accepts null where a field may be null", on(create, "STATE-CREATE-NULL"), func(c *check) {
+			k := c.request(dataset.Main, create)
+			for _, field := range nullable {
+				k = k.withField(field, nil)
+			}
+			c.expect("STATE-CREATE-NULL", c.one(k), haveStatus(http.StatusOK))
+		}},
+		{create.ID, "makes two tests of two requests", on(create, "STATE-CREATE-DISTINCT"), func(c *check) {
+			k := c.request(dataset.Main, create)
+			first, second := c.must(k), c.must(k)
+			c.expectAt("STATE-CREATE-DISTINCT", second, "/id", second.text("id"), be("an id of its own", gomega.Not(gomega.Equal(first.text("id")))))
+			for _, made := range []answer{first, second} {
+				found := c.one(c.as(dataset.Main, get).withID(made.text("id")))
+				c.expect("STATE-CREATE-DISTINCT", found, haveStatus(http.StatusOK))
+			}
+		}},
+		{get.ID, "shows a test as the list does", on(get, "STATE-GET-LIST"), func(c *check) { c.getLikeList() }},
+	}
+	for _, field := range spec.CreateReadOnly {
+		requirement := "STATE-READ_ONLY-" + strings.ToUpper(field)
+		specs = append(specs, Spec{create.ID, "does not let a body set " + field, on(create, requirement), func(c *check) {
+			c.cannotSet(requirement, field)
+		}})
+	}
+	return append(specs, metadata()...)
+}
+
+// nullable are the fields of the create body that may be null.
+var nullable = []string{"delivery_mode", "description", "campaign_id", "test_code", "tags", "text_only",
+	"timestamp_next_run", "automations", "status", "not_sending_status"}
+
+// readOnlyValues are valid values of the read-only fields that no server would choose by itself.
+func (c *check) readOnlyValue(field string) any {
+	switch field {
+	case "recipients":
+		return []string{c.word() + "@example.com"}
+	case "timestamp_created":
+		return "2001-02-03T04:05:06.789Z"
+	default:
+		return c.freshID()
+	}
+}
+
+// cannotSet: the body is refused, or the field keeps the server's own value.
+func (c *check) cannotSet(requirement, field string) {
+	value := c.readOnlyValue(field)
+	a := c.one(c.request(dataset.Main, spec.MustOperation(spec.CreatePlacementTest)).withField(field, value))
+	c.observe(spec.SilenceReadOnlySent, a.call.op.ID, "%s: %d", field, a.Status)
+	if a.Status != http.StatusOK {
+		c.expect(requirement, a, beRefused())
+		return
+	}
+	c.expectAt(requirement, a, "/"+field, a.row()[field], be("a value other than the one sent", gomega.Not(equalJSON(value))))
+	found := c.one(c.as(dataset.Main, spec.MustOperation(spec.GetPlacementTest)).withID(a.text("id")))
+	if found.ok() {
+		c.expectAt(requirement, found, "/"+field, found.row()[field], be("a value other than the one sent", gomega.Not(equalJSON(value))))
+	}
+}
+
+// getLikeList reads some of the list's rows one by one and compares the fields that both show.
+func (c *check) getLikeList() {
+	const requirement = "STATE-GET-LIST"
+	get := c.as(dataset.Main, spec.MustOperation(spec.GetPlacementTest))
+	list := c.as(dataset.Main, spec.MustOperation(spec.ListPlacementTests))
+	made := c.newTest()
+	before := byKey(c.walk(list, pagesOf(maxLimit)))
+	var calls []call
+	for _, id := range append(sample(before, 10), made.text("id")) {
+		calls = append(calls, get.withID(id))
+	}
+	answers := c.valid(calls...)
+	after := byKey(c.walk(list, pagesOf(maxLimit)))
+	for _, a := range answers {
+		row, still := after[a.call.id]
+		if !a.ok() || !still || !covers(before[a.call.id], row) {
+			continue // gone, or changed meanwhile
+		}
+		c.assess(requirement, get.op.ID)
+		for field, value := range row {
+			if shown, ok := a.row()[field]; ok {
+				c.expectAt(requirement, a, "/"+field, shown, equalJSON(value))
+			}
+		}
+	}
+	if len(c.judged) == 0 {
+		c.lack("a test that the list and a get both show")
+	}
+}
+
+// metadata shows only when a get asks for it.
+func metadata() []Spec {
+	get := spec.MustOperation(spec.GetPlacementTest)
+	return []Spec{
+		{get.ID, "shows metadata when asked", on(get, "META-TRUE"), func(c *check) {
+			a := c.must(c.as(dataset.Main, get).withID(c.newTest().text("id")).with("with_metadata", "true"))
+			c.expectAt("META-TRUE", a, "/metadata", a.row()["metadata"], be("an object", gomega.BeAssignableToTypeOf(map[string]any{})))
+		}},
+		{get.ID, "shows no metadata when told not to", on(get, "META-FALSE"), func(c *check) {
+			a := c.must(c.as(dataset.Main, get).withID(c.newTest().text("id")).with("with_metadata", "false"))
+			c.expectAt("META-FALSE", a, "/metadata", a.row()["metadata"], be("absent", gomega.BeNil()))
+		}},
+		{get.ID, "shows no metadata unasked", on(get, "META-ABSENT"), func(c *check) {
+			a := c.must(c.as(dataset.Main, get).withID(c.newTest().text("id")))
+			c.expectAt("META-ABSENT", a, "/metadata", a.row()["metadata"], be("absent", gomega.BeNil()))
+		}},
+	}
+}
+
+// placementTestPages judges what only this list can show: sorting, and rows
+// that come and go while it is walked.
+func placementTestPages() []Spec {
+	op := spec.MustOperation(spec.ListPlacementTests)
+	return []Spec{
+		{op.ID, "sorts ascending", on(op, "SORT-ASC"), func(c *check) { c.sorted("SORT-ASC", "asc") }},
+		{op.ID, "sorts descending", on(op, "SORT-DESC"), func(c *check) { c.sorted("SORT-DESC", "desc") }},
+		{op.ID, "keeps a walk whole while rows are inserted", on(op, "PAGE-INSERT"), func(c *check) { c.walkWhile("PAGE-INSERT", c.insertRow) }},
+		{op.ID, "keeps a walk whole while rows are deleted", on(op, "PAGE-REMOVE"), func(c *check) { c.walkWhile("PAGE-REMOVE", c.removeRow()) }},
+	}
+}
+
+// sorted walks in both page sizes with a sort order: the right direction, and
+// no row lost by it.
+func (c *check) sorted(requirement, order string) {
+	list := c.as(dataset.Main, spec.MustOperation(spec.ListPlacementTests))
+	before := c.walk(list, pagesOf(maxLimit))
+	sorted := c.walk(list.with("sort_order", order), pagesOf(maxLimit))
+	small := c.walk(list.with("sort_order", order), pagesOf(7))
+	after := c.walk(list, pagesOf(maxLimit))
+	for _, j := range []journey{sorted, small} {
+		c.ordered(requirement, j, order)
+		c.complete(requirement, j, missingBetween(before, j, after))
+	}
+}
+
+// walkWhile changes the list between the pages of a walk. What an unchanged
+// walk before and one after both show must be in it exactly once.
+func (c *check) walkWhile(requirement string, change func(page int, seen answer)) {
+	list := c.as(dataset.Main, spec.MustOperation(spec.ListPlacementTests))
+	before := c.walk(list, pagesOf(maxLimit))
+	during := journey{list: list}
+	fetch := c.fetch(list, &during.answers)
+	during.Walk = walk.Run(c.ctx, func(ctx context.Context, cursor string, limit int) (walk.Page, error) {
+		page, err := fetch(ctx, cursor, limit)
+		if err == nil {
+			change(len(during.answers)-1, during.last())
+		}
+		return page, err
+	}, pagesOf(20), c.maxPages())
+	after := c.walk(list, pagesOf(maxLimit))
+	if !during.Complete() {
+		c.lack("a walk that ends (%s)", during.End)
+	}
+	if len(during.Pages) < 2 {
+		c.lack("at least two pages of the list")
+	}
+	c.once(requirement, []journey{during}, 0)
+	c.complete(requirement, during, missingBetween(before, during, after))
+}
+
+// insertRow creates a test after each of the first pages.
+func (c *check) insertRow(page int, _ answer) {
+	if page < handful {
+		c.newTest()
+	}
+}
+
+// removeRow makes rows of its own and deletes them as the walk passes: whenever
+// the page just read ends in one, its cursor points to a row that is then gone.
+func (c *check) removeRow() func(int, answer) {
+	remove := c.as(dataset.Main, spec.MustOperation(spec.DeletePlacementTest))
+	own := map[string]bool{}
+	for range 2 * handful {
+		own[c.newTest().text("id")] = true
+	}
+	return func(_ int, seen answer) {
+		for _, row := range seen.Rows {
+			if id, _ := row["id"].(string); own[id] {
+				c.must(remove.withID(id))
+				delete(own, id)
+			}
+		}
+	}
+}

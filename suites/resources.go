@@ -1,0 +1,141 @@
+package suites
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/spec"
+)
+
+// What a spec changes on the target, and how it is put back. Whatever a
+// response says was created or moved is noted here, whether the spec meant it
+// to happen or the target should have refused.
+
+// noteChange registers the clean-up for an answer that changed something.
+func (c *check) noteChange(a answer) {
+	if a.Status/100 != 2 {
+		return
+	}
+	switch a.call.op.ID {
+	case spec.CreatePlacementTest:
+		if id := a.text("id"); id != "" {
+			c.afterwards(func(ctx context.Context) { c.deleteTest(ctx, id, a.call) })
+		}
+	case spec.MoveAccounts:
+		c.noteMove(a.call)
+	}
+}
+
+// newTest creates a minimal test in the main workspace.
+func (c *check) newTest() answer {
+	return c.must(c.request(dataset.Main, spec.MustOperation(spec.CreatePlacementTest)))
+}
+
+// deleteTest removes a test that the run created, with the key that created it
+// or, where that is a key of narrow scope or none, with the main key. That it
+// is gone already is fine.
+func (c *check) deleteTest(ctx context.Context, id string, creation call) {
+	key := creation.key
+	if full, ok := c.Profile.FullKey(dataset.Main); ok && (creation.authorization != nil || creation.owner == "") {
+		key = token(full)
+	}
+	c.tidy(ctx, call{op: spec.MustOperation(spec.DeletePlacementTest), id: id, key: key}, http.StatusNotFound)
+}
+
+// tidy sends a clean-up request. What it leaves behind is trouble, not a
+// violation: the operation is judged by its own specs.
+func (c *check) tidy(ctx context.Context, k call, alsoFine int) {
+	ex := c.Client.Do(ctx, k.request())
+	if ex.Err != nil || ex.Status != http.StatusOK && ex.Status != alsoFine {
+		c.Ledger.Troubled(c.name(), fmt.Sprintf("could not put the target back as it was: %s answered %s", k.op.ID, c.Client.Redact(judge.DescribeStatus(ex))))
+	}
+}
+
+// spareSubsequence returns a subsequence that the profile lets the run delete
+// and that still exists. It is given back unless it was deleted.
+func (c *check) spareSubsequence() string {
+	list := spec.MustOperation(spec.ListSubsequences)
+	c.spares.mu.Lock()
+	defer c.spares.mu.Unlock()
+	if !c.spares.filled {
+		listed := c.Profile.Workspaces[dataset.Main].ExpendableSubsequences
+		if len(listed) > 0 {
+			there := c.walk(c.as(dataset.Main, list), pagesOf(maxLimit)).Keys()
+			c.spares.free = slices.DeleteFunc(slices.Clone(listed), func(id string) bool { return there[id] == 0 })
+		}
+		c.spares.filled = true
+	}
+	if len(c.spares.free) == 0 {
+		c.lack("the id of a subsequence in the workspace %q that may be deleted and still exists", dataset.Main)
+	}
+	id := c.spares.free[0]
+	c.spares.free = c.spares.free[1:]
+	return id
+}
+
+// giveBack returns a spare subsequence that was not deleted.
+func (c *check) giveBack(id string) {
+	c.spares.mu.Lock()
+	defer c.spares.mu.Unlock()
+	c.spares.free = append(c.spares.free, id)
+}
+
+// noteMove remembers where accounts are, and registers their way home.
+func (c *check) noteMove(k call) {
+	body := k.object()
+	destination, _ := body["destination_workspace_id"].(string)
+	emails, _ := body["emails"].([]string)
+	c.accounts.mu.Lock()
+	defer c.accounts.mu.Unlock()
+	if c.accounts.at == nil {
+		c.accounts.at = map[string]string{}
+	}
+	for _, email := range emails {
+		c.accounts.at[email] = destination
+	}
+	c.afterwards(c.returnAccounts)
+}
+
+// returnAccounts moves every account that is not where the profile says back home.
+func (c *check) returnAccounts(ctx context.Context) {
+	c.accounts.mu.Lock()
+	defer c.accounts.mu.Unlock()
+	for _, role := range slices.Sorted(maps.Keys(c.Profile.Workspaces)) {
+		home := c.Profile.Workspaces[role]
+		for _, email := range home.Accounts {
+			at, moved := c.accounts.at[email]
+			if !moved {
+				continue
+			}
+			delete(c.accounts.at, email)
+			if at == home.ID {
+				continue
+			}
+			admin, ok := c.adminKey(home)
+			if !ok {
+				continue
+			}
+			c.tidy(ctx, call{op: spec.MustOperation(spec.MoveAccounts), key: admin,
+				body: move(fixtures.Workspace{ID: at}, home, email)}, http.StatusOK)
+		}
+	}
+}
+
+// adminKey returns the key of the workspace's admin workspace, which the
+// profile names by role or by id.
+func (c *check) adminKey(w fixtures.Workspace) (client.Key, bool) {
+	for role, admin := range c.Profile.Workspaces {
+		if w.Admin != "" && (w.Admin == role || w.Admin == admin.ID) {
+			key, ok := c.Profile.FullKey(role)
+			return token(key), ok
+		}
+	}
+	return client.Key{}, false
+}

@@ -1,0 +1,90 @@
+package target
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// reachTimeout bounds Reachable where the context does not.
+const reachTimeout = 10 * time.Second
+
+// probePath is what Reachable asks for: a list that takes no parameters and
+// that, without a key, costs a server no more than a refusal.
+const probePath = "/api/v2/crm-actions/phone-numbers"
+
+// A step is a part of the way to an answer, in order.
+type step int32
+
+const (
+	resolving step = iota
+	connecting
+	handshaking
+	asking
+)
+
+// steps says how each step is called and what to do when the way ends there.
+var steps = [...]struct{ name, advice string }{
+	resolving:   {"resolving its host name", "check the host in base_url, and the name server"},
+	connecting:  {"connecting", "start the server, or check host and port in base_url, and the firewall between"},
+	handshaking: {"the TLS handshake", "check that the server speaks TLS there, and that this machine trusts its certificate; a server without TLS has an address with http://"},
+	asking:      {"asking over HTTP", "check that an HTTP server listens there and is not stuck; a server with TLS has an address with https://"},
+}
+
+// Reachable sends one request without a key. Any answer of the server's own
+// will do, whatever its status: only a run judges. The error says how far the
+// way went and what to do.
+func (t *Target) Reachable(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	var reached atomic.Int32 // hooks run on the transport's goroutines
+	at := func(s step) { reached.Store(int32(s)) }
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		DNSStart:          func(httptrace.DNSStartInfo) { at(resolving) },
+		ConnectStart:      func(_, _ string) { at(connecting) },
+		TLSHandshakeStart: func() { at(handshaking) },
+		GotConn:           func(httptrace.GotConnInfo) { at(asking) },
+	})
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.BaseURL+probePath, nil)
+	if err != nil {
+		return fmt.Errorf("target: %w", err)
+	}
+	request.Header.Set("User-Agent", "outreach-conformance")
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true}
+	answer, err := transport.RoundTrip(request)
+	if err != nil {
+		s := steps[reached.Load()]
+		return fmt.Errorf("target: %s cannot be reached: %s failed: %w; %s", t.BaseURL, s.name, err, s.advice)
+	}
+	_ = answer.Body.Close()
+	if advice := t.elsewhere(request.URL, answer); advice != "" {
+		return fmt.Errorf("target: GET %s answers %d: %s", request.URL, answer.StatusCode, advice)
+	}
+	return nil
+}
+
+// elsewhere returns advice if the answer shows that the service itself is not
+// at the address.
+func (t *Target) elsewhere(asked *url.URL, answer *http.Response) string {
+	switch answer.StatusCode {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return "something stands in front of the service, which is not up; start it, or wait until it is"
+	case http.StatusNotFound:
+		if strings.HasSuffix(t.BaseURL, "/api/v2") {
+			return "leave /api/v2 off the address: it is a part of every path"
+		}
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		// The same path on another host: the whole site has moved. Anything
+		// else, such as a login page, is the server's own answer.
+		to, err := answer.Location()
+		if err == nil && to.Path == asked.Path && (to.Scheme != asked.Scheme || to.Host != asked.Host) {
+			return fmt.Sprintf("it sends everybody to %s://%s; use that address", to.Scheme, to.Host)
+		}
+	}
+	return ""
+}
