@@ -35,6 +35,8 @@ type Sighting struct {
 	Seen     []spec.Pair      // requirements that the answer put to the test
 	Observed []Silent         // what it shows of the silences
 	Rows     []map[string]any // the resources in a 200 answer
+	// Err is the rules' own trouble with the answer: it says nothing of the target.
+	Err error
 }
 
 // Silent is one observation.
@@ -125,7 +127,7 @@ func (s *sighter) find(requirement, pointer, expected, actual string) {
 }
 
 func (s *sighter) take(j schemas.Judgement) {
-	s.Body = j.Body
+	s.Body, s.Err = j.Body, j.Err
 	for _, id := range j.Seen {
 		s.see(id)
 	}

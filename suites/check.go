@@ -149,7 +149,7 @@ func (c *check) exchange(valid bool, calls []call) []answer {
 		answers[i] = answer{ex, c.Rules.Look(asked, ex), calls[i]}
 		c.record(answers[i])
 		c.noteChange(answers[i])
-		if broken == nil && (ex.Err != nil || ex.Truncated) {
+		if broken == nil && (ex.Err != nil || ex.Truncated || answers[i].Sighting.Err != nil) {
 			broken = &answers[i]
 		}
 	}
@@ -161,7 +161,7 @@ func (c *check) exchange(valid bool, calls []call) []answer {
 
 // stop ends the spec because an answer did not come, or not whole.
 func (c *check) stop(a answer) {
-	if errors.Is(a.Err, client.ErrCanceled) && !errors.Is(context.Cause(c.ctx), context.DeadlineExceeded) {
+	if errors.Is(a.Exchange.Err, client.ErrCanceled) && !errors.Is(context.Cause(c.ctx), context.DeadlineExceeded) {
 		if cause := context.Cause(c.ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			c.trouble(cause.Error())
 			panic(abandoned{})
@@ -169,8 +169,11 @@ func (c *check) stop(a answer) {
 		c.lack("the rest of the run, which was interrupted")
 	}
 	what := "the body is longer than the harness reads"
-	if a.Err != nil {
+	switch {
+	case a.Exchange.Err != nil:
 		what = a.Exchange.String()
+	case a.Sighting.Err != nil:
+		what = fmt.Sprintf("the answer could not be judged: %v", a.Sighting.Err)
 	}
 	c.trouble(what)
 	panic(abandoned{})

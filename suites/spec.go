@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"context"
 	"slices"
 
 	"outreach.example/conformance/spec"
@@ -75,3 +76,8 @@ func bound(requirement string) []spec.Operation {
 	}
 	return operations
 }
+
+// Judge runs one spec on its own, without Ginkgo: for those who run many
+// targets at once. Findings go to the env's ledger; what it returns is empty
+// if the spec saw no violation and no trouble.
+func (s Spec) Judge(ctx context.Context, env *Env) string { return s.run(ctx, env) }

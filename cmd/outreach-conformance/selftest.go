@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"outreach.example/conformance/selftest"
+	"outreach.example/conformance/spec"
+)
+
+type selftestFlags struct {
+	runFlags
+	sample       int
+	combinations int
+	workers      int
+	faults       []string
+}
+
+func newSelftest() *cobra.Command {
+	var f selftestFlags
+	cmd := &cobra.Command{
+		Use:   "selftest",
+		Short: "Prove that every check can fail, and fails nobody wrongly",
+		Long: `selftest runs the suites against a target that conforms, against every quirk
+(legal behaviour, which must pass) and against every defect (a fault that breaks
+one requirement on one operation, which must be caught for that reason). It
+prints what is proven, and writes the kill matrix as selftest.json and selftest.md.
+
+It fails when a quirk is failed, when a defect survives or is caught by the
+check of another requirement alone, or when a requirement × operation is killed
+by nothing. With --sample it is quick, and says nothing of what was not drawn.
+
+With --target or --target-profile the faults are laid around a server of your
+own that conforms.`,
+		Example: `  outreach-conformance selftest
+  outreach-conformance selftest --sample 200 --seed 7
+  outreach-conformance selftest --fault 'PAGE-*'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.target, "target", "t", embeddedTarget, "the conforming target: embedded, or the address in front of /api/v2")
+	flags.StringVar(&f.targetProfile, "target-profile", "", "YAML file that describes the target (default: the reference server's)")
+	flags.IntVar(&f.sample, "sample", 0, "how many defects to draw; 0 tries all")
+	flags.Uint64Var(&f.seed, "seed", 1, "draws the sample and the combinations of quirks")
+	flags.IntVar(&f.combinations, "combinations", 20, "how many combinations of quirks to draw")
+	flags.IntVar(&f.workers, "workers", 0, "cases at the same time (default: one for each processor; always one for a target of your own)")
+	flags.StringSliceVar(&f.faults, "fault", nil, "try only defects and quirks whose id or requirement matches, e.g. 'PAGE-*'")
+	flags.StringVarP(&f.output, "output", "o", "conformance-results", "directory for selftest.json and selftest.md")
+	return cmd
+}
+
+func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+	source, err := f.source(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.output, 0o755); err != nil {
+		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+	}
+	progress, _ := f.progress(stderr)
+	m, err := selftest.Run(ctx, selftest.Options{Source: source, Workers: f.workers, Seed: f.seed, Sample: f.sample,
+		Combinations: f.combinations, Faults: f.faults, Start: progress.Start, Done: progress.Done})
+	progress.Stop()
+	switch {
+	case ctx.Err() != nil:
+		return exitError{exitInterrupted, errors.New("interrupted")}
+	case errors.Is(err, selftest.ErrNothingTried):
+		return exitError{exitCannotTell, err}
+	case err != nil:
+		return exitError{exitCannotTell, err}
+	}
+	return f.reportMatrix(m, stdout)
+}
+
+// source is the conforming target that faults are laid around.
+func (f *selftestFlags) source(ctx context.Context) (selftest.Source, error) {
+	if f.target == embeddedTarget && f.targetProfile == "" {
+		return selftest.Embedded(), nil
+	}
+	t, err := f.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	base, err := url.Parse(t.BaseURL)
+	if err != nil {
+		return nil, exitError{exitUsage, err}
+	}
+	f.workers = 1 // the cases share one server, and must not see each other's changes
+	return selftest.At(t.Profile, base, http.DefaultTransport), nil
+}
+
+func (f selftestFlags) reportMatrix(m selftest.Matrix, stdout io.Writer) error {
+	failed := errors.Join(m.WriteJSON(filepath.Join(f.output, "selftest.json")), m.WriteMarkdown(filepath.Join(f.output, "selftest.md")))
+	printMatrix(stdout, m)
+	problems := m.Problems()
+	const shown = 40
+	for _, p := range problems[:min(len(problems), shown)] {
+		_, _ = fmt.Fprintf(stdout, "✗ %s\n", p)
+	}
+	if more := len(problems) - shown; more > 0 {
+		_, _ = fmt.Fprintf(stdout, "  … and %d more in %s\n", more, filepath.Join(f.output, "selftest.md"))
+	}
+	_, _ = fmt.Fprintf(stdout, "\n%s\n", m.Figures())
+	switch {
+	case failed != nil:
+		return exitError{exitCannotTell, fmt.Errorf("the matrix could not be written: %w", failed)}
+	case len(problems) > 0:
+		return exitError{code: 1}
+	}
+	return nil
+}
+
+// printMatrix shows for each operation and group how many pairs are proven.
+func printMatrix(w io.Writer, m selftest.Matrix) {
+	type cell struct{ proven, all int }
+	cells := map[string]map[spec.Group]cell{}
+	for _, p := range m.Pairs {
+		r, _ := spec.FindRequirement(p.Requirement)
+		row := cells[p.Operation]
+		if row == nil {
+			row = map[spec.Group]cell{}
+			cells[p.Operation] = row
+		}
+		c := row[r.Group]
+		c.all++
+		if len(p.Kills) > 0 {
+			c.proven++
+		}
+		row[r.Group] = c
+	}
+	columns := []string{"operation"}
+	for _, g := range spec.Groups() {
+		columns = append(columns, string(g))
+	}
+	t := newTable(w, columns...)
+	for _, op := range spec.Operations() {
+		row := table.Row{op.ID}
+		for _, g := range spec.Groups() {
+			text := ""
+			if c := cells[op.ID][g]; c.all > 0 {
+				text = fmt.Sprintf("%d/%d", c.proven, c.all)
+			}
+			row = append(row, text)
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+	_, _ = fmt.Fprintln(w, "\nchecks proven by a defect that they caught / checks")
+}

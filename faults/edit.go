@@ -1,0 +1,83 @@
+package faults
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"outreach.example/conformance/spec"
+)
+
+// decode reads a JSON body, numbers kept as they are written; false if it is none.
+func decode(body []byte) (any, bool) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	return value, decoder.Decode(&value) == nil
+}
+
+// encode writes what decode read.
+func encode(value any) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic("faults: a decoded body cannot be written: " + err.Error())
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// onAnswer changes the operation's answers of one status.
+func onAnswer(operation string, status int, change func(Request, Response) Response) Transform {
+	return func(next Handler) Handler {
+		return func(r Request) (Response, error) {
+			answer, err := next(r)
+			if err != nil || r.Operation != operation || answer.Status != status {
+				return answer, err
+			}
+			return change(r, answer), nil
+		}
+	}
+}
+
+// onBody changes the decoded body of the operation's answers of one status.
+func onBody(operation string, status int, change func(Request, any) any) Transform {
+	return onAnswer(operation, status, func(r Request, answer Response) Response {
+		if body, ok := decode(answer.Body); ok {
+			answer.Body = encode(change(r, body))
+		}
+		return answer
+	})
+}
+
+// rowsIn returns the resources in a decoded 200 answer of the operation.
+func rowsIn(operation string, body any) []map[string]any {
+	var items []any
+	switch spec.MustOperation(operation).Answer {
+	case spec.One:
+		items = []any{body}
+	case spec.Page:
+		page, _ := body.(map[string]any)
+		items, _ = page["items"].([]any)
+	case spec.Array:
+		items, _ = body.([]any)
+	}
+	var rows []map[string]any
+	for _, item := range items {
+		if row, ok := item.(map[string]any); ok {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// onRequest changes the operation's requests before they are answered.
+func onRequest(operation string, change func(Request) Request) Transform {
+	return func(next Handler) Handler {
+		return func(r Request) (Response, error) {
+			if r.Operation == operation {
+				r = change(r.clone())
+			}
+			return next(r)
+		}
+	}
+}

@@ -1,0 +1,3 @@
+package faults
+
+func pageDefects() []Defect { return nil }

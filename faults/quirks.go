@@ -1,0 +1,4 @@
+package faults
+
+// Quirks returns every quirk.
+func Quirks() []Quirk { return nil }

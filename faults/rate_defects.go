@@ -1,0 +1,3 @@
+package faults
+
+func rateDefects() []Defect { return nil }

@@ -1,0 +1,3 @@
+package faults
+
+func stateDefects() []Defect { return nil }

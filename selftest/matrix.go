@@ -1,0 +1,222 @@
+package selftest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/spec"
+)
+
+// MatrixVersion is the version of the matrix's JSON form.
+const MatrixVersion = "1"
+
+// Matrix is what a self-test found out: which defects prove which checks, and
+// what is wrong with the suites.
+type Matrix struct {
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+	Seconds float64   `json:"seconds"`
+	Seed    uint64    `json:"seed"`
+	// Whole tells that every defect and quirk was tried, so that a pair without
+	// a kill is unproven; a sample cannot say that.
+	Whole bool `json:"whole"`
+
+	Pairs   []PairProof   `json:"pairs"`
+	Defects []DefectFate  `json:"defects"`
+	Legal   []LegalResult `json:"legal"` // the honest target, the quirks and their combinations
+}
+
+// PairProof is one requirement × operation with the defects that its check caught.
+type PairProof struct {
+	Requirement string   `json:"requirement"`
+	Operation   string   `json:"operation"`
+	Kills       []string `json:"kills"`
+	// Sharp are the kills in which no other check of the specs that ran failed.
+	Sharp int `json:"sharp"`
+}
+
+// DefectFate is one defect and what became of it.
+type DefectFate struct {
+	ID          string   `json:"id"`
+	Requirement string   `json:"requirement"`
+	Operation   string   `json:"operation"`
+	Doc         string   `json:"doc"`
+	Fate        Fate     `json:"fate"`
+	Also        []string `json:"also,omitempty"`   // other checks that failed
+	Detail      string   `json:"detail,omitempty"` // for all but the killed: what is known
+}
+
+// LegalResult is what the suites made of a target that conforms.
+type LegalResult struct {
+	ID          string   `json:"id"` // a quirk's id, ids joined by + for a combination, "honest" for none
+	Allowed     string   `json:"allowed,omitempty"`
+	Doc         string   `json:"doc"`
+	Failed      []string `json:"failed,omitempty"`
+	Troubled    []string `json:"troubled,omitempty"`
+	NotAssessed int      `json:"not_assessed"`
+}
+
+// OK reports whether the suites let the legal target pass.
+func (r LegalResult) OK() bool { return len(r.Failed)+len(r.Troubled) == 0 }
+
+// Problems lists everything for which a self-test fails, one sentence each.
+func (m Matrix) Problems() []string {
+	var problems []string
+	for _, l := range m.Legal {
+		for _, f := range l.Failed {
+			problems = append(problems, fmt.Sprintf("the legal behaviour %q was failed by %s", l.ID, f))
+		}
+		for _, t := range l.Troubled {
+			problems = append(problems, fmt.Sprintf("the legal behaviour %q led to trouble: %s", l.ID, t))
+		}
+	}
+	for _, d := range m.Defects {
+		switch d.Fate {
+		case Survived:
+			problems = append(problems, fmt.Sprintf("the defect %s survived: %s on %s did not fail %s", d.ID, d.Requirement, d.Operation, d.Detail))
+		case WrongReason:
+			problems = append(problems, fmt.Sprintf("the defect %s was caught for the wrong reason: not by %s on %s but by %s %s",
+				d.ID, d.Requirement, d.Operation, strings.Join(d.Also, ", "), d.Detail))
+		}
+	}
+	for _, p := range m.Unproven() {
+		problems = append(problems, fmt.Sprintf("nothing shows that %s on %s can fail", p.Requirement, p.Operation))
+	}
+	return problems
+}
+
+// Unproven returns the pairs that no defect was killed by, if the self-test was whole.
+func (m Matrix) Unproven() []PairProof {
+	if !m.Whole {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(m.Pairs), func(p PairProof) bool { return len(p.Kills) > 0 })
+}
+
+// Figures are the numbers that sum up a self-test.
+type Figures struct {
+	Pairs, Proven, Sharp            int // Sharp: pairs with a defect that their check alone caught
+	Defects, Killed                 int
+	Quirks, Combinations, Tolerated int // Tolerated: quirks and combinations that were let pass
+	Seconds                         float64
+}
+
+// Figures counts.
+func (m Matrix) Figures() Figures {
+	f := Figures{Pairs: len(m.Pairs), Defects: len(m.Defects), Seconds: m.Seconds}
+	for _, p := range m.Pairs {
+		if len(p.Kills) > 0 {
+			f.Proven++
+		}
+		if p.Sharp > 0 {
+			f.Sharp++
+		}
+	}
+	for _, d := range m.Defects {
+		if d.Fate == Killed {
+			f.Killed++
+		}
+	}
+	for _, l := range m.Legal {
+		switch {
+		case l.ID == honest:
+			continue
+		case strings.Contains(l.ID, "+"):
+			f.Combinations++
+		default:
+			f.Quirks++
+		}
+		if l.OK() {
+			f.Tolerated++
+		}
+	}
+	return f
+}
+
+// honest is the id of the run without any fault.
+const honest = "honest"
+
+// String is the figures in one line.
+func (f Figures) String() string {
+	return fmt.Sprintf("%d of %d requirement × operation pairs proven, %d of them by a defect that nothing else caught; %d of %d defects killed; %d of %d quirks and combinations let pass; %.0f s",
+		f.Proven, f.Pairs, f.Sharp, f.Killed, f.Defects, f.Tolerated, f.Quirks+f.Combinations, f.Seconds)
+}
+
+// prove fills in Pairs from the defects.
+func (m *Matrix) prove() {
+	kills := map[spec.Pair]*PairProof{}
+	for _, p := range spec.Pairs() {
+		m.Pairs = append(m.Pairs, PairProof{Requirement: p.Requirement, Operation: p.Operation, Kills: []string{}})
+	}
+	for i := range m.Pairs {
+		kills[spec.Pair{Requirement: m.Pairs[i].Requirement, Operation: m.Pairs[i].Operation}] = &m.Pairs[i]
+	}
+	for _, d := range m.Defects {
+		if d.Fate != Killed {
+			continue
+		}
+		p := kills[spec.Pair{Requirement: d.Requirement, Operation: d.Operation}]
+		p.Kills = append(p.Kills, d.ID)
+		if len(d.Also) == 0 {
+			p.Sharp++
+		}
+	}
+}
+
+// WriteJSON writes the matrix as JSON.
+func (m Matrix) WriteJSON(path string) error {
+	encoded, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(encoded, '\n'), 0o644)
+}
+
+// WriteMarkdown writes the matrix for people: a line for each pair.
+func (m Matrix) WriteMarkdown(path string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Kill matrix\n\n%s, seed %d.\n\n", m.Figures(), m.Seed)
+	if problems := m.Problems(); len(problems) > 0 {
+		b.WriteString("## Problems\n\n")
+		for _, p := range problems {
+			fmt.Fprintf(&b, "- %s\n", p)
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("## Requirements and the defects that prove their checks\n")
+	operation := ""
+	for _, p := range m.byOperation() {
+		if p.Operation != operation {
+			operation = p.Operation
+			fmt.Fprintf(&b, "\n### %s\n\n| requirement | killed by |\n|---|---|\n", operation)
+		}
+		names := make([]string, len(p.Kills))
+		for i, id := range p.Kills {
+			names[i] = "`" + strings.TrimPrefix(id, p.Operation+"/") + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", p.Requirement, strings.Join(names, ", "))
+	}
+	b.WriteString("\n## Legal behaviour that must pass\n\n| behaviour | allowed by | verdict |\n|---|---|---|\n")
+	for _, l := range m.Legal {
+		verdict := "passes"
+		if !l.OK() {
+			verdict = "**fails**"
+		}
+		fmt.Fprintf(&b, "| `%s`: the server %s | %s | %s |\n", l.ID, l.Doc, l.Allowed, verdict)
+	}
+	return os.WriteFile(path, []byte(b.String()), 0o644)
+}
+
+func (m Matrix) byOperation() []PairProof {
+	rank := map[string]int{}
+	for i, op := range spec.Operations() {
+		rank[op.ID] = i
+	}
+	pairs := slices.Clone(m.Pairs)
+	slices.SortStableFunc(pairs, func(a, b PairProof) int { return rank[a.Operation] - rank[b.Operation] })
+	return pairs
+}
