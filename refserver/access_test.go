@@ -49,7 +49,7 @@ func TestAuthentication(t *testing.T) {
 	}
 }
 
-// request returns a request for the operation whose body and path are well formed.
+// requestFor returns a request for the operation whose body and path are well formed.
 func requestFor(op *operation) (path string, body any) {
 	path = strings.ReplaceAll(op.path, "{id}", unknownID)
 	if op.method == "POST" {
@@ -170,5 +170,43 @@ func TestIsolation(t *testing.T) {
 	s.want(200, s.do("second", "DELETE", "/subsequences/"+subsequence, nil))
 	if got := s.page("main", "/subsequences?parent_campaign="+campaign); len(got.Items) != 0 {
 		t.Errorf("subsequences of another workspace's campaign: %s", got.Items)
+	}
+}
+
+// TestOperationTable holds the router's table against the specification's
+// section Endpoints and, where nothing is shown there, our own choice.
+func TestOperationTable(t *testing.T) {
+	want := map[string]string{
+		"POST /campaigns/{id}/variables":                            "campaigns:update",
+		"POST /leads/subsequence/move":                              "leads:update",
+		"POST /accounts/move":                                       "accounts:update",
+		"POST /inbox-placement-tests":                               "inbox_placement_tests:create",
+		"GET /inbox-placement-tests":                                "inbox_placement_tests:read",
+		"GET /inbox-placement-tests/{id}":                           "inbox_placement_tests:read",
+		"DELETE /inbox-placement-tests/{id}":                        "inbox_placement_tests:delete",
+		"GET /inbox-placement-tests/email-service-provider-options": "inbox_placement_tests:read",
+		"GET /inbox-placement-reports":                              "inbox_placement_reports:read",
+		"GET /subsequences":                                         "subsequences:read",
+		"DELETE /subsequences/{id}":                                 "subsequences:delete",
+		"GET /workspace-members":                                    "workspace_members:read",
+		"GET /workspace-group-members":                              "workspace_group_members:read",
+		"GET /dfy-email-account-orders":                             "dfy_email_account_orders:read",
+		"GET /custom-tag-mappings":                                  "custom_tag_mappings:read",
+		"GET /lead-labels":                                          "lead-labels:read",
+		"GET /lead-lists":                                           "lead_lists:read",
+		"GET /crm-actions/phone-numbers":                            "crm_actions:read",
+		"GET /webhook-events":                                       "webhook_events:read",
+	}
+	ids := map[string]bool{}
+	for _, op := range operations() {
+		scope := want[op.method+" "+op.path]
+		resource, action, _ := strings.Cut(scope, ":")
+		if got := strings.Join(op.scopes, " "); got != strings.Join([]string{scope, resource + ":all", "all:" + action, "all:all"}, " ") {
+			t.Errorf("%s %s takes the scopes %s", op.method, op.path, got)
+		}
+		ids[op.id] = true
+	}
+	if len(ids) != len(want) {
+		t.Errorf("%d operations with different ids, want %d", len(ids), len(want))
 	}
 }

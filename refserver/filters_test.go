@@ -5,7 +5,6 @@ import (
 	"iter"
 	"strings"
 	"testing"
-	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 )
@@ -158,12 +157,5 @@ func TestReportWithoutParts(t *testing.T) {
 		if err != nil || string(row.Doc) != string(want) {
 			t.Errorf("%s, want %s (%v)", row.Doc, want, err)
 		}
-	}
-}
-
-func TestWindowOfTimestamps(t *testing.T) {
-	end := endOfDay(time.Date(2025, 1, 31, 0, 0, 0, 0, time.UTC))
-	if got := stamp(end); got != "2025-01-31T23:59:59.999Z" {
-		t.Errorf("the day ends at %s", got)
 	}
 }

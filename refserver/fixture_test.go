@@ -17,9 +17,9 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 )
 
-// seedData is the default data set, made once: nothing changes it.
+// seedData is a data set of two pages a list, made once: nothing changes it.
 var seedData = sync.OnceValue(func() *dataset.Data {
-	data, err := dataset.New(dataset.DefaultOptions())
+	data, err := dataset.New(dataset.Options{Seed: 1, Rows: 131})
 	if err != nil {
 		panic(err)
 	}

@@ -166,7 +166,7 @@ func (c *check) stop(a answer) {
 			c.trouble(cause.Error())
 			panic(abandoned{})
 		}
-		c.lack("the rest of the run, which was interrupted")
+		c.lack(interrupted)
 	}
 	what := "the body is longer than the harness reads"
 	switch {

@@ -40,6 +40,9 @@ func (e *Env) specTimeout() time.Duration {
 	return DefaultSpecTimeout
 }
 
+// width is how many specs run at the same time.
+func (e *Env) width() int { return max(1, e.Profile.Pace.Concurrency) }
+
 func (e *Env) maxPages() int {
 	if e.MaxPages > 0 {
 		return e.MaxPages

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/extensions/globals"
@@ -15,24 +16,30 @@ import (
 )
 
 // Register adds the specs to the Ginkgo tree that is being built, for a suite
-// that Ginkgo itself runs. A spec fails when it saw any violation, whichever
-// requirement that is charged to; the outcome of each requirement is in the
-// ledger. ran, unless nil, is called with each spec that has ended.
-func Register(ctx context.Context, env *Env, specs []Spec, ran func(Spec)) {
+// that Ginkgo itself runs, one spec after the other. A spec fails when it saw any
+// violation, whichever requirement that is charged to; the outcome of each
+// requirement is in the ledger.
+func Register(ctx context.Context, env *Env, specs []Spec) {
+	nodes(specs, func(s Spec, specCtx context.Context) (complaints string, ran bool) {
+		if ctx.Err() != nil {
+			return "", false
+		}
+		both, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(specCtx, cancel)()
+		return s.run(both, env), true
+	})
+}
+
+// nodes adds a Ginkgo node for each spec.
+func nodes(specs []Spec, body func(Spec, context.Context) (complaints string, ran bool)) {
 	for _, s := range specs {
 		ginkgo.Describe(s.Operation, func() {
-			ginkgo.It(s.Title, labels(s), func(specCtx ginkgo.SpecContext) {
-				if ctx.Err() != nil {
+			ginkgo.It(s.Title, labels(s), func(ctx ginkgo.SpecContext) {
+				switch complaints, ran := body(s, ctx); {
+				case !ran:
 					ginkgo.Skip("the run was interrupted")
-				}
-				both, cancel := context.WithCancel(ctx)
-				defer cancel()
-				defer context.AfterFunc(specCtx, cancel)()
-				complaints := s.run(both, env)
-				if ran != nil {
-					ran(s)
-				}
-				if complaints != "" {
+				case complaints != "":
 					ginkgo.Fail(complaints)
 				}
 			})
@@ -58,50 +65,54 @@ type Progress struct {
 }
 
 // Run runs the specs in random order, as the env's seed has it, and returns how
-// many ran. Findings go to the env's ledger. When the context ends, or a SIGINT
-// or SIGTERM comes, what has not run is recorded as not assessed.
+// many ran. As many run at the same time as the profile allows requests in
+// flight: a spec copes with what others change, and those that cannot run one
+// after the other. Ginkgo's nodes wait for the specs and report them. Findings
+// go to the env's ledger. When the context ends, or a SIGINT or SIGTERM comes, what has
+// not run is recorded as not assessed.
 //
 // Ginkgo keeps its tree in package variables: only one Run at a time.
 func Run(ctx context.Context, env *Env, specs []Spec, progress Progress) int {
 	defer signal.Reset(os.Interrupt, syscall.SIGTERM) // Ginkgo's handlers outlive its run
-	restoreOutput := silence()
-	defer restoreOutput()
+	defer silence()()
 
-	ran := map[string]bool{}
-	violations := 0
-	globals.Reset()
-	Register(ctx, env, specs, func(s Spec) {
-		ran[s.Name()] = true
-		now := env.Ledger.Violations()
-		if progress.Done != nil {
-			progress.Done(s, now-violations)
-		}
-		violations = now
-	})
 	if progress.Start != nil {
 		progress.Start(len(specs))
 	}
+	results := runAhead(ctx, env, specs, progress.Done)
+	globals.Reset()
+	nodes(specs, func(s Spec, _ context.Context) (string, bool) { return results.wait(s) })
 	suite, reporter := ginkgo.GinkgoConfiguration()
 	suite.RandomSeed = int64(env.Seed)
 	suite.RandomizeAllSpecs = true
 	suite.OutputInterceptorMode = "none"
+	suite.Timeout = suiteTimeout
 	reporter.NoColor = true
 	ginkgo.RunSpecs(&outcome{}, "Outreach Campaign Service API v2", suite, reporter)
+	return len(specs) - skipped(results, env, specs)
+}
 
+// suiteTimeout only keeps Ginkgo's own default of an hour away: each spec is
+// bounded by Env.SpecTimeout.
+const suiteTimeout = 7 * 24 * time.Hour
+
+// skipped records the specs that did not run, and counts them.
+func skipped(results ahead, env *Env, specs []Spec) int {
+	n := 0
 	for _, s := range specs {
-		if !ran[s.Name()] {
-			env.skip(s)
+		if _, ran := results.wait(s); ran {
+			continue
+		}
+		n++
+		for _, p := range s.Pairs {
+			env.Ledger.Missing(p, interrupted)
 		}
 	}
-	return len(ran)
+	return n
 }
 
-// skip records a spec that did not run.
-func (e *Env) skip(s Spec) {
-	for _, p := range s.Pairs {
-		e.Ledger.Missing(p, "the rest of the run, which was interrupted")
-	}
-}
+// interrupted is the input that is missing when a run ends early.
+const interrupted = "the rest of the run, which was interrupted"
 
 // outcome takes Ginkgo's word that something failed; the ledger knows what.
 type outcome struct{}

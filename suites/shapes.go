@@ -58,16 +58,10 @@ func gather(c *check, op spec.Operation) {
 			c.valid(c.as(role, op).withID(made.text("id")))
 		}
 	case op.ID == spec.MoveLead:
-		w := c.workspace(dataset.Main)
 		k := c.request(role, op)
-		for _, lead := range w.Leads {
-			c.valid(k.withField("id", lead))
-		}
+		c.validEach(c.workspace(dataset.Main).Leads, func(lead string) call { return k.withField("id", lead) })
 	case op.ID == spec.AddCampaignVariables:
-		k := c.request(role, op)
-		for _, campaign := range c.workspace(dataset.Main).Campaigns {
-			c.valid(k.withID(campaign))
-		}
+		c.validEach(c.workspace(dataset.Main).Campaigns, c.request(role, op).withID)
 	default:
 		c.valid(c.request(role, op))
 	}
@@ -77,11 +71,22 @@ func gather(c *check, op spec.Operation) {
 func (c *check) getEveryKind() {
 	get := c.as(dataset.Main, spec.MustOperation(spec.GetPlacementTest))
 	list := c.must(c.as(dataset.Main, spec.MustOperation(spec.ListPlacementTests)).with("limit", "50"))
+	var ids []string
 	for _, row := range list.Rows {
 		if id, ok := row["id"].(string); ok {
-			c.valid(get.withID(id))
+			ids = append(ids, id)
 		}
 	}
+	c.validEach(ids, get.withID)
 	made := c.must(c.withAllOptional(c.request(dataset.Main, spec.MustOperation(spec.CreatePlacementTest))))
 	c.valid(get.withID(made.text("id")).with("with_metadata", "true"))
+}
+
+// validEach sends a valid call for each of the values.
+func (c *check) validEach(values []string, build func(string) call) {
+	calls := make([]call, len(values))
+	for i, v := range values {
+		calls[i] = build(v)
+	}
+	c.valid(calls...)
 }

@@ -44,6 +44,20 @@ func All() []Spec {
 	)
 }
 
+// alone names what the spec must not share with another that names the same;
+// specs of one name run one after the other. It is empty for most. An account
+// can be moved by one spec at a time, and whoever drives a key to its limit must
+// be alone with it.
+func (s Spec) alone() string {
+	switch {
+	case s.Operation == spec.MoveAccounts:
+		return "accounts"
+	case slices.ContainsFunc(s.Pairs, func(p spec.Pair) bool { return p.Requirement == "RATE-429" || p.Requirement == "RATE-RESUMES" }):
+		return "rate limit"
+	}
+	return ""
+}
+
 // Judging returns the specs that judge at least one of the wanted pairs and, if
 // observing is asked for, those that only observe.
 func Judging(wanted func(spec.Pair) bool, observing bool) []Spec {

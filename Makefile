@@ -1,0 +1,57 @@
+# The habits of the project: `make` lists them. What a target needs besides Go
+# is bash and, for `fresh` and so for `check`, git. Make itself exits with 2
+# whatever a program exits with: for the exit codes of a verdict, run the binary.
+
+GO         ?= go
+STATICCHECK = $(GO) tool -modfile=tools/go.mod staticcheck
+FUZZTIME   ?= 10s
+RUNS       ?= 20
+ARGS       ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help test check format vet lint tidy fresh generate build run steady bench fuzz
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+test: ## all tests, with the race detector
+	$(GO) test -race ./...
+
+check: format vet lint tidy fresh test ## everything that must hold before a change goes in
+
+format: ## fail on files that gofmt would change
+	@unformatted="$$(gofmt -l .)" || exit 1; \
+	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+
+vet: ## go vet
+	$(GO) vet ./...
+	$(GO) vet .ci/results.go
+
+lint: ## staticcheck, in the version that tools/go.mod pins
+	$(STATICCHECK) ./...
+
+tidy: ## fail when go mod tidy would change something
+	$(GO) mod tidy -diff
+	$(GO) -C tools mod tidy -diff
+
+fresh: ## fail when make generate would change something
+	tools/fresh
+
+generate: ## write everything that is derived from something else
+	$(GO) generate ./...
+	$(GO) test ./docs -count=1 -run TestReadmeIsFresh -args -update
+
+build: ## build bin/outreach-conformance
+	$(GO) build -trimpath -o bin/ ./cmd/outreach-conformance
+
+run: ## judge a target; ARGS='--target http://127.0.0.1:8025'
+	$(GO) run ./cmd/outreach-conformance run $(ARGS)
+
+steady: ## RUNS runs in different random orders must give the same verdicts
+	$(GO) test ./harness -run TestSteady -count=1 -v -args -runs $(RUNS)
+
+bench: ## all benchmarks
+	$(GO) test ./... -run '^$$' -bench . -benchmem
+
+fuzz: ## each fuzz target for FUZZTIME
+	GO='$(GO)' tools/fuzz $(FUZZTIME)

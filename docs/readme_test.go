@@ -1,0 +1,80 @@
+package docs
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the stale generated parts of README.md")
+
+const readme = "../README.md"
+
+// parts are what stands between <!-- generated: NAME --> and <!-- end --> in
+// README.md.
+var parts = map[string]func(*testing.T) string{
+	"figures":  figures,
+	"profiles": profiles,
+	"layout":   layout,
+	"passed":   passedRun,
+	"failed":   failedRun,
+}
+
+var generated = regexp.MustCompile(`(?s)(<!-- generated: ([a-z]+) -->\n)(.*?)(<!-- end -->)`)
+
+func TestReadmeIsFresh(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	fresh := generated.ReplaceAllFunc(text, func(part []byte) []byte {
+		match := generated.FindSubmatch(part)
+		name, is := string(match[2]), string(match[3])
+		write := parts[name]
+		if write == nil {
+			t.Fatalf("README.md has a generated part %q that nothing generates", name)
+		}
+		found[name] = true
+		should := write(t)
+		if timeless(is) == timeless(should) {
+			return part
+		}
+		if !*update {
+			t.Errorf("the part %q is stale: run make generate; it should be\n%s", name, should)
+		}
+		return fmt.Appendf(nil, "%s%s%s", match[1], should, match[4])
+	})
+	for name := range parts {
+		if !found[name] {
+			t.Errorf("README.md has lost its generated part %q", name)
+		}
+	}
+	if *update && !bytes.Equal(fresh, text) {
+		if err := os.WriteFile(readme, fresh, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// volatile is what differs from run to run, and what stands in its place when
+// two outputs are compared.
+var volatile = []struct {
+	pattern *regexp.Regexp
+	stands  string
+}{
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
+	{regexp.MustCompile(`(?m)^run  .*$`), "run  ID, TIME"},
+	{regexp.MustCompile(`(?m)^harness  .*$`), "harness  VERSION"},
+	{regexp.MustCompile(`[\d,]+ requests in [\d.]+ m?s`), "N requests in T"},
+}
+
+func timeless(s string) string {
+	for _, v := range volatile {
+		s = v.pattern.ReplaceAllString(s, v.stands)
+	}
+	return s
+}
