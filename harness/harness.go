@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"outreach.example/conformance/client"
+	"outreach.example/conformance/journal"
 	"outreach.example/conformance/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/suites"
@@ -29,6 +30,10 @@ type Config struct {
 	Selection Selection
 	Seed      uint64 // order of the specs and content of generated requests
 	Version   string // of the harness, for the results
+
+	// JournalDir is where the run writes down what it changes before it does so;
+	// empty for nowhere.
+	JournalDir string
 
 	// Transport replaces the network; nil is the network.
 	Transport http.RoundTripper
@@ -53,19 +58,30 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err != nil {
 		return reports.Results{}, err
 	}
+	id := uuid.NewString()
 	ledger := judge.NewLedger(selected)
 	env := &suites.Env{Client: api, Profile: config.Target.Profile, Rules: rules, Ledger: ledger, Seed: config.Seed}
+	if config.JournalDir != "" {
+		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
+			return reports.Results{}, err
+		}
+	}
 
 	started := time.Now()
 	specs := suites.Judging(ledger.Selected, config.Selection.Everything())
 	ran := suites.Run(ctx, env, specs, config.Progress)
+	if env.Journal != nil {
+		if err := env.Journal.Finish(); err != nil {
+			ledger.Troubled("journal", err.Error())
+		}
+	}
 
 	results := reports.Results{
 		Version: reports.ModelVersion,
 		Tool:    reports.Tool{Name: Name, Version: config.Version, Go: runtime.Version()},
 		Target:  describe(config.Target),
 		Run: reports.Run{
-			ID: uuid.NewString(), Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
+			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
 			Seed: int64(config.Seed), Profile: config.Selection.ProfileName(), Selection: config.Selection.String(),
 			Interrupted: ctx.Err() != nil, Specs: ran,
 		},

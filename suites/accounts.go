@@ -25,7 +25,7 @@ func accounts() []Spec {
 		}},
 		{op.ID, "refuses the key of a workspace that is no admin workspace", on(op, "ADMIN-KEY"), func(c *check) {
 			source, destination := c.subWorkspaces(dataset.Admin)
-			keys := c.plainKeys(source)
+			keys := c.plainKeys(source, destination)
 			if len(keys) == 0 {
 				c.lack("a key with the scope all:all of a workspace that is not an admin workspace (%s, %s)", dataset.SubA, dataset.Second)
 			}
@@ -48,13 +48,13 @@ func accounts() []Spec {
 	}
 }
 
-// plainKeys are keys of workspaces that are no admin workspaces: that of the
-// source itself, and that of a stranger.
-func (c *check) plainKeys(source fixtures.Workspace) []client.Key {
+// plainKeys are keys of workspaces that are no admin workspaces: those of the
+// source and the destination themselves, and that of a stranger.
+func (c *check) plainKeys(source, destination fixtures.Workspace) []client.Key {
 	var keys []client.Key
 	for _, role := range []string{dataset.SubA, dataset.SubB, dataset.Second} {
 		w := c.workspace(role)
-		if key, ok := c.Profile.FullKey(role); ok && (w.ID == source.ID || role == dataset.Second) {
+		if key, ok := c.Profile.FullKey(role); ok && (w.ID == source.ID || w.ID == destination.ID || role == dataset.Second) {
 			keys = append(keys, token(key))
 		}
 	}

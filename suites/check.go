@@ -139,7 +139,10 @@ func (c *check) must(k call) answer {
 
 func (c *check) exchange(valid bool, calls []call) []answer {
 	requests := make([]client.Request, len(calls))
+	entries := make([]int, len(calls))
 	for i, k := range calls {
+		c.permit(k)
+		entries[i] = c.announce(k)
 		requests[i] = k.request()
 	}
 	answers := make([]answer, len(calls))
@@ -148,7 +151,7 @@ func (c *check) exchange(valid bool, calls []call) []answer {
 		asked := judge.Asked{Operation: calls[i].op, Valid: valid, Owner: calls[i].owner}
 		answers[i] = answer{ex, c.Rules.Look(asked, ex), calls[i]}
 		c.record(answers[i])
-		c.noteChange(answers[i])
+		c.noteChange(answers[i], entries[i])
 		if broken == nil && (ex.Err != nil || ex.Truncated || answers[i].Sighting.Err != nil) {
 			broken = &answers[i]
 		}

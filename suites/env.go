@@ -2,11 +2,13 @@ package suites
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/journal"
 	"outreach.example/conformance/judge"
 	"outreach.example/conformance/spec"
 )
@@ -19,12 +21,19 @@ type Env struct {
 	Ledger  *judge.Ledger
 	Seed    uint64 // of generated names and ids
 
+	// Journal remembers what is changed on the target; nil for none.
+	Journal *journal.Journal
+	// Budget is how many requests the specs may send; zero is no bound.
+	Budget int
+
 	// SpecTimeout bounds one spec, MaxPages one walk; zero means the defaults.
 	SpecTimeout time.Duration
 	MaxPages    int
 
 	spares   spares
 	accounts accountPlaces
+	mine     ownIDs
+	sent     atomic.Int64 // requests, for the budget
 }
 
 // Defaults of Env.
@@ -66,6 +75,29 @@ type spares struct {
 type accountPlaces struct {
 	mu sync.Mutex
 	at map[string]string // email → workspace id; absent: where the profile says
+	// seq is the journal's entry on an account that is away from home.
+	seq map[string]int
+}
+
+// ownIDs are the ids that the run made up or that its own creations were given.
+type ownIDs struct {
+	mu  sync.Mutex
+	ids map[string]bool
+}
+
+func (o *ownIDs) add(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ids == nil {
+		o.ids = map[string]bool{}
+	}
+	o.ids[id] = true
+}
+
+func (o *ownIDs) has(id string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ids[id]
 }
 
 // authorizedRole is the role whose key may make the operation's request in

@@ -18,18 +18,26 @@ import (
 // response says was created or moved is noted here, whether the spec meant it
 // to happen or the target should have refused.
 
-// noteChange registers the clean-up for an answer that changed something.
-func (c *check) noteChange(a answer) {
-	if a.Status/100 != 2 {
-		return
-	}
+// noteChange registers the clean-up for an answer that changed something;
+// entry is the journal's on the call.
+func (c *check) noteChange(a answer, entry int) {
+	served := a.Status/100 == 2
 	switch a.call.op.ID {
 	case spec.CreatePlacementTest:
-		if id := a.text("id"); id != "" {
-			c.afterwards(func(ctx context.Context) { c.deleteTest(ctx, id, a.call) })
+		id := a.text("id")
+		if served && id != "" {
+			c.mine.add(id)
+			c.noteMade(entry, id)
+			c.afterwards(func(ctx context.Context) { c.deleteTest(ctx, id, a.call, entry) })
+		} else if a.Exchange.Err == nil && !served {
+			c.noteUndone(entry)
 		}
 	case spec.MoveAccounts:
-		c.noteMove(a.call)
+		if served {
+			c.noteMove(a.call)
+		} else if a.Exchange.Err == nil {
+			c.noteStayed(a.call)
+		}
 	}
 }
 
@@ -41,21 +49,27 @@ func (c *check) newTest() answer {
 // deleteTest removes a test that the run created, with the key that created it
 // or, where that is a key of narrow scope or none, with the main key. That it
 // is gone already is fine.
-func (c *check) deleteTest(ctx context.Context, id string, creation call) {
+func (c *check) deleteTest(ctx context.Context, id string, creation call, entry int) {
 	key := creation.key
 	if full, ok := c.Profile.FullKey(dataset.Main); ok && (creation.authorization != nil || creation.owner == "") {
 		key = token(full)
 	}
-	c.tidy(ctx, call{op: spec.MustOperation(spec.DeletePlacementTest), id: id, key: key}, http.StatusNotFound)
+	if c.tidy(ctx, call{op: spec.MustOperation(spec.DeletePlacementTest), id: id, key: key}, http.StatusNotFound) {
+		c.noteUndone(entry)
+	}
 }
 
-// tidy sends a clean-up request. What it leaves behind is trouble, not a
-// violation: the operation is judged by its own specs.
-func (c *check) tidy(ctx context.Context, k call, alsoFine int) {
+// tidy sends a clean-up request and reports whether that is done. What it
+// leaves behind is trouble, not a violation: the operation is judged by its own
+// specs.
+func (c *check) tidy(ctx context.Context, k call, alsoFine int) bool {
 	ex := c.Client.Do(ctx, k.request())
-	if ex.Err != nil || ex.Status != http.StatusOK && ex.Status != alsoFine {
-		c.Ledger.Troubled(c.name(), fmt.Sprintf("could not put the target back as it was: %s answered %s", k.op.ID, c.Client.Redact(judge.DescribeStatus(ex))))
+	if ex.Err == nil && (ex.Status == http.StatusOK || ex.Status == alsoFine) {
+		return true
 	}
+	c.Ledger.Troubled(c.name(), fmt.Sprintf("could not put the target back as it was: %s answered %s; `outreach-conformance cleanup` tries again",
+		k.op.ID, c.Client.Redact(judge.DescribeStatus(ex))))
+	return false
 }
 
 // spareSubsequence returns a subsequence that the profile lets the run delete
@@ -103,6 +117,18 @@ func (c *check) noteMove(k call) {
 	c.afterwards(c.returnAccounts)
 }
 
+// noteStayed writes down that a refused move left the accounts where they were.
+func (c *check) noteStayed(k call) {
+	emails, _ := k.object()["emails"].([]string)
+	c.accounts.mu.Lock()
+	defer c.accounts.mu.Unlock()
+	for _, email := range emails {
+		if _, moved := c.accounts.at[email]; !moved {
+			c.noteHome(email)
+		}
+	}
+}
+
 // returnAccounts moves every account that is not where the profile says back home.
 func (c *check) returnAccounts(ctx context.Context) {
 	c.accounts.mu.Lock()
@@ -116,14 +142,17 @@ func (c *check) returnAccounts(ctx context.Context) {
 			}
 			delete(c.accounts.at, email)
 			if at == home.ID {
+				c.noteHome(email)
 				continue
 			}
 			admin, ok := c.adminKey(home)
 			if !ok {
 				continue
 			}
-			c.tidy(ctx, call{op: spec.MustOperation(spec.MoveAccounts), key: admin,
-				body: move(fixtures.Workspace{ID: at}, home, email)}, http.StatusOK)
+			if c.tidy(ctx, call{op: spec.MustOperation(spec.MoveAccounts), key: admin,
+				body: move(fixtures.Workspace{ID: at}, home, email)}, http.StatusOK) {
+				c.noteHome(email)
+			}
 		}
 	}
 }

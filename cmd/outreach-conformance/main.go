@@ -83,6 +83,6 @@ Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newServe(), newRequirements(), newExplain(), newSelftest())
+	root.AddCommand(newRun(), newServe(), newRequirements(), newExplain(), newSelftest(), newCleanup())
 	return root
 }

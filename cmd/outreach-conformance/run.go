@@ -110,7 +110,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	progress, observe := f.progress(stderr)
 	results, err := harness.Run(ctx, harness.Config{
-		Target: t, Selection: selection, Seed: f.seed, Version: version(), Observe: observe,
+		Target: t, Selection: selection, Seed: f.seed, Version: version(), JournalDir: f.output, Observe: observe,
 		Progress: suites.Progress{Start: progress.Start, Done: func(s suites.Spec, violations int) { progress.Done(s.Operation, violations) }},
 	})
 	progress.Stop()

@@ -1,0 +1,236 @@
+// Package journal remembers on disk what a run changes on its target, before
+// the request goes out, so that what a killed run could not put back can be put
+// back later.
+//
+// A journal is a file of JSON lines. It is removed when nothing is pending. The
+// package sends nothing and imports nothing of this module.
+package journal
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/gofrs/flock"
+)
+
+// Entry is one change. Seq ties the lines on one change together.
+type Entry struct {
+	Seq int    `json:"seq"`
+	Do  Action `json:"do"`
+
+	Key  string `json:"key,omitempty"`  // name of the key that made the change
+	Name string `json:"name,omitempty"` // of a test that is being created: how to find it while its id is not known
+	ID   string `json:"id,omitempty"`   // of a test that was created
+
+	Email string `json:"email,omitempty"` // of an account that is being moved
+	Home  string `json:"home,omitempty"`  // id of the workspace where it belongs
+	Away  string `json:"away,omitempty"`  // id of the workspace to which it is being moved
+}
+
+// Action is what an entry tells.
+type Action string
+
+// The actions. Open entries are Create and Move ones without a Done of the same Seq.
+const (
+	Begin  Action = "begin"  // the journal's first line: which run, which target
+	Create Action = "create" // a test is about to be created, or (with ID) was
+	Move   Action = "move"   // an account is about to be moved
+	Done   Action = "done"   // the change is undone, or never took place
+)
+
+// Header is the journal's first line.
+type Header struct {
+	Do      Action `json:"do"`
+	Run     string `json:"run"`
+	BaseURL string `json:"base_url"`
+}
+
+// Journal is an open journal. It is safe for concurrent use.
+type Journal struct {
+	mu   sync.Mutex
+	path string
+	file *os.File
+	lock *flock.Flock // held as long as the run is under way; a killed process lets go of it
+	last int
+	open map[int]bool
+}
+
+// pattern matches the journals of a directory.
+const pattern = "journal-*.jsonl"
+
+// Start opens a new journal for a run in the directory.
+func Start(dir, run, baseURL string) (*Journal, error) {
+	path := filepath.Join(dir, "journal-"+run+".jsonl")
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	j := &Journal{path: path, file: file, lock: flock.New(path), open: map[int]bool{}}
+	if _, err := j.lock.TryLock(); err != nil {
+		return nil, errors.Join(fmt.Errorf("journal: %w", err), file.Close())
+	}
+	return j, j.write(Header{Begin, run, baseURL})
+}
+
+// Open records a change that is about to be made, and returns its Seq. The
+// change must not be made if it cannot be recorded.
+func (j *Journal) Open(e Entry) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.last++
+	e.Seq = j.last
+	j.open[e.Seq] = true
+	return e.Seq, j.write(e)
+}
+
+// Made records what is known once the change was made: the id of a test.
+func (j *Journal) Made(seq int, id string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.write(Entry{Seq: seq, Do: Create, ID: id})
+}
+
+// Close records that the change is undone, or never took place.
+func (j *Journal) Close(seq int) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.open[seq] {
+		return nil
+	}
+	delete(j.open, seq)
+	return j.write(Entry{Seq: seq, Do: Done})
+}
+
+// write appends a line; the caller holds mu, or nobody else knows the journal.
+func (j *Journal) write(line any) error {
+	encoded, err := json.Marshal(line)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if _, err := j.file.Write(append(encoded, '\n')); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
+}
+
+// Finish closes the file, and removes it if nothing is pending.
+func (j *Journal) Finish() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	err := errors.Join(j.file.Close(), j.lock.Unlock())
+	if len(j.open) == 0 {
+		err = errors.Join(err, os.Remove(j.path))
+	}
+	return err
+}
+
+// Pending is what a journal left behind.
+type Pending struct {
+	Path    string
+	Header  Header
+	Alive   bool    // the run is still under way
+	Entries []Entry // the last change first
+}
+
+// Find reads the journals in the directory.
+func Find(dir string) ([]Pending, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	slices.Sort(paths)
+	var all []Pending
+	for _, path := range paths {
+		p, err := read(path)
+		if err != nil {
+			return all, err
+		}
+		if p.Alive, err = held(path); err != nil {
+			return all, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// held reports whether somebody holds the journal's lock.
+func held(path string) (bool, error) {
+	lock := flock.New(path)
+	free, err := lock.TryLock()
+	if err != nil {
+		return false, fmt.Errorf("journal: %w", err)
+	}
+	if free {
+		err = lock.Unlock()
+	}
+	return !free, err
+}
+
+// maxLine bounds a line of a journal.
+const maxLine = 64 << 10
+
+// read reads a journal. A last line that breaks off, as a killed process leaves
+// it, stands for a change that was not made.
+func read(path string) (Pending, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Pending{}, fmt.Errorf("journal: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	p := Pending{Path: path}
+	open := map[int]*Entry{}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	var broken error
+	for n := 1; lines.Scan(); n++ {
+		if broken != nil {
+			return Pending{}, broken // not the last line after all
+		}
+		if n == 1 {
+			broken = json.Unmarshal(lines.Bytes(), &p.Header)
+		} else {
+			broken = apply(open, lines.Bytes())
+		}
+		if broken != nil {
+			broken = fmt.Errorf("journal: %s:%d: %w; it is no line of a journal", path, n, broken)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return Pending{}, fmt.Errorf("journal: %s: %w", path, err)
+	}
+	for _, e := range open {
+		p.Entries = append(p.Entries, *e)
+	}
+	slices.SortFunc(p.Entries, func(a, b Entry) int { return b.Seq - a.Seq })
+	return p, nil
+}
+
+// apply enters a line into the open changes.
+func apply(open map[int]*Entry, line []byte) error {
+	var e Entry
+	if err := json.Unmarshal(line, &e); err != nil {
+		return err
+	}
+	switch e.Do {
+	case Create, Move:
+		if known, ok := open[e.Seq]; ok {
+			known.ID = e.ID
+			return nil
+		}
+		open[e.Seq] = &e
+	case Done:
+		delete(open, e.Seq)
+	default:
+		return fmt.Errorf("unknown action %q", e.Do)
+	}
+	return nil
+}
+
+// Remove removes a journal whose changes have been put back.
+func (p Pending) Remove() error { return os.Remove(p.Path) }

@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func start(t *testing.T) (*Journal, string) {
+	t.Helper()
+	dir := t.TempDir()
+	j, err := Start(dir, "run-1", "http://127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j, dir
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPendingIsWhatWasNotClosed(t *testing.T) {
+	j, dir := start(t)
+	first, err := j.Open(Entry{Do: Create, Name: "one", Key: "main"})
+	must(t, err)
+	second, err := j.Open(Entry{Do: Create, Name: "two", Key: "main"})
+	must(t, err)
+	_, err = j.Open(Entry{Do: Move, Email: "a@example.com", Home: "h", Away: "w"})
+	must(t, err)
+	must(t, j.Made(first, "id-1"))
+	must(t, j.Made(second, "id-2"))
+	must(t, j.Close(second))
+	if under, err := Find(dir); err != nil || !under[0].Alive {
+		t.Errorf("a journal that is open is that of a run under way: %v", err)
+	}
+	must(t, j.Finish())
+
+	pending, err := Find(dir)
+	must(t, err)
+	if len(pending) != 1 || pending[0].Alive || pending[0].Header.BaseURL != "http://127.0.0.1:1" {
+		t.Fatalf("found %+v", pending)
+	}
+	e := pending[0].Entries
+	if len(e) != 2 || e[0].Do != Move || e[1].Name != "one" || e[1].ID != "id-1" {
+		t.Errorf("pending, the last first: %+v", e)
+	}
+	must(t, pending[0].Remove())
+	if left, _ := Find(dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestFinishedJournalIsGone(t *testing.T) {
+	j, dir := start(t)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			seq, err := j.Open(Entry{Do: Create, Name: "x"})
+			if err != nil || j.Close(seq) != nil {
+				t.Error("not recorded")
+			}
+		})
+	}
+	all.Wait()
+	must(t, j.Finish())
+	if files, _ := os.ReadDir(dir); len(files) != 0 {
+		t.Errorf("left behind: %v", files)
+	}
+}
+
+func TestATornLastLineIsForgiven(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "journal-x.jsonl")
+	good := `{"do":"begin","run":"x","base_url":"http://h"}` + "\n" + `{"seq":1,"do":"create","name":"a"}` + "\n"
+	must(t, os.WriteFile(path, []byte(good+`{"seq":2,"do":"cre`), 0o600))
+	pending, err := Find(dir)
+	must(t, err)
+	if len(pending[0].Entries) != 1 {
+		t.Errorf("entries %+v", pending[0].Entries)
+	}
+	must(t, os.WriteFile(path, []byte(good+"nonsense\n"+good), 0o600))
+	if _, err := Find(dir); err == nil || !strings.Contains(err.Error(), "journal-x.jsonl:3") {
+		t.Errorf("a broken line in the middle: %v", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"do":"begin"}` + "\n" + `{"seq":1,"do":"move"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "journal-f.jsonl"), data, 0o600))
+		pending, err := Find(dir)
+		if err == nil && len(pending) != 1 {
+			t.Errorf("%d journals", len(pending))
+		}
+	})
+}
