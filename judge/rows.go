@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"outreach.example/conformance/spec"
 )
 
@@ -87,19 +89,30 @@ func (s *sighter) owner(at string, row map[string]any, owner string) {
 	}
 	s.see("ISOLATION-OWNER")
 	for _, id := range named {
-		if strings.EqualFold(id, owner) {
+		if sameUUID(id, owner) {
 			return
 		}
 	}
 	s.find("ISOLATION-OWNER", at+"/"+fields[0], "the key's workspace "+owner, strings.Join(named, " and "))
 }
 
+// sameUUID compares two UUIDs in whatever form they are written: a form that is
+// not the documented one is the schemas' to find.
+func sameUUID(a, b string) bool {
+	x, errX := uuid.Parse(a)
+	y, errY := uuid.Parse(b)
+	if errX != nil || errY != nil {
+		return strings.EqualFold(a, b)
+	}
+	return x == y
+}
+
 func (s *sighter) dateOfTimestamp(at string, row map[string]any) {
 	pair := spec.Pair{Requirement: "DATE-OF-TIMESTAMP", Operation: s.op.ID}
 	created, ok := moment(row["timestamp_created"])
 	date, isText := row["timestamp_created_date"].(string)
-	if !spec.Has(pair) || !ok || !isText {
-		return
+	if _, err := time.Parse(time.DateOnly, date); !spec.Has(pair) || !ok || !isText || err != nil {
+		return // what is not a timestamp or a date is the schemas' to find
 	}
 	s.see(pair.Requirement)
 	if want := created.UTC().Format(time.DateOnly); date != want {

@@ -14,8 +14,9 @@ func compareObservations(a, b reports.Observation) int {
 // Conclude draws the verdict of a run from its checks and troubles, with the
 // reasons for anything but a pass. A violation outweighs trouble: it was seen.
 // Requirements that were not assessed do not fail a run, but a run that
-// assessed nothing cannot tell.
-func Conclude(results *reports.Results) {
+// assessed nothing cannot tell. stale are the entries on expected failures that
+// do not hold any more (Waive).
+func Conclude(results *reports.Results, stale ...string) {
 	count := map[reports.Outcome]int{}
 	for _, c := range results.Checks {
 		count[c.Outcome]++
@@ -26,6 +27,9 @@ func Conclude(results *reports.Results) {
 	}
 	if n := count[reports.Fail]; n > 0 {
 		because("%d of %d checks failed", n, len(results.Checks))
+	}
+	results.Reasons = append(results.Reasons, stale...)
+	if len(results.Reasons) > 0 {
 		results.Verdict = reports.DoesNotConform
 		return
 	}
@@ -43,6 +47,11 @@ func Conclude(results *reports.Results) {
 	}
 	if len(results.Reasons) > 0 {
 		results.Verdict = reports.CouldNotTell
+		return
+	}
+	if n := count[reports.ExpectedFailure]; n > 0 {
+		because("%d checks failed as expected", n)
+		results.Verdict = reports.ConformsExcept
 		return
 	}
 	results.Verdict = reports.Conforms

@@ -2,7 +2,7 @@ package reports
 
 // Counts says how many checks had which outcome.
 type Counts struct {
-	Pass, Fail, NotAssessed, Error int
+	Pass, Fail, NotAssessed, Error, Expected int
 }
 
 // Count adds up the outcomes of checks.
@@ -16,6 +16,8 @@ func Count(checks []Check) Counts {
 			n.Fail++
 		case NotAssessed:
 			n.NotAssessed++
+		case ExpectedFailure:
+			n.Expected++
 		default:
 			// An outcome that is unknown here must not vanish from a sum.
 			n.Error++
@@ -25,10 +27,10 @@ func Count(checks []Check) Counts {
 }
 
 // Assessed is the number of checks that were answered, either way.
-func (n Counts) Assessed() int { return n.Pass + n.Fail }
+func (n Counts) Assessed() int { return n.Pass + n.Fail + n.Expected }
 
 // Total is the number of all checks.
-func (n Counts) Total() int { return n.Pass + n.Fail + n.NotAssessed + n.Error }
+func (n Counts) Total() int { return n.Assessed() + n.NotAssessed + n.Error }
 
 // interruptedExit is what a shell reports for a process that SIGINT ended.
 const interruptedExit = 130

@@ -19,7 +19,7 @@ type Results struct {
 	Run     Run    `json:"run"`
 
 	Verdict Verdict `json:"verdict"`
-	// Reasons says in words why the verdict is not Conforms.
+	// Reasons says in words why the verdict is not Conforms; ConformsExcept counts the exceptions there.
 	Reasons []string `json:"reasons"`
 
 	Checks       []Check       `json:"checks"`
@@ -62,6 +62,7 @@ type Verdict string
 // The verdicts of a run. Every other ending of the process is a usage error.
 const (
 	Conforms       Verdict = "conforms"
+	ConformsExcept Verdict = "conforms-except-expected" // every failure is expected, by an entry that has not expired
 	DoesNotConform Verdict = "does-not-conform"
 	CouldNotTell   Verdict = "could-not-tell"
 )
@@ -69,7 +70,7 @@ const (
 // ExitCode is the process exit code that stands for the verdict.
 func (v Verdict) ExitCode() int {
 	switch v {
-	case Conforms:
+	case Conforms, ConformsExcept:
 		return 0
 	case DoesNotConform:
 		return 1
@@ -87,6 +88,8 @@ const (
 	Fail        Outcome = "fail"
 	NotAssessed Outcome = "not-assessed" // an input was missing; Check.Missing says which
 	Error       Outcome = "error"        // the harness's own trouble, never blamed on the target
+	// ExpectedFailure is a failure that the target's owner has announced; Check.Waiver says why.
+	ExpectedFailure Outcome = "expected-failure"
 )
 
 // Check is one requirement × operation and what became of it.
@@ -103,6 +106,14 @@ type Check struct {
 	// Violations holds the first few; ViolationCount counts all.
 	Violations     []Violation `json:"violations,omitempty"`
 	ViolationCount int         `json:"violation_count,omitempty"`
+	Waiver         *Waiver     `json:"waiver,omitempty"` // of an expected failure
+}
+
+// Waiver is the target's owner's word on an expected failure.
+type Waiver struct {
+	Reason  string `json:"reason"`
+	Link    string `json:"link,omitempty"`
+	Expires string `json:"expires"` // last day on which it holds, YYYY-MM-DD
 }
 
 // Violation is one sighting of a broken requirement, with all that is needed

@@ -15,6 +15,7 @@ var (
 	idPattern        = regexp.MustCompile(`^[A-Z0-9]+([-_.][A-Z0-9]+)*$`)
 	operationPattern = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*$`)
 	pointerPattern   = regexp.MustCompile(`^($|/|header:.|status$)`)
+	datePattern      = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
 	statusPattern    = regexp.MustCompile(`^([0-9]{3}|none)$`)
 )
 
@@ -56,7 +57,8 @@ func (r Results) Validate() error {
 }
 
 func (r Results) validateVerdict(p *problems) {
-	p.unless(slices.Contains([]Verdict{Conforms, DoesNotConform, CouldNotTell}, r.Verdict), "/verdict", "%q is none of %s, %s, %s", r.Verdict, Conforms, DoesNotConform, CouldNotTell)
+	verdicts := []Verdict{Conforms, ConformsExcept, DoesNotConform, CouldNotTell}
+	p.unless(slices.Contains(verdicts, r.Verdict), "/verdict", "%q is none of %v", r.Verdict, verdicts)
 	for i, reason := range r.Reasons {
 		p.unless(reason != "", fmt.Sprintf("/reasons/%d", i), "empty")
 	}
@@ -86,17 +88,22 @@ func (c Check) validate(p *problems, at string) {
 		p.unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q is none of a JSON pointer, \"status\" and \"header:<name>\"", v.Pointer)
 		p.unless(v.Expected != "", at+"/expected", "empty")
 	}
+	p.unless((c.Waiver != nil) == (c.Outcome == ExpectedFailure), at+"/waiver", "a waiver belongs to an expected failure, and to nothing else")
+	if c.Waiver != nil {
+		p.unless(c.Waiver.Reason != "", at+"/waiver/reason", "empty")
+		p.unless(datePattern.MatchString(c.Waiver.Expires), at+"/waiver/expires", "%q is no date YYYY-MM-DD", c.Waiver.Expires)
+	}
 	switch c.Outcome {
 	case Pass:
 		p.unless(c.Assessments > 0, at+"/assessments", "a pass that nothing was assessed for")
 		p.unless(c.ViolationCount == 0, at+"/violation_count", "a pass with violations")
-	case Fail:
+	case Fail, ExpectedFailure:
 		p.unless(len(c.Violations) > 0, at+"/violations", "a failure that shows no violation")
 	case NotAssessed:
 		p.unless(len(c.Missing) > 0, at+"/missing", "not assessed, and no word of what was missing")
 	case Error:
 	default:
-		p.unless(false, at+"/outcome", "%q is none of %s, %s, %s, %s", c.Outcome, Pass, Fail, NotAssessed, Error)
+		p.unless(false, at+"/outcome", "%q is none of %v", c.Outcome, []Outcome{Pass, Fail, NotAssessed, Error, ExpectedFailure})
 	}
 }
 

@@ -18,6 +18,7 @@ func Summary(w io.Writer, r reports.Results, o Options) error {
 	p.header(r)
 	p.table(r)
 	p.failures(r)
+	p.expected(r)
 	p.notAssessed(r)
 	p.observations(r)
 	p.troubles(r)
@@ -75,7 +76,7 @@ func (p *page) verdict(r reports.Results) {
 	for _, f := range []struct {
 		n    int
 		what string
-	}{{n.Fail, "failed"}, {n.Pass, "passed"}, {n.NotAssessed, "not assessed"}, {n.Error, "in error"}} {
+	}{{n.Fail, "failed"}, {n.Expected, "failed as expected"}, {n.Pass, "passed"}, {n.NotAssessed, "not assessed"}, {n.Error, "in error"}} {
 		if f.n > 0 {
 			facts = append(facts, number(f.n)+" "+f.what)
 		}
@@ -98,6 +99,7 @@ func (p *page) verdict(r reports.Results) {
 func (p *page) answer(r reports.Results) string {
 	words := map[reports.Verdict]string{
 		reports.Conforms:       p.paint.relief("✓ CONFORMS"),
+		reports.ConformsExcept: p.paint.relief("✓ CONFORMS EXCEPT AS EXPECTED"),
 		reports.DoesNotConform: p.paint.alarm("✗ DOES NOT CONFORM"),
 		reports.CouldNotTell:   p.paint.doubt("? COULD NOT TELL"),
 	}

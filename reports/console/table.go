@@ -87,6 +87,7 @@ func (g grid) total(group string) reports.Counts {
 		sum.Pass += n.Pass
 		sum.Fail += n.Fail
 		sum.NotAssessed += n.NotAssessed
+		sum.Expected += n.Expected
 		sum.Error += n.Error
 	}
 	return sum
@@ -177,6 +178,9 @@ func (p *page) cell(n reports.Counts) string {
 			parts = append(parts, p.paint.green(ratio))
 		}
 	}
+	if n.Expected > 0 {
+		parts = append(parts, p.paint.yellow(fmt.Sprintf("~%d", n.Expected)))
+	}
 	if n.Error > 0 {
 		parts = append(parts, p.paint.yellow(fmt.Sprintf("!%d", n.Error)))
 	}
@@ -193,7 +197,7 @@ func (p *page) legend(r reports.Results, g grid) {
 	for _, s := range []struct {
 		n    int
 		what string
-	}{{n.Fail, "✗ failed"}, {n.Error, "! error of the harness"}, {n.NotAssessed, "· not assessed"}} {
+	}{{n.Fail, "✗ failed"}, {n.Expected, "~ failed as expected"}, {n.Error, "! error of the harness"}, {n.NotAssessed, "· not assessed"}} {
 		if s.n > 0 {
 			signs = append(signs, s.what)
 		}

@@ -15,7 +15,8 @@ import (
 func verdict(r reports.Results) types.SpecReport {
 	report := types.SpecReport{LeafNodeText: "run"}
 	n := reports.Count(r.Checks)
-	hollow := r.Verdict == reports.Conforms && n.Pass == 0
+	conforms := r.Verdict == reports.Conforms || r.Verdict == reports.ConformsExcept
+	hollow := conforms && n.Pass == 0
 	said := explanation(r, n, hollow)
 	switch {
 	case r.Run.Interrupted:
@@ -24,7 +25,7 @@ func verdict(r reports.Results) types.SpecReport {
 	case r.Verdict == reports.DoesNotConform:
 		report.State = types.SpecStateFailed
 		report.Failure = failure(r, said, "the run as a whole")
-	case r.Verdict == reports.Conforms && !hollow:
+	case conforms && !hollow:
 		report.State = types.SpecStatePassed
 	default:
 		report.State = types.SpecStatePanicked
@@ -42,7 +43,7 @@ func explanation(r reports.Results, n reports.Counts, hollow bool) string {
 	if hollow {
 		b.WriteString("; but not one check passed, so there is nothing to rely on")
 	}
-	fmt.Fprintf(&b, "\n%d passed, %d failed, %d not assessed, %d in error", n.Pass, n.Fail, n.NotAssessed, n.Error)
+	fmt.Fprintf(&b, "\n%d passed, %d failed, %d failed as expected, %d not assessed, %d in error", n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error)
 	for _, reason := range r.Reasons {
 		fmt.Fprintf(&b, "\nbecause: %s", reports.Printable(reason))
 	}
@@ -64,6 +65,10 @@ func check(r reports.Results, c reports.Check) types.SpecReport {
 	case reports.Fail:
 		report.State = types.SpecStateFailed
 		report.Failure = failure(r, violations(c), section(c))
+	case reports.ExpectedFailure:
+		report.State = types.SpecStateSkipped
+		report.Failure = failure(r, fmt.Sprintf("failed as expected until %s: %s %s\n%s",
+			reports.Printable(c.Waiver.Expires), reports.Printable(c.Waiver.Reason), reports.Printable(c.Waiver.Link), violations(c)), section(c))
 	case reports.NotAssessed:
 		report.State = types.SpecStateSkipped
 		report.Failure = failure(r, "not assessed, for want of: "+joined(c.Missing), section(c))
