@@ -39,6 +39,9 @@ func TestReadmeIsFresh(t *testing.T) {
 			t.Fatalf("README.md has a generated part %q that nothing generates", name)
 		}
 		found[name] = true
+		if raceDetector && name == "passed" {
+			return part
+		}
 		should := write(t)
 		if timeless(is) == timeless(should) {
 			return part

@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 
 	"outreach.example/conformance/spec"
 )
@@ -69,6 +70,20 @@ func rowsIn(operation string, body any) []map[string]any {
 	}
 	return rows
 }
+
+// onRows changes the resources in the operation's 200 answers, in their place.
+func onRows(operation string, change func(Request, []map[string]any)) Transform {
+	return onBody(operation, http.StatusOK, func(r Request, body any) any {
+		change(r, rowsIn(operation, body))
+		return body
+	})
+}
+
+// served is a 200 answer of the fault's own.
+func served(body any) Response { return jsonAnswer(http.StatusOK, body) }
+
+// refused is an error answer of the fault's own.
+func refused(status int) Response { return refusal(status) }
 
 // onRequest changes the operation's requests before they are answered.
 func onRequest(operation string, change func(Request) Request) Transform {

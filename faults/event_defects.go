@@ -1,3 +1,176 @@
 package faults
 
-func eventDefects() []Defect { return nil }
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/spec"
+)
+
+// eventDefects break the rules between the fields of rows (section Events), and
+// dates that repeat a timestamp.
+func eventDefects() []Defect {
+	var defects []Defect
+	for _, operation := range []string{spec.ListPlacementReports, spec.ListWebhookEvents} {
+		defects = append(defects, dateDefects(operation)...)
+	}
+	for _, e := range attemptDamages {
+		every := spoil(spec.ListWebhookEvents, eachRow, e.fits, e.change)
+		defects = append(defects, breaking(e.requirement, spec.ListWebhookEvents, e.damage, e.doc, every))
+		if e.single {
+			last := spoil(spec.ListWebhookEvents, finalRow, e.fits, e.change)
+			defects = append(defects, breaking(e.requirement, spec.ListWebhookEvents, "last-"+e.damage, e.doc+", in the last such row of a page", last))
+		}
+	}
+	return defects
+}
+
+// rowChoice picks, of the rows of a page that a damage fits, those that get it.
+type rowChoice func(rows []map[string]any) []map[string]any
+
+func eachRow(rows []map[string]any) []map[string]any { return rows }
+
+func finalRow(rows []map[string]any) []map[string]any { return rows[max(0, len(rows)-1):] }
+
+// keepRows returns the rows that fit.
+func keepRows(rows []map[string]any, fits func(map[string]any) bool) []map[string]any {
+	var kept []map[string]any
+	for _, row := range rows {
+		if fits(row) {
+			kept = append(kept, row)
+		}
+	}
+	return kept
+}
+
+// spoil changes the chosen ones of the rows that fit.
+func spoil(operation string, choose rowChoice, fits func(map[string]any) bool, change func(map[string]any)) Transform {
+	return onRows(operation, func(_ Request, rows []map[string]any) {
+		for _, row := range choose(keepRows(rows, fits)) {
+			change(row)
+		}
+	})
+}
+
+// dateDefects show another day than that of the timestamp.
+func dateDefects(operation string) []Defect {
+	const requirement = "DATE-OF-TIMESTAMP"
+	var defects []Defect
+	for _, t := range []struct {
+		damage, doc string
+		choose      rowChoice
+		offset      time.Duration
+	}{
+		{"date-day-before", "shows the day before that of timestamp_created", eachRow, -24 * time.Hour},
+		{"date-day-after-in-last-row", "shows the day after that of timestamp_created in the last row of a page", finalRow, 24 * time.Hour},
+		{"date-in-tokyo", "shows the day of timestamp_created in a time zone nine hours ahead", eachRow, 9 * time.Hour},
+		{"date-in-los-angeles", "shows the day of timestamp_created in a time zone eight hours behind", eachRow, -8 * time.Hour},
+		{"date-rounded", "rounds timestamp_created to the nearest day", eachRow, 12 * time.Hour},
+	} {
+		defects = append(defects, breaking(requirement, operation, t.damage, t.doc, spoil(operation, t.choose, hasCreation, func(row map[string]any) {
+			created, _ := momentOf(row, "timestamp_created")
+			row["timestamp_created_date"] = created.Add(t.offset).Format(time.DateOnly)
+		})))
+	}
+	return defects
+}
+
+func hasCreation(row map[string]any) bool {
+	_, ok := momentOf(row, "timestamp_created")
+	return ok
+}
+
+// momentOf reads a timestamp in UTC.
+func momentOf(row map[string]any, field string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, textOf(row, field))
+	return t.UTC(), err == nil
+}
+
+// retries is how many attempts came before the row's.
+func retries(row map[string]any) int64 {
+	n, _ := row["retry_count"].(json.Number)
+	count, _ := n.Int64()
+	return count
+}
+
+func succeeded(row map[string]any) bool { return row["success"] == true }
+
+func failed(row map[string]any) bool { return row["success"] == false }
+
+func willRetry(row map[string]any) bool { return failed(row) && row["will_retry"] == true }
+
+func isRetry(row map[string]any) bool { return retries(row) > 0 }
+
+// allOf fits the rows that every one of the conditions fits.
+func allOf(fits ...func(row map[string]any) bool) func(map[string]any) bool {
+	return func(row map[string]any) bool {
+		return !slices.ContainsFunc(fits, func(fit func(map[string]any) bool) bool { return !fit(row) })
+	}
+}
+
+// shows fits the rows that show the value.
+func shows(field string, value any) func(map[string]any) bool {
+	return func(row map[string]any) bool { return row[field] == value }
+}
+
+// put shows the value.
+func put(field string, value any) func(map[string]any) {
+	return func(row map[string]any) { row[field] = value }
+}
+
+// nextRetryAt shows the next attempt so much later than the row's own.
+func nextRetryAt(after time.Duration) func(map[string]any) {
+	return func(row map[string]any) {
+		created, _ := momentOf(row, "timestamp_created")
+		row["timestamp_next_retry"] = created.Add(after).Format("2006-01-02T15:04:05.000Z")
+	}
+}
+
+func urlOf(change func(string) string) func(map[string]any) {
+	return func(row map[string]any) { row["webhook_url"] = change(textOf(row, "webhook_url")) }
+}
+
+// mostRetries is more than any delivery has.
+const mostRetries = 1000
+
+func counting(count func(int64) int64) func(map[string]any) {
+	return func(row map[string]any) { row["retry_count"] = json.Number(fmt.Sprint(count(retries(row)))) }
+}
+
+// attemptDamages break the rules for delivery attempts.
+var attemptDamages = []struct {
+	requirement, damage, doc string
+	fits                     func(row map[string]any) bool
+	change                   func(row map[string]any)
+	single                   bool // the last row of a page that it fits suffices
+}{
+	{"EVENT-SUCCESS-FINAL", "success-retried", "plans another attempt after a success", succeeded, put("will_retry", true), true},
+	{"EVENT-SUCCESS-FINAL", "late-success-retried", "plans another attempt after a retry that succeeded", allOf(succeeded, isRetry), put("will_retry", true), true},
+
+	{"EVENT-NEXT-RETRY", "next-retry-left-out", "does not say when it will retry", willRetry, func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
+	{"EVENT-NEXT-RETRY", "next-retry-in-the-past", "plans the next attempt a minute before the one that failed", willRetry, nextRetryAt(-time.Minute), true},
+	{"EVENT-NEXT-RETRY", "next-retry-just-before", "plans the next attempt a millisecond before the one that failed", willRetry, nextRetryAt(-time.Millisecond), true},
+	{"EVENT-NEXT-RETRY", "second-retry-left-out", "does not say when it will retry once more", allOf(willRetry, isRetry), func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
+
+	{"EVENT-GROUP-URL", "retry-elsewhere", "retries at another address", isRetry, urlOf(func(u string) string { return u + "#retry" }), true},
+	{"EVENT-GROUP-URL", "retry-in-the-clear", "retries without TLS", allOf(isRetry, func(row map[string]any) bool { return strings.HasPrefix(textOf(row, "webhook_url"), "https:") }),
+		urlOf(func(u string) string { return strings.Replace(u, "https:", "http:", 1) }), false},
+	{"EVENT-GROUP-URL", "late-success-elsewhere", "succeeds at another address than the one that failed", allOf(isRetry, succeeded), urlOf(func(u string) string { return u + "/" }), true},
+
+	{"EVENT-GROUP-COUNT", "retries-count-down", "counts the retries that are left", allFit, counting(func(n int64) int64 { return mostRetries - n }), false},
+	{"EVENT-GROUP-COUNT", "first-attempt-counted-late", "shows the number of all attempts in the first one", allOf(willRetry, shows("retry_count", json.Number("0"))), put("retry_count", json.Number("99")), true},
+	{"EVENT-GROUP-COUNT", "second-retry-count-reset", "counts from nothing again after the first retry", func(row map[string]any) bool { return retries(row) > 1 }, put("retry_count", json.Number("0")), true},
+
+	{"EVENT-RETRY-TRUE", "failure-called-success", "says that a retry succeeded where none did", allOf(failed, shows("retry_successful", false)), put("retry_successful", true), true},
+	{"EVENT-RETRY-TRUE", "given-up-called-success", "says that a retry succeeded where the last attempt failed", allOf(failed, shows("will_retry", false)), put("retry_successful", true), true},
+	{"EVENT-RETRY-TRUE", "success-said-again", "says of a successful attempt that a retry succeeded later", succeeded, put("retry_successful", true), true},
+
+	{"EVENT-RETRY-FALSE", "success-denied", "says that no retry succeeded where one did", allOf(failed, shows("retry_successful", true)), put("retry_successful", false), true},
+	{"EVENT-RETRY-FALSE", "success-denied-in-first", "says in the first attempt that no retry succeeded where one did",
+		allOf(failed, shows("retry_count", json.Number("0")), shows("retry_successful", true)), put("retry_successful", false), true},
+}
+
+func allFit(map[string]any) bool { return true }

@@ -18,10 +18,18 @@ type Defect struct {
 
 // Quirk is legal behaviour that a suite may not expect.
 type Quirk struct {
-	ID      string // permanent
-	Allowed string // the sentence or silence (its id) that allows it
+	ID      string // permanent: <family>/<what it does>
+	Allowed string // the silence (its id) or the section and words that allow it
 	Doc     string // what the server does, completing "the server …"
 	Lay     func(*Around) Transform
+	// Touches names what the quirk shapes. Two quirks that touch the same thing
+	// cannot be combined.
+	Touches []string
+	// Unassessed lists what nobody can assess on such a server, since it never
+	// shows it: requirements, or “requirement on operation”, as patterns of path.Match.
+	Unassessed []string
+	// OnWire quirks shape the connection and show only where there is one.
+	OnWire bool
 }
 
 // Around is what a fault may know of the target that it is laid around.

@@ -1,3 +1,313 @@
 package faults
 
-func isolationDefects() []Defect { return nil }
+import (
+	"net/http"
+	"slices"
+	"sync"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// isolationDefects let a workspace see, or touch, what belongs to another. They
+// forward with the other's key and leave nothing of it deleted.
+func isolationDefects() []Defect {
+	return slices.Concat(
+		leakDefects(),
+		ownerDefects(),
+		foreignIDDefects(),
+		foreignSubsequenceDefects(),
+		foreignDeletionDefects(),
+		foreignFilterDefects(),
+		foreignAccountDefects(),
+	)
+}
+
+// asks fits the requests by a key of the role's workspace.
+func (a *Around) asks(role string) func(Request) bool {
+	return func(r Request) bool {
+		key, ok := a.keyOf(r)
+		return ok && key.Workspace == role
+	}
+}
+
+// ownerFields name the workspace that a resource belongs to.
+var ownerFields = map[string][]string{
+	"Lead":                 {"organization"},
+	"InboxPlacementTest":   {"organization_id"},
+	"InboxPlacementReport": {"organization_id"},
+	"Subsequence":          {"workspace"},
+	"WorkspaceMember":      {"workspace_id"},
+	"WorkspaceGroupMember": {"admin_workspace_id", "sub_workspace_id"},
+	"CustomTagMapping":     {"organization_id"},
+	"LeadLabel":            {"organization_id"},
+	"LeadList":             {"organization_id"},
+	"PhoneNumber":          {"organization_id"},
+	"WebhookEvent":         {"organization_id"},
+}
+
+// claim makes a row of the operation's say that it belongs to the workspace.
+func claim(operation string, row map[string]any, workspace string) {
+	for _, field := range ownerFields[spec.MustOperation(operation).Resource] {
+		row[field] = workspace
+	}
+}
+
+// leak is a way in which rows of one workspace show in the list of another.
+type leak struct {
+	damage, doc string
+	from, to    string // roles
+	page        func(*Around) onePage
+	rows        func([]any) []any // those that leak
+}
+
+func oneRow(rows []any) []any   { return rows[:min(1, len(rows))] }
+func everyRowOf(r []any) []any  { return r }
+func someRow(rows []any) []any  { return rows[len(rows)/2 : min(len(rows), len(rows)/2+1)] }
+func onFirst(a *Around) onePage { return a.isFirst }
+func onLast(*Around) onePage    { return isLast }
+
+var leaks = []leak{
+	{"leaks-one-row", "shows one row of another workspace on the first page", dataset.Second, dataset.Main, onFirst, oneRow},
+	{"leaks-one-row-on-last-page", "shows one row of another workspace on the last page", dataset.Second, dataset.Main, onLast, someRow},
+	{"leaks-a-page", "shows the rows of another workspace on the first page", dataset.Second, dataset.Main, onFirst, everyRowOf},
+	{"leaks-one-row-to-another", "shows one row of the workspace on the last page of another one's list", dataset.Main, dataset.Second, onLast, oneRow},
+}
+
+// leakDefects show a row in the lists of two workspaces. The row names the
+// workspace that sees it as its owner: that it should not be there shows only
+// where the two lists are compared.
+func leakDefects() []Defect {
+	var defects []Defect
+	for _, op := range spec.Operations() {
+		if op.Answer == spec.One {
+			continue
+		}
+		for _, l := range leaks {
+			defects = append(defects, breakingAround("ISOLATION-LIST", op.ID, l.damage, l.doc, func(a *Around) Transform { return l.lay(a, op.ID) }))
+		}
+	}
+	return defects
+}
+
+func (l leak) lay(a *Around, operation string) Transform {
+	fits, asks, token := l.page(a), a.asks(l.to), a.key(l.from)
+	return func(next Handler) Handler {
+		return withItems(operation, func(r Request, page any, items []any) []any {
+			if !asks(r) || !fits(r, page) {
+				return items
+			}
+			answer, err := next(ownRequest(operation, token))
+			body, ok := decode(answer.Body)
+			if err != nil || !ok || answer.Status != http.StatusOK {
+				return items
+			}
+			var foreign []any
+			for _, row := range rowsIn(operation, body) {
+				claim(operation, row, a.Profile.Workspaces[l.to].ID)
+				foreign = append(foreign, row)
+			}
+			return append(items, l.rows(foreign)...)
+		})(next)
+	}
+}
+
+// ownerDefects name another workspace as the owner of what they show.
+func ownerDefects() []Defect {
+	const requirement = "ISOLATION-OWNER"
+	var defects []Defect
+	for _, operation := range boundTo(requirement) {
+		names := func(damage, doc string, fits onePage, choose rowChoice, owner func(a *Around, r Request) string) {
+			defects = append(defects, breakingAround(requirement, operation, damage, doc, func(a *Around) Transform {
+				return onBody(operation, http.StatusOK, func(r Request, body any) any {
+					if fits(r, body) {
+						for _, row := range choose(rowsIn(operation, body)) {
+							claim(operation, row, owner(a, r))
+						}
+					}
+					return body
+				})
+			}))
+		}
+		names("owned-by-another", "names another workspace as the owner", anyPage, eachRow, second)
+		names("owned-by-nobody", "names a workspace that does not exist as the owner", anyPage, eachRow, nobody)
+		if spec.MustOperation(operation).Answer != spec.One {
+			names("last-row-owned-by-another", "names another workspace as the owner of the last row of a page", anyPage, finalRow, second)
+			names("very-last-row-owned-by-another", "names another workspace as the owner of the last row of the list", isLast, finalRow, second)
+		}
+	}
+	return defects
+}
+
+func anyPage(Request, any) bool { return true }
+
+func second(a *Around, _ Request) string { return a.Profile.Workspaces[dataset.Second].ID }
+
+func nobody(a *Around, r Request) string {
+	key, _ := a.keyOf(r)
+	return anotherID(a.Profile.Workspaces[key.Workspace].ID)
+}
+
+// asOwner answers a request for another workspace's resource as its owner would
+// have been answered, in the name of the one that asks. It deletes nothing.
+// false: the resource is not the other workspace's either.
+func (a *Around) asOwner(next Handler, r Request) (Response, bool) {
+	second := a.Profile.Workspaces[dataset.Second]
+	token := a.key(dataset.Second)
+	key, _ := a.keyOf(r)
+	asking := r.withToken(token)
+	var named renaming
+	switch r.Operation {
+	case spec.DeletePlacementTest:
+		asking = asking.redirected(spec.GetPlacementTest, r.ID)
+	case spec.DeleteSubsequence:
+		row, ok := a.rowByID(next, spec.ListSubsequences, token, r.ID)
+		if !ok {
+			return Response{}, false
+		}
+		claim(r.Operation, row, a.Profile.Workspaces[key.Workspace].ID)
+		return served(row), true
+	case spec.MoveLead:
+		body, _ := objectIn(r)
+		if !slices.Contains(second.Leads, textOf(body, "id")) {
+			return Response{}, false
+		}
+		asking = asking.withBodyMember("subsequence_id", named.add(textOf(body, "subsequence_id"), first(second.Subsequences)))
+	}
+	answer, err := next(asking)
+	row, ok := decode(named.undo(answer.Body))
+	object, isObject := row.(map[string]any)
+	if err != nil || !ok || !isObject || answer.Status != http.StatusOK {
+		return Response{}, false
+	}
+	claim(r.Operation, object, a.Profile.Workspaces[key.Workspace].ID)
+	return served(object), true
+}
+
+// onForeign changes the refusal of a request for another workspace's resource
+// into the answer that its owner would have had.
+func (a *Around) onForeign(operation string, change func(r Request, refusal, owners Response) Response) Transform {
+	return func(next Handler) Handler {
+		return where(operation, a.asks(dataset.Main), func(next Handler, r Request) (Response, error) {
+			answer, err := next(r)
+			if err != nil || answer.Status == http.StatusOK {
+				return answer, err
+			}
+			if owners, ok := a.asOwner(next, r); ok {
+				return change(r, answer, owners), nil
+			}
+			return answer, nil
+		})(next)
+	}
+}
+
+// foreignIDDefects serve the id of another workspace's resource, or break down on it.
+func foreignIDDefects() []Defect {
+	const requirement = "ISOLATION-ID"
+	var defects []Defect
+	for _, operation := range boundTo(requirement) {
+		defects = append(defects,
+			breakingAround(requirement, operation, "serves-foreign-id", "serves another workspace's resource", func(a *Around) Transform {
+				return a.onForeign(operation, func(_ Request, _, owners Response) Response { return owners })
+			}),
+			breakingAround(requirement, operation, "breaks-on-foreign-id", "breaks down when another workspace's resource is named", func(a *Around) Transform {
+				return a.onForeign(operation, func(Request, Response, Response) Response { return refusal(http.StatusInternalServerError) })
+			}))
+	}
+	return defects
+}
+
+// foreignSubsequenceDefects move a lead to another workspace's subsequence, or break down on it.
+func foreignSubsequenceDefects() []Defect {
+	const requirement, operation = "ISOLATION-SUBSEQUENCE", spec.MoveLead
+	naming := func(damage, doc string, answer func(*Around) behaviour) Defect {
+		return breakingAround(requirement, operation, damage, doc, func(a *Around) Transform {
+			second := a.Profile.Workspaces[dataset.Second]
+			return where(operation, func(r Request) bool {
+				body, _ := objectIn(r)
+				return a.asks(dataset.Main)(r) && slices.Contains(slices.Concat(second.Subsequences, second.ExpendableSubsequences), textOf(body, "subsequence_id"))
+			}, answer(a))
+		})
+	}
+	return []Defect{
+		naming("to-foreign-subsequence", "moves a lead to another workspace's subsequence", func(a *Around) behaviour {
+			return inTheNameOf(first(a.Profile.Workspaces[dataset.Main].Subsequences))
+		}),
+		naming("breaks-on-foreign-subsequence", "breaks down when another workspace's subsequence is named", func(*Around) behaviour {
+			return refusing(http.StatusInternalServerError)
+		}),
+	}
+}
+
+// foreignDeletionDefects refuse to delete another workspace's resource and hide
+// it from its owner, as if it were gone.
+func foreignDeletionDefects() []Defect {
+	const requirement = "ISOLATION-UNTOUCHED"
+	var defects []Defect
+	for _, operation := range boundTo(requirement) {
+		defects = append(defects, breakingAround(requirement, operation, "refuses-and-deletes", "refuses to delete another workspace's resource and deletes it", func(a *Around) Transform {
+			return func(next Handler) Handler {
+				var gone sync.Map // ids
+				isGone := func(id string) bool { _, ok := gone.Load(id); return ok }
+				return Chain(
+					a.onForeign(operation, func(r Request, refusal, _ Response) Response {
+						gone.Store(r.ID, true)
+						return refusal
+					}),
+					where(spec.GetPlacementTest, func(r Request) bool { return isGone(r.ID) }, refusing(http.StatusNotFound)),
+					withoutRows(listOf[operation], func(_ Request, row map[string]any) bool { return isGone(textOf(row, "id")) }),
+				)(next)
+			}
+		}))
+	}
+	return defects
+}
+
+// foreignFilterDefects look in another workspace where a filter finds nothing in its own.
+func foreignFilterDefects() []Defect {
+	const requirement = "ISOLATION-FILTER"
+	var defects []Defect
+	for _, operation := range boundTo(requirement) {
+		finds := func(damage, what string, rows func([]any) []any) Defect {
+			return breakingAround(requirement, operation, damage, "shows "+what+" of another workspace for a filter by its resource", func(a *Around) Transform {
+				asks, token := a.asks(dataset.Main), a.key(dataset.Second)
+				return func(next Handler) Handler {
+					return withItems(operation, func(r Request, _ any, items []any) []any {
+						if len(items) > 0 || !asks(r) || !a.filtersRows(r) {
+							return items
+						}
+						answer, err := next(r.withToken(token))
+						body, ok := decode(answer.Body)
+						if err != nil || !ok {
+							return items
+						}
+						var foreign []any
+						for _, row := range rowsIn(operation, body) {
+							claim(operation, row, a.Profile.Workspaces[dataset.Main].ID)
+							foreign = append(foreign, row)
+						}
+						return append(items, rows(foreign)...)
+					})(next)
+				}
+			})
+		}
+		defects = append(defects,
+			finds("filter-reaches-another", "all rows", everyRowOf),
+			finds("filter-reaches-one-row-of-another", "one row", oneRow))
+	}
+	return defects
+}
+
+// foreignAccountDefects let an admin workspace move the accounts of another
+// one's sub-workspaces.
+func foreignAccountDefects() []Defect {
+	const requirement, operation = "ISOLATION-ACCOUNTS", spec.MoveAccounts
+	other := asker{"other-admin-key", "a move by the key of another admin workspace", func(a *Around, r Request) bool {
+		m := a.moveIn(r)
+		return a.isAdmin(m.asker) && a.isElsewhere(m.source, m.asker) && a.isElsewhere(m.destination, m.asker)
+	}}
+	return append(misrefused(operation, requirement, other, http.StatusInternalServerError),
+		wrongfullyServed(operation, requirement, other),
+		whenAsked(operation, requirement, other, "told-success", "tells %s of a success that there was not", func(*Around) behaviour { return moved }),
+		movedAnyway(requirement, other))
+}

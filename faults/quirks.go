@@ -1,4 +1,159 @@
 package faults
 
-// Quirks returns every quirk.
-func Quirks() []Quirk { return nil }
+import (
+	"bytes"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/spec"
+)
+
+// Quirks returns every quirk, the outermost first: what writes bytes, then what
+// refuses, then what rows say, then which rows there are. Laid around a target
+// in this order they do not get in each other's way.
+func Quirks() []Quirk {
+	return slices.Concat(
+		wireQuirks(),
+		throttleQuirks(),
+		errorQuirks(),
+		fieldQuirks(),
+		sparseQuirks(),
+		valueQuirks(),
+		precedenceQuirks(),
+		writeQuirks(),
+		queryQuirks(),
+		pageQuirks(),
+		cursorQuirks(),
+		listQuirks(),
+		searchQuirks(),
+	)
+}
+
+// Draw picks three to six of the quirks, no two of which touch the same thing,
+// in their order; fewer where there are no more such quirks. The seed decides.
+func Draw(seed uint64, quirks []Quirk) []Quirk {
+	rng := rand.New(rand.NewPCG(seed, uint64(len(quirks))))
+	most := 3 + rng.IntN(4)
+	touched := map[string]bool{}
+	var places []int
+	for _, i := range rng.Perm(len(quirks)) {
+		if len(places) == most {
+			break
+		}
+		if slices.ContainsFunc(quirks[i].Touches, func(what string) bool { return touched[what] }) {
+			continue
+		}
+		for _, what := range quirks[i].Touches {
+			touched[what] = true
+		}
+		places = append(places, i)
+	}
+	slices.Sort(places)
+	drawn := make([]Quirk, len(places))
+	for i, place := range places {
+		drawn[i] = quirks[place]
+	}
+	return drawn
+}
+
+// Combine makes one quirk of several, which are given the outermost first.
+func Combine(quirks ...Quirk) Quirk {
+	var all Quirk
+	var ids, allowed, docs []string
+	for _, q := range quirks {
+		ids, allowed, docs = append(ids, q.ID), append(allowed, q.Allowed), append(docs, q.Doc)
+		all.Touches = append(all.Touches, q.Touches...)
+		all.Unassessed = append(all.Unassessed, q.Unassessed...)
+		all.OnWire = all.OnWire || q.OnWire
+	}
+	all.ID, all.Allowed, all.Doc = strings.Join(ids, "+"), strings.Join(allowed, "; "), strings.Join(docs, "; ")
+	all.Lay = func(a *Around) Transform {
+		transforms := make([]Transform, len(quirks))
+		for i, q := range quirks {
+			transforms[i] = q.Lay(a)
+		}
+		return Chain(transforms...)
+	}
+	return all
+}
+
+// alike lays a transform that needs to know nothing of the target.
+func alike(t Transform) func(*Around) Transform { return func(*Around) Transform { return t } }
+
+// onAll changes the answers of all 18 operations.
+func onAll(change func(Request, Response) Response) Transform {
+	return func(next Handler) Handler {
+		return func(r Request) (Response, error) {
+			answer, err := next(r)
+			if err != nil || r.Operation == "" {
+				return answer, err
+			}
+			answer.Header = answer.Header.Clone()
+			return change(r, answer), nil
+		}
+	}
+}
+
+// onJSON changes the decoded bodies of all answers that have one.
+func onJSON(change func(Request, int, any) any) Transform {
+	return onAll(func(r Request, answer Response) Response {
+		if body, ok := decode(answer.Body); ok {
+			answer.Body = encode(change(r, answer.Status, body))
+		}
+		return answer
+	})
+}
+
+// onResource changes every resource of a kind, "" for any, in all 200 answers.
+func onResource(resource string, change func(r Request, row map[string]any)) Transform {
+	return onAll(func(r Request, answer Response) Response {
+		if answer.Status != http.StatusOK || resource != "" && spec.MustOperation(r.Operation).Resource != resource {
+			return answer
+		}
+		body, ok := decode(answer.Body)
+		if !ok {
+			return answer
+		}
+		for _, row := range rowsIn(r.Operation, body) {
+			change(r, row)
+		}
+		answer.Body = encode(body)
+		return answer
+	})
+}
+
+// asked changes the requests that fit before they are answered.
+func asked(fits func(Request) bool, change func(*Request)) Transform {
+	return func(next Handler) Handler {
+		return func(r Request) (Response, error) {
+			if r.Operation != "" && fits(r) {
+				r = r.clone()
+				change(&r)
+			}
+			return next(r)
+		}
+	}
+}
+
+// instead answers the requests that fit without asking the target.
+func instead(fits func(Request) bool, answer func(Request) Response) Transform {
+	return func(next Handler) Handler {
+		return func(r Request) (Response, error) {
+			if r.Operation != "" && fits(r) {
+				return answer(r), nil
+			}
+			return next(r)
+		}
+	}
+}
+
+// isList reports whether the request asks for a page of a list.
+func isList(r Request) bool {
+	op, ok := spec.FindOperation(r.Operation)
+	return ok && op.Answer == spec.Page
+}
+
+// hasBody reports whether the request carries anything but white space.
+func hasBody(r Request) bool { return len(bytes.TrimSpace(r.Body)) > 0 }

@@ -1,3 +1,127 @@
 package faults
 
-func rateDefects() []Defect { return nil }
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"outreach.example/conformance/spec"
+)
+
+// rateDefects answer otherwise than with 429 beyond the rate limit, or go on
+// refusing when its period has passed.
+func rateDefects() []Defect {
+	defects := resumptionDefects() // they wait longest
+	for _, op := range spec.Operations() {
+		for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
+			defects = append(defects, beyondLimit(op.ID, "limit-"+strconv.Itoa(status),
+				"answers "+strconv.Itoa(status)+" beyond the rate limit", func(*Around) behaviour { return refusing(status) }))
+		}
+		if canBeExceededAlone(op) {
+			defects = append(defects,
+				beyondLimit(op.ID, "limit-ignored", "goes on serving beyond the rate limit", (*Around).standIn),
+				beyondLimit(op.ID, "limit-tenfold", "serves ten times as much as the rate limit that it promises", servingTenfold))
+		}
+		if !op.Unsafe() {
+			defects = append(defects, beyondLimit(op.ID, "limit-403-every-other", "answers every other request beyond the rate limit with 403", refusingEveryOther))
+		}
+	}
+	return defects
+}
+
+// canBeExceededAlone reports whether a suite may send the operation's own
+// requests until they exceed a limit: of account moves and deletions it has not
+// enough that are valid.
+func canBeExceededAlone(op spec.Operation) bool {
+	return op.ID != spec.MoveAccounts && op.Method != http.MethodDelete
+}
+
+// beyondLimit is the defect of answering the operation's requests otherwise
+// where the target answers 429.
+func beyondLimit(operation, damage, doc string, act func(*Around) behaviour) Defect {
+	return Defect{
+		ID: operation + "/" + damage, Breaks: spec.Pair{Requirement: "RATE-429", Operation: operation}, Doc: doc,
+		Lay: func(a *Around) Transform {
+			instead := act(a)
+			return func(next Handler) Handler {
+				return func(r Request) (Response, error) {
+					answer, err := next(r)
+					if err != nil || r.Operation != operation || answer.Status != http.StatusTooManyRequests {
+						return answer, err
+					}
+					return instead(next, r)
+				}
+			}
+		},
+	}
+}
+
+func tooMany(Handler, Request) (Response, error) {
+	answer := refusal(http.StatusTooManyRequests)
+	answer.Header.Set("Retry-After", "1")
+	return answer, nil
+}
+
+// servingTenfold serves as many requests beyond the promised limit as make ten
+// times the limit.
+func servingTenfold(a *Around) behaviour {
+	serve := a.standIn()
+	var left atomic.Int64
+	if promise := a.Profile.RateLimit; promise != nil {
+		left.Store(int64(9 * promise.Requests))
+	}
+	return func(next Handler, r Request) (Response, error) {
+		if left.Add(-1) >= 0 {
+			return serve(next, r)
+		}
+		return tooMany(next, r)
+	}
+}
+
+func refusingEveryOther(*Around) behaviour {
+	var beyond atomic.Int64
+	return func(next Handler, r Request) (Response, error) {
+		if beyond.Add(1)%2 == 1 {
+			return refusal(http.StatusForbidden), nil
+		}
+		return tooMany(next, r)
+	}
+}
+
+// resumptionDefects shut a key out of an operation for good once it has
+// exceeded its limit.
+func resumptionDefects() []Defect {
+	shutOut := func(operation, damage, doc string, act behaviour) Defect {
+		return Defect{
+			ID: operation + "/" + damage, Breaks: spec.Pair{Requirement: "RATE-RESUMES", Operation: operation}, Doc: doc,
+			Lay: func(*Around) Transform { return afterLimit(operation, act) },
+		}
+	}
+	// A suite gives up on 429 only after many, so one operation has to stand for all.
+	defects := []Defect{shutOut(spec.ListPlacementTests, "limit-for-ever", "answers 429 for ever to a key that exceeded its limit once", tooMany)}
+	for _, op := range spec.Operations() {
+		if op.Answer != spec.One {
+			defects = append(defects, shutOut(op.ID, "shut-out", "answers 403 for ever to a key that exceeded its limit once", refusing(http.StatusForbidden)))
+		}
+	}
+	return defects
+}
+
+// afterLimit lays a behaviour over the operation's requests by keys that were
+// answered 429 on any operation before.
+func afterLimit(operation string, b behaviour) Transform {
+	return func(next Handler) Handler {
+		var exceeded sync.Map // by token
+		return func(r Request) (Response, error) {
+			if _, before := exceeded.Load(r.token()); before && r.Operation == operation {
+				return b(next, r)
+			}
+			answer, err := next(r)
+			if err == nil && answer.Status == http.StatusTooManyRequests {
+				exceeded.Store(r.token(), true)
+			}
+			return answer, err
+		}
+	}
+}

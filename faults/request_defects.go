@@ -1,3 +1,211 @@
 package faults
 
-func requestDefects() []Defect { return nil }
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// requestDefects accept requests that lack a required part or have a wrong one,
+// or break down on them.
+func requestDefects() []Defect {
+	return slices.Concat(fieldRequestDefects(), bodyRequestDefects(), pathIDDefects())
+}
+
+// wrongRequest is a kind of wrong requests of an operation, and how the
+// operation goes on when it takes one for right.
+type wrongRequest struct {
+	operation, requirement string
+	asker
+	take func(*Around) behaviour
+}
+
+// defects of a kind of wrong requests: they are taken, or the server breaks down.
+func (w wrongRequest) defects() []Defect {
+	taken := whenAsked(w.operation, w.requirement, w.asker, "taken", "takes %s", w.take)
+	return append([]Defect{taken}, misrefused(w.operation, w.requirement, w.asker, http.StatusInternalServerError)...)
+}
+
+// fieldRequestDefects go through the fields of the bodies and the mistakes that
+// can be made in each.
+func fieldRequestDefects() []Defect {
+	var defects []Defect
+	for _, f := range bodyFields {
+		for _, m := range f.mistakes {
+			defects = append(defects, f.with(m).defects()...)
+		}
+		if f.operation == spec.CreatePlacementTest {
+			defects = append(defects, f.createdAnyway())
+		}
+	}
+	return defects
+}
+
+// bodyField is a field of a request's body, and the mistakes that break one
+// requirement on it.
+type bodyField struct {
+	operation, requirement, field string
+	mistakes                      []mistake
+}
+
+// with is the wrong request that has the mistake in the field.
+func (f bodyField) with(m mistake) wrongRequest {
+	word := strings.ReplaceAll(f.field, "_", "-")
+	by := asker{word + "-" + m.name, fmt.Sprintf("a body with %s in %s", m.what, f.field), func(_ *Around, r Request) bool {
+		return f.hasMistake(r, m)
+	}}
+	if m.absent {
+		by.who = "a body without " + f.field
+	}
+	return wrongRequest{f.operation, f.requirement, by, f.repaired}
+}
+
+func (f bodyField) hasMistake(r Request, m mistake) bool {
+	body, ok := objectIn(r)
+	value, present := body[f.field]
+	return ok && (m.absent && !present || present && m.wrong != nil && m.wrong(value))
+}
+
+// repaired goes on with a valid value in the field or, where it is optional,
+// without it.
+func (f bodyField) repaired(a *Around) behaviour {
+	if f.operation == spec.MoveAccounts {
+		return moved
+	}
+	valid, given := a.validBody(f.operation)[f.field]
+	return func(next Handler, r Request) (Response, error) {
+		body, _ := objectIn(r)
+		delete(body, f.field)
+		if given {
+			body[f.field] = valid
+		}
+		r = r.clone()
+		r.Body = encode(body)
+		return next(r)
+	}
+}
+
+// createdAnyway is the defect of refusing a body and creating a test from it
+// nevertheless.
+func (f bodyField) createdAnyway() Defect {
+	by := asker{strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(f.requirement, "REQUEST-"), "_", "-")),
+		"a body without a valid " + f.field, func(_ *Around, r Request) bool {
+			return slices.ContainsFunc(f.mistakes, func(m mistake) bool { return f.hasMistake(r, m) })
+		}}
+	return whenAsked(f.operation, f.requirement, by, "created-anyway", "answers 400 to %s and creates a test from it nevertheless",
+		func(a *Around) behaviour {
+			create := f.repaired(a)
+			return func(next Handler, r Request) (Response, error) {
+				answer, err := create(next, r)
+				if err != nil || answer.Status != http.StatusOK {
+					return answer, err
+				}
+				return refusal(http.StatusBadRequest), nil
+			}
+		})
+}
+
+// validBody returns a valid body of the operation for the main workspace.
+func (a *Around) validBody(operation string) map[string]any {
+	main := a.Profile.Workspaces[dataset.Main]
+	switch operation {
+	case spec.CreatePlacementTest:
+		return fixtures.PlacementTest(rand.New(rand.NewPCG(a.Seed, 0)), "Taken for valid")
+	case spec.AddCampaignVariables:
+		return map[string]any{"variables": []any{"takenForValid"}}
+	case spec.MoveLead:
+		return map[string]any{"id": first(main.Leads), "subsequence_id": first(main.Subsequences)}
+	}
+	return nil
+}
+
+// bodyRequestDefects take bodies that are not JSON, or no objects, for valid ones.
+func bodyRequestDefects() []Defect {
+	kinds := []struct {
+		requirement, name, who string
+		is                     func(body []byte) bool
+	}{
+		{"REQUEST-JSON", "body-cut-off", "a body that breaks off", func(body []byte) bool {
+			_, ok := decode(body)
+			return !ok && len(body) > 0
+		}},
+		{"REQUEST-JSON", "body-followed", "a body with something behind its JSON", func(body []byte) bool {
+			_, ok := decode(body)
+			return ok && !json.Valid(body)
+		}},
+		{"REQUEST-OBJECT", "body-array", "an array for a body", func(body []byte) bool { return isArray(decodedOrNil(body)) }},
+		{"REQUEST-OBJECT", "body-text", "a string for a body", func(body []byte) bool { return isText(decodedOrNil(body)) }},
+	}
+	var defects []Defect
+	for _, op := range spec.Operations() {
+		if op.Method != http.MethodPost {
+			continue
+		}
+		for _, k := range kinds {
+			by := asker{k.name, k.who, func(_ *Around, r Request) bool { return k.is(r.Body) }}
+			defects = append(defects, wrongRequest{op.ID, k.requirement, by, takingAnotherBody(op.ID)}.defects()...)
+		}
+	}
+	return defects
+}
+
+// takingAnotherBody goes on with a valid body in the place of the one that came.
+func takingAnotherBody(operation string) func(*Around) behaviour {
+	return func(a *Around) behaviour {
+		if operation == spec.MoveAccounts {
+			return moved
+		}
+		valid := encode(a.validBody(operation))
+		return func(next Handler, r Request) (Response, error) {
+			r = r.clone()
+			r.Body = valid
+			return next(r)
+		}
+	}
+}
+
+// decodedOrNil returns the value that a body holds; nil if it is no JSON.
+func decodedOrNil(body []byte) any {
+	value, _ := decode(body)
+	return value
+}
+
+// pathIDDefects serve ids that are no UUIDs.
+func pathIDDefects() []Defect {
+	kinds := []struct {
+		name, who string
+		is        func(id string) bool
+	}{
+		{"id-number", "a number for an id", func(id string) bool { return strings.Trim(id, "0123456789") == "" }},
+		{"id-broken", "an id that is a UUID but for one digit", func(id string) bool { return strings.Count(id, "-") == 4 && !isUUID(id) }},
+		{"id-word", "a word for an id", func(id string) bool { return strings.Trim(id, "abcdefghijklmnopqrstuvwxyz-") == "" }},
+	}
+	var defects []Defect
+	for _, op := range spec.Operations() {
+		if !op.HasPathID() {
+			continue
+		}
+		for _, k := range kinds {
+			by := asker{k.name, k.who, func(_ *Around, r Request) bool { return k.is(r.ID) }}
+			defects = append(defects, wrongRequest{op.ID, "REQUEST-PATH-ID", by, servingSomeResource}.defects()...)
+		}
+	}
+	return defects
+}
+
+// someID is what a wrong id in a path is read as.
+const someID = "01890000-0000-7000-8000-000000000000"
+
+// servingSomeResource answers with a resource of the main workspace, as if
+// someID were its id.
+func servingSomeResource(a *Around) behaviour {
+	serve := a.standIn()
+	return func(next Handler, r Request) (Response, error) { return serve(next, r.naming(someID)) }
+}

@@ -1,3 +1,223 @@
 package faults
 
-func stateDefects() []Defect { return nil }
+import (
+	"net/http"
+	"slices"
+	"sync"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// stateDefects show what was written otherwise than it was written.
+func stateDefects() []Defect {
+	return slices.Concat(
+		storedDefects(),
+		acceptDefects(),
+		twinDefects(),
+		readOnlyDefects(),
+		likenessDefects(),
+		deleteDefects(),
+		moveToDeletedDefects(),
+		metadataDefects(),
+		metadataElsewhereDefects(),
+		variablesDefects(),
+		leadDefects(),
+		accountDefects(),
+	)
+}
+
+// stubborn answers every one of the operation's requests as it answered the first.
+func stubborn(operation string) Transform {
+	return func(next Handler) Handler {
+		var mu sync.Mutex
+		var first *Response
+		return where(operation, anyRequest, func(next Handler, r Request) (Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if first != nil {
+				return *first, nil
+			}
+			answer, err := next(r)
+			if err == nil && answer.Status == http.StatusOK {
+				first = &answer
+			}
+			return answer, err
+		})(next)
+	}
+}
+
+// inAnswer damages a field of the resource in which the operation answers, for
+// the requests that fit.
+func inAnswer(operation, field string, d damage, fits func(body map[string]any) bool) Transform {
+	return onRows(operation, func(r Request, rows []map[string]any) {
+		if body, _ := objectIn(r); fits(body) {
+			for _, row := range rows {
+				d.apply(row, field)
+			}
+		}
+	})
+}
+
+// anyRequest fits all of an operation's requests.
+func anyRequest(Request) bool { return true }
+
+func anyBody(map[string]any) bool { return true }
+
+// besides returns the id that comes after another in a list; the id itself if it is alone.
+func besides(ids []string, id string) string {
+	i := slices.Index(ids, id)
+	if len(ids) == 0 {
+		return id
+	}
+	return ids[(i+1)%len(ids)]
+}
+
+// variablesDefects answer with another campaign than the one that was named.
+func variablesDefects() []Defect {
+	const requirement, operation = "VARIABLES-CAMPAIGN", spec.AddCampaignVariables
+	several := func(body map[string]any) bool {
+		variables, _ := body["variables"].([]any)
+		return len(variables) > 1
+	}
+	return []Defect{
+		breakingAround(requirement, operation, "to-another-campaign", "adds the variables to another campaign", func(a *Around) Transform {
+			return onRequest(operation, func(r Request) Request {
+				return r.naming(besides(a.Profile.Workspaces[dataset.Main].Campaigns, r.ID))
+			})
+		}),
+		breaking(requirement, operation, "answers-first-campaign", "answers with the campaign that it was first asked for", stubborn(operation)),
+		breaking(requirement, operation, "answers-another-id", "answers with the campaign under another id", inAnswer(operation, "id", otherID, anyBody)),
+		breaking(requirement, operation, "several-answer-another-id", "answers with the campaign under another id when several variables are added",
+			inAnswer(operation, "id", otherID, several)),
+		breaking(requirement, operation, "one-answers-another-id", "answers with the campaign under another id when one variable is added",
+			inAnswer(operation, "id", otherID, func(body map[string]any) bool { return !several(body) })),
+	}
+}
+
+// leadDefects move another lead than the one that was named, or not to where it was to go.
+func leadDefects() []Defect {
+	const operation = spec.MoveLead
+	lead := func(damage, doc string, lay func(*Around) Transform) Defect {
+		return breakingAround("LEAD-MOVE-LEAD", operation, damage, doc, lay)
+	}
+	subsequence := func(damage, doc string, t Transform) Defect {
+		return breaking("LEAD-MOVE-SUBSEQUENCE", operation, damage, doc, t)
+	}
+	return []Defect{
+		lead("moves-another-lead", "moves another lead", func(a *Around) Transform {
+			return onRequest(operation, func(r Request) Request {
+				if body, ok := objectIn(r); ok {
+					body["id"] = besides(a.Profile.Workspaces[dataset.Main].Leads, textOf(body, "id"))
+					r.Body = encode(body)
+				}
+				return r
+			})
+		}),
+		lead("answers-first-lead", "answers with the lead that it moved first", func(*Around) Transform { return stubborn(operation) }),
+		lead("answers-another-lead-id", "answers with the lead under another id", func(*Around) Transform { return inAnswer(operation, "id", otherID, anyBody) }),
+		subsequence("answers-first-subsequence", "answers with a lead as it was after its first move", stubborn(operation)),
+		subsequence("subsequence-other-id", "answers with another subsequence_id", inAnswer(operation, "subsequence_id", otherID, anyBody)),
+		subsequence("subsequence-left-out", "answers without subsequence_id", inAnswer(operation, "subsequence_id", lost, anyBody)),
+		subsequence("answers-as-before", "answers with the lead as it was before the move", asBefore()),
+	}
+}
+
+// asBefore shows a moved lead in the subsequence that it was moved to the time before.
+func asBefore() Transform {
+	return func(next Handler) Handler {
+		var mu sync.Mutex
+		before := map[string]any{} // subsequence by lead
+		return onRows(spec.MoveLead, func(_ Request, rows []map[string]any) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, row := range rows {
+				id, now := textOf(row, "id"), row["subsequence_id"]
+				if row["subsequence_id"] = before[id]; before[id] == nil {
+					delete(row, "subsequence_id")
+				}
+				before[id] = now
+			}
+		})(next)
+	}
+}
+
+// accountDefects answer a move with success and do not do all of it. They leave
+// every account where it can be found again.
+func accountDefects() []Defect {
+	const operation = spec.MoveAccounts
+	some := func(damage, who string, of func(emails []any) []any) Defect {
+		return breaking("ACCOUNTS-MOVED", operation, damage, "moves only "+who+" of several accounts", onRequest(operation, func(r Request) Request {
+			body, _ := objectIn(r)
+			if emails, ok := body["emails"].([]any); ok && len(emails) > 1 {
+				body["emails"] = of(emails)
+				r.Body = encode(body)
+			}
+			return r
+		}))
+	}
+	return []Defect{
+		breakingAround("ACCOUNTS-MOVED", operation, "stays-home", "answers the move of an account out of its first workspace with success and does nothing", staysHome),
+		breaking("ACCOUNTS-MOVED", operation, "moves-late", "answers a move before it is done, so that the next one finds the account where it was", movesLate()),
+		breakingAround("ACCOUNTS-MOVED", operation, "moves-once", "refuses to move what it has moved before", movesOnce),
+		some("moves-first-only", "the first", func(emails []any) []any { return emails[:1] }),
+		some("moves-all-but-last", "all but the last", func(emails []any) []any { return emails[:len(emails)-1] }),
+	}
+}
+
+// staysHome moves nothing out of a workspace that the profile lists it in.
+func staysHome(a *Around) Transform {
+	return where(spec.MoveAccounts, func(r Request) bool {
+		m := a.moveIn(r)
+		for _, w := range a.Profile.Workspaces {
+			if w.ID == m.source && slices.ContainsFunc(w.Accounts, func(email string) bool { return slices.Contains(m.emails, any(email)) }) {
+				return true
+			}
+		}
+		return false
+	}, moved)
+}
+
+// movesLate does a move after the one that follows it.
+func movesLate() Transform {
+	return func(next Handler) Handler {
+		var mu sync.Mutex
+		var waiting *Request
+		return where(spec.MoveAccounts, anyRequest, func(next Handler, r Request) (Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if waiting == nil {
+				waiting = &r
+				return moved(next, r)
+			}
+			answer, err := next(r)
+			if err != nil {
+				return answer, err
+			}
+			_, err = next(*waiting)
+			waiting = nil
+			return answer, err
+		})(next)
+	}
+}
+
+// movesOnce refuses the second move of an account. It does not do the first
+// one either, which cannot be seen and could not be undone.
+func movesOnce(a *Around) Transform {
+	return func(next Handler) Handler {
+		var mu sync.Mutex
+		seen := map[any]bool{}
+		return where(spec.MoveAccounts, anyRequest, func(next Handler, r Request) (Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			emails := a.moveIn(r).emails
+			if slices.ContainsFunc(emails, func(email any) bool { return seen[email] }) {
+				return refusal(http.StatusConflict), nil
+			}
+			for _, email := range emails {
+				seen[email] = true
+			}
+			return moved(next, r)
+		})(next)
+	}
+}

@@ -37,10 +37,10 @@ func Conclude(results *reports.Results, stale ...string) {
 		because("the run was interrupted")
 	}
 	if n := count[reports.Error]; n > 0 {
-		because("%d checks ended in trouble of the harness or of the way to the target", n)
+		because("%d of %d checks ended in trouble of the harness or of the way to the target", n, len(results.Checks))
 	}
 	if len(results.Troubles) > 0 && count[reports.Error] == 0 {
-		because("%d troubles were met", len(results.Troubles))
+		because("trouble beside the checks: %d", len(results.Troubles))
 	}
 	if count[reports.Pass] == 0 {
 		because("not one requirement could be assessed")
@@ -50,7 +50,7 @@ func Conclude(results *reports.Results, stale ...string) {
 		return
 	}
 	if n := count[reports.ExpectedFailure]; n > 0 {
-		because("%d checks failed as expected", n)
+		because("%d of %d checks failed as expected", n, len(results.Checks))
 		results.Verdict = reports.ConformsExcept
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"sync"
 
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/faults"
@@ -24,30 +25,52 @@ import (
 type subject struct {
 	handler faults.Handler
 	profile *fixtures.Profile
+	release func() // gives it back once the case has ended
 }
 
 // Source brings up a fresh conforming subject for each case.
 type Source func(ctx context.Context) (subject, error)
 
-// Embedded is a source of reference servers in this process, reached without a network.
+// Embedded is a source of reference servers in this process, reached without a
+// network. A server that a case has given back serves the next one, its data
+// back at the start: loading them anew would cost more than most cases.
 func Embedded() Source {
-	return func(context.Context) (subject, error) {
+	var mu sync.Mutex
+	var idle []*refserver.Server
+	var profile *fixtures.Profile
+	fresh := func() (*refserver.Server, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if n := len(idle); n > 0 {
+			server := idle[n-1]
+			idle = idle[:n-1]
+			return server, nil
+		}
 		data, err := dataset.New(dataset.DefaultOptions())
 		if err != nil {
-			return subject{}, err
+			return nil, err
 		}
-		server, err := refserver.New(data, refserver.Options{})
+		profile = fixtures.FromDataset(data)
+		return refserver.New(data, refserver.Options{})
+	}
+	return func(context.Context) (subject, error) {
+		server, err := fresh()
 		if err != nil {
 			return subject{}, err
 		}
-		return subject{faults.Serving(server.Handler()), fixtures.FromDataset(data)}, nil
+		return subject{faults.Serving(server.Handler()), profile, func() {
+			server.Reset()
+			mu.Lock()
+			defer mu.Unlock()
+			idle = append(idle, server)
+		}}, nil
 	}
 }
 
 // At is a source that gives a vendor's own conforming server for every case.
 func At(profile *fixtures.Profile, base *url.URL, transport http.RoundTripper) Source {
 	return func(context.Context) (subject, error) {
-		return subject{faults.Forwarding(base, transport), profile}, nil
+		return subject{faults.Forwarding(base, transport), profile, func() {}}, nil
 	}
 }
 
@@ -66,15 +89,26 @@ func examine(ctx context.Context, source Source, rules *judge.Rules, seed uint64
 	if err != nil {
 		return judged{}, err
 	}
-	handler := s.handler
+	defer s.release()
+	s = s.with(lay, seed)
+	return s.judge(ctx, address, faults.RoundTripper(s.handler, ""), rules, seed, specs)
+}
+
+// with lays a transform around the subject; nil changes nothing.
+func (s subject) with(lay func(*faults.Around) faults.Transform, seed uint64) subject {
 	if lay != nil {
-		handler = lay(&faults.Around{Profile: s.profile, Seed: seed})(handler)
+		s.handler = lay(&faults.Around{Profile: s.profile, Seed: seed})(s.handler)
 	}
+	return s
+}
+
+// judge judges what is at the base address by the specs; a nil transport is the network.
+func (s subject) judge(ctx context.Context, base string, transport http.RoundTripper, rules *judge.Rules, seed uint64, specs []suites.Spec) (judged, error) {
 	keys := make([]client.Key, 0, len(s.profile.Keys))
 	for _, k := range s.profile.Keys {
 		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
 	}
-	api, err := client.New(client.Options{BaseURL: address, Keys: keys, Seed: seed, Transport: faults.RoundTripper(handler, ""),
+	api, err := client.New(client.Options{BaseURL: base, Keys: keys, Seed: seed, Transport: transport,
 		Concurrency: s.profile.Pace.Concurrency, Timeout: s.profile.Pace.Timeout})
 	if err != nil {
 		return judged{}, err

@@ -19,8 +19,12 @@ func accounts() []Spec {
 			source, destination := c.subWorkspaces(dataset.Admin)
 			for _, emails := range [][]string{source.Accounts[:1], source.Accounts} {
 				c.must(admin.withBody(move(source, destination, emails...)))
-				back := c.one(admin.withBody(move(destination, source, emails...)))
-				c.expect("ACCOUNTS-MOVED", back, haveStatus(http.StatusOK))
+				for _, email := range emails { // one by one: a move of several may have left some behind
+					back := c.one(admin.withBody(move(destination, source, email)))
+					if !c.expect("ACCOUNTS-MOVED", back, haveStatus(http.StatusOK)) {
+						return // a further move of it would not be valid
+					}
+				}
 			}
 		}},
 		{op.ID, "refuses the key of a workspace that is no admin workspace", on(op, "ADMIN-KEY"), func(c *check) {
@@ -42,7 +46,7 @@ func accounts() []Spec {
 			admin := c.as(dataset.Admin, op)
 			c.refusesMove("ADMIN-SAME", admin, source, outsider)
 			if len(outsider.Accounts) > 0 {
-				c.expect("ADMIN-SAME", c.one(admin.withBody(move(outsider, source, outsider.Accounts[0]))), beRefused())
+				c.expect("ADMIN-SAME", c.one(admin.withBody(move(outsider, source, outsider.Accounts[0])).open()), beRefused())
 			}
 		}},
 	}
@@ -65,7 +69,7 @@ func (c *check) plainKeys(source, destination fixtures.Workspace) []client.Key {
 // account stayed: the admin workspace can still move it from its place.
 func (c *check) refusesMove(requirement string, k call, source, destination fixtures.Workspace) {
 	account := source.Accounts[0]
-	c.expect(requirement, c.one(k.withBody(move(source, destination, account))), beRefused())
+	c.expect(requirement, c.one(k.withBody(move(source, destination, account)).open()), beRefused())
 	_, sibling := c.subWorkspaces(dataset.Admin)
 	still := c.one(c.as(dataset.Admin, k.op).withBody(move(source, sibling, account)))
 	c.expect(requirement, still, haveStatus(http.StatusOK))

@@ -17,20 +17,22 @@ type call struct {
 	id            string
 	query         url.Values
 	body          any    // marshalled, unless raw is set
-	raw           []byte // sent as it is
+	raw           []byte // sent as it is, in the place of body
 	key           client.Key
 	authorization *string
 	owner         string // id of the key's workspace, if known
 	noRetry       bool
+	openRefusal   bool // the body of a refusal is not shown
 }
 
-func (k call) withID(id string) call { k.id = id; return k }
-func (k call) withRaw(raw string) call {
-	k.body, k.raw = nil, []byte(raw)
-	return k
-}
-func (k call) withBody(body any) call { k.body, k.raw = body, nil; return k }
-func (k call) noWait() call           { k.noRetry = true; return k }
+func (k call) withID(id string) call   { k.id = id; return k }
+func (k call) withRaw(raw string) call { k.raw = []byte(raw); return k }
+func (k call) withBody(body any) call  { k.body, k.raw = body, nil; return k }
+func (k call) noWait() call            { k.noRetry = true; return k }
+
+// open marks a request that is invalid, lacks permission or names another
+// workspace's things: neither status nor body of its refusal is shown.
+func (k call) open() call { k.openRefusal = true; return k }
 
 // withKey sends the request with another key, of which the workspace is not known.
 func (k call) withKey(key client.Key) call {
@@ -84,20 +86,24 @@ func (k call) object() map[string]any {
 }
 
 func (k call) request() client.Request {
-	body := k.raw
-	if k.body != nil {
-		encoded, err := json.Marshal(k.body)
-		if err != nil {
-			panic(fmt.Sprintf("suites: a request body of %s cannot be written as JSON: %v", k.op.ID, err))
-		}
-		body = encoded
-	}
 	return client.Request{
 		Operation: k.op.ID, Method: k.op.Method,
 		Path:  strings.Replace(k.op.Path, "{id}", url.PathEscape(k.id), 1),
-		Query: k.query, Body: body,
+		Query: k.query, Body: k.bytes(),
 		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry,
 	}
+}
+
+// bytes is the body as it is sent; nil if there is none.
+func (k call) bytes() []byte {
+	if k.raw != nil || k.body == nil {
+		return k.raw
+	}
+	encoded, err := json.Marshal(k.body)
+	if err != nil {
+		panic(fmt.Sprintf("suites: a request body of %s cannot be written as JSON: %v", k.op.ID, err))
+	}
+	return encoded
 }
 
 // answer is what came of a call.

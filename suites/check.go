@@ -108,6 +108,7 @@ func (c *check) complain(text string) {
 
 // trouble records that the spec could not judge because of the harness or the way to the target.
 func (c *check) trouble(what string) {
+	what = c.Client.Redact(what)
 	c.Ledger.Troubled(c.name(), what, c.spec.Pairs...)
 	c.complain("trouble: " + what)
 }
@@ -147,8 +148,8 @@ func (c *check) exchange(valid bool, calls []call) []answer {
 	}
 	answers := make([]answer, len(calls))
 	var broken *answer
-	for i, ex := range c.Client.All(c.ctx, requests) {
-		asked := judge.Asked{Operation: calls[i].op, Valid: valid, Owner: calls[i].owner}
+	for i, ex := range c.exchanges(requests) {
+		asked := judge.Asked{Operation: calls[i].op, Valid: valid, Owner: calls[i].owner, Open: calls[i].openRefusal}
 		answers[i] = answer{ex, c.Rules.Look(asked, ex), calls[i]}
 		c.record(answers[i])
 		c.noteChange(answers[i], entries[i])
@@ -160,6 +161,18 @@ func (c *check) exchange(valid bool, calls []call) []answer {
 		c.stop(*broken)
 	}
 	return answers
+}
+
+// exchanges sends the requests concurrently. A panic on the way to the target
+// ends the spec, not the process.
+func (c *check) exchanges(requests []client.Request) []client.Exchange {
+	came := make([]client.Exchange, len(requests))
+	work := make([]func(), len(requests))
+	for i, r := range requests {
+		work[i] = func() { came[i] = c.Client.Do(c.ctx, r) }
+	}
+	c.together(work...)
+	return came
 }
 
 // stop ends the spec because an answer did not come, or not whole.
@@ -195,7 +208,7 @@ func (c *check) record(a answer) {
 		c.report(f.Pair, a, f.Pointer, f.Expected, f.Actual)
 	}
 	for _, o := range a.Observed {
-		c.Ledger.Observe(o.Silence, a.call.op.ID, o.Value)
+		c.observe(o.Silence, a.call.op.ID, "%s", o.Value)
 	}
 }
 

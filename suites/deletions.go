@@ -1,7 +1,9 @@
 package suites
 
 import (
+	"context"
 	"net/http"
+	"slices"
 
 	"github.com/onsi/gomega"
 
@@ -46,12 +48,12 @@ func deletions() []Spec {
 // answersDeleted compares the answer with the resource as the list showed it.
 func (c *check) answersDeleted(op, list spec.Operation) {
 	k := c.request(dataset.Main, op)
-	before, ok := byKey(c.walk(c.as(dataset.Main, list), pagesOf(maxLimit)))[k.id]
+	before, ok := byKey(c.walk(c.as(dataset.Main, list), pagesOf(maxLimit)))[foldID(k.id)]
 	if !ok {
 		c.lack("the resource that is to be deleted in %s", list.ID)
 	}
 	a := c.must(k)
-	c.expectAt("STATE-DELETE-ANSWER", a, "/id", a.text("id"), be(k.id, gomega.Equal(k.id)))
+	c.expectAt("STATE-DELETE-ANSWER", a, "/id", a.text("id"), beID(k.id))
 	for field, value := range before {
 		if shown, ok := a.row()[field]; ok && !changesByItself[field] {
 			c.expectAt("STATE-DELETE-ANSWER", a, "/"+field, shown, equalJSON(value))
@@ -62,21 +64,42 @@ func (c *check) answersDeleted(op, list spec.Operation) {
 // changesByItself are fields that a server may touch while it deletes.
 var changesByItself = map[string]bool{"status": true, "not_sending_status": true, "timestamp_next_run": true, "timestamp_leads_updated": true}
 
-// leavesOthers deletes one of two and compares the list before and after.
+// leavesOthers deletes one of several and looks for the others in the list.
 func (c *check) leavesOthers(op, list spec.Operation) {
-	k, other := c.request(dataset.Main, op), c.request(dataset.Main, op)
-	if op.ID == spec.DeleteSubsequence {
-		c.giveBack(other.id)
-	}
+	others := c.bystanders(op)
+	k := c.request(dataset.Main, op)
+	others = append(others, c.bystanders(op)...)
 	rows := c.as(dataset.Main, list)
-	before := c.walk(rows, pagesOf(maxLimit))
-	if before.Keys()[other.id] == 0 || before.Keys()[k.id] == 0 {
+	before := c.walk(rows, pagesOf(maxLimit)).Keys()
+	others = slices.DeleteFunc(others, func(id string) bool { return before[foldID(id)] == 0 })
+	if len(others) == 0 || before[foldID(k.id)] == 0 {
 		c.lack("the resources that the spec works with in %s", list.ID)
 	}
 	c.must(k)
 	after := c.walk(rows, pagesOf(maxLimit))
 
-	c.expectAt("STATE-DELETE-LIST", after.last(), "/items", after.Keys()[k.id], be("the deleted "+k.id+" on no page", gomega.BeZero()))
-	// Other rows may be deleted by others meanwhile; nobody else deletes this one.
-	c.expectAt("STATE-DELETE-OTHERS", after.last(), "/items", after.Keys()[other.id], be("the other resource "+other.id+" on one page", gomega.Equal(1)))
+	c.expectAt("STATE-DELETE-LIST", after.last(), "/items", after.Keys()[foldID(k.id)], be("the deleted "+k.id+" on no page", gomega.BeZero()))
+	// Other rows may be deleted by others meanwhile; nobody else deletes these.
+	for _, id := range others {
+		c.expectAt("STATE-DELETE-OTHERS", after.last(), "/items", after.Keys()[foldID(id)], be("the other resource "+id+" on one page", gomega.Equal(1)))
+	}
+}
+
+// plentyOfSpares is more spares than the run's other specs need at once.
+const plentyOfSpares = 16
+
+// bystanders returns resources that nobody deletes while the spec runs: a test
+// of its own, or the subsequences that the profile keeps from deletion and, as
+// they lie beside the one that is deleted, a spare if there are plenty.
+func (c *check) bystanders(op spec.Operation) []string {
+	if op.ID == spec.DeletePlacementTest {
+		return []string{c.newTest().text("id")}
+	}
+	ids := slices.Clone(c.workspace(dataset.Main).Subsequences)
+	if c.sparesLeft() > plentyOfSpares {
+		spare := c.spareSubsequence()
+		c.afterwards(func(context.Context) { c.giveBack(spare) })
+		ids = append(ids, spare)
+	}
+	return ids
 }

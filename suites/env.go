@@ -91,13 +91,13 @@ func (o *ownIDs) add(id string) {
 	if o.ids == nil {
 		o.ids = map[string]bool{}
 	}
-	o.ids[id] = true
+	o.ids[foldID(id)] = true
 }
 
 func (o *ownIDs) has(id string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.ids[id]
+	return o.ids[foldID(id)]
 }
 
 // authorizedRole is the role whose key may make the operation's request in

@@ -98,10 +98,18 @@ func (c *check) judgeProbe(op spec.Operation, p probe, before, filtered, after j
 				fmt.Sprintf("%d rows without it", len(filtered.Rows())))
 		}
 	}
-	for i, page := range filtered.Pages {
-		for j, row := range page.Rows {
+	filtered.strangers(p, func(requirement string, page, item int, row walk.Row) {
+		c.violate(requirement, filtered.at(page), pointerIn(item), "no row that the filter leaves out", shorten(describe(row.Value)))
+	})
+}
+
+// strangers visits the rows that the probe's filter leaves out, with the
+// requirement that says so.
+func (j journey) strangers(p probe, visit func(requirement string, page, item int, row walk.Row)) {
+	for i, page := range j.Pages {
+		for k, row := range page.Rows {
 			if requirement, in := p.says(row.Value); requirement != "" && !in {
-				c.violate(requirement, filtered.at(i), pointerIn(j), "no row that the filter leaves out", shorten(describe(row.Value)))
+				visit(requirement, i, k, row)
 			}
 		}
 	}
@@ -120,12 +128,12 @@ func (c *check) walkFiltered(op spec.Operation) {
 			if !ok {
 				continue
 			}
-			tours := []journey{c.walk(k, pagesOf(maxLimit))}
+			tours := []journey{c.tour(k, pagesOf(maxLimit))}
 			if len(tours[0].Rows()) < 5 {
 				continue
 			}
-			tours = append(tours, c.tour(k, pagesOf(3)), c.tour(k, walk.Cycle(1, 2, 7)), c.walk(k, pagesOf(maxLimit)))
-			c.sameFiltered(op, tours)
+			tours = append(tours, c.tour(k, pagesOf(3)), c.tour(k, walk.Cycle(1, 2, 7)), c.tour(k, pagesOf(maxLimit)))
+			c.sameFiltered(op, p, tours)
 			return
 		}
 	}
@@ -142,15 +150,19 @@ func (c *check) knownFilter(list call, p probe) (call, bool) {
 	return c.filtered(list, p), true
 }
 
-func (c *check) sameFiltered(op spec.Operation, tours []journey) {
+func (c *check) sameFiltered(op spec.Operation, p probe, tours []journey) {
 	const requirement = "FILTER-WALK"
 	walks := make([]walk.Walk, len(tours))
 	for i, j := range tours {
-		if j.End == walk.Broken {
+		switch j.End {
+		case walk.Done:
+		case walk.Broken:
 			c.missing(requirement, op.ID, "a 200 for every page (%v)", j.Err)
 			return
-		}
-		if !j.Complete() {
+		case walk.Capped:
+			c.missing(requirement, op.ID, "a list that ends within %d pages", c.maxPages())
+			return
+		default:
 			c.violate(requirement, j.last(), "/next_starting_after", "a walk that ends", string(j.End))
 			return
 		}
@@ -160,6 +172,9 @@ func (c *check) sameFiltered(op spec.Operation, tours []journey) {
 		c.once(requirement, tours, i)
 		c.complete(requirement, j, walk.Missing(walks, i))
 		c.sameOrder(requirement, tours[0], j)
+		j.strangers(p, func(_ string, page, item int, row walk.Row) {
+			c.violate(requirement, j.at(page), pointerIn(item), "no row that the filter leaves out, whatever the page size", shorten(describe(row.Value)))
+		})
 	}
 }
 
@@ -180,13 +195,13 @@ func reportFilters() []Spec {
 			kept := c.walk(list.with(name, "false"), pagesOf(maxLimit))
 			again := c.walk(list, pagesOf(maxLimit))
 			c.skipTrue(skips, part.field, plain, skipped, again)
-			c.skipFalse(keeps, part.field, plain, kept)
+			c.skipFalse(keeps, part.field, plain, kept, again)
 		}})
 	}
 	return specs
 }
 
-// skipTrue: the part is gone from every row, and no row is gone.
+// skipTrue: the part is gone from every row, and nothing else is gone.
 func (c *check) skipTrue(requirement, field string, plain, skipped, again journey) {
 	op := plain.list.op.ID
 	if !slices.ContainsFunc(plain.Rows(), func(r walk.Row) bool { return r.Value[field] != nil }) {
@@ -194,19 +209,29 @@ func (c *check) skipTrue(requirement, field string, plain, skipped, again journe
 		return
 	}
 	c.complete(requirement, skipped, missingBetween(plain, skipped, again))
+	before, after := byKey(plain), byKey(again)
 	for i, page := range skipped.Pages {
 		for j, row := range page.Rows {
 			if row.Value[field] != nil {
 				c.violate(requirement, skipped.at(i), pointerIn(j)+"/"+field, "absent or null", shorten(describe(row.Value[field])))
 			}
+			for other := range before[row.Key] {
+				if other != field && before[row.Key][other] != nil && after[row.Key][other] != nil && row.Value[other] == nil {
+					c.violate(requirement, skipped.at(i), pointerIn(j)+"/"+other, "shown, as without the flag", "absent or null")
+				}
+			}
 		}
 	}
 }
 
-// skipFalse: a row shows the part without the flag just as with false.
-func (c *check) skipFalse(requirement, field string, plain, kept journey) {
+// skipFalse: a row shows the part without the flag just as with false, and none
+// is gone.
+func (c *check) skipFalse(requirement, field string, plain, kept, again journey) {
 	op := plain.list.op.ID
 	withFalse := byKey(kept)
+	if gone := missingBetween(plain, kept, again); len(gone) > 0 {
+		c.complete(requirement, kept, gone)
+	}
 	for i, page := range plain.Pages {
 		for j, row := range page.Rows {
 			other, ok := withFalse[row.Key]

@@ -3,6 +3,7 @@ package suites
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures/dataset"
@@ -105,13 +106,17 @@ func (c *check) refuses(requirement string, op spec.Operation, scopes ...string)
 			keys = append(keys, key)
 		}
 	}
-	if len(keys) == 0 {
-		c.lack("a key of the workspace %q whose only scope is one of %q", dataset.Main, scopes)
+	switch {
+	case len(keys) > 0:
+	case slices.Contains(scopes, ""):
+		c.lack("a key of the workspace %q without any scope", dataset.Main)
+	default:
+		c.lack("a key of the workspace %q whose only scope is one of %s", dataset.Main, strings.Join(scopes, ", "))
 	}
 	k := c.request(dataset.Main, op)
 	served := false
 	for _, key := range keys {
-		a := c.one(k.withKey(key))
+		a := c.one(k.withKey(key).open())
 		c.expect(requirement, a, beRefused())
 		c.observe(spec.SilencePermission, op.ID, "%s", refusal(a))
 		served = served || a.Status/100 == 2

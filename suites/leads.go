@@ -1,8 +1,6 @@
 package suites
 
 import (
-	"github.com/onsi/gomega"
-
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
 )
@@ -16,14 +14,14 @@ func leads() []Spec {
 			k := c.request(dataset.Main, op)
 			for _, lead := range c.workspace(dataset.Main).Leads {
 				a := c.must(k.withField("id", lead))
-				c.expectAt("LEAD-MOVE-LEAD", a, "/id", a.text("id"), be(lead, gomega.Equal(lead)))
+				c.expectAt("LEAD-MOVE-LEAD", a, "/id", a.text("id"), beID(lead))
 			}
 		}},
 		{op.ID, "moves the lead to the subsequence that was named", on(op, "LEAD-MOVE-SUBSEQUENCE"), func(c *check) {
 			k := c.request(dataset.Main, op)
 			for _, subsequence := range c.workspace(dataset.Main).Subsequences {
 				a := c.must(k.withField("subsequence_id", subsequence))
-				c.expectAt("LEAD-MOVE-SUBSEQUENCE", a, "/subsequence_id", a.text("subsequence_id"), be(subsequence, gomega.Equal(subsequence)))
+				c.expectAt("LEAD-MOVE-SUBSEQUENCE", a, "/subsequence_id", a.text("subsequence_id"), beID(subsequence))
 			}
 		}},
 	}

@@ -22,9 +22,10 @@ func pagesOf(limit int) walk.Sizes { return walk.Fixed(limit) }
 // errPage ends a walk whose page was not a 200; the rules have charged that.
 var errPage = errors.New("not a page")
 
-// fetch reads the page of a list behind a cursor. pages collects the answers,
-// so that a violation can show the request that it came from.
-func (c *check) fetch(list call, pages *[]answer) walk.Fetch {
+// fetch reads the page of a list behind a cursor, by send: valid, or one that
+// charges a refusal otherwise. pages collects the answers, so that a violation
+// can show the request that it came from.
+func (c *check) fetch(list call, send func(...call) []answer, pages *[]answer) walk.Fetch {
 	parameter := c.cursorParameter(list.op)
 	return func(_ context.Context, cursor string, limit int) (walk.Page, error) {
 		k := list
@@ -34,7 +35,7 @@ func (c *check) fetch(list call, pages *[]answer) walk.Fetch {
 		if cursor != "" {
 			k = k.with(parameter, cursor)
 		}
-		a := c.valid(k)[0]
+		a := send(k)[0]
 		*pages = append(*pages, a)
 		if !a.ok() {
 			return walk.Page{}, fmt.Errorf("%w: %d", errPage, a.Status)
@@ -58,7 +59,7 @@ func (c *check) cursorParameter(op spec.Operation) string {
 // keyOf recognises a row: by its id, or by all it says where it shows none.
 func keyOf(row map[string]any) string {
 	if id, ok := row["id"].(string); ok {
-		return id
+		return foldID(id)
 	}
 	encoded, err := json.Marshal(row) // sorts the members
 	if err != nil {
@@ -83,7 +84,7 @@ func (j journey) last() answer { return j.answers[len(j.answers)-1] }
 // tour walks a list, however it ends.
 func (c *check) tour(list call, sizes walk.Sizes) journey {
 	j := journey{list: list}
-	j.Walk = walk.Run(c.ctx, c.fetch(list, &j.answers), sizes, c.maxPages())
+	j.Walk = walk.Run(c.ctx, c.fetch(list, c.valid, &j.answers), sizes, c.maxPages())
 	return j
 }
 

@@ -60,8 +60,10 @@ func (c *check) honours(a answer, limit int) {
 
 func limitAbsent(op spec.Operation) func(*check) {
 	return func(c *check) {
-		a := c.must(c.as(dataset.Main, op))
-		c.assess("PAGE-LIMIT-ABSENT", op.ID)
+		a := c.one(c.as(dataset.Main, op))
+		if !c.expect("PAGE-LIMIT-ABSENT", a, haveStatus(200)) {
+			return
+		}
 		if n := len(a.Rows); n > maxLimit {
 			c.violate("PAGE-LIMIT-ABSENT", a, "/items", "at most 100 items", fmt.Sprintf("%d items", n))
 		}
@@ -77,7 +79,7 @@ func limitsOutOfRange(op spec.Operation) func(*check) {
 		limits := []string{"0", "-1", "101", "1000", "99999999999999999999", "1.5", "ten"}
 		var calls []call
 		for _, limit := range limits {
-			calls = append(calls, list.with("limit", limit))
+			calls = append(calls, list.with("limit", limit).open())
 		}
 		for i, a := range c.send(calls...) {
 			c.assess("PAGE-LIMIT-OUT-OF-RANGE", op.ID)
@@ -97,12 +99,14 @@ func limitsOutOfRange(op spec.Operation) func(*check) {
 }
 
 // walksAgree walks the list in several ways, one after the other so that rows
-// that come or go meanwhile can be told from rows that a walk leaves out.
+// that come or go meanwhile can be told from rows that a walk leaves out. What
+// the first and the last walk leave out cannot be told, so they are ways that
+// are walked again in between.
 func walksAgree(op spec.Operation) func(*check) {
 	return func(c *check) {
 		list := c.as(dataset.Main, op)
 		var tours []journey
-		for _, sizes := range []walk.Sizes{pagesOf(50), pagesOf(100), pagesOf(7), walk.Cycle(1, 2, 7, 99, 100), pagesOf(0), pagesOf(50)} {
+		for _, sizes := range []walk.Sizes{pagesOf(50), pagesOf(100), pagesOf(7), walk.Cycle(1, 2, 7, 99, 100), pagesOf(0), pagesOf(50), pagesOf(100)} {
 			tours = append(tours, c.tour(list, sizes))
 		}
 		for _, j := range tours {
@@ -208,17 +212,20 @@ func (c *check) pageSizes(j journey) {
 }
 
 // ordered judges that the ids of a walk run in one direction: want is "asc",
-// "desc", or "" for either.
+// "desc", or "" for either. A row that was shown before has no place in the
+// order; that it is shown again is for PAGE-WALK-ONCE to say.
 func (c *check) ordered(requirement string, j journey, want string) {
 	direction := want
 	previous := ""
+	seen := map[string]bool{}
 	for p, page := range j.Pages {
 		for i, row := range page.Rows {
 			id, ok := row.Value["id"].(string)
-			if !ok {
-				continue // the schemas have found it
+			if !ok || seen[id] { // without an id: the schemas have found it
+				continue
 			}
-			if previous != "" && id != previous {
+			seen[id] = true
+			if previous != "" {
 				runs := "asc"
 				if strings.ToLower(id) < strings.ToLower(previous) {
 					runs = "desc"
@@ -268,8 +275,9 @@ func (c *check) agree(tours []journey) {
 	}
 }
 
-// once judges that a walk repeats no row. Rows without an id may be alike, so
-// there only a row that all other walks show less often counts as repeated.
+// once judges that a walk repeats no row. Rows without an id may be alike, and
+// may come and go, so there a row counts as repeated if walks before and after
+// show it less often.
 func (c *check) once(requirement string, tours []journey, i int) {
 	j := tours[i]
 	c.assess(requirement, j.list.op.ID)
@@ -284,7 +292,10 @@ func (c *check) once(requirement string, tours []journey, i int) {
 
 func shownMoreOften(tours []journey, i int, key string) bool {
 	here := tours[i].Keys()[key]
-	return !slices.ContainsFunc(tours, func(other journey) bool { return &other.Pages[0] != &tours[i].Pages[0] && other.Keys()[key] >= here })
+	less := func(others []journey) bool {
+		return len(others) == 0 || slices.ContainsFunc(others, func(other journey) bool { return other.Keys()[key] < here })
+	}
+	return less(tours[:i]) && less(tours[i+1:])
 }
 
 func (c *check) complete(requirement string, j journey, missing []walk.Row) {

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -19,7 +20,7 @@ func placementTests() []Spec {
 	specs := []Spec{
 		{create.ID, "accepts run_immediately", on(create, "STATE-CREATE-RUN_IMMEDIATELY"), func(c *check) {
 			for _, value := range []bool{true, false} {
-				c.expect("STATE-CREATE-RUN_IMMEDIATELY", c.one(c.request(dataset.Main, create).withField("run_immediately", value)), haveStatus(http.StatusOK))
+				c.creates("STATE-CREATE-RUN_IMMEDIATELY", c.request(dataset.Main, create).withField("run_immediately", value))
 			}
 		}},
 		{create.ID, "accepts null where a field may be null", on(create, "STATE-CREATE-NULL"), func(c *check) {
@@ -27,15 +28,14 @@ func placementTests() []Spec {
 			for _, field := range nullable {
 				k = k.withField(field, nil)
 			}
-			c.expect("STATE-CREATE-NULL", c.one(k), haveStatus(http.StatusOK))
+			c.creates("STATE-CREATE-NULL", k)
 		}},
 		{create.ID, "makes two tests of two requests", on(create, "STATE-CREATE-DISTINCT"), func(c *check) {
 			k := c.request(dataset.Main, create)
 			first, second := c.must(k), c.must(k)
 			c.expectAt("STATE-CREATE-DISTINCT", second, "/id", second.text("id"), be("an id of its own", gomega.Not(gomega.Equal(first.text("id")))))
 			for _, made := range []answer{first, second} {
-				found := c.one(c.as(dataset.Main, get).withID(made.text("id")))
-				c.expect("STATE-CREATE-DISTINCT", found, haveStatus(http.StatusOK))
+				c.expect("STATE-CREATE-DISTINCT", c.found(made), haveStatus(http.StatusOK))
 			}
 		}},
 		{get.ID, "shows a test as the list does", on(get, "STATE-GET-LIST"), func(c *check) { c.getLikeList() }},
@@ -47,6 +47,19 @@ func placementTests() []Spec {
 		}})
 	}
 	return append(specs, metadata()...)
+}
+
+// creates judges that the request makes a test, one that can be read.
+func (c *check) creates(requirement string, k call) {
+	made := c.one(k)
+	if c.expect(requirement, made, haveStatus(http.StatusOK)) {
+		c.expect(requirement, c.found(made), haveStatus(http.StatusOK))
+	}
+}
+
+// found reads the test in which a creation was answered.
+func (c *check) found(made answer) answer {
+	return c.one(c.as(dataset.Main, spec.MustOperation(spec.GetPlacementTest)).withID(made.text("id")))
 }
 
 // nullable are the fields of the create body that may be null.
@@ -68,16 +81,24 @@ func (c *check) readOnlyValue(field string) any {
 // cannotSet: the body is refused, or the field keeps the server's own value.
 func (c *check) cannotSet(requirement, field string) {
 	value := c.readOnlyValue(field)
-	a := c.one(c.request(dataset.Main, spec.MustOperation(spec.CreatePlacementTest)).withField(field, value))
+	a := c.one(c.request(dataset.Main, spec.MustOperation(spec.CreatePlacementTest)).withField(field, value).open())
 	c.observe(spec.SilenceReadOnlySent, a.call.op.ID, "%s: %d", field, a.Status)
 	if a.Status != http.StatusOK {
 		c.expect(requirement, a, beRefused())
 		return
 	}
-	c.expectAt(requirement, a, "/"+field, a.row()[field], be("a value other than the one sent", gomega.Not(equalJSON(value))))
-	found := c.one(c.as(dataset.Main, spec.MustOperation(spec.GetPlacementTest)).withID(a.text("id")))
-	if found.ok() {
-		c.expectAt(requirement, found, "/"+field, found.row()[field], be("a value other than the one sent", gomega.Not(equalJSON(value))))
+	other := be("a value other than the one sent", gomega.Not(equalJSON(value)))
+	c.expectAt(requirement, a, "/"+field, a.row()[field], other)
+	if found := c.found(a); found.ok() {
+		c.expectAt(requirement, found, "/"+field, found.row()[field], other)
+	}
+	list := c.walk(c.as(dataset.Main, spec.MustOperation(spec.ListPlacementTests)), pagesOf(maxLimit))
+	for p, page := range list.Pages {
+		for i, row := range page.Rows {
+			if row.Key == foldID(a.text("id")) || row.Key == value {
+				c.expectAt(requirement, list.at(p), pointerIn(i)+"/"+field, row.Value[field], other)
+			}
+		}
 	}
 }
 
@@ -89,14 +110,15 @@ func (c *check) getLikeList() {
 	made := c.newTest()
 	before := byKey(c.walk(list, pagesOf(maxLimit)))
 	var calls []call
-	for _, id := range append(sample(before, 10), made.text("id")) {
+	for _, id := range sample(before, 10) {
 		calls = append(calls, get.withID(id))
 	}
-	answers := c.valid(calls...)
+	answers := append(c.send(calls...), c.valid(get.withID(made.text("id")))...) // the others' tests may be gone
 	after := byKey(c.walk(list, pagesOf(maxLimit)))
 	for _, a := range answers {
-		row, still := after[a.call.id]
-		if !a.ok() || !still || !covers(before[a.call.id], row) {
+		id := foldID(a.call.id)
+		row, still := after[id]
+		if !a.ok() || !still || !covers(before[id], row) {
 			continue // gone, or changed meanwhile
 		}
 		c.assess(requirement, get.op.ID)
@@ -111,22 +133,28 @@ func (c *check) getLikeList() {
 	}
 }
 
-// metadata shows only when a get asks for it.
+// metadata shows only when a get asks for it, of whatever test.
 func metadata() []Spec {
 	get := spec.MustOperation(spec.GetPlacementTest)
+	absent := be("absent", gomega.BeNil())
+	object := be("an object", gomega.BeAssignableToTypeOf(map[string]any{}))
+	judging := func(title, requirement, value string, m matcher) Spec {
+		return Spec{get.ID, title, on(get, requirement), func(c *check) {
+			create := c.request(dataset.Main, spec.MustOperation(spec.CreatePlacementTest))
+			for _, k := range []call{create, c.withAllOptional(create)} {
+				reading := c.as(dataset.Main, get).withID(c.must(k).text("id"))
+				if value != "" {
+					reading = reading.with("with_metadata", value)
+				}
+				a := c.must(reading)
+				c.expectAt(requirement, a, "/metadata", a.row()["metadata"], m)
+			}
+		}}
+	}
 	return []Spec{
-		{get.ID, "shows metadata when asked", on(get, "META-TRUE"), func(c *check) {
-			a := c.must(c.as(dataset.Main, get).withID(c.newTest().text("id")).with("with_metadata", "true"))
-			c.expectAt("META-TRUE", a, "/metadata", a.row()["metadata"], be("an object", gomega.BeAssignableToTypeOf(map[string]any{})))
-		}},
-		{get.ID, "shows no metadata when told not to", on(get, "META-FALSE"), func(c *check) {
-			a := c.must(c.as(dataset.Main, get).withID(c.newTest().text("id")).with("with_metadata", "false"))
-			c.expectAt("META-FALSE", a, "/metadata", a.row()["metadata"], be("absent", gomega.BeNil()))
-		}},
-		{get.ID, "shows no metadata unasked", on(get, "META-ABSENT"), func(c *check) {
-			a := c.must(c.as(dataset.Main, get).withID(c.newTest().text("id")))
-			c.expectAt("META-ABSENT", a, "/metadata", a.row()["metadata"], be("absent", gomega.BeNil()))
-		}},
+		judging("shows metadata when asked", "META-TRUE", "true", object),
+		judging("shows no metadata when told not to", "META-FALSE", "false", absent),
+		judging("shows no metadata unasked", "META-ABSENT", "", absent),
 	}
 }
 
@@ -137,13 +165,16 @@ func placementTestPages() []Spec {
 	return []Spec{
 		{op.ID, "sorts ascending", on(op, "SORT-ASC"), func(c *check) { c.sorted("SORT-ASC", "asc") }},
 		{op.ID, "sorts descending", on(op, "SORT-DESC"), func(c *check) { c.sorted("SORT-DESC", "desc") }},
-		{op.ID, "keeps a walk whole while rows are inserted", on(op, "PAGE-INSERT"), func(c *check) { c.walkWhile("PAGE-INSERT", c.insertRow) }},
-		{op.ID, "keeps a walk whole while rows are deleted", on(op, "PAGE-REMOVE"), func(c *check) { c.walkWhile("PAGE-REMOVE", c.removeRow()) }},
+		{op.ID, "keeps a walk whole while rows are inserted", on(op, "PAGE-INSERT"), func(c *check) {
+			c.walkWhile("PAGE-INSERT", "", c.insertRow)
+			c.walkWhile("PAGE-INSERT", "desc", c.insertRow) // new rows come first
+		}},
+		{op.ID, "keeps a walk whole while rows are deleted", on(op, "PAGE-REMOVE"), func(c *check) { c.walkWhile("PAGE-REMOVE", "", c.removeRow()) }},
 	}
 }
 
 // sorted walks in both page sizes with a sort order: the right direction, and
-// no row lost by it.
+// each row once, as without it.
 func (c *check) sorted(requirement, order string) {
 	list := c.as(dataset.Main, spec.MustOperation(spec.ListPlacementTests))
 	before := c.walk(list, pagesOf(maxLimit))
@@ -152,34 +183,47 @@ func (c *check) sorted(requirement, order string) {
 	after := c.walk(list, pagesOf(maxLimit))
 	for _, j := range []journey{sorted, small} {
 		c.ordered(requirement, j, order)
+		c.once(requirement, []journey{j}, 0)
 		c.complete(requirement, j, missingBetween(before, j, after))
 	}
 }
 
-// walkWhile changes the list between the pages of a walk. What an unchanged
-// walk before and one after both show must be in it exactly once.
-func (c *check) walkWhile(requirement string, change func(page int, seen answer)) {
+// walkWhile changes the list between the pages of a walk, in the order that is
+// asked for, if any. The walk must go on to its end, and show exactly once what
+// an unchanged walk before and one after both show.
+func (c *check) walkWhile(requirement, order string, change func(page int, seen answer)) {
 	list := c.as(dataset.Main, spec.MustOperation(spec.ListPlacementTests))
 	before := c.walk(list, pagesOf(maxLimit))
 	during := journey{list: list}
-	fetch := c.fetch(list, &during.answers)
+	if order != "" {
+		during.list = list.with("sort_order", order)
+	}
+	fetch := c.fetch(during.list, c.send, &during.answers)
 	during.Walk = walk.Run(c.ctx, func(ctx context.Context, cursor string, limit int) (walk.Page, error) {
 		page, err := fetch(ctx, cursor, limit)
 		if err == nil {
 			change(len(during.answers)-1, during.last())
 		}
 		return page, err
-	}, pagesOf(20), c.maxPages())
+	}, pagesOf(pageWhile), c.maxPages())
 	after := c.walk(list, pagesOf(maxLimit))
-	if !during.Complete() {
-		c.lack("a walk that ends (%s)", during.End)
-	}
-	if len(during.Pages) < 2 {
+	switch {
+	case len(during.answers) < 2:
 		c.lack("at least two pages of the list")
+	case during.End == walk.Capped:
+		c.lack("a list that ends within %d pages", c.maxPages())
+	case !during.Complete():
+		c.violate(requirement, during.last(), "", "a page that leads on to the end of the list, as before it changed",
+			fmt.Sprintf("%d, %s", during.last().Status, during.End))
+		return
 	}
 	c.once(requirement, []journey{during}, 0)
 	c.complete(requirement, during, missingBetween(before, during, after))
 }
+
+// pageWhile is the size of the pages between which the list changes: less than
+// the rows that removeRow makes, so that a page ends among them.
+const pageWhile = 2*handful - 1
 
 // insertRow creates a test after each of the first pages.
 func (c *check) insertRow(page int, _ answer) {
@@ -194,11 +238,11 @@ func (c *check) removeRow() func(int, answer) {
 	remove := c.as(dataset.Main, spec.MustOperation(spec.DeletePlacementTest))
 	own := map[string]bool{}
 	for range 2 * handful {
-		own[c.newTest().text("id")] = true
+		own[foldID(c.newTest().text("id"))] = true
 	}
 	return func(_ int, seen answer) {
 		for _, row := range seen.Rows {
-			if id, _ := row["id"].(string); own[id] {
+			if id := keyOf(row); own[id] {
 				c.must(remove.withID(id))
 				delete(own, id)
 			}

@@ -1,6 +1,9 @@
 package suites
 
 import (
+	"context"
+	"net/http"
+	"strconv"
 	"strings"
 
 	"outreach.example/conformance/fixtures"
@@ -40,11 +43,55 @@ func requests() []Spec {
 	return specs
 }
 
-// refuse sends a request that is invalid in one respect.
+// refuse sends a request that is invalid in one respect. No test may come of
+// it, whatever the answer says.
 func (c *check) refuse(requirement string, k call) {
-	a := c.one(k)
-	c.expect(requirement, a, beRefused())
+	creates := k.op.ID == spec.CreatePlacementTest
+	var before map[string]map[string]any
+	if creates {
+		before = c.newestTests()
+	}
+	a := c.one(k.open())
+	refused := c.expect(requirement, a, beRefused())
 	c.observe(spec.SilenceInvalidRequest, k.op.ID, "%s", refusal(a))
+	if creates && refused {
+		c.notCreated(requirement, a, before)
+	}
+}
+
+// newest is how many tests are looked through for one that should not be
+// there: others may create some meanwhile.
+const newest = 25
+
+func (c *check) newestTests() map[string]map[string]any {
+	list := c.as(dataset.Main, spec.MustOperation(spec.ListPlacementTests)).with("sort_order", "desc").with("limit", strconv.Itoa(newest))
+	rows := map[string]map[string]any{}
+	for _, row := range c.valid(list)[0].Rows {
+		rows[keyOf(row)] = row
+	}
+	return rows
+}
+
+// notCreated looks for a test that was made of the refused body: it bears its
+// name or its subject, of which there is no other.
+func (c *check) notCreated(requirement string, refused answer, before map[string]map[string]any) {
+	sent := refused.call.object()
+	for key, row := range c.newestTests() {
+		if before[key] != nil || !sameText(row["name"], sent["name"]) && !sameText(row["email_subject"], sent["email_subject"]) {
+			continue
+		}
+		c.violate(requirement, refused, "", "no test", "the answer "+describe(refused)+", and the list shows the test "+shorten(describe(row)))
+		if id, ok := row["id"].(string); ok {
+			remove := c.as(dataset.Main, spec.MustOperation(spec.DeletePlacementTest)).withID(id)
+			c.afterwards(func(ctx context.Context) { c.tidy(ctx, remove, http.StatusNotFound) })
+		}
+	}
+}
+
+// sameText reports whether both values are the same text.
+func sameText(a, b any) bool {
+	text, ok := a.(string)
+	return ok && a == b && text != ""
 }
 
 // absentField in a list of values stands for leaving the field out.
@@ -74,7 +121,9 @@ func malformed() []Spec {
 	for _, op := range bound("REQUEST-JSON") {
 		specs = append(specs,
 			Spec{op.ID, "refuses a body that is not JSON", on(op, "REQUEST-JSON"), func(c *check) {
-				c.refuse("REQUEST-JSON", c.request(authorizedRole(op), op).withRaw(`{"name": "breaks o`))
+				k := c.request(authorizedRole(op), op)
+				c.refuse("REQUEST-JSON", k.withRaw(`{"name": "breaks o`))
+				c.refuse("REQUEST-JSON", k.withRaw(string(k.bytes())+"}"))
 			}},
 			Spec{op.ID, "refuses a body that is not an object", on(op, "REQUEST-OBJECT"), func(c *check) {
 				k := c.request(authorizedRole(op), op)

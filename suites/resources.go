@@ -75,23 +75,37 @@ func (c *check) tidy(ctx context.Context, k call, alsoFine int) bool {
 // spareSubsequence returns a subsequence that the profile lets the run delete
 // and that still exists. It is given back unless it was deleted.
 func (c *check) spareSubsequence() string {
-	list := spec.MustOperation(spec.ListSubsequences)
 	c.spares.mu.Lock()
 	defer c.spares.mu.Unlock()
-	if !c.spares.filled {
-		listed := c.Profile.Workspaces[dataset.Main].ExpendableSubsequences
-		if len(listed) > 0 {
-			there := c.walk(c.as(dataset.Main, list), pagesOf(maxLimit)).Keys()
-			c.spares.free = slices.DeleteFunc(slices.Clone(listed), func(id string) bool { return there[id] == 0 })
-		}
-		c.spares.filled = true
-	}
+	c.fillSpares()
 	if len(c.spares.free) == 0 {
 		c.lack("the id of a subsequence in the workspace %q that may be deleted and still exists", dataset.Main)
 	}
 	id := c.spares.free[0]
 	c.spares.free = c.spares.free[1:]
 	return id
+}
+
+// sparesLeft counts the spares that no spec has taken.
+func (c *check) sparesLeft() int {
+	c.spares.mu.Lock()
+	defer c.spares.mu.Unlock()
+	c.fillSpares()
+	return len(c.spares.free)
+}
+
+// fillSpares looks, the first time, which spares still exist. The caller holds the lock.
+func (c *check) fillSpares() {
+	list := spec.MustOperation(spec.ListSubsequences)
+	if !c.spares.filled {
+		listed := c.Profile.Workspaces[dataset.Main].ExpendableSubsequences
+		if len(listed) > 0 {
+			there := byKey(c.walk(c.as(dataset.Main, list), pagesOf(maxLimit)))
+			free := slices.DeleteFunc(slices.Clone(listed), func(id string) bool { return there[foldID(id)] == nil })
+			c.spares.free = showiestFirst(free, func(id string) map[string]any { return there[foldID(id)] })
+		}
+		c.spares.filled = true
+	}
 }
 
 // giveBack returns a spare subsequence that was not deleted.
@@ -167,4 +181,43 @@ func (c *check) adminKey(w fixtures.Workspace) (client.Key, bool) {
 		}
 	}
 	return client.Key{}, false
+}
+
+// showiest is how many ids showiestFirst brings to the front.
+const showiest = 2
+
+// showiestFirst brings those ids to the front whose rows together show the most
+// different fields, so that what is deleted first shows all it can.
+func showiestFirst(ids []string, row func(id string) map[string]any) []string {
+	shown := map[string]bool{}
+	for front := range min(showiest, len(ids)) {
+		best, most := front, -1
+		for i := front; i < len(ids); i++ {
+			with := maps.Clone(shown)
+			addFields(with, row(ids[i]), "")
+			if len(with) > most {
+				best, most = i, len(with)
+			}
+		}
+		ids[front], ids[best] = ids[best], ids[front]
+		addFields(shown, row(ids[front]), "")
+	}
+	return ids
+}
+
+// addFields adds the paths of all values in a JSON value that are not null.
+func addFields(paths map[string]bool, value any, at string) {
+	switch value := value.(type) {
+	case nil:
+		return
+	case map[string]any:
+		for name, v := range value {
+			addFields(paths, v, at+"."+name)
+		}
+	case []any:
+		for _, v := range value {
+			addFields(paths, v, at+".ITEM")
+		}
+	}
+	paths[at] = true
 }

@@ -2,7 +2,9 @@ package suites
 
 import (
 	"strings"
+	"time"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/walk"
@@ -45,26 +47,70 @@ func gather(c *check, op spec.Operation) {
 	case op.Answer == spec.Page:
 		list := c.as(role, op)
 		c.valid(list)
-		c.tour(list, pagesOf(maxLimit))
+		c.filterEachWay(list, valuesOf(c.tour(list, pagesOf(maxLimit)).Rows()))
 		c.tour(list, walk.Cycle(1, 2, 7, 50))
 	case op.ID == spec.CreatePlacementTest:
-		c.valid(c.request(role, op), c.withAllOptional(c.request(role, op)))
+		c.valid(c.request(role, op), c.withAllOptional(c.request(role, op)), c.request(role, op))
 	case op.ID == spec.GetPlacementTest:
 		c.getEveryKind()
 	case op.ID == spec.DeletePlacementTest:
-		bare := c.newTest()
 		full := c.must(c.withAllOptional(c.request(role, spec.MustOperation(spec.CreatePlacementTest))))
-		for _, made := range []answer{bare, full} {
+		for _, made := range []answer{c.newTest(), full, c.newTest()} {
 			c.valid(c.as(role, op).withID(made.text("id")))
+		}
+	case op.ID == spec.MoveAccounts:
+		admin := c.as(role, op)
+		source, destination := c.subWorkspaces(role)
+		for _, emails := range [][]string{source.Accounts[:1], source.Accounts} {
+			c.valid(admin.withBody(move(source, destination, emails...)))
+			c.valid(admin.withBody(move(destination, source, emails...)))
 		}
 	case op.ID == spec.MoveLead:
 		k := c.request(role, op)
 		c.validEach(c.workspace(dataset.Main).Leads, func(lead string) call { return k.withField("id", lead) })
 	case op.ID == spec.AddCampaignVariables:
 		c.validEach(c.workspace(dataset.Main).Campaigns, c.request(role, op).withID)
+	case op.ID == spec.DeleteSubsequence: // what it deletes cannot be made again
+		for range showiest {
+			c.valid(c.request(role, op))
+		}
 	default:
-		c.valid(c.request(role, op))
+		for range 3 {
+			c.valid(c.request(role, op))
+		}
 	}
+}
+
+// filterEachWay reads a page of a list through each filter that the profile
+// names, twice, and a page without rows where a filter can ask for that. The
+// rows may be wrong, and their values with them: 200 is not the only right answer.
+func (c *check) filterEachWay(list call, rows []map[string]any) {
+	var probes []probe
+	for _, f := range filterTable() {
+		if f.op != list.op.ID {
+			continue
+		}
+		if made := f.probes(rows); len(made) > 0 {
+			probes = append(probes, made[0], made[len(made)-1]) // the last of a search by name is for nothing
+		}
+	}
+	if query, ok := beforeAll[list.op.ID]; ok {
+		probes = append(probes, probe{query: query})
+	}
+	var calls []call
+	for _, p := range probes {
+		if k, ok := c.knownFilter(list, p); ok {
+			calls = append(calls, k)
+		}
+	}
+	c.send(calls...)
+}
+
+// beforeAll is a window before all rows, for the lists that have windows.
+var beforeAll = map[string]map[string]string{
+	spec.ListPlacementReports: {fixtures.MeaningWindowStart: timestamp(farPast), fixtures.MeaningWindowEnd: timestamp(farPast)},
+	spec.ListWebhookEvents: {fixtures.MeaningWindowStart: farPast.Format(time.DateOnly),
+		fixtures.MeaningWindowEnd: farPast.Format(time.DateOnly)},
 }
 
 // getEveryKind reads tests of every status, of either type, with and without metadata.

@@ -32,7 +32,7 @@ const (
 var steps = [...]struct{ name, advice string }{
 	resolving:   {"resolving its host name", "check the host in base_url, and the name server"},
 	connecting:  {"connecting", "start the server, or check host and port in base_url, and the firewall between"},
-	handshaking: {"the TLS handshake", "check that the server speaks TLS there, and that this machine trusts its certificate; a server without TLS has an address with http://"},
+	handshaking: {"the TLS handshake", "check that the server speaks TLS there, and that this machine trusts its certificate, or name its authority with tls.ca_file in the profile (and a client certificate with tls.cert_file, where it asks for one); a server without TLS has an address with http://"},
 	asking:      {"asking over HTTP", "check that an HTTP server listens there and is not stuck; a server with TLS has an address with https://"},
 }
 
@@ -54,8 +54,8 @@ func (t *Target) Reachable(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
-	request.Header.Set("User-Agent", "outreach-conformance")
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true}
+	request.Header.Set("User-Agent", userAgent)
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t.TLS, ForceAttemptHTTP2: true, DisableKeepAlives: true}
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
 		s := steps[reached.Load()]

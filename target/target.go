@@ -2,12 +2,13 @@
 // and what a run may use there. However a target comes about, the rest of the
 // harness sees the same: an address, a profile, and a way to stop.
 //
-// It judges nothing. Of this module it imports the fixtures and the reference
+// It is the only home of testcontainers. It judges nothing. Of this module it imports the fixtures and the reference
 // server; it must not import the client, the suites or anything that judges.
 package target
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/url"
@@ -21,7 +22,13 @@ import (
 const (
 	KindEmbedded = "embedded" // the reference server, in this process
 	KindURL      = "url"      // a server that somebody else runs
+
+	KindImage      = "image"      // a container of an image that was there or could be pulled
+	KindDockerfile = "dockerfile" // a container of an image that was built for the run
 )
+
+// userAgent is the User-Agent header of the few requests that the package sends itself.
+const userAgent = "outreach-conformance"
 
 // Target is a server under judgement.
 type Target struct {
@@ -31,9 +38,11 @@ type Target struct {
 	// TruthURL is where the server tells what it really did; empty for a
 	// server that does not.
 	TruthURL string
-	Kind     string // KindEmbedded or KindURL
+	Kind     string // KindEmbedded, KindURL, KindImage or KindDockerfile
 	// Profile says what a run may use. It is the target's own copy, with BaseURL filled in.
 	Profile *fixtures.Profile
+	// TLS is what it takes to speak TLS with the server; nil for what this machine trusts.
+	TLS *tls.Config
 
 	stop    func(context.Context) error // nil where there is nothing to stop
 	once    sync.Once
@@ -52,7 +61,8 @@ func (t *Target) Close(ctx context.Context) error {
 }
 
 // URL returns the target at the given address or, if that is empty, at the
-// profile's. It does not contact it: Reachable does.
+// profile's. It reads the files of the profile's tls, and does not contact the
+// target: Reachable does.
 func URL(profile *fixtures.Profile, base string) (*Target, error) {
 	if profile == nil {
 		return nil, errors.New("target: no profile: it says which keys and rows a run may use; `target init` writes one")
@@ -64,7 +74,11 @@ func URL(profile *fixtures.Profile, base string) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Target{BaseURL: base, Kind: KindURL, Profile: at(profile, base)}, nil
+	config, err := profile.TLS.Config()
+	if err != nil {
+		return nil, fmt.Errorf("target: %w", err)
+	}
+	return &Target{BaseURL: base, Kind: KindURL, Profile: at(profile, base), TLS: config}, nil
 }
 
 // at returns a copy of the profile for the address.

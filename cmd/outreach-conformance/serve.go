@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
+	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,10 +23,11 @@ type serveFlags struct {
 	seed            uint64
 	rows            int
 	rowsOf          map[string]int
-	limits          map[string]string
+	limits          []string
 	webhookURL      string
 	webhookTimeout  time.Duration
 	webhookRetries  []time.Duration
+	idleExit        time.Duration
 }
 
 func newServe() *cobra.Command {
@@ -36,7 +37,8 @@ func newServe() *cobra.Command {
 		Short: "Start the reference server",
 		Long: `serve starts the reference server: a complete, honest implementation of the
 specification over data that is the same for the same seed. It stops on
-interrupt, after it has answered what is under way.
+interrupt, after it has answered what is under way; with --idle-exit also when
+nobody asks for that long, so that one that was forgotten goes away.
 
 A limit is a list of layers: KIND:REQUESTS/PERIOD, e.g. fixed-window:20/1s or
 token-bucket:100/1s:burst=20,fixed-window:6000/1m; none for no limit.`,
@@ -56,10 +58,11 @@ token-bucket:100/1s:burst=20,fixed-window:6000/1m; none for no limit.`,
 	flags.Uint64Var(&f.seed, "seed", defaults.Seed, "seed of the data")
 	flags.IntVar(&f.rows, "rows", defaults.Rows, "rows in each list of the main workspace")
 	flags.StringToIntVar(&f.rowsOf, "rows-of", nil, fmt.Sprintf("rows in single lists, e.g. webhook-events=1000000; lists: %v", dataset.RowResources))
-	flags.StringToStringVar(&f.limits, "limit", nil, "rate limit of a workspace, ROLE=LIMIT; * for all that are not named")
+	flags.StringArrayVar(&f.limits, "limit", nil, "rate limit of a workspace, ROLE=LIMIT; * for all that are not named; may be repeated")
 	flags.StringVar(&f.webhookURL, "webhook-url", "", "address to which webhook events are delivered; empty for none")
 	flags.DurationVar(&f.webhookTimeout, "webhook-timeout", 5*time.Second, "time-out of one delivery attempt")
 	flags.DurationSliceVar(&f.webhookRetries, "webhook-retries", []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}, "pauses before the retries of a delivery")
+	flags.DurationVar(&f.idleExit, "idle-exit", 0, "stop by itself when no request to the API has come for that long; 0 for never")
 	return cmd
 }
 
@@ -72,10 +75,13 @@ func (f serveFlags) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	ctx, middleware, stopWatching := whileAsked(ctx, f.idleExit)
+	defer stopWatching()
 	server, err := refserver.New(data, refserver.Options{
-		Limiters: limiters,
-		Webhook:  webhook.Config{URL: f.webhookURL, Timeout: f.webhookTimeout, Retries: f.webhookRetries},
-		Logger:   slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Limiters:   limiters,
+		Middleware: middleware,
+		Webhook:    webhook.Config{URL: f.webhookURL, Timeout: f.webhookTimeout, Retries: f.webhookRetries},
+		Logger:     slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
 		return err
@@ -96,16 +102,40 @@ func (f serveFlags) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	return server.Serve()
 }
 
+// whileAsked returns a context that ends when the middleware has seen no request
+// for that long; zero is for ever.
+func whileAsked(ctx context.Context, idle time.Duration) (context.Context, []func(http.Handler) http.Handler, func()) {
+	if idle <= 0 {
+		return ctx, nil, func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	timer := time.AfterFunc(idle, cancel)
+	watch := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			timer.Reset(idle)
+			next.ServeHTTP(w, r)
+		})
+	}
+	return ctx, []func(http.Handler) http.Handler{watch}, func() { timer.Stop(); cancel() }
+}
+
 // limiters starts from the defaults and sets what the flags say.
 func (f serveFlags) limiters() (map[string]limiter.Config, error) {
 	limiters := refserver.DefaultLimiters()
-	for _, role := range slices.Sorted(maps.Keys(f.limits)) {
-		config, err := limiter.Parse(f.limits[role])
-		if err != nil {
-			return nil, fmt.Errorf("--limit %s: %w", role, err)
+	for _, given := range f.limits {
+		role, text, ok := strings.Cut(given, "=")
+		if !ok {
+			return nil, fmt.Errorf("--limit %s: write it as ROLE=LIMIT, e.g. main=fixed-window:20/1s", given)
 		}
 		if role != refserver.AnyRole && !slices.Contains(roles(), role) {
-			return nil, errors.New("--limit: there is no workspace with the role " + role)
+			return nil, fmt.Errorf("--limit %s: there is no workspace with the role %s; there are %v", given, role, roles())
+		}
+		if text == "none" {
+			text = ""
+		}
+		config, err := limiter.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("--limit %s: %w", given, err)
 		}
 		limiters[role] = config
 	}

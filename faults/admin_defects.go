@@ -1,0 +1,165 @@
+package faults
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+
+	"outreach.example/conformance/spec"
+)
+
+// adminDefects move accounts for those who may not, or between workspaces of
+// different admin workspaces (Authentication, rule 4).
+func adminDefects() []Defect {
+	move := func(requirement string, by asker, damage, doc string, act behaviour) Defect {
+		return whenAsked(spec.MoveAccounts, requirement, by, damage, doc, func(*Around) behaviour { return act })
+	}
+	var defects []Defect
+	for _, by := range withoutAdminKey {
+		defects = append(defects,
+			wrongfullyServed(spec.MoveAccounts, "ADMIN-KEY", by),
+			move("ADMIN-KEY", by, "told-success", "tells %s of a success that there was not", moved),
+			movedAnyway("ADMIN-KEY", by))
+		defects = append(defects, misrefused(spec.MoveAccounts, "ADMIN-KEY", by, http.StatusInternalServerError)...)
+	}
+	for _, by := range []asker{intoOutside, outOfOutside} {
+		defects = append(defects, move("ADMIN-SAME", by, "served", "serves %s", moved))
+		defects = append(defects, misrefused(spec.MoveAccounts, "ADMIN-SAME", by, http.StatusInternalServerError)...)
+	}
+	return append(defects, movedAnyway("ADMIN-SAME", intoOutside))
+}
+
+// withoutAdminKey are the moves between sub-workspaces by keys of workspaces
+// that are no admin workspaces.
+var withoutAdminKey = []asker{
+	{"source-key", "a move by the key of the source workspace", func(a *Around, r Request) bool {
+		m := a.moveIn(r)
+		return m.asker != "" && m.asker == m.source
+	}},
+	{"destination-key", "a move by the key of the destination workspace", func(a *Around, r Request) bool {
+		m := a.moveIn(r)
+		return m.asker != "" && m.asker == m.destination
+	}},
+	{"stranger-key", "a move by the key of a workspace that is neither source nor destination nor an admin workspace", func(a *Around, r Request) bool {
+		m := a.moveIn(r)
+		return m.asker != "" && m.asker != m.source && m.asker != m.destination && !a.isAdmin(m.asker)
+	}},
+}
+
+// The moves across the border of an admin workspace, by its own key.
+var (
+	intoOutside = asker{"destination-outside", "a move into a workspace of another admin workspace", func(a *Around, r Request) bool {
+		m := a.moveIn(r)
+		return m.asker != "" && a.adminOf(m.source) == m.asker && a.isElsewhere(m.destination, m.asker)
+	}}
+	outOfOutside = asker{"source-outside", "a move out of a workspace of another admin workspace", func(a *Around, r Request) bool {
+		m := a.moveIn(r)
+		return m.asker != "" && a.adminOf(m.destination) == m.asker && a.isElsewhere(m.source, m.asker)
+	}}
+)
+
+// accountMove is what a request to move accounts says, in ids of workspaces.
+type accountMove struct {
+	asker, source, destination string // empty: not known
+	emails                     []any
+}
+
+func (a *Around) moveIn(r Request) accountMove {
+	body, _ := objectIn(r)
+	key, _ := a.keyOf(r)
+	emails, _ := body["emails"].([]any)
+	return accountMove{a.Profile.Workspaces[key.Workspace].ID, textOf(body, "source_workspace_id"), textOf(body, "destination_workspace_id"), emails}
+}
+
+// adminOf returns the id of a workspace's admin workspace; empty if the
+// profile knows none. The profile names it by role or by id.
+func (a *Around) adminOf(id string) string {
+	for _, w := range a.Profile.Workspaces {
+		if w.ID != id || w.Admin == "" {
+			continue
+		}
+		if admin, isRole := a.Profile.Workspaces[w.Admin]; isRole {
+			return admin.ID
+		}
+		return w.Admin
+	}
+	return ""
+}
+
+func (a *Around) isAdmin(id string) bool {
+	for _, w := range a.Profile.Workspaces {
+		if a.adminOf(w.ID) == id {
+			return true
+		}
+	}
+	return false
+}
+
+// isElsewhere reports whether the workspace is known to have another admin workspace.
+func (a *Around) isElsewhere(id, admin string) bool {
+	other := a.adminOf(id)
+	return other != "" && other != admin
+}
+
+// movedAnyway is the defect of refusing a move and making it nevertheless. The
+// accounts only seem to be gone: the target is not asked to move any.
+func movedAnyway(requirement string, by asker) Defect {
+	d := whenAsked(spec.MoveAccounts, requirement, by, "refused-but-moved", "answers 403 to %s and moves the accounts nevertheless", nil)
+	d.Lay = func(a *Around) Transform {
+		return func(next Handler) Handler {
+			var gone goneAccounts
+			return func(r Request) (Response, error) {
+				m := a.moveIn(r)
+				switch {
+				case r.Operation != spec.MoveAccounts:
+					return next(r)
+				case by.fits(a, r):
+					gone.add(m)
+					return refusal(http.StatusForbidden), nil
+				case gone.any(m):
+					return refusal(http.StatusNotFound), nil
+				}
+				return next(r)
+			}
+		}
+	}
+	return d
+}
+
+// goneAccounts remembers accounts that are not where they were.
+type goneAccounts struct {
+	mu   sync.Mutex
+	from map[place]bool
+}
+
+// place is an account in a workspace.
+type place struct{ workspace, email string }
+
+// places lists where a move takes its accounts from.
+func (m accountMove) places() []place {
+	var all []place
+	for _, email := range m.emails {
+		if address, ok := email.(string); ok {
+			all = append(all, place{m.source, address})
+		}
+	}
+	return all
+}
+
+func (g *goneAccounts) add(m accountMove) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.from == nil {
+		g.from = map[place]bool{}
+	}
+	for _, p := range m.places() {
+		g.from[p] = true
+	}
+}
+
+// any reports whether the move takes an account from where it is no more.
+func (g *goneAccounts) any(m accountMove) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.ContainsFunc(m.places(), func(p place) bool { return g.from[p] })
+}

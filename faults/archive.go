@@ -1,0 +1,144 @@
+package faults
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// listRow is one row of a list: what the target wrote, and what that says.
+type listRow struct {
+	doc    json.RawMessage
+	fields map[string]any
+}
+
+// text returns a field that is a string; "" for anything else.
+func (r listRow) text(field string) string { return textOf(r.fields, field) }
+
+// same tells rows apart: by id, or by the whole row where the list shows none.
+func (r listRow) same() string {
+	if id := r.text("id"); id != "" {
+		return id
+	}
+	return string(r.doc)
+}
+
+// archive reads lists of the target whole and keeps them until something may
+// have changed.
+type archive struct {
+	next   Handler
+	cursor string // the query parameter that takes a cursor
+
+	mu    sync.Mutex
+	lists map[string][]listRow
+}
+
+// The archive asks for the largest pages, and gives up on a list that does not end.
+const (
+	largestPage  = "100"
+	mostArchived = 2000
+)
+
+// read returns every row that the target shows for the request, whatever page
+// it asks for; false where the target does not serve the list.
+func (a *archive) read(r Request) ([]listRow, bool) {
+	r = r.clone()
+	r.Query.Del(a.cursor)
+	r.Query.Set("limit", largestPage)
+	key := r.Header.Get("Authorization") + " " + r.Query.Encode()
+
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if rows, ok := a.lists[key]; ok {
+		return rows, true
+	}
+	var rows []listRow
+	for range mostArchived {
+		answer, err := a.next(r)
+		page, cursor, ok := pageIn(answer)
+		if err != nil || !ok {
+			return nil, false
+		}
+		rows = append(rows, page...)
+		if cursor == "" || len(page) == 0 {
+			if a.lists == nil {
+				a.lists = map[string][]listRow{}
+			}
+			a.lists[key] = rows
+			return rows, true
+		}
+		r.Query.Set(a.cursor, cursor)
+	}
+	return nil, false
+}
+
+// forget drops what was read.
+func (a *archive) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lists = nil
+}
+
+// pageIn takes a page apart; false for anything but a 200 with a page.
+func pageIn(answer Response) (rows []listRow, cursor string, ok bool) {
+	var page struct {
+		Items []json.RawMessage `json:"items"`
+		Next  *string           `json:"next_starting_after"`
+	}
+	if answer.Status != http.StatusOK || json.Unmarshal(answer.Body, &page) != nil {
+		return nil, "", false
+	}
+	for _, doc := range page.Items {
+		value, _ := decode(doc)
+		fields, _ := value.(map[string]any)
+		rows = append(rows, listRow{doc, fields})
+	}
+	if page.Next != nil {
+		cursor = *page.Next
+	}
+	return rows, cursor, true
+}
+
+// pageOf puts a page together; an empty cursor is left out.
+func pageOf(rows []listRow, cursor string) Response {
+	docs := make([]json.RawMessage, len(rows))
+	for i, row := range rows {
+		docs[i] = row.doc
+	}
+	page := map[string]any{"items": docs}
+	if cursor != "" {
+		page["next_starting_after"] = cursor
+	}
+	return jsonAnswer(http.StatusOK, page)
+}
+
+// without returns the rows that are not among the others.
+func without(rows, others []listRow) []listRow {
+	known := keysOf(others)
+	return slices.DeleteFunc(slices.Clone(rows), func(r listRow) bool { return known[r.same()] })
+}
+
+// among returns the rows that are among the others.
+func among(rows, others []listRow) []listRow {
+	known := keysOf(others)
+	return slices.DeleteFunc(slices.Clone(rows), func(r listRow) bool { return !known[r.same()] })
+}
+
+func keysOf(rows []listRow) map[string]bool {
+	return maps.Collect(func(yield func(string, bool) bool) {
+		for _, r := range rows {
+			if !yield(r.same(), true) {
+				return
+			}
+		}
+	})
+}
+
+// reversed returns the rows from the last to the first.
+func reversed(rows []listRow) []listRow {
+	rows = slices.Clone(rows)
+	slices.Reverse(rows)
+	return rows
+}

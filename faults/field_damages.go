@@ -1,0 +1,155 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// A damage turns a field's value into another one that is just as valid.
+type damage struct {
+	name string                // its part of a defect's id
+	doc  string                // what the field looks like then, after "shows the field"
+	of   func(any) (any, bool) // false: the field is left out
+}
+
+// apply damages the row's field; null and absent stay as they are.
+func (d damage) apply(row map[string]any, field string) {
+	value := row[field]
+	if value == nil {
+		return
+	}
+	if damaged, shown := d.of(value); shown {
+		row[field] = damaged
+	} else {
+		delete(row, field)
+	}
+}
+
+// on makes a damage of a function on values of one type; others stay as they are.
+func on[T any](name, doc string, of func(T) any) damage {
+	return damage{name, doc, func(value any) (any, bool) {
+		if typed, ok := value.(T); ok {
+			return of(typed), true
+		}
+		return value, true
+	}}
+}
+
+// Damages to texts.
+var (
+	cutShort = on("cut-short", "without its last character", func(s string) any {
+		runes := []rune(s)
+		return string(runes[:max(0, len(runes)-1)])
+	})
+	caseFlipped = on("case-flipped", "in the other case", func(s string) any {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsUpper(r) {
+				return unicode.ToLower(r)
+			}
+			return unicode.ToUpper(r)
+		}, s)
+	})
+	markupEscaped = on("escaped", "with its markup escaped", func(s string) any { return html.EscapeString(s) })
+	recoded       = on("recoded", "with its UTF-8 read as Latin-1", func(s string) any {
+		var b strings.Builder
+		for _, octet := range []byte(s) {
+			b.WriteRune(rune(octet))
+		}
+		return b.String()
+	})
+	hourLater = on("hour-later", "an hour late", func(s string) any {
+		t, err := time.Parse(time.RFC3339Nano, s)
+		if err != nil {
+			return s
+		}
+		return t.UTC().Add(time.Hour).Format("2006-01-02T15:04:05.000Z")
+	})
+	otherID = on("other-id", "as another id", func(s string) any { return anotherID(s) })
+)
+
+// anotherID differs from a UUID in its last digit alone.
+func anotherID(id string) string {
+	if id == "" {
+		return id
+	}
+	last := "0"
+	if strings.HasSuffix(id, last) {
+		last = "1"
+	}
+	return id[:len(id)-1] + last
+}
+
+// Damages to arrays and objects.
+var (
+	firstTwice = on("first-twice", "with its first item twice", func(items []any) any {
+		if len(items) == 0 {
+			return items
+		}
+		return slices.Concat(items[:1], items)
+	})
+	emptied    = on("emptied", "empty", func([]any) any { return []any{} })
+	memberLost = on("member-lost", "with a member of its first item left out", func(items []any) any {
+		if len(items) == 0 {
+			return items
+		}
+		object, _ := items[0].(map[string]any)
+		return slices.Concat([]any{withoutOne(object)}, items[1:])
+	})
+	dayLost = on("day-lost", "with one of its days left out", func(schedule map[string]any) any {
+		schedule = maps.Clone(schedule)
+		if days, ok := schedule["days"].(map[string]any); ok {
+			schedule["days"] = withoutOne(days)
+		}
+		return schedule
+	})
+	firstStepTwice = on("first-step-twice", "with its first step twice", func(sequences []any) any {
+		for _, sequence := range sequences {
+			if sequence, ok := sequence.(map[string]any); ok {
+				firstTwice.apply(sequence, "steps")
+			}
+		}
+		return sequences
+	})
+)
+
+// withoutOne returns the object without its first member.
+func withoutOne(object map[string]any) map[string]any {
+	object = maps.Clone(object)
+	if names := slices.Sorted(maps.Keys(object)); len(names) > 0 {
+		delete(object, names[0])
+	}
+	return object
+}
+
+// member damages a member of an object.
+func member(name string, d damage) damage {
+	return on(strings.ReplaceAll(name, "_", "-")+"-"+d.name, "with its "+name+" shown "+d.doc, func(object map[string]any) any {
+		object = maps.Clone(object)
+		d.apply(object, name)
+		return object
+	})
+}
+
+// Damages to values of any type.
+var (
+	negated = on("negated", "negated", func(b bool) any { return !b })
+	nulled  = damage{"nulled", "as null", func(any) (any, bool) { return nil, true }}
+	lost    = damage{"left-out", "not at all", func(any) (any, bool) { return nil, false }}
+)
+
+// another takes, of a field's values, the one after the value that is there.
+func another(values ...string) damage {
+	return damage{"another", "as another of its values", func(value any) (any, bool) {
+		next := values[(slices.Index(values, fmt.Sprint(value))+1)%len(values)]
+		if _, isNumber := value.(json.Number); isNumber {
+			return json.Number(next), true
+		}
+		return next, true
+	}}
+}

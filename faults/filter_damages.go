@@ -1,0 +1,241 @@
+package faults
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// damages returns what can be done wrongly in a filter of that kind.
+func (f filter) damages() []filterDamage {
+	damages := slices.Clone(tooWide)
+	switch f.kind {
+	case exactly, listed:
+		damages = append(damages, tooNarrow...)
+	case searched:
+		damages = slices.Concat(damages, tooNarrow, looseSearch)
+	case whole:
+		damages = slices.Concat(damages, tooNarrow, partialMatch)
+	case excluded:
+		damages = append(damages, wrongExclusion...)
+	case fromTime, toTime:
+		damages = append(damages, wrongWindow...)
+	case fromDay, toDay:
+		damages = append(damages, wrongDays...)
+	}
+	if f.kind == listed {
+		damages = append(damages, wrongList...)
+	}
+	for _, value := range f.values {
+		damages = append(damages, oneValue(value)...)
+	}
+	return damages
+}
+
+// tooWide shows rows that a filter leaves out; of any kind.
+var tooWide = []filterDamage{
+	{"ignored", "EXTRA", "shows all rows", func(s *selection) []listRow { return s.all }},
+	{"with-neighbour", "EXTRA", "shows one row too many, next to the right ones", func(s *selection) []listRow { return s.adding(s.neighbour()...) }},
+	{"on-first-half", "EXTRA", "looks at the first half of the rows and shows all others", func(s *selection) []listRow {
+		return s.adding(without(s.all, s.firstHalf())...)
+	}},
+}
+
+// tooNarrow leaves out rows that a filter shows.
+var tooNarrow = []filterDamage{
+	{"shows-nothing", "MISSING", "shows no row", func(*selection) []listRow { return nil }},
+	{"without-last", "MISSING", "leaves out the last of the right rows", func(s *selection) []listRow { return s.right[:max(0, len(s.right)-1)] }},
+	{"without-every-other", "MISSING", "leaves out every other row, beginning with the first", func(s *selection) []listRow {
+		at := 0
+		return s.dropping(func(listRow) bool { at++; return at%2 == 1 })
+	}},
+	{"finds-in-first-half", "MISSING", "looks for rows in the first half of the list alone", func(s *selection) []listRow { return among(s.right, s.firstHalf()) }},
+}
+
+// oneValue treats a single value wrongly.
+func oneValue(value string) []filterDamage {
+	is := func(s *selection) bool { return s.value == value }
+	return []filterDamage{
+		{value + "-ignored", "EXTRA", fmt.Sprintf("shows all rows for %q", value), otherwise(is, func(s *selection) []listRow { return s.all })},
+		{value + "-shows-nothing", "MISSING", fmt.Sprintf("shows no row for %q", value), otherwise(is, func(*selection) []listRow { return nil })},
+	}
+}
+
+// looseSearch is for searches of which the specification says little.
+var looseSearch = []filterDamage{
+	{"shows-all-for-none", "EXTRA", "shows all rows when it finds none", otherwise(func(s *selection) bool { return len(s.right) == 0 }, func(s *selection) []listRow { return s.all })},
+	{"by-first-letter", "EXTRA", "shows every row that begins with the same letter", func(s *selection) []listRow {
+		return s.adding(s.matching(func(text string) bool { return text != "" && text[0] == s.value[0] })...)
+	}},
+	{"not-for-whole-value", "MISSING", "does not find a row by the whole of its text", func(s *selection) []listRow {
+		return s.dropping(func(r listRow) bool { return r.text(s.filter.field) == s.value })
+	}},
+}
+
+// partialMatch takes exactly for roughly.
+var partialMatch = []filterDamage{
+	{"by-beginning", "EXTRA", "shows every row that begins with the text", func(s *selection) []listRow {
+		return s.adding(s.matching(func(text string) bool { return strings.HasPrefix(text, s.value) })...)
+	}},
+	{"by-end", "EXTRA", "shows every row that ends with the text", func(s *selection) []listRow {
+		return s.adding(s.matching(func(text string) bool { return strings.HasSuffix(text, s.value) })...)
+	}},
+	{"by-domain", "EXTRA", "shows every row with the same domain", func(s *selection) []listRow {
+		return s.adding(s.matching(func(text string) bool { return domainOf(text) == domainOf(s.value) })...)
+	}},
+}
+
+// wrongExclusion is for the filter that leaves one value out.
+var wrongExclusion = []filterDamage{
+	{"alone-shown", "EXTRA", "shows what it should leave out and nothing else", func(s *selection) []listRow { return s.wrong() }},
+	{"last-shown", "EXTRA", "shows the last row that it should leave out", func(s *selection) []listRow { return s.adding(lastListed(s.wrong())...) }},
+}
+
+// wrongList is for a list of values in one parameter.
+var wrongList = []filterDamage{
+	{"only-first", "MISSING", "looks at the first of several values alone", func(s *selection) []listRow { return s.with(strings.Split(s.value, ",")[0]) }},
+	{"only-last", "MISSING", "looks at the last of several values alone", func(s *selection) []listRow {
+		values := strings.Split(s.value, ",")
+		return s.with(values[len(values)-1])
+	}},
+	{"only-two", "MISSING", "looks at no more than two of several values", func(s *selection) []listRow {
+		values := strings.Split(s.value, ",")
+		return s.with(strings.Join(values[:min(2, len(values))], ","))
+	}},
+	{"several-ignored", "EXTRA", "shows all rows for several values", otherwise(func(s *selection) bool { return strings.Contains(s.value, ",") }, func(s *selection) []listRow { return s.all })},
+}
+
+// wrongWindow is for an end of a window of timestamps. Rows at the very end are
+// nobody's, so what is left out lies further inside.
+var wrongWindow = []filterDamage{
+	{"cut-to-the-day", "EXTRA", "shows all rows of the day at the end of the window", func(s *selection) []listRow {
+		return s.adding(s.matching(func(created string) bool { return dayOf(created) == dayOf(s.value) })...)
+	}},
+	{"swapped", "MISSING", "shows no row, taking start for end", func(*selection) []listRow { return nil }},
+	{"too-far-inside", "MISSING", "leaves out the two rows next to the end of the window", func(s *selection) []listRow {
+		edge := s.nearest(2)
+		return s.dropping(func(r listRow) bool {
+			return slices.ContainsFunc(edge, func(e listRow) bool { return e.same() == r.same() })
+		})
+	}},
+	{"a-week-long", "MISSING", "shows no more than a week of a longer window", func(s *selection) []listRow {
+		end, _ := time.Parse(time.RFC3339, s.value)
+		return s.dropping(func(r listRow) bool {
+			created, err := time.Parse(time.RFC3339, r.text(s.filter.field))
+			return err == nil && created.Sub(end).Abs() > 7*24*time.Hour
+		})
+	}},
+}
+
+// wrongDays is for an end of a window of whole days, which belong to it.
+var wrongDays = []filterDamage{
+	{"with-day-outside", "EXTRA", "shows the day outside the window, too", func(s *selection) []listRow {
+		outside := s.neighbour()
+		return s.adding(s.matching(func(day string) bool { return len(outside) > 0 && day == outside[0].text(s.filter.field) })...)
+	}},
+	{"alone-shown", "MISSING", "shows the day at the end of the window and no other", func(s *selection) []listRow {
+		return s.dropping(func(r listRow) bool { return r.text(s.filter.field) != s.value })
+	}},
+	{"next-day-lost", "MISSING", "leaves out the day next to the end of the window", func(s *selection) []listRow {
+		inside := nearestFirst(s.dropping(s.atEnd), s)
+		return s.dropping(func(r listRow) bool {
+			return len(inside) > 0 && r.text(s.filter.field) == inside[0].text(s.filter.field)
+		})
+	}},
+	{"farthest-row-lost", "MISSING", "leaves out the row farthest inside the window", func(s *selection) []listRow {
+		far := lastListed(nearestFirst(s.dropping(s.atEnd), s))
+		return without(s.right, far)
+	}},
+	{"exclusive", "INCLUSIVE", "leaves out the day at the end of the window", func(s *selection) []listRow { return s.dropping(s.atEnd) }},
+	{"only-first-row", "INCLUSIVE", "shows one row alone of the day at the end of the window", func(s *selection) []listRow {
+		shown := 0
+		return s.dropping(func(r listRow) bool {
+			if s.atEnd(r) {
+				shown++
+			}
+			return s.atEnd(r) && shown > 1
+		})
+	}},
+	{"without-its-last-row", "INCLUSIVE", "leaves out the last row of the day at the end of the window", func(s *selection) []listRow {
+		return without(s.right, lastListed(s.matching(func(day string) bool { return day == s.value })))
+	}},
+}
+
+// otherwise chooses otherwise for some values and rightly for the rest.
+func otherwise(of func(*selection) bool, choose func(*selection) []listRow) func(*selection) []listRow {
+	return func(s *selection) []listRow {
+		if of(s) {
+			return choose(s)
+		}
+		return s.right
+	}
+}
+
+// matching returns the rows of the unfiltered list whose field fits.
+func (s *selection) matching(fits func(text string) bool) []listRow {
+	var rows []listRow
+	for _, r := range s.all {
+		if fits(r.text(s.filter.field)) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// neighbour is a wrong row that stands next to a right one in the unfiltered list.
+func (s *selection) neighbour() []listRow {
+	right := keysOf(s.right)
+	for i := 1; i < len(s.all); i++ {
+		before, here := s.all[i-1], s.all[i]
+		switch {
+		case right[here.same()] && !right[before.same()]:
+			return []listRow{before}
+		case right[before.same()] && !right[here.same()]:
+			return []listRow{here}
+		}
+	}
+	return nil
+}
+
+// atEnd reports whether the row is of the day at the end of the window.
+func (s *selection) atEnd(r listRow) bool { return r.text(s.filter.field) == s.value }
+
+// nearest returns the n right rows next to the end of the window.
+func (s *selection) nearest(n int) []listRow {
+	rows := nearestFirst(s.right, s)
+	return rows[:min(n, len(rows))]
+}
+
+// nearestFirst sorts rows inside a window by their distance from the end that
+// the filter gives. Times and days sort as their texts do.
+func nearestFirst(rows []listRow, s *selection) []listRow {
+	inward := 1
+	if s.filter.kind == toTime || s.filter.kind == toDay {
+		inward = -1
+	}
+	return slices.SortedStableFunc(slices.Values(rows), func(a, b listRow) int {
+		return inward * strings.Compare(a.text("timestamp_created"), b.text("timestamp_created"))
+	})
+}
+
+// lastListed returns the last of the rows, if any.
+func lastListed(rows []listRow) []listRow { return rows[max(0, len(rows)-1):] }
+
+// The values that a filter looks at.
+func given(value string) bool   { return value != "" }
+func isURL(value string) bool   { return strings.Contains(value, "://") }
+func isEmail(value string) bool { return strings.Contains(value, "@") && !isURL(value) }
+
+// dayOf cuts a timestamp to its day.
+func dayOf(timestamp string) string { return timestamp[:min(len(timestamp), len(time.DateOnly))] }
+
+// domainOf is the domain of a URL or an email address.
+func domainOf(text string) string {
+	if u, err := url.Parse(text); err == nil && u.Host != "" {
+		return u.Host
+	}
+	_, domain, _ := strings.Cut(text, "@")
+	return domain
+}

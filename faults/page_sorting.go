@@ -1,0 +1,40 @@
+package faults
+
+import "outreach.example/conformance/spec"
+
+// sortDefects sort the placement tests wrongly when they are asked to sort.
+func sortDefects() []Defect {
+	const list = spec.ListPlacementTests
+	var defects []Defect
+	for _, s := range []struct{ order, requirement string }{{"asc", "SORT-ASC"}, {"desc", "SORT-DESC"}} {
+		asked := func(page *sheet) bool { return page.request.Query.Get("sort_order") == s.order }
+		for _, d := range sortDamages {
+			defects = append(defects, Defect{list + "/sorted-" + s.order + "-" + d.name, spec.Pair{Requirement: s.requirement, Operation: list},
+				d.doc + " for sort_order=" + s.order,
+				func(a *Around) Transform {
+					return a.paged(list, paging{before: when(asked, d.before), after: when(asked, d.after)})
+				}})
+		}
+	}
+	return defects
+}
+
+var sortDamages = []struct {
+	name, doc     string
+	before, after func(*sheet)
+}{
+	{"the-other-way", "sorts the other way round", otherWay, asItIs},
+	{"page-by-page", "sorts each page for itself", otherWay, func(s *sheet) { s.rows = reversed(s.rows) }},
+	{"small-pages-the-other-way", "sorts small pages the other way round", when(small, otherWay), asItIs},
+	{"rows-swapped", "shows two rows deep in the list in the wrong order", reordered(swapAt(3, 4)).before, asItIs},
+	{"first-row-last", "shows the first row behind all others", reordered(firstLast).before, asItIs},
+	{"last-row-lost", "leaves out the last row", withoutLast, asItIs},
+	{"row-skipped", "skips a row between two pages", asItIs, skipNext},
+	{"row-repeated", "begins each page with the last row of the page before", asItIs, repeatLast},
+}
+
+func asItIs(*sheet) {}
+
+func otherWay(s *sheet) { s.list = reversed(s.list) }
+
+func withoutLast(s *sheet) { s.list = s.list[:max(0, len(s.list)-1)] }

@@ -1,0 +1,164 @@
+package faults
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/spec"
+)
+
+// What field quirks touch.
+const (
+	touchesNull  = "null"
+	touchesExtra = "extra fields"
+)
+
+// fieldQuirks show more fields than the tables have, and null in the place of
+// nothing or nothing in the place of null.
+func fieldQuirks() []Quirk {
+	return []Quirk{
+		{ID: "fields/extra", Allowed: spec.SilenceExtraFields, Touches: []string{touchesExtra},
+			Doc: "adds undocumented fields to every object, errors and pages among them",
+			Lay: alike(onJSON(func(_ Request, _ int, body any) any {
+				addExtra("", body)
+				return body
+			}))},
+		{ID: "fields/page-counts", Allowed: spec.SilenceExtraFields, Touches: []string{touchesExtra},
+			Doc: "tells the total and the position on every page",
+			Lay: alike(onJSON(func(r Request, status int, body any) any {
+				if page, ok := body.(map[string]any); ok && status == 200 && isList(r) {
+					page["total"], page["has_more"], page["prev_starting_after"] = 5, true, nil
+				}
+				return body
+			}))},
+		{ID: "fields/null-shown", Allowed: spec.SilenceOmittedFields, Touches: []string{touchesNull},
+			Doc: "shows null wherever a field may be null and has no value",
+			Lay: alike(onResource("", func(r Request, row map[string]any) {
+				for _, name := range nullable(r) {
+					if _, shown := row[name]; !shown {
+						row[name] = nil
+					}
+				}
+			}))},
+		{ID: "fields/null-omitted", Allowed: spec.SilenceOmittedFields, Touches: []string{touchesNull},
+			Doc: "leaves out every field whose value would be null",
+			Lay: alike(onResource("", func(_ Request, row map[string]any) {
+				maps.DeleteFunc(row, func(_ string, value any) bool { return value == nil })
+			}))},
+	}
+}
+
+// addExtra adds a field to every object in a value, except where the keys of an
+// object are stated (days) or its values are (a lead's payload).
+func addExtra(under string, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			addExtra(name, member)
+		}
+		switch under {
+		case "days":
+		case "payload":
+			value["undocumented"] = "a custom variable"
+		default:
+			value["undocumented"] = map[string]any{"a/b~c": []any{1, nil, "ü"}, "": false}
+		}
+	case []any:
+		for _, item := range value {
+			addExtra(under, item)
+		}
+	}
+}
+
+// nullable lists the fields of the operation's resource that the table says may
+// be null, apart from the parts of a report, which are null only on request.
+func nullable(r Request) []string {
+	resource := spec.MustOperation(r.Operation).Resource
+	if resource == "InboxPlacementReport" {
+		return nil
+	}
+	var names []string
+	for _, f := range spec.Fields() {
+		if f.Resource == resource && !strings.Contains(f.Path, ".") && strings.HasSuffix(f.Type, "or null") {
+			names = append(names, f.Path)
+		}
+	}
+	return names
+}
+
+// sparseQuirks leave out everything that the tables let be absent, one resource
+// at a time. Whoever never shows a field cannot be judged by it.
+func sparseQuirks() []Quirk {
+	var quirks []Quirk
+	for _, s := range []struct {
+		resource, id, doc string
+		keep              []string // shown all the same, since another sentence asks for it
+		unassessed        []string
+	}{
+		{"Campaign", "campaigns", "campaigns", nil, nil},
+		{"Lead", "leads", "leads", []string{"subsequence_id"}, nil}, // a move answers with it
+		{"Subsequence", "subsequences", "subsequences", nil, nil},
+		{"WorkspaceMember", "members", "members", nil, nil},
+		{"DFYEmailAccountOrder", "orders", "orders", nil, nil},
+		{"LeadLabel", "labels", "labels", nil, nil},
+		{"PhoneNumber", "phone-numbers", "phone numbers", nil, nil},
+		{"WebhookEvent", "events", "webhook events", []string{"timestamp_next_retry"}, // a planned retry has a time
+			[]string{"FILTER-SEARCH_EMAIL-*", "EVENT-RETRY-*"}},
+	} {
+		omitted := conditional(s.resource, s.keep)
+		quirks = append(quirks, Quirk{ID: "fields/sparse-" + s.id, Allowed: spec.SilenceOmittedFields, Touches: []string{"fields of " + s.doc},
+			Doc: "shows of " + s.doc + " only what is always there", Unassessed: slices.Concat(requirementsOn(s.resource, omitted), s.unassessed),
+			Lay: alike(onResource(s.resource, func(_ Request, row map[string]any) { omit(omitted, "", row) }))})
+	}
+	return quirks
+}
+
+// conditional returns the paths of a resource's fields that may be absent. A
+// day is left where it is: a schedule has at least one.
+func conditional(resource string, keep []string) map[string]bool {
+	paths := map[string]bool{}
+	for _, f := range spec.Fields() {
+		name := f.Path[strings.LastIndex(f.Path, ".")+1:]
+		if f.Resource == resource && !f.Required && name != "ITEM" && name != "ENTRY" && !slices.Contains(keep, f.Path) {
+			paths[f.Path] = true
+		}
+	}
+	return paths
+}
+
+// requirementsOn names every requirement on the fields and on what they hold.
+func requirementsOn(resource string, paths map[string]bool) []string {
+	var ids []string
+	for _, f := range spec.Fields() {
+		if f.Resource != resource {
+			continue
+		}
+		for path := range paths {
+			if f.Path == path || strings.HasPrefix(f.Path, path+".") {
+				ids = append(ids, f.Requirement(spec.Type), f.Requirement(spec.Value), f.Requirement(spec.Present))
+				break
+			}
+		}
+	}
+	return ids
+}
+
+// omit takes the fields at the paths out of a value.
+func omit(paths map[string]bool, at string, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			path := strings.TrimPrefix(at+"."+name, ".")
+			if paths[path] {
+				delete(value, name)
+				continue
+			}
+			omit(paths, path, member)
+		}
+	case []any:
+		for _, item := range value {
+			omit(paths, at+".ITEM", item)
+		}
+	}
+}

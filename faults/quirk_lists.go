@@ -1,0 +1,172 @@
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"outreach.example/conformance/spec"
+)
+
+const touchesRows = "rows"
+
+// listQuirks show lists that run the other way, and lists that others work on
+// while they are read.
+func listQuirks() []Quirk {
+	return []Quirk{
+		{ID: "lists/descending", Allowed: spec.SilenceDirection, Doc: "sorts every list from the newest to the oldest unless asked otherwise", Touches: []string{touchesRows, touchesCursor},
+			Lay: func(a *Around) Transform { return anchored{around: a, serves: isList, descending: true}.lay }},
+		{ID: "lists/rows-go", Allowed: "Pagination: nothing says that a list stands still; others use the workspace too", Doc: "loses rows while lists are read, since somebody else deletes them", Touches: []string{touchesRows, touchesCursor},
+			Lay: func(a *Around) Transform { return others{around: a, rows: map[string]*otherRows{}, goes: true}.lay }},
+		{ID: "lists/rows-come-and-go", Allowed: "Pagination: nothing says that a list stands still; others use the workspace too", Doc: "gains rows while lists are read and loses them again, since somebody else is at work", Touches: []string{touchesRows, touchesCursor},
+			Lay: func(a *Around) Transform { return others{around: a, rows: map[string]*otherRows{}}.lay }},
+	}
+}
+
+// others are people who work in the workspaces that the run reads: they delete
+// rows (goes), or create rows and delete them soon after. They touch nothing
+// that the profile lists or that the run created.
+type others struct {
+	around *Around
+	goes   bool
+
+	mu   *sync.Mutex
+	rows map[string]*otherRows // by workspace and operation
+	own  map[string]bool       // ids of tests that the run created
+}
+
+// otherRows is what others did to one list.
+type otherRows struct {
+	reads int
+	gone  map[string]bool // ranks of rows that were deleted
+	guest *ranked         // the row that somebody created
+	host  string          // rank of the row that the guest resembles: a filter shows both or neither
+	since int             // reads when the guest came
+	count int             // guests so far
+}
+
+// How often others act, in reads of a list, how long a guest stays, and how
+// many rows a list has at least before anybody touches it.
+const (
+	actEvery  = 9
+	guestStay = 14
+	mostGone  = 12
+	fewRows   = 20
+)
+
+func (o others) lay(next Handler) Handler {
+	o.mu, o.rows, o.own = &sync.Mutex{}, map[string]*otherRows{}, map[string]bool{}
+	lists := anchored{around: o.around, serves: isList, choose: o.choose}.lay(next)
+	return func(r Request) (Response, error) {
+		if (r.Operation == spec.GetPlacementTest || r.Operation == spec.DeletePlacementTest) && o.missing(r.ID) {
+			r = r.naming(neverIssued)
+		}
+		answer, err := lists(r)
+		if r.Operation == spec.CreatePlacementTest && answer.Status == http.StatusOK {
+			o.mu.Lock()
+			o.own[textIn(answer, "id")] = true
+			o.mu.Unlock()
+		}
+		return answer, err
+	}
+}
+
+// neverIssued is a UUID of version 7 from before there were any.
+const neverIssued = "00000000-0001-7000-8000-000000000001"
+
+// missing reports whether others deleted the test. A guest is deleted at the
+// latest when somebody asks for it: only the list ever shows it.
+func (o others) missing(id string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, rows := range o.rows {
+		if rows.guest != nil && rows.guest.rank == strings.ToLower(id) {
+			rows.guest = nil
+			return true
+		}
+		if rows.gone[strings.ToLower(id)] {
+			return true
+		}
+	}
+	return false
+}
+
+func (o others) choose(r Request, list []ranked) []ranked {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	key, _ := o.around.keyOf(r)
+	at := o.rows[key.Workspace+" "+r.Operation]
+	if at == nil {
+		at = &otherRows{gone: map[string]bool{}}
+		o.rows[key.Workspace+" "+r.Operation] = at
+	}
+	at.reads++
+	if whole := len(o.around.filters(r)) == 0; whole && len(list) > fewRows {
+		o.act(r, key.Workspace, at, list)
+	}
+	if at.guest != nil {
+		if i := slices.IndexFunc(list, func(row ranked) bool { return row.rank == at.host }); i >= 0 {
+			list = slices.Insert(list, i+1, *at.guest)
+		}
+	}
+	return slices.DeleteFunc(list, func(row ranked) bool { return at.gone[row.rank] })
+}
+
+// act lets others do what they do at this read.
+func (o others) act(r Request, role string, at *otherRows, list []ranked) {
+	if at.guest != nil && at.reads-at.since >= guestStay {
+		at.guest = nil
+	}
+	if at.reads%actEvery != 0 || at.guest != nil {
+		return
+	}
+	i := at.reads * 7 % len(list)
+	if at.reads/actEvery%2 == 0 {
+		i %= fewRows // the first rows are those that are looked at most
+	}
+	if r.Operation == spec.ListWebhookEvents && o.goes {
+		i = len(at.gone) // a log loses its oldest attempts
+	}
+	switch row := list[i]; {
+	case !o.goes:
+		at.count++
+		at.guest, at.host, at.since = guestOf(row, at.count), row.rank, at.reads
+	case len(at.gone) < mostGone && !o.isReserved(role, row):
+		at.gone[row.rank] = true
+	}
+}
+
+// isReserved reports whether the row is the run's to work with.
+func (o others) isReserved(role string, row ranked) bool {
+	w := o.around.Profile.Workspaces[role]
+	id := row.text("id")
+	return o.own[id] || slices.Contains(slices.Concat(w.PlacementTests, w.Subsequences, w.ExpendableSubsequences), id)
+}
+
+// guestOf is a row like its host, created a millisecond later.
+func guestOf(host ranked, count int) *ranked {
+	fields := map[string]any{}
+	for name, value := range host.fields {
+		fields[name] = value
+	}
+	rank := host.rank + "+"
+	if id := host.text("id"); id != "" {
+		// The chance in an id begins behind its time; the guest's is the higher.
+		rank = fmt.Sprintf("%sfff%09x", host.rank[:24], count)
+		fields["id"] = rank
+	}
+	if domain, ok := fields["domain"].(string); ok {
+		fields["domain"] = fmt.Sprintf("guest-%d.%s", count, domain)
+	}
+	if created, err := time.Parse(time.RFC3339Nano, host.text("timestamp_created")); err == nil {
+		created = created.Add(time.Millisecond).UTC()
+		fields["timestamp_created"] = created.Format("2006-01-02T15:04:05.000Z")
+		if fields["timestamp_created_date"] != nil {
+			fields["timestamp_created_date"] = created.Format(time.DateOnly)
+		}
+	}
+	return &ranked{listRow{encode(fields), fields}, rank}
+}

@@ -1,0 +1,143 @@
+package faults
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"outreach.example/conformance/spec"
+)
+
+// What wire quirks touch.
+const (
+	touchesSpelling = "spelling" // how JSON is written
+	touchesLayout   = "layout"   // white space between its tokens
+	touchesMedia    = "media"    // Content-Type
+	touchesFraming  = "framing"  // how a body is cut and coded on its way
+)
+
+const anyJSON = "What the service does: all endpoints return JSON, in no stated spelling"
+
+// wireQuirks change how an answer is written and sent, and nothing that it says.
+func wireQuirks() []Quirk {
+	spelling := func(id, doc string, s style) Quirk {
+		return Quirk{ID: "wire/" + id, Allowed: anyJSON, Doc: doc, Touches: []string{touchesSpelling},
+			Lay: alike(rewritten(func(body any) []byte { return s.write(body) }))}
+	}
+	media := func(id, doc string, of func(status int) string) Quirk {
+		return Quirk{ID: "wire/" + id, Allowed: "What the service does: all endpoints return JSON; the header's exact text is not shown",
+			Doc: doc, Touches: []string{touchesMedia}, Lay: alike(announced(of))}
+	}
+	header := func(id, doc string, touches []string, change func(http.Header)) Quirk {
+		return Quirk{ID: "wire/" + id, Allowed: "not mentioned: headers of answers", Doc: doc, Touches: touches, OnWire: true,
+			Lay: alike(onAll(func(_ Request, answer Response) Response {
+				change(answer.Header)
+				return answer
+			}))}
+	}
+	return []Quirk{
+		{ID: "wire/pretty", Allowed: anyJSON, Doc: "prints JSON with line breaks and tabs", Touches: []string{touchesLayout}, Lay: alike(onBytes(indented))},
+		{ID: "wire/white-space", Allowed: anyJSON, Doc: "sends white space before and after every body", Touches: []string{touchesLayout},
+			Lay: alike(onBytes(func(body []byte) []byte { return []byte("\r\n\t  " + string(body) + " \n\n") }))},
+		spelling("key-order", "writes the members of objects in reverse order", style{before: func(a, b string) int { return strings.Compare(b, a) }}),
+		spelling("escapes", "writes strings with escapes wherever they can be", style{text: escaped}),
+		spelling("decimals", "writes 1.0 where others write 1", style{number: decimal}),
+		spelling("exponents", "writes 1e0 where others write 1", style{number: exponential}),
+		media("media-type-plain", "announces application/json and nothing more", func(int) string { return "application/json" }),
+		media("media-type-parameters", "announces JSON in other letters and with parameters", func(int) string { return `Application/JSON ; Charset="UTF-8"; version=2` }),
+		media("media-type-vendor", "announces a +json type of its own", func(int) string { return "application/vnd.outreach.v2+json" }),
+		media("media-type-problem", "announces errors as application/problem+json", func(status int) string {
+			if status >= 400 {
+				return "application/problem+json"
+			}
+			return "application/json"
+		}),
+		{ID: "wire/gzip", Allowed: "not mentioned: content codings; the client offers gzip", Doc: "compresses every answer for those who take gzip",
+			Touches: []string{touchesFraming}, OnWire: true, Lay: alike(onAll(zipped))},
+		header("chunked", "sends bodies in chunks, without a length", []string{touchesFraming}, func(h http.Header) { h.Set("Transfer-Encoding", "chunked") }),
+		header("closing", "closes the connection after every answer", []string{"connection"}, func(h http.Header) { h.Set("Connection", "close") }),
+		header("more-headers", "sends headers of its own, cookies and hints for caches", []string{"headers"}, func(h http.Header) {
+			h.Set("Set-Cookie", "session=1; Path=/; HttpOnly")
+			h.Set("ETag", `W/"1"`)
+			h.Set("Cache-Control", "private, max-age=60")
+			h.Set("Link", `</api/v2/workspace-members?limit=1>; rel="next"`)
+			h.Set("WWW-Authenticate", `Bearer realm="outreach", error="invalid_token"`)
+			h.Set("X-RateLimit-Remaining", "0")
+			h.Set("Deprecation", "true")
+		}),
+		{ID: "wire/slow", Allowed: "not mentioned: how fast an answer comes", Doc: "takes some milliseconds longer over every twentieth answer", Touches: []string{"pace"}, Lay: slow},
+	}
+}
+
+// onBytes changes the bodies of all answers.
+func onBytes(change func([]byte) []byte) Transform {
+	return onAll(func(_ Request, answer Response) Response {
+		answer.Body = change(answer.Body)
+		return answer
+	})
+}
+
+func indented(body []byte) []byte {
+	var b bytes.Buffer
+	if json.Indent(&b, body, "", "\t") != nil {
+		return body
+	}
+	return b.Bytes()
+}
+
+// rewritten writes all bodies that are JSON in another way.
+func rewritten(write func(any) []byte) Transform {
+	return onBytes(func(body []byte) []byte {
+		value, ok := decode(body)
+		if !ok {
+			return body
+		}
+		return write(value)
+	})
+}
+
+// announced gives 200 answers and the documented errors another Content-Type.
+func announced(of func(status int) string) Transform {
+	return onAll(func(_ Request, answer Response) Response {
+		if answer.Status == http.StatusOK || spec.ErrorText[answer.Status] != "" {
+			answer.Header.Set("Content-Type", of(answer.Status))
+		}
+		return answer
+	})
+}
+
+func zipped(r Request, answer Response) Response {
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		return answer
+	}
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(answer.Body); err != nil {
+		return answer
+	}
+	if err := w.Close(); err != nil {
+		return answer
+	}
+	answer.Body = b.Bytes()
+	answer.Header.Set("Content-Encoding", "gzip")
+	answer.Header.Set("Vary", "Accept-Encoding")
+	return answer
+}
+
+// slow is part of what a target may do; nothing waits for it in order to be in step.
+func slow(*Around) Transform {
+	const delay, every = 5 * time.Millisecond, 20
+	return func(next Handler) Handler {
+		var count atomic.Int64
+		return func(r Request) (Response, error) {
+			if count.Add(1)%every == 0 {
+				time.Sleep(delay)
+			}
+			return next(r)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package faults
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// writeQuirks create, delete and move in ways that the specification leaves open.
+func writeQuirks() []Quirk {
+	return slices.Concat(createQuirks(), deleteQuirks(), moveQuirks(), []Quirk{
+		{ID: "options/none", Allowed: spec.SilenceESPOptions, Doc: "has no list of provider options", Touches: []string{"options"},
+			Lay: alike(options(bodyForms[0].answer(http.StatusNotFound)))},
+		{ID: "options/object", Allowed: spec.SilenceESPOptions, Doc: "answers with an object of provider options", Touches: []string{"options"},
+			Lay: alike(options(served(map[string]any{"providers": map[string]any{"Google": []any{"personal"}}})))},
+	})
+}
+
+func options(answer Response) Transform {
+	return func(next Handler) Handler {
+		return func(r Request) (Response, error) {
+			if r.Path == spec.OptionsPath {
+				return answer, nil
+			}
+			return next(r)
+		}
+	}
+}
+
+func createQuirks() []Quirk {
+	creates := func(r Request) bool { return r.Operation == spec.CreatePlacementTest }
+	return []Quirk{
+		{ID: "create/read-only-refused", Allowed: spec.SilenceReadOnlySent, Doc: "refuses a body with a read-only field", Touches: []string{"create"},
+			Lay: alike(instead(func(r Request) bool {
+				body, _ := objectIn(r)
+				return creates(r) && slices.ContainsFunc(spec.CreateReadOnly, func(name string) bool { _, sent := body[name]; return sent })
+			}, func(Request) Response { return refusal(http.StatusBadRequest) }))},
+		{ID: "create/unknown-refused", Allowed: spec.SilenceInvalidRequest, Doc: "refuses a body with a member that is not documented", Touches: []string{"create"},
+			Lay: alike(instead(func(r Request) bool {
+				body, _ := objectIn(r)
+				for name := range body {
+					if creates(r) && !slices.Contains(slices.Concat(spec.CreateRequired, spec.CreateOptional), name) {
+						return true
+					}
+				}
+				return false
+			}, func(Request) Response { return refusal(http.StatusUnprocessableEntity) }))},
+		{ID: "create/media-type-required", Allowed: "What the service does: all endpoints use Content-Type: application/json for request bodies", Touches: []string{"media type of requests"},
+			Doc: "refuses a body that is not announced as JSON, and a media type without a body", Lay: alike(instead(func(r Request) bool {
+				announced := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
+				return hasBody(r) != announced
+			}, func(Request) Response { return refusal(http.StatusUnsupportedMediaType) }))},
+		{ID: "create/defaults", Allowed: spec.SilenceOmittedFields, Doc: "gives fields of a test that were not set, or set to null, values of its own", Touches: []string{touchesNull},
+			Lay: alike(onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
+				for name, value := range map[string]any{"delivery_mode": 1, "text_only": false, "not_sending_status": "", "test_code": "", "automations": []any{}, "tags": []any{}, "recipients_labels": []any{}} {
+					if row[name] == nil {
+						row[name] = value
+					}
+				}
+			}))},
+		{ID: "metadata/empty", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown", Doc: "shows metadata without members", Touches: []string{"metadata"},
+			Lay: alike(metadata(map[string]any{}))},
+		{ID: "metadata/rich", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown", Doc: "shows metadata of its own making", Touches: []string{"metadata"},
+			Lay: alike(metadata(map[string]any{"id": 7, "campaign": []any{nil}, "metadata": map[string]any{"": ""}}))},
+	}
+}
+
+func metadata(content map[string]any) Transform {
+	return onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
+		if row["metadata"] != nil {
+			row["metadata"] = content
+		}
+	})
+}
+
+func deleteQuirks() []Quirk {
+	deletes := func(r Request) bool { return r.Method == http.MethodDelete }
+	return []Quirk{
+		{ID: "delete/status-changes", Allowed: "States and transitions: transitions are not shown", Doc: "shows in the answer to a deletion that what is deleted has stopped", Touches: []string{"delete"},
+			Lay: alike(onResource("", func(r Request, row map[string]any) {
+				if !deletes(r) {
+					return
+				}
+				row["status"] = 3
+				for _, time := range []string{"timestamp_next_run", "timestamp_leads_updated"} {
+					if row[time] != nil {
+						row[time] = "2030-12-31T23:59:59.999Z"
+					}
+				}
+			}))},
+		{ID: "delete/brief", Allowed: spec.SilenceOmittedFields, Doc: "answers a deletion with only those fields of the resource that are always there", Touches: []string{"delete"},
+			Unassessed: slices.Concat(
+				onOperation(spec.DeletePlacementTest, requirementsOn("InboxPlacementTest", conditional("InboxPlacementTest", nil))),
+				onOperation(spec.DeleteSubsequence, requirementsOn("Subsequence", conditional("Subsequence", nil)))),
+			Lay: alike(onResource("", func(r Request, row map[string]any) {
+				if deletes(r) {
+					for name := range conditional(spec.MustOperation(r.Operation).Resource, nil) {
+						delete(row, name)
+					}
+				}
+			}))},
+		{ID: "delete/body-refused", Allowed: "Endpoints / Inbox placement tests: request body null or absent", Doc: "refuses a deletion with a body", Touches: []string{"delete"},
+			Lay: alike(instead(func(r Request) bool { return deletes(r) && hasBody(r) && string(r.Body) != "null" }, func(Request) Response { return refusal(http.StatusBadRequest) }))},
+	}
+}
+
+// onOperation narrows patterns of requirements to one operation.
+func onOperation(operation string, requirements []string) []string {
+	narrowed := make([]string, len(requirements))
+	for i, id := range requirements {
+		narrowed[i] = id + " on " + operation
+	}
+	return narrowed
+}
+
+func moveQuirks() []Quirk {
+	accounts := func(id, allowed, doc string, lay func(*Around) Transform) Quirk {
+		return Quirk{ID: "accounts/" + id, Allowed: allowed, Doc: doc, Touches: []string{"accounts"}, Lay: lay}
+	}
+	return []Quirk{
+		accounts("unknown-account-served", spec.SilenceUnknownAccount, "answers a move of an account that nobody has with success", func(a *Around) Transform {
+			return onAll(func(r Request, answer Response) Response {
+				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && a.placesShareAdmin(r) && !a.hasAccounts(r) {
+					return served(map[string]any{"status": "success"})
+				}
+				return answer
+			})
+		}),
+		accounts("unknown-account-422", spec.SilenceUnknownAccount, "answers a move of an account that nobody has with 422", func(a *Around) Transform {
+			return onAll(func(r Request, answer Response) Response {
+				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.hasAccounts(r) {
+					return refusal(http.StatusUnprocessableEntity)
+				}
+				return answer
+			})
+		}),
+		accounts("unknown-workspace-403", spec.SilenceUnknownWorkspace, "answers 403 where a move names a workspace that is not under the key's", func(a *Around) Transform {
+			return onAll(func(r Request, answer Response) Response {
+				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.placesShareAdmin(r) {
+					return refusal(http.StatusForbidden)
+				}
+				return answer
+			})
+		}),
+		accounts("fields-optional", spec.SilenceAccountFields, "takes a move without a source, or to nowhere, for the deletion of a plan and does as told", func(*Around) Transform {
+			return instead(func(r Request) bool {
+				body, ok := objectIn(r)
+				return r.Operation == spec.MoveAccounts && ok && (body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil)
+			}, func(Request) Response { return served(map[string]any{"status": "success"}) })
+		}),
+		{ID: "leads/subsequence-optional", Allowed: spec.SilenceLeadMoveFields, Doc: "takes a move without a subsequence for one to a subsequence of its choice", Touches: []string{"leads"},
+			Lay: func(a *Around) Transform {
+				return asked(func(r Request) bool {
+					body, ok := objectIn(r)
+					_, sent := body["subsequence_id"]
+					return r.Operation == spec.MoveLead && ok && !sent
+				}, func(r *Request) {
+					body, _ := objectIn(*r)
+					body["subsequence_id"] = first(a.Profile.Workspaces[dataset.Main].Subsequences)
+					r.Body = encode(body)
+				})
+			}},
+	}
+}
+
+// placesShareAdmin reports whether a move names two workspaces of the key's.
+func (a *Around) placesShareAdmin(r Request) bool {
+	key, _ := a.keyOf(r)
+	body, _ := objectIn(r)
+	for _, place := range []string{"source_workspace_id", "destination_workspace_id"} {
+		known := false
+		for _, w := range a.Profile.Workspaces {
+			known = known || w.ID == textOf(body, place) && (w.Admin == key.Workspace || w.Admin == a.Profile.Workspaces[key.Workspace].ID)
+		}
+		if !known {
+			return false
+		}
+	}
+	return true
+}
+
+// hasAccounts reports whether a move names an account that the profile lists.
+func (a *Around) hasAccounts(r Request) bool {
+	body, _ := objectIn(r)
+	emails, _ := body["emails"].([]any)
+	for _, w := range a.Profile.Workspaces {
+		if slices.ContainsFunc(emails, func(email any) bool { text, _ := email.(string); return slices.Contains(w.Accounts, text) }) {
+			return true
+		}
+	}
+	return false
+}

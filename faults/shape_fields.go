@@ -1,0 +1,90 @@
+package faults
+
+import (
+	"fmt"
+	"net/http"
+
+	"outreach.example/conformance/spec"
+)
+
+// fieldDefects break what each row of the field tables says, on each operation
+// that shows the resource. The plainest damage to a field is in every row, all
+// others hide in some rows; one that is the only one does both.
+func fieldDefects() []Defect {
+	var defects []Defect
+	for _, op := range spec.Operations() {
+		for _, f := range spec.Fields() {
+			for _, aspect := range []spec.Aspect{spec.Type, spec.Value, spec.Present} {
+				if spec.Has(spec.Pair{Requirement: f.Requirement(aspect), Operation: op.ID}) && f.Resource == op.Resource {
+					defects = append(defects, defectsOf(op, f, aspect)...)
+				}
+			}
+		}
+	}
+	return defects
+}
+
+func defectsOf(op spec.Operation, f spec.Field, aspect spec.Aspect) []Defect {
+	var defects []Defect
+	add := func(d fieldDamage, where reach) {
+		defects = append(defects, Defect{
+			ID:     defectID(op.ID, f.Path, d.id, where.id),
+			Breaks: spec.Pair{Requirement: f.Requirement(aspect), Operation: op.ID},
+			Doc:    sentence(fmt.Sprintf(d.words, f.Path), where.words),
+			Lay:    damaging(op, f, d.wrong, where),
+		})
+	}
+	damages := damagesOf(f, aspect)
+	for i, d := range damages {
+		if i == 0 {
+			add(d, everyRow)
+		}
+		if i > 0 || len(damages) == 1 && !givesOneAnswer(op.ID) {
+			add(d, drawn(hidingPlaces(op), f.Requirement(aspect)+d.id))
+		}
+	}
+	return defects
+}
+
+// damaging changes a field in the rows that are within reach.
+func damaging(op spec.Operation, f spec.Field, wrong func(any) any, where reach) func(*Around) Transform {
+	return func(a *Around) Transform {
+		return func(next Handler) Handler {
+			pick := where.pick(a, next)
+			sample := sampleOf(f.Resource)
+			return onBody(op.ID, http.StatusOK, func(r Request, body any) any {
+				rows := pick(r, body, rowsIn(op.ID, body))
+				slots := slotsIn(rows, f.Path, where.onePlace)
+				if len(slots) == 0 && len(rows) > 0 && mayShow(a, r, f) {
+					// No row shows the field, so that nothing could be wrong
+					// with it: one row is given it.
+					graft(rows[0], sample, f.Path)
+					slots = slotsIn(rows[:1], f.Path, where.onePlace)
+				}
+				for _, s := range slots {
+					s.set(wrong(s.value))
+				}
+				return body
+			})(next)
+		}
+	}
+}
+
+// slotsIn returns the places of a field in rows: all, or the last of each row.
+func slotsIn(rows []map[string]any, path string, onePlace bool) []slot {
+	var slots []slot
+	for _, r := range rows {
+		at := slotsAt(r, path)
+		if onePlace && len(at) > 1 {
+			at = at[len(at)-1:]
+		}
+		slots = append(slots, at...)
+	}
+	return slots
+}
+
+// mayShow reports whether an answer may show a field that it does not show:
+// metadata is for those who ask for it, and a request may have parts of a row left out.
+func mayShow(a *Around, r Request, f spec.Field) bool {
+	return f.Path != "metadata" && !a.filtersRows(r)
+}

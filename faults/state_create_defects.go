@@ -1,0 +1,262 @@
+package faults
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"outreach.example/conformance/spec"
+)
+
+// creations remembers the body that each test was created from.
+type creations struct {
+	mu     sync.Mutex
+	bodies map[string]map[string]any // by the test's id
+}
+
+// watch notes what goes by.
+func (c *creations) watch(next Handler) Handler {
+	return func(r Request) (Response, error) {
+		answer, err := next(r)
+		if r.Operation != spec.CreatePlacementTest || err != nil || answer.Status != http.StatusOK {
+			return answer, err
+		}
+		if sent, ok := objectIn(r); ok {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if c.bodies == nil {
+				c.bodies = map[string]map[string]any{}
+			}
+			c.bodies[textIn(answer, "id")] = sent
+		}
+		return answer, err
+	}
+}
+
+// sent returns the value that the body of the test's creation had for a field;
+// nil if it had none, or null, or the test was there before.
+func (c *creations) sent(id, field string) any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bodies[id][field]
+}
+
+// onCreated changes the tests that were created with a value for the field,
+// wherever the operation shows them.
+func onCreated(operation, field string, change func(row map[string]any, sent any)) Transform {
+	return func(next Handler) Handler {
+		made := &creations{}
+		edit := onRows(operation, func(_ Request, rows []map[string]any) {
+			for _, row := range rows {
+				if sent := made.sent(textOf(row, "id"), field); sent != nil {
+					change(row, sent)
+				}
+			}
+		})
+		return Chain(edit, made.watch)(next)
+	}
+}
+
+// testFields are the fields of the body that creates a test, each with the ways
+// in which it may be kept badly.
+var testFields = []struct {
+	name    string
+	damages []damage
+}{
+	{"name", []damage{cutShort, caseFlipped, recoded}},
+	{"type", []damage{another("1", "2")}},
+	{"sending_method", []damage{another("1", "2")}},
+	{"email_subject", []damage{cutShort, recoded}},
+	{"email_body", []damage{markupEscaped, cutShort, recoded}},
+	{"emails", []damage{firstTwice, emptied}},
+	{"delivery_mode", []damage{another("1", "2"), nulled}},
+	{"description", []damage{cutShort, recoded, nulled, lost}},
+	{"schedule", []damage{member("timezone", another("Etc/GMT+12", "Asia/Tokyo")), dayLost, member("timing", member("from", another("00:00", "09:31"))), lost}},
+	{"campaign_id", []damage{otherID, nulled, lost}},
+	{"test_code", []damage{caseFlipped, cutShort, nulled, lost}},
+	{"tags", []damage{firstTwice, emptied, nulled, lost}},
+	{"text_only", []damage{negated, nulled, lost}},
+	{"recipients_labels", []damage{memberLost, firstTwice, emptied}},
+	{"timestamp_next_run", []damage{hourLater, nulled, lost}},
+	{"automations", []damage{memberLost, emptied, nulled, lost}},
+	{"status", []damage{another("1", "2", "3"), nulled}},
+	{"not_sending_status", []damage{another("daily_limits_hit", "other"), nulled, lost}},
+}
+
+// testViews are the operations that show a created test.
+var testViews = []string{spec.CreatePlacementTest, spec.GetPlacementTest, spec.ListPlacementTests}
+
+// storedDefects show a field of a created test otherwise than it was sent, in
+// one of the places alone.
+func storedDefects() []Defect {
+	var defects []Defect
+	for _, field := range testFields {
+		requirement := "STATE-CREATE-" + strings.ToUpper(field.name)
+		for _, operation := range testViews {
+			for _, d := range field.damages {
+				defects = append(defects, breaking(requirement, operation, "created-"+field.name+"-"+d.name,
+					"shows the "+field.name+" of a test that was just created "+d.doc,
+					onCreated(operation, field.name, func(row map[string]any, _ any) { d.apply(row, field.name) })))
+			}
+		}
+		if slices.Contains(spec.CreateOptional, field.name) {
+			defects = append(defects, unseenDefects(requirement, field.name)...)
+		}
+	}
+	return defects
+}
+
+// unseenDefects forget, in one place, all of a test that has the field. With a
+// required field that would be every test.
+func unseenDefects(requirement, field string) []Defect {
+	return []Defect{
+		breaking(requirement, spec.GetPlacementTest, "not-found-with-"+field,
+			"does not find a test that was created with "+field, func(next Handler) Handler {
+				made := &creations{}
+				sent := func(r Request) bool { return made.sent(r.ID, field) != nil }
+				return Chain(where(spec.GetPlacementTest, sent, refusing(http.StatusNotFound)), made.watch)(next)
+			}),
+		breaking(requirement, spec.ListPlacementTests, "not-listed-with-"+field,
+			"does not list a test that was created with "+field, func(next Handler) Handler {
+				made := &creations{}
+				hide := withoutRows(spec.ListPlacementTests, func(_ Request, row map[string]any) bool {
+					return made.sent(textOf(row, "id"), field) != nil
+				})
+				return Chain(hide, made.watch)(next)
+			}),
+	}
+}
+
+// acceptDefects refuse bodies that are valid, or serve them and keep nothing.
+func acceptDefects() []Defect {
+	var defects []Defect
+	creating := func(requirement, damage, doc string, fits func(body map[string]any) bool, b behaviour) {
+		defects = append(defects, breaking(requirement, spec.CreatePlacementTest, damage, doc,
+			where(spec.CreatePlacementTest, func(r Request) bool {
+				body, ok := objectIn(r)
+				return ok && fits(body)
+			}, b)))
+	}
+	for _, value := range []bool{true, false} {
+		word := "run-immediately-" + strconv.FormatBool(value)
+		fits := func(body map[string]any) bool { return body["run_immediately"] == value }
+		creating("STATE-CREATE-RUN_IMMEDIATELY", word+"-refused", "refuses a body whose run_immediately is "+strconv.FormatBool(value), fits, refusing(http.StatusBadRequest))
+		creating("STATE-CREATE-RUN_IMMEDIATELY", word+"-not-stored", "answers with a test that is not there when run_immediately is "+strconv.FormatBool(value), fits, createInPassing)
+	}
+	isNull := func(field string) func(map[string]any) bool {
+		return func(body map[string]any) bool {
+			value, sent := body[field]
+			return sent && value == nil
+		}
+	}
+	for _, field := range nullableTestFields() {
+		creating("STATE-CREATE-NULL", field+"-null-refused", "refuses null for "+field, isNull(field), refusing(http.StatusBadRequest))
+	}
+	description := isNull("description")
+	creating("STATE-CREATE-NULL", "null-breaks", "breaks down on null for description", description, refusing(http.StatusInternalServerError))
+	creating("STATE-CREATE-NULL", "null-not-stored", "answers with a test that is not there when description is null", description, createInPassing)
+	return defects
+}
+
+// nullableTestFields are the optional fields that may be null.
+func nullableTestFields() []string {
+	var names []string
+	for _, f := range spec.Fields() {
+		if f.Resource == "InboxPlacementTest" && strings.HasSuffix(f.Type, " or null") && slices.Contains(spec.CreateOptional, f.Path) {
+			names = append(names, f.Path)
+		}
+	}
+	return names
+}
+
+// twinDefects make fewer than two tests of the same body sent twice.
+func twinDefects() []Defect {
+	twin := func(damage, doc string, again func(next Handler, r Request, before Response) (Response, error)) Defect {
+		return breaking("STATE-CREATE-DISTINCT", spec.CreatePlacementTest, damage, doc, func(next Handler) Handler {
+			var mu sync.Mutex
+			answers := map[string]Response{}
+			return where(spec.CreatePlacementTest, anyRequest, func(next Handler, r Request) (Response, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if before, ok := answers[string(r.Body)]; ok {
+					return again(next, r, before)
+				}
+				answer, err := next(r)
+				if err == nil && answer.Status == http.StatusOK {
+					answers[string(r.Body)] = answer
+				}
+				return answer, err
+			})(next)
+		})
+	}
+	return []Defect{
+		twin("twin-same", "answers a body that it has seen before with the test that it made then",
+			func(_ Handler, _ Request, before Response) (Response, error) { return before, nil }),
+		twin("twin-not-stored", "answers a body that it has seen before with a test that is not there",
+			func(next Handler, r Request, _ Response) (Response, error) { return createInPassing(next, r) }),
+		twin("twin-replaces", "deletes a test when the same body is sent again",
+			func(next Handler, r Request, before Response) (Response, error) {
+				if answer, err := next(r.redirected(spec.DeletePlacementTest, textIn(before, "id"))); err != nil {
+					return answer, err
+				}
+				return next(r)
+			}),
+	}
+}
+
+// readOnlyDefects show, in one of the places, the value that a body had for a
+// read-only field.
+func readOnlyDefects() []Defect {
+	var defects []Defect
+	for _, field := range spec.CreateReadOnly {
+		strip := onRequest(spec.CreatePlacementTest, func(r Request) Request {
+			if body, ok := objectIn(r); ok {
+				delete(body, field)
+				r.Body = encode(body)
+			}
+			return r
+		})
+		for _, view := range []struct{ operation, word string }{
+			{spec.CreatePlacementTest, "the answer"}, {spec.GetPlacementTest, "a get"}, {spec.ListPlacementTests, "the list"},
+		} {
+			take := onCreated(view.operation, field, func(row map[string]any, sent any) { row[field] = sent })
+			defects = append(defects, breaking("STATE-READ_ONLY-"+strings.ToUpper(field), spec.CreatePlacementTest,
+				field+"-taken-in-"+strings.Fields(view.word)[1], "lets a body set "+field+", as "+view.word+" shows", Chain(take, strip)))
+		}
+	}
+	return defects
+}
+
+// likenessDefects show a test in one way in a get and in another in the list.
+func likenessDefects() []Defect {
+	const requirement, get = "STATE-GET-LIST", spec.GetPlacementTest
+	differs := func(field string, d damage) Defect {
+		return breaking(requirement, get, field+"-unlike-list", "shows "+field+" in a get "+d.doc,
+			onRows(get, func(_ Request, rows []map[string]any) {
+				for _, row := range rows {
+					d.apply(row, field)
+				}
+			}))
+	}
+	var defects []Defect
+	for _, field := range testFields {
+		defects = append(defects, differs(field.name, field.damages[0]))
+	}
+	return append(defects,
+		differs("id", otherID),
+		differs("recipients", firstTwice),
+		differs("timestamp_created", hourLater),
+		breaking(requirement, get, "half-unlike-list", "shows the name of every other test in a get without its last character",
+			onRows(get, func(_ Request, rows []map[string]any) {
+				for _, row := range rows {
+					if id := textOf(row, "id"); id != "" && id[len(id)-1]%2 == 0 {
+						cutShort.apply(row, "name")
+					}
+				}
+			})),
+		breaking(requirement, get, "list-unlike-created", "shows the name of a test that was just created without its last character in the list",
+			onCreated(spec.ListPlacementTests, "name", func(row map[string]any, _ any) { cutShort.apply(row, "name") })),
+	)
+}

@@ -1,0 +1,281 @@
+package faults
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// deletions remembers what an operation deleted.
+type deletions struct {
+	operation string
+	mu        sync.Mutex
+	rows      map[string]any // by id
+}
+
+// watch notes what goes by.
+func (d *deletions) watch(next Handler) Handler {
+	return func(r Request) (Response, error) {
+		answer, err := next(r)
+		if r.Operation != d.operation || err != nil || answer.Status != http.StatusOK {
+			return answer, err
+		}
+		if row, ok := decode(answer.Body); ok {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if d.rows == nil {
+				d.rows = map[string]any{}
+			}
+			d.rows[r.ID] = row
+		}
+		return answer, err
+	}
+}
+
+// row returns what was deleted under the id.
+func (d *deletions) row(id string) (any, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	row, ok := d.rows[id]
+	return row, ok
+}
+
+// all returns what was deleted, in the order of the ids.
+func (d *deletions) all() []any {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var rows []any
+	for _, id := range slices.Sorted(maps.Keys(d.rows)) {
+		rows = append(rows, d.rows[id])
+	}
+	return rows
+}
+
+// afterDeletion lays something that knows what the operation has deleted.
+func afterDeletion(operation string, lay func(*deletions) Transform) Transform {
+	return func(next Handler) Handler {
+		gone := &deletions{operation: operation}
+		return Chain(lay(gone), gone.watch)(next)
+	}
+}
+
+// asGone answers an operation's requests for what was deleted in its own way.
+func asGone(deleting, operation string, answer func(row any) Response) Transform {
+	return afterDeletion(deleting, func(gone *deletions) Transform {
+		isGone := func(r Request) bool { _, ok := gone.row(r.ID); return ok }
+		return where(operation, isGone, func(_ Handler, r Request) (Response, error) {
+			row, _ := gone.row(r.ID)
+			return answer(row), nil
+		})
+	})
+}
+
+func refusedAs(status int) func(any) Response { return func(any) Response { return refusal(status) } }
+
+func unchanged(row any) Response { return served(row) }
+
+// deleteDefects do not delete, or not what was named, or not that alone.
+func deleteDefects() []Defect {
+	var defects []Defect
+	for _, operation := range []string{spec.DeletePlacementTest, spec.DeleteSubsequence} {
+		defects = append(defects, deleteAnswerDefects(operation)...)
+		defects = append(defects, notDeletedDefects(operation)...)
+		defects = append(defects, deletesMoreDefects(operation)...)
+	}
+	return append(defects, getDeletedDefects()...)
+}
+
+// deletedFields are fields that a deletion does not touch, each with a damage.
+var deletedFields = map[string][]struct {
+	name string
+	damage
+}{
+	spec.DeletePlacementTest: {
+		{"id", otherID}, {"name", cutShort}, {"type", another("1", "2")}, {"sending_method", another("1", "2")}, {"email_subject", caseFlipped},
+		{"email_body", markupEscaped}, {"emails", firstTwice}, {"recipients", firstTwice}, {"timestamp_created", hourLater},
+	},
+	spec.DeleteSubsequence: {
+		{"id", otherID}, {"name", cutShort}, {"timestamp_created", hourLater}, {"parent_campaign", otherID},
+		{"conditions", member("reply_contains", on("marked", "with a mark", func(s string) any { return s + "." }))},
+		{"sequences", firstStepTwice}, {"sequences", emptied}, {"daily_limit_mode", another("inherit", "custom", "unlimited")}, {"ignore_account_daily_limit", negated},
+	},
+}
+
+// deleteAnswerDefects answer with something else than what was deleted.
+func deleteAnswerDefects(operation string) []Defect {
+	const requirement = "STATE-DELETE-ANSWER"
+	var defects []Defect
+	for _, field := range deletedFields[operation] {
+		defects = append(defects, breaking(requirement, operation, "answers-"+field.name+"-"+field.damage.name,
+			"answers a deletion with "+field.name+" "+field.doc, onRows(operation, func(_ Request, rows []map[string]any) {
+				for _, row := range rows {
+					field.apply(row, field.name)
+				}
+			})))
+	}
+	another := func(damage, doc string, change func(r Request, other map[string]any)) Defect {
+		return breakingAround(requirement, operation, damage, doc, func(a *Around) Transform {
+			return where(operation, anyRequest, func(next Handler, r Request) (Response, error) {
+				rows := a.readList(next, listOf[operation], a.readerOf(r))
+				answer, err := next(r)
+				i := slices.IndexFunc(rows, func(row map[string]any) bool { return row["id"] != r.ID })
+				if err != nil || answer.Status != http.StatusOK || i < 0 {
+					return answer, err
+				}
+				change(r, rows[i])
+				return served(rows[i]), nil
+			})
+		})
+	}
+	return append(defects,
+		another("answers-another", "answers a deletion with another resource of the list", func(Request, map[string]any) {}),
+		another("answers-another-under-its-id", "answers a deletion with another resource under the id of the deleted one",
+			func(r Request, other map[string]any) { other["id"] = r.ID }),
+	)
+}
+
+// notDeletedDefects leave what was deleted in the list, or find it a second time.
+func notDeletedDefects(operation string) []Defect {
+	ghost := func(damage, where string, page func(*Around) onePage) Defect {
+		return breakingAround("STATE-DELETE-LIST", operation, damage, "shows what was deleted on "+where+" of the list", func(a *Around) Transform {
+			return afterDeletion(operation, func(gone *deletions) Transform {
+				fits := page(a)
+				return withItems(listOf[operation], func(r Request, page any, items []any) []any {
+					if !fits(r, page) {
+						return items
+					}
+					return append(items, gone.all()...)
+				})
+			})
+		})
+	}
+	return []Defect{
+		breakingAround("STATE-DELETE-LIST", operation, "does-nothing", "answers a deletion as if it had been done and does nothing", notDeleting(operation)),
+		ghost("stays-on-first-page", "the first page", func(a *Around) onePage { return a.isFirst }),
+		ghost("stays-on-last-page", "the last page", func(*Around) onePage { return isLast }),
+		breaking("STATE-DELETE-AGAIN", operation, "twice-served", "answers a second deletion like the first", asGone(operation, operation, unchanged)),
+		breaking("STATE-DELETE-AGAIN", operation, "twice-410", "answers a second deletion with 410", asGone(operation, operation, refusedAs(http.StatusGone))),
+		breaking("STATE-DELETE-AGAIN", operation, "twice-400", "answers a second deletion with 400", asGone(operation, operation, refusedAs(http.StatusBadRequest))),
+		breaking("STATE-DELETE-AGAIN", operation, "twice-500", "breaks down on a second deletion", asGone(operation, operation, refusedAs(http.StatusInternalServerError))),
+	}
+}
+
+// notDeleting answers a deletion with the resource and leaves it where it is.
+func notDeleting(operation string) func(*Around) Transform {
+	return func(a *Around) Transform {
+		return where(operation, anyRequest, func(next Handler, r Request) (Response, error) {
+			row, ok := a.rowByID(next, listOf[operation], a.readerOf(r), r.ID)
+			if !ok {
+				return next(r)
+			}
+			return served(row), nil
+		})
+	}
+}
+
+// getDeletedDefects find a test that was deleted.
+func getDeletedDefects() []Defect {
+	const requirement, operation, get = "STATE-DELETE-GET", spec.DeletePlacementTest, spec.GetPlacementTest
+	return []Defect{
+		breakingAround(requirement, operation, "leaves-all", "answers a deletion as if it had been done and still has the test", notDeleting(operation)),
+		breaking(requirement, operation, "leaves-a-copy", "still shows a deleted test in a get, though not in the list", asGone(operation, get, unchanged)),
+		breaking(requirement, operation, "get-410", "answers 410 to a get of a deleted test", asGone(operation, get, refusedAs(http.StatusGone))),
+		breaking(requirement, operation, "get-400", "answers 400 to a get of a deleted test", asGone(operation, get, refusedAs(http.StatusBadRequest))),
+		breaking(requirement, operation, "get-500", "breaks down on a get of a deleted test", asGone(operation, get, refusedAs(http.StatusInternalServerError))),
+	}
+}
+
+// deletesMoreDefects take others out of the list with what was deleted. They
+// hide them and delete nothing.
+func deletesMoreDefects(operation string) []Defect {
+	victims := []struct {
+		damage, who string
+		of          func(ids []string, i int) []string // ids in their order; that of the deleted one is at i
+	}{
+		{"takes-the-next", "the next younger one", func(ids []string, i int) []string { return ids[i+1 : min(i+2, len(ids))] }},
+		{"takes-the-one-before", "the next older one", func(ids []string, i int) []string { return ids[max(i-1, 0):i] }},
+		{"takes-the-younger", "all younger ones", func(ids []string, i int) []string { return ids[i+1:] }},
+		{"takes-the-older", "all older ones", func(ids []string, i int) []string { return ids[:i] }},
+	}
+	var defects []Defect
+	for _, v := range victims {
+		defects = append(defects, breakingAround("STATE-DELETE-OTHERS", operation, v.damage, "deletes "+v.who+" with what was named", func(a *Around) Transform {
+			return func(next Handler) Handler {
+				var mu sync.Mutex
+				hidden := map[string]bool{}
+				hide := withoutRows(listOf[operation], func(_ Request, row map[string]any) bool {
+					mu.Lock()
+					defer mu.Unlock()
+					return hidden[textOf(row, "id")]
+				})
+				take := where(operation, anyRequest, func(next Handler, r Request) (Response, error) {
+					ids := idsInOrder(a.readList(next, listOf[operation], a.readerOf(r)))
+					answer, err := next(r)
+					if i, found := slices.BinarySearch(ids, r.ID); found && err == nil && answer.Status == http.StatusOK {
+						mu.Lock()
+						defer mu.Unlock()
+						for _, id := range v.of(ids, i) {
+							hidden[id] = true
+						}
+					}
+					return answer, err
+				})
+				return Chain(hide, take)(next)
+			}
+		}))
+	}
+	return defects
+}
+
+// idsInOrder returns the ids of rows in their order, which is that of time.
+func idsInOrder(rows []map[string]any) []string {
+	ids := make([]string, 0, len(rows))
+	for _, row := range rows {
+		ids = append(ids, textOf(row, "id"))
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// moveToDeletedDefects move leads to subsequences that were deleted, or refuse
+// to in another way than with 404.
+func moveToDeletedDefects() []Defect {
+	const requirement, operation = "STATE-DELETE-MOVE", spec.MoveLead
+	moving := func(damage, doc string, answer func(*Around) behaviour) Defect {
+		return breakingAround(requirement, operation, damage, doc, func(a *Around) Transform {
+			return afterDeletion(spec.DeleteSubsequence, func(gone *deletions) Transform {
+				return where(operation, func(r Request) bool {
+					body, _ := objectIn(r)
+					_, ok := gone.row(textOf(body, "subsequence_id"))
+					return ok
+				}, answer(a))
+			})
+		})
+	}
+	defects := []Defect{moving("to-deleted-served", "moves a lead to a subsequence that was deleted", func(a *Around) behaviour {
+		return inTheNameOf(first(a.Profile.Workspaces[dataset.Main].Subsequences))
+	})}
+	for _, status := range []int{http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusInternalServerError} {
+		defects = append(defects, moving(fmt.Sprintf("to-deleted-%d", status), fmt.Sprintf("answers %d to the move of a lead to a subsequence that was deleted", status),
+			func(*Around) behaviour { return refusing(status) }))
+	}
+	return defects
+}
+
+// inTheNameOf moves a lead to that subsequence and shows it in the one that was named.
+func inTheNameOf(subsequence string) behaviour {
+	return func(next Handler, r Request) (Response, error) {
+		body, _ := objectIn(r)
+		var names renaming
+		body["subsequence_id"] = names.add(textOf(body, "subsequence_id"), subsequence)
+		r.Body = encode(body)
+		answer, err := next(r)
+		answer.Body = names.undo(answer.Body)
+		return answer, err
+	}
+}

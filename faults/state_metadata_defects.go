@@ -1,0 +1,86 @@
+package faults
+
+import (
+	"outreach.example/conformance/spec"
+)
+
+// withMetadata is the query parameter that asks for metadata.
+const withMetadata = "with_metadata"
+
+// asksMetadata fits a request with that value of the parameter; "" is none.
+func asksMetadata(value string) func(Request) bool {
+	return func(r Request) bool {
+		return r.Query.Get(withMetadata) == value && r.Query.Has(withMetadata) == (value != "")
+	}
+}
+
+func hasCampaign(row map[string]any) bool { return row["campaign_id"] != nil }
+
+func hasNoCampaign(row map[string]any) bool { return row["campaign_id"] == nil }
+
+func addMetadata(row map[string]any) { row["metadata"] = map[string]any{"tags": []any{}} }
+
+func dropMetadata(row map[string]any) { delete(row, "metadata") }
+
+// metadataDefects show metadata in a get that did not ask for it, or not in one that did.
+func metadataDefects() []Defect {
+	const get = spec.GetPlacementTest
+	var defects []Defect
+	for _, t := range []struct{ requirement, damage, doc, asked, taken string }{
+		{"META-TRUE", "metadata-never", "does not know with_metadata", "true", ""},
+		{"META-TRUE", "metadata-inverted", "takes with_metadata=true for false", "true", "false"},
+		{"META-FALSE", "metadata-at-any-word", "takes with_metadata=false for true", "false", "true"},
+		{"META-ABSENT", "metadata-by-default", "shows metadata unasked", "", "true"},
+	} {
+		defects = append(defects, breaking(t.requirement, get, t.damage, t.doc, where(get, asksMetadata(t.asked), func(next Handler, r Request) (Response, error) {
+			r = r.clone()
+			r.Query.Del(withMetadata)
+			if t.taken != "" {
+				r.Query.Set(withMetadata, t.taken)
+			}
+			return next(r)
+		})))
+	}
+	for _, t := range []struct {
+		requirement, damage, doc, asked string
+		fits                            func(row map[string]any) bool
+		change                          func(row map[string]any)
+	}{
+		{"META-TRUE", "no-metadata-with-campaign", "shows no metadata of tests with a campaign", "true", hasCampaign, dropMetadata},
+		{"META-TRUE", "no-metadata-without-campaign", "shows no metadata of tests without a campaign", "true", hasNoCampaign, dropMetadata},
+		{"META-FALSE", "metadata-with-campaign", "shows metadata of tests with a campaign in spite of with_metadata=false", "false", hasCampaign, addMetadata},
+		{"META-FALSE", "metadata-without-campaign", "shows metadata of tests without a campaign in spite of with_metadata=false", "false", hasNoCampaign, addMetadata},
+		{"META-ABSENT", "unasked-metadata-with-campaign", "shows metadata of tests with a campaign unasked", "", hasCampaign, addMetadata},
+		{"META-ABSENT", "unasked-metadata-without-campaign", "shows metadata of tests without a campaign unasked", "", hasNoCampaign, addMetadata},
+	} {
+		defects = append(defects, breaking(t.requirement, get, t.damage, t.doc, onRows(get, func(r Request, rows []map[string]any) {
+			for _, row := range rows {
+				if asksMetadata(t.asked)(r) && t.fits(row) {
+					t.change(row)
+				}
+			}
+		})))
+	}
+	return defects
+}
+
+// metadataElsewhereDefects show metadata in an answer that never has it.
+func metadataElsewhereDefects() []Defect {
+	var defects []Defect
+	shows := func(operation, damage, which string, of func(rows []map[string]any) []map[string]any) {
+		defects = append(defects, breaking("META-ELSEWHERE", operation, damage, "shows metadata of "+which,
+			onRows(operation, func(_ Request, rows []map[string]any) {
+				for _, row := range of(rows) {
+					addMetadata(row)
+				}
+			})))
+	}
+	for _, operation := range []string{spec.CreatePlacementTest, spec.ListPlacementTests, spec.DeletePlacementTest} {
+		shows(operation, "metadata-everywhere", "every test", func(rows []map[string]any) []map[string]any { return rows })
+		for name, fits := range map[string]func(map[string]any) bool{"with": hasCampaign, "without": hasNoCampaign} {
+			shows(operation, "metadata-"+name+"-campaign", "tests "+name+" a campaign", func(rows []map[string]any) []map[string]any { return keepRows(rows, fits) })
+		}
+	}
+	shows(spec.ListPlacementTests, "metadata-in-last-row", "the last test of a page", finalRow)
+	return defects
+}

@@ -1,0 +1,217 @@
+package judge
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+var (
+	listStatus   = spec.Pair{Requirement: "STATUS-200", Operation: spec.ListLeadLists}
+	phonesStatus = spec.Pair{Requirement: "STATUS-200", Operation: spec.ListPhoneNumbers}
+	unboundOrder = spec.Pair{Requirement: "PAGE-ORDER", Operation: spec.ListDFYOrders} // its rows have no id
+	wrong        = reports.Violation{Spec: "a spec", Pointer: "status", Expected: "200", Actual: "500"}
+)
+
+func only(t *testing.T, l *Ledger) reports.Check {
+	t.Helper()
+	checks := l.Checks()
+	if len(checks) != 1 {
+		t.Fatalf("%d checks instead of one: %+v", len(checks), checks)
+	}
+	return checks[0]
+}
+
+// Evidence of every kind, in any order and number: what was seen to be broken
+// outweighs trouble, trouble outweighs what was assessed, and nothing is a pass.
+func TestOutcomes(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l := NewLedger([]spec.Pair{listStatus})
+		var violated, troubled, missed, assessed int
+		for range rapid.IntRange(0, 12).Draw(rt, "pieces of evidence") {
+			switch rapid.SampledFrom([]string{"violated", "troubled", "missing", "assessed"}).Draw(rt, "evidence") {
+			case "violated":
+				violated++
+				l.Violated(listStatus, wrong)
+			case "troubled":
+				troubled++
+				l.Troubled("a spec", "it broke", listStatus)
+			case "missing":
+				missed++
+				l.Missing(listStatus, "a key")
+			case "assessed":
+				n := rapid.IntRange(1, 3).Draw(rt, "times")
+				assessed += n
+				l.Assessed(listStatus, n)
+			}
+		}
+		want := reports.Pass
+		switch {
+		case violated > 0:
+			want = reports.Fail
+		case troubled > 0:
+			want = reports.Error
+		case assessed == 0:
+			want = reports.NotAssessed
+		}
+		check := only(t, l)
+		if check.Outcome != want || check.Assessments != assessed || check.ViolationCount != violated {
+			rt.Fatalf("%s with %d assessments and %d violations, after %d violations, %d troubles, %d inputs missing and %d assessments",
+				check.Outcome, check.Assessments, check.ViolationCount, violated, troubled, missed, assessed)
+		}
+		if (check.Outcome == reports.NotAssessed) != (len(check.Missing) > 0) {
+			rt.Fatalf("%s, and %q missing", check.Outcome, check.Missing)
+		}
+		if (l.Violations() > 0) != (violated > 0) || (len(l.Troubles()) > 0) != (troubled > 0) {
+			rt.Fatalf("%d violations and %d troubles in all", l.Violations(), len(l.Troubles()))
+		}
+	})
+}
+
+func TestWhatIsMissingIsNamedOnce(t *testing.T) {
+	g := NewWithT(t)
+	l := NewLedger([]spec.Pair{listStatus})
+	g.Expect(only(t, l).Missing).To(HaveLen(1), "even if nobody said what")
+	for _, input := range []string{"a key", "an id", "a key"} {
+		l.Missing(listStatus, input)
+	}
+	g.Expect(only(t, l).Missing).To(Equal([]string{"a key", "an id"}))
+}
+
+func TestViolationsAreKeptInPartAndCountedInFull(t *testing.T) {
+	g := NewWithT(t)
+	l := NewLedger([]spec.Pair{listStatus, phonesStatus})
+	for i := range 12 {
+		v := wrong
+		v.Actual = fmt.Sprint(500 + i)
+		l.Violated(listStatus, v)
+	}
+	l.Violated(phonesStatus, wrong)
+	check := l.Checks()[0]
+	g.Expect(check.ViolationCount).To(Equal(12))
+	g.Expect(check.Violations).To(HaveLen(keptViolations))
+	g.Expect(check.Violations[0].Actual).To(Equal("500"), "the first are kept")
+	requirement, _ := spec.FindRequirement("STATUS-200")
+	for _, v := range check.Violations {
+		g.Expect(v.Statement).To(Equal(requirement.Statement))
+		g.Expect(v.Section).To(Equal(requirement.Section))
+	}
+	g.Expect(l.Violations()).To(Equal(13), "over all pairs")
+}
+
+func TestWhatTheCatalogueDoesNotKnowPanics(t *testing.T) {
+	for name, use := range map[string]func(*Ledger){
+		"opening":  func(*Ledger) { NewLedger([]spec.Pair{unboundOrder}) },
+		"asking":   func(l *Ledger) { l.Selected(unboundOrder) },
+		"assessed": func(l *Ledger) { l.Assessed(unboundOrder, 1) },
+		"violated": func(l *Ledger) { l.Violated(unboundOrder, wrong) },
+		"missing":  func(l *Ledger) { l.Missing(unboundOrder, "a key") },
+		"troubled": func(l *Ledger) { l.Troubled("a spec", "it broke", unboundOrder) },
+		"unknown":  func(l *Ledger) { l.Assessed(spec.Pair{Requirement: "NO-SUCH", Operation: spec.ListLeadLists}, 1) },
+		"observed": func(l *Ledger) { l.Observe("SILENT-NO-SUCH", spec.ListLeadLists, "x") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(func() { use(NewLedger([]spec.Pair{listStatus})) }).To(Panic())
+		})
+	}
+}
+
+// Rules see requirements that nobody asked for: those leave no trace.
+func TestEvidenceOnUnselectedPairsIsLetGo(t *testing.T) {
+	g := NewWithT(t)
+	l := NewLedger([]spec.Pair{listStatus})
+	l.Assessed(phonesStatus, 1)
+	l.Violated(phonesStatus, wrong)
+	l.Missing(phonesStatus, "a key")
+	l.Troubled("a spec", "it broke", phonesStatus)
+	g.Expect(l.Selected(phonesStatus)).To(BeFalse())
+	g.Expect(l.Selected(listStatus)).To(BeTrue())
+	g.Expect(l.Violations()).To(BeZero())
+	g.Expect(only(t, l).Outcome).To(Equal(reports.NotAssessed))
+	g.Expect(l.Troubles()).To(HaveLen(1), "trouble is told whomever it met")
+}
+
+func TestChecksStandInTheCataloguesOrder(t *testing.T) {
+	g := NewWithT(t)
+	all := spec.Pairs()
+	reversed := make([]spec.Pair, len(all))
+	for i, p := range all {
+		reversed[len(all)-1-i] = p
+	}
+	var order []spec.Pair
+	for _, c := range NewLedger(reversed).Checks() {
+		order = append(order, spec.Pair{Requirement: c.Requirement, Operation: c.Operation})
+		requirement, _ := spec.FindRequirement(c.Requirement)
+		g.Expect([]string{c.Group, c.Level}).To(Equal([]string{string(requirement.Group), string(requirement.Level)}))
+	}
+	g.Expect(order).To(Equal(all))
+}
+
+func TestObservationsAreCountedAndSorted(t *testing.T) {
+	g := NewWithT(t)
+	l := NewLedger([]spec.Pair{listStatus})
+	for _, seen := range [][2]string{{spec.ListPhoneNumbers, "b"}, {spec.ListLeadLists, "b"}, {spec.ListLeadLists, "a"}, {spec.ListPhoneNumbers, "b"}} {
+		l.Observe(spec.SilenceDirection, seen[0], seen[1])
+	}
+	l.Observe(spec.SilenceCursorKind, spec.ListPhoneNumbers, "c")
+	g.Expect(l.Observations()).To(Equal([]reports.Observation{
+		{Silence: spec.SilenceCursorKind, Operation: spec.ListPhoneNumbers, Value: "c", Count: 1},
+		{Silence: spec.SilenceDirection, Operation: spec.ListLeadLists, Value: "a", Count: 1},
+		{Silence: spec.SilenceDirection, Operation: spec.ListLeadLists, Value: "b", Count: 1},
+		{Silence: spec.SilenceDirection, Operation: spec.ListPhoneNumbers, Value: "b", Count: 2},
+	}))
+}
+
+func TestTroublesAreToldOnce(t *testing.T) {
+	g := NewWithT(t)
+	l := NewLedger([]spec.Pair{listStatus})
+	l.Troubled("second", "broke")
+	l.Troubled("first", "broke")
+	l.Troubled("second", "broke", listStatus)
+	g.Expect(l.Troubles()).To(Equal([]reports.Trouble{{Where: "second", What: "broke"}, {Where: "first", What: "broke"}}))
+	g.Expect(only(t, l).Outcome).To(Equal(reports.Error))
+}
+
+// What the ledger hands out is the caller's; what goes on later does not show in it.
+func TestChecksAreACopy(t *testing.T) {
+	g := NewWithT(t)
+	l := NewLedger([]spec.Pair{listStatus})
+	l.Violated(listStatus, wrong)
+	before := only(t, l)
+	before.Violations[0].Actual = "changed by the caller"
+	l.Violated(listStatus, wrong)
+	g.Expect(before.ViolationCount).To(Equal(1))
+	g.Expect(only(t, l).Violations[0].Actual).To(Equal("500"))
+}
+
+func TestLedgerIsSafeForConcurrentUse(t *testing.T) {
+	g := NewWithT(t)
+	l := NewLedger([]spec.Pair{listStatus, phonesStatus})
+	var writers sync.WaitGroup
+	const writing, times = 8, 50
+	for range writing {
+		writers.Go(func() {
+			for range times {
+				l.Assessed(listStatus, 1)
+				l.Violated(phonesStatus, wrong)
+				l.Missing(listStatus, "a key")
+				l.Troubled("a spec", "it broke", listStatus)
+				l.Observe(spec.SilenceDirection, spec.ListLeadLists, "asc")
+				l.Selected(listStatus)
+				_, _, _, _ = l.Checks(), l.Observations(), l.Troubles(), l.Violations()
+			}
+		})
+	}
+	writers.Wait()
+	checks := l.Checks()
+	g.Expect(checks[0].Assessments).To(Equal(writing * times))
+	g.Expect(checks[1].ViolationCount).To(Equal(writing * times))
+	g.Expect(l.Violations()).To(Equal(writing * times))
+	g.Expect(l.Observations()[0].Count).To(Equal(writing * times))
+}
