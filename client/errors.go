@@ -36,6 +36,11 @@ func (c *Client) fail(req Request, kind, cause error) error {
 	return &failure{text: c.Redact(text), kind: kind, cause: cause}
 }
 
+// tlsAlert is the operation of the error with which the peer ends a TLS
+// connection. A server that misses a client certificate says so only after the
+// handshake, in TLS 1.3.
+const tlsAlert = "remote error"
+
 // kindOf finds the kind of an error that a sent request has met. The deadline
 // of the caller's context counts like the client's own timeout: in both cases
 // the target did not answer in the time it was given.
@@ -52,7 +57,7 @@ func kindOf(ctx context.Context, err error, brokenHandshake bool) error {
 		errors.Is(err, context.DeadlineExceeded),
 		errors.As(err, &timeout) && timeout.Timeout():
 		return ErrTimeout
-	case brokenHandshake:
+	case brokenHandshake, errors.As(err, &dial) && dial.Op == tlsAlert:
 		return ErrTLS
 	case errors.Is(err, syscall.ECONNREFUSED),
 		errors.As(err, &dial) && dial.Op == "dial":

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math"
@@ -45,7 +46,12 @@ type Options struct {
 	Secrets []string // other strings that nobody must read
 	Seed    uint64   // of the jitter in back-off waits
 
-	// Transport replaces the network. It must honour the request's context.
+	// TLSConfig says how to speak TLS: which authorities to trust in place of the
+	// machine's, and which certificate to show; nil is the machine's defaults.
+	// It must not switch the verification of the server's certificate off.
+	TLSConfig *tls.Config
+	// Transport replaces the network, TLSConfig included. It must honour the
+	// request's context.
 	Transport http.RoundTripper
 	// Observe is called with every exchange, from many goroutines: once with
 	// what Do returns, and before that with each 429 that Do waits out.
@@ -75,13 +81,19 @@ func (o Options) withDefaults() (Options, error) {
 			wrong = append(wrong, fmt.Errorf("client: %s is %v: give a positive value, or 0 for the default", bound.name, bound.value))
 		}
 	}
+	if o.TLSConfig != nil && o.Transport != nil {
+		wrong = append(wrong, errors.New("client: TLSConfig and Transport are both given: give the transport its own TLS configuration"))
+	}
+	if o.TLSConfig != nil && o.TLSConfig.InsecureSkipVerify {
+		wrong = append(wrong, errors.New("client: TLSConfig skips the verification of certificates: trust the target's authority instead (RootCAs)"))
+	}
 	setDefault(&o.Concurrency, DefaultConcurrency)
 	setDefault(&o.Timeout, DefaultTimeout)
 	setDefault(&o.MaxBody, DefaultMaxBody)
 	setDefault(&o.MaxThrottle, DefaultMaxThrottle)
 	setDefault(&o.MaxThrottled, DefaultMaxThrottled)
 	if o.Transport == nil {
-		o.Transport = newTransport(o.Concurrency)
+		o.Transport = newTransport(o.Concurrency, o.TLSConfig)
 	}
 	if o.Observe == nil {
 		o.Observe = func(Exchange) {}
@@ -102,9 +114,10 @@ func setDefault[T comparable](value *T, otherwise T) {
 	}
 }
 
-func newTransport(concurrency int) *http.Transport {
+func newTransport(concurrency int, config *tls.Config) *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
+		TLSClientConfig:        config.Clone(), // nil stays nil
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           concurrency,
 		MaxIdleConnsPerHost:    concurrency,

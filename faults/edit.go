@@ -82,9 +82,6 @@ func onRows(operation string, change func(Request, []map[string]any)) Transform 
 // served is a 200 answer of the fault's own.
 func served(body any) Response { return jsonAnswer(http.StatusOK, body) }
 
-// refused is an error answer of the fault's own.
-func refused(status int) Response { return refusal(status) }
-
 // onRequest changes the operation's requests before they are answered.
 func onRequest(operation string, change func(Request) Request) Transform {
 	return func(next Handler) Handler {
@@ -95,4 +92,17 @@ func onRequest(operation string, change func(Request) Request) Transform {
 			return next(r)
 		}
 	}
+}
+
+// breaking is a defect that needs to know nothing of the target.
+func breaking(requirement, operation, damage, doc string, t Transform) Defect {
+	return Defect{ID: defectID(operation, damage), Breaks: spec.Pair{Requirement: requirement, Operation: operation}, Doc: doc,
+		Lay: func(*Around) Transform { return t }}
+}
+
+// breakingAround is a defect that knows the target's profile.
+func breakingAround(requirement, operation, damage, doc string, lay func(*Around) Transform) Defect {
+	d := breaking(requirement, operation, damage, doc, nil)
+	d.Lay = lay
+	return d
 }

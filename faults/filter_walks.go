@@ -19,7 +19,7 @@ func filteredWalkDefects() []Defect {
 					under := &filtering{a.filtersOf(op)}
 					return a.paged(op, paging{
 						before: func(s *sheet) {
-							if !under.way(s) {
+							if !under.isSet(s) {
 								s.size = 0
 								return
 							}
@@ -47,8 +47,8 @@ func (a *Around) filtersOf(operation string) []string {
 	return names
 }
 
-// way reports whether the request sets a filter.
-func (f *filtering) way(s *sheet) bool {
+// isSet reports whether the request sets a filter.
+func (f *filtering) isSet(s *sheet) bool {
 	return slices.ContainsFunc(f.parameters, s.request.Query.Has)
 }
 

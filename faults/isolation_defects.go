@@ -129,11 +129,11 @@ func ownerDefects() []Defect {
 				})
 			}))
 		}
-		names("owned-by-another", "names another workspace as the owner", anyPage, eachRow, second)
-		names("owned-by-nobody", "names a workspace that does not exist as the owner", anyPage, eachRow, nobody)
+		names("owned-by-another", "names another workspace as the owner", anyPage, eachRow, secondWorkspace)
+		names("owned-by-nobody", "names a workspace that does not exist as the owner", anyPage, eachRow, noWorkspace)
 		if spec.MustOperation(operation).Answer != spec.One {
-			names("last-row-owned-by-another", "names another workspace as the owner of the last row of a page", anyPage, finalRow, second)
-			names("very-last-row-owned-by-another", "names another workspace as the owner of the last row of the list", isLast, finalRow, second)
+			names("last-row-owned-by-another", "names another workspace as the owner of the last row of a page", anyPage, finalRow, secondWorkspace)
+			names("very-last-row-owned-by-another", "names another workspace as the owner of the last row of the list", isLast, finalRow, secondWorkspace)
 		}
 	}
 	return defects
@@ -141,9 +141,10 @@ func ownerDefects() []Defect {
 
 func anyPage(Request, any) bool { return true }
 
-func second(a *Around, _ Request) string { return a.Profile.Workspaces[dataset.Second].ID }
+func secondWorkspace(a *Around, _ Request) string { return a.Profile.Workspaces[dataset.Second].ID }
 
-func nobody(a *Around, r Request) string {
+// noWorkspace is an id that belongs to no workspace.
+func noWorkspace(a *Around, r Request) string {
 	key, _ := a.keyOf(r)
 	return anotherID(a.Profile.Workspaces[key.Workspace].ID)
 }

@@ -38,7 +38,7 @@ type pageDamage struct {
 
 // limitDamages take a limit for another.
 var limitDamages = []pageDamage{
-	{"limit-ignored", "PAGE-LIMIT-HONOURED", "serves ten rows a page, whatever the limit", sized(askedFor, 10)},
+	{"limit-taken-for-ten", "PAGE-LIMIT-HONOURED", "serves ten rows a page, whatever the limit", sized(askedFor, 10)},
 	{"limit-exceeded-by-one", "PAGE-LIMIT-HONOURED", "serves one row more than the limit", paging{before: when(askedFor, oneMore)}},
 	{"highest-limit-exceeded", "PAGE-LIMIT-HONOURED", "serves one row more than a limit of 100", paging{before: when(limitIs("100"), oneMore)}},
 	{"lowest-limit-exceeded", "PAGE-LIMIT-HONOURED", "serves two rows for a limit of one", paging{before: when(limitIs("1"), oneMore)}},
@@ -78,13 +78,13 @@ var refusedLimits = []struct {
 
 // cursorDamages write cursors that are no cursors.
 var cursorDamages = []pageDamage{
-	{"cursor-a-number", "PAGE-CURSOR-VALUE", "uses positions as cursors", paging{form: numberCursor}},
+	{"cursor-a-position", "PAGE-CURSOR-VALUE", "uses positions as cursors", paging{form: numberCursor}},
 	{"cursor-opaque", "PAGE-CURSOR-VALUE", "uses encoded objects as cursors", paging{form: opaqueCursor}},
 	{"cursor-a-urn", "PAGE-CURSOR-VALUE", "uses URNs of UUIDs as cursors", paging{form: urnCursor}},
 	{"cursor-without-dashes", "PAGE-CURSOR-VALUE", "leaves the dashes out of the UUIDs that it uses as cursors", paging{form: undashedCursor}},
 	{"cursor-an-addressee", "PAGE-CURSOR-VALUE", "puts a display name to the email addresses that it uses as cursors", paging{form: addresseeCursor}},
 	{"cursor-a-link", "PAGE-CURSOR-VALUE", "uses links as cursors", paging{form: linkCursor}},
-	{"late-cursor-a-number", "PAGE-CURSOR-VALUE", "uses positions as cursors further on in the list", paging{form: late(uuidCursor, numberCursor)}},
+	{"late-cursor-a-position", "PAGE-CURSOR-VALUE", "uses positions as cursors further on in the list", paging{form: late(uuidCursor, numberCursor)}},
 
 	{"cursor-a-uuid", "PAGE-CURSOR-TIMESTAMP", "uses UUIDs as cursors of a timestamp-based list", paging{form: uuidCursor}},
 	{"cursor-an-email", "PAGE-CURSOR-TIMESTAMP", "uses email addresses as cursors of a timestamp-based list", paging{form: emailCursor}},

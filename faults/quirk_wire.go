@@ -40,6 +40,20 @@ func wireQuirks() []Quirk {
 			}))}
 	}
 	return []Quirk{
+		{ID: "wire/gzip", Allowed: "not mentioned: content codings; the client offers gzip", Doc: "compresses every answer for those who take gzip",
+			Touches: []string{touchesFraming}, OnWire: true, Lay: alike(onAll(zipped))},
+		header("chunked", "sends bodies in chunks, without a length", []string{touchesFraming}, func(h http.Header) { h.Set("Transfer-Encoding", "chunked") }),
+		header("closing", "closes the connection after every answer", []string{"connection"}, func(h http.Header) { h.Set("Connection", "close") }),
+		header("more-headers", "sends headers of its own, cookies and hints for caches", []string{"headers"}, func(h http.Header) {
+			h.Set("Set-Cookie", "session=1; Path=/; HttpOnly")
+			h.Set("ETag", `W/"1"`)
+			h.Set("Cache-Control", "private, max-age=60")
+			h.Set("Link", `</api/v2/workspace-members?limit=1>; rel="next"`)
+			h.Set("WWW-Authenticate", `Bearer realm="outreach", error="invalid_token"`)
+			h.Set("X-RateLimit-Remaining", "0")
+			h.Set("Deprecation", "true")
+		}),
+		// What follows is written before it is cut and coded.
 		{ID: "wire/pretty", Allowed: anyJSON, Doc: "prints JSON with line breaks and tabs", Touches: []string{touchesLayout}, Lay: alike(onBytes(indented))},
 		{ID: "wire/white-space", Allowed: anyJSON, Doc: "sends white space before and after every body", Touches: []string{touchesLayout},
 			Lay: alike(onBytes(func(body []byte) []byte { return []byte("\r\n\t  " + string(body) + " \n\n") }))},
@@ -55,19 +69,6 @@ func wireQuirks() []Quirk {
 				return "application/problem+json"
 			}
 			return "application/json"
-		}),
-		{ID: "wire/gzip", Allowed: "not mentioned: content codings; the client offers gzip", Doc: "compresses every answer for those who take gzip",
-			Touches: []string{touchesFraming}, OnWire: true, Lay: alike(onAll(zipped))},
-		header("chunked", "sends bodies in chunks, without a length", []string{touchesFraming}, func(h http.Header) { h.Set("Transfer-Encoding", "chunked") }),
-		header("closing", "closes the connection after every answer", []string{"connection"}, func(h http.Header) { h.Set("Connection", "close") }),
-		header("more-headers", "sends headers of its own, cookies and hints for caches", []string{"headers"}, func(h http.Header) {
-			h.Set("Set-Cookie", "session=1; Path=/; HttpOnly")
-			h.Set("ETag", `W/"1"`)
-			h.Set("Cache-Control", "private, max-age=60")
-			h.Set("Link", `</api/v2/workspace-members?limit=1>; rel="next"`)
-			h.Set("WWW-Authenticate", `Bearer realm="outreach", error="invalid_token"`)
-			h.Set("X-RateLimit-Remaining", "0")
-			h.Set("Deprecation", "true")
 		}),
 		{ID: "wire/slow", Allowed: "not mentioned: how fast an answer comes", Doc: "takes some milliseconds longer over every twentieth answer", Touches: []string{"pace"}, Lay: slow},
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -85,21 +86,31 @@ func TestDrawnQuirksGoTogether(t *testing.T) {
 }
 
 var smallData = sync.OnceValue(func() *dataset.Data {
-	data, err := dataset.New(dataset.Options{Seed: 1, Rows: 101})
+	data, err := dataset.New(dataset.Options{Seed: 1, Rows: 28, RowsOf: map[string]int{"phone-numbers": 3}})
 	if err != nil {
 		panic(err)
 	}
 	return data
 })
 
-// reference returns a fresh honest handler, reached over net/http, and its profile.
+// references are servers that no test uses at the moment.
+var references sync.Pool
+
+// reference returns an honest handler as if it were fresh, and its profile.
 func reference(t *testing.T) (Handler, *fixtures.Profile) {
 	t.Helper()
-	stopped := func() time.Time { return time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC) }
-	server, err := refserver.New(smallData(), refserver.Options{Clock: stopped})
-	if err != nil {
-		t.Fatal(err)
+	server, ok := references.Get().(*refserver.Server)
+	if !ok {
+		stopped := func() time.Time { return time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC) }
+		var err error
+		if server, err = refserver.New(smallData(), refserver.Options{Clock: stopped}); err != nil {
+			t.Fatal(err)
+		}
 	}
+	t.Cleanup(func() {
+		server.Reset()
+		references.Put(server)
+	})
 	return Serving(server.Handler()), fixtures.FromDataset(smallData())
 }
 
@@ -120,25 +131,22 @@ func TestQuirksShowAndStayLegal(t *testing.T) {
 		}
 	}
 	for _, q := range Quirks() {
-		handler, profile := reference(t)
-		handler = q.Lay(&Around{Profile: profile, Seed: 1})(handler)
 		if q.ID == "wire/slow" {
 			continue // shows in nothing but time
 		}
-		got := transcript(t, handler, profile, strings.HasPrefix(q.ID, "throttle/"))
-		differs := false
-		for i, exchange := range got {
-			op, known := spec.FindOperation(exchange.request.Operation)
-			if exchange.answer.Status == http.StatusOK && known && exchange.answer.Header.Get("Content-Encoding") == "" {
-				for _, f := range validator.Answer(op, exchange.answer.Body).Findings {
-					t.Errorf("%s: %s %s breaks %s at %s: %s, not %s", q.ID, op.ID, exchange.request.Query.Encode(), f.Requirement, f.Pointer, f.Actual, f.Expected)
-				}
+		t.Run(q.ID, func(t *testing.T) {
+			t.Parallel()
+			handler, profile := reference(t)
+			handler = q.Lay(&Around{Profile: profile, Seed: 1})(handler)
+			differs := false
+			for i, got := range transcript(t, handler, profile, strings.HasPrefix(q.ID, "throttle/")) {
+				got.checkShape(t, validator)
+				differs = differs || i < len(want) && !got.like(want[i]) || got.answer.Status == http.StatusTooManyRequests
 			}
-			differs = differs || i < len(want) && !exchange.like(want[i]) || exchange.answer.Status == http.StatusTooManyRequests
-		}
-		if !differs {
-			t.Errorf("%s: nothing tells the target from an honest one", q.ID)
-		}
+			if !differs {
+				t.Error("nothing tells the target from an honest one")
+			}
+		})
 	}
 }
 
@@ -147,8 +155,24 @@ type exchange struct {
 	answer  Response
 }
 
+// checkShape holds a 200 answer to the schemas.
+func (e exchange) checkShape(t *testing.T, validator *schemas.Validator) {
+	t.Helper()
+	op, known := spec.FindOperation(e.request.Operation)
+	if e.answer.Status != http.StatusOK || !known || e.answer.Header.Get("Content-Encoding") != "" {
+		return
+	}
+	for _, f := range validator.Answer(op, e.answer.Body).Findings {
+		t.Errorf("%s %s breaks %s at %s: %s, not %s", op.ID, e.request.Query.Encode(), f.Requirement, f.Pointer, f.Actual, f.Expected)
+	}
+}
+
+// newID is what chance puts into the ids that the reference server gives at the
+// time at which these tests have stopped it.
+var newID = regexp.MustCompile(`019f1d8c-e200-[-0-9a-f]*`)
+
 func (e exchange) like(other exchange) bool {
-	return e.answer.Status == other.answer.Status && bytes.Equal(e.answer.Body, other.answer.Body) &&
+	return e.answer.Status == other.answer.Status && bytes.Equal(newID.ReplaceAll(e.answer.Body, nil), newID.ReplaceAll(other.answer.Body, nil)) &&
 		fmt.Sprint(e.answer.Header) == fmt.Sprint(other.answer.Header)
 }
 
@@ -187,7 +211,7 @@ func transcript(t *testing.T, h Handler, p *fixtures.Profile, many bool) []excha
 			continue
 		}
 		send(dataset.Main, op.ID, "", nil, "")
-		for _, limit := range []string{"100", "100", "1000", "50", "ten"} {
+		for _, limit := range []string{"100", "1000", "20", "ten"} {
 			send(dataset.Main, op.ID, "", q("limit", limit), "")
 		}
 		send(dataset.Main, op.ID, "", q("starting_after", "no cursor"), "")
@@ -199,17 +223,15 @@ func transcript(t *testing.T, h Handler, p *fixtures.Profile, many bool) []excha
 	for range 12 {
 		send(dataset.Main, tests, "", q("limit", "100"), "")
 	}
-	page, _ := decode(all[0].answer.Body)
-	for _, row := range rowsIn(tests, page) {
-		send(dataset.Main, tests, "", q("search", textOf(row, "name")), "")
+	for test := range smallData().Workspaces[0].Tests {
+		send(dataset.Main, tests, "", q("search", test.Name), "")
 	}
 	send(dataset.Main, tests, "", q("search", "placement of amber"), "")
 	send(dataset.Main, tests, "", q("search", "nothing otter"), "")
 	send(dataset.Main, tests, "", q("status", "9"), "")
-	created := "2025-01-03T00:00:00.000Z"
-	listed, _ := decode(send(dataset.Main, reports, "", q("limit", "1"), "").Body)
-	for _, row := range rowsIn(reports, listed) {
-		created = textOf(row, "timestamp_created")
+	created := ""
+	for report := range smallData().Workspaces[0].Reports {
+		created = report.Created
 	}
 	send(dataset.Main, reports, "", q("date_from", created, "date_to", created), "")
 	send(dataset.Main, reports, "", q("date_to", created), "")
@@ -229,10 +251,10 @@ func transcript(t *testing.T, h Handler, p *fixtures.Profile, many bool) []excha
 	send(dataset.Main, spec.DeletePlacementTest, main.PlacementTests[0], nil, `{}`)
 	send(dataset.Main, spec.DeletePlacementTest, main.PlacementTests[1], nil, "")
 	send(dataset.Main, spec.DeleteSubsequence, main.ExpendableSubsequences[0], nil, "")
-	for _, campaign := range main.Campaigns {
+	for _, campaign := range main.Campaigns[:2] {
 		send(dataset.Main, spec.AddCampaignVariables, campaign, nil, `{"variables":["v"]}`)
 	}
-	for _, lead := range main.Leads {
+	for _, lead := range main.Leads[:5] {
 		send(dataset.Main, spec.MoveLead, "", nil, fmt.Sprintf(`{"id":%q,"subsequence_id":%q}`, lead, main.Subsequences[0]))
 	}
 	send(dataset.Main, spec.MoveLead, "", nil, fmt.Sprintf(`{"id":%q}`, main.Leads[0]))

@@ -90,16 +90,3 @@ func (a *Around) readerOf(r Request) string {
 	}
 	return r.token()
 }
-
-// breaking is a defect that needs to know nothing of the target.
-func breaking(requirement, operation, damage, doc string, t Transform) Defect {
-	return Defect{ID: defectID(operation, damage), Breaks: spec.Pair{Requirement: requirement, Operation: operation}, Doc: doc,
-		Lay: func(*Around) Transform { return t }}
-}
-
-// breakingAround is a defect that knows the target's profile.
-func breakingAround(requirement, operation, damage, doc string, lay func(*Around) Transform) Defect {
-	d := breaking(requirement, operation, damage, doc, nil)
-	d.Lay = lay
-	return d
-}

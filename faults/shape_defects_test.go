@@ -66,7 +66,7 @@ func TestSamplesShowEveryField(t *testing.T) {
 // specimen is a target that serves a few resources of one kind, whatever the request.
 type specimen struct {
 	op   spec.Operation
-	rows []map[string]any
+	rows []json.RawMessage
 }
 
 // fullSpecimen shows every field, bareSpecimen only those that must be present.
@@ -93,7 +93,7 @@ func newSpecimen(op spec.Operation, change func(map[string]any)) specimen {
 			row["id"] = fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a%04d", i)
 		}
 		change(row)
-		s.rows = append(s.rows, row)
+		s.rows = append(s.rows, encode(row))
 	}
 	return s
 }
@@ -196,7 +196,12 @@ func TestFieldDefectsSupplyAMissingField(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, defects := &Around{Profile: fixtures.Embedded()}, fieldDefects()
+	tried := map[string]bool{}
 	for _, op := range spec.Operations() {
+		if tried[op.Resource] { // another operation on it makes no difference here
+			continue
+		}
+		tried[op.Resource] = true
 		s := bareSpecimen(op)
 		if broken := violated(t, v, s, s.serve); len(broken) > 0 {
 			t.Fatalf("the target of the test itself breaks %v", broken)
@@ -206,7 +211,7 @@ func TestFieldDefectsSupplyAMissingField(t *testing.T) {
 				continue
 			}
 			broken := violated(t, v, s, d.Lay(a)(s.serve))
-			needsRequest := strings.HasSuffix(d.ID, filteredRows.id) || strings.Contains(d.Breaks.Requirement, "-METADATA-")
+			needsRequest := strings.HasSuffix(d.ID, filteredRows.id)
 			if !broken[d.Breaks.Requirement] && !needsRequest || len(broken) > 1 {
 				t.Errorf("%s breaks %v, it is to break %s", d.ID, broken, d.Breaks.Requirement)
 			}

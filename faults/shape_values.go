@@ -78,19 +78,34 @@ func wrongValues(f spec.Field) []fieldDamage {
 func unlistedNumbers(set []any) []fieldDamage {
 	largest := math.Inf(-1)
 	for _, listed := range set {
-		number, _ := strconv.ParseFloat(fmt.Sprint(listed), 64)
-		largest = max(largest, number)
+		largest = max(largest, asFloat(listed))
 	}
 	return []fieldDamage{
-		{"one-above", "shows a %s one above the largest that is listed", constant(json.Number(strconv.FormatFloat(largest+1, 'f', -1, 64)))},
-		{"with-a-fraction", "shows a %s with a fraction", func(v any) any { return json.Number(fmt.Sprint(v) + ".5") }},
+		{"one-above", "shows a %s one above the largest that is listed", constant(asNumber(largest + 1))},
+		{"with-a-fraction", "shows a %s with a fraction", func(v any) any { return asNumber(asFloat(v) + 0.5) }},
 	}
 }
 
+// asFloat reads a number, as JSON or YAML gave it.
+func asFloat(v any) float64 {
+	number, _ := strconv.ParseFloat(fmt.Sprint(v), 64)
+	return number
+}
+
+func asNumber(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 'f', -1, 64)) }
+
 var unlistedTexts = []fieldDamage{
 	{"not-listed", "shows a %s that is not listed", constant("unlisted")},
-	{"in-capitals", "shows %s in capitals", ofText(func(s string) string { return strings.ToUpper(s + "!")[:max(len(s), 1)] })},
+	{"in-capitals", "shows %s in capitals", ofText(capitals)},
 	{"with-a-space", "shows %s with a space at its end", ofText(func(s string) string { return s + " " })},
+}
+
+// capitals shows even the empty string, which some sets list, as something else.
+func capitals(s string) string {
+	if s == "" {
+		return "NONE"
+	}
+	return strings.ToUpper(s)
 }
 
 const timezoneWords = "one of the timezone values that the specification lists"

@@ -78,9 +78,9 @@ var testFields = []struct {
 	{"test_code", []damage{caseFlipped, cutShort, nulled, lost}},
 	{"tags", []damage{firstTwice, emptied, nulled, lost}},
 	{"text_only", []damage{negated, nulled, lost}},
-	{"recipients_labels", []damage{memberLost, firstTwice, emptied}},
+	{"recipients_labels", []damage{firstTwice, memberLost, emptied}},
 	{"timestamp_next_run", []damage{hourLater, nulled, lost}},
-	{"automations", []damage{memberLost, emptied, nulled, lost}},
+	{"automations", []damage{firstTwice, memberLost, emptied, nulled, lost}},
 	{"status", []damage{another("1", "2", "3"), nulled}},
 	{"not_sending_status", []damage{another("daily_limits_hit", "other"), nulled, lost}},
 }

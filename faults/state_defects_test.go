@@ -68,8 +68,8 @@ func TestStateAndIsolationDefectsAreWellFormed(t *testing.T) {
 	}
 }
 
-// reference returns a server that conforms, and what faults know of it.
-func reference(t *testing.T) (Handler, *Around) {
+// conforming returns a server that conforms, and what faults know of it.
+func conforming(t *testing.T) (Handler, *Around) {
 	t.Helper()
 	data, err := dataset.New(dataset.Options{Seed: 1, Rows: 40}) // small, for every list is read often
 	if err != nil {
@@ -126,7 +126,7 @@ func fullTest(a *Around) map[string]any {
 
 // TestFieldDamagesKeepTheShape: a damaged field is not what it was, and no less valid.
 func TestFieldDamagesKeepTheShape(t *testing.T) {
-	target, a := reference(t)
+	target, a := conforming(t)
 	validator, err := schemas.New()
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestFieldDamagesKeepTheShape(t *testing.T) {
 // that it was not asked to delete and did not make, and nothing with the key of
 // another workspace than the one that asks.
 func TestDefectsAreHarmless(t *testing.T) {
-	target, a := reference(t)
+	target, a := conforming(t)
 	second := a.Profile.Workspaces[dataset.Second]
 	body := fullTest(a)
 	for _, d := range slices.Concat(acceptDefects(), twinDefects(), deleteDefects(), foreignIDDefects(), foreignDeletionDefects()) {
@@ -190,7 +190,7 @@ func TestDefectsAreHarmless(t *testing.T) {
 }
 
 func TestLeaksClaimWhatTheyShow(t *testing.T) {
-	target, a := reference(t)
+	target, a := conforming(t)
 	for _, operation := range boundTo("ISOLATION-LIST") {
 		own, foreign := shown(t, target, a, dataset.Main, operation), shown(t, target, a, dataset.Second, operation)
 		leaked := shown(t, leaks[0].lay(a, operation)(target), a, dataset.Main, operation)
@@ -215,7 +215,7 @@ func shown(t *testing.T, h Handler, a *Around, role, operation string) []map[str
 }
 
 func TestOwnerOfAForeignResourceIsImpersonated(t *testing.T) {
-	target, a := reference(t)
+	target, a := conforming(t)
 	second := a.Profile.Workspaces[dataset.Second]
 	ids := map[string]string{
 		spec.AddCampaignVariables: first(second.Campaigns), spec.MoveLead: first(second.Leads), spec.GetPlacementTest: first(second.PlacementTests),
@@ -251,7 +251,7 @@ func bodyOrNone(body map[string]any) any {
 // been made, and refuses one of those that follow.
 func TestAccountDefectsAnswerSuccess(t *testing.T) {
 	for _, d := range accountDefects() {
-		target, a := reference(t)
+		target, a := conforming(t)
 		h := d.Lay(a)(target)
 		from, to := a.Profile.Workspaces[dataset.SubA], a.Profile.Workspaces[dataset.SubB]
 		move := func(source, destination fixtures.Workspace, emails ...string) int {
@@ -286,7 +286,7 @@ func TestAsBeforeIsOneMoveBehind(t *testing.T) {
 }
 
 func TestEventDamagesFindTheirRows(t *testing.T) {
-	target, a := reference(t)
+	target, a := conforming(t)
 	rows := a.readList(target, spec.ListWebhookEvents, a.key(dataset.Main))
 	for _, e := range attemptDamages {
 		fit := keepRows(rows, e.fits)
@@ -303,9 +303,9 @@ func TestEventDamagesFindTheirRows(t *testing.T) {
 
 // TestKeptDefectsServeManyAtOnce is for the race detector.
 func TestKeptDefectsServeManyAtOnce(t *testing.T) {
-	target, a := reference(t)
+	target, a := conforming(t)
 	body := fullTest(a)
-	for _, d := range slices.Concat(twinDefects(), readOnlyDefects(), deleteDefects(), leadDefects(), accountDefects(), foreignDeletionDefects()) {
+	for _, d := range slices.Concat(twinDefects(), deletesMoreDefects(spec.DeletePlacementTest), leadDefects(), accountDefects(), foreignDeletionDefects()) {
 		h := d.Lay(a)(target)
 		var wait sync.WaitGroup
 		for range 2 {

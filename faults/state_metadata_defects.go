@@ -1,8 +1,6 @@
 package faults
 
-import (
-	"outreach.example/conformance/spec"
-)
+import "outreach.example/conformance/spec"
 
 // withMetadata is the query parameter that asks for metadata.
 const withMetadata = "with_metadata"
@@ -67,7 +65,7 @@ func metadataDefects() []Defect {
 // metadataElsewhereDefects show metadata in an answer that never has it.
 func metadataElsewhereDefects() []Defect {
 	var defects []Defect
-	shows := func(operation, damage, which string, of func(rows []map[string]any) []map[string]any) {
+	shows := func(operation, damage, which string, of rowChoice) {
 		defects = append(defects, breaking("META-ELSEWHERE", operation, damage, "shows metadata of "+which,
 			onRows(operation, func(_ Request, rows []map[string]any) {
 				for _, row := range of(rows) {
@@ -76,9 +74,13 @@ func metadataElsewhereDefects() []Defect {
 			})))
 	}
 	for _, operation := range []string{spec.CreatePlacementTest, spec.ListPlacementTests, spec.DeletePlacementTest} {
-		shows(operation, "metadata-everywhere", "every test", func(rows []map[string]any) []map[string]any { return rows })
-		for name, fits := range map[string]func(map[string]any) bool{"with": hasCampaign, "without": hasNoCampaign} {
-			shows(operation, "metadata-"+name+"-campaign", "tests "+name+" a campaign", func(rows []map[string]any) []map[string]any { return keepRows(rows, fits) })
+		shows(operation, "metadata-everywhere", "every test", eachRow)
+		for _, some := range []struct {
+			word string
+			fits func(map[string]any) bool
+		}{{"with", hasCampaign}, {"without", hasNoCampaign}} {
+			shows(operation, "metadata-"+some.word+"-campaign", "tests "+some.word+" a campaign",
+				func(rows []map[string]any) []map[string]any { return keepRows(rows, some.fits) })
 		}
 	}
 	shows(spec.ListPlacementTests, "metadata-in-last-row", "the last test of a page", finalRow)

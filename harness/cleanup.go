@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/journal"
@@ -97,6 +99,9 @@ func (c *cleaner) undo(e journal.Entry) (string, error) {
 // moveHome moves an account from where it was last sent. An account that is not
 // there is at home already.
 func (c *cleaner) moveHome(e journal.Entry) (string, error) {
+	if _, err := uuid.Parse(e.Away); err != nil { // an invalid move that had no answer
+		return fmt.Sprintf("the account %s cannot have left its workspace: %q names no other", e.Email, e.Away), nil
+	}
 	body := fmt.Appendf(nil, `{"emails":[%q],"source_workspace_id":%q,"destination_workspace_id":%q}`, e.Email, e.Away, e.Home)
 	ex, err := c.send(dataset.Admin, spec.MoveAccounts, "", nil, body)
 	if err != nil {

@@ -62,7 +62,8 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	defer api.Close() // a server that stops waits for connections that carried no request
 	id := uuid.NewString()
 	ledger := judge.NewLedger(selected)
-	env := &suites.Env{Client: api, Profile: config.Target.Profile, Rules: rules, Ledger: ledger, Seed: config.Seed}
+	env := &suites.Env{Client: api, Profile: config.Target.Profile, Rules: rules, Ledger: ledger, Seed: config.Seed,
+		Budget: config.Target.Profile.Budget}
 	if config.JournalDir != "" {
 		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
 			return reports.Results{}, err
@@ -112,6 +113,10 @@ func newClient(config Config) (*client.Client, error) {
 	for _, k := range profile.Keys {
 		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
 	}
+	tls := config.Target.TLS
+	if config.Transport != nil {
+		tls = nil // the transport brings its own
+	}
 	var requests atomic.Int64
 	return client.New(client.Options{
 		BaseURL:           config.Target.BaseURL,
@@ -120,6 +125,7 @@ func newClient(config Config) (*client.Client, error) {
 		Timeout:           profile.Pace.Timeout,
 		Keys:              keys,
 		Seed:              config.Seed,
+		TLSConfig:         tls,
 		Transport:         config.Transport,
 		Observe: func(client.Exchange) {
 			if n := requests.Add(1); config.Observe != nil {

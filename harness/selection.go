@@ -92,7 +92,11 @@ func matches(pattern, name string) bool {
 func (s Selection) check() error {
 	for _, p := range s.Profiles {
 		if !slices.Contains(spec.Profiles(), p) {
-			return fmt.Errorf("there is no profile %q; there are %v", p, spec.Profiles())
+			var names []string
+			for _, known := range spec.Profiles() {
+				names = append(names, string(known))
+			}
+			return fmt.Errorf("there is no profile %q%s; there are %s", p, Near(string(p), names), strings.Join(names, ", "))
 		}
 	}
 	var operations, requirements, groups []string
@@ -137,5 +141,5 @@ func Near(given string, names []string) string {
 	if best == "" {
 		return ""
 	}
-	return fmt.Sprintf(", did you mean %s?", best)
+	return fmt.Sprintf(" (did you mean %s?)", best)
 }

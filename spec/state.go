@@ -47,7 +47,7 @@ func stateRequirements() []Requirement {
 	add("STATE-DELETE-AGAIN", Derived, "Deleting what was deleted is answered with 404.",
 		"The requested resource does not exist any more.", "Endpoints; Errors", "The deletion is repeated.", DeletePlacementTest, DeleteSubsequence)
 	add("STATE-DELETE-OTHERS", Derived, "Deleting one resource leaves the others in their place.",
-		"The operation deletes the resource of that id.", "Endpoints", "Two tests are created and one is deleted; the rows of the list before and after are compared.", DeletePlacementTest, DeleteSubsequence)
+		"The operation deletes the resource of that id.", "Endpoints", "One resource among an older and a younger one is deleted; the others must still be on the list.", DeletePlacementTest, DeleteSubsequence)
 	add("STATE-DELETE-MOVE", Derived, "A lead cannot be moved to a subsequence that was deleted: 404.",
 		"The requested resource does not exist any more.", "Endpoints / Leads; Errors", "A subsequence is deleted and named in a move.", MoveLead)
 	add("META-TRUE", Stated, "A get with with_metadata=true shows metadata.", "", tests, "A created test is read with the parameter.", GetPlacementTest)
@@ -64,5 +64,5 @@ func stateRequirements() []Requirement {
 	return append(table, Requirement{ID: "ACCOUNTS-MOVED", Level: Derived, Group: GroupState, Profile: ProfileAdmin,
 		Statement: "After a move the accounts are in the destination workspace: they can be moved back from there.",
 		Reasoning: "The operation moves the accounts; a move back is then a valid request.",
-		Section:   "Endpoints / Accounts", Method: "One account, then several, are moved there and back; each move must be answered with 200.", Operations: []string{MoveAccounts}})
+		Section:   "Endpoints / Accounts", Method: "One account, then several at once, are moved there and, one by one, back; each move must be answered with 200.", Operations: []string{MoveAccounts}})
 }

@@ -1,7 +1,6 @@
 package suites
 
 import (
-	"context"
 	"net/http"
 	"slices"
 
@@ -56,7 +55,7 @@ func (c *check) answersDeleted(op, list spec.Operation) {
 	c.expectAt("STATE-DELETE-ANSWER", a, "/id", a.text("id"), beID(k.id))
 	for field, value := range before {
 		if shown, ok := a.row()[field]; ok && !changesByItself[field] {
-			c.expectAt("STATE-DELETE-ANSWER", a, "/"+field, shown, equalJSON(value))
+			c.expectAt("STATE-DELETE-ANSWER", a, "/"+field, shown, agreeWith(value))
 		}
 	}
 }
@@ -66,9 +65,7 @@ var changesByItself = map[string]bool{"status": true, "not_sending_status": true
 
 // leavesOthers deletes one of several and looks for the others in the list.
 func (c *check) leavesOthers(op, list spec.Operation) {
-	others := c.bystanders(op)
-	k := c.request(dataset.Main, op)
-	others = append(others, c.bystanders(op)...)
+	k, others := c.amongOthers(op)
 	rows := c.as(dataset.Main, list)
 	before := c.walk(rows, pagesOf(maxLimit)).Keys()
 	others = slices.DeleteFunc(others, func(id string) bool { return before[foldID(id)] == 0 })
@@ -85,21 +82,15 @@ func (c *check) leavesOthers(op, list spec.Operation) {
 	}
 }
 
-// plentyOfSpares is more spares than the run's other specs need at once.
-const plentyOfSpares = 16
-
-// bystanders returns resources that nobody deletes while the spec runs: a test
-// of its own, or the subsequences that the profile keeps from deletion and, as
-// they lie beside the one that is deleted, a spare if there are plenty.
-func (c *check) bystanders(op spec.Operation) []string {
+// amongOthers returns a deletion, and resources that nobody deletes while the
+// spec runs: tests of its own, or the subsequences that the profile keeps from
+// deletion; and among them those that lie beside the one that is deleted.
+func (c *check) amongOthers(op spec.Operation) (k call, others []string) {
 	if op.ID == spec.DeletePlacementTest {
-		return []string{c.newTest().text("id")}
+		older := c.newTest()
+		k = c.request(dataset.Main, op)
+		return k, []string{older.text("id"), c.newTest().text("id")}
 	}
-	ids := slices.Clone(c.workspace(dataset.Main).Subsequences)
-	if c.sparesLeft() > plentyOfSpares {
-		spare := c.spareSubsequence()
-		c.afterwards(func(context.Context) { c.giveBack(spare) })
-		ids = append(ids, spare)
-	}
-	return ids
+	k = c.request(dataset.Main, op)
+	return k, append(c.sparesBeside(k.id), c.workspace(dataset.Main).Subsequences...)
 }

@@ -48,6 +48,14 @@ func equalJSON(want any) matcher {
 	return be(judge.Clip(string(text)), gomega.Satisfy(func(got any) bool { return covers(normal, normalize(got)) }))
 }
 
+// agreeWith matches another view of the same thing: what both show is equal, but
+// members that may be absent need not show in both.
+func agreeWith(other any) matcher {
+	normal := normalize(other)
+	text, _ := json.Marshal(other)
+	return be(judge.Clip(string(text)), gomega.Satisfy(func(got any) bool { return says(normal, normalize(got), true) }))
+}
+
 // normalize turns Go values and decoded JSON into one form.
 func normalize(value any) any {
 	encoded, err := json.Marshal(value)
@@ -63,6 +71,12 @@ func normalize(value any) any {
 
 // covers reports whether got says everything that want says.
 func covers(want, got any) bool {
+	return says(want, got, false)
+}
+
+// says reports whether got says what want says; mayMiss lets it leave out
+// members of objects.
+func says(want, got any, mayMiss bool) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		object, ok := got.(map[string]any)
@@ -70,7 +84,7 @@ func covers(want, got any) bool {
 			return false
 		}
 		for name, value := range want {
-			if has, ok := object[name]; !ok || !covers(value, has) {
+			if has, ok := object[name]; ok && !says(value, has, mayMiss) || !ok && !mayMiss {
 				return false
 			}
 		}
@@ -81,7 +95,7 @@ func covers(want, got any) bool {
 			return false
 		}
 		for i := range want {
-			if !covers(want[i], array[i]) {
+			if !says(want[i], array[i], mayMiss) {
 				return false
 			}
 		}

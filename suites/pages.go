@@ -165,6 +165,9 @@ func cursorRequirement(op spec.Operation) string {
 
 func (c *check) cursors(j journey) {
 	requirement := cursorRequirement(j.list.op)
+	if !slices.ContainsFunc(j.Pages, func(p walk.Page) bool { return p.Cursor != "" }) {
+		c.missing(requirement, j.list.op.ID, "a page with a cursor")
+	}
 	for i, page := range j.Pages {
 		if page.Cursor == "" {
 			continue

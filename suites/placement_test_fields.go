@@ -114,7 +114,7 @@ func (c *check) optionalValue(field string) (any, bool) {
 // shown returns the first value other than null and the empty array that a
 // list's rows show for a field.
 func (c *check) shown(list, field string) (any, bool) {
-	for _, row := range c.walk(c.as(dataset.Main, spec.MustOperation(list)), pagesOf(maxLimit)).Rows() {
+	for _, row := range c.tour(c.as(dataset.Main, spec.MustOperation(list)), pagesOf(maxLimit)).Rows() {
 		value := row.Value[field]
 		if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {
 			return value, true

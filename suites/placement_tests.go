@@ -124,7 +124,7 @@ func (c *check) getLikeList() {
 		c.assess(requirement, get.op.ID)
 		for field, value := range row {
 			if shown, ok := a.row()[field]; ok {
-				c.expectAt(requirement, a, "/"+field, shown, equalJSON(value))
+				c.expectAt(requirement, a, "/"+field, shown, agreeWith(value))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
@@ -86,12 +87,29 @@ func (c *check) spareSubsequence() string {
 	return id
 }
 
-// sparesLeft counts the spares that no spec has taken.
-func (c *check) sparesLeft() int {
+// plentyOfSpares is more spares than the run's other specs need.
+const plentyOfSpares = 16
+
+// sparesBeside takes the next older and the next younger spare until the spec
+// has ended, if there are plenty.
+func (c *check) sparesBeside(id string) []string {
 	c.spares.mu.Lock()
 	defer c.spares.mu.Unlock()
 	c.fillSpares()
-	return len(c.spares.free)
+	if len(c.spares.free) < plentyOfSpares {
+		return nil
+	}
+	older := func(a, b string) int { return strings.Compare(foldID(a), foldID(b)) }
+	sorted := slices.SortedFunc(slices.Values(c.spares.free), older)
+	i, _ := slices.BinarySearchFunc(sorted, id, older)
+	beside := sorted[max(0, i-1):min(i+1, len(sorted))]
+	c.spares.free = slices.DeleteFunc(c.spares.free, func(id string) bool { return slices.Contains(beside, id) })
+	c.afterwards(func(context.Context) {
+		for _, id := range beside {
+			c.giveBack(id)
+		}
+	})
+	return beside
 }
 
 // fillSpares looks, the first time, which spares still exist. The caller holds the lock.
@@ -99,7 +117,10 @@ func (c *check) fillSpares() {
 	list := spec.MustOperation(spec.ListSubsequences)
 	if !c.spares.filled {
 		listed := c.Profile.Workspaces[dataset.Main].ExpendableSubsequences
-		if len(listed) > 0 {
+		switch {
+		case c.Profile.Stateless: // what it lists is an example, and what is deleted stays
+			c.spares.free = slices.Clone(listed)
+		case len(listed) > 0:
 			there := byKey(c.walk(c.as(dataset.Main, list), pagesOf(maxLimit)))
 			free := slices.DeleteFunc(slices.Clone(listed), func(id string) bool { return there[foldID(id)] == nil })
 			c.spares.free = showiestFirst(free, func(id string) map[string]any { return there[foldID(id)] })

@@ -19,6 +19,10 @@ import (
 // takeDownTimeout bounds taking down a target that did not come up.
 const takeDownTimeout = 30 * time.Second
 
+// ErrProfile: what the profile says of containers cannot be followed: a file is
+// missing, or a port is not named. The error that wraps it says what.
+var ErrProfile = errors.New("the profile cannot be followed")
+
 // Container starts the target that the profile describes under container, and
 // returns when it is ready. What the containers write goes to logs, line by
 // line and without the profile's tokens. Everything that is started bears the
@@ -29,11 +33,11 @@ const takeDownTimeout = 30 * time.Second
 // An error tells what stood in the way, and the last lines that the container wrote.
 func Container(ctx context.Context, profile *fixtures.Profile, runID string, logs io.Writer) (*Target, error) {
 	if profile == nil || profile.Container == nil {
-		return nil, errors.New("target: the profile has no container: give an image or a dockerfile there")
+		return nil, fmt.Errorf("target: %w: it has no container: give an image or a dockerfile there", ErrProfile)
 	}
 	config, err := profile.TLS.Config()
 	if err != nil {
-		return nil, fmt.Errorf("target: %w", err)
+		return nil, fmt.Errorf("target: %w: %w", ErrProfile, err)
 	}
 	docker, err := connect(ctx)
 	if err != nil {
@@ -113,13 +117,13 @@ func (d *deployment) start(ctx context.Context, b box) (address string, err erro
 	}
 	if b.isTarget && b.Port == 0 {
 		if len(exposed) != 1 {
-			return "", fmt.Errorf("the image of the target exposes %d TCP ports %v: say with container.port on which the API is served", len(exposed), exposed)
+			return "", fmt.Errorf("%w: the target's image exposes %d TCP ports %v: say with container.port on which the API is served", ErrProfile, len(exposed), exposed)
 		}
 		b.Port = exposed[0]
 	}
 	request, err := d.request(b, image, exposed)
 	if err != nil {
-		return "", fmt.Errorf("the container %s: %w", b.name, err)
+		return "", fmt.Errorf("the container %s: %w: %w", b.name, ErrProfile, err)
 	}
 	d.log.say("starting %s", b.name)
 	made, err := testcontainers.GenericContainer(ctx, request)

@@ -30,14 +30,14 @@ func (d *deployment) image(ctx context.Context, b box) (string, error) {
 		}
 	}
 	if origins != 1 {
-		return "", fmt.Errorf("want one of an image, a dockerfile and an archive, found %d", origins)
+		return "", fmt.Errorf("%w: want one of an image, a dockerfile and an archive, found %d", ErrProfile, origins)
 	}
 	if b.Image != "" {
 		return b.Image, d.engine.fetch(ctx, b.Image, d.log)
 	}
 	build, err := buildOf(b.Container)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: %w", ErrProfile, err)
 	}
 	provider, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(tclog.NewNoopLogger()))
 	if err != nil {

@@ -51,7 +51,9 @@ func TestProbeNamesWhatItProbed(t *testing.T) {
 func TestContainerSaysWhatIsMissing(t *testing.T) {
 	g := NewWithT(t)
 	_, err := Container(t.Context(), &fixtures.Profile{Name: "x"}, "run", nil)
-	g.Expect(err).To(MatchError(ContainSubstring("the profile has no container")))
+	g.Expect(err).To(MatchError(ErrProfile))
+	_, err = Container(t.Context(), &fixtures.Profile{Name: "x", Container: &fixtures.Deployment{}, TLS: &fixtures.TLS{CAFile: "/no/such.pem"}}, "run", nil)
+	g.Expect(err).To(MatchError(And(ContainSubstring("tls.ca_file"), ContainSubstring("/no/such.pem"))))
 
 	t.Setenv("DOCKER_HOST", "unix:///no/such/docker.sock")
 	_, err = Container(t.Context(), &fixtures.Profile{Name: "x", Container: &fixtures.Deployment{}}, "run", nil)

@@ -307,7 +307,7 @@ func TestContainersThatAreOfNoUse(t *testing.T) {
 		},
 			[]string{"exposes 0 TCP ports", "container.port"}},
 		{"has two origins", func(c *fixtures.Container) { c.Archive = archive(t, "FROM scratch\n", "") },
-			[]string{"the container target: want one of an image, a dockerfile and an archive"}},
+			[]string{"want one of an image, a dockerfile and an archive"}},
 		{"is of no image", func(c *fixtures.Container) { c.Image = "127.0.0.1:1/nobody/nothing:none" },
 			[]string{"127.0.0.1:1/nobody/nothing:none is not on the engine and cannot be pulled"}},
 		{"lacks a file", func(c *fixtures.Container) { c.Files = map[string]string{"/no/such/file": "/etc/file"} },

@@ -2,7 +2,9 @@ package target
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -58,6 +60,10 @@ func (t *Target) Reachable(ctx context.Context) error {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t.TLS, ForceAttemptHTTP2: true, DisableKeepAlives: true}
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
+		var alert *net.OpError
+		if errors.As(err, &alert) && alert.Op == "remote error" { // in TLS 1.3 a missing client certificate shows after the handshake
+			at(handshaking)
+		}
 		s := steps[reached.Load()]
 		return fmt.Errorf("target: %s cannot be reached: %s failed: %w; %s", t.BaseURL, s.name, err, s.advice)
 	}

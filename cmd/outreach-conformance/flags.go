@@ -6,7 +6,10 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"outreach.example/conformance/harness"
 )
 
 // setFromEnvironment fills in the flags that were not given from the
@@ -24,6 +27,17 @@ func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error 
 		}
 	})
 	return errors.Join(wrong...)
+}
+
+// explainFlagError names the flag that is most like one that does not exist.
+func explainFlagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return fmt.Errorf("%w%s; `%s --help` lists the flags", err, harness.Near("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())
 }
 
 // variable is the environment variable of a flag.

@@ -77,12 +77,16 @@ Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		// Without a command nothing is judged, which must not look like a pass.
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("no command is given; `outreach-conformance --help` lists them")
+		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return setFromEnvironment(cmd.Flags(), os.Getenv)
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(explainFlagError)
 	root.AddCommand(newRun(), newServe(), newRequirements(), newExplain(), newSelftest(), newCleanup())
 	return root
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -112,8 +113,10 @@ func newExplain() *cobra.Command {
 		Use:     "explain ID",
 		Short:   "Explain a requirement or a silence, and how it is checked",
 		Example: "  outreach-conformance explain PAGE-WALK-ONCE",
-		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("explain takes one id; `outreach-conformance requirements` lists them, with --silences what is left open")
+			}
 			id := strings.ToUpper(args[0])
 			if r, ok := spec.FindRequirement(id); ok {
 				explainRequirement(cmd.OutOrStdout(), r)
@@ -175,4 +178,6 @@ func explainSilence(w io.Writer, s spec.Silence) {
 	}
 }
 
-func wrap(s string) string { return text.WrapSoft(s, statementWidth) }
+func wrap(s string) string {
+	return strings.ReplaceAll(text.WrapSoft(s, statementWidth), " \n", "\n")
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,20 +15,14 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/harness"
-	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
-	"outreach.example/conformance/target"
 )
-
-// embeddedTarget is the value of --target that stands for the reference server in this process.
-const embeddedTarget = "embedded"
 
 // closeTimeout bounds how long a target that was started may take to stop.
 const closeTimeout = 10 * time.Second
@@ -56,6 +51,8 @@ specification, and writes results.json and junit.xml into the output directory.
 Filters narrow what is judged; each may be repeated, and * stands for any text.`,
 		Example: `  outreach-conformance run
   outreach-conformance run --target http://127.0.0.1:8025
+  outreach-conformance run --target image:registry.example/server:1.4 --target-profile server.yaml
+  outreach-conformance run --target http://127.0.0.1:4010 --target-profile mock --profile shape
   outreach-conformance run --profile shape,read --operation 'inbox-placement-tests.*'
   outreach-conformance run --requirement 'PAGE-*' --seed 7`,
 		Args: cobra.NoArgs,
@@ -64,8 +61,8 @@ Filters narrow what is judged; each may be repeated, and * stands for any text.`
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", embeddedTarget, "what to judge: embedded, or the address in front of /api/v2")
-	flags.StringVar(&f.targetProfile, "target-profile", "", "YAML file that describes the target (default: the reference server's)")
+	flags.StringVarP(&f.target, "target", "t", embeddedTarget, targetUsage)
+	flags.StringVar(&f.targetProfile, "target-profile", "", profileUsage)
 	flags.StringSliceVarP(&f.profiles, "profile", "p", []string{string(spec.ProfileFull)}, fmt.Sprintf("sets of requirements to judge: %v", spec.Profiles()))
 	flags.StringSliceVar(&f.operations, "operation", nil, "judge these operations only, e.g. 'subsequences.*'")
 	flags.StringSliceVar(&f.requirements, "requirement", nil, "judge these requirements only, e.g. 'AUTH-*'")
@@ -90,20 +87,17 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if _, err := selection.Pairs(); err != nil {
 		return exitError{selectionCode(err), err}
 	}
+	if f.seed > math.MaxInt64 {
+		return fmt.Errorf("--seed %d is above %d, the greatest that results can name", f.seed, math.MaxInt64)
+	}
 	if err := os.MkdirAll(f.output, 0o755); err != nil {
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
-	t, err := f.start(ctx)
+	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-		defer cancel()
-		if err := t.Close(ctx); err != nil {
-			_, _ = fmt.Fprintf(stderr, "outreach-conformance: stopping the target: %v\n", err)
-		}
-	}()
+	defer stop()
 
 	if f.seed == 0 {
 		f.seed = 1 + rand.Uint64N(1<<31)
@@ -127,39 +121,6 @@ func selectionCode(err error) int {
 		return exitCannotTell
 	}
 	return exitUsage
-}
-
-// start brings the target up, or finds it.
-func (f runFlags) start(ctx context.Context) (*target.Target, error) {
-	if f.target == embeddedTarget && f.targetProfile == "" {
-		options := dataset.DefaultOptions()
-		options.Rows = f.rows
-		t, err := target.Embedded(ctx, options, refserver.Options{})
-		if err != nil {
-			return nil, exitError{exitUsage, err}
-		}
-		return t, nil
-	}
-	profile := fixtures.Embedded()
-	if f.targetProfile != "" {
-		loaded, err := fixtures.Load(f.targetProfile)
-		if err != nil {
-			return nil, exitError{exitUsage, err}
-		}
-		profile = loaded
-	}
-	address := f.target
-	if address == embeddedTarget {
-		address = "" // the profile's
-	}
-	t, err := target.URL(profile, address)
-	if err != nil {
-		return nil, exitError{exitUsage, err}
-	}
-	if err := t.Reachable(ctx); err != nil {
-		return nil, exitError{exitCannotTell, err}
-	}
-	return t, nil
 }
 
 // progress draws on the error stream, so that the summary alone is the output.

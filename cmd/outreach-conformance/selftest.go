@@ -50,8 +50,8 @@ own that conforms.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", embeddedTarget, "the conforming target: embedded, or the address in front of /api/v2")
-	flags.StringVar(&f.targetProfile, "target-profile", "", "YAML file that describes the target (default: the reference server's)")
+	flags.StringVarP(&f.target, "target", "t", embeddedTarget, "the conforming target: embedded, the address in front of /api/v2, image:NAME or dockerfile:PATH")
+	flags.StringVar(&f.targetProfile, "target-profile", "", profileUsage)
 	flags.IntVar(&f.sample, "sample", 0, "how many defects to draw; 0 tries all")
 	flags.Uint64Var(&f.seed, "seed", 1, "draws the sample and the combinations of quirks")
 	flags.IntVar(&f.combinations, "combinations", 20, "how many combinations of quirks to draw")
@@ -62,10 +62,11 @@ own that conforms.`,
 }
 
 func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
-	source, err := f.source(ctx)
+	source, stop, err := f.source(ctx, stderr)
 	if err != nil {
 		return err
 	}
+	defer stop()
 	if err := os.MkdirAll(f.output, 0o755); err != nil {
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
@@ -84,21 +85,24 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	return f.reportMatrix(m, stdout)
 }
 
-// source is the conforming target that faults are laid around.
-func (f *selftestFlags) source(ctx context.Context) (selftest.Source, error) {
-	if f.target == embeddedTarget && f.targetProfile == "" {
-		return selftest.Embedded(), nil
+// source is the conforming target that faults are laid around; stop ends it.
+func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source selftest.Source, stop func(), err error) {
+	if f.isEmbedded() {
+		return selftest.Embedded(), func() {}, nil
 	}
-	t, err := f.start(ctx)
+	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	base, err := url.Parse(t.BaseURL)
 	if err != nil {
-		return nil, exitError{exitUsage, err}
+		stop()
+		return nil, nil, exitError{exitUsage, err}
 	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = t.TLS
 	f.workers = 1 // the cases share one server, and must not see each other's changes
-	return selftest.At(t.Profile, base, http.DefaultTransport), nil
+	return selftest.At(t.Profile, base, transport), stop, nil
 }
 
 func (f selftestFlags) reportMatrix(m selftest.Matrix, stdout io.Writer) error {

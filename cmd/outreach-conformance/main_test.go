@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/xeipuuv/gojsonschema"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/reports"
+)
+
+// program is the name by which scripts call the program: this test binary.
+const program = "outreach-conformance"
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		program: func() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs testdata/*.txtar. Beside testscript's own commands they have:
+//
+//	exits CODE COMMAND…           the command ends with just that exit code
+//	start NAME PATTERN COMMAND…   starts the command and waits until a line of
+//	                              its output matches; $NAME is the last group
+//	interrupt NAME CODE           sends SIGINT to what was started; it must end
+//	                              with that code; its output is in NAME.log
+//	results FILE VERDICT          the file is valid against the results' JSON
+//	                              Schema and has that verdict
+//	profile FILE RATE             writes the reference server's profile with a
+//	                              pace of RATE requests a second
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Values[scriptKey{}] = &script{vars: env.Vars, running: map[string]*process{}}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":     exits,
+			"start":     start,
+			"interrupt": interrupt,
+			"results":   results,
+			"profile":   profile,
+		},
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	want, got := exitCode(ts, args[0]), 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d instead of %d", got, want)
+	}
+}
+
+func exitCode(ts *testscript.TestScript, text string) int {
+	code, err := strconv.Atoi(text)
+	ts.Check(err)
+	return code
+}
+
+func results(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: results FILE VERDICT")
+	}
+	text := ts.ReadFile(args[0])
+	judged, err := gojsonschema.Validate(gojsonschema.NewBytesLoader(reports.Schema()), gojsonschema.NewStringLoader(text))
+	ts.Check(err)
+	if !judged.Valid() {
+		ts.Fatalf("%s is not valid against the schema: %v", args[0], judged.Errors())
+	}
+	r, err := reports.Read(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if string(r.Verdict) != args[1] {
+		ts.Fatalf("%s has the verdict %s instead of %s: %s", args[0], r.Verdict, args[1], strings.Join(r.Reasons, "; "))
+	}
+}
+
+func profile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: profile FILE RATE")
+	}
+	p := fixtures.Embedded()
+	rate, err := strconv.ParseFloat(args[1], 64)
+	ts.Check(err)
+	p.Pace.RequestsPerSecond = rate
+	text, err := p.YAML("")
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/refserver"
+	"outreach.example/conformance/target"
+)
+
+// Values of --target that name something to start.
+const (
+	embeddedTarget   = "embedded" // the reference server, in this process
+	imagePrefix      = "image:"
+	dockerfilePrefix = "dockerfile:"
+)
+
+// targetUsage and profileUsage are the help of the two flags that name a target.
+const (
+	targetUsage  = "what to judge: embedded, the address in front of /api/v2, image:NAME or dockerfile:PATH"
+	profileUsage = "what describes the target: embedded, mock or a YAML file (default: the reference server's)"
+)
+
+// containerLog is the file in the output directory that takes what containers write.
+const containerLog = "container.log"
+
+// start brings the target up, or finds it. stop ends what was started, and
+// tells on stderr what went wrong meanwhile.
+func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target, stop func(), err error) {
+	t, log, err := f.up(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, exitError{exitInterrupted, err}
+		}
+		return nil, nil, err
+	}
+	warnings := func() []string {
+		if f.builtinProfile() {
+			return nil // its keys are no secrets
+		}
+		return t.Profile.Warnings()
+	}
+	warned := len(warn(stderr, warnings(), 0))
+	return t, func() {
+		// The handlers of the specs' runner end all others when it returns; an
+		// impatient interrupt must not leave containers behind.
+		held := make(chan os.Signal, 1)
+		signal.Notify(held, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(held)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+		defer cancel()
+		if err := errors.Join(t.Close(ctx), log.Close()); err != nil {
+			_, _ = fmt.Fprintf(stderr, "outreach-conformance: stopping the target: %v\n", err)
+		}
+		warn(stderr, warnings(), warned)
+	}, nil
+}
+
+// warn prints the warnings but the first ones, which were printed before.
+func warn(stderr io.Writer, warnings []string, before int) []string {
+	for _, w := range warnings[before:] {
+		_, _ = fmt.Fprintf(stderr, "outreach-conformance: warning: %s\n", w)
+	}
+	return warnings
+}
+
+// up returns the target and the file that takes what it writes.
+func (f runFlags) up(ctx context.Context) (*target.Target, io.Closer, error) {
+	nothing := io.NopCloser(nil)
+	if f.isEmbedded() {
+		options := dataset.DefaultOptions()
+		options.Rows = f.rows
+		t, err := target.Embedded(ctx, options, refserver.Options{})
+		if err != nil {
+			return nil, nil, exitError{exitUsage, err}
+		}
+		return t, nothing, nil
+	}
+	profile, err := f.profile()
+	if err != nil {
+		return nil, nil, exitError{exitUsage, err}
+	}
+	if profile.Container != nil {
+		return f.contain(ctx, profile)
+	}
+	address := f.target
+	if address == embeddedTarget {
+		address = "" // the profile's
+	}
+	t, err := target.URL(profile, address)
+	if err != nil {
+		return nil, nil, exitError{exitUsage, err}
+	}
+	if base, doubled := strings.CutSuffix(t.BaseURL, refserver.BasePath); doubled {
+		return nil, nil, exitError{exitUsage, fmt.Errorf("leave %s off the address, it is a part of every path: %s", refserver.BasePath, base)}
+	}
+	if err := t.Reachable(ctx); err != nil {
+		return nil, nil, exitError{exitCannotTell, err}
+	}
+	return t, nothing, nil
+}
+
+// isEmbedded: neither the target nor the profile is another than the reference server's.
+func (f runFlags) isEmbedded() bool {
+	return f.target == embeddedTarget && (f.targetProfile == "" || f.targetProfile == fixtures.EmbeddedName)
+}
+
+// builtinProfile: the profile came with the program.
+func (f runFlags) builtinProfile() bool {
+	return slices.Contains([]string{"", fixtures.EmbeddedName, fixtures.MockName}, f.targetProfile)
+}
+
+// profile returns the profile that the flags name. Its container is the one to
+// start; it is nil if --target names an address, which goes before it.
+func (f runFlags) profile() (*fixtures.Profile, error) {
+	name := f.targetProfile
+	if name == "" {
+		name = fixtures.EmbeddedName
+	}
+	profile, err := fixtures.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	image, isImage := strings.CutPrefix(f.target, imagePrefix)
+	path, isDockerfile := strings.CutPrefix(f.target, dockerfilePrefix)
+	switch {
+	case isImage && image == "", isDockerfile && path == "":
+		return nil, fmt.Errorf("--target %s: want image:NAME or dockerfile:PATH", f.target)
+	case isImage, isDockerfile:
+		replaced := fixtures.Deployment{}
+		if profile.Container != nil {
+			replaced = *profile.Container
+		}
+		replaced.Image, replaced.Dockerfile, replaced.Context = "", "", ""
+		if isImage {
+			replaced.Image = image
+		} else {
+			replaced.Dockerfile = path
+		}
+		profile.Container = &replaced
+	case f.target != embeddedTarget && f.target != "":
+		profile.Container = nil
+	}
+	return profile, nil
+}
+
+// contain starts the profile's containers.
+func (f runFlags) contain(ctx context.Context, profile *fixtures.Profile) (*target.Target, io.Closer, error) {
+	if err := os.MkdirAll(f.output, 0o755); err != nil {
+		return nil, nil, exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+	}
+	log, err := os.OpenFile(filepath.Join(f.output, containerLog), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, exitError{exitUsage, fmt.Errorf("the containers' log: %w", err)}
+	}
+	t, err := target.Container(ctx, profile, uuid.NewString(), log)
+	switch {
+	case errors.Is(err, target.ErrNoDocker), errors.Is(err, target.ErrProfile):
+		return nil, nil, exitError{exitUsage, errors.Join(err, log.Close())}
+	case err != nil:
+		return nil, nil, exitError{exitCannotTell, errors.Join(err, log.Close())}
+	}
+	return t, log, nil
+}

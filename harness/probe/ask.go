@@ -1,0 +1,160 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/target"
+)
+
+// asker sends the probes to one target.
+type asker struct {
+	ctx     context.Context
+	api     *client.Client
+	profile *fixtures.Profile
+}
+
+func newAsker(ctx context.Context, t *target.Target) (*asker, error) {
+	pace := t.Profile.Pace
+	var keys []client.Key
+	for _, k := range t.Profile.Keys {
+		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
+	}
+	api, err := client.New(client.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, Keys: keys,
+		Concurrency: pace.Concurrency, RequestsPerSecond: pace.RequestsPerSecond, Timeout: pace.Timeout})
+	if err != nil {
+		return nil, err
+	}
+	return &asker{ctx: ctx, api: api, profile: t.Profile}, nil
+}
+
+// answer is what came of a probe.
+type answer struct {
+	status int
+	rows   []map[string]any
+	cursor string
+	err    error // why there is no answer
+}
+
+// list asks for a list; the query may be nil.
+func (a *asker) list(op spec.Operation, key fixtures.Key, query url.Values) answer {
+	return a.get(op, op.Path, key, query)
+}
+
+// get asks for a path of the operation. A 429 is waited out.
+func (a *asker) get(op spec.Operation, path string, key fixtures.Key, query url.Values) answer {
+	ex := a.api.Do(a.ctx, client.Request{Operation: op.ID, Method: http.MethodGet, Path: path, Query: query,
+		Key: client.Key{Name: key.Name, Token: key.Token}})
+	got := answer{status: ex.Status, err: ex.Err}
+	if ex.Err == nil && ex.Status == http.StatusOK {
+		got.rows, got.cursor = rowsOf(op, ex.Body)
+	}
+	return got
+}
+
+// rowsOf reads the rows and the cursor of a list, and the resource of any other
+// answer. What is not of the documented form is left for a run to judge.
+func rowsOf(op spec.Operation, body []byte) (rows []map[string]any, cursor string) {
+	decoded, err := schemas.Decode(body)
+	if err != nil {
+		return nil, ""
+	}
+	items := []any{decoded}
+	switch op.Answer {
+	case spec.Page:
+		page, _ := decoded.(map[string]any)
+		items, _ = page["items"].([]any)
+		cursor, _ = page["next_starting_after"].(string)
+	case spec.Array:
+		items, _ = decoded.([]any)
+	}
+	for _, item := range items {
+		if row, ok := item.(map[string]any); ok {
+			rows = append(rows, row)
+		}
+	}
+	return rows, cursor
+}
+
+// maxPages bounds how far a list is read; pageSize is the highest limit (section Limits).
+const (
+	maxPages = 50
+	pageSize = 100
+)
+
+// all reads a list page by page. whole is false when its end was not reached.
+func (a *asker) all(op spec.Operation, key fixtures.Key) (rows []map[string]any, whole bool, err error) {
+	parameter, named := a.profile.Parameter(op.ID, fixtures.MeaningStartingAfter)
+	query := url.Values{}
+	if op.Answer == spec.Page {
+		query.Set("limit", strconv.Itoa(pageSize))
+	}
+	for seen := map[string]bool{}; len(seen) < maxPages; {
+		page := a.list(op, key, query)
+		if page.err != nil || page.status != http.StatusOK {
+			return rows, false, page.problem(op)
+		}
+		rows = append(rows, page.rows...)
+		if page.cursor == "" || len(page.rows) == 0 {
+			return rows, true, nil
+		}
+		if !named || seen[page.cursor] {
+			return rows, false, nil
+		}
+		seen[page.cursor] = true
+		query.Set(parameter, page.cursor)
+	}
+	return rows, false, nil
+}
+
+// problem says what an answer other than 200 is.
+func (g answer) problem(op spec.Operation) error {
+	if g.err != nil {
+		return g.err
+	}
+	return fmt.Errorf("%s answers %d", op.ID, g.status)
+}
+
+// lists are the operations that answer with rows.
+func lists() []spec.Operation {
+	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return op.Answer == spec.One })
+}
+
+// ownerFields name the workspace of a row.
+var ownerFields = []string{"organization_id", "organization", "workspace", "workspace_id"}
+
+// ownerOf returns the workspace of a row, as far as the row tells by a UUID.
+func ownerOf(op spec.Operation, row map[string]any) string {
+	if op.ID == spec.ListDFYOrders { // whose workspace_id is of another kind
+		return ""
+	}
+	for _, field := range ownerFields {
+		if id, ok := row[field].(string); ok && id != "" {
+			return strings.ToLower(id)
+		}
+	}
+	return ""
+}
+
+// text returns a string member of a row.
+func text(row map[string]any, field string) string {
+	value, _ := row[field].(string)
+	return value
+}
+
+// same reports whether two answers show the same rows.
+func same(a, b answer) bool {
+	one, err := json.Marshal(a.rows)
+	other, err2 := json.Marshal(b.rows)
+	return err == nil && err2 == nil && string(one) == string(other)
+}
