@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/harness"
+	"outreach.example/conformance/journal"
 	"outreach.example/conformance/target"
 )
 
@@ -58,4 +60,29 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 		_, _ = fmt.Fprintf(stdout, "nothing to put back: %s holds no journal\n", f.output)
 	}
 	return nil
+}
+
+// journals is the directory for the journal of a run. What a target that ends
+// with the run holds ends with it too.
+func (f runFlags) journals(t *target.Target) string {
+	if t.Kind != target.KindURL {
+		return ""
+	}
+	return f.output
+}
+
+// tellWhatIsLeft says how to put back what runs on the target could not.
+func (f runFlags) tellWhatIsLeft(t *target.Target, stderr io.Writer) {
+	if f.journals(t) == "" {
+		return
+	}
+	pending, err := journal.Find(f.output)
+	if err != nil || !slices.ContainsFunc(pending, func(p journal.Pending) bool { return !p.Alive && p.Header.BaseURL == t.BaseURL }) {
+		return // what cannot be read, cleanup complains of
+	}
+	command := "outreach-conformance cleanup --target " + t.BaseURL + " --output " + f.output
+	if f.targetProfile != "" {
+		command += " --target-profile " + f.targetProfile
+	}
+	_, _ = fmt.Fprintf(stderr, "outreach-conformance: something may be left on the target; `%s` puts it back\n", command)
 }

@@ -87,6 +87,6 @@ Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(explainFlagError)
-	root.AddCommand(newRun(), newServe(), newRequirements(), newExplain(), newSelftest(), newCleanup())
+	root.AddCommand(newRun(), newServe(), newRequirements(), newExplain(), newSelftest(), newTarget(), newCleanup())
 	return root
 }

@@ -104,13 +104,14 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	progress, observe := f.progress(stderr)
 	results, err := harness.Run(ctx, harness.Config{
-		Target: t, Selection: selection, Seed: f.seed, Version: version(), JournalDir: f.output, Observe: observe,
+		Target: t, Selection: selection, Seed: f.seed, Version: version(), JournalDir: f.journals(t), Observe: observe,
 		Progress: suites.Progress{Start: progress.Start, Done: func(s suites.Spec, violations int) { progress.Done(s.Operation, violations) }},
 	})
 	progress.Stop()
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
+	f.tellWhatIsLeft(t, stderr)
 	return f.report(results, stdout)
 }
 

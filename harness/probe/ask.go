@@ -24,10 +24,11 @@ type asker struct {
 	profile *fixtures.Profile
 }
 
-func newAsker(ctx context.Context, t *target.Target) (*asker, error) {
-	pace := t.Profile.Pace
+// newAsker asks the target with the keys and at the pace of the profile.
+func newAsker(ctx context.Context, t *target.Target, profile *fixtures.Profile) (*asker, error) {
+	pace := profile.Pace
 	var keys []client.Key
-	for _, k := range t.Profile.Keys {
+	for _, k := range profile.Keys {
 		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
 	}
 	api, err := client.New(client.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, Keys: keys,
@@ -35,7 +36,7 @@ func newAsker(ctx context.Context, t *target.Target) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &asker{ctx: ctx, api: api, profile: t.Profile}, nil
+	return &asker{ctx: ctx, api: api, profile: profile}, nil
 }
 
 // answer is what came of a probe.

@@ -42,7 +42,17 @@ var ErrNoAnswer = errors.New("the target gives no answer")
 // Check looks at a target and its profile. Its error means that it could not be
 // told: the server does not answer, or the context has ended.
 func Check(ctx context.Context, t *target.Target) (Report, error) {
-	a, err := newAsker(ctx, t)
+	r, err := look(ctx, t)
+	if err != nil {
+		return Report{}, err
+	}
+	r.Coverage, err = Assessable(ctx, t.Profile)
+	return r, err
+}
+
+// look is the part of Check that asks the target.
+func look(ctx context.Context, t *target.Target) (Report, error) {
+	a, err := newAsker(ctx, t, t.Profile)
 	if err != nil {
 		return Report{}, err
 	}
@@ -51,11 +61,7 @@ func Check(ctx context.Context, t *target.Target) (Report, error) {
 	if err := a.keys(&r); err != nil {
 		return Report{}, err
 	}
-	if err := a.data(&r); err != nil {
-		return Report{}, err
-	}
-	r.Coverage, err = Assessable(ctx, t.Profile)
-	return r, err
+	return r, a.data(&r)
 }
 
 // keys tries every key.

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -34,11 +35,9 @@ const keyName = "main"
 // run change only what the run has made itself.
 func Discover(ctx context.Context, t *target.Target, token, tokenEnv string) (profile *fixtures.Profile, notes []string, err error) {
 	key := fixtures.Key{Name: keyName, Token: token, TokenEnv: tokenEnv, Workspace: dataset.Main, State: fixtures.KeyActive}
-	probed := *t
 	p := *t.Profile
 	p.Keys = []fixtures.Key{key}
-	probed.Profile = &p
-	a, err := newAsker(ctx, &probed)
+	a, err := newAsker(ctx, t, &p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -156,10 +155,14 @@ func (d *discovery) rows(w *fixtures.Workspace) {
 			break
 		}
 	}
+	defaults := map[int][]string{}
 	for _, op := range lists() {
 		if got := d.first[op.ID]; got.cursor != "" {
-			d.note("%s shows %d rows on a page without a limit", op.ID, len(got.rows))
+			defaults[len(got.rows)] = append(defaults[len(got.rows)], op.ID)
 		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(defaults)) {
+		d.note("a page without a limit shows %d rows: %s", n, strings.Join(defaults[n], ", "))
 	}
 }
 

@@ -66,6 +66,7 @@ func TestCheckOfAnHonestProfile(t *testing.T) {
 }
 
 func TestCheckFindsWhatIsNotTrue(t *testing.T) {
+	on := reference(t)
 	for _, tc := range []struct {
 		name  string
 		spoil func(*fixtures.Profile)
@@ -100,12 +101,11 @@ func TestCheckFindsWhatIsNotTrue(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
-			on := reference(t)
 			p := fixtures.Embedded()
-			p.BaseURL = on.BaseURL
 			tc.spoil(p)
-			on.Profile = p
-			report, err := Check(t.Context(), on)
+			spoilt, err := target.URL(p, on.BaseURL)
+			g.Expect(err).NotTo(HaveOccurred())
+			report, err := look(t.Context(), spoilt)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(report.Wrong()).To(HaveLen(1))
 			found := report.Wrong()[0]
@@ -201,7 +201,7 @@ func TestDiscover(t *testing.T) {
 	g.Expect(p.Writes).To(Equal(fixtures.WritesOwn))
 	g.Expect(p.Keys).To(ConsistOf(fixtures.Key{Name: "main", TokenEnv: "FOUND_KEY", Workspace: dataset.Main, Scopes: []string{"all:all"}, State: fixtures.KeyActive}))
 	g.Expect(p.Parameters).To(Equal(on.Profile.Parameters), "every customary name is found by what it does")
-	g.Expect(strings.Join(notes, "\n")).To(And(ContainSubstring("all:all"), ContainSubstring("rows on a page without a limit"), Not(ContainSubstring(full.Token))))
+	g.Expect(strings.Join(notes, "\n")).To(And(ContainSubstring("all:all"), ContainSubstring("a page without a limit shows 10 rows"), Not(ContainSubstring(full.Token))))
 
 	text, err := p.YAML("found")
 	g.Expect(err).NotTo(HaveOccurred())

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/harness/probe"
+)
+
+func newTarget() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "target",
+		Short: "Write and check target profiles",
+		Long: `target writes a profile for a server (init) and checks one before a run (check).
+Both only read: they change nothing on the server.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.AddCommand(newTargetInit(), newTargetCheck())
+	return cmd
+}
+
+func newTargetCheck() *cobra.Command {
+	f := runFlags{rows: dataset.DefaultOptions().Rows}
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Tell what a run with a profile would assess",
+		Long: `check tells, in seconds and without changing anything, whether the server
+answers, which keys do what the profile claims, which rows are there, and for
+each group of requirements how much a run would assess and what is missing for
+the rest. What the data of the server do not show comes on top.
+
+Exit codes: 0 the profile holds, 2 it claims what is not so, 3 it could not be
+told.`,
+		Example: `  outreach-conformance target check --target-profile server.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.check(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.target, "target", "t", embeddedTarget, "what to check: embedded, the address in front of /api/v2, image:NAME or dockerfile:PATH")
+	flags.StringVar(&f.targetProfile, "target-profile", "", profileUsage)
+	flags.StringVarP(&f.output, "output", "o", "conformance-results", "directory for the log of a target that is started in a container")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every key, and every missing input")
+	return cmd
+}
+
+func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
+	t, stop, err := f.start(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	report, err := probe.Check(ctx, t)
+	switch {
+	case ctx.Err() != nil:
+		return exitError{exitInterrupted, errors.New("interrupted")}
+	case err != nil:
+		return exitError{exitCannotTell, err}
+	}
+	_, _ = fmt.Fprintf(stdout, "%s at %s\n\n", t.Profile.Name, t.BaseURL)
+	f.printFindings(stdout, report)
+	f.printCoverage(stdout, report.Coverage)
+	if wrong := report.Wrong(); len(wrong) > 0 {
+		_, _ = fmt.Fprintln(stdout)
+		for _, w := range wrong {
+			_, _ = fmt.Fprintf(stdout, "✗ %s: %s\n", w.What, w.Says)
+		}
+		return exitError{exitUsage, fmt.Errorf("the profile claims what is not so: %d of its entries", len(wrong))}
+	}
+	return nil
+}
+
+// printFindings shows the rows, and the keys if they are asked for or few.
+func (f runFlags) printFindings(w io.Writer, r probe.Report) {
+	const few = 10
+	if f.verbose || len(r.Keys) <= few {
+		for _, k := range r.Keys {
+			_, _ = fmt.Fprintf(w, "%-40s %s\n", k.What, k.Says)
+		}
+	} else {
+		_, _ = fmt.Fprintf(w, "%-40s %d tried, --verbose shows each\n", "keys", len(r.Keys))
+	}
+	for _, d := range r.Data {
+		_, _ = fmt.Fprintf(w, "%-40s %s\n", d.What, d.Says)
+	}
+	_, _ = fmt.Fprintln(w)
+}
+
+func (f runFlags) printCoverage(w io.Writer, all []probe.Coverage) {
+	const shown = 4
+	t := newTable(w, "group", "assessed", "of", "missing for the rest")
+	for _, c := range all {
+		missing := c.Missing
+		if !f.verbose {
+			missing = missing[:min(len(missing), shown)]
+		}
+		var lines []string
+		for _, m := range missing {
+			lines = append(lines, fmt.Sprintf("%s (%d)", m.Input, m.Pairs))
+		}
+		if more := len(c.Missing) - len(missing); more > 0 {
+			lines = append(lines, fmt.Sprintf("and %d more, --verbose shows them", more))
+		}
+		t.AppendRow(table.Row{c.Group, c.Assessable, c.Pairs, strings.Join(lines, "\n")})
+	}
+	t.Render()
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/harness/probe"
+	"outreach.example/conformance/target"
+)
+
+type initFlags struct {
+	target, keyEnv, name, file, caFile string
+	force                              bool
+}
+
+func newTargetInit() *cobra.Command {
+	var f initFlags
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Write a profile for a server, with what the server itself tells",
+		Long: `init asks a server what a profile needs: which lists the key reads, which rows
+there are, which names the parameters have that the specification does not
+name. It writes a profile to start from, and the JSON Schema of profiles beside
+it, by which editors complete and check it.
+
+The key is read from the environment variable that --key-env names or, on a
+terminal, asked for. It is not written: the profile names the variable.`,
+		Example: `  OUTREACH_KEY_MAIN=… outreach-conformance target init --target https://api.example.com`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.target, "target", "t", "", "the address in front of /api/v2; asked for on a terminal")
+	flags.StringVar(&f.keyEnv, "key-env", "OUTREACH_KEY_MAIN", "environment variable that holds the API key of a workspace")
+	flags.StringVar(&f.name, "name", "", "name of the implementation (default: the server's host name)")
+	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of the authority that signed the server's certificate")
+	flags.StringVarP(&f.file, "file", "f", "target.yaml", "file to write")
+	flags.BoolVar(&f.force, "force", false, "replace the file if it is there")
+	return cmd
+}
+
+func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+	if _, err := os.Stat(f.file); err == nil && !f.force {
+		return exitError{exitUsage, fmt.Errorf("%s is there already: name another with --file, or replace it with --force", f.file)}
+	}
+	token, err := f.ask(stdin, stderr)
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	t, err := f.found()
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	if err := t.Reachable(ctx); err != nil {
+		return exitError{exitCannotTell, err}
+	}
+	profile, notes, err := probe.Discover(ctx, t, token, f.keyEnv)
+	switch {
+	case ctx.Err() != nil:
+		return exitError{exitInterrupted, errors.New("interrupted")}
+	case err != nil:
+		return exitError{exitCannotTell, err}
+	}
+	if err := f.write(profile, notes); err != nil {
+		return exitError{exitUsage, err}
+	}
+	for _, note := range notes {
+		_, _ = fmt.Fprintf(stdout, "- %s\n", note)
+	}
+	_, _ = fmt.Fprintf(stdout, "\nwrote %s; `outreach-conformance target check --target-profile %s` tells what a run would assess\n", f.file, f.file)
+	return nil
+}
+
+// ask completes the flags, and returns the key: from the environment or, where
+// somebody sits at a terminal, by asking.
+func (f *initFlags) ask(stdin io.Reader, stderr io.Writer) (token string, err error) {
+	file, isFile := stdin.(*os.File)
+	asking := isFile && term.IsTerminal(int(file.Fd()))
+	if f.target == "" {
+		if !asking {
+			return "", errors.New("--target is missing: the address of the server, in front of /api/v2")
+		}
+		_, _ = fmt.Fprint(stderr, "Address of the server, in front of /api/v2: ")
+		line, err := bufio.NewReaderSize(file, 1).ReadString('\n')
+		if err != nil {
+			return "", err
+		}
+		f.target = strings.TrimSpace(line)
+	}
+	if token = os.Getenv(f.keyEnv); token != "" {
+		return token, nil
+	}
+	if !asking {
+		return "", fmt.Errorf("the environment variable %s is not set: it must hold an API key (see --key-env)", f.keyEnv)
+	}
+	_, _ = fmt.Fprintf(stderr, "API key of a workspace (not shown; the profile will read it from %s): ", f.keyEnv)
+	secret, err := term.ReadPassword(int(file.Fd()))
+	_, _ = fmt.Fprintln(stderr)
+	if token = strings.TrimSpace(string(secret)); err == nil && token == "" {
+		err = errors.New("no key was given")
+	}
+	return token, err
+}
+
+// found is the target, with a profile that knows nothing yet.
+func (f initFlags) found() (*target.Target, error) {
+	profile := &fixtures.Profile{Name: f.name, Pace: fixtures.Pace{Concurrency: fixtures.DefaultConcurrency, Timeout: fixtures.DefaultTimeout}}
+	if f.caFile != "" {
+		ca, err := filepath.Abs(f.caFile)
+		if err != nil {
+			return nil, err
+		}
+		profile.TLS = &fixtures.TLS{CAFile: ca}
+	}
+	t, err := target.URL(profile, f.target)
+	if err != nil {
+		return nil, err
+	}
+	if u, err := url.Parse(t.BaseURL); err == nil && f.name == "" {
+		t.Profile.Name = u.Hostname()
+	}
+	return t, nil
+}
+
+// write writes the profile, after it has proven to be valid, and the schema.
+func (f initFlags) write(profile *fixtures.Profile, notes []string) error {
+	heading := "Profile of a target, found by asking it. Complete it where you know more:\n- " + strings.Join(notes, "\n- ")
+	text, err := profile.YAML(heading)
+	if err != nil {
+		return err
+	}
+	if _, err := fixtures.Parse(f.file, text); err != nil {
+		return err
+	}
+	if err := os.WriteFile(f.file, text, 0o600); err != nil {
+		return err
+	}
+	schema := filepath.Join(filepath.Dir(f.file), fixtures.SchemaFile)
+	file, err := os.OpenFile(schema, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil // theirs, or ours from before
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(fixtures.Schema())
+	return errors.Join(err, file.Close())
+}
