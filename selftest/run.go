@@ -19,7 +19,7 @@ import (
 // Options say how much of the self-test to do.
 type Options struct {
 	Source  Source
-	Workers int    // cases at the same time; 0 means one for each processor
+	Workers int    // cases at the same time; 0 means two for each processor, since cases wait for rate limits
 	Seed    uint64 // draws the sample and the combinations of quirks
 	// Sample is how many defects are drawn, with a share of the quirks; 0 tries all.
 	Sample int
@@ -165,7 +165,7 @@ type pool struct {
 
 func newPool(ctx context.Context, workers int) *pool {
 	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+		workers = 2 * runtime.GOMAXPROCS(0)
 	}
 	p := &pool{ctx: ctx, jobs: make(chan func(context.Context) error)}
 	for range workers {

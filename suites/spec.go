@@ -3,6 +3,7 @@ package suites
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"outreach.example/conformance/spec"
 )
@@ -19,7 +20,10 @@ type Spec struct {
 func (s Spec) Name() string { return s.Operation + " " + s.Title }
 
 // All returns every spec, in the order of the catalogue's groups.
-func All() []Spec {
+func All() []Spec { return slices.Clone(all()) }
+
+// all is made once: specs hold no state.
+var all = sync.OnceValue(func() []Spec {
 	return slices.Concat(
 		shapes(),
 		authentication(),
@@ -42,7 +46,7 @@ func All() []Spec {
 		rateLimits(),
 		observations(),
 	)
-}
+})
 
 // alone names what the spec must not share with another that names the same;
 // specs of one name run one after the other. It is empty for most. An account

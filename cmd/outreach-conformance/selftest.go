@@ -55,7 +55,7 @@ own that conforms.`,
 	flags.IntVar(&f.sample, "sample", 0, "how many defects to draw; 0 tries all")
 	flags.Uint64Var(&f.seed, "seed", 1, "draws the sample and the combinations of quirks")
 	flags.IntVar(&f.combinations, "combinations", 20, "how many combinations of quirks to draw")
-	flags.IntVar(&f.workers, "workers", 0, "cases at the same time (default: one for each processor; always one for a target of your own)")
+	flags.IntVar(&f.workers, "workers", 0, "cases at the same time (default: two for each processor; always one for a target of your own)")
 	flags.StringSliceVar(&f.faults, "fault", nil, "try only defects and quirks whose id or requirement matches, e.g. 'PAGE-*'")
 	flags.StringVarP(&f.output, "output", "o", "conformance-results", "directory for selftest.json and selftest.md")
 	return cmd
