@@ -9,7 +9,7 @@ RUNS       ?= 20
 ARGS       ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test check format vet lint tidy fresh generate build run steady bench fuzz
+.PHONY: help test check format vet lint tidy fresh generate build run steady busy selftest bench fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,12 @@ run: ## judge a target; ARGS='--target http://127.0.0.1:8025'
 
 steady: ## RUNS runs in different random orders must give the same verdicts
 	$(GO) test ./harness -run TestSteady -count=1 -v -args -runs $(RUNS)
+
+busy: ## 100 runs while something else keeps every core busy: identical verdicts
+	tools/busy $(GO) test ./harness -run TestSteady -count=1 -v -timeout 60m -args -runs 100
+
+selftest: build ## prove every check: all defects caught, all quirks let pass
+	bin/outreach-conformance selftest $(ARGS)
 
 bench: ## all benchmarks
 	$(GO) test ./... -run '^$$' -bench . -benchmem

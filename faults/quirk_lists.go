@@ -20,9 +20,9 @@ func listQuirks() []Quirk {
 		{ID: "lists/descending", Allowed: spec.SilenceDirection, Doc: "sorts every list from the newest to the oldest unless asked otherwise", Touches: []string{touchesRows, touchesCursor},
 			Lay: func(a *Around) Transform { return anchored{around: a, serves: isList, descending: true}.lay }},
 		{ID: "lists/rows-go", Allowed: "Pagination: nothing says that a list stands still; others use the workspace too", Doc: "loses rows while lists are read, since somebody else deletes them", Touches: []string{touchesRows, touchesCursor},
-			Lay: func(a *Around) Transform { return others{around: a, rows: map[string]*otherRows{}, goes: true}.lay }},
+			Lay: func(a *Around) Transform { return others{around: a, goes: true}.lay }},
 		{ID: "lists/rows-come-and-go", Allowed: "Pagination: nothing says that a list stands still; others use the workspace too", Doc: "gains rows while lists are read and loses them again, since somebody else is at work", Touches: []string{touchesRows, touchesCursor},
-			Lay: func(a *Around) Transform { return others{around: a, rows: map[string]*otherRows{}}.lay }},
+			Lay: func(a *Around) Transform { return others{around: a}.lay }},
 	}
 }
 

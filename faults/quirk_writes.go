@@ -145,7 +145,7 @@ func moveQuirks() []Quirk {
 				return answer
 			})
 		}),
-		accounts("fields-optional", spec.SilenceAccountFields, "takes a move without a source, or to nowhere, for the deletion of a plan and does as told", func(*Around) Transform {
+		accounts("fields-optional", spec.SilenceAccountFields, "answers a move that lacks a field with success, and moves nothing", func(*Around) Transform {
 			return instead(func(r Request) bool {
 				body, ok := objectIn(r)
 				return r.Operation == spec.MoveAccounts && ok && (body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil)

@@ -161,7 +161,11 @@ var openFields = map[string]struct{ silence, field string }{
 	"CustomTagMapping":     {spec.SilenceResourceType, "resource_type"},
 }
 
+// openValues observes lists alone: which single rows a run meets elsewhere is chance.
 func (s *sighter) openValues(row map[string]any) {
+	if s.op.Answer != spec.Page {
+		return
+	}
 	if open, ok := openFields[s.op.Resource]; ok && row[open.field] != nil {
 		s.Observed = append(s.Observed, Silent{open.silence, Clip(fmt.Sprint(row[open.field]))})
 	}

@@ -23,6 +23,7 @@ func TestDefectsAreKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	source := Embedded()
 	work := make(chan faults.Defect)
 	var wait sync.WaitGroup
 	var mu sync.Mutex
@@ -31,7 +32,7 @@ func TestDefectsAreKilled(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
 			for d := range work {
-				kill, err := try(context.Background(), Embedded(), rules, 1, d)
+				kill, err := try(context.Background(), source, rules, 1, d)
 				mu.Lock()
 				if err != nil {
 					t.Error(err)

@@ -49,7 +49,7 @@ var silences = []Silence{
 	// "Not shown", in the order of the specification.
 	{"SILENT-CAMPAIGN-FIELDS", "Which fields a campaign has after timestamp_updated.", "Resources / Campaign", "extra fields, under " + SilenceExtraFields, []string{AddCampaignVariables}},
 	{"SILENT-LEAD-CODES", "What the values of a lead's status, lt_interest_status, verification_status, enrichment_status, esp_code and esg_code mean.", "Resources / Lead", "", []string{MoveLead}},
-	{SilenceTrigger, "Which values auto_variant_select.trigger may have, apart from the one for clicks.", "Resources / Campaign subsequence", "the values seen", []string{ListSubsequences, DeleteSubsequence}},
+	{SilenceTrigger, "Which values auto_variant_select.trigger may have, apart from the one for clicks.", "Resources / Campaign subsequence", "the values seen in the list", []string{ListSubsequences, DeleteSubsequence}},
 	{"SILENT-CONDITION-CODES", "What the numbers in conditions.crm_status and conditions.lead_activity mean.", "Resources / Campaign subsequence", "", []string{ListSubsequences, DeleteSubsequence}},
 	{"SILENT-LABEL-AND-AUTOMATION-ITEMS", "What the items of recipients_labels and automations look like.", "Resources / Inbox placement test", "extra fields, under " + SilenceExtraFields, []string{CreatePlacementTest, ListPlacementTests, GetPlacementTest, DeletePlacementTest}},
 	{SilenceMemberRole, "Which values a member's role and the items of permissions may have.", "Resources / Workspace member", "the roles seen", []string{ListMembers}},
