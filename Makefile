@@ -9,10 +9,10 @@ RUNS       ?= 20
 ARGS       ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test check format vet lint tidy fresh generate build run steady busy selftest bench fuzz
+.PHONY: help test check format vet lint tidy fresh generate build run steady busy selftest selftest-figures bench fuzz
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
 test: ## all tests, with the race detector
 	$(GO) test -race ./...
@@ -55,6 +55,10 @@ busy: ## 100 runs while something else keeps every core busy: identical verdicts
 
 selftest: build ## prove every check: all defects caught, all quirks let pass
 	bin/outreach-conformance selftest $(ARGS)
+
+selftest-figures: build ## the whole of it, and its figures into the README; on an idle machine
+	bin/outreach-conformance selftest --output bin/selftest
+	$(GO) test ./docs -count=1 -run TestReadmeIsFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
 
 bench: ## all benchmarks
 	$(GO) test ./... -run '^$$' -bench . -benchmem

@@ -18,7 +18,10 @@ type redactor struct {
 }
 
 // needleTable holds needles by their first byte, longest first.
-type needleTable [256][]needle
+type needleTable struct {
+	by      [256][]needle
+	longest int // bytes of the longest needle
+}
 
 // A needle is one form in which a secret may show.
 type needle struct {
@@ -44,6 +47,29 @@ func newRedactor(keys []Key, secrets []string) *redactor {
 	return r
 }
 
+// Redacting returns a function like Client.Redact for texts that come about
+// without a client, such as the output of a container. It asks for the secrets
+// at each call, since keys may be made meanwhile, and shows [redacted] for each.
+func Redacting(secrets func() []string) func(string) string {
+	r := newRedactor(nil, nil)
+	return func(s string) string {
+		r.learnSecrets(secrets())
+		return r.redact(s)
+	}
+}
+
+func (r *redactor) learnSecrets(secrets []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := len(r.known)
+	for _, s := range secrets {
+		r.add(s, "")
+	}
+	if len(r.known) > before {
+		r.index()
+	}
+}
+
 // learn adds a key that a request carries.
 func (r *redactor) learn(k Key) {
 	r.mu.Lock()
@@ -65,9 +91,10 @@ func (r *redactor) add(secret, env string) {
 func (r *redactor) index() {
 	var table needleTable
 	for _, n := range r.needles {
-		table[n.text[0]] = append(table[n.text[0]], n)
+		table.by[n.text[0]] = append(table.by[n.text[0]], n)
+		table.longest = max(table.longest, len(n.text))
 	}
-	for _, bucket := range table {
+	for _, bucket := range table.by {
 		slices.SortStableFunc(bucket, func(a, b needle) int { return cmp.Compare(len(b.text), len(a.text)) })
 	}
 	r.table.Store(&table)
@@ -118,17 +145,20 @@ type found struct {
 func (r *redactor) find(s string) []found {
 	table := r.table.Load()
 	v := plainView(s)
-	all := table.scan(v, nil)
+	all := table.look(v, nil)
 	for range 2 {
 		decoded, changed := v.percentDecoded()
 		if !changed {
 			break
 		}
 		v = decoded
-		all = table.scan(v, all)
+		all = table.look(v, all)
 	}
 	return all
 }
+
+// look appends the secrets in a view, whole and cut off.
+func (t *needleTable) look(v view, all []found) []found { return t.cutOff(v, t.scan(v, all)) }
 
 // scan appends the secrets in a view, in terms of the original text.
 func (t *needleTable) scan(v view, all []found) []found {
@@ -150,7 +180,7 @@ func (t *needleTable) scan(v view, all []found) []found {
 
 // at returns the longest needle at position i and where it ends.
 func (t *needleTable) at(text string, i int) (end int, hit *needle) {
-	bucket := t[text[i]]
+	bucket := t.by[text[i]]
 	for k := range bucket {
 		n := &bucket[k]
 		if !strings.HasPrefix(text[i:], n.text) {

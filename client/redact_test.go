@@ -40,6 +40,17 @@ func TestRedact(t *testing.T) {
 		{"JSON as Go writes it", `"another secret \u0026 more"`, `"[redacted]"`},
 		{"a short one as a word", `{"key":"test"}`, `{"key":"$OUTREACH_KEY_SHORT"}`},
 		{"a short one within a word", "/inbox-placement-tests", "/inbox-placement-tests"},
+		{"cut off by an ellipsis", "said " + token[:8] + "… and more", "said [redacted]… and more"},
+		{"cut off by three dots", token[:12] + "...", "[redacted]..."},
+		{"cut off before a space and an ellipsis", token[:12] + " … (the rest is left out)", "[redacted] … (the rest is left out)"},
+		{"cut off by the end", "Bearer " + token[:len(token)-1], "Bearer [redacted]"},
+		{"cut off in quotes", `"` + token[:10] + `…"`, `"[redacted]…"`},
+		{"too little of it to be told", token[:7] + "…", token[:7] + "…"},
+		{"its beginning within a text", token[:8] + " is not cut off", token[:8] + " is not cut off"},
+		{"whole, and the beginning of another", token, "$OUTREACH_KEY_MAIN"},
+		{"percent-encoded and cut off", url.QueryEscape(token)[:12] + "…", "[redacted]…"},
+		{"cut off within an escape", url.QueryEscape(token)[:24] + "…", "[redacted]…"},
+		{"base64, cut off", "Basic " + b64([]byte("user:" + token))[:20] + "…", "Basic [redacted]…"},
 		{"a short one as base64", "Basic " + b64([]byte("test")), "Basic [redacted]=="},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -116,6 +127,11 @@ var encodings = map[string]func(string) string{
 // revealed undoes the encodings wherever in the text they begin, and reports
 // how the secret shows.
 func revealed(text, secret string) string {
+	return revealedAs(text, secret, secret[:len(secret)-3]) // the last characters of base64 hold other bits too
+}
+
+// revealedAs is revealed with what counts as the secret inside base64.
+func revealedAs(text, secret, part string) string {
 	for range 3 {
 		if strings.Contains(text, secret) {
 			return "plain or percent-encoded"
@@ -133,7 +149,7 @@ func revealed(text, secret string) string {
 			for start := range min(4, len(run)) {
 				part := run[start:]
 				decoded, _ := base64.RawStdEncoding.DecodeString(part[:len(part)-len(part)%4])
-				if strings.Contains(string(decoded), secret[:len(secret)-3]) {
+				if strings.Contains(string(decoded), part) {
 					return "in base64"
 				}
 			}
@@ -165,6 +181,40 @@ func TestNoSecretIsLeft(t *testing.T) {
 			}
 		}))
 	}
+}
+
+// However a text with a secret is cut off, too little of the secret is left to
+// be of use.
+func TestNoBeginningIsLeft(t *testing.T) {
+	for name, encode := range encodings {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			secret := drawSecret(t)
+			text := encode(rapid.StringMatching(`[ -~é]{0,12}`).Draw(t, "before") + secret)
+			c, err := New(Options{BaseURL: "http://host", Secrets: []string{secret}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mark := rapid.SampledFrom([]string{"", "…", `…"`, " … (more)", "..."}).Draw(t, "mark")
+			for end := range len(text) {
+				redacted := c.Redact(text[:end] + mark)
+				if how := revealedAs(redacted, secret[:minSecret], secret[:minSecret]); how != "" {
+					t.Fatalf("%q became %q, which shows the beginning of the secret %s", text[:end]+mark, redacted, how)
+				}
+			}
+		}))
+	}
+}
+
+// Keys may be made while the function is in use.
+func TestRedacting(t *testing.T) {
+	g := NewWithT(t)
+	var secrets []string
+	redact := Redacting(func() []string { return secrets })
+	g.Expect(redact("first-secret second-secret")).To(Equal("first-secret second-secret"))
+	secrets = append(secrets, "first-secret")
+	g.Expect(redact("first-secret second-secret")).To(Equal("[redacted] second-secret"))
+	secrets = append(secrets, "second-secret")
+	g.Expect(redact("first-secret second-secret")).To(Equal("[redacted] [redacted]"))
 }
 
 // Text without a secret stays as it is.

@@ -21,6 +21,7 @@ var parts = map[string]func(*testing.T) string{
 	"layout":   layout,
 	"passed":   passedRun,
 	"failed":   failedRun,
+	"selftest": selftestFigures,
 }
 
 var generated = regexp.MustCompile(`(?s)(<!-- generated: ([a-z]+) -->\n)(.*?)(<!-- end -->)`)
@@ -61,6 +62,18 @@ func TestReadmeIsFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// part returns what stands in README.md as the generated part of that name.
+func part(t *testing.T, name string) string {
+	t.Helper()
+	for _, match := range generated.FindAllStringSubmatch(read(t, readme), -1) {
+		if match[2] == name {
+			return match[3]
+		}
+	}
+	t.Fatalf("README.md has no generated part %q", name)
+	return ""
 }
 
 // volatile is what differs from run to run, and what stands in its place when

@@ -52,23 +52,7 @@ func onBody(operation string, status int, change func(Request, any) any) Transfo
 
 // rowsIn returns the resources in a decoded 200 answer of the operation.
 func rowsIn(operation string, body any) []map[string]any {
-	var items []any
-	switch spec.MustOperation(operation).Answer {
-	case spec.One:
-		items = []any{body}
-	case spec.Page:
-		page, _ := body.(map[string]any)
-		items, _ = page["items"].([]any)
-	case spec.Array:
-		items, _ = body.([]any)
-	}
-	var rows []map[string]any
-	for _, item := range items {
-		if row, ok := item.(map[string]any); ok {
-			rows = append(rows, row)
-		}
-	}
-	return rows
+	return spec.MustOperation(operation).Rows(body)
 }
 
 // onRows changes the resources in the operation's 200 answers, in their place.

@@ -31,24 +31,9 @@ func (a *Around) asks(role string) func(Request) bool {
 	}
 }
 
-// ownerFields name the workspace that a resource belongs to.
-var ownerFields = map[string][]string{
-	"Lead":                 {"organization"},
-	"InboxPlacementTest":   {"organization_id"},
-	"InboxPlacementReport": {"organization_id"},
-	"Subsequence":          {"workspace"},
-	"WorkspaceMember":      {"workspace_id"},
-	"WorkspaceGroupMember": {"admin_workspace_id", "sub_workspace_id"},
-	"CustomTagMapping":     {"organization_id"},
-	"LeadLabel":            {"organization_id"},
-	"LeadList":             {"organization_id"},
-	"PhoneNumber":          {"organization_id"},
-	"WebhookEvent":         {"organization_id"},
-}
-
 // claim makes a row of the operation's say that it belongs to the workspace.
 func claim(operation string, row map[string]any, workspace string) {
-	for _, field := range ownerFields[spec.MustOperation(operation).Resource] {
+	for _, field := range spec.MustOperation(operation).OwnerFields() {
 		row[field] = workspace
 	}
 }

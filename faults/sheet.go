@@ -120,9 +120,6 @@ func (s *sheet) cut() {
 	s.rows = s.list[s.from:s.next:s.next]
 }
 
-// last reports whether the page is the walk's last.
-func (s *sheet) last() bool { return s.next >= len(s.list) }
-
 // read returns the whole list for another query.
 func (s *sheet) read(change func(Request) Request) []listRow {
 	rows, _ := s.archive.read(change(s.request.clone()))

@@ -232,7 +232,7 @@ func TestOwnerOfAForeignResourceIsImpersonated(t *testing.T) {
 		if textOf(row, "id") != ids[operation] {
 			t.Errorf("%s answers with %v for %s", operation, row["id"], ids[operation])
 		}
-		for _, field := range ownerFields[spec.MustOperation(operation).Resource] {
+		for _, field := range spec.MustOperation(operation).OwnerFields() {
 			if row[field] != a.Profile.Workspaces[dataset.Main].ID {
 				t.Errorf("%s names %v as the %s", operation, row[field], field)
 			}

@@ -87,7 +87,7 @@ func (c *cleaner) undo(e journal.Entry) (string, error) {
 			return "", err
 		}
 		if ex.Status != http.StatusOK && ex.Status != http.StatusNotFound {
-			return "", fmt.Errorf("the test %s (%s) could not be deleted: %s", id, e.Name, judge.DescribeStatus(ex))
+			return "", fmt.Errorf("the test %s (%s) could not be deleted: %s", c.api.Redact(id), e.Name, c.describe(ex))
 		}
 	}
 	if len(ids) == 0 {
@@ -110,7 +110,7 @@ func (c *cleaner) moveHome(e journal.Entry) (string, error) {
 	if ex.Status == http.StatusOK || ex.Status == http.StatusNotFound {
 		return fmt.Sprintf("the account %s is in its workspace", e.Email), nil
 	}
-	return "", fmt.Errorf("the account %s could not be moved home to %s: %s", e.Email, e.Home, judge.DescribeStatus(ex))
+	return "", fmt.Errorf("the account %s could not be moved home to %s: %s", e.Email, e.Home, c.describe(ex))
 }
 
 // cleanupPages bounds how far the list of tests is read for a name.
@@ -133,7 +133,7 @@ func (c *cleaner) named(name string) ([]string, error) {
 		page, _ := body.(map[string]any)
 		items, isArray := page["items"].([]any)
 		if ex.Status != http.StatusOK || err != nil || !isArray {
-			return nil, fmt.Errorf("the list of tests could not be read to find %s: %s", name, judge.DescribeStatus(ex))
+			return nil, fmt.Errorf("the list of tests could not be read to find %s: %s", name, c.describe(ex))
 		}
 		for _, item := range items {
 			row, _ := item.(map[string]any)
@@ -150,6 +150,9 @@ func (c *cleaner) named(name string) ([]string, error) {
 	return nil, fmt.Errorf("the list of tests does not end: %s was not found within %d pages", name, cleanupPages)
 }
 
+// describe is what the target answered, without a key that it may repeat.
+func (c *cleaner) describe(ex client.Exchange) string { return c.api.Redact(judge.DescribeStatus(ex)) }
+
 // send sends a request with the role's key of all scopes.
 func (c *cleaner) send(role, operation, id string, query url.Values, body []byte) (client.Exchange, error) {
 	key, ok := c.target.Profile.FullKey(role)
@@ -157,7 +160,7 @@ func (c *cleaner) send(role, operation, id string, query url.Values, body []byte
 		return client.Exchange{}, fmt.Errorf("the profile has no key of the workspace %q with the scope all:all", role)
 	}
 	op := spec.MustOperation(operation)
-	ex := c.api.Do(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: strings.Replace(op.Path, "{id}", id, 1),
+	ex := c.api.Do(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: strings.Replace(op.Path, "{id}", url.PathEscape(id), 1),
 		Query: query, Body: body, Key: client.Key{Name: key.Name, Token: key.Token}})
 	return ex, ex.Err
 }

@@ -11,28 +11,6 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// rowsOf returns the resources in a decoded 200 answer; what is not an object
-// is left out, the schemas have found it.
-func rowsOf(op spec.Operation, body any) []map[string]any {
-	var items []any
-	switch op.Answer {
-	case spec.One:
-		items = []any{body}
-	case spec.Page:
-		page, _ := body.(map[string]any)
-		items, _ = page["items"].([]any)
-	case spec.Array:
-		items, _ = body.([]any)
-	}
-	rows := make([]map[string]any, 0, len(items))
-	for _, item := range items {
-		if row, ok := item.(map[string]any); ok {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
 func pointerTo(op spec.Operation, i int) string {
 	switch op.Answer {
 	case spec.Page:
@@ -57,24 +35,8 @@ func (s *sighter) row(at string, row map[string]any, owner string) {
 	s.openValues(row)
 }
 
-// ownerFields name the workspace that a resource belongs to. A group member
-// belongs to two.
-var ownerFields = map[string][]string{
-	"Lead":                 {"organization"},
-	"InboxPlacementTest":   {"organization_id"},
-	"InboxPlacementReport": {"organization_id"},
-	"Subsequence":          {"workspace"},
-	"WorkspaceMember":      {"workspace_id"},
-	"WorkspaceGroupMember": {"admin_workspace_id", "sub_workspace_id"},
-	"CustomTagMapping":     {"organization_id"},
-	"LeadLabel":            {"organization_id"},
-	"LeadList":             {"organization_id"},
-	"PhoneNumber":          {"organization_id"},
-	"WebhookEvent":         {"organization_id"},
-}
-
 func (s *sighter) owner(at string, row map[string]any, owner string) {
-	fields := ownerFields[s.op.Resource]
+	fields := s.op.OwnerFields()
 	want, err := uuid.Parse(owner)
 	if err != nil || len(fields) == 0 {
 		return

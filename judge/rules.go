@@ -94,7 +94,7 @@ func (r *Rules) served(s *sighter, asked Asked, ex client.Exchange) {
 	for _, field := range judged.Extra {
 		s.Observed = append(s.Observed, Silent{spec.SilenceExtraFields, field})
 	}
-	s.Rows = rowsOf(asked.Operation, judged.Body)
+	s.Rows = asked.Operation.Rows(judged.Body)
 	for i, row := range s.Rows {
 		s.row(pointerTo(asked.Operation, i), row, asked.Owner)
 	}

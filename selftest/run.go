@@ -109,10 +109,18 @@ func (o Options) cases() ([]faults.Defect, []legalCase, error) {
 	for _, q := range quirks {
 		legal = append(legal, caseOf(q))
 	}
-	for range o.Combinations {
+	for range o.combinations(len(quirks)) {
 		legal = append(legal, combinationOf(rng, quirks))
 	}
 	return defects, legal, nil
+}
+
+// combinations is how many combinations of so many quirks are drawn.
+func (o Options) combinations(quirks int) int {
+	if quirks < 2 {
+		return 0
+	}
+	return o.Combinations
 }
 
 // wants reports whether a pattern matches one of the names.

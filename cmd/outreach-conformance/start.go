@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/refserver"
@@ -165,12 +166,28 @@ func (f runFlags) contain(ctx context.Context, profile *fixtures.Profile) (*targ
 	if err != nil {
 		return nil, nil, exitError{exitUsage, fmt.Errorf("the containers' log: %w", err)}
 	}
-	t, err := target.Container(ctx, profile, uuid.NewString(), log)
-	switch {
-	case errors.Is(err, target.ErrNoDocker), errors.Is(err, target.ErrProfile):
-		return nil, nil, exitError{exitUsage, errors.Join(err, log.Close())}
-	case err != nil:
-		return nil, nil, exitError{exitCannotTell, errors.Join(err, log.Close())}
+	redact := client.Redacting(profile.Secrets)
+	t, err := target.Container(ctx, profile, uuid.NewString(), redacting{log, redact})
+	if err != nil {
+		code := exitCannotTell
+		if errors.Is(err, target.ErrNoDocker) || errors.Is(err, target.ErrProfile) {
+			code = exitUsage
+		}
+		said := errors.New(redact(err.Error())) // which may quote what a container wrote
+		return nil, nil, exitError{code, errors.Join(said, log.Close())}
 	}
 	return t, log, nil
+}
+
+// redacting takes secrets out of what is written to it, a whole line at a time.
+type redacting struct {
+	to     io.Writer
+	redact func(string) string
+}
+
+func (r redacting) Write(line []byte) (int, error) {
+	if _, err := io.WriteString(r.to, r.redact(string(line))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }

@@ -70,21 +70,10 @@ func rowsOf(op spec.Operation, body []byte) (rows []map[string]any, cursor strin
 	if err != nil {
 		return nil, ""
 	}
-	items := []any{decoded}
-	switch op.Answer {
-	case spec.Page:
-		page, _ := decoded.(map[string]any)
-		items, _ = page["items"].([]any)
+	if page, ok := decoded.(map[string]any); ok && op.Answer == spec.Page {
 		cursor, _ = page["next_starting_after"].(string)
-	case spec.Array:
-		items, _ = decoded.([]any)
 	}
-	for _, item := range items {
-		if row, ok := item.(map[string]any); ok {
-			rows = append(rows, row)
-		}
-	}
-	return rows, cursor
+	return op.Rows(decoded), cursor
 }
 
 // maxPages bounds how far a list is read; pageSize is the highest limit (section Limits).

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"outreach.example/conformance/faults"
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/target/standin"
+)
+
+// repository is the root of the repository, where the documents are.
+const repository = "../.."
+
+// TestDocuments runs the command lines of the documents as they stand there, in
+// the order of testdata/documents/*.txtar, which prepare what they need and look
+// at what came of them. Beside the commands of TestScripts there are:
+//
+//	commands FILE HEADING       runs what the sh blocks below the heading say; a
+//	                            line ends with exit code 0, or with the one that
+//	                            its comment names: # exits with CODE
+//	defective NAME ID           serves what $URL does, with the defect; $NAME is
+//	                            its address
+//	mock NAME                   serves examples of the OpenAPI document
+//	action STEP CODE INPUT=…    runs a step of action.yml, which ends with that code
+func TestDocuments(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 documentScripts,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               unfold,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "start": start, "interrupt": interrupt, "results": results, "profile": profile,
+			"commands": commands, "defective": defective, "mock": mock, "action": action,
+		},
+	})
+}
+
+const documentScripts = "testdata/documents"
+
+// unfold lays out what the documents take for granted: bin/outreach-conformance
+// and the files of the repository that they name.
+func unfold(env *testscript.Env) error {
+	env.Values[scriptKey{}] = &script{vars: env.Vars, running: map[string]*process{}}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	docs, err := filepath.Abs(filepath.Join(repository, "docs"))
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(env.WorkDir, "bin"), 0o755); err != nil {
+		return err
+	}
+	if err := os.Symlink(self, filepath.Join(env.WorkDir, "bin", program)); err != nil {
+		return err
+	}
+	return os.Symlink(docs, filepath.Join(env.WorkDir, "docs"))
+}
+
+var (
+	heading    = regexp.MustCompile(`(?m)^## (.+)$`)
+	shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+	exitRemark = regexp.MustCompile(`# exits with (\d+)$`)
+	// containerTarget marks lines that need a Docker engine: here they get as far
+	// as looking for one. The tests of the package target go on from there.
+	containerTarget = regexp.MustCompile(`--target '?(?:image|dockerfile):`)
+	// elsewhere are lines that are no command lines of the program: TestMakeTargetsExist
+	// of docs holds the first, the tests of the package target build the image.
+	elsewhere = regexp.MustCompile(`^(?:make |CGO_ENABLED=0 go build |docker )`)
+	exported  = regexp.MustCompile(`^export (\w+)=`)
+)
+
+// linesBelow returns the command lines in a document, by heading; "" is for
+// those above the first.
+func linesBelow(document string) (map[string][]string, error) {
+	text, err := os.ReadFile(filepath.Join(repository, document))
+	if err != nil {
+		return nil, err
+	}
+	lines := map[string][]string{}
+	for _, block := range shellBlock.FindAllSubmatchIndex(text, -1) {
+		under := ""
+		if headings := heading.FindAllSubmatch(text[:block[0]], -1); len(headings) > 0 {
+			under = string(headings[len(headings)-1][1])
+		}
+		for line := range strings.Lines(string(text[block[2]:block[3]])) {
+			if line = strings.TrimSpace(line); !elsewhere.MatchString(line) {
+				lines[under] = append(lines[under], line)
+			}
+		}
+	}
+	return lines, nil
+}
+
+func commands(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: commands FILE HEADING")
+	}
+	below, err := linesBelow(args[0])
+	ts.Check(err)
+	lines := below[args[1]]
+	if len(lines) == 0 {
+		ts.Fatalf("%s has no commands below %q", args[0], args[1])
+	}
+	for _, line := range lines {
+		if name := exported.FindStringSubmatch(line); name != nil {
+			if ts.Getenv(name[1]) == "" {
+				ts.Fatalf("the script must set %s for the line %s", name[1], line)
+			}
+			continue // its value in the document is a placeholder
+		}
+		code := "0"
+		if remark := exitRemark.FindStringSubmatch(line); remark != nil {
+			code = remark[1]
+		}
+		line = instead(ts).Replace(line)
+		if containerTarget.MatchString(line) {
+			line, code = "DOCKER_HOST=unix:///no/such/docker.sock "+line, "2"
+		}
+		exits(ts, false, []string{code, "bash", "-c", line})
+		if containerTarget.MatchString(line) && !strings.Contains(ts.ReadFile("stderr"), "no Docker engine") {
+			ts.Fatalf("this does not get as far as looking for Docker")
+		}
+	}
+}
+
+// instead replaces what only stands for something in a document, and sizes that
+// are too large for a test.
+func instead(ts *testscript.TestScript) *strings.Replacer {
+	return strings.NewReplacer(
+		"go run ./cmd/outreach-conformance", "bin/outreach-conformance",
+		"http://127.0.0.1:8025", ts.Getenv("URL"),
+		"https://api.example.com", ts.Getenv("URL"),
+		"http://127.0.0.1:4010", ts.Getenv("MOCK"),
+		"webhook-events=1000000", "webhook-events=1000",
+		"--sample 100", "--sample 5",
+	)
+}
+
+// TestEveryCommandIsRun: no command line of a document is left out of the scripts.
+func TestEveryCommandIsRun(t *testing.T) {
+	var scripts strings.Builder
+	paths, err := filepath.Glob(filepath.Join(documentScripts, "*.txtar"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no scripts in %s: %v", documentScripts, err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts.Write(text)
+	}
+	documents, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
+	if err != nil || len(documents) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	for _, path := range append(documents, filepath.Join(repository, "README.md"), filepath.Join(repository, "CONTRIBUTING.md")) {
+		document, err := filepath.Rel(repository, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		below, err := linesBelow(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for under := range below {
+			if !strings.Contains(scripts.String(), fmt.Sprintf("commands %s '%s'\n", document, under)) {
+				t.Errorf("no script in %s runs the commands of %s below %q", documentScripts, document, under)
+			}
+		}
+	}
+}
+
+// serving lives as long as the script.
+func serving(ts *testscript.TestScript, name string, handler http.Handler) {
+	server := httptest.NewServer(handler)
+	ts.Defer(server.Close)
+	ts.Setenv(name, server.URL)
+}
+
+func defective(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: defective NAME ID")
+	}
+	all := faults.Defects()
+	i := slices.IndexFunc(all, func(d faults.Defect) bool { return d.ID == args[1] })
+	if i < 0 {
+		ts.Fatalf("there is no defect %s", args[1])
+	}
+	base, err := url.Parse(ts.Getenv("URL"))
+	ts.Check(err)
+	around := &faults.Around{Profile: fixtures.Embedded(), Seed: 1}
+	serving(ts, args[0], faults.Listening(all[i].Lay(around)(faults.Forwarding(base, http.DefaultTransport))))
+}
+
+func mock(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: mock NAME")
+	}
+	handler, err := standin.New()
+	ts.Check(err)
+	serving(ts, args[0], handler)
+}
