@@ -31,7 +31,7 @@ func (t *needleTable) cutOff(v view, all []found) []found {
 	return all
 }
 
-// cuts returns where the text may have been cut off, spaces before the mark left off.
+// cuts returns where the text may have been cut off, white space before the mark left off.
 func cuts(text string) []int {
 	ends := []int{len(text)}
 	for _, mark := range ellipses {
@@ -45,7 +45,7 @@ func cuts(text string) []int {
 		}
 	}
 	for i, end := range ends {
-		ends[i] = len(strings.TrimRight(text[:end], " "))
+		ends[i] = len(strings.TrimRight(text[:end], " \r\n"))
 	}
 	slices.Sort(ends)
 	return slices.Compact(ends)

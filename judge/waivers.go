@@ -2,9 +2,11 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
 )
 
 // Waiver is an expected failure: an entry that the target's owner has made.
@@ -15,42 +17,71 @@ type Waiver struct {
 }
 
 // Waive turns the failures that entries expect into expected ones, and returns
-// what is wrong with the entries: one that has expired, or that was judged and
-// no longer fails. Either fails a run, so that entries do not outlive their
-// reason. It belongs before Conclude.
+// what is wrong with the entries: one that has expired, that names what the
+// catalogue does not have, or that was judged and no longer fails. Each fails a
+// run, so that entries do not outlive their reason. It belongs before Conclude.
 func Waive(results *reports.Results, entries []Waiver, now time.Time) (stale []string) {
 	for _, e := range entries {
-		name := e.Requirement
-		if e.Operation != "" {
-			name += " on " + e.Operation
-		}
-		if e.expired(now) {
-			stale = append(stale, fmt.Sprintf("the expected failure of %s expired on %s: mend the target, or give the entry a new date and reason", name, e.Expires))
+		switch {
+		case e.expired(now):
+			stale = append(stale, fmt.Sprintf("the expected failure of %s expired on %s: mend the target, or give the entry a new date and reason", e.name(), e.Expires))
+			continue
+		case !e.known():
+			stale = append(stale, fmt.Sprintf("the expected failure of %s is none that can be: the catalogue has no such check; `outreach-conformance requirements` lists them", e.name()))
 			continue
 		}
-		failing, judged := 0, 0
 		for i := range results.Checks {
-			check := &results.Checks[i]
-			if check.Requirement != e.Requirement || e.Operation != "" && check.Operation != e.Operation {
-				continue
-			}
-			switch check.Outcome {
-			case reports.Fail:
+			if check := &results.Checks[i]; e.Covers(*check) && check.Outcome == reports.Fail {
 				check.Outcome = reports.ExpectedFailure
 				waiver := e.Waiver
 				check.Waiver = &waiver
-				failing++
-			case reports.ExpectedFailure:
-				failing++
-			case reports.Pass:
-				judged++
 			}
 		}
-		if failing == 0 && judged > 0 {
-			stale = append(stale, fmt.Sprintf("the expected failure of %s no longer fails: take the entry out of the profile", name))
+		if e.Outlived(*results) {
+			stale = append(stale, fmt.Sprintf("the expected failure of %s no longer fails: take the entry out", e.name()))
 		}
 	}
 	return stale
+}
+
+// Covers reports whether the entry is about the check.
+func (w Waiver) Covers(c reports.Check) bool {
+	return c.Requirement == w.Requirement && (w.Operation == "" || c.Operation == w.Operation)
+}
+
+// Outlived reports whether the entry expects what cannot fail, or what was
+// judged and does not fail any more.
+func (w Waiver) Outlived(results reports.Results) bool {
+	if !w.known() {
+		return true
+	}
+	holds := false
+	for _, c := range results.Checks {
+		if !w.Covers(c) {
+			continue
+		}
+		switch c.Outcome {
+		case reports.Fail, reports.ExpectedFailure:
+			return false
+		case reports.Pass:
+			holds = true
+		}
+	}
+	return holds
+}
+
+// known reports whether the catalogue has what the entry names.
+func (w Waiver) known() bool {
+	r, ok := spec.FindRequirement(w.Requirement)
+	return ok && (w.Operation == "" || slices.Contains(r.Operations, w.Operation))
+}
+
+// name is what the entry expects to fail, for people.
+func (w Waiver) name() string {
+	if w.Operation == "" {
+		return w.Requirement
+	}
+	return w.Requirement + " on " + w.Operation
 }
 
 // expired reports whether the entry's last day, in UTC, is over.

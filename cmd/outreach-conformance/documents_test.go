@@ -48,8 +48,9 @@ func TestDocuments(t *testing.T) {
 
 const documentScripts = "testdata/documents"
 
-// unfold lays out what the documents take for granted: bin/outreach-conformance
-// and the files of the repository that they name.
+// unfold lays out what the documents take for granted: bin/outreach-conformance,
+// the files of the repository that they name, and the variables from which the
+// sample profile and target init read their keys.
 func unfold(env *testscript.Env) error {
 	env.Values[scriptKey{}] = &script{vars: env.Vars, running: map[string]*process{}}
 	self, err := os.Executable()
@@ -58,6 +59,10 @@ func unfold(env *testscript.Env) error {
 	}
 	docs, err := filepath.Abs(filepath.Join(repository, "docs"))
 	if err != nil {
+		return err
+	}
+	sample, err := fixtures.Load(filepath.Join(docs, "target-profile.yaml"))
+	if sample == nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(env.WorkDir, "bin"), 0o755); err != nil {
