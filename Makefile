@@ -9,7 +9,7 @@ RUNS       ?= 20
 ARGS       ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test check format vet lint tidy fresh generate build run steady busy selftest selftest-figures bench fuzz
+.PHONY: help test check format vet lint tidy fresh documents generate build run steady busy selftest selftest-figures bench fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
@@ -17,7 +17,7 @@ help: ## list the targets
 test: ## all tests, with the race detector
 	$(GO) test -race ./...
 
-check: format vet lint tidy fresh test ## everything that must hold before a change goes in
+check: format vet lint tidy fresh documents test ## everything that must hold before a change goes in
 
 format: ## fail on files that gofmt would change
 	@unformatted="$$(gofmt -l .)" || exit 1; \
@@ -36,6 +36,9 @@ tidy: ## fail when go mod tidy would change something
 
 fresh: ## fail when make generate would change something
 	tools/fresh
+
+documents: ## run the command lines of the documents
+	$(GO) test ./cmd/outreach-conformance -run TestDocuments -count=1
 
 generate: ## write everything that is derived from something else
 	$(GO) generate ./...

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -66,61 +65,4 @@ func TestConclude(t *testing.T) {
 			g.Expect(tc.results.ExitCode()).To(Equal(tc.exitCode))
 		})
 	}
-}
-
-func TestWaive(t *testing.T) {
-	now := time.Date(2026, 3, 10, 23, 59, 59, 0, time.UTC)
-	entry := func(operation, expires string) Waiver {
-		return Waiver{Requirement: "STATUS-200", Operation: operation, Waiver: reports.Waiver{Reason: "known", Expires: expires}}
-	}
-	failing := reports.Check{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.Fail}
-	holding := reports.Check{Requirement: "STATUS-200", Operation: "lead-labels.list", Outcome: reports.Pass}
-	unknown := reports.Check{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.NotAssessed}
-	other := reports.Check{Requirement: "BODY-JSON", Operation: "lead-lists.list", Outcome: reports.Fail}
-
-	for _, tc := range []struct {
-		name   string
-		entry  Waiver
-		checks []reports.Check
-		want   []reports.Outcome
-		stale  string // a part of it; empty for none
-	}{
-		{"fails as expected", entry("lead-lists.list", "2026-03-11"), []reports.Check{failing, other}, []reports.Outcome{reports.ExpectedFailure, reports.Fail}, ""},
-		{"on its last day", entry("lead-lists.list", "2026-03-10"), []reports.Check{failing}, []reports.Outcome{reports.ExpectedFailure}, ""},
-		{"expired", entry("lead-lists.list", "2026-03-09"), []reports.Check{failing}, []reports.Outcome{reports.Fail}, "expired on 2026-03-09"},
-		{"without a date", entry("lead-lists.list", "soon"), []reports.Check{failing}, []reports.Outcome{reports.Fail}, "expired on soon"},
-		{"on another operation", entry("lead-labels.list", "2026-03-11"), []reports.Check{failing, holding}, []reports.Outcome{reports.Fail, reports.Pass}, "STATUS-200 on lead-labels.list no longer fails"},
-		{"on all operations, of which one fails", entry("", "2026-03-11"), []reports.Check{failing, holding}, []reports.Outcome{reports.ExpectedFailure, reports.Pass}, ""},
-		{"holds everywhere", entry("", "2026-03-11"), []reports.Check{holding}, []reports.Outcome{reports.Pass}, "STATUS-200 no longer fails"},
-		{"not assessed", entry("", "2026-03-11"), []reports.Check{unknown}, []reports.Outcome{reports.NotAssessed}, ""},
-		{"not selected", entry("", "2026-03-11"), []reports.Check{other}, []reports.Outcome{reports.Fail}, ""},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			g := NewWithT(t)
-			results := reports.Results{Checks: tc.checks}
-			stale := Waive(&results, []Waiver{tc.entry}, now)
-			var got []reports.Outcome
-			for _, c := range results.Checks {
-				got = append(got, c.Outcome)
-				g.Expect(c.Waiver != nil).To(Equal(c.Outcome == reports.ExpectedFailure))
-			}
-			g.Expect(got).To(Equal(tc.want))
-			if tc.stale == "" {
-				g.Expect(stale).To(BeEmpty())
-				return
-			}
-			g.Expect(stale).To(ConsistOf(ContainSubstring(tc.stale)))
-		})
-	}
-}
-
-// Two entries may name one failure; neither of them is stale.
-func TestWaiveTwice(t *testing.T) {
-	g := NewWithT(t)
-	results := reports.Results{Checks: checksOf(reports.Fail)}
-	valid := reports.Waiver{Reason: "known", Expires: "2026-12-31"}
-	stale := Waive(&results, []Waiver{{Requirement: "STATUS-200", Waiver: valid}, {Requirement: "STATUS-200", Operation: "op", Waiver: valid}},
-		time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC))
-	g.Expect(stale).To(BeEmpty())
-	g.Expect(results.Checks[0].Outcome).To(Equal(reports.ExpectedFailure))
 }

@@ -34,6 +34,9 @@ const repository = "../.."
 //	mock NAME                   serves examples of the OpenAPI document
 //	action STEP CODE INPUT=…    runs a step of action.yml, which ends with that code
 func TestDocuments(t *testing.T) {
+	if raceDetector {
+		t.Skip("make documents runs this, without the race detector")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 documentScripts,
 		RequireExplicitExec: true,
@@ -61,8 +64,7 @@ func unfold(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	sample, err := fixtures.Load(filepath.Join(docs, "target-profile.yaml"))
-	if sample == nil {
+	if err := handOverKeys(env, filepath.Join(docs, "target-profile.yaml")); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(env.WorkDir, "bin"), 0o755); err != nil {
@@ -72,6 +74,31 @@ func unfold(env *testscript.Env) error {
 		return err
 	}
 	return os.Symlink(docs, filepath.Join(env.WorkDir, "docs"))
+}
+
+// handOverKeys sets the variables from which the sample profile reads its keys,
+// to those of the reference server that it stands for; and that of target init.
+func handOverKeys(env *testscript.Env, path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	sample, err := fixtures.Parse(path, text)
+	if err != nil {
+		return err
+	}
+	reference := fixtures.Embedded()
+	for _, k := range sample.Keys {
+		same, ok := reference.ScopedKey(k.Workspace, k.Scopes[0])
+		if !ok {
+			return fmt.Errorf("%s: the reference server has no key like %s", path, k.Name)
+		}
+		env.Setenv(k.TokenEnv, same.Token)
+		if k.Name == "main" {
+			env.Setenv("OUTREACH_KEY_MAIN", same.Token)
+		}
+	}
+	return nil
 }
 
 var (

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,9 +41,59 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s; `%s --help` lists the flags", err, harness.Near("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())
 }
 
+// envPrefix begins the names of all environment variables that the program reads.
+const envPrefix = "OUTREACH_"
+
 // variable is the environment variable of a flag.
 func variable(flag string) string {
-	return "OUTREACH_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// checkEnvironment refuses variables that stand for nothing: a misspelt
+// OUTREACH_TARGET would have another server judged than the one that was meant.
+// A variable of another command's flag is none of them.
+func checkEnvironment(root *cobra.Command, environ []string) error {
+	flags := flagsOf(root)
+	var wrong []error
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if value == "" || !strings.HasPrefix(name, envPrefix) || standsFor(name) ||
+			slices.ContainsFunc(flags, func(flag string) bool { return variable(flag[len("--"):]) == name }) {
+			continue
+		}
+		meant := "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
+		wrong = append(wrong, fmt.Errorf("the environment variable %s stands for nothing: there is no flag %s%s; "+
+			"correct or unset it, and let the name of one that holds an API key begin with %sKEY_",
+			name, meant, harness.Near(meant, flags), envPrefix))
+	}
+	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(wrong...)
+}
+
+// standsFor reports whether the variable means something without being a
+// flag's: keys and the address in printed commands, what a mint command is
+// told, and what the project's own tests read.
+func standsFor(name string) bool {
+	for _, family := range []string{"KEY_", "MINT_"} {
+		if strings.HasPrefix(name, envPrefix+family) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"KEY", "URL", "REQUIRE_DOCKER"}, strings.TrimPrefix(name, envPrefix))
+}
+
+// flagsOf returns the flags of the command and of those below it, as --name.
+func flagsOf(cmd *cobra.Command) []string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" && f.Name != "version" {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	for _, below := range cmd.Commands() {
+		names = append(names, flagsOf(below)...)
+	}
+	return names
 }
 
 // version is the module's version as the build recorded it.

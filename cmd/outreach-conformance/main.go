@@ -35,7 +35,7 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var exit exitError
 	switch {
 	case err == nil:
@@ -46,6 +46,9 @@ func execute(args []string, stdout, stderr io.Writer) int {
 		}
 		return exit.code
 	default:
+		if cmd.Name() == runCommand {
+			err = errors.Join(err, forgetUnread(args, os.Getenv))
+		}
 		_, _ = fmt.Fprintf(stderr, "outreach-conformance: %v\n", err)
 		return exitUsage
 	}
@@ -70,7 +73,9 @@ Campaign Service API v2. Without a target it judges the reference server that
 it contains.
 
 Every flag can also be set by an environment variable: OUTREACH_ and the flag's
-name in capitals, with _ for -, e.g. OUTREACH_TARGET for --target.
+name in capitals, with _ for -, e.g. OUTREACH_TARGET for --target. Besides these
+and OUTREACH_URL, which printed commands read, names of API keys begin with
+OUTREACH_KEY_; any other variable that begins with OUTREACH_ is an error.
 
 Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
 130 interrupted.`,
@@ -82,6 +87,9 @@ Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
 			return errors.New("no command is given; `outreach-conformance --help` lists them")
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkEnvironment(cmd.Root(), os.Environ()); err != nil {
+				return err
+			}
 			return setFromEnvironment(cmd.Flags(), os.Getenv)
 		},
 	}

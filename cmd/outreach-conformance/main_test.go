@@ -35,6 +35,8 @@ func TestMain(m *testing.M) {
 //	                              Schema and has that verdict
 //	profile FILE RATE             writes the reference server's profile with a
 //	                              pace of RATE requests a second
+//	defective NAME ID             serves what $URL does, with the defect; $NAME is
+//	                              its address
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -50,6 +52,7 @@ func TestScripts(t *testing.T) {
 			"interrupt": interrupt,
 			"results":   results,
 			"profile":   profile,
+			"defective": defective,
 		},
 	})
 }

@@ -23,7 +23,9 @@ func newRequirements() *cobra.Command {
 		Short: "List the catalogue and its coverage",
 		Long: `requirements lists what a server is judged by: every requirement with its level,
 the operations that it binds and how many of these some spec judges. With
---silences it lists what the specification leaves open, which is never judged.`,
+--silences it lists what the specification leaves open, which is never judged.
+
+Each entry begins with its id at the start of a line; what it says stands below.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if silences {
@@ -61,13 +63,12 @@ func listRequirements(w io.Writer, selected []spec.Pair) {
 			total++
 		}
 	}
-	t := newTable(w, "requirement", "level", "group", "profile", "judged", "statement")
+	_, _ = fmt.Fprint(w, "requirement  level  group  profile  operations judged/bound\n\n")
 	for _, r := range spec.Requirements() {
 		if bound[r.ID] > 0 {
-			t.AppendRow(table.Row{r.ID, r.Level, r.Group, r.Profile, fmt.Sprintf("%d/%d", covered[r.ID], bound[r.ID]), r.Statement})
+			_, _ = fmt.Fprintf(w, "%s  %s  %s  %s  %d/%d\n%s", r.ID, r.Level, r.Group, r.Profile, covered[r.ID], bound[r.ID], below(r.Statement))
 		}
 	}
-	t.Render()
 	_, _ = fmt.Fprintf(w, "\n%d requirements on %d operations: %d requirement × operation pairs, %d judged by %d specs\n",
 		len(bound), operationsIn(selected), len(selected), total, len(suites.All()))
 }
@@ -81,12 +82,20 @@ func operationsIn(selected []spec.Pair) int {
 }
 
 func listSilences(w io.Writer) {
-	t := newTable(w, "silence", "section", "left open", "observed")
+	_, _ = fmt.Fprint(w, "silence  section\n\n")
 	for _, s := range spec.Silences() {
-		t.AppendRow(table.Row{s.ID, s.Section, s.Statement, s.Observed})
+		_, _ = fmt.Fprintf(w, "%s  %s\n%s", s.ID, s.Section, below(s.Statement))
+		if s.Observed != "" {
+			_, _ = fmt.Fprint(w, below("Observed: "+s.Observed+"."))
+		}
 	}
-	t.Render()
 	_, _ = fmt.Fprintf(w, "\n%d silences: never judged\n", len(spec.Silences()))
+}
+
+// below sets a text under the line that it belongs to.
+func below(text string) string {
+	const margin = "    "
+	return margin + strings.ReplaceAll(wrap(text), "\n", "\n"+margin) + "\n"
 }
 
 func newTable(w io.Writer, columns ...string) table.Writer {
@@ -96,15 +105,10 @@ func newTable(w io.Writer, columns ...string) table.Writer {
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.Style().Format.Header = text.FormatDefault
 	header := table.Row{}
-	configs := []table.ColumnConfig{}
 	for _, c := range columns {
 		header = append(header, c)
-		if c == "statement" || c == "left open" || c == "observed" {
-			configs = append(configs, table.ColumnConfig{Name: c, WidthMax: statementWidth, WidthMaxEnforcer: text.WrapSoft})
-		}
 	}
 	t.AppendHeader(header)
-	t.SetColumnConfigs(configs)
 	return t
 }
 
@@ -179,5 +183,9 @@ func explainSilence(w io.Writer, s spec.Silence) {
 }
 
 func wrap(s string) string {
-	return strings.ReplaceAll(text.WrapSoft(s, statementWidth), " \n", "\n")
+	lines := strings.Split(text.WrapSoft(s, statementWidth), "\n") // which pads them
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n")
 }

@@ -38,23 +38,40 @@ type runFlags struct {
 	rows          int
 	output        string
 	verbose       bool
+
+	expectedFailures string
+	writeExpected    string
 }
+
+// Names that more than one place has to know.
+const (
+	runCommand    = "run"
+	defaultOutput = "conformance-results"
+)
 
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run",
+		Use:   runCommand,
 		Short: "Judge a target and write the results",
 		Long: `run judges a target: it sends requests, holds the answers against the
 specification, and writes results.json and junit.xml into the output directory.
 
-Filters narrow what is judged; each may be repeated, and * stands for any text.`,
+Filters narrow what is judged; each may be repeated, and * stands for any text.
+
+Failures that are known are announced in the profile, or in the file that
+--expected-failures names: they do not fail the run until their day has passed,
+but do fail it once they are mended. --write-expected writes such a file, with
+all failures of the run; it may be the same one, whose entries then stay as long
+as they fail. The exit code is that of the verdict all the same.`,
 		Example: `  outreach-conformance run
   outreach-conformance run --target http://127.0.0.1:8025
   outreach-conformance run --target image:registry.example/server:1.4 --target-profile server.yaml
   outreach-conformance run --target http://127.0.0.1:4010 --target-profile mock --profile shape
   outreach-conformance run --profile shape,read --operation 'inbox-placement-tests.*'
-  outreach-conformance run --requirement 'PAGE-*' --seed 7`,
+  outreach-conformance run --requirement 'PAGE-*' --seed 7
+  outreach-conformance run --target-profile server.yaml --write-expected known.yaml
+  outreach-conformance run --target-profile server.yaml --expected-failures known.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -69,7 +86,9 @@ Filters narrow what is judged; each may be repeated, and * stands for any text.`
 	flags.StringSliceVar(&f.groups, "group", nil, fmt.Sprintf("judge these groups of requirements only: %v", spec.Groups()))
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of the specs and of generated content (default: drawn, and printed)")
 	flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, "rows in each list of the embedded target")
-	flags.StringVarP(&f.output, "output", "o", "conformance-results", "directory for results.json and junit.xml")
+	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory for results.json and junit.xml")
+	flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of failures that are expected, besides those of the profile")
+	flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the failures to that the profile does not expect, for --expected-failures; new ones hold for %d days", expectedDays))
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every violation and observation")
 	return cmd
 }
@@ -83,6 +102,9 @@ func (f runFlags) selection() harness.Selection {
 }
 
 func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if err := forget(f.output); err != nil {
+		return exitError{exitUsage, err}
+	}
 	selection := f.selection()
 	if _, err := selection.Pairs(); err != nil {
 		return exitError{selectionCode(err), err}
@@ -93,11 +115,19 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := os.MkdirAll(f.output, 0o755); err != nil {
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
+	expected, err := f.expected()
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
 		return err
 	}
 	defer stop()
+	announced := t.Profile.ExpectedFailures
+	if err := expected.AddTo(t.Profile); err != nil {
+		return exitError{exitUsage, err}
+	}
 
 	if f.seed == 0 {
 		f.seed = 1 + rand.Uint64N(1<<31)
@@ -112,7 +142,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return exitError{exitUsage, err}
 	}
 	f.tellWhatIsLeft(t, stderr)
-	return f.report(results, stdout)
+	return f.report(results, stdout, f.writeDown(results, announced, expected.Entries, stderr))
 }
 
 // selectionCode: an unknown name is a mistake of the caller; known names that
@@ -139,10 +169,11 @@ func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
 	}
 }
 
-// report writes the files and the summary, and turns the verdict into the exit code.
-func (f runFlags) report(results reports.Results, stdout io.Writer) error {
-	file := filepath.Join(f.output, "results.json")
-	failed := errors.Join(reports.Write(file, results), junit.Write(filepath.Join(f.output, "junit.xml"), results))
+// report writes the files and the summary, and turns the verdict into the exit
+// code; failed is what could not be written before.
+func (f runFlags) report(results reports.Results, stdout io.Writer, failed error) error {
+	file := filepath.Join(f.output, resultsFile)
+	failed = errors.Join(failed, reports.Write(file, results), junit.Write(filepath.Join(f.output, junitFile), results))
 	options := console.Options{}
 	if out, ok := stdout.(*os.File); ok {
 		options = console.Detect(out, os.Getenv)

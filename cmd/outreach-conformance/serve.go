@@ -89,7 +89,7 @@ func (f serveFlags) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := server.Listen(ctx, f.addr, f.truthAddr); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(stdout, "API    %s%s\n", server.URL(), refserver.BasePath)
+	_, _ = fmt.Fprintf(stdout, "target %s\nAPI    %s%s\n", server.URL(), server.URL(), refserver.BasePath)
 	if truth := server.TruthURL(); truth != "" {
 		_, _ = fmt.Fprintf(stdout, "truth  %s\n", truth)
 	}
