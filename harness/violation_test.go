@@ -20,6 +20,7 @@ import (
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
 )
 
 // unhurried leaves out the profile that waits for a rate limit to pass.
@@ -120,6 +121,12 @@ func TestWrongThingsAreChargedApart(t *testing.T) {
 		want = append(want, s.requirement+" on "+s.operation)
 	}
 	g.Expect(of(results, reports.Fail)).To(ConsistOf(want))
+	// Specs run at the same time, and those of other operations walk lists too:
+	// any of them may be the first to see what is wrong with one.
+	specs := map[string]bool{}
+	for _, s := range suites.All() {
+		specs[s.Name()] = true
+	}
 	for _, s := range spoilers {
 		requirement, _ := spec.FindRequirement(s.requirement)
 		at := slices.IndexFunc(results.Checks, func(c reports.Check) bool {
@@ -128,7 +135,7 @@ func TestWrongThingsAreChargedApart(t *testing.T) {
 		for _, v := range results.Checks[at].Violations {
 			g.Expect(v.Statement).To(Equal(requirement.Statement))
 			g.Expect(v.Section).To(Equal(requirement.Section))
-			g.Expect(v.Spec).To(MatchRegexp(`^[a-z-]+\.[a-z-]+ .`), "which spec saw it")
+			g.Expect(specs).To(HaveKey(v.Spec), "which spec saw it")
 			g.Expect(v.Pointer).To(MatchRegexp(s.pointer))
 			g.Expect(v.Expected).To(ContainSubstring(s.expected))
 			g.Expect(v.Actual).To(ContainSubstring(s.got))
