@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"outreach.example/conformance/faults"
 	"outreach.example/conformance/harness"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
@@ -160,15 +161,30 @@ func explainRequirement(w io.Writer, r spec.Requirement) {
 	field("group", string(r.Group))
 	field("profile", string(r.Profile))
 	field("checked", r.Method)
-	_, _ = fmt.Fprintf(w, "\noperations and the specs that judge it there\n")
-	judged := suites.Pairs()
+	_, _ = fmt.Fprintf(w, "\noperations, the specs that judge it there, and the defects (✗) that prove that they can fail\n")
+	judged, proofs := suites.Pairs(), defectsOf(r)
 	for _, op := range r.Operations {
 		_, _ = fmt.Fprintf(w, "  %s\n", op)
 		for _, name := range judged[spec.Pair{Requirement: r.ID, Operation: op}] {
 			_, _ = fmt.Fprintf(w, "    %s\n", name)
 		}
+		for _, d := range proofs[op] {
+			_, _ = fmt.Fprintf(w, "      ✗ %s: the server %s\n", d.ID, d.Doc)
+		}
 	}
 	_, _ = fmt.Fprintf(w, "\njudge it alone: outreach-conformance run --requirement %s\n", r.ID)
+	_, _ = fmt.Fprintf(w, "prove it alone: outreach-conformance selftest --fault %s\n", r.ID)
+}
+
+// defectsOf returns the defects that break the requirement, by operation.
+func defectsOf(r spec.Requirement) map[string][]faults.Defect {
+	of := map[string][]faults.Defect{}
+	for _, d := range faults.Defects() {
+		if d.Breaks.Requirement == r.ID {
+			of[d.Breaks.Operation] = append(of[d.Breaks.Operation], d)
+		}
+	}
+	return of
 }
 
 func explainSilence(w io.Writer, s spec.Silence) {
