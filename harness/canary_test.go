@@ -55,7 +55,7 @@ func parroted(value any, said string, n int) any {
 			case map[string]any, []any:
 				value[name] = parroted(member, said, n)
 			case string:
-				if n%4 == 0 && name != "id" || name == "message" {
+				if n%4 == 0 || name == "message" {
 					value[name] = said
 				}
 			default:
@@ -64,7 +64,7 @@ func parroted(value any, said string, n int) any {
 				}
 			}
 		}
-		if _, isRow := value["id"]; isRow && n%4 == 2 {
+		if n%4 == 2 {
 			value[said] = []any{said}
 		}
 	case []any:

@@ -156,7 +156,26 @@ func (e *engine) removeContainer(ctx context.Context, id string) error {
 		return err
 	}
 	_, err := e.api.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	if errdefs.IsConflict(err) {
+		return e.untilGone(ctx, id)
+	}
 	return unlessGone(err)
+}
+
+// untilGone waits for a container that somebody else is removing.
+func (e *engine) untilGone(ctx context.Context, id string) error {
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		if _, err := e.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{}); err != nil {
+			return unlessGone(err)
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // unlessGone lets go of the error that something is not there any more, or is
