@@ -203,6 +203,9 @@ func cursorKind(cursor string) string {
 
 // pageSizes judges every page of a walk against its limit, and observes short pages.
 func (c *check) pageSizes(j journey) {
+	if len(j.Pages) == 0 {
+		c.missing("PAGE-LIMIT-HONOURED", j.list.op.ID, "a 200 for every page (%v)", j.Err)
+	}
 	for i, page := range j.Pages {
 		if page.Limit == 0 {
 			continue
