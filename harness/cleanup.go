@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/journal"
 	"outreach.example/conformance/judge"
@@ -56,6 +56,8 @@ func Cleanup(ctx context.Context, t *target.Target, dir string) (done []string, 
 		}
 		if len(left) == 0 {
 			left = append(left, p.Remove())
+		} else {
+			left = append(left, fmt.Errorf("%s stays until that is done; remove it once nothing of it is left on the target", p.Path))
 		}
 		failed = append(failed, left...)
 	}
@@ -73,16 +75,26 @@ func (c *cleaner) undo(e journal.Entry) (string, error) {
 	if e.Do == journal.Move {
 		return c.moveHome(e)
 	}
+	return c.deleteTest(e)
+}
+
+// deleteTest deletes a test in the workspace in which it was created: with
+// another's key it would look as if it were not there.
+func (c *cleaner) deleteTest(e journal.Entry) (string, error) {
+	role := c.role(e.Home, dataset.Main)
 	ids := []string{e.ID}
 	if e.ID == "" {
-		found, err := c.named(e.Name)
+		found, refused, err := c.named(role, e.Name)
 		if err != nil {
 			return "", err
+		}
+		if refused {
+			return fmt.Sprintf("the test %s was never created: its workspace has no paid plan", e.Name), nil
 		}
 		ids = found
 	}
 	for _, id := range ids {
-		ex, err := c.send(dataset.Main, spec.DeletePlacementTest, id, nil, nil)
+		ex, err := c.send(role, spec.DeletePlacementTest, id, nil, nil)
 		if err != nil {
 			return "", err
 		}
@@ -96,44 +108,44 @@ func (c *cleaner) undo(e journal.Entry) (string, error) {
 	return fmt.Sprintf("the test %s is deleted", e.Name), nil
 }
 
-// moveHome moves an account from where it was last sent. An account that is not
-// there is at home already.
-func (c *cleaner) moveHome(e journal.Entry) (string, error) {
-	if _, err := uuid.Parse(e.Away); err != nil { // an invalid move that had no answer
-		return fmt.Sprintf("the account %s cannot have left its workspace: %q names no other", e.Email, e.Away), nil
+// role returns the role that the workspace plays in the profile, or the other
+// one where there is none with a key.
+func (c *cleaner) role(workspaceID, other string) string {
+	for _, role := range slices.Sorted(maps.Keys(c.target.Profile.Workspaces)) {
+		if strings.EqualFold(c.target.Profile.Workspaces[role].ID, workspaceID) && workspaceID != "" {
+			if _, ok := c.target.Profile.FullKey(role); ok {
+				return role
+			}
+		}
 	}
-	body := fmt.Appendf(nil, `{"emails":[%q],"source_workspace_id":%q,"destination_workspace_id":%q}`, e.Email, e.Away, e.Home)
-	ex, err := c.send(dataset.Admin, spec.MoveAccounts, "", nil, body)
-	if err != nil {
-		return "", err
-	}
-	if ex.Status == http.StatusOK || ex.Status == http.StatusNotFound {
-		return fmt.Sprintf("the account %s is in its workspace", e.Email), nil
-	}
-	return "", fmt.Errorf("the account %s could not be moved home to %s: %s", e.Email, e.Home, c.describe(ex))
+	return other
 }
 
 // cleanupPages bounds how far the list of tests is read for a name.
 const cleanupPages = 5000
 
 // named returns the ids of the tests of that name, which the run made unique.
-func (c *cleaner) named(name string) ([]string, error) {
-	var ids []string
+// refused: the workspace has no paid plan, which keeps its tests from being
+// listed as it kept this one from being created.
+func (c *cleaner) named(role, name string) (ids []string, refused bool, err error) {
 	cursor := ""
 	for range cleanupPages {
 		query := url.Values{"limit": {"100"}}
 		if cursor != "" {
 			query.Set("starting_after", cursor)
 		}
-		ex, err := c.send(dataset.Main, spec.ListPlacementTests, "", query, nil)
+		ex, err := c.send(role, spec.ListPlacementTests, "", query, nil)
 		if err != nil {
-			return nil, err
+			return nil, false, err
+		}
+		if ex.Status == http.StatusPaymentRequired {
+			return nil, true, nil
 		}
 		body, err := schemas.Decode(ex.Body)
 		page, _ := body.(map[string]any)
 		items, isArray := page["items"].([]any)
 		if ex.Status != http.StatusOK || err != nil || !isArray {
-			return nil, fmt.Errorf("the list of tests could not be read to find %s: %s", name, c.describe(ex))
+			return nil, false, fmt.Errorf("the list of tests could not be read to find %s: %s", name, c.describe(ex))
 		}
 		for _, item := range items {
 			row, _ := item.(map[string]any)
@@ -143,11 +155,11 @@ func (c *cleaner) named(name string) ([]string, error) {
 		}
 		next, _ := page["next_starting_after"].(string)
 		if next == "" || next == cursor || len(items) == 0 {
-			return slices.Compact(ids), nil
+			return ids, false, nil
 		}
 		cursor = next
 	}
-	return nil, fmt.Errorf("the list of tests does not end: %s was not found within %d pages", name, cleanupPages)
+	return nil, false, fmt.Errorf("the list of tests does not end: %s was not found within %d pages", name, cleanupPages)
 }
 
 // describe is what the target answered, without a key that it may repeat.
@@ -159,6 +171,10 @@ func (c *cleaner) send(role, operation, id string, query url.Values, body []byte
 	if !ok {
 		return client.Exchange{}, fmt.Errorf("the profile has no key of the workspace %q with the scope all:all", role)
 	}
+	return c.sendWith(key, operation, id, query, body)
+}
+
+func (c *cleaner) sendWith(key fixtures.Key, operation, id string, query url.Values, body []byte) (client.Exchange, error) {
 	op := spec.MustOperation(operation)
 	ex := c.api.Do(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: strings.Replace(op.Path, "{id}", url.PathEscape(id), 1),
 		Query: query, Body: body, Key: client.Key{Name: key.Name, Token: key.Token}})

@@ -110,14 +110,15 @@ func (s Selection) check() error {
 		groups = append(groups, string(g))
 	}
 	return errors.Join(
-		known("operation", s.Operations, operations),
-		known("requirement", s.Requirements, requirements),
-		known("group", s.Groups, groups),
+		known("operation", s.Operations, operations, "there are "+strings.Join(operations, ", ")),
+		known("requirement", s.Requirements, requirements, "`outreach-conformance requirements` lists them"),
+		known("group", s.Groups, groups, "there are "+strings.Join(groups, ", ")),
 	)
 }
 
-// known makes sure that every pattern matches something.
-func known(what string, patterns, names []string) error {
+// known makes sure that every pattern matches something. The hint tells where
+// the names stand.
+func known(what string, patterns, names []string, hint string) error {
 	for _, pattern := range patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return fmt.Errorf("--%s %q is not a pattern: %w", what, pattern, err)
@@ -125,9 +126,27 @@ func known(what string, patterns, names []string) error {
 		if slices.ContainsFunc(names, func(n string) bool { return matches(pattern, n) }) {
 			continue
 		}
-		return fmt.Errorf("no %s matches %q%s; `outreach-conformance requirements` lists them", what, pattern, Near(pattern, names))
+		return fmt.Errorf("no %s matches %q%s; %s", what, pattern, meant(pattern, names), hint)
 	}
 	return nil
+}
+
+// meant suggests what a pattern without a match may have been meant to be: the
+// same in the letters of the names, the beginning of some, or a name like it.
+func meant(pattern string, names []string) string {
+	for _, p := range []string{strings.ToUpper(pattern), strings.ToLower(pattern)} {
+		for _, guess := range []string{p, p + "*"} {
+			found := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !matches(guess, n) })
+			switch {
+			case len(found) == 0 || p == "":
+				continue
+			case len(found) == 1:
+				guess = found[0]
+			}
+			return fmt.Sprintf(" (did you mean %s?)", guess)
+		}
+	}
+	return Near(pattern, names)
 }
 
 // Near suggests the name that is most like the given one, or nothing.

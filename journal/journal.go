@@ -29,7 +29,7 @@ type Entry struct {
 	ID   string `json:"id,omitempty"`   // of a test that was created
 
 	Email string `json:"email,omitempty"` // of an account that is being moved
-	Home  string `json:"home,omitempty"`  // id of the workspace where it belongs
+	Home  string `json:"home,omitempty"`  // id of the workspace where the account belongs or, if known, in which the test is created
 	Away  string `json:"away,omitempty"`  // id of the workspace to which it is being moved
 }
 

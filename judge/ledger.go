@@ -88,6 +88,17 @@ func (l *Ledger) Violated(p spec.Pair, v reports.Violation) {
 	}
 }
 
+// ViolatedAgain counts n more sightings of a broken requirement beside those that
+// Violated was given in full.
+func (l *Ledger) ViolatedAgain(p spec.Pair, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.at(p); e != nil {
+		l.total += n
+		e.count += n
+	}
+}
+
 // Missing records that the pair could not be put to the test for want of an input.
 func (l *Ledger) Missing(p spec.Pair, input string) {
 	l.mu.Lock()

@@ -113,7 +113,8 @@ type traceKey struct{}
 // measure counts the request and its time, faults of the middleware included.
 func (s *Server) measure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		end, started := s.counters.Begin(), time.Now()
+		started := time.Now()
+		end := s.counters.Begin(started)
 		t := &trace{operation: unrouted, key: unrouted}
 		seen := &statusWriter{ResponseWriter: w}
 		defer func() {

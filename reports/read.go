@@ -1,11 +1,11 @@
 package reports
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+
+	"outreach.example/conformance/reports/internal/strict"
 )
 
 // MaxSize bounds a results file, in bytes. A run of every requirement on every
@@ -47,51 +47,14 @@ func Parse(body []byte) (Results, error) {
 	if len(body) > MaxSize {
 		return Results{}, errTooLarge
 	}
-	given, err := decodeTree(body)
+	r, err := strict.Parse(body, ModelVersion, withoutNil)
 	if err != nil {
-		return Results{}, err
-	}
-	if err := checkVersion(given); err != nil {
-		return Results{}, err
-	}
-	var r Results
-	if err := json.Unmarshal(body, &r); err != nil {
-		return Results{}, fmt.Errorf("not the JSON form of results: %w", err)
-	}
-
-	// What comes back from the model shows what the decoder overlooked: it
-	// takes null for anything, ignores case in names and misses absent fields.
-	var again bytes.Buffer
-	if err := json.NewEncoder(&again).Encode(withoutNil(r)); err != nil {
-		return Results{}, fmt.Errorf("results have no JSON form: %w", err)
-	}
-	understood, err := decodeTree(again.Bytes())
-	if err != nil {
-		return Results{}, err
-	}
-	if err := sameShape(given, understood, ""); err != nil {
 		return Results{}, err
 	}
 	if err := r.Validate(); err != nil {
 		return Results{}, err
 	}
 	return r, nil
-}
-
-func checkVersion(tree any) error {
-	object, ok := tree.(map[string]any)
-	if !ok {
-		return fmt.Errorf("a JSON %s where results are an object", kind(tree))
-	}
-	switch version := object["version"].(type) {
-	case string:
-		if version != ModelVersion {
-			return fmt.Errorf("/version: results model %q, but this build reads %q: use the release that wrote the file", version, ModelVersion)
-		}
-		return nil
-	default:
-		return fmt.Errorf("/version: no results model version: this is not a results file")
-	}
 }
 
 // withoutNil gives every array and object of the JSON form that must be there

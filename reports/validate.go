@@ -1,15 +1,13 @@
 package reports
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
-)
 
-// maxProblems bounds how many contradictions one error lists.
-const maxProblems = 10
+	"outreach.example/conformance/reports/internal/strict"
+)
 
 var (
 	idPattern        = regexp.MustCompile(`^[A-Z0-9]+([-_.][A-Z0-9]+)*$`)
@@ -25,14 +23,14 @@ var (
 // there twice, and a conforming run without a single pass. The JSON Schema
 // states the same rules, but for the doubled check and the run without a pass.
 func (r Results) Validate() error {
-	var p problems
-	p.unless(r.Version == ModelVersion, "/version", "%q is not %q", r.Version, ModelVersion)
-	p.unless(r.Tool.Name != "", "/tool/name", "empty")
-	p.unless(slices.Contains([]string{"embedded", "url", "image", "dockerfile"}, r.Target.Kind), "/target/kind", "%q is none of embedded, url, image, dockerfile", r.Target.Kind)
-	p.unless(r.Run.ID != "", "/run/id", "empty")
-	p.unless(r.Run.Profile != "", "/run/profile", "empty")
-	p.unless(r.Run.Seconds >= 0, "/run/seconds", "%v is negative", r.Run.Seconds)
-	p.unless(r.Run.Specs >= 0, "/run/specs", "%d is negative", r.Run.Specs)
+	var p strict.Problems
+	p.Unless(r.Version == ModelVersion, "/version", "%q is not %q", r.Version, ModelVersion)
+	p.Unless(r.Tool.Name != "", "/tool/name", "empty")
+	p.Unless(slices.Contains([]string{"embedded", "url", "image", "dockerfile"}, r.Target.Kind), "/target/kind", "%q is none of embedded, url, image, dockerfile", r.Target.Kind)
+	p.Unless(r.Run.ID != "", "/run/id", "empty")
+	p.Unless(r.Run.Profile != "", "/run/profile", "empty")
+	p.Unless(r.Run.Seconds >= 0, "/run/seconds", "%v is negative", r.Run.Seconds)
+	p.Unless(r.Run.Specs >= 0, "/run/specs", "%d is negative", r.Run.Specs)
 	r.validateVerdict(&p)
 	seen := map[[2]string]int{}
 	for i, c := range r.Checks {
@@ -40,103 +38,80 @@ func (r Results) Validate() error {
 		c.validate(&p, at)
 		key := [2]string{c.Requirement, c.Operation}
 		first, doubled := seen[key]
-		p.unless(!doubled, at, "%s on %s stands there already as /checks/%d", c.Requirement, c.Operation, first)
+		p.Unless(!doubled, at, "%s on %s stands there already as /checks/%d", c.Requirement, c.Operation, first)
 		seen[key] = i
 	}
 	for i, o := range r.Observations {
 		at := fmt.Sprintf("/observations/%d", i)
-		p.unless(idPattern.MatchString(o.Silence), at+"/silence", "%q is no id", o.Silence)
-		p.unless(o.Operation == "" || operationPattern.MatchString(o.Operation), at+"/operation", "%q is no operation id", o.Operation)
-		p.unless(o.Count >= 1, at+"/count", "%d: nothing was observed", o.Count)
+		p.Unless(idPattern.MatchString(o.Silence), at+"/silence", "%q is no id", o.Silence)
+		p.Unless(o.Operation == "" || operationPattern.MatchString(o.Operation), at+"/operation", "%q is no operation id", o.Operation)
+		p.Unless(o.Count >= 1, at+"/count", "%d: nothing was observed", o.Count)
 	}
 	for i, t := range r.Troubles {
-		p.unless(t.What != "", fmt.Sprintf("/troubles/%d/what", i), "empty")
+		p.Unless(t.What != "", fmt.Sprintf("/troubles/%d/what", i), "empty")
 	}
 	r.Traffic.validate(&p)
-	return p.err()
+	return p.Err()
 }
 
-func (r Results) validateVerdict(p *problems) {
+func (r Results) validateVerdict(p *strict.Problems) {
 	verdicts := []Verdict{Conforms, ConformsExcept, DoesNotConform, CouldNotTell}
-	p.unless(slices.Contains(verdicts, r.Verdict), "/verdict", "%q is none of %v", r.Verdict, verdicts)
+	p.Unless(slices.Contains(verdicts, r.Verdict), "/verdict", "%q is none of %v", r.Verdict, verdicts)
 	for i, reason := range r.Reasons {
-		p.unless(reason != "", fmt.Sprintf("/reasons/%d", i), "empty")
+		p.Unless(reason != "", fmt.Sprintf("/reasons/%d", i), "empty")
 	}
 	if r.Verdict != Conforms {
-		p.unless(len(r.Reasons) > 0, "/reasons", "%s needs a reason", r.Verdict)
+		p.Unless(len(r.Reasons) > 0, "/reasons", "%s needs a reason", r.Verdict)
 		return
 	}
-	p.unless(len(r.Reasons) == 0, "/reasons", "%s leaves no reasons to give", Conforms)
-	p.unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot tell that the target conforms")
-	p.unless(Count(r.Checks).Pass > 0, "/verdict", "%s, and not one check passed", Conforms)
+	p.Unless(len(r.Reasons) == 0, "/reasons", "%s leaves no reasons to give", Conforms)
+	p.Unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot tell that the target conforms")
+	p.Unless(Count(r.Checks).Pass > 0, "/verdict", "%s, and not one check passed", Conforms)
 }
 
-func (c Check) validate(p *problems, at string) {
-	p.unless(idPattern.MatchString(c.Requirement), at+"/requirement", "%q is no id", c.Requirement)
-	p.unless(operationPattern.MatchString(c.Operation), at+"/operation", "%q is no operation id", c.Operation)
-	p.unless(c.Group != "", at+"/group", "empty")
-	p.unless(slices.Contains([]string{"stated", "derived"}, c.Level), at+"/level", "%q is neither stated nor derived", c.Level)
-	p.unless(c.Assessments >= 0, at+"/assessments", "%d is negative", c.Assessments)
-	p.unless(c.ViolationCount >= len(c.Violations), at+"/violation_count", "%d, but %d are listed", c.ViolationCount, len(c.Violations))
+func (c Check) validate(p *strict.Problems, at string) {
+	p.Unless(idPattern.MatchString(c.Requirement), at+"/requirement", "%q is no id", c.Requirement)
+	p.Unless(operationPattern.MatchString(c.Operation), at+"/operation", "%q is no operation id", c.Operation)
+	p.Unless(c.Group != "", at+"/group", "empty")
+	p.Unless(slices.Contains([]string{"stated", "derived"}, c.Level), at+"/level", "%q is neither stated nor derived", c.Level)
+	p.Unless(c.Assessments >= 0, at+"/assessments", "%d is negative", c.Assessments)
+	p.Unless(c.ViolationCount >= len(c.Violations), at+"/violation_count", "%d, but %d are listed", c.ViolationCount, len(c.Violations))
 	for i, missing := range c.Missing {
-		p.unless(missing != "", fmt.Sprintf("%s/missing/%d", at, i), "empty")
+		p.Unless(missing != "", fmt.Sprintf("%s/missing/%d", at, i), "empty")
 	}
 	for i, v := range c.Violations {
 		at := fmt.Sprintf("%s/violations/%d", at, i)
-		p.unless(v.Statement != "", at+"/statement", "empty")
-		p.unless(v.Section != "", at+"/section", "empty")
-		p.unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q is none of a JSON pointer, \"status\" and \"header:<name>\"", v.Pointer)
-		p.unless(v.Expected != "", at+"/expected", "empty")
+		p.Unless(v.Statement != "", at+"/statement", "empty")
+		p.Unless(v.Section != "", at+"/section", "empty")
+		p.Unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q is none of a JSON pointer, \"status\" and \"header:<name>\"", v.Pointer)
+		p.Unless(v.Expected != "", at+"/expected", "empty")
 	}
-	p.unless((c.Waiver != nil) == (c.Outcome == ExpectedFailure), at+"/waiver", "a waiver belongs to an expected failure, and to nothing else")
+	p.Unless((c.Waiver != nil) == (c.Outcome == ExpectedFailure), at+"/waiver", "a waiver belongs to an expected failure, and to nothing else")
 	if c.Waiver != nil {
-		p.unless(c.Waiver.Reason != "", at+"/waiver/reason", "empty")
-		p.unless(datePattern.MatchString(c.Waiver.Expires), at+"/waiver/expires", "%q is no date YYYY-MM-DD", c.Waiver.Expires)
+		p.Unless(c.Waiver.Reason != "", at+"/waiver/reason", "empty")
+		p.Unless(datePattern.MatchString(c.Waiver.Expires), at+"/waiver/expires", "%q is no date YYYY-MM-DD", c.Waiver.Expires)
 	}
 	switch c.Outcome {
 	case Pass:
-		p.unless(c.Assessments > 0, at+"/assessments", "a pass that nothing was assessed for")
-		p.unless(c.ViolationCount == 0, at+"/violation_count", "a pass with violations")
+		p.Unless(c.Assessments > 0, at+"/assessments", "a pass that nothing was assessed for")
+		p.Unless(c.ViolationCount == 0, at+"/violation_count", "a pass with violations")
 	case Fail, ExpectedFailure:
-		p.unless(len(c.Violations) > 0, at+"/violations", "a failure that shows no violation")
+		p.Unless(len(c.Violations) > 0, at+"/violations", "a failure that shows no violation")
 	case NotAssessed:
-		p.unless(len(c.Missing) > 0, at+"/missing", "not assessed, and no word of what was missing")
+		p.Unless(len(c.Missing) > 0, at+"/missing", "not assessed, and no word of what was missing")
 	case Error:
 	default:
-		p.unless(false, at+"/outcome", "%q is none of %v", c.Outcome, []Outcome{Pass, Fail, NotAssessed, Error, ExpectedFailure})
+		p.Unless(false, at+"/outcome", "%q is none of %v", c.Outcome, []Outcome{Pass, Fail, NotAssessed, Error, ExpectedFailure})
 	}
 }
 
-func (t Traffic) validate(p *problems) {
-	p.unless(t.Requests >= 0, "/traffic/requests", "%d is negative", t.Requests)
-	p.unless(t.BytesReceived >= 0, "/traffic/bytes_received", "%d is negative", t.BytesReceived)
-	p.unless(t.Throttled >= 0, "/traffic/throttled", "%d is negative", t.Throttled)
+func (t Traffic) validate(p *strict.Problems) {
+	p.Unless(t.Requests >= 0, "/traffic/requests", "%d is negative", t.Requests)
+	p.Unless(t.BytesReceived >= 0, "/traffic/bytes_received", "%d is negative", t.BytesReceived)
+	p.Unless(t.Throttled >= 0, "/traffic/throttled", "%d is negative", t.Throttled)
 	for _, status := range slices.Sorted(maps.Keys(t.Statuses)) {
 		n := t.Statuses[status]
-		p.unless(statusPattern.MatchString(status), "/traffic/statuses", "%q is neither an HTTP status nor \"none\"", status)
-		p.unless(n >= 0, below("/traffic/statuses", status), "%d is negative", n)
+		p.Unless(statusPattern.MatchString(status), "/traffic/statuses", "%q is neither an HTTP status nor \"none\"", status)
+		p.Unless(n >= 0, strict.Below("/traffic/statuses", status), "%d is negative", n)
 	}
-}
-
-// problems collects what is wrong, up to maxProblems.
-type problems struct {
-	found []error
-	more  int
-}
-
-func (p *problems) unless(ok bool, pointer, format string, args ...any) {
-	switch {
-	case ok:
-	case len(p.found) == maxProblems:
-		p.more++
-	default:
-		p.found = append(p.found, fmt.Errorf("%s: %s", pointer, Printable(fmt.Sprintf(format, args...))))
-	}
-}
-
-func (p *problems) err() error {
-	if p.more > 0 {
-		return errors.Join(append(p.found, fmt.Errorf("and %d more", p.more))...)
-	}
-	return errors.Join(p.found...)
 }

@@ -113,9 +113,32 @@ type answer struct {
 	call call
 }
 
-// ok reports whether the answer is a 200 with a body of the documented outer form.
+// ok reports whether the answer is a 200 with a body of the documented outer
+// form: a page with its items, an array, or a resource. Only such a body shows
+// anything of rows: that they are none, too.
 func (a answer) ok() bool {
-	return a.Status == 200 && (len(a.Rows) > 0 || a.call.op.Answer != spec.One)
+	if a.Status != 200 {
+		return false
+	}
+	switch a.call.op.Answer {
+	case spec.Page:
+		page, _ := a.Body().(map[string]any)
+		_, listed := page["items"].([]any)
+		return listed
+	case spec.Array:
+		_, listed := a.Body().([]any)
+		return listed
+	default:
+		return len(a.Rows) > 0
+	}
+}
+
+// lacks says what the answer would have to be to be ok.
+func (a answer) lacks() string {
+	if a.Status != 200 {
+		return fmt.Sprintf("a 200 instead of a %d", a.Status)
+	}
+	return map[spec.Answer]string{spec.Page: "a page with items", spec.Array: "an array", spec.One: "an object"}[a.call.op.Answer]
 }
 
 // row returns the resource in the answer of an operation that answers with one; nil if there is none.

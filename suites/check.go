@@ -35,7 +35,7 @@ type check struct {
 
 // abandoned is the panic with which a spec stops when it cannot go on.
 type abandoned struct {
-	missing string // the input that was missing; empty when trouble was recorded
+	missing string // the input that was missing; empty when trouble was recorded, which covers all pairs
 }
 
 // run judges the spec and returns what Ginkgo should fail with, or "".
@@ -65,7 +65,9 @@ func (c *check) judgeAll() {
 		case nil:
 			c.settle("")
 		case abandoned:
-			c.settle(stopped.missing)
+			if stopped.missing != "" {
+				c.settle(stopped.missing)
+			}
 		default:
 			c.trouble(fmt.Sprintf("panic: %v\n%s", stopped, debug.Stack()))
 		}
@@ -133,7 +135,7 @@ func (c *check) valid(calls ...call) []answer { return c.exchange(true, calls) }
 func (c *check) must(k call) answer {
 	a := c.valid(k)[0]
 	if !a.ok() {
-		c.lack("a 200 from %s (it answered %d)", k.op.ID, a.Status)
+		c.lack("%s from %s", a.lacks(), k.op.ID)
 	}
 	return a
 }
@@ -187,7 +189,7 @@ func (c *check) stop(a answer) {
 	what := "the body is longer than the harness reads"
 	switch {
 	case a.Exchange.Err != nil:
-		what = a.Exchange.String()
+		what = a.Exchange.Err.Error()
 	case a.Sighting.Err != nil:
 		what = fmt.Sprintf("the answer could not be judged: %v", a.Sighting.Err)
 	}

@@ -157,7 +157,7 @@ func (c *check) sameFiltered(op spec.Operation, p probe, tours []journey) {
 		switch j.End {
 		case walk.Done:
 		case walk.Broken:
-			c.missing(requirement, op.ID, "a 200 for every page (%v)", j.Err)
+			c.missing(requirement, op.ID, "%s", j.Err)
 			return
 		case walk.Capped:
 			c.missing(requirement, op.ID, "a list that ends within %d pages", c.maxPages())

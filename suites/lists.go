@@ -19,12 +19,10 @@ const maxLimit = 100
 // pagesOf asks for pages of one size; pagesOf(0) sends no limit.
 func pagesOf(limit int) walk.Sizes { return walk.Fixed(limit) }
 
-// errPage ends a walk whose page was not a 200; the rules have charged that.
-var errPage = errors.New("not a page")
-
 // fetch reads the page of a list behind a cursor, by send: valid, or one that
 // charges a refusal otherwise. pages collects the answers, so that a violation
-// can show the request that it came from.
+// can show the request that it came from. An answer that is no page ends the
+// walk with the input that is missing.
 func (c *check) fetch(list call, send func(...call) []answer, pages *[]answer) walk.Fetch {
 	parameter := c.cursorParameter(list.op)
 	return func(_ context.Context, cursor string, limit int) (walk.Page, error) {
@@ -38,7 +36,7 @@ func (c *check) fetch(list call, send func(...call) []answer, pages *[]answer) w
 		a := send(k)[0]
 		*pages = append(*pages, a)
 		if !a.ok() {
-			return walk.Page{}, fmt.Errorf("%w: %d", errPage, a.Status)
+			return walk.Page{}, errors.New(a.lacks()) // which the rules have charged
 		}
 		page := walk.Page{Limit: limit, Cursor: a.cursor()}
 		for _, row := range a.Rows {
@@ -95,7 +93,7 @@ func (c *check) walk(list call, sizes walk.Sizes) journey {
 	case walk.Done:
 		return j
 	case walk.Broken:
-		c.lack("a 200 for every page of %s (%v)", list.op.ID, j.Err)
+		c.lack("%s from %s", j.Err, list.op.ID)
 	case walk.Capped:
 		c.lack("a list of %s that ends within %d pages", list.op.ID, c.maxPages())
 	default:

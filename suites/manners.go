@@ -60,7 +60,7 @@ func (c *check) announce(k call) (entry int) {
 	switch k.op.ID {
 	case spec.CreatePlacementTest:
 		name, _ := k.object()["name"].(string)
-		return c.enter(journal.Entry{Do: journal.Create, Name: name, Key: k.key.Name})
+		return c.enter(journal.Entry{Do: journal.Create, Name: name, Key: k.key.Name, Home: k.owner})
 	case spec.MoveAccounts:
 		c.announceMove(k)
 	}

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"fmt"
+	"net/http"
 	"net/mail"
 	"slices"
 	"strconv"
@@ -41,19 +42,36 @@ func limitsInRange(op spec.Operation) func(*check) {
 			calls = append(calls, list.with("limit", strconv.Itoa(limit)))
 		}
 		for i, a := range c.send(calls...) {
-			if c.expect("PAGE-LIMIT-ACCEPTED", a, haveStatus(200)) && a.ok() {
+			if c.serves("PAGE-LIMIT-ACCEPTED", a) {
 				c.honours(a, limits[i])
 			} else {
-				c.missing("PAGE-LIMIT-HONOURED", op.ID, "a 200 for limit %d", limits[i])
+				c.missing("PAGE-LIMIT-HONOURED", op.ID, "%s", a.lacks())
 			}
 		}
 	}
 }
 
-// honours judges that the page is no longer than the limit.
+// serves judges that the answer is a page. A 200 with another body does not
+// tell: that it is no page is charged to the schemas, and what it would be if
+// it were one is open.
+func (c *check) serves(requirement string, a answer) bool {
+	if a.Status == http.StatusOK && !a.ok() {
+		c.missing(requirement, a.call.op.ID, "%s", a.lacks())
+		return false
+	}
+	return c.expect(requirement, a, haveStatus(http.StatusOK))
+}
+
+// honours judges that the page is no longer than the limit. A page without rows
+// is shorter than every limit, which is no merit of the server's.
 func (c *check) honours(a answer, limit int) {
+	n := len(a.Rows)
+	if n == 0 {
+		c.missing("PAGE-LIMIT-HONOURED", a.call.op.ID, "a row in the list")
+		return
+	}
 	c.assess("PAGE-LIMIT-HONOURED", a.call.op.ID)
-	if n := len(a.Rows); n > limit {
+	if n > limit {
 		c.violate("PAGE-LIMIT-HONOURED", a, "/items", fmt.Sprintf("at most %d items", limit), fmt.Sprintf("%d items", n))
 	}
 }
@@ -61,7 +79,7 @@ func (c *check) honours(a answer, limit int) {
 func limitAbsent(op spec.Operation) func(*check) {
 	return func(c *check) {
 		a := c.one(c.as(dataset.Main, op))
-		if !c.expect("PAGE-LIMIT-ABSENT", a, haveStatus(200)) {
+		if !c.serves("PAGE-LIMIT-ABSENT", a) {
 			return
 		}
 		if n := len(a.Rows); n > maxLimit {
@@ -82,14 +100,17 @@ func limitsOutOfRange(op spec.Operation) func(*check) {
 			calls = append(calls, list.with("limit", limit).open())
 		}
 		for i, a := range c.send(calls...) {
-			c.assess("PAGE-LIMIT-OUT-OF-RANGE", op.ID)
 			switch {
-			case a.Status == 200:
+			case a.ok():
+				c.assess("PAGE-LIMIT-OUT-OF-RANGE", op.ID)
 				c.observe(spec.SilenceLimitRange, op.ID, "limit %s: %d items", limits[i], len(a.Rows))
 				if n := len(a.Rows); n > maxLimit {
 					c.violate("PAGE-LIMIT-OUT-OF-RANGE", a, "/items", "a refusal, or at most 100 items", fmt.Sprintf("%d items", n))
 				}
+			case a.Status == http.StatusOK:
+				c.missing("PAGE-LIMIT-OUT-OF-RANGE", op.ID, "%s", a.lacks())
 			case a.Status >= 400 && a.Status < 500:
+				c.assess("PAGE-LIMIT-OUT-OF-RANGE", op.ID)
 				c.observe(spec.SilenceLimitRange, op.ID, "limit %s: %d", limits[i], a.Status)
 			default:
 				c.violate("PAGE-LIMIT-OUT-OF-RANGE", a, "status", "a refusal (4xx), or a page of at most 100 items", describe(a))
@@ -126,7 +147,7 @@ func (c *check) ends(j journey) {
 	op := j.list.op.ID
 	switch j.End {
 	case walk.Broken:
-		c.missing("PAGE-WALK-ENDS", op, "a 200 for every page (%v)", j.Err)
+		c.missing("PAGE-WALK-ENDS", op, "%s", j.Err)
 	case walk.Capped:
 		c.missing("PAGE-WALK-ENDS", op, "a list that ends within %d pages", c.maxPages())
 	case walk.CursorRepeated:
@@ -204,7 +225,7 @@ func cursorKind(cursor string) string {
 // pageSizes judges every page of a walk against its limit, and observes short pages.
 func (c *check) pageSizes(j journey) {
 	if len(j.Pages) == 0 {
-		c.missing("PAGE-LIMIT-HONOURED", j.list.op.ID, "a 200 for every page (%v)", j.Err)
+		c.missing("PAGE-LIMIT-HONOURED", j.list.op.ID, "%s", j.Err)
 	}
 	for i, page := range j.Pages {
 		if page.Limit == 0 {
@@ -261,8 +282,12 @@ func (c *check) agree(tours []journey) {
 	walks := make([]walk.Walk, len(tours))
 	for i, j := range tours {
 		if !j.Complete() {
+			want := fmt.Sprintf("walks that end (%s)", j.End)
+			if j.End == walk.Broken {
+				want = j.Err.Error()
+			}
 			for _, r := range []string{"PAGE-WALK-ONCE", "PAGE-WALK-COMPLETE", "PAGE-WALK-SEQUENCE"} {
-				c.missing(r, op.ID, "walks that end (%s)", j.End)
+				c.missing(r, op.ID, "%s", want)
 			}
 			return
 		}

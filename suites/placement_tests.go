@@ -181,6 +181,9 @@ func (c *check) sorted(requirement, order string) {
 	sorted := c.walk(list.with("sort_order", order), pagesOf(maxLimit))
 	small := c.walk(list.with("sort_order", order), pagesOf(7))
 	after := c.walk(list, pagesOf(maxLimit))
+	if len(before.Rows()) < 2 || len(after.Rows()) < 2 {
+		c.lack("at least two rows in the list")
+	}
 	for _, j := range []journey{sorted, small} {
 		c.ordered(requirement, j, order)
 		c.once(requirement, []journey{j}, 0)
@@ -212,6 +215,8 @@ func (c *check) walkWhile(requirement, order string, change func(page int, seen 
 		c.lack("at least two pages of the list")
 	case during.End == walk.Capped:
 		c.lack("a list that ends within %d pages", c.maxPages())
+	case during.End == walk.Broken && during.last().Status == http.StatusOK:
+		c.lack("%s while the list changes", during.Err)
 	case !during.Complete():
 		c.violate(requirement, during.last(), "", "a page that leads on to the end of the list, as before it changed",
 			fmt.Sprintf("%d, %s", during.last().Status, during.End))

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/judge"
@@ -180,29 +179,17 @@ func (c *check) returnAccounts(ctx context.Context) {
 				c.noteHome(email)
 				continue
 			}
-			admin, ok := c.adminKey(home)
+			admin, ok := c.Profile.AdminKey(home)
 			if !ok {
 				continue
 			}
 			// A 404 says that it is not there: an interrupted move took it home.
-			if c.tidy(ctx, call{op: spec.MustOperation(spec.MoveAccounts), key: admin,
+			if c.tidy(ctx, call{op: spec.MustOperation(spec.MoveAccounts), key: token(admin),
 				body: move(fixtures.Workspace{ID: at}, home, email)}, http.StatusNotFound) {
 				c.noteHome(email)
 			}
 		}
 	}
-}
-
-// adminKey returns the key of the workspace's admin workspace, which the
-// profile names by role or by id.
-func (c *check) adminKey(w fixtures.Workspace) (client.Key, bool) {
-	for role, admin := range c.Profile.Workspaces {
-		if w.Admin != "" && (w.Admin == role || w.Admin == admin.ID) {
-			key, ok := c.Profile.FullKey(role)
-			return token(key), ok
-		}
-	}
-	return client.Key{}, false
 }
 
 // showiest is how many ids showiestFirst brings to the front.

@@ -43,7 +43,7 @@ func Container(ctx context.Context, profile *fixtures.Profile, runID string, log
 	if err != nil {
 		return nil, err
 	}
-	d := &deployment{engine: docker, profile: profile, labels: labelsOf(runID), tls: config, log: newLogbook(logs, secretsOf(profile))}
+	d := &deployment{engine: docker, profile: profile, label: labelOf(runID), tls: config, log: newLogbook(logs, secretsOf(profile))}
 	if err := docker.sweep(ctx); err != nil {
 		d.log.say("left as it is: %v", err) // somebody else's leftovers do not stop this run
 	}
@@ -68,17 +68,21 @@ func kindOf(c fixtures.Container) string {
 type deployment struct {
 	engine  *engine
 	profile *fixtures.Profile
-	labels  map[string]string
+	label   string // value of labelRun on everything that is started
 	tls     *tls.Config
 	network string // its name; empty when the target is alone
 	log     *logbook
+
+	brokenOff bool // an interruption came while an image was built
 }
 
 // up starts the services and then the target, and returns the target's address.
 func (d *deployment) up(ctx context.Context) (base string, err error) {
 	wanted := d.profile.Container
 	if len(wanted.Services) > 0 || len(wanted.Aliases) > 0 {
-		made, err := network.New(ctx, network.WithLabels(d.labels))
+		creating, cancel := unbroken(ctx)
+		defer cancel()
+		made, err := network.New(creating, network.WithLabels(d.labels()))
 		if err != nil {
 			return "", fmt.Errorf("the network of the containers: %w", err)
 		}
@@ -126,7 +130,7 @@ func (d *deployment) start(ctx context.Context, b box) (address string, err erro
 		return "", fmt.Errorf("the container %s: %w: %w", b.name, ErrProfile, err)
 	}
 	d.log.say("starting %s", b.name)
-	made, err := testcontainers.GenericContainer(ctx, request)
+	made, err := create(ctx, request)
 	if made == nil {
 		return "", fmt.Errorf("the container %s: %w", b.name, err)
 	}
@@ -152,6 +156,29 @@ func (d *deployment) start(ctx context.Context, b box) (address string, err erro
 	return address, nil
 }
 
+// createTimeout bounds what takes the engine no time.
+const createTimeout = 30 * time.Second
+
+// unbroken is the context for creating something. An interruption does not break
+// it off: the engine would go on, and the thing come into being when all that
+// bears the label has been looked for and removed.
+func unbroken(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
+}
+
+// create makes a container without starting it.
+func create(ctx context.Context, request testcontainers.GenericContainerRequest) (testcontainers.Container, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := unbroken(ctx)
+	defer cancel()
+	return testcontainers.GenericContainer(ctx, request)
+}
+
+// labels are those of everything that is started.
+func (d *deployment) labels() map[string]string { return map[string]string{labelRun: d.label} }
+
 // scheme is https where the profile says how to speak TLS.
 func (d *deployment) scheme() string {
 	if d.tls != nil {
@@ -173,13 +200,41 @@ func published(ctx context.Context, c testcontainers.Container, port int) (strin
 	return net.JoinHostPort(host, mapped.Port()), nil
 }
 
+// An engine ends the step of a build at which it stands when the build is broken
+// off, and has an image afterwards. Steps that set a label take it about a second.
+const (
+	lastStep      = 3 * time.Second
+	lastStepPause = 250 * time.Millisecond
+)
+
 // down stops and removes all that the run has started, in the time that the
 // context gives, and waits for the logs to end.
 func (d *deployment) down(ctx context.Context) error {
-	err := d.engine.remove(ctx, d.labels[labelRun])
+	err := d.engine.remove(ctx, d.label)
+	if d.brokenOff && err == nil {
+		err = d.removeLate(ctx)
+	}
 	d.log.wait(ctx, d.log.names()...)
 	if err != nil {
 		return fmt.Errorf("target: taking the containers down: %w; the next run tries again", err)
 	}
 	return nil
+}
+
+// removeLate removes what comes into being while a build ends that was broken off.
+func (d *deployment) removeLate(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lastStep)
+	defer cancel()
+	again := time.NewTicker(lastStepPause)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-again.C:
+		}
+		if err := d.engine.remove(ctx, d.label); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
 }

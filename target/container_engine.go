@@ -17,9 +17,10 @@ import (
 	tclog "github.com/testcontainers/testcontainers-go/log"
 )
 
-// probeTimeout bounds the question whether a Docker engine is there at all. The
-// Docker libraries would hang, or fall back to another engine without a word.
-const probeTimeout = 2 * time.Second
+// probeTimeout bounds the question whether a Docker engine is there at all, so
+// that who has none is told within two seconds. The Docker libraries would hang,
+// or fall back to another engine without a word.
+const probeTimeout = 1800 * time.Millisecond
 
 // ErrNoDocker: there is no Docker engine to start containers on. The error that
 // wraps it names what was probed.
@@ -33,7 +34,9 @@ type engine struct {
 
 // connect finds the engine and prepares testcontainers for it.
 func connect(ctx context.Context) (*engine, error) {
-	host, err := probe(ctx, os.Getenv("DOCKER_HOST"), usualSockets())
+	asked, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	host, err := probe(asked, os.Getenv("DOCKER_HOST"), usualSockets())
 	if err != nil {
 		return nil, fmt.Errorf("target: %w", err)
 	}
@@ -41,8 +44,6 @@ func connect(ctx context.Context) (*engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("target: %w at %s: %w", ErrNoDocker, host, err)
 	}
-	asked, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
 	if _, err := api.Ping(asked, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
 		return nil, fmt.Errorf("target: %w: something listens at %s, but it does not answer as Docker does: %w", ErrNoDocker, host, err)
 	}
@@ -68,8 +69,6 @@ func probe(ctx context.Context, configured string, usual []string) (string, erro
 	if configured != "" {
 		candidates, advice = []string{configured}, "start Docker there, or unset DOCKER_HOST"
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
 	var failed []error
 	for _, candidate := range candidates {
 		err := dial(ctx, candidate)

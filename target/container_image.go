@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,9 +48,10 @@ func (d *deployment) image(ctx context.Context, b box) (string, error) {
 	defer output.flush()
 	build.BuildLogWriter = output
 	build.KeepImage = true // or else it gets testcontainers' own labels too
-	build.BuildOptionsModifier = func(options *client.ImageBuildOptions) { options.Labels = maps.Clone(d.labels) }
+	build.BuildOptionsModifier = func(options *client.ImageBuildOptions) { options.Labels = d.labels() }
 	name, err := provider.BuildImage(ctx, &testcontainers.ContainerRequest{FromDockerfile: build})
 	if err != nil {
+		d.brokenOff = ctx.Err() != nil
 		return "", fmt.Errorf("its image cannot be built: %w%s", err, d.log.lastLines(b.name+" (build)"))
 	}
 	return name, nil

@@ -19,7 +19,7 @@ import (
 func (d *deployment) request(b box, image string, exposed []int) (testcontainers.GenericContainerRequest, error) {
 	request := testcontainers.GenericContainerRequest{Logger: tclog.NewNoopLogger()}
 	request.Image = image
-	request.Labels = maps.Clone(d.labels)
+	request.Labels = d.labels()
 	request.Env = b.Environment
 	request.Cmd = b.Command
 	if d.network != "" {

@@ -14,12 +14,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Labels of everything that a run starts. They are but two, since an engine
-// without BuildKit takes a second for each when it builds an image.
-const (
-	labelRun   = "outreach.example.run"   // id of the run
-	labelOwner = "outreach.example.owner" // the harness: see owner
-)
+// labelRun is the label of everything that a run starts: the id of the run, and
+// its owner. It is but one, since an engine without BuildKit sets each label of
+// an image in a step of its own: a build that is broken off between two would
+// leave what no sweep can tell.
+const labelRun = "outreach.example.run"
 
 // abandonedAfter is the age at which what was started from another machine,
 // whose processes cannot be seen, counts as left behind.
@@ -28,10 +27,8 @@ const abandonedAfter = 24 * time.Hour
 // stopGrace is how long a container may take to end by itself, in seconds.
 const stopGrace = 2
 
-// labelsOf returns the labels of a run of this process.
-func labelsOf(runID string) map[string]string {
-	return map[string]string{labelRun: runID, labelOwner: owner(time.Now())}
-}
+// labelOf returns the label's value for a run of this process.
+func labelOf(runID string) string { return runID + " " + owner(time.Now()) }
 
 // owner names this process, its machine and the time: "4711@build-7 2026-03-01T09:30:00Z".
 func owner(now time.Time) string {
@@ -78,24 +75,22 @@ func Sweep(ctx context.Context) error {
 }
 
 func (e *engine) sweep(ctx context.Context) error {
-	found, err := e.labelled(ctx, labelRun)
+	found, err := e.labelled(ctx)
 	if err != nil {
 		return err
 	}
 	var failed []error
-	done := map[string]bool{}
-	for _, labels := range found {
-		if run := labels[labelRun]; !done[run] && leftBehind(labels[labelOwner], time.Now()) {
-			done[run] = true
-			failed = append(failed, e.remove(ctx, run))
+	for label := range found {
+		if _, owner, _ := strings.Cut(label, " "); leftBehind(owner, time.Now()) {
+			failed = append(failed, e.remove(ctx, label))
 		}
 	}
 	return errors.Join(failed...)
 }
 
-// labelled returns the labels of all that bears the label.
-func (e *engine) labelled(ctx context.Context, label string) ([]map[string]string, error) {
-	filter := make(client.Filters).Add("label", label)
+// labelled returns the different values of the label on all that bears it.
+func (e *engine) labelled(ctx context.Context) (map[string]bool, error) {
+	filter := make(client.Filters).Add("label", labelRun)
 	containers, err := e.api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: filter})
 	if err != nil {
 		return nil, err
@@ -108,23 +103,23 @@ func (e *engine) labelled(ctx context.Context, label string) ([]map[string]strin
 	if err != nil {
 		return nil, err
 	}
-	var all []map[string]string
+	all := map[string]bool{}
 	for _, c := range containers.Items {
-		all = append(all, c.Labels)
+		all[c.Labels[labelRun]] = true
 	}
 	for _, n := range networks.Items {
-		all = append(all, n.Labels)
+		all[n.Labels[labelRun]] = true
 	}
 	for _, i := range images.Items {
-		all = append(all, i.Labels)
+		all[i.Labels[labelRun]] = true
 	}
 	return all, nil
 }
 
-// remove takes down all that bears the label of the run: containers, which may
-// end by themselves first, then networks and the images that were built for it.
-func (e *engine) remove(ctx context.Context, run string) error {
-	filter := make(client.Filters).Add("label", labelRun+"="+run)
+// remove takes down all that bears the label with that value: containers, which
+// may end by themselves first, then networks and the images that were built.
+func (e *engine) remove(ctx context.Context, label string) error {
+	filter := make(client.Filters).Add("label", labelRun+"="+label)
 	containers, err := e.api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: filter})
 	if err != nil {
 		return err

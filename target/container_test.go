@@ -48,6 +48,20 @@ func TestProbeNamesWhatItProbed(t *testing.T) {
 	}
 }
 
+// Something that takes connections and never answers is no engine, which is said
+// within the time for the whole question.
+func TestSilentListenerIsNoEngine(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(probeTimeout).To(BeNumerically("<", 2*time.Second))
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = silent.Close() }()
+	t.Setenv("DOCKER_HOST", "tcp://"+silent.Addr().String())
+	_, err = connect(t.Context())
+	g.Expect(err).To(MatchError(ErrNoDocker))
+	g.Expect(err).To(MatchError(And(ContainSubstring(silent.Addr().String()), ContainSubstring("does not answer as Docker does"))))
+}
+
 func TestContainerSaysWhatIsMissing(t *testing.T) {
 	g := NewWithT(t)
 	_, err := Container(t.Context(), &fixtures.Profile{Name: "x"}, "run", nil)

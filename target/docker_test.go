@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -171,17 +172,35 @@ func docker(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// runLabel is the label of everything that a run starts: its id and its owner.
+const runLabel = "outreach.example.run"
+
+// ofRun returns what the engine has of the run: ids of containers, networks and images.
+func ofRun(t *testing.T, runID string) (containers, networks, images []string) {
+	t.Helper()
+	filter, label := "label="+runLabel, fmt.Sprintf("{{.ID}} {{.Label %q}}", runLabel)
+	pick := func(lines string) (ids []string) {
+		for line := range strings.Lines(lines) {
+			if id, value, _ := strings.Cut(line, " "); strings.HasPrefix(value, runID) {
+				ids = append(ids, id)
+			}
+		}
+		return ids
+	}
+	for id := range strings.FieldsSeq(docker(t, "images", "-aq", "--filter", filter)) {
+		// Another test may remove its image meanwhile: that is none of the run.
+		value, _ := exec.CommandContext(context.WithoutCancel(t.Context()), "docker", "image", "inspect", "-f", fmt.Sprintf("{{index .Config.Labels %q}}", runLabel), id).Output()
+		images = append(images, pick(id+" "+string(value))...)
+	}
+	return pick(docker(t, "ps", "-a", "--filter", filter, "--format", label)),
+		pick(docker(t, "network", "ls", "--filter", filter, "--format", label)), images
+}
+
 func nothingLeft(t *testing.T, runID string) {
 	t.Helper()
-	filter := "label=outreach.example.run=" + runID
-	for what, left := range map[string]string{
-		"containers": docker(t, "ps", "-aq", "--filter", filter),
-		"networks":   docker(t, "network", "ls", "-q", "--filter", filter),
-		"images":     docker(t, "images", "-aq", "--filter", filter),
-	} {
-		if left != "" {
-			t.Errorf("%s are left of the run: %s", what, left)
-		}
+	containers, networks, images := ofRun(t, runID)
+	if left := slices.Concat(containers, networks, images); len(left) > 0 {
+		t.Errorf("containers %v, networks %v and images %v are left of the run", containers, networks, images)
 	}
 }
 
@@ -221,7 +240,9 @@ func TestContainerOfAnImage(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(up.Kind).To(Equal(target.KindImage))
 		g.Expect(up.Reachable(t.Context())).To(Succeed())
-		id := docker(t, "ps", "-q", "--filter", "label=outreach.example.run="+runID)
+		containers, _, _ := ofRun(t, runID)
+		g.Expect(containers).To(HaveLen(1))
+		id := containers[0]
 		g.Expect(docker(t, "inspect", "-f", "{{.Config.User}}", id)).To(Equal("65532:65532"), "it is not root")
 		g.Expect(docker(t, "port", id)).To(And(ContainSubstring("8025/tcp"), Not(ContainSubstring("0.0.0.0"))))
 	})
@@ -352,8 +373,7 @@ func TestSweepRemovesWhatADeadRunLeft(t *testing.T) {
 	gone := exec.Command("go", "version")
 	g.Expect(gone.Run()).To(Succeed())
 	labels := func(run string, pid int) []string {
-		return []string{"--label", "outreach.example.run=" + run,
-			"--label", fmt.Sprintf("outreach.example.owner=%d@%s %s", pid, host, time.Now().UTC().Format(time.RFC3339))}
+		return []string{"--label", fmt.Sprintf("%s=%s %d@%s %s", runLabel, run, pid, host, time.Now().UTC().Format(time.RFC3339))}
 	}
 	folder := t.TempDir()
 	g.Expect(os.WriteFile(filepath.Join(folder, "Dockerfile"), []byte("FROM "+image(t)+"\n"), 0o600)).To(Succeed())
@@ -365,9 +385,9 @@ func TestSweepRemovesWhatADeadRunLeft(t *testing.T) {
 	}
 	g.Expect(target.Sweep(t.Context())).To(Succeed())
 	nothingLeft(t, dead)
-	id := docker(t, "ps", "-q", "--filter", "label=outreach.example.run="+living)
-	g.Expect(id).NotTo(BeEmpty(), "a run that goes on keeps its containers")
-	docker(t, "rm", "-f", id)
+	containers, _, _ := ofRun(t, living)
+	g.Expect(containers).To(HaveLen(1), "a run that goes on keeps its containers")
+	docker(t, "rm", "-f", containers[0])
 	docker(t, "network", "rm", "outreach-sweep-"+living)
 	docker(t, "rmi", "-f", "outreach-sweep-test:"+living)
 	nothingLeft(t, living)

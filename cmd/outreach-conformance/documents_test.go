@@ -29,6 +29,8 @@ const repository = "../.."
 //	commands FILE HEADING       runs what the sh blocks below the heading say; a
 //	                            line ends with exit code 0, or with the one that
 //	                            its comment names: # exits with CODE
+//	session FILE                runs the commands that the text blocks of the file
+//	                            begin with, and looks for what is shown below them
 //	defective NAME ID           serves what $URL does, with the defect; $NAME is
 //	                            its address
 //	mock NAME                   serves examples of the OpenAPI document
@@ -44,7 +46,7 @@ func TestDocuments(t *testing.T) {
 		Setup:               unfold,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "start": start, "interrupt": interrupt, "results": results, "profile": profile,
-			"commands": commands, "defective": defective, "mock": mock, "action": action,
+			"commands": commands, "session": session, "defective": defective, "mock": mock, "action": action,
 		},
 	})
 }

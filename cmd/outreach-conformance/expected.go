@@ -35,6 +35,22 @@ func (f runFlags) expected() (*fixtures.ExpectedFailures, error) {
 	return fixtures.LoadExpectedFailures(f.expectedFailures)
 }
 
+// announcedIn says where the failure of a check is announced; announced are the
+// entries of the profile itself, which hold before those of the file.
+func (f runFlags) announcedIn(announced []fixtures.ExpectedFailure) func(reports.Check) string {
+	return func(c reports.Check) string {
+		if f.expectedFailures == "" || slices.ContainsFunc(announced, func(e fixtures.ExpectedFailure) bool { return about(e).Covers(c) }) {
+			return "the target's profile"
+		}
+		return f.expectedFailures
+	}
+}
+
+// about is the part of an entry that says which failures it covers.
+func about(e fixtures.ExpectedFailure) judge.Waiver {
+	return judge.Waiver{Requirement: e.Requirement, Operation: e.Operation}
+}
+
 // writeDown writes the failures that are left to be announced by
 // --expected-failures. announced are those that the profile itself announces,
 // file those that the run was given on top.
@@ -68,9 +84,6 @@ func (f runFlags) writeDown(results reports.Results, announced, file []fixtures.
 // one for each failure that nothing announces, whose number it tells. What the
 // profile announces is left to it, and what has expired stays for a person to renew.
 func failuresOf(results reports.Results, announced, file []fixtures.ExpectedFailure) (entries []fixtures.ExpectedFailure, added int) {
-	about := func(e fixtures.ExpectedFailure) judge.Waiver {
-		return judge.Waiver{Requirement: e.Requirement, Operation: e.Operation}
-	}
 	for _, e := range file {
 		if !about(e).Outlived(results) {
 			entries = append(entries, e)

@@ -14,7 +14,8 @@ import (
 )
 
 // setFromEnvironment fills in the flags that were not given from the
-// environment: a flag is nearer to the user than a variable.
+// environment: a flag is nearer to the user than a variable. An empty variable
+// is none.
 func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error {
 	var wrong []error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -23,15 +24,25 @@ func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error 
 		if f.Changed || value == "" || f.Name == "help" {
 			return
 		}
-		if err := flags.Set(f.Name, value); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s=%q: %w", name, value, err))
+		err := flags.Set(f.Name, value)
+		var invalid *pflag.InvalidValueError
+		if errors.As(err, &invalid) {
+			err = plainly(name, invalid)
+		}
+		if err != nil {
+			wrong = append(wrong, err)
 		}
 	})
 	return errors.Join(wrong...)
 }
 
-// explainFlagError names the flag that is most like one that does not exist.
+// explainFlagError names the flag that is most like one that does not exist,
+// and says what a value should be that cannot be read.
 func explainFlagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return plainly("--"+invalid.GetFlag().Name, invalid)
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return err

@@ -73,7 +73,8 @@ Campaign Service API v2. Without a target it judges the reference server that
 it contains.
 
 Every flag can also be set by an environment variable: OUTREACH_ and the flag's
-name in capitals, with _ for -, e.g. OUTREACH_TARGET for --target. Besides these
+name in capitals, with _ for -, e.g. OUTREACH_TARGET for --target; an empty one
+counts as unset. Besides these
 and OUTREACH_URL, which printed commands read, names of API keys begin with
 OUTREACH_KEY_; any other variable that begins with OUTREACH_ is an error.
 
@@ -90,7 +91,10 @@ Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
 			if err := checkEnvironment(cmd.Root(), os.Environ()); err != nil {
 				return err
 			}
-			return setFromEnvironment(cmd.Flags(), os.Getenv)
+			if err := setFromEnvironment(cmd.Flags(), os.Getenv); err != nil {
+				return err
+			}
+			return refuseEmpty(cmd.Flags())
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true

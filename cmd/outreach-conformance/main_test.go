@@ -19,7 +19,7 @@ import (
 const program = "outreach-conformance"
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tidy{m}, map[string]func(){
 		program: func() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }

@@ -102,6 +102,7 @@ func below(text string) string {
 func newTable(w io.Writer, columns ...string) table.Writer {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
+	t.SuppressTrailingSpaces()
 	t.SetStyle(table.StyleLight)
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.Style().Format.Header = text.FormatDefault

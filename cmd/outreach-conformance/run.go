@@ -36,6 +36,7 @@ type runFlags struct {
 	groups        []string
 	seed          uint64
 	rows          int
+	rowsGiven     bool
 	output        string
 	verbose       bool
 
@@ -74,6 +75,7 @@ as they fail. The exit code is that of the verdict all the same.`,
   outreach-conformance run --target-profile server.yaml --expected-failures known.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.rowsGiven = cmd.Flags().Changed("rows")
 			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -112,7 +114,11 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if f.seed > math.MaxInt64 {
 		return fmt.Errorf("--seed %d is above %d, the greatest that results can name", f.seed, math.MaxInt64)
 	}
-	if err := os.MkdirAll(f.output, 0o755); err != nil {
+	if f.rowsGiven && !f.isEmbedded() {
+		return fmt.Errorf("--rows %d, or %s, is for the embedded target alone: leave it out; the rows of a server that `serve` starts, its own --rows sets",
+			f.rows, variable("rows"))
+	}
+	if err := makeWritable(f.output); err != nil {
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
 	expected, err := f.expected()
@@ -142,7 +148,20 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return exitError{exitUsage, err}
 	}
 	f.tellWhatIsLeft(t, stderr)
-	return f.report(results, stdout, f.writeDown(results, announced, expected.Entries, stderr))
+	return f.report(results, stdout, f.announcedIn(announced), f.writeDown(results, announced, expected.Entries, stderr))
+}
+
+// makeWritable makes the directory if need be, and sure that files can be
+// written there: to find out after a long run would be late.
+func makeWritable(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, ".writable-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
 // selectionCode: an unknown name is a mistake of the caller; known names that
@@ -154,15 +173,19 @@ func selectionCode(err error) int {
 	return exitUsage
 }
 
-// progress draws on the error stream, so that the summary alone is the output.
-func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
-	var requests atomic.Int64
-	options := console.ProgressOptions{Requests: func() int { return int(requests.Load()) }}
+// newProgress draws on the error stream, so that the summary alone is the output.
+func newProgress(stderr io.Writer, options console.ProgressOptions) *console.Progress {
 	if file, ok := stderr.(*os.File); ok {
 		detected := console.Detect(file, os.Getenv)
 		options.Color, options.Width, options.Live = detected.Color, detected.Width, term.IsTerminal(int(file.Fd()))
 	}
-	p := console.NewProgress(stderr, options)
+	return console.NewProgress(stderr, options)
+}
+
+// progress is that of a run, and what is to be told the number of its requests.
+func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
+	var requests atomic.Int64
+	p := newProgress(stderr, console.ProgressOptions{Requests: func() int { return int(requests.Load()) }})
 	return p, func(n int) {
 		requests.Store(int64(n))
 		p.Refresh()
@@ -170,15 +193,16 @@ func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
 }
 
 // report writes the files and the summary, and turns the verdict into the exit
-// code; failed is what could not be written before.
-func (f runFlags) report(results reports.Results, stdout io.Writer, failed error) error {
+// code; announced says where an expected failure is announced, failed is what
+// could not be written before.
+func (f runFlags) report(results reports.Results, stdout io.Writer, announced func(reports.Check) string, failed error) error {
 	file := filepath.Join(f.output, resultsFile)
 	failed = errors.Join(failed, reports.Write(file, results), junit.Write(filepath.Join(f.output, junitFile), results))
 	options := console.Options{}
 	if out, ok := stdout.(*os.File); ok {
 		options = console.Detect(out, os.Getenv)
 	}
-	options.Verbose, options.ResultsPath = f.verbose, file
+	options.Verbose, options.ResultsPath, options.Announced = f.verbose, file, announced
 	failed = errors.Join(failed, console.Summary(stdout, results, options))
 	code := results.ExitCode()
 	if failed != nil {

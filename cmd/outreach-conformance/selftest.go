@@ -7,12 +7,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/selftest"
 	"outreach.example/conformance/spec"
 )
@@ -67,10 +67,10 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	defer stop()
-	if err := os.MkdirAll(f.output, 0o755); err != nil {
+	if err := makeWritable(f.output); err != nil {
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
-	progress, _ := f.progress(stderr)
+	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
 	m, err := selftest.Run(ctx, selftest.Options{Source: source, Workers: f.workers, Seed: f.seed, Sample: f.sample,
 		Combinations: f.combinations, Faults: f.faults, Start: progress.Start, Done: progress.Done})
 	progress.Stop()

@@ -15,6 +15,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/refserver/limiter"
+	"outreach.example/conformance/refserver/shape"
 	"outreach.example/conformance/refserver/webhook"
 )
 
@@ -24,6 +25,7 @@ type serveFlags struct {
 	rows            int
 	rowsOf          map[string]int
 	limits          []string
+	shape           string
 	webhookURL      string
 	webhookTimeout  time.Duration
 	webhookRetries  []time.Duration
@@ -41,11 +43,20 @@ interrupt, after it has answered what is under way; with --idle-exit also when
 nobody asks for that long, so that one that was forgotten goes away.
 
 A limit is a list of layers: KIND:REQUESTS/PERIOD, e.g. fixed-window:20/1s or
-token-bucket:100/1s:burst=20,fixed-window:6000/1m; none for no limit.`,
+token-bucket:100/1s:burst=20,fixed-window:6000/1m; none for no limit.
+
+A shape makes the server slow or faulty in a way that is known exactly, to see
+what a load generator makes of it. It is a list of
+  98%:2ms,2%:250ms   exactly 98 of each 100 requests take 2 ms, the others 250 ms
+  drift=1ms/10s      and 1 ms more for each 10 s since the first request
+  stall=2s/10s       the last 2 s of each 10 s nothing is answered
+  capacity=800/1s    at most 800 are served in a second, the others queue
+  errors=1%:503      exactly 1 of each 100 fails with this status`,
 		Example: `  outreach-conformance serve
   outreach-conformance serve --addr 127.0.0.1:0 --truth-addr 127.0.0.1:0
   outreach-conformance serve --rows-of webhook-events=1000000
-  outreach-conformance serve --limit 'main=token-bucket:100/1s:burst=20'`,
+  outreach-conformance serve --limit 'main=token-bucket:100/1s:burst=20'
+  outreach-conformance serve --shape '98%:2ms,2%:250ms,stall=2s/10s'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.serve(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -59,6 +70,7 @@ token-bucket:100/1s:burst=20,fixed-window:6000/1m; none for no limit.`,
 	flags.IntVar(&f.rows, "rows", defaults.Rows, "rows in each list of the main workspace")
 	flags.StringToIntVar(&f.rowsOf, "rows-of", nil, fmt.Sprintf("rows in single lists, e.g. webhook-events=1000000; lists: %v", dataset.RowResources))
 	flags.StringArrayVar(&f.limits, "limit", nil, "rate limit of a workspace, ROLE=LIMIT; * for all that are not named; may be repeated")
+	flags.StringVar(&f.shape, "shape", "", "known latencies, stalls and failures, e.g. 98%:2ms,2%:250ms,stall=2s/10s; empty for none")
 	flags.StringVar(&f.webhookURL, "webhook-url", "", "address to which webhook events are delivered; empty for none")
 	flags.DurationVar(&f.webhookTimeout, "webhook-timeout", 5*time.Second, "time-out of one delivery attempt")
 	flags.DurationSliceVar(&f.webhookRetries, "webhook-retries", []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}, "pauses before the retries of a delivery")
@@ -75,11 +87,19 @@ func (f serveFlags) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	config, err := shape.Parse(f.shape)
+	if err != nil {
+		return fmt.Errorf("--shape: %w", err)
+	}
+	shaped, err := shape.New(config, f.seed)
+	if err != nil {
+		return fmt.Errorf("--shape: %w", err)
+	}
 	ctx, middleware, stopWatching := whileAsked(ctx, f.idleExit)
 	defer stopWatching()
 	server, err := refserver.New(data, refserver.Options{
 		Limiters:   limiters,
-		Middleware: middleware,
+		Middleware: append(middleware, shaped.Middleware),
 		Webhook:    webhook.Config{URL: f.webhookURL, Timeout: f.webhookTimeout, Retries: f.webhookRetries},
 		Logger:     slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

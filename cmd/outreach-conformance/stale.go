@@ -83,9 +83,6 @@ func isJUnit(r io.Reader) bool {
 // be made out.
 func forgetUnread(args []string, getenv func(string) string) error {
 	dir := getenv(variable("output"))
-	if dir == "" {
-		dir = defaultOutput
-	}
 	for i, arg := range args {
 		for _, flag := range []string{"--output", "-o"} {
 			value, given := strings.CutPrefix(arg, flag)
@@ -99,6 +96,9 @@ func forgetUnread(args []string, getenv func(string) string) error {
 				dir = value
 			}
 		}
+	}
+	if dir == "" {
+		dir = defaultOutput
 	}
 	return forget(dir)
 }

@@ -17,6 +17,7 @@ import (
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/harness"
 	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/target"
 )
@@ -100,17 +101,34 @@ func (f runFlags) up(ctx context.Context) (*target.Target, io.Closer, error) {
 	if address == embeddedTarget {
 		address = "" // the profile's
 	}
-	t, err := target.URL(profile, address)
+	t, err := at(profile, address)
 	if err != nil {
 		return nil, nil, exitError{exitUsage, err}
-	}
-	if base, doubled := strings.CutSuffix(t.BaseURL, refserver.BasePath); doubled {
-		return nil, nil, exitError{exitUsage, fmt.Errorf("leave %s off the address, it is a part of every path: %s", refserver.BasePath, base)}
 	}
 	if err := t.Reachable(ctx); err != nil {
 		return nil, nil, exitError{exitCannotTell, err}
 	}
 	return t, nothing, nil
+}
+
+// at is the target at an address, or at the profile's where that is empty.
+func at(profile *fixtures.Profile, address string) (*target.Target, error) {
+	switch {
+	case address == "" || strings.Contains(address, "://"):
+	case strings.Contains(address, "@"): // which may come behind a password
+		return nil, errors.New("--target lacks http:// or https:// in front of the address, and must hold no user: keys stand in the profile")
+	default:
+		return nil, fmt.Errorf("--target %s lacks http:// or https:// in front of an address: write --target http://%s%s",
+			address, address, harness.Near(address, []string{embeddedTarget}))
+	}
+	t, err := target.URL(profile, address)
+	if err != nil {
+		return nil, err
+	}
+	if base, doubled := strings.CutSuffix(t.BaseURL, refserver.BasePath); doubled {
+		return nil, fmt.Errorf("leave %s off the address, it is a part of every path: %s", refserver.BasePath, base)
+	}
+	return t, nil
 }
 
 // isEmbedded: neither the target nor the profile is another than the reference server's.

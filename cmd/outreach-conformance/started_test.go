@@ -40,6 +40,11 @@ type watch struct {
 	found bool
 }
 
+// watching returns a watch for the pattern.
+func watching(pattern string) *watch {
+	return &watch{pattern: regexp.MustCompile("(?m)" + pattern), seen: make(chan string, 1)}
+}
+
 func (w *watch) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,13 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/harness/probe"
+	"outreach.example/conformance/reports/console"
 )
 
 func newTarget() *cobra.Command {
@@ -68,6 +73,9 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 	_, _ = fmt.Fprintf(stdout, "%s at %s\n\n", t.Profile.Name, t.BaseURL)
 	f.printFindings(stdout, report)
 	f.printCoverage(stdout, report.Coverage)
+	if slices.ContainsFunc(report.Data, func(d probe.Finding) bool { return d.Spent }) && f.targetProfile != fixtures.MockName && f.builtinProfile() {
+		_, _ = fmt.Fprint(stdout, "\nThe reference server puts its data back when it starts, and on POST /reset at the port of `serve --truth-addr`.\n")
+	}
 	if wrong := report.Wrong(); len(wrong) > 0 {
 		_, _ = fmt.Fprintln(stdout)
 		for _, w := range wrong {
@@ -94,9 +102,19 @@ func (f runFlags) printFindings(w io.Writer, r probe.Report) {
 	_, _ = fmt.Fprintln(w)
 }
 
+// columnsOf is how wide a line on w may be.
+func columnsOf(w io.Writer) int {
+	if file, ok := w.(*os.File); ok {
+		return console.Detect(file, os.Getenv).Width
+	}
+	return console.DefaultWidth
+}
+
 func (f runFlags) printCoverage(w io.Writer, all []probe.Coverage) {
 	const shown = 4
 	t := newTable(w, "group", "assessed", "of", "missing for the rest")
+	const others = 28 // columns of the table that the last one leaves to the others
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: max(columnsOf(w), console.MinWidth) - others, WidthMaxEnforcer: text.WrapSoft}})
 	for _, c := range all {
 		missing := c.Missing
 		if !f.verbose {

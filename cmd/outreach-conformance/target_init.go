@@ -1,15 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,13 +58,20 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 	if _, err := os.Stat(f.file); err == nil && !f.force {
 		return exitError{exitUsage, fmt.Errorf("%s is there already: name another with --file, or replace it with --force", f.file)}
 	}
-	token, err := f.ask(stdin, stderr)
-	if err != nil {
-		return exitError{exitUsage, err}
+	terminal, _ := stdin.(*os.File)
+	if terminal != nil && !term.IsTerminal(int(terminal.Fd())) {
+		terminal = nil
+	}
+	if err := f.askAddress(ctx, terminal, stderr); err != nil {
+		return notAnswered(ctx, err)
 	}
 	t, err := f.found()
 	if err != nil {
 		return exitError{exitUsage, err}
+	}
+	token, err := f.askKey(ctx, terminal, stderr)
+	if err != nil {
+		return notAnswered(ctx, err)
 	}
 	if err := t.Reachable(ctx); err != nil {
 		return exitError{exitCannotTell, err}
@@ -75,6 +83,9 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 	case err != nil:
 		return exitError{exitCannotTell, err}
 	}
+	if f.name == "" {
+		notes = slices.Insert(notes, 0, "the API does not tell what the implementation is called: correct name, and add version and vendor, for the reports")
+	}
 	if err := f.write(profile, notes); err != nil {
 		return exitError{exitUsage, err}
 	}
@@ -85,32 +96,32 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 	return nil
 }
 
-// ask completes the flags, and returns the key: from the environment or, where
-// somebody sits at a terminal, by asking.
-func (f *initFlags) ask(stdin io.Reader, stderr io.Writer) (token string, err error) {
-	file, isFile := stdin.(*os.File)
-	asking := isFile && term.IsTerminal(int(file.Fd()))
-	if f.target == "" {
-		if !asking {
-			return "", errors.New("--target is missing: the address of the server, in front of /api/v2")
-		}
-		_, _ = fmt.Fprint(stderr, "Address of the server, in front of /api/v2: ")
-		line, err := bufio.NewReaderSize(file, 1).ReadString('\n')
-		if err != nil {
-			return "", err
-		}
-		f.target = strings.TrimSpace(line)
+// askAddress asks for the address if no flag gives it and somebody sits at a
+// terminal; nil is none.
+func (f *initFlags) askAddress(ctx context.Context, terminal *os.File, stderr io.Writer) (err error) {
+	if f.target != "" {
+		return nil
 	}
+	if terminal == nil {
+		return errors.New("--target is missing: the address of the server, in front of /api/v2")
+	}
+	_, _ = fmt.Fprint(stderr, "Address of the server, in front of /api/v2: ")
+	f.target, err = typed(ctx, terminal, readLine)
+	return err
+}
+
+// askKey returns the key: from the environment or, at a terminal, by asking.
+func (f *initFlags) askKey(ctx context.Context, terminal *os.File, stderr io.Writer) (token string, err error) {
 	if token = os.Getenv(f.keyEnv); token != "" {
 		return token, nil
 	}
-	if !asking {
+	if terminal == nil {
 		return "", fmt.Errorf("the environment variable %s is not set: it must hold an API key (see --key-env)", f.keyEnv)
 	}
 	_, _ = fmt.Fprintf(stderr, "API key of a workspace (not shown; the profile will read it from %s): ", f.keyEnv)
-	secret, err := term.ReadPassword(int(file.Fd()))
+	token, err = typed(ctx, terminal, readHidden)
 	_, _ = fmt.Fprintln(stderr)
-	if token = strings.TrimSpace(string(secret)); err == nil && token == "" {
+	if err == nil && token == "" {
 		err = errors.New("no key was given")
 	}
 	return token, err
@@ -126,14 +137,22 @@ func (f initFlags) found() (*target.Target, error) {
 		}
 		profile.TLS = &fixtures.TLS{CAFile: ca}
 	}
-	t, err := target.URL(profile, f.target)
+	t, err := at(profile, f.target)
 	if err != nil {
 		return nil, err
 	}
 	if u, err := url.Parse(t.BaseURL); err == nil && f.name == "" {
-		t.Profile.Name = u.Hostname()
+		t.Profile.Name = nameAt(u)
 	}
 	return t, nil
+}
+
+// nameAt names an implementation of which only the address is known.
+func nameAt(u *url.URL) string {
+	if host := u.Hostname(); host != "localhost" && net.ParseIP(host) == nil {
+		return host
+	}
+	return "unnamed server"
 }
 
 // write writes the profile, after it has proven to be valid, and the schema.

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/schemas"
@@ -45,7 +47,12 @@ type answer struct {
 	rows   []map[string]any
 	cursor string
 	err    error // why there is no answer
+	// formless: a 200 with a body that is not of the documented outer form.
+	formless bool
 }
+
+// shows reports whether the answer is a 200 that shows rows, or that there are none.
+func (g answer) shows() bool { return g.err == nil && g.status == http.StatusOK && !g.formless }
 
 // list asks for a list; the query may be nil.
 func (a *asker) list(op spec.Operation, key fixtures.Key, query url.Values) answer {
@@ -58,22 +65,50 @@ func (a *asker) get(op spec.Operation, path string, key fixtures.Key, query url.
 		Key: client.Key{Name: key.Name, Token: key.Token}})
 	got := answer{status: ex.Status, err: ex.Err}
 	if ex.Err == nil && ex.Status == http.StatusOK {
-		got.rows, got.cursor = rowsOf(op, ex.Body)
+		got.rows, got.cursor, got.formless = a.rowsOf(op, ex.Body)
 	}
 	return got
 }
 
 // rowsOf reads the rows and the cursor of a list, and the resource of any other
-// answer. What is not of the documented form is left for a run to judge.
-func rowsOf(op spec.Operation, body []byte) (rows []map[string]any, cursor string) {
+// answer; what is in them is left for a run to judge. No key that the target
+// repeats is in what it returns, since that is printed and put into profiles.
+func (a *asker) rowsOf(op spec.Operation, body []byte) (rows []map[string]any, cursor string, formless bool) {
 	decoded, err := schemas.Decode(body)
 	if err != nil {
-		return nil, ""
+		return nil, "", true
 	}
+	decoded = redacted(decoded, a.api.Redact)
+	shown := decoded
 	if page, ok := decoded.(map[string]any); ok && op.Answer == spec.Page {
 		cursor, _ = page["next_starting_after"].(string)
+		shown = page["items"]
 	}
-	return op.Rows(decoded), cursor
+	if op.Answer == spec.One {
+		_, ok := decoded.(map[string]any)
+		return op.Rows(decoded), "", !ok
+	}
+	_, ok := shown.([]any)
+	return op.Rows(decoded), cursor, !ok
+}
+
+// redacted returns a decoded value with every text in it redacted.
+func redacted(value any, redact func(string) string) any {
+	switch value := value.(type) {
+	case string:
+		return redact(value)
+	case []any:
+		for i, v := range value {
+			value[i] = redacted(v, redact)
+		}
+	case map[string]any:
+		members := make(map[string]any, len(value))
+		for name, v := range value {
+			members[redact(name)] = redacted(v, redact)
+		}
+		return members
+	}
+	return value
 }
 
 // maxPages bounds how far a list is read; pageSize is the highest limit (section Limits).
@@ -91,7 +126,7 @@ func (a *asker) all(op spec.Operation, key fixtures.Key) (rows []map[string]any,
 	}
 	for seen := map[string]bool{}; len(seen) < maxPages; {
 		page := a.list(op, key, query)
-		if page.err != nil || page.status != http.StatusOK {
+		if !page.shows() {
 			return rows, false, page.problem(op)
 		}
 		rows = append(rows, page.rows...)
@@ -112,6 +147,9 @@ func (g answer) problem(op spec.Operation) error {
 	if g.err != nil {
 		return g.err
 	}
+	if g.formless {
+		return fmt.Errorf("%s answers %d with a body of another form than the documented one", op.ID, g.status)
+	}
 	return fmt.Errorf("%s answers %d", op.ID, g.status)
 }
 
@@ -123,13 +161,14 @@ func lists() []spec.Operation {
 // ownerFields name the workspace of a row.
 var ownerFields = []string{"organization_id", "organization", "workspace", "workspace_id"}
 
-// ownerOf returns the workspace of a row, as far as the row tells by a UUID.
+// ownerOf returns the id of a row's workspace; "" where the row tells of none,
+// or by something that is no UUID.
 func ownerOf(op spec.Operation, row map[string]any) string {
 	if op.ID == spec.ListDFYOrders { // whose workspace_id is of another kind
 		return ""
 	}
 	for _, field := range ownerFields {
-		if id, ok := row[field].(string); ok && id != "" {
+		if id := text(row, field); uuid.Validate(id) == nil {
 			return strings.ToLower(id)
 		}
 	}

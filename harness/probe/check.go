@@ -29,6 +29,8 @@ type Finding struct {
 	Says string // what was found
 	// Wrong: the profile claims something that does not hold.
 	Wrong bool
+	// Spent: some of the rows that runs delete are gone.
+	Spent bool
 }
 
 // Wrong returns the findings that the profile has to be put right for.
@@ -37,7 +39,7 @@ func (r Report) Wrong() []Finding {
 }
 
 // ErrNoAnswer: the target does not answer as far as can be told with the profile.
-var ErrNoAnswer = errors.New("the target gives no answer")
+var ErrNoAnswer = errors.New("the target gives no answer that can be used")
 
 // Check looks at a target and its profile. Its error means that it could not be
 // told: the server does not answer, or the context has ended.

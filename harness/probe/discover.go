@@ -13,6 +13,8 @@ import (
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/target"
 )
@@ -58,13 +60,15 @@ type discovery struct {
 	notes   []string
 }
 
+// note adds a line. Some of it may be the target's words.
 func (d *discovery) note(format string, args ...any) {
-	d.notes = append(d.notes, fmt.Sprintf(format, args...))
+	d.notes = append(d.notes, reports.Printable(fmt.Sprintf(format, args...)))
 }
 
 // look reads the first page of every list.
 func (d *discovery) look() error {
-	refused := 0
+	refused, shown := 0, 0
+	var wrong error // the first list that is not shown
 	for _, op := range lists() {
 		got := d.list(op, d.key, nil)
 		if got.err != nil {
@@ -73,10 +77,19 @@ func (d *discovery) look() error {
 		if got.status == http.StatusUnauthorized {
 			refused++
 		}
+		if got.shows() {
+			shown++
+		} else if wrong == nil {
+			wrong = got.problem(op)
+		}
 		d.first[op.ID] = got
 	}
 	if refused == len(d.first) {
 		return fmt.Errorf("%w: every list answers 401: the key is not valid there", ErrNoAnswer)
+	}
+	if shown == 0 {
+		return fmt.Errorf("%w: no list shows rows, nor that it has none (%w): is %s the address in front of /api/v2, and the key one that may read?",
+			ErrNoAnswer, wrong, d.profile.BaseURL)
 	}
 	return nil
 }
@@ -103,7 +116,7 @@ func (d *discovery) workspaceID() string {
 			continue
 		}
 		for _, row := range d.first[op.ID].rows {
-			if owner := ownerOf(op, row); uuid.Validate(owner) == nil {
+			if owner := ownerOf(op, row); owner != "" {
 				return owner
 			}
 		}
@@ -117,7 +130,7 @@ func (d *discovery) workspaceID() string {
 func (d *discovery) scopes() {
 	var readable, refused []string
 	for _, op := range lists() {
-		if d.first[op.ID].status == http.StatusOK {
+		if d.first[op.ID].shows() {
 			readable = append(readable, op.Scope.Alternatives()[0])
 		} else {
 			refused = append(refused, fmt.Sprintf("%s (%d)", op.ID, d.first[op.ID].status))
@@ -151,7 +164,7 @@ func (d *discovery) rows(w *fixtures.Workspace) {
 	for _, row := range d.first[spec.ListGroupMembers].rows {
 		if admin := strings.ToLower(text(row, "admin_workspace_id")); admin == w.ID {
 			d.note("this is the admin workspace of %s (%s): for account moves list it as %s too, with a key of its own, and its sub-workspaces as %s and %s",
-				text(row, "sub_workspace_id"), text(row, "sub_workspace_name"), dataset.Admin, dataset.SubA, dataset.SubB)
+				judge.Clip(text(row, "sub_workspace_id")), judge.Clip(text(row, "sub_workspace_name")), dataset.Admin, dataset.SubA, dataset.SubB)
 			break
 		}
 	}

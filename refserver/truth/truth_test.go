@@ -1,6 +1,8 @@
 package truth
 
 import (
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -22,7 +24,7 @@ func TestCountsByOperationStatusAndKey(t *testing.T) {
 		{Request{"b.list", 200, "second"}, 2 * time.Millisecond},
 		{Request{"a.get", 404, "main"}, time.Millisecond},
 	} {
-		c.Begin()(r.request, r.took)
+		c.Begin(time.Now())(r.request, r.took)
 	}
 	got := c.Report()
 	want := []RequestCount{
@@ -47,7 +49,7 @@ func TestCountsByOperationStatusAndKey(t *testing.T) {
 func TestInFlightAndReset(t *testing.T) {
 	c := New(fixedClock)
 	c.Connection(+1)
-	end := c.Begin()
+	end := c.Begin(time.Now())
 	if r := c.Report(); r.InFlight != 1 || r.OpenConnections != 1 || r.Total != 0 {
 		t.Errorf("during the request: %+v", r)
 	}
@@ -64,7 +66,7 @@ func TestNothingIsLostConcurrently(t *testing.T) {
 	for range 4 {
 		workers.Go(func() {
 			for range 500 {
-				c.Begin()(Request{"op", 200, "key"}, time.Millisecond)
+				c.Begin(time.Now())(Request{"op", 200, "key"}, time.Millisecond)
 			}
 		})
 	}
@@ -97,11 +99,117 @@ func TestLatenciesOutOfRangeAreCounted(t *testing.T) {
 	}
 }
 
+// The busiest window is found wherever it lies.
+func TestBusiestWindow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := New(fixedClock)
+		var at []time.Time
+		now := fixedClock()
+		for _, gap := range rapid.SliceOfN(rapid.IntRange(0, 12_000), 1, 60).Draw(t, "gaps in µs") {
+			now = now.Add(time.Duration(gap) * time.Microsecond)
+			at = append(at, now)
+			c.Begin(now)
+		}
+		want := 0
+		for i := range at {
+			n := 0
+			for _, later := range at[i:] {
+				if later.Sub(at[i]) <= paceWindow {
+					n++
+				}
+			}
+			want = max(want, n)
+		}
+		if got := c.Report().Arrivals; got.Busiest != want || !got.First.Equal(at[0]) {
+			t.Fatalf("busiest window %d, first %v; want %d, %v", got.Busiest, got.First, want, at[0])
+		}
+	})
+}
+
+func TestSecondsCountWhatCameAndWent(t *testing.T) {
+	c := New(fixedClock)
+	begin := fixedClock()
+	for _, request := range []struct{ at, took time.Duration }{
+		{0, 10 * time.Millisecond}, {900 * time.Millisecond, 200 * time.Millisecond}, {3500 * time.Millisecond, time.Millisecond},
+	} {
+		c.Begin(begin.Add(request.at))(Request{"op", 200, "key"}, request.took)
+	}
+	want := []Second{{0, 2, 1}, {1, 0, 1}, {2, 0, 0}, {3, 1, 1}}
+	if got := c.Report().Arrivals.Seconds; !slices.Equal(got, want) {
+		t.Errorf("seconds %+v, want %+v", got, want)
+	}
+
+	late := c.Begin(begin)
+	c.Reset()
+	late(Request{"op", 200, "key"}, time.Hour)
+	if got := c.Report().Arrivals; got.First != nil || len(got.Seconds) != 0 || got.Busiest != 0 {
+		t.Errorf("after the reset: %+v", got)
+	}
+}
+
+func TestSecondsAreBounded(t *testing.T) {
+	c := New(fixedClock)
+	c.Begin(fixedClock())
+	c.Begin(fixedClock().Add(1000 * time.Hour))
+	if got := c.Report().Arrivals.Seconds; len(got) != maxSeconds || got[maxSeconds-1].Arrived != 1 {
+		t.Errorf("%d seconds, the last one %+v", len(got), got[len(got)-1])
+	}
+}
+
+// What the server knows of a mix is exact enough to judge others by it.
+func TestQuantilesOfAKnownMix(t *testing.T) {
+	c := New(fixedClock)
+	for n := range 10_000 {
+		took := 2*time.Millisecond + time.Duration(rand.IntN(1000))
+		if n%50 == 0 {
+			took = 250 * time.Millisecond
+		}
+		c.Begin(fixedClock())(Request{[]string{"a", "b"}[n/2%2], 200, "key"}, took)
+	}
+	c.Begin(fixedClock())(Request{"a", 429, "key"}, time.Hour)
+	accepted := func(l Latency) bool { return l.Status == 200 }
+	r := c.Report()
+	for p, want := range map[float64]time.Duration{0: 2 * time.Millisecond, 0.5: 2 * time.Millisecond, 0.98: 2 * time.Millisecond, 0.981: 250 * time.Millisecond, 0.99: 250 * time.Millisecond, 1: 250 * time.Millisecond} {
+		b, ok := r.Quantile(p, accepted)
+		if !ok || b.FromNS > int64(want)+1000 || b.ToNS <= int64(want) || float64(b.ToNS-b.FromNS) > 0.008*float64(b.ToNS) {
+			t.Errorf("p%v = %+v, %v; want a narrow bucket with %v", 100*p, b, ok, want)
+		}
+	}
+	if b, ok := r.Quantile(1, func(Latency) bool { return true }); !ok || b.ToNS < int64(30*time.Minute) {
+		t.Errorf("of all, the slowest is %+v", b)
+	}
+	if _, ok := r.Quantile(0.5, func(Latency) bool { return false }); ok {
+		t.Error("a quantile of nothing")
+	}
+}
+
+func TestHolds(t *testing.T) {
+	b := Bucket{FromNS: 250e6, ToNS: 251e6}
+	for ms, want := range map[float64]bool{244.9: false, 245.1: true, 250.5: true, 256: true, 256.1: false} {
+		if got := b.Holds(time.Duration(ms*1e6), 0.02, time.Millisecond); got != want {
+			t.Errorf("%v ms: %v, want %v", ms, got, want)
+		}
+	}
+	if !(Bucket{FromNS: 2e6, ToNS: 2e6 + 1e4}).Holds(3*time.Millisecond, 0.02, time.Millisecond) {
+		t.Error("within the time, beyond the share")
+	}
+}
+
+func TestMemoryIsSeen(t *testing.T) {
+	ballast := make([]byte, 32<<20)
+	if m := New(fixedClock).Report().Memory; m.HeapBytes < int64(len(ballast)) {
+		t.Errorf("%+v, with %d bytes held", m, len(ballast))
+	}
+	for i := range ballast {
+		ballast[i]++
+	}
+}
+
 func BenchmarkCount(b *testing.B) {
 	c := New(fixedClock)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			c.Begin()(Request{"webhook-events.list", 200, "main"}, 80*time.Microsecond)
+			c.Begin(time.Now())(Request{"webhook-events.list", 200, "main"}, 80*time.Microsecond)
 		}
 	})
 }

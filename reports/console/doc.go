@@ -12,6 +12,8 @@ import (
 	"strconv"
 
 	"golang.org/x/term"
+
+	"outreach.example/conformance/reports"
 )
 
 // Options say how to show results.
@@ -23,6 +25,9 @@ type Options struct {
 	Width int
 	// Verbose shows everything that the results hold instead of the first few.
 	Verbose bool
+	// Announced says where the expected failure of a check is announced, such as
+	// a file; nil says nothing.
+	Announced func(reports.Check) string
 	// ResultsPath is where the whole results are; empty if nowhere.
 	ResultsPath string
 }

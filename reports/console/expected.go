@@ -10,7 +10,7 @@ func (p *page) expected(r reports.Results) {
 	if total == 0 {
 		return
 	}
-	p.heading("EXPECTED FAILURES", plural(total, "check", "checks")+" that the target's profile waives")
+	p.heading("EXPECTED FAILURES", plural(total, "check", "checks")+" that fail as announced")
 	shown := p.limit(total, maxExpected)
 	for _, c := range r.Checks {
 		if c.Outcome != reports.ExpectedFailure || c.Waiver == nil {
@@ -23,6 +23,9 @@ func (p *page) expected(r reports.Results) {
 		shown--
 		p.paragraph(2, p.paint.yellow("~ ")+reports.Printable(c.Requirement)+" "+p.paint.dim("on "+reports.Printable(c.Operation)))
 		p.paragraph(4, "until "+reports.Printable(c.Waiver.Expires)+": "+reports.Printable(c.Waiver.Reason)+" "+reports.Printable(c.Waiver.Link))
+		if p.Announced != nil {
+			p.paragraph(4, p.paint.dim("announced in "+reports.Printable(p.Announced(c))))
+		}
 	}
 }
 

@@ -9,30 +9,24 @@ import (
 
 // How much of the failures is shown unless Verbose: enough to see the pattern.
 const (
-	maxRequirements = 25 // failed requirements
-	maxOperations   = 3  // operations of one requirement that are shown in full
-	maxViolations   = 2  // violations of one requirement × operation
+	maxWhole      = 10 // failed requirements; of more there is a digest
+	maxOperations = 3  // operations of one requirement that are shown in full
+	maxViolations = 2  // violations of one requirement × operation
 )
 
 // failures shows each failed requirement once, and under it the operations
 // that break it.
-func (p *page) failures(r reports.Results) {
-	groups := failuresByRequirement(r.Checks)
+func (p *page) failures(r reports.Results, groups [][]reports.Check) {
 	if len(groups) == 0 {
 		return
 	}
 	failed := reports.Count(r.Checks).Fail
 	p.heading("FAILURES", plural(len(groups), "requirement", "requirements")+", "+plural(failed, "check", "checks"))
-	shown := p.limit(len(groups), maxRequirements)
-	for i, group := range groups[:shown] {
+	for i, group := range groups {
 		if i > 0 {
 			p.line()
 		}
-		p.failure(group)
-	}
-	if left := len(groups) - shown; left > 0 {
-		p.line()
-		p.line("  ", p.paint.dim(p.more(left, "failed "+noun(left, "requirement", "requirements"))))
+		p.failure(group, maxOperations, maxViolations)
 	}
 }
 
@@ -64,17 +58,19 @@ func failuresByRequirement(checks []reports.Check) [][]reports.Check {
 	return groups
 }
 
-func (p *page) failure(checks []reports.Check) {
+// failure shows a failed requirement: so many of its operations in full, with
+// so many of the violations of each.
+func (p *page) failure(checks []reports.Check, operations, violations int) {
 	first := checks[0]
 	p.line(p.paint.alarm("✗ " + reports.Printable(first.Requirement)))
 	if len(first.Violations) > 0 {
 		p.paragraph(2, reports.Printable(first.Violations[0].Statement))
 		p.line("  ", p.paint.dim(cut(reports.Printable(first.Level)+" · "+reports.Printable(first.Violations[0].Section), p.width-2)))
 	}
-	shown := p.limit(len(checks), maxOperations)
+	shown := p.limit(len(checks), operations)
 	for _, c := range checks[:shown] {
 		p.line()
-		p.failedOperation(c)
+		p.failedOperation(c, violations)
 	}
 	if rest := checks[shown:]; len(rest) > 0 {
 		var names []string
@@ -86,10 +82,10 @@ func (p *page) failure(checks []reports.Check) {
 	}
 }
 
-func (p *page) failedOperation(c reports.Check) {
+func (p *page) failedOperation(c reports.Check, violations int) {
 	p.paragraph(2, p.paint.bold(reports.Printable(c.Operation))+"  "+
 		p.paint.dim("seen "+plural(c.ViolationCount, "time", "times")+" in "+plural(c.Assessments, "assessment", "assessments")))
-	shown := p.limit(len(c.Violations), maxViolations)
+	shown := p.limit(len(c.Violations), violations)
 	for i, v := range c.Violations[:shown] {
 		if i > 0 {
 			p.line()

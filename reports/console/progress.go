@@ -25,6 +25,8 @@ type ProgressOptions struct {
 	// Requests counts the requests that were sent so far; nil shows none. It
 	// must not call the Progress, nor wait for anyone who does.
 	Requests func() int
+	// One and Many name what Done counts; empty means violations.
+	One, Many string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -51,6 +53,9 @@ func NewProgress(w io.Writer, o ProgressOptions) *Progress {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.One == "" || o.Many == "" {
+		o.One, o.Many = "violation", "violations"
+	}
 	if o.Width <= 0 {
 		o.Width = DefaultWidth
 	}
@@ -69,7 +74,7 @@ func (p *Progress) Start(total int) {
 }
 
 // Done says that the piece of work called name has ended, with so many
-// violations of its own.
+// violations, or whatever is counted, of its own.
 func (p *Progress) Done(name string, violations int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,5 +157,5 @@ func (p *Progress) facts() []string {
 	if p.o.Requests != nil {
 		facts = append(facts, plural(p.o.Requests(), "request", "requests"))
 	}
-	return append(facts, plural(p.violations, "violation", "violations"))
+	return append(facts, plural(p.violations, p.o.One, p.o.Many))
 }

@@ -104,6 +104,17 @@ func TestPlainProgressPrintsTenths(t *testing.T) {
 	g.Expect(out.String()).NotTo(ContainSubstring("\x1b"))
 }
 
+// What is not counted is not shown, and what is has its name.
+func TestProgressNamesWhatItCounts(t *testing.T) {
+	g := NewWithT(t)
+	var out bytes.Buffer
+	p := console.NewProgress(&out, console.ProgressOptions{Now: newClock().Now, One: "problem", Many: "problems"})
+	p.Start(2)
+	p.Done("name", 1)
+	p.Done("name", 1)
+	g.Expect(out.String()).To(Equal(" 50 %  1/2  1 problem  0.00 s\n100 %  2/2  2 problems  0.00 s\n"))
+}
+
 func TestPlainProgressOfFewAndOfTooMany(t *testing.T) {
 	g := NewWithT(t)
 	var out bytes.Buffer

@@ -12,15 +12,21 @@ import (
 
 // Summary writes what a person wants to know of r when the run has ended: what
 // was judged, a table of all outcomes, each failure with what reproduces it,
-// what was not assessed and why, what was observed, and last the verdict.
+// what was not assessed and why, what was observed, and last the verdict. Of a
+// target that fails in more ways than somebody would read through it shows where
+// to begin.
 func Summary(w io.Writer, r reports.Results, o Options) error {
 	p := newPage(o)
 	p.header(r)
-	p.table(r)
-	p.failures(r)
-	p.expected(r)
-	p.notAssessed(r)
-	p.observations(r)
+	if failures := failuresByRequirement(r.Checks); len(failures) > maxWhole && !o.Verbose {
+		p.digest(r, failures)
+	} else {
+		p.table(r)
+		p.failures(r, failures)
+		p.expected(r)
+		p.notAssessed(r)
+		p.observations(r)
+	}
 	p.troubles(r)
 	p.verdict(r)
 	_, err := io.WriteString(w, p.String())
@@ -55,11 +61,33 @@ func (p *page) troubles(r reports.Results) {
 		return
 	}
 	p.heading("TROUBLES", "of the harness or of the way to the target: nobody's violation")
+	var order []string
+	where := map[string][]string{}
 	for _, t := range r.Troubles {
-		p.line("  ", p.paint.yellow("! "+cut(reports.Printable(t.Where), p.width-4)))
-		p.paragraph(4, reports.Printable(t.What))
+		if where[t.What] == nil {
+			order = append(order, t.What)
+		}
+		where[t.What] = append(where[t.What], t.Where)
+	}
+	shown := p.limit(len(order), maxTroubles)
+	for _, what := range order[:shown] {
+		p.line("  ", p.paint.yellow("! "+cut(reports.Printable(where[what][0]), p.width-4)))
+		places := p.limit(len(where[what]), 1)
+		for _, also := range where[what][1:places] {
+			p.line("    ", p.paint.yellow(cut(reports.Printable(also), p.width-4)))
+		}
+		if left := len(where[what]) - places; left > 0 {
+			p.line("    ", p.paint.dim(p.more(left, "with the same")))
+		}
+		p.paragraph(4, reports.Printable(what))
+	}
+	if left := len(order) - shown; left > 0 {
+		p.line("  ", p.paint.dim(p.more(left, noun(left, "trouble", "troubles"))))
 	}
 }
+
+// maxTroubles is how many different troubles are shown unless everything is asked for.
+const maxTroubles = 8
 
 // verdict shows the reasons and then, as the very last line, the answer. The
 // figures stand in that line if it is wide enough, else above it.

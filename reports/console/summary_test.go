@@ -47,6 +47,69 @@ func interrupted() reports.Results {
 	return r
 }
 
+// broken is a run in which most checks fail.
+func broken() reports.Results {
+	r := sample.Full()
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		if i%3 != 0 && c.Outcome == reports.Pass {
+			c.Outcome, c.ViolationCount = reports.Fail, 7
+			c.Violations = []reports.Violation{{Statement: "What is asked for is there.", Section: "Endpoints", Pointer: "status",
+				Expected: "200", Actual: "500 Internal Server Error", Curl: `curl -i "$OUTREACH_URL/api/v2/lead-lists"`}}
+		}
+	}
+	for i := range 40 {
+		r.Troubles = append(r.Troubles, reports.Trouble{Where: fmt.Sprintf("spec %d", i), What: "the connection was closed"},
+			reports.Trouble{Where: "spec", What: fmt.Sprintf("the connection %d was closed", i)})
+	}
+	return r
+}
+
+// However much fails, the page stays one that is read: it says how much fails,
+// where, and gives examples.
+func TestDigest(t *testing.T) {
+	for _, width := range []int{60, 80, 120} {
+		g := NewWithT(t)
+		page := summary(broken(), console.Options{Width: width, ResultsPath: "results.json"})
+		g.Expect(strings.Count(page, "\n")).To(BeNumerically("<", 140))
+		_, failures, found := strings.Cut(page, "FAILURES")
+		g.Expect(found).To(BeTrue())
+		overview, examples, _ := strings.Cut(failures, "An example")
+		r := broken()
+		groups := map[string]bool{}
+		for _, c := range r.Checks {
+			if c.Outcome == reports.Fail {
+				groups[c.Group] = true
+			}
+		}
+		g.Expect(len(groups)).To(BeNumerically(">", 5))
+		for name := range groups {
+			g.Expect(overview).To(ContainSubstring("  "+name+" "), "no group that fails is left out")
+		}
+		g.Expect(strings.Count(examples, "repeat ")).To(Equal(3))
+		g.Expect(strings.Count(summary(broken(), console.Options{Width: width, Verbose: true}), "\n")).To(BeNumerically(">", 5000))
+	}
+}
+
+// Where the failure of a check was announced is said of each.
+func TestExpectedFailuresSayWhereTheyStand(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Passed()
+	for i := range r.Checks[:2] {
+		c := &r.Checks[i]
+		c.Outcome, c.Waiver = reports.ExpectedFailure, &reports.Waiver{Reason: "known", Expires: "2999-12-31"}
+	}
+	first := r.Checks[0]
+	page := summary(r, console.Options{Announced: func(c reports.Check) string {
+		if c.Requirement == first.Requirement && c.Operation == first.Operation {
+			return "known.yaml"
+		}
+		return "the target's profile"
+	}})
+	g.Expect(page).To(And(ContainSubstring("announced in known.yaml"), ContainSubstring("announced in the target's profile")))
+	g.Expect(summary(r, console.Options{})).NotTo(ContainSubstring("announced in"))
+}
+
 func TestSummaryGolden(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -58,6 +121,7 @@ func TestSummaryGolden(t *testing.T) {
 		{"full-140-verbose", sample.Full(), console.Options{Width: 140, Verbose: true, ResultsPath: "results.json"}},
 		{"full-80-color", sample.Full(), console.Options{Width: 80, Color: true}},
 		{"passed-80", sample.Passed(), console.Options{Width: 80}},
+		{"broken-80", broken(), console.Options{Width: 80, ResultsPath: "results.json"}},
 		{"empty-80", sample.Empty(), console.Options{Width: 80}},
 		{"interrupted-80", interrupted(), console.Options{Width: 80}},
 	} {
@@ -151,14 +215,14 @@ func TestVerboseShowsEveryViolation(t *testing.T) {
 	g.Expect(count(console.Options{})).To(BeNumerically("<", kept))
 }
 
-type broken struct{}
+type brokenWriter struct{}
 
 var errBroken = errors.New("no space left")
 
-func (broken) Write([]byte) (int, error) { return 0, errBroken }
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestSummaryReportsAFailedWrite(t *testing.T) {
-	NewWithT(t).Expect(console.Summary(broken{}, sample.Passed(), console.Options{})).To(MatchError(errBroken))
+	NewWithT(t).Expect(console.Summary(brokenWriter{}, sample.Passed(), console.Options{})).To(MatchError(errBroken))
 }
 
 func TestDetectOnWhatIsNoTerminal(t *testing.T) {

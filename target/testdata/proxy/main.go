@@ -1,5 +1,6 @@
 // Command proxy listens on every address at the port of its first argument and
-// forwards all to the server of its second: a target that needs a service.
+// forwards all to the server of its second: a target that needs a service. With
+// PARROT in its environment it repeats the key of every request wherever it can.
 package main
 
 import (
@@ -20,5 +21,9 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Println("forwarding to", to, "with the password", os.Getenv("DATABASE_PASSWORD"))
-	log.Fatal(http.ListenAndServe(":"+os.Args[1], httputil.NewSingleHostReverseProxy(to)))
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	if os.Getenv("PARROT") != "" {
+		proxy.ModifyResponse = new(parrot).repeat
+	}
+	log.Fatal(http.ListenAndServe(":"+os.Args[1], proxy))
 }

@@ -1,4 +1,4 @@
-package reports
+package strict
 
 import (
 	"bytes"
@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"outreach.example/conformance/reports/internal/printable"
 )
 
-// maxDepth bounds the nesting of a results file; the model needs five levels.
+// maxDepth bounds the nesting of a results file; the models need far less.
 const maxDepth = 16
 
 // decodeTree decodes body into maps, slices and scalars. Unlike encoding/json
@@ -62,7 +64,7 @@ func decodeObject(d *json.Decoder, pointer string) (any, error) {
 			return nil, err
 		}
 		name := token.(string) // the decoder lets nothing else stand here
-		at := below(pointer, name)
+		at := Below(pointer, name)
 		if _, doubled := object[name]; doubled {
 			return nil, fmt.Errorf("%s stands there twice", at)
 		}
@@ -98,14 +100,14 @@ func sameShape(given, understood any, pointer string) error {
 		understood := understood.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(given)) {
 			if _, ok := understood[name]; !ok {
-				return fmt.Errorf("%s: no such field in results, or one that is left out when empty", below(pointer, name))
+				return fmt.Errorf("%s: no such field in results, or one that is left out when empty", Below(pointer, name))
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(understood)) {
 			if _, ok := given[name]; !ok {
-				return fmt.Errorf("%s: missing", below(pointer, name))
+				return fmt.Errorf("%s: missing", Below(pointer, name))
 			}
-			if err := sameShape(given[name], understood[name], below(pointer, name)); err != nil {
+			if err := sameShape(given[name], understood[name], Below(pointer, name)); err != nil {
 				return err
 			}
 		}
@@ -122,13 +124,13 @@ func sameShape(given, understood any, pointer string) error {
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// below is the JSON pointer of the field name in the object at pointer.
-func below(pointer, name string) string {
+// Below is the JSON pointer of the field name in the object at pointer.
+func Below(pointer, name string) string {
 	const longest = 80 // names come from outside
 	if len(name) > longest {
 		name = name[:longest] + "…"
 	}
-	return pointer + "/" + Printable(pointerEscaper.Replace(name))
+	return pointer + "/" + printable.Text(pointerEscaper.Replace(name))
 }
 
 func kind(value any) string {

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// gate is a proxy in front of a server that sees every request, and can stop
+// answering those that change something.
+type gate struct {
+	*httptest.Server
+	to string // the address of the server
+
+	mu       sync.Mutex
+	requests []seen
+	stop     stop
+	matched  int           // requests that the stop is about
+	stopped  chan struct{} // closed when the gate has stopped answering
+	under    int           // requests under way
+	none     *sync.Cond    // signalled when nothing is under way
+}
+
+// seen is a request as the gate saw it.
+type seen struct {
+	method, path, key, body string
+	status                  int // of the server's answer; 0 before it came
+}
+
+func (s seen) unsafe() bool { return s.method != http.MethodGet && s.method != http.MethodHead }
+
+// stop says when the gate stops answering unsafe requests: with the nth that
+// matches. The nth itself may still reach the server, which then knows more
+// than the one who asked.
+type stop struct {
+	nth     int // 0: never
+	matches func(seen) bool
+	reaches bool
+}
+
+func newGate(t *testing.T, to string) *gate {
+	t.Helper()
+	g := &gate{to: to}
+	g.none = sync.NewCond(&g.mu)
+	g.Server = httptest.NewServer(http.HandlerFunc(g.pass))
+	t.Cleanup(g.Close)
+	return g
+}
+
+// arm tells the gate when to stop answering.
+func (g *gate) arm(s stop) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stop, g.matched, g.stopped = s, 0, make(chan struct{})
+}
+
+// hasStopped is closed when the gate has stopped answering.
+func (g *gate) hasStopped() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stopped
+}
+
+// open lets everything pass again, when nothing is under way any more of who
+// asked before.
+func (g *gate) open() {
+	g.CloseClientConnections()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.under > 0 {
+		g.none.Wait()
+	}
+	g.stop = stop{}
+}
+
+// begin counts a request that is under way, until the returned function is called.
+func (g *gate) begin() (end func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.under++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.under--; g.under == 0 {
+			g.none.Broadcast()
+		}
+	}
+}
+
+// saw returns all requests so far.
+func (g *gate) saw() []seen {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return append([]seen(nil), g.requests...)
+}
+
+func (g *gate) pass(w http.ResponseWriter, r *http.Request) {
+	defer g.begin()()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // whoever asked is gone
+	}
+	index, reaches, answers, last := g.enter(seen{method: r.Method, path: r.URL.Path,
+		key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), body: string(body)})
+	if reaches {
+		// Not broken off with the asker: what the server has been given it does.
+		answer := g.forward(r, body)
+		defer func() { _ = answer.Body.Close() }()
+		g.mu.Lock()
+		g.requests[index].status = answer.StatusCode
+		g.mu.Unlock()
+		if answers {
+			for name, values := range answer.Header {
+				w.Header()[name] = values
+			}
+			w.WriteHeader(answer.StatusCode)
+			_, _ = io.Copy(w, answer.Body)
+			return
+		}
+	}
+	if last {
+		g.mu.Lock()
+		close(g.stopped)
+		g.mu.Unlock()
+	}
+	<-r.Context().Done()
+}
+
+// enter notes a request and says what becomes of it; last: the gate stops with it.
+func (g *gate) enter(s seen) (index int, reaches, answers, last bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.requests = append(g.requests, s)
+	index = len(g.requests) - 1
+	if g.stop.nth == 0 || !s.unsafe() {
+		return index, true, true, false
+	}
+	over := g.matched >= g.stop.nth
+	if !over && (g.stop.matches == nil || g.stop.matches(s)) {
+		g.matched++
+		last = g.matched == g.stop.nth
+	}
+	return index, !over && (!last || g.stop.reaches), !over && !last, last
+}
+
+func (g *gate) forward(r *http.Request, body []byte) *http.Response {
+	forwarded := r.Clone(context.WithoutCancel(r.Context()))
+	forwarded.URL.Scheme, forwarded.URL.Host = "http", strings.TrimPrefix(g.to, "http://")
+	forwarded.Body = io.NopCloser(bytes.NewReader(body))
+	answer, err := http.DefaultTransport.RoundTrip(forwarded)
+	if err != nil {
+		panic(http.ErrAbortHandler) // the server is gone; so is the connection
+	}
+	return answer
+}

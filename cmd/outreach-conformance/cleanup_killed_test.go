@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// A run that is killed with SIGKILL, wherever it stands, leaves nothing on the
+// target that cleanup does not put back.
+func TestCleanupAfterARunWasKilled(t *testing.T) {
+	profile := fixtures.Embedded()
+	limited, _ := profile.FullKey(dataset.Limited)
+	create, move := spec.MustOperation(spec.CreatePlacementTest), spec.MustOperation(spec.MoveAccounts)
+	into := func(role string) func(seen) bool {
+		return func(s seen) bool {
+			var body struct {
+				To string `json:"destination_workspace_id"`
+			}
+			return s.path == move.Path && json.Unmarshal([]byte(s.body), &body) == nil && body.To == profile.Workspaces[role].ID
+		}
+	}
+	creation := func(s seen) bool { return s.path == create.Path && s.key == limited.Token }
+	for _, tc := range []struct {
+		name    string
+		stop    stop
+		args    []string
+		server  []string // arguments of the reference server
+		changed bool     // there is something to put back for sure
+	}{
+		{name: "at the first change", stop: stop{nth: 1}},
+		{name: "early", stop: stop{nth: 9, reaches: true}},
+		{name: "later", stop: stop{nth: 60, reaches: true}},
+		{name: "in the middle", stop: stop{nth: 250}},
+		{name: "late", stop: stop{nth: 500, reaches: true}},
+		{name: "while a test is created", stop: stop{nth: 3, reaches: true, matches: func(s seen) bool { return s.path == create.Path }},
+			args: []string{"--operation", spec.GetPlacementTest}, changed: true},
+		{name: "while a rate limit is used up", stop: stop{nth: 5, reaches: true, matches: creation},
+			args: []string{"--operation", create.ID, "--requirement", "RATE-*"}, server: []string{"--limit", "limited=none"}, changed: true},
+		{name: "while an account is away", stop: stop{nth: 1, reaches: true, matches: into(dataset.SubB)}, args: []string{"--operation", move.ID, "--requirement", "ACCOUNTS-MOVED"}, changed: true},
+		{name: "while an account is sent to another admin's workspace", stop: stop{nth: 1, reaches: true, matches: into(dataset.Outsider)},
+			args: []string{"--operation", move.ID, "--requirement", "ADMIN-SAME"}},
+		{name: "while another admin's account is fetched", stop: stop{nth: 2, matches: into(dataset.SubA)},
+			args: []string{"--operation", move.ID, "--requirement", "ADMIN-SAME"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			base, truth := servingBuilt(t, tc.server...)
+			front := newGate(t, base)
+			before := stateOf(t, base, truth)
+
+			front.arm(tc.stop)
+			c := command(t, nil, append([]string{runCommand, "--seed", "1", "--target", front.URL}, tc.args...)...)
+			killed(t, front, begunWithout(t, c))
+			journals := filepath.Join(c.Dir, defaultOutput, "journal-*.jsonl")
+			if tc.stop.nth > 1 {
+				g.Expect(filepath.Glob(journals)).To(HaveLen(1))
+			}
+			if tc.changed {
+				g.Expect(stateOf(t, base, truth).withoutLasting()).NotTo(Equal(before.withoutLasting()), "there is something to put back")
+			}
+
+			cleaning := command(t, nil, "cleanup", "--target", front.URL)
+			cleaning.Dir = c.Dir
+			e := toTheEnd(t, cleaning)
+			g.Expect(e.code).To(BeZero(), "%s", e)
+			g.Expect(filepath.Glob(journals)).To(BeEmpty(), "%s", e)
+			after := stateOf(t, base, truth)
+			g.Expect(after.withoutLasting()).To(Equal(before.withoutLasting()), "%s", e)
+			g.Expect(lastingIsListed(before, after)).To(Succeed())
+		})
+	}
+}
+
+// A cleanup that is killed itself is finished by the next one.
+func TestCleanupAfterACleanupWasKilled(t *testing.T) {
+	g := NewWithT(t)
+	base, truth := servingBuilt(t)
+	front := newGate(t, base)
+	before := stateOf(t, base, truth)
+	cleanup := []string{"cleanup", "--target", front.URL}
+	dir := ""
+	for _, args := range [][]string{{runCommand, "--seed", "1", "--target", front.URL}, cleanup} {
+		nth := 1
+		if args[0] == runCommand {
+			nth = 150
+		}
+		front.arm(stop{nth: nth, reaches: true})
+		c := command(t, nil, args...)
+		if dir != "" {
+			c.Dir = dir
+		}
+		killed(t, front, begunWithout(t, c))
+		dir = c.Dir
+	}
+	last := command(t, nil, cleanup...)
+	last.Dir = dir
+	e := toTheEnd(t, last)
+	g.Expect(e.code).To(BeZero(), "%s", e)
+	g.Expect(filepath.Glob(filepath.Join(dir, defaultOutput, "journal-*.jsonl"))).To(BeEmpty())
+	g.Expect(stateOf(t, base, truth).withoutLasting()).To(Equal(before.withoutLasting()), "%s", e)
+}
+
+// killed waits for the gate to stop answering, and kills the process then.
+func killed(t *testing.T, front *gate, p *process) {
+	t.Helper()
+	select {
+	case <-front.hasStopped():
+	case <-p.done:
+		t.Fatalf("it ended before the gate stopped:\n%s", p.output.bytes())
+	case <-time.After(patience):
+		t.Fatalf("the gate does not stop:\n%s", p.output.bytes())
+	}
+	p.end(t, syscall.SIGKILL)
+	front.open()
+}
+
+// lastingIsListed: what cannot be taken back happened to what the profile lists alone.
+func lastingIsListed(before, after state) error {
+	listed := fixtures.Embedded().Workspaces[dataset.Main]
+	all := strings.Join(append(listed.Campaigns, listed.ExpendableSubsequences...), " ")
+	for campaign := range after.CampaignVariables {
+		if !strings.Contains(all, campaign) {
+			return fmt.Errorf("the campaign %s has variables; the profile does not list it", campaign)
+		}
+	}
+	left := strings.Join(after.lists[spec.ListSubsequences+" of main"], " ")
+	for _, id := range before.lists[spec.ListSubsequences+" of main"] {
+		if !strings.Contains(left, id) && !strings.Contains(all, id) {
+			return fmt.Errorf("the subsequence %s is gone; the profile does not list it as expendable", id)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/target"
+)
+
+// Tests of the program as users have it: built, and run as a process of its own.
+
+// built is the directory with what is built once for all tests: the program and
+// a proxy below bin, and the Dockerfile of the repository.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "outreach-built-")
+	if err != nil {
+		return "", err
+	}
+	leftToTidy = append(leftToTidy, func() { _ = os.RemoveAll(dir) })
+	for name, source := range map[string]string{program: ".", "proxy": "../../target/testdata/proxy"} {
+		build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, "bin", name), source)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return dir, fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	dockerfile, err := os.ReadFile(filepath.Join(repository, "Dockerfile"))
+	if err != nil {
+		return dir, err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "Dockerfile"), dockerfile, 0o600)
+})
+
+// builtImage is the image of the Dockerfile, built once.
+var builtImage = sync.OnceValues(func() (string, error) {
+	dir, err := built()
+	if err != nil {
+		return "", err
+	}
+	tag := "outreach-conformance-test:" + uuid.NewString()
+	if out, err := exec.Command("docker", "build", "-q", "-t", tag, dir).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	leftToTidy = append(leftToTidy, func() { _ = exec.Command("docker", "rmi", "-f", tag).Run() })
+	return tag, nil
+})
+
+// leftToTidy removes what was built, when all tests have ended.
+var leftToTidy []func()
+
+// tidy are the tests, and the tidying after them.
+type tidy struct{ tests *testing.M }
+
+func (t tidy) Run() int {
+	defer func() {
+		for _, remove := range slices.Backward(leftToTidy) {
+			remove()
+		}
+	}()
+	return t.tests.Run()
+}
+
+func must[T any](t *testing.T) func(value T, err error) T {
+	return func(value T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+func builtFile(t *testing.T, name string) string {
+	t.Helper()
+	return filepath.Join(must[string](t)(built()), name)
+}
+
+// needDocker skips the test, visibly, where there is no engine. With
+// OUTREACH_REQUIRE_DOCKER=1 it fails instead.
+func needDocker(t *testing.T) {
+	t.Helper()
+	err := target.Sweep(t.Context())
+	switch {
+	case err == nil:
+	case os.Getenv("OUTREACH_REQUIRE_DOCKER") == "1":
+		t.Fatal(err)
+	default:
+		t.Skip(err)
+	}
+}
+
+// command is the built program, in a directory of its own and with no variables
+// of ours but those that are given.
+func command(t *testing.T, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), builtFile(t, filepath.Join("bin", program)), args...)
+	c.Dir = t.TempDir()
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, envPrefix) {
+			c.Env = append(c.Env, variable)
+		}
+	}
+	c.Env = append(c.Env, env...)
+	return c
+}
+
+// ended is a process that has ended.
+type ended struct {
+	dir            string // in which it ran
+	code           int
+	stdout, stderr string
+}
+
+func (e ended) String() string {
+	return fmt.Sprintf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
+}
+
+// results are those that a run has written.
+func (e ended) results(t *testing.T) reports.Results {
+	t.Helper()
+	r, err := reports.Read(filepath.Join(e.dir, defaultOutput, resultsFile))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, e)
+	}
+	return r
+}
+
+// toTheEnd runs the command until it ends by itself.
+func toTheEnd(t *testing.T, c *exec.Cmd) ended {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	if err := c.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return ended{c.Dir, c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// exitsWith runs the built program, which must end with the code.
+func exitsWith(t *testing.T, code int, env []string, args ...string) ended {
+	t.Helper()
+	e := toTheEnd(t, command(t, env, args...))
+	if e.code != code {
+		t.Fatalf("%v: want exit code %d, got %s", args, code, e)
+	}
+	return e
+}
+
+// begun starts the command and waits until a line of its output matches the
+// pattern, whose last group it returns. It is killed when the test ends.
+func begun(t *testing.T, c *exec.Cmd, pattern string) (*process, string) {
+	t.Helper()
+	p := launched(t, c, pattern)
+	return p, p.await(t)
+}
+
+// begunWithout starts the command and waits for nothing.
+func begunWithout(t *testing.T, c *exec.Cmd) *process {
+	t.Helper()
+	const never = `[^\x00-\x{10FFFF}]`
+	return launched(t, c, never)
+}
+
+func launched(t *testing.T, c *exec.Cmd, pattern string) *process {
+	t.Helper()
+	p := &process{command: c, output: watching(pattern), done: make(chan struct{})}
+	c.Stdout, c.Stderr = p.output, p.output
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.done)
+		_ = c.Wait() // its exit code is asked for later
+	}()
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		<-p.done
+	})
+	return p
+}
+
+// await waits for the pattern of the process's output.
+func (p *process) await(t *testing.T) string {
+	t.Helper()
+	select {
+	case match := <-p.output.seen:
+		return match
+	case <-p.done:
+		t.Fatalf("it ended before it wrote %q:\n%s", p.output.pattern, p.output.bytes())
+	case <-time.After(patience):
+		t.Fatalf("it does not write %q:\n%s", p.output.pattern, p.output.bytes())
+	}
+	return ""
+}
+
+// end sends the signal and waits for the process to end.
+func (p *process) end(t *testing.T, signal syscall.Signal) (code int) {
+	t.Helper()
+	if err := p.command.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		t.Fatalf("%v does not end it:\n%s", signal, p.output.bytes())
+	}
+	return p.command.ProcessState.ExitCode()
+}
+
+// servingBuilt starts the reference server as a process of its own.
+func servingBuilt(t *testing.T, args ...string) (base, truth string) {
+	t.Helper()
+	args = append([]string{"serve", "--addr", "127.0.0.1:0", "--truth-addr", "127.0.0.1:0"}, args...)
+	p, truth := begun(t, command(t, nil, args...), `^truth +(\S+)$`)
+	line, _, _ := strings.Cut(string(p.output.bytes()), "\n")
+	_, base, _ = strings.Cut(line, " ")
+	return base, truth
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"encoding/base64"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// talkative are operations of each kind, which a hostile server answers with the
+// key in it: to repeat a key everywhere teaches no more.
+var talkative = []string{"--operation", strings.Join([]string{spec.MoveLead, spec.CreatePlacementTest, spec.GetPlacementTest,
+	spec.DeletePlacementTest, spec.ListLeadLabels, spec.ListWebhookEvents, spec.MoveAccounts}, ",")}
+
+// Whatever a server repeats of the keys that it is sent, no command shows it or
+// writes it down.
+func TestNoArtifactHoldsAKey(t *testing.T) {
+	g := NewWithT(t)
+	base, _ := servingBuilt(t)
+	hostile := parroting(t, base)
+	dir := t.TempDir()
+	shown := map[string]string{}
+	in := func(code int, env []string, args ...string) {
+		c := command(t, env, args...)
+		c.Dir = dir
+		e := toTheEnd(t, c)
+		g.Expect(e.code).To(Equal(code), "%v: %s", args, e)
+		shown["the output of "+strings.Join(args[:2], " ")] += e.stdout
+		shown["the errors of "+strings.Join(args[:2], " ")] += e.stderr
+	}
+	at := []string{"--target", hostile}
+	in(1, nil, append(append([]string{runCommand, "--verbose", "--write-expected", "known.yaml"}, at...), talkative...)...)
+	in(3, nil, append([]string{"target", "check", "--verbose"}, at...)...)
+	key, _ := fixtures.Embedded().FullKey(dataset.Main)
+	in(0, []string{"OUTREACH_KEY_MAIN=" + key.Token}, append([]string{"target", "init"}, at...)...)
+
+	// A run that is killed leaves its journal.
+	front := newGate(t, hostile)
+	front.arm(stop{nth: 20, reaches: true})
+	c := command(t, nil, append([]string{runCommand, "--target", front.URL, "--output", "killed"}, talkative...)...)
+	c.Dir = dir
+	killed(t, front, begunWithout(t, c))
+	journals, err := filepath.Glob(filepath.Join(dir, "killed", "journal-*.jsonl"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(journals).To(HaveLen(1))
+	shown["the killed run's journal"] = contents(t, journals[0])
+	cleaning := command(t, nil, "cleanup", "--target", front.URL, "--output", "killed")
+	cleaning.Dir = dir
+	e := toTheEnd(t, cleaning) // which may or may not get anywhere with such a server
+	shown["cleanup"] = e.String()
+
+	files := filesBelow(t, dir)
+	for _, name := range []string{"conformance-results/results.json", "conformance-results/junit.xml", "known.yaml", "target.yaml"} {
+		g.Expect(files).To(HaveKey(name))
+	}
+	g.Expect(files["conformance-results/results.json"]).To(ContainSubstring("[redacted]"), "the server spoke of keys")
+	for name, text := range files {
+		shown[name] = text
+	}
+	holdsNoKey(t, shown)
+}
+
+// What a container writes of keys stays out of its log. The server under test
+// stands before another one, on a network with it.
+func TestContainerLogHoldsNoKey(t *testing.T) {
+	needDocker(t)
+	g := NewWithT(t)
+	parrots := t.TempDir()
+	g.Expect(os.Mkdir(filepath.Join(parrots, "bin"), 0o700)).To(Succeed())
+	program, err := os.ReadFile(builtFile(t, "bin/proxy"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.WriteFile(filepath.Join(parrots, "bin", "proxy"), program, 0o700)).To(Succeed()) //nolint:gosec // it is a program
+	g.Expect(os.WriteFile(filepath.Join(parrots, "Dockerfile"), []byte("FROM scratch\nCOPY bin/proxy /proxy\nENTRYPOINT [\"/proxy\"]\n"), 0o600)).To(Succeed())
+	profile := contained(t, withDatabase, func(_ *testing.T, p *fixtures.Profile) {
+		p.Container.Container = fixtures.Container{
+			Dockerfile: filepath.Join(parrots, "Dockerfile"), Port: 9000,
+			Command:     []string{"9000", "http://database:8025"},
+			Environment: map[string]string{"PARROT": "1", "DATABASE_PASSWORD": "correct horse"},
+		}
+	})
+	c := command(t, nil, append([]string{runCommand, "--verbose", "--target-profile", profile}, talkative...)...)
+	e := toTheEnd(t, c)
+	g.Expect(e.code).To(Equal(1), "%s", e)
+	shown := filesBelow(t, c.Dir)
+	log := shown["conformance-results/container.log"]
+	g.Expect(strings.Count(log, "target | was asked with ")).To(BeNumerically(">", 20))
+	g.Expect(log).To(And(ContainSubstring("[redacted]"), ContainSubstring("database | API"), Not(ContainSubstring("correct horse"))))
+	shown["output"] = e.String()
+	holdsNoKey(t, shown)
+}
+
+// parroting starts a proxy that repeats keys, and returns its address.
+func parroting(t *testing.T, base string) string {
+	t.Helper()
+	port := freePort(t)
+	c := exec.CommandContext(t.Context(), builtFile(t, "bin/proxy"), port, base)
+	c.Env = append(os.Environ(), "PARROT=1")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	address := "127.0.0.1:" + port
+	NewWithT(t).Eventually(func() bool { return listens(address) }, patience, 10*time.Millisecond).Should(BeTrue())
+	return "http://" + address
+}
+
+// filesBelow returns the texts of all files below the directory.
+func filesBelow(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			files[path] = contents(t, filepath.Join(dir, path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// holdsNoKey looks for the beginnings of the reference server's tokens.
+func holdsNoKey(t *testing.T, shown map[string]string) {
+	t.Helper()
+	for name, text := range shown {
+		for _, k := range fixtures.Embedded().Keys {
+			for _, form := range beginnings(k.Token) {
+				if at := strings.Index(text, form); at >= 0 {
+					t.Errorf("%s shows the beginning of the token of %s: …%s…", name, k.Name, text[max(0, at-200):min(len(text), at+60)])
+					break
+				}
+			}
+		}
+	}
+}
+
+// beginnings are the first bytes of a token: plain, for a URL, and in base64 at each offset.
+func beginnings(token string) []string {
+	const told = 8
+	all := []string{token[:told], url.QueryEscape(token[:told])}
+	for offset := range 3 {
+		text := base64.RawURLEncoding.EncodeToString(append(make([]byte, offset), token[:told]...))
+		all = append(all, text[(offset*8+5)/6:(offset+told)*8/6])
+	}
+	return all
+}
+
+// A test that cannot fail proves nothing: each form is found where it stands.
+func TestKeysWouldBeFound(t *testing.T) {
+	token := fixtures.Embedded().Keys[0].Token
+	for _, text := range []string{token, url.QueryEscape("Bearer " + token), base64.StdEncoding.EncodeToString([]byte("k:" + token)), base64.StdEncoding.EncodeToString([]byte("Bearer " + token))} {
+		found := false
+		for _, form := range beginnings(token) {
+			found = found || strings.Contains(text, form)
+		}
+		if !found {
+			t.Errorf("%q is not found", text)
+		}
+	}
+}

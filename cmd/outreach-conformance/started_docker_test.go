@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// docker runs the docker command line, a witness apart from the code under test.
+func docker(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "docker", args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("docker %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// runLabel is the label of everything that a run starts: its id and its owner.
+const runLabel = "outreach.example.run"
+
+// startedBy returns what the engine has of the process: containers, networks
+// and images.
+func startedBy(t *testing.T, p *process) (all []string) {
+	t.Helper()
+	filter, label := "label="+runLabel, fmt.Sprintf("{{.ID}} {{.Label %q}}", runLabel)
+	lists := map[string]string{
+		"container": docker(t, "ps", "-a", "--filter", filter, "--format", label),
+		"network":   docker(t, "network", "ls", "--filter", filter, "--format", label),
+	}
+	for id := range strings.FieldsSeq(docker(t, "images", "-q", "--filter", filter)) {
+		// Another test may remove its image meanwhile: that is none of the process.
+		value, _ := exec.CommandContext(t.Context(), "docker", "image", "inspect", "-f", fmt.Sprintf("{{index .Config.Labels %q}}", runLabel), id).Output()
+		lists["image"] += id + " " + string(value)
+	}
+	for what, lines := range lists {
+		for line := range strings.Lines(lines) {
+			if strings.Contains(line, fmt.Sprintf(" %d@", p.command.Process.Pid)) {
+				all = append(all, what+" "+strings.TrimSpace(line))
+			}
+		}
+	}
+	return all
+}
+
+// untilLogged waits until the log of the run's containers has the text.
+func untilLogged(t *testing.T, p *process, text string) {
+	t.Helper()
+	log := filepath.Join(p.command.Dir, defaultOutput, containerLog)
+	patient, end := context.WithTimeout(t.Context(), patience)
+	defer end()
+	for {
+		if said, err := os.ReadFile(log); err == nil && strings.Contains(string(said), text) {
+			return
+		}
+		select {
+		case <-p.done:
+			t.Fatalf("it ended before %s had %q:\n%s", containerLog, text, p.output.bytes())
+		case <-patient.Done():
+			t.Fatalf("%s does not get %q:\n%s", containerLog, text, p.output.bytes())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// contained writes the profile of the reference server as a target to be
+// started, from an image unless that is changed, and returns the file's name.
+func contained(t *testing.T, changes ...func(*testing.T, *fixtures.Profile)) string {
+	t.Helper()
+	p := fixtures.Embedded()
+	p.Container = &fixtures.Deployment{Container: fixtures.Container{
+		Image:   must[string](t)(builtImage()),
+		Command: []string{"serve", "--addr", "0.0.0.0:8025", "--idle-exit", "2m"},
+		Wait:    fixtures.Wait{Path: "/healthz", Status: 200},
+	}}
+	for _, change := range changes {
+		change(t, p)
+	}
+	text, err := p.YAML("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return written(t, "server.yaml", string(text))
+}
+
+func fromDockerfile(t *testing.T, p *fixtures.Profile) {
+	p.Container.Image, p.Container.Dockerfile = "", builtFile(t, "Dockerfile")
+}
+
+func neverReady(_ *testing.T, p *fixtures.Profile) { p.Container.Wait.Path = "/never" }
+
+func slowly(_ *testing.T, p *fixtures.Profile) { p.Pace.RequestsPerSecond = 400 }
+
+func withDatabase(_ *testing.T, p *fixtures.Profile) {
+	beside := fixtures.Service{Name: "database", Container: p.Container.Container}
+	beside.Port = 8025
+	p.Container.Services = []fixtures.Service{beside}
+}
+
+const tenPercent = `^ *10 %`
+
+// A run that is told to end takes down what it started, whether that is being
+// built, comes up or is being judged.
+func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
+	needDocker(t)
+	for _, tc := range []struct {
+		name    string
+		signal  syscall.Signal
+		changes []func(*testing.T, *fixtures.Profile)
+		logged  string
+	}{
+		{"SIGINT while its image is built", syscall.SIGINT, []func(*testing.T, *fixtures.Profile){fromDockerfile}, "target (build) | Step 2"},
+		{"SIGINT while it starts", syscall.SIGINT, []func(*testing.T, *fixtures.Profile){withDatabase, neverReady}, "target | API "},
+		{"SIGTERM while it starts", syscall.SIGTERM, []func(*testing.T, *fixtures.Profile){neverReady}, "starting target"},
+		{"SIGINT while it is judged", syscall.SIGINT, []func(*testing.T, *fixtures.Profile){slowly}, ""},
+		{"SIGTERM while it is judged", syscall.SIGTERM, []func(*testing.T, *fixtures.Profile){slowly}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			c := command(t, nil, runCommand, "--target-profile", contained(t, tc.changes...))
+			var p *process
+			if tc.logged != "" {
+				p = begunWithout(t, c)
+				untilLogged(t, p, tc.logged)
+			} else {
+				p, _ = begun(t, c, tenPercent)
+				g.Expect(startedBy(t, p)).To(ContainElement(HavePrefix("container ")))
+			}
+			g.Expect(p.end(t, tc.signal)).To(Equal(exitInterrupted), "%s", p.output.bytes())
+			g.Expect(startedBy(t, p)).To(BeEmpty())
+			if tc.logged == "" {
+				g.Expect(ended{dir: c.Dir}.results(t).Verdict).To(Equal(reports.CouldNotTell))
+				g.Expect(contents(t, filepath.Join(c.Dir, defaultOutput, containerLog))).To(ContainSubstring("target | API "))
+			}
+		})
+	}
+}
+
+// A container that does not become ready is taken down, and its last words are told.
+func TestContainerThatIsNeverReady(t *testing.T) {
+	needDocker(t)
+	g := NewWithT(t)
+	p := begunWithout(t, command(t, nil, runCommand, "--target-profile", contained(t, func(_ *testing.T, p *fixtures.Profile) {
+		p.Container.Wait = fixtures.Wait{Path: "/never", Status: 200, Timeout: 300 * time.Millisecond}
+	})))
+	<-p.done
+	g.Expect(p.command.ProcessState.ExitCode()).To(Equal(exitCannotTell))
+	g.Expect(string(p.output.bytes())).To(And(ContainSubstring("not ready within 300ms; its last answer: 404 from GET /never"), ContainSubstring("API    http://")))
+	g.Expect(startedBy(t, p)).To(BeEmpty())
+}
+
+// What runs that were killed left in Docker is gone after the next run, and
+// after cleanup.
+func TestWhatAKilledRunLeftInDockerIsSwept(t *testing.T) {
+	needDocker(t)
+	for name, args := range map[string][]string{
+		"the next run": {runCommand, "--requirement", "STATUS-200", "--operation", spec.ListLeadLists},
+		"cleanup":      {"cleanup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			starting := begunWithout(t, command(t, nil, runCommand, "--target-profile", contained(t, withDatabase, neverReady)))
+			judging, _ := begun(t, command(t, nil, runCommand, "--target-profile", contained(t, fromDockerfile, slowly)), tenPercent)
+			untilLogged(t, starting, "target | API ")
+			g.Expect(startedBy(t, starting)).To(HaveLen(3), "two containers and a network")
+			g.Expect(startedBy(t, judging)).To(HaveLen(2), "a container and an image")
+			starting.end(t, syscall.SIGKILL)
+			judging.end(t, syscall.SIGKILL)
+			exitsWith(t, 0, nil, append(args, "--target-profile", contained(t))...)
+			g.Expect(startedBy(t, starting)).To(BeEmpty())
+			g.Expect(startedBy(t, judging)).To(BeEmpty())
+		})
+	}
+}
+
+// The image holds the harness as well: it judges, and leaves its files in the
+// directory that is mounted.
+func TestImageOfTheHarness(t *testing.T) {
+	needDocker(t)
+	dir := t.TempDir()
+	docker(t, "run", "--rm", "--user", fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()), "-v", dir+":/work", must[string](t)(builtImage()),
+		runCommand, "--profile", string(spec.ProfileShape))
+	NewWithT(t).Expect(ended{dir: dir}.results(t).Verdict).To(Equal(reports.Conforms))
+}
+
+// Without Docker it is said at once where it was looked for. What a listener
+// that never answers costs is tested beside the code.
+func TestWithoutDocker(t *testing.T) {
+	for _, host := range []string{"unix:///no/such/docker.sock", "tcp://127.0.0.1:1", "tcp://192.0.2.1:2375"} {
+		for _, args := range [][]string{{"--target", "image:server"}, {"--target", dockerfilePrefix + "Dockerfile"}} {
+			e := exitsWith(t, exitUsage, []string{"DOCKER_HOST=" + host}, append([]string{runCommand}, args...)...)
+			g := NewWithT(t)
+			g.Expect(e.stderr).To(And(ContainSubstring("no Docker engine: probed "+host), ContainSubstring("unset DOCKER_HOST")))
+			g.Expect(e.stdout).To(BeEmpty())
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/target"
+	"outreach.example/conformance/target/standin"
+)
+
+// The full profile says the same of the reference server however it comes up:
+// in the process, at an address, from an image and from a Dockerfile.
+func TestVerdictsAreTheSameHoweverTheTargetComesUp(t *testing.T) {
+	const seed = "7"
+	full := func(t *testing.T, args ...string) (ended, reports.Results) {
+		t.Helper()
+		e := exitsWith(t, 0, nil, append([]string{runCommand, "--seed", seed}, args...)...)
+		return e, e.results(t)
+	}
+	_, embedded := full(t)
+	g := NewWithT(t)
+	g.Expect(embedded.Target.Kind).To(Equal(target.KindEmbedded))
+	g.Expect(embedded.Verdict).To(Equal(reports.Conforms))
+	g.Expect(embedded.Checks).To(HaveLen(len(spec.Pairs())))
+	g.Expect(embedded.Observations).NotTo(BeEmpty())
+	g.Expect(embedded.Checks).To(HaveEach(HaveField("Outcome", reports.Pass)))
+
+	for _, tc := range []struct {
+		kind   string
+		target func(t *testing.T) string
+	}{
+		{target.KindURL, func(t *testing.T) string {
+			base, _ := servingBuilt(t)
+			return base
+		}},
+		{target.KindImage, func(t *testing.T) string {
+			needDocker(t)
+			return imagePrefix + must[string](t)(builtImage())
+		}},
+		{target.KindDockerfile, func(t *testing.T) string {
+			needDocker(t)
+			return dockerfilePrefix + builtFile(t, "Dockerfile")
+		}},
+	} {
+		t.Run(tc.kind, func(t *testing.T) {
+			g := NewWithT(t)
+			e, results := full(t, "--target", tc.target(t))
+			g.Expect(results.Target.Kind).To(Equal(tc.kind))
+			g.Expect(found(results)).To(Equal(found(embedded)))
+			g.Expect(observed(results)).To(Equal(observed(embedded)))
+			if tc.kind != target.KindURL {
+				g.Expect(contents(t, filepath.Join(e.dir, defaultOutput, containerLog))).To(ContainSubstring("target | API "))
+			}
+		})
+	}
+}
+
+// found are the verdict and the checks with their outcomes, without what only
+// one run can say: times, and what the requests were named.
+func found(results reports.Results) []string {
+	all := []string{string(results.Verdict)}
+	for _, c := range results.Checks {
+		all = append(all, fmt.Sprint(c.Requirement, " on ", c.Operation, ": ", c.Outcome, c.Missing))
+	}
+	return all
+}
+
+// observed are the observations. How often each was made depends on how many
+// requests it took to meet a rate limit.
+func observed(results reports.Results) []string {
+	var all []string
+	for _, o := range results.Observations {
+		all = append(all, fmt.Sprint(o.Silence, " on ", o.Operation, ": ", o.Value))
+	}
+	return all
+}
+
+// A stateless mock made from the OpenAPI document conforms in the profile shape.
+func TestStatelessMock(t *testing.T) {
+	g := NewWithT(t)
+	handler, err := standin.New()
+	g.Expect(err).NotTo(HaveOccurred())
+	mock := httptest.NewServer(handler)
+	t.Cleanup(mock.Close)
+	results := exitsWith(t, 0, nil, runCommand, "--target", mock.URL, "--target-profile", "mock", "--profile", string(spec.ProfileShape)).results(t)
+	g.Expect(results.Verdict).To(Equal(reports.Conforms))
+	for _, op := range spec.Operations() {
+		g.Expect(results.Checks).To(ContainElement(And(HaveField("Operation", op.ID), HaveField("Outcome", reports.Pass))))
+	}
+}

@@ -1,0 +1,192 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/journal"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/target"
+)
+
+// strict is a server that answers 403 to every move of accounts that it refuses,
+// where the reference server answers 404: it says nothing of where an account is.
+func strict(t *testing.T) *target.Target {
+	t.Helper()
+	server := embedded(t)
+	base, err := url.Parse(server.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(base)
+	proxy.ModifyResponse = func(answer *http.Response) error {
+		if answer.Request.URL.Path == spec.MustOperation(spec.MoveAccounts).Path && answer.StatusCode == http.StatusNotFound {
+			answer.StatusCode = http.StatusForbidden
+		}
+		return nil
+	}
+	front := httptest.NewServer(proxy)
+	t.Cleanup(front.Close)
+	forbidding, err := target.URL(server.Profile, front.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return forbidding
+}
+
+// journalled leaves a journal as a killed run does.
+func journalled(t *testing.T, server *target.Target, entries ...journal.Entry) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	j, err := journal.Start(dir, "killed", server.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if _, err := j.Open(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A move that was under way and that a conforming target refuses cannot be
+// undone by its opposite, which is refused too. Its journal goes all the same.
+func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		home, away string
+		first      string // to where the account was taken before, if anywhere
+		want       string
+	}{
+		{name: "to another admin's workspace", home: dataset.SubA, away: dataset.Outsider, want: "is in its workspace"},
+		{name: "and a cleanup was killed while it looked", home: dataset.SubA, away: dataset.Outsider, first: dataset.SubB, want: "is in its workspace"},
+		{name: "out of another admin's workspace", home: dataset.Outsider, away: dataset.SubA, want: "refuses to move it home"},
+		{name: "without a paid plan", home: dataset.UnpaidSubA, away: dataset.UnpaidSubB, want: "refuses to move it home"},
+		{name: "between siblings", home: dataset.SubA, away: dataset.SubB, want: "is in its workspace"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := strict(t)
+			w := server.Profile.Workspaces
+			email := w[tc.home].Accounts[0]
+			if tc.first != "" {
+				g.Expect(moveAccount(t, server, email, w[tc.home].ID, w[tc.first].ID)).To(Equal(http.StatusOK))
+			}
+			dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: email, Home: w[tc.home].ID, Away: w[tc.away].ID, Key: dataset.Admin})
+			done, err := Cleanup(t.Context(), server, dir)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(done).To(ConsistOf(And(ContainSubstring(email), ContainSubstring(tc.want))))
+			g.Expect(os.ReadDir(dir)).To(BeEmpty())
+			if tc.home == dataset.SubA {
+				g.Expect(moveAccount(t, server, email, w[dataset.SubA].ID, w[dataset.SubB].ID)).To(Equal(http.StatusOK), "it is at home")
+			}
+		})
+	}
+}
+
+// What the target has really moved to where its admin's key does not reach is
+// for a person to move home: the journal stays and is named.
+func TestCleanupTellsWhatItCannotPutBack(t *testing.T) {
+	g := NewWithT(t)
+	server := strict(t)
+	w := server.Profile.Workspaces
+	lost := w[dataset.Outsider].Accounts[0]
+	dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: lost, Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
+	_, err := Cleanup(t.Context(), server, dir)
+	g.Expect(err).To(MatchError(And(ContainSubstring(lost), ContainSubstring("403"), ContainSubstring("journal-killed.jsonl stays"))))
+	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
+}
+
+// Tests are deleted where they were created, which is not the main workspace
+// for those by which a run used up a rate limit.
+func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		g := NewWithT(t)
+		server := embedded(t)
+		key, ok := server.Profile.FullKey(dataset.Limited)
+		g.Expect(ok).To(BeTrue())
+		before := testsOf(t, server, key)
+		id, name := createTest(t, server, key)
+		entry := journal.Entry{Do: journal.Create, Name: name, Key: key.Name, Home: server.Profile.Workspaces[dataset.Limited].ID}
+		if known {
+			entry.ID = id
+		}
+		dir := journalled(t, server, entry)
+		g.Expect(testsOf(t, server, key)).NotTo(Equal(before))
+		g.Expect(Cleanup(t.Context(), server, dir)).To(ConsistOf(ContainSubstring("is deleted")))
+		g.Expect(testsOf(t, server, key)).To(Equal(before))
+		g.Expect(os.ReadDir(dir)).To(BeEmpty())
+	}
+}
+
+// A workspace without a paid plan lists no tests, and was given none.
+func TestCleanupInAnUnpaidWorkspace(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	dir := journalled(t, server, journal.Entry{Do: journal.Create, Name: "x", Key: dataset.Unpaid, Home: server.Profile.Workspaces[dataset.Unpaid].ID})
+	g.Expect(Cleanup(t.Context(), server, dir)).To(ConsistOf("the test x was never created: its workspace has no paid plan"))
+	g.Expect(os.ReadDir(dir)).To(BeEmpty())
+}
+
+func createTest(t *testing.T, server *target.Target, key fixtures.Key) (id, name string) {
+	t.Helper()
+	body := map[string]any{"name": "left behind", "type": 1, "sending_method": 1, "email_subject": "s", "email_body": "b", "emails": []string{"a@mail.example"}}
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := asked(t, server, key, spec.CreatePlacementTest, encoded)
+	id, _ = answer["id"].(string)
+	name, _ = answer["name"].(string)
+	return id, name
+}
+
+// testsOf returns the ids of the newest tests that the key sees.
+func testsOf(t *testing.T, server *target.Target, key fixtures.Key) (ids []string) {
+	t.Helper()
+	items, _ := asked(t, server, key, spec.ListPlacementTests, nil)["items"].([]any)
+	for _, item := range items {
+		row, _ := item.(map[string]any)
+		id, _ := row["id"].(string)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// asked returns the body of the answer, which must be a 200.
+func asked(t *testing.T, server *target.Target, key fixtures.Key, operation string, body []byte) (answer map[string]any) {
+	t.Helper()
+	op := spec.MustOperation(operation)
+	request, err := http.NewRequestWithContext(t.Context(), op.Method, server.BaseURL+op.Path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+key.Token)
+	request.Header.Set("Content-Type", "application/json")
+	if body == nil {
+		request.URL.RawQuery = "limit=100&sort_order=desc"
+	}
+	came, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = came.Body.Close() }()
+	if err := json.NewDecoder(came.Body).Decode(&answer); err != nil || came.StatusCode != http.StatusOK {
+		t.Fatalf("%d, %v: %v", came.StatusCode, err, answer)
+	}
+	return answer
+}

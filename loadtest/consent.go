@@ -1,0 +1,40 @@
+package loadtest
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+)
+
+// ErrConsent: the target is not on this machine, and nobody has said that it may
+// be loaded.
+var ErrConsent = errors.New("load needs consent")
+
+// Consented reports whether the target at the address may be loaded: it is on
+// this machine, or consent repeats its host's name. A name other than localhost
+// may lead anywhere, so it needs consent whatever it resolves to.
+func Consented(base, consent string) error {
+	u, err := url.Parse(base)
+	if err != nil || u.Hostname() == "" {
+		return fmt.Errorf("loadtest: the address of the target has no host; write it like https://host/prefix")
+	}
+	host := u.Hostname()
+	switch {
+	case loopback(host):
+		return nil
+	case consent == "":
+		return fmt.Errorf("%w: %s is not this machine, and load may hurt whoever uses it: repeat its name if you may load it: --consent %s", ErrConsent, host, host)
+	case consent != host:
+		return fmt.Errorf("%w: --consent names %q, the target is %q", ErrConsent, consent, host)
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback()
+}

@@ -1,0 +1,352 @@
+package generate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/refserver"
+	"outreach.example/conformance/spec"
+)
+
+const (
+	benchFor  = 3 * time.Second
+	benchPath = "/api/v2/webhook-events?limit=76" // 62 KB
+	// flatOut asks for as many requests as flatOutWorkers workers can send.
+	flatOut        = 0
+	flatOutWorkers = 64
+)
+
+// page is a real page of about 62 KB.
+func page(b *testing.B) []byte {
+	data, err := dataset.New(dataset.DefaultOptions())
+	if err != nil {
+		b.Fatal(err)
+	}
+	server, err := refserver.New(data, refserver.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodGet, benchPath, nil)
+	for _, k := range data.Keys {
+		if k.Name == dataset.Main {
+			r.Header.Set("Authorization", "Bearer "+k.Token)
+		}
+	}
+	answer := httptest.NewRecorder()
+	server.Handler().ServeHTTP(answer, r)
+	if answer.Code != http.StatusOK {
+		b.Fatalf("status %d: %s", answer.Code, answer.Body)
+	}
+	return answer.Body.Bytes()
+}
+
+// pageServer serves the page from a process of its own.
+func pageServer(b *testing.B) string {
+	file := filepath.Join(b.TempDir(), "page.json")
+	if err := os.WriteFile(file, page(b), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	command := again(b, pageFlag, file)
+	server := exec.Command(command[0], command[1:]...)
+	stdin, err := server.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	stdout, err := server.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = stdin.Close()
+		_ = server.Wait()
+	})
+	base, err := firstLine(stdout)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return base
+}
+
+// usage is what a client process says of itself.
+type usage struct {
+	Sent     int64
+	CPU      time.Duration // of the whole process while it sent
+	Before   int64         // bytes resident before it sent
+	Peak     int64         // and at the most
+	Heap     int64         // bytes in use at the most, seen every 50 ms
+	Coverage float64
+	Failed   int64
+	Lag      time.Duration // 99th percentile; 0 where nothing is known of it
+}
+
+// clientProcess runs a client in this process and prints its usage.
+func clientProcess(client func(base string, rate float64, u *usage) error, args []string) error {
+	rate, err := strconv.ParseFloat(args[1], 64)
+	if err != nil {
+		return err
+	}
+	var u usage
+	if err := client(args[0], rate, &u); err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(u)
+}
+
+// measured fills in what the work takes.
+func measured(u *usage, work func()) {
+	runtime.GC()
+	u.Before = resident("VmRSS")
+	done := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			var stats runtime.MemStats
+			runtime.ReadMemStats(&stats)
+			u.Heap = max(u.Heap, int64(stats.HeapInuse+stats.StackInuse))
+			select {
+			case <-done:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	})
+	before, _ := processorTime()
+	work()
+	after, _ := processorTime()
+	close(done)
+	watching.Wait()
+	u.CPU, u.Peak = after-before, resident("VmHWM")
+}
+
+// resident reads a figure of this process's memory, in bytes; 0 where there is
+// no /proc. The system's own record of the peak would hold the parent's, too.
+func resident(figure string) int64 {
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, figure+":"); ok {
+			kilobytes, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
+			return kilobytes << 10
+		}
+	}
+	return 0
+}
+
+func checkingClient(base string, rate float64, u *usage) error {
+	rules, err := judge.NewRules()
+	if err != nil {
+		return err
+	}
+	in, err := inspect.New(inspect.Options{Rules: rules})
+	if err != nil {
+		return err
+	}
+	opts := Options{BaseURL: base}
+	if rate == flatOut {
+		rate, opts.Workers = saturationRate, flatOutWorkers
+	}
+	g, err := New(opts)
+	if err != nil {
+		return err
+	}
+	asked := judge.Asked{Operation: spec.MustOperation(spec.ListWebhookEvents), Valid: true}
+	p := Phase{Name: "bench", Schedule: schedule.Constant(rate, benchFor), Inspect: in.Take,
+		Source: func(uint64) Request { return Request{Label: "page", Path: benchPath, Asked: asked} }}
+	measured(u, func() {
+		r, err2 := g.Run(context.Background(), p)
+		in.Close()
+		err, u.Sent, u.Lag = err2, r.Sent, r.Lag.Quantile(0.99).Value
+	})
+	result := in.Result()
+	u.Coverage, u.Failed = result.Coverage(), int64(result.Violations())
+	return err
+}
+
+// rawVegetaClient is Vegeta as its documentation shows it.
+func rawVegetaClient(base string, rate float64, u *usage) error {
+	targets := vegeta.NewStaticTargeter(vegeta.Target{Method: http.MethodGet, URL: base + benchPath})
+	attacker := vegeta.NewAttacker()
+	if rate == flatOut {
+		attacker = vegeta.NewAttacker(vegeta.MaxWorkers(flatOutWorkers))
+	}
+	measured(u, func() {
+		var metrics vegeta.Metrics
+		for r := range attacker.Attack(targets, vegeta.Rate{Freq: int(rate), Per: time.Second}, benchFor, "bench") {
+			metrics.Add(r)
+		}
+		metrics.Close()
+		u.Sent, u.Failed = int64(metrics.Requests), int64(len(metrics.Errors))
+	})
+	return nil
+}
+
+func clientUsage(b *testing.B, flag, base string, rate int) usage {
+	command := again(b, flag, base, strconv.Itoa(rate))
+	out, err := exec.Command(command[0], command[1:]...).Output()
+	if err != nil {
+		b.Fatalf("%s: %v", flag, err)
+	}
+	var u usage
+	if err := json.Unmarshal(out, &u); err != nil {
+		b.Fatalf("%s: %v", flag, err)
+	}
+	if u.Sent == 0 || u.Failed > 0 {
+		b.Fatalf("%s: %+v", flag, u)
+	}
+	return u
+}
+
+const megabyte = 1 << 20
+
+// BenchmarkChecking compares the processor time of a request whose 62 KB page is
+// checked with raw Vegeta that keeps the body, each in a process of its own, and
+// shows the memory that both take. A round is one run of each.
+func BenchmarkChecking(b *testing.B) {
+	base := pageServer(b)
+	for _, rate := range []int{500, 2500, flatOut} {
+		name := fmt.Sprintf("rate-%d", rate)
+		if rate == flatOut {
+			name = "flat-out"
+		}
+		b.Run(name, func(b *testing.B) {
+			var ratios []float64
+			for b.Loop() {
+				ours, raw := clientUsage(b, checkingFlag, base, rate), clientUsage(b, vegetaFlag, base, rate)
+				cpu := func(u usage) float64 { return float64(u.CPU.Microseconds()) / float64(u.Sent) }
+				ratios = append(ratios, cpu(ours)/cpu(raw))
+				b.ReportMetric(cpu(ours), "cpu-µs/request")
+				b.ReportMetric(cpu(raw), "vegeta-cpu-µs/request")
+				b.ReportMetric(float64(ours.Heap)/megabyte, "MB-heap-and-stacks")
+				b.ReportMetric(float64(ours.Peak-ours.Before)/megabyte, "MB-more-resident")
+				b.ReportMetric(float64(ours.Peak)/megabyte, "MB-resident")
+				b.ReportMetric(float64(raw.Peak)/megabyte, "vegeta-MB-resident")
+				b.ReportMetric(ours.Coverage, "coverage")
+				b.ReportMetric(float64(ours.Sent)/benchFor.Seconds(), "requests/s")
+				b.ReportMetric(float64(raw.Sent)/benchFor.Seconds(), "vegeta-requests/s")
+				b.ReportMetric(float64(ours.Lag.Microseconds()), "lag-p99-µs")
+			}
+			slices.Sort(ratios)
+			b.ReportMetric(ratios[len(ratios)/2], "cpu-ratio")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// BenchmarkK6 shows what k6 takes for the same load, its start included.
+func BenchmarkK6(b *testing.B) {
+	k6, err := exec.LookPath("k6")
+	if err != nil {
+		fmt.Println("BenchmarkK6 is skipped: k6 is not installed, so there is no comparison with it")
+		b.SkipNow()
+	}
+	base := pageServer(b)
+	const rate = 500
+	script := fmt.Sprintf(`import http from 'k6/http';
+export const options = { scenarios: { s: { executor: 'constant-arrival-rate', rate: %d, timeUnit: '1s', duration: '%s', preAllocatedVUs: 50, maxVUs: 500 } } };
+export default function () { http.get('%s'); }
+`, rate, benchFor, base+benchPath)
+	for b.Loop() {
+		command := exec.Command(k6, "run", "--quiet", "-")
+		command.Stdin = strings.NewReader(script)
+		var out bytes.Buffer
+		command.Stdout, command.Stderr = &out, &out
+		if err := command.Run(); err != nil {
+			b.Fatalf("k6: %v\n%s", err, out.String())
+		}
+		state := command.ProcessState
+		b.ReportMetric(float64((state.UserTime()+state.SystemTime()).Microseconds())/(rate*benchFor.Seconds()), "cpu-µs/request")
+		if r, ok := state.SysUsage().(*syscall.Rusage); ok {
+			b.ReportMetric(float64(r.Maxrss)/1024, "MB-resident")
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// arrivals notes when requests are handed to the network.
+type arrivals struct {
+	http.RoundTripper
+	mu sync.Mutex
+	at []time.Time
+}
+
+func (a *arrivals) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.mu.Lock()
+	a.at = append(a.at, time.Now())
+	a.mu.Unlock()
+	return a.RoundTripper.RoundTrip(r)
+}
+
+func (a *arrivals) busiest() float64 {
+	times := make([]time.Duration, len(a.at))
+	for i, at := range a.at {
+		times[i] = at.Sub(a.at[0])
+	}
+	slices.Sort(times)
+	return float64(busiest(times, 10*time.Millisecond))
+}
+
+// BenchmarkPacing shows the most requests that any 10 ms saw at 1,000/s, where
+// the ideal is 11, at the sender and at a server in this process; for Vegeta's
+// own pacer beside it, at the sender.
+func BenchmarkPacing(b *testing.B) {
+	const rate = 1000
+	served := arrivals{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		served.mu.Lock()
+		served.at = append(served.at, time.Now())
+		served.mu.Unlock()
+		_, _ = w.Write([]byte(`{"items":[]}`))
+	}))
+	defer server.Close()
+	for b.Loop() {
+		served.at = nil
+		g, err := New(Options{BaseURL: server.URL})
+		if err != nil {
+			b.Fatal(err)
+		}
+		sent := &arrivals{RoundTripper: g.opts.Transport}
+		g.opts.Transport = sent
+		before, _ := processorTime()
+		r, err := g.Run(context.Background(), Phase{Name: "bench", Schedule: schedule.Constant(rate, benchFor), Source: asking("/")})
+		if err != nil {
+			b.Fatal(err)
+		}
+		after, _ := processorTime()
+		b.ReportMetric(sent.busiest(), "most-sent-in-10ms")
+		b.ReportMetric(served.busiest(), "most-served-in-10ms")
+		b.ReportMetric(float64(r.Lag.Quantile(0.5).Value.Microseconds()), "lag-p50-µs")
+		b.ReportMetric(float64(r.Lag.Quantile(0.99).Value.Microseconds()), "lag-p99-µs")
+		b.ReportMetric(float64((after-before).Microseconds())/float64(r.Sent), "cpu-µs/request-with-server")
+		g.Close()
+
+		raw := &arrivals{RoundTripper: http.DefaultTransport}
+		attacker := vegeta.NewAttacker(vegeta.Client(&http.Client{Transport: raw}))
+		for range attacker.Attack(vegeta.NewStaticTargeter(vegeta.Target{Method: "GET", URL: server.URL}), vegeta.Rate{Freq: rate, Per: time.Second}, benchFor, "bench") {
+		}
+		b.ReportMetric(raw.busiest(), "vegeta-most-sent-in-10ms")
+	}
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,202 @@
+package generate
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/schedule"
+)
+
+const (
+	saturating      = 700 * time.Millisecond
+	sampling        = time.Second
+	saturationRate  = 200_000 // requests per second, beyond what one machine sends
+	saturatingInUse = 64      // connections
+	// near is the part of the ceiling from which the generator shapes the figures.
+	near = 0.8
+)
+
+// CalibrationOptions say what the generator is calibrated with.
+type CalibrationOptions struct {
+	// Body is what the null server answers with: an answer of the target, or
+	// bytes as many as its answers have.
+	Body []byte
+	// Rate is the rate at which lag and processor time are taken; 0, or one that
+	// is too high, stands for half of the ceiling.
+	Rate float64
+	// Request and Inspect are as in a phase: inspecting is a part of the load. The
+	// request may have no body and needs no path.
+	Request Request
+	Inspect inspect.Func
+	// Child is a command that runs NullServer in a process of its own, on its
+	// standard input and output, with a body of as many bytes as its last
+	// argument says, which is added to it. Empty: the null server runs in this
+	// process, and shares its processor time.
+	Child []string
+}
+
+// Calibration is what this generator can do on this machine at this time.
+type Calibration struct {
+	Ceiling float64          // requests per second, as many as it gets through with the null server beside it
+	Rate    float64          // requests per second at which the rest was measured
+	Lag     measure.Estimate // 99th percentile of the send lag
+	CPU     time.Duration    // of processors, for one request; 0 if the system does not say
+	// Shared says that the null server ran in this process: CPU holds its share
+	// too, and the ceiling is lower than it would be.
+	Shared bool
+	Bytes  int // of an answer
+}
+
+// Calibrate loads a null server on this machine for about two seconds.
+func Calibrate(ctx context.Context, opts CalibrationOptions) (Calibration, error) {
+	c := Calibration{Shared: len(opts.Child) == 0, Bytes: len(opts.Body)}
+	base, stop, err := startNull(ctx, opts)
+	if err != nil {
+		return c, fmt.Errorf("generate: calibration: %w", err)
+	}
+	defer stop()
+	if opts.Request.Path == "" {
+		opts.Request.Path = "/"
+	}
+	phase := func(name string, rate float64, d time.Duration) Phase {
+		return Phase{Name: name, Schedule: schedule.Constant(rate, d), Inspect: opts.Inspect, grace: time.Nanosecond,
+			Source: func(uint64) Request { return opts.Request }}
+	}
+	if err := c.findCeiling(ctx, base, phase("saturation", saturationRate, saturating)); err != nil {
+		return c, err
+	}
+	c.Rate = c.Ceiling / 2
+	if opts.Rate > 0 && opts.Rate < near*c.Ceiling {
+		c.Rate = opts.Rate
+	}
+	return c, c.takeLag(ctx, base, phase("calibration", max(c.Rate, 10), sampling))
+}
+
+// findCeiling lets so many requests be due that the next always waits.
+func (c *Calibration) findCeiling(ctx context.Context, base string, p Phase) error {
+	g, err := New(Options{BaseURL: base, Workers: saturatingInUse, Timeout: sampling})
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	r, err := g.Run(ctx, p)
+	if err != nil {
+		return err
+	}
+	if r.Count(measure.Accepted) == 0 {
+		return errors.New("generate: calibration: the null server did not answer")
+	}
+	c.Ceiling = float64(r.Count(measure.Accepted)) / saturating.Seconds()
+	return nil
+}
+
+func (c *Calibration) takeLag(ctx context.Context, base string, p Phase) error {
+	g, err := New(Options{BaseURL: base, Timeout: sampling})
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	before, known := processorTime()
+	r, err := g.Run(ctx, p)
+	if err != nil {
+		return err
+	}
+	if after, _ := processorTime(); known && r.Sent > 0 {
+		c.CPU = (after - before) / time.Duration(r.Sent)
+	}
+	c.Lag = r.Lag.Quantile(0.99)
+	return nil
+}
+
+// Limits reports whether the generator, not the target, shaped the figures of
+// the recording, and why: it was asked for a rate near its own ceiling, or it
+// sent late by more than measure's LagLimit.
+func (c Calibration) Limits(r measure.Recording) (bool, string) {
+	if asked := peak(r); c.Ceiling > 0 && asked > near*c.Ceiling {
+		return true, fmt.Sprintf("asked for %.0f requests/s, and this generator gets through %.0f/s with a null server (answers of %d bytes): stay below %.0f/s, or share the plan among more generators",
+			asked, c.Ceiling, c.Bytes, near*c.Ceiling)
+	}
+	lag, limit := r.Lag.Quantile(0.99).Value, r.LagLimit()
+	if r.Sent > 0 && lag > limit {
+		return true, fmt.Sprintf("1 %% of the requests went out more than %s late, and %s would do (1ms, or 5 %% of the median answer): allow more requests in flight, lower the rate, or take a machine that is less busy",
+			round(lag), round(limit))
+	}
+	return false, ""
+}
+
+// peak is the highest rate that was asked for in one of the recording's seconds.
+func peak(r measure.Recording) float64 {
+	highest := 0.0
+	for _, second := range r.Series {
+		if length := min(time.Second, r.Duration-time.Duration(second.At)*time.Second); length > 0 {
+			highest = max(highest, float64(second.Asked)/length.Seconds())
+		}
+	}
+	return highest
+}
+
+func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+
+// startNull starts the null server and returns its address.
+func startNull(ctx context.Context, opts CalibrationOptions) (base string, stop func(), err error) {
+	if len(opts.Child) > 0 {
+		return startChild(ctx, opts)
+	}
+	until, end := io.Pipe()
+	said, out := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = out.CloseWithError(NullServer(opts.Body, out, until))
+	}()
+	stop = func() {
+		_ = end.Close()
+		_ = said.Close()
+		<-done
+	}
+	if base, err = firstLine(said); err != nil {
+		stop()
+	}
+	return base, stop, err
+}
+
+func startChild(ctx context.Context, opts CalibrationOptions) (base string, stop func(), err error) {
+	child := exec.CommandContext(ctx, opts.Child[0], append(opts.Child[1:len(opts.Child):len(opts.Child)], fmt.Sprint(len(opts.Body)))...)
+	child.Stderr = os.Stderr
+	until, err := child.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	said, err := child.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := child.Start(); err != nil {
+		return "", nil, fmt.Errorf("the null server: %w", err)
+	}
+	stop = func() {
+		_ = until.Close()
+		_ = child.Wait()
+	}
+	if base, err = firstLine(said); err != nil {
+		stop()
+	}
+	return base, stop, err
+}
+
+func firstLine(r io.Reader) (string, error) {
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("the null server has not said where it is: %w", err)
+	}
+	return strings.TrimSpace(line), nil
+}

@@ -1,0 +1,283 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/schedule"
+)
+
+// stall holds up every request that comes between two times, until the second.
+func stall(from, until time.Duration) func(*http.Request) {
+	began := time.Now()
+	return func(*http.Request) {
+		if at := time.Since(began); at >= from && at < until {
+			time.Sleep(until - at)
+		}
+	}
+}
+
+func TestRequestsGoOutWhenTheyAreDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		n := &network{}
+		p := Phase{Name: "test", Source: asking("/a"), Schedule: schedule.Schedule{Segments: []schedule.Segment{
+			{Rate: 100, Duration: time.Second}, {Rate: 0, Duration: time.Second}, {Rate: 1000, Duration: time.Second},
+		}}}
+		r := run(t, inBubble(t, n, Options{}), p)
+		came := n.since(r.Start)
+		g.Expect(came).To(HaveLen(1100))
+		for i, at := range came {
+			g.Expect(at).To(Equal(p.Schedule.Due(uint64(i))))
+		}
+		g.Expect(r.Planned).To(BeEquivalentTo(1100))
+		g.Expect(r.Sent).To(BeEquivalentTo(1100))
+		g.Expect(r.Lag.Max()).To(BeZero())
+		g.Expect(r.Rate).To(BeZero(), "a plan of several rates has none")
+	})
+}
+
+// A stall is billed in full to the requests that were due while it lasted,
+// because they were sent.
+func TestAStallDoesNotHoldBackTheLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		n := &network{answer: stall(200*time.Millisecond, 700*time.Millisecond)}
+		r := run(t, inBubble(t, n, Options{}), constant(100, time.Second))
+		g.Expect(r.Sent).To(BeEquivalentTo(100))
+		g.Expect(r.Late()).To(BeZero())
+		g.Expect(n.most).To(BeNumerically(">=", 49))
+		response := r.Response[measure.Accepted]
+		g.Expect(response.Count()).To(BeEquivalentTo(100))
+		g.Expect(response.Max()).To(BeNumerically("~", 500*time.Millisecond, 10*time.Millisecond))
+		limited, _ := Calibration{Ceiling: 1000}.Limits(r)
+		g.Expect(limited).To(BeFalse())
+	})
+}
+
+// With too few workers the loop is closed. That must show.
+func TestTooFewWorkersShow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		n := &network{answer: stall(200*time.Millisecond, 700*time.Millisecond)}
+		r := run(t, inBubble(t, n, Options{Workers: 10}), constant(100, time.Second))
+		g.Expect(n.most).To(Equal(10))
+		g.Expect(r.Sent).To(BeEquivalentTo(len(n.came)))
+		g.Expect(r.Late()).To(BeNumerically(">=", 39), "all that was due while the workers waited")
+		g.Expect(r.Response[measure.Accepted].Max()).To(BeNumerically("~", 500*time.Millisecond, 10*time.Millisecond), "the times still count from when requests were due")
+		limited, why := Calibration{Ceiling: 1000}.Limits(r)
+		g.Expect(limited).To(BeTrue())
+		g.Expect(why).To(ContainSubstring("late"))
+	})
+}
+
+func TestCatchingUpIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		n := &network{answer: stall(100*time.Millisecond, 300*time.Millisecond)}
+		r := run(t, inBubble(t, n, Options{Workers: 20}), constant(1000, 2*time.Second))
+		g.Expect(r.Late()).To(BeNumerically(">", 100), "there is something to catch up with")
+		g.Expect(r.Sent).To(BeEquivalentTo(2000), "and it is caught up with")
+		g.Expect(busiest(n.since(r.Start), 10*time.Millisecond)).To(BeNumerically("<=", 13)) // 1.3 × 10
+	})
+}
+
+func TestADeadTargetIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		n := &network{answer: func(r *http.Request) { <-r.Context().Done() }}
+		began := time.Now()
+		r := run(t, inBubble(t, n, Options{Workers: 3, Timeout: 700 * time.Millisecond}), constant(100, time.Second))
+		g.Expect(time.Since(began)).To(BeNumerically("<=", time.Second+grace+700*time.Millisecond+lead))
+		g.Expect(n.most).To(Equal(3))
+		g.Expect(r.Failures).To(Equal(map[string]int64{measure.FailureTimeout: r.Sent}))
+		g.Expect(r.Sent).To(BeEquivalentTo(len(n.came)))
+		g.Expect(r.Sent).To(BeNumerically("<", 12))
+		g.Expect(r.Dropped()).To(Equal(100 - r.Sent))
+		g.Expect(r.Response[measure.Accepted].Count()).To(BeZero())
+	})
+}
+
+func TestInterruptedRunsKeepWhatTheyMeasured(t *testing.T) {
+	cause := errors.New("Ctrl-C")
+	for name, opts := range map[string]Options{"free workers": {}, "no free worker": {Workers: 1}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				// One request waits for an answer that does not come.
+				n := &network{answer: func(r *http.Request) {
+					if r.URL.Path == "/29" {
+						<-r.Context().Done()
+					}
+				}}
+				p := constant(100, time.Hour)
+				p.Source = func(seq uint64) Request { return Request{Path: "/" + strconv.FormatUint(seq, 10)} }
+				ctx, cancel := context.WithCancelCause(context.Background())
+				time.AfterFunc(lead+299*time.Millisecond, func() { cancel(cause) })
+				began := time.Now()
+				r, err := inBubble(t, n, opts).Run(ctx, p)
+				g.Expect(err).To(MatchError(cause))
+				g.Expect(time.Since(began)).To(BeNumerically("<", 2*time.Second))
+				g.Expect(r.Sent).To(BeEquivalentTo(30))
+				g.Expect(r.Count(measure.Accepted)).To(BeEquivalentTo(29))
+				g.Expect(r.Failures).To(Equal(map[string]int64{measure.FailureOther: 1}))
+			})
+		})
+	}
+}
+
+func TestStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		n := &network{}
+		generator := inBubble(t, n, Options{})
+		p := constant(10, time.Second)
+		p.Start = time.Now().Add(3 * time.Second).Round(0) // as another machine says it
+		r := run(t, generator, p)
+		g.Expect(n.since(p.Start)[0]).To(BeZero())
+		g.Expect(r.Start).To(Equal(p.Start))
+
+		p.Start = time.Now().Add(-2 * time.Second)
+		_, err := generator.Run(context.Background(), p)
+		g.Expect(err).To(MatchError(ContainSubstring("2s ago")))
+
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		p.Start = time.Now().Add(time.Hour)
+		_, err = generator.Run(ctx, p)
+		g.Expect(err).To(MatchError(context.Canceled))
+		g.Expect(n.came).To(HaveLen(10), "nothing was sent")
+	})
+}
+
+// Shards ask together what the whole asks, when the whole asks it.
+func TestShardsAddUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		whole := schedule.Constant(90, time.Second)
+		start := time.Now().Add(time.Second)
+		n := &network{}
+		var running sync.WaitGroup
+		for i := range 4 {
+			generator := inBubble(t, n, Options{})
+			p := Phase{Name: "test", Schedule: whole.Shard(i, 4), Start: start,
+				Source: func(seq uint64) Request { return Request{Path: "/" + strconv.FormatUint(seq, 10)} }}
+			running.Go(func() { run(t, generator, p) })
+		}
+		running.Wait()
+		came := n.since(start)
+		g.Expect(came).To(HaveLen(90))
+		var wanted []string
+		for i, at := range came {
+			g.Expect(at).To(Equal(whole.Due(uint64(i))))
+			wanted = append(wanted, fmt.Sprintf("/%d", i))
+		}
+		g.Expect(n.paths).To(ConsistOf(wanted))
+	})
+}
+
+func TestWarmupsDoNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		n := &network{}
+		raw := &strings.Builder{}
+		generator := inBubble(t, n, Options{Raw: raw})
+		inspected := make(chan inspect.Answer, 100)
+		take := func(a inspect.Answer) { inspected <- a }
+		warm, counted := constant(10, time.Second), constant(20, time.Second)
+		warm.Name, warm.Warmup, warm.Inspect, warm.Source = "warm-up", true, take, asking("/warm")
+		counted.Inspect = take
+		recordings, err := generator.Phases(context.Background(), warm, counted)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(recordings).To(HaveLen(1))
+		g.Expect(recordings[0].Name).To(Equal("test"))
+		g.Expect(recordings[0].Sent).To(BeEquivalentTo(20))
+		g.Expect(inspected).To(HaveLen(20))
+		g.Expect(raw.String()).NotTo(ContainSubstring("warm"))
+		g.Expect(n.paths).To(HaveLen(30))
+		g.Expect(slices.Contains(n.paths, "/warm")).To(BeTrue())
+	})
+}
+
+func TestTheLiveViewIsFed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		var seen []Live
+		n := &network{answer: func(*http.Request) { time.Sleep(55 * time.Millisecond) }}
+		generator := inBubble(t, n, Options{Tick: func(l Live) { seen = append(seen, l) }})
+		run(t, generator, constant(100, time.Second))
+		g.Expect(len(seen)).To(BeNumerically(">=", 10))
+		g.Expect(seen[4].Phase).To(Equal("test"))
+		g.Expect(seen[4].Duration).To(Equal(time.Second))
+		g.Expect(seen[4].Planned).To(BeEquivalentTo(100))
+		g.Expect(seen[4].InFlight).To(BeNumerically("~", 5.5, 1))
+		g.Expect(seen[4].Sent).To(BeNumerically("~", 45, 3))
+		last := seen[len(seen)-1]
+		g.Expect(last.Sent).To(BeEquivalentTo(100))
+		g.Expect(last.InFlight).To(BeZero())
+	})
+}
+
+func TestASlowViewDoesNotHoldUpTheLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{}
+		ticks := 0
+		generator := inBubble(t, n, Options{Tick: func(Live) { ticks++; time.Sleep(10 * time.Second) }})
+		r := run(t, generator, constant(5000, time.Second)) // more than the outcomes' channel holds
+		g := NewWithT(t)
+		g.Expect(r.Lag.Max()).To(BeZero())
+		g.Expect(r.Sent).To(BeEquivalentTo(5000))
+		g.Expect(ticks).To(BeNumerically("<=", 3))
+	})
+}
+
+func TestMistakesInPhases(t *testing.T) {
+	generator := newGenerator(t, Options{BaseURL: "http://127.0.0.1:1"}, fineSleep)
+	for name, tc := range map[string]struct {
+		phase Phase
+		says  string
+	}{
+		"no schedule": {Phase{Name: "p", Source: asking("/")}, "no segments"},
+		"no source":   {Phase{Name: "p", Schedule: schedule.Constant(1, time.Second)}, "no source"},
+		"no slash":    {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Source: asking("@evil.example/")}, "slash"},
+		"no address":  {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Source: asking("/%zz")}, "test"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			r, err := generator.Run(context.Background(), tc.phase)
+			g.Expect(err).To(MatchError(ContainSubstring(tc.says)))
+			g.Expect(r.Sent).To(BeZero())
+		})
+	}
+}
+
+func TestMistakesInOptions(t *testing.T) {
+	for name, tc := range map[string]struct {
+		opts Options
+		says string
+	}{
+		"address": {Options{BaseURL: "target.example"}, "base address"},
+		"workers": {Options{BaseURL: "http://a", Workers: -1}, "workers"},
+		"many":    {Options{BaseURL: "http://a", Workers: MaxWorkers + 1}, "workers"},
+		"timeout": {Options{BaseURL: "http://a", Timeout: -1}, "timeout"},
+		"body":    {Options{BaseURL: "http://a", MaxBody: -1}, "body"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := New(tc.opts)
+			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(tc.says)))
+		})
+	}
+}

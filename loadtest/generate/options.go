@@ -1,0 +1,104 @@
+package generate
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/client"
+)
+
+// Defaults of Options.
+const (
+	DefaultWorkers = 2048
+	DefaultTimeout = 30 * time.Second
+	DefaultMaxBody = client.DefaultMaxBody
+)
+
+// MaxWorkers bounds Options.Workers: each takes a connection.
+const MaxWorkers = 65_536
+
+// Options say where the target is and how it is loaded. Only BaseURL is
+// required; zero means the default.
+type Options struct {
+	// BaseURL is the target's address, as client.Options has it. Requests, and
+	// the keys that they carry, go nowhere else: no redirect is followed.
+	BaseURL string
+	// TLSConfig is as in client.Options.
+	TLSConfig *tls.Config
+	// Transport replaces the network, TLSConfig included. It must honour the
+	// request's context.
+	Transport http.RoundTripper
+
+	// Workers is the most requests in flight, and so the most connections. When
+	// all wait for answers, requests go out late, or not at all if the phase ends
+	// meanwhile; both are counted.
+	Workers int
+	Timeout time.Duration // for one request, from its sending to the last byte of the answer
+	MaxBody int64         // bytes of a body that are read; an answer that is longer has failed
+
+	// Raw receives the results in Vegeta's own encoding, which `vegeta report`
+	// and `vegeta plot` read; nil for none. There, too, the timestamp is when a
+	// request was due and the latency counts from then. Bodies are left out, and
+	// of the headers of the answers all but a few.
+	Raw io.Writer
+	// Tick is called about ten times a second while a phase runs, and once at its
+	// end, from one goroutine. When it is slow, figures are left out.
+	Tick func(Live)
+}
+
+func (o Options) withDefaults() (Options, error) {
+	// The client knows what a base address and a TLS configuration must be.
+	_, err := client.New(client.Options{BaseURL: o.BaseURL, TLSConfig: o.TLSConfig, Transport: o.Transport})
+	wrong := []error{err}
+	if o.Workers < 0 || o.Workers > MaxWorkers {
+		wrong = append(wrong, fmt.Errorf("generate: %d workers: want 1 to %d, or 0 for the default of %d", o.Workers, MaxWorkers, DefaultWorkers))
+	}
+	if o.Timeout < 0 {
+		wrong = append(wrong, fmt.Errorf("generate: the timeout is %s: want more than 0, or 0 for the default of %s", o.Timeout, DefaultTimeout))
+	}
+	if o.MaxBody < 0 {
+		wrong = append(wrong, fmt.Errorf("generate: at most %d bytes of a body: want more than 0, or 0 for the default of %d", o.MaxBody, DefaultMaxBody))
+	}
+	if o.Workers == 0 {
+		o.Workers = DefaultWorkers
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = DefaultMaxBody
+	}
+	if o.Transport == nil {
+		o.Transport = newTransport(o)
+	}
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	return o, errors.Join(wrong...)
+}
+
+// newTransport speaks HTTP/1.1 over connections that are kept: one for each
+// request in flight. With HTTP/2, one connection would carry them all, and its
+// windows would shape the figures.
+func newTransport(o Options) *http.Transport {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	dialer := &net.Dialer{Timeout: o.Timeout}
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        o.TLSConfig.Clone(), // nil stays nil
+		TLSHandshakeTimeout:    o.Timeout,
+		Protocols:              &protocols,
+		DisableCompression:     true, // bytes are counted as they come over the wire
+		MaxConnsPerHost:        o.Workers,
+		MaxIdleConns:           o.Workers,
+		MaxIdleConnsPerHost:    o.Workers,
+		MaxResponseHeaderBytes: 256 << 10,
+		IdleConnTimeout:        4 * time.Second, // as the client's: servers close after 5 s
+	}
+}

@@ -1,0 +1,275 @@
+package generate
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/spec"
+)
+
+// few is a phase of twenty requests, quickly sent.
+func few(q Request) Phase {
+	return Phase{Name: "few", Schedule: schedule.Constant(200, 100*time.Millisecond), Source: func(uint64) Request { return q }}
+}
+
+func TestWhatGoesOverTheWire(t *testing.T) {
+	g := NewWithT(t)
+	var mu sync.Mutex
+	var seen []*http.Request
+	var bodies []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		seen, bodies = append(seen, r), append(bodies, string(body))
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write([]byte("hello"))
+	}))
+	defer server.Close()
+	generator := newGenerator(t, Options{BaseURL: server.URL + "/prefix/"}, fineSleep)
+	r := run(t, generator, few(Request{Label: "post", Method: "POST", Path: "/a%2Fb?limit=10&x=%20y", Body: []byte(`{"a":1}`), Key: client.Key{Name: "main", Token: "secret-token"}}))
+	g.Expect(seen).To(HaveLen(20))
+	for i, q := range seen {
+		g.Expect(q.Method).To(Equal("POST"))
+		g.Expect(q.RequestURI).To(Equal("/prefix/a%2Fb?limit=10&x=%20y"))
+		g.Expect(q.ProtoMajor).To(Equal(1))
+		g.Expect(bodies[i]).To(Equal(`{"a":1}`))
+		g.Expect(q.Header).To(Equal(http.Header{
+			"User-Agent": {client.UserAgent}, "Accept-Encoding": {"identity"}, "Content-Type": {"application/json"},
+			"Content-Length": {"7"}, "Authorization": {"Bearer secret-token"},
+		}))
+	}
+	g.Expect(r.Statuses).To(Equal(map[int]int64{201: 20}))
+	g.Expect(r.Count(measure.Accepted)).To(BeEquivalentTo(20))
+	g.Expect(r.Bytes).To(BeEquivalentTo(20 * len("hello")))
+	g.Expect(r.LabelNames()).To(Equal([]string{"post"}))
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			g := NewWithT(t)
+			var followed atomic.Int64
+			other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
+			defer other.Close()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, other.URL, status)
+			}))
+			defer server.Close()
+			generator := newGenerator(t, Options{BaseURL: server.URL}, fineSleep)
+			r := run(t, generator, few(Request{Path: "/", Key: client.Key{Token: "secret-token"}}))
+			g.Expect(followed.Load()).To(BeZero())
+			g.Expect(r.Statuses).To(Equal(map[int]int64{status: 20}))
+			g.Expect(r.Count(measure.Failed)).To(BeEquivalentTo(20))
+		})
+	}
+}
+
+func TestFailures(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := "http://" + closed.Addr().String()
+	_ = closed.Close()
+	wait := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/hang":
+			<-wait
+		case "/hang-in-body":
+			_, _ = w.Write([]byte("{"))
+			_ = http.NewResponseController(w).Flush()
+			<-wait
+		case "/cut":
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write([]byte("{"))
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		case "/close":
+			panic(http.ErrAbortHandler)
+		case "/long":
+			_, _ = w.Write(bytes.Repeat([]byte("x"), 2000))
+		case "/nonsense":
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_, _ = conn.Write([]byte("nonsense\r\n\r\n"))
+				_ = conn.Close()
+			}
+		}
+	}))
+	defer server.Close()
+	defer close(wait)
+	for name, tc := range map[string]struct {
+		base, path, failure string
+		status              int
+		bytes               int64
+	}{
+		"nobody listens":  {nobody, "/", measure.FailureRefused, 0, 0},
+		"no answer":       {server.URL, "/hang", measure.FailureTimeout, 0, 0},
+		"no whole answer": {server.URL, "/hang-in-body", measure.FailureTimeout, 200, 1},
+		"broken off":      {server.URL, "/cut", measure.FailureReset, 200, 1},
+		"closed":          {server.URL, "/close", measure.FailureReset, 0, 0},
+		"too long":        {server.URL, "/long", measure.FailureOther, 200, 1000},
+		"not HTTP":        {server.URL, "/nonsense", measure.FailureOther, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var taken, cut atomic.Int64
+			p := few(Request{Method: "POST", Path: tc.path})
+			p.Inspect = func(a inspect.Answer) {
+				taken.Add(1)
+				if a.Cut {
+					cut.Add(1)
+				}
+				a.Body.Release()
+			}
+			timeout := 20 * time.Second
+			if tc.failure == measure.FailureTimeout {
+				timeout = 600 * time.Millisecond
+			}
+			generator := newGenerator(t, Options{BaseURL: tc.base, Timeout: timeout, MaxBody: 1000}, fineSleep)
+			r := run(t, generator, p)
+			g.Expect(r.Sent).To(BeEquivalentTo(20))
+			g.Expect(r.Failures).To(Equal(map[string]int64{tc.failure: 20}))
+			g.Expect(r.Statuses).To(Equal(map[int]int64{tc.status: 20}))
+			g.Expect(r.Bytes).To(Equal(20 * tc.bytes))
+			g.Expect(r.Count(measure.Failed)).To(BeEquivalentTo(20))
+			if tc.status != 0 {
+				g.Expect(taken.Load()).To(BeEquivalentTo(20))
+			}
+			g.Expect(cut.Load()).To(Equal(taken.Load()), "no part of an answer is taken for the whole")
+		})
+	}
+}
+
+func TestTheInspectorGetsTheAnswers(t *testing.T) {
+	g := NewWithT(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, "answer to "+r.URL.RequestURI())
+	}))
+	defer server.Close()
+	var mu sync.Mutex
+	var taken []inspect.Answer
+	asked := Request{Path: "/a?b=c", Key: client.Key{Name: "main", Token: "secret-token"}, Asked: judge.Asked{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}}
+	p := few(asked)
+	p.Inspect = func(a inspect.Answer) {
+		mu.Lock()
+		defer mu.Unlock()
+		taken = append(taken, a)
+	}
+	run(t, newGenerator(t, Options{BaseURL: server.URL}, fineSleep), p)
+	g.Expect(taken).To(HaveLen(20))
+	for _, a := range taken {
+		g.Expect(string(a.Body.Bytes())).To(Equal("answer to /a?b=c"))
+		g.Expect(a.Status).To(Equal(429))
+		g.Expect(a.Header.Get("Retry-After")).To(Equal("1"))
+		g.Expect(a.Asked).To(Equal(asked.Asked))
+		g.Expect(a.Key).To(Equal(asked.Key))
+		g.Expect(a.Path).To(Equal("/a?b=c"))
+		g.Expect(a.Cut).To(BeFalse())
+	}
+}
+
+func TestTLS(t *testing.T) {
+	g := NewWithT(t)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	r := run(t, newGenerator(t, Options{BaseURL: server.URL, TLSConfig: &tls.Config{RootCAs: roots}}, fineSleep), few(Request{Path: "/"}))
+	g.Expect(r.Count(measure.Accepted)).To(BeEquivalentTo(20))
+	_, err := New(Options{BaseURL: server.URL, TLSConfig: &tls.Config{InsecureSkipVerify: true}})
+	g.Expect(err).To(MatchError(ContainSubstring("verification")))
+}
+
+// What the server counts and what the recording counts are the same, with a few
+// of each status.
+func TestCountsAreTheServers(t *testing.T) {
+	g := NewWithT(t)
+	statuses := []int{200, 200, 200, 429, 500}
+	var next atomic.Int64
+	var mu sync.Mutex
+	counted := map[int]int64{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		status := statuses[next.Add(1)%int64(len(statuses))]
+		mu.Lock()
+		counted[status]++
+		mu.Unlock()
+		w.WriteHeader(status)
+	}))
+	defer server.Close()
+	r := run(t, newGenerator(t, Options{BaseURL: server.URL}, fineSleep), Phase{Name: "p", Schedule: schedule.Constant(1000, 300*time.Millisecond), Source: asking("/")})
+	g.Expect(r.Statuses).To(Equal(counted))
+	g.Expect(r.Sent).To(Equal(next.Load()))
+	g.Expect(r.Count(measure.Accepted)).To(Equal(counted[200]))
+	g.Expect(r.Count(measure.Limited)).To(Equal(counted[429]))
+	g.Expect(r.Count(measure.Failed)).To(Equal(counted[500]))
+}
+
+func TestCalibrate(t *testing.T) {
+	g := NewWithT(t)
+	var inspected atomic.Int64
+	c, err := Calibrate(context.Background(), CalibrationOptions{Body: bytes.Repeat([]byte("x"), 5000), Rate: 50, Child: again(t, nullFlag),
+		Inspect: func(a inspect.Answer) { inspected.Add(1); a.Body.Release() }})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.Ceiling).To(BeNumerically(">", 100))
+	g.Expect(c.Rate).To(Equal(50.0))
+	g.Expect(c.Lag.Samples).To(BeNumerically(">", 0))
+	g.Expect(c.CPU).To(BeNumerically(">", 0))
+	g.Expect(c.Shared).To(BeFalse())
+	g.Expect(c.Bytes).To(Equal(5000))
+	g.Expect(inspected.Load()).To(BeNumerically(">", 50))
+
+	busy := measure.Recording{Plan: measure.Plan{Duration: 2500 * time.Millisecond}, Series: []measure.Second{{At: 0, Asked: 10}, {At: 2, Asked: int64(c.Ceiling / 2)}}}
+	limited, why := c.Limits(busy)
+	g.Expect(limited).To(BeTrue())
+	g.Expect(why).To(And(ContainSubstring("this generator"), ContainSubstring("5000 bytes")))
+	busy.Duration = 3 * time.Second // the last second is a whole one then
+	limited, why = c.Limits(busy)
+	g.Expect(limited).To(BeFalse(), why)
+
+	_, err = Calibrate(context.Background(), CalibrationOptions{Child: []string{"/does/not/exist"}})
+	g.Expect(err).To(MatchError(ContainSubstring("null server")))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = Calibrate(ctx, CalibrationOptions{})
+	g.Expect(err).To(MatchError(context.Canceled))
+}
+
+func TestNullServerInThisProcess(t *testing.T) {
+	g := NewWithT(t)
+	base, stop, err := startNull(context.Background(), CalibrationOptions{Body: []byte("hello")})
+	g.Expect(err).NotTo(HaveOccurred())
+	answer, err := http.Get(base)
+	g.Expect(err).NotTo(HaveOccurred())
+	body, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(body)).To(Equal("hello"))
+	stop()
+	_, err = http.Get(base)
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(strings.Contains(base, "127.0.0.1")).To(BeTrue())
+}

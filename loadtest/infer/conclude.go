@@ -1,0 +1,156 @@
+package infer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"outreach.example/conformance/loadtest/infer/family"
+)
+
+// sure is the confidence of what is left when everything else is contradicted.
+// The grid test holds it: at most 1 % of such answers are wrong.
+const sure = 0.99
+
+// loose is how far apart the ends of an interval may be for its middle to be
+// called an estimate.
+const loose = 1.25
+
+// layer says what the fits leave. The error is what ended the search.
+func (s *search) layer(end error) Layer {
+	if len(s.fits) == 0 {
+		return unexplained(s, end)
+	}
+	l := layerOf(s.fits)
+	if slow, trips := s.fits[0], 4*s.trip; !l.Kind.Known() && slices.IndexFunc(s.fits, func(f family.Fit) bool { _, high := f.Window(); return high > trips }) < 0 {
+		l.Kind = Answer{OneOf: l.Kind.OneOf, Why: fmt.Sprintf("its window is under four round trips (%s): too short to be told apart; %s", slow.High, l.Kind.Why)}
+	}
+	if end != nil && !l.Kind.Known() {
+		l.Kind.Why += "; stopped by " + reason(s, end)
+	}
+	return l
+}
+
+func reason(s *search, end error) string {
+	if errors.Is(end, errBudget) {
+		return s.stopped
+	}
+	return end.Error()
+}
+
+// unexplained is the layer when nothing fits.
+func unexplained(s *search, end error) Layer {
+	why := "stopped by " + fmt.Sprint(end)
+	switch {
+	case errors.Is(end, errForeign):
+		why = "no known kind of limiter explains all that was seen: other traffic on the key, several layers at once, nodes that count apart, random shedding, or an unknown kind"
+	case errors.Is(end, errBudget):
+		why = "stopped by " + s.stopped + " before the limiter was understood"
+	}
+	return Layer{
+		Kind: Answer{Why: why}, CountsRefused: Answer{Why: why},
+		Limit:  Estimate{Unit: "requests", High: float64(s.burst), Why: fmt.Sprintf("%s; %d requests passed before the first refusal", why, s.burst)},
+		Window: Estimate{Unit: "s", Why: why}, Rate: Estimate{Unit: "requests/s", Why: why},
+	}
+}
+
+// layerOf says what fits have in common.
+func layerOf(fits []family.Fit) Layer {
+	var l Layer
+	limits, windows, rates := newRange(), newRange(), newRange()
+	var kinds []string
+	counting := map[bool]bool{}
+	for _, f := range fits {
+		limits.add(float64(f.Limit), float64(f.Limit))
+		low, high := f.Window()
+		if high == family.Unbounded {
+			windows.add(low.Seconds(), math.Inf(1))
+		} else {
+			windows.add(low.Seconds(), high.Seconds())
+		}
+		rates.add(f.Rate())
+		if !slices.Contains(kinds, string(f.Kind)) {
+			kinds = append(kinds, string(f.Kind))
+		}
+		if f.Kind != family.Aligned && f.Kind != family.First {
+			counting[f.Counting] = true
+		}
+	}
+	slices.Sort(kinds)
+	if len(kinds) == 1 {
+		l.Kind = Answer{Value: kinds[0], Confidence: sure, Why: "every other kind is contradicted"}
+	} else {
+		l.Kind = Answer{OneOf: kinds, Why: "more than one kind explains all that was seen"}
+	}
+	l.Limit = limits.estimate("requests", 1)
+	l.Window = windows.estimate("s", loose)
+	l.Rate = rates.estimate("requests/s", loose)
+	switch {
+	case len(counting) == 0:
+		l.CountsRefused = Answer{Why: "a fixed window begins anew whatever was refused: it makes no difference"}
+	case len(kinds) > 1 && len(counting) < 2 && slices.ContainsFunc(fits, func(f family.Fit) bool { return f.Kind == family.Aligned || f.Kind == family.First }):
+		l.CountsRefused = Answer{Why: "it depends on the kind"}
+	case counting[true] && counting[false]:
+		l.CountsRefused = Answer{OneOf: []string{"yes", "no"}, Why: "both explain all that was seen"}
+	case counting[true]:
+		l.CountsRefused = Answer{Value: "yes", Confidence: sure, Why: "the contrary is contradicted"}
+	default:
+		l.CountsRefused = Answer{Value: "no", Confidence: sure, Why: "the contrary is contradicted"}
+	}
+	return l
+}
+
+// bounds is the hull of intervals.
+type bounds struct{ low, high float64 }
+
+func newRange() bounds { return bounds{math.Inf(1), math.Inf(-1)} }
+
+func (b *bounds) add(low, high float64) {
+	b.low, b.high = min(b.low, low), max(b.high, high)
+}
+
+// estimate is the middle, if the ends are close enough.
+func (b bounds) estimate(unit string, closeness float64) Estimate {
+	e := Estimate{Unit: unit, Low: b.low, High: b.high}
+	if math.IsInf(b.high, 1) {
+		e.High = 0
+		e.Why = fmt.Sprintf("at least %.4g %s; nothing seen bounds it from above", b.low, unit)
+		return e
+	}
+	if b.high > closeness*b.low {
+		e.Why = fmt.Sprintf("from %.4g to %.4g %s; it could not be narrowed down", b.low, b.high, unit)
+		return e
+	}
+	e.Known, e.Value, e.Confidence = true, (b.low+b.high)/2, sure
+	e.Why = "no observation contradicts the interval, and some contradict every other value"
+	return e
+}
+
+// noLimit says how far the probing went without a refusal.
+func (s *search) noLimit() (Answer, *Beyond) {
+	passed, elapsed := count(s.seen, family.Accepted), s.now()
+	beyond := beyond(passed, s.burst, elapsed)
+	if slope, ok := s.ramps(); ok {
+		return Answer{Value: Queued, Confidence: 0.9, Why: fmt.Sprintf(
+			"no request was refused, but the answers to a group came one after the other, %.4g a second: a limiter that queues, or a server at its capacity; these look the same", slope)}, beyond
+	}
+	return Answer{Value: NoLimit, Confidence: 1, Why: "no request was refused: " + beyond.Why}, beyond
+}
+
+func beyond(passed, burst int, elapsed time.Duration) *Beyond {
+	b := &Beyond{Burst: burst, Seconds: elapsed.Seconds()}
+	if elapsed > 0 {
+		b.Sustained = float64(passed) / elapsed.Seconds()
+	}
+	b.Why = fmt.Sprintf("burst > %d, sustained > %.4g requests/s for %.3g s", burst, b.Sustained, b.Seconds)
+	return b
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

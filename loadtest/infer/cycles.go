@@ -1,0 +1,179 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"outreach.example/conformance/loadtest/infer/family"
+)
+
+// cycle is one drain, what other subjects were told meanwhile, and the wait
+// until a request passed again.
+type cycle struct {
+	low, high time.Duration // the wait lies between; high is 0 if none passed
+	promised  time.Duration // by the first refusal; -1: nothing
+	kept      bool          // the promise of the last refusal was kept
+	tried     bool          // it could be told
+}
+
+// observeCycles drains the limiter several times for scope, Retry-After and
+// recovery.
+func (s *search) observeCycles() error {
+	if err := s.control(); err != nil {
+		return err
+	}
+	for range s.options.Drains {
+		s.next("drain and recover")
+		if err := s.drain(); err != nil {
+			return err
+		}
+		if err := s.sandwiches(); err != nil {
+			return err
+		}
+		if err := s.recover(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// control asks each other subject once while nothing is used up.
+func (s *search) control() error {
+	s.next("other subjects at rest")
+	if err := s.sleep(times(s.scale, 1.25)); err != nil {
+		return err
+	}
+	for _, other := range Others() {
+		if !s.wire.has(other) {
+			continue
+		}
+		seen, err := s.send(other, 1)
+		if err != nil {
+			return err
+		}
+		s.controls[other] = seen[0].verdict
+	}
+	return nil
+}
+
+// sandwiches asks each other subject amid requests of Main. It tells something
+// only if Main was refused before and after, that is, every time.
+func (s *search) sandwiches() error {
+	for _, other := range Others() {
+		if s.controls[other] != family.Accepted || !s.wire.has(other) {
+			continue
+		}
+		seen, err := s.shoot([]Shot{{Subject: Main}, {Subject: Main}, {Subject: other}, {Subject: Main}, {Subject: Main}})
+		if err != nil {
+			return err
+		}
+		refused := 0
+		for _, r := range seen {
+			if r.subject == Main && r.verdict == family.Refused {
+				refused++
+			}
+		}
+		if inner := seen[2].verdict; refused == 4 && inner != family.Unknown {
+			t := s.tally[other]
+			t.asked++
+			if inner == family.Refused {
+				t.refused++
+			}
+			s.tally[other] = t
+		}
+	}
+	return nil
+}
+
+// recover asks single requests until one passes, and keeps what Retry-After
+// said on the way.
+func (s *search) recover() error {
+	last := s.lastRefusal()
+	c := cycle{promised: promise(last)}
+	began := last
+	for {
+		wait := s.nextPoll()
+		if end := last.received + promise(last); promise(last) >= 0 && end > s.now() && (end < wait || s.onlyCounting()) {
+			wait = end
+		}
+		if err := s.sleepUntil(wait); err != nil {
+			return err
+		}
+		seen, err := s.send(Main, 1)
+		if err != nil {
+			return err
+		}
+		probe := seen[0]
+		over := promise(last) >= 0 && probe.sent >= last.received+promise(last)
+		switch probe.verdict {
+		case family.Refused:
+			if over {
+				c.tried, c.kept = true, false
+			}
+			c.low = probe.sent - began.received
+			last = probe
+		case family.Accepted:
+			if promise(last) >= 0 && !c.tried {
+				c.tried, c.kept = true, true
+			}
+			c.low, c.high = max(0, c.low), probe.received-began.sent
+			s.cycles = append(s.cycles, c)
+			return nil
+		case family.Unknown:
+		}
+	}
+}
+
+// onlyCounting tells that every refused request prolongs the wait.
+func (s *search) onlyCounting() bool {
+	return !slices.ContainsFunc(s.fits, func(f family.Fit) bool { return !f.Counting })
+}
+
+// lastRefusal is the latest refusal of Main.
+func (s *search) lastRefusal() record {
+	for i := len(s.seen) - 1; i >= 0; i-- {
+		if s.seen[i].subject == Main && s.seen[i].verdict == family.Refused {
+			return s.seen[i]
+		}
+	}
+	return record{}
+}
+
+// promise is what Retry-After says; -1 if nothing.
+func promise(r record) time.Duration {
+	if r.claims.RetryAfter == nil {
+		return -1
+	}
+	return *r.claims.RetryAfter
+}
+
+// recoveryTime is how long Main was shut out after a drain.
+func (s *search) recoveryTime() Estimate {
+	e := Estimate{Unit: "s"}
+	if len(s.cycles) == 0 {
+		e.Why = "no drain was followed to its end"
+		return e
+	}
+	var middles []float64
+	hull := newRange()
+	for _, c := range s.cycles {
+		middles = append(middles, (c.low+c.high).Seconds()/2)
+		hull.add(c.low.Seconds(), c.high.Seconds())
+	}
+	slices.Sort(middles)
+	e.Value, e.Low, e.High = middles[len(middles)/2], hull.low, hull.high
+	if len(s.cycles) < leastCycles {
+		e.Why = fmt.Sprintf("only %s followed; %d are the least", plural(len(s.cycles), "drain"), leastCycles)
+		return e
+	}
+	e.Known = true
+	// The chance that the median lies outside all of n draws is 2^(1-n).
+	e.Confidence = 1 - math.Pow(2, float64(1-len(s.cycles)))
+	e.Why = fmt.Sprintf("median of %d drains; the interval holds all of them", len(s.cycles))
+	return e
+}
+
+// leastCycles is the fewest drains that something is concluded from.
+const leastCycles = 5

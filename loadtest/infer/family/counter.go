@@ -1,0 +1,149 @@
+package family
+
+import "math"
+
+// A sliding counter estimates: what the former window counted, times the share
+// of it that the last window's length still covers, plus what this one counted.
+// A request passes if the estimate with it is at most the limit.
+
+// fitCounter fits such a counter.
+func (l *Log) fitCounter(f Fit, work *int) (Fit, bool) {
+	low, ok := l.latestFull(f)
+	if !ok {
+		return Fit{}, false
+	}
+	low /= 2 // the limit-th latest request is at most two windows old
+	f, ok = f.within(low, min(leastDistance(minimal(l.spans(f.Limit+1))), l.longestWindow(f)))
+	if !ok || f.High == Unbounded {
+		return f, ok
+	}
+	if l.tooMany(f.Limit, int64(f.Low)) {
+		return Fit{}, false
+	}
+	c := &counterCheck{log: l, limit: float64(f.Limit), counting: f.Counting, questions: l.questions(f.Counting)}
+	p := plane{phase: span{float64(f.PhaseLow), float64(f.PhaseHigh)}, window: f.windows(), resolution: l.resolution(), work: work}
+	if p.phase.width() == 0 {
+		p.phase = span{float64(l.start), float64(l.start) + p.window.high}
+	}
+	p.windows = max(1, float64(l.end()-l.start)/p.window.low)
+	p, ok = searchPlane(p, c.refutes)
+	if !ok {
+		return Fit{}, false
+	}
+	return p.fit(f)
+}
+
+// tooMany tells that more were accepted in a short time than even the former
+// window's weight allows.
+func (l *Log) tooMany(limit int, window int64) bool {
+	for _, n := range []int{limit + 1, limit + 2, limit + limit/20 + 1, limit + limit/5 + 1, limit + limit/2 + 1, 2*limit + 1} {
+		if short := l.shortestSpan(n); short < window && float64(n)*(1-float64(short)/float64(window)) > float64(limit) {
+			return true
+		}
+	}
+	return false
+}
+
+// questions are the observations that decide: the estimate falls while nothing
+// is accepted, so that the last of a run of refusals asks the most, and rises
+// with each accepted one, so that the last of a run of these does.
+// Where refused requests count, it is the groups of them that ask.
+func (l *Log) questions(counting bool) []question {
+	var out []question
+	if counting {
+		for _, g := range l.refusalGroups() {
+			out = append(out, question{Observation{Sent: g.low, Received: g.high, Verdict: Refused}, g})
+		}
+	}
+	for i, o := range l.observations {
+		if o.Verdict == Unknown || o.Excused || counting && o.Verdict == Refused {
+			continue
+		}
+		last := i+1 == len(l.observations)
+		if last || l.observations[i+1].Verdict != o.Verdict || l.observations[i+1].Sent-o.Sent > 4*l.roundTrip {
+			out = append(out, question{Observation: o})
+		}
+	}
+	return out
+}
+
+type question struct {
+	Observation
+	group group // of a refusal, where refused requests count
+}
+
+type counterCheck struct {
+	log       *Log
+	limit     float64
+	counting  bool
+	questions []question
+}
+
+// refutes tells whether one answer contradicts every point of the box. What
+// refuted one box is asked first of the next.
+func (c *counterCheck) refutes(p plane) bool {
+	for i, q := range c.questions {
+		if c.contradicts(p, q) {
+			copy(c.questions[1:i+1], c.questions[:i])
+			c.questions[0] = q
+			return true
+		}
+	}
+	return false
+}
+
+// contradicts tells whether no window that may have held the decision explains it.
+func (c *counterCheck) contradicts(p plane, o question) bool {
+	first := math.Ceil((float64(o.Sent) - p.phase.high) / p.window.high)
+	if float64(o.Sent) < p.phase.high {
+		first = math.Ceil((float64(o.Sent) - p.phase.high) / p.window.low)
+	}
+	for k := first - 1; ; k++ {
+		began := p.boundary(k)
+		ended := p.boundary(k + 1)
+		if began.low > float64(o.Received) {
+			return true
+		}
+		if ended.high < float64(o.Sent) {
+			continue
+		}
+		if c.explains(p, o, p.boundary(k-1), began) {
+			return false
+		}
+	}
+}
+
+// boundary is where the k-th boundary lies.
+func (p plane) boundary(k float64) span {
+	if k < 0 {
+		return span{p.phase.low + k*p.window.high, p.phase.high + k*p.window.low}
+	}
+	return span{p.phase.low + k*p.window.low, p.phase.high + k*p.window.high}
+}
+
+// explains tells whether o may have been decided in the window that began
+// there, after a former one.
+func (c *counterCheck) explains(p plane, o question, former, began span) bool {
+	if o.Verdict == Accepted {
+		share := clip(1 - (float64(o.Received)-began.low)/p.window.low)
+		counted := &c.log.certain
+		both := counted.within(ceil(former.high), o.Received)
+		current := counted.within(ceil(began.high), o.Received)
+		if c.counting {
+			// All that were answered before, and itself.
+			both = max(both, c.log.answered.within(ceil(former.high), o.Sent)+1)
+			current = max(current, c.log.answered.within(ceil(began.high), o.Sent)+1)
+		}
+		return share*float64(both)+(1-share)*float64(current) <= c.limit+1e-9
+	}
+	share := clip(1 - (float64(o.Sent)-began.high)/p.window.high)
+	possible := &c.log.possible
+	if c.counting {
+		possible = &c.log.all
+	}
+	both := possible.atMostWithin(floor(former.low), o.Received) - o.group.since(floor(former.low))
+	current := possible.atMostWithin(floor(began.low), o.Received) - o.group.since(floor(began.low))
+	return share*float64(both)+(1-share)*float64(current)+1 > c.limit-1e-9
+}
+
+func clip(share float64) float64 { return min(1, max(0, share)) }

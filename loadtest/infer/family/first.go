@@ -1,0 +1,95 @@
+package family
+
+import "math"
+
+// Windows that open with the first request after the former one ended. Each
+// opening is known as an interval, and leads to the next one.
+
+// fitFirst fits such windows.
+func (l *Log) fitFirst(f Fit, work *int) (Fit, bool) {
+	low, ok := l.latestFull(f)
+	if !ok {
+		return Fit{}, false
+	}
+	runs := l.spans(f.Limit + 1)
+	if len(runs) == 0 {
+		return f.within(low, math.MaxInt64)
+	}
+	// One of the first limit+1 accepted requests came after the first window.
+	f, ok = f.within(low, min(runs[0].high-l.possible.sent[0], l.longestWindow(f)))
+	if !ok {
+		return Fit{}, false
+	}
+	p := plane{window: f.windows(), windows: 1, resolution: l.resolution(), work: work}
+	p, ok = searchPlane(p, func(b plane) bool {
+		return l.refutesFirst(f.Limit, runs, floor(b.window.low), ceil(b.window.high))
+	})
+	if !ok {
+		return Fit{}, false
+	}
+	return f.within(floor(p.window.low), ceil(p.window.high))
+}
+
+// windows is the range of the window.
+func (f Fit) windows() span { return span{max(1, float64(f.Low)), float64(f.High)} }
+
+// resolution is how finely it is worth looking for a parameter.
+func (l *Log) resolution() float64 { return max(float64(l.roundTrip)/8, 1000) }
+
+// refutesFirst tells whether no window from w1 to w2 explains the log.
+func (l *Log) refutesFirst(limit int, runs []interval, w1, w2 int64) bool {
+	low, high := l.possible.sent[0], l.certain.received[0]
+	from := l.start // requests sent from here on do not belong to an earlier window
+	accept, refusal, candidate := 0, 0, 0
+	for {
+		endLow, endHigh := low+w1, high+w2
+		for accept < len(l.accepts) && l.accepts[accept].Sent < from {
+			accept++
+		}
+		nextBy := int64(math.MaxInt64) // the next window was open by then
+		if accept < len(runs) {
+			nextBy = runs[accept].high // the last of limit+1 requests, at the latest, came after the end
+		}
+		endHigh = min(endHigh, nextBy)
+		// A refusal soon after the end, with too few accepted since, belongs before it.
+		for ; refusal < len(l.refusals); refusal++ {
+			o := l.refusals[refusal]
+			if o.Sent < endLow {
+				continue
+			}
+			if l.possible.atMostWithin(endLow, o.Received) >= limit {
+				break
+			}
+			endLow = o.Sent
+		}
+		if endLow > endHigh {
+			return true
+		}
+		for candidate < len(l.observations) && (l.observations[candidate].Verdict == Refused || l.observations[candidate].Received < endLow) {
+			candidate++
+		}
+		if candidate == len(l.observations) {
+			return false
+		}
+		low = max(endLow, l.observations[candidate].Sent)
+		next := l.firstAcceptSince(endHigh, accept)
+		high = min(nextBy, next)
+		if high == math.MaxInt64 {
+			return false
+		}
+		if low > high {
+			return true
+		}
+		from = endHigh
+	}
+}
+
+// firstAcceptSince is the time by which a request sent at t or later was accepted.
+func (l *Log) firstAcceptSince(t int64, from int) int64 {
+	for i := from; i < len(l.accepts); i++ {
+		if l.accepts[i].Sent >= t {
+			return l.accepts[i].Received
+		}
+	}
+	return math.MaxInt64
+}

@@ -1,0 +1,108 @@
+package family
+
+import (
+	"math"
+	"time"
+)
+
+// Kind names a family.
+type Kind string
+
+// The families. A token bucket and GCRA are the same from outside.
+const (
+	Bucket  Kind = "token-bucket"
+	Aligned Kind = "fixed-window"
+	First   Kind = "first-request-window"
+	Sliding Kind = "sliding-log"
+	Counter Kind = "sliding-counter"
+)
+
+// Fit is one family with one limit, and the parameters that nothing contradicts.
+type Fit struct {
+	Kind Kind
+	// Counting: refused requests count. Fixed windows are alike either way, and
+	// stand for both with Counting false.
+	Counting bool
+	Limit    int // of the window; the capacity of a bucket
+	// Low and High bound the window; for a bucket the time to refill one request.
+	Low, High time.Duration
+	// PhaseLow and PhaseHigh bound one boundary of a window that follows the
+	// clock, in the log's time.
+	PhaseLow, PhaseHigh time.Duration
+}
+
+// Window is the time in which Limit requests pass; for a bucket the time to fill it.
+func (f Fit) Window() (low, high time.Duration) {
+	if f.Kind == Bucket {
+		if f.High >= Unbounded/time.Duration(f.Limit) {
+			return f.Low * time.Duration(f.Limit), Unbounded
+		}
+		return f.Low * time.Duration(f.Limit), f.High * time.Duration(f.Limit)
+	}
+	return f.Low, f.High
+}
+
+// Rate is what passes in the long run, in requests a second.
+func (f Fit) Rate() (low, high float64) {
+	n := float64(f.Limit)
+	if f.Kind == Bucket {
+		n = 1
+	}
+	return n / f.High.Seconds(), n / f.Low.Seconds()
+}
+
+// Unbounded is the High of a window that nothing bounds from above.
+const Unbounded = time.Duration(math.MaxInt64)
+
+// Fits returns what the log leaves possible. Without a refusal there is nothing
+// to say, and with all families contradicted nothing is left: both are nil.
+func Fits(l *Log) []Fit {
+	if len(l.refusals) == 0 {
+		return nil
+	}
+	var start []Fit
+	for limit := l.mostPossible(); limit >= 1; limit-- {
+		for _, kind := range []Kind{Bucket, Sliding, Counter} {
+			start = append(start, Fit{Kind: kind, Limit: limit, High: Unbounded}, Fit{Kind: kind, Counting: true, Limit: limit, High: Unbounded})
+		}
+		start = append(start, Fit{Kind: Aligned, Limit: limit, High: Unbounded}, Fit{Kind: First, Limit: limit, High: Unbounded})
+	}
+	return Narrow(l, start)
+}
+
+// Narrow returns what a log leaves of fits that a beginning of it left.
+func Narrow(l *Log, fits []Fit) []Fit {
+	var left []Fit
+	work := mostBoxes
+	for _, f := range fits {
+		if f, ok := l.narrow(f, &work); ok {
+			left = append(left, f)
+		}
+	}
+	return left
+}
+
+func (l *Log) narrow(f Fit, work *int) (Fit, bool) {
+	switch f.Kind {
+	case Bucket:
+		return l.fitBucket(f)
+	case Sliding:
+		return l.fitSliding(f)
+	case First:
+		return l.fitFirst(f, work)
+	case Aligned:
+		return l.fitAligned(f, work)
+	default:
+		return l.fitCounter(f, work)
+	}
+}
+
+// mostPossible is the greatest limit that the first refusals allow: a request
+// is refused only after as many as the limit were let through.
+func (l *Log) mostPossible() int {
+	most := math.MaxInt
+	for _, o := range l.refusals {
+		most = min(most, max(l.possible.sentBy(o.Received), l.all.sentBy(o.Received)-1))
+	}
+	return most
+}

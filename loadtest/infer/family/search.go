@@ -1,0 +1,70 @@
+package family
+
+// The search for parameters halves boxes and throws away those that are
+// refuted as a whole. What it returns holds every point that is not refuted.
+
+// span is a range of a parameter.
+type span struct{ low, high float64 }
+
+func (s span) width() float64 { return s.high - s.low }
+
+func (s span) halves() (span, span) {
+	mid := s.low + s.width()/2
+	return span{s.low, mid}, span{mid, s.high}
+}
+
+func (s span) holds(t span) bool { return s.low <= t.low && t.high <= s.high }
+
+func (s span) hull(t span) span { return span{min(s.low, t.low), max(s.high, t.high)} }
+
+// mostBoxes bounds the work for one log. What is not decided by then counts
+// as possible.
+const mostBoxes = 6_000
+
+// plane is a box of windows and of the place of one boundary.
+type plane struct {
+	phase, window span
+	windows       float64 // how many windows the log reaches from that boundary
+	resolution    float64 // the width at which halving ends
+	work          *int    // boxes that may still be looked at
+}
+
+// done tells whether the box is too small to halve.
+func (p plane) done() bool {
+	return *p.work <= 0 || p.phase.width() <= p.resolution && p.window.width()*p.windows <= p.resolution
+}
+
+func (p plane) halves() (plane, plane) {
+	left, right := p, p
+	if p.window.width()*p.windows > p.phase.width() {
+		left.window, right.window = p.window.halves()
+	} else {
+		left.phase, right.phase = p.phase.halves()
+	}
+	return left, right
+}
+
+// searchPlane returns the hull of what is left of the box; ok is false if
+// nothing is.
+func searchPlane(p plane, refuted func(plane) bool) (found plane, ok bool) {
+	queue := []plane{p}
+	for len(queue) > 0 {
+		b := queue[0]
+		queue = queue[1:]
+		if ok && found.phase.holds(b.phase) && found.window.holds(b.window) {
+			continue
+		}
+		*p.work--
+		switch {
+		case refuted(b):
+		case !b.done():
+			left, right := b.halves()
+			queue = append(queue, left, right)
+		case !ok:
+			found, ok = b, true
+		default:
+			found.phase, found.window = found.phase.hull(b.phase), found.window.hull(b.window)
+		}
+	}
+	return found, ok
+}

@@ -1,0 +1,98 @@
+package family
+
+import (
+	"math"
+	"time"
+)
+
+// A sliding log allows limit requests in any span of the window. So limit+1
+// accepted ones span at least the window, and before a refusal the limit-th
+// latest one lies less than a window back.
+
+// fitSliding fits a log of the accepted requests, or a counting one of all.
+func (l *Log) fitSliding(f Fit) (Fit, bool) {
+	low, ok := l.latestFull(f)
+	if !ok {
+		return Fit{}, false
+	}
+	high := l.longestWindow(f)
+	if f.Counting {
+		high = min(high, l.shortestOfAll(f.Limit))
+	}
+	return f.within(low, high)
+}
+
+// shortestOfAll is the shortest interval that holds an accepted request and
+// limit requests, of whatever verdict, that were answered before it was sent.
+func (l *Log) shortestOfAll(limit int) int64 {
+	shortest := int64(math.MaxInt64)
+	for i, o := range l.observations {
+		if o.Verdict != Accepted {
+			continue
+		}
+		n, earliest := 0, int64(math.MaxInt64)
+		for j := i - 1; j >= 0 && n < limit; j-- {
+			if before := l.observations[j]; before.Received <= o.Sent && before.Verdict != Unknown {
+				n, earliest = n+1, before.Sent
+			}
+		}
+		if n == limit {
+			shortest = min(shortest, o.Received-earliest)
+		}
+	}
+	return shortest
+}
+
+// latestFull is the greatest time that must lie between a refusal and the
+// limit-th latest request before it; ok is false when some refusal had too few.
+func (l *Log) latestFull(f Fit) (low int64, ok bool) {
+	if f.Counting {
+		for _, g := range l.refusalGroups() {
+			t, ok := l.nthLatestOfAll(f.Limit, g)
+			if !ok {
+				return 0, false
+			}
+			low = max(low, g.low-t)
+		}
+		return low, true
+	}
+	for _, o := range l.refusals {
+		t, ok := l.possible.nthLatest(f.Limit, o)
+		if !ok {
+			return 0, false
+		}
+		low = max(low, o.Sent-t)
+	}
+	return low, true
+}
+
+// shortestSpan is the shortest interval that holds n accepted requests.
+func (l *Log) shortestSpan(n int) int64 {
+	shortest := int64(math.MaxInt64)
+	for _, s := range l.spans(n) {
+		shortest = min(shortest, s.high-s.low)
+	}
+	return shortest
+}
+
+// longestWindow bounds the window from above: m times the limit and one more
+// span m windows of a log, and m-1 of windows that begin anywhere.
+func (l *Log) longestWindow(f Fit) int64 {
+	longest := int64(math.MaxInt64)
+	for m := 1; m*f.Limit < len(l.accepts); m *= 2 {
+		whole := int64(m)
+		if f.Kind != Sliding {
+			whole--
+		}
+		if span := l.shortestSpan(m*f.Limit + 1); whole > 0 {
+			longest = min(longest, span/whole+1)
+		}
+	}
+	return longest
+}
+
+// within narrows the window.
+func (f Fit) within(low, high int64) (Fit, bool) {
+	f.Low, f.High = max(f.Low, time.Duration(low)), min(f.High, time.Duration(high))
+	return f, f.Low <= f.High
+}

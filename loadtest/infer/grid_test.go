@@ -1,0 +1,194 @@
+package infer
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/refserver/limiter"
+)
+
+// gridKinds are the limiters of the grid, as limiter.Parse reads them.
+var gridKinds = []string{
+	"token-bucket:%d/%s", "fixed-window:%d/%s", "fixed-window:%d/%s:from-first", "sliding-log:%d/%s", "sliding-counter:%d/%s",
+	"token-bucket:%d/%s,count-refused", "sliding-log:%d/%s,count-refused", "sliding-counter:%d/%s,count-refused",
+}
+
+// gridCase is one limiter and one network.
+type gridCase struct {
+	kind   string
+	limit  int
+	window time.Duration
+	trip   time.Duration
+	seed   uint64
+}
+
+func (c gridCase) config(t testing.TB) limiter.Config {
+	t.Helper()
+	scopes := []limiter.Scope{limiter.PerWorkspace, limiter.PerKey, limiter.PerOperation, limiter.PerAddress}
+	config, err := limiter.Parse(fmt.Sprintf(c.kind, c.limit, c.window) + ",headers,scope=" + string(scopes[c.seed%4]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func (c gridCase) String() string {
+	return fmt.Sprintf(c.kind+" at %s seed %d", c.limit, c.window, c.trip, c.seed)
+}
+
+// grid is every kind with limits, windows and round trips.
+func grid(limits []int, windows, trips []time.Duration) []gridCase {
+	var cases []gridCase
+	for _, kind := range gridKinds {
+		for _, limit := range limits {
+			for _, window := range windows {
+				for _, trip := range trips {
+					cases = append(cases, gridCase{kind, limit, window, trip, uint64(len(cases))})
+				}
+			}
+		}
+	}
+	return cases
+}
+
+// score is how a case went.
+type score struct {
+	gridCase
+	right, limit, window, counting, scope bool // known and true
+	wrong                                 []string
+	requests, windows                     float64 // in limits and windows
+	took                                  time.Duration
+	result                                Result
+}
+
+// judge compares a result with the truth.
+func judge(c gridCase, config limiter.Config, r Result) score {
+	s := score{gridCase: c, result: r}
+	if r.Verdict.Value != RateLimited || len(r.Layers) != 1 {
+		if r.Verdict.Known() {
+			s.wrong = append(s.wrong, "verdict "+r.Verdict.Value)
+		}
+		return s
+	}
+	layer := r.Layers[0]
+	check := func(what string, known, true_ bool) bool {
+		if known && !true_ {
+			s.wrong = append(s.wrong, what)
+		}
+		return known && true_
+	}
+	kind := map[limiter.Kind]string{limiter.TokenBucket: TokenBucket, limiter.FixedWindow: AlignedWindow, limiter.SlidingLog: SlidingLog, limiter.SlidingCounter: SlidingCounter}[config.Layers[0].Kind]
+	if config.Layers[0].FromFirst {
+		kind = FirstWindow
+	}
+	s.right = check("kind "+layer.Kind.Value, layer.Kind.Known(), layer.Kind.Value == kind)
+	s.limit = check(fmt.Sprint("limit ", layer.Limit.Value), layer.Limit.Known, layer.Limit.Value == float64(c.limit))
+	true_ := c.window.Seconds()
+	check(fmt.Sprintf("window in %g..%g", layer.Window.Low, layer.Window.High), layer.Window.Known, layer.Window.Low <= true_ && true_ <= layer.Window.High)
+	s.window = layer.Window.Known && math.Abs(layer.Window.Value/true_-1) <= 0.01
+	counting := "no"
+	if config.CountRefused {
+		counting = "yes"
+	}
+	s.counting = check("counts refused "+layer.CountsRefused.Value, layer.CountsRefused.Known(), layer.CountsRefused.Value == counting) || kind == AlignedWindow || kind == FirstWindow
+	s.scope = check("scope "+r.Scope.Value, r.Scope.Known(), r.Scope.Value == string(config.Scope))
+	check("retry-after "+r.RetryAfter.Present.Value, r.RetryAfter.Present.Known(), r.RetryAfter.Present.Value == "always")
+	check("a kept promise is called a lie", r.RetryAfter.Honest.Known, r.RetryAfter.Honest.Value == 1)
+	check("header limit", r.Headers.Limit.Known(), r.Headers.Limit.Value == Agrees)
+	check("header remaining", r.Headers.Remaining.Known(), r.Headers.Remaining.Value == Agrees)
+	check("header reset", r.Headers.Reset.Known(), r.Headers.Reset.Value == Agrees)
+	s.requests = float64(r.Inference.Requests) / float64(c.limit)
+	s.windows = r.Inference.Seconds / true_
+	return s
+}
+
+// runGrid runs the cases on all processors.
+func runGrid(t *testing.T, cases []gridCase, change func(*world)) []score {
+	t.Helper()
+	scores := make([]score, len(cases))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, c := range cases {
+		config := c.config(t)
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			w := newWorld(c.seed, config, c.trip)
+			if change != nil {
+				change(w)
+			}
+			began := time.Now()
+			result, err := Run(context.Background(), w.wire(Others()...), Options{MaxTime: 400 * c.window, MaxRequests: 20_000, Seed: c.seed})
+			if err != nil {
+				t.Errorf("%s: %v", c, err)
+			}
+			scores[i] = judge(c, config, result)
+			scores[i].took = time.Since(began)
+		})
+	}
+	wait.Wait()
+	return scores
+}
+
+// table prints the scores by round trip.
+func table(t *testing.T, scores []score) {
+	t.Helper()
+	t.Logf("%-8s %-10s %5s %6s %6s %7s %9s %6s %6s %10s %10s", "trip", "kind", "cases", "right", "limit", "window", "counting", "scope", "wrong", "requests/L", "windows")
+	rows := map[string][]score{}
+	var order []string
+	for _, s := range scores {
+		for _, row := range []string{fmt.Sprintf("%-8s %-10s", s.trip, "all"), fmt.Sprintf("%-8s %.24s", "all", s.kind+"                        "), fmt.Sprintf("%-8s %-10s", "all", "all")} {
+			if rows[row] == nil {
+				order = append(order, row)
+			}
+			rows[row] = append(rows[row], s)
+		}
+	}
+	slices.Sort(order)
+	for _, name := range order {
+		row := rows[name]
+		n := func(f func(score) bool) (n int) {
+			for _, s := range row {
+				if f(s) {
+					n++
+				}
+			}
+			return n
+		}
+		t.Logf("%s %5d %6d %6d %7d %9d %6d %6d %10.1f %10.1f", name, len(row),
+			n(func(s score) bool { return s.right }), n(func(s score) bool { return s.limit }), n(func(s score) bool { return s.window }),
+			n(func(s score) bool { return s.counting }), n(func(s score) bool { return s.scope }), n(func(s score) bool { return len(s.wrong) > 0 }),
+			quantile(row, 0.9, func(s score) float64 { return s.requests }), quantile(row, 0.9, func(s score) float64 { return s.windows }))
+	}
+}
+
+func quantile(scores []score, q float64, of func(score) float64) float64 {
+	var values []float64
+	for _, s := range scores {
+		values = append(values, of(s))
+	}
+	slices.Sort(values)
+	return values[int(q*float64(len(values)-1))]
+}
+
+func TestGrid(t *testing.T) {
+	ms := time.Millisecond
+	cases := grid([]int{10, 37, 100}, []time.Duration{time.Second, time.Minute}, []time.Duration{300 * time.Microsecond, ms, 5 * ms, 20 * ms, 100 * ms})
+	scores := runGrid(t, cases, nil)
+	table(t, scores)
+	for _, s := range scores {
+		if len(s.wrong) > 0 || !s.right || !s.limit || !s.window || !s.counting || !s.scope || s.took > 2*time.Second {
+			l := Layer{}
+			if len(s.result.Layers) > 0 {
+				l = s.result.Layers[0]
+			}
+			t.Logf("%s (%s): wrong %v; kind %+v limit %+v window %g..%g counts %+v scope %+v spent %+v", s, s.took.Round(ms), s.wrong, l.Kind, l.Limit, l.Window.Low, l.Window.High, l.CountsRefused.Value, s.result.Scope, s.result.Inference)
+		}
+	}
+}

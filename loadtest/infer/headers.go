@@ -1,0 +1,169 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"outreach.example/conformance/loadtest/infer/family"
+)
+
+// The values of the answers of HeaderClaims.
+const (
+	Agrees    = "agrees"
+	Disagrees = "disagrees"
+)
+
+// headerClaims compares what RateLimit headers say with what was measured.
+func (s *search) headerClaims(layers []Layer) HeaderClaims {
+	var h HeaderClaims
+	with, answered := 0, 0
+	for _, r := range s.seen {
+		if r.status == 0 {
+			continue
+		}
+		answered++
+		if len(r.claims.Styles) > 0 {
+			with++
+		}
+		for _, style := range r.claims.Styles {
+			if !slices.Contains(h.Styles, style) {
+				h.Styles = append(h.Styles, style)
+			}
+		}
+		for _, m := range r.claims.Malformed {
+			if len(h.Malformed) < 8 && !slices.Contains(h.Malformed, m) {
+				h.Malformed = append(h.Malformed, m)
+			}
+		}
+	}
+	h.Present = presence(with, answered, "answers")
+	if with == 0 {
+		none := Answer{Why: "no header says it"}
+		h.Limit, h.Window, h.Remaining, h.Reset = none, none, none, none
+		return h
+	}
+	h.Limit = s.limitClaim(layers)
+	h.Window = s.windowClaim(layers)
+	h.Remaining = s.remainingClaim()
+	h.Reset = s.resetClaim()
+	return h
+}
+
+// limitClaim holds if every limit named is the limit of a layer. A bucket may
+// name its burst or what it refills in a window.
+func (s *search) limitClaim(layers []Layer) Answer {
+	claimed := map[int64]bool{}
+	for _, r := range s.seen {
+		if r.subject == Main && r.claims.Limit != nil {
+			claimed[*r.claims.Limit] = true
+		}
+	}
+	if len(claimed) == 0 {
+		return Answer{Why: "no header says it"}
+	}
+	for claim := range claimed {
+		found, known := false, false
+		for _, l := range layers {
+			known = known || l.Limit.Known
+			found = found || l.Limit.Known && l.Limit.Low <= float64(claim) && float64(claim) <= l.Limit.High
+		}
+		switch {
+		case found:
+		case !known:
+			return Answer{Why: fmt.Sprintf("%d is claimed; the limit was not measured", claim)}
+		case slices.ContainsFunc(layers, func(l Layer) bool {
+			return l.Kind.Value != string(family.Aligned) && l.Kind.Value != string(family.First) && l.Kind.Value != string(family.Sliding) && l.Kind.Value != string(family.Counter)
+		}):
+			return Answer{Why: fmt.Sprintf("%d is claimed, which may be what a bucket refills in a period that is not named", claim)}
+		default:
+			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("%d is claimed, %g measured", claim, layers[0].Limit.Value)}
+		}
+	}
+	return Answer{Value: Agrees, Confidence: sure, Why: "every limit named was measured"}
+}
+
+// windowClaim compares in whole seconds, as the headers do.
+func (s *search) windowClaim(layers []Layer) Answer {
+	for _, r := range s.seen {
+		if r.subject != Main || r.claims.Window == nil {
+			continue
+		}
+		claim := r.claims.Window.Seconds()
+		if len(layers) == 0 || !layers[0].Window.Known {
+			return Answer{Why: fmt.Sprintf("%g s is claimed; the window was not measured", claim)}
+		}
+		for _, l := range layers {
+			if l.Window.Known && math.Ceil(l.Window.Low-0.01) <= claim && claim <= math.Ceil(l.Window.High) {
+				return Answer{Value: Agrees, Confidence: sure, Why: fmt.Sprintf("%g s is claimed and measured", claim)}
+			}
+		}
+		return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("%g s is claimed, %.4g s measured", claim, layers[0].Window.Value)}
+	}
+	return Answer{Why: "no header says it"}
+}
+
+// remainingClaim holds if nobody was refused while more than the requests in
+// flight were said to remain, and nobody passed after none did and no time went by.
+func (s *search) remainingClaim() Answer {
+	said, promised := 0, 0
+	for i, r := range s.seen {
+		if r.subject != Main || r.claims.Remaining == nil {
+			continue
+		}
+		said++
+		if r.verdict == family.Refused && *r.claims.Remaining > 0 {
+			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("a refused answer says that %d remain", *r.claims.Remaining)}
+		}
+		// The next request tells whether something remained, if both were alone.
+		if i+1 == len(s.seen) || r.verdict != family.Accepted || *r.claims.Remaining == 0 || !s.alone(i) || !s.alone(i+1) || s.seen[i+1].subject != Main {
+			continue
+		}
+		next := s.seen[i+1]
+		promised++
+		if next.verdict == family.Refused && next.received-r.sent < 4*s.trip {
+			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("%d were said to remain, and the next request was refused", *r.claims.Remaining)}
+		}
+	}
+	if said == 0 {
+		return Answer{Why: "no header says it"}
+	}
+	return Answer{Value: Agrees, Confidence: 0.9, Why: fmt.Sprintf("no refusal while some were said to remain; %d promises were tried at once", promised)}
+}
+
+// alone tells whether no other request was in flight with this one.
+func (s *search) alone(i int) bool {
+	return (i == 0 || s.seen[i-1].received <= s.seen[i].sent) && (i+1 == len(s.seen) || s.seen[i].received <= s.seen[i+1].sent)
+}
+
+// resetClaim holds if requests pass once the time is over that refusals name.
+// It names when the whole limit is back, so that it may be later than that.
+func (s *search) resetClaim() Answer {
+	said, tried := 0, 0
+	for i, r := range s.seen {
+		if r.subject != Main || r.claims.Reset == nil {
+			continue
+		}
+		said++
+		if r.verdict != family.Refused || i+1 == len(s.seen) {
+			continue
+		}
+		next := s.seen[i+1]
+		if next.subject != Main || next.sent < r.received+*r.claims.Reset {
+			continue
+		}
+		tried++
+		if next.verdict == family.Refused {
+			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("refused %s after a refusal that named a reset in %s",
+				(next.sent - r.received).Round(time.Millisecond), *r.claims.Reset)}
+		}
+	}
+	switch {
+	case said == 0:
+		return Answer{Why: "no header says it"}
+	case tried == 0:
+		return Answer{Why: "requests passed before every reset that was named: none was tried"}
+	}
+	return Answer{Value: Agrees, Confidence: 0.9, Why: fmt.Sprintf("requests passed after the reset in %d of %d", tried, tried)}
+}

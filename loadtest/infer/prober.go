@@ -1,0 +1,175 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"outreach.example/conformance/loadtest/infer/claims"
+	"outreach.example/conformance/loadtest/infer/family"
+)
+
+// errBudget ends the probing when a budget is used up.
+var errBudget = errors.New("budget used up")
+
+// prober sends within the budgets and keeps the log.
+type prober struct {
+	wire    Wire
+	options Options
+	ctx     context.Context
+	began   time.Time
+	step    string // what is being done, for the picture
+	seen    []record
+	stopped string // the budget that ended the probing
+}
+
+// record is an observation in the log's time.
+type record struct {
+	subject        Subject
+	sent, received time.Duration
+	verdict        family.Verdict
+	status         int
+	claims         claims.Claims
+	step           string
+	excused        bool // another layer may have been the reason of the refusal
+}
+
+func newProber(ctx context.Context, w Wire, o Options) *prober {
+	return &prober{wire: w, options: o, ctx: ctx, began: w.Now()}
+}
+
+func (p *prober) now() time.Duration { return p.wire.Now().Sub(p.began) }
+
+func (p *prober) next(step string) {
+	p.step = step
+	p.options.Log(step)
+}
+
+// send sends n requests of a subject at once and returns what became of them.
+func (p *prober) send(s Subject, n int) ([]record, error) {
+	shots := make([]Shot, n)
+	for i := range shots {
+		shots[i].Subject = s
+	}
+	return p.shoot(shots)
+}
+
+// shoot sends shots at once, as many at a time as the options allow.
+func (p *prober) shoot(shots []Shot) ([]record, error) {
+	first := len(p.seen)
+	for len(shots) > 0 {
+		if err := p.allows(0); err != nil {
+			return nil, err
+		}
+		wave := min(len(shots), p.options.MaxParallel, p.options.MaxRequests-len(p.seen))
+		if wave <= 0 {
+			return nil, p.stop(fmt.Sprintf("the budget of %d requests", p.options.MaxRequests))
+		}
+		now := p.wire.Now()
+		for i := range shots[:wave] {
+			shots[i].At = now
+		}
+		for _, o := range p.wire.Send(p.ctx, shots[:wave]) {
+			p.seen = append(p.seen, p.record(o))
+		}
+		shots = shots[wave:]
+	}
+	return p.seen[first:], p.ctx.Err()
+}
+
+func (p *prober) record(o Observation) record {
+	r := record{subject: o.Subject, sent: o.Sent.Sub(p.began), received: o.Received.Sub(p.began), status: o.Status,
+		verdict: family.Unknown, claims: claims.Parse(o.Header, o.Received), step: p.step}
+	switch {
+	case o.Failure != "":
+	case o.Status == http.StatusTooManyRequests:
+		r.verdict = family.Refused
+	case o.Status/100 == 2:
+		r.verdict = family.Accepted
+	}
+	return r
+}
+
+// sleep waits, unless the budget would end before.
+func (p *prober) sleep(d time.Duration) error {
+	if d <= 0 {
+		return p.ctx.Err()
+	}
+	if err := p.allows(d); err != nil {
+		return err
+	}
+	return p.wire.Sleep(p.ctx, d)
+}
+
+func (p *prober) sleepUntil(t time.Duration) error { return p.sleep(t - p.now()) }
+
+// allows tells whether there is time for something that takes so long.
+func (p *prober) allows(d time.Duration) error {
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	if p.now()+d > p.options.MaxTime {
+		return p.stop(fmt.Sprintf("the time budget of %s", p.options.MaxTime))
+	}
+	return nil
+}
+
+func (p *prober) stop(why string) error {
+	p.stopped = why
+	return errBudget
+}
+
+func (p *prober) spent() Spent {
+	s := Spent{Requests: len(p.seen), Seconds: p.now().Seconds(), Stopped: p.stopped}
+	for _, r := range p.seen {
+		switch r.verdict {
+		case family.Refused:
+			s.Refused++
+		case family.Unknown:
+			s.Failed++
+		case family.Accepted:
+		}
+	}
+	return s
+}
+
+// log is what was seen of Main. Other subjects' requests may have counted too.
+func (p *prober) log() *family.Log {
+	all := make([]family.Observation, 0, len(p.seen))
+	for _, r := range p.seen {
+		o := family.Observation{Sent: int64(r.sent), Received: int64(r.received), Verdict: r.verdict, Excused: r.excused}
+		if r.subject != Main {
+			o.Verdict = family.Unknown
+		}
+		all = append(all, o)
+	}
+	return family.NewLog(all)
+}
+
+// count counts verdicts.
+func count(records []record, v family.Verdict) (n int) {
+	for _, r := range records {
+		if r.verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// medianTrip is the median round trip of what was answered; 0 of nothing.
+func medianTrip(records []record) time.Duration {
+	var trips []time.Duration
+	for _, r := range records {
+		if r.status != 0 {
+			trips = append(trips, r.received-r.sent)
+		}
+	}
+	if len(trips) == 0 {
+		return 0
+	}
+	slices.Sort(trips)
+	return trips[len(trips)/2]
+}

@@ -1,0 +1,112 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"outreach.example/conformance/loadtest/infer/family"
+)
+
+// retryAfter says what Retry-After is worth.
+func (s *search) retryAfter() RetryAfter {
+	var r RetryAfter
+	for _, o := range s.seen {
+		if o.verdict == family.Refused {
+			r.Refused++
+			if o.claims.RetryAfter != nil {
+				r.With++
+			}
+		}
+	}
+	r.Present = presence(r.With, r.Refused, "refused answers")
+	kept := 0
+	var promised []float64
+	for _, c := range s.cycles {
+		if c.promised >= 0 {
+			promised = append(promised, c.promised.Seconds())
+		}
+		if c.tried {
+			r.Trials++
+			if c.kept {
+				kept++
+			}
+		}
+	}
+	r.Honest = share(kept, r.Trials)
+	r.Shortest = s.recoveryTime()
+	r.Promised = Estimate{Unit: "s", Why: "nothing was promised"}
+	if len(promised) > 0 {
+		slices.Sort(promised)
+		r.Promised = Estimate{Known: true, Value: promised[len(promised)/2], Low: promised[0], High: promised[len(promised)-1], Confidence: 1, Unit: "s",
+			Why: "median of the first refusal after each drain; the interval holds all of them"}
+	}
+	return r
+}
+
+// presence sums up how often something was there.
+func presence(with, all int, of string) Answer {
+	why := fmt.Sprintf("in %d of %d %s", with, all, of)
+	switch {
+	case all == 0:
+		return Answer{Why: "no " + of}
+	case with == 0:
+		return Answer{Value: "never", Confidence: 1, Why: why}
+	case with == all:
+		return Answer{Value: "always", Confidence: 1, Why: why}
+	default:
+		return Answer{Value: "sometimes", Confidence: 1, Why: why}
+	}
+}
+
+// share is a share of trials with its exact (Clopper-Pearson) 95 % interval.
+func share(good, trials int) Estimate {
+	e := Estimate{Unit: "share", Confidence: 0.95}
+	if trials == 0 {
+		return Estimate{Unit: "share", Why: "no promise could be tried"}
+	}
+	e.Known, e.Value = true, float64(good)/float64(trials)
+	e.Low, e.High = 0, 1
+	// With all or none of them good, the whole 5 % lie on one side.
+	tail := 0.025
+	if good == 0 || good == trials {
+		tail = 0.05
+	}
+	if good > 0 {
+		e.Low = solve(func(p float64) bool { return atLeast(good, trials, p) < tail })
+	}
+	if good < trials {
+		e.High = solve(func(p float64) bool { return 1-atLeast(good+1, trials, p) >= tail })
+	}
+	e.Why = fmt.Sprintf("%d of %d promises were kept", good, trials)
+	return e
+}
+
+// solve finds where a condition that holds for small shares ceases to hold.
+func solve(holds func(p float64) bool) float64 {
+	low, high := 0.0, 1.0
+	for range 50 {
+		if mid := (low + high) / 2; holds(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// atLeast is the chance of k or more of n when each has the chance p.
+func atLeast(k, n int, p float64) float64 {
+	sum := 0.0
+	for i := k; i <= n; i++ {
+		a, _ := math.Lgamma(float64(n + 1))
+		b, _ := math.Lgamma(float64(i + 1))
+		c, _ := math.Lgamma(float64(n - i + 1))
+		if p > 0 && p < 1 {
+			sum += math.Exp(a - b - c + float64(i)*math.Log(p) + float64(n-i)*math.Log(1-p))
+		} else if p == 0 && i == 0 || p == 1 && i == n {
+			sum++
+		}
+	}
+	return sum
+}

@@ -1,0 +1,98 @@
+package infer
+
+import (
+	"context"
+	"errors"
+
+	"outreach.example/conformance/loadtest/infer/family"
+)
+
+// Run probes a limiter through the wire. The key should be quiet: what others
+// send with it meanwhile makes the answer "cannot tell". It stops at its
+// budgets and then says what is known. An error means that the wire or the
+// options cannot be used or that the context ended; the result then holds what
+// is known so far.
+func Run(ctx context.Context, w Wire, o Options) (Result, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return Result{}, err
+	}
+	if w.Send == nil || w.Now == nil || w.Sleep == nil {
+		return Result{}, errors.New("infer: a wire needs Send, Now and Sleep")
+	}
+	s := newSearch(ctx, w, o)
+	result := Result{}
+	end := s.run()
+	result.Inference = s.spent()
+	switch {
+	case errors.Is(end, errNoLimit):
+		result.Verdict, result.Beyond = s.noLimit()
+	case errors.Is(end, errConcurrency):
+		result.Verdict, result.Concurrency = s.concurrencyAnswer()
+	default:
+		result.Verdict = Answer{Value: RateLimited, Confidence: sure, Why: "requests were refused with 429"}
+		result.Layers = []Layer{s.layer(end)}
+		if end == nil {
+			end = s.observeCycles()
+		}
+		if end == nil {
+			s.slower(&result)
+		}
+	}
+	result.Sharing, result.Scope = s.sharing()
+	result.RetryAfter = s.retryAfter()
+	result.Recovery = s.recoveryTime()
+	result.Headers = s.headerClaims(result.Layers)
+	result.RoundTrip = s.roundTrip()
+	result.Total = s.spent()
+	result.Picture = s.picture()
+	result.Notes = s.notes()
+	return result, ctx.Err()
+}
+
+// picture is a bounded, even choice of the observations.
+func (p *prober) picture() []Point {
+	step := max(1, (len(p.seen)+p.options.Picture-1)/p.options.Picture)
+	points := make([]Point, 0, len(p.seen)/step+1)
+	for i := 0; i < len(p.seen); i += step {
+		r := p.seen[i]
+		verdict := map[family.Verdict]string{family.Accepted: "accepted", family.Refused: "limited", family.Unknown: "failed"}[r.verdict]
+		points = append(points, Point{Sent: r.sent.Seconds(), Received: r.received.Seconds(), Subject: r.subject, Verdict: verdict, Step: r.step})
+	}
+	return points
+}
+
+func (p *prober) roundTrip() Estimate {
+	trip := medianTrip(p.seen)
+	if trip == 0 {
+		return Estimate{Unit: "s", Why: "nothing was answered"}
+	}
+	low, high := trip, trip
+	for _, r := range p.seen {
+		if r.status != 0 {
+			low, high = min(low, r.received-r.sent), max(high, r.received-r.sent)
+		}
+	}
+	return Estimate{Known: true, Value: trip.Seconds(), Low: low.Seconds(), High: high.Seconds(), Confidence: 1, Unit: "s", Why: "median; the interval is the least and the greatest seen"}
+}
+
+// notes say what a reader should know beside the answers.
+func (p *prober) notes() []string {
+	var notes []string
+	failed, broken := 0, 0
+	for _, r := range p.seen {
+		switch {
+		case r.status == 0:
+			failed++
+		case r.status >= 500:
+			broken++
+		}
+	}
+	if failed > 0 {
+		notes = append(notes, plural(failed, "request")+" had no answer; they may or may not have counted")
+	}
+	if broken > 0 {
+		notes = append(notes, plural(broken, "answer")+" had a status of 500 or above")
+	}
+	return notes
+}

@@ -1,0 +1,58 @@
+package inspect
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/judge"
+)
+
+// Answer is one answer that came under load, and what was asked for it.
+type Answer struct {
+	Asked  judge.Asked
+	Method string
+	Path   string // from the server's root, with the query: /api/v2/campaigns?limit=10
+	Sent   []byte // body of the request; nil for none
+	Key    client.Key
+
+	Status int
+	Header http.Header
+	Body   *Buffer // given to whoever takes the answer; nil is an empty body
+	Cut    bool    // there is more of the answer than Body holds, or it broke off
+}
+
+// Func takes an answer over, Body included, and returns at once: whoever calls
+// it is measuring. It is called from many goroutines.
+type Func func(Answer)
+
+// judged is what the rules are asked. A 429 is always legal, however right the
+// request: that it is refused is no violation, but what the refusal looks like
+// is judged.
+func (a Answer) judged() judge.Asked {
+	asked := a.Asked
+	if a.Status == http.StatusTooManyRequests {
+		asked.Valid = false
+	}
+	return asked
+}
+
+// readable reports whether the answer is all there and in a form that the rules
+// read: generators ask for bodies that are not compressed.
+func (a Answer) readable() bool {
+	encoding := a.Header.Get("Content-Encoding")
+	return !a.Cut && a.Status != 0 && (encoding == "" || strings.EqualFold(encoding, "identity"))
+}
+
+// exchange is the answer as the rules and the curl line know it.
+func (a Answer) exchange() client.Exchange {
+	path, query, _ := strings.Cut(a.Path, "?")
+	values, _ := url.ParseQuery(query) // what cannot be parsed is not in the curl line
+	return client.Exchange{
+		Request: client.Request{Operation: a.Asked.Operation.ID, Method: a.Method, Path: path, Query: values, Body: a.Sent, Key: a.Key},
+		Status:  a.Status,
+		Header:  a.Header,
+		Body:    a.Body.Bytes(),
+	}
+}

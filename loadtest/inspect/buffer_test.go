@@ -1,0 +1,56 @@
+package inspect
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+)
+
+// A buffer holds what a reader yields up to the bound, however the reader yields
+// it and whatever length was announced.
+func TestFill(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		body := rapid.SliceOfN(rapid.Byte(), 0, 20_000).Draw(t, "body")
+		most := rapid.Int64Range(0, 20_000).Draw(t, "most")
+		expected := rapid.Int64Range(-1, 30_000).Draw(t, "expected")
+		var r io.Reader = bytes.NewReader(body)
+		switch rapid.IntRange(0, 3).Draw(t, "reader") {
+		case 1:
+			r = iotest.DataErrReader(r)
+		case 2:
+			r = iotest.HalfReader(r)
+		case 3:
+			r = iotest.OneByteReader(r)
+		}
+		b := NewBuffer()
+		defer b.Release()
+		err := b.Fill(r, expected, most)
+		if tooLong := int64(len(body)) > most; errors.Is(err, ErrTooLong) != tooLong || !tooLong && err != nil {
+			t.Fatalf("%d bytes of at most %d: %v", len(body), most, err)
+		}
+		if want := body[:min(int64(len(body)), most)]; !bytes.Equal(b.Bytes(), want) {
+			t.Fatalf("holds %d bytes, not the first %d", len(b.Bytes()), len(want))
+		}
+	})
+}
+
+func TestFillKeepsWhatCameBeforeTheError(t *testing.T) {
+	g := NewWithT(t)
+	b := NewBuffer()
+	err := b.Fill(io.MultiReader(bytes.NewReader([]byte("abc")), iotest.ErrReader(io.ErrUnexpectedEOF)), -1, 100)
+	g.Expect(err).To(MatchError(io.ErrUnexpectedEOF))
+	g.Expect(string(b.Bytes())).To(Equal("abc"))
+	b.Release()
+	g.Expect(NewBuffer().Bytes()).To(BeEmpty())
+}
+
+func TestNoBuffer(t *testing.T) {
+	var b *Buffer
+	b.Release()
+	NewWithT(t).Expect(b.Bytes()).To(BeEmpty())
+}

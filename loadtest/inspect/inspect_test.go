@@ -1,0 +1,371 @@
+package inspect
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+const token = "secret-token-of-main"
+
+var sharedRules = sync.OnceValues(judge.NewRules)
+
+// TestMain compiles the rules outside of any synctest bubble.
+func TestMain(m *testing.M) {
+	if _, err := sharedRules(); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
+
+func newInspector(t *testing.T, opts Options) *Inspector {
+	t.Helper()
+	var err error
+	if opts.Rules, err = sharedRules(); err != nil {
+		t.Fatal(err)
+	}
+	in, err := New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(in.Close)
+	return in
+}
+
+// answering is an answer to a valid request for a list of lead lists.
+func answering(status int, body string) Answer {
+	b := NewBuffer()
+	if err := b.Fill(strings.NewReader(body), int64(len(body)), 1<<20); err != nil {
+		panic(err)
+	}
+	return Answer{
+		Asked:  judge.Asked{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true},
+		Method: http.MethodGet, Path: "/api/v2/lead-lists?limit=10", Key: client.Key{Name: "main", Token: token},
+		Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: b,
+	}
+}
+
+const emptyPage = `{"items":[]}`
+
+// inspected closes the inspector on what it was given.
+func inspected(in *Inspector, answers ...Answer) Result {
+	for _, a := range answers {
+		in.Take(a)
+	}
+	in.Close()
+	return in.Result()
+}
+
+// failed returns the checks that failed, by requirement.
+func failed(r Result) map[string]reports.Check {
+	checks := map[string]reports.Check{}
+	for _, c := range r.Checks {
+		if c.Outcome == reports.Fail {
+			checks[c.Requirement] = c
+		}
+	}
+	return checks
+}
+
+func sum(r Result) int64 {
+	return r.Judged + r.Known + r.Unsampled + r.Dropped + r.Skipped + r.Unread + r.Troubled
+}
+
+func TestAHealthyAnswer(t *testing.T) {
+	g := NewWithT(t)
+	r := inspected(newInspector(t, Options{}), answering(200, emptyPage), answering(200, emptyPage), answering(200, emptyPage))
+	g.Expect(failed(r)).To(BeEmpty())
+	g.Expect(r.Violations()).To(BeZero())
+	g.Expect(r.Troubles).To(BeEmpty())
+	g.Expect(r.Judged).To(BeEquivalentTo(1))
+	g.Expect(r.Known).To(BeEquivalentTo(2))
+	g.Expect(r.Coverage()).To(Equal(1.0))
+	g.Expect(r.Checks).NotTo(BeEmpty())
+	for _, c := range r.Checks {
+		g.Expect(c.Operation).To(Equal(spec.ListLeadLists))
+		g.Expect(c.Assessments).To(Equal(3), "%s: what came again was put to the test again", c.Requirement)
+	}
+}
+
+func TestViolations(t *testing.T) {
+	const right429 = `{"statusCode":429,"error":"Too Many Requests","message":"slow down"}`
+	other := answering(200, `{"items":[{"id":"0198b3c0-0000-7000-8000-000000000001","organization_id":"0198b3c0-0000-7000-8000-0000000000ff"}]}`)
+	other.Asked.Owner = "0198b3c0-0000-7000-8000-0000000000aa"
+	html := answering(429, right429)
+	html.Header = http.Header{"Content-Type": {"text/html"}}
+	for name, tc := range map[string]struct {
+		answer Answer
+		broken []string // among others
+	}{
+		"a 5xx":                         {answering(500, `oops`), []string{"STATUS-200"}},
+		"another 2xx":                   {answering(202, emptyPage), []string{"STATUS-200"}},
+		"no JSON":                       {answering(200, `{`), []string{"BODY-JSON"}},
+		"another workspace's rows":      {other, []string{"ISOLATION-OWNER"}},
+		"a 429 of another content type": {html, []string{"ERROR-429-CONTENT_TYPE"}},
+		"a misshapen 429":               {answering(429, `{"statusCode":400}`), []string{"ERROR-429-STATUSCODE", "ERROR-429-ERROR", "ERROR-429-MESSAGE"}},
+		"a rightly shaped 429":          {answering(429, right429), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			r := inspected(newInspector(t, Options{}), tc.answer)
+			g.Expect(r.Troubles).To(BeEmpty())
+			broken := failed(r)
+			for _, id := range tc.broken {
+				g.Expect(broken).To(HaveKey(id))
+				c := broken[id]
+				g.Expect(c.Operation).To(Equal(spec.ListLeadLists))
+				g.Expect(c.Violations).NotTo(BeEmpty())
+				v := c.Violations[0]
+				g.Expect(v.Statement).NotTo(BeEmpty())
+				g.Expect(v.Section).NotTo(BeEmpty())
+				g.Expect(v.Expected).NotTo(BeEmpty())
+				g.Expect(v.Actual).NotTo(BeEmpty())
+				g.Expect(v.Curl).To(Equal(`curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/api/v2/lead-lists?limit=10"`))
+			}
+			if tc.broken == nil {
+				g.Expect(broken).To(BeEmpty())
+				g.Expect(r.Checks).NotTo(BeEmpty())
+			}
+		})
+	}
+}
+
+// All sightings are counted, the first few are shown in full, and a body that
+// was seen before counts like the first time.
+func TestViolationsAreCounted(t *testing.T) {
+	g := NewWithT(t)
+	in := newInspector(t, Options{})
+	for i := range 8 {
+		for range 3 {
+			in.Take(answering(500, fmt.Sprintf("oops %d", i)))
+		}
+	}
+	in.Close()
+	r := in.Result()
+	c := failed(r)["STATUS-200"]
+	g.Expect(c.ViolationCount).To(Equal(24))
+	g.Expect(c.Assessments).To(Equal(24))
+	g.Expect(r.Violations()).To(Equal(24))
+	g.Expect(c.Violations).To(HaveLen(5))
+	for _, v := range c.Violations {
+		g.Expect(v.Actual).To(ContainSubstring("oops"))
+		g.Expect(v.Curl).NotTo(BeEmpty())
+	}
+	g.Expect(in.Result()).To(Equal(r), "asking twice counts nothing twice")
+}
+
+func TestTheMemoTellsQuestionsApart(t *testing.T) {
+	g := NewWithT(t)
+	asked := answering(400, `{"statusCode":400,"error":"Bad Request","message":"no"}`)
+	asked.Asked.Valid = false // it may be refused
+	status := answering(500, emptyPage)
+	contentType := answering(200, emptyPage)
+	contentType.Header = http.Header{"Content-Type": {"text/plain"}}
+	r := inspected(newInspector(t, Options{}), asked,
+		answering(400, `{"statusCode":400,"error":"Bad Request","message":"no"}`), answering(200, emptyPage), status, contentType)
+	g.Expect(r.Judged).To(BeEquivalentTo(5))
+	g.Expect(r.Known).To(BeZero())
+	g.Expect(failed(r)["STATUS-200"].ViolationCount).To(Equal(2))
+	g.Expect(failed(r)["CONTENT-TYPE"].ViolationCount).To(Equal(1))
+}
+
+func TestTheMemoIsBounded(t *testing.T) {
+	g := NewWithT(t)
+	in := newInspector(t, Options{Effort: 1, Queue: 10 * remembered, QueueBytes: 1 << 30})
+	for i := range remembered + 100 {
+		in.Take(answering(500, fmt.Sprint(i)))
+		in.Take(answering(500, fmt.Sprint(i)))
+	}
+	in.Close()
+	g.Expect(len(in.memo.proofs)).To(Equal(remembered))
+	r := in.Result()
+	g.Expect(r.Judged + r.Known + r.Skipped).To(BeEquivalentTo(2 * (remembered + 100)))
+	g.Expect(failed(r)["STATUS-200"].ViolationCount).To(BeEquivalentTo(r.Judged+r.Known), "what made way is counted too")
+}
+
+func TestWhatIsNotAllThereIsNotJudged(t *testing.T) {
+	g := NewWithT(t)
+	cut, zipped, none := answering(200, `{`), answering(200, `{`), answering(0, ``)
+	cut.Cut = true
+	zipped.Header = http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}
+	r := inspected(newInspector(t, Options{}), cut, zipped, none)
+	g.Expect(r.Unread).To(BeEquivalentTo(3))
+	g.Expect(r.Checks).To(BeEmpty())
+	g.Expect(r.Coverage()).To(BeZero())
+}
+
+func TestShare(t *testing.T) {
+	g := NewWithT(t)
+	in := newInspector(t, Options{Share: 0.1})
+	for range 100 {
+		in.Take(answering(200, emptyPage))
+		in.Take(answering(500, "oops"))
+	}
+	in.Close()
+	r := in.Result()
+	g.Expect(r.Unsampled).To(BeEquivalentTo(90))
+	g.Expect(r.Judged + r.Known).To(BeEquivalentTo(110))
+	g.Expect(failed(r)["STATUS-200"].ViolationCount).To(Equal(100), "what is not 200 is always looked at")
+	g.Expect(r.Coverage()).To(BeNumerically("~", 0.55))
+}
+
+// stopped is an inspector that looks at nothing until it is closed.
+func stopped(t *testing.T, opts Options) (in *Inspector, goOn func()) {
+	gate := make(chan struct{})
+	block := true
+	opts.Rules, _ = sharedRules()
+	in, err := start(opts, func() time.Time {
+		if block {
+			block = false
+			<-gate
+		}
+		return time.Now()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, func() { close(gate); in.Close() }
+}
+
+func TestAFullQueueDropsAndCounts(t *testing.T) {
+	page := `{"items":[]` + strings.Repeat(" ", 1000) + `}`
+	for name, opts := range map[string]Options{
+		"by answers": {Queue: 4},
+		"by bytes":   {QueueBytes: 4500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				in, goOn := stopped(t, opts)
+				in.Take(answering(200, page))
+				time.Sleep(2 * patience) // now it is being looked at
+				for range 10 {
+					in.Take(answering(200, page))
+				}
+				goOn()
+				r := in.Result()
+				g.Expect(r.Dropped).To(BeEquivalentTo(6))
+				g.Expect(r.Judged + r.Known).To(BeEquivalentTo(5))
+				g.Expect(r.Answers).To(BeEquivalentTo(11))
+				g.Expect(r.Coverage()).To(BeNumerically("~", 5.0/11))
+				in.Take(answering(200, page))
+				g.Expect(in.Result().Dropped).To(BeEquivalentTo(7), "nothing is looked at after the end")
+			})
+		})
+	}
+}
+
+func TestALongAnswerMayWaitAlone(t *testing.T) {
+	r := inspected(newInspector(t, Options{QueueBytes: 5}), answering(200, emptyPage))
+	NewWithT(t).Expect(r.Judged).To(BeEquivalentTo(1))
+}
+
+func TestEffort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		e := effort{share: 0.25, now: time.Now}
+		judge := func() (n int) {
+			for ; e.allows(); n++ {
+				e.took(10 * time.Millisecond)
+			}
+			return n
+		}
+		g.Expect(judge()).To(Equal(100), "a second ahead of its share")
+		g.Expect(e.allows()).To(BeFalse())
+		time.Sleep(2 * time.Second)
+		g.Expect(judge()).To(Equal(50), "a quarter of the time that passed")
+	})
+}
+
+func TestWhatJudgingHasNoTimeForIsSkipped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		in := newInspector(t, Options{})
+		in.Take(answering(200, emptyPage))
+		time.Sleep(2 * patience) // now the memo knows it
+		in.effort.took(time.Hour)
+		r := inspected(in, answering(200, emptyPage), answering(200, `{"items":[] }`))
+		g.Expect(r.Known).To(BeEquivalentTo(1), "what is known costs nothing")
+		g.Expect(r.Skipped).To(BeEquivalentTo(1))
+		g.Expect(r.Coverage()).To(BeNumerically("~", 2.0/3))
+	})
+}
+
+func TestNoSecretsAreShown(t *testing.T) {
+	g := NewWithT(t)
+	const foreign = "secret-token-of-somebody-else"
+	api, err := client.New(client.Options{BaseURL: "http://target.example", Keys: []client.Key{{Name: "other", Token: foreign}}})
+	g.Expect(err).NotTo(HaveOccurred())
+	bad := answering(500, "your key is "+token+", another is "+foreign)
+	bad.Path += "&search=" + foreign
+	r := inspected(newInspector(t, Options{Redact: api.Redact}), bad)
+	shown, err := json.Marshal(r)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(shown)).To(ContainSubstring("your key is"))
+	g.Expect(string(shown)).NotTo(ContainSubstring(token))
+	g.Expect(string(shown)).NotTo(ContainSubstring(foreign))
+}
+
+// Trouble of the rules is nobody's violation, and the inspector survives it.
+func TestTrouble(t *testing.T) {
+	g := NewWithT(t)
+	odd := answering(200, emptyPage)
+	odd.Asked.Operation.Resource = "NoSuchResource"
+	worse := answering(200, `{"items":[] }`)
+	worse.Asked.Operation = spec.Operation{ID: "no.such-operation"}
+	r := inspected(newInspector(t, Options{}), odd, worse, answering(200, `{"items":[]  }`))
+	g.Expect(r.Troubled).To(BeEquivalentTo(2))
+	g.Expect(r.Troubles).To(HaveLen(2))
+	g.Expect(r.Judged).To(BeEquivalentTo(1))
+	g.Expect(failed(r)).To(BeEmpty())
+}
+
+func TestManyAtOnce(t *testing.T) {
+	g := NewWithT(t)
+	in := newInspector(t, Options{Effort: 3})
+	var taking sync.WaitGroup
+	for worker := range 4 {
+		taking.Go(func() {
+			for i := range 200 {
+				in.Take(answering(200, fmt.Sprintf(`{"items":[]%s}`, strings.Repeat(" ", i%7))))
+				in.Take(answering(500, fmt.Sprint(worker)))
+			}
+		})
+	}
+	taking.Wait()
+	in.Close()
+	r := in.Result()
+	g.Expect(r.Answers).To(BeEquivalentTo(1600))
+	g.Expect(sum(r)).To(Equal(r.Answers))
+	g.Expect(failed(r)["STATUS-200"].ViolationCount).To(BeNumerically(">", 0))
+}
+
+func TestMistakesInOptions(t *testing.T) {
+	rules, _ := sharedRules()
+	for name, tc := range map[string]struct {
+		opts Options
+		says string
+	}{
+		"rules":  {Options{}, "rules"},
+		"share":  {Options{Rules: rules, Share: 1.1}, "share"},
+		"effort": {Options{Rules: rules, Effort: -1}, "effort"},
+		"queue":  {Options{Rules: rules, Queue: -1}, "queue"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := New(tc.opts)
+			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(tc.says)))
+		})
+	}
+}

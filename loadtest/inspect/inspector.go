@@ -1,0 +1,255 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/spec"
+)
+
+// Defaults of Options.
+const (
+	DefaultEffort     = 0.25
+	DefaultQueue      = 1024
+	DefaultQueueBytes = 4 << 20
+)
+
+// Options say how much is inspected. Only Rules is required; zero means the default.
+type Options struct {
+	Rules *judge.Rules
+	// Ledger takes what is found; nil for one of the inspector's own. It may be
+	// shared with others that judge in the same scenario.
+	Ledger *judge.Ledger
+	// Redact takes secrets out of what is shown of an answer, as Client.Redact
+	// does. The key of the request itself is taken out in any case.
+	Redact func(string) string
+	// Share is how many of the answers with status 200 are looked at, from above
+	// 0 to 1, which is the default. All others are looked at: they are few and
+	// cheap in a load that makes sense, and tell most in one that does not.
+	Share float64
+	// Effort is how many processors may be kept busy with judging, on average;
+	// at most 64. One is enough for some hundred different pages of 100 rows a
+	// second. Answers that came before take no part of it.
+	Effort float64
+	// Queue and QueueBytes are how many answers, and bytes of their bodies, wait
+	// to be looked at.
+	Queue      int
+	QueueBytes int64
+}
+
+func (o Options) withDefaults() (Options, error) {
+	var wrong []error
+	if o.Rules == nil {
+		wrong = append(wrong, errors.New("inspect: no rules: make them with judge.NewRules"))
+	}
+	if !(o.Share >= 0 && o.Share <= 1) {
+		wrong = append(wrong, fmt.Errorf("inspect: the share of answers is %v: want more than 0 and at most 1, or 0 for all", o.Share))
+	}
+	if !(o.Effort >= 0 && o.Effort <= 64) {
+		wrong = append(wrong, fmt.Errorf("inspect: the effort is %v processors: want more than 0 and at most 64, or 0 for the default", o.Effort))
+	}
+	if o.Queue < 0 || o.QueueBytes < 0 {
+		wrong = append(wrong, fmt.Errorf("inspect: the queue is %d answers, %d bytes: want positive numbers, or 0 for the defaults", o.Queue, o.QueueBytes))
+	}
+	if o.Redact == nil {
+		o.Redact = func(s string) string { return s }
+	}
+	if o.Ledger == nil {
+		o.Ledger = judge.NewLedger(spec.Pairs())
+	}
+	if o.Share == 0 {
+		o.Share = 1
+	}
+	if o.Effort == 0 {
+		o.Effort = DefaultEffort
+	}
+	if o.Queue == 0 {
+		o.Queue = DefaultQueue
+	}
+	if o.QueueBytes == 0 {
+		o.QueueBytes = DefaultQueueBytes
+	}
+	return o, errors.Join(wrong...)
+}
+
+// Inspector judges the answers that it is given. Its methods are safe for
+// concurrent use; Close ends it.
+type Inspector struct {
+	opts    Options
+	queue   chan Answer
+	wake    chan struct{}
+	waiting atomic.Int64 // bytes of bodies in the queue
+	workers sync.WaitGroup
+	closing sync.RWMutex
+	closed  bool
+
+	ledger *judge.Ledger
+	memo   memo
+	effort effort
+	shown  shown
+
+	answers, judged, known, unsampled, dropped, skipped, unread, troubled atomic.Int64
+	good                                                                  atomic.Uint64 // answers with status 200
+}
+
+// New starts an inspector. Its errors are mistakes in the options.
+func New(opts Options) (*Inspector, error) { return start(opts, time.Now) }
+
+func start(opts Options, now func() time.Time) (*Inspector, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	in := &Inspector{
+		opts:   opts,
+		queue:  make(chan Answer, opts.Queue),
+		wake:   make(chan struct{}, 1),
+		ledger: opts.Ledger,
+		effort: effort{share: opts.Effort, now: now},
+		shown:  shown{counts: map[spec.Pair]int{}},
+	}
+	in.memo = memo{proofs: map[question]*proof{}, enter: in.enterAgain}
+	for range int(math.Ceil(opts.Effort)) {
+		in.workers.Go(in.work)
+	}
+	return in, nil
+}
+
+// Workers are woken for several answers at a time, since to wake a goroutine
+// for each would cost a load generator more than to look at most of them.
+const (
+	together = 16
+	patience = 10 * time.Millisecond // for fewer
+)
+
+func (in *Inspector) work() {
+	clock := time.NewTicker(patience)
+	defer clock.Stop()
+	for {
+		select {
+		case <-in.wake:
+		case <-clock.C:
+		}
+		if !in.lookAtAll() {
+			return
+		}
+	}
+}
+
+// lookAtAll looks at what waits. It reports whether more can come.
+func (in *Inspector) lookAtAll() bool {
+	for {
+		select {
+		case a, more := <-in.queue:
+			if !more {
+				return false
+			}
+			in.waiting.Add(-int64(len(a.Body.Bytes())))
+			in.look(a)
+			a.Body.Release()
+		default:
+			return true
+		}
+	}
+}
+
+// wakeOne wakes a worker, if one sleeps.
+func (in *Inspector) wakeOne() {
+	select {
+	case in.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Take is the inspector's Func. What comes after Close is counted as dropped.
+func (in *Inspector) Take(a Answer) {
+	in.answers.Add(1)
+	if !in.queued(a) {
+		a.Body.Release()
+	}
+}
+
+func (in *Inspector) queued(a Answer) bool {
+	if !a.readable() {
+		in.unread.Add(1)
+		return false
+	}
+	if a.Status == http.StatusOK && !in.sampled() {
+		in.unsampled.Add(1)
+		return false
+	}
+	in.closing.RLock()
+	defer in.closing.RUnlock()
+	size := int64(len(a.Body.Bytes()))
+	// An answer that is longer than the whole queue may wait alone.
+	if before := in.waiting.Add(size) - size; in.closed || before > 0 && before+size > in.opts.QueueBytes {
+		in.waiting.Add(-size)
+		in.dropped.Add(1)
+		return false
+	}
+	select {
+	case in.queue <- a:
+		if len(in.queue) >= min(together, in.opts.Queue) || in.waiting.Load() > in.opts.QueueBytes/2 {
+			in.wakeOne()
+		}
+		return true
+	default:
+		in.waiting.Add(-size)
+		in.dropped.Add(1)
+		return false
+	}
+}
+
+// sampled spreads the share evenly over the answers.
+func (in *Inspector) sampled() bool {
+	n := float64(in.good.Add(1))
+	return math.Floor(n*in.opts.Share) > math.Floor((n-1)*in.opts.Share)
+}
+
+// Close looks at what still waits and ends the inspector. Result remains.
+func (in *Inspector) Close() {
+	in.closing.Lock()
+	if !in.closed {
+		in.closed = true
+		close(in.queue)
+	}
+	in.closing.Unlock()
+	in.workers.Wait()
+}
+
+// look judges one answer. A panic of the rules is the harness's trouble and must
+// not take the load down with it.
+func (in *Inspector) look(a Answer) {
+	asked := a.judged()
+	defer func() {
+		if cause := recover(); cause != nil {
+			in.trouble(a, fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()))
+		}
+	}()
+	q := questionOf(a, asked)
+	if in.memo.repeat(q) {
+		in.known.Add(1)
+		return
+	}
+	if !in.effort.allows() {
+		in.skipped.Add(1)
+		return
+	}
+	began := in.effort.now()
+	defer func() { in.effort.took(in.effort.now().Sub(began)) }()
+	ex := a.exchange()
+	sighting := in.opts.Rules.Look(asked, ex)
+	if sighting.Err != nil {
+		in.trouble(a, fmt.Sprintf("the answer could not be judged: %v", sighting.Err))
+		return
+	}
+	in.memo.keep(q, in.enter(a, ex, sighting))
+	in.judged.Add(1)
+}

@@ -1,0 +1,126 @@
+package measure
+
+import "fmt"
+
+// consistent says where the counts of r contradict each other or leave their
+// bounds. What a Recorder recorded and what Merge merged always passes.
+func (r Recording) consistent() error {
+	c := checker{}
+	c.equal("requests sent", r.Sent, "send lags", r.Lag.Count())
+	c.equal("requests sent", r.Sent, "answers by status", sum(&c, "answers by status", r.Statuses))
+	c.add("bytes", 0, r.Bytes, maxBytes)
+	var ended int64
+	for _, class := range classes {
+		n := r.Count(class)
+		ended += n
+		c.equal(string(class)+" response times", n, "service times", r.Service[class].Count())
+	}
+	c.equal("requests sent", r.Sent, "response times", ended)
+	c.failures(r)
+	c.statuses(r.Statuses)
+	c.labels(r)
+	c.series(r)
+	return c.err
+}
+
+// checker keeps the first contradiction.
+type checker struct{ err error }
+
+func (c *checker) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (c *checker) equal(what string, n int64, other string, m int64) {
+	if n != m {
+		c.fail("%d %s, but %d %s", n, what, m, other)
+	}
+}
+
+// add returns total + n, and total if that would leave 0 to most.
+func (c *checker) add(what string, total, n, most int64) int64 {
+	if n < 0 || n > most-total {
+		c.fail("%s: %d is negative or brings them above %d", what, n, most)
+		return total
+	}
+	return total + n
+}
+
+func sum[K comparable](c *checker, what string, counts map[K]int64) int64 {
+	var total int64
+	for _, n := range counts {
+		if n == 0 {
+			c.fail("%s: a count of 0 should be left out", what)
+		}
+		total = c.add(what, total, n, maxCount)
+	}
+	return total
+}
+
+func (c *checker) failures(r Recording) {
+	for word := range r.Failures {
+		if failureWord(word) != word {
+			c.fail("unknown failure %q", word)
+		}
+	}
+	if n := sum(c, "failures", r.Failures); n > r.Count(Failed) {
+		c.fail("%d failures, but %d failed requests", n, r.Count(Failed))
+	}
+}
+
+func (c *checker) statuses(counts map[int]int64) {
+	for status := range counts {
+		if status < 0 || status > maxStatus {
+			c.fail("status %d: want 0 to %d", status, maxStatus)
+		}
+	}
+}
+
+func (c *checker) labels(r Recording) {
+	total := map[Class]int64{}
+	for name, l := range r.Labels {
+		sum(c, "requests of label "+name, l.Count)
+		for class, n := range l.Count {
+			if index(class) < 0 {
+				c.fail("label %q: unknown class %q: want one of %v", name, class, classes)
+			}
+			total[class] = c.add("requests by label", total[class], n, maxCount)
+		}
+		c.equal("accepted requests of label "+name, l.Count[Accepted], "response times", l.Response.Count())
+	}
+	for _, class := range classes {
+		c.equal(string(class)+" requests", r.Count(class), "by label", total[class])
+	}
+}
+
+func (c *checker) series(r Recording) {
+	var asked, sent, done, bytes int64
+	statuses := map[int]int64{}
+	ended := map[Class]int64{}
+	for i, s := range r.Series {
+		if s.At < 0 || s.At >= maxSeconds || i > 0 && s.At <= r.Series[i-1].At {
+			c.fail("second %d is out of order or beyond %d", s.At, maxSeconds)
+		}
+		asked = c.add("requests asked by second", asked, s.Asked, maxCount)
+		sent = c.add("requests sent by second", sent, s.Sent, maxCount)
+		done = c.add("requests done by second", done, s.Done, maxCount)
+		bytes = c.add("bytes by second", bytes, s.Bytes, maxBytes)
+		c.equal(fmt.Sprintf("requests done in second %d", s.At), s.Done, "answers by status", sum(c, "answers by status", s.Statuses))
+		for status, n := range s.Statuses {
+			statuses[status] += n
+		}
+		for class, h := range s.Response {
+			ended[class] = c.add("response times by second", ended[class], h.Count(), maxCount)
+		}
+	}
+	c.equal("requests sent", r.Sent, "by second", sent)
+	c.equal("requests sent", r.Sent, "done by second", done)
+	c.equal("bytes", r.Bytes, "by second", bytes)
+	for status, n := range statuses {
+		c.equal(fmt.Sprintf("answers %d by second", status), n, "in all", r.Statuses[status])
+	}
+	for _, class := range classes {
+		c.equal(string(class)+" requests", r.Count(class), "by second", ended[class])
+	}
+}

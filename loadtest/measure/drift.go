@@ -1,0 +1,227 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Point is one value of a series, e.g. the memory of a server at some time.
+type Point struct {
+	At    time.Duration // from the start of the phase
+	Value float64
+}
+
+// Series is something that may drift in the course of a phase.
+type Series struct {
+	Name   string
+	Unit   string
+	Points []Point
+
+	// Tolerance is the change over the whole phase that still counts as steady,
+	// in Unit. 0 stands for a tenth of the median.
+	Tolerance float64
+}
+
+// Direction is what a series does.
+type Direction string
+
+// The directions. CannotTell covers too few points and too much noise.
+const (
+	Rising     Direction = "rising"
+	Falling    Direction = "falling"
+	Steady     Direction = "steady"
+	CannotTell Direction = "cannot tell"
+)
+
+// DriftConfidence is that of a trend's interval. It is higher than that of other
+// intervals since several series are looked at in each soak.
+const DriftConfidence = 0.99
+
+// Trend says how a series changed over a phase.
+type Trend struct {
+	Series    string
+	Unit      string
+	Level     float64 // the median
+	PerHour   float64 // the change in an hour, by the Theil–Sen line
+	Low, High float64 // the interval of PerHour
+	Verdict   Direction
+	Why       string
+}
+
+const (
+	mostTrendBlocks  = 24
+	leastTrendBlocks = 8
+	pointsPerBlock   = 3
+	mostCorrelation  = 0.6 // so that a series that only rises is found, however bent
+	mostValue        = 1e100
+)
+
+// Drift says whether the series rises or falls.
+//
+// The points' means over up to 24 blocks of time are judged by their ranks
+// (Mann–Kendall), with Sen's interval of the slope, so that single stalls and
+// heavy tails do not matter. What autocorrelation the blocks have left beside
+// the trend widens the interval. Simulated (drift_test.go): a series without
+// drift is called rising or falling in 1 % of runs if its points are
+// independent, and in at most 4 % if its disturbances last up to a fifth of the
+// run.
+func Drift(s Series) Trend {
+	t := Trend{Series: s.Name, Unit: s.Unit, Verdict: CannotTell}
+	points := slices.Clone(s.Points)
+	for _, p := range points {
+		if math.IsNaN(p.Value) || math.Abs(p.Value) > mostValue {
+			t.Why = fmt.Sprintf("the value %v at %s is no figure", p.Value, p.At)
+			return t
+		}
+	}
+	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.At, b.At) })
+	blocks := means(points)
+	if len(blocks) < leastTrendBlocks {
+		t.Why = fmt.Sprintf("%d points are too few: want at least %d, spread over the phase", len(points), leastTrendBlocks*pointsPerBlock)
+		return t
+	}
+	t.Level = medianOf(points)
+	var bounded bool
+	if t.PerHour, t.Low, t.High, bounded = theilSen(blocks); !bounded {
+		t.Why = "the values hang together so much that a trend cannot be told from chance: a longer phase is needed"
+		return t
+	}
+	span := (points[len(points)-1].At - points[0].At).Hours()
+	t.judge(span, s.tolerance(t.Level))
+	return t
+}
+
+func (s Series) tolerance(level float64) float64 {
+	if s.Tolerance > 0 {
+		return s.Tolerance
+	}
+	return math.Abs(level) / 10
+}
+
+// judge compares the change over the span (hours) with what is tolerated.
+func (t *Trend) judge(span, tolerated float64) {
+	low, high := t.Low*span, t.High*span
+	switch {
+	case low >= -tolerated && high <= tolerated:
+		t.Verdict = Steady
+	case low > 0:
+		t.Verdict = Rising
+	case high < 0:
+		t.Verdict = Falling
+	default:
+		t.Why = fmt.Sprintf("over the phase it changed by %.3g to %.3g %s, and up to %.3g would be steady", low, high, t.Unit, tolerated)
+	}
+}
+
+// spot is the mean of a block of points, at its mean time in hours.
+type spot struct{ at, value float64 }
+
+// means cuts the points into blocks of equal time and averages each.
+func means(points []Point) []spot {
+	n := min(len(points)/pointsPerBlock, mostTrendBlocks)
+	if n < leastTrendBlocks {
+		return nil
+	}
+	first := points[0].At
+	width := float64(points[len(points)-1].At-first) / float64(n)
+	if width <= 0 {
+		return nil
+	}
+	sums, counts := make([]spot, n), make([]float64, n)
+	for _, p := range points {
+		i := min(int(float64(p.At-first)/width), n-1)
+		sums[i].at += p.At.Hours()
+		sums[i].value += p.Value
+		counts[i]++
+	}
+	var out []spot
+	for i, s := range sums {
+		if counts[i] > 0 {
+			out = append(out, spot{s.at / counts[i], s.value / counts[i]})
+		}
+	}
+	return out
+}
+
+func medianOf(points []Point) float64 {
+	values := make([]float64, len(points))
+	for i, p := range points {
+		values[i] = p.Value
+	}
+	slices.Sort(values)
+	return middle(values)
+}
+
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// theilSen is the median of the slopes between all pairs, with Sen's interval:
+// the slopes whose ranks Kendall's statistic would reach by chance. Without
+// enough slopes for an interval, bounded is false and low and high are the
+// extremes.
+func theilSen(spots []spot) (slope, low, high float64, bounded bool) {
+	var slopes []float64
+	for i, a := range spots {
+		for _, b := range spots[i+1:] {
+			slopes = append(slopes, (b.value-a.value)/(b.at-a.at))
+		}
+	}
+	slices.Sort(slopes)
+	slope = middle(slopes)
+	z := distuv.UnitNormal.Quantile(1 - (1-DriftConfidence)/2)
+	reach := z * math.Sqrt(kendallVariance(spots)*inflation(spots, slope))
+	n := float64(len(slopes))
+	first, last := int(math.Floor((n-reach)/2)), int(math.Ceil((n+reach)/2))+1
+	if first < 1 || last > len(slopes) {
+		return slope, slopes[0], slopes[len(slopes)-1], false
+	}
+	return slope, slopes[first-1], slopes[last-1], true
+}
+
+// kendallVariance is that of Kendall's statistic of independent values, ties considered.
+func kendallVariance(spots []spot) float64 {
+	variance := func(n float64) float64 { return n * (n - 1) * (2*n + 5) / 18 }
+	ties := map[float64]float64{}
+	for _, s := range spots {
+		ties[s.value]++
+	}
+	v := variance(float64(len(spots)))
+	for _, n := range ties {
+		v -= variance(n)
+	}
+	return max(v, 0)
+}
+
+// inflation is what the autocorrelation of the blocks, the trend taken out,
+// multiplies the variance by. Its estimate is biased towards nought, the more
+// so the fewer blocks there are; the usual correction is added.
+func inflation(spots []spot, slope float64) float64 {
+	rest := make([]float64, len(spots))
+	var mean float64
+	for i, s := range spots {
+		rest[i] = s.value - slope*s.at
+		mean += rest[i] / float64(len(spots))
+	}
+	var with, alone float64
+	for i := range rest {
+		d := rest[i] - mean
+		alone += d * d
+		if i > 0 {
+			with += d * (rest[i-1] - mean)
+		}
+	}
+	if alone == 0 {
+		return 1
+	}
+	n := float64(len(spots))
+	r := with / alone
+	r = min(max(r+(2+4*r)/n, 0), mostCorrelation)
+	return (1 + r) / (1 - r)
+}

@@ -1,0 +1,144 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// seriesOf is one value a second.
+func seriesOf(seconds int, value func(share float64) float64) Series {
+	s := Series{Name: "memory", Unit: "MB"}
+	for i := range seconds {
+		s.Points = append(s.Points, Point{time.Duration(i) * time.Second, value(float64(i) / float64(seconds))})
+	}
+	return s
+}
+
+func verdicts(runs, seconds int, seed uint64, fades float64, value func(rng *rand.Rand, share, noise float64) float64) map[Direction]float64 {
+	rng := seeded(seed)
+	got := map[Direction]float64{}
+	for range runs {
+		next := noise(rng, fades*float64(seconds))
+		got[Drift(seriesOf(seconds, func(share float64) float64 { return value(rng, share, next()) })).Verdict] += 1 / float64(runs)
+	}
+	return got
+}
+
+func TestDriftFalseAlarms(t *testing.T) {
+	for i, c := range []struct {
+		seconds int
+		fades   float64 // how long disturbances last, as a share of the run
+		most    float64
+	}{
+		{30, 0, 0.02},
+		{60, 0, 0.02},
+		{300, 0, 0.02},
+		{60, 0.05, 0.04},
+		{60, 0.2, 0.05},
+		{300, 0.05, 0.04},
+		{300, 0.2, 0.05},
+	} {
+		got := verdicts(400, c.seconds, uint64(i), c.fades, func(_ *rand.Rand, _, noise float64) float64 { return 10 + noise })
+		name := fmt.Sprintf("%d s, disturbances of %g of it", c.seconds, c.fades)
+		t.Logf("%s: %v", name, got)
+		if alarms := got[Rising] + got[Falling]; alarms > c.most {
+			t.Errorf("%s: %.3f false alarms, want at most %g", name, alarms, c.most)
+		}
+	}
+}
+
+// Heavy tails: a stall of a hundred times the level now and then is no drift.
+func TestDriftIgnoresStalls(t *testing.T) {
+	got := verdicts(400, 120, 9, 0, func(rng *rand.Rand, _, noise float64) float64 {
+		if rng.IntN(40) == 0 {
+			return 1000
+		}
+		return 10 + noise
+	})
+	if alarms := got[Rising] + got[Falling]; alarms > 0.02 {
+		t.Errorf("%.3f false alarms: %v", alarms, got)
+	}
+}
+
+func TestDriftIsFound(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		value func(rng *rand.Rand, share, noise float64) float64
+		want  Direction
+	}{
+		{"a leak", func(_ *rand.Rand, share, noise float64) float64 { return 100 + 50*share + 3*noise }, Rising},
+		{"a bent leak", func(_ *rand.Rand, share, noise float64) float64 { return 100 + 300*math.Sqrt(share) + noise }, Rising},
+		{"a saw on a rising floor", func(_ *rand.Rand, share, noise float64) float64 {
+			return 100 + 100*share + 20*math.Mod(60*share, 1) + noise
+		}, Rising},
+		{"a server that warms up", func(_ *rand.Rand, share, noise float64) float64 { return 100 - 40*share + 3*noise }, Falling},
+		{"quiet", func(_ *rand.Rand, _, noise float64) float64 { return 100 + noise }, Steady},
+		{"a rise too small to matter", func(_ *rand.Rand, share, noise float64) float64 { return 100 + 5*share + noise/10 }, Steady},
+		{"constant", func(*rand.Rand, float64, float64) float64 { return 100 }, Steady},
+		{"nought", func(*rand.Rand, float64, float64) float64 { return 0 }, Steady},
+	} {
+		if got := verdicts(100, 120, 1, 0, c.value); got[c.want] < 0.95 {
+			t.Errorf("%s: %v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestDriftFigures(t *testing.T) {
+	rng := seeded(2)
+	trend := Drift(seriesOf(1800, func(share float64) float64 { return 100 + 30*share + rng.NormFloat64() }))
+	near(t, "the change in an hour", trend.PerHour, 60, 2)
+	near(t, "the level", trend.Level, 115, 1)
+	if trend.Low > 60 || trend.High < 60 || trend.High-trend.Low > 5 || trend.Series != "memory" || trend.Unit != "MB" {
+		t.Errorf("trend %+v: want a narrow interval around 60", trend)
+	}
+}
+
+func TestDriftCannotTell(t *testing.T) {
+	few := seriesOf(20, func(float64) float64 { return 1 })
+	odd := seriesOf(60, func(float64) float64 { return math.NaN() })
+	huge := seriesOf(60, func(share float64) float64 { return math.MaxFloat64 * share })
+	at := seriesOf(60, func(share float64) float64 { return share })
+	for i := range at.Points {
+		at.Points[i].At = time.Second
+	}
+	noisy := seriesOf(60, func(share float64) float64 { return math.Sin(40 * share) })
+	for name, s := range map[string]Series{"none": {}, "few": few, "no number": odd, "huge": huge, "one instant": at, "noisy": noisy} {
+		if got := Drift(s); got.Verdict != CannotTell || got.Why == "" {
+			t.Errorf("%s: %+v, want cannot tell and why", name, got)
+		}
+	}
+}
+
+// The order in which points come does not matter, and they are left alone.
+func TestDriftSortsItsPoints(t *testing.T) {
+	s := seriesOf(120, func(share float64) float64 { return 100 + 50*share })
+	rng := seeded(1)
+	rng.Shuffle(len(s.Points), func(i, j int) { s.Points[i], s.Points[j] = s.Points[j], s.Points[i] })
+	first := s.Points[0]
+	if got := Drift(s); got.Verdict != Rising {
+		t.Errorf("shuffled: %+v", got)
+	}
+	if s.Points[0] != first {
+		t.Error("the caller's points were sorted")
+	}
+}
+
+func TestDriftsOfASoak(t *testing.T) {
+	rng := seeded(4)
+	rec := record(Plan{}, steady(50, 50*120, func(i int) time.Duration {
+		return 10*time.Millisecond + time.Duration(i)*2*time.Microsecond + time.Duration(rng.ExpFloat64()*1e6)
+	}))
+	want := map[string]Direction{"response p50": Rising, "response p99": Rising, "failed": Steady, "limited": Steady}
+	for _, trend := range rec.Drifts() {
+		if trend.Verdict != want[trend.Series] {
+			t.Errorf("%+v, want %s", trend, want[trend.Series])
+		}
+		delete(want, trend.Series)
+	}
+	if len(want) > 0 {
+		t.Errorf("no trend of %v", want)
+	}
+}

@@ -1,0 +1,105 @@
+package measure
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// MarshalJSON writes the recording as Decode reads it: nothing is lost. The same
+// recording always gives the same bytes.
+func (r Recording) MarshalJSON() ([]byte, error) {
+	w, err := r.wire()
+	if err != nil {
+		return nil, fmt.Errorf("measure: phase %q cannot be encoded: %w", r.Name, err)
+	}
+	return json.Marshal(w)
+}
+
+func (r Recording) wire() (wire, error) {
+	e := encoder{}
+	w := wire{
+		Format: format,
+		Plan: wirePlan{Name: r.Name, Planned: r.Planned, Rate: r.Rate, Duration: r.Duration,
+			Start: r.Start.UTC().Round(0), ClosedLoop: r.ClosedLoop, Shard: r.Shard.Index, Shards: r.Shard.Of},
+		Sent:     r.Sent,
+		Bytes:    r.Bytes,
+		Response: e.classes(r.Response),
+		Service:  e.classes(r.Service),
+		Lag:      e.optional(r.Lag),
+		Statuses: r.Statuses,
+		Failures: r.Failures,
+		Labels:   make(map[string]wireLabel, len(r.Labels)),
+		Series:   make([]wireSecond, 0, len(r.Series)),
+	}
+	for name, l := range r.Labels {
+		w.Labels[name] = wireLabel{Count: l.Count, Response: e.optional(l.Response)}
+	}
+	for _, s := range r.Series {
+		w.Series = append(w.Series, wireSecond{At: s.At, Asked: s.Asked, Sent: s.Sent, Done: s.Done,
+			Bytes: s.Bytes, Statuses: s.Statuses, Response: e.classes(s.Response)})
+	}
+	return w, e.err
+}
+
+// encoder encodes histograms and keeps the first error.
+type encoder struct{ err error }
+
+func (e *encoder) histogram(h Histogram) wireHistogram {
+	text, err := h.open().EncodeV2()
+	if e.err == nil {
+		e.err = err
+	}
+	return wireHistogram{HDR: string(text), Min: h.min, Max: h.max, Clipped: h.clipped}
+}
+
+func (e *encoder) optional(h Histogram) *wireHistogram {
+	if h.Count() == 0 {
+		return nil
+	}
+	w := e.histogram(h)
+	return &w
+}
+
+func (e *encoder) classes(of map[Class]Histogram) map[Class]wireHistogram {
+	out := make(map[Class]wireHistogram, len(of))
+	for c, h := range of {
+		if h.Count() > 0 {
+			out[c] = e.histogram(h)
+		}
+	}
+	return out
+}
+
+// histogramOf is what the wire says, checked: our own bucket layout, counts
+// within bounds, and bounds that lie in the outermost buckets.
+func histogramOf(w wireHistogram, figures int) (Histogram, error) {
+	buckets, err := hdr.DecodePacked([]byte(w.HDR))
+	if err != nil {
+		return Histogram{}, err
+	}
+	if buckets.LowestTrackableValue() != int64(Shortest) || buckets.HighestTrackableValue() != int64(Longest) ||
+		buckets.SignificantFigures() != int64(figures) {
+		return Histogram{}, fmt.Errorf("its buckets are not those of this program: want %s to %s with %d significant figures", Shortest, Longest, figures)
+	}
+	n := buckets.TotalCount()
+	if n < 1 || n > maxCount {
+		return Histogram{}, fmt.Errorf("it holds %d durations: want 1 to %d", n, maxCount)
+	}
+	outer := newBuckets(figures)
+	for _, d := range []time.Duration{w.Min, w.Max} {
+		if d < 0 || d > Longest {
+			return Histogram{}, fmt.Errorf("a bound of %s: want 0 to %s", d, Longest)
+		}
+		_ = outer.RecordValue(int64(d))
+	}
+	if outer.Min() != buckets.Min() || outer.Max() != buckets.Max() {
+		return Histogram{}, fmt.Errorf("the bounds %s and %s do not lie in its first and last bucket", w.Min, w.Max)
+	}
+	if w.Clipped < 0 || w.Clipped > buckets.CountAtValue(int64(Longest)) {
+		return Histogram{}, fmt.Errorf("%d durations clipped to %s, but only %d are that long", w.Clipped, Longest, buckets.CountAtValue(int64(Longest)))
+	}
+	return Histogram{buckets: buckets, count: n, min: w.Min, max: w.Max, clipped: w.Clipped}, nil
+}

@@ -1,0 +1,148 @@
+package measure
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// steady returns samples of an accepted request every 1/rate second whose
+// response takes what takes says; nothing is sent late.
+func steady(rate, n int, takes func(i int) time.Duration) []Sample {
+	out := make([]Sample, n)
+	for i := range out {
+		due := time.Duration(i) * time.Second / time.Duration(rate)
+		out[i] = Sample{Seq: uint64(i), Label: "list", Due: due, Sent: due, Done: due + takes(i), Status: 200, Bytes: 100}
+	}
+	return out
+}
+
+func record(p Plan, samples []Sample) Recording {
+	r := NewRecorder(p)
+	for _, s := range samples {
+		r.Add(s)
+	}
+	return r.Recording()
+}
+
+// seeded is a random generator that gives the same in every run of the tests.
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// noise is an autoregressive series of unit variance whose memory fades in so
+// many steps; with none, its values are independent.
+func noise(rng *rand.Rand, fades float64) func() float64 {
+	keep := 0.0
+	if fades > 0 {
+		keep = math.Exp(-1 / fades)
+	}
+	z := rng.NormFloat64()
+	return func() float64 {
+		z = keep*z + math.Sqrt(1-keep*keep)*rng.NormFloat64()
+		return z
+	}
+}
+
+// all lists all that a recording holds, bucket by bucket. It says the same as its
+// encoding, but does not take the time to compress.
+func all(r Recording) string {
+	var b strings.Builder
+	histogram := func(what string, h Histogram) {
+		fmt.Fprint(&b, what, h.count, h.min, h.max, h.clipped)
+		if h.count > 0 {
+			for value, count := range h.open().ForEachBucket {
+				fmt.Fprint(&b, " ", value, ":", count)
+			}
+		}
+		fmt.Fprintln(&b)
+	}
+	classes := func(what string, of map[Class]Histogram) {
+		for _, c := range Classes() {
+			histogram(what+string(c), of[c])
+		}
+	}
+	fmt.Fprintln(&b, r.Name, r.Planned, r.Rate, r.Duration, r.Start.UTC(), r.ClosedLoop, r.Shard)
+	fmt.Fprintln(&b, r.Sent, r.Bytes, r.Statuses, r.Failures)
+	classes("response", r.Response)
+	classes("service", r.Service)
+	histogram("lag", r.Lag)
+	for _, name := range r.LabelNames() {
+		fmt.Fprintln(&b, name, r.Labels[name].Count)
+		histogram("response", r.Labels[name].Response)
+	}
+	for _, s := range r.Series {
+		fmt.Fprintln(&b, s.At, s.Asked, s.Sent, s.Done, s.Bytes, s.Statuses)
+		classes("second", s.Response)
+	}
+	return b.String()
+}
+
+// encoded is what identifies a recording: all that it holds.
+func encoded(t interface{ Fatal(...any) }, r Recording) string {
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// phases draws a plan of some shards and the samples of each of them.
+func phases(t *rapid.T) (Plan, [][]Sample) {
+	shards := rapid.IntRange(1, 5).Draw(t, "shards")
+	n := rapid.IntRange(0, 200).Draw(t, "samples")
+	plan := Plan{Name: "mixed", Rate: 20, Duration: 10 * time.Second, Start: time.UnixMilli(1_700_000_000_123), Planned: 200, Asked: make([]int64, 10)}
+	for i := range plan.Asked {
+		plan.Asked[i] = 20
+	}
+	wait := rapid.OneOf(
+		rapid.Int64Range(0, int64(5*time.Millisecond)),
+		rapid.Int64Range(0, int64(3*time.Second)),
+		rapid.Int64Range(0, int64(2*Longest)),
+	)
+	parts := make([][]Sample, shards)
+	for i := range n {
+		due := time.Duration(i) * time.Second / 20
+		sent := due + time.Duration(rapid.Int64Range(-1000, int64(20*time.Millisecond)).Draw(t, "lag"))
+		s := Sample{
+			Seq: uint64(i), Due: due, Sent: sent, Done: sent + time.Duration(wait.Draw(t, "service")),
+			Label:  fmt.Sprint("operation ", i%3),
+			Status: rapid.SampledFrom([]int{200, 200, 201, 429, 500, 0}).Draw(t, "status"),
+			Bytes:  rapid.Int64Range(0, 70_000).Draw(t, "bytes"),
+		}
+		if s.Status == 0 {
+			s.Failure = rapid.SampledFrom([]string{FailureTimeout, FailureRefused, FailureReset, "odd"}).Draw(t, "failure")
+		}
+		parts[i%shards] = append(parts[i%shards], s)
+	}
+	return plan, parts
+}
+
+// shardOf is the part of the plan that shard i of n has to send.
+func shardOf(p Plan, i, n int) Plan {
+	p.Shard = Shard{Index: i, Of: n}
+	all := p.Asked
+	p.Asked, p.Planned = make([]int64, len(all)), 0
+	seq := int64(0)
+	for second, asked := range all {
+		for range asked {
+			if seq%int64(n) == int64(i) {
+				p.Asked[second]++
+				p.Planned++
+			}
+			seq++
+		}
+	}
+	return p
+}
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.Abs(got-want) > tolerance {
+		t.Errorf("%s is %v, want %v ± %v", what, got, want, tolerance)
+	}
+}

@@ -1,0 +1,154 @@
+package measure
+
+import (
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// What histograms can tell apart. Longer times are clipped to Longest and
+// counted; shorter ones fall into the lowest buckets.
+const (
+	Shortest = time.Microsecond
+	Longest  = 10 * time.Minute
+)
+
+// The significant figures of the histograms of a whole phase (within 0.1 %)
+// and of those of its single seconds (within 1 %).
+const (
+	wholeFigures  = 3
+	secondFigures = 2
+)
+
+// Histogram is a distribution of durations. Its zero value is empty. One that
+// comes out of a Recording does not change any more.
+type Histogram struct {
+	buckets  *hdr.PackedHistogram // nanoseconds; nil: empty or sealed
+	sealed   sealed               // nil: empty or not sealed
+	count    int64
+	min, max time.Duration // exact, after clipping
+	clipped  int64
+	seconds  *seconds // how the samples it belongs to fell by second; nil: not known
+}
+
+func newBuckets(figures int) *hdr.PackedHistogram {
+	return hdr.NewPacked(int64(Shortest), int64(Longest), figures)
+}
+
+func (h *Histogram) add(d time.Duration, figures int) {
+	switch {
+	case h.sealed != nil:
+		h.buckets, h.sealed = h.sealed.open(), nil
+	case h.buckets == nil:
+		h.buckets, h.min = newBuckets(figures), Longest
+	}
+	if d > Longest {
+		h.clipped++
+	}
+	d = min(max(d, 0), Longest)
+	h.min, h.max = min(h.min, d), max(h.max, d)
+	h.count++
+	_ = h.buckets.RecordValue(int64(d)) // fails only out of range, and d is within it
+}
+
+// open returns the buckets, which only add changes; nil if h is empty.
+func (h Histogram) open() *hdr.PackedHistogram {
+	if h.sealed != nil {
+		return h.sealed.open()
+	}
+	return h.buckets
+}
+
+// seal returns h, a histogram of one second, in its compact form.
+func (h Histogram) seal() Histogram {
+	if h.buckets != nil {
+		h.buckets, h.sealed = nil, seal(h.buckets)
+	}
+	return h
+}
+
+// Count is the number of durations.
+func (h Histogram) Count() int64 { return h.count }
+
+// Clipped is how many durations were longer than Longest and count as Longest.
+func (h Histogram) Clipped() int64 { return h.clipped }
+
+// Min is the shortest duration, exactly; 0 if there is none.
+func (h Histogram) Min() time.Duration { return h.min }
+
+// Max is the longest duration, exactly; 0 if there is none.
+func (h Histogram) Max() time.Duration { return h.max }
+
+// Mean is the arithmetic mean, to the precision of the buckets; 0 if there is none.
+func (h Histogram) Mean() time.Duration {
+	if h.count == 0 {
+		return 0
+	}
+	return min(max(time.Duration(h.open().Mean()), h.min), h.max)
+}
+
+// Above is how many durations are longer than the limit, to the precision of
+// the buckets: those that share a bucket with the limit do not count.
+func (h Histogram) Above(limit time.Duration) int64 {
+	if h.count == 0 {
+		return 0
+	}
+	var n int64
+	for value, count := range h.open().ForEachBucket {
+		if value > int64(limit) {
+			n += count
+		}
+	}
+	return n
+}
+
+// value is the p-quantile of the sample, as HdrHistogram defines it: the upper
+// bound of its bucket. The histogram must not be empty.
+func (h Histogram) value(p float64) time.Duration {
+	v := time.Duration(h.open().ValueAtPercentile(100 * p))
+	return min(max(v, h.min), h.max)
+}
+
+// rank returns the bounds of the bucket that holds the r-th shortest duration,
+// 1 ≤ r ≤ Count.
+func (h Histogram) rank(r int64) (low, high time.Duration) {
+	buckets := h.open()
+	var seen int64
+	for value, count := range buckets.ForEachBucket {
+		if seen += count; seen >= r {
+			low = time.Duration(value)
+			break
+		}
+	}
+	high = time.Duration(buckets.ValueAtPercentile(100 * float64(r) / float64(h.count)))
+	return max(low, h.min), min(high, h.max)
+}
+
+// clone returns a copy that later adds do not change.
+func (h Histogram) clone() Histogram {
+	if h.buckets != nil {
+		h.buckets = h.buckets.Clone()
+	}
+	h.seconds = nil
+	return h
+}
+
+// merged returns the distribution of both, which must have the same figures.
+// Counts cannot overflow: decoding bounds them.
+func (h Histogram) merged(other Histogram) Histogram {
+	if h.count == 0 {
+		return other.clone()
+	}
+	if other.count == 0 {
+		return h.clone()
+	}
+	sum := Histogram{
+		buckets: h.open().Clone(),
+		count:   h.count + other.count,
+		min:     min(h.min, other.min),
+		max:     max(h.max, other.max),
+		clipped: h.clipped + other.clipped,
+	}
+	sum.buckets.Merge(other.open())
+	return sum
+}

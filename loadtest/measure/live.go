@@ -1,0 +1,29 @@
+package measure
+
+import "time"
+
+// Live is the little that a live view shows; it costs little enough to be asked
+// for many times a second.
+type Live struct {
+	Planned int64
+	Sent    int64
+	Count   map[Class]int64
+	Lag     time.Duration // 99th percentile of the send lag
+	Last    Second        // the last whole second; answers that are still out are missing
+}
+
+// Live is what there is to show when the phase has run for the given time.
+func (r *Recorder) Live(ran time.Duration) Live {
+	var n [3]int64
+	for i := range n {
+		n[i] = r.response[i].Count()
+	}
+	l := Live{Planned: r.plan.Planned, Sent: r.sent, Count: counts(n)}
+	if r.sent > 0 {
+		l.Lag = r.lag.value(0.99)
+	}
+	if last := int(ran/time.Second) - 1; last >= 0 {
+		l.Last = r.second(last)
+	}
+	return l
+}

@@ -1,0 +1,128 @@
+package measure
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Merge returns what one process would have recorded that had run all shards of
+// the plan. It is exact: the same buckets, counts added. The order of the parts
+// does not matter. Shards that are missing or doubled, or that belong to
+// different plans, are errors.
+func Merge(parts ...Recording) (Recording, error) {
+	if err := mergeable(parts); err != nil {
+		return Recording{}, err
+	}
+	sum := Recording{Plan: parts[0].Plan, Statuses: map[int]int64{}, Failures: map[string]int64{}}
+	sum.Shard, sum.Planned = Shard{}, 0
+	for _, p := range parts {
+		sum.Planned += p.Planned
+		sum.Sent += p.Sent
+		sum.Bytes += p.Bytes
+		sum.Lag = sum.Lag.merged(p.Lag)
+		sum.Response = mergedClasses(sum.Response, p.Response)
+		sum.Service = mergedClasses(sum.Service, p.Service)
+		addAll(sum.Statuses, p.Statuses)
+		addAll(sum.Failures, p.Failures)
+	}
+	sum.Labels = mergedLabels(parts)
+	sum.Series = mergedSeries(parts)
+	return sum.linked(), nil
+}
+
+// mergeable says why the parts are not all shards of one plan, each once.
+func mergeable(parts []Recording) error {
+	if len(parts) == 0 {
+		return errors.New("measure: nothing to merge")
+	}
+	first := parts[0].Plan
+	of := max(first.Shard.Of, 1)
+	seen := map[int]bool{}
+	for _, p := range parts {
+		switch {
+		case p.Name != first.Name:
+			return fmt.Errorf("measure: cannot merge phase %q with phase %q", first.Name, p.Name)
+		case p.Rate != first.Rate || p.Duration != first.Duration || p.ClosedLoop != first.ClosedLoop:
+			return fmt.Errorf("measure: phase %q: the shards had different plans: %v/s for %s and %v/s for %s",
+				p.Name, first.Rate, first.Duration, p.Rate, p.Duration)
+		case !p.Start.Equal(first.Start):
+			return fmt.Errorf("measure: phase %q: the shards count from different instants: %s and %s; give them the same start",
+				p.Name, first.Start, p.Start)
+		case max(p.Shard.Of, 1) != of:
+			return fmt.Errorf("measure: phase %q: one shard of %d beside one of %d", p.Name, of, max(p.Shard.Of, 1))
+		case p.Shard.Index < 0 || p.Shard.Index >= of:
+			return fmt.Errorf("measure: phase %q: there is no shard %d of %d: they count from 0", p.Name, p.Shard.Index, of)
+		case seen[p.Shard.Index]:
+			return fmt.Errorf("measure: phase %q: shard %d of %d is there twice: it ran twice, or its file was given twice", p.Name, p.Shard.Index, of)
+		}
+		seen[p.Shard.Index] = true
+	}
+	for i := range of {
+		if !seen[i] {
+			return fmt.Errorf("measure: phase %q: %d of %d shards are missing, the first is shard %d", first.Name, of-len(seen), of, i)
+		}
+	}
+	return nil
+}
+
+func addAll[K comparable](to, from map[K]int64) {
+	for k, n := range from {
+		to[k] += n
+	}
+}
+
+func mergedClasses(a, b map[Class]Histogram) map[Class]Histogram {
+	out := map[Class]Histogram{}
+	for _, c := range classes {
+		if h := a[c].merged(b[c]); h.Count() > 0 {
+			out[c] = h
+		}
+	}
+	return out
+}
+
+func mergedLabels(parts []Recording) map[string]Label {
+	out := map[string]Label{}
+	for _, p := range parts {
+		for name, l := range p.Labels {
+			sum, ok := out[name]
+			if !ok {
+				sum.Count = map[Class]int64{}
+			}
+			addAll(sum.Count, l.Count)
+			sum.Response = sum.Response.merged(l.Response)
+			out[name] = sum
+		}
+	}
+	return out
+}
+
+func mergedSeries(parts []Recording) []Second {
+	at := map[int]Second{}
+	for _, p := range parts {
+		for _, s := range p.Series {
+			sum, ok := at[s.At]
+			if !ok {
+				sum = Second{At: s.At, Statuses: map[int]int64{}}
+			}
+			sum.Asked += s.Asked
+			sum.Sent += s.Sent
+			sum.Done += s.Done
+			sum.Bytes += s.Bytes
+			addAll(sum.Statuses, s.Statuses)
+			sum.Response = mergedClasses(sum.Response, s.Response)
+			for c, h := range sum.Response {
+				sum.Response[c] = h.seal()
+			}
+			at[s.At] = sum
+		}
+	}
+	out := make([]Second, 0, len(at))
+	for _, s := range at {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b Second) int { return cmp.Compare(a.At, b.At) })
+	return out
+}

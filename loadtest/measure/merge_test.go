@@ -1,0 +1,86 @@
+package measure
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// Merging the shards of any split gives what one process would have recorded,
+// to the last bucket of the last second.
+func TestMergeOfAnySplitIsTheWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		plan, parts := phases(t)
+		whole := NewRecorder(plan)
+		recordings := make([]Recording, len(parts))
+		for i, samples := range parts {
+			recordings[i] = record(shardOf(plan, i, len(parts)), samples)
+			for _, s := range samples {
+				whole.Add(s)
+			}
+		}
+		order := rapid.Permutation(recordings).Draw(t, "order")
+		merged, err := Merge(order...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := all(merged), all(whole.Recording()); got != want {
+			t.Fatalf("merged:\n%s\nwhole:\n%s", got, want)
+		}
+		for _, c := range Classes() {
+			for _, p := range []float64{0.5, 0.9, 0.99} {
+				if got, want := merged.Response[c].Quantile(p), whole.Recording().Response[c].Quantile(p); got != want {
+					t.Fatalf("%s p%g: merged %+v, whole %+v", c, 100*p, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestMergeLeavesItsPartsAlone(t *testing.T) {
+	a := record(Plan{Shard: Shard{0, 2}}, steady(100, 200, func(int) time.Duration { return time.Millisecond }))
+	b := record(Plan{Shard: Shard{1, 2}}, steady(100, 200, func(int) time.Duration { return time.Second }))
+	before := encoded(t, a) + encoded(t, b)
+	if _, err := Merge(a, b); err != nil {
+		t.Fatal(err)
+	}
+	if encoded(t, a)+encoded(t, b) != before {
+		t.Error("merging changed a part")
+	}
+}
+
+func TestMergeRefuses(t *testing.T) {
+	start := time.UnixMilli(1_700_000_000_000)
+	plan := func(i, of int) Plan {
+		return Plan{Name: "x", Rate: 100, Duration: time.Second, Start: start, Shard: Shard{i, of}}
+	}
+	with := func(p Plan, change func(*Plan)) Recording {
+		change(&p)
+		return Recording{Plan: p}
+	}
+	part := func(i, of int) Recording { return Recording{Plan: plan(i, of)} }
+	for _, c := range []struct {
+		name  string
+		parts []Recording
+		want  string
+	}{
+		{"nothing", nil, "nothing to merge"},
+		{"a missing shard", []Recording{part(0, 3), part(2, 3)}, "1 of 3 shards are missing, the first is shard 1"},
+		{"a doubled shard", []Recording{part(0, 2), part(1, 2), part(1, 2)}, "shard 1 of 2 is there twice"},
+		{"two wholes", []Recording{part(0, 0), part(0, 1)}, "shard 0 of 1 is there twice"},
+		{"different counts", []Recording{part(0, 2), part(1, 3)}, "one shard of 2 beside one of 3"},
+		{"a shard that cannot be", []Recording{part(2, 2)}, "no shard 2 of 2"},
+		{"different phases", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Name = "y" })}, `phase "x" with phase "y"`},
+		{"different rates", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Rate = 50 })}, "different plans"},
+		{"different durations", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Duration++ })}, "different plans"},
+		{"different loops", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.ClosedLoop = true })}, "different plans"},
+		{"different starts", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Start = start.Add(1) })}, "different instants"},
+	} {
+		_, err := Merge(c.parts...)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q in it", c.name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package measure
+
+import (
+	"slices"
+	"time"
+)
+
+// Bounds of what a Recording holds, whatever the samples say.
+const (
+	MaxLabels   = 1000 // further labels are counted under OtherLabel
+	OtherLabel  = "(other)"
+	maxStatus   = 999
+	maxSeconds  = int((7*24*time.Hour + Longest) / time.Second) // later ones count as the last
+	openSeconds = 60                                            // seconds after which a second is sealed
+)
+
+// Recorder collects the samples of a phase. One goroutine uses it.
+type Recorder struct {
+	plan     Plan
+	sent     int64
+	bytes    int64
+	response byClass
+	service  byClass
+	lag      Histogram
+	statuses [maxStatus + 1]int64
+	failures map[string]int64
+	labels   map[string]*labelled
+	series   []*second // by second; nil: nothing was sent or done in it
+}
+
+// byClass holds one histogram for each of Classes.
+type byClass [3]Histogram
+
+type labelled struct {
+	count    [3]int64
+	response Histogram
+}
+
+// index is the place of a class in Classes.
+func index(c Class) int { return slices.Index(classes[:], c) }
+
+// NewRecorder starts to record what becomes of the plan.
+func NewRecorder(p Plan) *Recorder {
+	return &Recorder{plan: p, failures: map[string]int64{}, labels: map[string]*labelled{}}
+}
+
+// Add records one request. Samples may come in any order. Times before 0 count
+// as 0, those after Longest as Longest.
+func (r *Recorder) Add(s Sample) {
+	class := index(s.Class())
+	status := s.Status
+	if status < 0 || status > maxStatus {
+		status = 0
+	}
+	bytes := max(s.Bytes, 0)
+
+	r.sent++
+	r.bytes += bytes
+	r.statuses[status]++
+	if s.Failure != "" {
+		r.failures[failureWord(s.Failure)]++
+	}
+	r.response[class].add(s.Response(), wholeFigures)
+	r.service[class].add(s.Service(), wholeFigures)
+	r.lag.add(s.Lag(), wholeFigures)
+
+	l := r.label(s.Label)
+	l.count[class]++
+	if s.Class() == Accepted {
+		l.response.add(s.Response(), wholeFigures)
+	}
+
+	r.at(s.Due).response[class].add(s.Response(), secondFigures)
+	r.at(s.Sent).sent++
+	done := r.at(s.Done)
+	done.done++
+	done.bytes += bytes
+	done.count(status)
+}
+
+func failureWord(w string) string {
+	switch w {
+	case FailureTimeout, FailureRefused, FailureReset:
+		return w
+	default:
+		return FailureOther
+	}
+}
+
+func (r *Recorder) label(name string) *labelled {
+	if l, ok := r.labels[name]; ok {
+		return l
+	}
+	if len(r.labels) >= MaxLabels {
+		name = OtherLabel
+	}
+	l, ok := r.labels[name]
+	if !ok {
+		l = &labelled{}
+		r.labels[name] = l
+	}
+	return l
+}
+
+// at returns the second that the time falls into.
+func (r *Recorder) at(t time.Duration) *second {
+	i := int(min(max(t, 0)/time.Second, time.Duration(maxSeconds-1)))
+	if i >= len(r.series) {
+		r.series = append(r.series, make([]*second, i+1-len(r.series))...)
+		r.seal(i - openSeconds)
+	}
+	if r.series[i] == nil {
+		r.series[i] = &second{}
+	}
+	return r.series[i]
+}
+
+// seal makes the second i small, to which hardly anything will be added any more.
+func (r *Recorder) seal(i int) {
+	if i < 0 || r.series[i] == nil {
+		return
+	}
+	for c, h := range r.series[i].response {
+		r.series[i].response[c] = h.seal()
+	}
+}
+
+// Recording is what was measured until now. The Recorder may go on.
+func (r *Recorder) Recording() Recording {
+	rec := Recording{
+		Plan:     r.plan,
+		Sent:     r.sent,
+		Response: r.response.clone(),
+		Service:  r.service.clone(),
+		Lag:      r.lag.clone(),
+		Statuses: map[int]int64{},
+		Failures: map[string]int64{},
+		Bytes:    r.bytes,
+		Labels:   make(map[string]Label, len(r.labels)),
+	}
+	rec.Asked = nil
+	for status, n := range r.statuses {
+		if n > 0 {
+			rec.Statuses[status] = n
+		}
+	}
+	for word, n := range r.failures {
+		rec.Failures[word] = n
+	}
+	for name, l := range r.labels {
+		rec.Labels[name] = Label{Count: counts(l.count), Response: l.response.clone()}
+	}
+	for i := range max(len(r.series), r.plan.seconds(), len(r.plan.Asked)) {
+		if s := r.second(i); s.Asked != 0 || s.Sent != 0 || s.Done != 0 || len(s.Response) > 0 {
+			rec.Series = append(rec.Series, s)
+		}
+	}
+	return rec.linked()
+}
+
+func (r *Recorder) second(i int) Second {
+	s := Second{At: i}
+	if i < len(r.series) && r.series[i] != nil {
+		s = r.series[i].public(i)
+	}
+	s.Asked = r.plan.asked(i)
+	return s
+}
+
+// clone returns the histograms that are not empty.
+func (b byClass) clone() map[Class]Histogram {
+	out := map[Class]Histogram{}
+	for i, c := range classes {
+		if b[i].Count() > 0 {
+			out[c] = b[i].clone()
+		}
+	}
+	return out
+}
+
+func counts(n [3]int64) map[Class]int64 {
+	out := map[Class]int64{}
+	for i, c := range classes {
+		if n[i] > 0 {
+			out[c] = n[i]
+		}
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package loadtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"crypto/tls"
+
+	"outreach.example/conformance/reports/load"
+)
+
+// Bounds of a look at a truth port.
+const (
+	truthTimeout = 2 * time.Second
+	maxTruth     = 8 << 20
+)
+
+// memory asks the truth port of a reference server what its process uses; nil
+// where there is no such port.
+func memory(truthURL string) func(context.Context) (load.MemoryPoint, error) {
+	if truthURL == "" {
+		return nil
+	}
+	api := &http.Client{Timeout: truthTimeout}
+	return func(ctx context.Context) (load.MemoryPoint, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, truthURL+"/truth", nil)
+		if err != nil {
+			return load.MemoryPoint{}, err
+		}
+		answer, err := api.Do(request)
+		if err != nil {
+			return load.MemoryPoint{}, err
+		}
+		defer answer.Body.Close()
+		var truth struct {
+			Memory struct {
+				HeapBytes int64 `json:"heap_bytes"`
+				RSSBytes  int64 `json:"rss_bytes"`
+			} `json:"memory"`
+		}
+		if err := json.NewDecoder(io.LimitReader(answer.Body, maxTruth)).Decode(&truth); err != nil {
+			return load.MemoryPoint{}, fmt.Errorf("the truth port: %w", err)
+		}
+		return load.MemoryPoint{HeapBytes: truth.Memory.HeapBytes, RSSBytes: truth.Memory.RSSBytes}, nil
+	}
+}
+
+// fromAddress is a transport whose connections come from the local address.
+func fromAddress(address string, config *tls.Config, connections int) (http.RoundTripper, error) {
+	ip := net.ParseIP(address)
+	if ip == nil {
+		return nil, fmt.Errorf("loadtest: %q is no IP address", address)
+	}
+	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: ip}}
+	return &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: config.Clone(), MaxIdleConns: connections, MaxIdleConnsPerHost: connections,
+		IdleConnTimeout: 4 * time.Second}, nil
+}

@@ -1,0 +1,155 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"time"
+
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/spec"
+)
+
+var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// Bounds of a scenario: beyond them an entry is a slip of the pen.
+const (
+	maxClients = 10_000
+	maxLimits  = 20
+	maxLimit   = 1_000 // beyond 100 a server may refuse or clamp, which is worth a look
+	maxPages   = 50
+	maxWeight  = 1_000
+)
+
+// uses says which fields a kind needs and which others it takes.
+var uses = map[Kind]struct{ needs, takes []string }{
+	Steady:    {[]string{"mix", "rate", "duration"}, []string{"limits", "warmup"}},
+	Spike:     {[]string{"mix", "rate", "duration", "burst"}, []string{"limits", "warmup"}},
+	Soak:      {[]string{"mix", "rate", "duration"}, []string{"limits", "warmup"}},
+	Sustained: {[]string{"mix", "rate", "duration", "max_rate", "confirm"}, []string{"limits", "warmup"}},
+	Depth:     {[]string{"mix", "rate", "duration", "pages"}, []string{"limits", "warmup"}},
+	Walk:      {[]string{"mix", "clients", "duration"}, []string{"limits"}},
+	RateLimit: {[]string{"budget", "duration"}, nil},
+}
+
+// given says which fields have a value.
+func (s Scenario) given() map[string]bool {
+	given := map[string]bool{
+		"mix": len(s.Mix) > 0, "limits": len(s.Limits) > 0, "rate": s.Rate != 0, "duration": s.Duration != 0, "warmup": s.Warmup != 0,
+		"burst": s.Burst != 0, "max_rate": s.MaxRate != 0, "confirm": s.Confirm != 0, "pages": len(s.Pages) > 0,
+		"clients": s.Clients != 0, "budget": s.Budget != 0,
+	}
+	maps.DeleteFunc(given, func(_ string, there bool) bool { return !there })
+	return given
+}
+
+func (s Scenario) problems() []problem {
+	var found []problem
+	add := func(field, format string, args ...any) {
+		found = append(found, problem{field, fmt.Sprintf(format, args...)})
+	}
+	if !nameForm.MatchString(s.Name) {
+		add("name", "%q: want lower-case letters, digits and single hyphens", s.Name)
+	}
+	if s.About == "" {
+		add("about", "is missing: say in a sentence what the scenario finds out")
+	}
+	kind, known := uses[s.Kind]
+	if !known {
+		add("kind", "%q is none of %s", s.Kind, joinKinds())
+		return found
+	}
+	given := s.given()
+	for _, field := range kind.needs {
+		if !given[field] {
+			add(field, "is missing: a scenario of kind %s needs it", s.Kind)
+		}
+		delete(given, field)
+	}
+	for _, field := range kind.takes {
+		delete(given, field)
+	}
+	for _, field := range slices.Sorted(maps.Keys(given)) {
+		add(field, "has no meaning for a scenario of kind %s: drop it", s.Kind)
+	}
+	s.checkMix(add)
+	s.checkNumbers(add)
+	if _, err := s.thresholds(); err != nil {
+		add("thresholds", "%s", err)
+	}
+	return found
+}
+
+func (s Scenario) checkMix(add func(field, format string, args ...any)) {
+	for _, pattern := range slices.Sorted(maps.Keys(s.Mix)) {
+		if weight := s.Mix[pattern]; weight < 0 || weight > maxWeight {
+			add("mix", "the share of %s is %d: want 0 to %d", pattern, weight, maxWeight)
+		}
+		matches := false
+		for _, op := range spec.Operations() {
+			matched, err := path.Match(pattern, op.ID)
+			matches = matches || matched
+			if err != nil {
+				add("mix", "%q: %s", pattern, err)
+				break
+			}
+		}
+		if !matches {
+			add("mix", "%q matches no operation", pattern)
+		}
+	}
+	if len(s.Mix) > 0 && len(s.operations()) == 0 {
+		add("mix", "leaves no operation: every share is 0")
+	}
+	for _, share := range s.operations() {
+		if s.Kind == Sustained && share.op.Unsafe() {
+			add("mix", "%s changes something, which a search of unknown length cannot prepare: take operations that read", share.op.ID)
+		}
+		if (s.Kind == Depth || s.Kind == Walk) && share.op.Answer != spec.Page {
+			add("mix", "%s has no pages: a scenario of kind %s takes lists that have", share.op.ID, s.Kind)
+		}
+	}
+}
+
+func (s Scenario) checkNumbers(add func(field, format string, args ...any)) {
+	rate := func(field string, value float64) {
+		if value != 0 && !(value >= schedule.MinRate && value <= schedule.MaxRate) { // NaN fails too
+			add(field, "%v: want %v to %v requests per second", value, schedule.MinRate, schedule.MaxRate)
+		}
+	}
+	rate("rate", s.Rate)
+	rate("burst", s.Burst)
+	rate("max_rate", s.MaxRate)
+	if s.MaxRate != 0 && s.MaxRate < s.Rate {
+		add("max_rate", "%v is below the rate at which the search begins, %v", s.MaxRate, s.Rate)
+	}
+	lasts := func(field string, value time.Duration) {
+		if value < 0 || value > schedule.MaxDuration {
+			add(field, "%s: want at most %s", value, schedule.MaxDuration)
+		}
+	}
+	lasts("duration", s.Duration)
+	lasts("warmup", s.Warmup)
+	lasts("confirm", s.Confirm)
+	within := func(field string, value, least, most int) {
+		if value < least || value > most {
+			add(field, "%d: want %d to %d", value, least, most)
+		}
+	}
+	within("clients", s.Clients, 0, maxClients)
+	within("budget", s.Budget, 0, 100_000_000)
+	if len(s.Limits) > maxLimits {
+		add("limits", "%d page sizes: want at most %d", len(s.Limits), maxLimits)
+	}
+	for _, limit := range s.Limits {
+		within("limits", limit, 0, maxLimit)
+	}
+	if len(s.Pages) > maxPages {
+		add("pages", "%d places: want at most %d", len(s.Pages), maxPages)
+	}
+	for _, page := range s.Pages {
+		within("pages", page, 1, 1_000_000)
+	}
+}

@@ -1,0 +1,29 @@
+package scenario
+
+import (
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+)
+
+// checks closes the inspector and returns what it and the scenario itself found,
+// and notes how much of what came was looked at.
+func (r *runner) checks() []reports.Check {
+	if r.inspector == nil {
+		return nil
+	}
+	r.inspector.Close()
+	result := r.inspector.Result()
+	inline := r.lookedAt.Load()
+	if answers := result.Answers + inline; answers > 0 {
+		c := &load.Coverage{Answers: answers, Checked: result.Judged + inline, Memo: result.Known, Dropped: result.Dropped}
+		c.Share = float64(c.Checked+c.Memo) / float64(c.Answers)
+		r.out.Coverage = c
+		if c.Checked+c.Memo == 0 {
+			r.void("of %d answers not one could be held against the specification", answers)
+		}
+	}
+	for _, t := range result.Troubles {
+		r.void("%s: %s", t.Where, t.What)
+	}
+	return result.Checks
+}

@@ -1,0 +1,190 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/journal"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
+)
+
+// Env is what a load run hands to its scenarios.
+type Env struct {
+	Profile *fixtures.Profile
+	BaseURL string
+	Rules   *judge.Rules
+	// Client prepares what load needs and looks at what it left: it waits 429
+	// answers out and keeps the profile's pace.
+	Client *client.Client
+	// Bare returns a client without pace that has so many requests in flight at most.
+	// Its connections come from the local address; empty for any.
+	Bare func(concurrency int, from string) (*client.Client, error)
+
+	Generator   *generate.Generator
+	Calibration generate.Calibration
+	// Inspect says how much of what comes under load is judged; Rules and Redact
+	// are filled in.
+	Inspect inspect.Options
+
+	Thresholds []threshold.Threshold // of the profile and the command line
+	// Baselines hold the figures that regressions compare with, by the file that
+	// the threshold names; the empty name is the run's own.
+	Baselines map[string]*threshold.Baseline
+
+	Journal *journal.Journal // remembers what is changed; nil for nothing
+	Run     string           // id of the run, in the names of what is created
+	Seed    uint64
+
+	// LagLimit is the send lag that is tolerated where the machine can do no
+	// better; 0 is what measure.Recording.LagLimit says.
+	LagLimit time.Duration
+
+	MaxRate float64 // requests per second that the profile allows; 0: no bound
+	Budget  int64   // requests that it allows in all; 0: no bound
+
+	// Shard is the part of every phase that this process sends, and Start when
+	// the first phase begins; the zero values are the whole, and now.
+	Shard measure.Shard
+	Start time.Time
+
+	// Memory tells what the target's process uses; nil where it cannot be seen.
+	Memory func(context.Context) (load.MemoryPoint, error)
+	// Watch is told of each phase that begins.
+	Watch func(scenario, phase string, s schedule.Schedule)
+
+	spent int64 // requests of phases so far
+}
+
+// Outcome is a scenario's result, and what was recorded on the way: with it, the
+// shards of a scenario can be joined.
+type Outcome struct {
+	load.Scenario
+	Recordings []measure.Recording // of the phases, in their order
+	Traffic    load.Traffic        // of all that was sent, warm-ups and repeated phases included
+	Checks     []reports.Check
+}
+
+// Run runs one scenario. Whatever goes wrong is in the outcome: a scenario that
+// could not run is VOID and says why.
+func Run(ctx context.Context, env *Env, s Scenario) Outcome {
+	r := &runner{env: env, scenario: s, ctx: ctx, started: time.Now(), traffic: load.Traffic{Statuses: map[string]int64{}}}
+	if err := r.prepare(); err != nil {
+		r.void("%s", err)
+		return r.outcome()
+	}
+	defer r.inspector.Close()
+	kinds := map[Kind]func() error{
+		Steady: r.steady, Spike: r.spike, Soak: r.soak, Sustained: r.sustained,
+		Depth: r.depth, Walk: r.walk, RateLimit: r.rateLimit,
+	}
+	if err := kinds[s.Kind](); err != nil {
+		r.void("%s", err)
+	}
+	return r.outcome()
+}
+
+// runner is one scenario at work.
+type runner struct {
+	env      *Env
+	scenario Scenario
+	ctx      context.Context
+	started  time.Time
+
+	subjects  *subjects
+	mix       *mix
+	inspector *inspect.Inspector
+	ledger    *judge.Ledger // what was found, by the inspector too
+	traffic   load.Traffic
+	lookedAt  atomic.Int64 // answers that were judged beside the inspector
+
+	out        load.Scenario
+	recordings []measure.Recording
+	counted    []counted // phases that thresholds are held against
+	figures    map[threshold.Metric]threshold.Figure
+	places     uint64 // of the scenario that are taken by phases
+	begun      bool   // the first phase has begun
+
+	fails, voids []string
+}
+
+// prepare looks up what the scenario can ask.
+func (r *runner) prepare() (err error) {
+	r.figures = map[threshold.Metric]threshold.Figure{}
+	options := r.env.Inspect
+	r.ledger = judge.NewLedger(spec.Pairs())
+	options.Rules, options.Redact, options.Ledger = r.env.Rules, r.env.Client.Redact, r.ledger
+	if r.inspector, err = inspect.New(options); err != nil {
+		return err
+	}
+	if r.subjects, err = newSubjects(r.env.Profile, r.env.Run+"-"+r.scenario.Name, r.env.Seed); err != nil {
+		return err
+	}
+	if len(r.scenario.Mix) == 0 {
+		return nil
+	}
+	shares := r.scenario.operations()
+	if asks(shares, spec.GetPlacementTest) {
+		if err := r.findTests(); err != nil {
+			return err
+		}
+	}
+	var left []string
+	r.mix, left, err = newMix(r.subjects, shares, r.scenario.Limits)
+	r.out.Notes = append(r.out.Notes, left...)
+	return err
+}
+
+func asks(shares []share, operation string) bool {
+	for _, s := range shares {
+		if s.op.ID == operation {
+			return true
+		}
+	}
+	return false
+}
+
+// findTests asks the target which tests there are, where the profile lists none.
+func (r *runner) findTests() error {
+	if len(r.subjects.tests) > 0 {
+		return nil
+	}
+	op := spec.MustOperation(spec.ListPlacementTests)
+	ex := r.env.Client.Do(r.ctx, client.Request{Operation: op.ID, Path: op.Path, Key: r.subjects.mainKey})
+	if ex.Err != nil {
+		return fmt.Errorf("which tests there are could not be asked: %w", ex.Err)
+	}
+	sighting := r.env.Rules.Look(judge.Asked{Operation: op}, ex)
+	if ex.Status != http.StatusOK || sighting.Err != nil {
+		return fmt.Errorf("which tests there are could not be asked: the target answered %d", ex.Status)
+	}
+	for _, row := range sighting.Rows {
+		if id, ok := row["id"].(string); ok {
+			r.subjects.tests = append(r.subjects.tests, id)
+		}
+	}
+	return nil
+}
+
+// void and fail note a reason for a verdict other than PASS.
+func (r *runner) void(format string, args ...any) {
+	r.voids = append(r.voids, fmt.Sprintf(format, args...))
+}
+func (r *runner) fail(format string, args ...any) {
+	r.fails = append(r.fails, fmt.Sprintf(format, args...))
+}
+func (r *runner) note(format string, args ...any) {
+	r.out.Notes = append(r.out.Notes, fmt.Sprintf(format, args...))
+}

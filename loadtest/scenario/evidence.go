@@ -1,0 +1,37 @@
+package scenario
+
+import (
+	"net/http"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// looked judges an answer at once and enters what the rules see: for answers
+// that are not sent by the generator, all of which are judged.
+func (r *runner) looked(asked judge.Asked, ex client.Exchange) judge.Sighting {
+	if ex.Status == http.StatusTooManyRequests {
+		asked.Valid = false // a 429 is always legal
+	}
+	s := r.env.Rules.Look(asked, ex)
+	r.lookedAt.Add(1)
+	for _, p := range s.Seen {
+		r.ledger.Assessed(p, 1)
+	}
+	for _, f := range s.Findings {
+		r.found(f.Pair, reports.Violation{Pointer: r.redact(f.Pointer), Expected: r.redact(f.Expected), Actual: r.redact(f.Actual), Curl: ex.Curl()})
+	}
+	if s.Err != nil {
+		r.ledger.Troubled("load: "+asked.Operation.ID, r.redact("the answer could not be judged: "+s.Err.Error()))
+	}
+	return s
+}
+
+// found enters a violation.
+func (r *runner) found(p spec.Pair, v reports.Violation) {
+	r.ledger.Violated(p, v)
+}
+
+func (r *runner) redact(s string) string { return r.env.Client.Redact(s) }

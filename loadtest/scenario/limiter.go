@@ -1,0 +1,107 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"outreach.example/conformance/loadtest/infer"
+	"outreach.example/conformance/reports/load"
+)
+
+// What the inference found, in the terms of the results model.
+
+func limiterOf(r infer.Result) *load.Limiter {
+	l := &load.Limiter{
+		Summary: summary(r), Verdict: load.Answer(r.Verdict), Scope: load.Answer(r.Scope),
+		RetryAfter: load.RetryAfter{
+			Present: load.Answer(r.RetryAfter.Present), Refused: int64(r.RetryAfter.Refused), With: int64(r.RetryAfter.With),
+			Honest: load.Finding(r.RetryAfter.Honest), Trials: int64(r.RetryAfter.Trials),
+			Shortest: load.Finding(r.RetryAfter.Shortest), Promised: load.Finding(r.RetryAfter.Promised),
+		},
+		Headers: load.HeaderClaims{
+			Present: load.Answer(r.Headers.Present), Styles: r.Headers.Styles, Malformed: r.Headers.Malformed,
+			Limit: load.Answer(r.Headers.Limit), Window: load.Answer(r.Headers.Window),
+			Remaining: load.Answer(r.Headers.Remaining), Reset: load.Answer(r.Headers.Reset),
+		},
+		Recovery: load.Finding(r.Recovery), RoundTrip: load.Finding(r.RoundTrip),
+		Inference: spentOf(r.Inference), Total: spentOf(r.Total), Notes: r.Notes,
+	}
+	for _, layer := range r.Layers {
+		l.Layers = append(l.Layers, load.Layer{Kind: load.Answer(layer.Kind), Limit: load.Finding(layer.Limit),
+			Window: load.Finding(layer.Window), Rate: load.Finding(layer.Rate), CountsRefused: load.Answer(layer.CountsRefused)})
+	}
+	if b := r.Beyond; b != nil {
+		l.Beyond = &load.Beyond{Burst: int64(b.Burst), SustainedPerSecond: b.Sustained, Seconds: b.Seconds, Why: b.Why}
+	}
+	if r.Concurrency != nil {
+		at := load.Finding(*r.Concurrency)
+		l.Concurrency = &at
+	}
+	for _, s := range r.Sharing {
+		l.Sharing = append(l.Sharing, load.Sharing{Subject: string(s.Subject), Shared: load.Answer(s.Shared),
+			Refused: int64(s.Refused), Sandwiches: int64(s.Sandwiches)})
+	}
+	for _, p := range r.Picture {
+		l.Probes = append(l.Probes, load.Probe{Seconds: p.Sent, ReceivedSeconds: p.Received, Verdict: p.Verdict, Phase: p.Step, Subject: string(p.Subject)})
+	}
+	return l
+}
+
+func spentOf(s infer.Spent) load.Spent {
+	return load.Spent{Requests: int64(s.Requests), Refused: int64(s.Refused), Failed: int64(s.Failed), Seconds: s.Seconds, Stopped: s.Stopped}
+}
+
+// summary says in words what limits.
+func summary(r infer.Result) string {
+	var parts []string
+	switch {
+	case !r.Verdict.Known():
+		return "cannot tell: " + r.Verdict.Why
+	case r.Verdict.Value == infer.ConcurrencyLimited:
+		return "no limit of rate, but one of requests at the same time" + aboutEstimate(r.Concurrency)
+	case r.Verdict.Value != infer.RateLimited:
+		parts = append(parts, r.Verdict.Value)
+	}
+	for _, layer := range r.Layers {
+		parts = append(parts, layerInWords(layer))
+	}
+	if r.Scope.Known() {
+		parts = append(parts, "counted by "+r.Scope.Value)
+	}
+	if r.Beyond != nil && r.Beyond.Why != "" {
+		parts = append(parts, "beyond the budget: "+r.Beyond.Why)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func aboutEstimate(e *infer.Estimate) string {
+	if e == nil || !e.Known {
+		return ""
+	}
+	return fmt.Sprintf(" (%.0f)", e.Value)
+}
+
+func layerInWords(l infer.Layer) string {
+	kind := answerInWords(l.Kind)
+	switch {
+	case l.Kind.Value == infer.TokenBucket && l.Rate.Known && l.Limit.Known:
+		return fmt.Sprintf("%s of %.4g requests a second with a burst of %.0f", kind, l.Rate.Value, l.Limit.Value)
+	case l.Limit.Known && l.Window.Known:
+		return fmt.Sprintf("%s of %.0f requests in %.4g s", kind, l.Limit.Value, l.Window.Value)
+	case l.Limit.Known:
+		return fmt.Sprintf("%s of %.0f requests at once", kind, l.Limit.Value)
+	default:
+		return kind
+	}
+}
+
+func answerInWords(a infer.Answer) string {
+	switch {
+	case a.Known():
+		return a.Value
+	case len(a.OneOf) > 0:
+		return strings.Join(a.OneOf, " or ")
+	default:
+		return "a limiter of a kind that cannot be told"
+	}
+}

@@ -1,0 +1,180 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/spec"
+)
+
+// subjects are what the profile lets load requests name, and the keys to do so.
+// Whatever is missing takes operations out of the mix, never a verdict.
+type subjects struct {
+	profile *fixtures.Profile
+	run     string // of this run, in the names of what it creates
+	seed    uint64
+
+	mainKey, adminKey client.Key
+	main              fixtures.Workspace
+	source, away      fixtures.Workspace // of account moves
+
+	tests []string          // ids of tests that may be read
+	stock map[uint64]string // ids of tests that were created to be deleted, by the place of the request that does
+}
+
+// newSubjects looks up what the profile holds. It fails without a key that may
+// do everything in the main workspace, which every scenario needs.
+func newSubjects(profile *fixtures.Profile, run string, seed uint64) (*subjects, error) {
+	key, ok := profile.FullKey(dataset.Main)
+	if !ok {
+		return nil, fmt.Errorf("the profile has no key of the workspace %q with the scope all:all: load needs one", dataset.Main)
+	}
+	s := &subjects{profile: profile, run: run, seed: seed, mainKey: keyOf(key), main: profile.Workspaces[dataset.Main]}
+	s.tests = s.main.PlacementTests
+	if admin, ok := profile.FullKey(dataset.Admin); ok {
+		s.adminKey = keyOf(admin)
+		s.findMove()
+	}
+	return s, nil
+}
+
+func keyOf(key fixtures.Key) client.Key { return client.Key{Name: key.Name, Token: key.Token} }
+
+// findMove picks a sub-workspace with accounts and another to move them to.
+func (s *subjects) findMove() {
+	var subs []fixtures.Workspace
+	for _, role := range slices.Sorted(maps.Keys(s.profile.Workspaces)) {
+		w := s.profile.Workspaces[role]
+		if w.Admin != "" && (w.Admin == dataset.Admin || w.Admin == s.profile.Workspaces[dataset.Admin].ID) {
+			subs = append(subs, w)
+		}
+	}
+	for i, sub := range subs {
+		if len(subs) > 1 && len(sub.Accounts) > 0 {
+			s.source, s.away = sub, subs[(i+1)%len(subs)]
+			return
+		}
+	}
+}
+
+// lacks says what keeps the operation out of a mix; empty if nothing does.
+func (s *subjects) lacks(op spec.Operation) string {
+	if op.Unsafe() && s.profile.Writes == fixtures.WritesNone {
+		return "the profile says writes: none"
+	}
+	listed := "the profile says writes: own, and it changes what the run did not create"
+	own := s.profile.Writes == fixtures.WritesOwn
+	switch op.ID {
+	case spec.AddCampaignVariables:
+		return firstOf(when(own, listed), when(len(s.main.Campaigns) == 0, "the profile lists no campaign of the main workspace"))
+	case spec.MoveLead:
+		return firstOf(when(own, listed), when(len(s.main.Leads) == 0 || len(s.main.Subsequences) == 0,
+			"the profile lists no lead, or no subsequence to move it to, of the main workspace"))
+	case spec.MoveAccounts:
+		return firstOf(when(own, listed), when(s.adminKey == client.Key{} || s.away.ID == "",
+			"the profile lists no admin key, or not two sub-workspaces with an account to move"))
+	case spec.DeleteSubsequence:
+		return firstOf(when(own, listed), when(len(s.main.ExpendableSubsequences) == 0, "the profile lists no expendable subsequence of the main workspace"))
+	case spec.GetPlacementTest:
+		return when(len(s.tests) == 0, "no test of the main workspace is known")
+	}
+	return ""
+}
+
+func when(holds bool, text string) string {
+	if holds {
+		return text
+	}
+	return ""
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// finite is how many requests of the operation there are subjects for, if
+// their number is bounded.
+func (s *subjects) finite(op spec.Operation) (uint64, bool) {
+	switch op.ID {
+	case spec.MoveAccounts:
+		return uint64(len(s.source.Accounts)), true
+	case spec.DeleteSubsequence:
+		return uint64(len(s.main.ExpendableSubsequences)), true
+	}
+	return 0, false
+}
+
+// request returns the n-th request of the operation, at its place in the
+// scenario. A limit of 0 sends none.
+func (s *subjects) request(op spec.Operation, limit int, n, place uint64) generate.Request {
+	r := generate.Request{Label: op.ID, Method: op.Method, Key: s.mainKey,
+		Asked: judge.Asked{Operation: op, Valid: true, Owner: s.main.ID}}
+	path, id := op.Path, ""
+	switch op.ID {
+	case spec.AddCampaignVariables:
+		id = pick(s.main.Campaigns, n)
+		r.Body = encode(map[string]any{"variables": []string{"conformance"}})
+	case spec.MoveLead:
+		leads := uint64(len(s.main.Leads))
+		r.Body = encode(map[string]any{"id": pick(s.main.Leads, n), "subsequence_id": pick(s.main.Subsequences, n/leads)})
+	case spec.MoveAccounts:
+		r.Key, r.Asked.Owner = s.adminKey, s.profile.Workspaces[dataset.Admin].ID
+		r.Body = encode(map[string]any{"emails": []string{pick(s.source.Accounts, n)},
+			"source_workspace_id": s.source.ID, "destination_workspace_id": s.away.ID})
+	case spec.CreatePlacementTest:
+		r.Body = encode(fixtures.PlacementTest(rand.New(rand.NewPCG(s.seed, place)), s.testName(place)))
+	case spec.GetPlacementTest:
+		id = pick(s.tests, n)
+	case spec.DeletePlacementTest:
+		id = s.stock[place]
+	case spec.DeleteSubsequence:
+		id = pick(s.main.ExpendableSubsequences, n)
+	default:
+		if limit > 0 && op.Answer == spec.Page {
+			path += "?limit=" + strconv.Itoa(limit)
+			r.Label += " limit=" + strconv.Itoa(limit)
+		}
+	}
+	r.Path = strings.Replace(path, "{id}", url.PathEscape(id), 1)
+	return r
+}
+
+// testName is the name of the test that the request at that place creates.
+func (s *subjects) testName(place uint64) string {
+	return fmt.Sprintf("conformance-load-%s-%d", s.run, place)
+}
+
+func pick(ids []string, n uint64) string { return ids[n%uint64(len(ids))] }
+
+// encode writes a body of the harness's own making, which JSON can hold.
+func encode(body any) []byte {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		panic(fmt.Sprintf("scenario: a request body cannot be written as JSON: %v", err))
+	}
+	return encoded
+}
+
+// Typical returns a request for a page as load asks for them, if the profile has
+// a key for it.
+func Typical(profile *fixtures.Profile) (client.Request, bool) {
+	key, ok := profile.FullKey(dataset.Main)
+	op := spec.MustOperation(spec.ListPlacementTests)
+	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: keyOf(key)}, ok
+}

@@ -1,0 +1,104 @@
+package scenario
+
+import "math"
+
+// The search for the highest sustained rate doubles the rate until one is not
+// met, then halves the gap on a logarithmic scale until it is narrow, and
+// confirms what it found by a longer run. A rate that fails its confirmation is
+// an upper bound like any other.
+
+const (
+	// narrow is the gap between the rates that are met and not met, as a ratio,
+	// at which the search is done.
+	narrow = 1.1
+	// mostSteps bounds the search, and mostConfirmations what comes after it.
+	mostSteps         = 24
+	mostConfirmations = 4
+	// leastRate is the lowest rate that is tried, in requests per second.
+	leastRate = 1.0
+)
+
+// tried is what became of one rate.
+type tried struct {
+	met bool
+	// ceiling says that the generator could not go as fast: nothing is known of
+	// the target there.
+	ceiling bool
+}
+
+// found is the outcome of a search. Rates are requests per second.
+type found struct {
+	rate      float64 // the highest that was met; 0 if none was
+	above     float64 // the lowest that was not met; 0 if none was
+	confirmed bool
+	ceiling   bool // the search ended where the generator does
+	most      bool // the search ended at the highest rate that was allowed
+}
+
+// search looks for the highest rate between start and most that is met. try runs
+// one rate, longer for a confirmation; its error ends the search.
+func search(start, most float64, try func(rate float64, confirm bool) (tried, error)) (found, error) {
+	var f found
+	step := func(rate float64, confirm bool) (bool, error) {
+		t, err := try(rate, confirm)
+		switch {
+		case err != nil:
+			return false, err
+		case t.ceiling:
+			f.ceiling = true
+			f.above = rate
+		case t.met:
+			f.rate = max(f.rate, rate)
+		default:
+			f.ceiling = false
+			f.above = rate
+		}
+		return t.met && !t.ceiling, nil
+	}
+	for range mostSteps {
+		next, more := f.next(start, most)
+		if !more {
+			break
+		}
+		if _, err := step(next, false); err != nil {
+			return f, err
+		}
+	}
+	for range mostConfirmations {
+		if f.rate == 0 {
+			break
+		}
+		rate := f.rate
+		f.rate = 0
+		held, err := step(rate, true)
+		if err != nil {
+			return f, err
+		}
+		if held {
+			f.confirmed = true
+			break
+		}
+		if f.rate = rate * 0.9; f.rate < leastRate {
+			f.rate = 0
+		}
+	}
+	if !f.confirmed {
+		f.rate = 0
+	}
+	f.most = f.confirmed && f.above == 0
+	return f, nil
+}
+
+// next is the rate to try; more is false when the gap is narrow.
+func (f found) next(start, most float64) (rate float64, more bool) {
+	switch {
+	case f.rate == 0 && f.above == 0:
+		return min(start, most), true
+	case f.above == 0:
+		return min(f.rate*2, most), f.rate < most
+	case f.rate == 0:
+		return f.above / 2, f.above/2 >= leastRate
+	default:
+		return math.Sqrt(f.rate * f.above), f.above/f.rate > narrow
+	}
+}

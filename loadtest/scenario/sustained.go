@@ -1,0 +1,113 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports/load"
+)
+
+// sustained searches the highest rate that meets the thresholds.
+func (r *runner) sustained() error {
+	s := r.scenario
+	if err := r.warmUp(s.Rate, inTurn); err != nil {
+		return err
+	}
+	r.out.Sustained = &load.Sustained{}
+	most := s.MaxRate
+	if allowed := r.env.MaxRate; allowed > 0 {
+		most = min(most, allowed)
+	}
+	f, err := search(min(s.Rate, most), most, r.try)
+	r.foundRate(f, err)
+	slices.SortStableFunc(r.out.Sustained.Knee, func(a, b load.KneePoint) int {
+		return int(a.AskedPerSecond*1000) - int(b.AskedPerSecond*1000)
+	})
+	return err
+}
+
+// try runs one rate. What was confirmed, and that alone, counts for the thresholds.
+func (r *runner) try(rate float64, confirm bool) (tried, error) {
+	name, lasts := fmt.Sprintf("%.0f/s", rate), r.scenario.Duration
+	if confirm {
+		name, lasts = "confirming "+name, r.scenario.Confirm
+	}
+	whole := schedule.Constant(rate, lasts)
+	rec, err := r.send(name, whole, r.mix.source(inTurn, r.places), false)
+	r.places += uint64(whole.Planned())
+	if err != nil {
+		return tried{}, err
+	}
+	// What the generator adds to the figures makes them worse: a rate that meets
+	// the thresholds all the same is met, and one that does not may be the target's.
+	c := r.judged(rec)
+	why := strings.Join(r.misses(rec, confirm), "; ")
+	t := tried{met: why == ""}
+	switch {
+	case float64(rec.Sent) < leastSent*float64(rec.Planned):
+		why = fmt.Sprintf("%d of %d requests were sent", rec.Sent, rec.Planned)
+		t = tried{ceiling: true}
+	case why != "" && c.limited != "":
+		why = c.limited
+		t.ceiling = true
+	case t.met:
+		c.limited = ""
+	}
+	r.out.Sustained.Knee = append(r.out.Sustained.Knee, kneePoint(rec, t.met, why))
+	if confirm && t.met {
+		r.recordings = append(r.recordings, rec)
+		r.counted = append(r.counted, c)
+	}
+	return t, nil
+}
+
+func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {
+	h := rec.Response[measure.Accepted]
+	p := load.KneePoint{AskedPerSecond: rec.Rate, P50MS: ms(h.Quantile(0.5).Value), P99MS: ms(h.Quantile(0.99).Value), OK: met, Why: why}
+	if took := max(rec.Duration, lastDone(rec)); took > 0 {
+		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)+rec.Count(measure.Limited)) / took.Seconds()
+	}
+	if rec.Sent > 0 {
+		p.ErrorShare = float64(rec.Count(measure.Failed)) / float64(rec.Sent)
+	}
+	return p
+}
+
+// lastDone is when the last answer came, to the second.
+func lastDone(rec measure.Recording) time.Duration {
+	var last time.Duration
+	for _, s := range rec.Series {
+		if s.Done > 0 {
+			last = time.Duration(s.At+1) * time.Second
+		}
+	}
+	return last
+}
+
+// foundRate says what came of the search.
+func (r *runner) foundRate(f found, err error) {
+	s := r.out.Sustained
+	s.RatePerSecond, s.LowPerSecond, s.HighPerSecond, s.Confirmed = f.rate, f.rate, f.above, f.confirmed
+	switch {
+	case err != nil:
+		s.Note = "the search broke off"
+	case f.confirmed && f.ceiling:
+		s.Note = "the generator went no faster: the target may"
+	case f.confirmed && f.most:
+		s.Note = "the highest rate that the scenario asks for: the target may go faster"
+	case f.ceiling:
+		r.void("the generator could hold no rate that was tried")
+	case !f.confirmed:
+		s.Note = "no rate that was tried meets the thresholds"
+		r.fail("no rate from %.0f/s down meets the thresholds", s.HighPerSecond)
+	}
+	if f.confirmed {
+		open := f.ceiling || f.most
+		r.figures[threshold.Sustained] = threshold.Figure{Value: f.rate, Low: f.rate, High: f.above, Open: open}
+	}
+}

@@ -1,0 +1,232 @@
+package schedule
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestEvenSpacing(t *testing.T) {
+	s := Constant(500, 10*time.Second)
+	if got := s.Planned(); got != 5000 {
+		t.Fatalf("planned %d, want 5000", got)
+	}
+	for k := range uint64(5000) {
+		if got, want := s.Due(k), time.Duration(k)*2*time.Millisecond; got != want {
+			t.Fatalf("request %d is due at %s, want %s", k, got, want)
+		}
+	}
+	if got := s.Due(5000); got != 10*time.Second {
+		t.Errorf("a request beyond the plan is due at %s, want the end", got)
+	}
+}
+
+// A rate whose interval is not a whole number of nanoseconds would drift by
+// milliseconds an hour if intervals were added up.
+func TestNoDriftOverHours(t *testing.T) {
+	s := Constant(7, 100*time.Hour)
+	if got, want := s.Planned(), int64(7*100*3600); got != want {
+		t.Fatalf("planned %d, want %d", got, want)
+	}
+	for hour := range uint64(100) {
+		if got, want := s.Due(hour*7*3600), time.Duration(hour)*time.Hour; got != want {
+			t.Fatalf("the first request of hour %d is due at %s, want %s", hour, got, want)
+		}
+	}
+}
+
+func TestSpikeJoinsWithoutGapOrDouble(t *testing.T) {
+	s := Schedule{Segments: []Segment{
+		{Rate: 100, Duration: time.Second},
+		{Rate: 1000, Duration: time.Second},
+		{Rate: 0, Duration: time.Second},
+		{Rate: 100, Duration: time.Second},
+	}}
+	if got := s.Planned(); got != 1200 {
+		t.Fatalf("planned %d, want 1200", got)
+	}
+	for k, want := range map[uint64]time.Duration{
+		99:   990 * time.Millisecond,
+		100:  time.Second,
+		101:  1001 * time.Millisecond,
+		1099: 1999 * time.Millisecond,
+		1100: 3 * time.Second,
+		1101: 3010 * time.Millisecond,
+	} {
+		if got := s.Due(k); got != want {
+			t.Errorf("request %d is due at %s, want %s", k, got, want)
+		}
+	}
+	want := []int64{100, 1000, 0, 100}
+	for i, n := range s.PerSecond() {
+		if n != want[i] {
+			t.Errorf("second %d asks for %d, want %d", i, n, want[i])
+		}
+	}
+}
+
+// A segment's fraction of a request is carried into the next.
+func TestFractionsAreCarried(t *testing.T) {
+	s := Schedule{Segments: []Segment{
+		{Rate: 0.5, Duration: 3 * time.Second},
+		{Rate: 1, Duration: 2 * time.Second},
+	}}
+	var got []time.Duration
+	for k := range uint64(s.Planned()) {
+		got = append(got, s.Due(k))
+	}
+	want := []time.Duration{0, 2 * time.Second, 3500 * time.Millisecond, 4500 * time.Millisecond}
+	if len(got) != len(want) {
+		t.Fatalf("due at %v, want %v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("request %d is due at %s, want %s", i, got[i], want[i])
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	long := make([]Segment, MaxSegments+1)
+	for i := range long {
+		long[i] = Segment{1, time.Second}
+	}
+	for _, c := range []struct {
+		name string
+		s    Schedule
+		want string // part of the error; empty: valid
+	}{
+		{"one rate", Constant(500, time.Minute), ""},
+		{"the bounds", Constant(MaxRate, MaxDuration), ""},
+		{"a shard", Constant(500, time.Minute).Shard(3, 8), ""},
+		{"zero value", Schedule{}, "no segments"},
+		{"too many segments", Schedule{Segments: long}, "1001 segments"},
+		{"negative rate", Constant(-1, time.Second), "rate -1/s"},
+		{"rate too high", Constant(2e6, time.Second), "rate 2e+06/s"},
+		{"rate too low", Constant(1e-9, time.Second), "rate 1e-09/s"},
+		{"no rate at all", Constant(math.NaN(), time.Second), "rate NaN/s"},
+		{"infinite rate", Constant(math.Inf(1), time.Second), "rate +Inf/s"},
+		{"no duration", Constant(1, 0), "duration 0s"},
+		{"too long", Constant(1, math.MaxInt64), "duration 2562047h"},
+		{"too long together", Schedule{Segments: []Segment{{1, MaxDuration}, {1, 1}}}, "up to 2 last longer"},
+		{"only a pause", Constant(0, time.Second), "nothing to send"},
+		{"shard beyond", Constant(500, time.Minute).Shard(8, 8), "no shard 8 of 8"},
+		{"negative shard", Constant(500, time.Minute).Shard(-1, 8), "no shard -1 of 8"},
+		{"no shards", Constant(500, time.Minute).Shard(0, -2), "no shard 0 of -2"},
+		{"a shard without requests", Constant(1, time.Second).Shard(1, 2), "nothing to send"},
+	} {
+		err := c.s.Validate()
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: error %v, want %q in it", c.name, err, c.want)
+		}
+	}
+}
+
+func schedules() *rapid.Generator[Schedule] {
+	segment := rapid.Custom(func(t *rapid.T) Segment {
+		return Segment{
+			Rate:     rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(MinRate, 300)).Draw(t, "rate"),
+			Duration: time.Duration(rapid.Int64Range(1, int64(3*time.Second)).Draw(t, "duration")),
+		}
+	})
+	return rapid.Custom(func(t *rapid.T) Schedule {
+		return Schedule{Segments: rapid.SliceOfN(segment, 1, 6).Draw(t, "segments")}
+	}).Filter(func(s Schedule) bool { return s.Validate() == nil })
+}
+
+// The slow and obvious way: exact fractions.
+func dueByFractions(s Schedule, k uint64) time.Duration {
+	at, from := new(big.Rat), time.Duration(0)
+	want := new(big.Rat).SetUint64(k)
+	for _, g := range s.Segments {
+		perNano := big.NewRat(int64(math.Round(g.Rate*1e6)), 1e6*int64(time.Second))
+		end := new(big.Rat).Add(at, new(big.Rat).Mul(perNano, big.NewRat(int64(g.Duration), 1)))
+		if want.Cmp(end) < 0 {
+			wait := new(big.Rat).Quo(new(big.Rat).Sub(want, at), perNano)
+			return from + time.Duration(new(big.Int).Quo(wait.Num(), wait.Denom()).Int64())
+		}
+		at, from = end, from+g.Duration
+	}
+	return from
+}
+
+func TestDueIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := schedules().Draw(t, "schedule")
+		n := uint64(s.Planned())
+		k := rapid.Uint64Range(0, n).Draw(t, "k")
+		if got, want := s.Due(k), dueByFractions(s, k); got != want {
+			t.Fatalf("request %d is due at %d ns, want %d ns", k, got, want)
+		}
+		if last := dueByFractions(s, n-1); last >= s.Duration() {
+			t.Fatalf("the last of %d planned requests is due at %s, after the end", n, last)
+		}
+		if next := dueByFractions(s, n); next != s.Duration() {
+			t.Fatalf("%d requests are planned, but one more is due at %s", n, next)
+		}
+	})
+}
+
+func TestShardsAreTogetherThePlan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := schedules().Draw(t, "schedule")
+		n := rapid.IntRange(1, 7).Draw(t, "shards")
+		again := rapid.IntRange(1, 3).Draw(t, "shards of a shard")
+		seen := map[uint64]bool{}
+		perSecond := make([]int64, len(s.PerSecond()))
+		for i := range n * again {
+			shard := s.Shard(i%n, n).Shard(i/n, again)
+			for k := range uint64(shard.Planned()) {
+				seq := shard.Seq(k)
+				if seen[seq] {
+					t.Fatalf("request %d is in two shards", seq)
+				}
+				seen[seq] = true
+				if got, want := shard.Due(k), s.Due(seq); got != want {
+					t.Fatalf("request %d is due at %s in its shard, at %s in the plan", seq, got, want)
+				}
+			}
+			for at, asked := range shard.PerSecond() {
+				perSecond[at] += asked
+			}
+		}
+		if got, want := int64(len(seen)), s.Planned(); got != want {
+			t.Fatalf("the shards send %d requests, the plan %d", got, want)
+		}
+		for at, want := range s.PerSecond() {
+			if perSecond[at] != want {
+				t.Fatalf("second %d: the shards ask for %d, the plan for %d", at, perSecond[at], want)
+			}
+		}
+	})
+}
+
+func TestPerSecondCountsDueTimes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := schedules().Draw(t, "schedule")
+		want := make([]int64, len(s.PerSecond()))
+		for k := range uint64(s.Planned()) {
+			want[s.Due(k)/time.Second]++
+		}
+		for i, got := range s.PerSecond() {
+			if got != want[i] {
+				t.Fatalf("second %d asks for %d, but %d are due in it", i, got, want[i])
+			}
+		}
+	})
+}
+
+func BenchmarkDue(b *testing.B) {
+	s := Constant(2500, time.Hour)
+	b.ReportAllocs()
+	for i := range b.N {
+		s.Due(uint64(i) % 9_000_000)
+	}
+}

@@ -1,0 +1,82 @@
+package loadtest
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/reports/load"
+)
+
+// conclude draws the verdict of the run from those of its scenarios. One that
+// lacks an input counts only if it was asked for by name.
+func conclude(r *load.Results, byName bool) {
+	ran, fails, voids := 0, []string{}, []string{}
+	for _, s := range r.Scenarios {
+		if len(s.Missing) > 0 && !byName {
+			continue
+		}
+		ran++
+		text := s.Name + ": " + strings.Join(s.Reasons, "; ")
+		switch s.Verdict {
+		case load.Fail:
+			fails = append(fails, text)
+		case load.Void:
+			voids = append(voids, text)
+		}
+	}
+	switch {
+	case r.Run.Interrupted:
+		r.Verdict = load.Void
+		voids = append(voids, "the run was interrupted")
+	case len(fails) > 0:
+		r.Verdict = load.Fail
+	case len(voids) > 0 || ran == 0:
+		r.Verdict = load.Void
+	default:
+		r.Verdict = load.Pass
+	}
+	if ran == 0 {
+		voids = append(voids, "no scenario could run")
+	}
+	r.Reasons = append(fails, voids...)
+}
+
+// traffic sums up what all scenarios sent.
+func traffic(parts []scenario.Outcome) load.Traffic {
+	t := load.Traffic{Statuses: map[string]int64{}}
+	for _, part := range parts {
+		t.Planned += part.Traffic.Planned
+		t.Sent += part.Traffic.Sent
+		t.Late += part.Traffic.Late
+		t.Dropped += part.Traffic.Dropped
+		t.BytesReceived += part.Traffic.BytesReceived
+		for status, n := range part.Traffic.Statuses {
+			t.Statuses[status] += n
+		}
+	}
+	return t
+}
+
+func calibration(c generate.Calibration) load.Calibration {
+	described := load.Calibration{
+		CeilingPerSecond: c.Ceiling, LagP99MS: float64(c.Lag.Value.Microseconds()) / 1000,
+		CPUPerRequestUS: float64(c.CPU.Nanoseconds()) / 1000, Cores: runtime.NumCPU(),
+	}
+	described.Note = fmt.Sprintf("answers of %d bytes from a null server on this machine", c.Bytes)
+	if c.Shared {
+		described.Note += ", in the generator's own process: its processor time is counted too, and the ceiling is lower than it would be"
+	}
+	return described
+}
+
+// shardOf counts from 1, for people.
+func shardOf(s measure.Shard) *load.Shard {
+	if s.Of <= 1 {
+		return nil
+	}
+	return &load.Shard{Index: s.Index + 1, Of: s.Of}
+}

@@ -1,0 +1,316 @@
+package page
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
+
+	"outreach.example/conformance/reports/load"
+)
+
+// most points of a series: more than a chart has room for.
+const maxPoints = 600
+
+// phaseFigures are the charts of a phase.
+func phaseFigures(p load.Phase) []*figure {
+	seconds := thinned(p.Series)
+	return drawn(latencyOverTime(seconds), percentileCurve(p), rates(p, seconds), statuses(seconds))
+}
+
+// drawn leaves out what there was nothing to draw of.
+func drawn(all ...*figure) []*figure {
+	var some []*figure
+	for _, f := range all {
+		if f != nil {
+			some = append(some, f)
+		}
+	}
+	return some
+}
+
+func latencyOverTime(seconds []load.Second) *figure {
+	c := newTimeChart("seconds since the phase began", "ms")
+	quantiles := []struct {
+		name string
+		ink  ink
+		of   func(*load.Brief) float64
+	}{
+		{"p50", blue, func(b *load.Brief) float64 { return b.P50MS }},
+		{"p90", green, func(b *load.Brief) float64 { return b.P90MS }},
+		{"p99", red, func(b *load.Brief) float64 { return b.P99MS }},
+	}
+	var lines []line
+	var series []plotter.XYs
+	for _, kind := range []struct {
+		name string
+		of   func(load.Second) *load.Brief
+	}{{"response", func(s load.Second) *load.Brief { return s.Response }}, {"service", func(s load.Second) *load.Brief { return s.Service }}} {
+		for _, q := range quantiles {
+			points := make(plotter.XYs, len(seconds))
+			for i, s := range seconds {
+				points[i] = plotter.XY{X: float64(s.T) + 0.5, Y: math.NaN()}
+				if b := kind.of(s); b != nil {
+					points[i].Y = q.of(b)
+				}
+			}
+			lines = append(lines, line{Name: kind.name + " " + q.name, ink: q.ink, dashed: kind.name == "service"})
+			series = append(series, points)
+		}
+	}
+	c.logY(series...)
+	for i := range lines {
+		c.add(lines[i], series[i])
+	}
+	title := "Latency by second"
+	var worst *load.Second
+	for i, s := range seconds {
+		if s.Response != nil && (worst == nil || s.Response.P99MS > worst.Response.P99MS) {
+			worst = &seconds[i]
+		}
+	}
+	if worst != nil {
+		title += fmt.Sprintf(": p99 is worst in second %s, %s ms", whole(worst.T), number(worst.Response.P99MS))
+	}
+	return c.figure(title)
+}
+
+func percentileCurve(p load.Phase) *figure {
+	c := newChart("percentile: each further nine takes the same room", "ms")
+	c.plot.X.Tick.Marker = percentiles{}
+	var lines []line
+	var series []plotter.XYs
+	for _, curve := range []struct {
+		line
+		of *load.Distribution
+	}{
+		{line{Name: "response", ink: blue}, p.Response.Accepted},
+		{line{Name: "service", ink: blue, dashed: true}, p.Service.Accepted},
+		{line{Name: "limited (429), response", ink: orange}, p.Response.Limited},
+		{line{Name: "failed, response", ink: red}, p.Response.Failed},
+		{line{Name: "send lag", ink: green, dashed: true}, p.Lag},
+	} {
+		if curve.of == nil {
+			continue
+		}
+		var points plotter.XYs
+		// Beyond the last request there is nothing to see.
+		last := math.Log10(float64(max(curve.of.Count, 2)))
+		for _, at := range curve.of.Curve {
+			if x := nines(at.P); x <= last {
+				points = append(points, plotter.XY{X: x, Y: at.ValueMS})
+			}
+		}
+		points = append(points, plotter.XY{X: last, Y: curve.of.MaxMS})
+		lines, series = append(lines, curve.line), append(series, points)
+	}
+	c.logY(series...)
+	for i := range lines {
+		c.add(lines[i], series[i])
+	}
+	title := "How long the slowest share takes"
+	if d := p.Response.Accepted; d != nil {
+		title += fmt.Sprintf(": the slowest answer took %s ms", number(d.MaxMS))
+	}
+	return c.figure(title)
+}
+
+func rates(p load.Phase, seconds []load.Second) *figure {
+	c := newTimeChart("seconds since the phase began", "requests a second")
+	asked, sent, done := make(plotter.XYs, len(seconds)), make(plotter.XYs, len(seconds)), make(plotter.XYs, len(seconds))
+	for i, s := range seconds {
+		x := float64(s.T) + 0.5
+		asked[i], sent[i], done[i] = plotter.XY{X: x, Y: float64(s.Asked)}, plotter.XY{X: x, Y: float64(s.Sent)}, plotter.XY{X: x, Y: float64(s.Done)}
+	}
+	c.add(line{Name: "asked", ink: text, dashed: true}, asked)
+	c.add(line{Name: "sent", ink: green}, sent)
+	c.add(line{Name: "answered", ink: blue}, done)
+	if p.ClosedLoop {
+		return c.figure(fmt.Sprintf("Rate by second: %s/s in a closed loop, which asks for no rate", number(p.AchievedPerSecond)))
+	}
+	return c.figure(fmt.Sprintf("Rate by second: %s/s asked, %s/s achieved", number(p.RatePerSecond), number(p.AchievedPerSecond)))
+}
+
+func statuses(seconds []load.Second) *figure {
+	c := newTimeChart("seconds since the phase began", "answers a second")
+	floor := steps(seconds, func(load.Second) int64 { return 0 })
+	accepted := steps(seconds, func(s load.Second) int64 { return s.Accepted })
+	limited := steps(seconds, func(s load.Second) int64 { return s.Accepted + s.Limited })
+	failed := steps(seconds, func(s load.Second) int64 { return s.Done })
+	var all, n429, nFailed int64
+	for _, s := range seconds {
+		all, n429, nFailed = all+s.Done, n429+s.Limited, nFailed+s.Failed
+	}
+	if all == 0 {
+		return nil
+	}
+	c.band(line{Name: "accepted", ink: blue}, floor, accepted)
+	if n429 > 0 {
+		c.band(line{Name: "limited (429)", ink: orange}, accepted, limited)
+	}
+	if nFailed > 0 {
+		c.band(line{Name: "failed", ink: red}, limited, failed)
+	}
+	return c.figure(fmt.Sprintf("Answers by second: %s limited, %s failed", percent(float64(n429)/float64(all)), percent(float64(nFailed)/float64(all))))
+}
+
+// steps draws a count as a level that lasts its second.
+func steps(seconds []load.Second, of func(load.Second) int64) plotter.XYs {
+	var points plotter.XYs
+	for i, s := range seconds {
+		until := float64(s.T) + 1
+		if i+1 < len(seconds) {
+			until = float64(seconds[i+1].T)
+		}
+		points = append(points, plotter.XY{X: float64(s.T), Y: float64(of(s))}, plotter.XY{X: until, Y: float64(of(s))})
+	}
+	return points
+}
+
+// thinned joins neighbouring seconds of a long series: the mean of what was
+// counted and the worst of what was measured.
+func thinned(seconds []load.Second) []load.Second {
+	every := (len(seconds) + maxPoints - 1) / maxPoints
+	if every <= 1 {
+		return seconds
+	}
+	var few []load.Second
+	for start := 0; start < len(seconds); start += every {
+		group := seconds[start:min(start+every, len(seconds))]
+		joined := load.Second{T: group[0].T}
+		for _, s := range group {
+			joined.Asked += s.Asked
+			joined.Sent += s.Sent
+			joined.Accepted += s.Accepted
+			joined.Limited += s.Limited
+			joined.Failed += s.Failed
+			joined.Response, joined.Service = worse(joined.Response, s.Response), worse(joined.Service, s.Service)
+		}
+		n := int64(len(group))
+		joined.Asked, joined.Sent = joined.Asked/n, joined.Sent/n
+		joined.Accepted, joined.Limited, joined.Failed = joined.Accepted/n, joined.Limited/n, joined.Failed/n
+		joined.Done = joined.Accepted + joined.Limited + joined.Failed
+		few = append(few, joined)
+	}
+	return few
+}
+
+func worse(a, b *load.Brief) *load.Brief {
+	if a == nil || b == nil {
+		if a == nil {
+			return b
+		}
+		return a
+	}
+	return &load.Brief{P50MS: max(a.P50MS, b.P50MS), P90MS: max(a.P90MS, b.P90MS), P99MS: max(a.P99MS, b.P99MS), MaxMS: max(a.MaxMS, b.MaxMS)}
+}
+
+// kneeFigures show what was achieved at the rates that were tried, and at which latency.
+func kneeFigures(s load.Sustained) []*figure {
+	rate := newChart("requests a second asked", "requests a second achieved")
+	latency := newChart("requests a second asked", "ms")
+	var ideal, achieved, good, bad, p50, p99 plotter.XYs
+	for _, k := range s.Knee {
+		at := plotter.XY{X: k.AskedPerSecond, Y: k.AchievedPerSecond}
+		ideal = append(ideal, plotter.XY{X: k.AskedPerSecond, Y: k.AskedPerSecond})
+		achieved = append(achieved, at)
+		if k.OK {
+			good = append(good, at)
+		} else {
+			bad = append(bad, at)
+		}
+		p50 = append(p50, plotter.XY{X: k.AskedPerSecond, Y: k.P50MS})
+		p99 = append(p99, plotter.XY{X: k.AskedPerSecond, Y: k.P99MS})
+	}
+	rate.add(line{Name: "as asked", ink: text, dashed: true}, ideal)
+	rate.add(line{Name: "achieved", ink: blue}, achieved)
+	rate.add(line{Name: "met the thresholds", ink: blue, marks: draw.CircleGlyph{}, marked: true}, good)
+	rate.add(line{Name: "did not", ink: red, marks: draw.PyramidGlyph{}, marked: true}, bad)
+	latency.logY(p50, p99)
+	latency.add(line{Name: "p50", ink: blue, marks: draw.CircleGlyph{}}, p50)
+	latency.add(line{Name: "p99", ink: red, marks: draw.CircleGlyph{}}, p99)
+	return drawn(
+		rate.figure(fmt.Sprintf("Knee curve: %s/s is sustained", number(s.RatePerSecond))),
+		latency.figure("Latency at each rate that was tried"))
+}
+
+func depthFigures(all []load.Depth) []*figure {
+	var figures []*figure
+	for _, d := range all {
+		figures = append(figures, depthFigure(d))
+	}
+	return drawn(figures...)
+}
+
+func depthFigure(d load.Depth) *figure {
+	c := newChart("page", "ms")
+	var p50, p99 plotter.XYs
+	for _, at := range d.Points {
+		p50 = append(p50, plotter.XY{X: math.Log10(float64(at.Page)), Y: at.P50MS})
+		p99 = append(p99, plotter.XY{X: math.Log10(float64(at.Page)), Y: at.P99MS})
+	}
+	c.plot.X.Tick.Marker = pages{d.Points}
+	c.add(line{Name: "p50", ink: blue, marks: draw.CircleGlyph{}}, p50)
+	c.add(line{Name: "p99", ink: red, marks: draw.CircleGlyph{}}, p99)
+	title := d.Operation + ": cost of a page by its place in the list"
+	if d.Ratio > 0 {
+		title += fmt.Sprintf("; the deepest takes %s times as long as the first", number(d.Ratio))
+	}
+	return c.figure(title)
+}
+
+func memoryFigures(all []load.Memory) []*figure {
+	c := newTimeChart("seconds since the scenario began", "MiB")
+	inks := []ink{blue, green, red, orange}
+	for i, m := range all {
+		var heap, rss plotter.XYs
+		for _, at := range m.Points {
+			if at.HeapBytes > 0 {
+				heap = append(heap, plotter.XY{X: at.Seconds, Y: float64(at.HeapBytes) / (1 << 20)})
+			}
+			if at.RSSBytes > 0 {
+				rss = append(rss, plotter.XY{X: at.Seconds, Y: float64(at.RSSBytes) / (1 << 20)})
+			}
+		}
+		c.add(line{Name: m.Of + ": heap", ink: inks[i%len(inks)]}, heap)
+		c.add(line{Name: m.Of + ": resident", ink: inks[i%len(inks)], dashed: true}, rss)
+	}
+	return drawn(c.figure("Memory over time"))
+}
+
+// limiterFigures show how accepted requests add up: steep while requests pass,
+// level while they are refused.
+func limiterFigures(l load.Limiter) []*figure {
+	c := newTimeChart("seconds since the probing began", "requests accepted so far")
+	var accepted, limited, failed plotter.XYs
+	n := 0.0
+	for _, p := range l.Probes {
+		switch p.Verdict {
+		case "accepted":
+			n++
+			accepted = append(accepted, plotter.XY{X: p.Seconds, Y: n})
+		case "limited":
+			limited = append(limited, plotter.XY{X: p.Seconds, Y: n})
+		default:
+			failed = append(failed, plotter.XY{X: p.Seconds, Y: n})
+		}
+	}
+	c.add(line{Name: "accepted", ink: blue}, few(accepted))
+	c.add(line{Name: "limited (429)", ink: orange, marks: draw.PyramidGlyph{}, marked: true}, few(limited))
+	c.add(line{Name: "failed", ink: red, marks: draw.BoxGlyph{}, marked: true}, few(failed))
+	return drawn(c.figure(fmt.Sprintf("Probes: steep where requests pass, level where they are refused (%s of %s accepted)", number(n), whole(int64(len(l.Probes))))))
+}
+
+// few takes points at even distances of a long series, the last one too.
+func few(points plotter.XYs) plotter.XYs {
+	const most = 2 * maxPoints
+	if len(points) <= most {
+		return points
+	}
+	var some plotter.XYs
+	for i := range most {
+		some = append(some, points[i*(len(points)-1)/(most-1)])
+	}
+	return some
+}

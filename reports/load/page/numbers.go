@@ -1,0 +1,61 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// number writes a figure as exactly as a person cares for: three significant
+// figures, all digits of what is larger, a comma between thousands.
+func number(v float64) string {
+	switch a := math.Abs(v); {
+	case a == 0:
+		return "0"
+	case a >= 100:
+		return whole(int64(math.Round(v)))
+	case a >= 10:
+		return trimmed(v, 1)
+	case a >= 1:
+		return trimmed(v, 2)
+	case a >= 0.001:
+		return trimmed(v, 3)
+	default:
+		return fmt.Sprintf("%.2g", v)
+	}
+}
+
+func trimmed(v float64, decimals int) string {
+	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(v, 'f', decimals, 64), "0"), ".")
+}
+
+// whole writes n with a comma between thousands.
+func whole(n int64) string {
+	digits, sign := strconv.FormatInt(n, 10), ""
+	if n < 0 {
+		sign, digits = "−", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+// percent writes a share.
+func percent(share float64) string { return number(100*share) + " %" }
+
+// quantileName is p99 for 0.99.
+func quantileName(p float64) string {
+	return "p" + strconv.FormatFloat(math.Round(p*1e8)/1e6, 'g', -1, 64)
+}
+
+// size writes a number of bytes.
+func size(n int64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	v, unit := float64(n), 0
+	for v >= 1024 && unit < len(units)-1 {
+		v, unit = v/1024, unit+1
+	}
+	return number(v) + " " + units[unit]
+}

@@ -1,0 +1,193 @@
+// Package page shows the results of a load run as one HTML file that holds all
+// it needs: it fetches nothing, runs no script, prints, and suits a phone and a
+// dark room.
+//
+// Whatever a target may have had a hand in is escaped by html/template, and
+// before that made printable; no such string enters a chart. The package
+// imports the results models and is the only home of the chart library.
+package page
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+)
+
+var (
+	//go:embed page.html
+	layout string
+	//go:embed page.css
+	styles string
+
+	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+		"p": reports.Printable, "list": list, "number": number, "whole": whole, "percent": percent, "size": size, "quantile": quantileName,
+		"duration": duration, "answer": answer, "finding": finding, "estimate": estimate, "between": between, "clock": clock,
+		"counted": counted, "figures": phaseFigures, "knee": kneeFigures, "depths": depthFigures, "memory": memoryFigures, "limiter": limiterFigures,
+		"classes": classes, "spans": spans, "place": reports.Violation.Place, "css": func() template.CSS { return template.CSS(styles) },
+		"change": func(e load.Estimate, unit string) string { return estimate(&e, unit) },
+	}).Parse(layout))
+)
+
+// Render returns the page.
+func Render(r load.Results) ([]byte, error) {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, r); err != nil {
+		return nil, fmt.Errorf("load page: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// list makes every string printable and joins them.
+func list(some []string) string {
+	shown := make([]string, len(some))
+	for i, s := range some {
+		shown[i] = reports.Printable(s)
+	}
+	return strings.Join(shown, ", ")
+}
+
+// duration writes seconds as a person says them.
+func duration(seconds float64) string {
+	if seconds < 120 {
+		return number(seconds) + " s"
+	}
+	return (time.Duration(seconds) * time.Second).String()
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// answer writes what was found out, or what kept from it.
+func answer(a load.Answer) string {
+	why := ""
+	if a.Why != "" {
+		why = ": " + reports.Printable(a.Why)
+	}
+	switch {
+	case a.Value != "" && a.Confidence > 0:
+		return fmt.Sprintf("%s (confidence %s)%s", reports.Printable(a.Value), percent(a.Confidence), why)
+	case a.Value != "":
+		return reports.Printable(a.Value) + why
+	case len(a.OneOf) > 0:
+		return "cannot tell: " + strings.ReplaceAll(list(a.OneOf), ", ", " or ") + why
+	default:
+		return "cannot tell" + why
+	}
+}
+
+// finding writes a figure with its bounds, or what kept from it.
+func finding(f load.Finding) string {
+	unit := ""
+	if f.Unit != "" {
+		unit = " " + reports.Printable(f.Unit)
+	}
+	switch {
+	case f.Known && f.Low == f.High:
+		return number(f.Value) + unit
+	case f.Known:
+		return fmt.Sprintf("%s%s (%s to %s)", number(f.Value), unit, number(f.Low), number(f.High))
+	}
+	said := "cannot tell"
+	if f.Low > 0 {
+		said += ", at least " + number(f.Low) + unit
+	}
+	if f.High > 0 {
+		said += ", at most " + number(f.High) + unit
+	}
+	if f.Why != "" {
+		said += ": " + reports.Printable(f.Why)
+	}
+	return said
+}
+
+// estimate writes a figure in a unit with its bounds.
+func estimate(e *load.Estimate, unit string) string {
+	if e == nil {
+		return "—"
+	}
+	if unit != "" {
+		unit = " " + reports.Printable(unit)
+	}
+	if e.Low == e.High {
+		return number(e.Value) + unit
+	}
+	return fmt.Sprintf("%s%s (%s to %s)", number(e.Value), unit, number(e.Low), number(e.High))
+}
+
+// between writes the bounds of a quantile.
+func between(q load.Quantile) string {
+	if q.Open {
+		return fmt.Sprintf("%s or more", number(q.LowMS))
+	}
+	return fmt.Sprintf("%s to %s", number(q.LowMS), number(q.HighMS))
+}
+
+// counted are the phases that count: no warm-up.
+func counted(phases []load.Phase) []load.Phase {
+	var some []load.Phase
+	for _, p := range phases {
+		if !p.Warmup {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+// class is a distribution with its name.
+type class struct {
+	Name string
+	*load.Distribution
+}
+
+// classes are the distributions of a phase, in the order of the table.
+func classes(p load.Phase) []class {
+	var some []class
+	for _, c := range []class{
+		{"response, accepted", p.Response.Accepted}, {"response, limited (429)", p.Response.Limited}, {"response, failed", p.Response.Failed},
+		{"service, accepted", p.Service.Accepted}, {"service, limited (429)", p.Service.Limited}, {"service, failed", p.Service.Failed},
+		{"send lag", p.Lag},
+	} {
+		if c.Distribution != nil {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// span is a stretch of probes that were sent for one reason.
+type span struct {
+	Phase                     string
+	From, Until               float64
+	Accepted, Limited, Failed int64
+}
+
+// maxSpans bounds how many are listed.
+const maxSpans = 40
+
+func spans(probes []load.Probe) []span {
+	var all []span
+	for _, p := range probes {
+		if len(all) == 0 || all[len(all)-1].Phase != p.Phase {
+			if len(all) == maxSpans {
+				break
+			}
+			all = append(all, span{Phase: p.Phase, From: p.Seconds})
+		}
+		last := &all[len(all)-1]
+		last.Until = p.Seconds
+		switch p.Verdict {
+		case "accepted":
+			last.Accepted++
+		case "limited":
+			last.Limited++
+		default:
+			last.Failed++
+		}
+	}
+	return all
+}

@@ -1,0 +1,150 @@
+package page_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"golang.org/x/net/html"
+
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/load/internal/sample"
+	"outreach.example/conformance/reports/load/page"
+)
+
+var keep = flag.String("keep", "", "directory in which the pages are kept, to look at them")
+
+func samples() map[string]load.Results {
+	return map[string]load.Results{"full": sample.Full(), "hostile": sample.Hostile(), "passed": sample.Passed(), "empty": sample.Empty()}
+}
+
+func render(t *testing.T, name string, r load.Results) string {
+	t.Helper()
+	body, err := page.Render(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *keep != "" {
+		if err := os.WriteFile(filepath.Join(*keep, name+".html"), body, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return string(body)
+}
+
+func TestThePageIsHarmlessAndNeedsNothing(t *testing.T) {
+	attribute := map[string]bool{"class": true, "id": true, "lang": true, "charset": true, "name": true, "content": true, "http-equiv": true,
+		"style": true, "open": true, "role": true, "aria-label": true, "href": true,
+		"viewbox": true, "transform": true, "d": true, "x": true, "y": true, "points": true, "width": true, "height": true, "cx": true, "cy": true, "r": true}
+	element := map[string]bool{}
+	for _, name := range strings.Fields("html head meta title style body header footer section h1 h2 h3 p b br i ul li dl dt dd a div span table tbody tr th td pre figure figcaption details summary svg g path text rect line polyline polygon circle") {
+		element[name] = true
+	}
+	for name, r := range samples() {
+		t.Run(name, func(t *testing.T) {
+			body := render(t, name, r)
+			document, err := html.Parse(strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range document.Descendants() {
+				if n.Type == html.ElementNode && !element[n.Data] {
+					t.Errorf("an element <%s>", n.Data)
+				}
+				for _, a := range n.Attr {
+					if !attribute[strings.ToLower(a.Key)] {
+						t.Errorf("<%s> has an attribute %s", n.Data, a.Key)
+					}
+					if a.Key == "href" && !strings.HasPrefix(a.Val, "#scenario-") {
+						t.Errorf("a link to %s", a.Val)
+					}
+					if strings.Contains(a.Val, "url(") {
+						t.Errorf("<%s> fetches: %s", n.Data, a.Val)
+					}
+				}
+				if n.Type == html.TextNode && n.Parent.Data == "style" && regexp.MustCompile(`url\(|@import|evil`).MatchString(n.Data) {
+					t.Error("the style sheet fetches")
+				}
+			}
+			for _, char := range body {
+				if char != '\n' && char != '\t' && !unicode.IsPrint(char) && char != '\u2002' {
+					t.Fatalf("the page holds the character %U", char)
+				}
+			}
+		})
+	}
+}
+
+// words are the page's text, without its charts' numbers.
+func words(t *testing.T, body string) string {
+	t.Helper()
+	document, err := html.Parse(strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for n := range document.Descendants() {
+		if n.Type == html.TextNode && n.Parent.Data != "style" {
+			all = append(all, strings.Fields(n.Data)...)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func TestThePageSaysAll(t *testing.T) {
+	body := render(t, "full", sample.Full())
+	said := words(t, body)
+	from := 0
+	for _, part := range []string{ // in this order
+		"FAIL: load on Example Outreach", "✗ FAIL Load on Example Outreach 2.8.1, by Example GmbH",
+		"list-throughput: p99<250ms@500/s is missed", "address https://api.example.test (url)", "shard 3 of 8", "21 late, 9 dropped",
+		"p99<250ms@500/s missed 1,902 ms (1,861 to 1,940) list-throughput, 500/s", "errors<0.1% could-not-tell 0.025 % (0.003 to 0.11) soak",
+		"✗ FAIL list-throughput", "warm-up, not counted", "Of 15,300 answers 1,530 were judged and 13,240 were the same as a judged one: 96.5 %",
+		"Latency by second: p99 is worst in second", "How long the slowest share takes: the slowest answer took 2,003 ms",
+		"Rate by second: 500/s asked, 500/s achieved", "Answers by second: 0 % limited, 0 % failed", "response, accepted 15,000", "send lag 15,000",
+		"webhook-events.list limit=100 7,489 0 11", "Knee curve: 820/s is sustained", "the deepest takes 9.5 times as long as the first",
+		"PAGE-WALK-01 on campaigns.list, seen 3 times", "returns each row once", "at /items/0/id", `curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN"`,
+		"400 walks by 50 clients", "closed loop generator-limited", "response p50 drifts 3 ms (2.9 to 3.1)", "Memory over time", "reference server: heap", "⚑ it sits on a jump",
+		"100 requests in any window of 1 s", "cannot tell: token-bucket or sliding-log: the budget ended before the second refill", "cannot tell, at least 55 s: no whole window was seen",
+		"other-workspace separate", "412 of 412 refusals", "Probes: steep where requests pass", "Comparison of A and B", "response p99, ms worse 61.2 92.4 1.51 (1.34 to 1.73)",
+		"ceiling 11,842 requests a second",
+	} {
+		at := strings.Index(said[from:], part)
+		if at < 0 {
+			t.Fatalf("after %q the page does not say %q", said[max(0, from-80):from], part)
+		}
+		from += at
+	}
+	if !strings.Contains(said, "⚑ it sits on a jump") {
+		t.Error("the page does not say why a quantile is flagged")
+	}
+}
+
+func TestAnEmptyRunIsNotDressedUp(t *testing.T) {
+	said := words(t, render(t, "empty", sample.Empty()))
+	for _, part := range []string{"? VOID", "the target cannot be reached", "No scenario has run.", "It was not calibrated"} {
+		if !strings.Contains(said, part) {
+			t.Errorf("the page does not say %q: %s", part, said)
+		}
+	}
+}
+
+func TestChartsAreDrawnInThePagesColours(t *testing.T) {
+	body := render(t, "full", sample.Full())
+	charts := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(body, -1)
+	if len(charts) < 20 {
+		t.Errorf("%d charts", len(charts))
+	}
+	for _, chart := range charts {
+		if !strings.Contains(chart, "var(--blue)") {
+			t.Error("a chart without a series")
+		}
+		if left := regexp.MustCompile(`#[0-9A-F]{6}|NaN|Inf`).FindString(chart); left != "" {
+			t.Errorf("a chart holds %s", left)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package load
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/strict"
+)
+
+var (
+	namePattern      = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	idPattern        = regexp.MustCompile(`^[A-Z0-9]+([-_.][A-Z0-9]+)*$`)
+	operationPattern = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*$`)
+	pointerPattern   = regexp.MustCompile(`^($|/|header:.|status$)`)
+	statusPattern    = regexp.MustCompile(`^([0-9]{3}|none)$`)
+)
+
+// Validate reports where r breaks the model's own rules, with JSON pointers:
+// values outside their sets, numbers that are none, counts that do not add up,
+// bounds that do not hold what they bound, a verdict without a reason and a
+// pass about nothing. The JSON Schema states the same rules as far as they
+// concern single values.
+func (r Results) Validate() error {
+	var p strict.Problems
+	validateNumbers(&p, r)
+	p.Unless(r.Version == ModelVersion, "/version", "%q is not %q", r.Version, ModelVersion)
+	p.Unless(r.Tool.Name != "", "/tool/name", "empty")
+	validateTarget(&p, r.Target, "/target")
+	p.Unless(r.Run.ID != "", "/run/id", "empty")
+	if s := r.Run.Shard; s != nil {
+		p.Unless(1 <= s.Index && s.Index <= s.Of, "/run/shard", "there is no shard %d of %d", s.Index, s.Of)
+	}
+	r.validateVerdict(&p)
+	for i, s := range r.Scenarios {
+		s.validate(&p, fmt.Sprintf("/scenarios/%d", i))
+	}
+	if r.Comparison != nil {
+		r.Comparison.validate(&p, "/comparison")
+	}
+	validateCounts(&p, r.Traffic.Statuses, "/traffic/statuses", statusPattern)
+	p.Unless(r.Traffic.Planned == r.Traffic.Sent+r.Traffic.Dropped, "/traffic/planned", "%d planned, but %d sent and %d dropped", r.Traffic.Planned, r.Traffic.Sent, r.Traffic.Dropped)
+	p.Unless(sum(r.Traffic.Statuses) == r.Traffic.Sent, "/traffic/statuses", "%d in all, but %d were sent", sum(r.Traffic.Statuses), r.Traffic.Sent)
+	p.Unless(r.Traffic.Late <= r.Traffic.Sent, "/traffic/late", "%d late of %d sent", r.Traffic.Late, r.Traffic.Sent)
+	return p.Err()
+}
+
+func (r Results) validateVerdict(p *strict.Problems) {
+	validateReasons(p, r.Verdict, r.Reasons, "")
+	if r.Verdict != Pass {
+		return
+	}
+	p.Unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot pass")
+	p.Unless(len(r.Scenarios) > 0, "/scenarios", "%s, and there was no scenario", Pass)
+	p.Unless(r.Traffic.Sent > 0, "/traffic/sent", "%s, and nothing was sent", Pass)
+	for i, s := range r.Scenarios {
+		p.Unless(s.Verdict == Pass, "/verdict", "%s, but /scenarios/%d is %s", Pass, i, s.Verdict)
+	}
+}
+
+// validateReasons checks a verdict and the reasons that go with it.
+func validateReasons(p *strict.Problems, v Verdict, reasons []string, at string) {
+	oneOf(p, v, at+"/verdict", Pass, Fail, Void)
+	p.Unless((v == Pass) == (len(reasons) == 0), at+"/reasons", "%s with %d reasons: all verdicts but %s have some", v, len(reasons), Pass)
+	for i, reason := range reasons {
+		p.Unless(reason != "", fmt.Sprintf("%s/reasons/%d", at, i), "empty")
+	}
+}
+
+func validateTarget(p *strict.Problems, t reports.Target, at string) {
+	oneOf(p, t.Kind, at+"/kind", "embedded", "url", "image", "dockerfile")
+}
+
+func (c Comparison) validate(p *strict.Problems, at string) {
+	validateTarget(p, c.A, at+"/a")
+	validateTarget(p, c.B, at+"/b")
+	p.Unless(c.Pairs >= 1, at+"/pairs", "%d pairs compare nothing", c.Pairs)
+	a, b := strings.Count(c.Order, "A"), strings.Count(c.Order, "B")
+	p.Unless(a == c.Pairs && b == c.Pairs && len(c.Order) == a+b, at+"/order", "%q does not hold A and B %d times each", c.Order, c.Pairs)
+	for i, f := range c.Figures {
+		at := fmt.Sprintf("%s/figures/%d", at, i)
+		p.Unless(f.Name != "", at+"/name", "empty")
+		oneOf(p, f.Verdict, at+"/verdict", NoDifference, Better, Worse, EffectNotKnown)
+		p.Unless(f.Verdict != EffectNotKnown || f.Why != "", at+"/why", "empty: what kept from telling?")
+		p.Unless(f.RatioLow <= f.Ratio && f.Ratio <= f.RatioHigh, at+"/ratio", "%v is not within %v and %v", f.Ratio, f.RatioLow, f.RatioHigh)
+	}
+}
+
+// validateCounts checks the names of what was counted.
+func validateCounts(p *strict.Problems, counts map[string]int64, at string, name *regexp.Regexp) {
+	for _, key := range slices.Sorted(maps.Keys(counts)) {
+		p.Unless(name.MatchString(key), at, "%q cannot stand here", key)
+	}
+}
+
+// oneOf notes a value that is not in its set.
+func oneOf[T ~string](p *strict.Problems, value T, at string, set ...T) {
+	p.Unless(slices.Contains(set, value), at, "%q is none of %v", value, set)
+}
+
+func sum(counts map[string]int64) int64 {
+	var all int64
+	for _, n := range counts {
+		all += n
+	}
+	return all
+}
