@@ -11,24 +11,17 @@ package loadtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"net/http"
-	"runtime"
 	"time"
 
-	"github.com/google/uuid"
-
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/fixtures"
-	"outreach.example/conformance/journal"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/threshold"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/target"
 )
@@ -52,8 +45,9 @@ type Config struct {
 	Version   string // of the harness, for the results
 	Selection string // scenarios and settings as flags, for the results
 
-	Workers int             // most requests in flight; 0 is generate's default
-	Inspect inspect.Options // how much of what comes is judged
+	LagLimit time.Duration   // send lag that is tolerated; 0 is what measure says
+	Workers  int             // most requests in flight; 0 is generate's default
+	Inspect  inspect.Options // how much of what comes is judged
 	// Calibrator runs the null server (generate.CalibrationOptions.Child).
 	Calibrator []string
 
@@ -78,131 +72,60 @@ type Outcome struct {
 
 // Run loads the target. Its error means that nothing was sent: the caller's
 // input is wrong. Whatever goes wrong later is in the results.
+//
+// What the run has changed on a target of a URL and could not put back stands in
+// its journal, in Config.JournalDir: harness.Cleanup puts it back.
 func Run(ctx context.Context, config Config) (Outcome, error) {
 	if len(config.Scenarios) == 0 {
 		return Outcome{}, errors.New("loadtest: no scenario to run")
 	}
-	if err := Consented(config.Target.BaseURL, config.Consent); err != nil {
-		return Outcome{}, err
-	}
-	started := time.Now()
-	id := uuid.NewString()
-	env, end, err := environment(ctx, config, id)
+	s, err := begin(ctx, config)
 	if err != nil {
 		return Outcome{}, err
 	}
-
-	o := Outcome{Results: load.Results{
-		Version: load.ModelVersion,
-		Tool:    reports.Tool{Name: Name, Version: config.Version, Go: runtime.Version()},
-		Target:  describe(config.Target),
-		Run:     load.Run{ID: id, Started: started.UTC().Truncate(time.Millisecond), Seed: int64(config.Seed), Selection: config.Selection, Shard: shardOf(config.Shard)},
-	}}
-	calibrated := calibration(env.Calibration)
-	o.Results.Calibration = &calibrated
-	for _, s := range config.Scenarios {
-		part := scenario.Run(ctx, env, s)
+	o := Outcome{Results: s.results()}
+	for _, one := range config.Scenarios {
+		part := scenario.Run(ctx, s.env, one)
 		o.Parts = append(o.Parts, part)
 		o.Results.Scenarios = append(o.Results.Scenarios, part.Scenario)
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	o.Results.Run.Interrupted = ctx.Err() != nil
-	o.Results.Run.Seconds = time.Since(started).Seconds()
-	o.Results.Traffic = traffic(o.Parts)
-	conclude(&o.Results, config.ByName)
-	return o, end()
+	s.finish(ctx, &o)
+	return o, s.end()
+}
+
+// Compare loads the target and a second one in turns, with one scenario of kind
+// steady, in so many pairs of blocks of its duration, and tells in which figures
+// they differ. The run fails if the second is worse in any.
+func Compare(ctx context.Context, config Config, against *target.Target, pairs int) (Outcome, error) {
+	if len(config.Scenarios) != 1 || config.Scenarios[0].Kind != scenario.Steady {
+		return Outcome{}, fmt.Errorf("loadtest: a comparison takes one scenario of kind %s, e.g. mixed", scenario.Steady)
+	}
+	a, err := begin(ctx, config)
+	if err != nil {
+		return Outcome{}, err
+	}
+	config.Target = against
+	b, err := begin(ctx, config)
+	if err != nil {
+		return Outcome{}, errors.Join(err, a.end())
+	}
+	order := compare.Plan(config.Seed, pairs)
+	parts, figures := scenario.Compare(ctx, a.env, b.env, config.Scenarios[0], order)
+	o := Outcome{Results: a.results()}
+	for i, part := range parts {
+		part.Name += "-" + []string{"a", "b"}[i]
+		o.Parts = append(o.Parts, part)
+		o.Results.Scenarios = append(o.Results.Scenarios, part.Scenario)
+	}
+	o.Results.Comparison = &load.Comparison{A: describe(a.config.Target), B: describe(against), Pairs: pairs,
+		BlockSeconds: config.Scenarios[0].Duration.Seconds(), Order: order.String(), Figures: scenario.Effects(figures)}
+	a.finish(ctx, &o)
+	concludeComparison(&o.Results)
+	return o, errors.Join(a.end(), b.end())
 }
 
 // Name is what the harness calls itself in results.
 const Name = "outreach-conformance"
-
-// environment makes what the scenarios work with. end releases it, and says what
-// could not be put down.
-func environment(ctx context.Context, config Config, id string) (env *scenario.Env, end func() error, err error) {
-	t := config.Target
-	rules, err := judge.NewRules()
-	if err != nil {
-		return nil, nil, err
-	}
-	api, err := client.New(clientOptions(t, config.Seed))
-	if err != nil {
-		return nil, nil, err
-	}
-	generator, err := generate.New(generate.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, Workers: config.Workers,
-		Timeout: t.Profile.Pace.Timeout, Raw: config.Raw, Tick: config.Live})
-	if err != nil {
-		return nil, nil, err
-	}
-	calibration, err := generate.Calibrate(ctx, calibrationOptions(ctx, t.Profile, api, config))
-	if err != nil {
-		return nil, nil, err
-	}
-	env = &scenario.Env{
-		Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules, Client: api, Bare: bare(t, config.Seed),
-		Generator: generator, Calibration: calibration, Inspect: config.Inspect,
-		Thresholds: config.Thresholds, Baselines: config.Baselines,
-		Run: id, Seed: config.Seed, Shard: config.Shard, Start: config.Start,
-		Memory: memory(t.TruthURL), Watch: config.Watch,
-	}
-	if l := t.Profile.Load; l != nil {
-		env.MaxRate, env.Budget = float64(l.MaxRate), int64(l.Budget)
-	}
-	if config.JournalDir != "" {
-		if env.Journal, err = journal.Start(config.JournalDir, id, t.BaseURL); err != nil {
-			return nil, nil, err
-		}
-	}
-	return env, func() error {
-		generator.Close()
-		api.Close()
-		if env.Journal != nil {
-			return env.Journal.Finish()
-		}
-		return nil
-	}, nil
-}
-
-func clientOptions(t *target.Target, seed uint64) client.Options {
-	options := client.Options{
-		BaseURL: t.BaseURL, TLSConfig: t.TLS, Seed: seed,
-		Concurrency: t.Profile.Pace.Concurrency, RequestsPerSecond: t.Profile.Pace.RequestsPerSecond, Timeout: t.Profile.Pace.Timeout,
-	}
-	for _, k := range t.Profile.Keys {
-		options.Keys = append(options.Keys, client.Key{Name: k.Name, Token: k.Token})
-	}
-	return options
-}
-
-// bare makes clients without pace, from a local address of the caller's choice.
-func bare(t *target.Target, seed uint64) func(int, string) (*client.Client, error) {
-	return func(concurrency int, from string) (*client.Client, error) {
-		options := clientOptions(t, seed)
-		options.Concurrency, options.RequestsPerSecond = concurrency, 0
-		if from != "" {
-			transport, err := fromAddress(from, t.TLS, concurrency)
-			if err != nil {
-				return nil, err
-			}
-			options.Transport, options.TLSConfig = transport, nil
-		}
-		return client.New(options)
-	}
-}
-
-// calibrationOptions takes an answer of the target for a measure of the bodies
-// to come; a target that does not answer is for the scenarios to find.
-func calibrationOptions(ctx context.Context, profile *fixtures.Profile, api *client.Client, config Config) generate.CalibrationOptions {
-	options := generate.CalibrationOptions{Child: config.Calibrator}
-	if request, ok := scenario.Typical(profile); ok {
-		if ex := api.Do(ctx, request); ex.Err == nil && ex.Status == http.StatusOK {
-			options.Body = ex.Body
-		}
-	}
-	return options
-}
-
-func describe(t *target.Target) reports.Target {
-	return reports.Target{Name: t.Profile.Name, Version: t.Profile.Version, Vendor: t.Profile.Vendor, BaseURL: t.BaseURL, Kind: t.Kind}
-}

@@ -3,11 +3,13 @@ package loadtest
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -43,6 +45,47 @@ func conclude(r *load.Results, byName bool) {
 		voids = append(voids, "no scenario could run")
 	}
 	r.Reasons = append(fails, voids...)
+}
+
+// concludeComparison fails a run whose second target is worse, and makes one
+// VOID whose blocks cannot tell.
+func concludeComparison(r *load.Results) {
+	if len(r.Comparison.Figures) == 0 && r.Verdict == load.Pass {
+		r.Verdict, r.Reasons = load.Void, append(r.Reasons, "nothing could be compared")
+	}
+	for _, f := range r.Comparison.Figures {
+		if f.Verdict == load.Worse {
+			r.Reasons = append(r.Reasons, fmt.Sprintf("%s is worse at the second target: %.3g %s instead of %.3g", f.Name, f.B, f.Unit, f.A))
+			if r.Verdict == load.Pass {
+				r.Verdict = load.Fail
+			}
+		}
+	}
+	for _, f := range r.Comparison.Figures {
+		if f.Verdict == load.EffectNotKnown {
+			r.Reasons = append(r.Reasons, fmt.Sprintf("%s could not be compared: %s", f.Name, f.Why))
+			if r.Verdict == load.Pass {
+				r.Verdict = load.Void
+			}
+		}
+	}
+}
+
+// unheld makes a run VOID in which a threshold was held against nothing: it
+// would seem to be met.
+func unheld(r *load.Results, thresholds []threshold.Threshold) {
+	for _, t := range thresholds {
+		held := slices.ContainsFunc(r.Scenarios, func(s load.Scenario) bool {
+			return slices.ContainsFunc(s.Thresholds, func(one load.Threshold) bool { return one.Text == t.Text })
+		})
+		if held {
+			continue
+		}
+		r.Reasons = append(r.Reasons, fmt.Sprintf("the threshold %s was held against nothing: no phase or scenario of the run has that figure", t.Text))
+		if r.Verdict == load.Pass {
+			r.Verdict = load.Void
+		}
+	}
 }
 
 // traffic sums up what all scenarios sent.

@@ -41,8 +41,8 @@ type gitlabJob struct {
 	} `yaml:"artifacts"`
 }
 
-// load reads a YAML file of the repository.
-func load(path string, into any) error {
+// readYAML reads a YAML file of the repository.
+func readYAML(path string, into any) error {
 	text, err := os.ReadFile(filepath.Join(repository, path))
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func action(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: action STEP CODE INPUT=VALUE…")
 	}
 	var file actionFile
-	ts.Check(load("action.yml", &file))
+	ts.Check(readYAML("action.yml", &file))
 	i := slices.IndexFunc(file.Runs.Steps, func(s actionStep) bool { return s.ID == args[0] })
 	if i < 0 {
 		ts.Fatalf("action.yml has no step %s", args[0])
@@ -101,7 +101,7 @@ func variables(t *testing.T, name string) []string {
 
 func TestActionUsesWhatExists(t *testing.T) {
 	var file actionFile
-	if err := load("action.yml", &file); err != nil {
+	if err := readYAML("action.yml", &file); err != nil {
 		t.Fatal(err)
 	}
 	flags, used, steps := variables(t, "run"), []string{}, 0
@@ -146,7 +146,7 @@ func TestActionUsesWhatExists(t *testing.T) {
 
 func TestGitlabJobUsesWhatExists(t *testing.T) {
 	var file map[string]gitlabJob
-	if err := load("docs/gitlab-ci.yml", &file); err != nil {
+	if err := readYAML("docs/gitlab-ci.yml", &file); err != nil {
 		t.Fatal(err)
 	}
 	job, ok := file["conformance"]

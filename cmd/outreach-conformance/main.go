@@ -25,7 +25,10 @@ const (
 	exitInterrupted = 130
 )
 
-func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	calibrator = ownNullServer()
+	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // execute runs one command line and returns the exit code.
 func execute(args []string, stdout, stderr io.Writer) int {
@@ -99,6 +102,6 @@ Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(explainFlagError)
-	root.AddCommand(newRun(), newServe(), newRequirements(), newExplain(), newSelftest(), newTarget(), newCleanup())
+	root.AddCommand(newRun(), newLoad(), newServe(), newRequirements(), newExplain(), newSelftest(), newTarget(), newCleanup(), newNullServer())
 	return root
 }

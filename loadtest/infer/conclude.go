@@ -18,14 +18,19 @@ const sure = 0.99
 // called an estimate.
 const loose = 1.25
 
+// vague is how far apart they may be for a kind to be believed.
+const vague = 1.5
+
 // layer says what the fits leave. The error is what ended the search.
 func (s *search) layer(end error) Layer {
 	if len(s.fits) == 0 {
 		return unexplained(s, end)
 	}
 	l := layerOf(s.fits)
-	if slow, trips := s.fits[0], 4*s.trip; !l.Kind.Known() && slices.IndexFunc(s.fits, func(f family.Fit) bool { _, high := f.Window(); return high > trips }) < 0 {
-		l.Kind = Answer{OneOf: l.Kind.OneOf, Why: fmt.Sprintf("its window is under four round trips (%s): too short to be told apart; %s", slow.High, l.Kind.Why)}
+	if l.Kind.Known() && (l.Limit.High > 1.1*l.Limit.Low+1 || l.Window.High > vague*l.Window.Low) {
+		// One kind is left, but it fits by being vague: no known kind may be true.
+		l.Kind = Answer{OneOf: []string{l.Kind.Value}, Why: "no other known kind explains all that was seen, but its own limit and window could not be pinned down"}
+		l.CountsRefused = Answer{Why: l.Kind.Why}
 	}
 	if end != nil && !l.Kind.Known() {
 		l.Kind.Why += "; stopped by " + reason(s, end)
@@ -46,6 +51,8 @@ func unexplained(s *search, end error) Layer {
 	switch {
 	case errors.Is(end, errForeign):
 		why = "no known kind of limiter explains all that was seen: other traffic on the key, several layers at once, nodes that count apart, random shedding, or an unknown kind"
+	case errors.Is(end, errTooFast):
+		why = errTooFast.Error()
 	case errors.Is(end, errBudget):
 		why = "stopped by " + s.stopped + " before the limiter was understood"
 	}
@@ -80,7 +87,7 @@ func layerOf(fits []family.Fit) Layer {
 	}
 	slices.Sort(kinds)
 	if len(kinds) == 1 {
-		l.Kind = Answer{Value: kinds[0], Confidence: sure, Why: "every other kind is contradicted"}
+		l.Kind = Answer{Value: kinds[0], Confidence: sure, Why: "every other kind with a window of at least four round trips is contradicted"}
 	} else {
 		l.Kind = Answer{OneOf: kinds, Why: "more than one kind explains all that was seen"}
 	}

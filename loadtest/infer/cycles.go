@@ -24,19 +24,41 @@ func (s *search) observeCycles() error {
 	if err := s.control(); err != nil {
 		return err
 	}
-	for range s.options.Drains {
+	// Some sandwiches do not stand; after a rest more of them do.
+	for range 3 * s.options.Drains {
 		s.next("drain and recover")
+		before := s.standing()
 		if err := s.drain(); err != nil {
 			return err
 		}
 		if err := s.sandwiches(); err != nil {
 			return err
 		}
+		fell := s.standing() == before
 		if err := s.recover(); err != nil {
 			return err
 		}
+		if s.standing() >= s.options.Drains && len(s.cycles) >= s.options.Drains {
+			break
+		}
+		if fell {
+			if err := s.sleep(s.scale); err != nil {
+				return err
+			}
+		}
 	}
-	return nil
+	return s.fit()
+}
+
+// standing is how many sandwiches stood, of the subject with the fewest.
+func (s *search) standing() int {
+	least := math.MaxInt
+	for other, verdict := range s.controls {
+		if verdict == family.Accepted {
+			least = min(least, s.tally[other].asked)
+		}
+	}
+	return least
 }
 
 // control asks each other subject once while nothing is used up.
@@ -90,7 +112,12 @@ func (s *search) sandwiches() error {
 // recover asks single requests until one passes, and keeps what Retry-After
 // said on the way.
 func (s *search) recover() error {
-	last := s.lastRefusal()
+	// A lone request: what it is told is not undone by others in flight.
+	first, err := s.send(Main, 1)
+	if err != nil || first[0].verdict != family.Refused {
+		return err
+	}
+	last := first[0]
 	c := cycle{promised: promise(last)}
 	began := last
 	for {
@@ -129,16 +156,6 @@ func (s *search) recover() error {
 // onlyCounting tells that every refused request prolongs the wait.
 func (s *search) onlyCounting() bool {
 	return !slices.ContainsFunc(s.fits, func(f family.Fit) bool { return !f.Counting })
-}
-
-// lastRefusal is the latest refusal of Main.
-func (s *search) lastRefusal() record {
-	for i := len(s.seen) - 1; i >= 0; i-- {
-		if s.seen[i].subject == Main && s.seen[i].verdict == family.Refused {
-			return s.seen[i]
-		}
-	}
-	return record{}
 }
 
 // promise is what Retry-After says; -1 if nothing.

@@ -146,7 +146,7 @@ func (s *search) resetClaim() Answer {
 			continue
 		}
 		said++
-		if r.verdict != family.Refused || i+1 == len(s.seen) {
+		if r.verdict != family.Refused || i+1 == len(s.seen) || !s.alone(i) || !s.alone(i+1) {
 			continue
 		}
 		next := s.seen[i+1]

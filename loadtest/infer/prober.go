@@ -34,7 +34,7 @@ type record struct {
 	status         int
 	claims         claims.Claims
 	step           string
-	excused        bool // another layer may have been the reason of the refusal
+	slow           bool // a refusal that the fast layer does not explain
 }
 
 func newProber(ctx context.Context, w Wire, o Options) *prober {
@@ -134,19 +134,6 @@ func (p *prober) spent() Spent {
 		}
 	}
 	return s
-}
-
-// log is what was seen of Main. Other subjects' requests may have counted too.
-func (p *prober) log() *family.Log {
-	all := make([]family.Observation, 0, len(p.seen))
-	for _, r := range p.seen {
-		o := family.Observation{Sent: int64(r.sent), Received: int64(r.received), Verdict: r.verdict, Excused: r.excused}
-		if r.subject != Main {
-			o.Verdict = family.Unknown
-		}
-		all = append(all, o)
-	}
-	return family.NewLog(all)
 }
 
 // count counts verdicts.

@@ -78,6 +78,7 @@ type Sharing struct {
 	Shared     Answer  `json:"shared"`
 	Refused    int     `json:"refused"`    // of Sandwiches
 	Sandwiches int     `json:"sandwiches"` // times that it was asked between two refusals of Main
+	missing    bool    // the target has no such subject
 }
 
 // RetryAfter tells what the Retry-After of refused answers is worth.

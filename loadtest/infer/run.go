@@ -29,15 +29,11 @@ func Run(ctx context.Context, w Wire, o Options) (Result, error) {
 		result.Verdict, result.Beyond = s.noLimit()
 	case errors.Is(end, errConcurrency):
 		result.Verdict, result.Concurrency = s.concurrencyAnswer()
+	case count(s.seen, family.Refused) == 0:
+		result.Verdict = Answer{Why: "cannot tell: " + reason(s, end)}
 	default:
 		result.Verdict = Answer{Value: RateLimited, Confidence: sure, Why: "requests were refused with 429"}
-		result.Layers = []Layer{s.layer(end)}
-		if end == nil {
-			end = s.observeCycles()
-		}
-		if end == nil {
-			s.slower(&result)
-		}
+		s.layers(&result, end)
 	}
 	result.Sharing, result.Scope = s.sharing()
 	result.RetryAfter = s.retryAfter()
@@ -48,6 +44,29 @@ func Run(ctx context.Context, w Wire, o Options) (Result, error) {
 	result.Picture = s.picture()
 	result.Notes = s.notes()
 	return result, ctx.Err()
+}
+
+// layers goes on after the search for the fast layer has ended: with the drains
+// as a second look at it, and with slower layers behind it.
+func (s *search) layers(result *Result, end error) {
+	if end == nil {
+		end = s.observeCycles()
+	}
+	if errors.Is(end, errForeign) {
+		end = s.prefix()
+	}
+	slow := errors.Is(end, errSlower)
+	if slow {
+		end = nil
+	}
+	result.Layers = []Layer{s.layer(end)}
+	if end != nil {
+		return
+	}
+	end = s.slower(result, slow)
+	if slow && end == nil {
+		_ = s.observeCycles() // what it could not see before; the layers stand
+	}
 }
 
 // picture is a bounded, even choice of the observations.

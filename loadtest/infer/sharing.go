@@ -25,7 +25,7 @@ func (s *search) sharing() ([]Sharing, Answer) {
 	for _, other := range Others() {
 		t := s.tally[other]
 		sharing := Sharing{Subject: other, Refused: t.refused, Sandwiches: t.asked}
-		sharing.Shared = s.shared(other, t)
+		sharing.Shared, sharing.missing = s.shared(other, t), !s.wire.has(other)
 		shared[other] = sharing
 		list = append(list, sharing)
 	}
@@ -57,37 +57,45 @@ func (s *search) shared(other Subject, t tally) Answer {
 // scope names the narrowest thing that is counted by.
 func scope(by map[Subject]Sharing) Answer {
 	is := func(s Subject, value string) bool { return by[s].Shared.Value == value }
-	var parts []string
-	unknown := ""
+	var parts, open []string
+	caveat := ""
 	for _, dimension := range []struct {
 		subject Subject
 		name    string
 	}{{OtherKey, "key"}, {OtherOperation, "operation"}, {OtherMethod, "method"}, {OtherAddress, "address"}} {
+		answer := by[dimension.subject].Shared
 		switch {
-		case is(dimension.subject, Separate):
+		case answer.Value == Separate:
 			parts = append(parts, dimension.name)
-		case !is(dimension.subject, Shared):
-			unknown += "; by " + dimension.name + ": " + by[dimension.subject].Shared.Why
+		case answer.Value == Shared:
+		case by[dimension.subject].missing:
+			caveat += "; by " + dimension.name + ": " + answer.Why
+		default:
+			open = append(open, dimension.name)
+			caveat += "; by " + dimension.name + ": " + answer.Why
 		}
 	}
 	// Another method is another operation as well.
 	if len(parts) == 2 && parts[0] == "operation" && parts[1] == "method" {
 		parts = parts[:1]
 	}
+	if len(open) > 0 {
+		return Answer{Why: "cannot tell all of it" + caveat}
+	}
 	switch {
 	case len(parts) > 0:
-		a := Answer{Value: parts[0], Confidence: sure, Why: "counted apart by it" + unknown}
+		a := Answer{Value: parts[0], Confidence: sure, Why: "counted apart by it" + caveat}
 		for _, more := range parts[1:] {
 			a.Value += "+" + more
 		}
 		return a
 	case is(OtherWorkspace, Separate) && is(OtherKey, Shared):
-		return Answer{Value: "workspace", Confidence: sure, Why: "shared by the keys of a workspace, not by another workspace" + unknown}
+		return Answer{Value: "workspace", Confidence: sure, Why: "shared by the keys of a workspace, not by another workspace" + caveat}
 	case is(OtherWorkspace, Shared):
-		return Answer{Value: "all", Confidence: sure, Why: "shared with another workspace" + unknown}
+		return Answer{Value: "all", Confidence: sure, Why: "shared with another workspace" + caveat}
 	case is(OtherWorkspace, Separate):
-		return Answer{OneOf: []string{"workspace", "key"}, Why: "another workspace is counted apart" + unknown}
+		return Answer{OneOf: []string{"workspace", "key"}, Why: "another workspace is counted apart" + caveat}
 	default:
-		return Answer{Why: "cannot tell" + unknown}
+		return Answer{Why: "cannot tell" + caveat}
 	}
 }

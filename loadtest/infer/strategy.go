@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"outreach.example/conformance/loadtest/infer/family"
@@ -14,20 +15,27 @@ type search struct {
 	*prober
 	random *rand.Rand
 
-	calm     int           // requests that passed one at a time at the start
 	trip     time.Duration // round trip, median of the calm ones
 	burst    int           // requests that passed before the first refusal, in one go
 	recovery time.Duration // from the last request that passed to the next one, roughly
 	scale    time.Duration // the window, roughly: the time in which burst requests pass
 	fits     []family.Fit  // what is left; nil before the first fit
 	fitted   bool
-	varied   bool // the first split was done
+	rounds   int
+	polls    []time.Duration // planned since the last drain; nil before
 
 	inFlight [2]int // of a concurrency limit: the fewest and the most that passed at once
 	controls map[Subject]family.Verdict
 	tally    map[Subject]tally
 	cycles   []cycle
 }
+
+// errTooFast says that only windows shorter than leastTrips round trips are left.
+var errTooFast = errors.New("the window is shorter than four round trips: too short to be told from here")
+
+// leastTrips is how many round trips a window must last. Shorter ones explain
+// too much, since all that is in flight at once may be in any order.
+const leastTrips = 4
 
 func newSearch(ctx context.Context, w Wire, o Options) *search {
 	return &search{
@@ -41,6 +49,9 @@ const maxRounds = 8
 
 // errNoLimit says that no request was refused within the budget.
 var errNoLimit = errors.New("no request was refused")
+
+// errUseless says that a lone request is neither let through nor limited.
+var errUseless = errors.New("lone requests got neither a 2xx nor a 429")
 
 // errForeign says that no family explains what was seen.
 var errForeign = errors.New("contradicted")
@@ -78,9 +89,11 @@ func (s *search) calibrate() error {
 		if seen[0].verdict == family.Refused {
 			break // a small limit, or a key that is not quiet: the fit will tell
 		}
-		s.calm++
 	}
 	s.trip = medianTrip(s.seen)
+	if count(s.seen, family.Unknown) == len(s.seen) {
+		return errUseless
+	}
 	return nil
 }
 
@@ -129,7 +142,7 @@ func (s *search) untilOpen() error {
 	}
 }
 
-// saturate keeps the limiter at its limit for a little less than two windows.
+// saturate keeps the limiter at its limit for a little over one window.
 func (s *search) saturate() error {
 	s.next("saturate")
 	if err := s.drain(); err != nil {
@@ -138,10 +151,11 @@ func (s *search) saturate() error {
 	began, first := s.now(), len(s.seen)
 	err := s.follow(func() bool {
 		elapsed := s.now() - began
-		if passed := count(s.seen[first:], family.Accepted); passed > 0 {
+		passed := count(s.seen[first:], family.Accepted)
+		if passed > 0 {
 			s.scale = max(s.recovery, elapsed*time.Duration(s.burst)/time.Duration(passed))
 		}
-		return elapsed > s.scale*18/10
+		return 2*passed >= s.burst && elapsed > s.scale*13/10
 	})
 	return err
 }
@@ -168,31 +182,51 @@ func (s *search) split(share, rest, wait, follow float64) error {
 	return s.follow(func() bool { return s.now() > until })
 }
 
-// round asks what is still open: the kind, then whether refused requests
-// count, then the figures.
+// round asks what is still open: the kind, the limit, whether refused requests
+// count, and then the window.
 func (s *search) round() error {
-	one, counting := true, map[bool]bool{}
+	r := s.random.Float64
+	kinds, limits, counting := map[family.Kind]bool{}, map[int]bool{}, map[bool]bool{}
 	for _, f := range s.fits {
-		one = one && f.Kind == s.fits[0].Kind
-		counting[f.Counting] = true
+		kinds[f.Kind], limits[f.Limit], counting[f.Counting] = true, true, true
 	}
-	switch r := s.random.Float64; {
-	case !one && !s.varied:
-		s.varied = true
-		return s.split(0.5, 1.1, 0.6, 1)
-	case !one:
-		return s.split(0.25+0.5*r(), 0.3+r(), 0.2+0.7*r(), 0.8)
-	case len(counting) == 2 && s.fits[0].Kind != family.Aligned:
+	s.rounds++
+	switch {
+	case len(s.fits) == 1 && s.rounds%4 != 0:
+		return s.edge(0)
+	case len(kinds) == 2 && kinds[family.Aligned] && kinds[family.First] && len(limits) == 1:
+		return s.edge(0.2 + 0.6*r()) // off the phase of the former windows
+	case len(kinds) > 1 && s.rounds == 1:
+		return s.split(0.5, 1.1, 0.6, 0.8)
+	case len(kinds) == 1 && len(limits) > 1 && s.rounds%2 == 1:
+		return s.fill(counting[true])
+	case len(kinds) == 1 && len(counting) == 2 && s.rounds%2 == 1:
 		return s.provoke()
 	default:
-		return s.edge()
+		return s.split(0.25+0.5*r(), 0.3+r(), 0.2+0.7*r(), 0.6)
 	}
+}
+
+// fill lets the limiter recover fully, from a debt too, and counts what passes.
+func (s *search) fill(debt bool) error {
+	s.next("fill")
+	rest := 1.1
+	if debt {
+		rest = 2.1
+	}
+	if err := s.sleep(times(s.scale, rest)); err != nil {
+		return err
+	}
+	return s.drain()
 }
 
 // provoke sends what will be refused, once the limit is used up: where refused
 // requests count it stays shut for longer.
 func (s *search) provoke() error {
 	s.next("refused on purpose")
+	if err := s.sleep(s.scale); err != nil {
+		return err
+	}
 	if err := s.drain(); err != nil {
 		return err
 	}
@@ -202,9 +236,13 @@ func (s *search) provoke() error {
 	return s.untilDrained()
 }
 
-// edge looks closely at the next time that the limiter opens.
-func (s *search) edge() error {
+// edge rests so many windows, uses up the limit and looks closely at the next
+// time that the limiter opens.
+func (s *search) edge(rest float64) error {
 	s.next("edge")
+	if err := s.sleep(times(s.scale, rest)); err != nil {
+		return err
+	}
 	if err := s.drain(); err != nil {
 		return err
 	}
@@ -228,6 +266,13 @@ func (s *search) fit() error {
 	if len(s.fits) == 0 {
 		return errForeign
 	}
+	s.fits = slices.DeleteFunc(s.fits, func(f family.Fit) bool {
+		_, high := f.Window()
+		return high < leastTrips*s.trip
+	})
+	if len(s.fits) == 0 {
+		return errTooFast
+	}
 	s.rescale()
 	return nil
 }
@@ -239,7 +284,10 @@ func (s *search) rescale() {
 		low, high := f.Window()
 		least, most = min(least, low), max(most, high)
 	}
-	if most < 3*least {
+	switch {
+	case most == family.Unbounded:
+		s.scale += s.scale / 2 // what was seen lies within one window
+	case most < 3*least:
 		s.scale = least + (most-least)/2
 	}
 }
@@ -252,7 +300,8 @@ func (s *search) settled() bool {
 			return false
 		}
 		low, high := f.Window()
-		if high == family.Unbounded || high-low > max(high/100, 3*s.trip) {
+		// The middle of an interval of 2 % is within 1 % of the truth.
+		if high == family.Unbounded || high-low > max(high/50, 3*s.trip) {
 			return false
 		}
 	}
@@ -261,6 +310,7 @@ func (s *search) settled() bool {
 
 // drain sends until a request is refused.
 func (s *search) drain() error {
+	s.polls = nil
 	for size := s.room(); ; size = min(2*size, s.options.MaxParallel) {
 		seen, err := s.send(Main, size)
 		if err != nil {
@@ -291,19 +341,38 @@ func (s *search) follow(done func() bool) error {
 	return nil
 }
 
-// nextPoll is when a single request tells the most.
+// nextPoll is when a single request tells the most: evenly over the time in
+// which the limiter is expected to open, as of the last drain.
 func (s *search) nextPoll() time.Duration {
 	now := s.now()
-	step := max(s.recovery/4, s.scale/25, s.trip/2)
-	low, high, ok := s.opening()
-	switch {
-	case !ok || high < now:
-		return now + step
-	case now < low:
-		return low
-	default:
-		return now + max((high-low)/6, s.trip/2, s.scale/1000)
+	if s.polls == nil {
+		s.polls = s.plan(now)
 	}
+	for len(s.polls) > 0 {
+		next := s.polls[0]
+		s.polls = s.polls[1:]
+		if next > now {
+			return next
+		}
+	}
+	return now + max(s.recovery/4, s.scale/25, s.trip/2)
+}
+
+// pollsEach is how many requests are spent on one opening.
+const pollsEach = 6
+
+func (s *search) plan(now time.Duration) []time.Duration {
+	low, high, ok := s.opening()
+	if !ok {
+		return []time.Duration{}
+	}
+	low = max(low, now+s.scale/25)
+	step := max((high-low)/pollsEach, s.trip/2, s.scale/1000)
+	plan := []time.Duration{low}
+	for t := low + step; t < high+step; t += step {
+		plan = append(plan, t)
+	}
+	return plan
 }
 
 // opening is when the limiter is expected to open again, with all fits that
@@ -354,4 +423,31 @@ func (s *search) lastReceived() time.Duration { return s.seen[len(s.seen)-1].rec
 
 func times(d time.Duration, factor float64) time.Duration {
 	return time.Duration(float64(d) * factor)
+}
+
+// log is what was seen, for the fast layer.
+func (s *search) log() *family.Log {
+	return s.logOf(func(r record) bool { return r.slow })
+}
+
+// logOf leaves some refusals to another layer. The requests of other subjects
+// may have counted too, until it is known.
+func (s *search) logOf(excused func(record) bool) *family.Log {
+	shared := map[Subject]string{}
+	for other, t := range s.tally {
+		shared[other] = s.shared(other, t).Value
+	}
+	all := make([]family.Observation, 0, len(s.seen))
+	for _, r := range s.seen {
+		o := family.Observation{Sent: int64(r.sent), Received: int64(r.received), Verdict: r.verdict, Excused: excused(r)}
+		switch {
+		case r.subject == Main || shared[r.subject] == Shared:
+		case shared[r.subject] == Separate:
+			continue
+		default:
+			o.Verdict = family.Unknown
+		}
+		all = append(all, o)
+	}
+	return family.NewLog(all)
 }

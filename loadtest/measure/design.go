@@ -18,9 +18,9 @@ import (
 // uncertain: Student's factor of their number widens it. Below leastBlocks
 // there is nothing to go by, and samples count as independent.
 //
-// Simulated (design_test.go): the intervals hold the true quantile in 97 to 99 %
-// of runs if samples are independent, and in 90 % or more if what slows some of
-// them lasts up to a twentieth of the run.
+// Simulated (design_test.go): the intervals hold the true quantile in 97 % of
+// runs or more if samples are independent, and in about 90 % if what slows some
+// of them lasts a twentieth of the run.
 const leastBlocks = 5
 
 // block is a stretch of time: samples in it, and how many of them were hits.

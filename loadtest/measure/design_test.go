@@ -41,8 +41,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		{30, 0.9, 0, 0, 0.95},
 		{20, 0.9, 1, 1, 0.90},
 		{20, 0.99, 0.3, 1, 0.90},
-		{60, 0.5, 0.3, 3, 0.90},
-		{60, 0.9, 1, 3, 0.88},
+		{40, 0.5, 0.3, 2, 0.88},
 	} {
 		got := coverage(uint64(i), c.seconds, c.p, c.common, c.fades)
 		name := fmt.Sprintf("p%g of %d s, %g of the variance common within %g s", 100*c.p, c.seconds, c.common, c.fades)

@@ -176,27 +176,14 @@ func theilSen(spots []spot) (slope, low, high float64, bounded bool) {
 	slices.Sort(slopes)
 	slope = middle(slopes)
 	z := distuv.UnitNormal.Quantile(1 - (1-DriftConfidence)/2)
-	reach := z * math.Sqrt(kendallVariance(spots)*inflation(spots, slope))
-	n := float64(len(slopes))
+	blocks, n := float64(len(spots)), float64(len(slopes))
+	variance := blocks * (blocks - 1) * (2*blocks + 5) / 18 // of Kendall's statistic; ties would only narrow it
+	reach := z * math.Sqrt(variance*inflation(spots, slope))
 	first, last := int(math.Floor((n-reach)/2)), int(math.Ceil((n+reach)/2))+1
 	if first < 1 || last > len(slopes) {
 		return slope, slopes[0], slopes[len(slopes)-1], false
 	}
 	return slope, slopes[first-1], slopes[last-1], true
-}
-
-// kendallVariance is that of Kendall's statistic of independent values, ties considered.
-func kendallVariance(spots []spot) float64 {
-	variance := func(n float64) float64 { return n * (n - 1) * (2*n + 5) / 18 }
-	ties := map[float64]float64{}
-	for _, s := range spots {
-		ties[s.value]++
-	}
-	v := variance(float64(len(spots)))
-	for _, n := range ties {
-		v -= variance(n)
-	}
-	return max(v, 0)
 }
 
 // inflation is what the autocorrelation of the blocks, the trend taken out,

@@ -142,3 +142,19 @@ func TestDriftsOfASoak(t *testing.T) {
 		t.Errorf("no trend of %v", want)
 	}
 }
+
+// A server that fails ever more often.
+func TestGrowingErrorsAreFound(t *testing.T) {
+	rng := seeded(6)
+	samples := steady(50, 50*240, func(int) time.Duration { return time.Millisecond })
+	for i := range samples {
+		if rng.IntN(len(samples)*20) < i { // a twentieth at the end
+			samples[i].Status = 500
+		}
+	}
+	for _, trend := range record(Plan{}, samples).Drifts() {
+		if trend.Series == "failed" && trend.Verdict != Rising {
+			t.Errorf("%+v, want it rising", trend)
+		}
+	}
+}

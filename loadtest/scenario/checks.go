@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"outreach.example/conformance/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -8,14 +9,15 @@ import (
 // checks closes the inspector and returns what it and the scenario itself found,
 // and notes how much of what came was looked at.
 func (r *runner) checks() []reports.Check {
-	if r.inspector == nil {
-		return nil
+	if r.inspector == nil { // joined from shards, or it could not begin
+		return assessed(r.ledger)
 	}
 	r.inspector.Close()
 	result := r.inspector.Result()
 	inline := r.lookedAt.Load()
 	if answers := result.Answers + inline; answers > 0 {
-		c := &load.Coverage{Answers: answers, Checked: result.Judged + inline, Memo: result.Known, Dropped: result.Dropped}
+		c := &load.Coverage{Answers: answers, Checked: result.Judged + inline, Memo: result.Known, Dropped: result.Dropped,
+			LeftOut: result.Unsampled + result.Skipped + result.Unread}
 		c.Share = float64(c.Checked+c.Memo) / float64(c.Answers)
 		r.out.Coverage = c
 		if c.Checked+c.Memo == 0 {
@@ -26,4 +28,18 @@ func (r *runner) checks() []reports.Check {
 		r.void("%s: %s", t.Where, t.What)
 	}
 	return result.Checks
+}
+
+// assessed are the checks of which there is evidence.
+func assessed(l *judge.Ledger) []reports.Check {
+	var checks []reports.Check
+	if l == nil {
+		return nil
+	}
+	for _, c := range l.Checks() {
+		if c.Assessments > 0 || c.ViolationCount > 0 {
+			checks = append(checks, c)
+		}
+	}
+	return checks
 }

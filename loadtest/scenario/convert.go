@@ -24,7 +24,7 @@ func phaseOf(c counted) load.Phase {
 	p := load.Phase{
 		Name: rec.Name, Started: rec.Start.UTC().Truncate(time.Millisecond), Seconds: rec.Duration.Seconds(),
 		RatePerSecond: rec.Rate, ClosedLoop: rec.ClosedLoop, GeneratorLimited: c.limited != "",
-		Planned: rec.Planned, Sent: rec.Sent, Late: rec.Late(), Dropped: rec.Dropped(),
+		Planned: planned(rec), Sent: rec.Sent, Late: rec.Late(), Dropped: rec.Dropped(),
 		Statuses: statuses(rec.Statuses), Failures: maps.Clone(rec.Failures), BytesReceived: rec.Bytes,
 		Response: latency(rec.Response), Service: latency(rec.Service), Lag: distribution(rec.Lag),
 	}
@@ -40,6 +40,14 @@ func phaseOf(c counted) load.Phase {
 		p.Series = append(p.Series, secondOf(second))
 	}
 	return p
+}
+
+// planned is what was to be sent; a closed loop has no other plan than what it did.
+func planned(rec measure.Recording) int64 {
+	if rec.ClosedLoop {
+		return rec.Sent
+	}
+	return rec.Planned
 }
 
 // statuses are keyed by their text; no answer is "none".

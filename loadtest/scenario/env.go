@@ -72,20 +72,20 @@ type Env struct {
 // shards of a scenario can be joined.
 type Outcome struct {
 	load.Scenario
-	Recordings []measure.Recording // of the phases, in their order
-	Traffic    load.Traffic        // of all that was sent, warm-ups and repeated phases included
-	Checks     []reports.Check
+	Recordings []measure.Recording `json:"recordings"` // of the phases, in their order
+	Traffic    load.Traffic        `json:"traffic"`    // of all that was sent, warm-ups and repeated phases included
+	Checks     []reports.Check     `json:"checks"`     // requirements that were put to the test
 }
 
 // Run runs one scenario. Whatever goes wrong is in the outcome: a scenario that
 // could not run is VOID and says why.
 func Run(ctx context.Context, env *Env, s Scenario) Outcome {
-	r := &runner{env: env, scenario: s, ctx: ctx, started: time.Now(), traffic: load.Traffic{Statuses: map[string]int64{}}}
+	r := newRunner(ctx, env, s)
+	defer r.close()
 	if err := r.prepare(); err != nil {
 		r.void("%s", err)
 		return r.outcome()
 	}
-	defer r.inspector.Close()
 	kinds := map[Kind]func() error{
 		Steady: r.steady, Spike: r.spike, Soak: r.soak, Sustained: r.sustained,
 		Depth: r.depth, Walk: r.walk, RateLimit: r.rateLimit,
@@ -118,6 +118,17 @@ type runner struct {
 	begun      bool   // the first phase has begun
 
 	fails, voids []string
+}
+
+// newRunner starts the clock of a scenario.
+func newRunner(ctx context.Context, env *Env, s Scenario) *runner {
+	return &runner{env: env, scenario: s, ctx: ctx, started: time.Now(), traffic: load.Traffic{Statuses: map[string]int64{}}}
+}
+
+func (r *runner) close() {
+	if r.inspector != nil {
+		r.inspector.Close()
+	}
 }
 
 // prepare looks up what the scenario can ask.

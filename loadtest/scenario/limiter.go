@@ -1,7 +1,9 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"outreach.example/conformance/loadtest/infer"
@@ -44,6 +46,7 @@ func limiterOf(r infer.Result) *load.Limiter {
 	for _, p := range r.Picture {
 		l.Probes = append(l.Probes, load.Probe{Seconds: p.Sent, ReceivedSeconds: p.Received, Verdict: p.Verdict, Phase: p.Step, Subject: string(p.Subject)})
 	}
+	slices.SortStableFunc(l.Probes, func(a, b load.Probe) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	return l
 }
 

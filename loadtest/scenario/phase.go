@@ -76,7 +76,7 @@ func (r *runner) permit(whole schedule.Schedule, planned int64) error {
 
 // addTraffic counts what was sent, whether it counts for figures or not.
 func addTraffic(t *load.Traffic, rec measure.Recording) {
-	t.Planned += rec.Planned
+	t.Planned += planned(rec)
 	t.Sent += rec.Sent
 	t.Late += rec.Late()
 	t.Dropped += rec.Dropped()

@@ -171,10 +171,11 @@ func encode(body any) []byte {
 	return encoded
 }
 
-// Typical returns a request for a page as load asks for them, if the profile has
-// a key for it.
-func Typical(profile *fixtures.Profile) (client.Request, bool) {
+// Typical returns a request for a page as load asks for them, and what is known
+// of it, if the profile has a key for it.
+func Typical(profile *fixtures.Profile) (client.Request, judge.Asked, bool) {
 	key, ok := profile.FullKey(dataset.Main)
 	op := spec.MustOperation(spec.ListPlacementTests)
-	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: keyOf(key)}, ok
+	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: keyOf(key)},
+		judge.Asked{Operation: op, Valid: true, Owner: profile.Workspaces[dataset.Main].ID}, ok
 }

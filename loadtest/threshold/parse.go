@@ -1,10 +1,284 @@
 package threshold
 
-import "errors"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// What a threshold may say: far more than anyone means, and short enough for an
+// error to show.
+const (
+	maxText    = 500 // bytes
+	maxRate    = 1e6 // requests per second
+	maxLatency = 10 * time.Minute
+	maxRatio   = 1e6
+)
+
+// Error is what is wrong with the text of a threshold, and where.
+type Error struct {
+	Text   string
+	At     int    // byte of Text
+	Found  string // what stands there; empty: the end
+	Wanted string // what would be right
+}
+
+func (e *Error) Error() string {
+	if e.Found == "" {
+		return fmt.Sprintf("threshold %q, at its end: %s", e.Text, e.Wanted)
+	}
+	return fmt.Sprintf("threshold %q, at %q (character %d): %s", e.Text, e.Found, utf8.RuneCountInString(e.Text[:e.At])+1, e.Wanted)
+}
 
 // Parse reads a threshold:
 //
-//	[SCENARIO][[LABEL]]: FIGURE OP BOUND [@RATE/s] [vs FILE]
+//	[SCENARIO [ '[' LABEL ']' ] ':'] FIGURE OPERATOR BOUND [@RATE/s] [vs FILE]
+//
+//	p99<250ms@500/s                      of every phase at 500 requests per second
+//	mixed: p99.9<1s                      of the scenario mixed
+//	mixed[campaigns.list]: max<2s        of its requests with that label
+//	errors<0.1%   errors=0   limited<1%  shares of the requests
+//	sustained>=800/s                     the outcome of a search for the highest rate
+//	depth<2x                             the deepest page beside the first
+//	regression<10% vs baseline.json      against an earlier run
+//
+// Its errors are of type *Error.
 func Parse(text string) (Threshold, error) {
-	return Threshold{Text: text}, errors.New("threshold: not parsed")
+	if len(text) > maxText {
+		return Threshold{}, &Error{Text: text[:20] + "…", Wanted: fmt.Sprintf("it has %d characters, at most %d are allowed", len(text), maxText)}
+	}
+	p, t := &parser{text: text}, Threshold{Text: text}
+	p.scope(&t)
+	p.metric(&t)
+	p.operator(&t)
+	p.bound(&t)
+	p.rate(&t)
+	p.baseline(&t)
+	p.end()
+	if p.failed != nil {
+		return Threshold{}, p.failed
+	}
+	return t, nil
+}
+
+// parser reads a text from left to right and keeps the first error; after it,
+// nothing more is read.
+type parser struct {
+	text   string
+	at     int
+	failed *Error
+}
+
+func (p *parser) fail(at int, found, wanted string, args ...any) {
+	if found == "" {
+		found = p.text[at:]
+	}
+	if p.failed == nil {
+		p.failed = &Error{Text: p.text, At: at, Found: found, Wanted: fmt.Sprintf(wanted, args...)}
+	}
+}
+
+func (p *parser) rest() string { return p.text[p.at:] }
+
+func (p *parser) space() {
+	p.at += len(p.rest()) - len(strings.TrimLeft(p.rest(), " \t"))
+}
+
+// token reads up to one of the characters, or space, or the end.
+func (p *parser) token(until string) (at int, token string) {
+	p.space()
+	at = p.at
+	end := strings.IndexAny(p.rest(), until+" \t")
+	if end < 0 {
+		end = len(p.rest())
+	}
+	p.at += end
+	return at, p.text[at:p.at]
+}
+
+// take reads the prefix if it is next.
+func (p *parser) take(prefix string) bool {
+	p.space()
+	if !strings.HasPrefix(p.rest(), prefix) {
+		return false
+	}
+	p.at += len(prefix)
+	return true
+}
+
+const operators = "<>="
+
+// scope reads the scenario and the label, if there are any.
+func (p *parser) scope(t *Threshold) {
+	p.space()
+	start := p.at
+	_, word := p.token("[:" + operators)
+	labelled := p.take("[")
+	if labelled {
+		from, end := p.at, strings.IndexByte(p.rest(), ']')
+		if end < 0 {
+			p.fail(start, p.text[start:], "the label is not closed: want ] after it")
+			return
+		}
+		if t.Label = strings.TrimSpace(p.text[from : from+end]); t.Label == "" {
+			p.fail(start, p.text[start:from+end+1], "the label is empty: want one such as [campaigns.list]")
+			return
+		}
+		p.at = from + end + 1
+	}
+	switch {
+	case p.take(":"):
+		t.Scenario = word
+		if word == "" && !labelled {
+			p.fail(start, ":", "want the name of a scenario before the colon, or no colon")
+		}
+	case labelled:
+		p.fail(p.at, p.rest(), "want a colon after the label, as in mixed[campaigns.list]: p99<250ms")
+	default:
+		p.at = start
+	}
+}
+
+// metric reads what is bounded.
+func (p *parser) metric(t *Threshold) {
+	at, word := p.token(operators + "@:%")
+	switch m := Metric(word); {
+	case p.failed != nil:
+	case m == Max || m == Errors || m == Limited || m == Sustained || m == Depth || m == Regression:
+		t.Metric = m
+	case isPercentile(word):
+		share, err := strconv.ParseFloat(word[1:]+percent, 64)
+		if err != nil || share <= 0 || share >= 1 {
+			p.fail(at, word, "want a percentile above p0 and below p100, such as p99 or p99.9; the longest time is max")
+		}
+		t.Metric, t.P = Quantile, share
+	case word == "":
+		p.fail(at, p.rest(), "want a figure: %s", figures)
+	default:
+		p.fail(at, word, "there is no such figure%s: want %s", near(word), figures)
+	}
+	if t.Label != "" && !t.OfPhases() {
+		p.fail(at, word, "%s belongs to a whole scenario, not to requests with a label", word)
+	}
+}
+
+func isPercentile(word string) bool {
+	return len(word) > 1 && word[0] == 'p' && strings.Trim(word[1:], "0123456789.") == ""
+}
+
+// operator reads how the figure is compared.
+func (p *parser) operator(t *Threshold) {
+	p.space()
+	at := p.at
+	length := len(p.rest()) - len(strings.TrimLeft(p.rest(), operators))
+	t.Op = Op(p.text[at : at+length])
+	p.at += length
+	upper, lower := t.Op == Less || t.Op == AtMost, t.Op == More || t.Op == AtLeast
+	switch {
+	case t.Metric == Sustained && lower, t.Metric != Sustained && upper:
+	case t.Op == Equal && (t.Metric == Errors || t.Metric == Limited):
+	case t.Metric == Sustained:
+		p.fail(at, string(t.Op), "want > or >=: a higher rate is better, as in sustained>=800/s")
+	default:
+		p.fail(at, string(t.Op), "want < or <=: less is better, as in %s", t.example())
+	}
+}
+
+// bound reads the figure's bound.
+func (p *parser) bound(t *Threshold) {
+	at, word := p.token("@")
+	if p.failed != nil {
+		return
+	}
+	var ok bool
+	switch t.Metric {
+	case Quantile, Max:
+		d, err := time.ParseDuration(word)
+		t.Bound, ok = d.Seconds(), err == nil && d > 0 && d <= maxLatency
+	case Errors, Limited:
+		t.Bound, ok = number(word, "%", 1)
+		if word == "0" {
+			t.Bound, ok = 0, true
+		}
+		p.none(t, at, word, ok)
+	case Regression:
+		t.Bound, ok = number(word, "%", maxRatio)
+	case Sustained:
+		t.Bound, ok = number(word, "/s", maxRate)
+		ok = ok && t.Bound > 0
+	case Depth:
+		t.Bound, ok = number(word, "x", maxRatio)
+		ok = ok && t.Bound > 0
+	}
+	if !ok {
+		p.fail(at, word, "want %s", t.form())
+	}
+}
+
+// none sees that a share of 0 goes with = and = with a share of 0: below 0 there
+// is nothing, and no sample shows that a share is exactly something else.
+func (p *parser) none(t *Threshold, at int, word string, ok bool) {
+	switch {
+	case ok && t.Op == Equal && t.Bound != 0:
+		p.fail(at, word, "only %s=0 can be asked for, that there is none at all; for a bound write %s<%s", t.Metric, t.Metric, word)
+	case ok && t.Op != Equal && t.Bound == 0:
+		p.fail(at, word, "no sample shows a share of 0: write %s=0 if the run is to have none at all, or a bound above 0", t.Metric)
+	}
+}
+
+// rate reads the rate of the phases.
+func (p *parser) rate(t *Threshold) {
+	if p.failed != nil || !p.take("@") {
+		return
+	}
+	at, word := p.token("")
+	rate, ok := number(word, "/s", maxRate)
+	switch {
+	case !t.OfPhases():
+		p.fail(at-1, p.text[at-1:p.at], "%s belongs to a whole scenario, not to the phases of a rate", t.Metric)
+	case !ok || rate == 0:
+		p.fail(at, word, "want a rate above 0 and up to %s requests per second, such as 500/s", digits(maxRate))
+	}
+	t.Rate = rate
+}
+
+// baseline reads the file to compare with.
+func (p *parser) baseline(t *Threshold) {
+	if p.failed != nil || t.Metric != Regression {
+		return
+	}
+	if p.space(); p.rest() == "" {
+		return
+	}
+	at, word := p.token("")
+	if t.Baseline = strings.TrimSpace(p.rest()); word != "vs" || t.Baseline == "" {
+		p.fail(at, p.text[at:], "want the file to compare with, as in regression<10%% vs baseline.json")
+	}
+	p.at = len(p.text)
+}
+
+func (p *parser) end() {
+	if p.space(); p.failed == nil && p.rest() != "" {
+		p.fail(p.at, p.rest(), "want nothing more here")
+	}
+}
+
+// percent, written after the digits, makes the exact share of them: 99.9 ÷ 100
+// is not quite 0.999.
+const percent = "e-2"
+
+// number reads a plain number that ends in the unit, from 0 to most; percents
+// become shares.
+func number(word, unit string, most float64) (float64, bool) {
+	digits, found := strings.CutSuffix(word, unit)
+	if !found || strings.Trim(digits, "0123456789.") != "" {
+		return 0, false
+	}
+	if unit == "%" {
+		digits += percent
+	}
+	v, err := strconv.ParseFloat(digits, 64)
+	return v, err == nil && v <= most
 }

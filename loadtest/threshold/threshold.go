@@ -1,25 +1,24 @@
 package threshold
 
-import "time"
+// Metric says which figure a threshold bounds.
+type Metric string
 
-// Kind says which figure a threshold bounds.
-type Kind string
-
-// The kinds. Latencies are response times of accepted requests, from the moment
-// at which each was due.
+// The metrics. Latencies are response times of accepted requests, from the
+// moment at which each was due, in seconds.
 const (
-	Quantile   Kind = "quantile"   // p99<250ms: a percentile of the latency
-	Max        Kind = "max"        // max<2s: the longest latency of the run
-	Errors     Kind = "errors"     // errors<0.1%: the share of requests neither accepted nor limited
-	Limited    Kind = "limited"    // limited<1%: the share of requests answered 429
-	Sustained  Kind = "sustained"  // sustained>=800/s: the highest rate that still meets the scenario's other thresholds
-	Regression Kind = "regression" // regression<10% vs baseline.json: how much worse the figures are than the baseline's
+	Quantile   Metric = "quantile"   // p99<250ms: a percentile of the latency
+	Max        Metric = "max"        // max<2s: the longest latency of the run
+	Errors     Metric = "errors"     // errors<0.1%: the share of requests neither accepted nor limited
+	Limited    Metric = "limited"    // limited<1%: the share of requests answered 429
+	Sustained  Metric = "sustained"  // sustained>=800/s: the highest rate that meets the scenario's other thresholds
+	Depth      Metric = "depth"      // depth<2x: what the deepest page costs, the first page being 1x
+	Regression Metric = "regression" // regression<10% vs baseline.json: how much worse than the baseline the figures are
 )
 
 // Op is how a figure is compared with its bound.
 type Op string
 
-// The operators. Equal goes with a share of nought only: there was none at all.
+// The operators. Equal goes with a share of 0 only: there was none at all.
 const (
 	Less    Op = "<"
 	AtMost  Op = "<="
@@ -33,17 +32,50 @@ type Threshold struct {
 	Text     string  // as it was given
 	Scenario string  // that it is for; empty: all
 	Label    string  // the kind of request that it is for; empty: all
-	At       float64 // the rate (requests per second) of the phases that it is for; 0: all
+	Rate     float64 // of the phases that it is for, in requests per second; 0: all
 
-	Kind Kind
-	P    float64 // Quantile: 0.99 is p99
-	Op   Op
-
-	Latency  time.Duration // the bound of Quantile and Max
-	Share    float64       // the bound of Errors, Limited and Regression: 0.01 is 1 %
-	Rate     float64       // the bound of Sustained, in requests per second
-	Baseline string        // Regression: the file to compare with, as it was given
+	Metric   Metric
+	P        float64 // Quantile: 0.99 is p99
+	Op       Op
+	Bound    float64 // seconds, a share (0.01 is 1 %), requests per second, or a ratio, by Metric
+	Baseline string  // Regression: the file to compare with; empty: the run's own
 }
 
 // String is the text that was parsed.
 func (t Threshold) String() string { return t.Text }
+
+// For reports whether the threshold is for the scenario.
+func (t Threshold) For(scenario string) bool { return t.Scenario == "" || t.Scenario == scenario }
+
+// OfPhases reports whether each phase has the figure that t bounds, which Of
+// returns. Other figures belong to a whole scenario.
+func (t Threshold) OfPhases() bool {
+	switch t.Metric {
+	case Quantile, Max, Errors, Limited:
+		return true
+	default:
+		return false
+	}
+}
+
+// Unit is that in which people read the figure, and Shown returns it.
+func (t Threshold) Unit() string { return t.scale().unit }
+
+// scale is how a figure is shown to people.
+type scale struct {
+	unit string
+	by   float64
+}
+
+func (t Threshold) scale() scale {
+	switch t.Metric {
+	case Quantile, Max:
+		return scale{"ms", 1000}
+	case Errors, Limited, Regression:
+		return scale{"%", 100}
+	case Sustained:
+		return scale{"/s", 1}
+	default:
+		return scale{"x", 1}
+	}
+}

@@ -126,6 +126,16 @@ func TestBusiestWindow(t *testing.T) {
 	})
 }
 
+func TestBothEndsOfTheBusiestWindowCount(t *testing.T) {
+	c := New(fixedClock)
+	c.Begin(fixedClock())
+	c.Begin(fixedClock().Add(paceWindow))
+	c.Begin(fixedClock().Add(2*paceWindow + 1))
+	if got := c.Report().Arrivals.Busiest; got != 2 {
+		t.Errorf("busiest window %d, want 2", got)
+	}
+}
+
 func TestSecondsCountWhatCameAndWent(t *testing.T) {
 	c := New(fixedClock)
 	begin := fixedClock()

@@ -1,9 +1,9 @@
 // Package console shows results to a person at a terminal or in a CI log: a
-// summary when a run has ended, and its progress while it lasts.
+// summary when a run or a load run has ended, and its progress while it lasts.
 //
 // It writes to the writer that it is given and decides nothing: whether there
 // is colour, how wide a line may be and what a failure is, others say. It
-// imports the results model and the catalogue, and is the only home of the
+// imports the results models and the catalogue, and is the only home of the
 // table writer.
 package console
 

@@ -111,13 +111,16 @@ type ComparedFigure struct {
 	Unit string  `json:"unit"` // e.g. "ms"
 	A    float64 `json:"a"`
 	B    float64 `json:"b"`
-	// Ratio is the effect: B ÷ A, with the bounds of its interval.
-	Ratio     float64 `json:"ratio"`
-	RatioLow  float64 `json:"ratio_low"`
-	RatioHigh float64 `json:"ratio_high"`
-	P         float64 `json:"p"` // of the test that A and B are the same
-	Verdict   Effect  `json:"verdict"`
-	Why       string  `json:"why,omitempty"`
+	// Difference is B − A, in Unit.
+	Difference *Estimate `json:"difference,omitempty"`
+	// Ratio is B ÷ A, with the bounds of its interval; 0 where there is none.
+	Ratio      float64 `json:"ratio,omitempty"`
+	RatioLow   float64 `json:"ratio_low,omitempty"`
+	RatioHigh  float64 `json:"ratio_high,omitempty"`
+	Confidence float64 `json:"confidence,omitempty"` // of the intervals
+	P          float64 `json:"p"`                    // of the test that A and B are the same, corrected for the number of figures
+	Verdict    Effect  `json:"verdict"`
+	Why        string  `json:"why,omitempty"`
 }
 
 // Effect is what a compared figure says about B.

@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/loadsample"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/reports/load/internal/sample"
 )
 
 func compiled(t testing.TB) *gojsonschema.Schema {
@@ -44,7 +44,7 @@ func findings(t interface{ Fatalf(string, ...any) }, s *gojsonschema.Schema, bod
 
 func TestSamplesMeetTheSchemaAndComeBack(t *testing.T) {
 	s := compiled(t)
-	for name, r := range map[string]load.Results{"full": sample.Full(), "hostile": sample.Hostile(), "passed": sample.Passed(), "empty": sample.Empty()} {
+	for name, r := range map[string]load.Results{"full": loadsample.Full(), "hostile": loadsample.Hostile(), "passed": loadsample.Passed(), "empty": loadsample.Empty()} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(r.Validate()).To(Succeed())
@@ -63,7 +63,7 @@ func TestSamplesMeetTheSchemaAndComeBack(t *testing.T) {
 
 // A small document in which most parts of the model occur.
 func small() load.Results {
-	r := sample.Full()
+	r := loadsample.Full()
 	for i := range r.Scenarios {
 		s := &r.Scenarios[i]
 		for j := range s.Phases {
@@ -222,6 +222,7 @@ func TestContradictionsAreFound(t *testing.T) {
 		"/scenarios/5/limiter/retry_after/with":     func(r *load.Results) { r.Scenarios[5].Limiter.RetryAfter.With = 413 },
 		"/scenarios/5/limiter/layers/0/limit":       func(r *load.Results) { r.Scenarios[5].Limiter.Layers[0].Limit.Low = 101 },
 		"/comparison/order":                         func(r *load.Results) { r.Comparison.Order = "AABB" },
+		"/comparison/figures/1/difference":          func(r *load.Results) { r.Comparison.Figures[1].Difference.Low = 40 },
 		"/comparison/figures/0/ratio":               func(r *load.Results) { r.Comparison.Figures[0].RatioLow = 3 },
 		"/scenarios/1/sustained/knee/0/p50_ms":      func(r *load.Results) { r.Scenarios[1].Sustained.Knee[0].P50MS = math.NaN() },
 		"/scenarios/4/drift/0/per_minute/high":      func(r *load.Results) { r.Scenarios[4].Drift[0].PerMinute.High = math.Inf(1) },
@@ -253,7 +254,7 @@ func TestNoPassAboutNothing(t *testing.T) {
 		},
 		"an interrupted run": func(r *load.Results) { r.Run.Interrupted = true },
 	} {
-		r := sample.Passed()
+		r := loadsample.Passed()
 		empty(&r)
 		NewWithT(t).Expect(r.Validate()).To(MatchError(ContainSubstring(name)))
 	}
@@ -321,7 +322,7 @@ func TestWriteReplacesWholeFilesAndReadComesBack(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "made", "for", "load.json")
 	g.Expect(load.Write(path, small())).To(Succeed())
-	g.Expect(load.Write(path, sample.Passed())).To(Succeed())
+	g.Expect(load.Write(path, loadsample.Passed())).To(Succeed())
 	back, err := load.Read(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(back.Verdict).To(Equal(load.Pass))
@@ -333,7 +334,7 @@ func TestWriteReplacesWholeFilesAndReadComesBack(t *testing.T) {
 func TestWriteKeepsAContradictoryReportAndSaysSo(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "load.json")
-	r := sample.Passed()
+	r := loadsample.Passed()
 	r.Scenarios[0].Thresholds[0].Outcome = "nearly"
 	g.Expect(load.Write(path, r)).To(MatchError(And(ContainSubstring(path), ContainSubstring("/scenarios/0/thresholds/0/outcome"))))
 	g.Expect(os.ReadFile(path)).To(ContainSubstring(`"nearly"`))
@@ -358,7 +359,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, r := range []load.Results{sample.Empty(), sample.Passed()} {
+	for _, r := range []load.Results{loadsample.Empty(), loadsample.Passed()} {
 		body, err := load.Encode(r)
 		if err != nil {
 			f.Fatal(err)

@@ -85,6 +85,7 @@ func (c Comparison) validate(p *strict.Problems, at string) {
 		p.Unless(f.Name != "", at+"/name", "empty")
 		oneOf(p, f.Verdict, at+"/verdict", NoDifference, Better, Worse, EffectNotKnown)
 		p.Unless(f.Verdict != EffectNotKnown || f.Why != "", at+"/why", "empty: what kept from telling?")
+		validateEstimate(p, f.Difference, at+"/difference")
 		p.Unless(f.RatioLow <= f.Ratio && f.Ratio <= f.RatioHigh, at+"/ratio", "%v is not within %v and %v", f.Ratio, f.RatioLow, f.RatioHigh)
 	}
 }

@@ -102,7 +102,8 @@ func (l *Log) refusalsHold(capacity, rate float64) bool {
 			g := groups[0]
 			groups = groups[1:]
 			flying := l.all.sentBy(g.high) - i - len(g.received)
-			if min(capacity, level+rate*float64(max(0, o.Sent-at)))-float64(max(0, flying)) >= 1 {
+			// The level is that of the last answer, which may be later than o was sent.
+			if min(capacity, level+rate*float64(o.Sent-at))-float64(max(0, flying)) >= 1 {
 				return false
 			}
 		}

@@ -21,11 +21,11 @@ func (l *Log) fitCounter(f Fit, work *int) (Fit, bool) {
 		return Fit{}, false
 	}
 	c := &counterCheck{log: l, limit: float64(f.Limit), counting: f.Counting, questions: l.questions(f.Counting)}
-	p := plane{phase: span{float64(f.PhaseLow), float64(f.PhaseHigh)}, window: f.windows(), resolution: l.resolution(), work: work}
-	if p.phase.width() == 0 {
-		p.phase = span{float64(l.start), float64(l.start) + p.window.high}
-	}
-	p.windows = max(1, float64(l.end()-l.start)/p.window.low)
+	// From the middle of the log, boundaries are known best on the whole.
+	middle := float64(l.start + (l.end()-l.start)/2)
+	p := plane{window: f.windows(), resolution: l.resolution(), work: work}
+	p.phase = span{middle, middle + p.window.high}
+	p.windows = max(1, float64(l.end()-l.start)/2/p.window.low)
 	p, ok = searchPlane(p, c.refutes)
 	if !ok {
 		return Fit{}, false
@@ -95,7 +95,7 @@ func (c *counterCheck) refutes(p plane) bool {
 // contradicts tells whether no window that may have held the decision explains it.
 func (c *counterCheck) contradicts(p plane, o question) bool {
 	first := math.Ceil((float64(o.Sent) - p.phase.high) / p.window.high)
-	if float64(o.Sent) < p.phase.high {
+	if float64(o.Sent) < p.phase.high { // before the reference windows count backward
 		first = math.Ceil((float64(o.Sent) - p.phase.high) / p.window.low)
 	}
 	for k := first - 1; ; k++ {

@@ -19,7 +19,7 @@ func (s span) hull(t span) span { return span{min(s.low, t.low), max(s.high, t.h
 
 // mostBoxes bounds the work for one log. What is not decided by then counts
 // as possible.
-const mostBoxes = 6_000
+const mostBoxes = 12_000
 
 // plane is a box of windows and of the place of one boundary.
 type plane struct {

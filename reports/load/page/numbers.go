@@ -7,20 +7,22 @@ import (
 	"strings"
 )
 
-// number writes a figure as exactly as a person cares for: three significant
-// figures, all digits of what is larger, a comma between thousands.
+// number writes a figure with four significant figures, or with all digits
+// before the point, and a comma between thousands.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case a == 0:
 		return "0"
-	case a >= 100:
+	case a >= 999.95: // which would be rounded to it
 		return whole(int64(math.Round(v)))
-	case a >= 10:
+	case a >= 100:
 		return trimmed(v, 1)
-	case a >= 1:
+	case a >= 10:
 		return trimmed(v, 2)
-	case a >= 0.001:
+	case a >= 1:
 		return trimmed(v, 3)
+	case a >= 0.001:
+		return trimmed(v, 4)
 	default:
 		return fmt.Sprintf("%.2g", v)
 	}

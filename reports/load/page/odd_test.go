@@ -6,15 +6,15 @@ import (
 
 	"pgregory.net/rapid"
 
+	"outreach.example/conformance/reports/internal/loadsample"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/reports/load/internal/sample"
 	"outreach.example/conformance/reports/load/page"
 )
 
 // Whatever was measured, there is a page, and no chart holds what is no number.
 func TestOddFiguresArePlotted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := sample.Passed()
+		r := loadsample.Passed()
 		s := &r.Scenarios[0]
 		p := &s.Phases[0]
 		figure := func(label string) float64 {

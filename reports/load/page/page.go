@@ -12,10 +12,12 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"os"
 	"strings"
 	"time"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/atomicfile"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -41,6 +43,18 @@ func Render(r load.Results) ([]byte, error) {
 		return nil, fmt.Errorf("load page: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// Write puts the page at path, whole or not at all. Missing directories are made.
+func Write(path string, r load.Results) error {
+	body, err := Render(r)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Replace(path, func(temporary string) error { return os.WriteFile(temporary, body, 0o666) }); err != nil {
+		return fmt.Errorf("write load page: %w", err)
+	}
+	return nil
 }
 
 // list makes every string printable and joins them.

@@ -1,8 +1,8 @@
-// Package sample makes load results to test the model and its views with:
+// Package loadsample makes load results to test the model and its views with:
 // realistic ones, hostile ones, the least that passes, and none.
 //
 // It imports the models and nothing else of this module.
-package sample
+package loadsample
 
 import (
 	"time"
@@ -63,8 +63,8 @@ func Full() load.Results {
 			Pairs: 12, BlockSeconds: 2, Order: "ABBAABABBABAABABBAABBABA",
 			Figures: []load.ComparedFigure{
 				{Name: "response p50", Unit: "ms", A: 4.1, B: 4.2, Ratio: 1.02, RatioLow: 0.98, RatioHigh: 1.07, P: 0.31, Verdict: load.NoDifference},
-				{Name: "response p99", Unit: "ms", A: 61.2, B: 92.4, Ratio: 1.51, RatioLow: 1.34, RatioHigh: 1.73, P: 0.0005, Verdict: load.Worse},
-				{Name: "achieved rate", Unit: "1/s", A: 499.8, B: 499.9, Ratio: 1.0, RatioLow: 0.9, RatioHigh: 1.1, P: 1, Verdict: load.EffectNotKnown, Why: "both were asked for the same rate"},
+				{Name: "response p99", Unit: "ms", A: 61.2, B: 92.4, Difference: &load.Estimate{Value: 31.2, Low: 20.5, High: 44.7}, Confidence: 0.95, Ratio: 1.51, RatioLow: 1.34, RatioHigh: 1.73, P: 0.0005, Verdict: load.Worse},
+				{Name: "failed", Unit: "%", A: 0, B: 0.02, Difference: &load.Estimate{Value: 0.02, Low: -0.01, High: 0.05}, Confidence: 0.95, P: 0.4, Verdict: load.EffectNotKnown, Why: "6 pairs are too few for 4 figures"},
 			},
 		},
 	}

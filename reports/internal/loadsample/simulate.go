@@ -1,4 +1,4 @@
-package sample
+package loadsample
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package sample
+package loadsample
 
 import (
 	"fmt"
@@ -204,7 +204,7 @@ func Hostile() load.Results {
 			}
 		}
 		for j := range s.Thresholds {
-			s.Thresholds[j].Text, s.Thresholds[j].Why, s.Thresholds[j].Unit = attack, long, attack
+			s.Thresholds[j].Text, s.Thresholds[j].Why, s.Thresholds[j].Unit, s.Thresholds[j].Phase = attack, long, attack, attack
 		}
 		for j := range s.Violations {
 			for k := range s.Violations[j].Examples {

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"outreach.example/conformance/loadtest"
+)
+
+func newLoadMerge() *cobra.Command {
+	var f loadFlags
+	cmd := &cobra.Command{
+		Use:   "merge PART...",
+		Short: "Join the parts of a load run that several processes shared",
+		Long: `merge joins what the shards of a load run left behind, as if one process had
+sent everything, holds the figures against the thresholds, and writes what load
+writes. A PART is a part.json, a directory that holds one, or - for the standard
+input, with one part a line. A shard that is missing, or there twice, or of
+another run, makes the result VOID.`,
+		Example: `  outreach-conformance load merge shards/*/part.json -o load-results
+  kubectl logs -l job-name=load --prefix=false --tail=-1 | outreach-conformance load merge -`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.merge(args, cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.thresholds, "threshold", nil, "what must hold, besides the scenarios' own thresholds; may be repeated")
+	flags.StringVar(&f.baseline, "baseline", "", "load.json of an earlier run that regression thresholds compare with")
+	flags.StringVarP(&f.output, "output", "o", defaultLoadOutput, "directory for the results")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every phase and violation")
+	return cmd
+}
+
+func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) error {
+	thresholds, err := parseThresholds(f.thresholds)
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	baselines, err := loadtest.ReadBaselines(f.baseline, thresholds)
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	var parts []loadtest.Part
+	for _, source := range sources {
+		read, err := readParts(source, stdin)
+		if err != nil {
+			return exitError{exitUsage, err}
+		}
+		parts = append(parts, read...)
+	}
+	outcome, err := loadtest.Merge(parts, thresholds, baselines)
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	if err := errors.Join(os.MkdirAll(f.output, 0o755), forgetLoad(f.output)); err != nil {
+		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+	}
+	return f.reportLoad(outcome, nil, stdout, nil)
+}
+
+// readParts reads a file of parts, that of a directory, or the standard input.
+func readParts(source string, stdin io.Reader) ([]loadtest.Part, error) {
+	if source == "-" {
+		return loadtest.ReadParts("standard input", stdin)
+	}
+	if info, err := os.Stat(source); err == nil && info.IsDir() {
+		source = filepath.Join(source, partFile)
+	}
+	file, err := os.Open(source)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := loadtest.ReadParts(source, file)
+	return parts, errors.Join(err, file.Close())
+}

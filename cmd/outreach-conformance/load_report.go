@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/load/openmetrics"
+	"outreach.example/conformance/reports/load/page"
+)
+
+// The files in the output directory of a load run.
+const (
+	loadFile    = "load.json"
+	pageFile    = "load.html"
+	metricsFile = "metrics.txt"
+	hdrFile     = "latency.hlog"
+	rawFile     = "results.bin"
+	partFile    = "part.json"
+)
+
+// forgetLoad removes the results that an earlier load run left in the directory:
+// a run that ends before it has measured must not leave an old pass. Files that
+// no load run wrote stay.
+func forgetLoad(dir string) error {
+	if _, err := load.Read(filepath.Join(dir, loadFile)); err != nil {
+		return nil
+	}
+	var failed []error
+	for _, name := range []string{loadFile, pageFile, metricsFile, hdrFile, rawFile, partFile} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			failed = append(failed, fmt.Errorf("the results of an earlier run: %w", err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// reportLoad writes the files and the summary, and turns the verdict into the
+// exit code; failed is what went wrong before.
+func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario, stdout io.Writer, failed error) error {
+	path := func(name string) string { return filepath.Join(f.output, name) }
+	failed = errors.Join(failed,
+		load.Write(path(loadFile), o.Results),
+		page.Write(path(pageFile), o.Results),
+		openmetrics.Write(path(metricsFile), o.Results),
+		toFile(path(hdrFile), func(w io.Writer) error { return writeHDR(w, o) }),
+	)
+	part := func(w io.Writer) error { return loadtest.WritePart(w, o, scenarios) }
+	if o.Results.Run.Shard != nil {
+		failed = errors.Join(failed, toFile(path(partFile), part))
+	}
+	if f.printPart {
+		failed = errors.Join(failed, part(stdout))
+	} else {
+		failed = errors.Join(failed, f.summarise(stdout, o.Results))
+	}
+	code := o.Results.ExitCode()
+	if failed != nil {
+		return exitError{max(code, exitCannotTell), failed}
+	}
+	if code != 0 {
+		return exitError{code: code}
+	}
+	return nil
+}
+
+// writeHDR writes the histograms of all phases, one log after the other.
+func writeHDR(w io.Writer, o loadtest.Outcome) error {
+	for _, part := range o.Parts {
+		for _, rec := range part.Recordings {
+			if err := rec.WriteHDRLog(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// toFile lets write fill the file.
+func toFile(path string, write func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriter(file)
+	return errors.Join(write(buffered), buffered.Flush(), file.Close())
+}
+
+// rawResults is the file that takes each single result; nil takes none.
+type rawResults struct {
+	file     *os.File
+	buffered *bufio.Writer
+}
+
+func openRaw(dir string, wanted bool) (*rawResults, error) {
+	if !wanted {
+		return nil, nil
+	}
+	file, err := os.Create(filepath.Join(dir, rawFile))
+	if err != nil {
+		return nil, err
+	}
+	return &rawResults{file, bufio.NewWriterSize(file, 1<<20)}, nil
+}
+
+func (r *rawResults) writer() io.Writer {
+	if r == nil {
+		return nil
+	}
+	return r.buffered
+}
+
+func (r *rawResults) close() error {
+	if r == nil {
+		return nil
+	}
+	return errors.Join(r.buffered.Flush(), r.file.Close())
+}
+
+// summarise writes the results for people.
+func (f loadFlags) summarise(w io.Writer, r load.Results) error {
+	options := console.Options{}
+	if out, ok := w.(*os.File); ok {
+		options = console.Detect(out, os.Getenv)
+	}
+	options.Verbose, options.ResultsPath = f.verbose, filepath.Join(f.output, loadFile)
+	return console.LoadSummary(w, r, options)
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"outreach.example/conformance/harness"
+	"outreach.example/conformance/loadtest/scenario"
+)
+
+// chosen returns the scenarios that the flags name, with what the flags change
+// in them. An unknown name is an error, and so is a setting that none of them has.
+func (f loadFlags) chosen() ([]scenario.Scenario, error) {
+	all, err := f.known()
+	if err != nil {
+		return nil, err
+	}
+	names := scenario.Names(all)
+	var picked []scenario.Scenario
+	for _, name := range f.scenarios {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return nil, fmt.Errorf("--scenario %s: there is no such scenario%s; there are %s", name, harness.Near(name, names), strings.Join(names, ", "))
+		}
+		picked = append(picked, all[i])
+	}
+	if len(f.scenarios) == 0 {
+		picked = all
+	}
+	return f.adjust(picked)
+}
+
+func (f loadFlags) known() ([]scenario.Scenario, error) {
+	if f.file == "" {
+		return scenario.Builtin(), nil
+	}
+	return scenario.Load(f.file)
+}
+
+// setting is a flag that changes a field of the scenarios whose kind has it.
+type setting struct {
+	flag  string
+	given bool
+	field string
+	set   func(*scenario.Scenario)
+}
+
+func (f loadFlags) settings() []setting {
+	return []setting{
+		{"rate", f.rate != 0, "rate", func(s *scenario.Scenario) { s.Rate = f.rate }},
+		{"burst", f.burst != 0, "burst", func(s *scenario.Scenario) { s.Burst = f.burst }},
+		{"max-rate", f.maxRate != 0, "max_rate", func(s *scenario.Scenario) { s.MaxRate = f.maxRate }},
+		{"duration", f.duration != 0, "duration", func(s *scenario.Scenario) { s.Duration = f.duration }},
+		{"warmup", f.warmup != 0, "warmup", func(s *scenario.Scenario) { s.Warmup = f.warmup }},
+		{"clients", f.clients != 0, "clients", func(s *scenario.Scenario) { s.Clients = f.clients }},
+		{"limit", len(f.limits) > 0, "limits", func(s *scenario.Scenario) { s.Limits = f.limits }},
+		{"mix", len(f.mix) > 0, "mix", func(s *scenario.Scenario) { s.Mix = f.mix }},
+		{"budget", f.budget != 0, "budget", func(s *scenario.Scenario) { s.Budget = f.budget }},
+	}
+}
+
+func (f loadFlags) adjust(picked []scenario.Scenario) ([]scenario.Scenario, error) {
+	var wrong []error
+	for _, setting := range f.settings() {
+		if !setting.given {
+			continue
+		}
+		used := false
+		for i := range picked {
+			if picked[i].Takes(setting.field) {
+				setting.set(&picked[i])
+				used = true
+			}
+		}
+		if !used {
+			wrong = append(wrong, fmt.Errorf("--%s: none of the scenarios %s has that setting", setting.flag, strings.Join(scenario.Names(picked), ", ")))
+		}
+	}
+	for _, s := range picked {
+		wrong = append(wrong, s.Check())
+	}
+	return picked, errors.Join(wrong...)
+}
+
+// listScenarios prints the scenarios with their settings.
+func listScenarios(w io.Writer, all []scenario.Scenario) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range all {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", s.Name, s.Kind, s.About)
+		_, _ = fmt.Fprintf(table, "\t\t%s\n", s.Settings())
+	}
+	return table.Flush()
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/reports/console"
+)
+
+// loadView shows on the error stream how a load run comes along.
+type loadView struct {
+	progress *console.LoadProgress
+	mu       sync.Mutex
+	scenario string
+}
+
+func newLoadView(stderr io.Writer) *loadView {
+	var options console.ProgressOptions
+	if file, ok := stderr.(*os.File); ok {
+		detected := console.Detect(file, os.Getenv)
+		options.Color, options.Width, options.Live = detected.Color, detected.Width, term.IsTerminal(int(file.Fd()))
+	}
+	return &loadView{progress: console.NewLoadProgress(stderr, options)}
+}
+
+// begin is told of each phase that begins.
+func (v *loadView) begin(scenario, _ string, _ schedule.Schedule) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.scenario = scenario
+}
+
+// live is told the figures of the phase that runs.
+func (v *loadView) live(l generate.Live) {
+	v.mu.Lock()
+	f := console.LoadFigures{Scenario: v.scenario}
+	v.mu.Unlock()
+	last := l.Last.Response[measure.Accepted]
+	f.Phase, f.Warmup, f.At, f.Lasts = l.Phase, l.Warmup, l.At, l.Duration
+	f.AskedPerSecond, f.DonePerSecond = float64(l.Last.Asked), float64(l.Last.Done)
+	if last.Count() > 0 {
+		f.P50MS, f.P99MS = inMS(last.Quantile(0.5).Value), inMS(last.Quantile(0.99).Value)
+	}
+	f.Planned, f.Sent, f.InFlight, f.LagP99MS = l.Planned, l.Sent, l.InFlight, inMS(l.Lag)
+	f.Accepted, f.Limited, f.Failed = l.Count[measure.Accepted], l.Count[measure.Limited], l.Count[measure.Failed]
+	v.progress.Show(f)
+}
+
+func (v *loadView) stop() { v.progress.Stop() }
+
+func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,351 @@
+package compare
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 99)) }
+
+func TestPlan(t *testing.T) {
+	order := Plan(1, 1000)
+	first := 0
+	for i := 0; i < len(order); i += 2 {
+		if order[i]+order[i+1] != A+B {
+			t.Fatalf("pair %d is %c%c", i/2, order[i], order[i+1])
+		}
+		if order[i] == A {
+			first++
+		}
+	}
+	if len(order) != 2000 || first < 450 || first > 550 {
+		t.Errorf("%d blocks, A first in %d of 1000 pairs: want 2000, and about half", len(order), first)
+	}
+	again, other := Plan(1, 1000), Plan(2, 1000)
+	if order.String() != again.String() || order.String() == other.String() {
+		t.Error("a seed does not always give its own order")
+	}
+	if text := Plan(1, 3).String(); len(text) != 6 || strings.Trim(text, "AB") != "" {
+		t.Errorf("the order is written %q", text)
+	}
+	if len(Plan(1, 0)) != 0 || len(Plan(1, -1)) != 0 {
+		t.Error("no pairs are not nothing")
+	}
+}
+
+func TestLeastPairs(t *testing.T) {
+	for figures, want := range map[int]int{0: 8, 1: 8, 2: 9, 3: 10, 4: 10, 10: 11} {
+		if got := LeastPairs(figures); got != want {
+			t.Errorf("%d figures need %d pairs, want %d", figures, got, want)
+		}
+	}
+}
+
+// byFlips is the sign-flip test as it is defined.
+func byFlips(differences []float64, shift float64) float64 {
+	n := len(differences)
+	var measured float64
+	for _, d := range differences {
+		measured += d - shift
+	}
+	atLeast, atMost := 0, 0
+	for flips := range 1 << n {
+		var sum float64
+		for i, d := range differences {
+			if flips>>i&1 == 1 {
+				sum -= d - shift
+			} else {
+				sum += d - shift
+			}
+		}
+		if sum >= measured-1e-9 {
+			atLeast++
+		}
+		if sum <= measured+1e-9 {
+			atMost++
+		}
+	}
+	return min(1, 2*float64(min(atLeast, atMost))/float64(int(1)<<n))
+}
+
+func differences() *rapid.Generator[[]float64] {
+	thousandths := rapid.OneOf(rapid.IntRange(-1000, 1000), rapid.IntRange(-3, 3)) // the latter with ties
+	value := rapid.Map(thousandths, func(i int) float64 { return float64(i) / 1000 })
+	return rapid.SliceOfN(value, 1, 9)
+}
+
+func TestChanceIsThatOfTheDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := differences().Draw(t, "differences")
+		if got, want := setsOf(d, 0).chance(), byFlips(d, 0); math.Abs(got-want) > 1e-12 {
+			t.Fatalf("P is %g, want %g", got, want)
+		}
+	})
+}
+
+// The interval holds just the differences that the test does not reject.
+func TestIntervalInvertsTheTest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := differences().Draw(t, "differences")
+		level := rapid.Float64Range(math.Ldexp(2, -len(d)), 1).Draw(t, "level")
+		low, high := setsOf(d, 0).interval(level)
+		if low > high {
+			t.Fatalf("interval %g to %g", low, high)
+		}
+		const near = 1e-6
+		for _, c := range []struct {
+			shift  float64
+			inside bool
+		}{{low - near, false}, {low + near, true}, {high - near, true}, {high + near, false}} {
+			if high-low < 3*near && c.inside {
+				continue
+			}
+			if p := byFlips(d, c.shift); p > level != c.inside {
+				t.Fatalf("level %g, interval %g to %g: P of %g is %g", level, low, high, c.shift, p)
+			}
+		}
+	})
+}
+
+// Beyond 20 pairs sets are drawn; what they say is what all sets say.
+func TestDrawnSetsAgreeWithAll(t *testing.T) {
+	rng := seeded(1)
+	for range 3 {
+		d := make([]float64, 16)
+		for i := range d {
+			d[i] = 0.3 + rng.NormFloat64()
+		}
+		all := setsOf(d, 0)
+		some := sets{means: someMeans(d, rng), zero: all.zero}
+		if got, want := some.chance(), all.chance(); math.Abs(got-want) > 0.01 {
+			t.Errorf("P is %g from drawn sets, %g from all", got, want)
+		}
+	}
+	long := make([]float64, 70)
+	for i := range long {
+		long[i] = 1 + 0.1*rng.NormFloat64()
+	}
+	s := setsOf(long, 1)
+	if p := s.chance(); len(s.means) != drawn || p > 1e-4 {
+		t.Errorf("%d sets of 70 pairs, P %g: want %d and a small one", len(s.means), p, drawn)
+	}
+	if low, high := s.interval(0.01); low > 1 || high < 1 || high-low > 0.2 {
+		t.Errorf("interval %g to %g, want a narrow one around 1", low, high)
+	}
+}
+
+// world gives the figures of one block after the other, as one target gives them
+// whose mood lasts for several blocks, which warms up, and whose second block of a
+// pair suffers from the first. What B is slower by, it is slower by in all figures.
+type world struct {
+	rng    *rand.Rand
+	mood   float64
+	slower float64
+}
+
+func (w *world) compare(order Order, names ...string) []Figure {
+	figures := make([]Figure, len(names))
+	for i, name := range names {
+		figures[i] = Figure{Name: name, Unit: "ms", Pairs: make([]Pair, len(order)/2)}
+	}
+	for block, side := range order {
+		w.mood = 0.8*w.mood + 0.6*w.rng.NormFloat64()
+		level := 0.1*w.mood + 0.3*math.Exp(-float64(block)/5) + 0.05*float64(block%2)
+		if side == B {
+			level += math.Log(1 + w.slower)
+		}
+		for i := range figures {
+			value := 10 * math.Exp(level+0.05*w.rng.NormFloat64())
+			if side == A {
+				figures[i].Pairs[block/2].A = value
+			} else {
+				figures[i].Pairs[block/2].B = value
+			}
+		}
+	}
+	return figures
+}
+
+func alarms(results []Result) bool {
+	for _, r := range results {
+		if r.Verdict == Different {
+			return true
+		}
+	}
+	return false
+}
+
+// 40 comparisons of a target with itself, and that 50 times: at most 5 % of the
+// 40 raise an alarm, but for a round or so.
+func TestFalseAlarms(t *testing.T) {
+	const rounds, comparisons, pairs = 50, 40, 10
+	total, bad, seed := 0, 0, uint64(0)
+	rng := seeded(2)
+	for range rounds {
+		raised := 0
+		for range comparisons {
+			seed++
+			w := world{rng: rng}
+			if alarms(Judge(seed, w.compare(Plan(seed, pairs), "p50", "p90", "p99")...)) {
+				raised++
+			}
+		}
+		total += raised
+		if raised > comparisons*5/100 {
+			bad++
+		}
+	}
+	t.Logf("%d alarms in %d comparisons; more than 5 %% in %d of %d rounds", total, rounds*comparisons, bad, rounds)
+	if total > rounds*comparisons*15/1000 || bad > 2 {
+		t.Errorf("%d alarms in %d comparisons, more than 5 %% in %d of %d rounds", total, rounds*comparisons, bad, rounds)
+	}
+}
+
+// With the order fixed instead of drawn, the same world raises alarms all the time.
+func TestTheCoinsMatter(t *testing.T) {
+	order := make(Order, 20)
+	for i := range order {
+		order[i] = []Side{A, B}[i%2]
+	}
+	rng, raised := seeded(3), 0
+	for range 100 {
+		w := world{rng: rng}
+		if alarms(Judge(1, w.compare(order, "p50")...)) {
+			raised++
+		}
+	}
+	if raised < 5 {
+		t.Errorf("%d of 100 comparisons in a fixed order raise an alarm: nothing is tested", raised)
+	}
+}
+
+func TestEffectsAreFoundAndBounded(t *testing.T) {
+	const runs, pairs, slower = 300, 12, 0.4
+	rng, found, held := seeded(4), 0, 0
+	for i := range runs {
+		w := world{rng: rng, slower: slower}
+		r := Judge(uint64(i), w.compare(Plan(uint64(i), pairs), "p50")...)[0]
+		if r.Verdict == Different && r.Ratio.Low > 1 {
+			found++
+		}
+		if r.Ratio.Low <= 1+slower && 1+slower <= r.Ratio.High {
+			held++
+		}
+	}
+	t.Logf("found in %d, held by the interval in %d of %d", found, held, runs)
+	if found < runs*9/10 {
+		t.Errorf("B is %g slower: found in %d of %d comparisons", slower, found, runs)
+	}
+	if held < runs*97/100 {
+		t.Errorf("the interval holds the truth in %d of %d comparisons, want %g", held, runs, 1-Level)
+	}
+}
+
+func pairsOf(n int, f func(i int) Pair) []Pair {
+	out := make([]Pair, n)
+	for i := range out {
+		out[i] = f(i)
+	}
+	return out
+}
+
+func TestJudge(t *testing.T) {
+	clear := Figure{Name: "p99", Unit: "ms", Pairs: pairsOf(12, func(i int) Pair { return Pair{10 + float64(i%3), 20 + float64(i%2)} })}
+	same := Figure{Name: "p50", Unit: "ms", Pairs: pairsOf(12, func(i int) Pair { return Pair{10 + float64(i%3), 10 + float64((i+1)%3)} })}
+	zeros := Figure{Name: "errors", Unit: "%", Pairs: pairsOf(12, func(int) Pair { return Pair{0, 0} })}
+	got := Judge(1, clear, same, zeros)
+
+	if r := got[0]; r.Verdict != Different || r.Name != "p99" || r.Unit != "ms" || r.Pairs != 12 || r.A != 11 || r.B != 20.5 {
+		t.Errorf("clear: %+v", r)
+	}
+	if r := got[0]; math.Abs(r.P-2.0/4096) > 1e-12 || math.Abs(r.Adjusted-6.0/4096) > 1e-12 || math.Abs(r.Confidence-(1-Level/3)) > 1e-12 {
+		t.Errorf("clear: %+v, want P 2/4096, thrice that adjusted, and an interval of the first step's level", r)
+	}
+	if r := got[0]; math.Abs(r.Difference.Value-9.5) > 1e-9 || r.Difference.Low <= 8 || r.Difference.High >= 11 || r.Ratio.Low <= 1.7 || r.Ratio.High >= 2.1 {
+		t.Errorf("clear: difference %+v, ratio %+v", r.Difference, *r.Ratio)
+	}
+	if r := got[1]; r.Verdict != NotShown || r.Ratio.Low > 1 || r.Ratio.High < 1 || r.Confidence != 1-Level/2 {
+		t.Errorf("same: %+v %+v", r, r.Ratio)
+	}
+	if r := got[2]; r.Verdict != NotShown || r.Ratio != nil || r.P != 1 || r.Difference != (Effect{}) {
+		t.Errorf("zeros: %+v", r)
+	}
+}
+
+func TestCouldNotTell(t *testing.T) {
+	good := func(n int) []Pair { return pairsOf(n, func(int) Pair { return Pair{1, 2} }) }
+	broken := good(12)
+	broken[3].B = math.NaN()
+	for name, c := range map[string]struct {
+		figures []Figure
+		why     string
+	}{
+		"no pairs":          {[]Figure{{}}, "0 pairs are too few"},
+		"too few pairs":     {[]Figure{{Pairs: good(7)}}, "7 pairs are too few: at least 8 are needed"},
+		"too few for three": {[]Figure{{Pairs: good(9)}, {Pairs: good(9)}, {Pairs: good(9)}}, "at least 10 are needed"},
+		"a block without":   {[]Figure{{Pairs: broken}}, "pair 4 has no such figure"},
+	} {
+		r := Judge(1, c.figures...)[0]
+		if r.Verdict != CouldNotTell || !strings.Contains(r.Why, c.why) || r.P != 1 || r.Ratio != nil {
+			t.Errorf("%s: %+v, want %q", name, r, c.why)
+		}
+	}
+	if len(Judge(1)) != 0 {
+		t.Error("no figures give results")
+	}
+	// A figure that could not be told still counts among those that were asked for.
+	if r := Judge(1, Figure{Pairs: good(12)}, Figure{Pairs: broken})[0]; r.Adjusted != 2*r.P {
+		t.Errorf("adjusted %g of P %g, want it doubled", r.Adjusted, r.P)
+	}
+}
+
+// The interval and the verdict never contradict each other.
+func TestVerdictAndIntervalAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(LeastPairs(3), 12).Draw(t, "pairs")
+		value := rapid.Float64Range(1, 3)
+		var figures []Figure
+		for range 3 {
+			shift := rapid.Float64Range(0, 2).Draw(t, "shift")
+			var f Figure
+			for range n {
+				f.Pairs = append(f.Pairs, Pair{value.Draw(t, "a"), shift + value.Draw(t, "b")})
+			}
+			figures = append(figures, f)
+		}
+		for _, r := range Judge(1, figures...) {
+			outside := r.Ratio.Low > 1+1e-12 || r.Ratio.High < 1-1e-12
+			if outside != (r.Verdict == Different) || (r.Adjusted <= Level) != (r.Verdict == Different) {
+				t.Fatalf("%+v, ratio %+v", r, *r.Ratio)
+			}
+			if r.Ratio.Value < r.Ratio.Low-1e-12 || r.Ratio.Value > r.Ratio.High+1e-12 {
+				t.Fatalf("the interval %+v does not hold its value", *r.Ratio)
+			}
+		}
+	})
+}
+
+func TestAllSetsAreLookedAt(t *testing.T) {
+	if got := len(allMeans(make([]float64, 10))); got != 1023 {
+		t.Errorf("%d sets of 10 pairs, want 1023", got)
+	}
+	seen := map[float64]bool{}
+	for i, m := range allMeans([]float64{1, 10, 100}) {
+		size := bits.OnesCount(uint(i + 1))
+		seen[m*float64(size)] = true
+	}
+	for _, want := range []float64{1, 10, 11, 100, 101, 110, 111} {
+		found := false
+		for sum := range seen {
+			found = found || math.Abs(sum-want) < 1e-9
+		}
+		if !found {
+			t.Errorf("the set with the sum %g is missing", want)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package infer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/refserver/limiter"
+)
+
+func run(t *testing.T, w *world, o Options, subjects ...Subject) Result {
+	t.Helper()
+	r, err := Run(context.Background(), w.wire(subjects...), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestNoLimit(t *testing.T) {
+	r := run(t, newWorld(1, limiter.Config{}, time.Millisecond), Options{MaxRequests: 600}, Others()...)
+	if r.Verdict.Value != NoLimit || len(r.Layers) != 0 || r.Beyond == nil || r.Beyond.Burst < 250 {
+		t.Errorf("verdict %+v, layers %v, beyond %+v", r.Verdict, r.Layers, r.Beyond)
+	}
+	if r.RetryAfter.Present.Known() || r.Scope.Known() || r.Recovery.Known {
+		t.Errorf("something is said of a limiter that was not seen: %+v", r)
+	}
+}
+
+// TestUselessRequests: without requests that pass nothing can be told.
+func TestUselessRequests(t *testing.T) {
+	w := newWorld(1, limiter.Config{}, time.Millisecond)
+	wire := w.wire()
+	wire.Send = func(ctx context.Context, shots []Shot) []Observation {
+		seen := w.send(ctx, shots)
+		for i := range seen {
+			seen[i].Status = 404
+		}
+		return seen
+	}
+	r, err := Run(context.Background(), wire, Options{})
+	if err != nil || r.Verdict.Known() || r.Verdict.Why == "" || r.Total.Requests > 10 {
+		t.Errorf("%+v after %d requests (%v)", r.Verdict, r.Total.Requests, err)
+	}
+}
+
+// TestConcurrencyLimit: requests are refused only for being many at once.
+func TestConcurrencyLimit(t *testing.T) {
+	w := newWorld(1, limiter.Config{}, 2*time.Millisecond)
+	w.jitter = 0.05
+	var leaves []time.Time // of those that are being served
+	w.decide = func(at time.Time, _ Subject) (bool, time.Duration) {
+		busy := leaves[:0]
+		for _, l := range leaves {
+			if l.After(at) {
+				busy = append(busy, l)
+			}
+		}
+		leaves = busy
+		if len(leaves) >= 20 {
+			return false, 0
+		}
+		leaves = append(leaves, at.Add(time.Millisecond))
+		return true, 0
+	}
+	r := run(t, w, Options{})
+	if r.Verdict.Value != ConcurrencyLimited || r.Concurrency == nil || r.Concurrency.Low > 20 || r.Concurrency.High < 20 {
+		t.Errorf("verdict %+v, concurrency %+v", r.Verdict, r.Concurrency)
+	}
+}
+
+// TestQueue: excess requests are served one after the other.
+func TestQueue(t *testing.T) {
+	w := newWorld(1, limiter.Config{}, time.Millisecond)
+	wire := w.wire()
+	wire.Send = func(ctx context.Context, shots []Shot) []Observation {
+		seen := w.send(ctx, shots)
+		for i := range seen {
+			seen[i].Received = seen[i].Received.Add(time.Duration(i) * 2 * time.Millisecond)
+			if seen[i].Received.After(w.now) {
+				w.now = seen[i].Received
+			}
+		}
+		return seen
+	}
+	r, err := Run(context.Background(), wire, Options{MaxRequests: 1000})
+	if err != nil || r.Verdict.Value != Queued || !strings.Contains(r.Verdict.Why, "a second") {
+		t.Errorf("verdict %+v (%v)", r.Verdict, err)
+	}
+}
+
+// TestWhatCannotBeExplainedIsNotGuessed: traffic of others, chance and nodes
+// that count apart lead to no statement that is false.
+func TestWhatCannotBeExplainedIsNotGuessed(t *testing.T) {
+	for name, change := range map[string]func(w *world){
+		"random shedding": func(w *world) {
+			random := rand.New(rand.NewPCG(w.random.Uint64(), 1))
+			w.decide = func(time.Time, Subject) (bool, time.Duration) { return random.Float64() < 0.7, 0 }
+		},
+		"three nodes that count apart": func(w *world) {
+			var nodes []*limiter.Limiter
+			for range 3 {
+				nodes = append(nodes, limiter.New(w.config))
+			}
+			random := rand.New(rand.NewPCG(w.random.Uint64(), 2))
+			w.decide = func(at time.Time, _ Subject) (bool, time.Duration) { return nodes[random.IntN(3)].Allow(at) }
+		},
+		"others on the key": func(w *world) {
+			l := limiter.New(w.config)
+			random := rand.New(rand.NewPCG(w.random.Uint64(), 3))
+			next := w.now
+			w.decide = func(at time.Time, _ Subject) (bool, time.Duration) {
+				for ; next.Before(at); next = next.Add(time.Duration(random.ExpFloat64() * 2e8)) {
+					l.Allow(next)
+				}
+				return l.Allow(at)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := 0
+			for seed := range uint64(6) {
+				w := newWorld(seed, mustParse(t, "fixed-window:20/1s"), time.Millisecond)
+				change(w)
+				r := run(t, w, Options{MaxTime: 30 * time.Second, Seed: seed})
+				if len(r.Layers) > 0 && r.Layers[0].Kind.Known() && r.Layers[0].Kind.Value != AlignedWindow {
+					told++
+					t.Logf("seed %d: called a %s of %g in %g s", seed, r.Layers[0].Kind.Value, r.Layers[0].Limit.Value, r.Layers[0].Window.Value)
+				}
+			}
+			if told > 0 {
+				t.Errorf("%d of 6 were called something that they are not", told)
+			}
+		})
+	}
+}
+
+// TestBudgets holds for every limiter: no more requests, no more time.
+func TestBudgets(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		config := mustParse(t, rapid.SampledFrom([]string{"token-bucket:30/1s", "fixed-window:5/10s", "sliding-log:50/2s,count-refused", "sliding-counter:9/1s", "fixed-window:3/1h", ""}).Draw(rt, "config"))
+		o := Options{
+			MaxRequests: rapid.IntRange(1, 400).Draw(rt, "requests"),
+			MaxTime:     time.Duration(rapid.IntRange(1, 20_000).Draw(rt, "ms")) * time.Millisecond,
+			MaxParallel: rapid.IntRange(1, 80).Draw(rt, "parallel"),
+			Picture:     rapid.IntRange(1, 50).Draw(rt, "picture"),
+		}
+		w := newWorld(rapid.Uint64().Draw(rt, "seed"), config, time.Duration(rapid.IntRange(100, 50_000).Draw(rt, "trip"))*time.Microsecond)
+		began := w.now
+		r, err := Run(context.Background(), w.wire(Others()...), o)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if sent := int(w.sent.Load()); sent > o.MaxRequests || r.Total.Requests != sent {
+			rt.Fatalf("%d were sent of %d, %d reported", sent, o.MaxRequests, r.Total.Requests)
+		}
+		if took := w.now.Sub(began); took > o.MaxTime+2*w.trip {
+			rt.Fatalf("took %s of %s", took, o.MaxTime)
+		}
+		if len(r.Picture) > o.Picture {
+			rt.Fatalf("%d points of %d", len(r.Picture), o.Picture)
+		}
+		if _, err := json.Marshal(r); err != nil {
+			rt.Fatal(err)
+		}
+	})
+}
+
+func TestMissingSubjectsAreNamed(t *testing.T) {
+	r := run(t, newWorld(2, mustParse(t, "fixed-window:10/1s"), time.Millisecond), Options{}, OtherWorkspace)
+	for _, s := range r.Sharing {
+		if s.Subject != OtherWorkspace && (s.Shared.Known() || !strings.Contains(s.Shared.Why, needs[s.Subject])) {
+			t.Errorf("%s: %+v", s.Subject, s.Shared)
+		}
+		if s.Subject == OtherWorkspace && s.Shared.Value != Separate {
+			t.Errorf("%s: %+v", s.Subject, s.Shared)
+		}
+	}
+	if r.Scope.Known() || len(r.Scope.OneOf) != 2 {
+		t.Errorf("scope %+v, want workspace or key", r.Scope)
+	}
+}
+
+func TestCancelEndsAtOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := newWorld(2, mustParse(t, "fixed-window:10/1s"), time.Millisecond)
+	o := Options{Log: func(step string) {
+		if step == "saturate" {
+			cancel()
+		}
+	}}
+	r, err := Run(ctx, w.wire(), o)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	for _, p := range r.Picture {
+		if p.Step == "saturate" {
+			t.Fatal("a request was sent after the end")
+		}
+	}
+	if r.Verdict.Value != RateLimited || r.Total.Requests == 0 || r.Layers[0].Kind.Known() {
+		t.Errorf("what was known is lost or more is claimed: %+v", r)
+	}
+}
+
+// TestLyingRetryAfter: a promise that is too short is called a lie.
+func TestLyingRetryAfter(t *testing.T) {
+	w := newWorld(2, mustParse(t, "sliding-log:10/5s"), time.Millisecond)
+	wire := w.wire()
+	wire.Send = func(ctx context.Context, shots []Shot) []Observation {
+		seen := w.send(ctx, shots)
+		for _, o := range seen {
+			if o.Header.Get("Retry-After") != "" {
+				o.Header.Set("Retry-After", "1")
+			}
+		}
+		return seen
+	}
+	r, err := Run(context.Background(), wire, Options{MaxTime: 10 * time.Minute})
+	if err != nil || r.RetryAfter.Trials < 5 || !r.RetryAfter.Honest.Known || r.RetryAfter.Honest.Value > 0.5 {
+		t.Errorf("%+v (%v)", r.RetryAfter, err)
+	}
+}
+
+func TestShareIsExact(t *testing.T) {
+	if e := share(59, 59); e.Low < 0.95 || e.Low > 0.951 || e.High != 1 {
+		t.Errorf("59 of 59: %+v, want at most 5 %% lies", e)
+	}
+	if e := share(5, 10); e.Low < 0.187 || e.Low > 0.188 || e.High < 0.812 || e.High > 0.813 {
+		t.Errorf("5 of 10: %+v", e)
+	}
+	if e := share(0, 0); e.Known {
+		t.Errorf("nothing tried: %+v", e)
+	}
+}
+
+func TestUnusable(t *testing.T) {
+	if _, err := Run(context.Background(), Wire{}, Options{}); err == nil {
+		t.Error("an empty wire is accepted")
+	}
+	w := newWorld(1, limiter.Config{}, time.Millisecond)
+	if _, err := Run(context.Background(), w.wire(), Options{MaxRequests: -1}); err == nil {
+		t.Error("a negative budget is accepted")
+	}
+}

@@ -1,0 +1,176 @@
+package loadtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports/load"
+)
+
+// PartVersion is the version of the form of parts. It rises when a reader of the
+// former version could misread the new one.
+const PartVersion = "1"
+
+// maxParts bounds the parts that are read from one source.
+const maxParts = 512 << 20
+
+// Part is what one of several generators leaves: all that is needed to join it
+// with the others as if one process had sent everything.
+type Part struct {
+	Version   string              `json:"version"`
+	Scenarios []scenario.Scenario `json:"scenarios"`
+	Results   load.Results        `json:"results"` // what the generator makes of its own share
+	Outcomes  []scenario.Outcome  `json:"outcomes"`
+}
+
+// ErrShards: the parts do not make a whole, so that nothing can be said of the
+// target.
+var ErrShards = errors.New("the parts do not make a whole run")
+
+// WritePart writes the outcome of a shard as one line of JSON.
+func WritePart(w io.Writer, o Outcome, scenarios []scenario.Scenario) error {
+	encoded, err := json.Marshal(Part{Version: PartVersion, Scenarios: scenarios, Results: o.Results, Outcomes: o.Parts})
+	if err != nil {
+		return fmt.Errorf("loadtest: a part: %w", err)
+	}
+	_, err = w.Write(append(encoded, '\n'))
+	return err
+}
+
+// ReadParts reads parts, one JSON object a line; name stands for the source in
+// errors. Blank lines are skipped.
+func ReadParts(name string, r io.Reader) ([]Part, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxParts+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(data) > maxParts {
+		return nil, fmt.Errorf("%s: more than %d bytes: is it the right file?", name, maxParts)
+	}
+	var parts []Part
+	line := 0
+	for text := range bytes.Lines(data) {
+		line++
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		p, err := readPart(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: this is no part of a load run: %w", name, line, err)
+		}
+		parts = append(parts, p)
+	}
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("%s: holds no part of a load run", name)
+	}
+	return parts, nil
+}
+
+func readPart(text []byte) (Part, error) {
+	var p Part
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&p); err != nil {
+		return Part{}, err
+	}
+	if decoder.More() {
+		return Part{}, errors.New("something follows the JSON object on its line")
+	}
+	switch {
+	case p.Version != PartVersion:
+		return Part{}, fmt.Errorf("its version is %q, and this program reads %q", p.Version, PartVersion)
+	case p.Results.Run.Shard == nil:
+		return Part{}, errors.New("it is a whole run and no shard")
+	case len(p.Scenarios) == 0 || len(p.Outcomes) > len(p.Scenarios) || len(p.Results.Scenarios) != len(p.Outcomes):
+		return Part{}, errors.New("its scenarios and their outcomes do not fit together")
+	}
+	for i, s := range p.Scenarios {
+		if err := s.Check(); err != nil {
+			return Part{}, err
+		}
+		if i < len(p.Outcomes) && p.Outcomes[i].Name != s.Name {
+			return Part{}, fmt.Errorf("the outcome of %q stands in the place of that of %q", p.Outcomes[i].Name, s.Name)
+		}
+	}
+	return p, nil
+}
+
+// Merge joins the parts of a run and judges the whole as one process would have
+// judged it. Parts that do not make a whole are no error: the results are VOID
+// and say which shard is missing, doubled or of another run. An error means that
+// a part is damaged.
+func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline) (Outcome, error) {
+	if len(parts) == 0 {
+		return Outcome{}, errors.New("loadtest: no parts to merge")
+	}
+	parts = slices.Clone(parts)
+	slices.SortStableFunc(parts, func(a, b Part) int { return a.Results.Run.Shard.Index - b.Results.Run.Shard.Index })
+	first := parts[0].Results
+	o := Outcome{Results: load.Results{Version: load.ModelVersion, Tool: first.Tool, Target: first.Target, Run: first.Run, Calibration: first.Calibration}}
+	o.Results.Run.Shard = nil
+	for _, p := range parts {
+		o.Results.Run.Seconds = max(o.Results.Run.Seconds, p.Results.Run.Seconds)
+		o.Results.Run.Interrupted = o.Results.Run.Interrupted || p.Results.Run.Interrupted
+	}
+	if err := whole(parts); err != nil {
+		o.Results.Traffic.Statuses = map[string]int64{}
+		o.Results.Verdict, o.Results.Reasons = load.Void, []string{err.Error()}
+		return o, nil
+	}
+	for i, s := range parts[0].Scenarios {
+		shares := make([]scenario.Outcome, len(parts))
+		for k, p := range parts {
+			shares[k] = p.Outcomes[i]
+		}
+		joined := scenario.Join(s, shares, thresholds, baselines)
+		o.Parts = append(o.Parts, joined)
+		o.Results.Scenarios = append(o.Results.Scenarios, joined.Scenario)
+	}
+	o.Results.Traffic = traffic(o.Parts)
+	conclude(&o.Results, true)
+	unheld(&o.Results, thresholds)
+	return o, nil
+}
+
+// whole says why the parts are not all shards of one run, each once.
+func whole(parts []Part) error {
+	of := parts[0].Results.Run.Shard.Of
+	seen := map[int]bool{}
+	for _, p := range parts {
+		shard := *p.Results.Run.Shard
+		switch {
+		case shard.Of != of:
+			return fmt.Errorf("%w: one is of %d shards, another of %d", ErrShards, of, shard.Of)
+		case shard.Index < 1 || shard.Index > of:
+			return fmt.Errorf("%w: there is no shard %d of %d", ErrShards, shard.Index, of)
+		case seen[shard.Index]:
+			return fmt.Errorf("%w: shard %d of %d is there twice: it ran twice, or its file was given twice", ErrShards, shard.Index, of)
+		case p.Results.Target != parts[0].Results.Target:
+			return fmt.Errorf("%w: shard %d loaded %s, shard %d loaded %s", ErrShards, parts[0].Results.Run.Shard.Index,
+				parts[0].Results.Target.BaseURL, shard.Index, p.Results.Target.BaseURL)
+		case !samePlan(p, parts[0]):
+			return fmt.Errorf("%w: shard %d has other scenarios, settings or a seed of its own", ErrShards, shard.Index)
+		case len(p.Outcomes) != len(p.Scenarios):
+			return fmt.Errorf("%w: shard %d broke off after %d of %d scenarios", ErrShards, shard.Index, len(p.Outcomes), len(p.Scenarios))
+		}
+		seen[shard.Index] = true
+	}
+	for i := range of {
+		if !seen[i+1] {
+			return fmt.Errorf("%w: shard %d of %d is missing", ErrShards, i+1, of)
+		}
+	}
+	return nil
+}
+
+func samePlan(a, b Part) bool {
+	x, errX := json.Marshal(a.Scenarios)
+	y, errY := json.Marshal(b.Scenarios)
+	return errX == nil && errY == nil && bytes.Equal(x, y) && a.Results.Run.Seed == b.Results.Run.Seed
+}

@@ -1,0 +1,126 @@
+package scenario
+
+import (
+	"strconv"
+
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
+)
+
+// Shardable reports whether several processes can share the scenario: those
+// whose phases follow one plan that is known before.
+func (s Scenario) Shardable() bool { return s.Kind == Steady || s.Kind == Spike || s.Kind == Soak }
+
+// Join makes one outcome of those of the shards of a scenario, in the order of
+// their numbers, and judges it. Shards that do not fit together make it VOID.
+func Join(s Scenario, shares []Outcome, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline) Outcome {
+	r := &runner{env: &Env{Thresholds: thresholds, Baselines: baselines}, scenario: s,
+		figures: map[threshold.Metric]threshold.Figure{}, traffic: load.Traffic{Statuses: map[string]int64{}}}
+	phases := len(shares[0].Recordings)
+	for i, share := range shares {
+		if len(share.Recordings) != phases {
+			r.void("shard %d has %d phases, the first has %d", i+1, len(share.Recordings), phases)
+			phases = 0
+		}
+		r.out.Notes = append(r.out.Notes, share.Notes...)
+		r.out.Missing = append(r.out.Missing, share.Missing...)
+		r.traffic = sum(r.traffic, share.Traffic)
+		if share.Verdict == load.Void && len(share.Recordings) == 0 {
+			for _, reason := range share.Reasons {
+				r.void("shard %d: %s", i+1, reason)
+			}
+		}
+	}
+	r.out.Notes, r.out.Missing = distinct(r.out.Notes), distinct(r.out.Missing)
+	for p := range phases {
+		r.joinPhase(p, shares)
+	}
+	r.joinFindings(shares)
+	o := r.outcome()
+	o.Started, o.Seconds = shares[0].Started, 0
+	for _, share := range shares {
+		o.Seconds = max(o.Seconds, share.Seconds)
+	}
+	return o
+}
+
+// joinPhase merges the recordings of one phase.
+func (r *runner) joinPhase(p int, shares []Outcome) {
+	var parts []measure.Recording
+	limited := ""
+	for i, share := range shares {
+		parts = append(parts, share.Recordings[p])
+		if p < len(share.Phases) && share.Phases[p].GeneratorLimited {
+			limited = "shard " + strconv.Itoa(i+1) + " was generator-limited"
+		}
+	}
+	rec, err := measure.Merge(parts...)
+	if err != nil {
+		r.void("%s", err)
+		return
+	}
+	r.keep(counted{recording: rec, limited: limited})
+	switch r.scenario.Kind {
+	case Spike:
+		r.recovery(rec, r.scenario.Duration/3)
+	case Soak:
+		r.drift(rec, memoryOf(shares[0]))
+	}
+}
+
+func memoryOf(share Outcome) []load.MemoryPoint {
+	if len(share.Memory) == 0 {
+		return nil
+	}
+	return share.Memory[0].Points
+}
+
+// joinFindings adds up what the shards saw of the requirements.
+func (r *runner) joinFindings(shares []Outcome) {
+	r.ledger = judge.NewLedger(spec.Pairs())
+	for _, share := range shares {
+		for _, c := range share.Checks {
+			pair := spec.Pair{Requirement: c.Requirement, Operation: c.Operation}
+			if !spec.Has(pair) {
+				r.void("a shard judged %s on %s, which this program does not know", c.Requirement, c.Operation)
+				continue
+			}
+			r.ledger.Assessed(pair, c.Assessments)
+			for _, v := range c.Violations {
+				r.ledger.Violated(pair, v)
+			}
+			if more := c.ViolationCount - len(c.Violations); more > 0 {
+				r.ledger.ViolatedAgain(pair, more)
+			}
+		}
+		if c := share.Coverage; c != nil {
+			if r.out.Coverage == nil {
+				r.out.Coverage = &load.Coverage{}
+			}
+			total := r.out.Coverage
+			total.Answers += c.Answers
+			total.Checked += c.Checked
+			total.Memo += c.Memo
+			total.Dropped += c.Dropped
+			total.LeftOut += c.LeftOut
+			if total.Answers > 0 {
+				total.Share = float64(total.Checked+total.Memo) / float64(total.Answers)
+			}
+		}
+	}
+}
+
+func sum(a, b load.Traffic) load.Traffic {
+	a.Planned += b.Planned
+	a.Sent += b.Sent
+	a.Late += b.Late
+	a.Dropped += b.Dropped
+	a.BytesReceived += b.BytesReceived
+	for status, n := range b.Statuses {
+		a.Statuses[status] += n
+	}
+	return a
+}

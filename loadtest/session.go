@@ -1,0 +1,160 @@
+package loadtest
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/journal"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/target"
+)
+
+// session is a run against one target, from its calibration to its end.
+type session struct {
+	config  Config
+	id      string
+	started time.Time
+	env     *scenario.Env
+	end     func() error // releases what the run took, and says what could not be put down
+}
+
+func begin(ctx context.Context, config Config) (*session, error) {
+	if err := Consented(config.Target.BaseURL, config.Consent); err != nil {
+		return nil, err
+	}
+	s := &session{config: config, id: uuid.NewString(), started: time.Now()}
+	var err error
+	s.env, s.end, err = environment(ctx, config, s.id)
+	return s, err
+}
+
+// results are those of the run so far, without its scenarios.
+func (s *session) results() load.Results {
+	calibrated := calibration(s.env.Calibration)
+	return load.Results{
+		Version: load.ModelVersion,
+		Tool:    reports.Tool{Name: Name, Version: s.config.Version, Go: runtime.Version()},
+		Target:  describe(s.config.Target),
+		Run: load.Run{ID: s.id, Started: s.started.UTC().Truncate(time.Millisecond), Seed: int64(s.config.Seed),
+			Selection: s.config.Selection, Shard: shardOf(s.config.Shard)},
+		Calibration: &calibrated,
+	}
+}
+
+// finish draws the verdict.
+func (s *session) finish(ctx context.Context, o *Outcome) {
+	o.Results.Run.Interrupted = ctx.Err() != nil
+	o.Results.Run.Seconds = time.Since(s.started).Seconds()
+	o.Results.Traffic = traffic(o.Parts)
+	conclude(&o.Results, s.config.ByName)
+	unheld(&o.Results, s.config.Thresholds)
+}
+
+// environment makes what the scenarios work with. end releases it, and says what
+// could not be put down.
+func environment(ctx context.Context, config Config, id string) (env *scenario.Env, end func() error, err error) {
+	t := config.Target
+	rules, err := judge.NewRules()
+	if err != nil {
+		return nil, nil, err
+	}
+	api, err := client.New(clientOptions(t, config.Seed))
+	if err != nil {
+		return nil, nil, err
+	}
+	generator, err := generate.New(generate.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, Workers: config.Workers,
+		Timeout: t.Profile.Pace.Timeout, Raw: config.Raw, Tick: config.Live})
+	if err != nil {
+		return nil, nil, err
+	}
+	calibration, err := calibrate(ctx, config, api, rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	env = &scenario.Env{
+		Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules, Client: api, Bare: bare(t, config.Seed),
+		Generator: generator, Calibration: calibration, Inspect: config.Inspect,
+		Thresholds: config.Thresholds, Baselines: config.Baselines,
+		Run: id, Seed: config.Seed, Shard: config.Shard, Start: config.Start, LagLimit: config.LagLimit,
+		Memory: memory(t.TruthURL), Watch: config.Watch,
+	}
+	if l := t.Profile.Load; l != nil {
+		env.MaxRate, env.Budget = float64(l.MaxRate), int64(l.Budget)
+	}
+	if config.JournalDir != "" {
+		if env.Journal, err = journal.Start(config.JournalDir, id, t.BaseURL); err != nil {
+			return nil, nil, err
+		}
+	}
+	return env, func() error {
+		generator.Close()
+		api.Close()
+		if env.Journal != nil {
+			return env.Journal.Finish()
+		}
+		return nil
+	}, nil
+}
+
+func clientOptions(t *target.Target, seed uint64) client.Options {
+	options := client.Options{
+		BaseURL: t.BaseURL, TLSConfig: t.TLS, Seed: seed,
+		Concurrency: t.Profile.Pace.Concurrency, RequestsPerSecond: t.Profile.Pace.RequestsPerSecond, Timeout: t.Profile.Pace.Timeout,
+	}
+	for _, k := range t.Profile.Keys {
+		options.Keys = append(options.Keys, client.Key{Name: k.Name, Token: k.Token})
+	}
+	return options
+}
+
+// bare makes clients without pace, from a local address of the caller's choice.
+func bare(t *target.Target, seed uint64) func(int, string) (*client.Client, error) {
+	return func(concurrency int, from string) (*client.Client, error) {
+		options := clientOptions(t, seed)
+		options.Concurrency, options.RequestsPerSecond = concurrency, 0
+		if from != "" {
+			transport, err := fromAddress(from, t.TLS, concurrency)
+			if err != nil {
+				return nil, err
+			}
+			options.Transport, options.TLSConfig = transport, nil
+		}
+		return client.New(options)
+	}
+}
+
+// calibrate finds out what the generator can do on this machine, with an answer
+// of the target as the measure of the bodies to come, and with inspection, which
+// is a part of the load. A target that does not answer is for the scenarios to find.
+func calibrate(ctx context.Context, config Config, api *client.Client, rules *judge.Rules) (generate.Calibration, error) {
+	options := generate.CalibrationOptions{Child: config.Calibrator}
+	if request, asked, ok := scenario.Typical(config.Target.Profile); ok {
+		if ex := api.Do(ctx, request); ex.Err == nil && ex.Status == http.StatusOK {
+			options.Body = ex.Body
+		}
+		options.Request = generate.Request{Label: request.Operation, Path: request.Path, Asked: asked}
+	}
+	inspected := config.Inspect
+	inspected.Rules, inspected.Redact = rules, api.Redact
+	inspector, err := inspect.New(inspected)
+	if err != nil {
+		return generate.Calibration{}, err
+	}
+	defer inspector.Close()
+	options.Inspect = inspector.Take
+	return generate.Calibrate(ctx, options)
+}
+
+func describe(t *target.Target) reports.Target {
+	return reports.Target{Name: t.Profile.Name, Version: t.Profile.Version, Vendor: t.Profile.Vendor, BaseURL: t.BaseURL, Kind: t.Kind}
+}

@@ -1,0 +1,147 @@
+package swarm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/target"
+)
+
+const (
+	// runLabel is on all that the tests make on the engine: an id and its owner,
+	// as in package target.
+	runLabel = "outreach.example.run"
+	// swarmMark is a config that stands in a swarm which a test has made.
+	swarmMark = "outreach-swarm-test"
+)
+
+// engine is the Docker engine of this machine, in a swarm that it manages.
+type engine struct {
+	label string // of what this test makes, as key=value
+}
+
+// needSwarm returns the engine, in a swarm: the one that it is in already, or a
+// new one, which is left when the test ends. Without Docker it skips the test,
+// visibly; with OUTREACH_REQUIRE_DOCKER=1 it fails instead.
+func needSwarm(t *testing.T) engine {
+	t.Helper()
+	if err := target.Sweep(t.Context()); err != nil {
+		if os.Getenv("OUTREACH_REQUIRE_DOCKER") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine{label: fmt.Sprintf("%s=%s %d@%s %s", runLabel, uuid.NewString(), os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))}
+	e.sweep(t)
+	if docker(t, "info", "--format", "{{.Swarm.LocalNodeState}}") == "inactive" {
+		e.join(t)
+	} else if docker(t, "info", "--format", "{{.Swarm.ControlAvailable}}") != "true" {
+		t.Skip("this machine is in a swarm that it does not manage")
+	}
+	t.Cleanup(func() {
+		for kind, ids := range e.labelled(t, e.label) {
+			docker(t, append([]string{kind, "rm"}, ids...)...)
+		}
+	})
+	return e
+}
+
+// bridge is a network that an engine makes when it joins a swarm, and keeps.
+const bridge = "docker_gwbridge"
+
+// join makes a swarm of this machine alone, which takes connections from nowhere
+// else, and marks it as the test's own.
+func (e engine) join(t *testing.T) {
+	t.Helper()
+	before := docker(t, "network", "ls", "--quiet", "--filter", "name="+bridge)
+	docker(t, "swarm", "init", "--advertise-addr", "127.0.0.1", "--listen-addr", "127.0.0.1:2377")
+	t.Cleanup(func() {
+		docker(t, "swarm", "leave", "--force")
+		if before == "" {
+			docker(t, "network", "rm", bridge)
+		}
+	})
+	e.config(t, swarmMark, "")
+}
+
+// sweep removes what a test left that was killed, the swarm included.
+func (e engine) sweep(t *testing.T) {
+	t.Helper()
+	if docker(t, "info", "--format", "{{.Swarm.ControlAvailable}}") != "true" {
+		return
+	}
+	for _, line := range lines(docker(t, "config", "ls", "--filter", "name="+swarmMark, "--format", `{{.Label "`+runLabel+`"}}`)) {
+		if alive(line) {
+			t.Fatalf("another run of this test is using the swarm that it made (%s): wait until it ends", line)
+		}
+		docker(t, "swarm", "leave", "--force")
+		return
+	}
+	for kind, ids := range e.labelled(t, runLabel) {
+		for _, id := range ids {
+			if label := docker(t, kind, "inspect", "--format", `{{index .Spec.Labels "`+runLabel+`"}}`, id); !alive(label) {
+				docker(t, kind, "rm", id)
+			}
+		}
+	}
+}
+
+// labelled returns what bears the label, by kind.
+func (e engine) labelled(t *testing.T, label string) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	for _, kind := range []string{"service", "config"} {
+		if ids := lines(docker(t, kind, "ls", "--quiet", "--filter", "label="+label)); len(ids) > 0 {
+			found[kind] = ids
+		}
+	}
+	return found
+}
+
+// alive reports whether the process that a label names runs on this machine.
+func alive(label string) bool {
+	_, owner, _ := strings.Cut(label, " ")
+	number, _, _ := strings.Cut(owner, "@")
+	pid, err := strconv.Atoi(number)
+	return err == nil && pid > 0 && syscall.Kill(pid, 0) == nil
+}
+
+// config puts a file into the swarm.
+func (e engine) config(t *testing.T, name, text string) {
+	t.Helper()
+	create := exec.Command("docker", "config", "create", "--label", e.label, name, "-")
+	create.Stdin = strings.NewReader(text + "\n")
+	if out, err := create.CombinedOutput(); err != nil {
+		t.Fatalf("docker config create %s: %v\n%s", name, err, out)
+	}
+}
+
+// name is one of a config of this test.
+func (e engine) name(of string) string { return fmt.Sprintf("outreach-%s-%d", of, os.Getpid()) }
+
+// docker runs the docker command line and returns what it prints.
+func docker(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "docker", args...).CombinedOutput()
+	if err != nil {
+		t.Errorf("docker %v: %v\n%s", args, err, out) // no end yet: what is there must go
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func lines(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+}

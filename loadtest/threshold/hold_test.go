@@ -1,0 +1,225 @@
+package threshold
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/loadtest/measure"
+	"pgregory.net/rapid"
+)
+
+func mustParse(t *testing.T, text string) Threshold {
+	t.Helper()
+	parsed, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+func TestHold(t *testing.T) {
+	known := func(value, low, high float64) Figure {
+		return Figure{Value: value, Low: low, High: high, Samples: 1000, Known: true}
+	}
+	open := known(0.1, 0.09, 0.11)
+	open.Open = true
+	for _, c := range []struct {
+		text     string
+		f        Figure
+		want     Verdict
+		point    bool
+		sentence string // part of it
+	}{
+		{"p99<250ms", known(0.1, 0.09, 0.11), Met, true, "p99 is 100 ms (90 to 110), which is below 250 ms"},
+		{"p99<250ms", known(0.3, 0.28, 0.31), Missed, false, "p99 is 300 ms (280 to 310), which is not below 250 ms"},
+		{"p99<250ms", known(0.24, 0.22, 0.26), CouldNotTell, true, "1000 requests are too few to say whether it is below 250 ms; about 4000 would do"},
+		{"p99<250ms", known(0.26, 0.24, 0.28), CouldNotTell, false, "too few"},
+		{"p99<250ms", known(0.25, 0.25, 0.25), Missed, false, "p99 is 250 ms, which is not below 250 ms"},
+		{"p99<=250ms", known(0.25, 0.25, 0.25), Met, true, "at most 250 ms"},
+		{"p99<=250ms", known(0.251, 0.251, 0.251), Missed, false, "not at most"},
+		{"p99<250ms", open, CouldNotTell, true, "(90 or more)"},
+		{"p99<50ms", open, Missed, false, "not below 50 ms"},
+		{"p99<250ms", Figure{}, CouldNotTell, false, "no request was sent"},
+		{"p99<250ms", Figure{Besides: 7}, CouldNotTell, false, "none of 7 requests was accepted"},
+		{"[x]: p99<250ms", Figure{}, CouldNotTell, false, `no request was "x"`},
+		{"p99<250ms", Figure{Value: 0.1, Low: 0.1, High: 0.1, Known: true, Besides: 1}, Met, true, "; 1 request is not accepted and not in it"},
+		{"max<2s", known(1, 1, 1), Met, true, "the longest response time is 1000 ms, which is below 2000 ms"},
+		{"errors<0.1%", known(0, 0, 0.0037), CouldNotTell, true, "the share of failed requests is 0 % (0 to 0.37): 1000 requests are too few to say whether it is below 0.1 %; about 3700 would do"},
+		{"errors<1%", known(0, 0, 0.0037), Met, true, "below 1 %"},
+		{"errors<1%", known(0.05, 0.04, 0.06), Missed, false, "5 % (4 to 6)"},
+		{"errors=0", known(0, 0, 0.0037), Met, true, "which is 0 %"},
+		{"errors=0", known(0.001, 0.0001, 0.006), Missed, false, "which is not 0 %"},
+		{"errors=0", Figure{}, CouldNotTell, false, "no request"},
+		{"limited<1%", known(0.05, 0.04, 0.06), Missed, false, "limited requests"},
+		{"sustained>=800/s", Figure{Value: 900, Low: 900, High: 990, Known: true}, Met, true, "is 900/s (900 to 990), which is at least 800/s"},
+		{"sustained>=800/s", Figure{Value: 800, Low: 800, High: 880, Known: true}, Met, true, ""},
+		{"sustained>800/s", Figure{Value: 800, Low: 800, High: 880, Known: true}, CouldNotTell, false, "that does not say whether it is above 800/s"},
+		{"sustained>=800/s", Figure{Value: 700, Low: 700, High: 770, Known: true}, Missed, false, ""},
+		{"sustained>=800/s", Figure{Value: 750, Low: 750, High: 800, Known: true}, Missed, false, ""},
+		{"sustained>=800/s", Figure{Value: 750, Low: 750, High: 820, Known: true}, CouldNotTell, false, ""},
+		{"sustained>=800/s", Figure{Value: 700, Low: 700, Open: true, Known: true}, CouldNotTell, false, "700/s (700 or more)"},
+		{"sustained>=800/s", Figure{}, CouldNotTell, false, "was not measured"},
+		{"depth<2x", Figure{Value: 1.1, Low: 1, High: 1.2, Known: true}, Met, true, "is 1.1x (1 to 1.2)"},
+		{"regression<10% vs x", Figure{Value: 0.2, Low: 0.15, High: 0.25, Known: true}, Missed, false, "the change for the worse is 20 % (15 to 25)"},
+	} {
+		got := mustParse(t, c.text).Hold(c.f)
+		if got.Verdict != c.want || got.PointMeets != c.point || !strings.Contains(got.Sentence, c.sentence) {
+			t.Errorf("%s of %+v: %s, point %v, %q; want %s, %v, %q", c.text, c.f, got.Verdict, got.PointMeets, got.Sentence, c.want, c.point, c.sentence)
+		}
+	}
+}
+
+// A verdict holds for every value of the interval.
+func TestVerdictsHoldThroughoutTheInterval(t *testing.T) {
+	texts := []string{"p99<500ms", "p99<=500ms", "sustained>=0.5/s", "sustained>0.5/s"}
+	rapid.Check(t, func(t *rapid.T) {
+		th, err := Parse(rapid.SampledFrom(texts).Draw(t, "threshold"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound := rapid.SampledFrom([]float64{0, 0.25, 0.5, 0.75, 1})
+		f := Figure{Low: bound.Draw(t, "low"), Known: true, Open: rapid.Bool().Draw(t, "open")}
+		f.High = f.Low + bound.Draw(t, "width")
+		f.Value = (f.Low + f.High) / 2
+		ends := []float64{f.Low, f.Value, f.High}
+		if f.Open {
+			ends = append(ends, 1e9)
+		}
+		if th.Metric == Sustained && !f.Open {
+			ends[2] = math.Nextafter(f.High, f.Low) // the bound itself did not hold
+		}
+		all, none := true, true
+		for _, v := range ends {
+			all, none = all && th.meets(v), none && !th.meets(v)
+		}
+		got := th.Hold(f).Verdict
+		if got == Met && !all || got == Missed && !none && f.Low < f.High {
+			t.Fatalf("%s of %+v: %s", th, f, got)
+		}
+		if got == CouldNotTell && (all || none) {
+			t.Fatalf("%s of %+v: %s, but all of the interval is on one side", th, f, got)
+		}
+	})
+}
+
+// phase is a simulated run of n requests at 100/s whose times are exponential
+// around 10 ms (its p99 is 46 ms); a share of them fails.
+func phase(rng *rand.Rand, n int, failing float64) measure.Recording {
+	r := measure.NewRecorder(measure.Plan{Name: "steady", Rate: 100})
+	for i := range n {
+		due := time.Duration(i) * 10 * time.Millisecond
+		s := measure.Sample{Label: "list", Due: due, Sent: due, Done: due + time.Duration(rng.ExpFloat64()*1e7), Status: 200}
+		if rng.Float64() < failing {
+			s.Status = 500
+		}
+		if i%10 == 0 {
+			s.Label = "get"
+		}
+		r.Add(s)
+	}
+	return r.Recording()
+}
+
+func TestOf(t *testing.T) {
+	rec := phase(rand.New(rand.NewPCG(1, 1)), 5000, 0.1)
+	for _, c := range []struct {
+		text      string
+		low, high float64 // between which the value lies
+		samples   int64   // at least
+	}{
+		{"p50<1s", 0.006, 0.008, 4000},
+		{"p99<1s", 0.040, 0.055, 4000},
+		{"max<1s", 0.060, 0.200, 4000},
+		{"errors<1%", 0.09, 0.11, 5000},
+		{"limited<1%", 0, 0, 5000},
+		{"[get]: p50<1s", 0.005, 0.009, 400},
+		{"[get]: errors<1%", 0.06, 0.14, 500},
+	} {
+		f := mustParse(t, c.text).Of(rec)
+		if !f.Known || f.Value < c.low || f.Value > c.high || f.Low > f.Value || f.High < f.Value || f.Samples < c.samples || f.Samples > c.samples*5/4 {
+			t.Errorf("%s: %+v, want a value from %g to %g of about %d requests", c.text, f, c.low, c.high, c.samples)
+		}
+	}
+	for _, text := range []string{"[none]: p50<1s", "[none]: errors<1%", "[none]: max<1s", "sustained>=1/s", "regression<10% vs x"} {
+		if f := mustParse(t, text).Of(rec); f.Known {
+			t.Errorf("%s: %+v, want it not known", text, f)
+		}
+	}
+	if f := mustParse(t, "p99<1s").Of(rec); f.Besides != rec.Count(measure.Failed) {
+		t.Errorf("%d requests besides, want the failed ones", f.Besides)
+	}
+	if f := mustParse(t, "p99<1s").Of(measure.Recording{}); f.Known {
+		t.Errorf("p99 of nothing: %+v", f)
+	}
+}
+
+// The bound is right at the truth: a decided verdict is wrong half of the time at
+// worst, and there should hardly be any. Far from the truth, it is decided and right.
+func TestVerdictsAreSeldomWrong(t *testing.T) {
+	const runs = 200
+	decided, wrong := 0, 0
+	rng := rand.New(rand.NewPCG(2, 2))
+	for range runs {
+		rec := phase(rng, 3000, 0)
+		if mustParse(t, "p90<23.0259ms").Hold(mustParse(t, "p90<1s").Of(rec)).Verdict != CouldNotTell {
+			decided++
+		}
+		if mustParse(t, "p90<30ms").Hold(mustParse(t, "p90<1s").Of(rec)).Verdict != Met ||
+			mustParse(t, "p90<18ms").Hold(mustParse(t, "p90<1s").Of(rec)).Verdict != Missed {
+			wrong++
+		}
+	}
+	if decided > runs*6/100 {
+		t.Errorf("%d of %d verdicts at the very bound are decided, want at most 5 %% or so", decided, runs)
+	}
+	if wrong > 0 {
+		t.Errorf("%d of %d verdicts far from the bound are wrong or undecided", wrong, runs)
+	}
+}
+
+// As many requests as Need says do decide, most of the time.
+func TestNeedIsEnough(t *testing.T) {
+	for _, text := range []string{"p90<30ms", "p99<80ms", "errors<4%"} {
+		th := mustParse(t, text)
+		rng := rand.New(rand.NewPCG(3, 3))
+		undecided, settled := 0, 0
+		for range 60 {
+			r := th.Hold(th.Of(phase(rng, 200, 0.01)))
+			if r.Verdict != CouldNotTell || r.Need == 0 || r.Need > 50_000 {
+				continue
+			}
+			undecided++
+			if th.Hold(th.Of(phase(rng, int(2*r.Need), 0.01))).Verdict != CouldNotTell {
+				settled++
+			}
+		}
+		if undecided < 10 || settled*2 < undecided {
+			t.Errorf("%s: %d of %d were settled by twice as many requests as were said to be needed", text, settled, undecided)
+		}
+	}
+}
+
+func TestForAndUnits(t *testing.T) {
+	if th := mustParse(t, "mixed: p99<1s"); !th.For("mixed") || th.For("spike") {
+		t.Error("a threshold of mixed is for mixed only")
+	}
+	if th := mustParse(t, "p99<1s"); !th.For("mixed") {
+		t.Error("a threshold without a scenario is for all")
+	}
+	for text, want := range map[string]string{"p99<1s": "ms", "max<1s": "ms", "errors<1%": "%", "limited<1%": "%", "regression<1%": "%", "sustained>1/s": "/s", "depth<2x": "x"} {
+		if got := mustParse(t, text).Unit(); got != want {
+			t.Errorf("%s is in %q, want %q", text, got, want)
+		}
+	}
+	if f := mustParse(t, "p99<1s").Shown(Figure{Value: 0.25, Low: 0.2, High: 0.3}); f.Value != 250 || f.Low != 200 || f.High != 300 {
+		t.Errorf("shown: %+v", f)
+	}
+	for v, want := range map[float64]string{0: "0", 0.000123456: "0.0001235", 12345678: "12350000", 99.999: "100", 0.1: "0.1"} {
+		if got := digits(v); got != want {
+			t.Errorf("%v is written %s, want %s", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package threshold
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// sentence says what was measured and how it stands to the bound.
+func (r Result) sentence() string {
+	t, f := r.Threshold, r.Figure
+	if !f.Known {
+		return t.unknown(f)
+	}
+	var b strings.Builder
+	b.WriteString(t.name() + " is " + t.figure(f))
+	switch r.Verdict {
+	case Met:
+		b.WriteString(", which is " + t.bound())
+	case Missed:
+		b.WriteString(", which is not " + t.bound())
+	default:
+		b.WriteString(r.undecided())
+	}
+	if f.Besides > 0 {
+		fmt.Fprintf(&b, "; %s not accepted and not in it", requestsAre(f.Besides))
+	}
+	return b.String()
+}
+
+func (t Threshold) unknown(f Figure) string {
+	switch {
+	case f.Besides > 0:
+		return fmt.Sprintf("none of %s was accepted", requests(f.Besides))
+	case t.OfPhases() && t.Label != "":
+		return fmt.Sprintf("no request was %q", t.Label)
+	case t.OfPhases():
+		return "no request was sent"
+	default:
+		return t.name() + " was not measured"
+	}
+}
+
+func (r Result) undecided() string {
+	t := r.Threshold
+	switch {
+	case r.Need > 0:
+		return fmt.Sprintf(": %s too few to say whether it is %s; about %s would do", requestsAre(r.Figure.Samples), t.bound(), count(r.Need))
+	case r.Figure.Samples > 0:
+		return fmt.Sprintf(": %s too few to say whether it is %s", requestsAre(r.Figure.Samples), t.bound())
+	default:
+		return ": that does not say whether it is " + t.bound()
+	}
+}
+
+// name is the figure in words.
+func (t Threshold) name() string {
+	switch t.Metric {
+	case Quantile:
+		return "p" + digits(100*t.P)
+	case Max:
+		return "the longest response time"
+	case Errors:
+		return "the share of failed requests"
+	case Limited:
+		return "the share of limited requests"
+	case Sustained:
+		return "the highest rate that meets the thresholds"
+	case Depth:
+		return "the cost of the deepest page beside that of the first"
+	default:
+		return "the change for the worse"
+	}
+}
+
+// figure is the value with its interval, in the unit for people.
+func (t Threshold) figure(f Figure) string {
+	f = t.Shown(f)
+	text := t.amount(f.Value)
+	switch {
+	case f.Open:
+		return fmt.Sprintf("%s (%s or more)", text, digits(f.Low))
+	case f.Low != f.High:
+		return fmt.Sprintf("%s (%s to %s)", text, digits(f.Low), digits(f.High))
+	default:
+		return text
+	}
+}
+
+func (t Threshold) bound() string {
+	words := map[Op]string{Less: "below ", AtMost: "at most ", More: "above ", AtLeast: "at least ", Equal: ""}
+	return words[t.Op] + t.amount(t.Bound*t.scale().by)
+}
+
+func (t Threshold) amount(v float64) string {
+	unit := t.Unit()
+	if unit == "ms" || unit == "%" {
+		unit = " " + unit
+	}
+	return digits(v) + unit
+}
+
+// digits writes four significant digits, without an exponent.
+func digits(v float64) string {
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 3, 64), 64) // of what was just written
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// count writes two significant digits of a number of requests.
+func count(n int64) string {
+	unit := int64(1)
+	for n/unit >= 100 {
+		unit *= 10
+	}
+	return strconv.FormatInt((n+unit-1)/unit*unit, 10)
+}
+
+func requests(n int64) string {
+	if n == 1 {
+		return "1 request"
+	}
+	return strconv.FormatInt(n, 10) + " requests"
+}
+
+func requestsAre(n int64) string {
+	if n == 1 {
+		return "1 request is"
+	}
+	return requests(n) + " are"
+}

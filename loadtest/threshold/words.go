@@ -1,0 +1,63 @@
+package threshold
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// figures are those that a threshold can name, for errors.
+const figures = "a percentile such as p99, max, errors, limited, sustained, depth or regression"
+
+// meant are words that people try, and what they mean.
+var meant = map[string]string{
+	"mean": "p50", "avg": "p50", "average": "p50", "median": "p50", "latency": "p99",
+	"failed": "errors", "failures": "errors", "error": "errors", "429": "limited", "throttled": "limited",
+	"rate": "sustained", "rps": "sustained", "throughput": "sustained", "maximum": "max",
+}
+
+// near suggests what an unknown figure was meant to be, if anything is near.
+func near(word string) string {
+	word = strings.ToLower(word)
+	if m, ok := meant[word]; ok {
+		return fmt.Sprintf(" (did you mean %s?)", m)
+	}
+	if p := "p" + strings.TrimLeft(word, "abcdefghijklmnopqrstuvwxyz"); isPercentile(p) {
+		return fmt.Sprintf(" (did you mean %s?)", p)
+	}
+	best, distance := "", len(word)/2+1
+	for _, m := range []Metric{Max, Errors, Limited, Sustained, Depth, Regression} {
+		if d := levenshtein.ComputeDistance(word, string(m)); d < distance {
+			best, distance = string(m), d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", best)
+}
+
+// example is a threshold of the same metric.
+func (t Threshold) example() string {
+	return map[Metric]string{
+		Quantile: "p99<250ms", Max: "max<2s", Errors: "errors<0.1%", Limited: "limited<1%",
+		Sustained: "sustained>=800/s", Depth: "depth<2x", Regression: "regression<10% vs baseline.json",
+	}[t.Metric]
+}
+
+// form is what the bound has to look like.
+func (t Threshold) form() string {
+	switch t.Metric {
+	case Quantile, Max:
+		return fmt.Sprintf("a time above 0 and up to %s with its unit, such as 250ms", maxLatency)
+	case Errors, Limited:
+		return "a share from 0 to 100 with its unit, such as 0.1%"
+	case Regression:
+		return "a change with its unit, such as 10%"
+	case Sustained:
+		return fmt.Sprintf("a rate above 0 and up to %s requests per second with its unit, such as 800/s", digits(maxRate))
+	default:
+		return "a ratio above 0 with its unit, such as 2x"
+	}
+}

@@ -1,0 +1,109 @@
+package console_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/load"
+)
+
+func loadSummary(r load.Results, o console.Options) string {
+	var b bytes.Buffer
+	if err := console.LoadSummary(&b, r, o); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+func TestLoadSummaryGolden(t *testing.T) {
+	for name, c := range map[string]struct {
+		results load.Results
+		options console.Options
+	}{
+		"load-full-100":         {loadsample.Full(), console.Options{Width: 100, ResultsPath: "conformance-results/load.json"}},
+		"load-full-100-color":   {loadsample.Full(), console.Options{Width: 100, Color: true}},
+		"load-full-140-verbose": {loadsample.Full(), console.Options{Width: 140, Verbose: true}},
+		"load-passed-60":        {loadsample.Passed(), console.Options{Width: 60}},
+		"load-empty-100":        {loadsample.Empty(), console.Options{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := loadSummary(c.results, c.options)
+			golden := filepath.Join("testdata", name+".golden")
+			if *update {
+				NewWithT(t).Expect(os.WriteFile(golden, []byte(got), 0o666)).To(Succeed())
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("differs from %s; run with -update to see the change:\n%s", golden, got)
+			}
+		})
+	}
+}
+
+// Lines fit, and nothing that a target says reaches the terminal as it is.
+func TestLoadSummaryOfAHostileTarget(t *testing.T) {
+	for line := range strings.Lines(loadSummary(loadsample.Hostile(), console.Options{Width: 100, Verbose: true})) {
+		line = strings.TrimSuffix(line, "\n")
+		for _, char := range line {
+			if !unicode.IsPrint(char) {
+				t.Fatalf("the summary holds %U: %q", char, line)
+			}
+		}
+		if text.StringWidthWithoutEscSequences(line) > 100 && !strings.Contains(line, "repeat") && !strings.Contains(line, "on ") {
+			t.Errorf("%d columns: %s", text.StringWidthWithoutEscSequences(line), line)
+		}
+	}
+}
+
+func TestLoadLineFits(t *testing.T) {
+	f := console.LoadFigures{
+		Scenario: "list-throughput", Phase: "500/s", At: 12300 * time.Millisecond, Lasts: 30 * time.Second, AskedPerSecond: 500, DonePerSecond: 498,
+		P50MS: 3.12, P99MS: 9.81, Planned: 15000, Sent: 6150, Accepted: 6100, Limited: 40, Failed: 2, InFlight: 8, LagP99MS: 0.41,
+	}
+	if got, want := console.LoadLine(f, 140), "list-throughput 500/s  12.3/30 s  498/500/s  p50 3.12 p99 9.81 ms  6,100 ok  40 429  2 failed  8 in flight  lag 0.41 ms"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		f.Scenario, f.Phase = rapid.String().Draw(t, "scenario"), rapid.String().Draw(t, "phase")
+		width := rapid.IntRange(20, 200).Draw(t, "width")
+		line := console.LoadLine(f, width)
+		if text.StringWidthWithoutEscSequences(line) > width || strings.ContainsAny(line, "\n\r\x1b") {
+			t.Fatalf("in %d columns: %q", width, line)
+		}
+	})
+}
+
+func TestLoadProgress(t *testing.T) {
+	now := time.Unix(0, 0)
+	var live, log bytes.Buffer
+	onTerminal := console.NewLoadProgress(&live, console.ProgressOptions{Live: true, Width: 80, Now: func() time.Time { return now }})
+	inLog := console.NewLoadProgress(&log, console.ProgressOptions{Width: 80})
+	for i := range 40 {
+		f := console.LoadFigures{Scenario: "soak", Phase: []string{"warm-up", "200/s"}[i/20], At: time.Duration(i%20) * 50 * time.Millisecond, Lasts: time.Second, Accepted: int64(i)}
+		onTerminal.Show(f)
+		inLog.Show(f)
+		now = now.Add(50 * time.Millisecond)
+	}
+	onTerminal.Stop()
+	inLog.Stop()
+	if drawn := strings.Count(live.String(), "\r"); drawn != 21 || !strings.HasSuffix(live.String(), "\r\x1b[2K") || strings.Contains(live.String(), "\n") {
+		t.Errorf("drawn %d times, want every 100 ms and once to clear: %q", drawn, live.String())
+	}
+	if lines := strings.Split(log.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[0], "warm-up") || !strings.Contains(lines[0], "19 ok") || !strings.Contains(lines[1], "39 ok") {
+		t.Errorf("one line a phase is wanted: %q", lines)
+	}
+}

@@ -1,0 +1,122 @@
+// Package openmetrics writes the figures of a load run in the OpenMetrics text
+// format, in its base units, so that a time series database can keep them.
+//
+// It imports the results models and is the only home of the Prometheus
+// libraries.
+package openmetrics
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/atomicfile"
+	"outreach.example/conformance/reports/load"
+)
+
+// prefix begins the name of every metric.
+const prefix = "outreach_load_"
+
+// Encode returns the figures of r, in a stable order.
+func Encode(r load.Results) ([]byte, error) {
+	e := &exposition{byName: map[string]*dto.MetricFamily{}}
+	e.run(r)
+	var b bytes.Buffer
+	for _, family := range e.families {
+		if _, err := expfmt.MetricFamilyToOpenMetrics(&b, family); err != nil {
+			return nil, fmt.Errorf("OpenMetrics: %s: %w", family.GetName(), err)
+		}
+	}
+	if _, err := expfmt.FinalizeOpenMetrics(&b); err != nil {
+		return nil, fmt.Errorf("OpenMetrics: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Write puts the figures at path, whole or not at all. Missing directories are made.
+func Write(path string, r load.Results) error {
+	body, err := Encode(r)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Replace(path, func(temporary string) error { return os.WriteFile(temporary, body, 0o666) }); err != nil {
+		return fmt.Errorf("write OpenMetrics: %w", err)
+	}
+	return nil
+}
+
+// exposition is the metric families while they grow, in the order of their first use.
+type exposition struct {
+	families []*dto.MetricFamily
+	byName   map[string]*dto.MetricFamily
+}
+
+// labels are names and values in turn. No value leaves out its label.
+type labels []string
+
+func (l labels) with(more ...string) labels { return append(slices.Clone(l), more...) }
+
+func (l labels) pairs() []*dto.LabelPair {
+	var pairs []*dto.LabelPair
+	for i := 0; i+1 < len(l); i += 2 {
+		if value := reports.Printable(l[i+1]); value != "" {
+			pairs = append(pairs, &dto.LabelPair{Name: &l[i], Value: &value})
+		}
+	}
+	return pairs
+}
+
+func (e *exposition) add(kind dto.MetricType, name, help string, m *dto.Metric) {
+	name = prefix + name
+	family := e.byName[name]
+	if family == nil {
+		family = &dto.MetricFamily{Name: &name, Help: &help, Type: &kind}
+		e.byName[name] = family
+		e.families = append(e.families, family)
+	}
+	family.Metric = append(family.Metric, m)
+}
+
+// gauge adds a figure as it was at the end of the run.
+func (e *exposition) gauge(name, help string, value float64, l labels) {
+	e.add(dto.MetricType_GAUGE, name, help, &dto.Metric{Label: l.pairs(), Gauge: &dto.Gauge{Value: &value}})
+}
+
+// counter adds a count; its name ends in _total.
+func (e *exposition) counter(name, help string, count int64, l labels) {
+	value := float64(count)
+	e.add(dto.MetricType_COUNTER, name+"_total", help, &dto.Metric{Label: l.pairs(), Counter: &dto.Counter{Value: &value}})
+}
+
+// summary adds a distribution, in seconds; none without answers.
+func (e *exposition) summary(name, help string, d *load.Distribution, l labels) {
+	if d == nil {
+		return
+	}
+	const second = 1000 // milliseconds
+	count, sum := uint64(d.Count), d.MeanMS*float64(d.Count)/second
+	s := &dto.Summary{SampleCount: &count, SampleSum: &sum}
+	for _, q := range d.Quantiles {
+		p, value := q.P, q.ValueMS/second
+		s.Quantile = append(s.Quantile, &dto.Quantile{Quantile: &p, Value: &value})
+	}
+	e.add(dto.MetricType_SUMMARY, name, help, &dto.Metric{Label: l.pairs(), Summary: s})
+}
+
+// names makes names unique: the second one of a kind becomes "name #2".
+type names map[string]int
+
+func (n names) unique(name string) string {
+	name = reports.Printable(name)
+	n[name]++
+	if n[name] == 1 {
+		return name
+	}
+	return n.unique(name + " #" + strconv.Itoa(n[name]))
+}
