@@ -34,7 +34,7 @@ func Cleanup(ctx context.Context, t *target.Target, dir string) (done []string, 
 		return nil, err
 	}
 	defer api.Close()
-	c := &cleaner{ctx: ctx, api: api, target: t}
+	c := &cleaner{ctx: ctx, api: api, target: t, listed: map[string]testList{}}
 	var failed []error
 	for _, p := range pending {
 		switch {
@@ -69,6 +69,7 @@ type cleaner struct {
 	ctx    context.Context
 	api    *client.Client
 	target *target.Target
+	listed map[string]testList // by role: a load run leaves many, and one look finds them all
 }
 
 func (c *cleaner) undo(e journal.Entry) (string, error) {
@@ -121,13 +122,32 @@ func (c *cleaner) role(workspaceID, other string) string {
 	return other
 }
 
-// cleanupPages bounds how far the list of tests is read for a name.
+// cleanupPages bounds how far a list of tests is read.
 const cleanupPages = 5000
 
+// testList is the tests of a workspace by their name.
+type testList struct {
+	ids map[string][]string
+	// refused: the workspace has no paid plan, which keeps its tests from being
+	// listed as it kept them from being created.
+	refused bool
+}
+
 // named returns the ids of the tests of that name, which the run made unique.
-// refused: the workspace has no paid plan, which keeps its tests from being
-// listed as it kept this one from being created.
 func (c *cleaner) named(role, name string) (ids []string, refused bool, err error) {
+	found, known := c.listed[role]
+	if !known {
+		if found, err = c.list(role); err != nil {
+			return nil, false, fmt.Errorf("the test %s cannot be looked for: %w", name, err)
+		}
+		c.listed[role] = found
+	}
+	return found.ids[name], found.refused, nil
+}
+
+// list reads all tests of a workspace.
+func (c *cleaner) list(role string) (testList, error) {
+	found := testList{ids: map[string][]string{}}
 	cursor := ""
 	for range cleanupPages {
 		query := url.Values{"limit": {"100"}}
@@ -136,30 +156,33 @@ func (c *cleaner) named(role, name string) (ids []string, refused bool, err erro
 		}
 		ex, err := c.send(role, spec.ListPlacementTests, "", query, nil)
 		if err != nil {
-			return nil, false, err
+			return testList{}, err
 		}
 		if ex.Status == http.StatusPaymentRequired {
-			return nil, true, nil
+			found.refused = true
+			return found, nil
 		}
 		body, err := schemas.Decode(ex.Body)
 		page, _ := body.(map[string]any)
 		items, isArray := page["items"].([]any)
 		if ex.Status != http.StatusOK || err != nil || !isArray {
-			return nil, false, fmt.Errorf("the list of tests could not be read to find %s: %s", name, c.describe(ex))
+			return testList{}, fmt.Errorf("the list of tests could not be read: %s", c.describe(ex))
 		}
 		for _, item := range items {
 			row, _ := item.(map[string]any)
-			if id, ok := row["id"].(string); ok && row["name"] == name {
-				ids = append(ids, id)
+			id, hasID := row["id"].(string)
+			name, hasName := row["name"].(string)
+			if hasID && hasName {
+				found.ids[name] = append(found.ids[name], id)
 			}
 		}
 		next, _ := page["next_starting_after"].(string)
 		if next == "" || next == cursor || len(items) == 0 {
-			return ids, false, nil
+			return found, nil
 		}
 		cursor = next
 	}
-	return nil, false, fmt.Errorf("the list of tests does not end: %s was not found within %d pages", name, cleanupPages)
+	return testList{}, fmt.Errorf("the list of tests does not end within %d pages", cleanupPages)
 }
 
 // describe is what the target answered, without a key that it may repeat.

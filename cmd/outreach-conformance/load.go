@@ -108,7 +108,7 @@ Exit codes: 0 PASS, 1 FAIL, 2 usage or profile wrong, 3 VOID, 130 interrupted.`,
 	flags.StringArrayVar(&f.thresholds, "threshold", nil, "what must hold, e.g. 'p99<250ms@500/s', 'errors<0.1%', 'sustained>=800/s'; may be repeated")
 	flags.StringVar(&f.baseline, "baseline", "", "load.json of an earlier run that regression thresholds compare with")
 	flags.StringVar(&f.against, "against", "", "address of a second target to compare with, in turns; it is used as the profile says")
-	flags.IntVar(&f.pairs, "pairs", 8, "pairs of blocks of a comparison")
+	flags.IntVar(&f.pairs, "pairs", 12, "pairs of blocks of a comparison")
 	flags.StringVar(&f.consent, "consent", "", "the host's name, repeated, where the target is not on this machine")
 	flags.IntVar(&f.workers, "workers", 0, "most requests in flight (default 2048)")
 	flags.Float64Var(&f.share, "inspect", 1, "share of the answers that are held against the specification, above 0 to 1")
