@@ -124,9 +124,12 @@ func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]
 		return o, nil
 	}
 	for i, s := range parts[0].Scenarios {
-		shares := make([]scenario.Outcome, len(parts))
+		shares := make([]scenario.Share, len(parts))
 		for k, p := range parts {
-			shares[k] = p.Outcomes[i]
+			shares[k].Outcome = p.Outcomes[i]
+			if c := p.Results.Calibration; c != nil {
+				shares[k].Ceiling = c.CeilingPerSecond
+			}
 		}
 		joined := scenario.Join(s, shares, thresholds, baselines)
 		o.Parts = append(o.Parts, joined)

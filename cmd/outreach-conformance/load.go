@@ -214,6 +214,10 @@ func (f loadFlags) config(scenarios []scenario.Scenario) (loadtest.Config, error
 	return config, errors.Join(wrong...)
 }
 
+// leastAhead is the least time before the start of a shard: for the calibration,
+// and for a target that is slow to answer.
+const leastAhead = 5 * time.Second
+
 // contradictions are flags that cannot be meant together.
 func (f loadFlags) contradictions(config loadtest.Config) error {
 	var wrong []error
@@ -226,6 +230,11 @@ func (f loadFlags) contradictions(config loadtest.Config) error {
 		}
 		if f.startAt == "" {
 			wrong = append(wrong, errors.New("--shard needs --start-at: all shards count from the same instant, at least 2s ahead"))
+		}
+		if strings.HasPrefix(f.startAt, "+") {
+			wrong = append(wrong, fmt.Errorf("--start-at %s: each shard would count from its own start: give all of them the same instant", f.startAt))
+		} else if ahead := time.Until(config.Start); f.startAt != "" && ahead < leastAhead {
+			wrong = append(wrong, fmt.Errorf("--start-at %s is %s ahead: the generator is calibrated before, so give at least %s", f.startAt, ahead.Round(time.Second), leastAhead))
 		}
 		if f.seed == 0 {
 			wrong = append(wrong, errors.New("--shard needs --seed: all shards must draw the same"))

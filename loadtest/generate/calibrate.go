@@ -119,18 +119,33 @@ func (c *Calibration) takeLag(ctx context.Context, base string, p Phase) error {
 
 // Limits reports whether the generator, not the target, shaped the figures of
 // the recording, and why: it was asked for a rate near its own ceiling, or it
-// sent late by more than measure's LagLimit.
+// sent late.
 func (c Calibration) Limits(r measure.Recording) (bool, string) {
-	if asked := peak(r); c.Ceiling > 0 && asked > near*c.Ceiling {
-		return true, fmt.Sprintf("asked for %.0f requests/s, and this generator gets through %.0f/s with a null server (answers of %d bytes): stay below %.0f/s, or share the plan among more generators",
-			asked, c.Ceiling, c.Bytes, near*c.Ceiling)
+	if near, why := c.Near(r); near {
+		return true, why
 	}
+	return Late(r)
+}
+
+// Near reports whether the recording's rate is near the generator's ceiling.
+func (c Calibration) Near(r measure.Recording) (bool, string) {
+	asked := peak(r)
+	if c.Ceiling <= 0 || asked <= near*c.Ceiling {
+		return false, ""
+	}
+	return true, fmt.Sprintf("asked for %.0f requests/s, and this generator gets through %.0f/s with a null server (answers of %d bytes): stay below %.0f/s, or share the plan among more generators",
+		asked, c.Ceiling, c.Bytes, near*c.Ceiling)
+}
+
+// Late reports whether the requests went out later than measure's LagLimit
+// allows: the 99th percentile of the send lag is above it.
+func Late(r measure.Recording) (bool, string) {
 	lag, limit := r.Lag.Quantile(0.99).Value, r.LagLimit()
-	if r.Sent > 0 && lag > limit {
-		return true, fmt.Sprintf("1 %% of the requests went out more than %s late, and %s would do (1ms, or 5 %% of the median answer): allow more requests in flight, lower the rate, or take a machine that is less busy",
-			round(lag), round(limit))
+	if r.Sent == 0 || lag <= limit {
+		return false, ""
 	}
-	return false, ""
+	return true, fmt.Sprintf("1 %% of the requests went out more than %s late, and %s would do (1ms, or 5 %% of the median answer): allow more requests in flight, lower the rate, or take a machine that is less busy",
+		round(lag), round(limit))
 }
 
 // peak is the highest rate that was asked for in one of the recording's seconds.

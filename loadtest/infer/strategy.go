@@ -59,7 +59,7 @@ var errForeign = errors.New("contradicted")
 // run probes until one family is left and its parameters are known well, or
 // until nothing more can be learnt.
 func (s *search) run() error {
-	for _, step := range []func() error{s.calibrate, s.untilRefused, s.untilOpen, s.saturate, s.fit} {
+	for _, step := range []func() error{s.calibrate, s.untilRefused, s.untilOpen, s.firstLook, s.fit} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -142,6 +142,32 @@ func (s *search) untilOpen() error {
 	}
 }
 
+// firstLook splits what passes at once now. Where half the burst does not pass,
+// the limiter opens bit by bit, and is kept at its limit instead.
+func (s *search) firstLook() error {
+	s.next("first look")
+	half := max(1, s.burst/2)
+	seen, err := s.send(Main, half)
+	if err != nil {
+		return err
+	}
+	if count(seen, family.Refused) > 0 {
+		return s.saturate()
+	}
+	if err := s.sleep(times(s.recovery, 0.6)); err != nil {
+		return err
+	}
+	if err := s.drain(); err != nil {
+		return err
+	}
+	began := s.lastReceived()
+	first := len(s.seen)
+	return s.follow(func() bool {
+		s.scale = max(s.scale, s.now()-began)
+		return 2*count(s.seen[first:], family.Accepted) >= s.burst
+	})
+}
+
 // saturate keeps the limiter at its limit for a little over one window.
 func (s *search) saturate() error {
 	s.next("saturate")
@@ -194,8 +220,10 @@ func (s *search) round() error {
 	switch {
 	case len(s.fits) == 1 && s.rounds%4 != 0:
 		return s.edge(0)
-	case len(kinds) == 2 && kinds[family.Aligned] && kinds[family.First] && len(limits) == 1:
-		return s.edge(0.2 + 0.6*r()) // off the phase of the former windows
+	case len(s.fits) == 1:
+		return s.edge(1 + r())
+	case len(kinds) == 2 && kinds[family.Aligned] && kinds[family.First]:
+		return s.offPhase()
 	case len(kinds) > 1 && s.rounds == 1:
 		return s.split(0.5, 1.1, 0.6, 0.8)
 	case len(kinds) == 1 && len(limits) > 1 && s.rounds%2 == 1:
@@ -205,6 +233,18 @@ func (s *search) round() error {
 	default:
 		return s.split(0.25+0.5*r(), 0.3+r(), 0.2+0.7*r(), 0.6)
 	}
+}
+
+// offPhase lets a window open half a window after a boundary of windows that
+// follow the clock: the two kinds then open again half a window apart.
+func (s *search) offPhase() error {
+	i := slices.IndexFunc(s.fits, func(f family.Fit) bool { return f.Kind == family.Aligned })
+	f := s.fits[i]
+	if f.High == family.Unbounded {
+		return s.edge(1.1 + 0.6*s.random.Float64())
+	}
+	wait := f.Forecast(s.log(), s.now(), 0.5).Opens - s.now() + (f.Low+f.High)/4
+	return s.edge(wait.Seconds() / s.scale.Seconds())
 }
 
 // fill lets the limiter recover fully, from a debt too, and counts what passes.

@@ -1,39 +1,28 @@
 package infer
 
 import (
-	"context"
-	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 )
 
-func TestTry(t *testing.T) {
-	ms := time.Millisecond
-	for _, c := range []gridCase{{gridKinds[2], 10, time.Second, ms, 37}, {gridKinds[2], 37, time.Second, ms, 61}, {gridKinds[5], 10, time.Second, ms, 61}, {gridKinds[5], 37, time.Second, ms, 61}, {gridKinds[7], 37, time.Second, ms, 61}, {gridKinds[3], 37, time.Second, 5 * ms, 62}} {
-		w := newWorld(c.seed, c.config(t), c.trip)
-		o, _ := Options{MaxTime: 400 * c.window, Seed: c.seed}.withDefaults()
-		s := newSearch(context.Background(), w.wire(), o)
-		var last string
-		lastN := 0
-		lastT := time.Duration(0)
-		s.options.Log = func(st string) {
-			fmt.Printf("   %s: n %d t %.2fW scale %s | fits %d", last, len(s.seen)-lastN, (s.now()-lastT).Seconds()/c.window.Seconds(), s.scale, len(s.fits))
-			lastN = len(s.seen)
-			lastT = s.now()
-			last = st
-			for i, f := range s.fits {
-				if i < 4 {
-					lo, hi := f.Window()
-					if hi > 1<<60 {
-						hi = -1
-					}
-					fmt.Printf(" [%s %v %d %.4f..%.4f]", f.Kind, f.Counting, f.Limit, lo.Seconds(), hi.Seconds())
-				}
-			}
-			fmt.Println()
+func TestMonte(t *testing.T) {
+	r := rand.New(rand.NewPCG(99, 5))
+	var cases []gridCase
+	for i := range 400 {
+		w := time.Duration(200+r.IntN(30000)) * time.Millisecond
+		if r.IntN(2) == 0 {
+			w = []time.Duration{time.Second, 10 * time.Second, time.Minute, 500 * time.Millisecond}[r.IntN(4)]
 		}
-		err := s.run()
-		s.options.Log("end")
-		fmt.Println(c, err, len(s.seen), s.now())
+		cases = append(cases, gridCase{gridKinds[r.IntN(8)], 1 + r.IntN(150), w, time.Duration(200+r.IntN(4800)) * time.Microsecond, uint64(i)})
 	}
+	scores := runGrid(t, cases, nil)
+	in := 0
+	for _, s := range scores {
+		if s.right && s.requests <= 25 && s.windows <= 10 {
+			in++
+		}
+	}
+	t.Log("within both budgets", in)
+	goals{0.9, 0.95, 0.9, 0.9, 0.9, 0.01}.check(t, scores)
 }

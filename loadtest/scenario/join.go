@@ -1,9 +1,10 @@
 package scenario
 
 import (
-	"strconv"
+	"fmt"
 
 	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports/load"
@@ -14,9 +15,15 @@ import (
 // whose phases follow one plan that is known before.
 func (s Scenario) Shardable() bool { return s.Kind == Steady || s.Kind == Spike || s.Kind == Soak }
 
-// Join makes one outcome of those of the shards of a scenario, in the order of
-// their numbers, and judges it. Shards that do not fit together make it VOID.
-func Join(s Scenario, shares []Outcome, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline) Outcome {
+// Share is what one shard of a scenario leaves, and what its generator can do.
+type Share struct {
+	Outcome
+	Ceiling float64 // requests per second, from its calibration
+}
+
+// Join makes one outcome of the shares of a scenario, in the order of their
+// shards, and judges it. Shares that do not fit together make it VOID.
+func Join(s Scenario, shares []Share, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline) Outcome {
 	r := &runner{env: &Env{Thresholds: thresholds, Baselines: baselines}, scenario: s,
 		figures: map[threshold.Metric]threshold.Figure{}, traffic: load.Traffic{Statuses: map[string]int64{}}}
 	phases := len(shares[0].Recordings)
@@ -48,19 +55,23 @@ func Join(s Scenario, shares []Outcome, thresholds []threshold.Threshold, baseli
 }
 
 // joinPhase merges the recordings of one phase.
-func (r *runner) joinPhase(p int, shares []Outcome) {
+func (r *runner) joinPhase(p int, shares []Share) {
 	var parts []measure.Recording
 	limited := ""
 	for i, share := range shares {
 		parts = append(parts, share.Recordings[p])
-		if p < len(share.Phases) && share.Phases[p].GeneratorLimited {
-			limited = "shard " + strconv.Itoa(i+1) + " was generator-limited"
+		if near, why := (generate.Calibration{Ceiling: share.Ceiling}).Near(share.Recordings[p]); near {
+			limited = fmt.Sprintf("shard %d: %s", i+1, why)
 		}
 	}
 	rec, err := measure.Merge(parts...)
 	if err != nil {
 		r.void("%s", err)
 		return
+	}
+	// Lag counts by the whole: the few late requests of one shard are few of all.
+	if late, why := generate.Late(rec); late && limited == "" {
+		limited = why
 	}
 	r.keep(counted{recording: rec, limited: limited})
 	switch r.scenario.Kind {
@@ -71,7 +82,7 @@ func (r *runner) joinPhase(p int, shares []Outcome) {
 	}
 }
 
-func memoryOf(share Outcome) []load.MemoryPoint {
+func memoryOf(share Share) []load.MemoryPoint {
 	if len(share.Memory) == 0 {
 		return nil
 	}
@@ -79,7 +90,7 @@ func memoryOf(share Outcome) []load.MemoryPoint {
 }
 
 // joinFindings adds up what the shards saw of the requirements.
-func (r *runner) joinFindings(shares []Outcome) {
+func (r *runner) joinFindings(shares []Share) {
 	r.ledger = judge.NewLedger(spec.Pairs())
 	for _, share := range shares {
 		for _, c := range share.Checks {
