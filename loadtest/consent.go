@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strings"
 )
 
 // ErrConsent: the target is not on this machine, and nobody has said that it may
@@ -12,9 +14,9 @@ import (
 var ErrConsent = errors.New("load needs consent")
 
 // Consented reports whether the target at the address may be loaded: it is on
-// this machine, or consent repeats its host's name. A name other than localhost
-// may lead anywhere, so it needs consent whatever it resolves to.
-func Consented(base, consent string) error {
+// this machine, or a consent repeats its host's name. A name other than
+// localhost may lead anywhere, so it needs consent whatever it resolves to.
+func Consented(base string, consents ...string) error {
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" {
 		return fmt.Errorf("loadtest: the address of the target has no host; write it like https://host/prefix")
@@ -23,10 +25,10 @@ func Consented(base, consent string) error {
 	switch {
 	case loopback(host):
 		return nil
-	case consent == "":
+	case len(consents) == 0:
 		return fmt.Errorf("%w: %s is not this machine, and load may hurt whoever uses it: repeat its name if you may load it: --consent %s", ErrConsent, host, host)
-	case consent != host:
-		return fmt.Errorf("%w: --consent names %q, the target is %q", ErrConsent, consent, host)
+	case !slices.Contains(consents, host):
+		return fmt.Errorf("%w: --consent names %q, the target is %q", ErrConsent, strings.Join(consents, ", "), host)
 	}
 	return nil
 }

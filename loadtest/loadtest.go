@@ -38,8 +38,8 @@ type Config struct {
 	// threshold names; the empty name is for those that name none.
 	Baselines map[string]*threshold.Baseline
 
-	// Consent repeats the host's name where the target is not on this machine.
-	Consent string
+	// Consent repeats the hosts' names where a target is not on this machine.
+	Consent []string
 
 	Seed      uint64
 	Version   string // of the harness, for the results

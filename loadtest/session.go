@@ -29,7 +29,7 @@ type session struct {
 }
 
 func begin(ctx context.Context, config Config) (*session, error) {
-	if err := Consented(config.Target.BaseURL, config.Consent); err != nil {
+	if err := Consented(config.Target.BaseURL, config.Consent...); err != nil {
 		return nil, err
 	}
 	s := &session{config: config, id: uuid.NewString(), started: time.Now()}

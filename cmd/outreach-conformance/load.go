@@ -49,7 +49,7 @@ type loadFlags struct {
 	baseline   string
 	against    string
 	pairs      int
-	consent    string
+	consent    []string
 
 	shard     string
 	startAt   string
@@ -109,7 +109,7 @@ Exit codes: 0 PASS, 1 FAIL, 2 usage or profile wrong, 3 VOID, 130 interrupted.`,
 	flags.StringVar(&f.baseline, "baseline", "", "load.json of an earlier run that regression thresholds compare with")
 	flags.StringVar(&f.against, "against", "", "address of a second target to compare with, in turns; it is used as the profile says")
 	flags.IntVar(&f.pairs, "pairs", 12, "pairs of blocks of a comparison")
-	flags.StringVar(&f.consent, "consent", "", "the host's name, repeated, where the target is not on this machine")
+	flags.StringSliceVar(&f.consent, "consent", nil, "the host's name, repeated, where the target is not on this machine")
 	flags.IntVar(&f.workers, "workers", 0, "most requests in flight (default 2048)")
 	flags.Float64Var(&f.share, "inspect", 1, "share of the answers that are held against the specification, above 0 to 1")
 	flags.StringVar(&f.shard, "shard", "", "send only this part of every phase, e.g. 3/8; the parts of a run are joined by `load merge`")
@@ -142,6 +142,9 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := errors.Join(os.MkdirAll(f.output, 0o755), forgetLoad(f.output)); err != nil {
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
+	if err := f.consented(); err != nil {
+		return exitError{exitUsage, err}
+	}
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
 		return err
@@ -167,6 +170,31 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	err = errors.Join(err, raw.close(), f.putBack(ctx, t))
 	return f.reportLoad(outcome, scenarios, stdout, err)
+}
+
+// consented makes sure, before anything is sent, that whoever runs the targets
+// agrees to load. What the flags themselves start runs on this machine.
+func (f loadFlags) consented() error {
+	if f.against != "" {
+		if err := loadtest.Consented(f.against, f.consent...); err != nil {
+			return err
+		}
+	}
+	if f.isEmbedded() {
+		return nil
+	}
+	profile, err := f.profile()
+	if err != nil {
+		return err
+	}
+	address := profile.BaseURL
+	if f.target != embeddedTarget {
+		address = f.target
+	}
+	if profile.Container != nil || address == "" {
+		return nil // an address that is missing is for the target to complain of
+	}
+	return loadtest.Consented(address, f.consent...)
 }
 
 // send runs the scenarios, or the comparison with a second target.
@@ -271,7 +299,7 @@ func (f loadFlags) fitTo(config *loadtest.Config, t *target.Target) error {
 	}
 	var err error
 	config.Baselines, err = loadtest.ReadBaselines(f.baseline, config.Thresholds)
-	return errors.Join(err, loadtest.Consented(t.BaseURL, f.consent))
+	return err
 }
 
 // putBack undoes on the target what scenarios changed.

@@ -145,11 +145,18 @@ func (s *search) anySlow() bool {
 func (s *search) slowLayer(end error) Layer {
 	fast := s.fits[0]
 	_, window := fast.Window()
-	fits := slices.DeleteFunc(family.Fits(s.logOf(func(r record) bool { return !r.slow })), func(f family.Fit) bool {
+	log := s.logOf(func(r record) bool { return !r.slow })
+	fits := slices.DeleteFunc(family.Fits(log), func(f family.Fit) bool {
 		_, high := f.Window()
 		apart := f.Counting != fast.Counting && f.Kind != family.Aligned && f.Kind != family.First && fast.Kind != family.Aligned && fast.Kind != family.First
 		return apart || f.Limit <= fast.Limit || high <= 2*window
 	})
+	// With fewer of them, each is looked at more closely.
+	for before := 0; before != len(fits); {
+		before = len(fits)
+		fits = family.Narrow(log, fits)
+	}
+	fmt.Println(fits)
 	if len(fits) == 0 {
 		return unexplained(s, errForeign)
 	}

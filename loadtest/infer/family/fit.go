@@ -70,17 +70,11 @@ func Fits(l *Log) []Fit {
 	return Narrow(l, start)
 }
 
-// few fits are each worth the whole work.
-const few = 6
-
 // Narrow returns what a log leaves of fits that a beginning of it left.
 func Narrow(l *Log, fits []Fit) []Fit {
 	var left []Fit
-	work := mostBoxes
 	for _, f := range fits {
-		if len(fits) <= few {
-			work = mostBoxes
-		}
+		work := max(leastBoxes, mostBoxes/len(fits))
 		if f, ok := l.narrow(f, &work); ok {
 			left = append(left, f)
 		}

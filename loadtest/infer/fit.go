@@ -1,0 +1,87 @@
+package infer
+
+import (
+	"outreach.example/conformance/loadtest/infer/family"
+	"slices"
+	"time"
+)
+
+// fit looks at the whole log.
+func (s *search) fit() error {
+	log := s.log()
+	if s.fitted {
+		s.fits = family.Narrow(log, s.fits)
+	} else {
+		s.fits, s.fitted = family.Fits(log), true
+	}
+	if len(s.fits) == 0 {
+		return errForeign
+	}
+	s.fits = slices.DeleteFunc(s.fits, func(f family.Fit) bool {
+		_, high := f.Window()
+		return high < leastTrips*s.trip
+	})
+	if len(s.fits) == 0 {
+		return errTooFast
+	}
+	s.rescale()
+	return nil
+}
+
+// rescale takes the window of the fits, once they agree roughly.
+func (s *search) rescale() {
+	least, most := family.Unbounded, time.Duration(0)
+	for _, f := range s.fits {
+		low, high := f.Window()
+		least, most = min(least, low), max(most, high)
+	}
+	switch {
+	case most == family.Unbounded:
+		s.scale += s.scale / 2 // what was seen lies within one window
+	case most < 3*least:
+		s.scale = least + (most-least)/2
+	}
+}
+
+// settled tells whether more probing is of no use.
+func (s *search) settled() bool {
+	kind, limit := s.fits[0].Kind, s.fits[0].Limit
+	for _, f := range s.fits {
+		if f.Kind != kind || f.Limit != limit {
+			return false
+		}
+		low, high := f.Window()
+		// The middle of an interval of 2 % is within 1 % of the truth.
+		if high == family.Unbounded || high-low > max(high/50, 3*s.trip) {
+			return false
+		}
+	}
+	return kind == family.Aligned || kind == family.First || len(s.fits) == 1
+}
+
+// log is what was seen, for the fast layer.
+func (s *search) log() *family.Log {
+	return s.logOf(func(r record) bool { return r.slow })
+}
+
+// logOf leaves some refusals to another layer. The requests of other subjects
+// may have counted too, until it is known.
+func (s *search) logOf(excused func(record) bool) *family.Log {
+	shared := map[Subject]string{}
+	for other, t := range s.tally {
+		shared[other] = s.shared(other, t).Value
+	}
+	all := make([]family.Observation, 0, len(s.seen))
+	for _, r := range s.seen {
+		o := family.Observation{Sent: int64(r.sent), Received: int64(r.received), Verdict: r.verdict, Excused: excused(r)}
+		switch {
+		case r.subject == Main || shared[r.subject] == Shared:
+		case shared[r.subject] == Separate:
+			continue
+		default:
+			o.Verdict = family.Unknown
+		}
+		all = append(all, o)
+	}
+	return family.NewLog(all)
+}

@@ -1,0 +1,123 @@
+package infer
+
+import (
+	"outreach.example/conformance/loadtest/infer/family"
+	"time"
+)
+
+// drain sends until a request is refused.
+func (s *search) drain() error {
+	s.polls = nil
+	for size := s.room(); ; size = min(2*size, s.options.MaxParallel) {
+		seen, err := s.send(Main, size)
+		if err != nil {
+			return err
+		}
+		if count(seen, family.Refused) > 0 {
+			return nil
+		}
+	}
+}
+
+// follow asks single requests, and drains whenever one passes, until done.
+func (s *search) follow(done func() bool) error {
+	for !done() {
+		if err := s.sleepUntil(s.nextPoll()); err != nil {
+			return err
+		}
+		seen, err := s.send(Main, 1)
+		if err != nil {
+			return err
+		}
+		if seen[0].verdict == family.Accepted {
+			if err := s.drain(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// nextPoll is when a single request tells the most: evenly over the time in
+// which the limiter is expected to open, as of the last drain.
+func (s *search) nextPoll() time.Duration {
+	now := s.now()
+	if s.polls == nil {
+		s.polls = s.plan(now)
+	}
+	for len(s.polls) > 0 {
+		next := s.polls[0]
+		s.polls = s.polls[1:]
+		if next > now {
+			return next
+		}
+	}
+	return now + max(s.recovery/4, s.scale/25, s.trip/2)
+}
+
+// pollsEach is how many requests are spent on one opening.
+const pollsEach = 6
+
+func (s *search) plan(now time.Duration) []time.Duration {
+	low, high, ok := s.opening()
+	if !ok {
+		return []time.Duration{}
+	}
+	low = max(low, now+s.scale/25)
+	step := max((high-low)/pollsEach, s.trip/2, s.scale/1000)
+	plan := []time.Duration{low}
+	for t := low + step; t < high+step; t += step {
+		plan = append(plan, t)
+	}
+	return plan
+}
+
+// opening is when the limiter is expected to open again, with all fits that
+// are left asked.
+func (s *search) opening() (low, high time.Duration, ok bool) {
+	forecasts := s.forecasts()
+	for i, f := range forecasts {
+		if i == 0 {
+			low, high = f.Opens, f.Opens
+		}
+		low, high = min(low, f.Opens), max(high, f.Opens)
+	}
+	return low, high, len(forecasts) > 0
+}
+
+// room is how many requests to send at once so that one is refused.
+func (s *search) room() int {
+	room := 0
+	for _, f := range s.forecasts() {
+		room = max(room, f.Room)
+	}
+	if room == 0 {
+		return 2
+	}
+	return min(room+1, s.options.MaxParallel)
+}
+
+// forecasts asks some of the fits, each at both ends of its window.
+func (s *search) forecasts() []family.Forecast {
+	if len(s.fits) == 0 {
+		return nil
+	}
+	log, now := s.log(), s.now()
+	var out []family.Forecast
+	for i := 0; i < len(s.fits); i += 1 + len(s.fits)/8 {
+		f := s.fits[i]
+		if f.High == family.Unbounded {
+			continue
+		}
+		for _, at := range []float64{0, 1} {
+			out = append(out, f.Forecast(log, now, at))
+		}
+	}
+	return out
+}
+
+func (s *search) lastReceived() time.Duration { return s.seen[len(s.seen)-1].received }
+
+func times(d time.Duration, factor float64) time.Duration {
+	return time.Duration(float64(d) * factor)
+}
