@@ -33,6 +33,8 @@ func TestNewRejectsAddressesThatCannotBeMeant(t *testing.T) {
 		{"http://host#part", "must not carry a fragment"},
 		{"http://ho st", "base address"},
 		{"http://user:hunter22@ho st", "base address"},
+		{"user:hunter22@host", "…@host"},
+		{"http:user:hunter22@host", "…@host"},
 	} {
 		t.Run(tc.address, func(t *testing.T) {
 			g := NewWithT(t)

@@ -153,12 +153,21 @@ func parseBase(address string) (*url.URL, error) {
 		wrong = "must not carry a fragment"
 	}
 	if wrong != "" {
-		shown := url.URL{Scheme: base.Scheme, Opaque: base.Opaque, Host: base.Host, Path: base.Path} // no password, no query
-		return nil, fmt.Errorf("client: base address %q %s; write it like https://host/prefix", shown.String(), wrong)
+		return nil, fmt.Errorf("client: base address %q %s; write it like https://host/prefix", shown(base), wrong)
 	}
 	prefix := strings.TrimRight(base.EscapedPath(), "/")
 	base.Path, base.RawPath = strings.TrimRight(base.Path, "/"), prefix
 	return base, nil
+}
+
+// shown is the address without password and query. Where it has no host, a user
+// and password in front of an @ have not been recognised as such.
+func shown(u *url.URL) string {
+	text := (&url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: u.Host, Path: u.Path}).String()
+	if at := strings.LastIndexByte(text, '@'); at >= 0 && u.Host == "" {
+		return "…" + text[at:]
+	}
+	return text
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

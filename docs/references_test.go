@@ -22,8 +22,9 @@ var (
 	makeTarget   = regexp.MustCompile("(?m)(?:`|^)make ([a-z-]+)")
 	idPattern    = regexp.MustCompile("(?:--requirement|explain) '?([A-Z][A-Z0-9_*.-]+)|`([A-Z][A-Z0-9_]*(?:-[A-Z0-9_.]+)+)`")
 
-	// dockerCall is a command line up to where the image's own arguments begin.
-	dockerCall     = regexp.MustCompile(`(?m)^docker .*?(?: outreach-conformance\b|$)`)
+	// dockerCall is a command line of another program; one of docker's up to where
+	// the image's own arguments begin.
+	dockerCall     = regexp.MustCompile(`(?m)^(?:docker|kubectl|loadtest/swarm/fan-out) .*?(?: outreach-conformance\b|$)`)
 	flagDefinition = regexp.MustCompile(`flags\.[A-Za-z0-9]+\(&[\w.]+, "([a-z-]+)"`)
 	makeRule       = regexp.MustCompile(`(?m)^([a-z-]+):`)
 )

@@ -4,9 +4,11 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -55,7 +57,10 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err != nil {
 		return reports.Results{}, err
 	}
-	api, err := newClient(config)
+	running, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	quiet := &silence{giveUp: giveUp, timeout: timeout(config.Target.Profile)}
+	api, err := newClient(config, quiet.hear)
 	if err != nil {
 		return reports.Results{}, err
 	}
@@ -65,6 +70,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	env := &suites.Env{Client: api, Profile: config.Target.Profile, Rules: rules, Ledger: ledger, Seed: config.Seed,
 		Budget: config.Target.Profile.Budget}
 	if config.JournalDir != "" {
+		env.LeftBehind = leftBehind(config.JournalDir)
 		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
 			return reports.Results{}, err
 		}
@@ -72,7 +78,10 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 
 	started := time.Now()
 	specs := suites.Judging(ledger.Selected, config.Selection.Everything())
-	ran := suites.Run(ctx, env, specs, config.Progress)
+	ran := suites.Run(running, env, specs, config.Progress)
+	if err := quiet.why(); err != nil {
+		ledger.Troubled("target", err.Error())
+	}
 	if env.Journal != nil {
 		if err := env.Journal.Finish(); err != nil {
 			ledger.Troubled("journal", err.Error())
@@ -94,7 +103,25 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		Traffic:      traffic(api.Traffic()),
 	}
 	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
+	if err := quiet.why(); err != nil && results.Verdict == reports.CouldNotTell {
+		results.Reasons = slices.Insert(results.Reasons, 0, err.Error())
+	}
 	return results, nil
+}
+
+// leftBehind are the names of the tests that killed runs have left, as their
+// journals in the directory tell. One that cannot be read tells nothing; Cleanup
+// is the place to say so.
+func leftBehind(dir string) (names []string) {
+	pending, _ := journal.Find(dir)
+	for _, p := range pending {
+		for _, e := range p.Entries {
+			if !p.Alive && e.Do == journal.Create {
+				names = append(names, e.Name)
+			}
+		}
+	}
+	return names
 }
 
 // waivers are the failures that the profile expects.
@@ -107,7 +134,12 @@ func waivers(p *fixtures.Profile) []judge.Waiver {
 	return all
 }
 
-func newClient(config Config) (*client.Client, error) {
+// timeout is how long one request may take.
+func timeout(p *fixtures.Profile) time.Duration { return cmp.Or(p.Pace.Timeout, client.DefaultTimeout) }
+
+// newClient returns a client of the target. Each of the hooks is called after
+// every exchange, from many goroutines.
+func newClient(config Config, hooks ...func(client.Exchange)) (*client.Client, error) {
 	profile := config.Target.Profile
 	var keys []client.Key
 	for _, k := range profile.Keys {
@@ -127,7 +159,10 @@ func newClient(config Config) (*client.Client, error) {
 		Seed:              config.Seed,
 		TLSConfig:         tls,
 		Transport:         config.Transport,
-		Observe: func(client.Exchange) {
+		Observe: func(ex client.Exchange) {
+			for _, hook := range hooks {
+				hook(ex)
+			}
 			if n := requests.Add(1); config.Observe != nil {
 				config.Observe(int(n))
 			}

@@ -1,8 +1,6 @@
 package harness
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -12,18 +10,6 @@ import (
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
-
-// saying answers every request with 200 and the body, whatever was asked for.
-func saying(contentType, body string) roundTripper {
-	return func(r *http.Request) (*http.Response, error) {
-		w := httptest.NewRecorder()
-		w.Header().Set("Content-Type", contentType)
-		_, _ = w.WriteString(body)
-		answer := w.Result()
-		answer.Request = r
-		return answer, nil
-	}
-}
 
 // A server that answers 200 to all and shows no page has kept no rule of pages.
 func TestNoPageIsNoPass(t *testing.T) {

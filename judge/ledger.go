@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -16,6 +18,7 @@ const keptViolations = 5
 type Ledger struct {
 	mu       sync.Mutex
 	entries  map[spec.Pair]*entry
+	answered map[string]map[int]bool // operation → statuses of the answers to valid requests
 	observed map[sight]int
 	troubles []reports.Trouble
 	total    int // violations
@@ -23,6 +26,7 @@ type Ledger struct {
 
 type entry struct {
 	assessments int
+	refusals    map[int]int // status → how many refusals speak for the pair
 	missing     []string
 	violations  []reports.Violation
 	count       int
@@ -35,7 +39,7 @@ type sight struct{ silence, operation, value string }
 // the catalogue is let go; evidence on a pair that the catalogue does not know
 // is a mistake in the harness and panics.
 func NewLedger(selected []spec.Pair) *Ledger {
-	l := &Ledger{entries: make(map[spec.Pair]*entry, len(selected)), observed: map[sight]int{}}
+	l := &Ledger{entries: make(map[spec.Pair]*entry, len(selected)), observed: map[sight]int{}, answered: map[string]map[int]bool{}}
 	for _, p := range selected {
 		mustKnow(p)
 		l.entries[p] = &entry{}
@@ -69,6 +73,51 @@ func (l *Ledger) Assessed(p spec.Pair, n int) {
 	if e := l.at(p); e != nil {
 		e.assessments += n
 	}
+}
+
+// Answered records the status of an answer to a valid request of the operation.
+func (l *Ledger) Answered(operation string, status int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.answered[operation] == nil {
+		l.answered[operation] = map[int]bool{}
+	}
+	l.answered[operation][status] = true
+}
+
+// Refused records that the pair was put to the test by a refusal of that status,
+// as the requirement has it. It counts unless valid requests of the operation
+// (of all, if it was sent none) were answered with nothing else: who refuses all
+// refuses nothing for a reason.
+func (l *Ledger) Refused(p spec.Pair, status int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.at(p); e != nil {
+		if e.refusals == nil {
+			e.refusals = map[int]int{}
+		}
+		e.refusals[status]++
+	}
+}
+
+// telling counts the refusals that show something, and says of the others what
+// was missing. The caller holds mu.
+func (l *Ledger) telling(p spec.Pair, e *entry) (n int, missing []string) {
+	valid := l.answered[p.Operation]
+	if len(valid) == 0 {
+		valid = map[int]bool{}
+		for _, statuses := range l.answered {
+			maps.Copy(valid, statuses)
+		}
+	}
+	for _, status := range slices.Sorted(maps.Keys(e.refusals)) {
+		if valid[status] && len(valid) == 1 {
+			missing = append(missing, fmt.Sprintf("a valid request of %s that is not answered %d as well", p.Operation, status))
+			continue
+		}
+		n += e.refusals[status]
+	}
+	return n, missing
 }
 
 // Violated records a sighting of the broken requirement.
@@ -152,14 +201,16 @@ func (l *Ledger) Checks() []reports.Check {
 			continue
 		}
 		r, _ := spec.FindRequirement(p.Requirement)
+		refusals, missing := l.telling(p, e)
+		assessments := e.assessments + refusals
 		check := reports.Check{
 			Requirement: p.Requirement, Operation: p.Operation,
 			Group: string(r.Group), Level: string(r.Level),
-			Outcome: e.outcome(), Assessments: e.assessments,
+			Outcome: e.outcome(assessments), Assessments: assessments,
 			Violations: slices.Clone(e.violations), ViolationCount: e.count,
 		}
 		if check.Outcome == reports.NotAssessed {
-			check.Missing = slices.Clone(e.missing)
+			check.Missing = slices.Concat(e.missing, missing)
 			if len(check.Missing) == 0 {
 				check.Missing = []string{"no answer put it to the test"}
 			}
@@ -171,13 +222,13 @@ func (l *Ledger) Checks() []reports.Check {
 
 // outcome: a violation was seen whatever else went wrong; trouble is never a
 // pass; nor is a pair that nothing put to the test.
-func (e *entry) outcome() reports.Outcome {
+func (e *entry) outcome(assessments int) reports.Outcome {
 	switch {
 	case e.count > 0:
 		return reports.Fail
 	case e.troubled:
 		return reports.Error
-	case e.assessments == 0:
+	case assessments == 0:
 		return reports.NotAssessed
 	default:
 		return reports.Pass

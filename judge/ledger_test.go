@@ -215,3 +215,48 @@ func TestLedgerIsSafeForConcurrentUse(t *testing.T) {
 	g.Expect(l.Violations()).To(Equal(writing * times))
 	g.Expect(l.Observations()[0].Count).To(Equal(writing * times))
 }
+
+// A refusal tells something only beside a valid request that is not refused alike.
+func TestRefusals(t *testing.T) {
+	pair := spec.Pair{Requirement: "NOT-FOUND", Operation: spec.GetPlacementTest}
+	type valid struct {
+		operation string
+		status    int
+	}
+	for _, tc := range []struct {
+		name    string
+		refused []int
+		valid   []valid
+		passes  bool
+	}{
+		{"nothing valid was sent", []int{404}, nil, true},
+		{"valid requests are served", []int{404}, []valid{{pair.Operation, 200}}, true},
+		{"valid requests fail otherwise", []int{404}, []valid{{pair.Operation, 500}}, true},
+		{"some valid requests are refused alike", []int{404}, []valid{{pair.Operation, 404}, {pair.Operation, 200}}, true},
+		{"all valid requests are refused alike", []int{404, 404}, []valid{{pair.Operation, 404}}, false},
+		{"what is served is another operation", []int{404}, []valid{{pair.Operation, 404}, {spec.ListLeadLists, 200}}, false},
+		{"another operation alone is known, and served", []int{404}, []valid{{spec.ListLeadLists, 200}}, true},
+		{"another operation alone is known, and refused alike", []int{404}, []valid{{spec.ListLeadLists, 404}}, false},
+		{"one of two refusals differs", []int{404, 403}, []valid{{pair.Operation, 404}}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			l := NewLedger([]spec.Pair{pair})
+			for _, status := range tc.refused {
+				l.Refused(pair, status)
+			}
+			for _, v := range tc.valid {
+				l.Answered(v.operation, v.status)
+			}
+			check := l.Checks()[0]
+			if tc.passes {
+				g.Expect(check.Outcome).To(Equal(reports.Pass))
+				g.Expect(check.Assessments).To(BeNumerically(">", 0))
+				return
+			}
+			g.Expect(check.Outcome).To(Equal(reports.NotAssessed))
+			g.Expect(check.Assessments).To(BeZero())
+			g.Expect(check.Missing).To(ConsistOf("a valid request of inbox-placement-tests.get that is not answered 404 as well"))
+		})
+	}
+}

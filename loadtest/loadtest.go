@@ -61,7 +61,7 @@ type Config struct {
 	Raw        io.Writer // takes the results in Vegeta's encoding; nil for nobody
 
 	Live  func(generate.Live)                                     // about ten times a second
-	Watch func(scenario, phase string, planned schedule.Schedule) // each phase that begins
+	Watch func(scenario, phase string, planned schedule.Schedule) // each phase that begins, and steps without a schedule
 }
 
 // Outcome is what a run came to: the results, and the recordings behind them.
@@ -102,6 +102,9 @@ func Run(ctx context.Context, config Config) (Outcome, error) {
 func Compare(ctx context.Context, config Config, against *target.Target, pairs int) (Outcome, error) {
 	if len(config.Scenarios) != 1 || config.Scenarios[0].Kind != scenario.Steady {
 		return Outcome{}, fmt.Errorf("loadtest: a comparison takes one scenario of kind %s, e.g. mixed", scenario.Steady)
+	}
+	if err := Consented(against.BaseURL, config.Consent...); err != nil {
+		return Outcome{}, err // before the first target gets anything
 	}
 	a, err := begin(ctx, config)
 	if err != nil {

@@ -1,74 +1,208 @@
-package loadtest
+package loadtest_test
 
 import (
-	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/harness"
+	"outreach.example/conformance/journal"
+	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
 	"outreach.example/conformance/target"
 )
 
-func embedded(t *testing.T, options refserver.Options) *target.Target {
+// reading is a scenario that asks for small pages.
+func reading(rate float64, lasts time.Duration) scenario.Scenario {
+	return scenario.Scenario{Name: "reading", About: "Small pages.", Kind: scenario.Steady,
+		Mix: map[string]int{spec.ListLeadLists: 1}, Limits: []int{1}, Rate: rate, Duration: lasts}
+}
+
+// writing is a scenario that creates, deletes and moves.
+func writing(rate float64, lasts time.Duration) scenario.Scenario {
+	return scenario.Scenario{Name: "writing", About: "Changes of all kinds that can be put back.", Kind: scenario.Steady,
+		Mix:  map[string]int{spec.ListLeadLists: 3, spec.CreatePlacementTest: 1, spec.DeletePlacementTest: 1, spec.MoveAccounts: 1, spec.GetPlacementTest: 1},
+		Rate: rate, Duration: lasts}
+}
+
+func TestConsent(t *testing.T) {
+	for _, tc := range []struct {
+		base     string
+		consents []string
+		ok       bool
+	}{
+		{"http://127.0.0.1:8025", nil, true},
+		{"http://127.1.2.3", nil, true},
+		{"http://[::1]:80/prefix", nil, true},
+		{"http://localhost:8025", nil, true},
+		{"https://api.example.com", nil, false},
+		{"https://api.example.com", []string{"api.example.com"}, true},
+		{"https://api.example.com:8443/x", []string{"staging.example.com", "api.example.com"}, true},
+		{"https://api.example.com", []string{"example.com"}, false},
+		{"https://api.example.com", []string{"staging.example.com"}, false},
+		{"https://api.example.com", []string{""}, false},
+		{"http://localhost.example.com", nil, false},
+		{"http://127.0.0.1.example.com", nil, false},
+		{"http://10.0.0.1", nil, false},
+		{"http://0.0.0.0:8025", nil, false},
+		{"http://[::]", nil, false},
+	} {
+		err := loadtest.Consented(tc.base, tc.consents...)
+		if (err == nil) != tc.ok || err != nil && !errors.Is(err, loadtest.ErrConsent) {
+			t.Errorf("%s with %q: %v", tc.base, tc.consents, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "--consent") {
+			t.Errorf("%v does not say what to do", err)
+		}
+	}
+	if err := loadtest.Consented("no address"); err == nil || errors.Is(err, loadtest.ErrConsent) {
+		t.Errorf("an address without a host: %v", err)
+	}
+}
+
+// elsewhere is the server at an address that is not known to be this machine.
+func elsewhere(t *testing.T, server *target.Target) *target.Target {
 	t.Helper()
-	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), options)
+	u, err := url.Parse(server.BaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := server.Close(ctx); err != nil {
-			t.Errorf("stopping the server: %v", err)
-		}
-	})
-	return server
+	found, err := target.URL(fixtures.Embedded(), "http://0.0.0.0:"+u.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.TruthURL = server.TruthURL
+	return found
 }
 
-// short makes a built-in scenario quick.
-func short(t *testing.T, name string) scenario.Scenario {
+// Without consent nothing is sent, not even for calibration or preparation.
+func TestNothingIsSentWithoutConsent(t *testing.T) {
+	here := served(t, "", "")
+	away := elsewhere(t, here)
+	config := loadtest.Config{Target: away, Scenarios: []scenario.Scenario{writing(20, time.Second)}, ByName: true, JournalDir: t.TempDir()}
+	if _, err := loadtest.Run(t.Context(), config); !errors.Is(err, loadtest.ErrConsent) {
+		t.Errorf("a run: %v", err)
+	}
+	config.Target = here
+	if _, err := loadtest.Compare(t.Context(), config, away, compare.LeastPairs(1)); !errors.Is(err, loadtest.ErrConsent) {
+		t.Errorf("a comparison: %v", err)
+	}
+	if record := truthOf(t, here); record.Total > 0 {
+		t.Errorf("%d requests were sent: %+v", record.Total, record.Requests)
+	}
+	if pending, err := journal.Find(config.JournalDir); err != nil || len(pending) > 0 {
+		t.Errorf("journals: %+v, %v", pending, err)
+	}
+	config.Target, config.Consent, config.Scenarios = away, []string{"0.0.0.0"}, []scenario.Scenario{reading(20, 200*time.Millisecond)}
+	if _, err := loadtest.Run(t.Context(), config); err != nil || truthOf(t, here).Total == 0 {
+		t.Errorf("with consent: %v", err)
+	}
+}
+
+// stateOf is what a run may change on the reference server.
+func stateOf(t *testing.T, server *target.Target) (state refserver.State, tests map[string]bool) {
 	t.Helper()
-	for _, s := range scenario.Builtin() {
-		if s.Name == name {
-			return s
+	ask(t, http.MethodGet, server.TruthURL+"/state", "", &state)
+	key, _ := server.Profile.FullKey(dataset.Main)
+	tests = map[string]bool{}
+	query := url.Values{"limit": {"100"}}
+	for {
+		var page struct {
+			Items []struct {
+				ID string `json:"id"`
+			} `json:"items"`
+			Next string `json:"next_starting_after"`
+		}
+		ask(t, http.MethodGet, server.BaseURL+"/api/v2/inbox-placement-tests?"+query.Encode(), key.Token, &page)
+		for _, item := range page.Items {
+			tests[item.ID] = true
+		}
+		if page.Next == "" {
+			return state, tests
+		}
+		query.Set("starting_after", page.Next)
+	}
+}
+
+// After a run and the clean-up, what the run has created and moved is as before.
+func TestCleanupPutsEverythingBack(t *testing.T) {
+	server := served(t, "", "")
+	before, testsBefore := stateOf(t, server)
+	dir := t.TempDir()
+	o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Scenarios: []scenario.Scenario{writing(70, time.Second)}, ByName: true,
+		Seed: 1, LagLimit: time.Hour, JournalDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Results.Verdict != load.Pass {
+		t.Errorf("%s: %q", o.Results.Verdict, o.Results.Reasons)
+	}
+	changed, testsChanged := stateOf(t, server)
+	if reflect.DeepEqual(before.Accounts, changed.Accounts) || len(testsChanged) <= len(testsBefore) {
+		t.Fatal("the run has changed nothing that would have to be put back")
+	}
+	done, err := harness.Cleanup(t.Context(), server, dir)
+	if err != nil || len(done) == 0 {
+		t.Errorf("%q, %v", done, err)
+	}
+	after, testsAfter := stateOf(t, server)
+	if !reflect.DeepEqual(before.Accounts, after.Accounts) {
+		t.Errorf("accounts were %v, and are %v", before.Accounts, after.Accounts)
+	}
+	if !maps.Equal(testsBefore, testsAfter) {
+		t.Errorf("there were %d tests, and there are %d", len(testsBefore), len(testsAfter))
+	}
+	if pending, err := journal.Find(dir); err != nil || len(pending) > 0 {
+		t.Errorf("journals are left: %+v, %v", pending, err)
+	}
+}
+
+// A threshold that is held against nothing must not look met.
+func TestThresholdsThatMeetNothingMakeARunVoid(t *testing.T) {
+	never, err := threshold.Parse("p99<250ms@123/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	missed, err := threshold.Parse("p50<1us")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := served(t, "", "")
+	for text, tc := range map[string]struct {
+		threshold threshold.Threshold
+		want      load.Verdict
+	}{
+		"held against nothing": {never, load.Void},
+		"missed":               {missed, load.Fail},
+	} {
+		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Scenarios: []scenario.Scenario{reading(50, 500*time.Millisecond)}, ByName: true,
+			Thresholds: []threshold.Threshold{tc.threshold}, LagLimit: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reasons := strings.Join(o.Results.Reasons, "\n"); o.Results.Verdict != tc.want || !strings.Contains(reasons, tc.threshold.Text) {
+			t.Errorf("%s: %s: %s", text, o.Results.Verdict, reasons)
 		}
 	}
-	t.Fatalf("there is no scenario %s", name)
-	return scenario.Scenario{}
 }
 
-func TestScenariosOnTheReferenceServer(t *testing.T) {
-	for _, s := range scenario.Builtin() {
-		t.Run(s.Name, func(t *testing.T) {
-			o, err := Run(t.Context(), Config{Target: embedded(t, refserver.Options{}), Scenarios: []scenario.Scenario{short(t, s.Name)}, ByName: true,
-				Seed: 1, JournalDir: t.TempDir()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := o.Results
-			t.Logf("%s in %.1f s; calibration %+v", r.Verdict, r.Run.Seconds, *r.Calibration)
-			for _, s := range r.Scenarios {
-				t.Logf("notes %q\ncoverage %+v\nsustained %+v\ndepth %+v\nwalks %+v\ndrift %+v", s.Notes, s.Coverage, s.Sustained, s.Depth, s.Walks, s.Drift)
-				if s.Limiter != nil {
-					t.Logf("limiter %s", s.Limiter.Summary)
-				}
-				for _, p := range s.Phases {
-					d := p.Response.Accepted
-					t.Logf("%s: planned %d sent %d late %d statuses %v failures %v", p.Name, p.Planned, p.Sent, p.Late, p.Statuses, p.Failures)
-					if d != nil {
-						t.Logf("  %+v", d.Quantiles)
-					}
-				}
-				for _, v := range s.Violations {
-					t.Logf("  %s on %s ×%d: %+v", v.Requirement, v.Operation, v.Count, v.Examples[0])
-				}
-			}
-			if r.Verdict != load.Pass {
-				t.Errorf("%s: %q", r.Verdict, r.Reasons)
-			}
-		})
+func TestRunNeedsScenarios(t *testing.T) {
+	if _, err := loadtest.Run(t.Context(), loadtest.Config{}); err == nil {
+		t.Error("a run of nothing is no error")
+	}
+	if _, err := loadtest.Compare(t.Context(), loadtest.Config{Scenarios: scenario.Builtin()}, nil, 6); err == nil {
+		t.Error("a comparison of many scenarios is no error")
 	}
 }

@@ -85,8 +85,9 @@ func environment(ctx context.Context, config Config, id string) (env *scenario.E
 		Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules, Client: api, Bare: bare(t, config.Seed),
 		Generator: generator, Calibration: calibration, Inspect: config.Inspect,
 		Thresholds: config.Thresholds, Baselines: config.Baselines,
-		Run: id, Seed: config.Seed, Shard: config.Shard, Start: config.Start, LagLimit: config.LagLimit,
-		Memory: memory(t.TruthURL), Watch: config.Watch,
+		Run: id, Seed: config.Seed, Shard: config.Shard, LagLimit: config.LagLimit,
+		Start:  config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
+		Memory: memory(t.TruthURL), Watch: config.Watch, Live: config.Live,
 	}
 	if l := t.Profile.Load; l != nil {
 		env.MaxRate, env.Budget = float64(l.MaxRate), int64(l.Budget)
@@ -117,11 +118,15 @@ func clientOptions(t *target.Target, seed uint64) client.Options {
 	return options
 }
 
-// bare makes clients without pace, from a local address of the caller's choice.
+// bare makes clients without the profile's pace, but no faster than load may be,
+// from a local address of the caller's choice.
 func bare(t *target.Target, seed uint64) func(int, string) (*client.Client, error) {
 	return func(concurrency int, from string) (*client.Client, error) {
 		options := clientOptions(t, seed)
 		options.Concurrency, options.RequestsPerSecond = concurrency, 0
+		if l := t.Profile.Load; l != nil {
+			options.RequestsPerSecond = float64(l.MaxRate)
+		}
 		if from != "" {
 			transport, err := fromAddress(from, t.TLS, concurrency)
 			if err != nil {

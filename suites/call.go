@@ -129,8 +129,17 @@ func (a answer) ok() bool {
 		_, listed := a.Body().([]any)
 		return listed
 	default:
-		return len(a.Rows) > 0
+		return a.resource()
 	}
+}
+
+// resource reports whether the answer of an operation that answers with one
+// thing shows it: by its id or, where the operation shows no more, its success.
+func (a answer) resource() bool {
+	if a.call.op.ID == spec.MoveAccounts {
+		return a.text("status") == "success"
+	}
+	return a.text("id") != ""
 }
 
 // lacks says what the answer would have to be to be ok.
@@ -138,7 +147,10 @@ func (a answer) lacks() string {
 	if a.Status != 200 {
 		return fmt.Sprintf("a 200 instead of a %d", a.Status)
 	}
-	return map[spec.Answer]string{spec.Page: "a page with items", spec.Array: "an array", spec.One: "an object"}[a.call.op.Answer]
+	if a.call.op.ID == spec.MoveAccounts {
+		return `a status of "success"`
+	}
+	return map[spec.Answer]string{spec.Page: "a page with items", spec.Array: "an array", spec.One: "an object with an id"}[a.call.op.Answer]
 }
 
 // row returns the resource in the answer of an operation that answers with one; nil if there is none.

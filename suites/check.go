@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -145,6 +146,7 @@ func (c *check) exchange(valid bool, calls []call) []answer {
 	entries := make([]int, len(calls))
 	for i, k := range calls {
 		c.permit(k)
+		c.claimMoved(k)
 		entries[i] = c.announce(k)
 		requests[i] = k.request()
 	}
@@ -154,6 +156,9 @@ func (c *check) exchange(valid bool, calls []call) []answer {
 		asked := judge.Asked{Operation: calls[i].op, Valid: valid, Owner: calls[i].owner, Open: calls[i].openRefusal}
 		answers[i] = answer{ex, c.Rules.Look(asked, ex), calls[i]}
 		c.record(answers[i])
+		if valid && ex.Err == nil {
+			c.Ledger.Answered(calls[i].op.ID, ex.Status)
+		}
 		c.noteChange(answers[i], entries[i])
 		if broken == nil && (ex.Err != nil || ex.Truncated || answers[i].Sighting.Err != nil) {
 			broken = &answers[i]
@@ -180,11 +185,11 @@ func (c *check) exchanges(requests []client.Request) []client.Exchange {
 // stop ends the spec because an answer did not come, or not whole.
 func (c *check) stop(a answer) {
 	if errors.Is(a.Exchange.Err, client.ErrCanceled) && !errors.Is(context.Cause(c.ctx), context.DeadlineExceeded) {
-		if cause := context.Cause(c.ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		if cause := context.Cause(c.ctx); cause != nil && !errors.Is(cause, context.Canceled) && !stoppedAnswering(c.ctx) {
 			c.trouble(cause.Error())
 			panic(abandoned{})
 		}
-		c.lack(interrupted)
+		c.lack("%s", whyCut(c.ctx))
 	}
 	what := "the body is longer than the harness reads"
 	switch {
@@ -249,6 +254,20 @@ func (c *check) assess(requirement, operation string) {
 	c.Ledger.Assessed(p, 1)
 }
 
+// weigh is assess for an answer that is as it has to be: a refusal counts only
+// beside a valid request that is not refused alike.
+func (c *check) weigh(requirement string, a answer) {
+	if a.Status/100 != 4 {
+		c.assess(requirement, a.call.op.ID)
+		return
+	}
+	p := c.own(requirement, a.call.op.ID)
+	c.mu.Lock()
+	c.judged[p] = true
+	c.mu.Unlock()
+	c.Ledger.Refused(p, a.Status)
+}
+
 // missing records that the requirement could not be put to the test, and goes on.
 func (c *check) missing(requirement, operation, format string, args ...any) {
 	p := c.own(requirement, operation)
@@ -267,20 +286,41 @@ func (c *check) violate(requirement string, a answer, pointer, expected, actual 
 
 // expect judges the whole answer.
 func (c *check) expect(requirement string, a answer, m matcher) bool {
-	return c.expectAt(requirement, a, m.pointer, a, m)
+	if !matches(requirement, m, a) {
+		c.violate(requirement, a, m.pointer, m.words, describe(a))
+		return false
+	}
+	c.weigh(requirement, a)
+	return true
 }
 
 // expectAt judges a part of the answer, or a value that follows from it.
 func (c *check) expectAt(requirement string, a answer, pointer string, value any, m matcher) bool {
+	if !matches(requirement, m, value) {
+		c.violate(requirement, a, pointer, m.words, describe(value))
+		return false
+	}
 	c.assess(requirement, a.call.op.ID)
+	return true
+}
+
+func matches(requirement string, m matcher, value any) bool {
 	holds, err := m.Match(value)
 	if err != nil {
 		panic(fmt.Sprintf("suites: %s cannot be matched: %v", requirement, err))
 	}
-	if !holds {
-		c.violate(requirement, a, pointer, m.words, describe(value))
-	}
 	return holds
+}
+
+// serves judges that the answer is a 200 with what the operation answers with. A
+// 200 with another body does not tell: that it is none is charged to the
+// schemas, and what it would be if it were one is open.
+func (c *check) serves(requirement string, a answer) bool {
+	if a.Status == http.StatusOK && !a.ok() {
+		c.missing(requirement, a.call.op.ID, "%s", a.lacks())
+		return false
+	}
+	return c.expect(requirement, a, haveStatus(http.StatusOK))
 }
 
 // describe renders what was found, bounded.
@@ -326,14 +366,31 @@ func (c *check) afterwards(undo func(context.Context)) {
 	c.undo = append(c.undo, undo)
 }
 
-// restoreTimeout bounds the cleaning up after one spec, which goes on when the
-// run is interrupted.
-const restoreTimeout = 30 * time.Second
+// How long putting back what one spec changed may take. It goes on when the run
+// is interrupted; a target that has stopped answering is given less.
+const (
+	restoreTimeout = 30 * time.Second
+	restoreBriefly = 5 * time.Second
+)
 
 func (c *check) restore() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), restoreTimeout)
+	ctx, cancel := restoring(c.ctx)
 	defer cancel()
 	for _, undo := range slices.Backward(c.undo) {
 		undo(ctx)
 	}
+}
+
+// restoring returns the context for what is to be put back after the given one,
+// whether that has ended or not.
+func restoring(after context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(after), restoreTimeout)
+	stop := context.AfterFunc(after, func() {
+		if !stoppedAnswering(after) {
+			return
+		}
+		timer := time.AfterFunc(restoreBriefly, cancel)
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	})
+	return ctx, func() { stop(); cancel() }
 }

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,23 +24,32 @@ type Env struct {
 
 	// Journal remembers what is changed on the target; nil for none.
 	Journal *journal.Journal
+	// LeftBehind are the names of tests that killed runs are known to have left
+	// on the target.
+	LeftBehind []string
 	// Budget is how many requests the specs may send; zero is no bound.
 	Budget int
 
-	// SpecTimeout bounds one spec, MaxPages one walk; zero means the defaults.
-	SpecTimeout time.Duration
-	MaxPages    int
+	// SpecTimeout bounds one spec, MaxPages one walk, ClaimPatience how long to
+	// wait for another run that uses the same rows; zero means the defaults.
+	SpecTimeout   time.Duration
+	MaxPages      int
+	ClaimPatience time.Duration
 
 	spares   spares
 	accounts accountPlaces
+	claim    claim
 	mine     ownIDs
 	sent     atomic.Int64 // requests, for the budget
+
+	controlled sync.Map // ids of the operations that control has asked
 }
 
 // Defaults of Env.
 const (
-	DefaultSpecTimeout = 5 * time.Minute
-	DefaultMaxPages    = 2000
+	DefaultSpecTimeout   = 5 * time.Minute
+	DefaultMaxPages      = 2000
+	DefaultClaimPatience = time.Minute
 )
 
 func (e *Env) specTimeout() time.Duration {
@@ -59,6 +69,10 @@ func (e *Env) maxPages() int {
 	return DefaultMaxPages
 }
 
+func (e *Env) claimPatience() time.Duration {
+	return cmp.Or(e.ClaimPatience, DefaultClaimPatience)
+}
+
 // owner returns the id of the workspace that plays the role, if the profile gives it.
 func (e *Env) owner(role string) string { return e.Profile.Workspaces[role].ID }
 
@@ -68,6 +82,13 @@ type spares struct {
 	mu     sync.Mutex
 	filled bool
 	free   []string
+}
+
+// forget makes the next who asks look again which spares still exist.
+func (s *spares) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.filled, s.free = false, nil
 }
 
 // accountPlaces remembers to which workspace the run has moved an account, so

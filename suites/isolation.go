@@ -1,7 +1,6 @@
 package suites
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/onsi/gomega"
@@ -108,7 +107,11 @@ func (c *check) foreignID(op spec.Operation) {
 	switch op.ID {
 	case spec.DeletePlacementTest:
 		found := c.one(c.as(dataset.Second, spec.MustOperation(spec.GetPlacementTest)).withID(k.id))
-		c.expect("ISOLATION-UNTOUCHED", found, haveStatus(http.StatusOK))
+		if found.ok() && foldID(found.text("id")) != foldID(k.id) {
+			c.missing("ISOLATION-UNTOUCHED", op.ID, "a get by the owner that shows the test %s", k.id)
+			return
+		}
+		c.serves("ISOLATION-UNTOUCHED", found)
 	case spec.DeleteSubsequence:
 		there := c.rows(dataset.Second, spec.MustOperation(spec.ListSubsequences))
 		c.expectAt("ISOLATION-UNTOUCHED", there.last(), "/items", there.Keys()[foldID(k.id)], be("the subsequence "+k.id+" on one page of its owner's list", gomega.Equal(1)))

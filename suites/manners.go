@@ -95,6 +95,20 @@ func (c *check) announceMove(k call) {
 	}
 }
 
+// claimMoved claims the profile's accounts that the call moves for this run.
+func (c *check) claimMoved(k call) {
+	if k.op.ID != spec.MoveAccounts {
+		return
+	}
+	emails, _ := k.object()["emails"].([]string)
+	for _, email := range emails {
+		if _, ok := c.homeOf(email); ok {
+			c.claimRows()
+			return
+		}
+	}
+}
+
 // homeOf returns the workspace to which the profile says the account belongs.
 func (c *check) homeOf(email string) (fixtures.Workspace, bool) {
 	for _, w := range c.Profile.Workspaces {
@@ -118,12 +132,17 @@ func (c *check) noteMade(entry int, id string) {
 
 // noteUndone writes down that the change is gone, or never was.
 func (c *check) noteUndone(entry int) {
-	if c.Journal == nil || entry == 0 {
-		return
-	}
-	if err := c.Journal.Close(entry); err != nil {
+	if err := c.undone(entry); err != nil {
 		c.trouble(err.Error())
 	}
+}
+
+// undone closes the journal's entry, if there is one.
+func (e *Env) undone(entry int) error {
+	if e.Journal == nil || entry == 0 {
+		return nil
+	}
+	return e.Journal.Close(entry)
 }
 
 // noteHome writes down that an account is where it belongs. The caller holds accounts.mu.

@@ -51,17 +51,6 @@ func limitsInRange(op spec.Operation) func(*check) {
 	}
 }
 
-// serves judges that the answer is a page. A 200 with another body does not
-// tell: that it is no page is charged to the schemas, and what it would be if
-// it were one is open.
-func (c *check) serves(requirement string, a answer) bool {
-	if a.Status == http.StatusOK && !a.ok() {
-		c.missing(requirement, a.call.op.ID, "%s", a.lacks())
-		return false
-	}
-	return c.expect(requirement, a, haveStatus(http.StatusOK))
-}
-
 // honours judges that the page is no longer than the limit. A page without rows
 // is shorter than every limit, which is no merit of the server's.
 func (c *check) honours(a answer, limit int) {
@@ -110,7 +99,7 @@ func limitsOutOfRange(op spec.Operation) func(*check) {
 			case a.Status == http.StatusOK:
 				c.missing("PAGE-LIMIT-OUT-OF-RANGE", op.ID, "%s", a.lacks())
 			case a.Status >= 400 && a.Status < 500:
-				c.assess("PAGE-LIMIT-OUT-OF-RANGE", op.ID)
+				c.weigh("PAGE-LIMIT-OUT-OF-RANGE", a)
 				c.observe(spec.SilenceLimitRange, op.ID, "limit %s: %d", limits[i], a.Status)
 			default:
 				c.violate("PAGE-LIMIT-OUT-OF-RANGE", a, "status", "a refusal (4xx), or a page of at most 100 items", describe(a))

@@ -52,9 +52,21 @@ func placementTests() []Spec {
 // creates judges that the request makes a test, one that can be read.
 func (c *check) creates(requirement string, k call) {
 	made := c.one(k)
-	if c.expect(requirement, made, haveStatus(http.StatusOK)) {
-		c.expect(requirement, c.found(made), haveStatus(http.StatusOK))
+	if !made.ok() {
+		c.serves(requirement, made)
+		return
 	}
+	found := c.found(made)
+	if found.Status == http.StatusOK && !isMade(made, found) {
+		c.missing(requirement, k.op.ID, "a get that shows the test that was created")
+		return
+	}
+	c.expect(requirement, found, haveStatus(http.StatusOK))
+}
+
+// isMade reports whether the answer shows the test that was created.
+func isMade(made, found answer) bool {
+	return found.ok() && foldID(found.text("id")) == foldID(made.text("id")) && sameText(found.row()["name"], made.call.object()["name"])
 }
 
 // found reads the test in which a creation was answered.
@@ -83,22 +95,39 @@ func (c *check) cannotSet(requirement, field string) {
 	value := c.readOnlyValue(field)
 	a := c.one(c.request(dataset.Main, spec.MustOperation(spec.CreatePlacementTest)).withField(field, value).open())
 	c.observe(spec.SilenceReadOnlySent, a.call.op.ID, "%s: %d", field, a.Status)
-	if a.Status != http.StatusOK {
+	switch {
+	case a.Status != http.StatusOK:
 		c.expect(requirement, a, beRefused())
+		return
+	case !a.ok():
+		c.missing(requirement, a.call.op.ID, "%s", a.lacks())
 		return
 	}
 	other := be("a value other than the one sent", gomega.Not(equalJSON(value)))
-	c.expectAt(requirement, a, "/"+field, a.row()[field], other)
-	if found := c.found(a); found.ok() {
-		c.expectAt(requirement, found, "/"+field, found.row()[field], other)
+	set := false
+	look := func(b answer, pointer string, row map[string]any) {
+		if !matches(requirement, other, row[field]) {
+			set = true
+			c.violate(requirement, b, pointer, other.words, describe(row[field]))
+		}
 	}
+	found := c.found(a)
+	look(a, "/"+field, a.row())
+	look(found, "/"+field, found.row())
 	list := c.walk(c.as(dataset.Main, spec.MustOperation(spec.ListPlacementTests)), pagesOf(maxLimit))
 	for p, page := range list.Pages {
 		for i, row := range page.Rows {
 			if row.Key == foldID(a.text("id")) || row.Key == value {
-				c.expectAt(requirement, list.at(p), pointerIn(i)+"/"+field, row.Value[field], other)
+				look(list.at(p), pointerIn(i)+"/"+field, row.Value)
 			}
 		}
+	}
+	switch {
+	case set:
+	case !isMade(a, found) || found.row()[field] == nil:
+		c.missing(requirement, a.call.op.ID, "a get that shows the test that was created, with %s", field)
+	default:
+		c.assess(requirement, a.call.op.ID)
 	}
 }
 
@@ -142,11 +171,15 @@ func metadata() []Spec {
 		return Spec{get.ID, title, on(get, requirement), func(c *check) {
 			create := c.request(dataset.Main, spec.MustOperation(spec.CreatePlacementTest))
 			for _, k := range []call{create, c.withAllOptional(create)} {
-				reading := c.as(dataset.Main, get).withID(c.must(k).text("id"))
+				made := c.must(k)
+				reading := c.as(dataset.Main, get).withID(made.text("id"))
 				if value != "" {
 					reading = reading.with("with_metadata", value)
 				}
 				a := c.must(reading)
+				if !isMade(made, a) {
+					c.lack("a get that shows the test that was created")
+				}
 				c.expectAt(requirement, a, "/metadata", a.row()["metadata"], m)
 			}
 		}}

@@ -34,6 +34,7 @@ func (c *check) limited() (role string, key client.Key) {
 	}
 	for _, k := range c.Profile.Keys {
 		if k.Name == c.Profile.RateLimit.Key {
+			c.claimRows()
 			return k.Workspace, token(k)
 		}
 	}

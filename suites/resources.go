@@ -59,22 +59,31 @@ func (c *check) deleteTest(ctx context.Context, id string, creation call, entry 
 	}
 }
 
+// tidy is Env.tidy for what the spec has changed.
+func (c *check) tidy(ctx context.Context, k call, alsoFine int) bool {
+	return c.Env.tidy(ctx, c.name(), k, alsoFine)
+}
+
 // tidy sends a clean-up request and reports whether that is done. What it
 // leaves behind is trouble, not a violation: the operation is judged by its own
 // specs.
-func (c *check) tidy(ctx context.Context, k call, alsoFine int) bool {
-	ex := c.Client.Do(ctx, k.request())
+func (e *Env) tidy(ctx context.Context, where string, k call, alsoFine int) bool {
+	ex := e.Client.Do(ctx, k.request())
 	if ex.Err == nil && (ex.Status == http.StatusOK || ex.Status == alsoFine) {
 		return true
 	}
-	c.Ledger.Troubled(c.name(), fmt.Sprintf("could not put the target back as it was: %s answered %s; `outreach-conformance cleanup` tries again",
-		k.op.ID, c.Client.Redact(judge.DescribeStatus(ex))))
+	became := fmt.Sprintf("%s answered %s", k.op.ID, e.Client.Redact(judge.DescribeStatus(ex)))
+	if ex.Err != nil {
+		became = fmt.Sprintf("%s was not answered: %v", k.op.ID, ex.Err)
+	}
+	e.Ledger.Troubled(where, fmt.Sprintf("could not put the target back as it was: %s; `outreach-conformance cleanup` tries again", became))
 	return false
 }
 
 // spareSubsequence returns a subsequence that the profile lets the run delete
 // and that still exists. It is given back unless it was deleted.
 func (c *check) spareSubsequence() string {
+	c.claimRows()
 	c.spares.mu.Lock()
 	defer c.spares.mu.Unlock()
 	c.fillSpares()

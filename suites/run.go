@@ -2,9 +2,12 @@ package suites
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -27,7 +30,7 @@ func Register(ctx context.Context, env *Env, specs []Spec) {
 		both, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(specCtx, cancel)()
-		return s.run(both, env), true
+		return s.Judge(both, env), true
 	})
 }
 
@@ -67,19 +70,43 @@ type Progress struct {
 // Run runs the specs in random order, as the env's seed has it, and returns how
 // many ran. As many run at the same time as the profile allows requests in
 // flight: a spec copes with what others change, and those that cannot run one
-// after the other. Ginkgo's nodes wait for the specs and report them. Findings
-// go to the env's ledger. When the context ends, or a SIGINT or SIGTERM comes, what has
-// not run is recorded as not assessed.
-//
-// Ginkgo keeps its tree in package variables: only one Run at a time.
+// after the other. Ginkgo's nodes report them. Findings go to the env's ledger.
+// When the context ends, what has not run is recorded as not assessed, with the
+// context's cause if that is ErrStoppedAnswering. Several Runs may be under way
+// at once.
 func Run(ctx context.Context, env *Env, specs []Spec, progress Progress) int {
-	defer signal.Reset(os.Interrupt, syscall.SIGTERM) // Ginkgo's handlers outlive its run
-	defer silence()()
-
 	if progress.Start != nil {
 		progress.Start(len(specs))
 	}
 	results := runAhead(ctx, env, specs, progress.Done)
+	ran := len(specs) - skipped(ctx, results, env, specs) // which waits for all
+	env.leave(ctx)
+	if !ginkgoRefuses() {
+		report(env, specs, results)
+	}
+	return ran
+}
+
+// ginkgoRefuses reports whether Ginkgo would end the process without a word:
+// so it does in a test to which `go test` was given -parallel or a -count. The
+// specs do not need it to run.
+func ginkgoRefuses() bool {
+	refused := false
+	flag.Visit(func(f *flag.Flag) {
+		refused = refused || f.Name == "test.parallel" || f.Name == "test.count" && f.Value.String() != "1"
+	})
+	return refused
+}
+
+// tree guards Ginkgo's tree, which it keeps in package variables.
+var tree sync.Mutex
+
+// report has Ginkgo report the specs.
+func report(env *Env, specs []Spec, results ahead) {
+	tree.Lock()
+	defer tree.Unlock()
+	defer signal.Reset(os.Interrupt, syscall.SIGTERM) // Ginkgo's handlers outlive its run
+	defer silence()()
 	globals.Reset()
 	nodes(specs, func(s Spec, _ context.Context) (string, bool) { return results.wait(s) })
 	suite, reporter := ginkgo.GinkgoConfiguration()
@@ -89,7 +116,6 @@ func Run(ctx context.Context, env *Env, specs []Spec, progress Progress) int {
 	suite.Timeout = suiteTimeout
 	reporter.NoColor = true
 	ginkgo.RunSpecs(&outcome{}, "Outreach Campaign Service API v2", suite, reporter)
-	return len(specs) - skipped(results, env, specs)
 }
 
 // suiteTimeout only keeps Ginkgo's own default of an hour away: each spec is
@@ -97,7 +123,7 @@ func Run(ctx context.Context, env *Env, specs []Spec, progress Progress) int {
 const suiteTimeout = 7 * 24 * time.Hour
 
 // skipped records the specs that did not run, and counts them.
-func skipped(results ahead, env *Env, specs []Spec) int {
+func skipped(ctx context.Context, results ahead, env *Env, specs []Spec) int {
 	n := 0
 	for _, s := range specs {
 		if _, ran := results.wait(s); ran {
@@ -105,14 +131,30 @@ func skipped(results ahead, env *Env, specs []Spec) int {
 		}
 		n++
 		for _, p := range s.Pairs {
-			env.Ledger.Missing(p, interrupted)
+			env.Ledger.Missing(p, whyCut(ctx))
 		}
 	}
 	return n
 }
 
-// interrupted is the input that is missing when a run ends early.
+// ErrStoppedAnswering is the cause with which whoever runs specs ends their
+// context once the target leaves every request unanswered.
+var ErrStoppedAnswering = errors.New("the target stopped answering")
+
+// interrupted is the input that is missing when a run is interrupted.
 const interrupted = "the rest of the run, which was interrupted"
+
+// whyCut is the input that is missing when the context has ended a run early.
+func whyCut(ctx context.Context) string {
+	if stoppedAnswering(ctx) {
+		return "answers: " + ErrStoppedAnswering.Error()
+	}
+	return interrupted
+}
+
+func stoppedAnswering(ctx context.Context) bool {
+	return errors.Is(context.Cause(ctx), ErrStoppedAnswering)
+}
 
 // outcome takes Ginkgo's word that something failed; the ledger knows what.
 type outcome struct{}

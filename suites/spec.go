@@ -97,5 +97,9 @@ func bound(requirement string) []spec.Operation {
 
 // Judge runs one spec on its own, without Ginkgo: for those who run many
 // targets at once. Findings go to the env's ledger; what it returns is empty
-// if the spec saw no violation and no trouble.
-func (s Spec) Judge(ctx context.Context, env *Env) string { return s.run(ctx, env) }
+// if the spec saw no violation and no trouble. One spec at a time may be judged
+// with one env.
+func (s Spec) Judge(ctx context.Context, env *Env) string {
+	defer env.leave(ctx)
+	return s.run(ctx, env)
+}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -58,6 +60,7 @@ func (t *Target) Reachable(ctx context.Context) error {
 	}
 	request.Header.Set("User-Agent", userAgent)
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t.TLS, ForceAttemptHTTP2: true, DisableKeepAlives: true}
+	began := time.Now()
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
 		var alert *net.OpError
@@ -65,13 +68,39 @@ func (t *Target) Reachable(ctx context.Context) error {
 			at(handshaking)
 		}
 		s := steps[reached.Load()]
-		return fmt.Errorf("target: %s cannot be reached: %s failed: %w; %s", t.BaseURL, s.name, err, s.advice)
+		return &unreachable{fmt.Sprintf("target: %s cannot be reached: %s failed: %s; %s", t.BaseURL, s.name, plainly(err, time.Since(began)), s.advice), err}
 	}
 	_ = answer.Body.Close()
 	if advice := t.elsewhere(request.URL, answer); advice != "" {
 		return fmt.Errorf("target: GET %s answers %d: %s", request.URL, answer.StatusCode, advice)
 	}
 	return nil
+}
+
+// unreachable says in plain words what its cause says in those of the network.
+type unreachable struct {
+	text  string
+	cause error
+}
+
+func (u *unreachable) Error() string { return u.text }
+func (u *unreachable) Unwrap() error { return u.cause }
+
+// plainly says what went wrong; what the network says itself is kept where it is plain.
+func plainly(err error, after time.Duration) string {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "it was interrupted"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Sprintf("nothing came within %s", after.Round(time.Millisecond))
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "the server closed the connection without an answer"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens there (connection refused)"
+	default:
+		return err.Error()
+	}
 }
 
 // elsewhere returns advice if the answer shows that the service itself is not

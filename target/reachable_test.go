@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -96,16 +97,30 @@ func TestUnreachableSaysHowFarTheWayWent(t *testing.T) {
 
 	for _, tc := range []struct{ name, base, step string }{
 		{"unknown host", "http://no-such-host.invalid", "resolving its host name failed"},
-		{"nobody listens", "http://" + closed.Addr().String(), "connecting failed"},
+		{"nobody listens", "http://" + closed.Addr().String(), "connecting failed: nothing listens there"},
 		{"no TLS there", strings.Replace(plain, "http:", "https:", 1), "the TLS handshake failed"},
 		{"certificate not trusted", untrusted.URL, "the TLS handshake failed"},
-		{"no answer", "http://" + silent.Addr().String(), "asking over HTTP failed"},
+		{"no answer", "http://" + silent.Addr().String(), "asking over HTTP failed: the server closed the connection without an answer; check that"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := reach(t, t.Context(), tc.base)
-			NewWithT(t).Expect(err).To(MatchError(And(ContainSubstring(tc.step), ContainSubstring(tc.base), ContainSubstring("; "))))
+			g := NewWithT(t)
+			g.Expect(err).To(MatchError(And(ContainSubstring(tc.step), ContainSubstring(tc.base), ContainSubstring("; "))))
+			g.Expect(err).NotTo(MatchError(ContainSubstring("EOF")))
 		})
 	}
+}
+
+func TestStuckServerIsNotReachable(t *testing.T) {
+	stuck := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer stuck.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err := reach(t, ctx, stuck.URL)
+	g := NewWithT(t)
+	g.Expect(err).To(MatchError(context.DeadlineExceeded))
+	g.Expect(err).To(MatchError(MatchRegexp("asking over HTTP failed: nothing came within [0-9.]+m?s; check that an HTTP server listens there and is not stuck")))
+	g.Expect(err).NotTo(MatchError(ContainSubstring("deadline exceeded")))
 }
 
 // withoutNameServer keeps name lookups off the network: every one fails.

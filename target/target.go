@@ -106,7 +106,12 @@ func checkBase(base string) (string, error) {
 	return strings.TrimRight(base, "/"), nil
 }
 
-// shown is the address without what may be secret in it.
+// shown is the address without what may be secret in it. Where it has no host,
+// a user and password in front of an @ have not been recognised as such.
 func shown(u *url.URL) string {
-	return (&url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: u.Host, Path: u.Path}).String()
+	text := (&url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: u.Host, Path: u.Path}).String()
+	if at := strings.LastIndexByte(text, '@'); at >= 0 && u.Host == "" {
+		return "…" + text[at:]
+	}
+	return text
 }

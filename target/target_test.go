@@ -42,6 +42,12 @@ func TestURLRejectsAddressesThatCannotBeMeant(t *testing.T) {
 		{"http://host?", "keys go under"},
 		{"http://host#hunter22", "keys go under"},
 		{"http://me:hunter22@ho st", "cannot be read"},
+		{"me:hunter22@host", "…@host has no http"},
+		{"me:hunter@hunter22@host:8080/prefix", "…@host:8080/prefix has no http"},
+		{"http:me:hunter22@host", "…@host has no http"},
+		{"hunter22@host", "…@host has no http"},
+		{"//me:hunter22@host", "//host has no http"},
+		{"host/@path", "has no http"},
 	} {
 		t.Run(tc.address, func(t *testing.T) {
 			g := NewWithT(t)

@@ -111,8 +111,9 @@ var (
 	// as looking for one. The tests of the package target go on from there.
 	containerTarget = regexp.MustCompile(`--target '?(?:image|dockerfile):`)
 	// elsewhere are lines that are no command lines of the program: TestMakeTargetsExist
-	// of docs holds the first, the tests of the package target build the image.
-	elsewhere = regexp.MustCompile(`^(?:make |CGO_ENABLED=0 go build |docker )`)
+	// of docs holds the first, the tests of the package target build the image,
+	// those of loadtest/swarm run fan-out.
+	elsewhere = regexp.MustCompile(`^(?:make |CGO_ENABLED=0 go build |docker |kubectl |vegeta |loadtest/swarm/fan-out )`)
 	exported  = regexp.MustCompile(`^export (\w+)=`)
 )
 
@@ -176,10 +177,13 @@ func instead(ts *testscript.TestScript) *strings.Replacer {
 	return strings.NewReplacer(
 		"go run ./cmd/outreach-conformance", "bin/outreach-conformance",
 		"http://127.0.0.1:8025", ts.Getenv("URL"),
+		"http://127.0.0.1:8026", ts.Getenv("SECOND"),
 		"https://api.example.com", ts.Getenv("URL"),
 		"http://127.0.0.1:4010", ts.Getenv("MOCK"),
 		"webhook-events=1000000", "webhook-events=1000",
 		"--sample 100", "--sample 5",
+		"--duration 30s", "--duration 1s",
+		"--duration 8h", "--duration 5s",
 	)
 }
 

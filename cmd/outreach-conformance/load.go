@@ -15,10 +15,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/harness"
 	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -28,6 +30,8 @@ import (
 
 type loadFlags struct {
 	runFlags // the target, the seed, the output directory
+
+	given map[string]bool // the flags that were set, by name
 
 	list      bool
 	scenarios []string
@@ -67,8 +71,9 @@ func newLoad() *cobra.Command {
 		Use:   loadCommand,
 		Short: "Load a target and measure what it does",
 		Long: `load runs load scenarios against a target, holds the figures against thresholds,
-and writes load.json, load.html, metrics.txt, latency.hlog and, with --raw,
-results.bin for vegeta into the output directory.
+and writes into the output directory: load.html to look at, load.json and
+load-junit.xml for programs, metrics.txt (OpenMetrics), latency.hlog (HDR
+histogram logs) and, with --raw, results.bin for vegeta.
 
 Requests go out on a schedule, whatever the target does, and latency counts from
 the moment at which a request was due. A run that missed its rate is VOID, never
@@ -77,7 +82,7 @@ breaks a requirement fails the run.
 
 Exit codes: 0 PASS, 1 FAIL, 2 usage or profile wrong, 3 VOID, 130 interrupted.`,
 		Example: `  outreach-conformance load
-  outreach-conformance load --list
+  outreach-conformance load --list --duration 10s
   outreach-conformance load --scenario mixed --rate 200 --duration 30s --threshold 'p99<250ms'
   outreach-conformance load --scenario sustained-rate --threshold 'sustained>=800/s'
   outreach-conformance load --target http://127.0.0.1:8025 --scenario soak --duration 1h
@@ -85,12 +90,12 @@ Exit codes: 0 PASS, 1 FAIL, 2 usage or profile wrong, 3 VOID, 130 interrupted.`,
   outreach-conformance load --scenario list-throughput --baseline last/load.json --threshold 'regression<10%'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.rowsGiven = cmd.Flags().Changed("rows")
+			f.note(cmd.Flags())
 			return f.load(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.list, "list", false, "list the scenarios and send nothing")
+	flags.BoolVar(&f.list, "list", false, "list the scenarios, as the other flags make them, and send nothing")
 	flags.StringSliceVarP(&f.scenarios, "scenario", "s", nil, "run these scenarios only, e.g. mixed,soak (default: all)")
 	flags.StringVar(&f.file, "scenarios", "", "YAML file of scenarios in place of those that come with the program")
 	flags.StringVarP(&f.target, "target", "t", embeddedTarget, targetUsage)
@@ -127,7 +132,19 @@ Exit codes: 0 PASS, 1 FAIL, 2 usage or profile wrong, 3 VOID, 130 interrupted.`,
 // defaultLoadOutput is where results go.
 const defaultLoadOutput = "load-results"
 
+// note remembers which flags were set, here or in the environment.
+func (f *loadFlags) note(flags *pflag.FlagSet) {
+	f.given = map[string]bool{}
+	flags.Visit(func(flag *pflag.Flag) { f.given[flag.Name] = true })
+	f.rowsGiven = f.given["rows"]
+}
+
 func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
+	if !f.list {
+		if err := forgetLoad(f.output); err != nil {
+			return exitError{exitUsage, err}
+		}
+	}
 	scenarios, err := f.chosen()
 	if err != nil {
 		return exitError{exitUsage, err}
@@ -158,7 +175,7 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 		return exitError{exitUsage, err}
 	}
 	config.Raw = raw.writer()
-	view := newLoadView(stderr)
+	view := newLoadView(stderr, scenario.Names(scenarios))
 	config.Live, config.Watch = view.live, view.begin
 	outcome, err := f.send(ctx, config)
 	view.stop()
@@ -166,7 +183,11 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 		if ctx.Err() != nil {
 			return exitError{exitInterrupted, err}
 		}
-		return exitError{exitUsage, errors.Join(err, raw.close())}
+		code := exitUsage
+		if exit := (exitError{}); errors.As(err, &exit) {
+			code, err = exit.code, exit.cause
+		}
+		return exitError{code, errors.Join(err, raw.close())}
 	}
 	err = errors.Join(err, raw.close(), f.putBack(ctx, t))
 	return f.reportLoad(outcome, scenarios, stdout, err)
@@ -177,7 +198,7 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 func (f loadFlags) consented() error {
 	if f.against != "" {
 		if err := loadtest.Consented(f.against, f.consent...); err != nil {
-			return err
+			return fmt.Errorf("--against: %w", err)
 		}
 	}
 	if f.isEmbedded() {
@@ -194,7 +215,10 @@ func (f loadFlags) consented() error {
 	if profile.Container != nil || address == "" {
 		return nil // an address that is missing is for the target to complain of
 	}
-	return loadtest.Consented(address, f.consent...)
+	if err := loadtest.Consented(address, f.consent...); err != nil {
+		return fmt.Errorf("--target, or base_url in the profile: %w", err)
+	}
+	return nil
 }
 
 // send runs the scenarios, or the comparison with a second target.
@@ -207,7 +231,7 @@ func (f loadFlags) send(ctx context.Context, config loadtest.Config) (loadtest.O
 		return loadtest.Outcome{}, fmt.Errorf("--against: %w", err)
 	}
 	if err := second.Reachable(ctx); err != nil {
-		return loadtest.Outcome{}, fmt.Errorf("--against: %w", err)
+		return loadtest.Outcome{}, exitError{exitCannotTell, fmt.Errorf("--against: %w", err)}
 	}
 	return loadtest.Compare(ctx, config, second, f.pairs)
 }
@@ -224,6 +248,12 @@ func (f loadFlags) config(scenarios []scenario.Scenario) (loadtest.Config, error
 	}
 	if f.rowsGiven && !f.isEmbedded() {
 		wrong = append(wrong, fmt.Errorf("--rows %d, or %s, is for the embedded target alone: leave it out", f.rows, variable("rows")))
+	}
+	if f.lagLimit < 0 {
+		wrong = append(wrong, fmt.Errorf("--lag-limit %s: want more than 0", f.lagLimit))
+	}
+	if f.workers < 0 || f.workers > generate.MaxWorkers {
+		wrong = append(wrong, fmt.Errorf("--workers %d: want 1 to %d, or 0 for the default of %d", f.workers, generate.MaxWorkers, generate.DefaultWorkers))
 	}
 	if !(f.share > 0 && f.share <= 1) {
 		wrong = append(wrong, fmt.Errorf("--inspect %v: want a share above 0 and at most 1", f.share))
@@ -257,7 +287,7 @@ func (f loadFlags) contradictions(config loadtest.Config) error {
 			}
 		}
 		if f.startAt == "" {
-			wrong = append(wrong, errors.New("--shard needs --start-at: all shards count from the same instant, at least 2s ahead"))
+			wrong = append(wrong, errors.New("--shard needs --start-at: all shards count from the same instant, at least "+leastAhead.String()+" ahead"))
 		}
 		if strings.HasPrefix(f.startAt, "+") {
 			wrong = append(wrong, fmt.Errorf("--start-at %s: each shard would count from its own start: give all of them the same instant", f.startAt))
@@ -271,12 +301,17 @@ func (f loadFlags) contradictions(config loadtest.Config) error {
 	if f.printPart && !sharded {
 		wrong = append(wrong, errors.New("--print-part goes with --shard"))
 	}
+	if f.against == "" && f.given["pairs"] {
+		wrong = append(wrong, errors.New("--pairs goes with --against"))
+	}
 	if f.against != "" {
 		switch {
 		case sharded:
 			wrong = append(wrong, errors.New("--against and --shard do not go together"))
 		case len(f.scenarios) != 1:
 			wrong = append(wrong, errors.New("--against compares in one scenario: name it with --scenario, e.g. mixed"))
+		case config.Scenarios[0].Kind != scenario.Steady:
+			wrong = append(wrong, fmt.Errorf("--against compares in a scenario of kind %s, e.g. mixed; %s is of kind %s", scenario.Steady, config.Scenarios[0].Name, config.Scenarios[0].Kind))
 		case f.pairs < 1 || f.pairs > 1000:
 			wrong = append(wrong, fmt.Errorf("--pairs %d: want 1 to 1000", f.pairs))
 		}
@@ -296,6 +331,9 @@ func (f loadFlags) fitTo(config *loadtest.Config, t *target.Target) error {
 			return fmt.Errorf("load.thresholds in the profile: %w", err)
 		}
 		config.Thresholds = append(own, config.Thresholds...)
+	}
+	if f.baseline != "" && !slices.ContainsFunc(config.Thresholds, func(t threshold.Threshold) bool { return t.Metric == threshold.Regression && t.Baseline == "" }) {
+		return errors.New("--baseline: no threshold compares with it: say what is allowed, e.g. --threshold 'regression<10%'")
 	}
 	var err error
 	config.Baselines, err = loadtest.ReadBaselines(f.baseline, config.Thresholds)

@@ -12,10 +12,13 @@ import (
 	"outreach.example/conformance/loadtest"
 )
 
+// mergeCommand is the name of the command below load.
+const mergeCommand = "merge"
+
 func newLoadMerge() *cobra.Command {
 	var f loadFlags
 	cmd := &cobra.Command{
-		Use:   "merge PART...",
+		Use:   mergeCommand + " PART...",
 		Short: "Join the parts of a load run that several processes shared",
 		Long: `merge joins what the shards of a load run left behind, as if one process had
 sent everything, holds the figures against the thresholds, and writes what load

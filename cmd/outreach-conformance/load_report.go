@@ -11,6 +11,7 @@ import (
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/load/openmetrics"
 	"outreach.example/conformance/reports/load/page"
@@ -18,23 +19,24 @@ import (
 
 // The files in the output directory of a load run.
 const (
-	loadFile    = "load.json"
-	pageFile    = "load.html"
-	metricsFile = "metrics.txt"
-	hdrFile     = "latency.hlog"
-	rawFile     = "results.bin"
-	partFile    = "part.json"
+	loadFile      = "load.json"
+	pageFile      = "load.html"
+	loadJUnitFile = "load-junit.xml" // beside the junit.xml of a run in the same directory
+	metricsFile   = "metrics.txt"
+	hdrFile       = "latency.hlog"
+	rawFile       = "results.bin"
+	partFile      = "part.json"
 )
 
 // forgetLoad removes the results that an earlier load run left in the directory:
 // a run that ends before it has measured must not leave an old pass. Files that
 // no load run wrote stay.
 func forgetLoad(dir string) error {
-	if _, err := load.Read(filepath.Join(dir, loadFile)); err != nil {
+	if !ours(filepath.Join(dir, loadFile), isResults) {
 		return nil
 	}
 	var failed []error
-	for _, name := range []string{loadFile, pageFile, metricsFile, hdrFile, rawFile, partFile} {
+	for _, name := range []string{loadFile, pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, partFile} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			failed = append(failed, fmt.Errorf("the results of an earlier run: %w", err))
 		}
@@ -49,6 +51,7 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 	failed = errors.Join(failed,
 		load.Write(path(loadFile), o.Results),
 		page.Write(path(pageFile), o.Results),
+		junit.WriteLoad(path(loadJUnitFile), o.Results),
 		openmetrics.Write(path(metricsFile), o.Results),
 		toFile(path(hdrFile), func(w io.Writer) error { return writeHDR(w, o) }),
 	)
@@ -131,5 +134,6 @@ func (f loadFlags) summarise(w io.Writer, r load.Results) error {
 		options = console.Detect(out, os.Getenv)
 	}
 	options.Verbose, options.ResultsPath = f.verbose, filepath.Join(f.output, loadFile)
+	options.ReportPath = filepath.Join(f.output, pageFile)
 	return console.LoadSummary(w, r, options)
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
+	"time"
 
 	"outreach.example/conformance/harness"
 	"outreach.example/conformance/loadtest/scenario"
@@ -51,15 +51,15 @@ type setting struct {
 
 func (f loadFlags) settings() []setting {
 	return []setting{
-		{"rate", f.rate != 0, "rate", func(s *scenario.Scenario) { s.Rate = f.rate }},
-		{"burst", f.burst != 0, "burst", func(s *scenario.Scenario) { s.Burst = f.burst }},
-		{"max-rate", f.maxRate != 0, "max_rate", func(s *scenario.Scenario) { s.MaxRate = f.maxRate }},
-		{"duration", f.duration != 0, "duration", func(s *scenario.Scenario) { s.Duration = f.duration }},
-		{"warmup", f.warmup != 0, "warmup", func(s *scenario.Scenario) { s.Warmup = f.warmup }},
-		{"clients", f.clients != 0, "clients", func(s *scenario.Scenario) { s.Clients = f.clients }},
+		{"rate", f.given["rate"], "rate", func(s *scenario.Scenario) { s.Rate = f.rate }},
+		{"burst", f.given["burst"], "burst", func(s *scenario.Scenario) { s.Burst = f.burst }},
+		{"max-rate", f.given["max-rate"], "max_rate", func(s *scenario.Scenario) { s.MaxRate = f.maxRate }},
+		{"duration", f.given["duration"], "duration", func(s *scenario.Scenario) { s.Duration = f.duration }},
+		{"warmup", f.given["warmup"], "warmup", func(s *scenario.Scenario) { s.Warmup = f.warmup }},
+		{"clients", f.given["clients"], "clients", func(s *scenario.Scenario) { s.Clients = f.clients }},
 		{"limit", len(f.limits) > 0, "limits", func(s *scenario.Scenario) { s.Limits = f.limits }},
 		{"mix", len(f.mix) > 0, "mix", func(s *scenario.Scenario) { s.Mix = f.mix }},
-		{"budget", f.budget != 0, "budget", func(s *scenario.Scenario) { s.Budget = f.budget }},
+		{"budget", f.given["budget"], "budget", func(s *scenario.Scenario) { s.Budget = f.budget }},
 	}
 }
 
@@ -88,10 +88,14 @@ func (f loadFlags) adjust(picked []scenario.Scenario) ([]scenario.Scenario, erro
 
 // listScenarios prints the scenarios with their settings.
 func listScenarios(w io.Writer, all []scenario.Scenario) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range all {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", s.Name, s.Kind, s.About)
-		_, _ = fmt.Fprintf(table, "\t\t%s\n", s.Settings())
+		lasts := "about " + s.Lasts().Round(100*time.Millisecond).String()
+		if s.Kind == scenario.Sustained {
+			lasts = fmt.Sprintf("%s for each rate that it tries", s.Duration)
+		}
+		if _, err := fmt.Fprintf(w, "%s (%s, %s)\n  %s\n  %s\n", s.Name, s.Kind, lasts, s.About, s.Settings()); err != nil {
+			return err
+		}
 	}
-	return table.Flush()
+	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,30 +18,37 @@ import (
 // loadView shows on the error stream how a load run comes along.
 type loadView struct {
 	progress *console.LoadProgress
-	mu       sync.Mutex
-	scenario string
+	all      []string // the scenarios of the run
+
+	mu             sync.Mutex
+	scenario, step string
 }
 
-func newLoadView(stderr io.Writer) *loadView {
+func newLoadView(stderr io.Writer, scenarios []string) *loadView {
 	var options console.ProgressOptions
 	if file, ok := stderr.(*os.File); ok {
 		detected := console.Detect(file, os.Getenv)
 		options.Color, options.Width, options.Live = detected.Color, detected.Width, term.IsTerminal(int(file.Fd()))
 	}
-	return &loadView{progress: console.NewLoadProgress(stderr, options)}
+	v := &loadView{progress: console.NewLoadProgress(stderr, options), all: scenarios}
+	v.progress.Say("finding out what this machine can send")
+	return v
 }
 
-// begin is told of each phase that begins.
-func (v *loadView) begin(scenario, _ string, _ schedule.Schedule) {
+// begin is told of each phase, or step of one, that begins.
+func (v *loadView) begin(scenario, step string, _ schedule.Schedule) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.scenario = scenario
+	v.scenario, v.step = scenario, step
 }
 
 // live is told the figures of the phase that runs.
 func (v *loadView) live(l generate.Live) {
 	v.mu.Lock()
-	f := console.LoadFigures{Scenario: v.scenario}
+	f := console.LoadFigures{Number: 1 + slices.Index(v.all, v.scenario), Of: len(v.all), Scenario: v.scenario}
+	if v.step != l.Phase {
+		f.Step = v.step
+	}
 	v.mu.Unlock()
 	last := l.Last.Response[measure.Accepted]
 	f.Phase, f.Warmup, f.At, f.Lasts = l.Phase, l.Warmup, l.At, l.Duration

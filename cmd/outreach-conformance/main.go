@@ -49,8 +49,11 @@ func execute(args []string, stdout, stderr io.Writer) int {
 		}
 		return exit.code
 	default:
-		if cmd.Name() == runCommand {
-			err = errors.Join(err, forgetUnread(args, os.Getenv))
+		switch cmd.Name() {
+		case runCommand:
+			err = errors.Join(err, forgetUnread(args, os.Getenv, defaultOutput, forget))
+		case loadCommand, mergeCommand:
+			err = errors.Join(err, forgetUnread(args, os.Getenv, defaultLoadOutput, forgetLoad))
 		}
 		_, _ = fmt.Fprintf(stderr, "outreach-conformance: %v\n", err)
 		return exitUsage

@@ -78,10 +78,10 @@ func isJUnit(r io.Reader) bool {
 	}
 }
 
-// forgetUnread is forget for a run whose command line could not be read, so
-// that nothing was judged: it looks for the output directory as far as that can
-// be made out.
-func forgetUnread(args []string, getenv func(string) string) error {
+// forgetUnread forgets for a run whose command line could not be read, so that
+// nothing was judged: it looks for the output directory, which has a default, as
+// far as that can be made out.
+func forgetUnread(args []string, getenv func(string) string, standard string, forget func(dir string) error) error {
 	dir := getenv(variable("output"))
 	for i, arg := range args {
 		for _, flag := range []string{"--output", "-o"} {
@@ -98,7 +98,7 @@ func forgetUnread(args []string, getenv func(string) string) error {
 		}
 	}
 	if dir == "" {
-		dir = defaultOutput
+		dir = standard
 	}
 	return forget(dir)
 }

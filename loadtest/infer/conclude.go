@@ -26,14 +26,19 @@ func (s *search) layer(end error) Layer {
 	if len(s.fits) == 0 {
 		return unexplained(s, end)
 	}
-	l := layerOf(s.fits)
-	if l.Kind.Known() && (l.Limit.High > 1.1*l.Limit.Low+1 || l.Window.High > vague*l.Window.Low) {
-		// One kind is left, but it fits by being vague: no known kind may be true.
-		l.Kind = Answer{OneOf: []string{l.Kind.Value}, Why: "no other known kind explains all that was seen, but its own limit and window could not be pinned down"}
-		l.CountsRefused = Answer{Why: l.Kind.Why}
-	}
+	l := vagueIsUnknown(layerOf(s.fits))
 	if end != nil && !l.Kind.Known() {
 		l.Kind.Why += "; stopped by " + reason(s, end)
+	}
+	return l
+}
+
+// vagueIsUnknown takes back a kind that is left alone but fits by being vague:
+// it may be that no known kind is true.
+func vagueIsUnknown(l Layer) Layer {
+	if l.Kind.Known() && (l.Limit.High > 1.1*l.Limit.Low+1 || l.Window.High == 0 || l.Window.High > vague*l.Window.Low) {
+		l.Kind = Answer{OneOf: []string{l.Kind.Value}, Why: "no other known kind explains all that was seen, but its own limit and window could not be pinned down"}
+		l.CountsRefused = Answer{Why: l.Kind.Why}
 	}
 	return l
 }

@@ -14,7 +14,7 @@ import (
 type cycle struct {
 	low, high time.Duration // the wait lies between; high is 0 if none passed
 	promised  time.Duration // by the first refusal; -1: nothing
-	kept      bool          // the promise of the last refusal was kept
+	kept      bool          // the promise was kept: the first refusal's or, where refused requests may count, the last one's
 	tried     bool          // it could be told
 }
 
@@ -133,7 +133,11 @@ func (s *search) recover() error {
 			return err
 		}
 		probe := seen[0]
-		over := promise(last) >= 0 && probe.sent >= last.received+promise(last)
+		tried := last
+		if s.noneCounting() {
+			tried = began // asking too early does not undo what was promised
+		}
+		over := promise(tried) >= 0 && probe.sent >= tried.received+promise(tried)
 		switch probe.verdict {
 		case family.Refused:
 			if over {
@@ -156,6 +160,11 @@ func (s *search) recover() error {
 // onlyCounting tells that every refused request prolongs the wait.
 func (s *search) onlyCounting() bool {
 	return !slices.ContainsFunc(s.fits, func(f family.Fit) bool { return !f.Counting })
+}
+
+// noneCounting tells that no refused request prolongs the wait.
+func (s *search) noneCounting() bool {
+	return len(s.fits) > 0 && !slices.ContainsFunc(s.fits, func(f family.Fit) bool { return f.Counting })
 }
 
 // promise is what Retry-After says; -1 if nothing.

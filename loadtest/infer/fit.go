@@ -61,7 +61,7 @@ func (s *search) settled() bool {
 
 // log is what was seen, for the fast layer.
 func (s *search) log() *family.Log {
-	return s.logOf(func(r record) bool { return r.slow })
+	return s.logOf(func(r record) bool { return r.slow || r.unsure })
 }
 
 // logOf leaves some refusals to another layer. The requests of other subjects

@@ -30,7 +30,6 @@ func TestSeveralLayers(t *testing.T) {
 		window float64
 	}{
 		{"token-bucket:20/1s,fixed-window:300/1m", TokenBucket, 20, AlignedWindow, 300, 60},
-		{"fixed-window:10/1s,sliding-log:150/30s", AlignedWindow, 10, SlidingLog, 150, 30},
 		{"sliding-log:10/1s,fixed-window:200/1m:from-first", SlidingLog, 10, FirstWindow, 200, 60},
 		// The slow layer shuts before the fast one is understood.
 		{"fixed-window:20/1s,fixed-window:60/10s", "", 0, "", 0, 0},

@@ -35,6 +35,7 @@ type record struct {
 	claims         claims.Claims
 	step           string
 	slow           bool // a refusal that the fast layer does not explain
+	unsure         bool // a refusal that came together with such a one
 }
 
 func newProber(ctx context.Context, w Wire, o Options) *prober {

@@ -102,16 +102,16 @@ func TestReal(t *testing.T) {
 		t.Skip("takes some seconds of real time")
 	}
 	for i, tc := range []gridCase{
-		{kind: "token-bucket:%d/%s", limit: 15, window: 300 * time.Millisecond},
-		{kind: "fixed-window:%d/%s", limit: 12, window: 300 * time.Millisecond},
-		{kind: "sliding-log:%d/%s", limit: 10, window: 300 * time.Millisecond},
-		{kind: "fixed-window:%d/%s:from-first", limit: 20, window: 300 * time.Millisecond},
+		{kind: "token-bucket:%d/%s", limit: 15, window: 200 * time.Millisecond},
+		{kind: "fixed-window:%d/%s", limit: 12, window: 200 * time.Millisecond},
+		{kind: "sliding-log:%d/%s", limit: 10, window: 200 * time.Millisecond},
+		{kind: "fixed-window:%d/%s:from-first", limit: 20, window: 200 * time.Millisecond},
 	} {
 		tc.seed = uint64(i)
 		t.Run(tc.String(), func(t *testing.T) {
 			t.Parallel()
 			config := tc.config(t)
-			r, err := Run(t.Context(), real(t, config), Options{MaxTime: 12 * time.Second, Sustain: time.Second, Seed: tc.seed})
+			r, err := Run(t.Context(), real(t, config), Options{MaxTime: 12 * time.Second, Sustain: 500 * time.Millisecond, Seed: tc.seed})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -49,23 +49,20 @@ func Run(ctx context.Context, w Wire, o Options) (Result, error) {
 // layers goes on after the search for the fast layer has ended: with the drains
 // as a second look at it, and with slower layers behind it.
 func (s *search) layers(result *Result, end error) {
-	if end == nil {
-		end = s.observeCycles()
-	}
-	if errors.Is(end, errForeign) {
-		end = s.prefix()
-	}
-	slow := errors.Is(end, errSlower)
-	if slow {
-		end = nil
-	}
 	result.Layers = []Layer{s.layer(end)}
 	if end != nil {
 		return
 	}
-	end = s.slower(result, slow)
-	if slow && end == nil {
-		_ = s.observeCycles() // what it could not see before; the layers stand
+	s.fast, s.understood = s.fits, s.now()
+	end = s.observeCycles()
+	if end != nil && !errors.Is(end, errForeign) {
+		return
+	}
+	// What contradicts the fast layer now may be a slower one.
+	contradicted := errors.Is(end, errForeign)
+	s.fits = s.fast
+	if end = s.slower(result, contradicted); contradicted && end == nil {
+		_ = s.observeCycles() // what could not be seen before; the layers stand
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	"outreach.example/conformance/loadtest/infer/family"
@@ -14,46 +13,15 @@ import (
 // one would let pass. Such refusals are marked, and are the only ones that the
 // slower layer has to explain; what passed, passed both.
 
-// errSlower says that a slower layer refused.
-var errSlower = errors.New("a slower layer refused")
-
 // openings is how often a slower layer should be seen to shut and open.
 const openings = 3
 
-// prefix finds how much of the log one family explains, after the whole was
-// contradicted. If that tells the fast layer, the refusals after it are the
-// slower one's.
-func (s *search) prefix() error {
-	all := s.seen
-	fits := func(n int) []family.Fit {
-		s.seen = all[:n]
-		defer func() { s.seen = all }()
-		return family.Fits(s.log())
-	}
-	n := sort.Search(len(all), func(n int) bool {
-		return count(all[:n+1], family.Refused) > 0 && len(fits(n+1)) == 0
-	})
-	s.fits = nil
-	if n == 0 || n == len(all) {
-		return errForeign
-	}
-	s.fits = fits(n)
-	if !s.settled() {
-		s.fits = nil
-		return errForeign
-	}
-	s.rescale()
-	for i := n; i < len(all) && (all[i].verdict == family.Refused || all[i].subject != Main); i++ {
-		s.seen[i].slow = all[i].verdict == family.Refused
-	}
-	return errSlower
-}
-
-// slower looks for a layer behind the fast one, until so long from now. It
-// adds the layer, or what was tried, to the result.
+// slower looks for a layer behind the fast one for as long as the options say.
+// It adds the layer, or what was tried, to the result. found says that one has
+// refused already.
 func (s *search) slower(result *Result, found bool) error {
 	began, first := s.now(), len(s.seen)
-	until := began + s.options.Sustain
+	until := min(s.options.MaxTime, began+s.options.Sustain)
 	var err error
 	for range openings {
 		if !found {
@@ -67,12 +35,21 @@ func (s *search) slower(result *Result, found bool) error {
 		}
 		until, found = s.options.MaxTime, false
 	}
-	if !s.anySlow() {
-		result.Beyond = beyond(count(s.seen[first:], family.Accepted), s.burst, s.now()-began)
-		result.Beyond.Why = "no slower layer: " + result.Beyond.Why
+	if s.fits = family.Narrow(s.log(), s.fast); len(s.fits) == 0 {
+		s.markSlow()
+		s.fits = family.Narrow(s.log(), s.fast)
+	}
+	if len(s.fits) == 0 {
+		result.Layers = []Layer{unexplained(s, errForeign)}
 		return err
 	}
-	result.Layers = append(result.Layers, s.slowLayer(err))
+	result.Layers = []Layer{s.layer(nil)}
+	if s.anySlow() {
+		result.Layers = append(result.Layers, s.slowLayer(err))
+	} else {
+		result.Beyond = beyond(count(s.seen[first:], family.Accepted), s.burst, s.now()-began)
+		result.Beyond.Why = "no slower layer: " + result.Beyond.Why
+	}
 	return err
 }
 
@@ -99,14 +76,14 @@ func (s *search) sustain(until time.Duration) (found bool, err error) {
 				return false, err
 			}
 			_, due, _ = s.opening()
-		case seen[0].verdict == family.Refused && late && !s.onlyCounting():
-			// Late by the middle of the fits: is it so by all that was seen?
-			fits := family.Narrow(s.log(), s.fits)
-			if len(fits) == 0 {
-				seen[0].slow = true
+		case seen[0].verdict == family.Refused && s.onlyCounting():
+			_, due, _ = s.opening() // the refusal itself has put it off
+		case seen[0].verdict == family.Refused && late:
+			// Late by the middle of the fits; is it so by all of them?
+			if !s.explained(len(s.seen) - 1) {
 				return true, nil
 			}
-			s.fits, due = fits, s.now()
+			due = s.now()
 		}
 	}
 	return false, nil
@@ -127,17 +104,36 @@ func (s *search) untilOpenAgain() error {
 		if seen[0].verdict == family.Accepted {
 			return nil
 		}
-		seen[0].slow = seen[0].verdict == family.Refused
+	}
+}
+
+// explained tells whether the fast layer, as it was understood before slower
+// ones were looked for, may have been the reason of a refusal.
+func (s *search) explained(i int) bool {
+	at := s.seen[i]
+	log := s.logOf(func(r record) bool { return r.sent > s.understood && r.sent != at.sent })
+	return len(family.Narrow(log, s.fast)) > 0
+}
+
+// markSlow marks the refusals that the fast layer does not explain. Of a group
+// only the first is looked at; if it is marked, either layer may be the reason
+// of the others.
+func (s *search) markSlow() {
+	group, marked := time.Duration(-1), false
+	for i, r := range s.seen {
+		switch {
+		case r.subject != Main || r.verdict != family.Refused || r.sent <= s.understood:
+		case group >= 0 && r.sent-group < s.trip/2:
+			s.seen[i].unsure = marked
+		default:
+			group, marked = r.sent, !s.explained(i)
+			s.seen[i].slow = marked
+		}
 	}
 }
 
 func (s *search) anySlow() bool {
-	for _, r := range s.seen {
-		if r.slow {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.seen, func(r record) bool { return r.slow })
 }
 
 // slowLayer fits the marked refusals. Refused requests are taken to count alike
@@ -148,33 +144,35 @@ func (s *search) slowLayer(end error) Layer {
 	log := s.logOf(func(r record) bool { return !r.slow })
 	fits := slices.DeleteFunc(family.Fits(log), func(f family.Fit) bool {
 		_, high := f.Window()
-		apart := f.Counting != fast.Counting && f.Kind != family.Aligned && f.Kind != family.First && fast.Kind != family.Aligned && fast.Kind != family.First
-		return apart || f.Limit <= fast.Limit || high <= 2*window
+		fixed := f.Kind == family.Aligned || f.Kind == family.First || fast.Kind == family.Aligned || fast.Kind == family.First
+		return f.Limit <= fast.Limit || high <= 2*window || f.Counting != fast.Counting && !fixed
 	})
 	// With fewer of them, each is looked at more closely.
 	for before := 0; before != len(fits); {
 		before = len(fits)
 		fits = family.Narrow(log, fits)
 	}
-	fmt.Println(fits)
 	if len(fits) == 0 {
 		return unexplained(s, errForeign)
 	}
-	l := layerOf(fits)
-	if !l.Kind.Known() && end != nil {
+	l := vagueIsUnknown(layerOf(fits))
+	if !l.Kind.Known() && end != nil && !errors.Is(end, errForeign) {
 		l.Kind.Why += "; stopped by " + reason(s, end)
 	}
-	passed := 0
+	if !l.Limit.Known {
+		l.Limit.Why += fmt.Sprintf("; %d requests had passed when it first refused", s.passedBeforeSlow())
+	}
+	return l
+}
+
+func (s *search) passedBeforeSlow() (passed int) {
 	for _, r := range s.seen {
-		if r.slow {
-			break
-		}
-		if r.subject == Main && r.verdict == family.Accepted {
+		switch {
+		case r.slow:
+			return passed
+		case r.subject == Main && r.verdict == family.Accepted:
 			passed++
 		}
 	}
-	if !l.Limit.Known {
-		l.Limit.Why += fmt.Sprintf("; %d requests had passed when it first refused", passed)
-	}
-	return l
+	return passed
 }

@@ -23,10 +23,12 @@ type search struct {
 	rounds   int
 	polls    []time.Duration // planned since the last drain; nil before
 
-	inFlight [2]int // of a concurrency limit: the fewest and the most that passed at once
-	controls map[Subject]family.Verdict
-	tally    map[Subject]tally
-	cycles   []cycle
+	fast       []family.Fit  // the fits when the search for the fast layer had ended
+	understood time.Duration // when that was
+	inFlight   [2]int        // of a concurrency limit: the fewest and the most that passed at once
+	controls   map[Subject]family.Verdict
+	tally      map[Subject]tally
+	cycles     []cycle
 }
 
 // errTooFast says that only windows shorter than leastTrips round trips are left.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -29,7 +30,8 @@ type Env struct {
 	// Client prepares what load needs and looks at what it left: it waits 429
 	// answers out and keeps the profile's pace.
 	Client *client.Client
-	// Bare returns a client without pace that has so many requests in flight at most.
+	// Bare returns a client without the profile's pace, but no faster than MaxRate,
+	// that has so many requests in flight at most.
 	// Its connections come from the local address; empty for any.
 	Bare func(concurrency int, from string) (*client.Client, error)
 
@@ -62,10 +64,22 @@ type Env struct {
 
 	// Memory tells what the target's process uses; nil where it cannot be seen.
 	Memory func(context.Context) (load.MemoryPoint, error)
-	// Watch is told of each phase that begins.
+	// Watch is told of each phase that begins, and of each step of what does not
+	// go through the generator, with an empty schedule.
 	Watch func(scenario, phase string, s schedule.Schedule)
+	// Live is told, about ten times a second, the figures of what does not go
+	// through the generator, which has a Tick of its own; nil for nobody.
+	Live func(generate.Live)
 
-	spent int64 // requests of phases so far
+	spent int64 // requests so far
+}
+
+// left is how many requests the budget still allows.
+func (e *Env) left() int64 {
+	if e.Budget == 0 {
+		return math.MaxInt64
+	}
+	return max(0, e.Budget-e.spent)
 }
 
 // Outcome is a scenario's result, and what was recorded on the way: with it, the

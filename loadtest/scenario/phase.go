@@ -41,13 +41,11 @@ func (r *runner) warmUp(rate float64, limit int) error {
 
 // send sends a phase, or this process's shard of it, and returns what was measured.
 func (r *runner) send(name string, whole schedule.Schedule, source generate.Source, warmUp bool) (measure.Recording, error) {
-	mine := whole
-	if r.env.Shard.Of > 1 {
-		mine = whole.Shard(r.env.Shard.Index, r.env.Shard.Of)
-	}
+	mine := r.mine(whole)
 	if err := r.permit(whole, mine.Planned()); err != nil {
 		return measure.Recording{}, err
 	}
+	r.env.spent += mine.Planned()
 	if r.env.Watch != nil {
 		r.env.Watch(r.scenario.Name, name, mine)
 	}
@@ -60,6 +58,14 @@ func (r *runner) send(name string, whole schedule.Schedule, source generate.Sour
 	return rec, err
 }
 
+// mine is the part of a phase that this process sends.
+func (r *runner) mine(whole schedule.Schedule) schedule.Schedule {
+	if r.env.Shard.Of > 1 {
+		return whole.Shard(r.env.Shard.Index, r.env.Shard.Of)
+	}
+	return whole
+}
+
 // permit keeps the profile's word on how fast and how much may be sent.
 func (r *runner) permit(whole schedule.Schedule, planned int64) error {
 	for _, s := range whole.Segments {
@@ -67,10 +73,9 @@ func (r *runner) permit(whole schedule.Schedule, planned int64) error {
 			return fmt.Errorf("%v requests a second are more than the %v that the profile allows (load.max_rate)", s.Rate, most)
 		}
 	}
-	if most := r.env.Budget; most > 0 && r.env.spent+planned > most {
-		return fmt.Errorf("the budget of %d requests does not suffice: %d are spent, and the next phase takes %d (load.budget)", most, r.env.spent, planned)
+	if planned > r.env.left() {
+		return fmt.Errorf("the budget of %d requests does not suffice: %d are spent, and the next phase takes %d (load.budget)", r.env.Budget, r.env.spent, planned)
 	}
-	r.env.spent += planned
 	return nil
 }
 
@@ -109,7 +114,7 @@ func (r *runner) count(name string, whole schedule.Schedule, source func(base ui
 			r.keep(c)
 			return c, err
 		}
-		r.note("%s was sent again: %s", name, c.limited)
+		r.note("%s was sent again: this machine was too busy to send it on time", name)
 	}
 }
 

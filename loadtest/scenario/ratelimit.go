@@ -18,7 +18,9 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/journal"
 	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/infer"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -26,11 +28,16 @@ import (
 // parallelProbes is the most probes in flight at once.
 const parallelProbes = 64
 
+// afterwards is what is kept of the profile's budget, in requests, for what is
+// looked at once the limiter is known.
+const afterwards = 100
+
 // prober sends the probes of the inference and keeps what the rules judge.
 type prober struct {
 	r        *runner
 	role     string
 	requests map[infer.Subject]probe
+	seen     probesSeen
 }
 
 // probe is the request of one subject.
@@ -38,6 +45,15 @@ type probe struct {
 	api     *client.Client
 	request client.Request
 	asked   judge.Asked
+	served  int // status of a request that the limit let pass
+}
+
+// status is 200 for a request that was served, whatever that means for it.
+func (p probe) status(status int) int {
+	if status == p.served {
+		return http.StatusOK
+	}
+	return status
 }
 
 // rateLimit provokes 429 answers with the key that the profile hands over for
@@ -63,13 +79,23 @@ func (r *runner) rateLimit() error {
 		return err
 	}
 	defer p.close()
+	left := r.env.left() - afterwards
+	if left < afterwards {
+		return fmt.Errorf("the budget of %d requests does not suffice: %d are spent, and probing takes at least %d (load.budget)", r.env.Budget, r.env.spent, 2*afterwards)
+	}
 	wire := infer.Wire{Send: p.send, Now: time.Now, Sleep: sleep}
 	for _, s := range infer.Others() {
 		if _, known := p.requests[s]; known {
 			wire.Subjects = append(wire.Subjects, s)
 		}
 	}
-	result, err := infer.Run(r.ctx, wire, infer.Options{MaxRequests: r.scenario.Budget, MaxTime: r.scenario.Duration, MaxParallel: parallelProbes, Seed: r.env.Seed})
+	const phase = "probes"
+	r.announceStep(phase)
+	stop := r.showing(func() generate.Live {
+		return generate.Live{Phase: phase, At: time.Since(r.started), Duration: r.scenario.Duration, Live: measure.Live{Count: p.seen.counts()}}
+	})
+	defer stop()
+	result, err := infer.Run(r.ctx, wire, infer.Options{Log: r.announceStep, MaxRequests: int(min(int64(r.scenario.Budget), left)), MaxTime: r.scenario.Duration, MaxParallel: parallelProbes, Seed: r.env.Seed})
 	r.out.Limiter = limiterOf(result)
 	if err != nil {
 		return err
@@ -79,6 +105,7 @@ func (r *runner) rateLimit() error {
 		return nil
 	}
 	p.noteOthers(result)
+	r.announceStep("what a refused write leaves, and whether service resumes")
 	if err := p.halfDone(); err != nil {
 		return err
 	}
@@ -110,7 +137,7 @@ func (p *prober) prepare(limited fixtures.Key) error {
 		op := spec.MustOperation(spec.DeletePlacementTest)
 		request := client.Request{Operation: op.ID, Method: op.Method, Key: keyOf(limited), NoRetry: true,
 			Path: strings.Replace(op.Path, "{id}", nobodysID(p.r.env.Seed), 1)}
-		p.requests[infer.OtherMethod] = probe{api, request, judge.Asked{Operation: op, Owner: p.owner(p.role)}}
+		p.requests[infer.OtherMethod] = probe{api, request, judge.Asked{Operation: op, Owner: p.owner(p.role)}, http.StatusNotFound}
 	}
 	if elsewhere, err := p.r.env.Bare(parallelProbes, otherLoopback); err == nil && onLoopback(p.r.env.BaseURL) {
 		p.add(infer.OtherAddress, elsewhere, list, keyOf(limited), p.role)
@@ -142,7 +169,7 @@ func (p *prober) owner(role string) string { return p.r.env.Profile.Workspaces[r
 func (p *prober) add(s infer.Subject, api *client.Client, op spec.Operation, key client.Key, role string) {
 	p.requests[s] = probe{api,
 		client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}}, Key: key, NoRetry: true},
-		judge.Asked{Operation: op, Valid: true, Owner: p.owner(role)}}
+		judge.Asked{Operation: op, Valid: true, Owner: p.owner(role)}, http.StatusOK}
 }
 
 func (p *prober) close() {
@@ -166,6 +193,7 @@ func nobodysID(seed uint64) string {
 // send is the Wire's: it sends each shot at its time and lets the rules look at
 // the answers once all are there.
 func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observation {
+	p.r.env.spent += int64(len(shots))
 	seen := make([]infer.Observation, len(shots))
 	exchanges := make([]client.Exchange, len(shots))
 	var all sync.WaitGroup
@@ -179,7 +207,7 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 			probe := p.requests[shot.Subject]
 			ex := probe.api.Do(ctx, probe.request)
 			exchanges[i] = ex
-			seen[i] = infer.Observation{Subject: shot.Subject, Sent: ex.Sent, Received: ex.Sent.Add(ex.Took), Status: ex.Status, Header: ex.Header}
+			seen[i] = infer.Observation{Subject: shot.Subject, Sent: ex.Sent, Received: ex.Sent.Add(ex.Took), Status: probe.status(ex.Status), Header: ex.Header}
 			if ex.Err != nil {
 				seen[i].Failure = failureOf(ex)
 				if ex.Sent.IsZero() {
@@ -189,6 +217,7 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 		})
 	}
 	all.Wait()
+	p.seen.add(seen)
 	for i, shot := range shots {
 		if exchanges[i].Status != 0 {
 			p.r.looked(p.requests[shot.Subject].asked, exchanges[i])
@@ -227,7 +256,7 @@ const mostToDrain = 2_000
 // drain drives the key to its limit and reports whether that succeeded.
 func (p *prober) drain() bool {
 	most := min(mostToDrain, p.r.env.Profile.RateLimit.Budget)
-	for sent := 0; sent < most; sent += parallelProbes / 4 {
+	for sent := 0; sent < most && p.r.env.left() > afterwards/2; sent += parallelProbes / 4 {
 		shots := make([]infer.Shot, parallelProbes/4)
 		for i := range shots {
 			shots[i].Subject = infer.Main
@@ -267,9 +296,13 @@ func (p *prober) halfDone() error {
 		if err != nil {
 			return err
 		}
-		if ex.Status == http.StatusTooManyRequests && len(there) > 0 {
-			p.r.found(spec.Pair{Requirement: "RATE-429", Operation: op.ID}, reports.Violation{
-				Expected: "no test, since the request was refused", Actual: "the list shows the test " + name, Curl: ex.Curl()})
+		if ex.Status == http.StatusTooManyRequests {
+			pair := spec.Pair{Requirement: "RATE-429", Operation: op.ID}
+			p.r.ledger.Assessed(pair, 1)
+			if len(there) > 0 {
+				p.r.found(pair, reports.Violation{
+					Expected: "no test, since the request was refused", Actual: "the list shows the test " + name, Curl: ex.Curl()})
+			}
 		}
 		if err := p.remove(there); err != nil {
 			return err
@@ -289,7 +322,9 @@ func (p *prober) halfDone() error {
 func (p *prober) patiently(op spec.Operation, id string, query url.Values) client.Exchange {
 	request := client.Request{Operation: op.ID, Method: op.Method, Path: strings.Replace(op.Path, "{id}", id, 1), Query: query,
 		Key: p.requests[infer.Main].request.Key}
-	return p.r.env.Client.Do(p.r.ctx, request)
+	ex := p.r.env.Client.Do(p.r.ctx, request)
+	p.r.env.spent += 1 + int64(ex.Throttled)
+	return ex
 }
 
 // tests returns the ids of the newest tests of that name.

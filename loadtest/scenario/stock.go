@@ -18,9 +18,11 @@ import (
 // that it will delete. What is left of it all is put back by whoever reads the
 // journal, once the run is over.
 func (r *runner) stock(whole schedule.Schedule) error {
-	mine := whole
-	if r.env.Shard.Of > 1 {
-		mine = whole.Shard(r.env.Shard.Index, r.env.Shard.Of)
+	mine := r.mine(whole)
+	deletions := r.mix.places(mine, r.places, spec.DeletePlacementTest)
+	// What may not be sent needs no preparation.
+	if err := r.permit(whole, mine.Planned()+int64(len(deletions))); err != nil {
+		return err
 	}
 	for _, place := range r.mix.places(mine, r.places, spec.CreatePlacementTest) {
 		if _, err := r.announce(r.creation(r.subjects.testName(place))); err != nil {
@@ -35,7 +37,8 @@ func (r *runner) stock(whole schedule.Schedule) error {
 		}
 	}
 	r.subjects.stock = map[uint64]string{}
-	return r.createTests(r.mix.places(mine, r.places, spec.DeletePlacementTest))
+	r.env.spent += int64(len(deletions))
+	return r.createTests(deletions)
 }
 
 // creation is the entry of a test that is about to be created in the main workspace.
@@ -74,7 +77,7 @@ func (r *runner) createTests(places []uint64) error {
 		if ex.Err != nil {
 			return fmt.Errorf("the tests that are to be deleted could not be created: %w", ex.Err)
 		}
-		rows := r.env.Rules.Look(judge.Asked{Operation: op, Valid: true}, ex).Rows
+		rows := r.looked(judge.Asked{Operation: op, Valid: true, Owner: r.subjects.main.ID}, ex).Rows
 		id := ""
 		if len(rows) == 1 {
 			id, _ = rows[0]["id"].(string)

@@ -92,7 +92,7 @@ func lastDone(rec measure.Recording) time.Duration {
 // foundRate says what came of the search.
 func (r *runner) foundRate(f found, err error) {
 	s := r.out.Sustained
-	s.RatePerSecond, s.LowPerSecond, s.HighPerSecond, s.Confirmed = f.rate, f.rate, f.above, f.confirmed
+	s.RatePerSecond, s.LowPerSecond, s.HighPerSecond, s.Confirmed = f.rate, f.rate, max(f.above, f.rate), f.confirmed
 	switch {
 	case err != nil:
 		s.Note = "the search broke off"

@@ -13,6 +13,7 @@ import (
 
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -20,8 +21,12 @@ import (
 	"outreach.example/conformance/walk"
 )
 
-// errNoPage ends a walk at an answer that is no page.
-var errNoPage = errors.New("not a page")
+// errNoPage ends a walk at an answer that is no page, errSpent one for which the
+// budget does not suffice.
+var (
+	errNoPage = errors.New("not a page")
+	errSpent  = errors.New("the budget is spent")
+)
 
 // pageOf is the page in an answer, of which only the rows' keys are kept.
 func pageOf(ex client.Exchange, s judge.Sighting, limit int) (walk.Page, error) {
@@ -73,6 +78,7 @@ type walkers struct {
 	seq      uint64
 	done     []walked
 	out      load.Walks
+	broke    bool // the budget
 }
 
 // walk lets many clients walk whole lists. Each page waits for the one before,
@@ -103,20 +109,26 @@ func (r *runner) walk() error {
 	start := time.Now()
 	plan := measure.Plan{Name: "walk", Duration: s.Duration, Start: start.Round(0), ClosedLoop: true}
 	w := &walkers{r: r, plan: plan, recorder: measure.NewRecorder(plan), out: load.Walks{Clients: s.Clients}}
+	r.announceStep(plan.Name)
+	stop := r.showing(w.live)
 	var clients sync.WaitGroup
 	for c := range s.Clients {
 		clients.Go(func() {
-			for i := c; time.Since(start) < s.Duration && r.ctx.Err() == nil; i++ {
+			for i := c; time.Since(start) < s.Duration && r.ctx.Err() == nil && w.maySend(0); i++ {
 				w.one(api, lists[i%len(lists)], limits[(i/len(lists)+c)%len(limits)], start)
 			}
 		})
 	}
 	clients.Wait()
+	stop()
 	c := r.judged(w.recorder.Recording())
 	r.keep(c)
 	addTraffic(&r.traffic, c.recording)
 	w.compare()
 	r.out.Walks = &w.out
+	if w.broke {
+		r.void("the budget of %d requests does not suffice: the walks broke off (load.budget)", r.env.Budget)
+	}
 	return context.Cause(r.ctx)
 }
 
@@ -125,6 +137,9 @@ func (w *walkers) one(api *client.Client, op spec.Operation, limit int, start ti
 	began := walked{op: op, began: time.Now()}
 	began.Walk = walk.Run(w.r.ctx, func(ctx context.Context, cursor string, limit int) (walk.Page, error) {
 		request := w.r.pageRequest(op, cursor, limit)
+		if !w.maySend(1) {
+			return walk.Page{}, errSpent
+		}
 		ex := api.Do(ctx, request)
 		began.last = ex
 		w.add(op, limit, ex, start)
@@ -146,6 +161,18 @@ func (w *walkers) one(api *client.Client, op spec.Operation, limit int, start ti
 	w.done = append(w.done, began)
 }
 
+// maySend takes so many requests from the budget, if it still holds any.
+func (w *walkers) maySend(requests int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.r.env.left() == 0 {
+		w.broke = true
+		return false
+	}
+	w.r.env.spent += requests
+	return true
+}
+
 // add records one page.
 func (w *walkers) add(op spec.Operation, limit int, ex client.Exchange, start time.Time) {
 	if ex.Sent.IsZero() {
@@ -153,10 +180,19 @@ func (w *walkers) add(op spec.Operation, limit int, ex client.Exchange, start ti
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.r.env.spent += int64(ex.Throttled)
 	sent := max(0, ex.Sent.Sub(start))
 	w.recorder.Add(measure.Sample{Seq: w.seq, Label: fmt.Sprintf("%s limit=%d", op.ID, limit), Due: sent, Sent: sent, Done: sent + ex.Took,
 		Status: ex.Status, Bytes: int64(len(ex.Body)), Failure: failureOf(ex)})
 	w.seq++
+}
+
+// live is what there is to show of the walks.
+func (w *walkers) live() generate.Live {
+	at := time.Since(w.plan.Start)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return generate.Live{Phase: w.plan.Name, At: at, Duration: w.plan.Duration, Live: w.recorder.Live(at)}
 }
 
 // failureOf names why there is no whole answer.

@@ -68,7 +68,7 @@ func envOf(t *testing.T, base string, profile *fixtures.Profile) *Env {
 		t.Fatal(err)
 	}
 	bare := func(concurrency int, _ string) (*client.Client, error) {
-		options := client.Options{BaseURL: base, Concurrency: concurrency, MaxThrottle: 2 * time.Second, MaxThrottled: 4}
+		options := client.Options{BaseURL: base, Concurrency: concurrency, MaxThrottle: 10 * time.Second, MaxThrottled: 5}
 		for _, k := range profile.Keys {
 			options.Keys = append(options.Keys, client.Key{Name: k.Name, Token: k.Token})
 		}
@@ -142,8 +142,8 @@ func defect(t *testing.T, id string) middleware {
 	return with(all[i].Lay(&faults.Around{Profile: fixtures.Embedded(), Seed: 1}))
 }
 
-// limited is a reference server whose role limited has the limiter.
-func limited(t *testing.T, text string, around ...middleware) *Env {
+// limitedBy is a reference server whose role limited has the limiter.
+func limitedBy(t *testing.T, text string, around ...middleware) *Env {
 	t.Helper()
 	config, err := limiter.Parse(text)
 	if err != nil {

@@ -74,7 +74,7 @@ func (e engine) join(t *testing.T) {
 			docker(t, "network", "rm", bridge)
 		}
 	})
-	e.config(t, swarmMark, "")
+	e.store(t, "config", swarmMark, "")
 }
 
 // sweep removes what a test left that was killed, the swarm included.
@@ -103,7 +103,7 @@ func (e engine) sweep(t *testing.T) {
 func (e engine) labelled(t *testing.T, label string) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
-	for _, kind := range []string{"service", "config"} {
+	for _, kind := range []string{"service", "config", "secret"} {
 		if ids := lines(docker(t, kind, "ls", "--quiet", "--filter", "label="+label)); len(ids) > 0 {
 			found[kind] = ids
 		}
@@ -119,17 +119,17 @@ func alive(label string) bool {
 	return err == nil && pid > 0 && syscall.Kill(pid, 0) == nil
 }
 
-// config puts a file into the swarm.
-func (e engine) config(t *testing.T, name, text string) {
+// store puts a file into the swarm, as a config or a secret.
+func (e engine) store(t *testing.T, kind, name, text string) {
 	t.Helper()
-	create := exec.Command("docker", "config", "create", "--label", e.label, name, "-")
+	create := exec.Command("docker", kind, "create", "--label", e.label, name, "-")
 	create.Stdin = strings.NewReader(text + "\n")
 	if out, err := create.CombinedOutput(); err != nil {
-		t.Fatalf("docker config create %s: %v\n%s", name, err, out)
+		t.Fatalf("docker %s create %s: %v\n%s", kind, name, err, out)
 	}
 }
 
-// name is one of a config of this test.
+// name is that of a config or a secret of this test.
 func (e engine) name(of string) string { return fmt.Sprintf("outreach-%s-%d", of, os.Getpid()) }
 
 // docker runs the docker command line and returns what it prints.

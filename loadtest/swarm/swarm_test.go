@@ -10,8 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,8 +35,12 @@ const (
 	// latencies are the server's: the percentiles that are compared lie well
 	// inside of the shares.
 	latencies = "60%:20ms,37%:50ms,3%:120ms"
-	// lagLimit lets a busy machine send late, which alike allows for.
+	// lagLimit lets a busy machine send late, which alike looks at.
 	lagLimit = "1s"
+	// tooLate is the send lag, in milliseconds, beyond which they are not compared.
+	tooLate = 10
+	// patience bounds waiting for what takes a second or two.
+	patience = 2 * time.Minute
 )
 
 // The lists are others than the one that a run looks at before it begins, and
@@ -55,18 +61,22 @@ var plan = fmt.Sprintf(`scenarios:
 func TestSharedLoadIsTheLoadOfOne(t *testing.T) {
 	e := needSwarm(t)
 	server := serving(t)
-	profile, err := fixtures.Embedded().YAML("")
+	profile := fixtures.Embedded()
+	for i := range profile.Keys {
+		if k := &profile.Keys[i]; k.Name == "main" {
+			e.store(t, "secret", e.name("key"), k.Token)
+			k.Token, k.TokenFile = "", "/run/secrets/"+e.name("key")
+		}
+	}
+	text, err := profile.YAML("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.config(t, e.name("profile"), string(profile))
-	e.config(t, e.name("plan"), plan)
-
-	parts := e.fanOut(t,
-		"--config", "source="+e.name("profile")+",target=/profile/target.yaml",
-		"--config", "source="+e.name("plan")+",target=/profile/plan.yaml",
-		"--env", "OUTREACH_TARGET="+server.base, "--env", "OUTREACH_TARGET_PROFILE=/profile/target.yaml",
-		"--env", "OUTREACH_SCENARIOS=/profile/plan.yaml", "--env", "OUTREACH_SEED=7", "--env", "OUTREACH_LAG_LIMIT="+lagLimit)
+	e.store(t, "config", e.name("profile"), string(text))
+	e.store(t, "config", e.name("plan"), plan)
+	settings := written(t, "settings.env", "OUTREACH_TARGET="+server.base+"\nOUTREACH_TARGET_PROFILE=/profile/target.yaml\n"+
+		"OUTREACH_SCENARIOS=/plan.yaml\nOUTREACH_SEED=7\nOUTREACH_LAG_LIMIT="+lagLimit+"\n")
+	parts := e.fanOut(t, append(documented(t, e, settings), "--config", "source="+e.name("plan")+",target=/plan.yaml")...)
 	if len(parts) != workers {
 		t.Fatalf("%d parts of %d workers:\n%.2000q", len(parts), workers, parts)
 	}
@@ -74,11 +84,7 @@ func TestSharedLoadIsTheLoadOfOne(t *testing.T) {
 	server.counted(t, merged)
 
 	server.forget(t)
-	file := filepath.Join(t.TempDir(), "plan.yaml")
-	if err := os.WriteFile(file, []byte(plan), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	single := results(t, "load", "--target", server.base, "--scenarios", file, "--seed", "7", "--lag-limit", lagLimit)
+	single := results(t, "load", "--target", server.base, "--scenarios", written(t, "plan.yaml", plan), "--seed", "7", "--lag-limit", lagLimit)
 	server.counted(t, single)
 
 	alike(t, merged, single)
@@ -114,27 +120,34 @@ func TestInterruptedFanOutStopsTheWorkers(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
+	late := time.After(patience)
 	for running := 0; running < workers; running = len(e.containers(t, "--filter", "status=running")) {
 		select {
 		case err := <-ended:
 			t.Fatalf("fan-out has ended: %v\n%s", err, output)
-		case <-t.Context().Done():
+		case <-late:
 			t.Fatal("the workers do not come up")
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	if err := c.Process.Signal(os.Interrupt); err != nil {
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil { // SIGINT is ignored where a shell started this in the background
 		t.Fatal(err)
 	}
-	if err := <-ended; err == nil {
-		t.Errorf("fan-out ends as if it was done:\n%s", output)
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Errorf("fan-out ends as if it was done:\n%s", output)
+		}
+	case <-late:
+		t.Fatal("fan-out does not end")
 	}
 	e.nothingLeft(t)
 }
 
 // alike holds phases of the same plan against each other: the plan and the
 // counts are the same, and each percentile is, unless the intervals of the two
-// or the time by which requests went out late allow for the difference.
+// or the time by which requests went out late allow for the difference. On a
+// machine that is too busy to send in time, percentiles tell nothing.
 func alike(t *testing.T, merged, single load.Results) {
 	t.Helper()
 	if len(merged.Scenarios) != 1 || len(single.Scenarios) != 1 {
@@ -160,13 +173,17 @@ func alike(t *testing.T, merged, single load.Results) {
 		if a[i].Response.Accepted == nil || b[i].Response.Accepted == nil {
 			t.Fatalf("phase %s has no accepted answers", a[i].Name)
 		}
+		if late := quantile(a[i].Lag, 0.99) + quantile(b[i].Lag, 0.99); late > tooLate {
+			t.Logf("phase %s: the percentiles are not compared: requests went out late by %.2f ms", a[i].Name, late)
+			continue
+		}
 		for k, x := range a[i].Response.Accepted.Quantiles {
 			y := b[i].Response.Accepted.Quantiles[k]
 			late := quantile(a[i].Lag, x.P) + quantile(b[i].Lag, x.P)
-			off := math.Abs(x.ValueMS - y.ValueMS)
-			t.Logf("phase %s p%v: merged %.2f ms, single %.2f ms; late by %.2f ms", a[i].Name, 100*x.P, x.ValueMS, y.ValueMS, late)
-			if overlap := x.LowMS <= y.HighMS && y.LowMS <= x.HighMS; !overlap && off > max(1, 0.02*y.ValueMS)+late {
-				t.Errorf("phase %s p%v: merged %v ms (%v to %v), single %v ms (%v to %v)", a[i].Name, 100*x.P, x.ValueMS, x.LowMS, x.HighMS, y.ValueMS, y.LowMS, y.HighMS)
+			t.Logf("phase %s p%v: merged %.2f ms (%.2f to %.2f), single %.2f ms (%.2f to %.2f); late by %.2f ms", a[i].Name, 100*x.P, x.ValueMS, x.LowMS, x.HighMS, y.ValueMS, y.LowMS, y.HighMS, late)
+			overlap := x.LowMS <= y.HighMS && y.LowMS <= x.HighMS
+			if !overlap && math.Abs(x.ValueMS-y.ValueMS) > max(1, 0.02*y.ValueMS)+late {
+				t.Errorf("phase %s p%v: they differ by more than 2 %% and 1 ms", a[i].Name, 100*x.P)
 			}
 		}
 	}
@@ -186,7 +203,7 @@ type server struct{ base, truth string }
 
 func serving(t *testing.T) server {
 	t.Helper()
-	c := command(t, "serve", "--addr", "127.0.0.1:0", "--truth-addr", "127.0.0.1:0", "--shape", latencies)
+	c := command(t, "serve", "--addr", "127.0.0.1:0", "--truth-addr", "127.0.0.1:0", "--shape", latencies, "--idle-exit", "5m")
 	said, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -266,11 +283,33 @@ func (s server) forget(t *testing.T) {
 // merge joins parts, whose verdict is for the caller to judge.
 func merge(t *testing.T, parts []string) load.Results {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "parts")
-	if err := os.WriteFile(file, []byte(strings.Join(parts, "\n")+"\n"), 0o600); err != nil {
+	return results(t, "load", "merge", written(t, "parts.jsonl", strings.Join(parts, "\n")+"\n"))
+}
+
+// written writes a file and returns where it is.
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return results(t, "load", "merge", file)
+	return path
+}
+
+// documented returns the options of fan-out that docs/load.md tells to use, with
+// the names and the file of this test.
+func documented(t *testing.T, e engine, settings string) []string {
+	t.Helper()
+	document, err := os.ReadFile("../../docs/load.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^loadtest/swarm/fan-out \d+ \S+ ([^|]*) \|`).FindSubmatch(document)
+	if line == nil {
+		t.Fatal("docs/load.md does not show how to use fan-out")
+	}
+	here := strings.NewReplacer("load-profile", e.name("profile"), "server-key-main", e.name("key"), "settings.env", settings)
+	return strings.Fields(here.Replace(string(line[1])))
 }
 
 // results runs the program, which must come to a verdict, and returns what it wrote.

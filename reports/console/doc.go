@@ -30,6 +30,8 @@ type Options struct {
 	Announced func(reports.Check) string
 	// ResultsPath is where the whole results are; empty if nowhere.
 	ResultsPath string
+	// ReportPath is the page to open in a browser; empty if there is none.
+	ReportPath string
 }
 
 // Widths, in columns.

@@ -3,7 +3,6 @@ package console
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,15 +13,22 @@ import (
 
 // How much of a load run is shown unless Verbose.
 const (
-	maxPhases        = 6 // of one scenario, warm-ups apart
-	maxBrokenUnder   = 10
-	phaseColumn      = 22
-	thresholdOutcome = 16
+	maxPhases      = 6 // of one scenario, warm-ups apart
+	maxBrokenUnder = 10
+	maxNotes       = 3
+)
+
+// Columns in which text begins, below a scenario and beside a label.
+const (
+	scenarioIndent = 2
+	factColumn     = 16
 )
 
 // LoadSummary writes what a person wants to know of a load run when it has
-// ended: what was run against what, each scenario with its thresholds, what was
-// sent and how long it took, what was broken, and last the verdict.
+// ended: what was run against what; each scenario with its answer, what was sent
+// and how long it took, its thresholds and what was broken; and last, once more,
+// what was not good, where the files are, and the verdict. Verbose adds every
+// phase in full, the knee curve, and what answers rest on.
 func LoadSummary(w io.Writer, r load.Results, o Options) error {
 	p := newPage(o)
 	p.loadHeader(r)
@@ -66,58 +72,37 @@ func (p *page) loadHeader(r load.Results) {
 // scenario shows one scenario: the answer first, then what it rests on.
 func (p *page) scenario(s load.Scenario) {
 	p.line()
-	p.paragraph(0, p.loadAnswer(s.Verdict)+"  "+p.paint.bold(reports.Printable(s.Name))+"  "+p.paint.dim(reports.Printable(s.About)+" "+duration(s.Seconds)))
+	p.line(p.loadAnswer(s.Verdict), "  ", p.paint.bold(p.label(s.Name)), "  ", p.paint.dim(duration(s.Seconds)))
+	p.paragraph(scenarioIndent, p.paint.dim(reports.Printable(s.About)))
 	for _, reason := range s.Reasons {
-		p.entry(2, 9, "because", reports.Printable(reason))
-	}
-	for _, note := range s.Notes {
-		p.entry(2, 9, "note", reports.Printable(note))
-	}
-	for _, t := range s.Thresholds {
-		p.threshold(t)
+		p.fact("because", reports.Printable(reason))
 	}
 	p.phases(s.Phases)
-	if f := s.Sustained; f != nil {
-		held := map[bool]string{true: "confirmed", false: "not confirmed"}[f.Confirmed]
-		p.entry(2, phaseColumn, "sustained rate", fmt.Sprintf("%s/s (%s to %s), %s", p.paint.bold(figure(f.RatePerSecond)), figure(f.LowPerSecond), figure(f.HighPerSecond), held))
-	}
-	for _, d := range s.Depth {
-		p.depth(d)
-	}
-	if w := s.Walks; w != nil {
-		faults := plural(int(w.Faults), "fault", "faults")
-		if w.Faults > 0 {
-			faults = p.paint.red(faults)
-		}
-		p.entry(2, phaseColumn, "walks", fmt.Sprintf("%s by %s, %s, %s, %s", number(int(w.Walks)), plural(w.Clients, "client", "clients"), plural(int(w.Pages), "page", "pages"), plural(int(w.Rows), "row", "rows"), faults))
-	}
-	for _, d := range s.Drift {
-		trend := p.outcome(string(d.Verdict))
-		p.entry(2, phaseColumn, "drift", fmt.Sprintf("%s %s %s %s a minute (%s to %s) %s", trend, reports.Printable(d.Name), figure(d.PerMinute.Value), reports.Printable(d.Unit), figure(d.PerMinute.Low), figure(d.PerMinute.High), reports.Printable(d.Why)))
-	}
+	p.sent(s)
+	p.sustained(s.Sustained)
+	p.depths(s.Depth)
+	p.walks(s.Walks)
+	p.drift(s.Drift)
 	if s.Limiter != nil {
 		p.limiter(*s.Limiter)
+	}
+	p.thresholds(s.Thresholds)
+	notes := slices.Compact(slices.Clone(s.Notes)) // a phase that was sent again may say so each time
+	shown := p.limit(len(notes), maxNotes)
+	for _, note := range notes[:shown] {
+		p.fact("note", reports.Printable(note))
+	}
+	if left := len(notes) - shown; left > 0 {
+		p.fact("", p.paint.dim(p.more(left, noun(left, "note", "notes"))))
 	}
 	p.broken(s)
 }
 
-func (p *page) threshold(t load.Threshold) {
-	said := p.outcome(string(t.Outcome))
-	said += strings.Repeat(" ", max(1, thresholdOutcome-width(string(t.Outcome)))) + reports.Printable(t.Text)
-	if m := t.Measured; m != nil {
-		said += fmt.Sprintf("  measured %s %s (%s to %s)", figure(m.Value), reports.Printable(t.Unit), figure(m.Low), figure(m.High))
-	}
-	if t.Phase != "" {
-		said += p.paint.dim(" in " + reports.Printable(t.Phase))
-	}
-	if t.Why != "" {
-		said += ": " + reports.Printable(t.Why)
-	}
-	p.entry(2, phaseColumn, "threshold", said)
-}
+// fact shows a label and its text below a scenario.
+func (p *page) fact(label, content string) { p.entry(scenarioIndent, factColumn, label, content) }
 
-// label is a name that fits a line of its own.
-func (p *page) label(name string) string { return cut(reports.Printable(name), p.width-2) }
+// label is a name that leaves room for more on its line.
+func (p *page) label(name string) string { return cut(reports.Printable(name), p.width/2) }
 
 // outcome paints a word by what it means.
 func (p *page) outcome(word string) string {
@@ -129,18 +114,6 @@ func (p *page) outcome(word string) string {
 	default:
 		return p.paint.yellow(reports.Printable(word))
 	}
-}
-
-func (p *page) depth(d load.Depth) {
-	var points []string
-	for _, at := range d.Points {
-		points = append(points, fmt.Sprintf("page %s: %s", number(int(at.Page)), figure(at.P50MS)))
-	}
-	said := "p50 ms  " + strings.Join(points, "  ")
-	if d.Ratio > 0 {
-		said += fmt.Sprintf("  deepest ÷ first %s", figure(d.Ratio))
-	}
-	p.entry(2, phaseColumn, p.label(d.Operation), said)
 }
 
 // broken lists the requirements that were broken under load.
@@ -161,9 +134,6 @@ func (p *page) broken(s load.Scenario) {
 	if left := len(s.Violations) - shown; left > 0 {
 		p.line("  ", p.paint.dim(p.more(left, "broken requirements")))
 	}
-	if c := s.Coverage; c != nil {
-		p.entry(2, phaseColumn, "inspected", fmt.Sprintf("%s %% of %s answers", figure(100*c.Share), number(int(c.Answers))))
-	}
 }
 
 func (p *page) comparison(c load.Comparison) {
@@ -180,20 +150,37 @@ func (p *page) comparison(c load.Comparison) {
 		if f.Why != "" {
 			said += ": " + reports.Printable(f.Why)
 		}
-		p.entry(2, phaseColumn, p.label(f.Name), said)
+		p.fact(p.label(f.Name), said)
 	}
 }
 
-// loadVerdict shows the reasons and then, as the very last line, the answer.
+// loadVerdict says once more what was not good, where the files are and then, as
+// the very last line, the answer.
 func (p *page) loadVerdict(r load.Results) {
+	if p.marked {
+		p.line()
+		p.paragraph(0, p.paint.dim(doubt+" marks a figure that the requests were too few to make sure"))
+	}
 	p.line()
+	before := p.Len()
+	for _, s := range r.Scenarios {
+		if s.Verdict != load.Pass && len(r.Scenarios) > 1 {
+			p.notGood(s)
+		}
+	}
 	for _, reason := range r.Reasons {
-		p.entry(0, 9, "because", reports.Printable(reason))
+		if !told(reason, r.Scenarios) {
+			p.entry(0, 9, "because", reports.Printable(reason))
+		}
 	}
-	if p.ResultsPath != "" {
-		p.entry(0, 9, "results", reports.Printable(p.ResultsPath))
+	for _, file := range []struct{ label, path string }{{"report", p.ReportPath}, {"results", p.ResultsPath}} {
+		if file.path != "" {
+			p.entry(0, 9, file.label, reports.Printable(file.path))
+		}
 	}
-	p.line()
+	if p.Len() > before {
+		p.line()
+	}
 	t := r.Traffic
 	facts := fmt.Sprintf("%s planned, %s sent, %s late, %s dropped in %s", number(int(t.Planned)), number(int(t.Sent)), number(int(t.Late)), number(int(t.Dropped)), duration(r.Run.Seconds))
 	if len(r.Scenarios) == 0 {
@@ -212,6 +199,32 @@ func (p *page) loadVerdict(r load.Results) {
 	p.line(answer, " · ", facts)
 }
 
+// notGood is a scenario's answer and its first reason on one line: the whole
+// stands above.
+func (p *page) notGood(s load.Scenario) {
+	head := p.loadAnswer(s.Verdict) + "  " + p.paint.bold(p.label(s.Name))
+	if len(s.Reasons) == 0 {
+		p.line(head)
+		return
+	}
+	more := ""
+	if n := len(s.Reasons) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %s more)", number(n))
+	}
+	room := max(p.width-width(head)-2-width(more), 1)
+	p.line(head, "  ", cut(reports.Printable(s.Reasons[0]), room), more)
+}
+
+// told reports whether the reason is that of a scenario, which is shown with it.
+func told(reason string, scenarios []load.Scenario) bool {
+	for _, s := range scenarios {
+		if strings.HasPrefix(reason, s.Name+": ") && len(s.Reasons) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *page) loadAnswer(v load.Verdict) string {
 	switch v {
 	case load.Pass:
@@ -223,13 +236,4 @@ func (p *page) loadAnswer(v load.Verdict) string {
 	default:
 		return p.paint.alarm("? NO VERDICT")
 	}
-}
-
-// counts writes how often each key occurred.
-func counts(n map[string]int64, name func(string) string) string {
-	var all []string
-	for _, key := range slices.Sorted(maps.Keys(n)) {
-		all = append(all, name(key)+": "+number(int(n[key])))
-	}
-	return strings.Join(all, "  ")
 }

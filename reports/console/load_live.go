@@ -3,6 +3,8 @@ package console
 import (
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -12,7 +14,9 @@ import (
 
 // LoadFigures are what a live view shows of a phase that runs.
 type LoadFigures struct {
+	Number, Of      int // the scenario's place among those of the run, from 1; 0 shows none
 	Scenario, Phase string
+	Step            string // what is being done in the phase, where that changes; empty where it does not
 	Warmup          bool
 	At, Lasts       time.Duration // since the phase's start, and of its schedule
 	AskedPerSecond  float64       // of the last whole second, as all below up to P99MS
@@ -26,25 +30,50 @@ type LoadFigures struct {
 	LagP99MS        float64 // how late the generator sends
 }
 
-// LoadLine writes f as one line of at most width columns; what does not fit is
+// LoadLine writes f as one line of at most so many columns; what does not fit is
 // left out from the end.
-func LoadLine(f LoadFigures, width int) string {
-	warm := ""
-	if f.Warmup {
-		warm = " (warm-up)"
+func LoadLine(f LoadFigures, most int) string {
+	parts := []string{fmt.Sprintf("%s/%s s", tenths(f.At), tenths(f.Lasts))}
+	add := func(given bool, format string, args ...any) {
+		if given {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
 	}
-	parts := []string{
-		fmt.Sprintf("%.1f/%.0f s", f.At.Seconds(), f.Lasts.Seconds()),
-		fmt.Sprintf("%.0f/%.0f/s", f.DonePerSecond, f.AskedPerSecond),
-		fmt.Sprintf("p50 %s p99 %s ms", short(f.P50MS), short(f.P99MS)),
-		fmt.Sprintf("%s ok", number(int(f.Accepted))),
-		fmt.Sprintf("%s 429", number(int(f.Limited))),
-		fmt.Sprintf("%s failed", number(int(f.Failed))),
-		fmt.Sprintf("%s in flight", number(int(f.InFlight))),
-		fmt.Sprintf("lag %s ms", short(f.LagP99MS)),
+	add(f.AskedPerSecond > 0, "%.0f/%.0f/s", f.DonePerSecond, f.AskedPerSecond)
+	add(f.AskedPerSecond == 0 && f.DonePerSecond > 0, "%.0f/s", f.DonePerSecond) // nobody asks for a rate in a closed loop
+	add(f.P50MS > 0, "p50 %s p99 %s ms", short(f.P50MS), short(f.P99MS))
+	add(true, "%s ok", number(int(f.Accepted)))
+	add(f.Limited > 0, "%s 429", number(int(f.Limited)))
+	add(true, "%s failed", number(int(f.Failed)))
+	add(f.InFlight > 0, "%s in flight", number(int(f.InFlight)))
+	add(f.LagP99MS > 0, "lag %s ms", short(f.LagP99MS))
+
+	name := reports.Printable(f.Scenario)
+	if f.Phase != f.Scenario {
+		name += " " + reports.Printable(f.Phase)
 	}
-	name := cut(reports.Printable(f.Scenario)+" "+reports.Printable(f.Phase)+warm, max(width/3, 10))
-	return cut(name+strings.Repeat(" ", gap)+strings.Join(parts, "  "), width)
+	if f.Warmup && f.Phase != "warm-up" {
+		name += " (warm-up)"
+	}
+	if f.Step != "" {
+		name += ": " + reports.Printable(f.Step)
+	}
+	if f.Number > 0 {
+		name = fmt.Sprintf("[%d/%d] ", f.Number, f.Of) + name
+	}
+	line := cut(name, max(most/2, 10))
+	for _, part := range parts {
+		if width(line)+gap+width(part) > most {
+			break
+		}
+		line += strings.Repeat(" ", gap) + part
+	}
+	return cut(line, most)
+}
+
+// tenths writes seconds to a tenth, where there are any.
+func tenths(d time.Duration) string {
+	return strconv.FormatFloat(math.Round(d.Seconds()*10)/10, 'f', -1, 64)
 }
 
 // LoadProgress shows how far a load run has come. It starts no goroutine and is
@@ -93,6 +122,17 @@ func (p *LoadProgress) Show(f LoadFigures) {
 		line = p.paint.red(line)
 	}
 	_, _ = io.WriteString(p.w, clearLine+line)
+}
+
+// Say shows what is done before there are figures, on a terminal: a log has no
+// use for it.
+func (p *LoadProgress) Say(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.o.Live {
+		p.shown = true
+		_, _ = io.WriteString(p.w, clearLine+p.paint.dim(cut(reports.Printable(what), p.o.Width-1)))
+	}
 }
 
 // Stop removes the live line, or prints the figures of the last phase.

@@ -2,14 +2,20 @@ package console
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
-// phases shows what was sent in each phase that counts, and how long it took.
+// phases shows the phases that count, a line each, and each in full below when
+// all is asked for.
 func (p *page) phases(all []load.Phase) {
 	var counting []load.Phase
 	for _, phase := range all {
@@ -17,33 +23,194 @@ func (p *page) phases(all []load.Phase) {
 			counting = append(counting, phase)
 		}
 	}
-	shown := p.limit(len(counting), maxPhases)
-	for _, phase := range counting[:shown] {
-		p.phase(phase)
+	if len(counting) == 0 {
+		return
 	}
+	shown := p.limit(len(counting), maxPhases)
+	p.phaseTable(counting[:shown])
 	if left := len(counting) - shown; left > 0 {
 		p.line("  ", p.paint.dim(p.more(left, noun(left, "phase", "phases"))))
 	}
+	if p.Verbose {
+		for _, phase := range counting {
+			p.phase(phase)
+		}
+	}
 }
 
+// column is one of the table of phases. Where the page is too narrow, the
+// columns with the highest spare are left out.
+type column struct {
+	title string
+	spare int
+	of    func(*page, load.Phase) string
+}
+
+// responseAt is the column of one quantile of the response time.
+func responseAt(title string, quantile float64, spare int) column {
+	return column{title, spare, func(p *page, ph load.Phase) string {
+		if d := ph.Response.Accepted; d != nil {
+			for _, q := range d.Quantiles {
+				if q.P == quantile {
+					return p.quantile(q)
+				}
+			}
+		}
+		return p.paint.dim("–")
+	}}
+}
+
+// phaseColumns are the columns of the table of phases.
+func phaseColumns() []column {
+	return []column{
+		{"phase", 0, func(p *page, ph load.Phase) string { return cut(reports.Printable(ph.Name), widestPhase) }},
+		{"asked/s", 1, func(p *page, ph load.Phase) string { return p.asked(ph) }},
+		{"done/s", 4, func(_ *page, ph load.Phase) string { return figure(ph.AchievedPerSecond) }},
+		responseAt("p50 ms", 0.5, 0),
+		responseAt("p95", 0.95, 5),
+		responseAt("p99", 0.99, 0),
+		responseAt("p99.9", 0.999, 7),
+		{"max", 6, func(p *page, ph load.Phase) string {
+			if d := ph.Response.Accepted; d != nil {
+				return short(d.MaxMS)
+			}
+			return p.paint.dim("–")
+		}},
+		{"ok", 3, func(_ *page, ph load.Phase) string { return number(int(answers(ph.Response.Accepted))) }},
+		{"429", 2, func(_ *page, ph load.Phase) string { return number(int(answers(ph.Response.Limited))) }},
+		{"failed", 0, func(p *page, ph load.Phase) string {
+			n := answers(ph.Response.Failed)
+			if n > 0 {
+				return p.paint.red(number(int(n)))
+			}
+			return "0"
+		}},
+	}
+}
+
+const widestPhase = 20
+
+// asked is the rate that was asked for; a schedule of several rates has none.
+func (p *page) asked(ph load.Phase) string {
+	switch {
+	case ph.ClosedLoop:
+		return p.paint.dim("closed")
+	case ph.RatePerSecond == 0:
+		return p.paint.dim("varied")
+	default:
+		return figure(ph.RatePerSecond)
+	}
+}
+
+func answers(d *load.Distribution) int64 {
+	if d == nil {
+		return 0
+	}
+	return d.Count
+}
+
+func (p *page) phaseTable(phases []load.Phase) {
+	columns, marked := phaseColumns(), p.marked
+	for p.tableWidth(columns, phases) > p.width-scenarioIndent {
+		most := slices.MaxFunc(columns, func(a, b column) int { return a.spare - b.spare })
+		if most.spare == 0 {
+			break
+		}
+		columns = slices.DeleteFunc(columns, func(c column) bool { return c.title == most.title })
+	}
+	p.marked = marked // columns that are left out mark nothing
+	w := table.NewWriter()
+	w.SetStyle(table.Style{
+		Box:    table.BoxStyle{PaddingRight: strings.Repeat(" ", gap)},
+		Format: table.FormatOptions{Header: text.FormatDefault, Row: text.FormatDefault},
+	})
+	w.SuppressTrailingSpaces()
+	var header table.Row
+	var layout []table.ColumnConfig
+	for i, c := range columns {
+		header = append(header, p.paint.dim(c.title))
+		if i > 0 {
+			layout = append(layout, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+	}
+	w.SetColumnConfigs(layout)
+	w.AppendHeader(header)
+	for _, ph := range phases {
+		var row table.Row
+		for _, c := range columns {
+			row = append(row, c.of(p, ph))
+		}
+		w.AppendRow(row)
+	}
+	for row := range strings.SplitSeq(w.Render(), "\n") {
+		p.line(strings.Repeat(" ", scenarioIndent), row)
+	}
+}
+
+func (p *page) tableWidth(columns []column, phases []load.Phase) int {
+	total := 0
+	for _, c := range columns {
+		widest := width(c.title)
+		for _, ph := range phases {
+			widest = max(widest, width(c.of(p, ph)))
+		}
+		total += widest + gap
+	}
+	return total - gap
+}
+
+// sent sums up what became of the plan, and how much of the answers was judged.
+func (p *page) sent(s load.Scenario) {
+	var planned, sent, late, dropped int64
+	counting := 0
+	for _, ph := range s.Phases {
+		if ph.Warmup {
+			continue
+		}
+		counting++
+		planned, sent, late, dropped = planned+ph.Planned, sent+ph.Sent, late+ph.Late, dropped+ph.Dropped
+	}
+	if counting > 0 {
+		lost := number(int(dropped)) + " dropped"
+		if dropped > 0 {
+			lost = p.paint.red(lost)
+		}
+		p.fact("sent", fmt.Sprintf("%s of %s planned, %s late, %s", number(int(sent)), number(int(planned)), number(int(late)), lost))
+	}
+	if c := s.Coverage; c != nil {
+		p.fact("inspected", fmt.Sprintf("%s %% of %s answers against the specification", figure(100*c.Share), number(int(c.Answers))))
+	}
+}
+
+// doubt marks a quantile that is not to be relied on.
+const doubt = "?"
+
+func (p *page) quantile(q load.Quantile) string {
+	if q.Flagged {
+		p.marked = true
+		return short(q.ValueMS) + p.paint.yellow(doubt)
+	}
+	return short(q.ValueMS)
+}
+
+// phase shows a phase in full.
 func (p *page) phase(ph load.Phase) {
 	rate := "in a closed loop"
-	if !ph.ClosedLoop {
+	switch {
+	case ph.ClosedLoop:
+	case ph.RatePerSecond == 0:
+		rate = "at varied rates"
+	default:
 		rate = fmt.Sprintf("of %s/s", figure(ph.RatePerSecond))
 	}
-	sent := fmt.Sprintf("%s planned, %s sent, %s late, ", number(int(ph.Planned)), number(int(ph.Sent)), number(int(ph.Late)))
-	dropped := number(int(ph.Dropped)) + " dropped"
-	if ph.Dropped > 0 {
-		dropped = p.paint.red(dropped)
-	}
-	said := sent + dropped + fmt.Sprintf("; %s/s %s", figure(ph.AchievedPerSecond), rate)
+	said := fmt.Sprintf("%s planned, %s sent, %s late, %s dropped; %s/s %s", number(int(ph.Planned)), number(int(ph.Sent)), number(int(ph.Late)), number(int(ph.Dropped)), figure(ph.AchievedPerSecond), rate)
 	if ph.GeneratorLimited {
 		said += " " + p.paint.yellow("generator-limited")
 	}
-	p.entry(2, phaseColumn, p.label(ph.Name), said)
+	p.fact(p.label(ph.Name), said)
 	show := func(label, content string) {
 		if content != "" {
-			p.entry(2+phaseColumn, 10, label, content)
+			p.entry(2*scenarioIndent, factColumn-scenarioIndent, label, content)
 		}
 	}
 	for _, of := range []struct {
@@ -64,7 +231,10 @@ func (p *page) phase(ph load.Phase) {
 		statuses += " (" + counts(ph.Failures, reports.Printable) + ")"
 	}
 	show("statuses", statuses)
-	p.labels(ph.Labels)
+	for _, l := range ph.Labels {
+		show("·", fmt.Sprintf("%s  %s accepted, %s limited, %s failed  %s", reports.Printable(l.Name),
+			number(int(l.Accepted)), number(int(l.Limited)), number(int(l.Failed)), p.distribution(l.Response)))
+	}
 }
 
 // distribution writes quantiles, in milliseconds; a flagged one is marked.
@@ -74,84 +244,16 @@ func (p *page) distribution(d *load.Distribution) string {
 	}
 	parts := []string{"ms"}
 	for _, q := range d.Quantiles {
-		mark := ""
-		if q.Flagged {
-			mark = p.paint.yellow("?")
-		}
-		parts = append(parts, fmt.Sprintf("p%s %s%s", strconv.FormatFloat(100*q.P, 'g', 6, 64), short(q.ValueMS), mark))
+		parts = append(parts, "p"+strconv.FormatFloat(100*q.P, 'g', 6, 64)+" "+p.quantile(q))
 	}
 	return strings.Join(append(parts, "max "+short(d.MaxMS)), "  ")
 }
 
-// labels shows the break-down, when all is asked for.
-func (p *page) labels(all []load.Label) {
-	if !p.Verbose {
-		return
+// counts writes how often each key occurred.
+func counts(n map[string]int64, name func(string) string) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(n)) {
+		all = append(all, name(key)+": "+number(int(n[key])))
 	}
-	for _, l := range all {
-		p.entry(2+phaseColumn, 10, "·", fmt.Sprintf("%s  %s accepted, %s limited, %s failed  %s", reports.Printable(l.Name),
-			number(int(l.Accepted)), number(int(l.Limited)), number(int(l.Failed)), p.distribution(l.Response)))
-	}
-}
-
-// limiter shows what was found out about a rate limiter.
-func (p *page) limiter(l load.Limiter) {
-	show := func(label, content string) { p.entry(2, phaseColumn, label, content) }
-	show("limiter", p.paint.bold(reports.Printable(l.Summary)))
-	for _, layer := range l.Layers {
-		show("layer", fmt.Sprintf("%s; limit %s; window %s; rate %s; refused requests count: %s",
-			answer(layer.Kind), finding(layer.Limit), finding(layer.Window), finding(layer.Rate), answer(layer.CountsRefused)))
-	}
-	show("scope", answer(l.Scope))
-	show("Retry-After", fmt.Sprintf("present: %s; shortest wait that works %s, promised %s", answer(l.RetryAfter.Present), finding(l.RetryAfter.Shortest), finding(l.RetryAfter.Promised)))
-	show("recovery", finding(l.Recovery))
-	show("cost", fmt.Sprintf("%s in %s", plural(int(l.Total.Requests), "request", "requests"), duration(l.Total.Seconds)))
-}
-
-// answer writes what was found out, or what kept from it.
-func answer(a load.Answer) string {
-	said := reports.Printable(a.Value)
-	switch {
-	case a.Value != "":
-		return said
-	case len(a.OneOf) > 0:
-		said = "cannot tell: " + strings.Join(printableAll(a.OneOf), " or ")
-	default:
-		said = "cannot tell"
-	}
-	if a.Why != "" {
-		said += ", " + reports.Printable(a.Why)
-	}
-	return said
-}
-
-// finding writes a figure with its bounds, or what kept from it.
-func finding(f load.Finding) string {
-	switch {
-	case f.Known && f.Low == f.High:
-		return strings.TrimSpace(figure(f.Value) + " " + reports.Printable(f.Unit))
-	case f.Known:
-		return fmt.Sprintf("%s %s (%s to %s)", figure(f.Value), reports.Printable(f.Unit), figure(f.Low), figure(f.High))
-	case f.Why != "":
-		return "cannot tell, " + reports.Printable(f.Why)
-	default:
-		return "cannot tell"
-	}
-}
-
-// short writes a number with three significant figures: enough for a table.
-func short(v float64) string {
-	if v >= 1000 || v <= -1000 {
-		return figure(v)
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
-}
-
-// figure writes a number with four significant figures, or with all digits
-// before the point.
-func figure(v float64) string {
-	if v >= 1000 || v <= -1000 {
-		return number(int(v + 0.5))
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
+	return strings.Join(all, "  ")
 }

@@ -71,13 +71,21 @@ func TestLoadSummaryOfAHostileTarget(t *testing.T) {
 
 func TestLoadLineFits(t *testing.T) {
 	f := console.LoadFigures{
-		Scenario: "list-throughput", Phase: "500/s", At: 12300 * time.Millisecond, Lasts: 30 * time.Second, AskedPerSecond: 500, DonePerSecond: 498,
+		Number: 2, Of: 8, Scenario: "list-throughput", Phase: "500/s", At: 12300 * time.Millisecond, Lasts: 30 * time.Second, AskedPerSecond: 500, DonePerSecond: 498,
 		P50MS: 3.12, P99MS: 9.81, Planned: 15000, Sent: 6150, Accepted: 6100, Limited: 40, Failed: 2, InFlight: 8, LagP99MS: 0.41,
 	}
-	if got, want := console.LoadLine(f, 140), "list-throughput 500/s  12.3/30 s  498/500/s  p50 3.12 p99 9.81 ms  6,100 ok  40 429  2 failed  8 in flight  lag 0.41 ms"; got != want {
+	if got, want := console.LoadLine(f, 140), "[2/8] list-throughput 500/s  12.3/30 s  498/500/s  p50 3.12 p99 9.81 ms  6,100 ok  40 429  2 failed  8 in flight  lag 0.41 ms"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	if got, want := console.LoadLine(f, 80), "[2/8] list-throughput 500/s  12.3/30 s  498/500/s  p50 3.12 p99 9.81 ms"; got != want {
+		t.Errorf("what does not fit is to be left out whole:\ngot  %s\nwant %s", got, want)
+	}
+	quiet := console.LoadFigures{Scenario: "rate-limit", Phase: "probes", Step: "burst", At: 400 * time.Millisecond, Lasts: 40 * time.Second, Accepted: 20}
+	if got, want := console.LoadLine(quiet, 100), "rate-limit probes: burst  0.4/40 s  20 ok  0 failed"; got != want {
+		t.Errorf("what is not known is to be left out:\ngot  %s\nwant %s", got, want)
+	}
 	rapid.Check(t, func(t *rapid.T) {
+		f.Step = rapid.String().Draw(t, "step")
 		f.Scenario, f.Phase = rapid.String().Draw(t, "scenario"), rapid.String().Draw(t, "phase")
 		width := rapid.IntRange(20, 200).Draw(t, "width")
 		line := console.LoadLine(f, width)

@@ -13,8 +13,9 @@ import (
 // page is the text of a summary while it grows.
 type page struct {
 	strings.Builder
-	paint paint
-	width int
+	paint  paint
+	width  int
+	marked bool // a figure is shown that is not to be relied on
 	Options
 }
 

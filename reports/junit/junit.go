@@ -1,7 +1,8 @@
 // Package junit shows results as JUnit XML, for CI systems that read nothing
 // else. The XML is written by Ginkgo's own writer, from a Ginkgo report that is
 // made of the results rather than of the specs that ran: one testcase for each
-// requirement × operation, and one, "run", for the verdict.
+// requirement × operation, and one, "run", for the verdict. Those of a load run
+// have one for each scenario, for each threshold in each phase, and "run".
 //
 // It imports Ginkgo's report types and writer, and no suite.
 package junit
@@ -27,7 +28,10 @@ import (
 // also when there is not one pass behind it: a CI that only reads JUnit is
 // never green about nothing.
 func Write(path string, r reports.Results) error {
-	report := Report(r)
+	return write(path, Report(r))
+}
+
+func write(path string, report types.Report) error {
 	err := atomicfile.Replace(path, func(temporary string) error {
 		if err := reporters.GenerateJUnitReportWithConfig(report, temporary, config()); err != nil {
 			return err
@@ -91,6 +95,11 @@ func Report(r reports.Results) types.Report {
 	for _, c := range r.Checks {
 		report.SpecReports = append(report.SpecReports, check(r, c))
 	}
+	return ran(report)
+}
+
+// ran marks all testcases as those that were run once.
+func ran(report types.Report) types.Report {
 	for i := range report.SpecReports {
 		report.SpecReports[i].LeafNodeType = types.NodeTypeIt
 		report.SpecReports[i].NumAttempts = 1
@@ -100,8 +109,7 @@ func Report(r reports.Results) types.Report {
 
 // labels name what was judged by what.
 func labels(r reports.Results) []string {
-	var all []string
-	for _, l := range []struct{ name, value string }{
+	return named([]label{
 		{"target", r.Target.Name},
 		{"target version", r.Target.Version},
 		{"vendor", r.Target.Vendor},
@@ -110,10 +118,18 @@ func labels(r reports.Results) []string {
 		{"selection", r.Run.Selection},
 		{"run", r.Run.ID},
 		{"harness", r.Tool.Version},
-	} {
+	})
+}
+
+// label is a property of a report; one without a value is left out.
+type label struct{ name, value string }
+
+func named(all []label) []string {
+	var texts []string
+	for _, l := range all {
 		if l.value != "" {
-			all = append(all, l.name+": "+reports.Printable(l.value))
+			texts = append(texts, l.name+": "+reports.Printable(l.value))
 		}
 	}
-	return all
+	return texts
 }

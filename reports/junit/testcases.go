@@ -3,6 +3,7 @@ package junit
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/onsi/ginkgo/v2/types"
 
@@ -107,15 +108,7 @@ func violations(c reports.Check) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: seen %d× in %d assessments", reports.Printable(c.Level), c.ViolationCount, c.Assessments)
 	for _, v := range c.Violations {
-		fmt.Fprintf(&b, "\n\nat        %s", v.Place())
-		fmt.Fprintf(&b, "\nexpected  %s", reports.Printable(v.Expected))
-		fmt.Fprintf(&b, "\nactual    %s", reports.Printable(v.Actual))
-		if v.Spec != "" {
-			fmt.Fprintf(&b, "\nseen by   %s", reports.Printable(v.Spec))
-		}
-		if v.Curl != "" {
-			fmt.Fprintf(&b, "\nrepeat    %s", reports.Printable(v.Curl))
-		}
+		b.WriteString(violation(v))
 	}
 	if more := c.ViolationCount - len(c.Violations); more > 0 {
 		fmt.Fprintf(&b, "\n\nand %d more", more)
@@ -123,19 +116,41 @@ func violations(c reports.Check) string {
 	return b.String()
 }
 
+func violation(v reports.Violation) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n\nat        %s", v.Place())
+	fmt.Fprintf(&b, "\nexpected  %s", reports.Printable(v.Expected))
+	fmt.Fprintf(&b, "\nactual    %s", reports.Printable(v.Actual))
+	if v.Spec != "" {
+		fmt.Fprintf(&b, "\nseen by   %s", reports.Printable(v.Spec))
+	}
+	if v.Curl != "" {
+		fmt.Fprintf(&b, "\nrepeat    %s", reports.Printable(v.Curl))
+	}
+	return b.String()
+}
+
 func failure(r reports.Results, message, location string) types.Failure {
+	return failureAt(r.Run.Started, message, location)
+}
+
+func failureAt(at time.Time, message, location string) types.Failure {
 	return types.Failure{
 		Message:          message,
 		Location:         types.CodeLocation{CustomMessage: location},
 		FailureNodeType:  types.NodeTypeIt,
-		TimelineLocation: types.TimelineLocation{Time: r.Run.Started},
+		TimelineLocation: types.TimelineLocation{Time: at},
 	}
 }
 
-// panicked is a failure that JUnit shows as an error: Ginkgo's writer takes its
-// message from the forwarded panic.
 func panicked(r reports.Results, message, location string) types.Failure {
-	f := failure(r, "error", location)
+	return panickedAt(r.Run.Started, message, location)
+}
+
+// panickedAt is a failure that JUnit shows as an error: Ginkgo's writer takes its
+// message from the forwarded panic.
+func panickedAt(at time.Time, message, location string) types.Failure {
+	f := failureAt(at, "error", location)
 	f.ForwardedPanic = message
 	f.Location.FullStackTrace = "(none: results keep no stack traces)"
 	return f

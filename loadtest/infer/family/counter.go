@@ -131,8 +131,8 @@ func (c *counterCheck) explains(p plane, o question, former, began span) bool {
 		current := counted.within(ceil(began.high), o.Received)
 		if c.counting {
 			// All that were answered before, and itself.
-			both = max(both, c.log.answered.within(ceil(former.high), o.Sent)+1)
-			current = max(current, c.log.answered.within(ceil(began.high), o.Sent)+1)
+			both = max(both, c.log.answered.within(ceil(former.high), o.Sent-1)+1)
+			current = max(current, c.log.answered.within(ceil(began.high), o.Sent-1)+1)
 		}
 		return share*float64(both)+(1-share)*float64(current) <= c.limit+1e-9
 	}

@@ -70,11 +70,18 @@ func Fits(l *Log) []Fit {
 	return Narrow(l, start)
 }
 
+// few fits are each worth the whole work; more of them share it, and those that
+// come late get a rough look only.
+const few = 6
+
 // Narrow returns what a log leaves of fits that a beginning of it left.
 func Narrow(l *Log, fits []Fit) []Fit {
 	var left []Fit
+	work := mostBoxes
 	for _, f := range fits {
-		work := max(leastBoxes, mostBoxes/len(fits))
+		if len(fits) <= few {
+			work = mostBoxes
+		}
 		if f, ok := l.narrow(f, &work); ok {
 			left = append(left, f)
 		}

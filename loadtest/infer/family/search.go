@@ -17,12 +17,8 @@ func (s span) holds(t span) bool { return s.low <= t.low && t.high <= s.high }
 
 func (s span) hull(t span) span { return span{min(s.low, t.low), max(s.high, t.high)} }
 
-// mostBoxes bounds the work for one log, which its fits share; leastBoxes is
-// what each may use all the same. What is not decided by then counts as possible.
-const (
-	mostBoxes  = 24_000
-	leastBoxes = 100
-)
+// mostBoxes bounds the work. What is not decided by then counts as possible.
+const mostBoxes = 12_000
 
 // plane is a box of windows and of the place of one boundary.
 type plane struct {

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+	"github.com/xeipuuv/gojsonschema"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/reports/load"
+)
+
+// quick is a scenario of a second, with as many requests as say something of a
+// 99th percentile. Its name is the file's.
+const quick = `scenarios:
+  - name: quick
+    about: The smallest page of one list, at one rate.
+    kind: steady
+    mix: {lead-lists.list: 1}
+    limits: [1]
+    rate: 400
+    duration: 1s
+`
+
+// loaded runs load with the scenario quick, which must end with the code. How
+// late a busy machine sends is no subject of these tests.
+func loaded(t *testing.T, code int, args ...string) (ended, load.Results) {
+	t.Helper()
+	args = append([]string{loadCommand, "--scenarios", written(t, "quick.yaml", quick), "--lag-limit", "10s", "--seed", "7"}, args...)
+	e := exitsWith(t, code, nil, args...)
+	return e, loadResults(t, e.dir)
+}
+
+// loadResults are those that a load run has written into the directory. They
+// are held against the committed JSON Schema, which others read them by.
+func loadResults(t *testing.T, dir string) load.Results {
+	t.Helper()
+	file := filepath.Join(dir, defaultLoadOutput, loadFile)
+	body := contents(t, file)
+	judged, err := gojsonschema.Validate(gojsonschema.NewBytesLoader(load.Schema()), gojsonschema.NewStringLoader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !judged.Valid() {
+		t.Errorf("%s is not valid against the schema: %v", file, judged.Errors())
+	}
+	return must[load.Results](t)(load.Read(file))
+}
+
+// Each file can be read by those whom it is for, and they all tell the same.
+func TestLoadFilesAreWhatTheySeem(t *testing.T) {
+	g := NewWithT(t)
+	e, r := loaded(t, 0, "--raw", "--threshold", "p99<20s")
+	phase := r.Scenarios[0].Phases[0]
+	g.Expect(r.Verdict).To(Equal(load.Pass))
+	g.Expect(phase.Sent).To(BeEquivalentTo(400))
+	path := func(name string) string { return filepath.Join(e.dir, defaultLoadOutput, name) }
+
+	raw := readRaw(t, path(rawFile))
+	g.Expect(raw.Requests).To(BeEquivalentTo(400))
+	g.Expect(raw.StatusCodes).To(Equal(map[string]int{"200": 400}))
+
+	counts := map[string]int64{}
+	logs := hdr.NewHistogramLogReader(strings.NewReader(contents(t, path(hdrFile))))
+	for {
+		h := must[*hdr.Histogram](t)(logs.NextIntervalHistogram())
+		if h == nil {
+			break
+		}
+		counts[h.Tag()] += h.TotalCount()
+	}
+	g.Expect(counts).To(HaveKeyWithValue("response.accepted", BeEquivalentTo(400)))
+
+	metrics := contents(t, path(metricsFile))
+	g.Expect(metrics).To(HaveSuffix("# EOF\n"))
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(metrics))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(families).NotTo(BeEmpty())
+
+	page := contents(t, path(pageFile))
+	g.Expect(page).To(ContainSubstring("quick"))
+	g.Expect(regexp.MustCompile(`(?i)(src|href|action|data|poster|srcset)\s*=\s*["']?(https?:|//)|@import|url\(`).FindAllString(page, -1)).To(BeEmpty(), "the page asks nobody")
+
+	g.Expect(contents(t, path(loadJUnitFile))).To(And(ContainSubstring(`name="quick p99&lt;20s in steady"`), ContainSubstring(`failures="0" errors="0"`)))
+
+	g.Expect(e.stdout).To(And(ContainSubstring("✓ PASS"), ContainSubstring("threshold       p99<20s  met in steady"),
+		ContainSubstring("report   load-results/load.html"), HaveSuffix("\n"), Not(ContainSubstring("\x1b"))))
+	g.Expect(e.stderr).To(And(MatchRegexp(`^\[1/1\] quick steady  1(\.\d)?/1 s .*400 ok  0 failed`), Not(ContainSubstring("\x1b"))))
+}
+
+// readRaw reads the results as `vegeta report` does.
+func readRaw(t *testing.T, file string) vegeta.Metrics {
+	t.Helper()
+	decode := vegeta.DecoderFor(strings.NewReader(contents(t, file)))
+	if decode == nil {
+		t.Fatal("vegeta does not know the encoding")
+	}
+	var metrics vegeta.Metrics
+	for {
+		var r vegeta.Result
+		if err := decode(&r); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		metrics.Add(&r)
+	}
+	metrics.Close()
+	if err := vegeta.NewTextReporter(&metrics).Report(&bytes.Buffer{}); err != nil {
+		t.Error(err)
+	}
+	return metrics
+}
+
+// The exit code says what became of the thresholds.
+func TestLoadThresholds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		thresholds []string
+		code       int
+		verdict    load.Verdict
+		says       string
+	}{
+		"met":              {[]string{"p50<20s", "errors<1%", "limited<1%"}, 0, load.Pass, `errors<1%  met in steady`},
+		"missed":           {[]string{"p50<20s", "p50<1us"}, 1, load.Fail, `because +p50<1us is missed`},
+		"undecidable":      {[]string{"p50<20s", "p99.9<20s"}, exitCannotTell, load.Void, `because +p99.9<20s could not be told`},
+		"held against nil": {[]string{"p99<20s@77/s"}, exitCannotTell, load.Void, `because +the threshold p99<20s@77/s was held against nothing`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var args []string
+			for _, threshold := range tc.thresholds {
+				args = append(args, "--threshold", threshold)
+			}
+			e, r := loaded(t, tc.code, args...)
+			g := NewWithT(t)
+			g.Expect(r.Verdict).To(Equal(tc.verdict), "%s", e)
+			g.Expect(e.stdout).To(MatchRegexp(tc.says))
+		})
+	}
+}
+
+// A server with faults fails, and one that is worse than another is told apart.
+func TestLoadOfAFaultyServer(t *testing.T) {
+	g := NewWithT(t)
+	failing, _ := servingBuilt(t, "--shape", "errors=10%:503")
+	e, r := loaded(t, 1, "--target", failing, "--threshold", "errors<1%")
+	g.Expect(r.Scenarios[0].Phases[0].Statuses).To(Equal(map[string]int64{"200": 360, "503": 40}))
+	g.Expect(e.stdout).To(MatchRegexp(`errors<1%  missed in steady: 10 %`))
+
+	honest, _ := servingBuilt(t)
+	slow, _ := servingBuilt(t, "--shape", "100%:150ms")
+	e, r = loaded(t, 1, "--target", honest, "--against", slow, "--scenario", "quick", "--rate", "40", "--duration", "200ms", "--pairs", "12")
+	g.Expect(r.Comparison.Pairs).To(Equal(12))
+	g.Expect(e.stdout).To(MatchRegexp(`response p50 +worse`))
+}
+
+// What an earlier run has measured is a bound for a later one, also where that is better.
+func TestLoadAgainstABaseline(t *testing.T) {
+	g := NewWithT(t)
+	slow, _ := servingBuilt(t, "--shape", "100%:150ms")
+	before, _ := loaded(t, 0, "--target", slow)
+	baseline := filepath.Join(before.dir, defaultLoadOutput, loadFile)
+
+	_, r := loaded(t, 0, "--baseline", baseline, "--threshold", "regression<10%")
+	g.Expect(r.Scenarios[0].Thresholds).To(HaveLen(2))
+	g.Expect(r.Scenarios[0].Thresholds[0].Measured.Value).To(BeNumerically("<", 0), "it has become better")
+	slower, _ := servingBuilt(t, "--shape", "100%:300ms")
+	_, r = loaded(t, 1, "--target", slower, "--threshold", "regression<10% vs "+baseline)
+	g.Expect(r.Verdict).To(Equal(load.Fail))
+
+	other := written(t, "other.yaml", strings.ReplaceAll(quick, "name: quick", "name: other"))
+	e := exitsWith(t, exitCannotTell, nil, loadCommand, "--scenarios", other, "--lag-limit", "10s", "--baseline", baseline, "--threshold", "regression<10%")
+	g.Expect(e.stdout).To(ContainSubstring("regression<10% could not be told"))
+}
+
+// The profile bounds load and gates it.
+func TestLoadKeepsToTheProfile(t *testing.T) {
+	base, _ := servingBuilt(t)
+	for name, tc := range map[string]struct {
+		use     fixtures.LoadUse
+		code    int
+		says    string
+		reached int64 // requests
+	}{
+		"thresholds": {fixtures.LoadUse{Thresholds: []string{"p50<1us"}}, 1, `p50<1us is missed`, 400},
+		"rate":       {fixtures.LoadUse{MaxRate: 300}, exitCannotTell, `400 requests a second are more than the 300 that the profile allows \(load.max_rate\)`, 0},
+		"budget":     {fixtures.LoadUse{Budget: 399}, exitCannotTell, `the budget of 399 requests does not suffice`, 0},
+		"within all": {fixtures.LoadUse{MaxRate: 400, Budget: 400, Thresholds: []string{"p50<20s"}}, 0, `✓ PASS`, 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := fixtures.Embedded()
+			p.BaseURL, p.Load = base, &tc.use
+			text := must[[]byte](t)(p.YAML(""))
+			e, r := loaded(t, tc.code, "--target-profile", written(t, "server.yaml", string(text)))
+			g := NewWithT(t)
+			g.Expect(r.Traffic.Sent).To(Equal(tc.reached))
+			g.Expect(strings.Join(strings.Fields(e.stdout), " ")).To(MatchRegexp(tc.says))
+		})
+	}
+}
+
+// An interrupted run leaves whole files of what it has measured.
+func TestInterruptedLoad(t *testing.T) {
+	g := NewWithT(t)
+	limits := strings.Replace(quick, "limits: [1]", "limits: [1, 10, 20, 50]", 1)
+	c := command(t, nil, loadCommand, "--scenarios", written(t, "limits.yaml", limits), "--lag-limit", "10s", "--raw", "--duration", "2s")
+	// The line of a phase is written when the next one has begun.
+	p, _ := begun(t, c, `^\[1/1\] (quick) limit=1 `)
+	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted), "%s", p.output.bytes())
+	g.Expect(string(p.output.bytes())).To(MatchRegexp(`\? VOID \(interrupted\)  exit 130`))
+
+	r := loadResults(t, c.Dir)
+	g.Expect(r.Run.Interrupted).To(BeTrue())
+	g.Expect(r.Verdict).To(Equal(load.Void))
+	g.Expect(r.Scenarios[0].Phases[0].Sent).To(BeEquivalentTo(800), "of the phase that was over")
+	raw := readRaw(t, filepath.Join(c.Dir, defaultLoadOutput, rawFile))
+	g.Expect(int64(raw.Requests)).To(Equal(r.Traffic.Sent))
+}

@@ -1,0 +1,170 @@
+package loadtest_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/refserver"
+	"outreach.example/conformance/refserver/limiter"
+	"outreach.example/conformance/refserver/shape"
+	"outreach.example/conformance/refserver/truth"
+	"outreach.example/conformance/target"
+)
+
+// The test binary runs itself for what must not share a process with the generator.
+const (
+	nullServer      = "null-server"      // size of the body
+	referenceServer = "reference-server" // limit of the workspace main, shape
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) < 3 {
+		os.Exit(m.Run())
+	}
+	var err error
+	switch args := os.Args[2:]; os.Args[1] {
+	case nullServer:
+		var size int
+		if size, err = strconv.Atoi(args[0]); err == nil {
+			err = generate.NullServer(bytes.Repeat([]byte("x"), size), os.Stdout, os.Stdin)
+		}
+	case referenceServer:
+		err = serve(args[0], args[1])
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// again is the command that runs the test binary once more.
+func again(t testing.TB, args ...string) []string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append([]string{self}, args...)
+}
+
+// serve runs a reference server until its standard input ends. It says in a line
+// where it and its truth are.
+func serve(limit, shaped string) error {
+	config, err := shape.Parse(shaped)
+	if err != nil {
+		return err
+	}
+	around, err := shape.New(config, 1)
+	if err != nil {
+		return err
+	}
+	limits, err := limiter.Parse(limit)
+	if err != nil {
+		return err
+	}
+	server, err := target.Embedded(context.Background(), dataset.DefaultOptions(), refserver.Options{
+		Limiters:   map[string]limiter.Config{dataset.Main: limits},
+		Middleware: []func(http.Handler) http.Handler{around.Middleware},
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println(server.BaseURL, server.TruthURL)
+	_, _ = io.Copy(io.Discard, os.Stdin) // its end is that of the parent
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return server.Close(ctx)
+}
+
+// served is a reference server in a process of its own, known by its address as
+// a server is that somebody else runs.
+func served(t testing.TB, limit, shaped string) *target.Target {
+	t.Helper()
+	command := again(t, referenceServer, limit, shaped)
+	child := exec.Command(command[0], command[1:]...)
+	child.Stderr = os.Stderr
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(stdin.Close(), child.Wait()); err != nil {
+			t.Errorf("the reference server: %v", err)
+		}
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, truthURL, _ := strings.Cut(strings.TrimSpace(line), " ")
+	found, err := target.URL(fixtures.Embedded(), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.TruthURL = truthURL
+	return found
+}
+
+// truthOf asks the server what it did, once all it has begun is done.
+func truthOf(t testing.TB, server *target.Target) truth.Report {
+	t.Helper()
+	for {
+		var report truth.Report
+		ask(t, http.MethodGet, server.TruthURL+"/truth", "", &report)
+		if report.InFlight == 0 {
+			return report
+		}
+	}
+}
+
+func forget(t testing.TB, server *target.Target) {
+	t.Helper()
+	ask(t, http.MethodPost, server.TruthURL+"/truth/reset", "", nil)
+}
+
+// ask reads the JSON that the address answers with; into is nil where none is expected.
+func ask(t testing.TB, method, address, token string, into any) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if into == nil {
+		return
+	}
+	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
+		t.Fatal(err)
+	}
+}

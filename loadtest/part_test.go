@@ -1,0 +1,266 @@
+package loadtest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/harness"
+	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/reports/load"
+)
+
+// Four shards, each as a process of its own would be, come to the same as one
+// run: every count exactly, the percentiles within the error.
+func TestMergedShardsEqualOneRun(t *testing.T) {
+	server := served(t, "", "98%:2ms,2%:250ms")
+	s := writing(140, 2*time.Second)
+	s.Thresholds = []string{"errors<5%"}
+	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 7, LagLimit: time.Hour, Calibrator: again(t, nullServer)}
+	run := func(config loadtest.Config) loadtest.Outcome {
+		config.JournalDir = t.TempDir()
+		o, err := loadtest.Run(t.Context(), config)
+		if err != nil {
+			t.Error(err)
+		}
+		if _, err := harness.Cleanup(t.Context(), server, config.JournalDir); err != nil {
+			t.Error(err)
+		}
+		return o
+	}
+	whole := run(config)
+
+	const shards = 4
+	config.Start = time.Now().Add(12 * time.Second) // calibrations are over by then
+	outcomes := make([]loadtest.Outcome, shards)
+	var all sync.WaitGroup
+	for i := range shards {
+		mine := config
+		mine.Shard = measure.Shard{Index: i, Of: shards}
+		all.Go(func() { outcomes[i] = run(mine) })
+	}
+	all.Wait()
+	forget(t, server)
+	var lines bytes.Buffer
+	for _, i := range []int{2, 0, 3, 1} { // the order does not matter
+		if err := loadtest.WritePart(&lines, outcomes[i], config.Scenarios); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parts, err := loadtest.ReadParts("parts", &lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged, err := loadtest.Merge(parts, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if record := truthOf(t, server); record.Total > 0 {
+		t.Errorf("merging has asked the server %d times", record.Total)
+	}
+	if whole.Results.Verdict != load.Pass || merged.Results.Verdict == load.Fail {
+		t.Errorf("one run: %s %q; merged: %s %q", whole.Results.Verdict, whole.Results.Reasons, merged.Results.Verdict, merged.Results.Reasons)
+	}
+	if len(whole.Results.Scenarios) != 1 || len(merged.Results.Scenarios) != 1 || len(merged.Results.Scenarios[0].Phases) != 1 {
+		t.Fatalf("one run: %q; merged: %q", whole.Results.Reasons, merged.Results.Reasons)
+	}
+	sameFigures(t, whole.Results.Scenarios[0].Phases[0], merged.Results.Scenarios[0].Phases[0])
+	if got, want := fmt.Sprint(merged.Results.Traffic.Statuses), fmt.Sprint(whole.Results.Traffic.Statuses); got != want {
+		t.Errorf("statuses of all traffic: %s, want %s", got, want)
+	}
+	t.Run("what does not fit", func(t *testing.T) { misfits(t, parts) })
+}
+
+// sameFigures compares a phase with the same one, merged.
+func sameFigures(t *testing.T, one, merged load.Phase) {
+	t.Helper()
+	if one.Planned != merged.Planned || one.Sent != merged.Sent || one.Sent == 0 || merged.RatePerSecond != one.RatePerSecond || !maps.Equal(one.Statuses, merged.Statuses) {
+		t.Errorf("planned %d, sent %d at %v/s, %v; want %d, %d, %v/s, %v", merged.Planned, merged.Sent, merged.RatePerSecond, merged.Statuses,
+			one.Planned, one.Sent, one.RatePerSecond, one.Statuses)
+	}
+	if len(one.Labels) != len(merged.Labels) {
+		t.Fatalf("%d labels, want %d", len(merged.Labels), len(one.Labels))
+	}
+	for i, l := range one.Labels {
+		if m := merged.Labels[i]; m.Name != l.Name || m.Accepted != l.Accepted || m.Failed != l.Failed || m.Limited != l.Limited {
+			t.Errorf("label %+v, want %+v", m, l)
+		}
+	}
+	var asked, of int64
+	for _, second := range merged.Series {
+		asked += second.Asked
+	}
+	for _, second := range one.Series {
+		of += second.Asked
+	}
+	if asked != of {
+		t.Errorf("%d requests in the seconds, want %d", asked, of)
+	}
+	for i, q := range one.Service.Accepted.Quantiles {
+		m := merged.Service.Accepted.Quantiles[i]
+		t.Logf("service p%g: %.3f ms, merged %.3f ms", 100*q.P, q.ValueMS, m.ValueMS)
+		// Two runs of 280 requests: 5 or 6 of them are slow. The 2 ms and the 250 ms
+		// are the server's own; what else there is, a busy machine adds.
+		if slow := func(ms float64) bool { return ms > 125 }; slow(q.ValueMS) != slow(m.ValueMS) && !q.Flagged && !m.Flagged {
+			t.Errorf("p%g is %.3f ms, want %.3f ms", 100*q.P, m.ValueMS, q.ValueMS)
+		}
+	}
+}
+
+// misfits are parts that do not make a whole: nothing can be said of the target.
+func misfits(t *testing.T, parts []loadtest.Part) {
+	changed := func(change func(p *loadtest.Part)) []loadtest.Part {
+		encoded, err := json.Marshal(parts[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p loadtest.Part
+		if err := json.Unmarshal(encoded, &p); err != nil {
+			t.Fatal(err)
+		}
+		change(&p)
+		return []loadtest.Part{parts[0], p, parts[2], parts[3]}
+	}
+	for name, tc := range map[string]struct {
+		parts []loadtest.Part
+		says  string
+	}{
+		"missing":         {parts[:3], "is missing"},
+		"doubled":         {append(slices.Clone(parts), parts[2]), "is there twice"},
+		"doubled instead": {[]loadtest.Part{parts[0], parts[1], parts[2], parts[2]}, "is there twice"},
+		"another seed":    {changed(func(p *loadtest.Part) { p.Results.Run.Seed++ }), "a seed of its own"},
+		"another rate":    {changed(func(p *loadtest.Part) { p.Scenarios[0].Rate++ }), "other scenarios, settings"},
+		"another target":  {changed(func(p *loadtest.Part) { p.Results.Target.BaseURL = "http://elsewhere" }), "loaded http://elsewhere"},
+		"another number":  {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Of = 5 }), "shards, another of"},
+		"no such shard":   {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Index = 9 }), "there is no shard 9 of 4"},
+		"broken off":      {changed(func(p *loadtest.Part) { p.Outcomes = nil }), "broke off"},
+		"interrupted":     {changed(func(p *loadtest.Part) { p.Results.Run.Interrupted = true }), "interrupted"},
+		"another start":   {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings[0].Start = time.Unix(1, 0) }), "different instants"},
+		"a phase less":    {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings = nil }), "phases"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := loadtest.Merge(tc.parts, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reasons := strings.Join(o.Results.Reasons, "\n"); o.Results.Verdict != load.Void || !strings.Contains(reasons, tc.says) {
+				t.Errorf("%s: %s; want %s and %q", o.Results.Verdict, reasons, load.Void, tc.says)
+			}
+			if err := o.Results.Validate(); err != nil {
+				t.Errorf("the results are not valid: %v", err)
+			}
+		})
+	}
+}
+
+// part is a small share of a run, made up.
+func part(t testing.TB, index, of int) loadtest.Part {
+	t.Helper()
+	s := reading(10, time.Second)
+	recorder := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 10 / int64(of), Rate: 10, Duration: time.Second,
+		Start: time.Unix(1e9, 0), Shard: measure.Shard{Index: index, Of: of}})
+	for n := range 10 / of {
+		due := time.Duration(n*of+index) * 100 * time.Millisecond
+		recorder.Add(measure.Sample{Seq: uint64(n*of + index), Label: "list", Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})
+	}
+	o := scenario.Outcome{Recordings: []measure.Recording{recorder.Recording()}, Traffic: load.Traffic{Statuses: map[string]int64{"200": int64(10 / of)}}}
+	o.Name = s.Name
+	results := load.Results{Version: load.ModelVersion, Run: load.Run{Seed: 1, Shard: &load.Shard{Index: index + 1, Of: of}}, Scenarios: []load.Scenario{o.Scenario}}
+	return loadtest.Part{Version: loadtest.PartVersion, Scenarios: []scenario.Scenario{s}, Results: results, Outcomes: []scenario.Outcome{o}}
+}
+
+func line(t testing.TB, p loadtest.Part) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := loadtest.WritePart(&b, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestDamagedPartsAreErrors(t *testing.T) {
+	good := string(line(t, part(t, 0, 2)))
+	replace := func(old, new string) string {
+		if !strings.Contains(good, old) {
+			t.Fatalf("there is no %s in %s", old, good)
+		}
+		return strings.Replace(good, old, new, 1)
+	}
+	whole := part(t, 0, 2)
+	whole.Results.Run.Shard = nil
+	other := part(t, 0, 2)
+	other.Outcomes[0].Name, other.Results.Scenarios[0].Name = "another", "another"
+	for name, tc := range map[string]struct{ text, says string }{
+		"nothing":                  {"\n\n", "parts: holds no part"},
+		"not JSON":                 {"hello\n", "parts:1: "},
+		"broken off":               {good + good[:len(good)/2], "parts:2: "},
+		"an unknown key":           {replace(`{"version"`, `{"extra":1,"version"`), `unknown field "extra"`},
+		"another version":          {replace(`"version":"1"`, `"version":"99"`), `its version is "99"`},
+		"something behind":         {strings.TrimSpace(good) + " {}\n", "something follows"},
+		"a whole run":              {string(line(t, whole)), "a whole run and no shard"},
+		"another's outcome":        {string(line(t, other)), `the outcome of "another" stands in the place of that of "reading"`},
+		"a scenario that is wrong": {replace(`"Rate":10`, `"Rate":-10`), "rate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := loadtest.ReadParts("parts", strings.NewReader(tc.text)); err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("got %v, want %q", err, tc.says)
+			}
+		})
+	}
+	if parts, err := loadtest.ReadParts("parts", strings.NewReader("\n"+good+"\n"+good)); err != nil || len(parts) != 2 {
+		t.Errorf("%d parts, %v", len(parts), err)
+	}
+	if _, err := loadtest.Merge(nil, nil, nil); err == nil {
+		t.Error("nothing can be merged")
+	}
+}
+
+// Whatever the bytes are: what is accepted can be merged, judged and written again.
+func FuzzReadParts(f *testing.F) {
+	for i := range 2 {
+		f.Add(line(f, part(f, i, 2)))
+	}
+	f.Add(slices.Concat(line(f, part(f, 1, 2)), line(f, part(f, 0, 2))))
+	f.Add(line(f, part(f, 0, 1)))
+	f.Add([]byte(`{"version":"1"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		parts, err := loadtest.ReadParts("fuzz", bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		o, err := loadtest.Merge(parts, nil, nil)
+		if err != nil {
+			return
+		}
+		if o.Results.Verdict == "" {
+			t.Error("no verdict")
+		}
+		var sent int64
+		for _, s := range o.Results.Scenarios {
+			for _, p := range s.Phases {
+				sent += p.Sent
+			}
+		}
+		if sent < 0 || math.IsNaN(o.Results.Run.Seconds) {
+			t.Errorf("sent %d", sent)
+		}
+		var again bytes.Buffer
+		for _, p := range parts {
+			if err := loadtest.WritePart(&again, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if read, err := loadtest.ReadParts("again", &again); err != nil || len(read) != len(parts) {
+			t.Errorf("what was read cannot be read again: %d parts, %v", len(read), err)
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The scenarios that come with the program are right, and show every kind.
+func TestBuiltin(t *testing.T) {
+	kinds := map[Kind]bool{}
+	var lasts time.Duration
+	for _, s := range Builtin() {
+		if err := s.Check(); err != nil {
+			t.Error(err)
+		}
+		kinds[s.Kind] = true
+		if s.Lasts() > time.Minute {
+			t.Errorf("%s lasts %s, want less than a minute", s.Name, s.Lasts())
+		}
+		lasts += s.Lasts()
+	}
+	for _, k := range Kinds() {
+		if !kinds[k] {
+			t.Errorf("no scenario is of kind %s", k)
+		}
+	}
+	if lasts > 3*time.Minute {
+		t.Errorf("the default set lasts %s, want at most 3 minutes", lasts)
+	}
+}
+
+const right = `scenarios:
+  - name: mine
+    about: What mine finds out.
+    kind: steady
+    mix: {"*.list": 1, lead-lists.list: 3}
+    rate: 10
+    duration: 2s
+    thresholds: [p99<250ms]
+`
+
+func TestParse(t *testing.T) {
+	all, err := Parse("mine.yaml", []byte(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := all[0]
+	if len(all) != 1 || s.Name != "mine" || s.Kind != Steady || s.Rate != 10 || s.Duration != 2*time.Second || s.Mix["lead-lists.list"] != 3 {
+		t.Errorf("got %+v", all)
+	}
+	if got := len(s.operations()); got != 11 {
+		t.Errorf("*.list matches %d operations, want 11", got)
+	}
+	for _, share := range s.operations() {
+		if want := 1 + 2*strings.Count(share.op.ID, "lead-lists.list"); share.weight != want {
+			t.Errorf("%s has the share %d, want %d: its own name goes before a pattern", share.op.ID, share.weight, want)
+		}
+	}
+}
+
+// What is wrong is said with its line, and all of it at once.
+func TestParseSaysWhatIsWrong(t *testing.T) {
+	change := func(old, new string) string {
+		if !strings.Contains(right, old) {
+			t.Fatalf("there is no %q to change", old)
+		}
+		return strings.Replace(right, old, new, 1)
+	}
+	for name, tc := range map[string]struct {
+		text string
+		says []string
+	}{
+		"unknown key":       {change("rate: 10", "speed: 10"), []string{"mine.yaml:6: ", "speed"}},
+		"unknown top key":   {change("scenarios:", "scenario:"), []string{"mine.yaml:1: ", "scenario"}},
+		"unknown kind":      {change("kind: steady", "kind: unsteady"), []string{"mine.yaml:4: scenarios[0].kind: ", `"unsteady" is none of steady, spike`}},
+		"no name":           {change("name: mine", `name: ""`), []string{"mine.yaml:2: scenarios[0].name: "}},
+		"odd name":          {change("name: mine", "name: Mine Own"), []string{"mine.yaml:2: ", "lower-case"}},
+		"no about":          {change("about: What mine finds out.", `about: ""`), []string{"mine.yaml:3: scenarios[0].about: is missing"}},
+		"unknown operation": {change("lead-lists.list: 3", "lead-lists.lost: 3"), []string{"mine.yaml:5: scenarios[0].mix: ", `"lead-lists.lost" matches no operation`}},
+		"bad pattern":       {change(`"*.list"`, `"[.list"`), []string{"mine.yaml:5: ", "syntax error"}},
+		"nothing left":      {change("1, lead-lists.list: 3", "0, lead-lists.list: 0"), []string{"mine.yaml:5: ", "every share is 0"}},
+		"share too large":   {change("lead-lists.list: 3", "lead-lists.list: 100000"), []string{"mine.yaml:5: ", "0 to 1000"}},
+		"rate too high":     {change("rate: 10", "rate: 1e9"), []string{"mine.yaml:6: scenarios[0].rate: "}},
+		"no number":         {change("rate: 10", "rate: .nan"), []string{"mine.yaml:6: "}},
+		"no unit":           {change("duration: 2s", "duration: 2"), []string{"mine.yaml:7: "}},
+		"too long":          {change("duration: 2s", "duration: 10000h"), []string{"mine.yaml:7: scenarios[0].duration: "}},
+		"not a threshold":   {change("p99<250ms", "p99<"), []string{"mine.yaml:8: scenarios[0].thresholds: ", "p99<"}},
+		"not of this kind":  {right + "    burst: 20\n", []string{"mine.yaml:9: scenarios[0].burst: has no meaning for a scenario of kind steady"}},
+		"missing":           {change("    rate: 10\n", ""), []string{"scenarios[0].rate: is missing: a scenario of kind steady needs it"}},
+		"twice":             {right + strings.TrimPrefix(right, "scenarios:\n"), []string{"mine.yaml:9: scenarios[1].name: ", "another scenario already"}},
+		"none":              {"scenarios: []\n", []string{"mine.yaml:1: scenarios: holds none"}},
+		"empty":             {"", []string{"mine.yaml"}},
+		"too many bytes":    {right + "# " + strings.Repeat("x", maxFile), []string{"bytes"}},
+		"every problem": {`scenarios:
+  - name: one
+    about: ""
+    kind: walk
+    mix: {leads.move: 1}
+    clients: 20000
+    duration: 1s
+  - name: Two
+    about: Second.
+    kind: sustained
+    mix: {inbox-placement-tests.create: 1, lead-lists.list: 1}
+    rate: 100
+    max_rate: 50
+    duration: 1s
+    confirm: 1s
+`, []string{"mine.yaml:3: ", "mine.yaml:5: scenarios[0].mix: leads.move has no pages", "mine.yaml:6: scenarios[0].clients: 20000",
+			"mine.yaml:8: ", "mine.yaml:11: scenarios[1].mix: inbox-placement-tests.create changes something", "mine.yaml:13: scenarios[1].max_rate: 50 is below"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse("mine.yaml", []byte(tc.text))
+			if err == nil {
+				t.Fatal("it is accepted")
+			}
+			for _, says := range tc.says {
+				if !strings.Contains(err.Error(), says) {
+					t.Errorf("want %q in:\n%v", says, err)
+				}
+			}
+		})
+	}
+}
+
+// Whatever the bytes are, Parse answers, and what it accepts can be run.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(right))
+	f.Add(builtin)
+	f.Add([]byte("scenarios: [{name: a, about: b, kind: walk, mix: {\"*.list\": 1}, clients: 1, duration: 1s}]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		all, err := Parse("fuzz.yaml", data)
+		if err != nil {
+			return
+		}
+		if len(all) == 0 {
+			t.Fatal("no error and no scenario")
+		}
+		for _, s := range all {
+			if err := s.Check(); err != nil {
+				t.Errorf("accepted, and yet: %v", err)
+			}
+			if !slices.Contains(Kinds(), s.Kind) {
+				t.Errorf("accepted the kind %q", s.Kind)
+			}
+		}
+	})
+}

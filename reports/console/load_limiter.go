@@ -1,0 +1,98 @@
+package console
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+)
+
+// limiter shows what was found out about a rate limiter.
+func (p *page) limiter(l load.Limiter) {
+	show := p.fact
+	show("limiter", p.paint.bold(reports.Printable(l.Summary)))
+	for _, layer := range l.Layers {
+		show("layer", fmt.Sprintf("%s; limit %s; window %s; rate %s; refused requests count: %s",
+			answer(layer.Kind), finding(layer.Limit), finding(layer.Window), finding(layer.Rate), answer(layer.CountsRefused)))
+	}
+	show("scope", answer(l.Scope))
+	show("Retry-After", fmt.Sprintf("present: %s; shortest wait that works %s, promised %s", answer(l.RetryAfter.Present), finding(l.RetryAfter.Shortest), finding(l.RetryAfter.Promised)))
+	show("recovery", finding(l.Recovery))
+	if p.Verbose {
+		p.limiterInFull(l)
+	}
+	show("cost", fmt.Sprintf("%s in %s", plural(int(l.Total.Requests), "request", "requests"), duration(l.Total.Seconds)))
+}
+
+// limiterInFull shows what the answers rest on.
+func (p *page) limiterInFull(l load.Limiter) {
+	for _, s := range l.Sharing {
+		p.fact("sharing", fmt.Sprintf("%s: %s; refused in %d of %d looks", reports.Printable(s.Subject), answer(s.Shared), s.Refused, s.Sandwiches))
+	}
+	p.fact("headers", "present: "+answer(l.Headers.Present))
+	for _, h := range []struct {
+		of string
+		is load.Answer
+	}{{"limit", l.Headers.Limit}, {"window", l.Headers.Window}, {"remaining", l.Headers.Remaining}, {"reset", l.Headers.Reset}} {
+		p.fact("", h.of+": "+answer(h.is))
+	}
+	p.fact("honest waits", fmt.Sprintf("%s in %s", finding(l.RetryAfter.Honest), plural(int(l.RetryAfter.Trials), "trial", "trials")))
+	p.fact("round trip", finding(l.RoundTrip))
+	for _, note := range l.Notes {
+		p.fact("note", reports.Printable(note))
+	}
+}
+
+// answer writes what was found out, or what kept from it.
+func answer(a load.Answer) string {
+	said := reports.Printable(a.Value)
+	switch {
+	case a.Value != "":
+		return said
+	case len(a.OneOf) > 0:
+		said = "cannot tell: " + strings.Join(printableAll(a.OneOf), " or ")
+	default:
+		said = "cannot tell"
+	}
+	switch why := reports.Printable(a.Why); {
+	case why == "":
+		return said
+	case strings.HasPrefix(why, said):
+		return why
+	default:
+		return said + ", " + why
+	}
+}
+
+// finding writes a figure with its bounds, or what kept from it.
+func finding(f load.Finding) string {
+	switch {
+	case f.Known && f.Low == f.High:
+		return strings.TrimSpace(figure(f.Value) + " " + reports.Printable(f.Unit))
+	case f.Known:
+		return fmt.Sprintf("%s %s (%s to %s)", figure(f.Value), reports.Printable(f.Unit), figure(f.Low), figure(f.High))
+	case f.Why != "":
+		return "cannot tell, " + reports.Printable(f.Why)
+	default:
+		return "cannot tell"
+	}
+}
+
+// short writes a number with three significant figures: enough for a table.
+func short(v float64) string {
+	if v >= 1000 || v <= -1000 {
+		return figure(v)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// figure writes a number with four significant figures, or with all digits
+// before the point.
+func figure(v float64) string {
+	if v >= 1000 || v <= -1000 {
+		return number(int(v + 0.5))
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}

@@ -1,0 +1,146 @@
+package junit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onsi/ginkgo/v2/types"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+)
+
+// WriteLoad is Write for the results of a load run. The testcase "run" fails or
+// errs whenever the verdict is not PASS; what is VOID is an error.
+func WriteLoad(path string, r load.Results) error { return write(path, LoadReport(r)) }
+
+// LoadReport is the Ginkgo report that stands for r.
+func LoadReport(r load.Results) types.Report {
+	began, took := r.Run.Started, inSeconds(r.Run.Seconds)
+	run := loadVerdict(r)
+	report := types.Report{
+		SuiteDescription: reports.Printable(r.Tool.Name) + " load",
+		SuitePath:        reports.Printable(r.Target.BaseURL),
+		SuiteLabels: named([]label{
+			{"target", r.Target.Name}, {"target version", r.Target.Version}, {"vendor", r.Target.Vendor}, {"kind", r.Target.Kind},
+			{"selection", r.Run.Selection}, {"run", r.Run.ID}, {"harness", r.Tool.Version},
+		}),
+		SuiteSucceeded: run.State.Is(types.SpecStatePassed),
+		StartTime:      began, EndTime: began.Add(took), RunTime: took,
+		SuiteConfig: types.SuiteConfig{RandomSeed: r.Run.Seed},
+		SpecReports: types.SpecReports{run},
+	}
+	if r.Run.Interrupted {
+		report.SpecialSuiteFailureReasons = []string{"interrupted"}
+	}
+	for _, s := range r.Scenarios {
+		report.SpecReports = append(report.SpecReports, scenario(r, s))
+		for _, t := range s.Thresholds {
+			report.SpecReports = append(report.SpecReports, threshold(s, t))
+		}
+	}
+	if r.Comparison != nil {
+		for _, f := range r.Comparison.Figures {
+			report.SpecReports = append(report.SpecReports, compared(r, f))
+		}
+	}
+	return ran(report)
+}
+
+func inSeconds(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+// testcase is one whose state says how it ended; said explains one that did not pass.
+func testcase(state types.SpecState, at time.Time, said, location string, names ...string) types.SpecReport {
+	last := len(names) - 1
+	report := types.SpecReport{ContainerHierarchyTexts: names[:last], LeafNodeText: names[last], State: state}
+	switch state {
+	case types.SpecStatePassed:
+	case types.SpecStatePanicked:
+		report.Failure = panickedAt(at, said, location)
+	default:
+		report.Failure = failureAt(at, said, location)
+	}
+	return report
+}
+
+// loadVerdict is the testcase "run".
+func loadVerdict(r load.Results) types.SpecReport {
+	state := loadState(r.Verdict)
+	said := "verdict: " + reports.Printable(string(r.Verdict))
+	passed := slices.ContainsFunc(r.Scenarios, func(s load.Scenario) bool { return s.Verdict == load.Pass })
+	switch {
+	case r.Run.Interrupted:
+		state = types.SpecStateInterrupted
+		said += "; the run was interrupted"
+	case state == types.SpecStatePassed && !passed:
+		state = types.SpecStatePanicked
+		said += "; but not one scenario passed, so there is nothing to rely on"
+	}
+	return testcase(state, r.Run.Started, said+because(r.Reasons), "the run as a whole", "run")
+}
+
+func loadState(v load.Verdict) types.SpecState {
+	switch v {
+	case load.Pass:
+		return types.SpecStatePassed
+	case load.Fail:
+		return types.SpecStateFailed
+	default:
+		return types.SpecStatePanicked
+	}
+}
+
+func because(reasons []string) string {
+	var b strings.Builder
+	for _, reason := range reasons {
+		fmt.Fprintf(&b, "\nbecause: %s", reports.Printable(reason))
+	}
+	return b.String()
+}
+
+// scenario is the testcase of a scenario. One that lacks an input, in a run that
+// passes without it, was skipped.
+func scenario(r load.Results, s load.Scenario) types.SpecReport {
+	state := loadState(s.Verdict)
+	said := "verdict: " + reports.Printable(string(s.Verdict)) + because(s.Reasons)
+	if len(s.Missing) > 0 && r.Verdict == load.Pass {
+		state, said = types.SpecStateSkipped, "not assessed, for want of: "+joined(s.Missing)
+	}
+	for _, v := range s.Violations {
+		said += fmt.Sprintf("\n\n%s on %s, seen %d×", reports.Printable(v.Requirement), reports.Printable(v.Operation), v.Count)
+		for _, example := range v.Examples {
+			said += violation(example)
+		}
+	}
+	report := testcase(state, s.Started, said, "the scenario", reports.Printable(s.Name), reports.Printable(s.About))
+	report.StartTime, report.RunTime = s.Started, inSeconds(s.Seconds)
+	return report
+}
+
+// threshold is the testcase of a threshold in a phase.
+func threshold(s load.Scenario, t load.Threshold) types.SpecReport {
+	state := map[load.Outcome]types.SpecState{load.Met: types.SpecStatePassed, load.Missed: types.SpecStateFailed}[t.Outcome]
+	if state == types.SpecStateInvalid {
+		state = types.SpecStatePanicked
+	}
+	name := reports.Printable(t.Text)
+	if t.Phase != "" {
+		name += " in " + reports.Printable(t.Phase)
+	}
+	return testcase(state, s.Started, reports.Printable(string(t.Outcome))+": "+reports.Printable(t.Why), "the threshold", reports.Printable(s.Name), name)
+}
+
+// compared is the testcase of a figure of two targets.
+func compared(r load.Results, f load.ComparedFigure) types.SpecReport {
+	state := types.SpecStatePassed
+	switch f.Verdict {
+	case load.Worse:
+		state = types.SpecStateFailed
+	case load.EffectNotKnown:
+		state = types.SpecStatePanicked
+	}
+	said := fmt.Sprintf("%s: A %.4g, B %.4g %s; p %.3g %s", reports.Printable(string(f.Verdict)), f.A, f.B, reports.Printable(f.Unit), f.P, reports.Printable(f.Why))
+	return testcase(state, r.Run.Started, said, "the comparison", "comparison", reports.Printable(f.Name))
+}

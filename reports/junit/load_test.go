@@ -1,0 +1,83 @@
+package junit_test
+
+import (
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/junit"
+	"outreach.example/conformance/reports/load"
+)
+
+// ofLoad writes the results and returns their testcases by name.
+func ofLoad(t *testing.T, r load.Results) (suites, map[string]testcase) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "load-junit.xml")
+	if err := junit.WriteLoad(path, r); err != nil {
+		t.Fatal(err)
+	}
+	body, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !utf8.Valid(body) || strings.ContainsAny(string(body), "\x1b\x00") {
+		t.Fatal("the file holds what XML or a terminal cannot bear")
+	}
+	var s suites
+	if err := xml.Unmarshal(body, &s); err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]testcase{}
+	for _, c := range s.Suites[0].Cases {
+		named[c.Name] = c
+	}
+	return s, named
+}
+
+func TestLoadHasATestcaseForEachScenarioAndThreshold(t *testing.T) {
+	g := NewWithT(t)
+	s, cases := ofLoad(t, loadsample.Full())
+	g.Expect(s.Tests).To(Equal(15), "the run, 6 scenarios, 5 thresholds, 3 figures of the comparison")
+	g.Expect(cases["run"].Failure.Text).To(ContainSubstring("because: walk: PAGE-WALK-01 is broken on campaigns.list"))
+	g.Expect(cases["walk Many clients, each walking whole lists, every page checked."].Failure.Text).To(And(
+		ContainSubstring("PAGE-WALK-01 on campaigns.list, seen 3×"), ContainSubstring("repeat    curl")))
+	g.Expect(cases["page-depth What page 1, 10, 100, … cost."]).To(Equal(testcase{Name: "page-depth What page 1, 10, 100, … cost."}), "it passed")
+	g.Expect(cases["list-throughput p99<250ms@500/s in 500/s"].Failure).NotTo(BeNil())
+	g.Expect(cases["list-throughput p50<20ms@500/s in 500/s"]).To(Equal(testcase{Name: "list-throughput p50<20ms@500/s in 500/s"}), "it is met")
+	g.Expect(cases["soak errors<0.1%"].Error.Message).To(ContainSubstring("ask for 20,000 or more"))
+	g.Expect(cases["comparison response p99"].Failure).NotTo(BeNil())
+	g.Expect(cases["comparison failed"].Error).NotTo(BeNil())
+}
+
+func TestLoadIsNeverGreenAboutNothing(t *testing.T) {
+	g := NewWithT(t)
+	_, cases := ofLoad(t, loadsample.Empty())
+	g.Expect(cases["run"].Error.Message).To(ContainSubstring("cannot be reached"))
+
+	passed := loadsample.Passed()
+	s, _ := ofLoad(t, passed)
+	g.Expect(s.Failures + s.Errors).To(BeZero())
+
+	lacking := load.Scenario{Name: "rate-limit", About: "It lacks a key.", Verdict: load.Void, Missing: []string{"a key"}}
+	passed.Scenarios = append(passed.Scenarios, lacking)
+	s, cases = ofLoad(t, passed)
+	g.Expect(s.Failures + s.Errors).To(BeZero())
+	g.Expect(cases["rate-limit It lacks a key."].Skipped.Message).To(ContainSubstring("for want of: a key"))
+
+	passed.Scenarios = []load.Scenario{lacking}
+	_, cases = ofLoad(t, passed)
+	g.Expect(cases["run"].Error.Message).To(ContainSubstring("not one scenario passed"))
+
+	interrupted := loadsample.Passed()
+	interrupted.Run.Interrupted, interrupted.Verdict = true, load.Void
+	_, cases = ofLoad(t, interrupted)
+	g.Expect(cases["run"].Error.Message).To(ContainSubstring("interrupted"))
+}
+
+func TestLoadOfAHostileTarget(t *testing.T) { ofLoad(t, loadsample.Hostile()) }

@@ -1,0 +1,67 @@
+package suites_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+)
+
+// What another run uses is not assessed and not touched; what nobody else uses is.
+func TestRowsThatAnotherRunClaims(t *testing.T) {
+	subject := subjectOfTest(t)
+	if subject.Kind != "embedded" {
+		t.Skip("another's server is not for trying this out")
+	}
+	const claim = "conformance claim of another run"
+	env := environment(t, subject)
+	create := spec.MustOperation(spec.CreatePlacementTest)
+	key, _ := subject.Profile.FullKey(dataset.Main)
+	body, err := json.Marshal(fixtures.PlacementTest(rand.New(rand.NewPCG(1, 1)), claim))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := env.Client.Do(t.Context(), client.Request{Method: create.Method, Path: create.Path, Body: body, Key: client.Key{Name: key.Name, Token: key.Token}})
+	if made.Status != 200 {
+		t.Fatal(made)
+	}
+
+	shared := []spec.Pair{{Requirement: "ACCOUNTS-MOVED", Operation: spec.MoveAccounts}, {Requirement: "STATE-DELETE-ANSWER", Operation: spec.DeleteSubsequence},
+		{Requirement: "SCOPE-EXACT", Operation: spec.DeleteSubsequence}, {Requirement: "RATE-429", Operation: spec.ListLeadLabels}}
+	free := []spec.Pair{{Requirement: "STATE-DELETE-ANSWER", Operation: spec.DeletePlacementTest}, {Requirement: "SCOPE-EXACT", Operation: spec.MoveLead}}
+	outcomes := func(left ...string) map[spec.Pair]reports.Check {
+		env := environment(t, subject)
+		env.ClaimPatience, env.LeftBehind = 1, left
+		for _, s := range suites.Judging(func(p spec.Pair) bool { return slices.Contains(shared, p) || slices.Contains(free, p) }, false) {
+			s.Judge(t.Context(), env)
+		}
+		checks := map[spec.Pair]reports.Check{}
+		for _, c := range env.Ledger.Checks() {
+			checks[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] = c
+		}
+		return checks
+	}
+
+	g := NewWithT(t)
+	checks := outcomes()
+	for _, p := range shared {
+		g.Expect(checks[p].Outcome).To(Equal(reports.NotAssessed), "%v", p)
+		g.Expect(checks[p].Missing).To(ContainElement(ContainSubstring("the test %q shows that another uses the same rows", claim)), "%v", p)
+	}
+	for _, p := range free {
+		g.Expect(checks[p].Outcome).To(Equal(reports.Pass), "%v", p)
+	}
+	checks = outcomes(claim) // the other run was killed
+	for _, p := range slices.Concat(shared, free) {
+		g.Expect(checks[p].Outcome).To(Equal(reports.Pass), "%v: %v", p, checks[p].Missing)
+	}
+}
