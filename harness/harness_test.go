@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	runs = flag.Int("runs", 3, "how many runs TestSteady compares")
+	runs = flag.Int("runs", 3, "how many runs TestSteady compares, and one more than TestTwoRunsOnOneServer makes pairs")
 	rows = flag.Int("rows", 60, "rows in each list of the embedded target")
 )
 

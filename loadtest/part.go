@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
@@ -24,6 +25,7 @@ const maxParts = 512 << 20
 // with the others as if one process had sent everything.
 type Part struct {
 	Version   string              `json:"version"`
+	LagLimit  time.Duration       `json:"lag_limit_ns,omitempty"` // Config.LagLimit
 	Scenarios []scenario.Scenario `json:"scenarios"`
 	Results   load.Results        `json:"results"` // what the generator makes of its own share
 	Outcomes  []scenario.Outcome  `json:"outcomes"`
@@ -34,8 +36,8 @@ type Part struct {
 var ErrShards = errors.New("the parts do not make a whole run")
 
 // WritePart writes the outcome of a shard as one line of JSON.
-func WritePart(w io.Writer, o Outcome, scenarios []scenario.Scenario) error {
-	encoded, err := json.Marshal(Part{Version: PartVersion, Scenarios: scenarios, Results: o.Results, Outcomes: o.Parts})
+func WritePart(w io.Writer, o Outcome, scenarios []scenario.Scenario, lagLimit time.Duration) error {
+	encoded, err := json.Marshal(Part{Version: PartVersion, LagLimit: lagLimit, Scenarios: scenarios, Results: o.Results, Outcomes: o.Parts})
 	if err != nil {
 		return fmt.Errorf("loadtest: a part: %w", err)
 	}
@@ -131,7 +133,7 @@ func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]
 				shares[k].Ceiling = c.CeilingPerSecond
 			}
 		}
-		joined := scenario.Join(s, shares, thresholds, baselines)
+		joined := scenario.Join(s, shares, thresholds, baselines, parts[0].LagLimit)
 		o.Parts = append(o.Parts, joined)
 		o.Results.Scenarios = append(o.Results.Scenarios, joined.Scenario)
 	}
@@ -175,5 +177,5 @@ func whole(parts []Part) error {
 func samePlan(a, b Part) bool {
 	x, errX := json.Marshal(a.Scenarios)
 	y, errY := json.Marshal(b.Scenarios)
-	return errX == nil && errY == nil && bytes.Equal(x, y) && a.Results.Run.Seed == b.Results.Run.Seed
+	return errX == nil && errY == nil && bytes.Equal(x, y) && a.Results.Run.Seed == b.Results.Run.Seed && a.LagLimit == b.LagLimit
 }

@@ -40,7 +40,7 @@ func TestMergedShardsEqualOneRun(t *testing.T) {
 	whole := run(config)
 
 	const shards = 4
-	config.Start = time.Now().Add(12 * time.Second) // calibrations are over by then
+	config.Start = time.Now().Add(8 * time.Second) // calibrations are over by then
 	outcomes := make([]loadtest.Outcome, shards)
 	var all sync.WaitGroup
 	for i := range shards {
@@ -52,7 +52,7 @@ func TestMergedShardsEqualOneRun(t *testing.T) {
 	forget(t, server)
 	var lines bytes.Buffer
 	for _, i := range []int{2, 0, 3, 1} { // the order does not matter
-		if err := loadtest.WritePart(&lines, outcomes[i], config.Scenarios); err != nil {
+		if err := loadtest.WritePart(&lines, outcomes[i], config.Scenarios, config.LagLimit); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -181,7 +181,7 @@ func part(t testing.TB, index, of int) loadtest.Part {
 func line(t testing.TB, p loadtest.Part) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := loadtest.WritePart(&b, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios); err != nil {
+	if err := loadtest.WritePart(&b, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios, p.LagLimit); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -255,7 +255,7 @@ func FuzzReadParts(f *testing.F) {
 		}
 		var again bytes.Buffer
 		for _, p := range parts {
-			if err := loadtest.WritePart(&again, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios); err != nil {
+			if err := loadtest.WritePart(&again, loadtest.Outcome{Results: p.Results, Parts: p.Outcomes}, p.Scenarios, p.LagLimit); err != nil {
 				t.Fatal(err)
 			}
 		}

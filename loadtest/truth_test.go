@@ -28,6 +28,9 @@ const requireQuiet = "OUTREACH_REQUIRE_QUIET"
 const (
 	offShare = 0.02
 	offTime  = time.Millisecond
+	// offFlagged is how far the interval of a percentile that is flagged may lie
+	// from the truth: what a machine adds to single answers the server cannot see.
+	offFlagged = 5 * time.Millisecond
 )
 
 // truthCase is a server whose latencies are known, and how it is loaded.
@@ -56,13 +59,10 @@ var truthCases = []truthCase{
 func TestTruth(t *testing.T) {
 	for _, tc := range truthCases {
 		t.Run(tc.name, func(t *testing.T) {
-			if !*full {
-				if tc.lasts > 10*time.Second {
-					t.Skip("it takes more than ten seconds: make truth runs it")
-				}
-				tc.lasts = time.Second
+			if !*full && tc.limit == "" && !strings.Contains(tc.shape, "errors") {
+				t.Skip("its percentiles want a quiet machine: make truth runs it")
 			}
-			const attempts = 2 // of a run that itself sends a short phase up to three times
+			const attempts = 3 // of a run that itself sends a short phase up to three times
 			var wrong []string
 			comparable := false // there was an attempt in which the machine was quiet
 			for range attempts {
@@ -72,22 +72,28 @@ func TestTruth(t *testing.T) {
 					r.expectVoid(t)
 					return
 				}
-				if r.phase.GeneratorLimited {
-					wrong = append(wrong, strings.Join(r.results.Reasons, "; "))
-				} else {
-					comparable = true
-					off := r.compareFigures(t)
-					if len(off) == 0 {
-						return
-					}
-					wrong = append(wrong, off...)
-				}
 				if !*full {
 					return // counts are all that a busy machine can compare
 				}
+				if r.phase.GeneratorLimited {
+					wrong = append(wrong, strings.Join(r.results.Reasons, "; "))
+					continue
+				}
+				off := r.compareFigures(t)
+				if len(off) == 0 {
+					return
+				}
+				wrong = append(wrong, off...)
+				// Where 1 in 1,000 requests goes out more than 1 ms late, the machine
+				// delays as many answers by as much.
+				lag := r.recording.Lag.Quantile(0.999).Value
+				if lag <= offTime {
+					comparable = true
+				}
+				wrong = append(wrong, fmt.Sprintf("(1 in 1,000 requests went out more than %s late)", lag))
 			}
 			if !comparable && os.Getenv(requireQuiet) == "" {
-				t.Skipf("the machine is too busy to compare percentiles: %q; with %s=1 that is a failure", wrong, requireQuiet)
+				t.Skipf("the machine is too busy to compare percentiles; with %s=1 that is a failure:\n%s", requireQuiet, strings.Join(wrong, "\n"))
 			}
 			t.Errorf("in none of %d attempts the figures were right:\n%s", attempts, strings.Join(wrong, "\n"))
 		})
@@ -110,8 +116,13 @@ func runTruth(t *testing.T, tc truthCase) truthRun {
 	r := truthRun{truthCase: tc}
 	s := scenario.Scenario{Name: "truth", About: "A list whose latencies are known.", Kind: scenario.Steady,
 		Mix: map[string]int{spec.ListLeadLists: 1}, Limits: []int{1}, Rate: tc.rate, Duration: tc.lasts}
+	tolerated := time.Hour // which leaves nothing to be sent again
+	if *full {
+		tolerated = 0
+	}
 	o, err := loadtest.Run(t.Context(), loadtest.Config{
-		Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 1, Workers: tc.workers, Calibrator: again(t, nullServer),
+		LagLimit: tolerated,
+		Target:   server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 1, Workers: tc.workers, Calibrator: again(t, nullServer),
 		Watch: func(string, string, schedule.Schedule) {
 			if first := truthOf(t, server).Arrivals.First; first != nil && r.shapeFrom.IsZero() {
 				r.shapeFrom = *first
@@ -215,7 +226,7 @@ func agrees(q load.Quantile, want truth.Bucket) bool {
 	if want.Holds(ofMS(q.ValueMS), offShare, offTime) {
 		return true
 	}
-	slack := max(time.Duration(offShare*float64(want.ToNS)), offTime)
+	slack := max(time.Duration(offShare*float64(want.ToNS)), offFlagged)
 	return q.Flagged && ofMS(q.LowMS)-slack <= time.Duration(want.ToNS) && time.Duration(want.FromNS) <= ofMS(q.HighMS)+slack
 }
 

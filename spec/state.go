@@ -64,5 +64,5 @@ func stateRequirements() []Requirement {
 	return append(table, Requirement{ID: "ACCOUNTS-MOVED", Level: Derived, Group: GroupState, Profile: ProfileAdmin,
 		Statement: "After a move the accounts are in the destination workspace: they can be moved back from there.",
 		Reasoning: "The operation moves the accounts; a move back is then a valid request.",
-		Section:   "Endpoints / Accounts", Method: "One account, then several at once, are moved there and, one by one, back; each move must be answered with 200.", Operations: []string{MoveAccounts}})
+		Section:   "Endpoints / Accounts", Method: "One account, then several at once, are moved there and, one by one, back; each move must be answered with 200. A server that then does not refuse to move an account from where it is not cannot show where it was.", Operations: []string{MoveAccounts}})
 }

@@ -80,7 +80,8 @@ the moment at which a request was due. A run that missed its rate is VOID, never
 a pass. While the load is on, answers are held against the specification: what
 breaks a requirement fails the run.
 
-Exit codes: 0 PASS, 1 FAIL, 2 usage or profile wrong, 3 VOID, 130 interrupted.`,
+Exit codes: 0 PASS, 1 FAIL, 2 usage or profile wrong, 3 VOID, 130 interrupted. A
+shard exits with 0 once it has left its part: the verdict is that of the whole.`,
 		Example: `  outreach-conformance load
   outreach-conformance load --list --duration 10s
   outreach-conformance load --scenario mixed --rate 200 --duration 30s --threshold 'p99<250ms'
@@ -117,7 +118,7 @@ Exit codes: 0 PASS, 1 FAIL, 2 usage or profile wrong, 3 VOID, 130 interrupted.`,
 	flags.StringSliceVar(&f.consent, "consent", nil, "the host's name, repeated, where the target is not on this machine")
 	flags.IntVar(&f.workers, "workers", 0, "most requests in flight (default 2048)")
 	flags.Float64Var(&f.share, "inspect", 1, "share of the answers that are held against the specification, above 0 to 1")
-	flags.StringVar(&f.shard, "shard", "", "send only this part of every phase, e.g. 3/8; the parts of a run are joined by `load merge`")
+	flags.StringVar(&f.shard, "shard", "", "send only this part of every phase, e.g. 3/8; load merge joins the parts of a run")
 	flags.StringVar(&f.startAt, "start-at", "", "when the first phase begins, e.g. 2026-01-31T12:00:00Z or +5s; the same for all shards")
 	flags.BoolVar(&f.printPart, "print-part", false, "print the shard's part as one line of JSON in place of the summary")
 	flags.DurationVar(&f.lagLimit, "lag-limit", 0, "send lag (p99) to tolerate where the machine can do no better (default 1ms, or 5 % of the median answer)")

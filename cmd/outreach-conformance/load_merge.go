@@ -26,7 +26,7 @@ writes. A PART is a part.json, a directory that holds one, or - for the standard
 input, with one part a line. A shard that is missing, or there twice, or of
 another run, makes the result VOID.`,
 		Example: `  outreach-conformance load merge shards/*/part.json -o load-results
-  kubectl logs -l job-name=load --prefix=false --tail=-1 | outreach-conformance load merge -`,
+  kubectl logs -l job-name=load --tail=-1 | grep '^{' | outreach-conformance load merge -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.merge(args, cmd.InOrStdin(), cmd.OutOrStdout())

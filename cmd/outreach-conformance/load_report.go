@@ -55,7 +55,7 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 		openmetrics.Write(path(metricsFile), o.Results),
 		toFile(path(hdrFile), func(w io.Writer) error { return writeHDR(w, o) }),
 	)
-	part := func(w io.Writer) error { return loadtest.WritePart(w, o, scenarios) }
+	part := func(w io.Writer) error { return loadtest.WritePart(w, o, scenarios, f.lagLimit) }
 	if o.Results.Run.Shard != nil {
 		failed = errors.Join(failed, toFile(path(partFile), part))
 	}
@@ -67,6 +67,9 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 	code := o.Results.ExitCode()
 	if failed != nil {
 		return exitError{max(code, exitCannotTell), failed}
+	}
+	if o.Results.Run.Shard != nil && !o.Results.Run.Interrupted {
+		return nil // its share alone is too small a sample: the verdict is that of the whole
 	}
 	if code != 0 {
 		return exitError{code: code}

@@ -93,7 +93,7 @@ func TestLoadFilesAreWhatTheySeem(t *testing.T) {
 	g.Expect(page).To(ContainSubstring("quick"))
 	g.Expect(regexp.MustCompile(`(?i)(src|href|action|data|poster|srcset)\s*=\s*["']?(https?:|//)|@import|url\(`).FindAllString(page, -1)).To(BeEmpty(), "the page asks nobody")
 
-	g.Expect(contents(t, path(loadJUnitFile))).To(And(ContainSubstring(`name="quick p99&lt;20s in steady"`), ContainSubstring(`failures="0" errors="0"`)))
+	g.Expect(contents(t, path(loadJUnitFile))).To(And(ContainSubstring(`name="quick p99&lt;20s in steady"`), ContainSubstring(`errors="0" failures="0"`)))
 
 	g.Expect(e.stdout).To(And(ContainSubstring("✓ PASS"), ContainSubstring("threshold       p99<20s  met in steady"),
 		ContainSubstring("report   load-results/load.html"), HaveSuffix("\n"), Not(ContainSubstring("\x1b"))))
@@ -155,8 +155,9 @@ func TestLoadOfAFaultyServer(t *testing.T) {
 	g := NewWithT(t)
 	failing, _ := servingBuilt(t, "--shape", "errors=10%:503")
 	e, r := loaded(t, 1, "--target", failing, "--threshold", "errors<1%")
-	g.Expect(r.Scenarios[0].Phases[0].Statuses).To(Equal(map[string]int64{"200": 360, "503": 40}))
-	g.Expect(e.stdout).To(MatchRegexp(`errors<1%  missed in steady: 10 %`))
+	// Of each hundred just ten fail; the server has been asked before the scenario, too.
+	g.Expect(r.Scenarios[0].Phases[0].Statuses["503"]).To(BeNumerically("~", 40, 10))
+	g.Expect(e.stdout).To(MatchRegexp(`errors<1%  missed in steady`))
 
 	honest, _ := servingBuilt(t)
 	slow, _ := servingBuilt(t, "--shape", "100%:150ms")
@@ -165,19 +166,22 @@ func TestLoadOfAFaultyServer(t *testing.T) {
 	g.Expect(e.stdout).To(MatchRegexp(`response p50 +worse`))
 }
 
-// What an earlier run has measured is a bound for a later one, also where that is better.
+// What an earlier run has measured is a bound for a later one, also where that is
+// better. The servers differ by far more than a busy machine adds.
 func TestLoadAgainstABaseline(t *testing.T) {
 	g := NewWithT(t)
-	slow, _ := servingBuilt(t, "--shape", "100%:150ms")
+	slow, _ := servingBuilt(t, "--shape", "100%:3s")
+	regression := func(code int, file string, args ...string) []load.Threshold {
+		_, r := loaded(t, code, append(args, "--threshold", "regression<10% vs "+file)...)
+		g.Expect(r.Scenarios[0].Thresholds).To(HaveLen(2), "one for the median, one for the 99th percentile")
+		return r.Scenarios[0].Thresholds
+	}
 	before, _ := loaded(t, 0, "--target", slow)
 	baseline := filepath.Join(before.dir, defaultLoadOutput, loadFile)
+	quicker, _ := loaded(t, 0, "--baseline", baseline, "--threshold", "regression<10%")
 
-	_, r := loaded(t, 0, "--baseline", baseline, "--threshold", "regression<10%")
-	g.Expect(r.Scenarios[0].Thresholds).To(HaveLen(2))
-	g.Expect(r.Scenarios[0].Thresholds[0].Measured.Value).To(BeNumerically("<", 0), "it has become better")
-	slower, _ := servingBuilt(t, "--shape", "100%:300ms")
-	_, r = loaded(t, 1, "--target", slower, "--threshold", "regression<10% vs "+baseline)
-	g.Expect(r.Verdict).To(Equal(load.Fail))
+	g.Expect(regression(0, baseline)[0].Measured.Value).To(BeNumerically("<", 0))
+	g.Expect(regression(1, filepath.Join(quicker.dir, defaultLoadOutput, loadFile), "--target", slow)[0].Outcome).To(Equal(load.Missed))
 
 	other := written(t, "other.yaml", strings.ReplaceAll(quick, "name: quick", "name: other"))
 	e := exitsWith(t, exitCannotTell, nil, loadCommand, "--scenarios", other, "--lag-limit", "10s", "--baseline", baseline, "--threshold", "regression<10%")

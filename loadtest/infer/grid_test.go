@@ -211,13 +211,20 @@ func (g goals) check(t *testing.T, scores []score) {
 	}
 }
 
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes some seconds of computing")
+	}
+}
+
 // TestGrid holds the goals at round trips up to 5 ms.
 func TestGrid(t *testing.T) {
-	limits := []int{10, 37, 100}
+	limits, windows := []int{10, 37, 100}, []time.Duration{time.Second, time.Minute}
 	if testing.Short() {
-		limits = limits[:1]
+		limits, windows = limits[:1], windows[:1]
 	}
-	scores := runGrid(t, grid(limits, []time.Duration{time.Second, time.Minute}, []time.Duration{300 * time.Microsecond, time.Millisecond, 5 * time.Millisecond}), nil)
+	scores := runGrid(t, grid(limits, windows, []time.Duration{300 * time.Microsecond, time.Millisecond, 5 * time.Millisecond}), nil)
 	goals{right: 0.9, limit: 0.95, window: 0.95, counting: 0.9, scope: 0.9, wrong: 0.01}.check(t, scores)
 	if requests := quantile(scores, 0.9, func(s score) float64 { return s.requests }); requests > 25 {
 		t.Errorf("one in ten took more than %.1f × limit requests, want 25", requests)
@@ -229,6 +236,7 @@ func TestGrid(t *testing.T) {
 
 // TestGridFar: far away more cannot be told; it is not told wrong.
 func TestGridFar(t *testing.T) {
+	skipIfShort(t)
 	scores := runGrid(t, grid([]int{10, 37}, []time.Duration{time.Second, time.Minute}, []time.Duration{20 * time.Millisecond, 100 * time.Millisecond}), nil)
 	goals{right: 0.8, limit: 0.8, window: 0.7, counting: 0.8, scope: 0.8, wrong: 0.01}.check(t, scores)
 }
@@ -236,6 +244,7 @@ func TestGridFar(t *testing.T) {
 // TestGridNoise: round trips that double by chance, and now and then take ten
 // times as long, as on a busy machine.
 func TestGridNoise(t *testing.T) {
+	skipIfShort(t)
 	scores := runGrid(t, grid([]int{10, 37}, []time.Duration{time.Second, 10 * time.Second}, []time.Duration{time.Millisecond}), func(w *world) {
 		w.jitter, w.outlier = 1, 0.02
 	})

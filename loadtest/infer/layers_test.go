@@ -21,6 +21,7 @@ func mustParse(t testing.TB, text string) limiter.Config {
 // TestSeveralLayers: the fast layer is told exactly, the slow one is seen, and
 // nothing is said of it that is not so.
 func TestSeveralLayers(t *testing.T) {
+	skipIfShort(t)
 	for _, tc := range []struct {
 		config string
 		fast   string

@@ -98,9 +98,7 @@ func clientFrom(t *testing.T, address string) *http.Client {
 // TestReal infers limiters of the reference server on the wall clock. On a busy
 // machine the answer may be "cannot tell"; it must not be wrong.
 func TestReal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds of real time")
-	}
+	skipIfShort(t)
 	for i, tc := range []gridCase{
 		{kind: "token-bucket:%d/%s", limit: 15, window: 200 * time.Millisecond},
 		{kind: "fixed-window:%d/%s", limit: 12, window: 200 * time.Millisecond},

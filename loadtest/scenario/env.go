@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -117,6 +118,7 @@ type runner struct {
 	ctx      context.Context
 	started  time.Time
 
+	readsOnly bool // nothing may be changed
 	subjects  *subjects
 	mix       *mix
 	inspector *inspect.Inspector
@@ -161,6 +163,14 @@ func (r *runner) prepare() (err error) {
 		return nil
 	}
 	shares := r.scenario.operations()
+	if r.readsOnly {
+		shares = slices.DeleteFunc(shares, func(s share) bool {
+			if s.op.Unsafe() {
+				r.note("%s is left out: a comparison changes nothing", s.op.ID)
+			}
+			return s.op.Unsafe()
+		})
+	}
 	if asks(shares, spec.GetPlacementTest) {
 		if err := r.findTests(); err != nil {
 			return err

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"time"
 
 	"outreach.example/conformance/judge"
 	"outreach.example/conformance/loadtest/generate"
@@ -23,8 +24,8 @@ type Share struct {
 
 // Join makes one outcome of the shares of a scenario, in the order of their
 // shards, and judges it. Shares that do not fit together make it VOID.
-func Join(s Scenario, shares []Share, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline) Outcome {
-	r := &runner{env: &Env{Thresholds: thresholds, Baselines: baselines}, scenario: s,
+func Join(s Scenario, shares []Share, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline, lagLimit time.Duration) Outcome {
+	r := &runner{env: &Env{Thresholds: thresholds, Baselines: baselines, LagLimit: lagLimit}, scenario: s,
 		figures: map[threshold.Metric]threshold.Figure{}, traffic: load.Traffic{Statuses: map[string]int64{}}}
 	phases := len(shares[0].Recordings)
 	for i, share := range shares {
@@ -70,7 +71,7 @@ func (r *runner) joinPhase(p int, shares []Share) {
 		return
 	}
 	// Lag counts by the whole: the few late requests of one shard are few of all.
-	if late, why := generate.Late(rec); late && limited == "" {
+	if late, why := generate.Late(rec); late && limited == "" && (r.env.LagLimit == 0 || rec.Lag.Quantile(0.99).Value > r.env.LagLimit) {
 		limited = why
 	}
 	r.keep(counted{recording: rec, limited: limited})

@@ -48,6 +48,9 @@ func TestShardsAskWhatTheWholeAsks(t *testing.T) {
 		source := m.source(limit, base)
 		for seq := range uint64(whole.Planned()) {
 			want[seq] = source(seq)
+			if alone := build().source(limit, 0)(base + seq); seq == 0 && !reflect.DeepEqual(alone, want[0]) {
+				t.Fatalf("a phase that begins at place %d asks %+v first, and the scenario has %+v there", base, want[0], alone)
+			}
 		}
 		created := len(m.places(whole, base, spec.CreatePlacementTest))
 		for i := range of {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -43,6 +44,8 @@ func (r *runner) missedRate(c counted) {
 	switch {
 	case rec.Sent == 0:
 		r.void("%s: nothing was sent", rec.Name)
+	case rec.Count(measure.Accepted) == 0:
+		r.void("%s: not one of %d requests was accepted: its figures say nothing", rec.Name, rec.Sent)
 	case !rec.ClosedLoop && float64(rec.Sent) < leastSent*float64(rec.Planned):
 		r.void("%s: the rate was missed: %d of %d requests were sent", rec.Name, rec.Sent, rec.Planned)
 	case c.limited != "":

@@ -13,7 +13,9 @@ const (
 	narrow = 1.1
 	// mostSteps bounds the search, and mostConfirmations what comes after it.
 	mostSteps         = 24
-	mostConfirmations = 4
+	mostConfirmations = 8
+	// stepDown is what a rate that failed its confirmation is lowered by.
+	stepDown = 0.85
 	// leastRate is the lowest rate that is tried, in requests per second.
 	leastRate = 1.0
 )
@@ -78,7 +80,7 @@ func search(start, most float64, try func(rate float64, confirm bool) (tried, er
 			f.confirmed = true
 			break
 		}
-		if f.rate = rate * 0.9; f.rate < leastRate {
+		if f.rate = rate * stepDown; f.rate < leastRate {
 			f.rate = 0
 		}
 	}

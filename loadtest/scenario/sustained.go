@@ -102,6 +102,9 @@ func (r *runner) foundRate(f found, err error) {
 		s.Note = "the highest rate that the scenario asks for: the target may go faster"
 	case f.ceiling:
 		r.void("the generator could hold no rate that was tried")
+	case !f.confirmed && slices.ContainsFunc(s.Knee, func(p load.KneePoint) bool { return p.OK }):
+		s.Note = "rates were met for a moment, but none for long"
+		r.void("no rate held for %s, though some did for %s", r.scenario.Confirm, r.scenario.Duration)
 	case !f.confirmed:
 		s.Note = "no rate that was tried meets the thresholds"
 		r.fail("no rate from %.0f/s down meets the thresholds", s.HighPerSecond)

@@ -83,9 +83,9 @@ func (e engine) sweep(t *testing.T) {
 	if docker(t, "info", "--format", "{{.Swarm.ControlAvailable}}") != "true" {
 		return
 	}
-	for _, line := range lines(docker(t, "config", "ls", "--filter", "name="+swarmMark, "--format", `{{.Label "`+runLabel+`"}}`)) {
-		if alive(line) {
-			t.Fatalf("another run of this test is using the swarm that it made (%s): wait until it ends", line)
+	if maker := docker(t, "config", "ls", "--filter", "name="+swarmMark, "--format", `{{.Label "`+runLabel+`"}}`); maker != "" {
+		if alive(maker) {
+			t.Fatalf("another run of this test is using the swarm that it made (%s): wait until it ends", maker)
 		}
 		docker(t, "swarm", "leave", "--force")
 		return

@@ -128,7 +128,11 @@ func rates(p load.Phase, seconds []load.Second) *figure {
 	if p.ClosedLoop {
 		return c.figure(fmt.Sprintf("Rate by second: %s/s in a closed loop, which asks for no rate", number(p.AchievedPerSecond)))
 	}
-	return c.figure(fmt.Sprintf("Rate by second: %s/s asked, %s/s achieved", number(p.RatePerSecond), number(p.AchievedPerSecond)))
+	title := fmt.Sprintf("Rate by second: %s/s asked, %s/s achieved", number(p.RatePerSecond), number(p.AchievedPerSecond))
+	if p.RatePerSecond == 0 { // a closed loop asks for none, a schedule of several for no single one
+		title = fmt.Sprintf("Rate by second: %s/s achieved", number(p.AchievedPerSecond))
+	}
+	return c.figure(title)
 }
 
 func statuses(seconds []load.Second) *figure {

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"syscall"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/reports/load"
+)
+
+// A target in a container is loaded like any other, and taken down afterwards.
+func TestLoadOfAContainer(t *testing.T) {
+	needDocker(t)
+	for _, tc := range []struct{ name, from string }{
+		{"image", imagePrefix + must[string](t)(builtImage())},
+		{"dockerfile", dockerfilePrefix + builtFile(t, "Dockerfile")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			p := begunWithout(t, command(t, nil, loadCommand, "--target", tc.from, "--target-profile", contained(t),
+				"--scenarios", written(t, "quick.yaml", quick), "--lag-limit", "10s"))
+			<-p.done
+			g.Expect(p.command.ProcessState.ExitCode()).To(BeZero(), "%s", p.output.bytes())
+			g.Expect(startedBy(t, p)).To(BeEmpty())
+			r := loadResults(t, p.command.Dir)
+			g.Expect(r.Verdict).To(Equal(load.Pass))
+			g.Expect(r.Target.Kind).To(Equal(tc.name))
+			g.Expect(r.Scenarios[0].Phases[0].Sent).To(BeEquivalentTo(400))
+		})
+	}
+}
+
+// A load run that is interrupted takes its container down.
+func TestInterruptedLoadTakesTheContainerDown(t *testing.T) {
+	needDocker(t)
+	g := NewWithT(t)
+	p, _ := begun(t, command(t, nil, loadCommand, "--target-profile", contained(t), "--scenarios", written(t, "quick.yaml", quick),
+		"--lag-limit", "10s", "--limit", "1", "--limit", "10", "--duration", "20s", "--warmup", "100ms"), `^(\[1/1\] quick) warm-up `)
+	g.Expect(startedBy(t, p)).To(ContainElement(HavePrefix("container ")))
+	g.Expect(p.end(t, syscall.SIGTERM)).To(Equal(exitInterrupted), "%s", p.output.bytes())
+	g.Expect(startedBy(t, p)).To(BeEmpty())
+	g.Expect(loadResults(t, p.command.Dir).Run.Interrupted).To(BeTrue())
+}

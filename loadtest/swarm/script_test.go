@@ -1,0 +1,68 @@
+package swarm
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// script is fan-out, for workers that begin so long from now.
+func (e engine) script(t *testing.T, ahead time.Duration, options ...string) (c *exec.Cmd, stderr *bytes.Buffer) {
+	t.Helper()
+	c = exec.CommandContext(t.Context(), "./fan-out", append([]string{fmt.Sprint(workers), image(t), "--label", e.label, "--no-resolve-image", "--network", "host"}, options...)...)
+	c.Env = append(os.Environ(), "OUTREACH_START_AT="+time.Now().Add(ahead).UTC().Format(time.RFC3339))
+	stderr = &bytes.Buffer{}
+	c.Stderr = stderr
+	return c, stderr
+}
+
+// fanOut runs the script to its end and returns the parts that it prints.
+func (e engine) fanOut(t *testing.T, options ...string) []string {
+	t.Helper()
+	c, stderr := e.script(t, ahead, options...)
+	stdout, err := c.Output()
+	if err != nil {
+		t.Fatalf("fan-out: %v\n%s", err, stderr)
+	}
+	t.Logf("the workers say:\n%s", stderr)
+	e.nothingLeft(t)
+	return lines(string(stdout))
+}
+
+// containers are those of the image on this machine.
+func (e engine) containers(t *testing.T, filter ...string) []string {
+	t.Helper()
+	return lines(docker(t, append([]string{"ps", "--all", "--quiet", "--filter", "ancestor=" + image(t)}, filter...)...))
+}
+
+func (e engine) nothingLeft(t *testing.T) {
+	t.Helper()
+	if left := docker(t, "service", "ls", "--quiet", "--filter", "label="+e.label); left != "" {
+		t.Errorf("fan-out leaves a service behind: %s", left)
+	}
+	if left := e.containers(t); len(left) > 0 {
+		t.Errorf("fan-out leaves containers behind: %q", left)
+		docker(t, append([]string{"rm", "--force"}, left...)...)
+	}
+}
+
+// documented returns the options of fan-out that docs/load.md tells to use, with
+// the names and the file of this test.
+func documented(t *testing.T, e engine, settings string) []string {
+	t.Helper()
+	document, err := os.ReadFile("../../docs/load.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^loadtest/swarm/fan-out \d+ \S+ ([^|]*) \|`).FindSubmatch(document)
+	if line == nil {
+		t.Fatal("docs/load.md does not show how to use fan-out")
+	}
+	here := strings.NewReplacer("load-profile", e.name("profile"), "server-key-main", e.name("key"), "settings.env", settings)
+	return strings.Fields(here.Replace(string(line[1])))
+}
