@@ -9,7 +9,7 @@ RUNS       ?= 20
 ARGS       ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test check format vet lint tidy fresh documents generate build run steady busy selftest selftest-figures bench fuzz
+.PHONY: help test check format vet lint tidy fresh documents generate build run load truth manifests steady busy selftest selftest-figures bench fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
@@ -17,7 +17,7 @@ help: ## list the targets
 test: ## all tests, with the race detector
 	$(GO) test -race ./...
 
-check: format vet lint tidy fresh documents test ## everything that must hold before a change goes in
+check: format vet lint tidy fresh documents manifests test ## everything that must hold before a change goes in
 
 format: ## fail on files that gofmt would change
 	@unformatted="$$(gofmt -l .)" || exit 1; \
@@ -49,6 +49,16 @@ build: ## build bin/outreach-conformance
 
 run: ## judge a target; ARGS='--target http://127.0.0.1:8025'
 	$(GO) run ./cmd/outreach-conformance run $(ARGS)
+
+load: ## load a target; ARGS='--scenario mixed --target http://127.0.0.1:8025'
+	$(GO) run ./cmd/outreach-conformance load $(ARGS)
+
+truth: ## the figures of load against the server's own record; on a quiet machine
+	$(GO) test ./loadtest -run TestTruth -count=1 -v -args -truth
+
+manifests: ## the Kubernetes manifests against the API's own types
+	$(GO) -C tools vet ./manifests
+	$(GO) -C tools test ./manifests
 
 steady: ## RUNS runs in different random orders must give the same verdicts
 	$(GO) test ./harness -run TestSteady -count=1 -v -args -runs $(RUNS)

@@ -90,7 +90,7 @@ func standsFor(name string) bool {
 			return true
 		}
 	}
-	return slices.Contains([]string{"KEY", "URL", "REQUIRE_DOCKER", "REQUIRE_BROWSER"}, strings.TrimPrefix(name, envPrefix))
+	return slices.Contains([]string{"KEY", "URL", "REQUIRE_DOCKER", "REQUIRE_BROWSER", "REQUIRE_QUIET"}, strings.TrimPrefix(name, envPrefix))
 }
 
 // flagsOf returns the flags of the command and of those below it, as --name.

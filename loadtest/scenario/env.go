@@ -131,7 +131,6 @@ type runner struct {
 	counted    []counted // phases that thresholds are held against
 	figures    map[threshold.Metric]threshold.Figure
 	places     uint64 // of the scenario that are taken by phases
-	begun      bool   // the first phase has begun
 
 	fails, voids []string
 }

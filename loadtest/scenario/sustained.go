@@ -78,15 +78,20 @@ func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {
 	return p
 }
 
-// lastDone is when the last answer came, to the second.
+// lastDone is the earliest time at which all answers were there for sure: the end
+// of the second in which the last one came, or what the slowest answer took after
+// the last request was due.
 func lastDone(rec measure.Recording) time.Duration {
-	var last time.Duration
+	var last, slowest time.Duration
 	for _, s := range rec.Series {
 		if s.Done > 0 {
 			last = time.Duration(s.At+1) * time.Second
 		}
 	}
-	return last
+	for _, h := range rec.Response {
+		slowest = max(slowest, h.Max())
+	}
+	return min(last, rec.Duration+slowest)
 }
 
 // foundRate says what came of the search.
