@@ -114,8 +114,10 @@ func (r *runner) walk() error {
 	var clients sync.WaitGroup
 	for c := range s.Clients {
 		clients.Go(func() {
-			for i := c; time.Since(start) < s.Duration && r.ctx.Err() == nil && w.maySend(0); i++ {
-				w.one(api, lists[i%len(lists)], limits[(i/len(lists)+c)%len(limits)], start)
+			// The clients share one sequence of walks, so that every list is soon
+			// walked in pages of every size.
+			for n := c; time.Since(start) < s.Duration && r.ctx.Err() == nil && w.maySend(0); n += s.Clients {
+				w.one(api, lists[n%len(lists)], limits[n/len(lists)%len(limits)], start)
 			}
 		})
 	}
