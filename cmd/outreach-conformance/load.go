@@ -295,6 +295,9 @@ func (f loadFlags) contradictions(config loadtest.Config) error {
 		} else if ahead := time.Until(config.Start); f.startAt != "" && ahead < leastAhead {
 			wrong = append(wrong, fmt.Errorf("--start-at %s is %s ahead: the generator is calibrated before, so give at least %s", f.startAt, ahead.Round(time.Second), leastAhead))
 		}
+		if f.isEmbedded() {
+			wrong = append(wrong, errors.New("--shard needs a --target that all shards can reach: the embedded server is each process's own"))
+		}
 		if f.seed == 0 {
 			wrong = append(wrong, errors.New("--shard needs --seed: all shards must draw the same"))
 		}

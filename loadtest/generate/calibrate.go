@@ -144,7 +144,7 @@ func Late(r measure.Recording) (bool, string) {
 	if r.Sent == 0 || lag <= limit {
 		return false, ""
 	}
-	return true, fmt.Sprintf("1 %% of the requests went out more than %s late, and %s would do (1ms, or 5 %% of the median answer): allow more requests in flight, lower the rate, or take a machine that is less busy",
+	return true, fmt.Sprintf("1 %% of the requests went out more than %s after they were due, at most %s are good (1ms, or 5 %% of the median answer): take a machine that is less busy, lower the rate, or allow more requests in flight",
 		round(lag), round(limit))
 }
 
