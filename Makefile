@@ -54,7 +54,8 @@ load: ## load a target; ARGS='--scenario mixed --target http://127.0.0.1:8025'
 	$(GO) run ./cmd/outreach-conformance load $(ARGS)
 
 truth: ## the figures of load against the server's own record; on a quiet machine
-	$(GO) test ./loadtest -run TestTruth -count=1 -v -args -truth
+	$(GO) test ./loadtest -run TestTruth -count=1 -v -timeout 15m -args -truth
+	$(GO) test ./loadtest/scenario -run 'TestScenariosTellFaults/soak|TestRateLimitObserves' -count=1 -v -timeout 15m -args -slow
 
 manifests: ## the Kubernetes manifests against the API's own types
 	$(GO) -C tools vet ./manifests
