@@ -213,7 +213,7 @@ func (g goals) check(t *testing.T, scores []score) {
 
 func skipIfShort(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		t.Skip("takes some seconds of computing")
 	}
 }
@@ -221,7 +221,7 @@ func skipIfShort(t *testing.T) {
 // TestGrid holds the goals at round trips up to 5 ms.
 func TestGrid(t *testing.T) {
 	limits, windows := []int{10, 37, 100}, []time.Duration{time.Second, time.Minute}
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		limits, windows = limits[:1], windows[:1]
 	}
 	scores := runGrid(t, grid(limits, windows, []time.Duration{300 * time.Microsecond, time.Millisecond, 5 * time.Millisecond}), nil)
