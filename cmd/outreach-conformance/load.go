@@ -263,6 +263,12 @@ func (f loadFlags) config(scenarios []scenario.Scenario) (loadtest.Config, error
 	if config.Thresholds, err = parseThresholds(f.thresholds); err != nil {
 		wrong = append(wrong, err)
 	}
+	for _, t := range config.Thresholds {
+		if t.Metric != "" && !has(scenarios, t) {
+			wrong = append(wrong, fmt.Errorf("--threshold %q: none of the scenarios %s has that figure%s", t.Text, strings.Join(scenario.Names(scenarios), ", "),
+				harness.Near(t.Scenario, scenario.Names(scenarios))))
+		}
+	}
 	if config.Shard, err = parseShard(f.shard); err != nil {
 		wrong = append(wrong, err)
 	}
@@ -334,6 +340,8 @@ func (f loadFlags) fitTo(config *loadtest.Config, t *target.Target) error {
 		if err != nil {
 			return fmt.Errorf("load.thresholds in the profile: %w", err)
 		}
+		// The profile's are for every load run: some are for scenarios that this one leaves out.
+		own = slices.DeleteFunc(own, func(t threshold.Threshold) bool { return !has(config.Scenarios, t) })
 		config.Thresholds = append(own, config.Thresholds...)
 	}
 	if f.baseline != "" && !slices.ContainsFunc(config.Thresholds, func(t threshold.Threshold) bool { return t.Metric == threshold.Regression && t.Baseline == "" }) {
@@ -359,6 +367,11 @@ func (f loadFlags) putBack(ctx context.Context, t *target.Target) error {
 
 // putBackTimeout bounds the putting back, which goes on after an interruption.
 const putBackTimeout = time.Minute
+
+// has reports whether one of the scenarios yields the figure of the threshold.
+func has(scenarios []scenario.Scenario, t threshold.Threshold) bool {
+	return slices.ContainsFunc(scenarios, func(s scenario.Scenario) bool { return s.Has(t) })
+}
 
 func parseThresholds(texts []string) ([]threshold.Threshold, error) {
 	var parsed []threshold.Threshold

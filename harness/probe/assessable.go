@@ -74,13 +74,13 @@ func rehearse(ctx context.Context, profile *fixtures.Profile) (map[spec.Pair][]s
 		p.RateLimit = &limit
 	}
 	if p.Mint != nil { // no key is made for a rehearsal
-		p = *p.WithMint(func(role, scope string) (string, error) { return "rehearsal-" + role + "-" + scope, nil })
+		p = *p.WithMint(func(role, scope string) (string, error) { return rehearsalToken + role + "-" + scope, nil })
 	}
 	t, err := target.URL(&p, standinAddress)
 	if err != nil {
 		return nil, err
 	}
-	results, err := harness.Run(ctx, harness.Config{Target: t, Seed: 1, Transport: transport})
+	results, err := harness.Run(ctx, harness.Config{Target: t, Seed: 1, Transport: refusals(transport, p.Keys)})
 	if err != nil {
 		return nil, fmt.Errorf("the rehearsal: %w", err)
 	}

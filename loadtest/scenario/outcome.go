@@ -1,7 +1,10 @@
 package scenario
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"outreach.example/conformance/loadtest/measure"
@@ -45,12 +48,32 @@ func (r *runner) missedRate(c counted) {
 	case rec.Sent == 0:
 		r.void("%s: nothing was sent", rec.Name)
 	case rec.Count(measure.Accepted) == 0:
-		r.void("%s: not one of %d requests was accepted: its figures say nothing", rec.Name, rec.Sent)
+		r.void("%s: not one of %d requests was accepted (%s): its figures say nothing", rec.Name, rec.Sent, endings(rec))
 	case !rec.ClosedLoop && float64(rec.Sent) < leastSent*float64(rec.Planned):
 		r.void("%s: the rate was missed: %d of %d requests were sent", rec.Name, rec.Sent, rec.Planned)
 	case c.limited != "":
 		r.void("%s: generator-limited: %s", rec.Name, c.limited)
 	}
+}
+
+// endings says how requests ended that were not accepted.
+func endings(rec measure.Recording) string {
+	var parts []string
+	for _, failure := range slices.Sorted(maps.Keys(rec.Failures)) {
+		parts = append(parts, fmt.Sprintf("%s: %d", failures[failure], rec.Failures[failure]))
+	}
+	for _, status := range slices.Sorted(maps.Keys(rec.Statuses)) {
+		if status != 0 {
+			parts = append(parts, fmt.Sprintf("status %d: %d", status, rec.Statuses[status]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// failures names for people why no whole answer came.
+var failures = map[string]string{
+	measure.FailureTimeout: "no answer in time", measure.FailureRefused: "connection refused",
+	measure.FailureReset: "connection broken", measure.FailureOther: "other trouble",
 }
 
 // conclude: what was seen to be broken fails, whatever else went wrong; after

@@ -109,6 +109,10 @@ func (r *runner) count(name string, whole schedule.Schedule, source func(base ui
 		rec, err := r.send(name, whole, source(r.places), false)
 		r.places += uint64(whole.Planned())
 		c := r.judged(rec)
+		if err == nil && silent(rec) {
+			r.keep(c)
+			return c, fmt.Errorf("%s: the target answers nothing any more (%s): the scenario was given up", rec.Name, endings(rec))
+		}
 		again := c.limited != "" && attempt < attempts && whole.Duration() <= worthAgain && r.env.Shard.Of <= 1 && r.env.Calibration.Ceiling*farFromTop > rec.Rate
 		if err != nil || !again {
 			r.keep(c)
@@ -116,6 +120,11 @@ func (r *runner) count(name string, whole schedule.Schedule, source func(base ui
 		}
 		r.note("%s was sent again: this machine was too busy to send it on time", name)
 	}
+}
+
+// silent reports whether requests were sent and not one was answered.
+func silent(rec measure.Recording) bool {
+	return rec.Sent > 0 && rec.Statuses[0] == rec.Sent
 }
 
 // judged says whether the figures are the target's.

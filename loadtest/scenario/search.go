@@ -13,7 +13,7 @@ const (
 	narrow = 1.1
 	// mostSteps bounds the search, and mostConfirmations what comes after it.
 	mostSteps         = 24
-	mostConfirmations = 8
+	mostConfirmations = 6
 	// stepDown is what a rate that failed its confirmation is lowered by.
 	stepDown = 0.85
 	// leastRate is the lowest rate that is tried, in requests per second.

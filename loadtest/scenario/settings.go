@@ -5,12 +5,25 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"outreach.example/conformance/loadtest/threshold"
 )
 
 // Takes reports whether the scenario's kind has the field, by its name in YAML.
 func (s Scenario) Takes(field string) bool {
 	kind := uses[s.Kind]
 	return slices.Contains(kind.needs, field) || slices.Contains(kind.takes, field)
+}
+
+// Has reports whether the scenario yields the figure that the threshold bounds.
+func (s Scenario) Has(t threshold.Threshold) bool {
+	if !t.For(s.Name) {
+		return false
+	}
+	if kind, particular := measures[t.Metric]; particular {
+		return s.Kind == kind
+	}
+	return s.Kind != RateLimit
 }
 
 // Settings writes what is set, for people.

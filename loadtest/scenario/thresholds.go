@@ -14,7 +14,8 @@ func (r *runner) thresholds() []threshold.Threshold {
 	own, _ := r.scenario.thresholds() // Check has read them
 	var all []threshold.Threshold
 	for _, t := range slices.Concat(own, r.env.Thresholds) {
-		if t.For(r.scenario.Name) {
+		same := func(other threshold.Threshold) bool { return other.Text == t.Text }
+		if t.For(r.scenario.Name) && !slices.ContainsFunc(all, same) {
 			all = append(all, t)
 		}
 	}
@@ -87,6 +88,10 @@ func (r *runner) holdPhases(t threshold.Threshold) {
 
 // distrust takes a miss back where the generator may have made it.
 func distrust(c counted, result threshold.Result) threshold.Result {
+	if silent(c.recording) && result.Verdict == threshold.Missed {
+		result.Verdict = threshold.CouldNotTell
+		result.Sentence += ", but the target answered nothing at all"
+	}
 	if c.limited != "" && result.Verdict == threshold.Missed && result.Threshold.Metric != threshold.Errors {
 		result.Verdict = threshold.CouldNotTell
 		result.Sentence += ", but the generator shaped that figure"
