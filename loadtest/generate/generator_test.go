@@ -80,7 +80,7 @@ func TestTooFewWorkersShow(t *testing.T) {
 		g.Expect(r.Response[measure.Accepted].Max()).To(BeNumerically("~", 500*time.Millisecond, 10*time.Millisecond), "the times still count from when requests were due")
 		limited, why := Calibration{Ceiling: 1000}.Limits(r)
 		g.Expect(limited).To(BeTrue())
-		g.Expect(why).To(ContainSubstring("late"))
+		g.Expect(why).To(ContainSubstring("after they were due"))
 	})
 }
 

@@ -40,12 +40,22 @@ func (e engine) containers(t *testing.T, filter ...string) []string {
 	return lines(docker(t, append([]string{"ps", "--all", "--quiet", "--filter", "ancestor=" + image(t)}, filter...)...))
 }
 
+// removalTakes bounds how long the engine may take to remove a container that
+// was told to go.
+const removalTakes = 20 * time.Second
+
+// nothingLeft: neither the service nor a container of it is there any more.
 func (e engine) nothingLeft(t *testing.T) {
 	t.Helper()
 	if left := docker(t, "service", "ls", "--quiet", "--filter", "label="+e.label); left != "" {
 		t.Errorf("fan-out leaves a service behind: %s", left)
 	}
-	if left := e.containers(t); len(left) > 0 {
+	// The engine may still be busy removing what was asked to go.
+	left := e.containers(t)
+	for deadline := time.Now().Add(removalTakes); len(left) > 0 && time.Now().Before(deadline); left = e.containers(t) {
+		docker(t, "version") // a round trip to the engine, which has other things to do
+	}
+	if len(left) > 0 {
 		t.Errorf("fan-out leaves containers behind: %q", left)
 		docker(t, append([]string{"rm", "--force"}, left...)...)
 	}
