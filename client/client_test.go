@@ -331,3 +331,28 @@ func closedAddress(t *testing.T) string {
 	defer func() { _ = l.Close() }()
 	return "http://" + l.Addr().String()
 }
+
+// Whoever bounds what is sent is asked for every request on the wire, and what
+// it keeps back was not sent.
+func TestAllowIsAskedForEachRequest(t *testing.T) {
+	g := NewWithT(t)
+	clock := newFakeClock()
+	target := newThrottling(clock)
+	target.refuse(mainKey.Token, time.Second)
+	left, spent := 3, errors.New("spent")
+	c := target.client(t, Options{Allow: func() error {
+		if left == 0 {
+			return spent
+		}
+		left--
+		return nil
+	}})
+	g.Expect(c.Do(t.Context(), keyed(mainKey)).Status).To(Equal(http.StatusOK), "at the second attempt")
+	g.Expect(c.Do(t.Context(), keyed(mainKey)).Status).To(Equal(http.StatusOK))
+	e := c.Do(t.Context(), keyed(mainKey))
+	g.Expect(e.Err).To(MatchError(spent))
+	g.Expect(e.Err).To(MatchError(ErrRequest))
+	g.Expect(e.Sent.IsZero()).To(BeTrue())
+	g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(3))
+	g.Expect(c.Traffic().Requests).To(Equal(3))
+}

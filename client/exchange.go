@@ -51,7 +51,7 @@ type Exchange struct {
 	Status    int
 	Header    http.Header
 	Body      []byte // decoded if it came compressed
-	Truncated bool   // the body is longer than Options.MaxBody, of which Body holds the beginning
+	Truncated bool   // the body is longer than Options.MaxBody; Body holds its beginning
 	// Err tells why there is no whole answer. It is one of the kinds ErrTimeout,
 	// ErrUnresolved, ErrRefused, ErrTLS, ErrProtocol, ErrCanceled, ErrThrottled
 	// and ErrRequest (errors.Is), and its text holds no secret.

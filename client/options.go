@@ -34,7 +34,7 @@ type Options struct {
 	Concurrency       int           // most requests under way at once
 	RequestsPerSecond float64       // pace over all keys; 0 is unpaced
 	Timeout           time.Duration // for one request, from the connection to the last byte of the body
-	MaxBody           int64         // bytes of a body that are kept
+	MaxBody           int64         // bytes of a body that are read; one that is longer is cut to its beginning
 
 	// MaxThrottle is how long a key may be answered with nothing but 429 before
 	// its requests fail with ErrThrottled, and MaxThrottled how many 429
@@ -53,6 +53,9 @@ type Options struct {
 	// Transport replaces the network, TLSConfig included. It must honour the
 	// request's context.
 	Transport http.RoundTripper
+	// Allow is asked before each request that goes out, a repeated one too; its
+	// error keeps the request back. nil allows all.
+	Allow func() error
 	// Observe is called with every exchange, from many goroutines: once with
 	// what Do returns, and before that with each 429 that Do waits out.
 	Observe func(Exchange)
@@ -94,6 +97,9 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.MaxThrottled, DefaultMaxThrottled)
 	if o.Transport == nil {
 		o.Transport = newTransport(o.Concurrency, o.TLSConfig)
+	}
+	if o.Allow == nil {
+		o.Allow = func() error { return nil }
 	}
 	if o.Observe == nil {
 		o.Observe = func(Exchange) {}

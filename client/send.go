@@ -16,6 +16,11 @@ import (
 	"syscall"
 )
 
+const (
+	smallestBody  = 4 << 10  // room for a body whose length the target does not say
+	keptOfTooLong = 64 << 10 // bytes of a body that is longer than the bound
+)
+
 // build makes the net/http form of the request.
 func (c *Client) build(ctx context.Context, req Request) (*http.Request, error) {
 	address, err := join(c.base, req)
@@ -95,7 +100,9 @@ func (c *Client) send(ctx context.Context, req Request) Exchange {
 		c.traffic.reconnected()
 		e, _ = c.attempt(ctx, req)
 	}
-	c.traffic.sent(e)
+	if !e.Sent.IsZero() {
+		c.traffic.sent(e)
+	}
 	return e
 }
 
@@ -108,6 +115,10 @@ func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed b
 	defer cancel()
 	r, err := c.build(httptrace.WithClientTrace(bounded, wire.hooks()), req)
 	if err != nil {
+		e.Err = c.fail(req, ErrRequest, err)
+		return e, false
+	}
+	if err := c.opts.Allow(); err != nil {
 		e.Err = c.fail(req, ErrRequest, err)
 		return e, false
 	}
@@ -126,22 +137,48 @@ func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed b
 	return e, wire.closedUnanswered(err)
 }
 
-// read reads the body up to the bound.
+// read reads the body. Of one that is longer than the bound only the beginning is
+// kept, and no more is read where the target says how long it is: exchanges are
+// held on to, many at a time.
 func (c *Client) read(answer *http.Response) (body []byte, truncated bool, err error) {
-	var buf bytes.Buffer
-	if n := answer.ContentLength; n > 0 && n <= c.opts.MaxBody {
-		buf.Grow(int(n) + bytes.MinRead) // room to see the end without growing again
+	if answer.ContentLength > c.opts.MaxBody {
+		body, err = io.ReadAll(io.LimitReader(answer.Body, c.beginning()))
+		return body, true, err
 	}
-	n, err := io.Copy(&buf, io.LimitReader(answer.Body, c.opts.MaxBody))
-	if err != nil || n < c.opts.MaxBody {
-		return buf.Bytes(), false, err
+	body, err = c.readBounded(answer)
+	if int64(len(body)) <= c.opts.MaxBody {
+		return body, false, err
 	}
-	var more [1]byte
-	extra, err := io.ReadFull(answer.Body, more[:])
-	if errors.Is(err, io.EOF) {
-		err = nil
+	return bytes.Clone(body[:c.beginning()]), true, nil
+}
+
+// beginning is how much is kept of a body that is longer than the bound.
+func (c *Client) beginning() int64 { return min(c.opts.MaxBody, keptOfTooLong) }
+
+// readBounded reads the body, or one byte more than the bound where it is longer.
+// Its buffer doubles up to there: io.ReadAll and bytes.Buffer go on to twice as much.
+func (c *Client) readBounded(answer *http.Response) ([]byte, error) {
+	most := int(c.opts.MaxBody) + 1
+	room := smallestBody
+	if answer.ContentLength > 0 {
+		room = int(answer.ContentLength) + 1 // to see the end without growing again
 	}
-	return buf.Bytes(), extra > 0, err
+	body := make([]byte, 0, min(room, most))
+	for {
+		n, err := answer.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if errors.Is(err, io.EOF) {
+			return body, nil
+		}
+		if err != nil || len(body) == most {
+			return body, err
+		}
+		if len(body) == cap(body) {
+			grown := make([]byte, len(body), min(2*cap(body), most))
+			copy(grown, body)
+			body = grown
+		}
+	}
 }
 
 // wireTrace notes how far a request came. Its hooks run on goroutines of the

@@ -1,0 +1,98 @@
+package testbed
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+// What Built makes below bin.
+const (
+	Program = "outreach-conformance"
+	Proxy   = "proxy" // that of target/testdata
+)
+
+// Built is the directory with what is built once for all tests of a package:
+// static programs below bin, and the Dockerfile of the repository. TestMain must
+// run its tests by Tidying.
+func Built(t testing.TB) string {
+	t.Helper()
+	dir, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Image is the tag of the Dockerfile's image, built once for all tests of a
+// package. TestMain must run its tests by Tidying.
+func Image(t testing.TB) string {
+	t.Helper()
+	tag, err := image()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tag
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	module, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	repository := filepath.Dir(strings.TrimSpace(string(module)))
+	dir, err := os.MkdirTemp("", "outreach-built-")
+	if err != nil {
+		return "", err
+	}
+	leftToTidy = append(leftToTidy, func() { _ = os.RemoveAll(dir) })
+	for name, source := range map[string]string{Program: "./cmd/" + Program, Proxy: "./target/testdata/proxy"} {
+		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, "bin", name), source)
+		build.Dir, build.Env = repository, append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	dockerfile, err := os.ReadFile(filepath.Join(repository, "Dockerfile"))
+	if err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "Dockerfile"), dockerfile, 0o600)
+})
+
+var image = sync.OnceValues(func() (string, error) {
+	dir, err := built()
+	if err != nil {
+		return "", err
+	}
+	tag := "outreach-conformance-test:" + uuid.NewString()
+	if out, err := exec.Command("docker", "build", "--quiet", "--tag", tag, dir).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	leftToTidy = append(leftToTidy, func() { _ = exec.Command("docker", "rmi", "--force", tag).Run() })
+	return tag, nil
+})
+
+// leftToTidy removes what was built.
+var leftToTidy []func()
+
+// Tidying are the tests of a package, and then the removal of what was built for
+// them.
+type Tidying struct{ Tests *testing.M }
+
+// Run returns the exit code of the tests.
+func (t Tidying) Run() int {
+	defer func() {
+		for _, remove := range slices.Backward(leftToTidy) {
+			remove()
+		}
+	}()
+	return t.Tests.Run()
+}
