@@ -32,6 +32,9 @@ type Options struct {
 	ResultsPath string
 	// ReportPath is the page to open in a browser; empty if there is none.
 	ReportPath string
+	// ExitCode is the code with which the process ends, which need not be that of
+	// the results: what could not be written or put back is not in them.
+	ExitCode int
 }
 
 // Widths, in columns.

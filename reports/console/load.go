@@ -16,6 +16,7 @@ const (
 	maxPhases      = 6 // of one scenario, warm-ups apart
 	maxBrokenUnder = 10
 	maxNotes       = 3
+	maxEndings     = 4 // ways in which requests of a scenario failed
 )
 
 // Columns in which text begins, below a scenario and beside a label.
@@ -25,18 +26,18 @@ const (
 )
 
 // LoadSummary writes what a person wants to know of a load run when it has
-// ended: what was run against what; each scenario with its answer, what was sent
+// ended: what was run against what; how two targets compare; each scenario with its answer, what was sent
 // and how long it took, its thresholds and what was broken; and last, once more,
 // what was not good, where the files are, and the verdict. Verbose adds every
 // phase in full, the knee curve, and what answers rest on.
 func LoadSummary(w io.Writer, r load.Results, o Options) error {
 	p := newPage(o)
 	p.loadHeader(r)
-	for _, s := range r.Scenarios {
-		p.scenario(s)
-	}
 	if r.Comparison != nil {
 		p.comparison(*r.Comparison)
+	}
+	for _, s := range r.Scenarios {
+		p.scenario(s)
 	}
 	p.loadVerdict(r)
 	_, err := io.WriteString(w, p.String())
@@ -137,7 +138,13 @@ func (p *page) broken(s load.Scenario) {
 }
 
 func (p *page) comparison(c load.Comparison) {
-	p.heading("COMPARISON", fmt.Sprintf("B %s %s against A %s %s, %s", reports.Printable(c.B.Name), reports.Printable(c.B.Version), reports.Printable(c.A.Name), reports.Printable(c.A.Version), plural(c.Pairs, "pair of blocks", "pairs of blocks")))
+	p.heading("COMPARISON", fmt.Sprintf("B against A, %s of %s each", plural(c.Pairs, "pair of blocks", "pairs of blocks"), duration(c.BlockSeconds)))
+	for _, side := range []struct {
+		name string
+		of   reports.Target
+	}{{"A", c.A}, {"B", c.B}} {
+		p.fact(side.name, strings.TrimSpace(reports.Printable(side.of.Name)+" "+reports.Printable(side.of.Version))+" at "+reports.Printable(side.of.BaseURL))
+	}
 	for _, f := range c.Figures {
 		said := fmt.Sprintf("%s  A %s, B %s %s", p.outcome(string(f.Verdict)), figure(f.A), figure(f.B), reports.Printable(f.Unit))
 		if d := f.Difference; d != nil {
@@ -163,14 +170,14 @@ func (p *page) loadVerdict(r load.Results) {
 	}
 	p.line()
 	before := p.Len()
-	for _, s := range r.Scenarios {
-		if s.Verdict != load.Pass && len(r.Scenarios) > 1 {
-			p.notGood(s)
-		}
-	}
 	for _, reason := range r.Reasons {
 		if !told(reason, r.Scenarios) {
 			p.entry(0, 9, "because", reports.Printable(reason))
+		}
+	}
+	for _, s := range r.Scenarios {
+		if s.Verdict != load.Pass && len(r.Scenarios) > 1 {
+			p.notGood(s)
 		}
 	}
 	for _, file := range []struct{ label, path string }{{"report", p.ReportPath}, {"results", p.ResultsPath}} {
@@ -178,11 +185,16 @@ func (p *page) loadVerdict(r load.Results) {
 			p.entry(0, 9, file.label, reports.Printable(file.path))
 		}
 	}
+	if s := r.Run.Shard; s != nil {
+		p.entry(0, 9, "shard", fmt.Sprintf("%d of %d: `load merge` joins the parts and judges the whole", s.Index, s.Of))
+	}
 	if p.Len() > before {
 		p.line()
 	}
-	t := r.Traffic
-	facts := fmt.Sprintf("%s planned, %s sent, %s late, %s dropped in %s", number(int(t.Planned)), number(int(t.Sent)), number(int(t.Late)), number(int(t.Dropped)), duration(r.Run.Seconds))
+	facts := plural(int(r.Requests()), "request", "requests") + " in all, in " + duration(r.Run.Seconds)
+	if t := counted(r.Scenarios...); t.Planned > 0 {
+		facts = "sent " + p.ofPlan(t) + "; " + facts
+	}
 	if len(r.Scenarios) == 0 {
 		facts = "no scenario has run"
 	}
@@ -190,7 +202,10 @@ func (p *page) loadVerdict(r load.Results) {
 	if r.Run.Interrupted {
 		answer += p.paint.yellow(" (interrupted)")
 	}
-	answer += fmt.Sprintf("  exit %d", r.ExitCode())
+	if r.Run.Shard != nil && !r.Run.Interrupted {
+		answer += " of this shard alone"
+	}
+	answer += fmt.Sprintf("  exit %d", p.ExitCode)
 	if width(answer)+3+width(facts) > p.width {
 		p.paragraph(0, facts)
 		p.line(answer)

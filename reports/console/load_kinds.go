@@ -85,8 +85,10 @@ func (p *page) drift(all []load.Drift) {
 			steady = append(steady, reports.Printable(d.Name))
 			continue
 		}
-		said := fmt.Sprintf("%s  %s %s %s a minute (%s to %s)", p.outcome(string(d.Verdict)), reports.Printable(d.Name),
-			figure(d.PerMinute.Value), reports.Printable(d.Unit), figure(d.PerMinute.Low), figure(d.PerMinute.High))
+		said := p.outcome(string(d.Verdict)) + "  " + reports.Printable(d.Name)
+		if d.Verdict != load.TrendNotKnown || d.PerMinute != (load.Estimate{}) { // or else there is none
+			said += fmt.Sprintf(" %s %s a minute (%s to %s)", figure(d.PerMinute.Value), reports.Printable(d.Unit), figure(d.PerMinute.Low), figure(d.PerMinute.High))
+		}
 		if d.Why != "" {
 			said += ": " + reports.Printable(d.Why)
 		}

@@ -13,6 +13,13 @@ import (
 func (p *page) limiter(l load.Limiter) {
 	show := p.fact
 	show("limiter", p.paint.bold(reports.Printable(l.Summary)))
+	if !p.Verbose { // which shows these
+		l.Sharing, l.Headers = nil, load.HeaderClaims{}
+	}
+	why, l := l.Common()
+	if why != "" && !strings.Contains(l.Summary, why) {
+		show("untold", "what cannot be told without a reason of its own: "+reports.Printable(why))
+	}
 	for _, layer := range l.Layers {
 		show("layer", fmt.Sprintf("%s; limit %s; window %s; rate %s; refused requests count: %s",
 			answer(layer.Kind), finding(layer.Limit), finding(layer.Window), finding(layer.Rate), answer(layer.CountsRefused)))

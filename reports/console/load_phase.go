@@ -161,25 +161,74 @@ func (p *page) tableWidth(columns []column, phases []load.Phase) int {
 
 // sent sums up what became of the plan, and how much of the answers was judged.
 func (p *page) sent(s load.Scenario) {
-	var planned, sent, late, dropped int64
-	counting := 0
-	for _, ph := range s.Phases {
-		if ph.Warmup {
-			continue
-		}
-		counting++
-		planned, sent, late, dropped = planned+ph.Planned, sent+ph.Sent, late+ph.Late, dropped+ph.Dropped
+	if t := counted(s); t.Planned > 0 {
+		p.fact("sent", p.ofPlan(t))
 	}
-	if counting > 0 {
-		lost := number(int(dropped)) + " dropped"
-		if dropped > 0 {
-			lost = p.paint.red(lost)
-		}
-		p.fact("sent", fmt.Sprintf("%s of %s planned, %s late, %s", number(int(sent)), number(int(planned)), number(int(late)), lost))
+	p.failed(s.Failed())
+	if n := s.Requests; n != nil && n.Total > n.Counted {
+		p.fact("in all", number(int(n.Total))+" requests: "+purposes(*n))
 	}
 	if c := s.Coverage; c != nil {
 		p.fact("inspected", fmt.Sprintf("%s %% of %s answers against the specification", figure(100*c.Share), number(int(c.Answers))))
 	}
+}
+
+// failed says how requests failed, the most frequent ways by name.
+func (p *page) failed(all []load.Ending) {
+	if len(all) == 0 {
+		return
+	}
+	shown := p.limit(len(all), maxEndings)
+	var parts []string
+	for _, e := range all[:shown] {
+		parts = append(parts, reports.Printable(e.How)+": "+p.paint.red(number(int(e.Count))))
+	}
+	rest := int64(0)
+	for _, e := range all[shown:] {
+		rest += e.Count
+	}
+	if rest > 0 {
+		parts = append(parts, "in other ways: "+p.paint.red(number(int(rest))))
+	}
+	p.fact("failed", strings.Join(parts, ", "))
+}
+
+// counted sums up what became of the plans of the phases that count.
+func counted(scenarios ...load.Scenario) load.Traffic {
+	var t load.Traffic
+	for _, s := range scenarios {
+		for _, ph := range s.Phases {
+			if !ph.Warmup {
+				t.Planned, t.Sent, t.Late, t.Dropped = t.Planned+ph.Planned, t.Sent+ph.Sent, t.Late+ph.Late, t.Dropped+ph.Dropped
+			}
+		}
+	}
+	return t
+}
+
+func (p *page) ofPlan(t load.Traffic) string {
+	lost := number(int(t.Dropped)) + " dropped"
+	if t.Dropped > 0 {
+		lost = p.paint.red(lost)
+	}
+	return fmt.Sprintf("%s of %s planned, %s late, %s", number(int(t.Sent)), number(int(t.Planned)), number(int(t.Late)), lost)
+}
+
+// purposes says what all the requests of a scenario were for.
+func purposes(n load.Requests) string {
+	var parts []string
+	for _, part := range []struct {
+		requests int64
+		purpose  string
+	}{
+		{n.Counted, "that count"}, {n.WarmUp, "to warm up"}, {n.Again, "in phases that were sent again"},
+		{n.Searched, "at the rates that were tried"}, {n.Beside, "to prepare or to probe"},
+	} {
+		if part.requests > 0 {
+			parts = append(parts, number(int(part.requests))+" "+part.purpose)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // doubt marks a quantile that is not to be relied on.
@@ -228,7 +277,7 @@ func (p *page) phase(ph load.Phase) {
 		return reports.Printable(status)
 	})
 	if len(ph.Failures) > 0 {
-		statuses += " (" + counts(ph.Failures, reports.Printable) + ")"
+		statuses += " (" + counts(ph.Failures, func(failure string) string { return reports.Printable(load.FailureInWords(failure)) }) + ")"
 	}
 	show("statuses", statuses)
 	for _, l := range ph.Labels {

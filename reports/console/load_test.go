@@ -20,6 +20,7 @@ import (
 
 func loadSummary(r load.Results, o console.Options) string {
 	var b bytes.Buffer
+	o.ExitCode = r.ExitCode()
 	if err := console.LoadSummary(&b, r, o); err != nil {
 		panic(err)
 	}
@@ -113,5 +114,44 @@ func TestLoadProgress(t *testing.T) {
 	}
 	if lines := strings.Split(log.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[0], "warm-up") || !strings.Contains(lines[0], "19 ok") || !strings.Contains(lines[1], "39 ok") {
 		t.Errorf("one line a phase is wanted: %q", lines)
+	}
+}
+
+// The ways in which most requests failed are named; the rest is counted.
+func TestHowRequestsFailedIsTold(t *testing.T) {
+	r := loadsample.Passed()
+	phase := &r.Scenarios[0].Phases[0]
+	phase.Failures = map[string]int64{"refused": 40, "reset": 30}
+	phase.Statuses = map[string]int64{"200": 1, "none": 70, "500": 20, "502": 10, "503": 5, "504": 4}
+	if got := loadSummary(r, console.Options{Width: 120}); !strings.Contains(got, "\n  failed          connection refused: 40, connection broken: 30, status 500: 20, status 502: 10, in other ways: 9\n") {
+		t.Error(got)
+	}
+}
+
+// What keeps from telling all of a limiter is said once.
+func TestWhyALimiterCannotBeToldIsToldOnce(t *testing.T) {
+	const why = "the key was in use by others"
+	cannot := load.Answer{Why: why}
+	for summary, untold := range map[string]int{"cannot tell: " + why: 0, "cannot tell": 1} {
+		r := loadsample.Passed()
+		r.Scenarios[0].Limiter = &load.Limiter{Summary: summary, Verdict: cannot, Scope: cannot, RetryAfter: load.RetryAfter{Present: cannot}, Recovery: load.Finding{Why: why}}
+		got := loadSummary(r, console.Options{Width: 200})
+		if strings.Count(got, why) != 1 || strings.Count(got, "\n  untold ") != untold || !strings.Contains(got, "\n  scope           cannot tell\n") {
+			t.Error(got)
+		}
+	}
+}
+
+// What is shown in full only does not make a reason a common one.
+func TestWhyIsNotSaidOfWhatIsNotShown(t *testing.T) {
+	const why = "too few looks"
+	cannot := load.Sharing{Subject: "other-key", Shared: load.Answer{Why: why}}
+	r := loadsample.Passed()
+	r.Scenarios[0].Limiter = &load.Limiter{Summary: "20 requests in 1 s", Sharing: []load.Sharing{cannot, cannot, cannot}}
+	if got := loadSummary(r, console.Options{Width: 200}); strings.Contains(got, why) {
+		t.Error(got)
+	}
+	if got := loadSummary(r, console.Options{Width: 200, Verbose: true}); strings.Count(got, why) != 1 {
+		t.Error(got)
 	}
 }

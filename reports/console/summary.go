@@ -113,7 +113,7 @@ func (p *page) verdict(r reports.Results) {
 		facts = append(facts, "nothing checked")
 	}
 	facts = append(facts, fmt.Sprintf("%s in %s", plural(r.Traffic.Requests, "request", "requests"), duration(r.Run.Seconds)))
-	answer, exit := p.answer(r), fmt.Sprintf("exit %d", r.ExitCode())
+	answer, exit := p.answer(r), fmt.Sprintf("exit %d", p.ExitCode)
 	if one := answer + "  " + strings.Join(append([]string{exit}, facts...), " · "); width(one) <= p.width {
 		p.line(one)
 		return

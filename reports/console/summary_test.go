@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 
 func summary(r reports.Results, o console.Options) string {
 	var b bytes.Buffer
+	o.ExitCode = r.ExitCode()
 	if err := console.Summary(&b, r, o); err != nil {
 		panic(err)
 	}

@@ -119,11 +119,16 @@ func scenario(r load.Results, s load.Scenario) types.SpecReport {
 	return report
 }
 
-// threshold is the testcase of a threshold in a phase.
+// threshold is the testcase of a threshold in a phase. One that could not be told
+// was skipped, as a requirement that was not assessed: the testcases of the
+// scenario and of the run are not green for it.
 func threshold(s load.Scenario, t load.Threshold) types.SpecReport {
-	state := map[load.Outcome]types.SpecState{load.Met: types.SpecStatePassed, load.Missed: types.SpecStateFailed}[t.Outcome]
-	if state == types.SpecStateInvalid {
-		state = types.SpecStatePanicked
+	state := types.SpecStateSkipped
+	switch t.Outcome {
+	case load.Met:
+		state = types.SpecStatePassed
+	case load.Missed:
+		state = types.SpecStateFailed
 	}
 	name := reports.Printable(t.Text)
 	if t.Phase != "" {
@@ -139,7 +144,7 @@ func compared(r load.Results, f load.ComparedFigure) types.SpecReport {
 	case load.Worse:
 		state = types.SpecStateFailed
 	case load.EffectNotKnown:
-		state = types.SpecStatePanicked
+		state = types.SpecStateSkipped
 	}
 	said := fmt.Sprintf("%s: A %.4g, B %.4g %s; p %.3g %s", reports.Printable(string(f.Verdict)), f.A, f.B, reports.Printable(f.Unit), f.P, reports.Printable(f.Why))
 	return testcase(state, r.Run.Started, said, "the comparison", "comparison", reports.Printable(f.Name))

@@ -28,12 +28,27 @@ type Results struct {
 	Traffic     Traffic      `json:"traffic"`
 }
 
-// ExitCode is the exit code of the process that ended with r.
+// ExitCode is the exit code of the process that ended with r. A shard that has
+// come to its end is done, whatever its figures: they are too small a sample, and
+// the verdict is that of the whole.
 func (r Results) ExitCode() int {
-	if r.Run.Interrupted {
+	switch {
+	case r.Run.Interrupted:
 		return 130
+	case r.Run.Shard != nil:
+		return 0
 	}
 	return r.Verdict.ExitCode()
+}
+
+// Requests is how many requests were sent in all, whatever for.
+func (r Results) Requests() (total int64) {
+	for _, s := range r.Scenarios {
+		if s.Requests != nil {
+			total += s.Requests.Total
+		}
+	}
+	return max(total, r.Traffic.Sent)
 }
 
 // Verdict is the answer of a run or of a scenario.

@@ -1,7 +1,6 @@
 package load_test
 
 import (
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -9,48 +8,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
-	"github.com/xeipuuv/gojsonschema"
-	"pgregory.net/rapid"
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/loadsample"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/schemas/schematest"
 )
 
-func compiled(t testing.TB) *gojsonschema.Schema {
-	t.Helper()
-	s, err := gojsonschema.NewSchema(gojsonschema.NewBytesLoader(load.Schema()))
-	if err != nil {
-		t.Fatalf("the committed schema does not compile: %v", err)
-	}
-	return s
-}
-
-// findings are the schema's objections to a document.
-func findings(t interface{ Fatalf(string, ...any) }, s *gojsonschema.Schema, body []byte) []string {
-	result, err := s.Validate(gojsonschema.NewBytesLoader(body))
-	if err != nil {
-		t.Fatalf("validate: %v", err)
-	}
-	var all []string
-	for _, e := range result.Errors() {
-		all = append(all, e.String())
-	}
-	return all
-}
-
 func TestSamplesMeetTheSchemaAndComeBack(t *testing.T) {
-	s := compiled(t)
+	s := schematest.Compiled(t, load.Schema())
 	for name, r := range map[string]load.Results{"full": loadsample.Full(), "hostile": loadsample.Hostile(), "passed": loadsample.Passed(), "empty": loadsample.Empty()} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(r.Validate()).To(Succeed())
 			body, err := load.Encode(r)
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(findings(t, s, body)).To(BeEmpty())
+			g.Expect(schematest.Findings(t, s, body)).To(BeEmpty())
 			back, err := load.Parse(body)
 			g.Expect(err).NotTo(HaveOccurred())
 			again, err := load.Encode(back)
@@ -84,78 +59,17 @@ func small() load.Results {
 // Whatever Parse accepts, the schema accepts: a file that our reader takes may
 // be handed to anyone who only has the schema.
 func TestParseIsNoLaxerThanTheSchema(t *testing.T) {
-	s := compiled(t)
 	base, err := load.Encode(small())
 	if err != nil {
 		t.Fatal(err)
 	}
-	accepted := 0
-	rapid.Check(t, func(t *rapid.T) {
-		var tree any
-		if err := json.Unmarshal(base, &tree); err != nil {
-			t.Fatal(err)
-		}
-		damage(t, tree)
-		body, err := json.Marshal(tree)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := load.Parse(body); err != nil {
-			return
-		}
-		accepted++
-		if all := findings(t, s, body); len(all) > 0 {
-			t.Fatalf("Parse accepts what the schema refuses: %v", all)
-		}
-	})
-	if accepted == 0 {
-		t.Fatal("no damaged document was accepted: the property was never put to the test")
-	}
-}
-
-// damage replaces, removes or adds one value somewhere in a JSON tree.
-func damage(t *rapid.T, tree any) {
-	replacement := func() any {
-		return rapid.SampledFrom([]any{nil, true, "", "x", "PASS", "VOID", "could-not-tell", "cannot-tell", 0.0, -1.0, 0.5, 1.5, 7.0, []any{}, []any{"x"}, map[string]any{}}).Draw(t, "replacement")
-	}
-	switch node := tree.(type) {
-	case map[string]any:
-		keys := make([]string, 0, len(node))
-		for k := range node {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		if len(keys) == 0 {
-			node["extra"] = replacement()
-			return
-		}
-		key := rapid.SampledFrom(keys).Draw(t, "key")
-		switch rapid.SampledFrom([]string{"down", "down", "down", "down", "remove", "add", "case"}).Draw(t, "what") {
-		case "down":
-			switch node[key].(type) {
-			case map[string]any, []any:
-				damage(t, node[key])
-			default:
-				node[key] = replacement()
-			}
-		case "remove":
-			delete(node, key)
-		case "add":
-			node["extra"] = replacement()
-		case "case":
-			node[strings.ToUpper(key)] = node[key]
-			delete(node, key)
-		}
-	case []any:
-		if len(node) > 0 {
-			damage(t, node[rapid.IntRange(0, len(node)-1).Draw(t, "index")])
-		}
-	}
+	parse := func(body []byte) error { _, err := load.Parse(body); return err }
+	schematest.ParseIsNoLaxer(t, load.Schema(), base, parse, "PASS", "VOID", "could-not-tell", "cannot-tell")
 }
 
 // The schema, on its own, refuses what its reader must be kept from believing.
 func TestSchemaRefusesDamage(t *testing.T) {
-	s := compiled(t)
+	s := schematest.Compiled(t, load.Schema())
 	for name, damage := range map[string]func(r *load.Results){
 		"another version":               func(r *load.Results) { r.Version = "2" },
 		"a verdict of its own":          func(r *load.Results) { r.Verdict = "GREEN" },
@@ -189,7 +103,7 @@ func TestSchemaRefusesDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(findings(t, s, body)) == 0 {
+			if len(schematest.Findings(t, s, body)) == 0 {
 				t.Error("the schema accepts it")
 			}
 			if _, err := load.Parse(body); err == nil {
@@ -214,6 +128,7 @@ func TestContradictionsAreFound(t *testing.T) {
 		"/scenarios/0/phases/0/lag/quantiles/1":     func(r *load.Results) { r.Scenarios[0].Phases[0].Lag.Quantiles[1].LowMS = 1e6 },
 		"/scenarios/0/phases/0/lag/min_ms":          func(r *load.Results) { r.Scenarios[0].Phases[0].Lag.MinMS = 1e6 },
 		"/scenarios/0/thresholds/0/measured":        func(r *load.Results) { r.Scenarios[0].Thresholds[0].Measured.High = 0 },
+		"/scenarios/0/requests/total":               func(r *load.Results) { r.Scenarios[0].Requests.Total++ },
 		"/scenarios/0/coverage/answers":             func(r *load.Results) { r.Scenarios[0].Coverage.Answers = 1 },
 		"/scenarios/1/sustained/rate_per_second":    func(r *load.Results) { r.Scenarios[1].Sustained.LowPerSecond = 1e6 },
 		"/scenarios/1/sustained/knee":               func(r *load.Results) { slices.Reverse(r.Scenarios[1].Sustained.Knee) },
@@ -260,6 +175,22 @@ func TestNoPassAboutNothing(t *testing.T) {
 	}
 }
 
+// A pass may rest on probes alone, which are no phase, and leave out what lacked an
+// input.
+func TestAPassNeedsNoPhase(t *testing.T) {
+	g := NewWithT(t)
+	r := loadsample.Passed()
+	r.Traffic = load.Traffic{}
+	r.Scenarios[0].Phases, r.Scenarios[0].Thresholds = nil, nil
+	r.Scenarios[0].Requests = &load.Requests{Total: 800, Beside: 800}
+	left := load.Scenario{Name: "rate-limit", About: "It lacks a key.", Verdict: load.Void, Started: r.Run.Started,
+		Missing: []string{"rate_limit in the profile"}, Reasons: []string{"it lacks an input: rate_limit in the profile"}}
+	r.Scenarios = append(r.Scenarios, left)
+	g.Expect(r.Validate()).To(Succeed())
+	r.Scenarios = r.Scenarios[1:]
+	g.Expect(r.Validate()).To(MatchError(ContainSubstring("nothing was sent")))
+}
+
 // A regression is below 0 where the figure has become better.
 func TestARegressionMayBeNone(t *testing.T) {
 	r := loadsample.Passed()
@@ -271,7 +202,7 @@ func TestARegressionMayBeNone(t *testing.T) {
 	if _, err := load.Parse(body); err != nil {
 		t.Error(err)
 	}
-	if all := findings(t, compiled(t), body); len(all) > 0 {
+	if all := schematest.Findings(t, schematest.Compiled(t, load.Schema()), body); len(all) > 0 {
 		t.Errorf("the schema refuses it: %q", all)
 	}
 }
@@ -283,55 +214,11 @@ func TestNaNHasNoJSONForm(t *testing.T) {
 	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("/scenarios/0/phases/0/achieved_per_second")))
 }
 
-// Every field of the model stands in the schema and the other way round, and
-// is required there unless it may be left out.
 func TestSchemaAndModelNameTheSameFields(t *testing.T) {
-	type object struct {
-		Properties  map[string]json.RawMessage `json:"properties"`
-		Required    []string                   `json:"required"`
-		Definitions map[string]object          `json:"definitions"`
-	}
-	var document object
-	if err := json.Unmarshal(load.Schema(), &document); err != nil {
-		t.Fatal(err)
-	}
-	reached := map[reflect.Type]bool{}
-	var walk func(typ reflect.Type)
-	walk = func(typ reflect.Type) {
-		for slices.Contains([]reflect.Kind{reflect.Slice, reflect.Map, reflect.Pointer}, typ.Kind()) {
-			typ = typ.Elem()
-		}
-		if typ.Kind() != reflect.Struct || typ == reflect.TypeFor[time.Time]() || reached[typ] {
-			return
-		}
-		reached[typ] = true
-		definition := document.Definitions[strings.ToLower(typ.Name())]
-		switch typ {
-		case reflect.TypeFor[load.Results]():
-			definition = document
-		case reflect.TypeFor[reports.Violation]():
-			definition = document.Definitions["example"]
-		}
-		var fields, always []string
-		for i := range typ.NumField() {
-			name, options, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
-			fields = append(fields, name)
-			if options != "omitempty" {
-				always = append(always, name)
-			}
-			walk(typ.Field(i).Type)
-		}
-		names := make([]string, 0, len(definition.Properties))
-		for name := range definition.Properties {
-			names = append(names, name)
-		}
-		g := NewWithT(t)
-		g.Expect(names).To(ConsistOf(fields), "properties of %s", typ)
-		g.Expect(definition.Required).To(ConsistOf(always), "required of %s", typ)
-	}
-	walk(reflect.TypeFor[load.Results]())
+	types, definitions := schematest.SameFields(t, load.Schema(), reflect.TypeFor[load.Results](),
+		map[reflect.Type]string{reflect.TypeFor[reports.Violation](): "example"})
 	// Definitions that stand for no type: words, count, id, operation, name, time, amount, share.
-	NewWithT(t).Expect(reached).To(HaveLen(len(document.Definitions)-8+1), "types of the model that were compared")
+	NewWithT(t).Expect(types).To(Equal(definitions-8+1), "types of the model that were compared")
 }
 
 func TestWriteReplacesWholeFilesAndReadComesBack(t *testing.T) {
@@ -360,16 +247,18 @@ func TestWriteKeepsAContradictoryReportAndSaysSo(t *testing.T) {
 
 func TestExitCodes(t *testing.T) {
 	for _, c := range []struct {
-		verdict     load.Verdict
-		interrupted bool
-		want        int
+		verdict load.Verdict
+		run     load.Run
+		want    int
 	}{
-		{load.Pass, false, 0}, {load.Fail, false, 1}, {load.Void, false, 3}, {"something newer", false, 3},
-		{load.Void, true, 130}, {load.Fail, true, 130},
+		{load.Pass, load.Run{}, 0}, {load.Fail, load.Run{}, 1}, {load.Void, load.Run{}, 3}, {"something newer", load.Run{}, 3},
+		{load.Void, load.Run{Interrupted: true}, 130}, {load.Fail, load.Run{Interrupted: true}, 130},
+		{load.Void, load.Run{Shard: &load.Shard{Index: 1, Of: 2}}, 0},
+		{load.Void, load.Run{Shard: &load.Shard{Index: 1, Of: 2}, Interrupted: true}, 130},
 	} {
-		r := load.Results{Verdict: c.verdict, Run: load.Run{Interrupted: c.interrupted}}
+		r := load.Results{Verdict: c.verdict, Run: c.run}
 		if got := r.ExitCode(); got != c.want {
-			t.Errorf("%s, interrupted %v: exit code %d, want %d", c.verdict, c.interrupted, got, c.want)
+			t.Errorf("%s, %+v: exit code %d, want %d", c.verdict, c.run, got, c.want)
 		}
 	}
 }

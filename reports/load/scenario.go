@@ -21,6 +21,7 @@ type Scenario struct {
 	Phases     []Phase     `json:"phases,omitempty"` // in the order in which they ran
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	Violations []Violation `json:"violations,omitempty"`
+	Requests   *Requests   `json:"requests,omitempty"` // nil: none was sent
 	Coverage   *Coverage   `json:"coverage,omitempty"` // nil: no answer was to be inspected
 
 	Sustained *Sustained `json:"sustained,omitempty"`
@@ -68,6 +69,17 @@ type Violation struct {
 	Count       int64  `json:"count"`
 	// Examples holds the first few.
 	Examples []reports.Violation `json:"examples"`
+}
+
+// Requests says what all the requests of a scenario were for. Total is the sum of
+// the others.
+type Requests struct {
+	Total    int64 `json:"total"`              // that were sent
+	Counted  int64 `json:"counted"`            // in the phases that are listed, of which the figures are
+	WarmUp   int64 `json:"warm_up,omitempty"`  // before the first phase
+	Again    int64 `json:"again,omitempty"`    // in phases whose figures were discarded: this machine was too busy, so that they were sent again
+	Searched int64 `json:"searched,omitempty"` // at the rates that a search tried
+	Beside   int64 `json:"beside,omitempty"`   // to prepare phases, to probe a limiter, and repeated after a 429
 }
 
 // Coverage says how many of the answers were inspected.

@@ -23,6 +23,10 @@ func (s Scenario) validate(p *strict.Problems, at string) {
 	for i, v := range s.Violations {
 		v.validate(p, fmt.Sprintf("%s/violations/%d", at, i))
 	}
+	if n := s.Requests; n != nil {
+		parts := n.Counted + n.WarmUp + n.Again + n.Searched + n.Beside
+		p.Unless(n.Total == parts, at+"/requests/total", "%d, but the parts add up to %d", n.Total, parts)
+	}
 	if c := s.Coverage; c != nil {
 		p.Unless(c.Checked+c.Memo+c.Dropped+c.LeftOut <= c.Answers, at+"/coverage/answers", "%d answers, but more were looked at or left out", c.Answers)
 	}

@@ -39,6 +39,7 @@ func throughput() load.Scenario {
 			{Text: "p50<20ms@500/s", Outcome: load.Met, Phase: "500/s", Measured: &load.Estimate{Value: 3.1, Low: 3.0, High: 3.3}, Unit: "ms"},
 			{Text: "errors<0.1%", Outcome: load.Met, Measured: &load.Estimate{Value: 0, Low: 0, High: 0.02}, Unit: "%"},
 		},
+		Requests: &load.Requests{Total: 30_312, Counted: 15_000, WarmUp: 300, Again: 15_000, Beside: 12},
 		Coverage: &load.Coverage{Answers: 15300, Checked: 1530, Memo: 13240, Dropped: 12, LeftOut: 518, Share: 0.9653},
 	}
 }
@@ -56,6 +57,7 @@ func sustained() load.Scenario {
 	return load.Scenario{
 		Name: "sustained-rate", About: "The highest rate that still meets the thresholds.", Verdict: load.Pass, Started: started, Seconds: 58.1,
 		Phases: []load.Phase{simulate("confirm 820/s", 820, 10, func(s, i int) float64 { return 4 + float64((s+i)%17) })}, Sustained: &s,
+		Requests:   &load.Requests{Total: 15_900, Counted: 8_200, WarmUp: 100, Searched: 7_600},
 		Thresholds: []load.Threshold{{Text: "sustained>=800/s", Outcome: load.Met, Measured: &load.Estimate{Value: 820, Low: 810, High: 840}, Unit: "1/s"}},
 	}
 }
@@ -88,6 +90,7 @@ func walk() load.Scenario {
 				Curl: `curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/api/v2/campaigns?limit=100&starting_after=0195a1c2-7f00-7c3d-8a11-2b4e5f6a7b8c"`,
 			}},
 		}},
+		Requests: &load.Requests{Total: 2400, Counted: 2400},
 		Coverage: &load.Coverage{Answers: 2400, Checked: 2400, Share: 1},
 	}
 }
@@ -118,6 +121,7 @@ func soak() load.Scenario {
 			{Name: "response p50", Unit: "ms", PerMinute: load.Estimate{Value: 3, Low: 2.9, High: 3.1}, Verdict: load.Drifts},
 			{Name: "failed", Unit: "%", PerMinute: load.Estimate{Value: 0, Low: -0.1, High: 0.1}, Verdict: load.Steady},
 			{Name: "reference server heap", Unit: "MiB", PerMinute: load.Estimate{Value: 30, Low: -2, High: 62}, Verdict: load.TrendNotKnown, Why: "the interval holds zero and the bound"},
+			{Name: "limited", Unit: "%", Verdict: load.TrendNotKnown, Why: "5 points are too few"},
 		},
 		Memory: []load.Memory{memory, own},
 	}

@@ -12,11 +12,10 @@ import (
 	"fmt"
 )
 
-// Parse returns the value of which body is the JSON form. The document is an
-// object whose field "version" must be the model's version. Complete gives every
-// array and object that must be there an empty value where it is nil; an
-// encoder of the model does the same. Errors hold a JSON pointer.
-func Parse[T any](body []byte, version string, complete func(T) T) (T, error) {
+// parse returns the value of which body is the JSON form. The document is an
+// object whose field "version" must be the model's version. Errors hold a JSON
+// pointer.
+func parse[T any](body []byte, version string, complete func(T) T) (T, error) {
 	var none, r T
 	given, err := decodeTree(body)
 	if err != nil {

@@ -30,8 +30,8 @@ var (
 	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 		"p": reports.Printable, "list": list, "number": number, "whole": whole, "percent": percent, "size": size, "quantile": quantileName,
 		"duration": duration, "answer": answer, "finding": finding, "estimate": estimate, "between": between, "clock": clock,
-		"counted": counted, "figures": phaseFigures, "knee": kneeFigures, "depths": depthFigures, "memory": memoryFigures, "limiter": limiterFigures,
-		"classes": classes, "spans": spans, "place": reports.Violation.Place, "css": func() template.CSS { return template.CSS(styles) },
+		"counted": counted, "figures": phaseFigures, "knee": kneeFigures, "depths": depthFigures, "memory": memoryFigures, "limiter": limiterFigures, "limited": limitedOf,
+		"classes": classes, "spans": spans, "failure": load.FailureInWords, "place": reports.Violation.Place, "css": func() template.CSS { return template.CSS(styles) },
 		"change": func(e load.Estimate, unit string) string { return estimate(&e, unit) },
 	}).Parse(layout))
 )
@@ -75,6 +75,22 @@ func duration(seconds float64) string {
 }
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// limited is a limiter with the reason for which most of what cannot be told
+// cannot, which stands in none of its answers then.
+type limited struct {
+	*load.Limiter
+	Untold string
+}
+
+// limitedOf is nil for no limiter.
+func limitedOf(l *load.Limiter) *limited {
+	if l == nil {
+		return nil
+	}
+	why, rest := l.Common()
+	return &limited{&rest, why}
+}
 
 // answer writes what was found out, or what kept from it.
 func answer(a load.Answer) string {

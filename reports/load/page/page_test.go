@@ -102,6 +102,7 @@ func TestThePageSaysAll(t *testing.T) {
 	for _, part := range []string{ // in this order
 		"FAIL: load on Example Outreach", "✗ FAIL Load on Example Outreach 2.8.1, by Example GmbH",
 		"list-throughput: p99<250ms@500/s is missed", "address https://api.example.test (url)", "shard 3 of 8", "21 late, 9 dropped",
+		"Comparison of A and B", "2.9.0-rc1, https://next.example.test", "response p99, ms worse 61.2 92.4 31.2 (20.5 to 44.7) 1.51 (1.34 to 1.73)", "failed, % could-not-tell 0 0.02 0.02 (-0.01 to 0.05) —",
 		"p99<250ms@500/s missed 1,902 ms (1,861 to 1,940) list-throughput, 500/s", "errors<0.1% could-not-tell 0.025 % (0.003 to 0.11) soak",
 		"✗ FAIL list-throughput", "warm-up, not counted", "Of 15,300 answers 1,530 were judged and 13,240 were the same as a judged one: 96.53 %",
 		"Latency by second: p99 is worst in second", "How long the slowest share takes: the slowest answer took 2,003 ms",
@@ -110,7 +111,7 @@ func TestThePageSaysAll(t *testing.T) {
 		"PAGE-WALK-01 on campaigns.list, seen 3 times", "returns each row once", "at /items/0/id", `curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN"`,
 		"400 walks by 50 clients", "closed loop generator-limited", "response p50 drifts 3 ms (2.9 to 3.1)", "Memory over time", "reference server: heap",
 		"100 requests in any window of 1 s", "412 of 412 refusals", "1 s (0.997 to 1.004)", "cannot tell: token-bucket or sliding-log: the budget ended before the second refill", "cannot tell, at least 55 s: no whole window was seen",
-		"other-workspace separate", "Probes: steep where requests pass", "Comparison of A and B", "response p99, ms worse 61.2 92.4 31.2 (20.5 to 44.7) 1.51 (1.34 to 1.73)", "failed, % could-not-tell 0 0.02 0.02 (-0.01 to 0.05) —",
+		"other-workspace separate", "Probes: steep where requests pass",
 		"ceiling 11,842 requests a second",
 	} {
 		at := strings.Index(said[from:], part)
@@ -146,5 +147,21 @@ func TestChartsAreDrawnInThePagesColours(t *testing.T) {
 		if left := regexp.MustCompile(`#[0-9A-F]{6}|NaN|Inf`).FindString(chart); left != "" {
 			t.Errorf("a chart holds %s", left)
 		}
+	}
+}
+
+// A run that only probed a limiter had no plan, and sent requests all the same.
+func TestAPageOfProbesAlone(t *testing.T) {
+	r := loadsample.Empty()
+	r.Scenarios = []load.Scenario{{Name: "rate-limit", About: "It probes.", Verdict: load.Pass, Requests: &load.Requests{Total: 1234, Beside: 1234}}}
+	body, err := page.Render(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := string(body); strings.Contains(shown, "0 planned") || !strings.Contains(shown, "1,234 in all") {
+		t.Error("the page counts no requests, or planned ones")
+	}
+	if body, err = page.Render(loadsample.Full()); err != nil || !strings.Contains(string(body), " planned, ") {
+		t.Errorf("the page of a run with phases does not say what was planned: %v", err)
 	}
 }
