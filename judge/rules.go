@@ -23,6 +23,11 @@ type Asked struct {
 	// Open says that a refusal may look like anything: the specification does
 	// not show the bodies for what the request is refused for.
 	Open bool
+	// Limit is the page size that was asked for, and ID the resource that the path
+	// names. Where they are given, the answer is held against them; the suites do
+	// that by themselves, with more that they know.
+	Limit int
+	ID    string
 }
 
 // Finding is one violated requirement in one answer.
@@ -98,6 +103,7 @@ func (r *Rules) served(s *sighter, asked Asked, ex client.Exchange) {
 	for i, row := range s.Rows {
 		s.row(pointerTo(asked.Operation, i), row, asked.Owner)
 	}
+	s.fits(asked)
 }
 
 func (r *Rules) refused(s *sighter, ex client.Exchange) {
