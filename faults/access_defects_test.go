@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,41 +18,6 @@ import (
 // accessDefects are the families on who may ask, what may be asked and how often.
 func accessDefects() []Defect {
 	return slices.Concat(keyDefects(), billingDefects(), requestDefects(), rateDefects())
-}
-
-func TestEveryAccessRequirementHasADefect(t *testing.T) {
-	broken := map[spec.Pair]bool{}
-	for _, d := range accessDefects() {
-		broken[d.Breaks] = true
-	}
-	families := []string{"AUTH-", "SCOPE-", "ADMIN-", "BILLING-", "REQUEST-", "RATE-"}
-	for _, p := range spec.Pairs() {
-		ours := slices.ContainsFunc(families, func(prefix string) bool { return strings.HasPrefix(p.Requirement, prefix) })
-		if ours && !broken[p] {
-			t.Errorf("no defect breaks %s on %s", p.Requirement, p.Operation)
-		}
-		delete(broken, p)
-	}
-	for p := range broken {
-		t.Errorf("the catalogue has no %s on %s", p.Requirement, p.Operation)
-	}
-}
-
-func TestAccessDefectsAreWellFormed(t *testing.T) {
-	form := regexp.MustCompile(`^[a-z.-]+/[a-z0-9]+(-[a-z0-9]+)*$`)
-	seen := map[string]bool{}
-	for _, d := range accessDefects() {
-		if seen[d.ID] {
-			t.Errorf("the id %s stands twice", d.ID)
-		}
-		seen[d.ID] = true
-		if !form.MatchString(d.ID) || !strings.HasPrefix(d.ID, d.Breaks.Operation+"/") {
-			t.Errorf("%s is no id of a defect of %s", d.ID, d.Breaks.Operation)
-		}
-		if d.Doc == "" || strings.HasSuffix(d.Doc, ".") || strings.Contains(d.Doc, "%") {
-			t.Errorf("%s: %q does not complete a sentence", d.ID, d.Doc)
-		}
-	}
 }
 
 // marked is a target that gives every request the same answer.

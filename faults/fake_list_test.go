@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"outreach.example/conformance/fixtures"
-	"outreach.example/conformance/spec"
 )
 
 // fakeList is a list that conforms: rows in the order in which they stand, the
@@ -129,20 +128,3 @@ func everyID(rows []listRow) []string {
 
 // aroundEmbedded is what a fault knows of the reference server.
 func aroundEmbedded() *Around { return &Around{Profile: fixtures.Embedded(), Seed: 1} }
-
-// provenBy makes sure that every pair of the requirements has a defect.
-func provenBy(t *testing.T, defects []Defect, belongs func(requirement string) bool) {
-	t.Helper()
-	broken := map[spec.Pair]bool{}
-	for _, d := range defects {
-		if !spec.Has(d.Breaks) {
-			t.Errorf("%s breaks %v, which is not in the catalogue", d.ID, d.Breaks)
-		}
-		broken[d.Breaks] = true
-	}
-	for _, p := range spec.Pairs() {
-		if belongs(p.Requirement) && !broken[p] {
-			t.Errorf("no defect breaks %s on %s", p.Requirement, p.Operation)
-		}
-	}
-}

@@ -10,10 +10,6 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-func TestFilterDefectsBreakEveryFilterRule(t *testing.T) {
-	provenBy(t, filterDefects(), func(r string) bool { return strings.HasPrefix(r, "FILTER-") })
-}
-
 // filteredList is a list with values for the filter, and a target that filters rightly.
 func filteredList(f filter, parameter string) *fakeList {
 	rows := fakeRows(40, func(i int, row map[string]any) {

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -12,30 +11,6 @@ import (
 
 	"outreach.example/conformance/spec"
 )
-
-func TestPageDefectsBreakEveryPageRule(t *testing.T) {
-	provenBy(t, pageDefects(), func(r string) bool {
-		ofShape := strings.HasPrefix(r, "PAGE-ITEMS-") || r == "PAGE-CURSOR-TYPE"
-		return !ofShape && (strings.HasPrefix(r, "PAGE-") || strings.HasPrefix(r, "SORT-"))
-	})
-}
-
-func TestPageAndFilterDefectsAreWellFormed(t *testing.T) {
-	form := regexp.MustCompile(`^[a-z]+(-[a-z]+)*\.list/[a-z0-9]+(-[a-z0-9]+)*$`)
-	seen := map[string]bool{}
-	for _, d := range slices.Concat(pageDefects(), filterDefects()) {
-		if seen[d.ID] {
-			t.Errorf("%s is there twice", d.ID)
-		}
-		seen[d.ID] = true
-		if !form.MatchString(d.ID) || !strings.HasPrefix(d.ID, d.Breaks.Operation+"/") {
-			t.Errorf("%s is no id of a defect on %s", d.ID, d.Breaks.Operation)
-		}
-		if d.Doc == "" || strings.HasSuffix(d.Doc, ".") || strings.HasPrefix(d.Doc, "the server") {
-			t.Errorf("%s: %q does not complete a sentence on the server", d.ID, d.Doc)
-		}
-	}
-}
 
 // Paging as such serves a list rightly, or its defects would break more than they mean.
 func TestPagingServesTheListRightly(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,41 +18,6 @@ import (
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
-
-func TestEveryShapeAndErrorRequirementHasADefect(t *testing.T) {
-	broken := map[spec.Pair]bool{}
-	for _, d := range slices.Concat(shapeDefects(), errorDefects()) {
-		broken[d.Breaks] = true
-	}
-	for _, p := range spec.Pairs() {
-		r, _ := spec.FindRequirement(p.Requirement)
-		ours := r.Group == spec.GroupShape || r.Group == spec.GroupErrors || r.Profile == spec.ProfileShape
-		if ours != broken[p] {
-			t.Errorf("%s on %s: in this family %t, broken by a defect %t", p.Requirement, p.Operation, ours, broken[p])
-		}
-		delete(broken, p)
-	}
-	for p := range broken {
-		t.Errorf("the catalogue has no %s on %s", p.Requirement, p.Operation)
-	}
-}
-
-func TestShapeAndErrorDefectsAreWellFormed(t *testing.T) {
-	form := regexp.MustCompile(`^[a-z.-]+/[a-z0-9]+(-[a-z0-9]+)*$`)
-	seen := map[string]bool{}
-	for _, d := range slices.Concat(shapeDefects(), errorDefects()) {
-		if seen[d.ID] {
-			t.Errorf("the id %s stands twice", d.ID)
-		}
-		seen[d.ID] = true
-		if !form.MatchString(d.ID) || !strings.HasPrefix(d.ID, d.Breaks.Operation+"/") {
-			t.Errorf("%s is no id of a defect of %s", d.ID, d.Breaks.Operation)
-		}
-		if d.Doc == "" || strings.HasSuffix(d.Doc, ".") || strings.Contains(d.Doc, "%") {
-			t.Errorf("%s: %q does not complete a sentence", d.ID, d.Doc)
-		}
-	}
-}
 
 func TestSamplesShowEveryField(t *testing.T) {
 	for _, f := range spec.Fields() {

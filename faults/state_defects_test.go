@@ -4,9 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -16,26 +14,6 @@ import (
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
-
-// keptDefects are the families on what is kept, how rows hang together, and whose they are.
-func keptDefects() []Defect { return slices.Concat(stateDefects(), eventDefects(), isolationDefects()) }
-
-func TestEveryStateAndIsolationRequirementHasADefect(t *testing.T) {
-	broken := map[spec.Pair]bool{}
-	for _, d := range keptDefects() {
-		broken[d.Breaks] = true
-	}
-	for _, p := range spec.Pairs() {
-		r, _ := spec.FindRequirement(p.Requirement)
-		if (r.Group == spec.GroupState || r.Group == spec.GroupIsolation) && !broken[p] {
-			t.Errorf("no defect breaks %s on %s", p.Requirement, p.Operation)
-		}
-		delete(broken, p)
-	}
-	for p := range broken {
-		t.Errorf("the catalogue has no %s on %s", p.Requirement, p.Operation)
-	}
-}
 
 func TestEveryKeptFieldIsDamaged(t *testing.T) {
 	fields := slices.Concat(spec.CreateRequired, spec.CreateOptional)
@@ -48,23 +26,6 @@ func TestEveryKeptFieldIsDamaged(t *testing.T) {
 	}
 	if len(fields) > 0 {
 		t.Errorf("no damages for %v", fields)
-	}
-}
-
-func TestStateAndIsolationDefectsAreWellFormed(t *testing.T) {
-	form := regexp.MustCompile(`^[a-z.-]+/[a-z0-9]+(-[a-z0-9]+)*$`)
-	seen := map[string]bool{}
-	for _, d := range keptDefects() {
-		if seen[d.ID] {
-			t.Errorf("the id %s stands twice", d.ID)
-		}
-		seen[d.ID] = true
-		if !form.MatchString(d.ID) || !strings.HasPrefix(d.ID, d.Breaks.Operation+"/") {
-			t.Errorf("%s is no id of a defect of %s", d.ID, d.Breaks.Operation)
-		}
-		if d.Doc == "" || strings.HasSuffix(d.Doc, ".") || strings.Contains(d.Doc, "%") {
-			t.Errorf("%s: %q does not complete a sentence", d.ID, d.Doc)
-		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/junit"
@@ -108,25 +109,5 @@ func TestCanary(t *testing.T) {
 		shown[file.Name()] = string(text)
 	}
 	g.Expect(shown["results.json"]).To(ContainSubstring("[redacted]…"), "keys were cut off")
-	for name, text := range shown {
-		for _, k := range server.Profile.Keys {
-			for _, form := range beginnings(k.Token) {
-				if at := strings.Index(text, form); at >= 0 {
-					t.Errorf("%s shows the beginning of the token of %s: …%s…", name, k.Name, text[max(0, at-300):min(len(text), at+80)])
-					break
-				}
-			}
-		}
-	}
-}
-
-// beginnings are the first eight bytes of a token, plain and in base64 at each offset.
-func beginnings(token string) []string {
-	const told = 8
-	all := []string{token[:told], url.QueryEscape(token[:told])}
-	for offset := range 3 {
-		text := base64.RawURLEncoding.EncodeToString(append(make([]byte, offset), token[:told]...))
-		all = append(all, text[(offset*8+5)/6:(offset+told)*8/6])
-	}
-	return all
+	testbed.HoldsNoKey(t, server.Profile.Keys, shown)
 }

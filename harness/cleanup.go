@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/claim"
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
@@ -20,40 +21,40 @@ import (
 	"outreach.example/conformance/target"
 )
 
+// Cleaned is what a cleanup came to, a line each.
+type Cleaned struct {
+	Done []string
+	// NeverCreated are tests that a run announced and did not come to create: of a
+	// load run, which announces them ahead, there may be hundreds.
+	NeverCreated []string
+}
+
 // Cleanup puts back what killed runs changed on the target, as their journals
-// in the directory tell, and says what it did, a line each. Journals of other
-// targets and of runs under way are left alone. Its error names what could not
-// be put back; the journal of that stays.
-func Cleanup(ctx context.Context, t *target.Target, dir string) (done []string, err error) {
+// in the directory tell. Journals of other targets and of runs under way are left
+// alone. Its error names what could not be put back; the journal of that stays.
+func Cleanup(ctx context.Context, t *target.Target, dir string) (Cleaned, error) {
 	pending, err := journal.Find(dir)
 	if err != nil {
-		return nil, err
+		return Cleaned{}, err
 	}
 	api, err := newClient(Config{Target: t})
 	if err != nil {
-		return nil, err
+		return Cleaned{}, err
 	}
 	defer api.Close()
+	var cleaned Cleaned
 	c := &cleaner{ctx: ctx, api: api, target: t, listed: map[string]testList{}}
 	var failed []error
 	for _, p := range pending {
 		switch {
 		case p.Alive:
-			done = append(done, fmt.Sprintf("%s: left alone, the run is still under way", p.Path))
+			cleaned.Done = append(cleaned.Done, fmt.Sprintf("%s: left alone, the run is still under way", p.Path))
 			continue
-		case strings.TrimRight(p.Header.BaseURL, "/") != strings.TrimRight(t.BaseURL, "/"):
-			done = append(done, fmt.Sprintf("%s: left alone, it belongs to the target %s", p.Path, p.Header.BaseURL))
+		case !isOf(p, t):
+			cleaned.Done = append(cleaned.Done, fmt.Sprintf("%s: left alone, it belongs to the target %s", p.Path, p.Header.BaseURL))
 			continue
 		}
-		var left []error
-		for _, e := range p.Entries {
-			what, err := c.undo(e)
-			if err != nil {
-				left = append(left, err)
-				continue
-			}
-			done = append(done, what)
-		}
+		left := c.undoAll(p.Entries, &cleaned)
 		if len(left) == 0 {
 			left = append(left, p.Remove())
 		} else {
@@ -61,7 +62,38 @@ func Cleanup(ctx context.Context, t *target.Target, dir string) (done []string, 
 		}
 		failed = append(failed, left...)
 	}
-	return done, errors.Join(failed...)
+	return cleaned, errors.Join(failed...)
+}
+
+// isOf reports whether the journal is of a run on the target.
+func isOf(p journal.Pending, t *target.Target) bool {
+	return strings.TrimRight(p.Header.BaseURL, "/") == strings.TrimRight(t.BaseURL, "/")
+}
+
+// undoAll undoes the changes of a run, its claim last: that keeps others off the
+// rows until they are as they were, and stays where they are not.
+func (c *cleaner) undoAll(entries []journal.Entry, cleaned *Cleaned) (left []error) {
+	isClaim := func(e journal.Entry) bool { return e.Do == journal.Create && strings.HasPrefix(e.Name, claim.Prefix) }
+	undo := func(claims bool) {
+		for _, e := range entries {
+			if isClaim(e) != claims {
+				continue
+			}
+			what, never, err := c.undo(e)
+			switch {
+			case err != nil:
+				left = append(left, err)
+			case never:
+				cleaned.NeverCreated = append(cleaned.NeverCreated, what)
+			default:
+				cleaned.Done = append(cleaned.Done, what)
+			}
+		}
+	}
+	if undo(false); len(left) == 0 {
+		undo(true)
+	}
+	return left
 }
 
 // cleaner undoes the entries of journals.
@@ -70,43 +102,50 @@ type cleaner struct {
 	api    *client.Client
 	target *target.Target
 	listed map[string]testList // by role: a load run leaves many, and one look finds them all
+	silent int                 // requests in a row that had no answer
 }
 
-func (c *cleaner) undo(e journal.Entry) (string, error) {
+// mostSilent is after how many requests without an answer, one after the other,
+// no more are sent: what is left stays in the journal for another time.
+const mostSilent = 3
+
+// undo says what became of the entry, and whether it never came about.
+func (c *cleaner) undo(e journal.Entry) (what string, never bool, err error) {
 	if e.Do == journal.Move {
-		return c.moveHome(e)
+		what, err = c.moveHome(e)
+		return what, false, err
 	}
 	return c.deleteTest(e)
 }
 
 // deleteTest deletes a test in the workspace in which it was created: with
 // another's key it would look as if it were not there.
-func (c *cleaner) deleteTest(e journal.Entry) (string, error) {
+func (c *cleaner) deleteTest(e journal.Entry) (what string, never bool, err error) {
 	role := c.role(e.Home, dataset.Main)
 	ids := []string{e.ID}
 	if e.ID == "" {
 		found, refused, err := c.named(role, e.Name)
 		if err != nil {
-			return "", err
+			return "", false, err
 		}
 		if refused {
-			return fmt.Sprintf("the test %s was never created: its workspace has no paid plan", e.Name), nil
+			return fmt.Sprintf("the test %s was never created: its workspace has no paid plan", e.Name), true, nil
 		}
 		ids = found
 	}
 	for _, id := range ids {
 		ex, err := c.send(role, spec.DeletePlacementTest, id, nil, nil)
 		if err != nil {
-			return "", err
+			return "", false, err
 		}
 		if ex.Status != http.StatusOK && ex.Status != http.StatusNotFound {
-			return "", fmt.Errorf("the test %s (%s) could not be deleted: %s", c.api.Redact(id), e.Name, c.describe(ex))
+			return "", false, fmt.Errorf("the test %s (%s) could not be deleted: %s", c.api.Redact(id), e.Name, c.describe(ex))
 		}
 	}
 	if len(ids) == 0 {
-		return fmt.Sprintf("the test %s was never created", e.Name), nil
+		return fmt.Sprintf("the test %s was never created", e.Name), true, nil
 	}
-	return fmt.Sprintf("the test %s is deleted", e.Name), nil
+	return fmt.Sprintf("the test %s is deleted", e.Name), false, nil
 }
 
 // role returns the role that the workspace plays in the profile, or the other
@@ -199,7 +238,13 @@ func (c *cleaner) send(role, operation, id string, query url.Values, body []byte
 
 func (c *cleaner) sendWith(key fixtures.Key, operation, id string, query url.Values, body []byte) (client.Exchange, error) {
 	op := spec.MustOperation(operation)
+	if c.silent >= mostSilent {
+		return client.Exchange{}, fmt.Errorf("%s was not sent: the target had left %d requests in a row without an answer", op.ID, c.silent)
+	}
 	ex := c.api.Do(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: strings.Replace(op.Path, "{id}", url.PathEscape(id), 1),
 		Query: query, Body: body, Key: client.Key{Name: key.Name, Token: key.Token}})
+	if c.silent++; ex.Err == nil {
+		c.silent = 0
+	}
 	return ex, ex.Err
 }

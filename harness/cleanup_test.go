@@ -8,10 +8,12 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/claim"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/journal"
@@ -87,9 +89,9 @@ func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
 				g.Expect(moveAccount(t, server, email, w[tc.home].ID, w[tc.first].ID)).To(Equal(http.StatusOK))
 			}
 			dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: email, Home: w[tc.home].ID, Away: w[tc.away].ID, Key: dataset.Admin})
-			done, err := Cleanup(t.Context(), server, dir)
+			cleaned, err := Cleanup(t.Context(), server, dir)
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(done).To(ConsistOf(And(ContainSubstring(email), ContainSubstring(tc.want))))
+			g.Expect(cleaned.Done).To(ConsistOf(And(ContainSubstring(email), ContainSubstring(tc.want))))
 			g.Expect(os.ReadDir(dir)).To(BeEmpty())
 			if tc.home == dataset.SubA {
 				g.Expect(moveAccount(t, server, email, w[dataset.SubA].ID, w[dataset.SubB].ID)).To(Equal(http.StatusOK), "it is at home")
@@ -111,6 +113,40 @@ func TestCleanupTellsWhatItCannotPutBack(t *testing.T) {
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
 }
 
+// The claim keeps other runs off the rows until they are as they were: it goes
+// last, though it may have been renewed since, and stays where they are not.
+func TestCleanupGivesTheClaimUpLast(t *testing.T) {
+	for _, tc := range []struct {
+		name, away string
+		want       []string
+	}{
+		{"all is put back", dataset.SubB, []string{"is in its workspace", claim.Prefix}},
+		{"an account stays away", dataset.Outsider, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := strict(t)
+			w := server.Profile.Workspaces
+			key, _ := server.Profile.FullKey(dataset.Main)
+			account := w[dataset.SubA].Accounts[0]
+			if tc.away == dataset.Outsider {
+				account = w[dataset.Outsider].Accounts[0]
+			}
+			id, _ := createTest(t, server, key)
+			dir := journalled(t, server,
+				journal.Entry{Do: journal.Move, Email: account, Home: w[dataset.SubA].ID, Away: w[tc.away].ID, Key: dataset.Admin},
+				journal.Entry{Do: journal.Create, Name: claim.Prefix + "1", ID: id, Home: w[dataset.Main].ID})
+			cleaned, err := Cleanup(t.Context(), server, dir)
+			g.Expect(cleaned.Done).To(HaveLen(len(tc.want)))
+			for i, want := range tc.want {
+				g.Expect(cleaned.Done[i]).To(ContainSubstring(want))
+			}
+			g.Expect(err == nil).To(Equal(tc.want != nil))
+			g.Expect(slices.Contains(testsOf(t, server, key), id)).To(Equal(tc.want == nil), "the claim is there")
+		})
+	}
+}
+
 // Tests are deleted where they were created, which is not the main workspace
 // for those by which a run used up a rate limit.
 func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
@@ -127,7 +163,7 @@ func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
 		}
 		dir := journalled(t, server, entry)
 		g.Expect(testsOf(t, server, key)).NotTo(Equal(before))
-		g.Expect(Cleanup(t.Context(), server, dir)).To(ConsistOf(ContainSubstring("is deleted")))
+		g.Expect(Cleanup(t.Context(), server, dir)).To(HaveField("Done", ConsistOf(ContainSubstring("is deleted"))))
 		g.Expect(testsOf(t, server, key)).To(Equal(before))
 		g.Expect(os.ReadDir(dir)).To(BeEmpty())
 	}
@@ -138,7 +174,7 @@ func TestCleanupInAnUnpaidWorkspace(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
 	dir := journalled(t, server, journal.Entry{Do: journal.Create, Name: "x", Key: dataset.Unpaid, Home: server.Profile.Workspaces[dataset.Unpaid].ID})
-	g.Expect(Cleanup(t.Context(), server, dir)).To(ConsistOf("the test x was never created: its workspace has no paid plan"))
+	g.Expect(Cleanup(t.Context(), server, dir)).To(Equal(Cleaned{NeverCreated: []string{"the test x was never created: its workspace has no paid plan"}}))
 	g.Expect(os.ReadDir(dir)).To(BeEmpty())
 }
 

@@ -15,11 +15,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/claim"
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/journal"
 	"outreach.example/conformance/judge"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
 	"outreach.example/conformance/target"
 )
@@ -70,15 +72,15 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	env := &suites.Env{Client: api, Profile: config.Target.Profile, Rules: rules, Ledger: ledger, Seed: config.Seed,
 		Budget: config.Target.Profile.Budget}
 	if config.JournalDir != "" {
-		env.LeftBehind = leftBehind(config.JournalDir)
+		env.LeftBehind = claim.LeftBehind(config.JournalDir)
+		env.LeftAway = leftAway(config.JournalDir, config.Target)
 		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
 			return reports.Results{}, err
 		}
 	}
 
 	started := time.Now()
-	specs := suites.Judging(ledger.Selected, config.Selection.Everything())
-	ran := suites.Run(running, env, specs, config.Progress)
+	ran, doubt := judgeWithKeys(running, config, env, selected)
 	if err := quiet.why(); err != nil {
 		ledger.Troubled("target", err.Error())
 	}
@@ -106,22 +108,25 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err := quiet.why(); err != nil && results.Verdict == reports.CouldNotTell {
 		results.Reasons = slices.Insert(results.Reasons, 0, err.Error())
 	}
+	if doubt != "" && results.Verdict != reports.Conforms {
+		results.Reasons = slices.Insert(results.Reasons, 0, doubt)
+	}
 	return results, nil
 }
 
-// leftBehind are the names of the tests that killed runs have left, as their
-// journals in the directory tell. One that cannot be read tells nothing; Cleanup
-// is the place to say so.
-func leftBehind(dir string) (names []string) {
-	pending, _ := journal.Find(dir)
-	for _, p := range pending {
-		for _, e := range p.Entries {
-			if !p.Alive && e.Do == journal.Create {
-				names = append(names, e.Name)
-			}
+// judgeWithKeys runs the specs, unless the target takes no key at all, and
+// returns how many ran, and what is wrong with the keys; empty for nothing.
+func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected []spec.Pair) (ran int, doubt string) {
+	keys := &keyCheck{ctx: ctx, api: env.Client, profile: env.Profile}
+	doubt, all := keys.doubt()
+	if all {
+		for _, p := range selected {
+			env.Ledger.Missing(p, "a key that the target takes")
 		}
+		return 0, doubt
 	}
-	return names
+	env.Spent(keys.asked)
+	return suites.Run(ctx, env, suites.Judging(env.Ledger.Selected, config.Selection.Everything()), config.Progress), doubt
 }
 
 // waivers are the failures that the profile expects.

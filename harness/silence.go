@@ -40,7 +40,7 @@ func (s *silence) hear(ex client.Exchange) {
 	if s.inARow++; s.inARow < silentFor || s.said != nil {
 		return
 	}
-	s.said = fmt.Errorf("%w: %d requests in a row had no answer within %s each, so the run was ended; see what keeps the server busy, or raise pace.timeout in the profile",
+	s.said = fmt.Errorf("%w: %d requests in a row had no answer within %s each, so the run was ended; see what keeps the server busy, or raise pace.timeout in the profile (--timeout)",
 		suites.ErrStoppedAnswering, silentFor, s.timeout)
 	s.giveUp(s.said)
 }

@@ -144,6 +144,7 @@ func (c *check) exchange(valid bool, calls []call) []answer {
 	entries := make([]int, len(calls))
 	for i, k := range calls {
 		c.permit(k)
+		c.presuppose(k)
 		c.claimMoved(k)
 		entries[i] = c.announce(k)
 		requests[i] = k.request()
@@ -189,7 +190,7 @@ func (c *check) stop(a answer) {
 		}
 		c.lack("%s", whyCut(c.ctx))
 	}
-	what := "the body is longer than the harness reads"
+	what := fmt.Sprintf("the body is larger than %d bytes, the most that the harness reads", client.DefaultMaxBody)
 	switch {
 	case a.Exchange.Err != nil:
 		what = a.Exchange.Err.Error()

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"outreach.example/conformance/claim"
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
@@ -27,6 +28,9 @@ type Env struct {
 	// LeftBehind are the names of tests that killed runs are known to have left
 	// on the target.
 	LeftBehind []string
+	// LeftAway are the accounts that killed runs moved, or may have moved, and
+	// nobody has put back.
+	LeftAway []string
 	// Budget is how many requests the specs may send; zero is no bound.
 	Budget int
 
@@ -38,7 +42,8 @@ type Env struct {
 
 	spares   spares
 	accounts accountPlaces
-	claim    claim
+	doubts   doubts
+	claim    ownClaim
 	mine     ownIDs
 	sent     atomic.Int64 // requests, for the budget
 
@@ -47,9 +52,8 @@ type Env struct {
 
 // Defaults of Env.
 const (
-	DefaultSpecTimeout   = 5 * time.Minute
-	DefaultMaxPages      = 2000
-	DefaultClaimPatience = time.Minute
+	DefaultSpecTimeout = 5 * time.Minute
+	DefaultMaxPages    = 2000
 )
 
 func (e *Env) specTimeout() time.Duration {
@@ -70,7 +74,7 @@ func (e *Env) maxPages() int {
 }
 
 func (e *Env) claimPatience() time.Duration {
-	return cmp.Or(e.ClaimPatience, DefaultClaimPatience)
+	return cmp.Or(e.ClaimPatience, claim.DefaultPatience)
 }
 
 // owner returns the id of the workspace that plays the role, if the profile gives it.
@@ -82,6 +86,14 @@ type spares struct {
 	mu     sync.Mutex
 	filled bool
 	free   []string
+}
+
+// ownClaim is the run's claim on what only one run can use.
+type ownClaim struct {
+	mu      sync.Mutex
+	own     *claim.Claim // nil before it is laid
+	decided bool
+	denied  string // what is missing when another run has the claim
 }
 
 // forget makes the next who asks look again which spares still exist.

@@ -15,6 +15,9 @@ import (
 // What a run may do to a target, asked before each request, and what it writes
 // down before it does it.
 
+// Spent counts requests into the budget that went out before the specs.
+func (e *Env) Spent(requests int) { e.sent.Add(int64(requests)) }
+
 // permit ends the spec if the profile does not allow the call.
 func (c *check) permit(k call) {
 	if c.Budget > 0 && c.sent.Add(1) > int64(c.Budget) {
@@ -25,10 +28,10 @@ func (c *check) permit(k call) {
 	}
 	switch c.Profile.Writes {
 	case fixtures.WritesNone:
-		c.lack("permission to change anything (the profile says writes: none)")
+		c.lack("permission to change anything (writes: none)")
 	case fixtures.WritesOwn:
 		if id, ok := c.foreign(k); ok {
-			c.lack("permission to change what the run did not create (the profile says writes: own; %s names %s)", k.op.ID, id)
+			c.lack("permission to change what the run did not create (writes: own; %s names %s)", k.op.ID, id)
 		}
 	}
 }
