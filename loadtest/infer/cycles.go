@@ -179,7 +179,7 @@ func promise(r record) time.Duration {
 func (s *search) recoveryTime() Estimate {
 	e := Estimate{Unit: "s"}
 	if len(s.cycles) == 0 {
-		e.Why = "no drain was followed to its end"
+		e.Why = "no drain could be followed to its end within the budgets"
 		return e
 	}
 	var middles []float64

@@ -37,7 +37,6 @@ func (s *search) rescale() {
 	}
 	switch {
 	case most == family.Unbounded:
-		s.scale += s.scale / 2 // what was seen lies within one window
 	case most < 3*least:
 		s.scale = least + (most-least)/2
 	}

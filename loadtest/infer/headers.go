@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"outreach.example/conformance/loadtest/infer/claims"
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
@@ -166,4 +167,42 @@ func (s *search) resetClaim() Answer {
 		return Answer{Why: "requests passed before every reset that was named: none was tried"}
 	}
 	return Answer{Value: Agrees, Confidence: 0.9, Why: fmt.Sprintf("requests passed after the reset in %d of %d", tried, tried)}
+}
+
+// unreached says which quotas are claimed of layers that were not measured, and
+// that so many requests never passed in such a time: they stay claims.
+func (s *search) unreached(layers []Layer) (notes []string) {
+	said := map[claims.Policy]bool{}
+	for _, r := range s.seen {
+		for _, p := range r.claims.Policies {
+			if r.subject != Main || said[p] || p.Window == 0 {
+				continue
+			}
+			said[p] = true
+			measured := slices.ContainsFunc(layers, func(l Layer) bool {
+				return l.Limit.Known && l.Limit.Low <= float64(p.Quota) && float64(p.Quota) <= l.Limit.High
+			})
+			if most := s.mostWithin(p.Window); !measured && int64(most) < p.Quota {
+				notes = append(notes, fmt.Sprintf("a policy in the headers claims a quota of %d in %g s; not reached: at most %s passed in such a time",
+					p.Quota, p.Window.Seconds(), plural(most, "request")))
+			}
+		}
+	}
+	return notes
+}
+
+// mostWithin is the most requests of Main that passed within a time.
+func (s *search) mostWithin(window time.Duration) (most int) {
+	var passed []time.Duration
+	for _, r := range s.seen {
+		if r.subject != Main || r.verdict != family.Accepted {
+			continue
+		}
+		passed = append(passed, r.sent)
+		for passed[0] < r.sent-window {
+			passed = passed[1:]
+		}
+		most = max(most, len(passed))
+	}
+	return most
 }

@@ -98,6 +98,7 @@ func TestQueue(t *testing.T) {
 // TestWhatCannotBeExplainedIsNotGuessed: traffic of others, chance and nodes
 // that count apart lead to no statement that is false.
 func TestWhatCannotBeExplainedIsNotGuessed(t *testing.T) {
+	skipIfShort(t)
 	for name, change := range map[string]func(w *world){
 		"random shedding": func(w *world) {
 			random := rand.New(rand.NewPCG(w.random.Uint64(), 1))
@@ -191,7 +192,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := newWorld(2, mustParse(t, "fixed-window:10/1s"), time.Millisecond)
 	o := Options{Log: func(step string) {
-		if step == "saturate" {
+		if step == "silent recovery" {
 			cancel()
 		}
 	}}
@@ -200,7 +201,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	for _, p := range r.Picture {
-		if p.Step == "saturate" {
+		if p.Step == "silent recovery" {
 			t.Fatal("a request was sent after the end")
 		}
 	}

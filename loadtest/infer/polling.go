@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"math"
 	"outreach.example/conformance/loadtest/infer/family"
 	"time"
 )
@@ -8,8 +9,10 @@ import (
 // drain sends until a request is refused.
 func (s *search) drain() error {
 	s.polls = nil
-	for size := s.room(); ; size = min(2*size, s.options.MaxParallel) {
+	sent := 0
+	for size := s.room(); ; size = s.more(sent) {
 		seen, err := s.send(Main, size)
+		sent += size
 		if err != nil {
 			return err
 		}
@@ -19,23 +22,18 @@ func (s *search) drain() error {
 	}
 }
 
-// follow asks single requests, and drains whenever one passes, until done.
-func (s *search) follow(done func() bool) error {
-	for !done() {
-		if err := s.sleepUntil(s.nextPoll()); err != nil {
-			return err
-		}
-		seen, err := s.send(Main, 1)
-		if err != nil {
-			return err
-		}
-		if seen[0].verdict == family.Accepted {
-			if err := s.drain(); err != nil {
-				return err
-			}
+// more is how many to send after so many have passed.
+func (s *search) more(sent int) int {
+	now, least := s.now(), math.MaxInt
+	for i := range s.guesses {
+		if room := s.guesses[i].Room(now); room >= sent {
+			least = min(least, room+1-sent)
 		}
 	}
-	return nil
+	if least == math.MaxInt {
+		least = max(2, sent)
+	}
+	return min(least, s.options.MaxParallel)
 }
 
 // nextPoll is when a single request tells the most: evenly over the time in
@@ -43,7 +41,7 @@ func (s *search) follow(done func() bool) error {
 func (s *search) nextPoll() time.Duration {
 	now := s.now()
 	if s.polls == nil {
-		s.polls = s.plan(now)
+		s.polls = s.pollsFrom(now)
 	}
 	for len(s.polls) > 0 {
 		next := s.polls[0]
@@ -58,7 +56,7 @@ func (s *search) nextPoll() time.Duration {
 // pollsEach is how many requests are spent on one opening.
 const pollsEach = 6
 
-func (s *search) plan(now time.Duration) []time.Duration {
+func (s *search) pollsFrom(now time.Duration) []time.Duration {
 	low, high, ok := s.opening()
 	if !ok {
 		return []time.Duration{}
@@ -87,6 +85,9 @@ func (s *search) opening() (low, high time.Duration, ok bool) {
 
 // room is how many requests to send at once so that one is refused.
 func (s *search) room() int {
+	if len(s.guesses) > 0 {
+		return s.more(0)
+	}
 	room := 0
 	for _, f := range s.forecasts() {
 		room = max(room, f.Room)

@@ -63,7 +63,7 @@ func presence(with, all int, of string) Answer {
 func share(good, trials int) Estimate {
 	e := Estimate{Unit: "share", Confidence: 0.95}
 	if trials == 0 {
-		return Estimate{Unit: "share", Why: "no promise could be tried"}
+		return Estimate{Unit: "share", Why: "no promise could be tried within the budgets"}
 	}
 	e.Known, e.Value = true, float64(good)/float64(trials)
 	e.Low, e.High = 0, 1

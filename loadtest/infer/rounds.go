@@ -1,102 +1,84 @@
 package infer
 
-import (
-	"outreach.example/conformance/loadtest/infer/family"
-)
-
-// split lets the limiter rest, sends a share of the burst, waits, and keeps it
-// at its limit for a while. All times are in windows.
-func (s *search) split(share, rest, wait, follow float64) error {
-	s.next("split")
-	if err := s.sleep(times(s.scale, rest)); err != nil {
-		return err
-	}
-	if n := int(share * float64(s.burst)); n > 0 {
-		if _, err := s.send(Main, n); err != nil {
-			return err
-		}
-	}
-	if err := s.sleep(times(s.scale, wait)); err != nil {
-		return err
-	}
-	if err := s.drain(); err != nil {
-		return err
-	}
-	until := s.now() + times(s.scale, follow)
-	return s.follow(func() bool { return s.now() > until })
-}
-
-// round asks what is still open: the kind, the limit, whether refused requests
-// count, and then the window.
+// round does the experiment that promises to tell the most.
 func (s *search) round() error {
-	r := s.random.Float64
-	kinds, limits, counting := map[family.Kind]bool{}, map[int]bool{}, map[bool]bool{}
-	for _, f := range s.fits {
-		kinds[f.Kind], limits[f.Limit], counting[f.Counting] = true, true, true
-	}
 	s.rounds++
+	s.guess()
+	defer func() { s.guesses = nil }()
+	e, step := s.experiment()
+	s.next(step)
+	return s.perform(e)
+}
+
+// proven tells whether what is left has foretold what came.
+func (s *search) proven() bool {
+	f := s.fits[0]
+	return s.upheld[class{f.Kind, f.Counting, f.Limit}] >= proofs
+}
+
+// experiment chooses what to do next, and says what it is.
+func (s *search) experiment() (e experiment, step string) {
+	if s.settled() {
+		return s.confirmation(), "confirm"
+	}
+	e, ok := s.plan()
+	if s.stale(); !ok || s.idle >= mostIdle {
+		s.idle = 0
+		return s.anything(), "vary"
+	}
 	switch {
-	case len(s.fits) == 1 && s.rounds%4 != 0:
-		return s.edge(0)
-	case len(s.fits) == 1:
-		return s.edge(1 + r())
-	case len(kinds) == 2 && kinds[family.Aligned] && kinds[family.First] && len(limits) == 1:
-		return s.edge(1.1 + 0.6*r()) // so that a new window opens off the phase of the former ones
-	case len(kinds) > 1 && s.rounds == 1:
-		return s.split(0.5, 1.1, 0.6, 0.8)
-	case len(kinds) == 1 && len(limits) > 1 && s.rounds%2 == 1:
-		return s.fill(counting[true])
-	case len(kinds) == 1 && len(counting) == 2 && s.rounds%2 == 1:
-		return s.provoke()
+	case e.excess > 0:
+		return e, "refused on purpose"
+	case e.share > 0:
+		return e, "split"
+	case e.drain:
+		return e, "drain"
 	default:
-		return s.split(0.25+0.5*r(), 0.3+r(), 0.2+0.7*r(), 0.6)
+		return e, "watch"
 	}
 }
 
-// fill lets the limiter recover fully, from a debt too, and counts what passes.
-func (s *search) fill(debt bool) error {
-	s.next("fill")
-	rest := 1.1
-	if debt {
-		rest = 2.1
+// mostIdle is how many experiments may tell nothing before something is tried
+// that does not follow from what is thought possible.
+const mostIdle = 2
+
+// proofs is how many experiments have to go as the only kind that is left
+// foretold: where no known kind is true, one may be left by chance.
+const proofs = 2
+
+// stale counts the experiments since the fits left less than before.
+func (s *search) stale() {
+	left := 0.0
+	for _, f := range s.fits {
+		low, high := f.Window()
+		left += 1 + min(3, float64(high)/float64(low)-1)
 	}
-	if err := s.sleep(times(s.scale, rest)); err != nil {
-		return err
+	s.idle++
+	if s.left == 0 || left < s.left*0.99 {
+		s.idle = 0
 	}
-	return s.drain()
+	s.left = left
 }
 
-// provoke sends what will be refused, once the limit is used up: where refused
-// requests count it stays shut for longer.
-func (s *search) provoke() error {
-	s.next("refused on purpose")
-	if err := s.sleep(s.scale); err != nil {
-		return err
+// confirmation looks at the next opening, or at one after a rest if that would
+// come so soon that it says little.
+func (s *search) confirmation() experiment {
+	if len(s.guesses) == 0 {
+		return s.anything()
 	}
-	if err := s.drain(); err != nil {
-		return err
+	now, window := s.now(), s.guesses[0].Window()
+	if s.guesses[0].Opens(now)-now > window/5 {
+		return experiment{openings: 1}
 	}
-	if _, err := s.send(Main, s.fits[0].Limit); err != nil {
-		return err
-	}
-	return s.untilDrained()
+	return experiment{rest: times(window, 0.4+0.4*s.random.Float64()), drain: true, openings: 1}
 }
 
-// edge rests so many windows, uses up the limit and looks closely at the next
-// time that the limiter opens.
-func (s *search) edge(rest float64) error {
-	s.next("edge")
-	if err := s.sleep(times(s.scale, rest)); err != nil {
-		return err
+// anything is an experiment that does not follow from what is thought possible.
+func (s *search) anything() experiment {
+	window := s.scale
+	if len(s.guesses) > 0 {
+		window = s.guesses[0].Window()
 	}
-	if err := s.drain(); err != nil {
-		return err
-	}
-	return s.untilDrained()
-}
-
-// untilDrained follows until something passed and was drained, or for two windows.
-func (s *search) untilDrained() error {
-	first, until := len(s.seen), s.now()+2*s.scale
-	return s.follow(func() bool { return count(s.seen[first:], family.Accepted) > 0 || s.now() > until })
+	r := s.random.Float64
+	return experiment{rest: min(times(window, 0.3+1.2*r()), s.now()), share: int((0.2 + 0.5*r()) * float64(s.fits[0].Limit)), wait: min(times(window, 0.2+0.6*r()), s.now()/2), drain: true, openings: 1}
 }

@@ -42,7 +42,7 @@ func Run(ctx context.Context, w Wire, o Options) (Result, error) {
 	result.RoundTrip = s.roundTrip()
 	result.Total = s.spent()
 	result.Picture = s.picture()
-	result.Notes = s.notes()
+	result.Notes = append(s.notes(), s.unreached(result.Layers)...)
 	return result, ctx.Err()
 }
 
@@ -55,16 +55,21 @@ func (s *search) layers(result *Result, end error) {
 	}
 	s.fast, s.understood = s.fits, s.now()
 	end = s.observeCycles()
-	if end != nil && !errors.Is(end, errForeign) {
-		return
-	}
 	// What contradicts the fast layer now may be a slower one.
 	contradicted := errors.Is(end, errForeign)
+	if end != nil && !contradicted || len(s.fast) > mostFast {
+		s.tell(result, end)
+		return
+	}
 	s.fits = s.fast
 	if end = s.slower(result, contradicted); contradicted && end == nil {
 		_ = s.observeCycles() // what could not be seen before; the layers stand
 	}
 }
+
+// mostFast is how many fits the fast layer may have left for a slower one to be
+// looked for: what is not known of the one cannot be told from the other.
+const mostFast = 6
 
 // picture is a bounded, even choice of the observations.
 func (p *prober) picture() []Point {

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"strings"
 
 	"outreach.example/conformance/loadtest/infer/family"
 )
@@ -58,7 +59,7 @@ func (s *search) shared(other Subject, t tally) Answer {
 func scope(by map[Subject]Sharing) Answer {
 	is := func(s Subject, value string) bool { return by[s].Shared.Value == value }
 	var parts, open []string
-	caveat := ""
+	var untold caveats
 	for _, dimension := range []struct {
 		subject Subject
 		name    string
@@ -69,12 +70,13 @@ func scope(by map[Subject]Sharing) Answer {
 			parts = append(parts, dimension.name)
 		case answer.Value == Shared:
 		case by[dimension.subject].missing:
-			caveat += "; by " + dimension.name + ": " + answer.Why
+			untold.add(dimension.name, answer.Why)
 		default:
 			open = append(open, dimension.name)
-			caveat += "; by " + dimension.name + ": " + answer.Why
+			untold.add(dimension.name, answer.Why)
 		}
 	}
+	caveat := untold.String()
 	// Another method is another operation as well.
 	if len(parts) == 2 && parts[0] == "operation" && parts[1] == "method" {
 		parts = parts[:1]
@@ -98,4 +100,31 @@ func scope(by map[Subject]Sharing) Answer {
 	default:
 		return Answer{Why: "cannot tell" + caveat}
 	}
+}
+
+// caveats are the dimensions of a scope that could not be told, by the reason,
+// which many of them share.
+type caveats []caveat
+
+type caveat struct {
+	names []string
+	why   string
+}
+
+func (c *caveats) add(name, why string) {
+	for i := range *c {
+		if (*c)[i].why == why {
+			(*c)[i].names = append((*c)[i].names, name)
+			return
+		}
+	}
+	*c = append(*c, caveat{[]string{name}, why})
+}
+
+func (c caveats) String() string {
+	said := ""
+	for _, one := range c {
+		said += "; by " + strings.Join(one.names, ", ") + ": " + one.why
+	}
+	return said
 }

@@ -35,22 +35,31 @@ func (s *search) slower(result *Result, found bool) error {
 		}
 		until, found = s.options.MaxTime, false
 	}
-	if s.fits = family.Narrow(s.log(), s.fast); len(s.fits) == 0 {
+	if s.tell(result, err) && len(result.Layers) == 1 {
+		result.Beyond = beyond(count(s.seen[first:], family.Accepted), s.burst, s.now()-began)
+		result.Beyond.Why = "no slower layer: " + result.Beyond.Why
+	}
+	return err
+}
+
+// tell says what is left of the fast layer after all that was seen, and that
+// there is a slower one where refusals ask for it. It reports whether the fast
+// one still stands. The error is what ended the look.
+func (s *search) tell(result *Result, end error) bool {
+	s.fits = family.Narrow(s.log(), s.fast)
+	if len(s.fits) == 0 && len(s.fast) <= mostFast {
 		s.markSlow()
 		s.fits = family.Narrow(s.log(), s.fast)
 	}
 	if len(s.fits) == 0 {
 		result.Layers = []Layer{unexplained(s, errForeign)}
-		return err
+		return false
 	}
 	result.Layers = []Layer{s.layer(nil)}
 	if s.anySlow() {
-		result.Layers = append(result.Layers, s.slowLayer(err))
-	} else {
-		result.Beyond = beyond(count(s.seen[first:], family.Accepted), s.burst, s.now()-began)
-		result.Beyond.Why = "no slower layer: " + result.Beyond.Why
+		result.Layers = append(result.Layers, s.slowLayer(end))
 	}
-	return err
+	return true
 }
 
 // sustain keeps the fast layer at its limit until the time is over, or until a

@@ -22,6 +22,12 @@ type search struct {
 	fitted   bool
 	rounds   int
 	polls    []time.Duration // planned since the last drain; nil before
+	guesses  []guess         // models for the fits, during a round
+	left     float64         // by the fits, before the last round
+	idle     int             // rounds that told nothing
+	upheld   map[class]int   // experiments in which it opened as foretold
+	doubts   int             // times that no model expected what came, in a round
+	guessed  int             // how much of what was seen they know
 
 	fast       []family.Fit  // the fits when the search for the fast layer had ended
 	understood time.Duration // when that was
@@ -41,12 +47,12 @@ const leastTrips = 4
 func newSearch(ctx context.Context, w Wire, o Options) *search {
 	return &search{
 		prober: newProber(ctx, w, o), random: rand.New(rand.NewPCG(o.Seed, 0x6c696d6974)),
-		controls: map[Subject]family.Verdict{}, tally: map[Subject]tally{},
+		controls: map[Subject]family.Verdict{}, tally: map[Subject]tally{}, upheld: map[class]int{},
 	}
 }
 
-// maxRounds bounds the rounds after the fixed steps.
-const maxRounds = 8
+// maxRounds bounds the rounds after the first steps.
+const maxRounds = 30
 
 // errNoLimit says that no request was refused within the budget.
 var errNoLimit = errors.New("no request was refused")
@@ -60,13 +66,13 @@ var errForeign = errors.New("contradicted")
 // run probes until one family is left and its parameters are known well, or
 // until nothing more can be learnt.
 func (s *search) run() error {
-	for _, step := range []func() error{s.calibrate, s.untilRefused, s.untilOpen, s.saturate, s.fit} {
+	for _, step := range []func() error{s.calibrate, s.untilRefused, s.untilOpen, s.fit} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
 	for range maxRounds {
-		if s.settled() {
+		if s.settled() && s.proven() {
 			return nil
 		}
 		if err := s.round(); err != nil {
@@ -75,6 +81,11 @@ func (s *search) run() error {
 		if err := s.fit(); err != nil {
 			return err
 		}
+	}
+	if s.settled() && !s.proven() {
+		// What is left never foretold what came: it is left by chance.
+		s.fits = nil
+		return errForeign
 	}
 	return nil
 }
@@ -141,22 +152,4 @@ func (s *search) untilOpen() error {
 			return nil
 		}
 	}
-}
-
-// saturate keeps the limiter at its limit for a little over one window.
-func (s *search) saturate() error {
-	s.next("saturate")
-	if err := s.drain(); err != nil {
-		return err
-	}
-	began, first := s.now(), len(s.seen)
-	err := s.follow(func() bool {
-		elapsed := s.now() - began
-		passed := count(s.seen[first:], family.Accepted)
-		if passed > 0 {
-			s.scale = max(s.recovery, elapsed*time.Duration(s.burst)/time.Duration(passed))
-		}
-		return 2*passed >= s.burst && elapsed > s.scale*13/10
-	})
-	return err
 }

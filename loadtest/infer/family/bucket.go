@@ -12,7 +12,6 @@ import (
 
 // fitBucket fits a bucket.
 func (l *Log) fitBucket(f Fit) (Fit, bool) {
-	capacity := float64(f.Limit)
 	low, high := 1/float64(f.High), fastest
 	if f.High == Unbounded {
 		low = 0
@@ -20,15 +19,8 @@ func (l *Log) fitBucket(f Fit) (Fit, bool) {
 	if f.Low > 0 {
 		high = 1 / float64(f.Low)
 	}
-	low, lowOK := leastRate(low, high, func(rate float64) bool {
-		return l.leastCapacity(rate) <= capacity+rounding && (!f.Counting || l.acceptsHold(capacity, rate))
-	})
-	high, highOK := mostRate(low, high, func(rate float64) bool {
-		if f.Counting {
-			return l.refusalsHold(capacity, rate)
-		}
-		return capacity < l.mostCapacity(rate)+rounding
-	})
+	low, lowOK := leastRate(low, high, func(rate float64) bool { return l.enough(f, rate) })
+	high, highOK := mostRate(low, high, func(rate float64) bool { return l.notTooMuch(f, rate) })
 	if !lowOK || !highOK {
 		return Fit{}, false
 	}
@@ -37,6 +29,20 @@ func (l *Log) fitBucket(f Fit) (Fit, bool) {
 		longest = ceil(1 / low)
 	}
 	return f.within(floor(1/high), longest)
+}
+
+// enough tells whether the accepted requests can have been let through.
+func (l *Log) enough(f Fit, rate float64) bool {
+	capacity := float64(f.Limit)
+	return l.leastCapacity(rate) <= capacity+rounding && (!f.Counting || l.acceptsHold(capacity, rate))
+}
+
+// notTooMuch tells whether the refused ones can have been refused.
+func (l *Log) notTooMuch(f Fit, rate float64) bool {
+	if f.Counting {
+		return l.refusalsHold(float64(f.Limit), rate)
+	}
+	return float64(f.Limit) < l.mostCapacity(rate)+rounding
 }
 
 // leastCapacity is the least that explains the accepted requests.

@@ -20,13 +20,13 @@ func (l *Log) fitCounter(f Fit, work *int) (Fit, bool) {
 	if l.tooMany(f.Limit, int64(f.Low)) {
 		return Fit{}, false
 	}
-	c := &counterCheck{log: l, limit: float64(f.Limit), counting: f.Counting, questions: l.questions(f.Counting)}
+	c := l.counterCheck(f)
 	// From the middle of the log, boundaries are known best on the whole.
 	middle := float64(l.start + (l.end()-l.start)/2)
 	p := plane{window: f.windows(), resolution: l.resolution(), work: work}
 	p.phase = span{middle, middle + p.window.high}
 	p.windows = max(1, float64(l.end()-l.start)/2/p.window.low)
-	p, ok = searchPlane(p, c.refutes)
+	p, f.corners, ok = searchPlane(p, c.refutes)
 	if !ok {
 		return Fit{}, false
 	}
@@ -77,6 +77,10 @@ type counterCheck struct {
 	limit     float64
 	counting  bool
 	questions []question
+}
+
+func (l *Log) counterCheck(f Fit) *counterCheck {
+	return &counterCheck{log: l, limit: float64(f.Limit), counting: f.Counting, questions: l.questions(f.Counting)}
 }
 
 // refutes tells whether one answer contradicts every point of the box. What

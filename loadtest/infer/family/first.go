@@ -21,7 +21,7 @@ func (l *Log) fitFirst(f Fit, work *int) (Fit, bool) {
 		return Fit{}, false
 	}
 	p := plane{window: f.windows(), windows: 1, resolution: l.resolution(), work: work}
-	p, ok = searchPlane(p, func(b plane) bool {
+	p, f.corners, ok = searchPlane(p, func(b plane) bool {
 		return l.refutesFirst(f.Limit, runs, floor(b.window.low), ceil(b.window.high))
 	})
 	if !ok {

@@ -29,6 +29,7 @@ type Fit struct {
 	// PhaseLow and PhaseHigh bound one boundary of a window that follows the
 	// clock, in the log's time.
 	PhaseLow, PhaseHigh time.Duration
+	corners             corners // of what is left of window and boundary, where both were searched
 }
 
 // Window is the time in which Limit requests pass; for a bucket the time to fill it.

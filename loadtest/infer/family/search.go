@@ -43,9 +43,37 @@ func (p plane) halves() (plane, plane) {
 	return left, right
 }
 
-// searchPlane returns the hull of what is left of the box; ok is false if
-// nothing is.
-func searchPlane(p plane, refuted func(plane) bool) (found plane, ok bool) {
+// point is a window and the place of one boundary.
+type point struct{ window, phase float64 }
+
+// corners are points of what is left, with the least and the greatest of each.
+type corners [4]point
+
+func (p plane) middle() point {
+	return point{p.window.low + p.window.width()/2, p.phase.low + p.phase.width()/2}
+}
+
+func (c *corners) add(p point) {
+	if *c == (corners{}) {
+		*c = corners{p, p, p, p}
+	}
+	if p.window < c[0].window {
+		c[0] = p
+	}
+	if p.window > c[1].window {
+		c[1] = p
+	}
+	if p.phase < c[2].phase {
+		c[2] = p
+	}
+	if p.phase > c[3].phase {
+		c[3] = p
+	}
+}
+
+// searchPlane returns the hull of what is left of the box, with its corners; ok
+// is false if nothing is.
+func searchPlane(p plane, refuted func(plane) bool) (found plane, at corners, ok bool) {
 	queue := []plane{p}
 	for len(queue) > 0 {
 		b := queue[0]
@@ -56,14 +84,17 @@ func searchPlane(p plane, refuted func(plane) bool) (found plane, ok bool) {
 		*p.work--
 		switch {
 		case refuted(b):
+			continue
 		case !b.done():
 			left, right := b.halves()
 			queue = append(queue, left, right)
+			continue
 		case !ok:
 			found, ok = b, true
 		default:
 			found.phase, found.window = found.phase.hull(b.phase), found.window.hull(b.window)
 		}
+		at.add(b.middle())
 	}
-	return found, ok
+	return found, at, ok
 }

@@ -1,0 +1,31 @@
+package infer
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAnUnreachedQuotaStaysAClaim: headers name a layer that never binds, and
+// one that was measured.
+func TestAnUnreachedQuotaStaysAClaim(t *testing.T) {
+	w := newWorld(2, mustParse(t, "fixed-window:10/1s"), time.Millisecond)
+	wire := w.wire()
+	wire.Send = func(ctx context.Context, shots []Shot) []Observation {
+		seen := w.send(ctx, shots)
+		for _, o := range seen {
+			o.Header.Set("Ratelimit-Policy", "10;w=1, 6000;w=60")
+		}
+		return seen
+	}
+	r, err := Run(context.Background(), wire, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := slices.DeleteFunc(slices.Clone(r.Notes), func(note string) bool { return !strings.HasPrefix(note, "a policy in the headers ") })
+	if len(notes) != 1 || !strings.Contains(notes[0], "a quota of 6000 in 60 s; not reached: at most ") {
+		t.Errorf("notes %q, want one, of the quota that was not reached", r.Notes)
+	}
+}
