@@ -46,11 +46,17 @@ func (t test) describe(r *Result) {
 // intervals fills in those of the level.
 func (t test) intervals(r *Result, level float64) {
 	r.Confidence = 1 - level
-	r.Difference.Low, r.Difference.High = t.byDifference.interval(level)
+	r.Difference.bound(t.byDifference.interval(level))
 	if r.Ratio != nil {
 		low, high := t.byRatio.interval(level)
-		r.Ratio.Low, r.Ratio.High = math.Exp(low), math.Exp(high)
+		r.Ratio.bound(math.Exp(low), math.Exp(high))
 	}
+}
+
+// bound gives the effect its interval. The test never rejects what was measured,
+// but where all pairs differ by the same, rounding alone may put it outside.
+func (e *Effect) bound(low, high float64) {
+	e.Low, e.High = min(low, e.Value), max(high, e.Value)
 }
 
 func mean(values []float64) float64 {

@@ -133,8 +133,12 @@ func (c Calibration) Near(r measure.Recording) (bool, string) {
 	if c.Ceiling <= 0 || asked <= near*c.Ceiling {
 		return false, ""
 	}
-	return true, fmt.Sprintf("asked for %.0f requests/s, and this generator gets through %.0f/s with a null server (answers of %d bytes): stay below %.0f/s, or share the plan among more generators",
-		asked, c.Ceiling, c.Bytes, near*c.Ceiling)
+	of := "" // a ceiling that another process has found comes alone
+	if c.Bytes > 0 {
+		of = fmt.Sprintf(" (answers of %d bytes)", c.Bytes)
+	}
+	return true, fmt.Sprintf("asked for %.0f requests/s, and this generator gets through %.0f/s with a null server%s: stay below %.0f/s, or share the plan among more generators",
+		asked, c.Ceiling, of, near*c.Ceiling)
 }
 
 // Late reports whether the requests went out later than measure's LagLimit
@@ -144,7 +148,7 @@ func Late(r measure.Recording) (bool, string) {
 	if r.Sent == 0 || lag <= limit {
 		return false, ""
 	}
-	return true, fmt.Sprintf("1 %% of the requests went out more than %s after they were due, at most %s are good (1ms, or 5 %% of the median answer): take a machine that is less busy, lower the rate, or allow more requests in flight",
+	return true, fmt.Sprintf("1 %% of the requests went out more than %s after they were due, at most %s are good (1ms, or 5 %% of the median answer): take a machine that is less busy, lower the rate, allow more requests in flight (--workers), or tolerate it (--lag-limit)",
 		round(lag), round(limit))
 }
 
@@ -187,6 +191,7 @@ func startNull(ctx context.Context, opts CalibrationOptions) (base string, stop 
 func startChild(ctx context.Context, opts CalibrationOptions) (base string, stop func(), err error) {
 	child := exec.CommandContext(ctx, opts.Child[0], append(opts.Child[1:len(opts.Child):len(opts.Child)], fmt.Sprint(len(opts.Body)))...)
 	child.Stderr = os.Stderr
+	apart(child)
 	until, err := child.StdinPipe()
 	if err != nil {
 		return "", nil, err

@@ -8,7 +8,8 @@
 // worker limit closes the loop without a word: here what goes out late or not at
 // all is counted. Its pacer catches up in bursts, its results carry whole bodies:
 // here catching up is bounded, and bodies are read into buffers that are used
-// again and handed to an inspector.
+// again and handed to an inspector. Its client wakes two more goroutines for each
+// request: here the one that sends it also reads the answer.
 //
 // The package imports client, judge, loadtest/inspect, loadtest/measure and
 // loadtest/schedule. It must not import the packages above it: scenarios,

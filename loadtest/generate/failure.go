@@ -7,6 +7,7 @@ import (
 	"net"
 	"syscall"
 
+	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 )
 
@@ -19,6 +20,8 @@ func failureOf(err error) string {
 	switch {
 	case err == nil:
 		return ""
+	case errors.Is(err, inspect.ErrTooLong):
+		return measure.FailureTooLong
 	case errors.Is(err, context.Canceled): // the run was interrupted
 		return measure.FailureOther
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():

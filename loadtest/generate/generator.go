@@ -92,8 +92,8 @@ func (g *Generator) Phases(ctx context.Context, phases ...Phase) ([]measure.Reco
 // Run sends the phase and returns when every request that was sent has its
 // answer or has timed out. Whatever the target does is in the recording, and so
 // is what was planned and not sent. An error is a mistake in the phase, trouble
-// with the raw results, or the context's: the recording then holds what was
-// measured until it came.
+// with the raw results, the context's, or a SilentError where the target has
+// died: the recording then holds what was measured until it came.
 func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -156,7 +156,7 @@ func (p Phase) plan(start time.Time) measure.Plan {
 func (g *Generator) attack(ctx context.Context, stop context.CancelCauseFunc, p Phase, start time.Time, recorder *measure.Recorder) {
 	requests, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
-	s := &sender{opts: g.opts, phase: p, start: start, ctx: requests, mistaken: stop}
+	s := &sender{opts: g.opts, phase: p, start: start, ctx: requests, end: stop}
 	attacker := vegeta.NewAttacker(
 		vegeta.Client(&http.Client{Transport: s}),
 		vegeta.Workers(uint64(min(firstWorkers, g.opts.Workers))),
@@ -186,12 +186,15 @@ func (g *Generator) record(s *sender, results <-chan *vegeta.Result, recorder *m
 	if s.phase.Warmup {
 		raw = nil
 	}
-	attack := attackName(s.phase)
+	attack, vigil := attackName(s.phase), g.Vigil()
 	var fetched []outcome
 	take := func() {
 		fetched = s.fetch(fetched)
 		for _, o := range fetched {
 			recorder.Add(o.Sample)
+			if err := vigil.Saw(o.Sent, o.Done, o.Status != 0); err != nil {
+				s.end(err)
+			}
 			if raw != nil {
 				raw.add(attack, g.opts.BaseURL, s.start, o)
 			}

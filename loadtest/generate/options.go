@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -41,6 +42,10 @@ type Options struct {
 	Workers int
 	Timeout time.Duration // for one request, from its sending to the last byte of the answer
 	MaxBody int64         // bytes of a body that are read; an answer that is longer has failed
+	// Silence is how long a target may answer nothing at all, while requests are
+	// due, until it counts as dead and the phase ends with a SilentError. The
+	// default is 5 × Timeout, and 10 s at least.
+	Silence time.Duration
 
 	// Raw receives the results in Vegeta's own encoding, which `vegeta report`
 	// and `vegeta plot` read; nil for none. There, too, the timestamp is when a
@@ -50,6 +55,8 @@ type Options struct {
 	// Tick is called about ten times a second while a phase runs, and once at its
 	// end, from one goroutine. When it is slow, figures are left out.
 	Tick func(Live)
+
+	timed bool // the transport keeps the timeout by itself
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -65,6 +72,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxBody < 0 {
 		wrong = append(wrong, fmt.Errorf("generate: at most %d bytes of a body: want more than 0, or 0 for the default of %d", o.MaxBody, DefaultMaxBody))
 	}
+	if o.Silence < 0 {
+		wrong = append(wrong, fmt.Errorf("generate: a silence of %s: want more than 0, or 0 for the default", o.Silence))
+	}
 	if o.Workers == 0 {
 		o.Workers = DefaultWorkers
 	}
@@ -74,22 +84,31 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxBody == 0 {
 		o.MaxBody = DefaultMaxBody
 	}
+	if o.Silence == 0 {
+		o.Silence = max(leastSilence, silentTimeouts*o.Timeout)
+	}
 	if o.Transport == nil {
-		o.Transport = newTransport(o)
+		o.Transport, o.timed = newTransport(o, http.ProxyFromEnvironment)
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	return o, errors.Join(wrong...)
 }
 
-// newTransport speaks HTTP/1.1 over connections that are kept: one for each
-// request in flight. With HTTP/2, one connection would carry them all, and its
-// windows would shape the figures.
-func newTransport(o Options) *http.Transport {
+// newTransport returns what carries the requests: net/http's own transport where
+// a proxy stands between, and a wire where none does.
+func newTransport(o Options, proxy func(*http.Request) (*url.URL, error)) (t http.RoundTripper, timed bool) {
+	base, err := url.Parse(o.BaseURL)
+	if err != nil {
+		return nil, false // the client has said so
+	}
+	if through, err := proxy(&http.Request{URL: base}); through == nil && err == nil {
+		return newWire(o.Timeout, o.TLSConfig), true
+	}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	dialer := &net.Dialer{Timeout: o.Timeout}
 	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
+		Proxy:                  proxy,
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        o.TLSConfig.Clone(), // nil stays nil
 		TLSHandshakeTimeout:    o.Timeout,
@@ -98,7 +117,7 @@ func newTransport(o Options) *http.Transport {
 		MaxConnsPerHost:        o.Workers,
 		MaxIdleConns:           o.Workers,
 		MaxIdleConnsPerHost:    o.Workers,
-		MaxResponseHeaderBytes: 256 << 10,
-		IdleConnTimeout:        4 * time.Second, // as the client's: servers close after 5 s
-	}
+		MaxResponseHeaderBytes: maxHeader,
+		IdleConnTimeout:        maxIdle,
+	}, false
 }

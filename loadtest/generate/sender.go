@@ -33,7 +33,7 @@ type sender struct {
 	phase    Phase
 	start    time.Time
 	ctx      context.Context         // of the requests
-	mistaken context.CancelCauseFunc // is told of a request that cannot be sent
+	end      context.CancelCauseFunc // ends the phase: a request cannot be sent, or the target has died
 	inFlight atomic.Int64
 
 	mu       sync.Mutex
@@ -58,7 +58,7 @@ func (s *sender) RoundTrip(blank *http.Request) (*http.Response, error) {
 	}
 	o, err := s.send(hit)
 	if err != nil {
-		s.mistaken(err)
+		s.end(err)
 		return nil, err
 	}
 	s.mu.Lock()
@@ -74,8 +74,12 @@ func (s *sender) send(hit uint64) (outcome, error) {
 	o.Seq, o.Due = s.phase.Schedule.Seq(hit), s.phase.Schedule.Due(hit)
 	o.asked = s.phase.Source(o.Seq)
 	o.Label = o.asked.Label
-	ctx, cancel := context.WithTimeout(s.ctx, s.opts.Timeout)
-	defer cancel()
+	ctx := s.ctx
+	if !s.opts.timed {
+		limited, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+		defer cancel()
+		ctx = limited
+	}
 	r, err := o.asked.build(ctx, s.opts.BaseURL)
 	if err != nil {
 		return outcome{}, err

@@ -19,6 +19,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/client"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/judge"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
@@ -129,7 +130,7 @@ func TestFailures(t *testing.T) {
 		"no whole answer": {server.URL, "/hang-in-body", measure.FailureTimeout, 200, 1},
 		"broken off":      {server.URL, "/cut", measure.FailureReset, 200, 1},
 		"closed":          {server.URL, "/close", measure.FailureReset, 0, 0},
-		"too long":        {server.URL, "/long", measure.FailureOther, 200, 1000},
+		"too long":        {server.URL, "/long", measure.FailureTooLong, 200, 0},
 		"not HTTP":        {server.URL, "/nonsense", measure.FailureOther, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +232,7 @@ func TestCountsAreTheServers(t *testing.T) {
 func TestCalibrate(t *testing.T) {
 	g := NewWithT(t)
 	var inspected atomic.Int64
-	c, err := Calibrate(context.Background(), CalibrationOptions{Body: bytes.Repeat([]byte("x"), 5000), Rate: 50, Child: again(t, nullFlag),
+	c, err := Calibrate(context.Background(), CalibrationOptions{Body: bytes.Repeat([]byte("x"), 5000), Rate: 50, Child: testbed.Again(t, nullFlag),
 		Inspect: func(a inspect.Answer) { inspected.Add(1); a.Body.Release() }})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(c.Ceiling).To(BeNumerically(">", 100))

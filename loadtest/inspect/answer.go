@@ -7,6 +7,7 @@ import (
 
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/judge"
+	"outreach.example/conformance/spec"
 )
 
 // Answer is one answer that came under load, and what was asked for it.
@@ -29,10 +30,12 @@ type Func func(Answer)
 
 // judged is what the rules are asked. A 429 is always legal, however right the
 // request: that it is refused is no violation, but what the refusal looks like
-// is judged.
+// is judged. So it is with an account that is not there to be moved: another run,
+// or one that was killed, may have moved it.
 func (a Answer) judged() judge.Asked {
 	asked := a.Asked
-	if a.Status == http.StatusTooManyRequests {
+	gone := a.Status == http.StatusNotFound && asked.Operation.ID == spec.MoveAccounts
+	if a.Status == http.StatusTooManyRequests || gone {
 		asked.Valid = false
 	}
 	return asked

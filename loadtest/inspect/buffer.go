@@ -46,14 +46,18 @@ func (b *Buffer) Bytes() []byte {
 }
 
 // Fill appends what r yields until its end. expected is how many bytes that will
-// be, or -1 if it is not known; most bounds them. The error is the reader's own,
-// or ErrTooLong, and what came before it is kept.
+// be, or -1 if it is not known; most bounds them, and what is expected to be
+// longer is not read at all. The error is the reader's own, or ErrTooLong, and
+// what came before it is kept.
 func (b *Buffer) Fill(r io.Reader, expected, most int64) error {
+	if expected > most {
+		return ErrTooLong
+	}
 	// One byte of room beyond the end lets the reader say that it is the end.
-	b.grow(int(min(max(expected, 0), most)) + 1)
+	b.grow(int(max(expected, 0))+1, int(most)+1)
 	for {
 		if len(b.data) == cap(b.data) {
-			b.grow(len(b.data) + 1)
+			b.grow(len(b.data)+1, int(most)+1)
 		}
 		n, err := r.Read(b.data[len(b.data):cap(b.data)])
 		b.data = b.data[:len(b.data)+n]
@@ -71,8 +75,8 @@ func (b *Buffer) Fill(r io.Reader, expected, most int64) error {
 }
 
 // grow makes room for size bytes in all, in steps that double, so that buffers
-// fit whatever answer takes them next.
-func (b *Buffer) grow(size int) {
+// fit whatever answer takes them next, up to most.
+func (b *Buffer) grow(size, most int) {
 	if size <= cap(b.data) {
 		return
 	}
@@ -80,7 +84,7 @@ func (b *Buffer) grow(size int) {
 	for room < size {
 		room *= 2
 	}
-	data := make([]byte, len(b.data), room)
+	data := make([]byte, len(b.data), min(room, max(most, smallestBuffer)))
 	copy(data, b.data)
 	b.data = data
 }

@@ -30,10 +30,15 @@ func TestFill(t *testing.T) {
 		b := NewBuffer()
 		defer b.Release()
 		err := b.Fill(r, expected, most)
-		if tooLong := int64(len(body)) > most; errors.Is(err, ErrTooLong) != tooLong || !tooLong && err != nil {
+		tooLong := int64(len(body)) > most || expected > most
+		if errors.Is(err, ErrTooLong) != tooLong || !tooLong && err != nil {
 			t.Fatalf("%d bytes of at most %d: %v", len(body), most, err)
 		}
-		if want := body[:min(int64(len(body)), most)]; !bytes.Equal(b.Bytes(), want) {
+		want := body[:min(int64(len(body)), most)]
+		if expected > most {
+			want = nil // not even begun
+		}
+		if !bytes.Equal(b.Bytes(), want) {
 			t.Fatalf("holds %d bytes, not the first %d", len(b.Bytes()), len(want))
 		}
 	})
@@ -53,4 +58,29 @@ func TestNoBuffer(t *testing.T) {
 	var b *Buffer
 	b.Release()
 	NewWithT(t).Expect(b.Bytes()).To(BeEmpty())
+}
+
+// An endless body takes no more memory than the bound, and one that says how long
+// it is takes none.
+func TestFillIsBounded(t *testing.T) {
+	g := NewWithT(t)
+	const most = 5 << 20
+	endless := &counted{}
+	b := NewBuffer()
+	g.Expect(b.Fill(endless, -1, most)).To(MatchError(ErrTooLong))
+	g.Expect(cap(b.data)).To(BeNumerically("<=", most+1))
+	g.Expect(endless.read).To(BeNumerically("<=", most+1))
+
+	endless = &counted{}
+	b = &Buffer{}
+	g.Expect(b.Fill(endless, most+1, most)).To(MatchError(ErrTooLong))
+	g.Expect(cap(b.data) + endless.read).To(BeZero())
+}
+
+// counted is an endless body that counts what is read of it.
+type counted struct{ read int }
+
+func (c *counted) Read(p []byte) (int, error) {
+	c.read += len(p)
+	return len(p), nil
 }

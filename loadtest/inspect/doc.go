@@ -1,6 +1,7 @@
-// Package inspect judges answers while load is on: each goes through the same
-// rules as in a conformance run, so that wrong rows, another workspace's data or
-// a misshapen 429 under load are violations with the ids of their requirements.
+// Package inspect judges answers while load is on: each goes through the rules
+// of a conformance run that hold for a single answer, so that rows of the wrong
+// shape, more of them than were asked for, another workspace's data or a misshapen
+// 429 under load are violations with the ids of their requirements.
 //
 // Inspecting must not disturb what is measured. An answer is handed over at once
 // (Take), waits in a bounded queue, and is judged by few goroutines within a

@@ -16,10 +16,10 @@ const remembered = 4096
 // stands in it as a hash with a seed of this process's own, so that no target
 // can make two bodies look alike.
 type question struct {
-	operation, owner, contentType string
-	valid, open                   bool
-	status, length                int
-	body                          uint64
+	operation, owner, id, contentType string
+	valid, open                       bool
+	limit, status, length             int
+	body                              uint64
 }
 
 var seed = maphash.MakeSeed()
@@ -27,7 +27,7 @@ var seed = maphash.MakeSeed()
 func questionOf(a Answer, asked judge.Asked) question {
 	body := a.Body.Bytes()
 	return question{
-		operation: asked.Operation.ID, owner: asked.Owner, valid: asked.Valid, open: asked.Open,
+		operation: asked.Operation.ID, owner: asked.Owner, id: asked.ID, limit: asked.Limit, valid: asked.Valid, open: asked.Open,
 		status: a.Status, contentType: a.Header.Get("Content-Type"),
 		length: len(body), body: maphash.Bytes(seed, body),
 	}

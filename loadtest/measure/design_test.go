@@ -123,6 +123,23 @@ func TestBreakDownsBorrowTheDesign(t *testing.T) {
 	near(t, "the rare label's design effect", rare, whole/10, whole/20)
 }
 
+// Many samples may share the quantile's bucket: whether they count as hits or
+// not, what hangs together by second is seen.
+func TestTheQuantilesOwnBucketCountsBothWays(t *testing.T) {
+	const rate, seconds = 50, 40
+	h := record(Plan{}, steady(rate, rate*seconds, func(i int) time.Duration {
+		if i/rate%2 == 0 { // every other second
+			return 10 * time.Millisecond
+		}
+		return 20 * time.Millisecond
+	})).Response[Accepted]
+	for p, what := range map[float64]string{0.25: "none is below its bucket", 0.75: "none is above its bucket"} {
+		if e := h.Quantile(p); e.Design < rate/2 {
+			t.Errorf("p%g, where %s: design effect %.1f, want about the %d samples of a second", 100*p, what, e.Design, rate)
+		}
+	}
+}
+
 func TestDesignEffectOfBlocks(t *testing.T) {
 	same := func(n int, b block) []block {
 		out := make([]block, n)
@@ -141,6 +158,8 @@ func TestDesignEffectOfBlocks(t *testing.T) {
 		{"no hits", same(20, block{100, 0}), 1, 1},
 		{"only hits", same(20, block{100, 100}), 1, 1},
 		{"perfectly even", same(20, block{100, 50}), 1, 1},
+		// As uneven as chance has it, but from five blocks alone: Student's 2.776 over 1.960, squared.
+		{"few blocks", []block{{100, 55}, {100, 45}, {100, 50}, {100, 55}, {100, 45}}, 2.006, 2.007},
 		{"all or nothing, by blocks", append(same(10, block{100, 100}), same(10, block{100, 0})...), 100, 2000},
 	} {
 		if got := designEffect(c.blocks, 100*int64(len(c.blocks))); got < c.low || got > c.high {

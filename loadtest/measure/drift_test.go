@@ -86,6 +86,33 @@ func TestDriftIsFound(t *testing.T) {
 	}
 }
 
+// A change that is certain counts, unless it is certain too that it is small.
+func TestDriftComparesWithWhatIsTolerated(t *testing.T) {
+	const tolerated = 10
+	for _, c := range []struct {
+		low, high float64 // of the change
+		want      Direction
+	}{
+		{-9, 9, Steady}, {1, 9, Steady}, {-9, -1, Steady}, {-10, 10, Steady},
+		{11, 20, Rising}, {5, 20, Rising}, {-20, -11, Falling}, {-20, -5, Falling},
+		{-5, 20, CannotTell}, {-20, 5, CannotTell}, {-20, 20, CannotTell},
+	} {
+		trend := Trend{Low: c.low / 2, High: c.high / 2, Verdict: CannotTell} // in an hour; the phase lasts two
+		trend.judge(2, tolerated)
+		if trend.Verdict != c.want || (trend.Why == "") != (c.want != CannotTell) {
+			t.Errorf("%g to %g where %d is tolerated: %s (%s), want %s", c.low, c.high, tolerated, trend.Verdict, trend.Why, c.want)
+		}
+	}
+}
+
+// What is below nought has a level as well.
+func TestDriftBelowNought(t *testing.T) {
+	rng := seeded(8)
+	if got := Drift(seriesOf(120, func(float64) float64 { return -100 + rng.NormFloat64() })); got.Verdict != Steady {
+		t.Errorf("%+v, want it steady", got)
+	}
+}
+
 func TestDriftFigures(t *testing.T) {
 	rng := seeded(2)
 	trend := Drift(seriesOf(1800, func(share float64) float64 { return 100 + 30*share + rng.NormFloat64() }))
@@ -140,6 +167,44 @@ func TestDriftsOfASoak(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("no trend of %v", want)
+	}
+}
+
+// The median may stay while the slowest get slower.
+func TestDriftsAreEachOfTheirOwnFigure(t *testing.T) {
+	rng := seeded(5)
+	samples := steady(50, 50*120, func(i int) time.Duration {
+		if i%20 == 0 {
+			return 100*time.Millisecond + time.Duration(i)*20*time.Microsecond
+		}
+		return 10*time.Millisecond + time.Duration(rng.ExpFloat64()*1e5)
+	})
+	want := map[string]Direction{"response p50": Steady, "response p99": Rising, "failed": Steady, "limited": Steady}
+	for _, trend := range record(Plan{}, samples).Drifts() {
+		if trend.Verdict != want[trend.Series] {
+			t.Errorf("%+v, want %s", trend, want[trend.Series])
+		}
+	}
+}
+
+// One request in some thousands that fails, or is refused, is no drift: chance alone
+// changes so small a share by more than a tenth, and by less than a thousandth of
+// all requests.
+func TestRareFailuresAreNoDrift(t *testing.T) {
+	rng := seeded(6)
+	samples := steady(1000, 1000*120, func(int) time.Duration { return time.Millisecond })
+	for i := range samples {
+		switch rng.IntN(4000) {
+		case 0:
+			samples[i].Status = 500
+		case 1:
+			samples[i].Status = 429
+		}
+	}
+	for _, trend := range record(Plan{}, samples).Drifts() {
+		if trend.Verdict != Steady {
+			t.Errorf("%+v, want it steady", trend)
+		}
 	}
 }
 

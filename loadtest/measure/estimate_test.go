@@ -139,4 +139,8 @@ func TestMeanAndAbove(t *testing.T) {
 	if got := h.Above(2 * time.Millisecond); got != 1 {
 		t.Errorf("%d above 2 ms, want 1", got)
 	}
+	const edge = 1 << 20 * time.Nanosecond // where a bucket begins
+	if got := durations(edge, edge, 2*edge).Above(edge); got != 1 {
+		t.Errorf("%d above %s, want 1: what is as long is not longer", got, edge)
+	}
 }

@@ -80,7 +80,7 @@ func (r *Recorder) Add(s Sample) {
 
 func failureWord(w string) string {
 	switch w {
-	case FailureTimeout, FailureRefused, FailureReset:
+	case FailureTimeout, FailureRefused, FailureReset, FailureTooLong:
 		return w
 	default:
 		return FailureOther

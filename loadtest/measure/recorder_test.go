@@ -165,6 +165,15 @@ func TestLateFollowsTheResponseTime(t *testing.T) {
 	}
 }
 
+func TestDropped(t *testing.T) {
+	two := steady(1, 2, func(int) time.Duration { return time.Millisecond })
+	for planned, want := range map[int64]int64{5: 3, 2: 0, 1: 0} {
+		if got := record(Plan{Planned: planned}, two).Dropped(); got != want {
+			t.Errorf("2 sent of %d planned: %d dropped, want %d", planned, got, want)
+		}
+	}
+}
+
 func TestClosedLoopDropsNothing(t *testing.T) {
 	if got := record(Plan{Planned: 10, ClosedLoop: true}, nil).Dropped(); got != 0 {
 		t.Errorf("%d dropped, want 0", got)
@@ -255,5 +264,27 @@ func BenchmarkAdd(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		r.Add(samples[i%len(samples)])
+	}
+}
+
+// A label without more stands for all that begin with it; one that is there, for itself.
+func TestALabelStandsForThoseThatBeginWithIt(t *testing.T) {
+	r := NewRecorder(Plan{Name: "mixed", Planned: 6, Rate: 6, Duration: time.Second, Start: time.Unix(1e9, 0)})
+	for i, label := range []string{"list limit=1", "list limit=10", "list limit=10", "lists", "get", "get all"} {
+		at := time.Duration(i) * 100 * time.Millisecond
+		r.Add(Sample{Seq: uint64(i), Label: label, Due: at, Sent: at, Done: at + time.Duration(i+1)*time.Millisecond, Status: 200})
+	}
+	rec := r.Recording()
+	for label, want := range map[string]int64{"list": 3, "list limit=1": 1, "lists": 1, "get": 1, "limit": 0} {
+		l := rec.Label(label)
+		if l.Count[Accepted] != want || l.Response.Count() != want {
+			t.Errorf("%s: %d requests, %d response times; want %d", label, l.Count[Accepted], l.Response.Count(), want)
+		}
+	}
+	if got := rec.Label("list").Response.Max(); got != 3*time.Millisecond {
+		t.Errorf("the longest of list took %s, want 3ms", got)
+	}
+	if share := rec.LabelShare("list", Failed); share.Of != 3 {
+		t.Errorf("a share of %d requests, want 3", share.Of)
 	}
 }

@@ -3,6 +3,7 @@ package measure
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -68,6 +69,25 @@ func (r Recording) Late() int64 { return r.Lag.Above(r.LagLimit()) }
 
 // LabelNames are the labels, sorted.
 func (r Recording) LabelNames() []string { return slices.Sorted(maps.Keys(r.Labels)) }
+
+// Label returns the break-down for the label. Where no request has that one, it
+// is for all whose label begins with it and a space: an operation stands for its
+// pages of every size.
+func (r Recording) Label(name string) Label {
+	if l, exact := r.Labels[name]; exact {
+		return l
+	}
+	sum := Label{Count: map[Class]int64{}}
+	for _, label := range r.LabelNames() {
+		if strings.HasPrefix(label, name+" ") {
+			l := r.Labels[label]
+			addAll(sum.Count, l.Count)
+			sum.Response = sum.Response.merged(l.Response)
+			sum.Response.seconds = l.Response.seconds // of the phase: the same for all labels
+		}
+	}
+	return sum
+}
 
 // linked gives the histograms of r sight of its seconds, which their quantiles
 // need to know how far the samples are correlated.

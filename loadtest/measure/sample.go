@@ -23,9 +23,10 @@ func Classes() []Class { return slices.Clone(classes[:]) }
 // The closed set of reasons why there is no whole answer. A Recorder counts
 // any other word as FailureOther.
 const (
-	FailureTimeout = "timeout" // the generator gave up waiting
-	FailureRefused = "refused" // no connection could be made
-	FailureReset   = "reset"   // the connection broke
+	FailureTimeout = "timeout"  // the generator gave up waiting
+	FailureRefused = "refused"  // no connection could be made
+	FailureReset   = "reset"    // the connection broke
+	FailureTooLong = "too long" // the body is larger than is read
 	FailureOther   = "other"
 )
 

@@ -29,10 +29,10 @@ func (r Recording) Share(of ...Class) Share {
 	return r.share(all, of)
 }
 
-// LabelShare is Share among the requests of one label, which are taken to be
+// LabelShare is Share among the requests that Label finds, which are taken to be
 // correlated as all requests are.
 func (r Recording) LabelShare(label string, of ...Class) Share {
-	return r.share(r.Labels[label].Count, of)
+	return r.share(r.Label(label).Count, of)
 }
 
 func (r Recording) share(ended map[Class]int64, of []Class) Share {

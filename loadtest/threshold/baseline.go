@@ -4,23 +4,50 @@ import "fmt"
 
 // Baseline is what a Regression compares with: the figures of an earlier run.
 type Baseline struct {
-	Name      string // of the file, for people
-	Latencies map[Place]Figure
-	Sustained map[string]Figure // by scenario, in requests per second
+	Name      string             // of the file, for people
+	Selection string             // what that run was to do, as flags
+	Scenarios map[string]Earlier // by name
 }
 
-// Place names a latency of a run.
-type Place struct {
-	Scenario, Phase string
-	P               float64 // 0.99 is p99
+// Earlier is what a baseline holds of one scenario.
+type Earlier struct {
+	Unfit     string // why its figures are no measure for others; empty if they are
+	Phases    map[string]EarlierPhase
+	Sustained Figure // in requests per second, of a search
+	Bounds    []string
+	Searched  Plan // of the phase that confirmed it
 }
 
-// Missing says why there is nothing to compare with.
-func (b *Baseline) Missing(scenario string) string {
+// EarlierPhase is what was asked in a phase, and how long it took.
+type EarlierPhase struct {
+	Plan      Plan
+	Latencies map[float64]Figure // by quantile: 0.99 is p99
+}
+
+// Of returns what the baseline holds of the scenario, or says why that is no
+// measure for it, and what to do.
+func (b *Baseline) Of(scenario string) (found Earlier, unfit string) {
 	if b == nil {
-		return "there is no baseline to compare with: name one, as in regression<10% vs baseline.json"
+		return Earlier{}, "there is no baseline to compare with: name one, as in regression<10% vs baseline.json"
 	}
-	return fmt.Sprintf("%s holds nothing of the scenario %s that could be compared", b.Name, scenario)
+	found, there := b.Scenarios[scenario]
+	switch {
+	case !there:
+		unfit = fmt.Sprintf("%s holds nothing of the scenario %s that could be compared", b.Name, scenario)
+	case found.Unfit != "":
+		unfit = fmt.Sprintf("%s is no measure: %s; take a run that came to its end and is not VOID", b.Name, found.Unfit)
+	}
+	return found, unfit
+}
+
+// Otherwise says that a figure is not compared, since the earlier run did it
+// otherwise, and what to do.
+func (b *Baseline) Otherwise(how string) string {
+	said := fmt.Sprintf("%s is no measure: %s; run both with the same settings", b.Name, how)
+	if b.Selection != "" {
+		said += ", which were " + b.Selection + " there"
+	}
+	return said
 }
 
 // Against returns how much worse the figure is than the baseline's, as a share:

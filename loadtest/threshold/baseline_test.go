@@ -26,6 +26,7 @@ func TestAgainst(t *testing.T) {
 		{"half the rate", fig(400, 400, 440, false), fig(800, 800, 880, false), false, fig(0.5, 1-440.0/800, 1-400.0/880, false)},
 		{"the search ended now", fig(900, 900, 0, true), fig(800, 800, 880, false), false, fig(-0.125, -1, 1-900.0/880, false)},
 		{"the search ended before", fig(400, 400, 440, false), fig(800, 800, 0, true), false, fig(0.5, 1-440.0/800, 1, false)},
+		{"the search ended at the generator's ceiling before", fig(400, 400, 440, false), fig(800, 800, 850, true), false, fig(0.5, 1-440.0/800, 1, false)},
 		{"nothing now", Figure{}, fig(10, 9, 11, false), true, Figure{}},
 		{"nothing before", fig(10, 9, 11, false), Figure{}, true, Figure{}},
 		{"nought before", fig(10, 9, 11, false), fig(0, 0, 0, false), true, Figure{}},
@@ -62,12 +63,62 @@ func TestAgainstHoldsAllThatBothAllow(t *testing.T) {
 	})
 }
 
-func TestMissing(t *testing.T) {
+// What is no measure for others is not handed out without the reason.
+func TestBaselinesThatAreNoMeasure(t *testing.T) {
 	var none *Baseline
-	if got := none.Missing("mixed"); !strings.Contains(got, "vs baseline.json") {
+	b := &Baseline{Name: "old.json", Scenarios: map[string]Earlier{"mixed": {}, "soak": {Unfit: "soak is VOID there"}}}
+	for _, c := range []struct {
+		of       *Baseline
+		scenario string
+		unfit    string
+	}{
+		{none, "mixed", "vs baseline.json"},
+		{b, "mixed", ""},
+		{b, "walk", "old.json holds nothing of the scenario walk"},
+		{b, "soak", "old.json is no measure: soak is VOID there; take a run that"},
+	} {
+		if _, unfit := c.of.Of(c.scenario); !strings.Contains(unfit, c.unfit) || (unfit == "") != (c.unfit == "") {
+			t.Errorf("%s: %q, want %q", c.scenario, unfit, c.unfit)
+		}
+	}
+	b.Selection = "--rate 5"
+	if got := b.Otherwise("5/s there, 7/s here"); got != "old.json is no measure: 5/s there, 7/s here; run both with the same settings, which were --rate 5 there" {
 		t.Error(got)
 	}
-	if got := (&Baseline{Name: "old.json"}).Missing("mixed"); !strings.Contains(got, "old.json holds nothing of the scenario mixed") {
-		t.Error(got)
+}
+
+// Two runs are compared only where they asked the same, but for the chance of
+// where a round of the mix ends.
+func TestPlansDiffer(t *testing.T) {
+	steady := func(rate float64, requests map[string]int64) Plan {
+		return Plan{Rate: rate, Mean: rate, Peak: int64(rate), Requests: requests}
+	}
+	bursts := func(mean float64, peak int64) Plan {
+		return Plan{Mean: mean, Peak: peak, Requests: map[string]int64{"list": 1000}}
+	}
+	small, large := map[string]int64{"list limit=10": 1000}, map[string]int64{"list limit=100": 1000}
+	for _, c := range []struct {
+		name         string
+		now, earlier Plan
+		want         string
+	}{
+		{"the same", steady(100, small), steady(100, small), ""},
+		{"another rate", steady(200, small), steady(100, small), "100/s there, 200/s here"},
+		{"another page size", steady(100, large), steady(100, small), "list limit=10 was asked there, and not here"},
+		{"one thing more", steady(100, map[string]int64{"list": 900, "get": 100}), steady(100, map[string]int64{"list": 1000}), "get was not asked there, and is here"},
+		{"another mix", steady(100, map[string]int64{"list": 500, "get": 500}), steady(100, map[string]int64{"list": 800, "get": 200}), "another mix there: 30 % of the requests are others"},
+		{"longer", steady(100, map[string]int64{"list": 5030, "get": 2970}), steady(100, map[string]int64{"list": 62, "get": 38}), ""},
+		{"what is rare and by chance in one", steady(100, map[string]int64{"list": 997, "get": 3}), steady(100, map[string]int64{"list": 1000}), ""},
+		{"the same burst, of another length", bursts(200, 500), bursts(201, 498), ""},
+		{"a higher burst", bursts(200, 700), bursts(200, 500), "up to 500/s there, up to 700/s here"},
+		{"a busier quiet", bursts(300, 500), bursts(200, 500), "200/s on average there, 300/s here"},
+		{"a burst and one rate", bursts(200, 500), steady(100, small), "100/s there, several rates here"},
+		{"more walkers", Plan{Clients: 16, Requests: small}, Plan{Clients: 4, Requests: small}, "4 clients there, 16 here"},
+		{"walkers do what they come to", Plan{Clients: 4, Requests: map[string]int64{"a": 900, "b": 100}}, Plan{Clients: 4, Requests: map[string]int64{"a": 500, "b": 500}}, ""},
+		{"walkers and a rate", Plan{Clients: 4, Requests: small}, steady(100, small), "one of the two was a closed loop"},
+	} {
+		if got := c.now.Differs(c.earlier); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 }

@@ -31,7 +31,7 @@ func (t Threshold) Of(rec measure.Recording) Figure {
 func (t Threshold) latency(rec measure.Recording) Figure {
 	h, sent := rec.Response[measure.Accepted], rec.Sent
 	if t.Label != "" {
-		l := rec.Labels[t.Label]
+		l := rec.Label(t.Label)
 		h, sent = l.Response, 0
 		for _, n := range l.Count {
 			sent += n

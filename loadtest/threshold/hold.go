@@ -42,12 +42,9 @@ func (t Threshold) verdict(f Figure) Verdict {
 	case Less, AtMost:
 		met = !f.Open && t.meets(f.High)
 		missed = !t.meets(f.Low)
-	case More, AtLeast:
+	case More, AtLeast: // of a sustained rate, whose upper bound is one that did not hold
 		met = t.meets(f.Low)
-		missed = !f.Open && !t.meets(f.High)
-		if t.Metric == Sustained { // its upper bound is a rate that did not hold
-			missed = !f.Open && f.High <= t.Bound
-		}
+		missed = !f.Open && f.High <= t.Bound
 	case Equal: // of the run itself: there was one, or there was none
 		met = t.meets(f.Value)
 		missed = !met
@@ -79,21 +76,23 @@ func (t Threshold) meets(v float64) bool {
 }
 
 // need is about how many requests would settle the bound if the figure stayed as
-// it is: intervals narrow with the square root of their number. With no hits at
-// all, that of a share narrows with the number itself.
+// it is: intervals narrow with the square root of their number. A sample without
+// any hit has an upper bound that follows from its size alone.
 func (t Threshold) need(f Figure) int64 {
 	n := float64(f.Samples)
 	distance := math.Abs(f.Value - t.Bound)
 	if n == 0 || distance == 0 || t.Metric == Regression { // a regression's is the baseline's too
 		return 0
 	}
+	// clean tells so large a share of hits from all of them.
+	const confidence = 0.975 // at one end of an interval
+	clean := func(share float64) float64 { return max(f.Design, 1) * math.Log(1-confidence) / math.Log(share) / n }
 	var factor float64
 	switch {
 	case f.Open: // the quantile needs so many to have an upper bound at all
-		const confidence = 0.975 // at that end
-		factor = max(f.Design, 1) * math.Log(1-confidence) / math.Log(t.P) / n
-	case f.Value == 0:
-		factor = f.High / t.Bound
+		factor = clean(t.P)
+	case f.Value == 0 && (t.Metric == Errors || t.Metric == Limited):
+		factor = clean(1 - t.Bound)
 	case t.meets(f.Value):
 		factor = math.Pow((f.High-f.Value)/distance, 2)
 	default:

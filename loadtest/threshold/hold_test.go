@@ -151,6 +151,10 @@ func TestOf(t *testing.T) {
 	if f := mustParse(t, "p99<1s").Of(rec); f.Besides != rec.Count(measure.Failed) {
 		t.Errorf("%d requests besides, want the failed ones", f.Besides)
 	}
+	failed := rec.Labels["get"].Count[measure.Failed]
+	if f := mustParse(t, "[get]: p99<1s").Of(rec); failed == 0 || f.Besides != failed || f.Samples+f.Besides != 500 {
+		t.Errorf("%d of the 500 with the label besides, want the %d failed ones", f.Besides, failed)
+	}
 	if f := mustParse(t, "p99<1s").Of(measure.Recording{}); f.Known {
 		t.Errorf("p99 of nothing: %+v", f)
 	}
@@ -177,6 +181,30 @@ func TestVerdictsAreSeldomWrong(t *testing.T) {
 	}
 	if wrong > 0 {
 		t.Errorf("%d of %d verdicts far from the bound are wrong or undecided", wrong, runs)
+	}
+}
+
+// What Need is of, where a simulation does not show it.
+func TestNeed(t *testing.T) {
+	open := Figure{Value: 0.1, Low: 0.09, High: 0.11, Open: true, Samples: 100, Known: true}
+	correlated := open
+	correlated.Design = 4
+	for _, c := range []struct {
+		name, text string
+		f          Figure
+		want       int64
+	}{
+		{"a percentile without an upper bound", "p99<250ms", open, 368}, // 0.99³⁶⁸ is 2.5 %
+		{"the same, of which four are worth one", "p99<250ms", correlated, 1469},
+		{"a share of which there was nothing at all", "errors<1%", Figure{High: 0.9, Samples: 2, Known: true}, 368}, // as above
+		{"half as far would do", "p99<250ms", Figure{Value: 0.24, Low: 0.22, High: 0.26, Samples: 1000, Known: true}, 4000},
+		{"nothing that was counted", "sustained>=800/s", Figure{Value: 750, Low: 750, High: 820, Known: true}, 0},
+		{"a regression is of the baseline's requests too", "regression<10%", Figure{Value: 0.05, Low: -0.1, High: 0.2, Samples: 1000, Known: true}, 0},
+	} {
+		r := mustParse(t, c.text).Hold(c.f)
+		if r.Verdict != CouldNotTell || r.Need < c.want*99/100 || r.Need > c.want*101/100 {
+			t.Errorf("%s: %s, %d needed, want about %d", c.name, r.Verdict, r.Need, c.want)
+		}
 	}
 }
 
@@ -220,6 +248,22 @@ func TestForAndUnits(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 0.000123456: "0.0001235", 12345678: "12350000", 99.999: "100", 0.1: "0.1"} {
 		if got := digits(v); got != want {
 			t.Errorf("%v is written %s, want %s", v, got, want)
+		}
+	}
+}
+
+// Where answers that come together are alike, more of them in the same time would
+// not help, and nobody is told that they are too few.
+func TestWhatDependenceKeepsFromTelling(t *testing.T) {
+	figure := Figure{Value: 0.2, Low: 0.15, High: 0.3, Samples: 6000, Known: true} // needs (0.1/0.05)² times as many
+	for design, want := range map[float64]string{
+		0:  ": 6000 requests are too few to say whether it is below 250 ms; about 24000 would do",
+		2:  ": 6000 requests are too few to say whether it is below 250 ms; about 24000 would do",
+		12: ": 6000 requests are enough to say whether it is below 250 ms if they did not depend on one another, but answers of one moment are alike, so that they are worth about 500; 4 times as long would do",
+	} {
+		figure.Design = design
+		if r := mustParse(t, "p99<250ms").Hold(figure); r.Verdict != CouldNotTell || !strings.HasSuffix(r.Sentence, want) {
+			t.Errorf("%v: %s: %s", design, r.Verdict, r.Sentence)
 		}
 	}
 }

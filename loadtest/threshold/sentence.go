@@ -45,6 +45,9 @@ func (t Threshold) unknown(f Figure) string {
 func (r Result) undecided() string {
 	t := r.Threshold
 	switch {
+	case r.dependent():
+		return fmt.Sprintf(": %s enough to say whether it is %s if they did not depend on one another, but answers of one moment are alike, so that they are worth about %s; %s times as long would do",
+			requestsAre(r.Figure.Samples), t.bound(), count(int64(float64(r.Figure.Samples)/r.Figure.Design)), digits(math.Ceil(float64(r.Need)/float64(r.Figure.Samples))))
 	case r.Need > 0:
 		return fmt.Sprintf(": %s too few to say whether it is %s; about %s would do", requestsAre(r.Figure.Samples), t.bound(), count(r.Need))
 	case r.Figure.Samples > 0:
@@ -52,6 +55,13 @@ func (r Result) undecided() string {
 	default:
 		return ": that does not say whether it is " + t.bound()
 	}
+}
+
+// dependent reports whether it is not for their number that the requests do not
+// settle the bound: as many independent ones would, since what is needed grows
+// with the design effect.
+func (r Result) dependent() bool {
+	return r.Need > 0 && float64(r.Need) <= r.Figure.Design*float64(r.Figure.Samples)
 }
 
 // name is the figure in words.
@@ -73,6 +83,9 @@ func (t Threshold) name() string {
 		return "the change for the worse"
 	}
 }
+
+// Brief is the value of the figure for people, without its interval.
+func (t Threshold) Brief(f Figure) string { return t.amount(t.Shown(f).Value) }
 
 // figure is the value with its interval, in the unit for people.
 func (t Threshold) figure(f Figure) string {

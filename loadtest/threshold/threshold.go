@@ -47,6 +47,14 @@ func (t Threshold) String() string { return t.Text }
 // For reports whether the threshold is for the scenario.
 func (t Threshold) For(scenario string) bool { return t.Scenario == "" || t.Scenario == scenario }
 
+// Replaces reports whether t, of somebody who knows the target, stands in for
+// the other that a scenario brings along: it bounds the same figure wherever the
+// other does.
+func (t Threshold) Replaces(other Threshold) bool {
+	return t.Metric == other.Metric && t.P == other.P && (t.Scenario == "" || t.Scenario == other.Scenario) &&
+		(t.Label == "" || t.Label == other.Label) && (t.Rate == 0 || t.Rate == other.Rate)
+}
+
 // OfPhases reports whether each phase has the figure that t bounds, which Of
 // returns. Other figures belong to a whole scenario.
 func (t Threshold) OfPhases() bool {

@@ -1,0 +1,22 @@
+//go:build unix
+
+package generate
+
+import (
+	"strconv"
+	"syscall"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// What a terminal sends to all that runs in it does not reach the null server.
+func TestTheNullServerIsInAGroupOfItsOwn(t *testing.T) {
+	g := NewWithT(t)
+	said, stop, err := startNull(t.Context(), CalibrationOptions{Child: []string{"sh", "-c", "ps -o pgid= -p $$"}})
+	g.Expect(err).NotTo(HaveOccurred())
+	stop()
+	group, err := strconv.Atoi(said)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(group).NotTo(Equal(syscall.Getpgrp()))
+}

@@ -1,0 +1,42 @@
+package inspect
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/judge"
+)
+
+func TestNoSecretsAreShown(t *testing.T) {
+	g := NewWithT(t)
+	const foreign = "secret-token-of-somebody-else"
+	api, err := client.New(client.Options{BaseURL: "http://target.example", Keys: []client.Key{{Name: "other", Token: foreign}}})
+	g.Expect(err).NotTo(HaveOccurred())
+	bad := answering(500, "your key is "+token+", another is "+foreign)
+	bad.Path += "&search=" + foreign
+	r := inspected(newInspector(t, Options{Redact: api.Redact}), bad)
+	shown, err := json.Marshal(r)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(shown)).To(ContainSubstring("your key is"))
+	g.Expect(string(shown)).NotTo(ContainSubstring(token))
+	g.Expect(string(shown)).NotTo(ContainSubstring(foreign))
+}
+
+// The target chooses the names of members and the words of values: the findings
+// that quote them, in whatever place, are cleaned.
+func TestFindingsShowNoSecrets(t *testing.T) {
+	const foreign = "secret-token-of-somebody-else"
+	in := newInspector(t, Options{Redact: func(s string) string { return strings.ReplaceAll(s, foreign, "[redacted]") }})
+	defer in.Close()
+	said := "key " + token + " and " + foreign
+	v := in.violation(answering(200, emptyPage), client.Exchange{}, judge.Finding{Pointer: said, Expected: said, Actual: said})
+	for place, text := range map[string]string{"pointer": v.Pointer, "expected": v.Expected, "actual": v.Actual} {
+		if !strings.HasPrefix(text, "key [redacted]") || strings.Contains(text, token) || strings.Contains(text, foreign) {
+			t.Errorf("%s: %q", place, text)
+		}
+	}
+}
