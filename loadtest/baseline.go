@@ -3,6 +3,7 @@ package loadtest
 import (
 	"fmt"
 
+	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports/load"
 )
@@ -10,22 +11,45 @@ import (
 // Baseline takes from the results of an earlier run, which the file holds, what
 // regressions are compared with.
 func Baseline(file string, r load.Results) *threshold.Baseline {
-	b := &threshold.Baseline{Name: file, Latencies: map[threshold.Place]threshold.Figure{}, Sustained: map[string]threshold.Figure{}}
+	b := &threshold.Baseline{Name: file, Selection: r.Run.Selection, Scenarios: map[string]threshold.Earlier{}}
 	for _, s := range r.Scenarios {
+		e := threshold.Earlier{Unfit: unfit(r, s), Phases: map[string]threshold.EarlierPhase{}, Bounds: scenario.BoundsOf(s)}
 		for _, p := range s.Phases {
-			if p.Warmup || p.GeneratorLimited || p.Response.Accepted == nil {
+			if p.Warmup || p.Response.Accepted == nil {
 				continue
 			}
+			phase := threshold.EarlierPhase{Plan: scenario.PlanOf(p, s.Walks), Latencies: map[float64]threshold.Figure{}}
 			for _, q := range p.Response.Accepted.Quantiles {
-				b.Latencies[threshold.Place{Scenario: s.Name, Phase: p.Name, P: q.P}] = threshold.Figure{
+				phase.Latencies[q.P] = threshold.Figure{
 					Value: q.ValueMS / 1000, Low: q.LowMS / 1000, High: q.HighMS / 1000, Open: q.Open, Known: true}
 			}
+			e.Phases[p.Name], e.Searched = phase, phase.Plan
 		}
 		if f := s.Sustained; f != nil && f.Confirmed {
-			b.Sustained[s.Name] = threshold.Figure{Value: f.RatePerSecond, Low: f.LowPerSecond, High: max(f.HighPerSecond, f.RatePerSecond), Known: true}
+			e.Sustained = threshold.Figure{Value: f.RatePerSecond, Low: f.LowPerSecond, High: max(f.HighPerSecond, f.RatePerSecond), Known: true}
 		}
+		b.Scenarios[s.Name] = e
 	}
 	return b
+}
+
+// unfit says why nobody should compare with the scenario; empty if it may be.
+func unfit(r load.Results, s load.Scenario) string {
+	switch {
+	case r.Run.Interrupted:
+		return "that run was interrupted"
+	case s.Verdict == load.Void && len(s.Reasons) > 0:
+		const most = 80 // characters: it may quote another that does
+		reason := []rune(s.Reasons[0])
+		if len(reason) > most {
+			reason = append(reason[:most], '…')
+		}
+		return fmt.Sprintf("%s is VOID there (%s)", s.Name, string(reason))
+	case s.Verdict == load.Void:
+		return s.Name + " is VOID there"
+	default:
+		return ""
+	}
 }
 
 // ReadBaselines reads the files that the thresholds compare with: each that a

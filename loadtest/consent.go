@@ -34,7 +34,7 @@ func Consented(base string, consents ...string) error {
 }
 
 func loopback(host string) bool {
-	if host == "localhost" {
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") { // a dot at the end of a name says that it is whole
 		return true
 	}
 	address, err := netip.ParseAddr(host)

@@ -33,7 +33,7 @@ type Config struct {
 	// ByName says that the scenarios were asked for: one for which an input is
 	// missing then makes the run VOID instead of being left out.
 	ByName     bool
-	Thresholds []threshold.Threshold // besides the scenarios' own
+	Thresholds []threshold.Threshold // in place of the scenarios' own of the same figures
 	// Baselines hold the figures that regressions compare with, by the file that a
 	// threshold names; the empty name is for those that name none.
 	Baselines map[string]*threshold.Baseline
@@ -56,12 +56,17 @@ type Config struct {
 	Shard measure.Shard
 	Start time.Time
 
-	// JournalDir is where the run writes down what it changes; empty for nowhere.
+	// JournalDir is where the run writes down what it changes; empty for nowhere:
+	// then the target is taken to be the run's alone.
 	JournalDir string
-	Raw        io.Writer // takes the results in Vegeta's encoding; nil for nobody
+	// ClaimPatience is how long to wait for another run that uses the same rows;
+	// zero means the default of package claim.
+	ClaimPatience time.Duration
+	Raw           io.Writer // takes the results in Vegeta's encoding; nil for nobody
 
 	Live  func(generate.Live)                                     // about ten times a second
 	Watch func(scenario, phase string, planned schedule.Schedule) // each phase that begins, and steps without a schedule
+	Say   func(string)                                            // what the run waits for before it begins
 }
 
 // Outcome is what a run came to: the results, and the recordings behind them.
@@ -70,8 +75,8 @@ type Outcome struct {
 	Parts   []scenario.Outcome // in the order of Config.Scenarios
 }
 
-// Run loads the target. Its error means that nothing was sent: the caller's
-// input is wrong. Whatever goes wrong later is in the results.
+// Run loads the target. Its error means that nothing was loaded: the caller's
+// input is wrong, were it a key that the target refuses. Whatever goes wrong later is in the results.
 //
 // What the run has changed on a target of a URL and could not put back stands in
 // its journal, in Config.JournalDir: harness.Cleanup puts it back.
@@ -79,7 +84,7 @@ func Run(ctx context.Context, config Config) (Outcome, error) {
 	if len(config.Scenarios) == 0 {
 		return Outcome{}, errors.New("loadtest: no scenario to run")
 	}
-	s, err := begin(ctx, config)
+	s, err := begin(ctx, config, budgetOf(config), false)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -106,12 +111,13 @@ func Compare(ctx context.Context, config Config, against *target.Target, pairs i
 	if err := Consented(against.BaseURL, config.Consent...); err != nil {
 		return Outcome{}, err // before the first target gets anything
 	}
-	a, err := begin(ctx, config)
+	budget := budgetOf(config)
+	a, err := begin(ctx, config, budget, true)
 	if err != nil {
 		return Outcome{}, err
 	}
 	config.Target = against
-	b, err := begin(ctx, config)
+	b, err := begin(ctx, config, budget, true)
 	if err != nil {
 		return Outcome{}, errors.Join(err, a.end())
 	}

@@ -3,7 +3,6 @@ package loadtest_test
 import (
 	"errors"
 	"maps"
-	"net/http"
 	"net/url"
 	"reflect"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/harness"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/journal"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/compare"
@@ -47,6 +47,8 @@ func TestConsent(t *testing.T) {
 		{"http://127.1.2.3", nil, true},
 		{"http://[::1]:80/prefix", nil, true},
 		{"http://localhost:8025", nil, true},
+		{"http://localhost.:8025", nil, true},
+		{"http://LocalHost:8025", nil, true},
 		{"https://api.example.com", nil, false},
 		{"https://api.example.com", []string{"api.example.com"}, true},
 		{"https://api.example.com:8443/x", []string{"staging.example.com", "api.example.com"}, true},
@@ -54,6 +56,7 @@ func TestConsent(t *testing.T) {
 		{"https://api.example.com", []string{"staging.example.com"}, false},
 		{"https://api.example.com", []string{""}, false},
 		{"http://localhost.example.com", nil, false},
+		{"http://localhost..", nil, false},
 		{"http://127.0.0.1.example.com", nil, false},
 		{"http://10.0.0.1", nil, false},
 		{"http://0.0.0.0:8025", nil, false},
@@ -114,26 +117,13 @@ func TestNothingIsSentWithoutConsent(t *testing.T) {
 // stateOf is what a run may change on the reference server.
 func stateOf(t *testing.T, server *target.Target) (state refserver.State, tests map[string]bool) {
 	t.Helper()
-	ask(t, http.MethodGet, server.TruthURL+"/state", "", &state)
+	testbed.Get(t, server.TruthURL+"/state", "", &state)
 	key, _ := server.Profile.FullKey(dataset.Main)
 	tests = map[string]bool{}
-	query := url.Values{"limit": {"100"}}
-	for {
-		var page struct {
-			Items []struct {
-				ID string `json:"id"`
-			} `json:"items"`
-			Next string `json:"next_starting_after"`
-		}
-		ask(t, http.MethodGet, server.BaseURL+"/api/v2/inbox-placement-tests?"+query.Encode(), key.Token, &page)
-		for _, item := range page.Items {
-			tests[item.ID] = true
-		}
-		if page.Next == "" {
-			return state, tests
-		}
-		query.Set("starting_after", page.Next)
+	for _, id := range testbed.Listed(t, server.BaseURL+"/api/v2/inbox-placement-tests", key.Token) {
+		tests[id] = true
 	}
+	return state, tests
 }
 
 // After a run and the clean-up, what the run has created and moved is as before.
@@ -154,7 +144,7 @@ func TestCleanupPutsEverythingBack(t *testing.T) {
 		t.Fatal("the run has changed nothing that would have to be put back")
 	}
 	done, err := harness.Cleanup(t.Context(), server, dir)
-	if err != nil || len(done) == 0 {
+	if err != nil || len(done.Done) == 0 {
 		t.Errorf("%q, %v", done, err)
 	}
 	after, testsAfter := stateOf(t, server)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/refserver/limiter"
@@ -33,35 +33,16 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) < 3 {
-		os.Exit(m.Run())
-	}
-	var err error
-	switch args := os.Args[2:]; os.Args[1] {
-	case nullServer:
-		var size int
-		if size, err = strconv.Atoi(args[0]); err == nil {
-			err = generate.NullServer(bytes.Repeat([]byte("x"), size), os.Stdout, os.Stdin)
-		}
-	case referenceServer:
-		err = serve(args[0], args[1])
-	default:
-		os.Exit(m.Run())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-// again is the command that runs the test binary once more.
-func again(t testing.TB, args ...string) []string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append([]string{self}, args...)
+	testbed.Main(m, testbed.Roles{
+		nullServer: func(args []string) error {
+			size, err := strconv.Atoi(args[0])
+			if err != nil {
+				return err
+			}
+			return generate.NullServer(bytes.Repeat([]byte("x"), size), os.Stdout, os.Stdin)
+		},
+		referenceServer: func(args []string) error { return serve(args[0], args[1]) },
+	})
 }
 
 // serve runs a reference server until its standard input ends. It says in a line
@@ -97,7 +78,7 @@ func serve(limit, shaped string) error {
 // a server is that somebody else runs.
 func served(t testing.TB, limit, shaped string) *target.Target {
 	t.Helper()
-	command := again(t, referenceServer, limit, shaped)
+	command := testbed.Again(t, referenceServer, limit, shaped)
 	child := exec.Command(command[0], command[1:]...)
 	child.Stderr = os.Stderr
 	stdin, err := child.StdinPipe()
@@ -134,7 +115,7 @@ func truthOf(t testing.TB, server *target.Target) truth.Report {
 	t.Helper()
 	for {
 		var report truth.Report
-		ask(t, http.MethodGet, server.TruthURL+"/truth", "", &report)
+		testbed.Get(t, server.TruthURL+"/truth", "", &report)
 		if report.InFlight == 0 {
 			return report
 		}
@@ -143,28 +124,9 @@ func truthOf(t testing.TB, server *target.Target) truth.Report {
 
 func forget(t testing.TB, server *target.Target) {
 	t.Helper()
-	ask(t, http.MethodPost, server.TruthURL+"/truth/reset", "", nil)
-}
-
-// ask reads the JSON that the address answers with; into is nil where none is expected.
-func ask(t testing.TB, method, address, token string, into any) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, address, nil)
+	answer, err := http.Post(server.TruthURL+"/truth/reset", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if into == nil {
-		return
-	}
-	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
-		t.Fatal(err)
-	}
+	answer.Body.Close()
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/harness"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -25,7 +26,7 @@ func TestMergedShardsEqualOneRun(t *testing.T) {
 	server := served(t, "", "98%:2ms,2%:250ms")
 	s := writing(140, 2*time.Second)
 	s.Thresholds = []string{"errors<5%"}
-	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 7, LagLimit: time.Hour, Calibrator: again(t, nullServer)}
+	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 7, LagLimit: time.Hour, Calibrator: testbed.Again(t, nullServer)}
 	run := func(config loadtest.Config) loadtest.Outcome {
 		config.JournalDir = t.TempDir()
 		o, err := loadtest.Run(t.Context(), config)
@@ -163,14 +164,17 @@ func misfits(t *testing.T, parts []loadtest.Part) {
 }
 
 // part is a small share of a run, made up.
-func part(t testing.TB, index, of int) loadtest.Part {
+func part(t testing.TB, index, of int) loadtest.Part { return latePart(t, index, of, 0) }
+
+// latePart is a part whose requests all went out so much after they were due.
+func latePart(t testing.TB, index, of int, lag time.Duration) loadtest.Part {
 	t.Helper()
 	s := reading(10, time.Second)
 	recorder := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 10 / int64(of), Rate: 10, Duration: time.Second,
 		Start: time.Unix(1e9, 0), Shard: measure.Shard{Index: index, Of: of}})
 	for n := range 10 / of {
 		due := time.Duration(n*of+index) * 100 * time.Millisecond
-		recorder.Add(measure.Sample{Seq: uint64(n*of + index), Label: "list", Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})
+		recorder.Add(measure.Sample{Seq: uint64(n*of + index), Label: "list", Due: due, Sent: due + lag, Done: due + lag + time.Millisecond, Status: 200})
 	}
 	o := scenario.Outcome{Recordings: []measure.Recording{recorder.Recording()}, Traffic: load.Traffic{Statuses: map[string]int64{"200": int64(10 / of)}}}
 	o.Name = s.Name
@@ -185,6 +189,73 @@ func line(t testing.TB, p loadtest.Part) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// What lag is tolerated was said to the shards, and stands in their parts: the
+// whole is judged by it.
+func TestMergedLagCountsByTheLimitOfTheParts(t *testing.T) {
+	const lag = 30 * time.Millisecond // more than the millisecond that is good
+	for name, tc := range map[string]struct {
+		limits [2]time.Duration
+		want   load.Verdict
+		says   string
+	}{
+		"none":      {[2]time.Duration{}, load.Void, "steady: generator-limited: 1 % of the requests went out more than 30ms after they were due"},
+		"below":     {[2]time.Duration{20 * time.Millisecond, 20 * time.Millisecond}, load.Void, "steady: generator-limited"},
+		"above":     {[2]time.Duration{50 * time.Millisecond, 50 * time.Millisecond}, load.Pass, ""},
+		"different": {[2]time.Duration{50 * time.Millisecond, time.Second}, load.Void, "settings or a seed of its own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var lines bytes.Buffer
+			for i, limit := range tc.limits {
+				p := latePart(t, i, 2, lag)
+				p.LagLimit = limit
+				lines.Write(line(t, p))
+			}
+			parts, err := loadtest.ReadParts("parts", &lines)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := loadtest.Merge(parts, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reasons := strings.Join(o.Results.Reasons, "\n"); o.Results.Verdict != tc.want || !strings.Contains(reasons, tc.says) {
+				t.Errorf("%s: %q; want %s: %q", o.Results.Verdict, reasons, tc.want, tc.says)
+			}
+		})
+	}
+}
+
+// A shard whose generator could hardly have sent more says nothing of the target,
+// and so the whole does not.
+func TestMergedShardsCountByTheirOwnCeilings(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ceilings [2]float64 // requests per second; each shard sends five
+		want     load.Verdict
+		says     string
+	}{
+		"far":                  {[2]float64{1000, 1000}, load.Pass, ""},
+		"the second's is near": {[2]float64{1000, 5}, load.Void, "steady: generator-limited: shard 2: asked for 5 requests/s, and this generator gets through 5/s with a null server: stay below"},
+		"not known":            {[2]float64{0, 1000}, load.Pass, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			parts := make([]loadtest.Part, 2)
+			for i := range parts {
+				parts[i] = part(t, i, 2)
+				if tc.ceilings[i] > 0 {
+					parts[i].Results.Calibration = &load.Calibration{CeilingPerSecond: tc.ceilings[i]}
+				}
+			}
+			o, err := loadtest.Merge(parts, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reasons := strings.Join(o.Results.Reasons, "\n"); o.Results.Verdict != tc.want || !strings.Contains(reasons, tc.says) {
+				t.Errorf("%s: %q; want %s: %q", o.Results.Verdict, reasons, tc.want, tc.says)
+			}
+		})
+	}
 }
 
 func TestDamagedPartsAreErrors(t *testing.T) {

@@ -2,12 +2,14 @@ package loadtest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"runtime"
 	"time"
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/claim"
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/journal"
 	"outreach.example/conformance/judge"
@@ -28,14 +30,28 @@ type session struct {
 	end     func() error // releases what the run took, and says what could not be put down
 }
 
-func begin(ctx context.Context, config Config) (*session, error) {
+// begin prepares a run; readsOnly says that it changes nothing on the target.
+func begin(ctx context.Context, config Config, budget *scenario.Budget, readsOnly bool) (*session, error) {
 	if err := Consented(config.Target.BaseURL, config.Consent...); err != nil {
 		return nil, err
 	}
 	s := &session{config: config, id: uuid.NewString(), started: time.Now()}
-	var err error
-	s.env, s.end, err = environment(ctx, config, s.id)
-	return s, err
+	env, end, err := environment(ctx, config, s.id, budget)
+	if err != nil {
+		return nil, err
+	}
+	release, err := scenario.Ready(ctx, env, config.Scenarios, readsOnly)
+	s.env, s.end = env, func() error {
+		release()
+		return end()
+	}
+	if err == nil { // last, so that the target has been left alone for a while when it is loaded
+		env.Calibration, err = calibrate(ctx, config, env.Client, env.Rules)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.end())
+	}
+	return s, nil
 }
 
 // results are those of the run so far, without its scenarios.
@@ -62,13 +78,13 @@ func (s *session) finish(ctx context.Context, o *Outcome) {
 
 // environment makes what the scenarios work with. end releases it, and says what
 // could not be put down.
-func environment(ctx context.Context, config Config, id string) (env *scenario.Env, end func() error, err error) {
-	t := config.Target
+func environment(ctx context.Context, config Config, id string, budget *scenario.Budget) (env *scenario.Env, end func() error, err error) {
+	t, budget := config.Target, budget.Part()
 	rules, err := judge.NewRules()
 	if err != nil {
 		return nil, nil, err
 	}
-	api, err := client.New(clientOptions(t, config.Seed))
+	api, err := client.New(clientOptions(t, config.Seed, budget))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -77,22 +93,20 @@ func environment(ctx context.Context, config Config, id string) (env *scenario.E
 	if err != nil {
 		return nil, nil, err
 	}
-	calibration, err := calibrate(ctx, config, api, rules)
-	if err != nil {
-		return nil, nil, err
-	}
 	env = &scenario.Env{
-		Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules, Client: api, Bare: bare(t, config.Seed),
-		Generator: generator, Calibration: calibration, Inspect: config.Inspect,
+		Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules, Client: api, Bare: bare(t, config.Seed, budget),
+		Generator: generator, Inspect: config.Inspect,
 		Thresholds: config.Thresholds, Baselines: config.Baselines,
-		Run: id, Seed: config.Seed, Shard: config.Shard, LagLimit: config.LagLimit,
+		Run: id, Seed: config.Seed, Shard: config.Shard, LagLimit: config.LagLimit, Budget: budget,
 		Start:  config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
-		Memory: memory(t.TruthURL), Watch: config.Watch, Live: config.Live,
+		Memory: memory(t.TruthURL), Watch: config.Watch, Live: config.Live, Say: config.Say,
+		ClaimPatience: config.ClaimPatience,
 	}
 	if l := t.Profile.Load; l != nil {
-		env.MaxRate, env.Budget = float64(l.MaxRate), int64(l.Budget)
+		env.MaxRate = float64(l.MaxRate)
 	}
 	if config.JournalDir != "" {
+		env.LeftBehind = claim.LeftBehind(config.JournalDir)
 		if env.Journal, err = journal.Start(config.JournalDir, id, t.BaseURL); err != nil {
 			return nil, nil, err
 		}
@@ -107,9 +121,19 @@ func environment(ctx context.Context, config Config, id string) (env *scenario.E
 	}, nil
 }
 
-func clientOptions(t *target.Target, seed uint64) client.Options {
+// budgetOf is what the profile allows a load run to send, to all its targets; a
+// shard has its part of that.
+func budgetOf(config Config) *scenario.Budget {
+	l := config.Target.Profile.Load
+	if l == nil || l.Budget == 0 {
+		return scenario.NewBudget(0)
+	}
+	return scenario.NewBudget(max(1, int64(l.Budget)/int64(max(1, config.Shard.Of))))
+}
+
+func clientOptions(t *target.Target, seed uint64, budget *scenario.Budget) client.Options {
 	options := client.Options{
-		BaseURL: t.BaseURL, TLSConfig: t.TLS, Seed: seed,
+		BaseURL: t.BaseURL, TLSConfig: t.TLS, Seed: seed, Allow: budget.One,
 		Concurrency: t.Profile.Pace.Concurrency, RequestsPerSecond: t.Profile.Pace.RequestsPerSecond, Timeout: t.Profile.Pace.Timeout,
 	}
 	for _, k := range t.Profile.Keys {
@@ -118,15 +142,10 @@ func clientOptions(t *target.Target, seed uint64) client.Options {
 	return options
 }
 
-// bare makes clients without the profile's pace, but no faster than load may be,
-// from a local address of the caller's choice.
-func bare(t *target.Target, seed uint64) func(int, string) (*client.Client, error) {
+// bare makes clients of bareOptions, from a local address of the caller's choice.
+func bare(t *target.Target, seed uint64, budget *scenario.Budget) func(int, string) (*client.Client, error) {
 	return func(concurrency int, from string) (*client.Client, error) {
-		options := clientOptions(t, seed)
-		options.Concurrency, options.RequestsPerSecond = concurrency, 0
-		if l := t.Profile.Load; l != nil {
-			options.RequestsPerSecond = float64(l.MaxRate)
-		}
+		options := bareOptions(t, seed, budget, concurrency)
 		if from != "" {
 			transport, err := fromAddress(from, t.TLS, concurrency)
 			if err != nil {
@@ -136,6 +155,17 @@ func bare(t *target.Target, seed uint64) func(int, string) (*client.Client, erro
 		}
 		return client.New(options)
 	}
+}
+
+// bareOptions are those of a client without the profile's pace, but no faster
+// than load may be.
+func bareOptions(t *target.Target, seed uint64, budget *scenario.Budget, concurrency int) client.Options {
+	options := clientOptions(t, seed, budget)
+	options.Concurrency, options.RequestsPerSecond = concurrency, 0
+	if l := t.Profile.Load; l != nil {
+		options.RequestsPerSecond = float64(l.MaxRate)
+	}
+	return options
 }
 
 // calibrate finds out what the generator can do on this machine, with an answer

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -122,7 +123,7 @@ func runTruth(t *testing.T, tc truthCase) truthRun {
 	}
 	o, err := loadtest.Run(t.Context(), loadtest.Config{
 		LagLimit: tolerated,
-		Target:   server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 1, Workers: tc.workers, Calibrator: again(t, nullServer),
+		Target:   server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 1, Workers: tc.workers, Calibrator: testbed.Again(t, nullServer),
 		Watch: func(string, string, schedule.Schedule) {
 			if first := truthOf(t, server).Arrivals.First; first != nil && r.shapeFrom.IsZero() {
 				r.shapeFrom = *first

@@ -53,9 +53,10 @@ func concludeComparison(r *load.Results) {
 	if len(r.Comparison.Figures) == 0 && r.Verdict == load.Pass {
 		r.Verdict, r.Reasons = load.Void, append(r.Reasons, "nothing could be compared")
 	}
+	var compared []string
 	for _, f := range r.Comparison.Figures {
 		if f.Verdict == load.Worse {
-			r.Reasons = append(r.Reasons, fmt.Sprintf("%s is worse at the second target: %.3g %s instead of %.3g", f.Name, f.B, f.Unit, f.A))
+			compared = append(compared, fmt.Sprintf("%s is worse at B, %s: %.3g %s instead of %.3g", f.Name, r.Comparison.B.BaseURL, f.B, f.Unit, f.A))
 			if r.Verdict == load.Pass {
 				r.Verdict = load.Fail
 			}
@@ -63,12 +64,13 @@ func concludeComparison(r *load.Results) {
 	}
 	for _, f := range r.Comparison.Figures {
 		if f.Verdict == load.EffectNotKnown {
-			r.Reasons = append(r.Reasons, fmt.Sprintf("%s could not be compared: %s", f.Name, f.Why))
+			compared = append(compared, fmt.Sprintf("%s could not be compared: %s", f.Name, f.Why))
 			if r.Verdict == load.Pass {
 				r.Verdict = load.Void
 			}
 		}
 	}
+	r.Reasons = append(compared, r.Reasons...) // what was asked for comes first
 }
 
 // unheld makes a run VOID in which a threshold was held against nothing: it

@@ -61,10 +61,14 @@ func TestVerdictOfAComparison(t *testing.T) {
 		"the same, but failed": {[]load.ComparedFigure{figure(load.NoDifference)}, load.Fail, load.Fail},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := load.Results{Verdict: tc.before, Comparison: &load.Comparison{Figures: tc.figures}}
+			r := load.Results{Verdict: tc.before, Reasons: []string{"before"}, Comparison: &load.Comparison{Figures: tc.figures}}
+			r.Comparison.B.BaseURL = "http://b"
 			concludeComparison(&r)
-			if r.Verdict != tc.want || (tc.before == load.Pass) && (tc.want == load.Pass) != (len(r.Reasons) == 0) {
+			if r.Verdict != tc.want || (tc.before == load.Pass) && (tc.want == load.Pass) != (len(r.Reasons) == 1) {
 				t.Errorf("%s: %q, want %s", r.Verdict, r.Reasons, tc.want)
+			}
+			if name == "worse" && (len(r.Reasons) != 3 || !strings.HasPrefix(r.Reasons[0], "worse is worse at B, http://b: ") || r.Reasons[2] != "before") {
+				t.Errorf("the comparison comes first, with the address: %q", r.Reasons)
 			}
 		})
 	}

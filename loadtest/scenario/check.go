@@ -18,7 +18,7 @@ var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 const (
 	maxClients = 10_000
 	maxLimits  = 20
-	maxLimit   = 1_000 // beyond 100 a server may refuse or clamp, which is worth a look
+	maxLimit   = 100 // of the specification; what a server does beyond it is for run to see
 	maxPages   = 50
 	maxWeight  = 1_000
 )
@@ -122,6 +122,9 @@ func (s Scenario) checkNumbers(add func(field, format string, args ...any)) {
 	rate("rate", s.Rate)
 	rate("burst", s.Burst)
 	rate("max_rate", s.MaxRate)
+	if s.Burst != 0 && s.Burst <= s.Rate {
+		add("burst", "%v is not above the rate before and after it, %v: raise the one or lower the other", s.Burst, s.Rate)
+	}
 	if s.MaxRate != 0 && s.MaxRate < s.Rate {
 		add("max_rate", "%v is below the rate at which the search begins, %v", s.MaxRate, s.Rate)
 	}
@@ -144,7 +147,7 @@ func (s Scenario) checkNumbers(add func(field, format string, args ...any)) {
 		add("limits", "%d page sizes: want at most %d", len(s.Limits), maxLimits)
 	}
 	for _, limit := range s.Limits {
-		within("limits", limit, 0, maxLimit)
+		within("limits", limit, 1, maxLimit)
 	}
 	if len(s.Pages) > maxPages {
 		add("pages", "%d places: want at most %d", len(s.Pages), maxPages)

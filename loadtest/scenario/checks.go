@@ -20,8 +20,11 @@ func (r *runner) checks() []reports.Check {
 			LeftOut: result.Unsampled + result.Skipped + result.Unread}
 		c.Share = float64(c.Checked+c.Memo) / float64(c.Answers)
 		r.out.Coverage = c
-		if c.Checked+c.Memo == 0 {
+		switch looked := c.Checked + c.Memo; {
+		case looked == 0:
 			r.void("of %d answers not one could be held against the specification", answers)
+		case result.Unread > looked:
+			r.void("%d of %d answers could not be held against the specification: they came compressed though nobody asked for it, or were not all there", result.Unread, answers)
 		}
 	}
 	for _, t := range result.Troubles {

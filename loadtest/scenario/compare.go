@@ -74,13 +74,17 @@ func Effects(results []compare.Result) []load.ComparedFigure {
 	for _, r := range results {
 		f := load.ComparedFigure{Name: r.Name, Unit: r.Unit, A: r.A, B: r.B, P: r.Adjusted, Confidence: r.Confidence, Why: r.Why, Verdict: load.EffectNotKnown}
 		f.Difference = &load.Estimate{Value: r.Difference.Value, Low: r.Difference.Low, High: r.Difference.High}
+		// What was tested says in which direction: an outlier in one block may turn
+		// the mean difference round.
+		more := r.Difference.Value > 0
 		if r.Ratio != nil {
 			f.Ratio, f.RatioLow, f.RatioHigh = r.Ratio.Value, r.Ratio.Low, r.Ratio.High
+			more = r.Ratio.Value > 1
 		}
 		switch {
 		case r.Verdict == compare.NotShown:
 			f.Verdict = load.NoDifference
-		case r.Verdict == compare.Different && r.Difference.Value > 0:
+		case r.Verdict == compare.Different && more:
 			f.Verdict = load.Worse
 		case r.Verdict == compare.Different:
 			f.Verdict = load.Better

@@ -28,8 +28,12 @@ func phaseOf(c counted) load.Phase {
 		Statuses: statuses(rec.Statuses), Failures: maps.Clone(rec.Failures), BytesReceived: rec.Bytes,
 		Response: latency(rec.Response), Service: latency(rec.Service), Lag: distribution(rec.Lag),
 	}
-	if rec.Duration > 0 {
-		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)+rec.Count(measure.Limited)) / rec.Duration.Seconds()
+	lasted := max(rec.Duration, lastDone(rec)) // a target that falls behind answers for longer than it is asked
+	if c.cut {
+		lasted = min(rec.Duration, lastDone(rec))
+	}
+	if lasted > 0 {
+		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)+rec.Count(measure.Limited)) / lasted.Seconds()
 	}
 	for _, name := range rec.LabelNames() {
 		l := rec.Labels[name]

@@ -27,7 +27,10 @@ type place struct {
 	page   int // from 1, in pages of the scenario's size
 }
 
-func (p place) label() string { return fmt.Sprintf("%s page=%d", p.op.ID, p.page) }
+func (p place) label() string { return p.op.ID + pageOfLabel + strconv.Itoa(p.page) }
+
+// pageOfLabel stands between the operation and the page in the label of a request.
+const pageOfLabel = " page="
 
 // most pages that are read on the way to the places of one list.
 const mostPagesToPlaces = 12_000
@@ -40,7 +43,7 @@ func (r *runner) depth() error {
 		limit = max(1, r.scenario.Limits[0])
 	}
 	var places []place
-	for _, share := range r.scenario.operations() {
+	for _, share := range r.shares {
 		found, err := r.placesOf(share.op, limit)
 		if err != nil {
 			return err
@@ -59,9 +62,9 @@ func (r *runner) depth() error {
 
 // pageAt asks for one page.
 func (r *runner) pageAt(p place, limit int) generate.Request {
-	request := r.pageRequest(p.op, p.cursor, limit)
+	request := pageRequest(r.env.Profile, r.subjects.mainKey, p.op, p.cursor, limit)
 	return generate.Request{Label: p.label(), Method: p.op.Method, Path: p.op.Path + "?" + request.Query.Encode(), Key: request.Key,
-		Asked: judge.Asked{Operation: p.op, Valid: true, Owner: r.subjects.main.ID}}
+		Asked: judge.Asked{Operation: p.op, Valid: true, Owner: r.subjects.main.ID, Limit: limit}}
 }
 
 // cursorParameter is the query parameter that takes the cursor, if it is known.
@@ -129,32 +132,32 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 }
 
 // pageRequest asks for the page behind a cursor; a limit of 0 sends none.
-func (r *runner) pageRequest(op spec.Operation, cursor string, limit int) client.Request {
+func pageRequest(profile *fixtures.Profile, key client.Key, op spec.Operation, cursor string, limit int) client.Request {
 	query := url.Values{}
 	if limit > 0 {
 		query.Set("limit", strconv.Itoa(limit))
 	}
 	if cursor != "" {
-		name, _ := cursorParameter(r.env.Profile, op)
+		name, _ := cursorParameter(profile, op)
 		query.Set(name, cursor)
 	}
-	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: query, Key: r.subjects.mainKey}
+	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: query, Key: key}
 }
 
 // fetch reads the page behind a cursor, at the profile's pace.
 func (r *runner) fetch(ctx context.Context, op spec.Operation, cursor string, limit int) (walk.Page, error) {
-	ex := r.env.Client.Do(ctx, r.pageRequest(op, cursor, limit))
+	ex := r.env.Client.Do(ctx, pageRequest(r.env.Profile, r.subjects.mainKey, op, cursor, limit))
 	if ex.Err != nil {
 		return walk.Page{}, ex.Err
 	}
-	s := r.looked(judge.Asked{Operation: op, Valid: true, Owner: r.subjects.main.ID}, ex)
+	s := r.looked(judge.Asked{Operation: op, Valid: true, Owner: r.subjects.main.ID, Limit: limit}, ex)
 	return pageOf(ex, s, limit)
 }
 
 // depths compares what the places cost.
 func (r *runner) depths(places []place, rec measure.Recording) {
 	worst := threshold.Figure{}
-	for _, share := range r.scenario.operations() {
+	for _, share := range r.shares {
 		d := load.Depth{Operation: share.op.ID}
 		for _, p := range places {
 			h := rec.Labels[p.label()].Response

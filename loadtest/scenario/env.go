@@ -3,8 +3,6 @@ package scenario
 import (
 	"context"
 	"fmt"
-	"math"
-	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -48,15 +46,22 @@ type Env struct {
 	Baselines map[string]*threshold.Baseline
 
 	Journal *journal.Journal // remembers what is changed; nil for nothing
-	Run     string           // id of the run, in the names of what is created
-	Seed    uint64
+	// LeftBehind are the names of tests that killed runs are known to have left.
+	LeftBehind []string
+	// ClaimPatience is how long to wait for another run that uses the same rows;
+	// zero means the default of package claim.
+	ClaimPatience time.Duration
+	Run           string // id of the run, in the names of what is created
+	Seed          uint64
 
 	// LagLimit is the send lag that is tolerated where the machine can do no
 	// better; 0 is what measure.Recording.LagLimit says.
 	LagLimit time.Duration
 
 	MaxRate float64 // requests per second that the profile allows; 0: no bound
-	Budget  int64   // requests that it allows in all; 0: no bound
+	// Budget bounds the requests that are sent in all. The clients ask it before
+	// each of theirs.
+	Budget *Budget
 
 	// Shard is the part of every phase that this process sends, and Start when
 	// the first phase begins; the zero values are the whole, and now.
@@ -68,28 +73,24 @@ type Env struct {
 	// Watch is told of each phase that begins, and of each step of what does not
 	// go through the generator, with an empty schedule.
 	Watch func(scenario, phase string, s schedule.Schedule)
+	// Say is told what the preparation waits for; nil for nobody.
+	Say func(string)
 	// Live is told, about ten times a second, the figures of what does not go
 	// through the generator, which has a Tick of its own; nil for nobody.
 	Live func(generate.Live)
 
-	spent int64 // requests so far
-}
-
-// left is how many requests the budget still allows.
-func (e *Env) left() int64 {
-	if e.Budget == 0 {
-		return math.MaxInt64
-	}
-	return max(0, e.Budget-e.spent)
+	rows   *rows  // of the run; nil without Ready
+	before *int64 // requests that were sent before Ready, until a scenario counts them
 }
 
 // Outcome is a scenario's result, and what was recorded on the way: with it, the
 // shards of a scenario can be joined.
 type Outcome struct {
 	load.Scenario
-	Recordings []measure.Recording `json:"recordings"` // of the phases, in their order
-	Traffic    load.Traffic        `json:"traffic"`    // of all that was sent, warm-ups and repeated phases included
-	Checks     []reports.Check     `json:"checks"`     // requirements that were put to the test
+	Recordings []measure.Recording `json:"recordings"`    // of the phases, in their order
+	Traffic    load.Traffic        `json:"traffic"`       // of all that was sent, warm-ups and repeated phases included
+	Checks     []reports.Check     `json:"checks"`        // requirements that were put to the test
+	Cut        string              `json:"cut,omitempty"` // why the last phase did not run to its end; empty if it did
 }
 
 // Run runs one scenario. Whatever goes wrong is in the outcome: a scenario that
@@ -108,6 +109,7 @@ func Run(ctx context.Context, env *Env, s Scenario) Outcome {
 	if err := kinds[s.Kind](); err != nil {
 		r.void("%s", err)
 	}
+	r.subjects.rows.use(r.mix, r.places)
 	return r.outcome()
 }
 
@@ -120,11 +122,14 @@ type runner struct {
 
 	readsOnly bool // nothing may be changed
 	subjects  *subjects
+	shares    []share // of the scenario's operations, those that can be asked
 	mix       *mix
 	inspector *inspect.Inspector
 	ledger    *judge.Ledger // what was found, by the inspector too
 	traffic   load.Traffic
-	lookedAt  atomic.Int64 // answers that were judged beside the inspector
+	uses      load.Requests // all but the total and what is beside
+	before    int64         // requests of the run, before the scenario
+	lookedAt  atomic.Int64  // answers that were judged beside the inspector
 
 	out        load.Scenario
 	recordings []measure.Recording
@@ -132,12 +137,24 @@ type runner struct {
 	figures    map[threshold.Metric]threshold.Figure
 	places     uint64 // of the scenario that are taken by phases
 
-	fails, voids []string
+	cut          string // why the last phase did not run to its end; empty if it did
+	doubt        string // why the highest rate of a search could not be confirmed, if its sample was too small
+	fails, voids []reason
 }
 
 // newRunner starts the clock of a scenario.
 func newRunner(ctx context.Context, env *Env, s Scenario) *runner {
-	return &runner{env: env, scenario: s, ctx: ctx, started: time.Now(), traffic: load.Traffic{Statuses: map[string]int64{}}}
+	return &runner{env: env, scenario: s, ctx: ctx, started: time.Now(), before: env.sentBefore(), traffic: load.Traffic{Statuses: map[string]int64{}}}
+}
+
+// sentBefore is how many requests the run had sent before the scenario, and
+// before the preparation if that is its first.
+func (e *Env) sentBefore() int64 {
+	if before := e.before; before != nil {
+		e.before = nil
+		return *before
+	}
+	return e.Budget.sent()
 }
 
 func (r *runner) close() {
@@ -155,7 +172,7 @@ func (r *runner) prepare() (err error) {
 	if r.inspector, err = inspect.New(options); err != nil {
 		return err
 	}
-	if r.subjects, err = newSubjects(r.env.Profile, r.env.Run+"-"+r.scenario.Name, r.env.Seed); err != nil {
+	if r.subjects, err = newSubjects(r.env, r.scenario.Name); err != nil {
 		return err
 	}
 	if len(r.scenario.Mix) == 0 {
@@ -170,55 +187,17 @@ func (r *runner) prepare() (err error) {
 			return s.op.Unsafe()
 		})
 	}
-	if asks(shares, spec.GetPlacementTest) {
-		if err := r.findTests(); err != nil {
-			return err
-		}
+	if why := r.subjects.rows.denied; why != "" && r.env.Shard.Of > 1 && slices.ContainsFunc(shares, func(s share) bool { return slices.Contains(claimed, s.op.ID) }) {
+		return fmt.Errorf("%s; a shard leaves nothing out that the others may ask", why)
 	}
 	var left []string
 	r.mix, left, err = newMix(r.subjects, shares, r.scenario.Limits)
 	r.out.Notes = append(r.out.Notes, left...)
+	r.shares = slices.DeleteFunc(shares, func(s share) bool { return r.subjects.lacks(s.op) != "" })
 	return err
 }
 
-func asks(shares []share, operation string) bool {
-	for _, s := range shares {
-		if s.op.ID == operation {
-			return true
-		}
-	}
-	return false
-}
-
-// findTests asks the target which tests there are, where the profile lists none.
-func (r *runner) findTests() error {
-	if len(r.subjects.tests) > 0 {
-		return nil
-	}
-	op := spec.MustOperation(spec.ListPlacementTests)
-	ex := r.env.Client.Do(r.ctx, client.Request{Operation: op.ID, Path: op.Path, Key: r.subjects.mainKey})
-	if ex.Err != nil {
-		return fmt.Errorf("which tests there are could not be asked: %w", ex.Err)
-	}
-	sighting := r.env.Rules.Look(judge.Asked{Operation: op}, ex)
-	if ex.Status != http.StatusOK || sighting.Err != nil {
-		return fmt.Errorf("which tests there are could not be asked: the target answered %d", ex.Status)
-	}
-	for _, row := range sighting.Rows {
-		if id, ok := row["id"].(string); ok {
-			r.subjects.tests = append(r.subjects.tests, id)
-		}
-	}
-	return nil
-}
-
-// void and fail note a reason for a verdict other than PASS.
-func (r *runner) void(format string, args ...any) {
-	r.voids = append(r.voids, fmt.Sprintf(format, args...))
-}
-func (r *runner) fail(format string, args ...any) {
-	r.fails = append(r.fails, fmt.Sprintf(format, args...))
-}
+// note is what else is worth knowing.
 func (r *runner) note(format string, args ...any) {
 	r.out.Notes = append(r.out.Notes, fmt.Sprintf(format, args...))
 }

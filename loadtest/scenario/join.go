@@ -36,10 +36,17 @@ func Join(s Scenario, shares []Share, thresholds []threshold.Threshold, baseline
 		r.out.Notes = append(r.out.Notes, share.Notes...)
 		r.out.Missing = append(r.out.Missing, share.Missing...)
 		r.traffic = sum(r.traffic, share.Traffic)
+		if n := share.Requests; n != nil {
+			r.uses.WarmUp, r.uses.Beside = r.uses.WarmUp+n.WarmUp, r.uses.Beside+n.Beside
+		}
 		if share.Verdict == load.Void && len(share.Recordings) == 0 {
 			for _, reason := range share.Reasons {
 				r.void("shard %d: %s", i+1, reason)
 			}
+		}
+		if share.Cut != "" {
+			r.cut = fmt.Sprintf("shard %d: %s", i+1, share.Cut)
+			r.void("%s", r.cut)
 		}
 	}
 	r.out.Notes, r.out.Missing = distinct(r.out.Notes), distinct(r.out.Missing)
@@ -74,12 +81,14 @@ func (r *runner) joinPhase(p int, shares []Share) {
 	if late, why := generate.Late(rec); late && limited == "" && (r.env.LagLimit == 0 || rec.Lag.Quantile(0.99).Value > r.env.LagLimit) {
 		limited = why
 	}
-	r.keep(counted{recording: rec, limited: limited})
-	switch r.scenario.Kind {
-	case Spike:
+	c := counted{recording: rec, limited: limited, cut: r.cut != "" && p == len(shares[0].Recordings)-1}
+	r.keep(c)
+	switch {
+	case c.cut: // how it ended is no drift
+	case r.scenario.Kind == Spike:
 		r.recovery(rec, r.scenario.Duration/3)
-	case Soak:
-		r.drift(rec, memoryOf(shares[0]))
+	case r.scenario.Kind == Soak:
+		r.drift(c, memoryOf(shares[0]))
 	}
 }
 

@@ -1,8 +1,10 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 
+	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/schedule"
 )
 
@@ -39,8 +41,11 @@ func (r *runner) spike() error {
 		return err
 	}
 	c, err := r.count("spike", whole, r.mix.from(inTurn))
+	if err != nil {
+		return err
+	}
 	r.recovery(c.recording, third)
-	return err
+	return nil
 }
 
 // soak holds one rate for long and looks for drift.
@@ -52,6 +57,11 @@ func (r *runner) soak() error {
 	}
 	memory := r.watchMemory()
 	c, err := r.count("soak", whole, r.mix.from(inTurn))
-	r.drift(c.recording, memory())
+	seen := memory()
+	if dead := new(generate.SilentError); errors.As(err, &dead) {
+		return err // the end of a target is no drift
+	}
+	c.cut = err != nil
+	r.drift(c, seen)
 	return err
 }

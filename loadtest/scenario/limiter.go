@@ -74,6 +74,9 @@ func summary(r infer.Result) string {
 	if r.Beyond != nil && r.Beyond.Why != "" {
 		parts = append(parts, "beyond the budget: "+r.Beyond.Why)
 	}
+	if r.Total.Stopped != "" {
+		parts = append(parts, "ended early by "+r.Total.Stopped)
+	}
 	return strings.Join(parts, "; ")
 }
 

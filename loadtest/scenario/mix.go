@@ -22,6 +22,9 @@ type mix struct {
 	// instead is asked where an operation has run out of subjects, and where
 	// nothing may be changed.
 	instead spec.Operation
+	// every is how manyth deletion of a test is asked in a phase: there are not more
+	// tests for it. 0 and 1 are all of them.
+	every uint64
 }
 
 // turn is one slot of a round: the operation, and the how manyth it is of the
@@ -60,10 +63,30 @@ func (m *mix) at(place uint64) (spec.Operation, uint64) {
 	round, slot := place/uint64(len(m.turns)), place%uint64(len(m.turns))
 	t := m.turns[slot]
 	n := round*t.of + t.nth
-	if most, finite := m.subjects.finite(t.op); finite && n >= most {
+	most, finite := m.subjects.finite(t.op)
+	thinned := t.op.ID == spec.DeletePlacementTest && m.every > 1 && n%m.every != 0
+	if finite && n >= most || thinned {
 		return m.instead, place
 	}
 	return t.op, n
+}
+
+// asks reports whether the mix has the operation at all: a long phase has many turns.
+func (m *mix) asks(operation string) bool {
+	return slices.ContainsFunc(m.turns, func(t turn) bool { return t.op.ID == operation })
+}
+
+// has returns how many turns the operation has in a phase.
+func (m *mix) has(s schedule.Schedule, base uint64, operation string) (turns uint64) {
+	if !m.asks(operation) {
+		return 0
+	}
+	for i := range uint64(s.Planned()) {
+		if m.turns[(base+s.Seq(i))%uint64(len(m.turns))].op.ID == operation {
+			turns++
+		}
+	}
+	return turns
 }
 
 // source returns what a phase asks that begins at the place base of the scenario.
@@ -106,7 +129,7 @@ func (m *mix) limitAt(limit int, place uint64) int {
 
 // places returns the places at which the shard of a phase asks the operation.
 func (m *mix) places(s schedule.Schedule, base uint64, operation string) []uint64 {
-	if !slices.ContainsFunc(m.turns, func(t turn) bool { return t.op.ID == operation }) {
+	if !m.asks(operation) {
 		return nil
 	}
 	var places []uint64

@@ -22,7 +22,7 @@ func drawMix(t *rapid.T) (build func() *mix, limits []int) {
 		}
 	}
 	return func() *mix {
-		subjects, err := newSubjects(embedded(), "run", seed)
+		subjects, err := newSubjects(&Env{Profile: embedded(), Run: "run", Seed: seed}, "mixed")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestMixKeepsItsShares(t *testing.T) {
 // No two requests of a scenario create a test of the same name, or move the same
 // account: it could not be put back.
 func TestMixRepeatsNoChange(t *testing.T) {
-	subjects, err := newSubjects(embedded(), "run", 1)
+	subjects, err := newSubjects(&Env{Profile: embedded(), Run: "run", Seed: 1}, "mixed")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestMixRepeatsNoChange(t *testing.T) {
 		case spec.CreatePlacementTest:
 			key = subjects.testName(place)
 		case spec.MoveAccounts:
-			key = pick(subjects.source.Accounts, n)
+			key = pick(subjects.rows.accounts, n)
 			moves++
 		default:
 			continue

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -23,6 +24,7 @@ func (r *runner) outcome() Outcome {
 		o.Phases = append(o.Phases, phaseOf(c))
 		r.missedRate(c)
 	}
+	o.Requests = r.requests()
 	if len(o.Missing) == 0 {
 		r.holdAgainstThresholds()
 	}
@@ -35,24 +37,58 @@ func (r *runner) outcome() Outcome {
 	}
 	if n := len(o.Violations); n > 0 {
 		first := o.Violations[0]
-		r.fail("%d requirements were broken under load, the first is %s on %s (%d times)", n, first.Requirement, first.Operation, first.Count)
+		said := fmt.Sprintf("%d requirements were broken under load, the first is", n)
+		if n == 1 {
+			said = "a requirement was broken under load:"
+		}
+		r.fail("%s %s on %s (%s)%s", said, first.Requirement, first.Operation, times(first.Count), r.allowed())
 	}
 	r.conclude()
-	return Outcome{Scenario: *o, Recordings: r.recordings, Traffic: r.traffic, Checks: checks}
+	return Outcome{Scenario: *o, Recordings: r.recordings, Traffic: r.traffic, Checks: checks, Cut: r.cut}
+}
+
+// allowed says that a threshold on errors does not excuse what breaks a
+// requirement, where somebody may think so.
+func (r *runner) allowed() string {
+	broken := slices.ContainsFunc(r.out.Violations, func(v load.Violation) bool { return v.Requirement == "STATUS-200" })
+	for _, t := range r.thresholds() {
+		missed := slices.ContainsFunc(r.out.Thresholds, func(held load.Threshold) bool { return held.Text == t.Text && held.Outcome == load.Missed })
+		if broken && !missed && t.Metric == threshold.Errors && t.Bound > 0 {
+			return fmt.Sprintf("; %s allows so many answers that fail, and STATUS-200 allows none", t.Text)
+		}
+	}
+	return ""
+}
+
+// requests says what was sent, and what for; nil if nothing was.
+func (r *runner) requests() *load.Requests {
+	all := r.uses
+	if r.env.Budget != nil { // or it is joined from shares, which say it all
+		all.Beside = r.env.Budget.sent() - r.before - all.Counted - all.WarmUp - all.Again - all.Searched
+	}
+	all.Total = all.Counted + all.WarmUp + all.Again + all.Searched + all.Beside
+	if all.Total == 0 {
+		return nil
+	}
+	return &all
 }
 
 // missedRate notes why a phase says nothing about the target.
 func (r *runner) missedRate(c counted) {
 	rec := c.recording
 	switch {
+	case c.cut: // which was said with the reason
 	case rec.Sent == 0:
-		r.void("%s: nothing was sent", rec.Name)
+		r.voidPhase(rec.Name, "nothing sent", "nothing was sent")
 	case rec.Count(measure.Accepted) == 0:
-		r.void("%s: not one of %d requests was accepted (%s): its figures say nothing", rec.Name, rec.Sent, endings(rec))
+		r.voidPhase(rec.Name, "nothing accepted", "not one of %d requests was accepted (%s): its figures say nothing", rec.Sent, endings(rec))
+	case rec.Count(measure.Limited) > rec.Count(measure.Accepted):
+		r.voidPhase(rec.Name, "limited", "%d of %d requests were refused with 429, more than were served: its figures say little; lower the rate, or load with a key that is not limited",
+			rec.Count(measure.Limited), rec.Sent)
 	case !rec.ClosedLoop && float64(rec.Sent) < leastSent*float64(rec.Planned):
-		r.void("%s: the rate was missed: %d of %d requests were sent", rec.Name, rec.Sent, rec.Planned)
+		r.voidPhase(rec.Name, "rate missed", "the rate was missed: %d of %d requests were sent", rec.Sent, rec.Planned)
 	case c.limited != "":
-		r.void("%s: generator-limited: %s", rec.Name, c.limited)
+		r.voidPhase(rec.Name, "generator-limited", "generator-limited: %s", c.limited)
 	}
 }
 
@@ -60,7 +96,7 @@ func (r *runner) missedRate(c counted) {
 func endings(rec measure.Recording) string {
 	var parts []string
 	for _, failure := range slices.Sorted(maps.Keys(rec.Failures)) {
-		parts = append(parts, fmt.Sprintf("%s: %d", failures[failure], rec.Failures[failure]))
+		parts = append(parts, fmt.Sprintf("%s: %d", load.FailureInWords(failure), rec.Failures[failure]))
 	}
 	for _, status := range slices.Sorted(maps.Keys(rec.Statuses)) {
 		if status != 0 {
@@ -68,42 +104,6 @@ func endings(rec measure.Recording) string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// failures names for people why no whole answer came.
-var failures = map[string]string{
-	measure.FailureTimeout: "no answer in time", measure.FailureRefused: "connection refused",
-	measure.FailureReset: "connection broken", measure.FailureOther: "other trouble",
-}
-
-// conclude: what was seen to be broken fails, whatever else went wrong; after
-// that, figures that are not the target's decide nothing.
-func (r *runner) conclude() {
-	r.fails, r.voids = distinct(r.fails), distinct(r.voids)
-	switch {
-	case len(r.out.Missing) > 0:
-		r.out.Verdict = load.Void
-		for _, input := range r.out.Missing {
-			r.voids = append(r.voids, "it lacks an input: "+input)
-		}
-	case len(r.fails) > 0:
-		r.out.Verdict = load.Fail
-	case len(r.voids) > 0:
-		r.out.Verdict = load.Void
-	default:
-		r.out.Verdict = load.Pass
-	}
-	r.out.Reasons = slices.Concat(r.fails, r.voids)
-}
-
-func distinct(texts []string) []string {
-	var kept []string
-	for _, text := range texts {
-		if !slices.Contains(kept, text) {
-			kept = append(kept, text)
-		}
-	}
-	return kept
 }
 
 // missing notes an input without which the scenario cannot run.

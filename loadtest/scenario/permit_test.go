@@ -36,7 +36,7 @@ func TestProfileBoundsLoad(t *testing.T) {
 		says  string
 	}{
 		"max_rate": {func(e *Env) { e.MaxRate = 99 }, "more than the 99 that the profile allows (load.max_rate)"},
-		"budget":   {func(e *Env) { e.Budget = 99 }, "the budget of 99 requests does not suffice"},
+		"budget":   {func(e *Env) { e.Budget.most = 99 }, "the budget of 99 requests does not suffice"},
 	} {
 		for _, scenario := range []string{"list-throughput", "spike", "soak", "mixed"} {
 			t.Run(name+" "+scenario, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestProfileBoundsTheSearch(t *testing.T) {
 		t.Parallel()
 		var sent atomic.Int64
 		env := world(t, counting(&sent, all))
-		env.Budget = 40
+		env.Budget.most = 40
 		o := Run(t.Context(), env, s)
 		if o.Verdict != load.Void || sent.Load() > 40 {
 			t.Errorf("%s after %d requests: %q", o.Verdict, sent.Load(), o.Reasons)
@@ -102,7 +102,7 @@ func TestProfileBoundsWalksAndProbes(t *testing.T) {
 			const budget = 210
 			var sent atomic.Int64
 			env := world(t, counting(&sent, all))
-			env.Budget = budget
+			env.Budget.most = budget
 			o := Run(t.Context(), env, builtinScenario(t, scenario, change))
 			if sent.Load() > budget || sent.Load() == 0 {
 				t.Errorf("%d requests were sent, of at most %d: %s %q %q", sent.Load(), budget, o.Verdict, o.Reasons, o.Notes)

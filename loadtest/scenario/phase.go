@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,6 +20,7 @@ const betweenShards = 2 * time.Second
 type counted struct {
 	recording measure.Recording
 	limited   string // why its figures are the generator's and not the target's; empty if they are not
+	cut       bool   // it did not run to its end
 }
 
 // begin returns when the next phase starts that lasts so long; zero is now.
@@ -35,17 +38,20 @@ func (r *runner) warmUp(rate float64, limit int) error {
 	if r.scenario.Warmup == 0 {
 		return nil
 	}
-	_, err := r.send("warm-up", schedule.Constant(rate, r.scenario.Warmup), r.mix.reading(limit), true)
+	rec, err := r.send("warm-up", schedule.Constant(rate, r.scenario.Warmup), r.mix.reading(limit), true)
+	r.uses.WarmUp += rec.Sent
 	return err
 }
 
 // send sends a phase, or this process's shard of it, and returns what was measured.
 func (r *runner) send(name string, whole schedule.Schedule, source generate.Source, warmUp bool) (measure.Recording, error) {
 	mine := r.mine(whole)
-	if err := r.permit(whole, mine.Planned()); err != nil {
+	if err := r.permit(whole); err != nil {
 		return measure.Recording{}, err
 	}
-	r.env.spent += mine.Planned()
+	if err := r.env.Budget.take(mine.Planned()); err != nil {
+		return measure.Recording{}, err
+	}
 	if r.env.Watch != nil {
 		r.env.Watch(r.scenario.Name, name, mine)
 	}
@@ -54,8 +60,24 @@ func (r *runner) send(name string, whole schedule.Schedule, source generate.Sour
 		p.Inspect = r.inspector.Take
 	}
 	rec, err := r.env.Generator.Run(r.ctx, p)
+	r.env.Budget.giveBack(mine.Planned() - rec.Sent)
 	addTraffic(&r.traffic, rec)
-	return rec, err
+	return rec, r.cutShort(name, rec, err)
+}
+
+// cutShort says of a phase that did not run to its end why, and how far it came.
+func (r *runner) cutShort(name string, rec measure.Recording, err error) error {
+	var dead *generate.SilentError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &dead):
+		return fmt.Errorf("%s was given up after %d of %d requests: %w", name, rec.Sent, rec.Planned, dead)
+	case r.ctx.Err() != nil:
+		return fmt.Errorf("%s was interrupted after %d of %d requests: %w", name, rec.Sent, rec.Planned, context.Cause(r.ctx))
+	default:
+		return err
+	}
 }
 
 // mine is the part of a phase that this process sends.
@@ -66,15 +88,12 @@ func (r *runner) mine(whole schedule.Schedule) schedule.Schedule {
 	return whole
 }
 
-// permit keeps the profile's word on how fast and how much may be sent.
-func (r *runner) permit(whole schedule.Schedule, planned int64) error {
+// permit keeps the profile's word on how fast may be sent.
+func (r *runner) permit(whole schedule.Schedule) error {
 	for _, s := range whole.Segments {
 		if most := r.env.MaxRate; most > 0 && s.Rate > most {
 			return fmt.Errorf("%v requests a second are more than the %v that the profile allows (load.max_rate)", s.Rate, most)
 		}
-	}
-	if planned > r.env.left() {
-		return fmt.Errorf("the budget of %d requests does not suffice: %d are spent, and the next phase takes %d (load.budget)", r.env.Budget, r.env.spent, planned)
 	}
 	return nil
 }
@@ -110,14 +129,18 @@ func (r *runner) count(name string, whole schedule.Schedule, source func(base ui
 		r.places += uint64(whole.Planned())
 		c := r.judged(rec)
 		if err == nil && silent(rec) {
-			r.keep(c)
-			return c, fmt.Errorf("%s: the target answers nothing any more (%s): the scenario was given up", rec.Name, endings(rec))
+			err = fmt.Errorf("%s: the target answers nothing any more (%s): the scenario was given up", rec.Name, endings(rec))
 		}
-		again := c.limited != "" && attempt < attempts && whole.Duration() <= worthAgain && r.env.Shard.Of <= 1 && r.env.Calibration.Ceiling*farFromTop > rec.Rate
-		if err != nil || !again {
-			r.keep(c)
+		if err != nil {
+			r.keepCut(c, err)
 			return c, err
 		}
+		again := c.limited != "" && attempt < attempts && whole.Duration() <= worthAgain && r.env.Shard.Of <= 1 && r.env.Calibration.Ceiling*farFromTop > rec.Rate
+		if !again {
+			r.keep(c)
+			return c, nil
+		}
+		r.uses.Again += rec.Sent
 		r.note("%s was sent again: this machine was too busy to send it on time", name)
 	}
 }
@@ -132,7 +155,7 @@ func (r *runner) judged(rec measure.Recording) counted {
 	c := counted{recording: rec}
 	limits, why := r.env.Calibration.Limits(rec)
 	if tolerated := r.env.LagLimit; limits && tolerated > 0 && rec.Lag.Quantile(0.99).Value <= tolerated {
-		r.note("%s: %s; that was to be tolerated", rec.Name, why)
+		r.note("%s: requests went out as much as %s late (p99), which --lag-limit tolerates: the response times hold it, too", rec.Name, rec.Lag.Quantile(0.99).Value.Round(10*time.Microsecond))
 		return c
 	}
 	if limits {
@@ -141,7 +164,19 @@ func (r *runner) judged(rec measure.Recording) counted {
 	return c
 }
 
+// keep takes the phase into the scenario's figures.
 func (r *runner) keep(c counted) {
+	r.uses.Counted += c.recording.Sent
 	r.recordings = append(r.recordings, c.recording)
 	r.counted = append(r.counted, c)
+}
+
+// keepCut keeps what was measured of a phase that did not run to its end, which
+// is the scenario's last.
+func (r *runner) keepCut(c counted, why error) {
+	if c.recording.Sent == 0 {
+		return
+	}
+	c.cut, r.cut = true, why.Error()
+	r.keep(c)
 }

@@ -78,7 +78,8 @@ func TestRateLimitObservesALyingRetryAfter(t *testing.T) {
 				t.Skip("it takes half a minute: make truth runs it")
 			}
 			t.Parallel()
-			s := builtinScenario(t, "rate-limit", func(*Scenario) {})
+			// Ten windows of 3 s to understand the limiter, and drains to try promises.
+			s := builtinScenario(t, "rate-limit", func(s *Scenario) { s.Duration = time.Minute })
 			o := Run(t.Context(), limitedBy(t, tc.limit, tc.lies), s)
 			if o.Verdict != load.Pass {
 				t.Errorf("%s: %q", o.Verdict, o.Reasons)

@@ -41,6 +41,8 @@ var reds = []struct {
 			{name: "fails", lay: shapedBy("errors=5%"), says: "errors<1% is missed", finds: []spec.Pair{{Requirement: "STATUS-200", Operation: spec.ListLeadLists}}},
 			{name: "a row of the wrong shape", lay: defectOf("inbox-placement-tests.list/id-as-a-number"),
 				finds: []spec.Pair{{Requirement: "SHAPE-INBOX_PLACEMENT_TEST-ID-TYPE", Operation: spec.ListPlacementTests}}},
+			{name: "more rows than were asked for", lay: defectOf("lead-lists.list/lowest-limit-exceeded"),
+				finds: []spec.Pair{{Requirement: "PAGE-LIMIT-HONOURED", Operation: spec.ListLeadLists}}},
 			{name: "another workspace's row", lay: transformed(strangersRow),
 				finds: []spec.Pair{{Requirement: "ISOLATION-OWNER", Operation: spec.ListPlacementTests}}},
 		},
@@ -66,8 +68,9 @@ var reds = []struct {
 	{
 		scenario: "walk",
 		change: func(s *Scenario) {
-			s.Mix, s.Clients, s.Limits = map[string]int{spec.ListLeadLists: 1}, 4, []int{7, 100}
-			s.Duration, s.Thresholds = 700*time.Millisecond, nil
+			// Long enough for walks before and after others on a slow machine.
+			s.Mix, s.Clients, s.Limits = map[string]int{spec.ListLeadLists: 1}, 2, []int{7, 100}
+			s.Duration, s.Thresholds = 5*time.Second, nil
 		},
 		faults: []fault{
 			{name: "repeats a row", lay: defectOf("lead-lists.list/row-repeated-at-boundary"), finds: []spec.Pair{{Requirement: "PAGE-WALK-ONCE", Operation: spec.ListLeadLists}}},
@@ -84,6 +87,10 @@ var reds = []struct {
 		faults: []fault{
 			{name: "a deletion fails", lay: defectOf("inbox-placement-tests.delete/500-every-third-time"),
 				finds: []spec.Pair{{Requirement: "STATUS-200", Operation: spec.DeletePlacementTest}}},
+			{name: "another test than was asked for", lay: defectOf("inbox-placement-tests.get/id-unlike-list"),
+				finds: []spec.Pair{{Requirement: "STATE-GET-LIST", Operation: spec.GetPlacementTest}}},
+			{name: "another test than was deleted", lay: defectOf("inbox-placement-tests.delete/answers-another"),
+				finds: []spec.Pair{{Requirement: "STATE-DELETE-ANSWER", Operation: spec.DeletePlacementTest}}},
 			{name: "a creation without a field", lay: defectOf("inbox-placement-tests.create/name-left-out"),
 				finds: []spec.Pair{{Requirement: "SHAPE-INBOX_PLACEMENT_TEST-NAME-PRESENT", Operation: spec.CreatePlacementTest}}},
 			{name: "a creation without the id", lay: defectOf("inbox-placement-tests.create/id-left-out"),
@@ -101,11 +108,30 @@ var reds = []struct {
 	},
 	{
 		scenario: "soak",
-		change:   func(s *Scenario) { s.Rate, s.Warmup, s.Thresholds = 20, 0, nil },
-		honest:   func(t *testing.T) []middleware { return []middleware{shapedBy("100%:20ms")(t)} },
-		faults:   []fault{{name: "gets slower", lay: shapedBy("drift=20ms/5s"), says: "response p50 rose under a steady load"}},
-		slow:     true,
+		// A minute, since on a busy machine the seconds hang together, and fewer tell no trend.
+		change: func(s *Scenario) { s.Rate, s.Duration, s.Warmup, s.Thresholds = 20, time.Minute, 0, nil },
+		honest: func(t *testing.T) []middleware { return []middleware{shapedBy("100%:20ms")(t)} },
+		faults: []fault{{name: "gets slower", lay: shapedBy("drift=20ms/1s"), says: "response p50 rose under a steady load"}},
+		slow:   true,
 	},
+}
+
+// busyAttempts are those of a scenario on a machine that others may keep busy.
+const busyAttempts = 3
+
+// expectGreen wants a pass. On a machine that is busy with other tests an honest
+// server is slow for a while, and that is the truth: then it is asked again.
+func expectGreen(t *testing.T, s Scenario, around []middleware) {
+	t.Helper()
+	for attempt := 1; ; attempt++ {
+		o := Run(t.Context(), world(t, around...), s)
+		switch {
+		case o.Verdict == load.Pass && len(o.Reasons) == 0:
+			return
+		case attempt == busyAttempts || len(o.Violations) > 0:
+			t.Fatalf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
+		}
+	}
 }
 
 // TestScenariosTellFaults runs each scenario on an honest server and on one with
@@ -114,7 +140,7 @@ func TestScenariosTellFaults(t *testing.T) {
 	for _, tc := range reds {
 		t.Run(tc.scenario, func(t *testing.T) {
 			if tc.slow && !*slow {
-				t.Skip("it takes half a minute: make truth runs it")
+				t.Skip("it takes a minute: make truth runs it")
 			}
 			t.Parallel()
 			s := builtinScenario(t, tc.scenario, tc.change)
@@ -124,25 +150,33 @@ func TestScenariosTellFaults(t *testing.T) {
 			}
 			t.Run("honest", func(t *testing.T) {
 				t.Parallel()
-				if o := Run(t.Context(), world(t, around...), s); o.Verdict != load.Pass || len(o.Reasons) > 0 {
-					t.Errorf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
-				}
+				expectGreen(t, s, around)
 			})
 			for _, f := range tc.faults {
 				t.Run(f.name, func(t *testing.T) {
 					t.Parallel()
-					o := Run(t.Context(), world(t, append([]middleware{f.lay(t)}, around...)...), s)
-					expectRed(t, o, f)
+					expectRed(t, untilRed(t, s, f, around), f)
 				})
 			}
 		})
 	}
 }
 
+// untilRed runs a scenario on a server with a fault. Where other tests keep the
+// machine busy, too little may be seen in the time: then it is looked for again.
+func untilRed(t *testing.T, s Scenario, f fault, around []middleware) (o Outcome) {
+	for range busyAttempts {
+		if o = Run(t.Context(), world(t, append([]middleware{f.lay(t)}, around...)...), s); o.Verdict == load.Fail {
+			break
+		}
+	}
+	return o
+}
+
 func expectRed(t *testing.T, o Outcome, f fault) {
 	t.Helper()
 	if o.Verdict != load.Fail {
-		t.Errorf("%s instead of %s: %q", o.Verdict, load.Fail, o.Reasons)
+		t.Errorf("%s instead of %s: %q; drift: %+v", o.Verdict, load.Fail, o.Reasons, o.Drift)
 	}
 	if reasons := strings.Join(o.Reasons, "\n"); !strings.Contains(reasons, f.says) {
 		t.Errorf("no reason says %q:\n%s", f.says, reasons)

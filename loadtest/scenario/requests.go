@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/journal"
 	"outreach.example/conformance/judge"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/spec"
@@ -29,22 +30,25 @@ type subjects struct {
 	main              fixtures.Workspace
 	source, away      fixtures.Workspace // of account moves
 
-	tests []string          // ids of tests that may be read
+	rows  *rows
 	stock map[uint64]string // ids of tests that were created to be deleted, by the place of the request that does
 }
 
 // newSubjects looks up what the profile holds. It fails without a key that may
 // do everything in the main workspace, which every scenario needs.
-func newSubjects(profile *fixtures.Profile, run string, seed uint64) (*subjects, error) {
+func newSubjects(env *Env, part string) (*subjects, error) {
+	profile := env.Profile
 	key, ok := profile.FullKey(dataset.Main)
 	if !ok {
 		return nil, fmt.Errorf("the profile has no key of the workspace %q with the scope all:all: load needs one", dataset.Main)
 	}
-	s := &subjects{profile: profile, run: run, seed: seed, mainKey: keyOf(key), main: profile.Workspaces[dataset.Main]}
-	s.tests = s.main.PlacementTests
+	s := &subjects{profile: profile, run: env.Run + "-" + part, seed: env.Seed, mainKey: keyOf(key), main: profile.Workspaces[dataset.Main]}
 	if admin, ok := profile.FullKey(dataset.Admin); ok {
 		s.adminKey = keyOf(admin)
 		s.findMove()
+	}
+	if s.rows = env.rows; s.rows == nil {
+		s.rows = &rows{accounts: s.source.Accounts, spares: s.main.ExpendableSubsequences, tests: s.main.PlacementTests, lacks: map[string]string{}}
 	}
 	return s, nil
 }
@@ -70,10 +74,13 @@ func (s *subjects) findMove() {
 
 // lacks says what keeps the operation out of a mix; empty if nothing does.
 func (s *subjects) lacks(op spec.Operation) string {
-	if op.Unsafe() && s.profile.Writes == fixtures.WritesNone {
-		return "the profile says writes: none"
+	if why := s.rows.lacks[op.ID]; why != "" {
+		return why
 	}
-	listed := "the profile says writes: own, and it changes what the run did not create"
+	if op.Unsafe() && s.profile.Writes == fixtures.WritesNone {
+		return "writes: none"
+	}
+	listed := "writes: own, and it changes what the run did not create"
 	own := s.profile.Writes == fixtures.WritesOwn
 	switch op.ID {
 	case spec.AddCampaignVariables:
@@ -83,11 +90,12 @@ func (s *subjects) lacks(op spec.Operation) string {
 			"the profile lists no lead, or no subsequence to move it to, of the main workspace"))
 	case spec.MoveAccounts:
 		return firstOf(when(own, listed), when(s.adminKey == client.Key{} || s.away.ID == "",
-			"the profile lists no admin key, or not two sub-workspaces with an account to move"))
+			"the profile lists no admin key, or not two sub-workspaces with an account to move"), when(len(s.rows.accounts) == 0, "every account that the profile lists was moved already"))
 	case spec.DeleteSubsequence:
-		return firstOf(when(own, listed), when(len(s.main.ExpendableSubsequences) == 0, "the profile lists no expendable subsequence of the main workspace"))
+		return firstOf(when(own, listed), when(len(s.main.ExpendableSubsequences) == 0, "the profile lists no expendable subsequence of the main workspace"),
+			when(len(s.rows.spares) == 0, "none of the expendable subsequences that the profile lists is there any more"))
 	case spec.GetPlacementTest:
-		return when(len(s.tests) == 0, "no test of the main workspace is known")
+		return when(len(s.rows.tests) == 0, "the profile lists no test of the main workspace (placement_tests), and those of others may go at any time")
 	}
 	return ""
 }
@@ -113,9 +121,9 @@ func firstOf(texts ...string) string {
 func (s *subjects) finite(op spec.Operation) (uint64, bool) {
 	switch op.ID {
 	case spec.MoveAccounts:
-		return uint64(len(s.source.Accounts)), true
+		return uint64(len(s.rows.accounts)), true
 	case spec.DeleteSubsequence:
-		return uint64(len(s.main.ExpendableSubsequences)), true
+		return uint64(len(s.rows.spares)), true
 	}
 	return 0, false
 }
@@ -123,7 +131,7 @@ func (s *subjects) finite(op spec.Operation) (uint64, bool) {
 // request returns the n-th request of the operation, at its place in the
 // scenario. A limit of 0 sends none.
 func (s *subjects) request(op spec.Operation, limit int, n, place uint64) generate.Request {
-	r := generate.Request{Label: op.ID, Method: op.Method, Key: s.mainKey,
+	r := generate.Request{Label: label(op, limit), Method: op.Method, Key: s.mainKey,
 		Asked: judge.Asked{Operation: op, Valid: true, Owner: s.main.ID}}
 	path, id := op.Path, ""
 	switch op.ID {
@@ -135,24 +143,45 @@ func (s *subjects) request(op spec.Operation, limit int, n, place uint64) genera
 		r.Body = encode(map[string]any{"id": pick(s.main.Leads, n), "subsequence_id": pick(s.main.Subsequences, n/leads)})
 	case spec.MoveAccounts:
 		r.Key, r.Asked.Owner = s.adminKey, s.profile.Workspaces[dataset.Admin].ID
-		r.Body = encode(map[string]any{"emails": []string{pick(s.source.Accounts, n)},
-			"source_workspace_id": s.source.ID, "destination_workspace_id": s.away.ID})
+		r.Body = moveBody(pick(s.rows.accounts, n), s.source.ID, s.away.ID)
 	case spec.CreatePlacementTest:
 		r.Body = encode(fixtures.PlacementTest(rand.New(rand.NewPCG(s.seed, place)), s.testName(place)))
 	case spec.GetPlacementTest:
-		id = pick(s.tests, n)
+		id = pick(s.rows.tests, n)
 	case spec.DeletePlacementTest:
 		id = s.stock[place]
 	case spec.DeleteSubsequence:
-		id = pick(s.main.ExpendableSubsequences, n)
+		id = pick(s.rows.spares, n)
 	default:
 		if limit > 0 && op.Answer == spec.Page {
 			path += "?limit=" + strconv.Itoa(limit)
-			r.Label += " limit=" + strconv.Itoa(limit)
+			r.Asked.Limit = limit
 		}
+	}
+	if !s.profile.Stateless { // which answers with examples, whatever was asked for
+		r.Asked.ID = id
 	}
 	r.Path = strings.Replace(path, "{id}", url.PathEscape(id), 1)
 	return r
+}
+
+// label is that of requests of the operation for pages of that size; 0: of none.
+func label(op spec.Operation, limit int) string {
+	if limit > 0 && op.Answer == spec.Page {
+		return op.ID + " limit=" + strconv.Itoa(limit)
+	}
+	return op.ID
+}
+
+// moveBody asks for an account to be moved.
+func moveBody(account, from, to string) []byte {
+	return encode(map[string]any{"emails": []string{account}, "source_workspace_id": from, "destination_workspace_id": to})
+}
+
+// creation is the journal's entry on a test that is about to be created in the
+// main workspace.
+func (s *subjects) creation(name string) journal.Entry {
+	return journal.Entry{Do: journal.Create, Name: name, Key: s.mainKey.Name, Home: s.main.ID}
 }
 
 // testName is the name of the test that the request at that place creates.
@@ -177,5 +206,5 @@ func Typical(profile *fixtures.Profile) (client.Request, judge.Asked, bool) {
 	key, ok := profile.FullKey(dataset.Main)
 	op := spec.MustOperation(spec.ListPlacementTests)
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: keyOf(key)},
-		judge.Asked{Operation: op, Valid: true, Owner: profile.Workspaces[dataset.Main].ID}, ok
+		judge.Asked{Operation: op, Valid: true, Owner: profile.Workspaces[dataset.Main].ID, Limit: 10}, ok
 }

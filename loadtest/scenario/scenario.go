@@ -49,7 +49,7 @@ type Scenario struct {
 	// Mix weighs what is asked: operation ids, or patterns of them as in
 	// path.Match, each with its share.
 	Mix    map[string]int `yaml:"mix,omitempty"`
-	Limits []int          `yaml:"limits,omitempty"` // page sizes; 0 sends none
+	Limits []int          `yaml:"limits,omitempty"` // page sizes; without any, none is asked for
 
 	Rate     float64       `yaml:"rate,omitempty"`
 	Duration time.Duration `yaml:"duration,omitempty"` // of a phase; of the whole budget for rate-limit

@@ -82,6 +82,8 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"bad pattern":       {change(`"*.list"`, `"[.list"`), []string{"mine.yaml:5: ", "syntax error"}},
 		"nothing left":      {change("1, lead-lists.list: 3", "0, lead-lists.list: 0"), []string{"mine.yaml:5: ", "every share is 0"}},
 		"share too large":   {change("lead-lists.list: 3", "lead-lists.list: 100000"), []string{"mine.yaml:5: ", "0 to 1000"}},
+		"no page size":      {right + "    limits: [50, 0]\n", []string{"mine.yaml:9: scenarios[0].limits: 0: want 1 to 100"}},
+		"large page size":   {right + "    limits: [101]\n", []string{"mine.yaml:9: scenarios[0].limits: 101: want 1 to 100"}},
 		"rate too high":     {change("rate: 10", "rate: 1e9"), []string{"mine.yaml:6: scenarios[0].rate: "}},
 		"no number":         {change("rate: 10", "rate: .nan"), []string{"mine.yaml:6: "}},
 		"no unit":           {change("duration: 2s", "duration: 2"), []string{"mine.yaml:7: "}},

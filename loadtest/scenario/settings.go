@@ -15,6 +15,15 @@ func (s Scenario) Takes(field string) bool {
 	return slices.Contains(kind.needs, field) || slices.Contains(kind.takes, field)
 }
 
+// Last lets each phase last so long, and the confirmation of a search in
+// proportion.
+func (s *Scenario) Last(phase time.Duration) {
+	if s.Duration > 0 && phase > 0 {
+		s.Confirm = time.Duration(float64(s.Confirm) * float64(phase) / float64(s.Duration))
+	}
+	s.Duration = phase
+}
+
 // Has reports whether the scenario yields the figure that the threshold bounds.
 func (s Scenario) Has(t threshold.Threshold) bool {
 	if !t.For(s.Name) {
@@ -26,6 +35,47 @@ func (s Scenario) Has(t threshold.Threshold) bool {
 	return s.Kind != RateLimit
 }
 
+// RunsAt reports whether the scenario has phases at that rate. Of a search, only
+// where it begins and where it ends are known before.
+func (s Scenario) RunsAt(rate float64) bool {
+	switch s.Kind {
+	case Steady, Soak, Depth:
+		return rate == s.Rate
+	case Sustained:
+		return rate == s.Rate || rate == s.MaxRate
+	default:
+		return false
+	}
+}
+
+// Labels are those that its requests have; of a list that is asked for pages
+// deep in it, the last is not known before.
+func (s Scenario) Labels() []string {
+	sizes := s.Limits
+	if len(sizes) == 0 {
+		sizes = []int{0}
+	}
+	var labels []string
+	for _, share := range s.operations() {
+		for _, page := range s.Pages {
+			labels = append(labels, place{op: share.op, page: page}.label())
+		}
+		for _, size := range sizes {
+			if of := label(share.op, size); s.Kind != Depth && !slices.Contains(labels, of) {
+				labels = append(labels, of)
+			}
+		}
+	}
+	return labels
+}
+
+// Asks reports whether some of its requests have the label, or one that the
+// label stands for as measure.Recording.Label has it.
+func (s Scenario) Asks(label string) bool {
+	return slices.ContainsFunc(s.Labels(), func(one string) bool { return one == label || strings.HasPrefix(one, label+" ") }) ||
+		s.Kind == Depth && slices.ContainsFunc(s.operations(), func(o share) bool { return strings.HasPrefix(label, o.op.ID+pageOfLabel) })
+}
+
 // Settings writes what is set, for people.
 func (s Scenario) Settings() string {
 	var parts []string
@@ -34,16 +84,16 @@ func (s Scenario) Settings() string {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	add(s.Rate > 0, "%v/s", s.Rate)
+	add(s.Rate > 0, "%v requests/s", s.Rate)
 	add(s.Burst > 0, "burst %v/s", s.Burst)
 	add(s.MaxRate > 0, "up to %v/s", s.MaxRate)
 	add(s.Clients > 0, "%d clients", s.Clients)
 	add(s.Duration > 0, "%s", s.Duration)
 	add(s.Confirm > 0, "confirmed for %s", s.Confirm)
-	add(len(s.Limits) > 0, "limit %s", join(s.Limits))
+	add(len(s.Limits) > 0, "page size %s", join(s.Limits))
 	add(len(s.Pages) > 0, "pages %s and the last", join(s.Pages))
 	add(s.Budget > 0, "at most %d requests", s.Budget)
-	add(len(s.Thresholds) > 0, "%s", strings.Join(s.Thresholds, ", "))
+	add(len(s.Thresholds) > 0, "must hold: %s", strings.Join(s.Thresholds, ", "))
 	return strings.Join(parts, "; ")
 }
 

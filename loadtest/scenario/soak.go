@@ -53,14 +53,15 @@ func (r *runner) watchMemory() func() []load.MemoryPoint {
 
 // drift says how latency, errors and memory changed while the load stayed the
 // same. Latency that is sure to have risen by half, and errors that are sure to
-// have become more, fail the scenario; memory is reported.
-func (r *runner) drift(rec measure.Recording, memory []load.MemoryPoint) {
-	hours := rec.Duration.Hours()
-	for _, t := range rec.Drifts() {
+// have become more, fail the scenario; memory is reported. So is all that a soak
+// shows which was cut short: its end may have bent the figures.
+func (r *runner) drift(c counted, memory []load.MemoryPoint) {
+	hours := c.recording.Duration.Hours()
+	for _, t := range c.recording.Drifts() {
 		r.out.Drift = append(r.out.Drift, driftOf(t))
 		grown := t.Low * hours
 		switch {
-		case t.Verdict != measure.Rising:
+		case t.Verdict != measure.Rising || c.cut:
 		case t.Series == "failed":
 			r.fail("the share of failed requests rose under a steady load, by at least %.2g %% of all", 100*grown)
 		case t.Unit == "s" && grown > max(leastRise, steepRise*t.Level):

@@ -59,10 +59,10 @@ func TestSoakFailsOnDrift(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &runner{}
-			r.drift(recorded(30, tc.answer), nil)
-			reasons := strings.Join(r.fails, "\n")
+			r.drift(counted{recording: recorded(30, tc.answer)}, nil)
+			reasons := strings.Join(said(r.fails), "\n")
 			if tc.says == "" && reasons != "" || !strings.Contains(reasons, tc.says) {
-				t.Errorf("want %q, got %q", tc.says, r.fails)
+				t.Errorf("want %q, got %q", tc.says, said(r.fails))
 			}
 			if len(r.out.Drift) == 0 {
 				t.Error("no trend is shown")
@@ -78,9 +78,9 @@ func TestSoakShowsMemory(t *testing.T) {
 		points = append(points, load.MemoryPoint{Seconds: float64(i) / 2, HeapBytes: 1 << 20, RSSBytes: int64(100+i) << 20})
 	}
 	r := &runner{}
-	r.drift(recorded(30, func(int, int) (time.Duration, int) { return 20 * time.Millisecond, 200 }), points)
+	r.drift(counted{recording: recorded(30, func(int, int) (time.Duration, int) { return 20 * time.Millisecond, 200 })}, points)
 	if len(r.fails) > 0 || len(r.out.Memory) != 1 || len(r.out.Memory[0].Points) != 60 {
-		t.Errorf("%q, %+v", r.fails, r.out.Memory)
+		t.Errorf("%q, %+v", said(r.fails), r.out.Memory)
 	}
 	trend := r.out.Drift[len(r.out.Drift)-1]
 	if trend.Name != "memory" || trend.Verdict != load.Drifts || trend.PerMinute.Value < 119<<20 || trend.PerMinute.Value > 121<<20 {
@@ -112,7 +112,7 @@ func TestSpikeLooksForRecovery(t *testing.T) {
 				}
 			}), 3*time.Second)
 			if (len(r.fails) == 0) != tc.back || (len(r.out.Notes) > 0) != tc.back {
-				t.Errorf("%q, %q", r.fails, r.out.Notes)
+				t.Errorf("%q, %q", said(r.fails), r.out.Notes)
 			}
 		})
 	}

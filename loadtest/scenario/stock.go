@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
@@ -18,54 +19,89 @@ import (
 // that it will delete. What is left of it all is put back by whoever reads the
 // journal, once the run is over.
 func (r *runner) stock(whole schedule.Schedule) error {
+	r.spread(whole)
 	mine := r.mine(whole)
 	deletions := r.mix.places(mine, r.places, spec.DeletePlacementTest)
 	// What may not be sent needs no preparation.
-	if err := r.permit(whole, mine.Planned()+int64(len(deletions))); err != nil {
+	if err := r.permit(whole); err != nil {
 		return err
 	}
+	phase := mine.Planned() + int64(len(deletions))
+	if err := r.env.Budget.take(phase); err != nil {
+		return err
+	}
+	r.env.Budget.giveBack(phase) // who sends the requests takes them
 	for _, place := range r.mix.places(mine, r.places, spec.CreatePlacementTest) {
-		if _, err := r.announce(r.creation(r.subjects.testName(place))); err != nil {
+		if _, err := r.env.announce(r.subjects.creation(r.subjects.testName(place))); err != nil {
 			return err
 		}
 	}
 	for _, place := range r.mix.places(mine, r.places, spec.MoveAccounts) {
 		_, n := r.mix.at(place)
-		if _, err := r.announce(journal.Entry{Do: journal.Move, Email: pick(r.subjects.source.Accounts, n),
+		if _, err := r.env.announce(journal.Entry{Do: journal.Move, Email: pick(r.subjects.rows.accounts, n),
 			Home: r.subjects.source.ID, Away: r.subjects.away.ID, Key: r.subjects.adminKey.Name}); err != nil {
 			return err
 		}
 	}
 	r.subjects.stock = map[uint64]string{}
-	r.env.spent += int64(len(deletions))
 	return r.createTests(deletions)
 }
 
-// creation is the entry of a test that is about to be created in the main workspace.
-func (r *runner) creation(name string) journal.Entry {
-	return journal.Entry{Do: journal.Create, Name: name, Key: r.subjects.mainKey.Name, Home: r.subjects.main.ID}
+// mostStock bounds how many tests are created before a phase to be deleted in it:
+// each is a row that the target keeps meanwhile, and a long phase would begin late.
+const mostStock = 1000
+
+// spread spreads the deletions that there are tests for evenly over the phase,
+// and says what is asked less often than its share for want of rows.
+func (r *runner) spread(whole schedule.Schedule) {
+	r.mix.every = (r.mix.has(whole, r.places, spec.DeletePlacementTest) + mostStock - 1) / mostStock
+	for _, bounded := range []struct{ operation, why string }{
+		{spec.DeletePlacementTest, fmt.Sprintf("no more than %d tests are created beforehand", mostStock)},
+		{spec.MoveAccounts, "the profile lists no more accounts to move"},
+		{spec.DeleteSubsequence, "there are no more expendable subsequences"},
+	} {
+		turns, asked := r.mix.has(whole, r.places, bounded.operation), len(r.mix.places(whole, r.places, bounded.operation))
+		text := fmt.Sprintf("%s is asked %d times in %s instead of %d: %s; %s is asked in its place",
+			bounded.operation, asked, whole.Duration(), turns, bounded.why, r.mix.instead.ID)
+		if uint64(asked) < turns && !slices.Contains(r.out.Notes, text) {
+			r.note("%s", text)
+		}
+	}
 }
 
 // announce enters a change into the journal.
-func (r *runner) announce(e journal.Entry) (int, error) {
-	if r.env.Journal == nil {
+func (e *Env) announce(change journal.Entry) (int, error) {
+	if e.Journal == nil {
 		return 0, nil
 	}
-	entry, err := r.env.Journal.Open(e)
+	entry, err := e.Journal.Open(change)
 	if err != nil {
 		return 0, fmt.Errorf("nothing is changed that cannot be written down first: %w", err)
 	}
 	return entry, nil
 }
 
+// createdAtOnce is how many tests are created before their answers are looked at:
+// of a target that has died no more is asked.
+const createdAtOnce = 64
+
 // createTests creates a test for each place at which one will be deleted.
 func (r *runner) createTests(places []uint64) error {
+	for some := range slices.Chunk(places, createdAtOnce) {
+		if err := r.createSome(some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) createSome(places []uint64) error {
 	op := spec.MustOperation(spec.CreatePlacementTest)
 	requests := make([]client.Request, len(places))
 	entries := make([]int, len(places))
 	for i, place := range places {
 		name := r.subjects.testName(place) + "-deleted"
-		entry, err := r.announce(r.creation(name))
+		entry, err := r.env.announce(r.subjects.creation(name))
 		if err != nil {
 			return err
 		}

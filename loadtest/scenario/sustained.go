@@ -40,18 +40,28 @@ func (r *runner) try(rate float64, confirm bool) (tried, error) {
 	whole := schedule.Constant(rate, lasts)
 	rec, err := r.send(name, whole, r.mix.source(inTurn, r.places), false)
 	r.places += uint64(whole.Planned())
+	if err == nil && silent(rec) {
+		err = r.gone(name)
+	}
 	if err != nil {
+		r.keepCut(counted{recording: rec}, err)
 		return tried{}, err
 	}
 	// What the generator adds to the figures makes them worse: a rate that meets
 	// the thresholds all the same is met, and one that does not may be the target's.
 	c := r.judged(rec)
-	why := strings.Join(r.misses(rec, confirm), "; ")
-	t := tried{met: why == ""}
+	missed, unsure := r.misses(rec, confirm)
+	why := strings.Join(missed, "; ")
+	t := tried{met: len(missed)+len(unsure) == 0}
 	switch {
 	case float64(rec.Sent) < leastSent*float64(rec.Planned):
 		why = fmt.Sprintf("%d of %d requests were sent", rec.Sent, rec.Planned)
 		t = tried{ceiling: true}
+	case why == "" && len(unsure) > 0:
+		why = r.tooFew(rec, unsure)
+		if r.doubt == "" {
+			r.doubt = why // of the highest rate: those that follow have fewer requests yet
+		}
 	case why != "" && c.limited != "":
 		why = c.limited
 		t.ceiling = true
@@ -60,10 +70,45 @@ func (r *runner) try(rate float64, confirm bool) (tried, error) {
 	}
 	r.out.Sustained.Knee = append(r.out.Sustained.Knee, kneePoint(rec, t.met, why))
 	if confirm && t.met {
-		r.recordings = append(r.recordings, rec)
-		r.counted = append(r.counted, c)
+		r.keep(c)
+	} else {
+		r.uses.Searched += rec.Sent
 	}
 	return t, nil
+}
+
+// unconfirmed is why a threshold was held against no phase of a search.
+const unconfirmed = "no rate was confirmed, and the short phases at the rates that were tried do not count"
+
+// tooFew says of a confirmation that the thresholds are met as far as its sample
+// tells, and how long one would have to be that decides.
+func (r *runner) tooFew(rec measure.Recording, unsure []threshold.Result) string {
+	var doubts []string
+	need, known := int64(0), true
+	for _, result := range unsure {
+		doubts = append(doubts, result.Threshold.Text)
+		need, known = max(need, result.Need), known && result.Need > 0
+	}
+	said := fmt.Sprintf("at %.4g/s for %s there are too few requests to tell %s: %d were sent and %d answered",
+		rec.Rate, rec.Duration.Round(time.Millisecond), strings.Join(doubts, " and "), rec.Sent, rec.Sent-rec.Statuses[0])
+	if !known {
+		return said + "; let it last longer (--duration)"
+	}
+	longer := time.Duration(float64(need) / rec.Rate * float64(r.scenario.Duration) / float64(r.scenario.Confirm) * float64(time.Second))
+	if longer = longer.Truncate(time.Second) + time.Second; longer > schedule.MaxDuration {
+		return fmt.Sprintf("%s; about %d would do, which take longer than a phase may last: allow more", said, need)
+	}
+	return fmt.Sprintf("%s; about %d would do, as with --duration %s", said, need, longer)
+}
+
+// gone tells a target that a rate has overwhelmed from one that is not there any
+// more: the one answers a single request.
+func (r *runner) gone(after string) error {
+	request, _, _ := Typical(r.env.Profile)
+	if ex := r.env.Client.Do(r.ctx, request); ex.Err != nil && ex.Status == 0 {
+		return fmt.Errorf("%s: the target answers nothing any more: the search was given up: %w", after, ex.Err)
+	}
+	return nil
 }
 
 func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {
@@ -105,6 +150,9 @@ func (r *runner) foundRate(f found, err error) {
 		s.Note = "the generator went no faster: the target may"
 	case f.confirmed && f.most:
 		s.Note = "the highest rate that the scenario asks for: the target may go faster"
+	case !f.confirmed && r.doubt != "":
+		s.Note = "rates were met, as far as short phases tell, but none could be confirmed"
+		r.void("no rate could be confirmed: %s", r.doubt)
 	case f.ceiling:
 		r.void("the generator could hold no rate that was tried")
 	case !f.confirmed && slices.ContainsFunc(s.Knee, func(p load.KneePoint) bool { return p.OK }):

@@ -9,9 +9,14 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// thresholds are those that hold for the scenario: its own and the run's.
+// thresholds are those that hold for the scenario: the run's, and its own on
+// figures of which the run says nothing.
 func (r *runner) thresholds() []threshold.Threshold {
 	own, _ := r.scenario.thresholds() // Check has read them
+	own = slices.DeleteFunc(own, func(t threshold.Threshold) bool {
+		t.Scenario = r.scenario.Name
+		return slices.ContainsFunc(r.env.Thresholds, func(given threshold.Threshold) bool { return given.Replaces(t) })
+	})
 	var all []threshold.Threshold
 	for _, t := range slices.Concat(own, r.env.Thresholds) {
 		same := func(other threshold.Threshold) bool { return other.Text == t.Text }
@@ -24,22 +29,38 @@ func (r *runner) thresholds() []threshold.Threshold {
 
 // misses says which thresholds a phase of a search does not meet. A step is
 // short: where the sample cannot decide, its figure does. A confirmation has to
-// be sure.
-func (r *runner) misses(rec measure.Recording, sure bool) []string {
+// be sure: unsure are the thresholds that its figures meet and its sample does
+// not settle.
+func (r *runner) misses(rec measure.Recording, sure bool) (missed []string, unsure []threshold.Result) {
 	if rec.Count(measure.Accepted) == 0 {
-		return []string{"nothing was accepted"}
+		return []string{"nothing was accepted"}, nil
 	}
-	var missed []string
 	for _, t := range r.thresholds() {
 		if !t.OfPhases() {
 			continue
 		}
-		held := t.Hold(t.Of(rec))
-		if held.Verdict == threshold.Missed || held.Verdict == threshold.CouldNotTell && (sure || !held.PointMeets) {
+		switch held := t.Hold(t.Of(rec)); {
+		case held.Verdict == threshold.Missed, held.Verdict == threshold.CouldNotTell && !held.PointMeets:
 			missed = append(missed, t.Text+": "+held.Sentence)
+		case held.Verdict == threshold.CouldNotTell && sure:
+			unsure = append(unsure, held)
 		}
 	}
-	return missed
+	return append(missed, r.refused(rec)...), unsure
+}
+
+// mostRefused is the share of 429 answers at which a rate still counts as held,
+// unless a threshold of the scenario says another.
+const mostRefused = 0.01
+
+// refused says when a rate is held by refusing much of it.
+func (r *runner) refused(rec measure.Recording) []string {
+	limited := rec.Count(measure.Limited)
+	own := slices.ContainsFunc(r.thresholds(), func(t threshold.Threshold) bool { return t.Metric == threshold.Limited })
+	if own || float64(limited) <= mostRefused*float64(rec.Sent) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d requests were refused with 429", limited, rec.Sent)}
 }
 
 // holdAgainstThresholds enters what became of each threshold.
@@ -71,11 +92,17 @@ func (r *runner) holdPhases(t threshold.Threshold) {
 	}
 	held := 0
 	for _, c := range r.counted {
-		if t.Rate != 0 && t.Rate != c.recording.Rate {
+		if t.Rate != 0 && t.Rate != c.recording.Rate || t.Label != "" && elsewhere(c, r.counted, t.Label) {
 			continue
 		}
 		held++
 		r.enter(t, c.recording.Name, distrust(c, t.Hold(t.Of(c.recording))))
+	}
+	if held == 0 && r.scenario.Kind == Sustained && len(r.counted) == 0 && r.uses.Searched > 0 {
+		result := t.Hold(threshold.Figure{})
+		result.Sentence = unconfirmed
+		r.list(t, "", result) // what came of the search has its own reason
+		return
 	}
 	if held == 0 && (t.Rate == 0 || t.Scenario != "") {
 		result := t.Hold(threshold.Figure{})
@@ -86,11 +113,19 @@ func (r *runner) holdPhases(t threshold.Threshold) {
 	}
 }
 
-// distrust takes a miss back where the generator may have made it.
+// elsewhere reports whether requests with the label belong to other phases, and
+// none to this one: each page size of a scenario has its own.
+func elsewhere(c counted, all []counted, label string) bool {
+	asks := func(c counted) bool { return len(c.recording.Label(label).Count) > 0 }
+	return !asks(c) && slices.ContainsFunc(all, asks)
+}
+
+// distrust takes a miss back where the generator, or the end of the phase, may
+// have made it.
 func distrust(c counted, result threshold.Result) threshold.Result {
-	if silent(c.recording) && result.Verdict == threshold.Missed {
+	if c.cut && result.Verdict == threshold.Missed && result.Threshold.Metric == threshold.Errors {
 		result.Verdict = threshold.CouldNotTell
-		result.Sentence += ", but the target answered nothing at all"
+		result.Sentence += ", but the phase did not run to its end, and what had no answer then decides nothing"
 	}
 	if c.limited != "" && result.Verdict == threshold.Missed && result.Threshold.Metric != threshold.Errors {
 		result.Verdict = threshold.CouldNotTell
@@ -99,59 +134,36 @@ func distrust(c counted, result threshold.Result) threshold.Result {
 	return result
 }
 
-// enter puts what became of a threshold into the results.
-func (r *runner) enter(t threshold.Threshold, phase string, result threshold.Result) {
+// list puts what became of a threshold into the results.
+func (r *runner) list(t threshold.Threshold, phase string, result threshold.Result) {
 	entry := load.Threshold{Text: t.Text, Phase: phase, Outcome: load.Outcome(result.Verdict), Why: result.Sentence}
 	if f := t.Shown(result.Figure); f.Known {
 		entry.Unit = t.Unit()
 		entry.Measured = &load.Estimate{Value: f.Value, Low: f.Low, High: max(f.High, f.Value)}
 	}
 	r.out.Thresholds = append(r.out.Thresholds, entry)
+}
+
+// enter lists what became of a threshold, and gives it as a reason unless it is met.
+func (r *runner) enter(t threshold.Threshold, phase string, result threshold.Result) {
+	r.list(t, phase, result)
+	brief := ""
+	if f := result.Figure; f.Known {
+		brief = t.Brief(f)
+	}
+	r.because(t, phase, result, brief)
+}
+
+// because gives what became of a threshold as a reason unless it is met.
+func (r *runner) because(t threshold.Threshold, phase string, result threshold.Result, brief string) {
 	where := ""
-	if phase != "" && len(r.counted) > 1 {
-		where = phase + ": "
+	if phase != "" && (len(r.counted) != 1 || phase != r.counted[0].recording.Name) {
+		where = phase
 	}
 	switch result.Verdict {
 	case threshold.Missed:
-		r.fail("%s%s is missed: %s", where, t.Text, result.Sentence)
+		r.fails = append(r.fails, reason{phase: where, cause: t.Text, brief: brief, text: fmt.Sprintf("%s is missed: %s", t.Text, result.Sentence)})
 	case threshold.CouldNotTell:
-		r.void("%s%s could not be told: %s", where, t.Text, result.Sentence)
-	}
-}
-
-// baselineQuantiles are those that a regression is looked for in.
-var baselineQuantiles = []float64{0.5, 0.99}
-
-// holdRegression compares the phases, or the sustained rate, with the baseline's.
-func (r *runner) holdRegression(t threshold.Threshold) {
-	if r.scenario.Kind == RateLimit {
-		return
-	}
-	base := r.env.Baselines[t.Baseline]
-	compared := 0
-	if base != nil {
-		for _, c := range r.counted {
-			for _, p := range baselineQuantiles {
-				before, there := base.Latencies[threshold.Place{Scenario: r.scenario.Name, Phase: c.recording.Name, P: p}]
-				if !there {
-					continue
-				}
-				compared++
-				now := threshold.Threshold{Metric: threshold.Quantile, P: p}.Of(c.recording)
-				r.enter(t, fmt.Sprintf("%s p%g", c.recording.Name, 100*p), distrust(c, t.Hold(threshold.Against(now, before, true))))
-			}
-		}
-		if now, known := r.figures[threshold.Sustained]; known {
-			if before, there := base.Sustained[r.scenario.Name]; there {
-				compared++
-				now.Known = true
-				r.enter(t, "sustained", t.Hold(threshold.Against(now, before, false)))
-			}
-		}
-	}
-	if compared == 0 {
-		result := t.Hold(threshold.Figure{})
-		result.Sentence = base.Missing(r.scenario.Name)
-		r.enter(t, "", result)
+		r.voids = append(r.voids, reason{phase: where, cause: t.Text, brief: brief, text: fmt.Sprintf("%s could not be told: %s", t.Text, result.Sentence)})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,21 +14,22 @@ import (
 	"outreach.example/conformance/judge"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/walk"
 )
 
-// errNoPage ends a walk at an answer that is no page, errSpent one for which the
-// budget does not suffice.
-var (
-	errNoPage = errors.New("not a page")
-	errSpent  = errors.New("the budget is spent")
-)
+// errNoPage ends a walk at an answer that is no page.
+var errNoPage = errors.New("not a page")
+
+// errTooLong says why an answer of 200 is of no use.
+var errTooLong = fmt.Errorf("the body is larger than %d bytes, the most that is read", client.DefaultMaxBody)
 
 // pageOf is the page in an answer, of which only the rows' keys are kept.
 func pageOf(ex client.Exchange, s judge.Sighting, limit int) (walk.Page, error) {
+	if ex.Truncated {
+		return walk.Page{}, fmt.Errorf("%w: %w", errNoPage, errTooLong)
+	}
 	if ex.Status != http.StatusOK || s.Err != nil {
 		return walk.Page{}, fmt.Errorf("%w: the target answered %d", errNoPage, ex.Status)
 	}
@@ -60,10 +60,14 @@ const (
 	mostWalksKept   = 64
 )
 
+// breather is how long a client waits that had no answer, before it begins a new
+// walk: a target that refuses connections does so as fast as one asks.
+const breather = 100 * time.Millisecond
+
 // walked is one walk that has ended.
 type walked struct {
-	op    spec.Operation
-	began time.Time
+	op           spec.Operation
+	began, ended time.Time
 	walk.Walk
 	last client.Exchange // the answer that ended it
 }
@@ -75,10 +79,11 @@ type walkers struct {
 
 	mu       sync.Mutex
 	recorder *measure.Recorder
+	vigil    *generate.Vigil
 	seq      uint64
-	done     []walked
+	whole    map[string][]walked // by list, the first that came out whole
 	out      load.Walks
-	broke    bool // the budget
+	over     error // why the walks broke off
 }
 
 // walk lets many clients walk whole lists. Each page waits for the one before,
@@ -92,7 +97,7 @@ func (r *runner) walk() error {
 	}
 	defer api.Close()
 	var lists []spec.Operation
-	for _, share := range s.operations() {
+	for _, share := range r.shares {
 		if _, known := cursorParameter(r.env.Profile, share.op); !known {
 			r.note("%s is left out: the profile does not name the parameter starting_after", share.op.ID)
 			continue
@@ -108,7 +113,8 @@ func (r *runner) walk() error {
 	}
 	start := time.Now()
 	plan := measure.Plan{Name: "walk", Duration: s.Duration, Start: start.Round(0), ClosedLoop: true}
-	w := &walkers{r: r, plan: plan, recorder: measure.NewRecorder(plan), out: load.Walks{Clients: s.Clients}}
+	w := &walkers{r: r, plan: plan, recorder: measure.NewRecorder(plan), vigil: r.env.Generator.Vigil(),
+		whole: map[string][]walked{}, out: load.Walks{Clients: s.Clients}}
 	r.announceStep(plan.Name)
 	stop := r.showing(w.live)
 	var clients sync.WaitGroup
@@ -116,77 +122,84 @@ func (r *runner) walk() error {
 		clients.Go(func() {
 			// The clients share one sequence of walks, so that every list is soon
 			// walked in pages of every size.
-			for n := c; time.Since(start) < s.Duration && r.ctx.Err() == nil && w.maySend(0); n += s.Clients {
-				w.one(api, lists[n%len(lists)], limits[n/len(lists)%len(limits)], start)
+			for n := c; time.Since(start) < s.Duration && !w.isOver(); n += s.Clients {
+				if !w.one(api, lists[n%len(lists)], limits[n/len(lists)%len(limits)], start) {
+					_ = sleep(r.ctx, breather)
+				}
 			}
 		})
 	}
 	clients.Wait()
 	stop()
 	c := r.judged(w.recorder.Recording())
-	r.keep(c)
 	addTraffic(&r.traffic, c.recording)
 	w.compare()
 	r.out.Walks = &w.out
-	if w.broke {
-		r.void("the budget of %d requests does not suffice: the walks broke off (load.budget)", r.env.Budget)
+	if r.ctx.Err() != nil {
+		w.over = fmt.Errorf("the walks were interrupted: %w", context.Cause(r.ctx))
 	}
-	return context.Cause(r.ctx)
+	if w.over != nil {
+		r.keepCut(c, w.over)
+		return w.over
+	}
+	r.keep(c)
+	return nil
 }
 
-// one walks a list once.
-func (w *walkers) one(api *client.Client, op spec.Operation, limit int, start time.Time) {
-	began := walked{op: op, began: time.Now()}
-	began.Walk = walk.Run(w.r.ctx, func(ctx context.Context, cursor string, limit int) (walk.Page, error) {
-		request := w.r.pageRequest(op, cursor, limit)
-		if !w.maySend(1) {
-			return walk.Page{}, errSpent
-		}
-		ex := api.Do(ctx, request)
-		began.last = ex
+// one walks a list once. It reports whether the target has answered to the last.
+func (w *walkers) one(api *client.Client, op spec.Operation, limit int, start time.Time) bool {
+	one := walked{op: op, began: time.Now()}
+	one.Walk = walk.Run(w.r.ctx, func(ctx context.Context, cursor string, limit int) (walk.Page, error) {
+		ex := api.Do(ctx, pageRequest(w.r.env.Profile, w.r.subjects.mainKey, op, cursor, limit))
+		one.last = ex
 		w.add(op, limit, ex, start)
 		if ex.Err != nil {
 			return walk.Page{}, ex.Err
 		}
-		asked := judge.Asked{Operation: op, Valid: true, Owner: w.r.subjects.main.ID}
+		asked := judge.Asked{Operation: op, Valid: true, Owner: w.r.subjects.main.ID, Limit: limit}
 		return pageOf(ex, w.r.looked(asked, ex), limit)
 	}, walk.Fixed(limit), mostPagesOfWalk)
+	one.ended = time.Now()
+	w.ends(one)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if began.Complete() {
-		w.out.Walks++
-	}
-	w.out.Pages += int64(len(began.Pages))
-	for _, p := range began.Pages {
+	w.out.Pages += int64(len(one.Pages))
+	for _, p := range one.Pages {
 		w.out.Rows += int64(len(p.Rows))
 	}
-	w.done = append(w.done, began)
+	if one.Complete() {
+		w.out.Walks++
+		if len(w.whole[op.ID]) < mostWalksKept {
+			w.whole[op.ID] = append(w.whole[op.ID], one)
+		}
+	}
+	return one.last.Status != 0
 }
 
-// maySend takes so many requests from the budget, if it still holds any.
-func (w *walkers) maySend(requests int64) bool {
+// isOver reports whether the walks are to break off.
+func (w *walkers) isOver() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.r.env.left() == 0 {
-		w.broke = true
-		return false
-	}
-	w.r.env.spent += requests
-	return true
+	return w.over != nil || w.r.ctx.Err() != nil
 }
 
 // add records one page.
 func (w *walkers) add(op spec.Operation, limit int, ex client.Exchange, start time.Time) {
-	if ex.Sent.IsZero() {
-		return // the context ended before it was sent
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.r.env.spent += int64(ex.Throttled)
+	if errors.Is(ex.Err, ErrBudget) {
+		w.over = fmt.Errorf("the walks broke off: %w", ErrBudget)
+	}
+	if ex.Sent.IsZero() {
+		return // the context or the budget ended before it was sent
+	}
 	sent := max(0, ex.Sent.Sub(start))
-	w.recorder.Add(measure.Sample{Seq: w.seq, Label: fmt.Sprintf("%s limit=%d", op.ID, limit), Due: sent, Sent: sent, Done: sent + ex.Took,
+	w.recorder.Add(measure.Sample{Seq: w.seq, Label: label(op, limit), Due: sent, Sent: sent, Done: sent + ex.Took,
 		Status: ex.Status, Bytes: int64(len(ex.Body)), Failure: failureOf(ex)})
 	w.seq++
+	if err := w.vigil.Saw(sent, sent+ex.Took, ex.Status != 0); err != nil && w.over == nil {
+		w.over = fmt.Errorf("the walks were given up: %w", err)
+	}
 }
 
 // live is what there is to show of the walks.
@@ -200,7 +213,9 @@ func (w *walkers) live() generate.Live {
 // failureOf names why there is no whole answer.
 func failureOf(ex client.Exchange) string {
 	switch {
-	case ex.Err == nil && !ex.Truncated:
+	case ex.Err == nil && ex.Truncated:
+		return measure.FailureTooLong
+	case ex.Err == nil:
 		return ""
 	case errors.Is(ex.Err, client.ErrTimeout):
 		return measure.FailureTimeout
@@ -211,52 +226,4 @@ func failureOf(ex client.Exchange) string {
 	default:
 		return measure.FailureOther
 	}
-}
-
-// compare holds the walks against each other: what a single page cannot show.
-func (w *walkers) compare() {
-	byList := map[string][]walked{}
-	for _, one := range w.done {
-		byList[one.op.ID] = append(byList[one.op.ID], one)
-	}
-	for _, walks := range byList {
-		slices.SortFunc(walks, func(a, b walked) int { return a.began.Compare(b.began) })
-		whole := slices.DeleteFunc(slices.Clone(walks), func(one walked) bool { return !one.Complete() })
-		for _, one := range walks {
-			w.ends(one)
-		}
-		whole = whole[:min(len(whole), mostWalksKept)]
-		plain := make([]walk.Walk, len(whole))
-		for i, one := range whole {
-			plain[i] = one.Walk
-		}
-		for i, one := range whole {
-			if missing := walk.Missing(plain, i); len(missing) > 0 {
-				w.fault("PAGE-WALK-COMPLETE", one, fmt.Sprintf("the row %s, which walks before and after it show", missing[0].Key), "no such row")
-			}
-			if i > 0 && spec.Has(spec.Pair{Requirement: "PAGE-WALK-SEQUENCE", Operation: one.op.ID}) {
-				if swap, differs := walk.Disorder(plain[0], one.Walk); differs {
-					w.fault("PAGE-WALK-SEQUENCE", one, fmt.Sprintf("the row %s at %s, as an earlier walk shows it", swap.Want, swap.Actual), "another row")
-				}
-			}
-		}
-	}
-}
-
-// ends judges a walk by itself.
-func (w *walkers) ends(one walked) {
-	switch one.End {
-	case walk.CursorRepeated, walk.NoNewRows, walk.Capped:
-		w.fault("PAGE-WALK-ENDS", one, "a walk that ends", string(one.End))
-	}
-	if repeats := one.Repeats(); len(repeats) > 0 {
-		w.fault("PAGE-WALK-ONCE", one, "each row once", fmt.Sprintf("%d rows more than once, the first at %s and %s", len(repeats), repeats[0].First, repeats[0].Again))
-	}
-}
-
-// fault enters a violation that only whole walks show.
-func (w *walkers) fault(requirement string, one walked, expected, actual string) {
-	w.out.Faults++
-	w.r.found(spec.Pair{Requirement: requirement, Operation: one.op.ID}, reports.Violation{
-		Pointer: "/items", Expected: w.r.redact(expected), Actual: w.r.redact(actual), Curl: one.last.Curl()})
 }

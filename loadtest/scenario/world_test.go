@@ -67,8 +67,9 @@ func envOf(t *testing.T, base string, profile *fixtures.Profile) *Env {
 	if err != nil {
 		t.Fatal(err)
 	}
+	budget := NewBudget(0)
 	bare := func(concurrency int, _ string) (*client.Client, error) {
-		options := client.Options{BaseURL: base, Concurrency: concurrency, MaxThrottle: 10 * time.Second, MaxThrottled: 5}
+		options := client.Options{BaseURL: base, Allow: budget.One, Concurrency: concurrency, MaxThrottle: 10 * time.Second, MaxThrottled: 5}
 		for _, k := range profile.Keys {
 			options.Keys = append(options.Keys, client.Key{Name: k.Name, Token: k.Token})
 		}
@@ -94,7 +95,7 @@ func envOf(t *testing.T, base string, profile *fixtures.Profile) *Env {
 		}
 	})
 	return &Env{Profile: profile, BaseURL: base, Rules: rules, Client: api, Bare: bare, Generator: generator, Journal: book,
-		Run: "test", Seed: 1, LagLimit: time.Hour}
+		Run: "test", Seed: 1, LagLimit: time.Hour, Budget: budget}
 }
 
 // builtinScenario is one that comes with the program, changed.

@@ -13,16 +13,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/target"
 )
 
-const (
-	// runLabel is on all that the tests make on the engine: an id and its owner,
-	// as in package target.
-	runLabel = "outreach.example.run"
-	// swarmMark is a config that stands in a swarm which a test has made.
-	swarmMark = "outreach-swarm-test"
-)
+// swarmMark is a config that stands in a swarm which a test has made.
+const swarmMark = "outreach-swarm-test"
 
 // engine is the Docker engine of this machine, in a swarm that it manages.
 type engine struct {
@@ -34,17 +30,12 @@ type engine struct {
 // visibly; with OUTREACH_REQUIRE_DOCKER=1 it fails instead.
 func needSwarm(t *testing.T) engine {
 	t.Helper()
-	if err := target.Sweep(t.Context()); err != nil {
-		if os.Getenv("OUTREACH_REQUIRE_DOCKER") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	testbed.NeedDocker(t, target.Sweep)
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := engine{label: fmt.Sprintf("%s=%s %d@%s %s", runLabel, uuid.NewString(), os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))}
+	e := engine{label: fmt.Sprintf("%s=%s %d@%s %s", testbed.RunLabel, uuid.NewString(), os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))}
 	e.sweep(t)
 	if docker(t, "info", "--format", "{{.Swarm.LocalNodeState}}") == "inactive" {
 		e.join(t)
@@ -83,16 +74,16 @@ func (e engine) sweep(t *testing.T) {
 	if docker(t, "info", "--format", "{{.Swarm.ControlAvailable}}") != "true" {
 		return
 	}
-	if maker := docker(t, "config", "ls", "--filter", "name="+swarmMark, "--format", `{{.Label "`+runLabel+`"}}`); maker != "" {
+	if maker := docker(t, "config", "ls", "--filter", "name="+swarmMark, "--format", `{{.Label "`+testbed.RunLabel+`"}}`); maker != "" {
 		if alive(maker) {
 			t.Fatalf("another run of this test is using the swarm that it made (%s): wait until it ends", maker)
 		}
 		docker(t, "swarm", "leave", "--force")
 		return
 	}
-	for kind, ids := range e.labelled(t, runLabel) {
+	for kind, ids := range e.labelled(t, testbed.RunLabel) {
 		for _, id := range ids {
-			if label := docker(t, kind, "inspect", "--format", `{{index .Spec.Labels "`+runLabel+`"}}`, id); !alive(label) {
+			if label := docker(t, kind, "inspect", "--format", `{{index .Spec.Labels "`+testbed.RunLabel+`"}}`, id); !alive(label) {
 				docker(t, kind, "rm", id)
 			}
 		}

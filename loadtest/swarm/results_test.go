@@ -66,10 +66,20 @@ func quantile(d *load.Distribution, p float64) float64 {
 	return d.MaxMS
 }
 
-// merge joins parts, whose verdict is for the caller to judge.
+// merge joins parts, whose verdict is for the caller to judge. The first of them
+// outlives the results that are written beside it.
 func merge(t *testing.T, parts []string) load.Results {
 	t.Helper()
-	return results(t, "load", "merge", written(t, "parts.jsonl", strings.Join(parts, "\n")+"\n"))
+	dir := t.TempDir()
+	first := filepath.Join(dir, "part.json")
+	if err := os.WriteFile(first, []byte(parts[0]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := resultsIn(t, dir, "load", "merge", dir, written(t, "parts.jsonl", strings.Join(parts[1:], "\n")+"\n"))
+	if kept, err := os.ReadFile(first); err != nil || string(kept) != parts[0] {
+		t.Errorf("the part that was merged beside its results: %v", err)
+	}
+	return r
 }
 
 // written writes a file and returns where it is.
@@ -85,7 +95,11 @@ func written(t *testing.T, name, text string) string {
 // results runs the program, which must come to a verdict, and returns what it wrote.
 func results(t *testing.T, args ...string) load.Results {
 	t.Helper()
-	dir := t.TempDir()
+	return resultsIn(t, t.TempDir(), args...)
+}
+
+func resultsIn(t *testing.T, dir string, args ...string) load.Results {
+	t.Helper()
 	c := command(t, append(args, "--output", dir)...)
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"outreach.example/conformance/internal/testbed"
 )
 
 // script is fan-out, for workers that begin so long from now.
 func (e engine) script(t *testing.T, ahead time.Duration, options ...string) (c *exec.Cmd, stderr *bytes.Buffer) {
 	t.Helper()
-	c = exec.CommandContext(t.Context(), "./fan-out", append([]string{fmt.Sprint(workers), image(t), "--label", e.label, "--no-resolve-image", "--network", "host"}, options...)...)
+	c = exec.CommandContext(t.Context(), "./fan-out", append([]string{fmt.Sprint(workers), testbed.Image(t), "--label", e.label, "--no-resolve-image", "--network", "host"}, options...)...)
 	c.Env = append(os.Environ(), "OUTREACH_START_AT="+time.Now().Add(ahead).UTC().Format(time.RFC3339))
 	stderr = &bytes.Buffer{}
 	c.Stderr = stderr
@@ -37,7 +39,7 @@ func (e engine) fanOut(t *testing.T, options ...string) []string {
 // containers are those of the image on this machine.
 func (e engine) containers(t *testing.T, filter ...string) []string {
 	t.Helper()
-	return lines(docker(t, append([]string{"ps", "--all", "--quiet", "--filter", "ancestor=" + image(t)}, filter...)...))
+	return lines(docker(t, append([]string{"ps", "--all", "--quiet", "--filter", "ancestor=" + testbed.Image(t)}, filter...)...))
 }
 
 // removalTakes bounds how long the engine may take to remove a container that

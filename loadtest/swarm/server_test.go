@@ -39,8 +39,9 @@ func serving(t *testing.T) server {
 	return s
 }
 
-// counted makes sure that the server has answered just what the run says it sent.
-func (s server) counted(t *testing.T, r load.Results) {
+// counted makes sure that the server has answered just what the run says it sent,
+// and once each list to each process, which asks beforehand whether its key will do.
+func (s server) counted(t *testing.T, r load.Results, processes int64) {
 	t.Helper()
 	answer, err := http.Get(s.truth + "/truth")
 	if err != nil {
@@ -74,6 +75,10 @@ func (s server) counted(t *testing.T, r load.Results) {
 	}
 	if all != planned || sent+dropped != planned || got[kind{status: "200"}] != sent {
 		t.Errorf("%d planned, %d sent, %d dropped, %v answered; want %d planned in all", all, sent, dropped, got, planned)
+	}
+	for _, operation := range []string{spec.ListLeadLists, spec.ListWebhookEvents} {
+		got[kind{operation: operation}] += processes
+		got[kind{status: "200"}] += processes
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the run counts %v, the server %v", got, want)

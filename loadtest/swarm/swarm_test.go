@@ -33,8 +33,9 @@ const (
 	patience = 2 * time.Minute
 )
 
-// The lists are others than the one that a run looks at before it begins, and
-// there is no warm-up: what the server counts for them is what the phases sent.
+// The lists are others than the one that the calibration looks at, and there is
+// no warm-up: what the server counts for them is what the phases sent, and one
+// request of each process beforehand.
 var plan = fmt.Sprintf(`scenarios:
   - name: shared
     about: Two lists at one rate, in two page sizes.
@@ -71,11 +72,11 @@ func TestSharedLoadIsTheLoadOfOne(t *testing.T) {
 		t.Fatalf("%d parts of %d workers:\n%.2000q", len(parts), workers, parts)
 	}
 	merged := merge(t, parts)
-	server.counted(t, merged)
+	server.counted(t, merged, workers)
 
 	server.forget(t)
 	single := results(t, "load", "--target", server.base, "--scenarios", written(t, "plan.yaml", plan), "--seed", "7", "--lag-limit", lagLimit)
-	server.counted(t, single)
+	server.counted(t, single, 1)
 
 	alike(t, merged, single)
 

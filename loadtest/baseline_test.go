@@ -1,0 +1,92 @@
+package loadtest_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
+)
+
+// recorded is a phase of a second, made up, whose answers took so long.
+func recorded(name, label string, rate int, took time.Duration) measure.Recording {
+	r := measure.NewRecorder(measure.Plan{Name: name, Planned: int64(rate), Rate: float64(rate), Duration: time.Second, Start: time.Unix(1e9, 0)})
+	for i := range rate {
+		due := time.Duration(i) * time.Second / time.Duration(rate)
+		r.Add(measure.Sample{Seq: uint64(i), Label: label, Due: due, Sent: due, Done: due + took, Status: 200})
+	}
+	return r.Recording()
+}
+
+// regressions holds the phases against the results of an earlier run.
+func regressions(t *testing.T, earlier load.Results, phases ...measure.Recording) scenario.Outcome {
+	t.Helper()
+	bound, err := threshold.Parse("regression<10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := scenario.Scenario{Name: "lists", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
+	share := scenario.Share{Outcome: scenario.Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}}
+	return scenario.Join(s, []scenario.Share{share}, []threshold.Threshold{bound}, map[string]*threshold.Baseline{"": loadtest.Baseline("old.json", earlier)}, time.Hour)
+}
+
+// Only what did the same, and whose figures are the target's, is a baseline; a
+// regression names what it was seen in, with both figures.
+func TestRegressionsAgainstWhatIsNoMeasure(t *testing.T) {
+	const list = "lead-lists.list limit=10"
+	before := recorded("limit=10", list, 1000, 10*time.Millisecond)
+	earlier := func(change func(*load.Results)) load.Results {
+		share := scenario.Share{Outcome: scenario.Outcome{Recordings: []measure.Recording{before}, Traffic: load.Traffic{Statuses: map[string]int64{}}}}
+		s := scenario.Scenario{Name: "lists", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
+		r := load.Results{Scenarios: []load.Scenario{scenario.Join(s, []scenario.Share{share}, nil, nil, time.Hour).Scenario}}
+		r.Run.Selection = "--scenario lists"
+		change(&r)
+		return r
+	}
+	same := func(*load.Results) {}
+	const again = "; run both with the same settings, which were --scenario lists there"
+	for name, tc := range map[string]struct {
+		earlier load.Results
+		now     measure.Recording
+		want    load.Verdict
+		says    string
+	}{
+		"as before": {earlier(same), before, load.Pass, ""},
+		"slower": {earlier(same), recorded("limit=10", list, 1000, 20*time.Millisecond), load.Fail,
+			"limit=10 p50: regression<10% is missed: 20 ms, after 10 ms in old.json; the change for the worse is 100 %, which is not below 10 %; and once more: limit=10 p99 (20 ms after 10 ms)"},
+		"another rate": {earlier(same), recorded("limit=10", list, 500, 10*time.Millisecond), load.Void,
+			"old.json is no measure: 1000/s there, 500/s here" + again},
+		"another page size": {earlier(same), recorded("limit=10", "lead-lists.list limit=11", 1000, 10*time.Millisecond), load.Void,
+			"old.json is no measure: lead-lists.list limit=10 was asked there, and not here" + again},
+		"another phase": {earlier(same), recorded("limit=11", list, 1000, 10*time.Millisecond), load.Void,
+			"old.json is no measure: it has no phase limit=11"},
+		"another scenario": {earlier(func(r *load.Results) { r.Scenarios[0].Name = "others" }), before, load.Void,
+			"old.json holds nothing of the scenario lists"},
+		"interrupted": {earlier(func(r *load.Results) { r.Run.Interrupted = true }), before, load.Void,
+			"old.json is no measure: that run was interrupted; take a run that came to its end"},
+		"void": {earlier(func(r *load.Results) {
+			r.Scenarios[0].Verdict, r.Scenarios[0].Reasons = load.Void, []string{"the rate was missed"}
+		}), before, load.Void,
+			"old.json is no measure: lists is VOID there (the rate was missed); take a run that"},
+	} {
+		o := regressions(t, tc.earlier, tc.now)
+		if reasons := strings.Join(o.Reasons, "\n"); o.Verdict != tc.want || !strings.Contains(reasons, tc.says) || (tc.says == "") != (reasons == "") {
+			t.Errorf("%s: %s: %s\nwant %s: %s", name, o.Verdict, reasons, tc.want, tc.says)
+		}
+	}
+}
+
+// A sustained rate is compared with one that was found under the same bounds.
+func TestSustainedRatesOfOtherSearchesAreNoMeasure(t *testing.T) {
+	results := load.Results{Scenarios: []load.Scenario{{Name: "search", Verdict: load.Pass, Sustained: &load.Sustained{RatePerSecond: 500, Confirmed: true},
+		Thresholds: []load.Threshold{{Text: "p99<1s"}, {Text: "errors<1%"}, {Text: "p99<1s"}, {Text: "sustained>=1/s"}, {Text: "regression<10%"}}}}}
+	found, unfit := loadtest.Baseline("old.json", results).Of("search")
+	if got := strings.Join(found.Bounds, " "); got != "errors<1% p99<1s" || unfit != "" || found.Sustained.Value != 500 {
+		t.Errorf("bounds %q, unfit %q, %+v", got, unfit, found.Sustained)
+	}
+}

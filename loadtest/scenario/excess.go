@@ -1,0 +1,160 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/journal"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/infer"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// noteOthers says when another workspace is refused too. The specification
+// leaves the scope of the counter open, so that this fails nobody.
+func (p *prober) noteOthers(result infer.Result) {
+	for _, s := range result.Sharing {
+		if s.Subject == infer.OtherWorkspace && s.Shared.Value == infer.Shared {
+			p.r.note("another workspace is refused too when this one has used up its limit: the specification leaves that open, its users may not")
+		}
+	}
+}
+
+// mostToDrain bounds the requests with which a key is driven to its limit once more.
+const mostToDrain = 2_000
+
+// drain drives the key to its limit and reports whether that succeeded.
+func (p *prober) drain() bool {
+	most := min(mostToDrain, p.r.env.Profile.RateLimit.Budget)
+	for sent := 0; sent < most && p.r.env.Budget.left() > afterwards/2; sent += parallelProbes / 4 {
+		shots := make([]infer.Shot, parallelProbes/4)
+		for i := range shots {
+			shots[i].Subject = infer.Main
+		}
+		for _, o := range p.send(p.ctx, shots) {
+			if o.Status == http.StatusTooManyRequests {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// halfDone asks for a change while the key is at its limit: what is refused must
+// not have happened.
+func (p *prober) halfDone() error {
+	if p.r.env.Profile.Writes == fixtures.WritesNone {
+		p.r.note("whether a refused write is half done was not looked at: writes: none")
+		return nil
+	}
+	op := spec.MustOperation(spec.CreatePlacementTest)
+	main := p.requests[infer.Main]
+	const attempts = 3
+	for attempt := range attempts {
+		name := fmt.Sprintf("conformance-load-%s-refused-%d", p.r.env.Run, attempt)
+		entry, err := p.r.env.announce(journal.Entry{Do: journal.Create, Name: name, Key: main.request.Key.Name, Home: p.owner(p.role)})
+		if err != nil {
+			return err
+		}
+		if !p.drain() {
+			return p.r.env.settle(entry)
+		}
+		ex := main.api.Do(p.r.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: main.request.Key, NoRetry: true,
+			Body: encode(fixtures.PlacementTest(rand.New(rand.NewPCG(p.r.env.Seed, uint64(attempt))), name))})
+		p.r.looked(judge.Asked{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)
+		there, err := p.tests(name)
+		if err != nil {
+			return err
+		}
+		if ex.Status == http.StatusTooManyRequests {
+			pair := spec.Pair{Requirement: "RATE-429", Operation: op.ID}
+			p.r.ledger.Assessed(pair, 1)
+			if len(there) > 0 {
+				p.r.found(pair, reports.Violation{
+					Expected: "no test, since the request was refused", Actual: "the list shows the test " + name, Curl: ex.Curl()})
+			}
+		}
+		if err := p.remove(there); err != nil {
+			return err
+		}
+		if err := p.r.env.settle(entry); err != nil {
+			return err
+		}
+		if ex.Status == http.StatusTooManyRequests {
+			return nil
+		}
+	}
+	p.r.note("whether a refused write is half done could not be seen: a write beyond the limit was never refused")
+	return nil
+}
+
+// patiently sends with the limited key and waits 429 answers out.
+func (p *prober) patiently(op spec.Operation, id string, query url.Values) client.Exchange {
+	request := client.Request{Operation: op.ID, Method: op.Method, Path: strings.Replace(op.Path, "{id}", id, 1), Query: query,
+		Key: p.requests[infer.Main].request.Key}
+	return p.r.env.Client.Do(p.r.ctx, request)
+}
+
+// tests returns the ids of the newest tests of that name.
+func (p *prober) tests(name string) ([]string, error) {
+	op := spec.MustOperation(spec.ListPlacementTests)
+	ex := p.patiently(op, "", url.Values{"limit": {"100"}, "sort_order": {"desc"}})
+	if ex.Err != nil {
+		return nil, fmt.Errorf("whether a refused write is half done: %w", ex.Err)
+	}
+	var ids []string
+	for _, row := range p.r.looked(judge.Asked{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex).Rows {
+		if id, ok := row["id"].(string); ok && row["name"] == name {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+func (p *prober) remove(ids []string) error {
+	for _, id := range ids {
+		ex := p.patiently(spec.MustOperation(spec.DeletePlacementTest), url.PathEscape(id), nil)
+		if ex.Err != nil || ex.Status != http.StatusOK && ex.Status != http.StatusNotFound {
+			return errors.New("a test that a refused write left could not be deleted: `outreach-conformance cleanup` tries again")
+		}
+	}
+	return nil
+}
+
+// settle notes in the journal that a change is undone.
+func (e *Env) settle(entry int) error {
+	if e.Journal == nil || entry == 0 {
+		return nil
+	}
+	return e.Journal.Close(entry)
+}
+
+// resumes drives the key to its limit once more and waits, as Retry-After says,
+// until it is served again.
+func (p *prober) resumes() error {
+	if !p.drain() {
+		p.r.note("whether service resumes could not be looked at: the limit was not met again")
+		return nil
+	}
+	op := spec.MustOperation(spec.ListLeadLists)
+	ex := p.patiently(op, "", url.Values{"limit": {"1"}})
+	pair := spec.Pair{Requirement: "RATE-RESUMES", Operation: op.ID}
+	p.r.ledger.Assessed(pair, 1)
+	switch {
+	case errors.Is(ex.Err, client.ErrThrottled):
+		p.r.found(pair, reports.Violation{Pointer: "status", Expected: "the request served once the period has passed",
+			Actual: fmt.Sprintf("%d answers of 429, and no other", ex.Throttled), Curl: ex.Curl()})
+	case ex.Err != nil:
+		return fmt.Errorf("whether service resumes: %w", ex.Err)
+	default:
+		p.r.looked(judge.Asked{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package scenario
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/journal"
+	"outreach.example/conformance/spec"
+)
+
+// Whether the target takes the keys is asked before it is loaded: what it refuses
+// to a wrong key would look like its own fault, some ten thousand times.
+
+// refuses reports whether an answer says that the key will not do.
+func refuses(ex client.Exchange) bool {
+	return ex.Err == nil && (ex.Status == http.StatusUnauthorized || ex.Status == http.StatusForbidden)
+}
+
+// tryKeys asks with each key for what the scenarios read with it. It takes what
+// is refused out of them; its error is a key for which that is all.
+func (p *preparation) tryKeys() error {
+	var reads []spec.Operation
+	for _, op := range spec.Operations() {
+		if p.asked[op.ID] && !op.Unsafe() && op.ID != spec.GetPlacementTest {
+			reads = append(reads, op)
+		}
+	}
+	main, _ := p.env.Profile.FullKey(dataset.Main)
+	if err := p.tryKey(main, reads); err != nil {
+		return err
+	}
+	if admin, ok := p.env.Profile.FullKey(dataset.Admin); ok && p.asked[spec.MoveAccounts] {
+		return p.tryKey(admin, []spec.Operation{spec.MustOperation(spec.ListLeadLists)})
+	}
+	// The limited key is not asked: what counts before the probes do would be
+	// foreign traffic to them. They notice themselves (prober.taken).
+	return nil
+}
+
+// tryKey asks for the first page of each list, or for a row of it.
+func (p *preparation) tryKey(key fixtures.Key, reads []spec.Operation) error {
+	var refused []string
+	answered := 0
+	status := 0
+	for _, op := range reads {
+		request := client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: keyOf(key)}
+		if op.Answer == spec.Page {
+			request.Query = url.Values{"limit": {"1"}}
+		}
+		ex, ok := p.do(request)
+		if !ok {
+			return nil
+		}
+		if answered++; refuses(ex) {
+			refused, status = append(refused, op.ID), ex.Status
+		}
+	}
+	if len(refused) == 0 || len(refused) < answered {
+		p.lack(refusal(key, status), refused...)
+		return nil
+	}
+	also := ""
+	if n := len(refused) - 1; n > 0 {
+		also = fmt.Sprintf(", and so are all %d others that the scenarios ask", n)
+	}
+	return fmt.Errorf("the target refuses %s: %s is answered %d%s. Put the key right; `outreach-conformance target check` tells what each key of the profile is good for",
+		key.Described(), refused[0], status, also)
+}
+
+// refusal says of an operation why the scenarios leave it out.
+func refusal(key fixtures.Key, status int) string {
+	return fmt.Sprintf("the target refuses it to %s with %d: `outreach-conformance target check` tells what each key is good for", key.Described(), status)
+}
+
+// tryChanges asks for what the scenarios change, once and so that it can be put
+// back, or as often as they do. It takes out of them what is refused.
+func (p *preparation) tryChanges() {
+	main, _ := p.env.Profile.FullKey(dataset.Main)
+	try := func(operation string, ask func(spec.Operation) client.Exchange) {
+		if p.asked[operation] && !p.silent {
+			if ex := ask(spec.MustOperation(operation)); refuses(ex) {
+				p.lack(refusal(main, ex.Status), operation)
+			}
+		}
+	}
+	asPlanned := func(op spec.Operation) client.Exchange {
+		r := p.subjects.request(op, 0, 0, 0)
+		ex, _ := p.do(client.Request{Operation: op.ID, Method: op.Method, Path: r.Path, Key: r.Key, Body: r.Body})
+		return ex
+	}
+	deletion := func(op spec.Operation, id string) client.Exchange {
+		ex, _ := p.do(client.Request{Operation: op.ID, Method: op.Method, Path: strings.Replace(op.Path, "{id}", url.PathEscape(id), 1), Key: p.subjects.mainKey})
+		return ex
+	}
+	own := ""
+	if p.asked[spec.CreatePlacementTest] || p.asked[spec.DeletePlacementTest] {
+		id, ex := p.createTest("tried")
+		if own = id; refuses(ex) { // and what is not created cannot be deleted
+			p.lack(refusal(main, ex.Status), spec.CreatePlacementTest, spec.DeletePlacementTest)
+		}
+	}
+	if len(p.env.rows.tests) > 0 {
+		try(spec.GetPlacementTest, asPlanned)
+	}
+	if own != "" {
+		try(spec.DeletePlacementTest, func(op spec.Operation) client.Exchange { return deletion(op, own) })
+	}
+	try(spec.AddCampaignVariables, asPlanned)
+	try(spec.MoveLead, asPlanned)
+	// Of what is not there: the rows must last.
+	try(spec.DeleteSubsequence, func(op spec.Operation) client.Exchange { return deletion(op, nobodysID(p.env.Seed)) })
+	p.tryMove()
+}
+
+// tryMove moves an account there and back: only a move that is right tells
+// whether the admin key may.
+func (p *preparation) tryMove() {
+	if !p.asked[spec.MoveAccounts] || p.silent || len(p.env.rows.accounts) == 0 {
+		return
+	}
+	op, s := spec.MustOperation(spec.MoveAccounts), p.subjects
+	move := func(from, to fixtures.Workspace) (client.Exchange, bool) {
+		return p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.adminKey, Body: moveBody(s.rows.accounts[0], from.ID, to.ID)})
+	}
+	entry, err := p.env.announce(journal.Entry{Do: journal.Move, Email: s.rows.accounts[0], Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name})
+	if err != nil {
+		p.lack(err.Error(), op.ID)
+		return
+	}
+	there, ok := move(s.source, s.away)
+	if !ok {
+		return
+	}
+	if there.Status == http.StatusOK {
+		back, ok := move(s.away, s.source)
+		if !ok || back.Status != http.StatusOK {
+			s.rows.accounts = s.rows.accounts[1:] // for whoever reads the journal
+			return
+		}
+	}
+	if err := p.env.settle(entry); err != nil {
+		p.lack(err.Error(), op.ID)
+	}
+	if refuses(there) {
+		admin, _ := p.env.Profile.FullKey(dataset.Admin)
+		p.lack(refusal(admin, there.Status), op.ID)
+	}
+}

@@ -1,0 +1,214 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/infer"
+	"outreach.example/conformance/spec"
+)
+
+// parallelProbes is the most probes in flight at once.
+const parallelProbes = 64
+
+// prober sends the probes of the inference and keeps what the rules judge.
+type prober struct {
+	r        *runner
+	role     string
+	requests map[infer.Subject]probe
+	limited  fixtures.Key
+	taken    bool // the target has taken the limited key
+	seen     probesSeen
+	vigil    *generate.Vigil
+	ctx      context.Context // ends with the run's, or when the target has died
+	giveUp   context.CancelCauseFunc
+}
+
+// probe is the request of one subject.
+type probe struct {
+	api     *client.Client
+	request client.Request
+	asked   judge.Asked
+	served  int // status of a request that the limit let pass
+}
+
+// status is 200 for a request that was served, whatever that means for it.
+func (p probe) status(status int) int {
+	if status == p.served {
+		return http.StatusOK
+	}
+	return status
+}
+
+// prepare builds the request of each subject that the profile has.
+func (p *prober) prepare(limited fixtures.Key) error {
+	api, err := p.r.env.Bare(parallelProbes, "")
+	if err != nil {
+		return err
+	}
+	list, other := spec.MustOperation(spec.ListLeadLists), spec.MustOperation(spec.ListLeadLabels)
+	p.add(infer.Main, api, list, keyOf(limited), p.role)
+	p.add(infer.OtherOperation, api, other, keyOf(limited), p.role)
+	for _, k := range p.r.env.Profile.Keys {
+		if k.Workspace == p.role && k.Name != limited.Name && k.State == fixtures.KeyActive && reads(k) {
+			p.add(infer.OtherKey, api, list, keyOf(k), p.role)
+			break
+		}
+	}
+	for _, role := range []string{dataset.Main, dataset.Second, dataset.Admin} {
+		if k, ok := p.r.env.Profile.FullKey(role); ok && role != p.role {
+			p.add(infer.OtherWorkspace, api, list, keyOf(k), role)
+			break
+		}
+	}
+	if p.r.env.Profile.Writes != fixtures.WritesNone {
+		op := spec.MustOperation(spec.DeletePlacementTest)
+		request := client.Request{Operation: op.ID, Method: op.Method, Key: keyOf(limited), NoRetry: true,
+			Path: strings.Replace(op.Path, "{id}", nobodysID(p.r.env.Seed), 1)}
+		p.requests[infer.OtherMethod] = probe{api, request, judge.Asked{Operation: op, Owner: p.owner(p.role)}, http.StatusNotFound}
+	}
+	if elsewhere, err := p.r.env.Bare(parallelProbes, otherLoopback); err == nil && onLoopback(p.r.env.BaseURL) {
+		p.add(infer.OtherAddress, elsewhere, list, keyOf(limited), p.role)
+	}
+	return nil
+}
+
+// otherLoopback is a local address beside the usual one, from which a target on
+// this machine can be asked.
+const otherLoopback = "127.0.0.2"
+
+func onLoopback(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && (u.Hostname() == "127.0.0.1" || u.Hostname() == "localhost")
+}
+
+func reads(k fixtures.Key) bool {
+	for _, s := range k.Scopes {
+		if s == "all:all" || s == "all:read" {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *prober) owner(role string) string { return p.r.env.Profile.Workspaces[role].ID }
+
+// add enters a subject that reads the smallest page of a list.
+func (p *prober) add(s infer.Subject, api *client.Client, op spec.Operation, key client.Key, role string) {
+	p.requests[s] = probe{api,
+		client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}}, Key: key, NoRetry: true},
+		judge.Asked{Operation: op, Valid: true, Owner: p.owner(role)}, http.StatusOK}
+}
+
+func (p *prober) close() {
+	for _, probe := range p.requests {
+		probe.api.Close()
+	}
+}
+
+// nobodysID is a version 7 UUID of a time before the service existed.
+func nobodysID(seed uint64) string {
+	rng := rand.New(rand.NewPCG(seed, 0x6964))
+	var id uuid.UUID
+	for i := range id {
+		id[i] = byte(rng.UintN(256))
+	}
+	copy(id[:6], []byte{0x00, 0x80, 0, 0, 0, id[5]})
+	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
+	return id.String()
+}
+
+// send is the Wire's: it sends each shot at its time and lets the rules look at
+// the answers once all are there.
+func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observation {
+	seen := make([]infer.Observation, len(shots))
+	exchanges := make([]client.Exchange, len(shots))
+	var all sync.WaitGroup
+	for i, shot := range shots {
+		all.Go(func() {
+			seen[i] = infer.Observation{Subject: shot.Subject, Sent: time.Now()}
+			if err := sleep(ctx, time.Until(shot.At)); err != nil {
+				seen[i].Received, seen[i].Failure = time.Now(), "interrupted"
+				return
+			}
+			probe := p.requests[shot.Subject]
+			ex := probe.api.Do(ctx, probe.request)
+			exchanges[i] = ex
+			seen[i] = infer.Observation{Subject: shot.Subject, Sent: ex.Sent, Received: ex.Sent.Add(ex.Took), Status: probe.status(ex.Status), Header: ex.Header}
+			if ex.Err != nil {
+				seen[i].Failure = failureOf(ex)
+				if ex.Sent.IsZero() {
+					seen[i].Sent, seen[i].Received = time.Now(), time.Now()
+				}
+			}
+		})
+	}
+	all.Wait()
+	p.seen.add(seen)
+	p.watch(exchanges)
+	if !p.takes(shots, exchanges) {
+		return seen // a wrong key is not the target's fault
+	}
+	for i, shot := range shots {
+		if exchanges[i].Status != 0 {
+			p.r.looked(p.requests[shot.Subject].asked, exchanges[i])
+		}
+	}
+	return seen
+}
+
+// takes reports whether the target takes the limited key. If it refuses it from
+// the first, the probes are given up.
+func (p *prober) takes(shots []infer.Shot, exchanges []client.Exchange) bool {
+	for i, shot := range shots {
+		switch ex := exchanges[i]; {
+		case p.taken || shot.Subject != infer.Main || ex.Status == 0:
+		case refuses(ex):
+			p.giveUp(fmt.Errorf("the target refuses %s with %d: `outreach-conformance target check` tells what each key is good for", p.limited.Described(), ex.Status))
+			return false
+		default:
+			p.taken = true
+		}
+	}
+	return true
+}
+
+// watch gives up when the target has died.
+func (p *prober) watch(exchanges []client.Exchange) {
+	for _, ex := range exchanges {
+		if ex.Sent.IsZero() {
+			continue
+		}
+		sent := ex.Sent.Sub(p.r.started)
+		if err := p.vigil.Saw(sent, sent+ex.Took, ex.Status != 0); err != nil {
+			p.giveUp(err)
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,84 @@
+package scenario
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/walk"
+)
+
+// walkOf is a whole walk of lead lists between two seconds.
+func walkOf(began, ended int, keys ...string) walked {
+	page := walk.Page{}
+	for _, key := range keys {
+		page.Rows = append(page.Rows, walk.Row{Key: key})
+	}
+	op, _ := spec.FindOperation(spec.ListLeadLists)
+	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
+	return walked{op: op, began: at(began), ended: at(ended), Walk: walk.Walk{Pages: []walk.Page{page}, End: walk.Done}}
+}
+
+// A row is missing from a walk only if others show that it was there before and
+// after: one that somebody else has created meanwhile is not.
+func TestWalksAreComparedWithWhatWasThereAllAlong(t *testing.T) {
+	for name, tc := range map[string]struct {
+		walks  []walked
+		faults int64
+		note   string
+	}{
+		"left out":           {[]walked{walkOf(0, 1, "a", "b"), walkOf(2, 3, "a"), walkOf(4, 5, "a", "b")}, 1, ""},
+		"created meanwhile":  {[]walked{walkOf(0, 9, "a", "b"), walkOf(1, 2, "a"), walkOf(10, 11, "a", "b")}, 0, "was not looked at"},
+		"created in between": {[]walked{walkOf(0, 1, "a"), walkOf(0, 9, "a", "b"), walkOf(2, 3, "a"), walkOf(10, 11, "a", "b")}, 0, ""},
+		"deleted meanwhile":  {[]walked{walkOf(0, 1, "a", "b"), walkOf(2, 9, "a"), walkOf(3, 4, "a", "b")}, 0, "was not looked at"},
+		"deleted in between": {[]walked{walkOf(0, 1, "a", "b"), walkOf(2, 9, "a"), walkOf(3, 4, "a", "b"), walkOf(10, 11, "a")}, 0, ""},
+		"all at once":        {[]walked{walkOf(0, 5, "a", "b"), walkOf(1, 6, "a"), walkOf(2, 7, "a", "b")}, 0, "was not looked at"},
+		"in another order":   {[]walked{walkOf(0, 1, "a", "b"), walkOf(0, 2, "b", "a")}, 1, "was not looked at"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := walkersOf(t, tc.walks)
+			w.compare()
+			notes := strings.Join(w.r.out.Notes, "\n")
+			if w.out.Faults != tc.faults || !strings.Contains(notes, tc.note) || tc.note == "" && notes != "" {
+				t.Errorf("%d faults, want %d; notes: %s", w.out.Faults, tc.faults, notes)
+			}
+		})
+	}
+}
+
+// walkersOf are clients that have made the walks.
+func walkersOf(t *testing.T, walks []walked) *walkers {
+	t.Helper()
+	r := newRunner(t.Context(), world(t), builtinScenario(t, "walk", func(*Scenario) {}))
+	r.ledger = judge.NewLedger(spec.Pairs())
+	return &walkers{r: r, recorder: measure.NewRecorder(measure.Plan{}), whole: map[string][]walked{spec.ListLeadLists: walks}}
+}
+
+// What it takes to compare walks grows with their number, not with its square:
+// whoever interrupts a run waits for it.
+func TestWhatTheComparisonOfWalksTakes(t *testing.T) {
+	keys := make([]string, 1000)
+	for i := range keys {
+		keys[i] = fmt.Sprint(i)
+	}
+	taken := func(n int) uint64 {
+		var walks []walked
+		for i := range n {
+			walks = append(walks, walkOf(2*i, 2*i+1, keys...))
+		}
+		w := walkersOf(t, walks)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		w.compare()
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := taken(16), taken(mostWalksKept); many > 6*few {
+		t.Errorf("16 walks take %d bytes, and %d, which are four times as many, %d", few, mostWalksKept, many)
+	}
+}
