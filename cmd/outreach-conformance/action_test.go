@@ -30,8 +30,9 @@ type actionStep struct {
 	Run   string            `yaml:"run"`
 }
 
-// gitlabJob is what docs/gitlab-ci.yml says of its job.
+// gitlabJob is what docs/gitlab-ci.yml says of a job.
 type gitlabJob struct {
+	Extends   string            `yaml:"extends"`
 	Variables map[string]string `yaml:"variables"`
 	Script    []string          `yaml:"script"`
 	Artifacts struct {
@@ -87,15 +88,17 @@ func action(ts *testscript.TestScript, neg bool, args []string) {
 	exits(ts, false, []string{args[1], "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run})
 }
 
-// variables returns the environment variables of all flags of a command.
-func variables(t *testing.T, name string) []string {
+// variables returns the environment variables of all flags of the commands.
+func variables(t *testing.T, names ...string) []string {
 	t.Helper()
-	command, _, err := newRoot().Find([]string{name})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []string
-	command.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, variable(f.Name)) })
+	for _, name := range names {
+		command, _, err := newRoot().Find([]string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		command.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, variable(f.Name)) })
+	}
 	return all
 }
 
@@ -104,7 +107,7 @@ func TestActionUsesWhatExists(t *testing.T) {
 	if err := readYAML("action.yml", &file); err != nil {
 		t.Fatal(err)
 	}
-	flags, used, steps := variables(t, "run"), []string{}, 0
+	flags, used, steps := variables(t, "run", loadCommand), []string{}, 0
 	for _, step := range file.Runs.Steps {
 		if step.Run != "" {
 			steps++
@@ -117,7 +120,7 @@ func TestActionUsesWhatExists(t *testing.T) {
 		}
 		for name, value := range step.Env {
 			if strings.HasPrefix(name, "OUTREACH_") && !slices.Contains(flags, name) {
-				t.Errorf("the step %q sets %s; the variables of run are %q", step.ID, name, flags)
+				t.Errorf("the step %q sets %s; the variables of run and load are %q", step.ID, name, flags)
 			}
 			for _, e := range inputExpression.FindAllStringSubmatch(value, -1) {
 				used = append(used, e[1])
@@ -144,27 +147,29 @@ func TestActionUsesWhatExists(t *testing.T) {
 	}
 }
 
-func TestGitlabJobUsesWhatExists(t *testing.T) {
-	var file map[string]gitlabJob
-	if err := readYAML("docs/gitlab-ci.yml", &file); err != nil {
+func TestGitlabJobsUseWhatExists(t *testing.T) {
+	var jobs map[string]gitlabJob
+	if err := readYAML("docs/gitlab-ci.yml", &jobs); err != nil {
 		t.Fatal(err)
 	}
-	job, ok := file["conformance"]
-	if !ok || len(file) != 1 {
-		t.Fatalf("want one job, conformance: %v", file)
+	if len(jobs) != 2 || jobs["conformance"].Artifacts.When != "always" || jobs["load"].Extends != "conformance" {
+		t.Fatalf("want the job conformance, which keeps its results, and load, which extends it: %+v", jobs)
 	}
-	flags := variables(t, "run")
-	for name := range job.Variables {
-		if strings.HasPrefix(name, "OUTREACH_") && !slices.Contains(flags, name) {
-			t.Errorf("the job sets %s; the variables of run are %q", name, flags)
+	for name, of := range map[string]struct{ command, junit string }{"conformance": {"run", "junit.xml"}, "load": {loadCommand, loadJUnitFile}} {
+		job := jobs[name]
+		flags := variables(t, of.command)
+		for given := range job.Variables {
+			if strings.HasPrefix(given, "OUTREACH_") && !slices.Contains(flags, given) {
+				t.Errorf("the job %s sets %s; the variables of %s are %q", name, given, of.command, flags)
+			}
 		}
-	}
-	words := strings.Fields(job.Script[len(job.Script)-1])
-	if command, _, err := newRoot().Find(words[1:]); err != nil || command.Name() != "run" || len(words) != 2 {
-		t.Errorf("the job ends with %q instead of a run: %v", words, err)
-	}
-	output := job.Variables["OUTREACH_OUTPUT"]
-	if job.Artifacts.When != "always" || job.Artifacts.Reports["junit"] != output+"/junit.xml" || !slices.Contains(job.Artifacts.Paths, output+"/") {
-		t.Errorf("the job does not keep what is in %s whatever the run says: %+v", output, job.Artifacts)
+		words := strings.Fields(job.Script[len(job.Script)-1])
+		if command, _, err := newRoot().Find(words[1:]); err != nil || command.Name() != of.command || len(words) != 2 {
+			t.Errorf("the job %s ends with %q: %v", name, words, err)
+		}
+		output := job.Variables["OUTREACH_OUTPUT"]
+		if job.Artifacts.Reports["junit"] != output+"/"+of.junit || !slices.Contains(job.Artifacts.Paths, output+"/") {
+			t.Errorf("the job %s does not keep what is in %s: %+v", name, output, job.Artifacts)
+		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +34,9 @@ killed runs left of them.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&f.target, "target", "t", "", "the address of the target, in front of /api/v2 (default: the profile's)")
 	flags.StringVar(&f.targetProfile, "target-profile", "", "YAML file that describes the target (default: the reference server's)")
-	flags.StringVarP(&f.output, "output", "o", "conformance-results", "directory in which the run left its journal")
+	f.registerPace(flags)
+	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory in which the run left its journal")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "list the tests that were announced and never created")
 	return cmd
 }
 
@@ -49,14 +53,23 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer stop()
-	done, err := harness.Cleanup(ctx, t, f.output)
-	for _, line := range done {
+	cleaned, err := harness.Cleanup(ctx, t, f.output)
+	lines := cleaned.Done
+	switch n := len(cleaned.NeverCreated); {
+	case f.verbose:
+		lines = append(lines, cleaned.NeverCreated...)
+	case n == 1:
+		lines = append(lines, "1 test that was announced was never created")
+	case n > 1:
+		lines = append(lines, fmt.Sprintf("%d tests that were announced were never created", n))
+	}
+	for _, line := range lines {
 		_, _ = fmt.Fprintln(stdout, line)
 	}
 	if err != nil {
 		return exitError{exitCannotTell, err}
 	}
-	if len(done) == 0 {
+	if len(lines) == 0 {
 		_, _ = fmt.Fprintf(stdout, "nothing to put back: %s holds no journal\n", f.output)
 	}
 	return nil
@@ -80,9 +93,28 @@ func (f runFlags) tellWhatIsLeft(t *target.Target, stderr io.Writer) {
 	if err != nil || !slices.ContainsFunc(pending, func(p journal.Pending) bool { return !p.Alive && p.Header.BaseURL == t.BaseURL }) {
 		return // what cannot be read, cleanup complains of
 	}
-	command := "outreach-conformance cleanup --target " + t.BaseURL + " --output " + f.output
+	_, _ = fmt.Fprintf(stderr, "outreach-conformance: something may be left on the target; this puts it back: %s\n", f.cleanupOf(t))
+}
+
+// cleanupOf is the command line that puts back what runs with these flags have
+// changed on the target, for a POSIX shell in the same directory.
+func (f runFlags) cleanupOf(t *target.Target) string {
+	words := []string{"outreach-conformance", "cleanup", "--target", t.BaseURL, "--output", f.output}
 	if f.targetProfile != "" {
-		command += " --target-profile " + f.targetProfile
+		words = append(words, "--target-profile", f.targetProfile)
 	}
-	_, _ = fmt.Fprintf(stderr, "outreach-conformance: something may be left on the target; `%s` puts it back\n", command)
+	for i, word := range words {
+		words[i] = quoted(word)
+	}
+	return strings.Join(words, " ")
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_%+=:,./@-]+$`)
+
+// quoted writes the text as one word for a POSIX shell.
+func quoted(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -184,6 +184,7 @@ func instead(ts *testscript.TestScript) *strings.Replacer {
 		"--sample 100", "--sample 5",
 		"--duration 30s", "--duration 1s",
 		"--duration 8h", "--duration 5s",
+		"--lag-limit 250ms", "--lag-limit 1m",
 	)
 }
 

@@ -15,7 +15,7 @@ import (
 
 // setFromEnvironment fills in the flags that were not given from the
 // environment: a flag is nearer to the user than a variable. An empty variable
-// is none.
+// is none; that of a flag which may be repeated may hold several values.
 func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error {
 	var wrong []error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -24,16 +24,37 @@ func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error 
 		if f.Changed || value == "" || f.Name == "help" {
 			return
 		}
-		err := flags.Set(f.Name, value)
-		var invalid *pflag.InvalidValueError
-		if errors.As(err, &invalid) {
-			err = plainly(name, invalid)
-		}
-		if err != nil {
-			wrong = append(wrong, err)
+		for _, one := range valuesOf(f, value) {
+			err := flags.Set(f.Name, one)
+			var invalid *pflag.InvalidValueError
+			if errors.As(err, &invalid) {
+				err = plainly(name, invalid)
+			}
+			if err != nil {
+				wrong = append(wrong, err)
+			}
 		}
 	})
 	return errors.Join(wrong...)
+}
+
+// valuesOf are the values in the variable of a flag. Of a flag that takes one each
+// time it is given they stand on lines of their own or, since files of variables
+// have no such lines, behind semicolons; of a list, the flag itself reads them.
+func valuesOf(f *pflag.Flag, text string) []string {
+	if f.Value.Type() != "stringArray" {
+		return []string{text}
+	}
+	var values []string
+	for _, value := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+		if value = strings.TrimSpace(value); value != "" {
+			values = append(values, value)
+		}
+	}
+	if len(values) == 0 {
+		return []string{text} // the flag says what is wrong with it
+	}
+	return values
 }
 
 // explainFlagError names the flag that is most like one that does not exist,

@@ -51,7 +51,7 @@ func readHidden(terminal *os.File) (string, error) {
 // notAnswered ends the command when a question was not answered.
 func notAnswered(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return exitError{exitInterrupted, errors.New("interrupted")}
+		return interrupted
 	}
 	return exitError{exitUsage, err}
 }

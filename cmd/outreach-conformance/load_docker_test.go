@@ -1,20 +1,23 @@
 package main
 
 import (
+	"path/filepath"
 	"syscall"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/target"
 )
 
 // A target in a container is loaded like any other, and taken down afterwards.
 func TestLoadOfAContainer(t *testing.T) {
-	needDocker(t)
+	testbed.NeedDocker(t, target.Sweep)
 	for _, tc := range []struct{ name, from string }{
-		{"image", imagePrefix + must[string](t)(builtImage())},
-		{"dockerfile", dockerfilePrefix + builtFile(t, "Dockerfile")},
+		{"image", imagePrefix + testbed.Image(t)},
+		{"dockerfile", dockerfilePrefix + filepath.Join(testbed.Built(t), "Dockerfile")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -33,11 +36,11 @@ func TestLoadOfAContainer(t *testing.T) {
 
 // A load run that is interrupted takes its container down.
 func TestInterruptedLoadTakesTheContainerDown(t *testing.T) {
-	needDocker(t)
+	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)
 	p, _ := begun(t, command(t, nil, loadCommand, "--target-profile", contained(t), "--scenarios", written(t, "quick.yaml", quick),
 		"--lag-limit", "10s", "--limit", "1", "--limit", "10", "--duration", "20s", "--warmup", "100ms"), `^(\[1/1\] quick) warm-up `)
-	g.Expect(startedBy(t, p)).To(ContainElement(HavePrefix("container ")))
+	g.Expect(startedBy(t, p)).To(ContainElement(HaveField("Kind", "container")))
 	g.Expect(p.end(t, syscall.SIGTERM)).To(Equal(exitInterrupted), "%s", p.output.bytes())
 	g.Expect(startedBy(t, p)).To(BeEmpty())
 	g.Expect(loadResults(t, p.command.Dir).Run.Interrupted).To(BeTrue())

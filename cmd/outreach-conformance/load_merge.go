@@ -33,7 +33,7 @@ another run, makes the result VOID.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.thresholds, "threshold", nil, "what must hold, besides the scenarios' own thresholds; may be repeated")
+	flags.StringArrayVar(&f.thresholds, "threshold", nil, "what must hold, in place of the scenarios' own thresholds of the same figures; may be repeated")
 	flags.StringVar(&f.baseline, "baseline", "", "load.json of an earlier run that regression thresholds compare with")
 	flags.StringVarP(&f.output, "output", "o", defaultLoadOutput, "directory for the results")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every phase and violation")
@@ -57,11 +57,16 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 		}
 		parts = append(parts, read...)
 	}
+	for _, t := range thresholds {
+		if why := f.never(parts[0].Scenarios, t); why != "" {
+			return exitError{exitUsage, fmt.Errorf("--threshold %q: %s", t.Text, why)}
+		}
+	}
 	outcome, err := loadtest.Merge(parts, thresholds, baselines)
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	if err := errors.Join(os.MkdirAll(f.output, 0o755), forgetLoad(f.output)); err != nil {
+	if err := errors.Join(os.MkdirAll(f.output, 0o755), forgetMerged(f.output)); err != nil {
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
 	return f.reportLoad(outcome, nil, stdout, nil)

@@ -32,11 +32,20 @@ const (
 // a run that ends before it has measured must not leave an old pass. Files that
 // no load run wrote stay.
 func forgetLoad(dir string) error {
+	return errors.Join(forgetFiles(dir, partFile), forgetMerged(dir)) // load.json last: it says whose the files are
+}
+
+// forgetMerged leaves the part of a shard, which the merge may be about to read.
+func forgetMerged(dir string) error {
+	return forgetFiles(dir, pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, loadFile)
+}
+
+func forgetFiles(dir string, names ...string) error {
 	if !ours(filepath.Join(dir, loadFile), isResults) {
 		return nil
 	}
 	var failed []error
-	for _, name := range []string{loadFile, pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, partFile} {
+	for _, name := range names {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			failed = append(failed, fmt.Errorf("the results of an earlier run: %w", err))
 		}
@@ -59,22 +68,12 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 	if o.Results.Run.Shard != nil {
 		failed = errors.Join(failed, toFile(path(partFile), part))
 	}
-	if f.printPart {
-		failed = errors.Join(failed, part(stdout))
-	} else {
-		failed = errors.Join(failed, f.summarise(stdout, o.Results))
-	}
-	code := o.Results.ExitCode()
-	if failed != nil {
-		return exitError{max(code, exitCannotTell), failed}
-	}
-	if o.Results.Run.Shard != nil && !o.Results.Run.Interrupted {
-		return nil // its share alone is too small a sample: the verdict is that of the whole
-	}
-	if code != 0 {
-		return exitError{code: code}
-	}
-	return nil
+	return end(o.Results.ExitCode(), failed, func(code int) error {
+		if f.printPart {
+			return part(stdout)
+		}
+		return f.summarise(stdout, o.Results, code)
+	})
 }
 
 // writeHDR writes the histograms of all phases, one log after the other.
@@ -130,13 +129,21 @@ func (r *rawResults) close() error {
 	return errors.Join(r.buffered.Flush(), r.file.Close())
 }
 
-// summarise writes the results for people.
-func (f loadFlags) summarise(w io.Writer, r load.Results) error {
+// summarise writes the results for people, with the code that the process ends with.
+func (f loadFlags) summarise(w io.Writer, r load.Results, code int) error {
 	options := console.Options{}
 	if out, ok := w.(*os.File); ok {
 		options = console.Detect(out, os.Getenv)
 	}
 	options.Verbose, options.ResultsPath = f.verbose, filepath.Join(f.output, loadFile)
-	options.ReportPath = filepath.Join(f.output, pageFile)
+	options.ReportPath, options.ExitCode = filepath.Join(f.output, pageFile), code
 	return console.LoadSummary(w, r, options)
+}
+
+// discard removes the file.
+func (r *rawResults) discard() error {
+	if r == nil {
+		return nil
+	}
+	return errors.Join(r.file.Close(), os.Remove(r.file.Name()))
 }

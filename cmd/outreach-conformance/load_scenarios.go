@@ -54,7 +54,7 @@ func (f loadFlags) settings() []setting {
 		{"rate", f.given["rate"], "rate", func(s *scenario.Scenario) { s.Rate = f.rate }},
 		{"burst", f.given["burst"], "burst", func(s *scenario.Scenario) { s.Burst = f.burst }},
 		{"max-rate", f.given["max-rate"], "max_rate", func(s *scenario.Scenario) { s.MaxRate = f.maxRate }},
-		{"duration", f.given["duration"], "duration", func(s *scenario.Scenario) { s.Duration = f.duration }},
+		{"duration", f.given["duration"], "duration", func(s *scenario.Scenario) { s.Last(f.duration) }},
 		{"warmup", f.given["warmup"], "warmup", func(s *scenario.Scenario) { s.Warmup = f.warmup }},
 		{"clients", f.given["clients"], "clients", func(s *scenario.Scenario) { s.Clients = f.clients }},
 		{"limit", len(f.limits) > 0, "limits", func(s *scenario.Scenario) { s.Limits = f.limits }},

@@ -132,10 +132,9 @@ func TestLoadThresholds(t *testing.T) {
 		verdict    load.Verdict
 		says       string
 	}{
-		"met":              {[]string{"p50<20s", "errors<1%", "limited<1%"}, 0, load.Pass, `errors<1%  met in steady`},
-		"missed":           {[]string{"p50<20s", "p50<1us"}, 1, load.Fail, `because +p50<1us is missed`},
-		"undecidable":      {[]string{"p50<20s", "p99.9<20s"}, exitCannotTell, load.Void, `because +p99.9<20s could not be told`},
-		"held against nil": {[]string{"p99<20s@77/s"}, exitCannotTell, load.Void, `because +the threshold p99<20s@77/s was held against nothing`},
+		"met":         {[]string{"p50<20s", "errors<1%", "limited<1%"}, 0, load.Pass, `errors<1%  met in steady`},
+		"missed":      {[]string{"p50<20s", "p50<1us"}, 1, load.Fail, `because +p50<1us is missed`},
+		"undecidable": {[]string{"p50<20s", "p99.9<20s"}, exitCannotTell, load.Void, `because +p99.9<20s could not be told`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var args []string
@@ -200,7 +199,8 @@ func TestLoadKeepsToTheProfile(t *testing.T) {
 		"thresholds": {fixtures.LoadUse{Thresholds: []string{"p50<1us"}}, 1, `p50<1us is missed`, 400},
 		"rate":       {fixtures.LoadUse{MaxRate: 300}, exitCannotTell, `400 requests a second are more than the 300 that the profile allows \(load.max_rate\)`, 0},
 		"budget":     {fixtures.LoadUse{Budget: 399}, exitCannotTell, `the budget of 399 requests does not suffice`, 0},
-		"within all": {fixtures.LoadUse{MaxRate: 400, Budget: 400, Thresholds: []string{"p50<20s"}}, 0, `✓ PASS`, 400},
+		// Two requests more tell the calibration how large answers are, and whether the key will do.
+		"within all": {fixtures.LoadUse{MaxRate: 400, Budget: 402, Thresholds: []string{"p50<20s"}}, 0, `✓ PASS`, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := fixtures.Embedded()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -12,16 +13,19 @@ import (
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 )
 
 // loadView shows on the error stream how a load run comes along.
 type loadView struct {
+	stderr   io.Writer
 	progress *console.LoadProgress
 	all      []string // the scenarios of the run
 
 	mu             sync.Mutex
 	scenario, step string
+	again          bool // the phase is sent once more
 }
 
 func newLoadView(stderr io.Writer, scenarios []string) *loadView {
@@ -30,7 +34,7 @@ func newLoadView(stderr io.Writer, scenarios []string) *loadView {
 		detected := console.Detect(file, os.Getenv)
 		options.Color, options.Width, options.Live = detected.Color, detected.Width, term.IsTerminal(int(file.Fd()))
 	}
-	v := &loadView{progress: console.NewLoadProgress(stderr, options), all: scenarios}
+	v := &loadView{stderr: stderr, progress: console.NewLoadProgress(stderr, options), all: scenarios}
 	v.progress.Say("finding out what this machine can send")
 	return v
 }
@@ -39,6 +43,7 @@ func newLoadView(stderr io.Writer, scenarios []string) *loadView {
 func (v *loadView) begin(scenario, step string, _ schedule.Schedule) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.again = scenario == v.scenario && step == v.step
 	v.scenario, v.step = scenario, step
 }
 
@@ -46,8 +51,11 @@ func (v *loadView) begin(scenario, step string, _ schedule.Schedule) {
 func (v *loadView) live(l generate.Live) {
 	v.mu.Lock()
 	f := console.LoadFigures{Number: 1 + slices.Index(v.all, v.scenario), Of: len(v.all), Scenario: v.scenario}
-	if v.step != l.Phase {
+	switch {
+	case v.step != l.Phase:
 		f.Step = v.step
+	case v.again:
+		f.Step = "sent again"
 	}
 	v.mu.Unlock()
 	last := l.Last.Response[measure.Accepted]
@@ -59,6 +67,12 @@ func (v *loadView) live(l generate.Live) {
 	f.Planned, f.Sent, f.InFlight, f.LagP99MS = l.Planned, l.Sent, l.InFlight, inMS(l.Lag)
 	f.Accepted, f.Limited, f.Failed = l.Count[measure.Accepted], l.Count[measure.Limited], l.Count[measure.Failed]
 	v.progress.Show(f)
+}
+
+// say writes what the run waits for in a line of its own, which logs keep too.
+func (v *loadView) say(what string) {
+	v.progress.Stop() // which ends the live line
+	_, _ = fmt.Fprintf(v.stderr, "outreach-conformance: %s\n", reports.Printable(what))
 }
 
 func (v *loadView) stop() { v.progress.Stop() }

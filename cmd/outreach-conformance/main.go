@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -32,7 +31,7 @@ func main() {
 
 // execute runs one command line and returns the exit code.
 func execute(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	root := newRoot()
 	root.SetArgs(args)
@@ -52,8 +51,10 @@ func execute(args []string, stdout, stderr io.Writer) int {
 		switch cmd.Name() {
 		case runCommand:
 			err = errors.Join(err, forgetUnread(args, os.Getenv, defaultOutput, forget))
-		case loadCommand, mergeCommand:
+		case loadCommand:
 			err = errors.Join(err, forgetUnread(args, os.Getenv, defaultLoadOutput, forgetLoad))
+		case mergeCommand:
+			err = errors.Join(err, forgetUnread(args, os.Getenv, defaultLoadOutput, forgetMerged))
 		}
 		_, _ = fmt.Fprintf(stderr, "outreach-conformance: %v\n", err)
 		return exitUsage
@@ -70,6 +71,26 @@ func (e exitError) Error() string { return fmt.Sprintf("exit %d: %v", e.code, e.
 
 func (e exitError) Unwrap() error { return e.cause }
 
+// interrupted ends a command whose context has ended before it came to anything.
+// What then went wrong, went wrong for that.
+var interrupted = exitError{exitInterrupted, errors.New("interrupted")}
+
+// end decides the code with which a command ends whose results say one, and has
+// the summary written, which shows it. failed is what went wrong besides, such as
+// a file that could not be written: it is told, and such an ending is no pass.
+func end(code int, failed error, summarise func(code int) error) error {
+	if failed != nil {
+		code = max(code, exitCannotTell)
+	}
+	if err := summarise(code); err != nil {
+		code, failed = max(code, exitCannotTell), errors.Join(failed, fmt.Errorf("the summary could not be written: %w", err))
+	}
+	if code == 0 {
+		return nil
+	}
+	return exitError{code, failed}
+}
+
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "outreach-conformance",
@@ -80,12 +101,14 @@ it contains.
 
 Every flag can also be set by an environment variable: OUTREACH_ and the flag's
 name in capitals, with _ for -, e.g. OUTREACH_TARGET for --target; an empty one
-counts as unset. Besides these
+counts as unset, and that of a flag that may be repeated holds several values with
+; or a line break between them, as in OUTREACH_THRESHOLD='p99<1s; errors<1%'. Besides these
 and OUTREACH_URL, which printed commands read, names of API keys begin with
 OUTREACH_KEY_; any other variable that begins with OUTREACH_ is an error.
 
 Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
-130 interrupted.`,
+130 interrupted. Those of load mean the same of its thresholds: 0 PASS, 1 FAIL,
+3 VOID, which is that the figures say nothing about the target.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -12,14 +12,15 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 
 	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 )
 
 // program is the name by which scripts call the program: this test binary.
-const program = "outreach-conformance"
+const program = testbed.Program
 
 func TestMain(m *testing.M) {
-	testscript.Main(tidy{m}, map[string]func(){
+	testscript.Main(testbed.Tidying{Tests: m}, map[string]func(){
 		program: func() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }

@@ -28,6 +28,8 @@ import (
 const closeTimeout = 10 * time.Second
 
 type runFlags struct {
+	settingFlags
+
 	target        string
 	targetProfile string
 	profiles      []string
@@ -91,6 +93,9 @@ as they fail. The exit code is that of the verdict all the same.`,
 	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory for results.json and junit.xml")
 	flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of failures that are expected, besides those of the profile")
 	flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the failures to that the profile does not expect, for --expected-failures; new ones hold for %d days", expectedDays))
+	f.registerPace(flags)
+	f.registerWrites(flags)
+	f.registerBudget(flags)
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every violation and observation")
 	return cmd
 }
@@ -198,18 +203,15 @@ func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
 func (f runFlags) report(results reports.Results, stdout io.Writer, announced func(reports.Check) string, failed error) error {
 	file := filepath.Join(f.output, resultsFile)
 	failed = errors.Join(failed, reports.Write(file, results), junit.Write(filepath.Join(f.output, junitFile), results))
-	options := console.Options{}
-	if out, ok := stdout.(*os.File); ok {
-		options = console.Detect(out, os.Getenv)
-	}
-	options.Verbose, options.ResultsPath, options.Announced = f.verbose, file, announced
-	failed = errors.Join(failed, console.Summary(stdout, results, options))
-	code := results.ExitCode()
 	if failed != nil {
-		return exitError{max(code, exitCannotTell), fmt.Errorf("the results could not be written: %w", failed)}
+		failed = fmt.Errorf("the results could not be written: %w", failed)
 	}
-	if code != 0 {
-		return exitError{code: code}
-	}
-	return nil
+	return end(results.ExitCode(), failed, func(code int) error {
+		options := console.Options{}
+		if out, ok := stdout.(*os.File); ok {
+			options = console.Detect(out, os.Getenv)
+		}
+		options.Verbose, options.ResultsPath, options.Announced, options.ExitCode = f.verbose, file, announced, code
+		return console.Summary(stdout, results, options)
+	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/selftest"
 	"outreach.example/conformance/spec"
@@ -57,7 +59,8 @@ own that conforms.`,
 	flags.IntVar(&f.combinations, "combinations", 20, "how many combinations of quirks to draw")
 	flags.IntVar(&f.workers, "workers", 0, "cases at the same time (default: two for each processor; always one for a target of your own)")
 	flags.StringSliceVar(&f.faults, "fault", nil, "try only defects and quirks whose id or requirement matches, e.g. 'PAGE-*'")
-	flags.StringVarP(&f.output, "output", "o", "conformance-results", "directory for selftest.json and selftest.md")
+	f.registerPace(flags)
+	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory for selftest.json and selftest.md")
 	return cmd
 }
 
@@ -76,7 +79,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	progress.Stop()
 	switch {
 	case ctx.Err() != nil:
-		return exitError{exitInterrupted, errors.New("interrupted")}
+		return interrupted
 	case errors.Is(err, selftest.ErrNothingTried):
 		return exitError{exitCannotTell, err}
 	case err != nil:
@@ -88,6 +91,10 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 // source is the conforming target that faults are laid around; stop ends it.
 func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source selftest.Source, stop func(), err error) {
 	if f.isEmbedded() {
+		if given, err := f.settings(); err != nil || given != (fixtures.Settings{}) {
+			own := errors.New("--requests-per-second, --concurrency and --timeout are for a target of your own: leave them out")
+			return nil, nil, exitError{exitUsage, cmp.Or(err, own)}
+		}
 		return selftest.Embedded(), func() {}, nil
 	}
 	t, stop, err := f.start(ctx, stderr)

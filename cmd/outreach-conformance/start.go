@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/google/uuid"
 
@@ -41,13 +40,19 @@ const containerLog = "container.log"
 // start brings the target up, or finds it. stop ends what was started, and
 // tells on stderr what went wrong meanwhile.
 func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target, stop func(), err error) {
+	settings, err := f.settings()
+	if err != nil {
+		return nil, nil, exitError{exitUsage, err}
+	}
+	outliveReaders()
 	t, log, err := f.up(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, nil, exitError{exitInterrupted, err}
+			return nil, nil, interrupted
 		}
 		return nil, nil, err
 	}
+	t.Profile.Set(settings)
 	warnings := func() []string {
 		if f.builtinProfile() {
 			return nil // its keys are no secrets
@@ -59,7 +64,7 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 		// The handlers of the specs' runner end all others when it returns; an
 		// impatient interrupt must not leave containers behind.
 		held := make(chan os.Signal, 1)
-		signal.Notify(held, os.Interrupt, syscall.SIGTERM)
+		signal.Notify(held, endings()...)
 		defer signal.Stop(held)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
@@ -82,6 +87,9 @@ func warn(stderr io.Writer, warnings []string, before int) []string {
 func (f runFlags) up(ctx context.Context) (*target.Target, io.Closer, error) {
 	nothing := io.NopCloser(nil)
 	if f.isEmbedded() {
+		if f.rows < 0 || f.rows > dataset.MaxRows {
+			return nil, nil, exitError{exitUsage, fmt.Errorf("--rows %d: want 0 to %d", f.rows, dataset.MaxRows)}
+		}
 		options := dataset.DefaultOptions()
 		options.Rows = f.rows
 		t, err := target.Embedded(ctx, options, refserver.Options{})

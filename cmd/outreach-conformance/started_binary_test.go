@@ -8,71 +8,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/target"
 )
 
 // Tests of the program as users have it: built, and run as a process of its own.
-
-// built is the directory with what is built once for all tests: the program and
-// a proxy below bin, and the Dockerfile of the repository.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "outreach-built-")
-	if err != nil {
-		return "", err
-	}
-	leftToTidy = append(leftToTidy, func() { _ = os.RemoveAll(dir) })
-	for name, source := range map[string]string{program: ".", "proxy": "../../target/testdata/proxy"} {
-		build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, "bin", name), source)
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			return dir, fmt.Errorf("%w\n%s", err, out)
-		}
-	}
-	dockerfile, err := os.ReadFile(filepath.Join(repository, "Dockerfile"))
-	if err != nil {
-		return dir, err
-	}
-	return dir, os.WriteFile(filepath.Join(dir, "Dockerfile"), dockerfile, 0o600)
-})
-
-// builtImage is the image of the Dockerfile, built once.
-var builtImage = sync.OnceValues(func() (string, error) {
-	dir, err := built()
-	if err != nil {
-		return "", err
-	}
-	tag := "outreach-conformance-test:" + uuid.NewString()
-	if out, err := exec.Command("docker", "build", "-q", "-t", tag, dir).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	leftToTidy = append(leftToTidy, func() { _ = exec.Command("docker", "rmi", "-f", tag).Run() })
-	return tag, nil
-})
-
-// leftToTidy removes what was built, when all tests have ended.
-var leftToTidy []func()
-
-// tidy are the tests, and the tidying after them.
-type tidy struct{ tests *testing.M }
-
-func (t tidy) Run() int {
-	defer func() {
-		for _, remove := range slices.Backward(leftToTidy) {
-			remove()
-		}
-	}()
-	return t.tests.Run()
-}
 
 func must[T any](t *testing.T) func(value T, err error) T {
 	return func(value T, err error) T {
@@ -84,30 +29,11 @@ func must[T any](t *testing.T) func(value T, err error) T {
 	}
 }
 
-func builtFile(t *testing.T, name string) string {
-	t.Helper()
-	return filepath.Join(must[string](t)(built()), name)
-}
-
-// needDocker skips the test, visibly, where there is no engine. With
-// OUTREACH_REQUIRE_DOCKER=1 it fails instead.
-func needDocker(t *testing.T) {
-	t.Helper()
-	err := target.Sweep(t.Context())
-	switch {
-	case err == nil:
-	case os.Getenv("OUTREACH_REQUIRE_DOCKER") == "1":
-		t.Fatal(err)
-	default:
-		t.Skip(err)
-	}
-}
-
 // command is the built program, in a directory of its own and with no variables
 // of ours but those that are given.
 func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	c := exec.CommandContext(context.WithoutCancel(t.Context()), builtFile(t, filepath.Join("bin", program)), args...)
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(testbed.Built(t), "bin", program), args...)
 	c.Dir = t.TempDir()
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, envPrefix) {

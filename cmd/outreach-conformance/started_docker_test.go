@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,42 +13,19 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/target"
 )
-
-// docker runs the docker command line, a witness apart from the code under test.
-func docker(t *testing.T, args ...string) string {
-	t.Helper()
-	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "docker", args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("docker %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// runLabel is the label of everything that a run starts: its id and its owner.
-const runLabel = "outreach.example.run"
 
 // startedBy returns what the engine has of the process: containers, networks
 // and images.
-func startedBy(t *testing.T, p *process) (all []string) {
+func startedBy(t *testing.T, p *process) (all []testbed.Labelled) {
 	t.Helper()
-	filter, label := "label="+runLabel, fmt.Sprintf("{{.ID}} {{.Label %q}}", runLabel)
-	lists := map[string]string{
-		"container": docker(t, "ps", "-a", "--filter", filter, "--format", label),
-		"network":   docker(t, "network", "ls", "--filter", filter, "--format", label),
-	}
-	for id := range strings.FieldsSeq(docker(t, "images", "-q", "--filter", filter)) {
-		// Another test may remove its image meanwhile: that is none of the process.
-		value, _ := exec.CommandContext(t.Context(), "docker", "image", "inspect", "-f", fmt.Sprintf("{{index .Config.Labels %q}}", runLabel), id).Output()
-		lists["image"] += id + " " + string(value)
-	}
-	for what, lines := range lists {
-		for line := range strings.Lines(lines) {
-			if strings.Contains(line, fmt.Sprintf(" %d@", p.command.Process.Pid)) {
-				all = append(all, what+" "+strings.TrimSpace(line))
-			}
+	for _, l := range testbed.AllLabelled(t) {
+		if strings.Contains(l.Label, fmt.Sprintf(" %d@", p.command.Process.Pid)) {
+			all = append(all, l)
 		}
 	}
 	return all
@@ -81,7 +57,7 @@ func contained(t *testing.T, changes ...func(*testing.T, *fixtures.Profile)) str
 	t.Helper()
 	p := fixtures.Embedded()
 	p.Container = &fixtures.Deployment{Container: fixtures.Container{
-		Image:   must[string](t)(builtImage()),
+		Image:   testbed.Image(t),
 		Command: []string{"serve", "--addr", "0.0.0.0:8025", "--idle-exit", "2m"},
 		Wait:    fixtures.Wait{Path: "/healthz", Status: 200},
 	}}
@@ -96,7 +72,7 @@ func contained(t *testing.T, changes ...func(*testing.T, *fixtures.Profile)) str
 }
 
 func fromDockerfile(t *testing.T, p *fixtures.Profile) {
-	p.Container.Image, p.Container.Dockerfile = "", builtFile(t, "Dockerfile")
+	p.Container.Image, p.Container.Dockerfile = "", filepath.Join(testbed.Built(t), "Dockerfile")
 }
 
 func neverReady(_ *testing.T, p *fixtures.Profile) { p.Container.Wait.Path = "/never" }
@@ -114,7 +90,7 @@ const tenPercent = `^ *10 %`
 // A run that is told to end takes down what it started, whether that is being
 // built, comes up or is being judged.
 func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
-	needDocker(t)
+	testbed.NeedDocker(t, target.Sweep)
 	for _, tc := range []struct {
 		name    string
 		signal  syscall.Signal
@@ -136,7 +112,7 @@ func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
 				untilLogged(t, p, tc.logged)
 			} else {
 				p, _ = begun(t, c, tenPercent)
-				g.Expect(startedBy(t, p)).To(ContainElement(HavePrefix("container ")))
+				g.Expect(startedBy(t, p)).To(ContainElement(HaveField("Kind", "container")))
 			}
 			g.Expect(p.end(t, tc.signal)).To(Equal(exitInterrupted), "%s", p.output.bytes())
 			g.Expect(startedBy(t, p)).To(BeEmpty())
@@ -150,21 +126,21 @@ func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
 
 // A container that does not become ready is taken down, and its last words are told.
 func TestContainerThatIsNeverReady(t *testing.T) {
-	needDocker(t)
+	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)
 	p := begunWithout(t, command(t, nil, runCommand, "--target-profile", contained(t, func(_ *testing.T, p *fixtures.Profile) {
-		p.Container.Wait = fixtures.Wait{Path: "/never", Status: 200, Timeout: 300 * time.Millisecond}
+		p.Container.Wait = fixtures.Wait{Path: "/never", Status: 200, Timeout: 3 * time.Second}
 	})))
 	<-p.done
 	g.Expect(p.command.ProcessState.ExitCode()).To(Equal(exitCannotTell))
-	g.Expect(string(p.output.bytes())).To(And(ContainSubstring("not ready within 300ms; its last answer: 404 from GET /never"), ContainSubstring("API    http://")))
+	g.Expect(string(p.output.bytes())).To(And(ContainSubstring("not ready within 3s; its last answer: 404 from GET /never"), ContainSubstring("API    http://")))
 	g.Expect(startedBy(t, p)).To(BeEmpty())
 }
 
 // What runs that were killed left in Docker is gone after the next run, and
 // after cleanup.
 func TestWhatAKilledRunLeftInDockerIsSwept(t *testing.T) {
-	needDocker(t)
+	testbed.NeedDocker(t, target.Sweep)
 	for name, args := range map[string][]string{
 		"the next run": {runCommand, "--requirement", "STATUS-200", "--operation", spec.ListLeadLists},
 		"cleanup":      {"cleanup"},
@@ -188,9 +164,9 @@ func TestWhatAKilledRunLeftInDockerIsSwept(t *testing.T) {
 // The image holds the harness as well: it judges, and leaves its files in the
 // directory that is mounted.
 func TestImageOfTheHarness(t *testing.T) {
-	needDocker(t)
+	testbed.NeedDocker(t, target.Sweep)
 	dir := t.TempDir()
-	docker(t, "run", "--rm", "--user", fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()), "-v", dir+":/work", must[string](t)(builtImage()),
+	testbed.Docker(t, "run", "--rm", "--user", fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()), "-v", dir+":/work", testbed.Image(t),
 		runCommand, "--profile", string(spec.ProfileShape))
 	NewWithT(t).Expect(ended{dir: dir}.results(t).Verdict).To(Equal(reports.Conforms))
 }

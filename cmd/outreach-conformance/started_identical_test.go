@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/target"
@@ -40,12 +41,12 @@ func TestVerdictsAreTheSameHoweverTheTargetComesUp(t *testing.T) {
 			return base
 		}},
 		{target.KindImage, func(t *testing.T) string {
-			needDocker(t)
-			return imagePrefix + must[string](t)(builtImage())
+			testbed.NeedDocker(t, target.Sweep)
+			return imagePrefix + testbed.Image(t)
 		}},
 		{target.KindDockerfile, func(t *testing.T) string {
-			needDocker(t)
-			return dockerfilePrefix + builtFile(t, "Dockerfile")
+			testbed.NeedDocker(t, target.Sweep)
+			return dockerfilePrefix + filepath.Join(testbed.Built(t), "Dockerfile")
 		}},
 	} {
 		t.Run(tc.kind, func(t *testing.T) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,7 +51,9 @@ told.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&f.target, "target", "t", embeddedTarget, "what to check: embedded, the address in front of /api/v2, image:NAME or dockerfile:PATH")
 	flags.StringVar(&f.targetProfile, "target-profile", "", profileUsage)
-	flags.StringVarP(&f.output, "output", "o", "conformance-results", "directory for the log of a target that is started in a container")
+	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory for the log of a target that is started in a container")
+	f.registerPace(flags)
+	f.registerWrites(flags)
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every key, and every missing input")
 	return cmd
 }
@@ -66,7 +67,7 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 	report, err := probe.Check(ctx, t)
 	switch {
 	case ctx.Err() != nil:
-		return exitError{exitInterrupted, errors.New("interrupted")}
+		return interrupted
 	case err != nil:
 		return exitError{exitCannotTell, err}
 	}

@@ -74,12 +74,15 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 		return notAnswered(ctx, err)
 	}
 	if err := t.Reachable(ctx); err != nil {
+		if ctx.Err() != nil {
+			return interrupted
+		}
 		return exitError{exitCannotTell, err}
 	}
 	profile, notes, err := probe.Discover(ctx, t, token, f.keyEnv)
 	switch {
 	case ctx.Err() != nil:
-		return exitError{exitInterrupted, errors.New("interrupted")}
+		return interrupted
 	case err != nil:
 		return exitError{exitCannotTell, err}
 	}

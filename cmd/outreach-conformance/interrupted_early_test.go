@@ -1,0 +1,72 @@
+package main
+
+import (
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// A load run that is interrupted before its first phase says that, whatever it
+// was doing, and nothing of what the interruption met on its way.
+func TestLoadIsInterruptedBeforeItMeasures(t *testing.T) {
+	silent := func(answered int64) func(*testing.T) (string, <-chan struct{}) {
+		return func(t *testing.T) (string, <-chan struct{}) { return goneSilent(t, answered) }
+	}
+	for name, tc := range map[string]struct {
+		base   func(*testing.T) (string, <-chan struct{})
+		signal syscall.Signal
+	}{
+		"while it connects":            {silent(0), syscall.SIGINT},
+		"while it asks the keys":       {silent(1), syscall.SIGTERM},
+		"while it asks for a page":     {silent(2), syscall.SIGHUP},
+		"while the generator is tried": {func(t *testing.T) (string, <-chan struct{}) { return reachedAfter(t, 3) }, syscall.SIGINT},
+		"and hangs up meanwhile":       {func(t *testing.T) (string, <-chan struct{}) { return reachedAfter(t, 3) }, syscall.SIGHUP},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			base, reached := tc.base(t)
+			c := command(t, nil, loadCommand, "--target", base, "--scenario", "list-throughput", "--timeout", "10m", "--raw")
+			inForeground(c)
+			p := begunWithout(t, c)
+			p.awaits(reached)
+			g.Expect(syscall.Kill(-c.Process.Pid, tc.signal)).To(Succeed(), "as a terminal does, to all that runs in it")
+			<-p.done
+			g.Expect(c.ProcessState.ExitCode()).To(Equal(exitInterrupted))
+			g.Expect(string(p.output.bytes())).To(Equal("outreach-conformance: interrupted before anything was measured\n"))
+			g.Expect(files(t, filepath.Join(c.Dir, defaultLoadOutput))).To(BeEmpty())
+		})
+	}
+}
+
+// So does a run that is interrupted while it connects.
+func TestRunIsInterruptedBeforeItJudges(t *testing.T) {
+	g := NewWithT(t)
+	base, silent := goneSilent(t, 0)
+	c := command(t, nil, runCommand, "--target", base, "--timeout", "10m")
+	p := begunWithout(t, c)
+	p.awaits(silent)
+	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted))
+	g.Expect(string(p.output.bytes())).To(Equal("outreach-conformance: interrupted\n"))
+}
+
+// inForeground gives the process a group of its own, as a shell does.
+func inForeground(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// files lists what is in a directory.
+func files(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/target"
+)
+
+// config is what the flags, and the profile's thresholds, say of the run, the
+// target aside.
+func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (loadtest.Config, error) {
+	var wrong []error
+	config := loadtest.Config{
+		Scenarios: scenarios, ByName: len(f.scenarios) > 0 || f.file != "", Consent: f.consent, Seed: f.seed, Version: version(),
+		Selection: f.selection(), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, LagLimit: f.lagLimit,
+	}
+	if f.seed > math.MaxInt64 {
+		wrong = append(wrong, fmt.Errorf("--seed %d is above %d, the greatest that results can name", f.seed, math.MaxInt64))
+	}
+	if f.rowsGiven && !f.isEmbedded() {
+		wrong = append(wrong, fmt.Errorf("--rows %d, or %s, is for the embedded target alone: leave it out", f.rows, variable("rows")))
+	}
+	if f.given["lag-limit"] && f.lagLimit <= 0 {
+		wrong = append(wrong, fmt.Errorf("--lag-limit %s: want more than 0", f.lagLimit))
+	}
+	if f.workers < 1 || f.workers > generate.MaxWorkers {
+		wrong = append(wrong, fmt.Errorf("--workers %d: want 1 to %d; without the flag there are %d at most", f.workers, generate.MaxWorkers, generate.DefaultWorkers))
+	}
+	if !(f.share > 0 && f.share <= 1) {
+		wrong = append(wrong, fmt.Errorf("--inspect %v: want a share above 0 and at most 1", f.share))
+	}
+	var err error
+	if config.Thresholds, err = f.checkedThresholds(scenarios, stderr); err != nil {
+		wrong = append(wrong, err)
+	}
+	if config.Shard, err = parseShard(f.shard); err != nil {
+		wrong = append(wrong, err)
+	}
+	if config.Start, err = parseStart(f.startAt, time.Now()); err != nil {
+		wrong = append(wrong, err)
+	}
+	if f.baseline != "" && !slices.ContainsFunc(config.Thresholds, func(t threshold.Threshold) bool { return t.Metric == threshold.Regression && t.Baseline == "" }) {
+		wrong = append(wrong, errors.New("--baseline: no threshold compares with it: say what is allowed, e.g. --threshold 'regression<10%'"))
+	}
+	wrong = append(wrong, f.contradictions(config))
+	return config, errors.Join(wrong...)
+}
+
+// leastAhead is the least time before the start of a shard: for the calibration,
+// and for a target that is slow to answer.
+const leastAhead = 5 * time.Second
+
+// contradictions are flags that cannot be meant together.
+func (f loadFlags) contradictions(config loadtest.Config) error {
+	var wrong []error
+	sharded := config.Shard.Of > 1
+	if sharded {
+		for _, s := range config.Scenarios {
+			if !s.Shardable() {
+				wrong = append(wrong, fmt.Errorf("--shard: the scenario %s finds its way as it goes, so that processes cannot share it: name others with --scenario", s.Name))
+			}
+		}
+		if f.startAt == "" {
+			wrong = append(wrong, errors.New("--shard needs --start-at: all shards count from the same instant, at least "+leastAhead.String()+" ahead"))
+		}
+		if strings.HasPrefix(f.startAt, "+") {
+			wrong = append(wrong, fmt.Errorf("--start-at %s: each shard would count from its own start: give all of them the same instant", f.startAt))
+		} else if ahead := time.Until(config.Start); !config.Start.IsZero() && ahead < leastAhead {
+			wrong = append(wrong, fmt.Errorf("--start-at %s is %s ahead: the generator is calibrated before, so give at least %s", f.startAt, ahead.Round(time.Second), leastAhead))
+		}
+		if f.isEmbedded() {
+			wrong = append(wrong, errors.New("--shard needs a --target that all shards can reach: the embedded server is each process's own"))
+		}
+		if f.seed == 0 {
+			wrong = append(wrong, errors.New("--shard needs --seed: all shards must draw the same"))
+		}
+	}
+	if f.printPart && !sharded {
+		wrong = append(wrong, errors.New("--print-part goes with --shard"))
+	}
+	if f.against == "" && f.given["pairs"] {
+		wrong = append(wrong, errors.New("--pairs goes with --against"))
+	}
+	if f.against != "" {
+		switch {
+		case sharded:
+			wrong = append(wrong, errors.New("--against and --shard do not go together"))
+		case len(f.scenarios) != 1:
+			wrong = append(wrong, errors.New("--against compares in one scenario: name it with --scenario, e.g. mixed"))
+		case config.Scenarios[0].Kind != scenario.Steady:
+			wrong = append(wrong, fmt.Errorf("--against compares in a scenario of kind %s, e.g. mixed; %s is of kind %s", scenario.Steady, config.Scenarios[0].Name, config.Scenarios[0].Kind))
+		case f.pairs < 1 || f.pairs > 1000:
+			wrong = append(wrong, fmt.Errorf("--pairs %d: want 1 to 1000", f.pairs))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// fitTo completes the configuration by the target.
+func (f loadFlags) fitTo(config *loadtest.Config, t *target.Target) {
+	config.Target, config.JournalDir = t, f.journals(t)
+	if config.Seed == 0 {
+		config.Seed = 1 + rand.Uint64N(1<<31)
+	}
+}
+
+// baselines reads what the thresholds compare with, those of the profile too.
+// What cannot be read of thresholds and profile is told where they are used.
+func (f loadFlags) baselines() (map[string]*threshold.Baseline, error) {
+	texts := f.thresholds
+	if profile, err := f.profile(); err == nil && profile.Load != nil {
+		texts = slices.Concat(profile.Load.Thresholds, texts)
+	}
+	thresholds, _ := parseThresholds(texts)
+	return loadtest.ReadBaselines(f.baseline, thresholds)
+}
+
+// selection writes the flags that say what is asked.
+func (f loadFlags) selection() string {
+	var parts []string
+	add := func(given bool, flag string, value any) {
+		if given {
+			parts = append(parts, fmt.Sprintf("--%s %v", flag, value))
+		}
+	}
+	add(len(f.scenarios) > 0, "scenario", strings.Join(f.scenarios, ","))
+	add(f.file != "", "scenarios", f.file)
+	add(f.rate != 0, "rate", f.rate)
+	add(f.burst != 0, "burst", f.burst)
+	add(f.maxRate != 0, "max-rate", f.maxRate)
+	add(f.duration != 0, "duration", f.duration)
+	add(f.warmup != 0, "warmup", f.warmup)
+	add(f.clients != 0, "clients", f.clients)
+	for _, limit := range f.limits {
+		add(true, "limit", limit)
+	}
+	for _, operation := range slices.Sorted(maps.Keys(f.mix)) {
+		add(true, "mix", fmt.Sprintf("%s=%d", operation, f.mix[operation]))
+	}
+	add(f.budget != 0, "budget", f.budget)
+	add(f.given["writes"], "writes", f.writes)
+	add(f.given["request-budget"], "request-budget", f.requests)
+	add(f.given["timeout"], "timeout", f.timeout)
+	add(f.lagLimit != 0, "lag-limit", f.lagLimit)
+	add(f.share != 1, "inspect", f.share)
+	add(f.given["workers"], "workers", f.workers)
+	for _, t := range f.thresholds {
+		add(true, "threshold", strconv.Quote(t))
+	}
+	return strings.Join(parts, " ")
+}

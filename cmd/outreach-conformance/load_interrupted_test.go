@@ -1,0 +1,151 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/testbed"
+	"outreach.example/conformance/refserver"
+	"outreach.example/conformance/reports/load"
+)
+
+// reachedAfter is a reference server that tells when so many requests have come.
+func reachedAfter(t *testing.T, requests int64) (base string, reached <-chan struct{}) {
+	t.Helper()
+	var came atomic.Int64
+	enough := make(chan struct{})
+	return servingBehind(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if came.Add(1) == requests {
+			close(enough)
+		}
+		next.ServeHTTP(w, r)
+	}), enough
+}
+
+// servingBehind is a reference server in this process of which front answers the
+// requests, or hands them on.
+func servingBehind(t *testing.T, front func(w http.ResponseWriter, r *http.Request, next http.Handler)) (base string) {
+	t.Helper()
+	middleware := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { front(w, r, next) })
+	}
+	service := must[*refserver.Server](t)(refserver.New(must[*dataset.Data](t)(dataset.New(dataset.DefaultOptions())),
+		refserver.Options{Middleware: []func(http.Handler) http.Handler{middleware}}))
+	server := httptest.NewServer(service.Handler())
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// goneSilent is a reference server that answers so many requests and then none:
+// it closes the channel with the first that it leaves waiting.
+func goneSilent(t *testing.T, requests int64) (base string, silent <-chan struct{}) {
+	t.Helper()
+	var came atomic.Int64
+	waiting := make(chan struct{})
+	return servingBehind(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		n := came.Add(1)
+		if n <= requests {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if n == requests+1 {
+			close(waiting)
+		}
+		<-r.Context().Done()
+	}), waiting
+}
+
+// awaits waits for what the process is to bring about.
+func (p *process) awaits(what <-chan struct{}) {
+	select {
+	case <-what:
+	case <-p.done:
+	case <-time.After(patience):
+	}
+}
+
+// An interrupted scenario of whatever kind does not wait for answers that do not
+// come. No request would time out before the test.
+func TestInterruptedLoadOfASilentTarget(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answered int64 // requests, some of them before the scenario
+		args     []string
+	}{
+		"list-throughput":       {200, []string{"--scenario", "list-throughput", "--duration", "8h"}},
+		"sustained-rate":        {200, []string{"--scenario", "sustained-rate", "--duration", "8h"}},
+		"walk":                  {200, []string{"--scenario", "walk", "--duration", "8h"}},
+		"on the way to pages":   {20, []string{"--scenario", "page-depth"}},
+		"soak":                  {200, []string{"--scenario", "soak", "--duration", "10m"}},
+		"spike":                 {200, []string{"--scenario", "spike", "--duration", "10m"}},
+		"rate-limit":            {60, []string{"--scenario", "rate-limit", "--duration", "8h", "--budget", "1000000"}},
+		"rate-limit, its start": {12, []string{"--scenario", "rate-limit", "--duration", "8h", "--budget", "1000000"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			base, silent := goneSilent(t, tc.answered)
+			p := begunWithout(t, command(t, nil, append([]string{loadCommand, "--target", base, "--lag-limit", "1h", "--timeout", "10m"}, tc.args...)...))
+			p.awaits(silent)
+			g.Expect(p.end(t, syscall.SIGTERM)).To(Equal(exitInterrupted), "%s", p.output.bytes())
+			r := loadResults(t, p.command.Dir)
+			g.Expect(r.Run.Interrupted).To(BeTrue())
+			g.Expect(r.Verdict).To(Equal(load.Void))
+		})
+	}
+}
+
+// Whatever an interruption meets in the middle of hours, the files are whole and
+// hold what was measured, and nothing is blamed on the target.
+func TestLoadIsInterruptedInTheMiddle(t *testing.T) {
+	const first = 200 // requests until the interruption, two of them before the scenario
+	for name, args := range map[string][]string{
+		"soak":           {"--scenario", "soak", "--duration", "8h", "--warmup", "10ms", "--threshold", "errors=0"},
+		"spike":          {"--scenario", "spike", "--duration", "8h", "--warmup", "10ms"},
+		"mixed":          {"--scenario", "mixed", "--duration", "10s"},
+		"walk":           {"--scenario", "walk", "--duration", "8h"},
+		"sustained-rate": {"--scenario", "sustained-rate", "--duration", "8h", "--warmup", "10ms"},
+		"rate-limit":     {"--scenario", "rate-limit", "--duration", "8h", "--budget", "1000000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			base, reached := reachedAfter(t, first)
+			p := begunWithout(t, command(t, nil, append([]string{loadCommand, "--target", base, "--lag-limit", "1h", "--raw"}, args...)...))
+			p.awaits(reached)
+			g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted), "%s", p.output.bytes())
+
+			var left struct{ Items []struct{ Name string } }
+			key, _ := fixtures.Embedded().FullKey(dataset.Main)
+			testbed.Get(t, base+"/api/v2/inbox-placement-tests?search=conformance&limit=100", key.Token, &left)
+			g.Expect(left.Items).To(BeEmpty(), "what it created is gone, its claim too")
+			r := loadResults(t, p.command.Dir)
+			g.Expect(r.Run.Interrupted).To(BeTrue())
+			g.Expect(r.Verdict).To(Equal(load.Void))
+			g.Expect(r.Scenarios).To(HaveLen(1))
+			s := r.Scenarios[0]
+			g.Expect(s.Verdict).To(Equal(load.Void), "%q", s.Reasons)
+			g.Expect(strings.Join(s.Reasons, "\n")).To(ContainSubstring("interrupt"))
+			g.Expect(s.Requests.Total).To(BeNumerically(">=", first-2))
+			if name != "rate-limit" {
+				g.Expect(s.Phases).NotTo(BeEmpty())
+				last := s.Phases[len(s.Phases)-1]
+				g.Expect(last.Response.Accepted.Count).To(BeNumerically(">", 0))
+				g.Expect(contents(t, filepath.Join(p.command.Dir, defaultLoadOutput, hdrFile))).To(ContainSubstring("response.accepted"))
+			}
+			for _, file := range []string{pageFile, loadJUnitFile, metricsFile} {
+				g.Expect(contents(t, filepath.Join(p.command.Dir, defaultLoadOutput, file))).To(ContainSubstring(name))
+			}
+			if name != "walk" && name != "rate-limit" { // which do not follow a schedule
+				readRaw(t, filepath.Join(p.command.Dir, defaultLoadOutput, rawFile))
+			}
+		})
+	}
+}

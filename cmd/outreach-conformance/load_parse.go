@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/threshold"
+)
+
+func parseThresholds(texts []string) ([]threshold.Threshold, error) {
+	var parsed []threshold.Threshold
+	var wrong []error
+	for _, text := range texts {
+		t, err := threshold.Parse(text)
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		parsed = append(parsed, t)
+	}
+	return parsed, errors.Join(wrong...)
+}
+
+// countsFromZero begins a shard of an engine whose indices do.
+const countsFromZero = "index:"
+
+// parseShard reads 3/8, the third of eight, or index:2/8, which is the same.
+func parseShard(text string) (measure.Shard, error) {
+	if text == "" {
+		return measure.Shard{}, nil
+	}
+	number, first := strings.TrimPrefix(text, countsFromZero), 1
+	if number != text {
+		first = 0
+	}
+	index, of, _ := strings.Cut(number, "/")
+	i, errI := strconv.Atoi(index)
+	n, errN := strconv.Atoi(of)
+	if errI != nil || errN != nil || n < 1 || n > 10_000 || i < first || i >= n+first {
+		return measure.Shard{}, fmt.Errorf("--shard %s: write it like 3/8, the third of eight, or index:2/8 to count from 0", text)
+	}
+	return measure.Shard{Index: i - first, Of: n}, nil
+}
+
+// parseStart reads an instant, or a time from now such as +5s.
+func parseStart(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ahead, ok := strings.CutPrefix(text, "+"); ok {
+		if d, err := time.ParseDuration(ahead); err == nil && d > 0 {
+			return now.Add(d), nil
+		}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("--start-at %s: write an instant like 2026-01-31T12:00:00Z, or a time from now like +5s", text)
+	}
+	if at.Before(now) {
+		return time.Time{}, fmt.Errorf("--start-at %s is over: give an instant that lies ahead", text)
+	}
+	return at, nil
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync/atomic"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/internal/testbed"
+	"outreach.example/conformance/journal"
+)
+
+// A load run that cannot put back what it changed is no pass, however good its
+// figures: the summary prints the code that the process ends with. What it says
+// puts it back does, once the target can.
+func TestLoadThatCannotPutBack(t *testing.T) {
+	g := NewWithT(t)
+	var mended atomic.Bool
+	base := servingBehind(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodDelete && !mended.Load() {
+			http.Error(w, "no", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+	e := exitsWith(t, exitCannotTell, nil, loadCommand, "--target", base, "--scenario", "mixed", "--mix", "lead-lists.list=1,inbox-placement-tests.create=1",
+		"--rate", "400", "--duration", "1s", "--warmup", "0s", "--lag-limit", "1h", "--target-profile", "embedded", "--output", "it's here")
+	g.Expect(e.stdout).To(ContainSubstring("✓ PASS  exit 3 "))
+	g.Expect(e.stderr).To(ContainSubstring("not all could be put back"))
+
+	again := regexp.MustCompile(`this tries again: (.*)`).FindStringSubmatch(e.stderr)
+	g.Expect(again).To(HaveLen(2), "%s", e)
+	mended.Store(true)
+	shell := command(t, nil)
+	cleanup := exec.Command("sh", "-c", again[1])
+	cleanup.Dir, cleanup.Env = e.dir, append(shell.Env, "PATH="+filepath.Join(testbed.Built(t), "bin")+":/usr/bin:/bin")
+	cleaned := toTheEnd(t, cleanup)
+	g.Expect(cleaned.code).To(BeZero(), "%s", cleaned)
+	g.Expect(filepath.Glob(filepath.Join(e.dir, "it's here", "journal-*"))).To(BeEmpty())
+}
+
+// Of tests that were announced and never created a cleanup tells the number, and
+// with --verbose which they are.
+func TestCleanupOfWhatWasNeverCreated(t *testing.T) {
+	base, _ := servingBuilt(t)
+	for flag, want := range map[string]string{
+		"--verbose=false": "^3 tests that were announced were never created\n$",
+		"--verbose":       "^(the test absent-[0-2] was never created\n){3}$",
+	} {
+		g := NewWithT(t)
+		dir := t.TempDir()
+		j := must[*journal.Journal](t)(journal.Start(dir, "killed", base))
+		for i := range 3 {
+			must[int](t)(j.Open(journal.Entry{Do: journal.Create, Name: fmt.Sprintf("absent-%d", i)}))
+		}
+		g.Expect(j.Finish()).To(Succeed())
+		e := exitsWith(t, 0, nil, "cleanup", "--target", base, "--output", dir, flag)
+		g.Expect(e.stdout).To(MatchRegexp(want))
+	}
+}
