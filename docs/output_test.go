@@ -73,7 +73,7 @@ func run(t *testing.T, selection harness.Selection, network http.RoundTripper) [
 		t.Fatalf("not a run to show: %+v, %v, %v", count, results.Reasons, incomplete(results))
 	}
 	var summary bytes.Buffer
-	if err := console.Summary(&summary, results, console.Options{ResultsPath: "conformance-results/results.json"}); err != nil {
+	if err := console.Summary(&summary, results, console.Options{ResultsPath: "conformance-results/results.json", ExitCode: results.ExitCode()}); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Split(strings.TrimSpace(summary.String()), "\n")
