@@ -108,8 +108,8 @@ func (c *Claim) Lay(ctx context.Context, patience time.Duration, waits func(othe
 			if time.Now().After(deadline) {
 				return other, nil
 			}
-			if err := pause(ctx, time.Second/2+rand.N(time.Second/2)); err != nil {
-				return "", err
+			if client.Sleep(ctx, time.Second/2+rand.N(time.Second/2)) != nil {
+				return "", client.ErrCanceled // as a request that waits says it
 			}
 			if other, err = c.other(ctx); err != nil {
 				return "", err
@@ -162,17 +162,6 @@ func (c *Claim) renew(ctx context.Context) {
 	c.mark = old
 	_ = c.Drop(ctx) // the journal still has it if that fails
 	c.mark = young
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return client.ErrCanceled
-	}
 }
 
 // show creates the test, and reports whether there is one.

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -70,6 +71,10 @@ func TestOneRunAtATime(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(other).To(Equal(first.mark.name))
 	g.Expect(waited).To(Equal(other), "that it waits is told")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = second.Lay(ctx, time.Hour, func(string) { cancel() })
+	g.Expect(err).To(MatchError(client.ErrCanceled), "who waits can be interrupted")
 
 	g.Expect(first.Drop(t.Context())).To(Succeed())
 	g.Expect(second.Lay(t.Context(), 0, nil)).To(BeEmpty())

@@ -10,6 +10,7 @@ import (
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"outreach.example/conformance/client"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
@@ -105,8 +106,8 @@ func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, error)
 		p.grace = grace
 	}
 	recorder := measure.NewRecorder(p.plan(start))
-	if err := sleep(ctx, time.Until(start.Add(-lead))); err != nil {
-		return recorder.Recording(), fmt.Errorf("generate: phase %q was interrupted before its start: %w", p.Name, err)
+	if client.Sleep(ctx, time.Until(start.Add(-lead))) != nil {
+		return recorder.Recording(), fmt.Errorf("generate: phase %q was interrupted before its start: %w", p.Name, context.Cause(ctx))
 	}
 
 	ctx, stop := context.WithCancelCause(ctx)
@@ -169,7 +170,7 @@ func (g *Generator) attack(ctx context.Context, stop context.CancelCauseFunc, p 
 	defer end.Stop()
 	defer context.AfterFunc(ctx, func() {
 		attacker.Stop()
-		_ = sleep(requests, patience)
+		_ = client.Sleep(requests, patience)
 		abandon()
 	})()
 
@@ -219,17 +220,4 @@ func (g *Generator) record(s *sender, results <-chan *vegeta.Result, recorder *m
 			view.show(s.live(recorder))
 		}
 	}
-}
-
-// sleep waits, or returns the cause for which the context ended.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d > 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}
-	return context.Cause(ctx)
 }

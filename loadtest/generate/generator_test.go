@@ -139,6 +139,25 @@ func TestInterruptedRunsKeepWhatTheyMeasured(t *testing.T) {
 	}
 }
 
+// Who interrupts a phase that waits for its start is told why it did not run.
+func TestInterruptedBeforeItsStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		n := &network{}
+		p := constant(10, time.Second)
+		p.Start = time.Now().Add(time.Hour)
+		cause := errors.New("Ctrl-C")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		time.AfterFunc(time.Minute, func() { cancel(cause) })
+		began := time.Now()
+		r, err := inBubble(t, n, Options{}).Run(ctx, p)
+		g.Expect(err).To(And(MatchError(cause), MatchError(ContainSubstring("before its start"))))
+		g.Expect(time.Since(began)).To(Equal(time.Minute))
+		g.Expect(r.Sent).To(BeZero())
+		g.Expect(n.came).To(BeEmpty())
+	})
+}
+
 func TestStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

@@ -140,7 +140,7 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 	for i, shot := range shots {
 		all.Go(func() {
 			seen[i] = infer.Observation{Subject: shot.Subject, Sent: time.Now()}
-			if err := sleep(ctx, time.Until(shot.At)); err != nil {
+			if err := client.Sleep(ctx, time.Until(shot.At)); err != nil {
 				seen[i].Received, seen[i].Failure = time.Now(), "interrupted"
 				return
 			}
@@ -196,19 +196,5 @@ func (p *prober) watch(exchanges []client.Exchange) {
 		if err := p.vigil.Saw(sent, sent+ex.Took, ex.Status != 0); err != nil {
 			p.giveUp(err)
 		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

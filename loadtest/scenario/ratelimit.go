@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/infer"
@@ -48,7 +49,7 @@ func (r *runner) rateLimit() error {
 	if left < afterwards {
 		return fmt.Errorf("%w: %d requests are left, and probing takes at least %d", ErrBudget, left+afterwards, 2*afterwards)
 	}
-	wire := infer.Wire{Send: p.send, Now: time.Now, Sleep: sleep}
+	wire := infer.Wire{Send: p.send, Now: time.Now, Sleep: client.Sleep}
 	for _, s := range infer.Others() {
 		if _, known := p.requests[s]; known {
 			wire.Subjects = append(wire.Subjects, s)

@@ -124,7 +124,7 @@ func (r *runner) walk() error {
 			// walked in pages of every size.
 			for n := c; time.Since(start) < s.Duration && !w.isOver(); n += s.Clients {
 				if !w.one(api, lists[n%len(lists)], limits[n/len(lists)%len(limits)], start) {
-					_ = sleep(r.ctx, breather)
+					_ = client.Sleep(r.ctx, breather)
 				}
 			}
 		})
