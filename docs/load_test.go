@@ -9,15 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
-	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/target"
 )
 
 var needs = regexp.MustCompile("(?m)^\\| (`[^|]+) \\| ([\\d,]+) \\|$")
@@ -66,19 +63,10 @@ func flawless(requests int) measure.Recording {
 // machine sends is not what it is to show.
 func loadRun(t *testing.T) string {
 	t.Helper()
-	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := server.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
 	all := scenario.Builtin()
 	mixed := all[slices.IndexFunc(all, func(s scenario.Scenario) bool { return s.Name == "mixed" })]
 	mixed.Duration = 5 * time.Second
-	outcome, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Scenarios: []scenario.Scenario{mixed}, ByName: true,
+	outcome, err := loadtest.Run(t.Context(), loadtest.Config{Target: reference(t), Scenarios: []scenario.Scenario{mixed}, ByName: true,
 		Selection: "--scenario mixed --duration 5s", Seed: sampleSeed, Version: "(devel)", LagLimit: time.Minute})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -53,16 +54,7 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // run judges the reference server and returns the lines of the summary.
 func run(t *testing.T, selection harness.Selection, network http.RoundTripper) []string {
 	t.Helper()
-	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := server.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
-	results, err := harness.Run(t.Context(), harness.Config{Target: server, Selection: selection, Seed: sampleSeed, Version: "(devel)", Transport: network})
+	results, err := harness.Run(t.Context(), harness.Config{Target: reference(t), Selection: selection, Seed: sampleSeed, Version: "(devel)", Transport: network})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +69,21 @@ func run(t *testing.T, selection harness.Selection, network http.RoundTripper) [
 		t.Fatal(err)
 	}
 	return strings.Split(strings.TrimSpace(summary.String()), "\n")
+}
+
+// reference is a reference server for the rest of the test.
+func reference(t *testing.T) *target.Target {
+	t.Helper()
+	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
 }
 
 // find returns the first line that begins like that.

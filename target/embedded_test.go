@@ -2,7 +2,6 @@ package target
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"sync"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/refserver/limiter"
 )
@@ -38,9 +38,9 @@ func TestEmbeddedServesItsProfile(t *testing.T) {
 
 	key, ok := target.Profile.FullKey(dataset.Main)
 	g.Expect(ok).To(BeTrue())
-	g.Expect(status(t, target.BaseURL+probePath, key.Token)).To(Equal(http.StatusOK))
-	g.Expect(status(t, target.BaseURL+probePath, "")).To(Equal(http.StatusUnauthorized))
-	g.Expect(status(t, target.TruthURL+"/truth", "")).To(Equal(http.StatusOK))
+	g.Expect(testbed.Status(t, target.BaseURL+probePath, key.Token)).To(Equal(http.StatusOK))
+	g.Expect(testbed.Status(t, target.BaseURL+probePath, "")).To(Equal(http.StatusUnauthorized))
+	g.Expect(testbed.Status(t, target.TruthURL+"/truth", "")).To(Equal(http.StatusOK))
 }
 
 func TestEmbeddedPromisesTheLimitThatItKeeps(t *testing.T) {
@@ -100,22 +100,4 @@ func written(t *testing.T, p *fixtures.Profile) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-func status(t *testing.T, address, token string) int {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	_, _ = io.Copy(io.Discard, answer.Body)
-	return answer.StatusCode
 }

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"testing"
@@ -12,28 +13,42 @@ import (
 func Get(t testing.TB, address, token string, into any) {
 	t.Helper()
 	for {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if token != "" {
-			request.Header.Set("Authorization", "Bearer "+token)
-		}
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if answer.StatusCode == http.StatusTooManyRequests {
-			_ = answer.Body.Close()
+		status, body := ask(t, address, token)
+		if status == http.StatusTooManyRequests {
 			continue
 		}
-		err = json.NewDecoder(answer.Body).Decode(into)
-		_ = answer.Body.Close()
-		if err != nil || answer.StatusCode != http.StatusOK {
-			t.Fatalf("GET %s: %d, %v", address, answer.StatusCode, err)
+		if err := json.Unmarshal(body, into); err != nil || status != http.StatusOK {
+			t.Fatalf("GET %s: %d, %v", address, status, err)
 		}
 		return
 	}
+}
+
+// Status asks for the address once. An empty token sends none.
+func Status(t testing.TB, address, token string) int {
+	t.Helper()
+	status, _ := ask(t, address, token)
+	return status
+}
+
+func ask(t testing.TB, address, token string) (status int, body []byte) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if body, err = io.ReadAll(answer.Body); err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, body
 }
 
 // Listed returns the ids of a whole list of the reference server.
