@@ -66,8 +66,8 @@ func ofAnother(chosen []scenario.Scenario, t threshold.Threshold) threshold.Thre
 	return t
 }
 
-// never says why no run of the scenarios can tell the threshold, with what there
-// is instead; empty if one can.
+// never says why no run of the scenarios can tell the threshold, or miss it, with
+// what there is instead; empty if one can.
 func (f loadFlags) never(all []scenario.Scenario, t threshold.Threshold) string {
 	if t.Metric == "" {
 		return "" // it could not be read, which is told
@@ -80,12 +80,15 @@ func (f loadFlags) never(all []scenario.Scenario, t threshold.Threshold) string 
 	asking := has(func(s scenario.Scenario) bool {
 		return s.Has(t) && (t.Rate == 0 || s.RunsAt(t.Rate)) && (t.Label == "" || s.Asks(t.Label))
 	})
+	missable := has(func(s scenario.Scenario) bool { return s.Has(t) && !s.Meets(t) })
 	names := scenario.Names(all)
 	slices.Sort(names)
 	names = slices.Compact(names)
 	switch {
 	case len(measured) == 0:
 		return fmt.Sprintf("none of the scenarios %s has that figure%s", strings.Join(names, ", "), harness.Near(t.Scenario, names))
+	case len(missable) == 0:
+		return scenario.EveryRunMeets
 	case len(running) == 0:
 		return fmt.Sprintf("no phase runs at %v/s: %s", t.Rate, rates(measured))
 	case len(asking) == 0:

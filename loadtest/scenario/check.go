@@ -76,8 +76,14 @@ func (s Scenario) problems() []problem {
 	}
 	s.checkMix(add)
 	s.checkNumbers(add)
-	if _, err := s.thresholds(); err != nil {
+	thresholds, err := s.thresholds()
+	if err != nil {
 		add("thresholds", "%s", err)
+	}
+	for _, t := range thresholds {
+		if s.Meets(t) {
+			add("thresholds", "%s: %s", t.Text, EveryRunMeets)
+		}
 	}
 	return found
 }

@@ -35,6 +35,15 @@ func (s Scenario) Has(t threshold.Threshold) bool {
 	return s.Kind != RateLimit
 }
 
+// EveryRunMeets says what is wrong with a threshold that Meets reports.
+const EveryRunMeets = "every run meets that, since a rate cannot fall by more than 100 %: want a bound below it, such as regression<10%"
+
+// Meets reports whether the scenario meets the threshold whatever the target
+// does. Of a search, a regression is one of the rate that it finds.
+func (s Scenario) Meets(t threshold.Threshold) bool {
+	return s.Kind == Sustained && t.Metric == threshold.Regression && t.Bound >= 1
+}
+
 // RunsAt reports whether the scenario has phases at that rate. Of a search, only
 // where it begins and where it ends are known before.
 func (s Scenario) RunsAt(rate float64) bool {

@@ -202,7 +202,7 @@ func (p *parser) bound(t *Threshold) {
 		if word == "0" {
 			t.Bound, ok = 0, true
 		}
-		p.none(t, at, word, ok)
+		p.says(t, at, word, ok)
 	case Regression:
 		t.Bound, ok = number(word, "%", maxRatio)
 	case Sustained:
@@ -217,14 +217,17 @@ func (p *parser) bound(t *Threshold) {
 	}
 }
 
-// none sees that a share of 0 goes with = and = with a share of 0: below 0 there
-// is nothing, and no sample shows that a share is exactly something else.
-func (p *parser) none(t *Threshold, at int, word string, ok bool) {
+// says sees that a bound on a share says something. 0 goes with = and = with 0:
+// below 0 there is nothing, and no sample shows that a share is exactly something
+// else. And no share is above 100 %, so that nothing would miss it.
+func (p *parser) says(t *Threshold, at int, word string, ok bool) {
 	switch {
 	case ok && t.Op == Equal && t.Bound != 0:
 		p.fail(at, word, "only %s=0 can be asked for, that there is none at all; for a bound write %s<%s", t.Metric, t.Metric, word)
 	case ok && t.Op != Equal && t.Bound == 0:
 		p.fail(at, word, "no sample shows a share of 0: write %s=0 if the run is to have none at all, or a bound above 0", t.Metric)
+	case ok && t.Bound >= 1:
+		p.fail(at, word, "every run meets that, since no share is above 100 %%: want a bound below it, such as %s", t.example())
 	}
 }
 

@@ -18,6 +18,7 @@ func TestParse(t *testing.T) {
 		"errors<0.1%":                       {Metric: Errors, Op: Less, Bound: 0.001},
 		"errors=0":                          {Metric: Errors, Op: Equal},
 		"errors=0%":                         {Metric: Errors, Op: Equal},
+		"errors<99.9%":                      {Metric: Errors, Op: Less, Bound: 0.999},
 		"limited<1%@100/s":                  {Metric: Limited, Op: Less, Bound: 0.01, Rate: 100},
 		"sustained>=800/s":                  {Metric: Sustained, Op: AtLeast, Bound: 800},
 		"depth<2x":                          {Metric: Depth, Op: Less, Bound: 2},
@@ -70,7 +71,11 @@ func TestParseErrors(t *testing.T) {
 		{"sustaned>8/s", "sustaned", "did you mean sustained?"},
 		{"zzzzzzzz<1s", "zzzzzzzz", "no such figure: want"},
 		{"errors<0.1", "0.1", "such as 0.1%"},
-		{"errors<101%", "101%", "from 0 to 100"},
+		{"errors<101%", "101%", "below 100"},
+		{"errors<100%", "100%", "every run meets that"},
+		{"errors<=100%", "100%", "every run meets that"},
+		{"limited<=100.0%", "100.0%", "every run meets that"},
+		{"errors=100%", "100%", "only errors=0 can be asked for"},
 		{"errors<0%", "0%", "write errors=0"},
 		{"errors<=0%", "0%", "write errors=0"},
 		{"errors=1%", "1%", "write errors<1%"},
@@ -140,7 +145,8 @@ func FuzzParse(f *testing.F) {
 		if again, err := Parse(" " + text + " "); err != nil || again.Metric != got.Metric || again.Bound != got.Bound || again.Rate != got.Rate || again.Scenario != got.Scenario || again.Label != got.Label {
 			t.Fatalf("%q with spaces around it: %+v, %v; without: %+v", text, again, err, got)
 		}
-		if got.Metric == "" || got.Op == "" || got.Bound < 0 || got.Rate < 0 || got.Metric == Quantile && (got.P <= 0 || got.P >= 1) {
+		if got.Metric == "" || got.Op == "" || got.Bound < 0 || got.Rate < 0 || got.Metric == Quantile && (got.P <= 0 || got.P >= 1) ||
+			(got.Metric == Errors || got.Metric == Limited) && got.Bound >= 1 {
 			t.Fatalf("%q: %+v", text, got)
 		}
 	})

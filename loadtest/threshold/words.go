@@ -52,7 +52,7 @@ func (t Threshold) form() string {
 	case Quantile, Max:
 		return fmt.Sprintf("a time above 0 and up to %s with its unit, such as 250ms", maxLatency)
 	case Errors, Limited:
-		return "a share from 0 to 100 with its unit, such as 0.1%"
+		return "a share from 0 to below 100 with its unit, such as 0.1%"
 	case Regression:
 		return "a change with its unit, such as 10%"
 	case Sustained:
