@@ -74,8 +74,9 @@ type walked struct {
 
 // walkers is the clients of a walk scenario at work.
 type walkers struct {
-	r    *runner
-	plan measure.Plan
+	r     *runner
+	plan  measure.Plan
+	lists []spec.Operation
 
 	mu       sync.Mutex
 	recorder *measure.Recorder
@@ -113,7 +114,7 @@ func (r *runner) walk() error {
 	}
 	start := time.Now()
 	plan := measure.Plan{Name: "walk", Duration: s.Duration, Start: start.Round(0), ClosedLoop: true}
-	w := &walkers{r: r, plan: plan, recorder: measure.NewRecorder(plan), vigil: r.env.Generator.Vigil(),
+	w := &walkers{r: r, plan: plan, lists: lists, recorder: measure.NewRecorder(plan), vigil: r.env.Generator.Vigil(),
 		whole: map[string][]walked{}, out: load.Walks{Clients: s.Clients}}
 	r.announceStep(plan.Name)
 	stop := r.showing(w.live)
@@ -141,6 +142,9 @@ func (r *runner) walk() error {
 	if w.over != nil {
 		r.keepCut(c, w.over)
 		return w.over
+	}
+	if !w.anyWhole() && c.recording.Count(measure.Accepted) > 0 { // else that is the reason
+		r.void("not one walk came to its end and showed a row (%s)", endings(c.recording))
 	}
 	r.keep(c)
 	return nil

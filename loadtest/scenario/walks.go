@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -13,8 +12,16 @@ import (
 
 // compare holds the walks against each other: what a single page cannot show.
 func (w *walkers) compare() {
-	for _, list := range slices.Sorted(maps.Keys(w.whole)) {
-		whole := w.whole[list]
+	for _, op := range w.lists {
+		list, whole := op.ID, w.whole[op.ID]
+		if len(whole) == 0 {
+			w.r.note("no walk of %s came to its end: whether the list comes out whole was not looked at", list)
+			continue
+		}
+		if !slices.ContainsFunc(whole, walked.showsRows) {
+			w.r.note("%s has no rows: there was nothing to walk", list)
+			continue
+		}
 		slices.SortFunc(whole, func(a, b walked) int { return a.began.Compare(b.began) })
 		shown := shownBy(whole)
 		compared := false
@@ -36,6 +43,19 @@ func (w *walkers) compare() {
 		}
 	}
 }
+
+// anyWhole reports whether a walk came to its end and showed a row: only then has
+// more been looked at than single pages.
+func (w *walkers) anyWhole() bool {
+	for _, whole := range w.whole {
+		if slices.ContainsFunc(whole, walked.showsRows) {
+			return true
+		}
+	}
+	return false
+}
+
+func (one walked) showsRows() bool { return len(one.Rows()) > 0 }
 
 // after and before report whether the walk began when the other had ended, and
 // had ended when the other began: what both show was there all along, whatever

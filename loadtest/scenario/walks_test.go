@@ -56,7 +56,8 @@ func walkersOf(t *testing.T, walks []walked) *walkers {
 	t.Helper()
 	r := newRunner(t.Context(), world(t), builtinScenario(t, "walk", func(*Scenario) {}))
 	r.ledger = judge.NewLedger(spec.Pairs())
-	return &walkers{r: r, recorder: measure.NewRecorder(measure.Plan{}), whole: map[string][]walked{spec.ListLeadLists: walks}}
+	return &walkers{r: r, lists: []spec.Operation{spec.MustOperation(spec.ListLeadLists)}, recorder: measure.NewRecorder(measure.Plan{}),
+		whole: map[string][]walked{spec.ListLeadLists: walks}}
 }
 
 // What it takes to compare walks grows with their number, not with its square:
