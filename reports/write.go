@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"outreach.example/conformance/reports/internal/atomicfile"
+	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/spec"
 )
 

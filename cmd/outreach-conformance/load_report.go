@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports/console"
@@ -88,17 +89,20 @@ func writeHDR(w io.Writer, o loadtest.Outcome) error {
 	return nil
 }
 
-// toFile lets write fill the file.
+// toFile lets write fill the file, which is replaced once it is whole.
 func toFile(path string, write func(io.Writer) error) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	buffered := bufio.NewWriter(file)
-	return errors.Join(write(buffered), buffered.Flush(), file.Close())
+	return atomicfile.Replace(path, func(temporary string) error {
+		file, err := os.Create(temporary)
+		if err != nil {
+			return err
+		}
+		buffered := bufio.NewWriter(file)
+		return errors.Join(write(buffered), buffered.Flush(), file.Close())
+	})
 }
 
-// rawResults is the file that takes each single result; nil takes none.
+// rawResults is the file that takes each single result while the load is on; nil
+// takes none.
 type rawResults struct {
 	file     *os.File
 	buffered *bufio.Writer

@@ -17,8 +17,8 @@ import (
 	"github.com/onsi/ginkgo/v2/reporters"
 	"github.com/onsi/ginkgo/v2/types"
 
+	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/internal/atomicfile"
 )
 
 // Write puts the JUnit form of r at path, whole or not at all. Missing

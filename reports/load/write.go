@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"outreach.example/conformance/reports/internal/atomicfile"
+	"outreach.example/conformance/internal/atomicfile"
 )
 
 //go:embed load.schema.json

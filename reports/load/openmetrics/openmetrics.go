@@ -15,8 +15,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
+	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/internal/atomicfile"
 	"outreach.example/conformance/reports/load"
 )
 

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/internal/atomicfile"
 	"outreach.example/conformance/reports/load"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/reports/internal/atomicfile"
+	"outreach.example/conformance/internal/atomicfile"
 )
 
 func content(text string) func(string) error {
