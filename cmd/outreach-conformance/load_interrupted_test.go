@@ -12,9 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/reports/load"
 )
@@ -122,10 +120,7 @@ func TestLoadIsInterruptedInTheMiddle(t *testing.T) {
 			p.awaits(reached)
 			g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted), "%s", p.output.bytes())
 
-			var left struct{ Items []struct{ Name string } }
-			key, _ := fixtures.Embedded().FullKey(dataset.Main)
-			testbed.Get(t, base+"/api/v2/inbox-placement-tests?search=conformance&limit=100", key.Token, &left)
-			g.Expect(left.Items).To(BeEmpty(), "what it created is gone, its claim too")
+			g.Expect(ourTests(t, base)).To(BeEmpty(), "what it created is gone, its claim too")
 			r := loadResults(t, p.command.Dir)
 			g.Expect(r.Run.Interrupted).To(BeTrue())
 			g.Expect(r.Verdict).To(Equal(load.Void))

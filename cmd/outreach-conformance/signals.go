@@ -1,9 +1,15 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"golang.org/x/term"
+
+	"outreach.example/conformance/target"
 )
 
 // endings are the signals that end a command early: it then puts back what it
@@ -22,3 +28,46 @@ func endings() []os.Signal {
 // back. What is written then fails like any other writing. To ignore the signal
 // would have the commands that we start ignore it, too.
 func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// mindImpatience tells, when the command is interrupted, that what it changed on
+// the target is put back, for which somebody may have to wait, and ends the
+// process at once at the next Ctrl-C: the journal stays for a cleanup. No other
+// signal is impatient: of terminals that close, and of timeout(1), the same comes
+// twice.
+func (f runFlags) mindImpatience(t *target.Target, stderr io.Writer) (stop func()) {
+	if f.journals(t) == "" {
+		return func() {} // nothing is put back, and containers must be taken down
+	}
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, endings()...)
+	next := func() (s os.Signal, came bool) {
+		select {
+		case s = <-signals:
+			return s, true
+		case <-done:
+			return nil, false
+		}
+	}
+	go func() {
+		if _, came := next(); !came {
+			return
+		}
+		if f.changed(t, anyRun) {
+			begin := ""
+			if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+				begin = "\n" // below the live line, in which the terminal shows the ^C
+			}
+			_, _ = fmt.Fprintln(stderr, begin+"outreach-conformance: interrupted: what was changed on the target is put back; Ctrl-C ends that at once, and leaves it to a cleanup")
+		}
+		for s, came := next(); came; s, came = next() {
+			if s == os.Interrupt {
+				f.tellWhatIsLeft(t, anyRun, stderr)
+				os.Exit(exitInterrupted)
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
+}

@@ -60,7 +60,9 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 		return t.Profile.Warnings()
 	}
 	warned := len(warn(stderr, warnings(), 0))
+	patient := f.mindImpatience(t, stderr)
 	return t, func() {
+		patient()
 		// The handlers of the specs' runner end all others when it returns; an
 		// impatient interrupt must not leave containers behind.
 		held := make(chan os.Signal, 1)
