@@ -75,6 +75,26 @@ func TestWhatCountsAsClosedUnanswered(t *testing.T) {
 	}
 }
 
+// What was lost on a kept connection is told apart from what a new one lost.
+func TestKeptConnectionThatCloses(t *testing.T) {
+	g := NewWithT(t)
+	aborts := false
+	c := serve(t, Options{Concurrency: 1}, func(http.ResponseWriter, *http.Request) {
+		if aborts {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	post := Request{Method: http.MethodPost, Path: "/"}
+	g.Expect(c.Do(t.Context(), post).KeptClosed).To(BeFalse())
+	aborts = true
+	lost := c.Do(t.Context(), post)
+	g.Expect(lost.Err).To(MatchError(ErrProtocol))
+	g.Expect(lost.KeptClosed).To(BeTrue())
+	again := c.Do(t.Context(), post)
+	g.Expect(again.Err).To(MatchError(ErrProtocol))
+	g.Expect(again.KeptClosed).To(BeFalse(), "on a new connection")
+}
+
 func TestPace(t *testing.T) {
 	g := NewWithT(t)
 	clock := newFakeClock()

@@ -55,7 +55,11 @@ type Exchange struct {
 	// Err tells why there is no whole answer. It is one of the kinds ErrTimeout,
 	// ErrUnresolved, ErrRefused, ErrTLS, ErrProtocol, ErrCanceled, ErrThrottled
 	// and ErrRequest (errors.Is), and its text holds no secret.
-	Err       error
+	Err error
+	// KeptClosed: there is no answer since the connection, which was kept from an
+	// earlier request, closed before any byte of one.
+	KeptClosed bool
+
 	Sent      time.Time     // when it was sent, for the last time; zero if it never was
 	Took      time.Duration // from Sent to the last byte of the answer
 	Throttled int           // 429 answers that were waited out before this one

@@ -21,6 +21,11 @@ const (
 	DefaultMaxThrottled = 30
 )
 
+// IdleTimeout is how long a connection without requests is kept. It is below the
+// 5 s after which common servers close one: a POST that meets the closing cannot
+// be repeated and would be lost.
+const IdleTimeout = 4 * time.Second
+
 // UserAgent is the User-Agent header of every request that sets no other.
 const UserAgent = "outreach-conformance"
 
@@ -128,9 +133,7 @@ func newTransport(concurrency int, config *tls.Config) *http.Transport {
 		MaxIdleConns:           concurrency,
 		MaxIdleConnsPerHost:    concurrency,
 		MaxResponseHeaderBytes: 256 << 10,
-		// Below the 5 s after which common servers close an idle connection: a
-		// POST that meets the closing cannot be repeated and would be lost.
-		IdleConnTimeout: 4 * time.Second,
+		IdleConnTimeout:        IdleTimeout,
 	}
 }
 

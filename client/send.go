@@ -133,6 +133,7 @@ func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed b
 	}
 	if err != nil {
 		e.Err = c.fail(req, kindOf(ctx, err, wire.brokenHandshake.Load()), err)
+		e.KeptClosed = errors.Is(e.Err, ErrProtocol) && wire.kept.Load() && !wire.answered.Load()
 	}
 	return e, wire.closedUnanswered(err)
 }
@@ -184,12 +185,15 @@ func (c *Client) readBounded(answer *http.Response) ([]byte, error) {
 // wireTrace notes how far a request came. Its hooks run on goroutines of the
 // transport.
 type wireTrace struct {
-	connected, answered, brokenHandshake atomic.Bool
+	connected, kept, answered, brokenHandshake atomic.Bool
 }
 
 func (w *wireTrace) hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
-		GotConn:              func(httptrace.GotConnInfo) { w.connected.Store(true) },
+		GotConn: func(got httptrace.GotConnInfo) {
+			w.connected.Store(true)
+			w.kept.Store(got.Reused)
+		},
 		GotFirstResponseByte: func() { w.answered.Store(true) },
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
 			if err != nil {

@@ -62,7 +62,8 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	running, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	quiet := &silence{giveUp: giveUp, timeout: timeout(config.Target.Profile)}
-	api, err := newClient(config, quiet.hear)
+	lost := &kept{}
+	api, err := newClient(config, quiet.hear, lost.hear)
 	if err != nil {
 		return reports.Results{}, err
 	}
@@ -105,6 +106,9 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		Traffic:      traffic(api.Traffic()),
 	}
 	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
+	if why := lost.why(); why != "" && results.Verdict == reports.CouldNotTell {
+		results.Reasons = slices.Insert(results.Reasons, 0, why)
+	}
 	if err := quiet.why(); err != nil && results.Verdict == reports.CouldNotTell {
 		results.Reasons = slices.Insert(results.Reasons, 0, err.Error())
 	}
