@@ -159,6 +159,27 @@ func Find(dir string) ([]Pending, error) {
 	return all, nil
 }
 
+// Tells reports whether a journal in the directory tells of changes on the target
+// at the address, put back or not. It reads no more than where they begin: that
+// of a long load run is large, and somebody waits. One that cannot be read tells
+// of none.
+func Tells(dir, baseURL string) bool {
+	paths, err := filepath.Glob(filepath.Join(dir, pattern))
+	return err == nil && slices.ContainsFunc(paths, func(path string) bool { return tells(path, baseURL) })
+}
+
+func tells(path, baseURL string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxLine)
+	var h Header
+	return lines.Scan() && json.Unmarshal(lines.Bytes(), &h) == nil && h.BaseURL == baseURL && lines.Scan()
+}
+
 // held reports whether somebody holds the journal's lock.
 func held(path string) (bool, error) {
 	lock := flock.New(path)

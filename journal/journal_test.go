@@ -56,6 +56,30 @@ func TestPendingIsWhatWasNotClosed(t *testing.T) {
 	}
 }
 
+// Whether there is anything to tell of is known from the beginning of a journal,
+// whatever comes later.
+func TestTells(t *testing.T) {
+	j, dir := start(t)
+	const here = "http://127.0.0.1:1"
+	if Tells(dir, here) {
+		t.Error("nothing has been changed yet")
+	}
+	_, err := j.Open(Entry{Do: Create, Name: "one", Key: "main"})
+	must(t, err)
+	_, err = j.file.WriteString("not read\nany more\n")
+	must(t, err)
+	if !Tells(dir, here) {
+		t.Error("a test was announced")
+	}
+	if Tells(dir, "http://127.0.0.1:2") {
+		t.Error("the other target has no test")
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "journal-torn.jsonl"), []byte(`{"begin`), 0o600))
+	if must(t, j.Finish()); !Tells(dir, here) || Tells(t.TempDir(), here) {
+		t.Error("the run has ended, and the test is still to be put back")
+	}
+}
+
 func TestFinishedJournalIsGone(t *testing.T) {
 	j, dir := start(t)
 	var all sync.WaitGroup

@@ -84,27 +84,20 @@ func (f runFlags) journals(t *target.Target) string {
 	return f.output
 }
 
-// tellWhatIsLeft says how to put back what such runs on the target could not.
-func (f runFlags) tellWhatIsLeft(t *target.Target, such func(journal.Pending) bool, stderr io.Writer) {
-	if f.changed(t, such) {
-		_, _ = fmt.Fprintf(stderr, "outreach-conformance: something may be left on the target; this puts it back: %s\n", f.cleanupOf(t))
-	}
-}
-
-// endedRun and anyRun say whose journals are meant.
-func endedRun(p journal.Pending) bool { return !p.Alive }
-func anyRun(journal.Pending) bool     { return true }
-
-// changed reports whether journals of such runs tell of something to put back on
-// the target. What cannot be read, cleanup complains of.
-func (f runFlags) changed(t *target.Target, such func(journal.Pending) bool) bool {
+// tellWhatIsLeft says how to put back what runs on the target could not.
+func (f runFlags) tellWhatIsLeft(t *target.Target, stderr io.Writer) {
 	if f.journals(t) == "" {
-		return false
+		return
 	}
 	pending, err := journal.Find(f.output)
-	return err == nil && slices.ContainsFunc(pending, func(p journal.Pending) bool {
-		return such(p) && p.Header.BaseURL == t.BaseURL && len(p.Entries) > 0
-	})
+	if err != nil || !slices.ContainsFunc(pending, func(p journal.Pending) bool { return !p.Alive && p.Header.BaseURL == t.BaseURL }) {
+		return // what cannot be read, cleanup complains of
+	}
+	f.tellOfCleanup(t, stderr)
+}
+
+func (f runFlags) tellOfCleanup(t *target.Target, stderr io.Writer) {
+	_, _ = fmt.Fprintf(stderr, "outreach-conformance: something may be left on the target; this puts it back: %s\n", f.cleanupOf(t))
 }
 
 // cleanupOf is the command line that puts back what runs with these flags have

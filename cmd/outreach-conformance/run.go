@@ -152,7 +152,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	f.tellWhatIsLeft(t, endedRun, stderr)
+	f.tellWhatIsLeft(t, stderr)
 	return f.report(results, stdout, f.announcedIn(announced), f.writeDown(results, announced, expected.Entries, stderr))
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"outreach.example/conformance/journal"
 	"outreach.example/conformance/target"
 )
 
@@ -52,7 +53,7 @@ func (f runFlags) mindImpatience(t *target.Target, stderr io.Writer) (stop func(
 		if _, came := next(); !came {
 			return
 		}
-		if f.changed(t, anyRun) {
+		if journal.Tells(f.output, t.BaseURL) {
 			begin := ""
 			if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 				begin = "\n" // below the live line, in which the terminal shows the ^C
@@ -61,7 +62,9 @@ func (f runFlags) mindImpatience(t *target.Target, stderr io.Writer) (stop func(
 		}
 		for s, came := next(); came; s, came = next() {
 			if s == os.Interrupt {
-				f.tellWhatIsLeft(t, anyRun, stderr)
+				if journal.Tells(f.output, t.BaseURL) {
+					f.tellOfCleanup(t, stderr)
+				}
 				os.Exit(exitInterrupted)
 			}
 		}
