@@ -50,13 +50,13 @@ func asksForTests() *fixtures.Profile {
 
 // Every request counts, whatever it is for: the server's own record says so.
 func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
-	server := served(t, "", "")
-	server.Profile = asksForTests()
-	outcome := func(budget int, scenarios []scenario.Scenario) (load.Results, int64) {
+	// A server for each run: what one has changed the next would wait for.
+	outcome := func(t *testing.T, budget int, s scenario.Scenario) (load.Results, int64) {
 		t.Helper()
+		server := served(t, "", "")
+		server.Profile = asksForTests()
 		server.Profile.Load = &fixtures.LoadUse{Budget: budget}
-		forget(t, server)
-		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Scenarios: scenarios, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour})
+		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,8 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 	}
 	for _, s := range shortened(t) {
 		t.Run(s.Name, func(t *testing.T) {
-			whole, came := outcome(0, []scenario.Scenario{s})
+			t.Parallel()
+			whole, came := outcome(t, 0, s)
 			uses := whole.Scenarios[0].Requests
 			if uses == nil || came != uses.Total {
 				t.Fatalf("the server counted %d requests, the results say %+v", came, uses)
@@ -73,7 +74,7 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 			if s.Kind == scenario.Walk {
 				s.Duration = time.Hour // it goes as fast as the machine can, which the budget alone must end
 			}
-			bounded, came := outcome(budget, []scenario.Scenario{s})
+			bounded, came := outcome(t, budget, s)
 			if came > int64(budget) {
 				t.Errorf("the server counted %d requests of at most %d", came, budget)
 			}
@@ -89,6 +90,7 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 
 // Shards have the budget together, and so do two targets.
 func TestTheBudgetIsOfTheWholeRun(t *testing.T) {
+	t.Parallel()
 	server := served(t, "", "")
 	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{reading(100, time.Second)}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour}
 	for budget, want := range map[int]load.Verdict{102: load.Void, 104: load.Pass} { // of which 50, the calibration and the question whether the key will do are this shard's
