@@ -44,6 +44,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv(testbed.RaceVariable, testbed.RaceOptions)
 			env.Values[scriptKey{}] = &script{vars: env.Vars, running: map[string]*process{}}
 			return nil
 		},

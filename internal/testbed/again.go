@@ -23,8 +23,20 @@ func Main(m *testing.M, roles Roles) {
 			os.Exit(0)
 		}
 	}
+	if err := os.Setenv(RaceVariable, RaceOptions+" "+os.Getenv(RaceVariable)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
+
+// RaceOptions are for test binaries that are run as programs: with the race
+// detector each would sleep for a second before it ends, in case that whatever is
+// still running then shows a race.
+const (
+	RaceVariable = "GORACE"
+	RaceOptions  = "atexit_sleep_ms=50"
+)
 
 // Again is the command that runs the test binary once more, in a role.
 func Again(t testing.TB, role string, args ...string) []string {
