@@ -20,6 +20,7 @@ import (
 // A run that is killed with SIGKILL, wherever it stands, leaves nothing on the
 // target that cleanup does not put back.
 func TestCleanupAfterARunWasKilled(t *testing.T) {
+	t.Parallel()
 	profile := fixtures.Embedded()
 	limited, _ := profile.FullKey(dataset.Limited)
 	create, move := spec.MustOperation(spec.CreatePlacementTest), spec.MustOperation(spec.MoveAccounts)
@@ -55,6 +56,7 @@ func TestCleanupAfterARunWasKilled(t *testing.T) {
 			args: []string{"--operation", move.ID, "--requirement", "ADMIN-SAME"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			base, truth := servingBuilt(t, tc.server...)
 			front := newGate(t, base)
@@ -85,6 +87,7 @@ func TestCleanupAfterARunWasKilled(t *testing.T) {
 
 // A cleanup that is killed itself is finished by the next one.
 func TestCleanupAfterACleanupWasKilled(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	base, truth := servingBuilt(t)
 	front := newGate(t, base)

@@ -75,13 +75,14 @@ func (p *process) awaits(what <-chan struct{}) {
 // An interrupted scenario of whatever kind does not wait for answers that do not
 // come. No request would time out before the test.
 func TestInterruptedLoadOfASilentTarget(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		answered int64 // requests, some of them before the scenario
 		args     []string
 	}{
-		"list-throughput":       {200, []string{"--scenario", "list-throughput", "--duration", "8h"}},
-		"sustained-rate":        {200, []string{"--scenario", "sustained-rate", "--duration", "8h"}},
-		"walk":                  {200, []string{"--scenario", "walk", "--duration", "8h"}},
+		"list-throughput":       {200, []string{"--scenario", "list-throughput", "--duration", "10m"}},
+		"sustained-rate":        {200, []string{"--scenario", "sustained-rate", "--duration", "10m"}},
+		"walk":                  {200, []string{"--scenario", "walk", "--duration", "10m"}},
 		"on the way to pages":   {20, []string{"--scenario", "page-depth"}},
 		"soak":                  {200, []string{"--scenario", "soak", "--duration", "10m"}},
 		"spike":                 {200, []string{"--scenario", "spike", "--duration", "10m"}},
@@ -89,6 +90,7 @@ func TestInterruptedLoadOfASilentTarget(t *testing.T) {
 		"rate-limit, its start": {12, []string{"--scenario", "rate-limit", "--duration", "8h", "--budget", "1000000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			base, silent := goneSilent(t, tc.answered)
 			p := begunWithout(t, command(t, nil, append([]string{loadCommand, "--target", base, "--lag-limit", "1h", "--timeout", "10m"}, tc.args...)...))
@@ -101,19 +103,24 @@ func TestInterruptedLoadOfASilentTarget(t *testing.T) {
 	}
 }
 
-// Whatever an interruption meets in the middle of hours, the files are whole and
-// hold what was measured, and nothing is blamed on the target.
+// Whatever an interruption meets in the middle of a long run, the files are whole
+// and hold what was measured, and nothing is blamed on the target. Hours would
+// prove no more than the minutes that outlast the test: each second that was
+// planned has its place in the results, which take long to read with the race
+// detector.
 func TestLoadIsInterruptedInTheMiddle(t *testing.T) {
+	t.Parallel()
 	const first = 200 // requests until the interruption, two of them before the scenario
 	for name, args := range map[string][]string{
-		"soak":           {"--scenario", "soak", "--duration", "8h", "--warmup", "10ms", "--threshold", "errors=0"},
-		"spike":          {"--scenario", "spike", "--duration", "8h", "--warmup", "10ms"},
+		"soak":           {"--scenario", "soak", "--duration", "10m", "--warmup", "10ms", "--threshold", "errors=0"},
+		"spike":          {"--scenario", "spike", "--duration", "10m", "--warmup", "10ms"},
 		"mixed":          {"--scenario", "mixed", "--duration", "10s"},
-		"walk":           {"--scenario", "walk", "--duration", "8h"},
-		"sustained-rate": {"--scenario", "sustained-rate", "--duration", "8h", "--warmup", "10ms"},
+		"walk":           {"--scenario", "walk", "--duration", "10m"},
+		"sustained-rate": {"--scenario", "sustained-rate", "--duration", "10m", "--warmup", "10ms"},
 		"rate-limit":     {"--scenario", "rate-limit", "--duration", "8h", "--budget", "1000000"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			base, reached := reachedAfter(t, first)
 			p := begunWithout(t, command(t, nil, append([]string{loadCommand, "--target", base, "--lag-limit", "1h", "--raw"}, args...)...))

@@ -19,6 +19,7 @@ import (
 // figures: the summary prints the code that the process ends with. What it says
 // puts it back does, once the target can.
 func TestLoadThatCannotPutBack(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	var mended atomic.Bool
 	base := servingBehind(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -47,6 +48,7 @@ func TestLoadThatCannotPutBack(t *testing.T) {
 // Of tests that were announced and never created a cleanup tells the number, and
 // with --verbose which they are.
 func TestCleanupOfWhatWasNeverCreated(t *testing.T) {
+	t.Parallel()
 	base, _ := servingBuilt(t)
 	for flag, want := range map[string]string{
 		"--verbose=false": "^3 tests that were announced were never created\n$",

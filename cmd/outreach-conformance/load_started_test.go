@@ -60,6 +60,7 @@ func loadResults(t *testing.T, dir string) load.Results {
 
 // Each file can be read by those whom it is for, and they all tell the same.
 func TestLoadFilesAreWhatTheySeem(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	e, r := loaded(t, 0, "--raw", "--threshold", "p99<20s")
 	phase := r.Scenarios[0].Phases[0]
@@ -126,6 +127,7 @@ func readRaw(t *testing.T, file string) vegeta.Metrics {
 
 // The exit code says what became of the thresholds.
 func TestLoadThresholds(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		thresholds []string
 		code       int
@@ -137,6 +139,7 @@ func TestLoadThresholds(t *testing.T) {
 		"undecidable": {[]string{"p50<20s", "p99.9<20s"}, exitCannotTell, load.Void, `because +p99.9<20s could not be told`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var args []string
 			for _, threshold := range tc.thresholds {
 				args = append(args, "--threshold", threshold)
@@ -151,6 +154,7 @@ func TestLoadThresholds(t *testing.T) {
 
 // A server with faults fails, and one that is worse than another is told apart.
 func TestLoadOfAFaultyServer(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	failing, _ := servingBuilt(t, "--shape", "errors=10%:503")
 	e, r := loaded(t, 1, "--target", failing, "--threshold", "errors<1%")
@@ -168,6 +172,7 @@ func TestLoadOfAFaultyServer(t *testing.T) {
 // What an earlier run has measured is a bound for a later one, also where that is
 // better. The servers differ by far more than a busy machine adds.
 func TestLoadAgainstABaseline(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	slow, _ := servingBuilt(t, "--shape", "100%:3s")
 	regression := func(code int, file string, args ...string) []load.Threshold {
@@ -189,6 +194,7 @@ func TestLoadAgainstABaseline(t *testing.T) {
 
 // The profile bounds load and gates it.
 func TestLoadKeepsToTheProfile(t *testing.T) {
+	t.Parallel()
 	base, _ := servingBuilt(t)
 	for name, tc := range map[string]struct {
 		use     fixtures.LoadUse
@@ -203,6 +209,7 @@ func TestLoadKeepsToTheProfile(t *testing.T) {
 		"within all": {fixtures.LoadUse{MaxRate: 400, Budget: 402, Thresholds: []string{"p50<20s"}}, 0, `✓ PASS`, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := fixtures.Embedded()
 			p.BaseURL, p.Load = base, &tc.use
 			text := must[[]byte](t)(p.YAML(""))
@@ -216,6 +223,7 @@ func TestLoadKeepsToTheProfile(t *testing.T) {
 
 // An interrupted run leaves whole files of what it has measured.
 func TestInterruptedLoad(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	limits := strings.Replace(quick, "limits: [1]", "limits: [1, 10, 20, 50]", 1)
 	c := command(t, nil, loadCommand, "--scenarios", written(t, "limits.yaml", limits), "--lag-limit", "10s", "--raw", "--duration", "2s")

@@ -13,6 +13,7 @@ import (
 // does not have are none of its business, and those that its flags say again
 // hold once.
 func TestThresholdsOfTheProfileAreForAllRuns(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	base, _ := servingBuilt(t)
 	p := fixtures.Embedded()

@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +22,10 @@ import (
 const program = testbed.Program
 
 func TestMain(m *testing.M) {
+	// Most tests wait for a process that waits itself: two for each core.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	testscript.Main(testbed.Tidying{Tests: m}, map[string]func(){
 		program: func() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) },
 	})

@@ -17,6 +17,7 @@ import (
 
 // A terminal that closes interrupts what runs in it.
 func TestHangUp(t *testing.T) {
+	t.Parallel()
 	// The tests themselves may have been started to outlive their terminal, which
 	// those that they start would inherit.
 	hungUp := make(chan os.Signal, 1)
@@ -25,7 +26,7 @@ func TestHangUp(t *testing.T) {
 	t.Run(loadCommand, func(t *testing.T) {
 		g := NewWithT(t)
 		base, reached := reachedAfter(t, 100)
-		p := begunWithout(t, command(t, nil, loadCommand, "--target", base, "--scenario", "soak", "--duration", "8h", "--lag-limit", "1h"))
+		p := begunWithout(t, command(t, nil, loadCommand, "--target", base, "--scenario", "soak", "--duration", "10m", "--lag-limit", "1h"))
 		p.awaits(reached)
 		g.Expect(p.end(t, syscall.SIGHUP)).To(Equal(exitInterrupted), "%s", p.output.bytes())
 		g.Expect(loadResults(t, p.command.Dir).Run.Interrupted).To(BeTrue())
@@ -43,6 +44,7 @@ func TestHangUp(t *testing.T) {
 
 // What was started to outlive its terminal, as with nohup, does.
 func TestHangUpThatIsIgnored(t *testing.T) {
+	t.Parallel()
 	reached, sent := make(chan struct{}), make(chan struct{})
 	var came atomic.Int64
 	base := servingBehind(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -67,6 +69,7 @@ func TestHangUpThatIsIgnored(t *testing.T) {
 // Who reads the output may be gone before the results are written, as is a tee
 // that the same interrupt ends.
 func TestNobodyReadsTheOutput(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	read, write, err := os.Pipe()
 	g.Expect(err).NotTo(HaveOccurred())

@@ -84,6 +84,7 @@ func observed(results reports.Results) []string {
 
 // A stateless mock made from the OpenAPI document conforms in the profile shape.
 func TestStatelessMock(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	handler, err := standin.New()
 	g.Expect(err).NotTo(HaveOccurred())

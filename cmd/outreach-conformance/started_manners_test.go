@@ -45,6 +45,7 @@ func outcomes(results reports.Results, requirement string) map[string]reports.Ou
 // With writes: none not one unsafe request goes out, and what would have taken
 // one is not assessed.
 func TestWritesNone(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	front, before, after, results := mannered(t, 0, func(p *fixtures.Profile) { p.Writes = fixtures.WritesNone })
 	for _, s := range front.saw() {
@@ -63,6 +64,7 @@ func TestWritesNone(t *testing.T) {
 
 // With writes: own the target is afterwards what it was, whatever lasts otherwise.
 func TestWritesOwn(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	front, before, after, results := mannered(t, 0, func(p *fixtures.Profile) { p.Writes = fixtures.WritesOwn })
 	g.Expect(after).To(Equal(before))
@@ -82,6 +84,7 @@ func TestWritesOwn(t *testing.T) {
 // With writes: listed everything that is changed stands in the profile, or was
 // created by the run.
 func TestWritesListed(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	front, before, after, _ := mannered(t, 0, func(p *fixtures.Profile) { p.Writes = fixtures.WritesListed })
 	g.Expect(after.withoutLasting()).To(Equal(before.withoutLasting()))
@@ -111,6 +114,7 @@ func TestWritesListed(t *testing.T) {
 
 // A budget bounds the requests; what it does not reach is not assessed.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	const budget = 300
 	front, before, after, results := mannered(t, 0, func(p *fixtures.Profile) { p.Budget = budget })
@@ -134,6 +138,7 @@ func TestBudget(t *testing.T) {
 // A redirect to another host is an answer like any other: nobody follows it
 // there, with a key or without.
 func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	var strayed atomic.Int64
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strayed.Add(1) }))

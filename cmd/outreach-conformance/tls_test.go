@@ -34,6 +34,7 @@ func writePEM(t *testing.T, path, kind string, der []byte) {
 // certificate; and without these, or with a certificate that is not right,
 // nothing at all is sent.
 func TestRunOverTLS(t *testing.T) {
+	t.Parallel()
 	ours, theirs := testbed.NewAuthority(t), testbed.NewAuthority(t)
 	future, past := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
 	good := ours.Issue(t, "127.0.0.1", future)
