@@ -55,6 +55,7 @@ func TestStockIsBounded(t *testing.T) {
 // What one scenario has used up, or an earlier run, the next one leaves alone,
 // and says so.
 func TestScenariosUseUpRows(t *testing.T) {
+	t.Parallel()
 	env := world(t)
 	main := env.Profile.Workspaces[dataset.Main]
 	main.ExpendableSubsequences = main.ExpendableSubsequences[:4]

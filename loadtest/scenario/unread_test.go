@@ -12,6 +12,7 @@ import (
 // A pass says that answers were held against the specification. Where most of
 // them could not be, it is none.
 func TestAnswersThatCannotBeReadAreNoPass(t *testing.T) {
+	t.Parallel()
 	compressed := fromTheSecond(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Encoding", "gzip")
