@@ -83,6 +83,7 @@ func parroted(value any, said string, n int) any {
 // profile or so much of its beginning that it could be told, whatever the
 // target says.
 func TestCanary(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	server := embedded(t)
 	dir := t.TempDir()

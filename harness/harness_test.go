@@ -147,6 +147,7 @@ func observed(results reports.Results) map[string]string {
 // The same target is judged alike whatever the order of the specs, what they
 // meet each other doing, and what is generated.
 func TestSteady(t *testing.T) {
+	t.Parallel()
 	base := first(t)
 	if base.Verdict != reports.Conforms || len(of(base, reports.Pass)) != len(spec.Pairs()) {
 		t.Fatalf("the reference server: %s %v; not assessed: %v; troubles: %v",

@@ -71,6 +71,7 @@ func together(parts ...map[string]string) map[string]string {
 // A server that answers everything alike has kept hardly any rule: what it
 // passes stands here, each with its reason, and nothing else is green.
 func TestHollowServersPassNothingTheyHaveNotEarned(t *testing.T) {
+	t.Parallel()
 	const json = "application/json"
 	refusal := func(status, text string) string {
 		return `{"statusCode":` + status + `,"error":"` + text + `","message":"no"}`
@@ -103,6 +104,7 @@ func TestHollowServersPassNothingTheyHaveNotEarned(t *testing.T) {
 		{"500", always(500, json, `{}`), nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			results := judged(t, t.Context(), Config{Target: server, Transport: tc.answer})
 			want := reports.DoesNotConform

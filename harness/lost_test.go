@@ -88,10 +88,12 @@ var losses = []loss{
 // is not blamed for where the accounts are then: the run cannot tell, and what it
 // could not put back cleanup does.
 func TestLostMoves(t *testing.T) {
+	t.Parallel()
 	none := &losing{}
 	NewWithT(t).Expect(judgesMoves(t, none)).To(Equal(reports.Conforms))
 	for _, loss := range losses {
 		t.Run(loss.name, func(t *testing.T) {
+			t.Parallel()
 			var runs errgroup.Group
 			runs.SetLimit(8) // most of the time they wait for a rate limit's period to pass
 			var lost atomic.Int64

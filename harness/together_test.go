@@ -10,6 +10,7 @@ import (
 // Two runs that use the same rows of one server at the same time do not fail it
 // for what the other one does, and leave nothing behind.
 func TestTwoRunsOnOneServer(t *testing.T) {
+	t.Parallel()
 	for seed := range *runs - 1 {
 		server := embedded(t)
 		before := tests(t, server)
