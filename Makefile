@@ -15,7 +15,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
 test: ## all tests, with the race detector
-	$(GO) test -race -timeout 30m ./...
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
 
 check: format vet lint tidy fresh documents manifests test ## everything that must hold before a change goes in
 
