@@ -56,8 +56,8 @@ func unexplained(s *search, end error) Layer {
 	switch {
 	case errors.Is(end, errForeign):
 		why = "no known kind of limiter explains all that was seen: other traffic on the key, several layers at once, nodes that count apart, random shedding, or an unknown kind"
-	case errors.Is(end, errTooFast):
-		why = errTooFast.Error()
+	case errors.Is(end, errTooFast), errors.Is(end, errTooLarge):
+		why = end.Error()
 	case errors.Is(end, errBudget):
 		why = "stopped by " + s.stopped + " before the limiter was understood"
 	}

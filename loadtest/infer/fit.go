@@ -43,25 +43,32 @@ func (s *search) rescale() {
 }
 
 // settled tells whether more probing is of no use.
-func (s *search) settled() bool {
-	kind, limit := s.fits[0].Kind, s.fits[0].Limit
-	for _, f := range s.fits {
+func (s *search) settled() bool { return closelyKnown(s.fits, s.trip) }
+
+// closelyKnown tells whether what is left is one kind with one limit and a close window.
+func closelyKnown(fits []family.Fit, trip time.Duration) bool {
+	kind, limit := fits[0].Kind, fits[0].Limit
+	for _, f := range fits {
 		if f.Kind != kind || f.Limit != limit {
 			return false
 		}
 		low, high := f.Window()
 		// The middle of an interval of 2 % is within 1 % of the truth.
-		if high == family.Unbounded || high-low > max(high/50, 3*s.trip) {
+		if high == family.Unbounded || high-low > max(high/50, 3*trip) {
 			return false
 		}
 	}
-	return kind == family.Aligned || kind == family.First || len(s.fits) == 1
+	return kind == family.Aligned || kind == family.First || len(fits) == 1
 }
 
-// log is what was seen, for the fast layer.
+// log is what was seen, for the fast layer. Once a slower one has refused, it may
+// have been the reason of any refusal that came after the fast one was understood.
 func (s *search) log() *family.Log {
-	return s.logOf(func(r record) bool { return r.slow || r.unsure })
+	slower := s.anySlow()
+	return s.logOf(func(r record) bool { return slower && r.sent > s.understood })
 }
+
+func fixed(f family.Fit) bool { return f.Kind == family.Aligned || f.Kind == family.First }
 
 // logOf leaves some refusals to another layer. The requests of other subjects
 // may have counted too, until it is known.

@@ -68,6 +68,14 @@ type score struct {
 	result                                Result
 }
 
+// kindOf is what a layer is to be called.
+func kindOf(l limiter.Layer) string {
+	if l.FromFirst {
+		return FirstWindow
+	}
+	return map[limiter.Kind]string{limiter.TokenBucket: TokenBucket, limiter.FixedWindow: AlignedWindow, limiter.SlidingLog: SlidingLog, limiter.SlidingCounter: SlidingCounter}[l.Kind]
+}
+
 // judge compares a result with the truth.
 func judge(c gridCase, config limiter.Config, r Result) score {
 	s := score{gridCase: c, result: r}
@@ -84,10 +92,7 @@ func judge(c gridCase, config limiter.Config, r Result) score {
 		}
 		return known && true_
 	}
-	kind := map[limiter.Kind]string{limiter.TokenBucket: TokenBucket, limiter.FixedWindow: AlignedWindow, limiter.SlidingLog: SlidingLog, limiter.SlidingCounter: SlidingCounter}[config.Layers[0].Kind]
-	if config.Layers[0].FromFirst {
-		kind = FirstWindow
-	}
+	kind := kindOf(config.Layers[0])
 	s.right = check("kind "+layer.Kind.Value, layer.Kind.Known(), layer.Kind.Value == kind)
 	s.limit = check(fmt.Sprint("limit ", layer.Limit.Value), layer.Limit.Known, layer.Limit.Value == float64(c.limit))
 	true_ := c.window.Seconds()

@@ -64,10 +64,7 @@ func (s *search) guess() {
 func (s *search) update() {
 	fresh := s.seen[s.guessed:]
 	s.guessed = len(s.seen)
-	observations := make([]family.Observation, 0, len(fresh))
-	for _, r := range fresh {
-		observations = append(observations, family.Observation{Sent: int64(r.sent), Received: int64(r.received), Verdict: r.verdict})
-	}
+	observations := observed(fresh)
 	if len(fresh) == 1 {
 		left := slices.DeleteFunc(slices.Clone(s.guesses), func(g guess) bool { return g.denies(fresh[0]) })
 		if len(left) > 0 {
@@ -79,6 +76,15 @@ func (s *search) update() {
 	for i := range s.guesses {
 		s.guesses[i].Observe(observations...)
 	}
+}
+
+// observed is what models are shown.
+func observed(records []record) []family.Observation {
+	observations := make([]family.Observation, 0, len(records))
+	for _, r := range records {
+		observations = append(observations, family.Observation{Sent: int64(r.sent), Received: int64(r.received), Verdict: r.verdict})
+	}
+	return observations
 }
 
 // denies tells whether the model expected otherwise.

@@ -35,8 +35,12 @@ type record struct {
 	claims         claims.Claims
 	step           string
 	slow           bool // a refusal that the fast layer does not explain
-	unsure         bool // a refusal that came together with such a one
 }
+
+// flight is when a request was on its way. No two have the same.
+type flight struct{ sent, received time.Duration }
+
+func (r record) flight() flight { return flight{r.sent, r.received} }
 
 func newProber(ctx context.Context, w Wire, o Options) *prober {
 	return &prober{wire: w, options: o, ctx: ctx, began: w.Now()}

@@ -62,7 +62,7 @@ func (s *search) layers(result *Result, end error) {
 		return
 	}
 	s.fits = s.fast
-	if end = s.slower(result, contradicted); contradicted && end == nil {
+	if end = s.layersBehind(result, contradicted); contradicted && end == nil {
 		_ = s.observeCycles() // what could not be seen before; the layers stand
 	}
 }

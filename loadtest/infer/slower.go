@@ -3,6 +3,7 @@ package infer
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -13,27 +14,19 @@ import (
 // one would let pass. Such refusals are marked, and are the only ones that the
 // slower layer has to explain; what passed, passed both.
 
-// openings is how often a slower layer should be seen to shut and open.
-const openings = 3
-
-// slower looks for a layer behind the fast one for as long as the options say.
-// It adds the layer, or what was tried, to the result. found says that one has
-// refused already.
-func (s *search) slower(result *Result, found bool) error {
+// layersBehind looks for a layer behind the fast one for as long as the options say,
+// and then at that layer. It adds the layer, or what was tried, to the result.
+// found says that one has refused already.
+func (s *search) layersBehind(result *Result, found bool) error {
 	began, first := s.now(), len(s.seen)
-	until := min(s.options.MaxTime, began+s.options.Sustain)
 	var err error
-	for range openings {
-		if !found {
-			found, err = s.sustain(until)
-		}
-		if err != nil || !found {
-			break
-		}
-		if err = s.untilOpenAgain(); err != nil {
-			break
-		}
-		until, found = s.options.MaxTime, false
+	if !found {
+		s.next("sustain")
+		s.sustained = began
+		found, err = s.feed(math.MaxInt, min(s.options.MaxTime, began+s.options.Sustain))
+	}
+	if found && err == nil {
+		err = s.behind()
 	}
 	if s.tell(result, err) && len(result.Layers) == 1 {
 		result.Beyond = beyond(count(s.seen[first:], family.Accepted), s.burst, s.now()-began)
@@ -56,115 +49,146 @@ func (s *search) tell(result *Result, end error) bool {
 		return false
 	}
 	result.Layers = []Layer{s.layer(nil)}
-	if s.anySlow() {
-		result.Layers = append(result.Layers, s.slowLayer(end))
+	if !s.anySlow() {
+		return true
 	}
+	err := s.fitSlow()
+	if errors.Is(err, errTooLarge) {
+		result.Layers = append(result.Layers, s.largeLayer())
+		return true
+	}
+	if err != nil || s.again() != nil {
+		// What is behind it is of no known kind, or was at work while the fast one
+		// was looked at: then that one may be misunderstood as well.
+		result.Layers = []Layer{unexplained(s, errForeign)}
+		return false
+	}
+	result.Layers = []Layer{s.layer(nil), s.slowLayer(end)}
 	return true
 }
 
-// sustain keeps the fast layer at its limit until the time is over, or until a
-// request is refused that it should have let pass.
-func (s *search) sustain(until time.Duration) (found bool, err error) {
-	s.next("sustain")
-	if err := s.drain(); err != nil {
-		return false, err
+// again looks at the fast layer once more: what was refused before it was
+// understood may have been the slower one's doing. If that changes what is known
+// of the fast one, it changes what the slower one has to explain.
+func (s *search) again() error {
+	if s.outOfReach() {
+		return nil
 	}
-	_, due, _ := s.opening()
-	for s.now() < until {
-		if err := s.sleepUntil(s.nextPoll()); err != nil {
-			return false, err
-		}
-		seen, err := s.send(Main, 1)
-		if err != nil {
-			return false, err
-		}
-		late := seen[0].sent > due+s.scale/4+2*s.trip
-		switch {
-		case seen[0].verdict == family.Accepted:
-			if err := s.drain(); err != nil {
-				return false, err
-			}
-			_, due, _ = s.opening()
-		case seen[0].verdict == family.Refused && s.onlyCounting():
-			_, due, _ = s.opening() // the refusal itself has put it off
-		case seen[0].verdict == family.Refused && late:
-			// Late by the middle of the fits; is it so by all of them?
-			if !s.explained(len(s.seen) - 1) {
-				return true, nil
-			}
-			due = s.now()
-		}
-	}
-	return false, nil
-}
-
-// untilOpenAgain sends single requests at growing waits until one passes.
-func (s *search) untilOpenAgain() error {
-	s.next("slow recovery")
-	closed := s.lastReceived()
-	for wait := s.scale; ; wait = wait * 6 / 5 {
-		if err := s.sleepUntil(closed + wait); err != nil {
-			return err
-		}
-		seen, err := s.send(Main, 1)
-		if err != nil {
-			return err
-		}
-		if seen[0].verdict == family.Accepted {
+	for range 3 {
+		perhaps := s.perhapsSlow()
+		if len(perhaps) == 0 {
 			return nil
 		}
+		log := s.logOf(func(r record) bool { return r.sent > s.understood || perhaps[r.flight()] })
+		s.fits = family.Fits(log)
+		if len(s.fits) == 0 {
+			return errForeign
+		}
+		s.rescale()
+		if len(s.fits) > mostFast {
+			return nil // it is told vaguely
+		}
+		changed := false
+		s.fast = s.fits
+		for i, r := range s.seen {
+			if r.slow && s.explained(i) {
+				s.seen[i].slow, changed = false, true
+			}
+		}
+		if !changed {
+			return nil
+		}
+		s.slower = nil
+		if err := s.fitSlow(); err != nil {
+			return err
+		}
 	}
+	return errForeign
+}
+
+// perhapsSlow are the refusals from before the fast layer was understood that the
+// slower one may have been the reason of.
+func (s *search) perhapsSlow() map[flight]bool {
+	perhaps := map[flight]bool{}
+	for i, at := range s.seen {
+		if at.subject != Main || at.verdict != family.Refused || at.sent > s.understood {
+			continue
+		}
+		// A limiter refuses no request before it was sent as many as its limit.
+		reached := slices.DeleteFunc(slices.Clone(s.slow), func(f family.Fit) bool { return f.Limit > i+s.options.MaxParallel })
+		if len(reached) == 0 {
+			continue
+		}
+		log := s.logOf(func(r record) bool { return r.flight() != at.flight() })
+		log.Coarsely(s.scale / 500)
+		if len(reached) > fewSlow || len(family.Narrow(log, reached)) > 0 {
+			perhaps[at.flight()] = true
+		}
+	}
+	return perhaps
+}
+
+// fewSlow fits are asked whether they explain a refusal; one of more of them may.
+const fewSlow = 6
+
+// outOfReach tells that no slower layer can have refused before the fast one was
+// understood: it let twice as many pass later on, when they came faster and for
+// longer. Twice, since a window's boundary may have lain amid the later ones.
+func (s *search) outOfReach() bool {
+	before, after := 0, 0
+	for _, r := range s.seen {
+		switch {
+		case r.slow:
+			return after >= 2*before && s.sustained > 0 && r.sent-s.sustained >= s.understood
+		case r.sent <= s.understood:
+			before++ // whether it passed or not: refused ones may count
+		case r.sent >= s.sustained && r.verdict == family.Accepted:
+			after++
+		}
+	}
+	return true
 }
 
 // explained tells whether the fast layer, as it was understood before slower
 // ones were looked for, may have been the reason of a refusal.
 func (s *search) explained(i int) bool {
 	at := s.seen[i]
-	log := s.logOf(func(r record) bool { return r.sent > s.understood && r.sent != at.sent })
+	log := s.logOf(func(r record) bool { return r.sent > s.understood && r.flight() != at.flight() })
+	log.Coarsely(s.scale / 500)
 	return len(family.Narrow(log, s.fast)) > 0
 }
 
-// markSlow marks the refusals that the fast layer does not explain. Of a group
-// only the first is looked at; if it is marked, either layer may be the reason
-// of the others.
+// markSlow marks the refusals that the fast layer does not explain. Of those that
+// were sent together only the first is looked at: the others may come of it.
 func (s *search) markSlow() {
-	group, marked := time.Duration(-1), false
-	for i, r := range s.seen {
-		switch {
-		case r.subject != Main || r.verdict != family.Refused || r.sent <= s.understood:
-		case group >= 0 && r.sent-group < s.trip/2:
-			s.seen[i].unsure = marked
-		default:
-			group, marked = r.sent, !s.explained(i)
-			s.seen[i].slow = marked
+	group, slow := time.Duration(-1), false
+	for i := s.marked; i < len(s.seen); i++ {
+		r := s.seen[i]
+		slow = slow && r.verdict == family.Refused
+		if r.subject != Main || r.verdict != family.Refused || r.sent <= s.understood || group >= 0 && r.sent-group < s.trip/2 {
+			continue
 		}
+		// With nothing passed since one that was slow, the fast layer has but more room.
+		slow = slow && s.noneCounting() || !s.explained(i)
+		group, s.seen[i].slow = r.sent, slow
 	}
+	s.marked = len(s.seen)
 }
 
 func (s *search) anySlow() bool {
 	return slices.ContainsFunc(s.seen, func(r record) bool { return r.slow })
 }
 
-// slowLayer fits the marked refusals. Refused requests are taken to count alike
-// in both layers, and the slower one to be slower, and to hold more.
+// largeLayer is a slower layer of which it is only known that it is there.
+func (s *search) largeLayer() Layer {
+	l := unexplained(s, errTooLarge)
+	l.Limit.High, l.Limit.Why = 0, fmt.Sprintf("%s; %d requests had passed when it first refused", errTooLarge, s.passedBeforeSlow())
+	return l
+}
+
+// slowLayer says what is left of the slower layer.
 func (s *search) slowLayer(end error) Layer {
-	fast := s.fits[0]
-	_, window := fast.Window()
-	log := s.logOf(func(r record) bool { return !r.slow })
-	fits := slices.DeleteFunc(family.Fits(log), func(f family.Fit) bool {
-		_, high := f.Window()
-		fixed := f.Kind == family.Aligned || f.Kind == family.First || fast.Kind == family.Aligned || fast.Kind == family.First
-		return f.Limit <= fast.Limit || high <= 2*window || f.Counting != fast.Counting && !fixed
-	})
-	// With fewer of them, each is looked at more closely.
-	for before := 0; before != len(fits); {
-		before = len(fits)
-		fits = family.Narrow(log, fits)
-	}
-	if len(fits) == 0 {
-		return unexplained(s, errForeign)
-	}
-	l := vagueIsUnknown(layerOf(fits))
+	l := vagueIsUnknown(layerOf(s.slow))
 	if !l.Kind.Known() && end != nil && !errors.Is(end, errForeign) {
 		l.Kind.Why += "; stopped by " + reason(s, end)
 	}

@@ -29,9 +29,13 @@ type search struct {
 	doubts   int             // times that no model expected what came, in a round
 	guessed  int             // how much of what was seen they know
 
-	fast       []family.Fit  // the fits when the search for the fast layer had ended
-	understood time.Duration // when that was
-	inFlight   [2]int        // of a concurrency limit: the fewest and the most that passed at once
+	fast       []family.Fit      // the fits when the search for the fast layer had ended
+	understood time.Duration     // when that was
+	slower     *family.Remainder // what is left of a layer behind it; nil before the first fit
+	slow       []family.Fit      // its fits
+	sustained  time.Duration     // when the fast layer began to be kept at its limit; 0 for never
+	marked     int               // how much of what was seen was looked at for refusals by it
+	inFlight   [2]int            // of a concurrency limit: the fewest and the most that passed at once
 	controls   map[Subject]family.Verdict
 	tally      map[Subject]tally
 	cycles     []cycle

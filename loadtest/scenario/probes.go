@@ -24,6 +24,10 @@ import (
 // parallelProbes is the most probes in flight at once.
 const parallelProbes = 64
 
+// leastSustain is how long the probes at least keep a limiter at its limit to look
+// for a slower layer behind it; of long probing it is a quarter.
+const leastSustain = 20 * time.Second
+
 // prober sends the probes of the inference and keeps what the rules judge.
 type prober struct {
 	r        *runner

@@ -61,7 +61,10 @@ func (r *runner) rateLimit() error {
 		return generate.Live{Phase: phase, At: time.Since(r.started), Duration: r.scenario.Duration, Live: measure.Live{Count: p.seen.counts()}}
 	})
 	defer stop()
-	result, err := infer.Run(p.ctx, wire, infer.Options{Log: r.announceStep, MaxRequests: int(min(int64(r.scenario.Budget), left)), MaxTime: r.scenario.Duration, MaxParallel: parallelProbes, Seed: r.env.Seed})
+	result, err := infer.Run(p.ctx, wire, infer.Options{
+		Log: r.announceStep, MaxRequests: int(min(int64(r.scenario.Budget), left)), MaxTime: r.scenario.Duration,
+		Sustain: max(leastSustain, r.scenario.Duration/4), MaxParallel: parallelProbes, Seed: r.env.Seed,
+	})
 	r.out.Limiter = limiterOf(result)
 	if p.ctx.Err() != nil {
 		return fmt.Errorf("the probes broke off: %w", context.Cause(p.ctx))

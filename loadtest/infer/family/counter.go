@@ -6,8 +6,8 @@ import "math"
 // of it that the last window's length still covers, plus what this one counted.
 // A request passes if the estimate with it is at most the limit.
 
-// fitCounter fits such a counter.
-func (l *Log) fitCounter(f Fit, work *int) (Fit, bool) {
+// boundCounter bounds the window by what can be said without the boundaries.
+func (l *Log) boundCounter(f Fit) (Fit, bool) {
 	low, ok := l.latestFull(f)
 	if !ok {
 		return Fit{}, false
@@ -17,8 +17,14 @@ func (l *Log) fitCounter(f Fit, work *int) (Fit, bool) {
 	if !ok || f.High == Unbounded {
 		return f, ok
 	}
-	if l.tooMany(f.Limit, int64(f.Low)) {
-		return Fit{}, false
+	return f, !l.tooMany(f.Limit, int64(f.Low))
+}
+
+// fitCounter fits such a counter.
+func (l *Log) fitCounter(f Fit, work *int) (Fit, bool) {
+	f, ok := l.boundCounter(f)
+	if !ok || f.High == Unbounded {
+		return f, ok
 	}
 	c := l.counterCheck(f)
 	// From the middle of the log, boundaries are known best on the whole.
@@ -56,7 +62,7 @@ func (l *Log) questions(counting bool) []question {
 		}
 	}
 	for i, o := range l.observations {
-		if o.Verdict == Unknown || o.Excused || counting && o.Verdict == Refused {
+		if o.Verdict == Unknown || o.Verdict == Refused && (o.Excused || counting) {
 			continue
 		}
 		last := i+1 == len(l.observations)
@@ -74,13 +80,19 @@ type question struct {
 
 type counterCheck struct {
 	log       *Log
-	limit     float64
+	limit     span
 	counting  bool
 	questions []question
 }
 
 func (l *Log) counterCheck(f Fit) *counterCheck {
-	return &counterCheck{log: l, limit: float64(f.Limit), counting: f.Counting, questions: l.questions(f.Counting)}
+	return &counterCheck{log: l, limit: span{float64(f.Limit), float64(f.Limit)}, counting: f.Counting, questions: l.questions(f.Counting)}
+}
+
+// refutesAll is refutes for all limits of the box.
+func (c *counterCheck) refutesAll(b cube) bool {
+	c.limit = b.limit
+	return c.refutes(b.plane)
 }
 
 // refutes tells whether one answer contradicts every point of the box. What
@@ -138,7 +150,7 @@ func (c *counterCheck) explains(p plane, o question, former, began span) bool {
 			both = max(both, c.log.answered.within(ceil(former.high), o.Sent-1)+1)
 			current = max(current, c.log.answered.within(ceil(began.high), o.Sent-1)+1)
 		}
-		return share*float64(both)+(1-share)*float64(current) <= c.limit+1e-9
+		return share*float64(both)+(1-share)*float64(current) <= c.limit.high+1e-9
 	}
 	share := clip(1 - (float64(o.Sent)-began.high)/p.window.high)
 	possible := &c.log.possible
@@ -147,7 +159,7 @@ func (c *counterCheck) explains(p plane, o question, former, began span) bool {
 	}
 	both := possible.atMostWithin(floor(former.low), o.Received) - o.group.since(floor(former.low))
 	current := possible.atMostWithin(floor(began.low), o.Received) - o.group.since(floor(began.low))
-	return share*float64(both)+(1-share)*float64(current)+1 > c.limit-1e-9
+	return share*float64(both)+(1-share)*float64(current)+1 > c.limit.low-1e-9
 }
 
 func clip(share float64) float64 { return min(1, max(0, share)) }

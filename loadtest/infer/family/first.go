@@ -1,6 +1,9 @@
 package family
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Windows that open with the first request after the former one ended. Each
 // opening is known as an interval, and leads to the next one.
@@ -34,7 +37,11 @@ func (l *Log) fitFirst(f Fit, work *int) (Fit, bool) {
 func (f Fit) windows() span { return span{max(1, float64(f.Low)), float64(f.High)} }
 
 // resolution is how finely it is worth looking for a parameter.
-func (l *Log) resolution() float64 { return max(float64(l.roundTrip)/8, 1000) }
+func (l *Log) resolution() float64 { return max(float64(l.roundTrip)/8, 1000, l.coarse) }
+
+// Coarsely makes the search for parameters end at a width that is worth while
+// for a limiter that is slow beside the round trip.
+func (l *Log) Coarsely(width time.Duration) { l.coarse = float64(width) }
 
 // refutesFirst tells whether no window from w1 to w2 explains the log.
 func (l *Log) refutesFirst(limit int, runs []interval, w1, w2 int64) bool {

@@ -2,6 +2,7 @@ package family
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -57,7 +58,10 @@ const Unbounded = time.Duration(math.MaxInt64)
 
 // Fits returns what the log leaves possible. Without a refusal there is nothing
 // to say, and with all families contradicted nothing is left: both are nil.
-func Fits(l *Log) []Fit {
+func Fits(l *Log) []Fit { return FitsAmong(l, func(Fit) bool { return true }) }
+
+// FitsAmong is Fits with some ruled out beforehand, by kind, limit and counting.
+func FitsAmong(l *Log, possible func(Fit) bool) []Fit {
 	if len(l.refusals) == 0 {
 		return nil
 	}
@@ -68,7 +72,7 @@ func Fits(l *Log) []Fit {
 		}
 		start = append(start, Fit{Kind: Aligned, Limit: limit, High: Unbounded}, Fit{Kind: First, Limit: limit, High: Unbounded})
 	}
-	return Narrow(l, start)
+	return Narrow(l, slices.DeleteFunc(start, func(f Fit) bool { return !possible(f) }))
 }
 
 // few fits are each worth the whole work; more of them share it, and those that
@@ -77,12 +81,55 @@ const few = 6
 
 // Narrow returns what a log leaves of fits that a beginning of it left.
 func Narrow(l *Log, fits []Fit) []Fit {
+	if len(fits) <= few {
+		return l.narrowEach(fits, mostBoxes)
+	}
 	var left []Fit
 	work := mostBoxes
 	for _, f := range fits {
-		if len(fits) <= few {
-			work = mostBoxes
+		if f, ok := l.narrow(f, &work); ok {
+			left = append(left, f)
 		}
+	}
+	return left
+}
+
+// Remainder is what a growing log leaves of fits, with the same work for each,
+// however many there are.
+type Remainder struct {
+	Fits     []Fit
+	counters [2]counters // of accepted requests, and of all
+}
+
+// NewRemainder returns the fits as they are.
+func NewRemainder(fits []Fit) *Remainder {
+	return &Remainder{Fits: fits, counters: [2]counters{{}, {counting: true}}}
+}
+
+// Narrow looks at the log, which begins with the one that was looked at before.
+func (r *Remainder) Narrow(l *Log) {
+	var left []Fit
+	var sliding [2][]Fit
+	for _, f := range r.Fits {
+		switch {
+		case f.Kind != Counter:
+			left = append(left, l.narrowEach([]Fit{f}, mostBoxes)...)
+		case f.Counting:
+			sliding[1] = append(sliding[1], f)
+		default:
+			sliding[0] = append(sliding[0], f)
+		}
+	}
+	for i := range sliding {
+		left = append(left, r.counters[i].narrow(l, sliding[i])...)
+	}
+	r.Fits = left
+}
+
+func (l *Log) narrowEach(fits []Fit, boxes int) []Fit {
+	var left []Fit
+	for _, f := range fits {
+		work := boxes
 		if f, ok := l.narrow(f, &work); ok {
 			left = append(left, f)
 		}

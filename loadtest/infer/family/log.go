@@ -51,6 +51,7 @@ type Log struct {
 	start        int64
 	// roundTrip is the median, which says how finely parameters are worth resolving.
 	roundTrip int64
+	coarse    float64 // the width below which they are not looked for at all
 }
 
 // NewLog prepares observations, in any order.

@@ -13,11 +13,17 @@ type Forecast struct {
 	Room int
 }
 
-// Forecast looks from now on, with the window at the given place between the
-// fit's Low (0) and High (1).
-func (f Fit) Forecast(l *Log, now time.Duration, at float64) Forecast {
+// Model is the limiter that the fit thinks of after the log, with the window at
+// the given place between the fit's Low (0) and High (1).
+func (f Fit) Model(l *Log, at float64) Model {
 	m := f.model(float64(f.Low)+at*float64(f.High-f.Low), float64(f.PhaseLow)+at*float64(f.PhaseHigh-f.PhaseLow))
 	m.Observe(l.observations...)
+	return m
+}
+
+// Forecast looks from now on, with the window at that place.
+func (f Fit) Forecast(l *Log, now time.Duration, at float64) Forecast {
+	m := f.Model(l, at)
 	opens := m.Opens(now)
 	return Forecast{Opens: opens, Room: max(1, m.Room(opens))}
 }

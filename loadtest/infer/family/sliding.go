@@ -26,18 +26,27 @@ func (l *Log) fitSliding(f Fit) (Fit, bool) {
 // limit requests, of whatever verdict, that were answered before it was sent.
 func (l *Log) shortestOfAll(limit int) int64 {
 	shortest := int64(math.MaxInt64)
-	for i, o := range l.observations {
-		if o.Verdict != Accepted {
+	var told []Observation // those before o that have an answer
+	var latest []int64     // the latest of their answers up to here
+	for _, o := range l.observations {
+		if o.Verdict == Unknown {
 			continue
 		}
-		n, earliest := 0, int64(math.MaxInt64)
-		for j := i - 1; j >= 0 && n < limit; j-- {
-			if before := l.observations[j]; before.Received <= o.Sent && before.Verdict != Unknown {
-				n, earliest = n+1, before.Sent
+		if o.Verdict == Accepted {
+			// Those that were in flight with o are passed over one by one, the others count at once.
+			n, j := 0, len(told)-1
+			for ; j >= 0 && latest[j] > o.Sent && n < limit; j-- {
+				if told[j].Received <= o.Sent {
+					n++
+				}
+			}
+			if first := j + 1 - (limit - n); first >= 0 {
+				shortest = min(shortest, o.Received-told[first].Sent)
 			}
 		}
-		if n == limit {
-			shortest = min(shortest, o.Received-earliest)
+		told, latest = append(told, o), append(latest, o.Received)
+		if i := len(latest) - 1; i > 0 {
+			latest[i] = max(latest[i], latest[i-1])
 		}
 	}
 	return shortest
