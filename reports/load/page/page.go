@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"html/template"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,9 @@ var (
 		"duration": duration, "answer": answer, "finding": finding, "estimate": estimate, "between": between, "clock": clock,
 		"counted": counted, "figures": phaseFigures, "knee": kneeFigures, "depths": depthFigures, "memory": memoryFigures, "limiter": limiterFigures, "limited": limitedOf,
 		"classes": classes, "spans": spans, "failure": load.FailureInWords, "place": reports.Violation.Place, "css": func() template.CSS { return template.CSS(styles) },
+		"thresholds": func(all []load.Scenario) bool {
+			return slices.ContainsFunc(all, func(s load.Scenario) bool { return len(s.Thresholds) > 0 })
+		},
 		"change": func(e load.Estimate, unit string) string { return estimate(&e, unit) },
 	}).Parse(layout))
 )

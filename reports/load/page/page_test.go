@@ -161,7 +161,10 @@ func TestAPageOfProbesAlone(t *testing.T) {
 	if shown := string(body); strings.Contains(shown, "0 planned") || !strings.Contains(shown, "1,234 in all") {
 		t.Error("the page counts no requests, or planned ones")
 	}
-	if body, err = page.Render(loadsample.Full()); err != nil || !strings.Contains(string(body), " planned, ") {
-		t.Errorf("the page of a run with phases does not say what was planned: %v", err)
+	if strings.Contains(string(body), "<th>threshold</th>") {
+		t.Error("the page has a table of thresholds, of which there are none")
+	}
+	if body, err = page.Render(loadsample.Full()); err != nil || !strings.Contains(string(body), " planned, ") || !strings.Contains(string(body), "<th>threshold</th>") {
+		t.Errorf("the page of a run with phases does not say what was planned, or shows no thresholds: %v", err)
 	}
 }
