@@ -3,6 +3,7 @@ package family
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -110,6 +111,42 @@ func TestTruthIsNeverContradicted(t *testing.T) {
 		}
 		t.Fatalf("%s, round trip %s: contradicted by %d observations; left: %+v", config, trip, len(log), fits)
 	})
+}
+
+// TestTruthIsNotContradictedByMore is the same of a log that grows, with some
+// refusals that need no explanation.
+func TestTruthIsNotContradictedByMore(t *testing.T) {
+	for seed := range uint64(len(kinds)) {
+		config, err := limiter.Parse(fmt.Sprintf(kinds[seed], 8+seed, "1s"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := probe(seed, config, 2*time.Millisecond, 16)
+		random := rand.New(rand.NewPCG(seed, 4))
+		for i := range log {
+			log[i].Excused = log[i].Verdict == Refused && random.IntN(4) == 0
+		}
+		var r *Remainder
+		for _, part := range []int{len(log) / 2, len(log)} {
+			l := NewLog(log[:part])
+			l.Coarsely(time.Millisecond)
+			if len(l.refusals) == 0 {
+				continue
+			}
+			if r == nil {
+				r = NewRemainder(FitsAmong(l, func(f Fit) bool { return f.Limit > 3 }))
+			} else {
+				r.Narrow(l)
+			}
+			if !slices.ContainsFunc(r.Fits, func(f Fit) bool { return f.truth(config) }) {
+				t.Errorf("%s: contradicted by %d observations; left: %+v", config, part, r.Fits)
+				break
+			}
+		}
+		if r == nil {
+			t.Errorf("%s has refused nothing: the test says nothing", config)
+		}
+	}
 }
 
 // TestTruthOfExactTimes is the same with intervals of next to no width and
