@@ -22,6 +22,7 @@ type line struct {
 	in    *bufio.Reader
 	out   *bufio.Writer
 	since time.Time // idle since then
+	idled bool      // for long enough that the server may have been about to close it
 	sent  int       // bytes of the request
 	room  int64     // for bytes of the answer, of which
 	came  int64     // there were so many
@@ -109,10 +110,12 @@ func (l *line) answer(r *http.Request) (*http.Response, error) {
 
 // mayRepeat reports whether the request may go out again, over another
 // connection, as net/http would have it: servers close connections that were
-// idle, and the request meets the closing on its way.
+// idle, and the request meets the closing on its way. A connection that was busy
+// until just now is another matter: a server that closes it has dropped a request,
+// which counts as failed.
 func (l *line) mayRepeat(r *http.Request, err error) bool {
 	var timeout net.Error
-	if !l.used || l.came > 0 || errors.As(err, &timeout) && timeout.Timeout() || r.Body != nil && r.GetBody == nil {
+	if !l.used || !l.idled || l.came > 0 || errors.As(err, &timeout) && timeout.Timeout() || r.Body != nil && r.GetBody == nil {
 		return false
 	}
 	switch r.Method {

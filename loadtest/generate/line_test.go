@@ -170,8 +170,18 @@ func TestConnectionsThatServersClose(t *testing.T) {
 		}
 		g.Expect(server.open.Load()).To(BeEquivalentTo(3))
 	})
-	for method, repeated := range map[string]bool{"GET": true, "POST": false} {
-		t.Run("upon a "+method, func(t *testing.T) {
+	idle, busy := -time.Second, time.Hour // since when: a machine that is slow must not make an idle one of a busy one
+	for name, tc := range map[string]struct {
+		method   string
+		since    time.Duration
+		repeated bool
+	}{
+		"upon a GET after a rest":  {"GET", idle, true},
+		"upon a GET amid others":   {"GET", busy, false},
+		"upon a POST after a rest": {"POST", idle, false},
+		"upon a POST amid others":  {"POST", busy, false},
+	} {
+		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			var came atomic.Int64
 			server, w := newScripted(t, func(n int64, conn net.Conn, requests *bufio.Reader) {
@@ -186,10 +196,11 @@ func TestConnectionsThatServersClose(t *testing.T) {
 					_, _ = io.WriteString(conn, answer)
 				}
 			}), testWire(t, nil)
-			_, _, err := ask(context.Background(), w, method, server.URL, "")
+			_, _, err := ask(context.Background(), w, tc.method, server.URL, "")
 			g.Expect(err).NotTo(HaveOccurred())
-			_, body, err := ask(context.Background(), w, method, server.URL, "")
-			if repeated {
+			w.idle[0].since = time.Now().Add(tc.since)
+			_, body, err := ask(context.Background(), w, tc.method, server.URL, "")
+			if tc.repeated {
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(body).To(Equal("ok"))
 				g.Expect(came.Load()).To(BeEquivalentTo(3))

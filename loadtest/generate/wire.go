@@ -22,6 +22,9 @@ const (
 	// maxIdle is how long a connection waits for its next request: as the
 	// client's, since servers close after 5 s.
 	maxIdle = 4 * time.Second
+	// leastIdle is the least time after which a server may be thought to close a
+	// connection for being idle.
+	leastIdle = 100 * time.Millisecond
 )
 
 // wire is an http.RoundTripper that speaks HTTP/1.1 over connections that are
@@ -80,8 +83,9 @@ func (w *wire) take(r *http.Request, deadline time.Time) (*line, error) {
 		if l == nil {
 			return w.dial(r.Context(), r.URL, deadline)
 		}
-		fresh := time.Since(l.since) <= maxIdle
-		if fresh && l.begin(r.Context(), deadline) && l.probe.quiet() {
+		idle := time.Since(l.since)
+		l.idled = idle >= leastIdle
+		if idle <= maxIdle && l.begin(r.Context(), deadline) && l.probe.quiet() {
 			return l, nil
 		}
 		l.close()

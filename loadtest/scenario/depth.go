@@ -57,7 +57,26 @@ func (r *runner) depth() error {
 		return func(seq uint64) generate.Request { return r.pageAt(places[seq%uint64(len(places))], limit) }
 	})
 	r.depths(places, c.recording)
+	r.shallow(places)
 	return err
+}
+
+// shallow says of which lists there is no second page; without any, nothing was
+// found out about deep ones.
+func (r *runner) shallow(places []place) {
+	deep := map[string]bool{}
+	for _, p := range places {
+		deep[p.op.ID] = deep[p.op.ID] || p.page > 1
+	}
+	if !slices.ContainsFunc(r.shares, func(s share) bool { return deep[s.op.ID] }) {
+		r.void("no list has a second page: what deep pages cost was not measured")
+		return
+	}
+	for _, share := range r.shares {
+		if _, known := cursorParameter(r.env.Profile, share.op); known && !deep[share.op.ID] {
+			r.note("%s has no second page: there was nothing to compare", share.op.ID)
+		}
+	}
 }
 
 // pageAt asks for one page.
