@@ -66,7 +66,6 @@ func changing(t *testing.T, lasts time.Duration) []scenario.Scenario {
 // A run and two loads that use the same rows of one server at the same time do
 // not fail it for what the others do, and leave nothing behind.
 func TestLoadBesideOthers(t *testing.T) {
-	t.Parallel()
 	for seed := range uint64(*beside) {
 		server := ownServer(t)
 		loads := make([]loadtest.Outcome, 2)

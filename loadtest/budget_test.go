@@ -64,7 +64,6 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 	}
 	for _, s := range shortened(t) {
 		t.Run(s.Name, func(t *testing.T) {
-			t.Parallel()
 			whole, came := outcome(t, 0, s)
 			uses := whole.Scenarios[0].Requests
 			if uses == nil || came != uses.Total {
@@ -90,7 +89,6 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 
 // Shards have the budget together, and so do two targets.
 func TestTheBudgetIsOfTheWholeRun(t *testing.T) {
-	t.Parallel()
 	server := served(t, "", "")
 	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{reading(100, time.Second)}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour}
 	for budget, want := range map[int]load.Verdict{102: load.Void, 104: load.Pass} { // of which 50, the calibration and the question whether the key will do are this shard's

@@ -92,7 +92,6 @@ func elsewhere(t *testing.T, server *target.Target) *target.Target {
 
 // Without consent nothing is sent, not even for calibration or preparation.
 func TestNothingIsSentWithoutConsent(t *testing.T) {
-	t.Parallel()
 	here := served(t, "", "")
 	away := elsewhere(t, here)
 	config := loadtest.Config{Target: away, Scenarios: []scenario.Scenario{writing(20, time.Second)}, ByName: true, JournalDir: t.TempDir()}
@@ -129,7 +128,6 @@ func stateOf(t *testing.T, server *target.Target) (state refserver.State, tests 
 
 // After a run and the clean-up, what the run has created and moved is as before.
 func TestCleanupPutsEverythingBack(t *testing.T) {
-	t.Parallel()
 	server := served(t, "", "")
 	before, testsBefore := stateOf(t, server)
 	dir := t.TempDir()
@@ -163,7 +161,6 @@ func TestCleanupPutsEverythingBack(t *testing.T) {
 
 // A threshold that is held against nothing must not look met.
 func TestThresholdsThatMeetNothingMakeARunVoid(t *testing.T) {
-	t.Parallel()
 	never, err := threshold.Parse("p99<250ms@123/s")
 	if err != nil {
 		t.Fatal(err)
