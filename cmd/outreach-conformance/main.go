@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,13 +78,14 @@ var interrupted = exitError{exitInterrupted, errors.New("interrupted")}
 
 // end decides the code with which a command ends whose results say one, and has
 // the summary written, which shows it. failed is what went wrong besides, such as
-// a file that could not be written: it is told, and such an ending is no pass.
+// a file that could not be written: it is told, and such an ending is no pass. A
+// failure stays one.
 func end(code int, failed error, summarise func(code int) error) error {
 	if failed != nil {
-		code = max(code, exitCannotTell)
+		code = cmp.Or(code, exitCannotTell)
 	}
 	if err := summarise(code); err != nil {
-		code, failed = max(code, exitCannotTell), errors.Join(failed, fmt.Errorf("the summary could not be written: %w", err))
+		code, failed = cmp.Or(code, exitCannotTell), errors.Join(failed, fmt.Errorf("the summary could not be written: %w", err))
 	}
 	if code == 0 {
 		return nil
