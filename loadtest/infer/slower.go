@@ -29,8 +29,11 @@ func (s *search) layersBehind(result *Result, found bool) error {
 		err = s.behind()
 	}
 	if s.tell(result, err) && len(result.Layers) == 1 {
-		result.Beyond = beyond(count(s.seen[first:], family.Accepted), s.burst, s.now()-began)
-		result.Beyond.Why = "no slower layer: " + result.Beyond.Why
+		// What the fast one lets pass at once says nothing of what is sustained.
+		if passed := count(s.seen[first:], family.Accepted) - s.burst; passed > 0 {
+			result.Beyond = beyond(passed, s.burst, s.now()-began)
+			result.Beyond.Why = "no slower layer: " + result.Beyond.Why
+		}
 	}
 	return err
 }

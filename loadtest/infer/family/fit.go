@@ -82,7 +82,7 @@ const few = 6
 // Narrow returns what a log leaves of fits that a beginning of it left.
 func Narrow(l *Log, fits []Fit) []Fit {
 	if len(fits) <= few {
-		return l.narrowEach(fits, mostBoxes)
+		return l.narrowEach(fits)
 	}
 	var left []Fit
 	work := mostBoxes
@@ -113,7 +113,7 @@ func (r *Remainder) Narrow(l *Log) {
 	for _, f := range r.Fits {
 		switch {
 		case f.Kind != Counter:
-			left = append(left, l.narrowEach([]Fit{f}, mostBoxes)...)
+			left = append(left, l.narrowEach([]Fit{f})...)
 		case f.Counting:
 			sliding[1] = append(sliding[1], f)
 		default:
@@ -126,10 +126,10 @@ func (r *Remainder) Narrow(l *Log) {
 	r.Fits = left
 }
 
-func (l *Log) narrowEach(fits []Fit, boxes int) []Fit {
+func (l *Log) narrowEach(fits []Fit) []Fit {
 	var left []Fit
 	for _, f := range fits {
-		work := boxes
+		work := mostBoxes
 		if f, ok := l.narrow(f, &work); ok {
 			left = append(left, f)
 		}
