@@ -56,7 +56,7 @@ func concludeComparison(r *load.Results) {
 	var compared []string
 	for _, f := range r.Comparison.Figures {
 		if f.Verdict == load.Worse {
-			compared = append(compared, fmt.Sprintf("%s is worse at B, %s: %.3g %s instead of %.3g", f.Name, r.Comparison.B.BaseURL, f.B, f.Unit, f.A))
+			compared = append(compared, fmt.Sprintf("%s is worse at B, %s: %.3g %s instead of %.3g", f.Name, r.Comparison.B.BaseURL, *f.B, f.Unit, *f.A))
 			if r.Verdict == load.Pass {
 				r.Verdict = load.Fail
 			}

@@ -45,7 +45,7 @@ func TestVerdictOfARun(t *testing.T) {
 // Of two targets the second must be no worse, as far as can be told.
 func TestVerdictOfAComparison(t *testing.T) {
 	figure := func(effect load.Effect) load.ComparedFigure {
-		return load.ComparedFigure{Name: string(effect), Unit: "ms", Verdict: effect}
+		return load.ComparedFigure{Name: string(effect), Unit: "ms", A: new(4.0), B: new(5.0), P: 0.001, Verdict: effect}
 	}
 	for name, tc := range map[string]struct {
 		figures []load.ComparedFigure
@@ -67,7 +67,7 @@ func TestVerdictOfAComparison(t *testing.T) {
 			if r.Verdict != tc.want || (tc.before == load.Pass) && (tc.want == load.Pass) != (len(r.Reasons) == 1) {
 				t.Errorf("%s: %q, want %s", r.Verdict, r.Reasons, tc.want)
 			}
-			if name == "worse" && (len(r.Reasons) != 3 || !strings.HasPrefix(r.Reasons[0], "worse is worse at B, http://b: ") || r.Reasons[2] != "before") {
+			if name == "worse" && (len(r.Reasons) != 3 || !strings.HasPrefix(r.Reasons[0], "worse is worse at B, http://b: 5 ms instead of 4") || r.Reasons[2] != "before") {
 				t.Errorf("the comparison comes first, with the address: %q", r.Reasons)
 			}
 		})

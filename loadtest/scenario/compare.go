@@ -42,22 +42,28 @@ func Compare(ctx context.Context, a, b *Env, s Scenario, order compare.Order) (o
 	return [2]Outcome{sides[compare.A].outcome(), sides[compare.B].outcome()}, figures
 }
 
+// LeastPairs is how many pairs of blocks Compare needs to tell anything.
+func LeastPairs() int { return compare.LeastPairs(len(comparedKinds)) }
+
+// comparedKinds are the figures to which a block comes down.
+var comparedKinds = []struct {
+	name, unit string
+	of         func(measure.Recording) float64
+}{
+	{"response p50", "ms", latencyAt(0.5)},
+	{"response p90", "ms", latencyAt(0.9)},
+	{"response p99", "ms", latencyAt(0.99)},
+	{"failed", "%", func(rec measure.Recording) float64 { return 100 * rec.Share(measure.Failed).Value }},
+}
+
+func latencyAt(p float64) func(measure.Recording) float64 {
+	return func(rec measure.Recording) float64 { return ms(rec.Response[measure.Accepted].Quantile(p).Value) }
+}
+
 // compared are the figures of the blocks, pair by pair.
 func compared(a, b []counted) []compare.Figure {
-	latency := func(p float64) func(measure.Recording) float64 {
-		return func(rec measure.Recording) float64 { return ms(rec.Response[measure.Accepted].Quantile(p).Value) }
-	}
-	kinds := []struct {
-		name, unit string
-		of         func(measure.Recording) float64
-	}{
-		{"response p50", "ms", latency(0.5)},
-		{"response p90", "ms", latency(0.9)},
-		{"response p99", "ms", latency(0.99)},
-		{"failed", "%", func(rec measure.Recording) float64 { return 100 * rec.Share(measure.Failed).Value }},
-	}
 	var figures []compare.Figure
-	for _, kind := range kinds {
+	for _, kind := range comparedKinds {
 		f := compare.Figure{Name: kind.name, Unit: kind.unit}
 		for i := range min(len(a), len(b)) {
 			f.Pairs = append(f.Pairs, compare.Pair{A: kind.of(a[i].recording), B: kind.of(b[i].recording)})
@@ -72,7 +78,12 @@ func compared(a, b []counted) []compare.Figure {
 func Effects(results []compare.Result) []load.ComparedFigure {
 	var figures []load.ComparedFigure
 	for _, r := range results {
-		f := load.ComparedFigure{Name: r.Name, Unit: r.Unit, A: r.A, B: r.B, P: r.Adjusted, Confidence: r.Confidence, Why: r.Why, Verdict: load.EffectNotKnown}
+		f := load.ComparedFigure{Name: r.Name, Unit: r.Unit, Why: r.Why, Verdict: load.EffectNotKnown}
+		if r.Verdict == compare.CouldNotTell {
+			figures = append(figures, f)
+			continue
+		}
+		f.A, f.B, f.P, f.Confidence = &r.A, &r.B, r.Adjusted, r.Confidence
 		f.Difference = &load.Estimate{Value: r.Difference.Value, Low: r.Difference.Low, High: r.Difference.High}
 		// What was tested says in which direction: an outlier in one block may turn
 		// the mean difference round.

@@ -146,14 +146,19 @@ func (p *page) comparison(c load.Comparison) {
 		p.fact(side.name, strings.TrimSpace(reports.Printable(side.of.Name)+" "+reports.Printable(side.of.Version))+" at "+reports.Printable(side.of.BaseURL))
 	}
 	for _, f := range c.Figures {
-		said := fmt.Sprintf("%s  A %s, B %s %s", p.outcome(string(f.Verdict)), figure(f.A), figure(f.B), reports.Printable(f.Unit))
+		said := p.outcome(string(f.Verdict))
+		if f.A != nil && f.B != nil {
+			said += fmt.Sprintf("  A %s, B %s %s", figure(*f.A), figure(*f.B), reports.Printable(f.Unit))
+		}
 		if d := f.Difference; d != nil {
 			said += fmt.Sprintf(", B − A %s (%s to %s)", figure(d.Value), figure(d.Low), figure(d.High))
 		}
 		if f.Ratio > 0 {
 			said += fmt.Sprintf(", B ÷ A %s (%s to %s)", figure(f.Ratio), figure(f.RatioLow), figure(f.RatioHigh))
 		}
-		said += ", p " + figure(f.P)
+		if f.P > 0 {
+			said += ", p " + figure(f.P)
+		}
 		if f.Why != "" {
 			said += ": " + reports.Printable(f.Why)
 		}

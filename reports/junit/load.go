@@ -146,6 +146,9 @@ func compared(r load.Results, f load.ComparedFigure) types.SpecReport {
 	case load.EffectNotKnown:
 		state = types.SpecStateSkipped
 	}
-	said := fmt.Sprintf("%s: A %.4g, B %.4g %s; p %.3g %s", reports.Printable(string(f.Verdict)), f.A, f.B, reports.Printable(f.Unit), f.P, reports.Printable(f.Why))
+	said := reports.Printable(string(f.Verdict)) + ": " + reports.Printable(f.Why)
+	if f.A != nil && f.B != nil {
+		said = fmt.Sprintf("%s: A %.4g, B %.4g %s; p %.3g", reports.Printable(string(f.Verdict)), *f.A, *f.B, reports.Printable(f.Unit), f.P)
+	}
 	return testcase(state, r.Run.Started, said, "the comparison", "comparison", reports.Printable(f.Name))
 }

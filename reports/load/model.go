@@ -122,10 +122,11 @@ type Comparison struct {
 
 // ComparedFigure is one figure of both targets.
 type ComparedFigure struct {
-	Name string  `json:"name"` // e.g. "response p99"
-	Unit string  `json:"unit"` // e.g. "ms"
-	A    float64 `json:"a"`
-	B    float64 `json:"b"`
+	Name string `json:"name"` // e.g. "response p99"
+	Unit string `json:"unit"` // e.g. "ms"
+	// A and B are the medians of the blocks; none where it could not be told.
+	A *float64 `json:"a,omitempty"`
+	B *float64 `json:"b,omitempty"`
 	// Difference is B − A, in Unit.
 	Difference *Estimate `json:"difference,omitempty"`
 	// Ratio is B ÷ A, with the bounds of its interval; 0 where there is none.
@@ -133,7 +134,7 @@ type ComparedFigure struct {
 	RatioLow   float64 `json:"ratio_low,omitempty"`
 	RatioHigh  float64 `json:"ratio_high,omitempty"`
 	Confidence float64 `json:"confidence,omitempty"` // of the intervals
-	P          float64 `json:"p"`                    // of the test that A and B are the same, corrected for the number of figures
+	P          float64 `json:"p,omitempty"`          // of the test that A and B are the same, corrected for the number of figures; 0 where there was none
 	Verdict    Effect  `json:"verdict"`
 	Why        string  `json:"why,omitempty"`
 }

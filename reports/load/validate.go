@@ -85,7 +85,9 @@ func (c Comparison) validate(p *strict.Problems, at string) {
 		at := fmt.Sprintf("%s/figures/%d", at, i)
 		p.Unless(f.Name != "", at+"/name", "empty")
 		oneOf(p, f.Verdict, at+"/verdict", NoDifference, Better, Worse, EffectNotKnown)
-		p.Unless(f.Verdict != EffectNotKnown || f.Why != "", at+"/why", "empty: what kept from telling?")
+		told := f.Verdict != EffectNotKnown
+		p.Unless(told || f.Why != "", at+"/why", "empty: what kept from telling?")
+		p.Unless(!told || f.A != nil && f.B != nil && f.P > 0, at, "a verdict without what it rests on: a, b or p is missing")
 		validateEstimate(p, f.Difference, at+"/difference")
 		p.Unless(f.RatioLow <= f.Ratio && f.Ratio <= f.RatioHigh, at+"/ratio", "%v is not within %v and %v", f.Ratio, f.RatioLow, f.RatioHigh)
 	}

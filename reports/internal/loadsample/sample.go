@@ -62,9 +62,9 @@ func Full() load.Results {
 			B:     reports.Target{Name: "Example Outreach", Version: "2.9.0-rc1", BaseURL: "https://next.example.test", Kind: "url"},
 			Pairs: 12, BlockSeconds: 2, Order: "ABBAABABBABAABABBAABBABA",
 			Figures: []load.ComparedFigure{
-				{Name: "response p50", Unit: "ms", A: 4.1, B: 4.2, Ratio: 1.02, RatioLow: 0.98, RatioHigh: 1.07, P: 0.31, Verdict: load.NoDifference},
-				{Name: "response p99", Unit: "ms", A: 61.2, B: 92.4, Difference: &load.Estimate{Value: 31.2, Low: 20.5, High: 44.7}, Confidence: 0.95, Ratio: 1.51, RatioLow: 1.34, RatioHigh: 1.73, P: 0.0005, Verdict: load.Worse},
-				{Name: "failed", Unit: "%", A: 0, B: 0.02, Difference: &load.Estimate{Value: 0.02, Low: -0.01, High: 0.05}, Confidence: 0.95, P: 0.4, Verdict: load.EffectNotKnown, Why: "6 pairs are too few for 4 figures"},
+				{Name: "response p50", Unit: "ms", A: new(4.1), B: new(4.2), Ratio: 1.02, RatioLow: 0.98, RatioHigh: 1.07, P: 0.31, Verdict: load.NoDifference},
+				{Name: "response p99", Unit: "ms", A: new(61.2), B: new(92.4), Difference: &load.Estimate{Value: 31.2, Low: 20.5, High: 44.7}, Confidence: 0.95, Ratio: 1.51, RatioLow: 1.34, RatioHigh: 1.73, P: 0.0005, Verdict: load.Worse},
+				{Name: "failed", Unit: "%", Verdict: load.EffectNotKnown, Why: "a block of pair 6 has no such figure"},
 			},
 		},
 	}
