@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -137,7 +135,11 @@ func (f *loadFlags) note(flags *pflag.FlagSet) {
 }
 
 func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
-	baselines, unread := f.baselines() // which may be what an earlier run left here
+	compared := f.compared()
+	if err := f.replaces(compared); err != nil {
+		return exitError{exitUsage, err}
+	}
+	baselines, unread := loadtest.ReadBaselines(f.baseline, compared)
 	if !f.list {
 		if err := forgetLoad(f.output); err != nil {
 			return exitError{exitUsage, err}
@@ -151,11 +153,11 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 		return listScenarios(stdout, scenarios)
 	}
 	config, err := f.config(scenarios, stderr)
-	if err := cmp.Or(err, unread); err != nil {
+	if err := errors.Join(err, unread); err != nil {
 		return exitError{exitUsage, err}
 	}
 	config.Baselines = baselines
-	if err := errors.Join(os.MkdirAll(f.output, 0o755), forgetLoad(f.output)); err != nil {
+	if err := errors.Join(makeWritable(f.output, append(mergedFiles, partFile)...), forgetLoad(f.output)); err != nil {
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
 	if err := f.consented(); err != nil {

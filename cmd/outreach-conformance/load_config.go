@@ -103,8 +103,8 @@ func (f loadFlags) contradictions(config loadtest.Config) error {
 			wrong = append(wrong, errors.New("--against compares in one scenario: name it with --scenario, e.g. mixed"))
 		case config.Scenarios[0].Kind != scenario.Steady:
 			wrong = append(wrong, fmt.Errorf("--against compares in a scenario of kind %s, e.g. mixed; %s is of kind %s", scenario.Steady, config.Scenarios[0].Name, config.Scenarios[0].Kind))
-		case f.pairs < 1 || f.pairs > 1000:
-			wrong = append(wrong, fmt.Errorf("--pairs %d: want 1 to 1000", f.pairs))
+		case f.pairs < scenario.LeastPairs() || f.pairs > 1000:
+			wrong = append(wrong, fmt.Errorf("--pairs %d: want %d to 1000; of fewer, even the clearest difference may have come about by chance", f.pairs, scenario.LeastPairs()))
 		}
 	}
 	return errors.Join(wrong...)
@@ -116,17 +116,6 @@ func (f loadFlags) fitTo(config *loadtest.Config, t *target.Target) {
 	if config.Seed == 0 {
 		config.Seed = 1 + rand.Uint64N(1<<31)
 	}
-}
-
-// baselines reads what the thresholds compare with, those of the profile too.
-// What cannot be read of thresholds and profile is told where they are used.
-func (f loadFlags) baselines() (map[string]*threshold.Baseline, error) {
-	texts := f.thresholds
-	if profile, err := f.profile(); err == nil && profile.Load != nil {
-		texts = slices.Concat(profile.Load.Thresholds, texts)
-	}
-	thresholds, _ := parseThresholds(texts)
-	return loadtest.ReadBaselines(f.baseline, thresholds)
 }
 
 // selection writes the flags that say what is asked.
@@ -152,6 +141,8 @@ func (f loadFlags) selection() string {
 		add(true, "mix", fmt.Sprintf("%s=%d", operation, f.mix[operation]))
 	}
 	add(f.budget != 0, "budget", f.budget)
+	add(f.against != "", "against", f.against)
+	add(f.against != "", "pairs", f.pairs)
 	add(f.given["writes"], "writes", f.writes)
 	add(f.given["request-budget"], "request-budget", f.requests)
 	add(f.given["timeout"], "timeout", f.timeout)

@@ -45,6 +45,9 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
+	if err := f.replaces(thresholds); err != nil {
+		return exitError{exitUsage, err}
+	}
 	baselines, err := loadtest.ReadBaselines(f.baseline, thresholds)
 	if err != nil {
 		return exitError{exitUsage, err}
@@ -66,7 +69,7 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	if err := errors.Join(os.MkdirAll(f.output, 0o755), forgetMerged(f.output)); err != nil {
+	if err := errors.Join(makeWritable(f.output, mergedFiles...), forgetMerged(f.output)); err != nil {
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
 	return f.reportLoad(outcome, nil, stdout, nil)
@@ -82,7 +85,7 @@ func readParts(source string, stdin io.Reader) ([]loadtest.Part, error) {
 	}
 	file, err := os.Open(source)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: want a %s that load --shard has left, or its output directory", err, partFile)
 	}
 	parts, err := loadtest.ReadParts(source, file)
 	return parts, errors.Join(err, file.Close())

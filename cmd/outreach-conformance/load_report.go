@@ -37,9 +37,10 @@ func forgetLoad(dir string) error {
 }
 
 // forgetMerged leaves the part of a shard, which the merge may be about to read.
-func forgetMerged(dir string) error {
-	return forgetFiles(dir, pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, loadFile)
-}
+func forgetMerged(dir string) error { return forgetFiles(dir, mergedFiles...) }
+
+// mergedFiles are those that a merge writes, and every load run.
+var mergedFiles = []string{pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, loadFile}
 
 func forgetFiles(dir string, names ...string) error {
 	if !ours(filepath.Join(dir, loadFile), isResults) {
@@ -58,9 +59,8 @@ func forgetFiles(dir string, names ...string) error {
 // exit code; failed is what went wrong before.
 func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario, stdout io.Writer, failed error) error {
 	path := func(name string) string { return filepath.Join(f.output, name) }
-	failed = errors.Join(failed,
-		load.Write(path(loadFile), o.Results),
-		page.Write(path(pageFile), o.Results),
+	inJSON, inPage := load.Write(path(loadFile), o.Results), page.Write(path(pageFile), o.Results)
+	failed = errors.Join(failed, inJSON, inPage,
 		junit.WriteLoad(path(loadJUnitFile), o.Results),
 		openmetrics.Write(path(metricsFile), o.Results),
 		toFile(path(hdrFile), func(w io.Writer) error { return writeHDR(w, o) }),
@@ -73,7 +73,14 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 		if f.printPart {
 			return part(stdout)
 		}
-		return f.summarise(stdout, o.Results, code)
+		options := console.Options{Verbose: f.verbose, ExitCode: code}
+		if inJSON == nil { // the summary names what there is
+			options.ResultsPath = path(loadFile)
+		}
+		if inPage == nil {
+			options.ReportPath = path(pageFile)
+		}
+		return summarise(stdout, o.Results, options)
 	})
 }
 
@@ -133,14 +140,12 @@ func (r *rawResults) close() error {
 	return errors.Join(r.buffered.Flush(), r.file.Close())
 }
 
-// summarise writes the results for people, with the code that the process ends with.
-func (f loadFlags) summarise(w io.Writer, r load.Results, code int) error {
-	options := console.Options{}
+// summarise writes the results for people.
+func summarise(w io.Writer, r load.Results, options console.Options) error {
 	if out, ok := w.(*os.File); ok {
-		options = console.Detect(out, os.Getenv)
+		detected := console.Detect(out, os.Getenv)
+		options.Color, options.Width = detected.Color, detected.Width
 	}
-	options.Verbose, options.ResultsPath = f.verbose, filepath.Join(f.output, loadFile)
-	options.ReportPath, options.ExitCode = filepath.Join(f.output, pageFile), code
 	return console.LoadSummary(w, r, options)
 }
 

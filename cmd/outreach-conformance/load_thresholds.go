@@ -85,8 +85,10 @@ func (f loadFlags) never(all []scenario.Scenario, t threshold.Threshold) string 
 	slices.Sort(names)
 	names = slices.Compact(names)
 	switch {
+	case t.Scenario != "" && !slices.Contains(names, t.Scenario):
+		return f.absent(t.Scenario, names)
 	case len(measured) == 0:
-		return fmt.Sprintf("none of the scenarios %s has that figure%s", strings.Join(names, ", "), harness.Near(t.Scenario, names))
+		return fmt.Sprintf("none of the scenarios %s has that figure", strings.Join(names, ", "))
 	case len(missable) == 0:
 		return scenario.EveryRunMeets
 	case len(running) == 0:
@@ -99,6 +101,15 @@ func (f loadFlags) never(all []scenario.Scenario, t threshold.Threshold) string 
 	default:
 		return ""
 	}
+}
+
+// absent says that the scenario, which a threshold names, is none of those that run.
+func (f loadFlags) absent(name string, running []string) string {
+	there := strings.Join(running, ", ")
+	if known, err := f.known(); err == nil && slices.Contains(scenario.Names(known), name) {
+		return fmt.Sprintf("the scenario %s is not among those that run, which are %s", name, there)
+	}
+	return fmt.Sprintf("there is no scenario %s%s; there are %s", name, harness.Near(name, running), there)
 }
 
 // rates says at which rates the scenarios run.

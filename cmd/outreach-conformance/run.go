@@ -123,7 +123,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return fmt.Errorf("--rows %d, or %s, is for the embedded target alone: leave it out; the rows of a server that `serve` starts, its own --rows sets",
 			f.rows, variable("rows"))
 	}
-	if err := makeWritable(f.output); err != nil {
+	if err := makeWritable(f.output, resultsFile, junitFile); err != nil {
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
 	expected, err := f.expected()
@@ -156,11 +156,16 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return f.report(results, stdout, f.announcedIn(announced), f.writeDown(results, announced, expected.Entries, stderr))
 }
 
-// makeWritable makes the directory if need be, and sure that files can be
+// makeWritable makes the directory if need be, and sure that the files can be
 // written there: to find out after a long run would be late.
-func makeWritable(dir string) error {
+func makeWritable(dir string, files ...string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
+	}
+	for _, name := range files {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.IsDir() {
+			return fmt.Errorf("%s is a directory, where a file is to be written: move it away, or name another --output", filepath.Join(dir, name))
+		}
 	}
 	file, err := os.CreateTemp(dir, ".writable-*")
 	if err != nil {
@@ -202,7 +207,11 @@ func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
 // could not be written before.
 func (f runFlags) report(results reports.Results, stdout io.Writer, announced func(reports.Check) string, failed error) error {
 	file := filepath.Join(f.output, resultsFile)
-	failed = errors.Join(failed, reports.Write(file, results), junit.Write(filepath.Join(f.output, junitFile), results))
+	unwritten := reports.Write(file, results)
+	failed = errors.Join(failed, unwritten, junit.Write(filepath.Join(f.output, junitFile), results))
+	if unwritten != nil {
+		file = "" // the summary names what there is
+	}
 	if failed != nil {
 		failed = fmt.Errorf("the results could not be written: %w", failed)
 	}

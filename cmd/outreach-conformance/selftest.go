@@ -64,13 +64,19 @@ own that conforms.`,
 	return cmd
 }
 
+// The files in the output directory of a self-test.
+const (
+	matrixJSON     = "selftest.json"
+	matrixMarkdown = "selftest.md"
+)
+
 func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	source, stop, err := f.source(ctx, stderr)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	if err := makeWritable(f.output); err != nil {
+	if err := makeWritable(f.output, matrixJSON, matrixMarkdown); err != nil {
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
@@ -113,7 +119,7 @@ func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source se
 }
 
 func (f selftestFlags) reportMatrix(m selftest.Matrix, stdout io.Writer) error {
-	failed := errors.Join(m.WriteJSON(filepath.Join(f.output, "selftest.json")), m.WriteMarkdown(filepath.Join(f.output, "selftest.md")))
+	failed := errors.Join(m.WriteJSON(filepath.Join(f.output, matrixJSON)), m.WriteMarkdown(filepath.Join(f.output, matrixMarkdown)))
 	printMatrix(stdout, m)
 	problems := m.Problems()
 	const shown = 40
@@ -121,7 +127,7 @@ func (f selftestFlags) reportMatrix(m selftest.Matrix, stdout io.Writer) error {
 		_, _ = fmt.Fprintf(stdout, "✗ %s\n", p)
 	}
 	if more := len(problems) - shown; more > 0 {
-		_, _ = fmt.Fprintf(stdout, "  … and %d more in %s\n", more, filepath.Join(f.output, "selftest.md"))
+		_, _ = fmt.Fprintf(stdout, "  … and %d more in %s\n", more, filepath.Join(f.output, matrixMarkdown))
 	}
 	_, _ = fmt.Fprintf(stdout, "\n%s\n", m.Figures())
 	switch {

@@ -64,7 +64,7 @@ func (s Scenario) problems() []problem {
 	given := s.given()
 	for _, field := range kind.needs {
 		if !given[field] {
-			add(field, "is missing: a scenario of kind %s needs it", s.Kind)
+			add(field, "is missing, or nothing: a scenario of kind %s needs it", s.Kind)
 		}
 		delete(given, field)
 	}
@@ -136,7 +136,7 @@ func (s Scenario) checkNumbers(add func(field, format string, args ...any)) {
 	}
 	lasts := func(field string, value time.Duration) {
 		if value < 0 || value > schedule.MaxDuration {
-			add(field, "%s: want at most %s", value, schedule.MaxDuration)
+			add(field, "%s: want 0s to %s", value, schedule.MaxDuration)
 		}
 	}
 	lasts("duration", s.Duration)

@@ -90,7 +90,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"too long":          {change("duration: 2s", "duration: 10000h"), []string{"mine.yaml:7: scenarios[0].duration: "}},
 		"not a threshold":   {change("p99<250ms", "p99<"), []string{"mine.yaml:8: scenarios[0].thresholds: ", "p99<"}},
 		"not of this kind":  {right + "    burst: 20\n", []string{"mine.yaml:9: scenarios[0].burst: has no meaning for a scenario of kind steady"}},
-		"missing":           {change("    rate: 10\n", ""), []string{"scenarios[0].rate: is missing: a scenario of kind steady needs it"}},
+		"missing":           {change("    rate: 10\n", ""), []string{"scenarios[0].rate: is missing, or nothing: a scenario of kind steady needs it"}},
 		"twice":             {right + strings.TrimPrefix(right, "scenarios:\n"), []string{"mine.yaml:9: scenarios[1].name: ", "another scenario already"}},
 		"none":              {"scenarios: []\n", []string{"mine.yaml:1: scenarios: holds none"}},
 		"empty":             {"", []string{"mine.yaml"}},

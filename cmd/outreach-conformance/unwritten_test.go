@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// What could not be written while the run was on is told, and the summary names
+// only the files that there are.
+func TestTheSummaryNamesNoFileThatIsNotThere(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args          []string
+		lost, written string
+	}{
+		"results of a run": {[]string{runCommand, "--operation", "phone-numbers.list", "--requirement", "STATUS-200"}, resultsFile, junitFile},
+		"results of load":  {[]string{loadCommand, "--scenario", "list-throughput", "--duration", "200ms", "--limit", "1"}, loadFile, pageFile},
+		"page of load":     {[]string{loadCommand, "--scenario", "list-throughput", "--duration", "200ms", "--limit", "1"}, pageFile, loadFile},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			lost, once := filepath.Join(dir, tc.lost), sync.Once{}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				once.Do(func() { g.Expect(os.MkdirAll(filepath.Join(lost, "in-the-way"), 0o755)).To(Succeed()) })
+				w.WriteHeader(http.StatusInternalServerError)
+			}))
+			t.Cleanup(server.Close)
+			var stdout, stderr bytes.Buffer
+			code := execute(append(tc.args, "--target", server.URL, "-o", dir), &stdout, &stderr)
+			g.Expect(code).To(BeElementOf(1, exitCannotTell), stderr.String())
+			g.Expect(stderr.String()).To(ContainSubstring(lost))
+			g.Expect(stdout.String()).NotTo(ContainSubstring(lost))
+			g.Expect(filepath.Join(dir, tc.written)).To(BeARegularFile())
+		})
+	}
+}
