@@ -164,8 +164,11 @@ func TestLoadOfAFaultyServer(t *testing.T) {
 
 	honest, _ := servingBuilt(t)
 	slow, _ := servingBuilt(t, "--shape", "100%:150ms")
-	e, r = loaded(t, 1, "--target", honest, "--against", slow, "--scenario", "quick", "--rate", "40", "--duration", "200ms", "--pairs", "12")
+	e, r = loaded(t, 1, "--target", honest, "--against", slow, "--scenario", "quick", "--rate", "40", "--duration", "200ms", "--pairs", "12", "--threshold", "errors<10%")
 	g.Expect(r.Comparison.Pairs).To(Equal(12))
+	for _, side := range r.Scenarios {
+		g.Expect(side.Thresholds).To(HaveExactElements(And(HaveField("Phase", "all blocks"), HaveField("Outcome", load.Met))), "what 12 times 8 requests tell, 8 do not")
+	}
 	g.Expect(e.stdout).To(MatchRegexp(`response p50 +worse`))
 }
 

@@ -15,6 +15,33 @@ func Merge(parts ...Recording) (Recording, error) {
 	if err := mergeable(parts); err != nil {
 		return Recording{}, err
 	}
+	sum := added(parts)
+	sum.Series = mergedSeries(parts)
+	return sum.linked(), nil
+}
+
+// InTurn returns what one phase would have recorded that was sent in the pieces,
+// which had the same rate and followed one another. Its seconds are those of the
+// pieces, one after the other.
+func InTurn(pieces ...Recording) Recording {
+	sum := added(pieces)
+	sum.Duration = 0
+	ended := 0
+	for _, p := range pieces {
+		from := ended
+		for _, s := range p.Series {
+			s.At += from
+			sum.Series = append(sum.Series, s)
+			ended = max(ended, s.At+1)
+		}
+		sum.Duration += p.Duration
+	}
+	return sum.linked()
+}
+
+// added is what parts of a phase count together, their seconds aside. There is
+// at least one.
+func added(parts []Recording) Recording {
 	sum := Recording{Plan: parts[0].Plan, Statuses: map[int]int64{}, Failures: map[string]int64{}}
 	sum.Shard, sum.Planned = Shard{}, 0
 	for _, p := range parts {
@@ -28,8 +55,7 @@ func Merge(parts ...Recording) (Recording, error) {
 		addAll(sum.Failures, p.Failures)
 	}
 	sum.Labels = mergedLabels(parts)
-	sum.Series = mergedSeries(parts)
-	return sum.linked(), nil
+	return sum
 }
 
 // mergeable says why the parts are not all shards of one plan, each once.

@@ -39,6 +39,45 @@ func TestMergeOfAnySplitIsTheWhole(t *testing.T) {
 	})
 }
 
+// What is sent in pieces counts as one phase: nothing is lost or doubled, and
+// quantiles are those of all samples.
+func TestPiecesInTurnAreOnePhase(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		plan, parts := phases(t)
+		whole, pieces := NewRecorder(plan), make([]Recording, len(parts))
+		seconds := 0
+		for i, samples := range parts {
+			pieces[i] = record(plan, samples)
+			seconds += len(pieces[i].Series)
+			for _, s := range samples {
+				whole.Add(s)
+			}
+		}
+		got, want := InTurn(pieces...), whole.Recording()
+		if err := got.consistent(); err != nil {
+			t.Fatal(err)
+		}
+		if got.Planned != plan.Planned*int64(len(pieces)) || got.Duration != plan.Duration*time.Duration(len(pieces)) {
+			t.Fatalf("planned %d in %s, of %d pieces", got.Planned, got.Duration, len(pieces))
+		}
+		if got.Sent != want.Sent || got.Bytes != want.Bytes || len(got.Series) != seconds {
+			t.Fatalf("sent %d, %d bytes, %d seconds; want %d, %d, %d", got.Sent, got.Bytes, len(got.Series), want.Sent, want.Bytes, seconds)
+		}
+		for i, s := range got.Series {
+			if i > 0 && s.At <= got.Series[i-1].At {
+				t.Fatalf("second %d follows second %d", s.At, got.Series[i-1].At)
+			}
+		}
+		for _, c := range Classes() {
+			for _, p := range []float64{0.5, 0.9, 0.99} {
+				if got, want := got.Response[c].Quantile(p).Value, want.Response[c].Quantile(p).Value; got != want {
+					t.Fatalf("%s p%g: %s in turn, %s at once", c, 100*p, got, want)
+				}
+			}
+		}
+	})
+}
+
 func TestMergeLeavesItsPartsAlone(t *testing.T) {
 	a := record(Plan{Shard: Shard{0, 2}}, steady(100, 200, func(int) time.Duration { return time.Millisecond }))
 	b := record(Plan{Shard: Shard{1, 2}}, steady(100, 200, func(int) time.Duration { return time.Second }))

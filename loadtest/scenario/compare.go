@@ -18,6 +18,7 @@ func Compare(ctx context.Context, a, b *Env, s Scenario, order compare.Order) (o
 	for side, env := range map[compare.Side]*Env{compare.A: a, compare.B: b} {
 		r := newRunner(ctx, env, s)
 		defer r.close()
+		r.inBlocks = true
 		r.readsOnly = true // both may be one server, on which they would change the same rows
 		sides[side] = r
 		if err := r.prepare(); err != nil {

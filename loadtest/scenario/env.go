@@ -121,6 +121,7 @@ type runner struct {
 	started  time.Time
 
 	readsOnly bool // nothing may be changed
+	inBlocks  bool // its phases are blocks of one, in turns with another target's
 	subjects  *subjects
 	shares    []share // of the scenario's operations, those that can be asked
 	mix       *mix

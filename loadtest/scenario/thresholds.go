@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -90,9 +91,9 @@ func (r *runner) holdPhases(t threshold.Threshold) {
 	if r.scenario.Kind == RateLimit {
 		return // its figures are those of requests that were meant to be refused
 	}
-	held := 0
-	for _, c := range r.counted {
-		if t.Rate != 0 && t.Rate != c.recording.Rate || t.Label != "" && elsewhere(c, r.counted, t.Label) {
+	held, phases := 0, r.phases()
+	for _, c := range phases {
+		if t.Rate != 0 && t.Rate != c.recording.Rate || t.Label != "" && elsewhere(c, phases, t.Label) {
 			continue
 		}
 		held++
@@ -112,6 +113,26 @@ func (r *runner) holdPhases(t threshold.Threshold) {
 		r.enter(t, "", result)
 	}
 }
+
+// phases are what thresholds are held against one by one. The blocks of a
+// comparison are short, and are the same phase all of them.
+func (r *runner) phases() []counted {
+	if !r.inBlocks || len(r.counted) == 0 {
+		return r.counted
+	}
+	all := counted{}
+	var blocks []measure.Recording
+	for _, c := range r.counted {
+		blocks = append(blocks, c.recording)
+		all.cut, all.limited = all.cut || c.cut, cmp.Or(all.limited, c.limited)
+	}
+	all.recording = measure.InTurn(blocks...)
+	all.recording.Name = allBlocks
+	return []counted{all}
+}
+
+// allBlocks is what the blocks of one target in a comparison are called together.
+const allBlocks = "all blocks"
 
 // elsewhere reports whether requests with the label belong to other phases, and
 // none to this one: each page size of a scenario has its own.
