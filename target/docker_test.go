@@ -263,19 +263,25 @@ func TestSweepRemovesWhatADeadRunLeft(t *testing.T) {
 	g := NewWithT(t)
 	host, err := os.Hostname()
 	g.Expect(err).NotTo(HaveOccurred())
-	gone := exec.Command("go", "version")
-	g.Expect(gone.Run()).To(Succeed())
+	// Whoever else sweeps this engine leaves it alone until all is there.
+	killed := exec.Command("cat")
+	lives, err := killed.StdinPipe()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(killed.Start()).To(Succeed())
+	started := time.Now().UTC().Format(time.RFC3339) // all that a run starts bears one label
 	labels := func(run string, pid int) []string {
-		return []string{"--label", fmt.Sprintf("%s=%s %d@%s %s", testbed.RunLabel, run, pid, host, time.Now().UTC().Format(time.RFC3339))}
+		return []string{"--label", fmt.Sprintf("%s=%s %d@%s %s", testbed.RunLabel, run, pid, host, started)}
 	}
 	folder := t.TempDir()
 	g.Expect(os.WriteFile(filepath.Join(folder, "Dockerfile"), []byte("FROM "+testbed.Image(t)+"\n"), 0o600)).To(Succeed())
 	dead, living := uuid.NewString(), uuid.NewString()
-	for run, pid := range map[string]int{dead: gone.Process.Pid, living: os.Getpid()} {
+	for run, pid := range map[string]int{dead: killed.Process.Pid, living: os.Getpid()} {
 		testbed.Docker(t, append(append([]string{"build", "-q", "-t", "outreach-sweep-test:" + run}, labels(run, pid)...), folder)...)
 		testbed.Docker(t, append(append([]string{"network", "create"}, labels(run, pid)...), "outreach-sweep-"+run)...)
 		testbed.Docker(t, append(append([]string{"run", "-d", "--network", "outreach-sweep-" + run}, labels(run, pid)...), "outreach-sweep-test:"+run)...)
 	}
+	g.Expect(lives.Close()).To(Succeed())
+	g.Expect(killed.Wait()).To(Succeed())
 	g.Expect(target.Sweep(t.Context())).To(Succeed())
 	nothingLeft(t, dead)
 	kept := ofRun(t, living)
