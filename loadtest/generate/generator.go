@@ -40,6 +40,9 @@ type Phase struct {
 	// Warmup marks a phase that only prepares the target and the connections: it
 	// is neither inspected nor in the raw results, and Phases leaves it out.
 	Warmup bool
+	// Silences is told, once the phase is over, when the target answered nothing;
+	// nil for nobody.
+	Silences func(Silences)
 
 	grace time.Duration // how long after the end overdue requests are sent
 }
@@ -188,6 +191,9 @@ func (g *Generator) record(s *sender, results <-chan *vegeta.Result, recorder *m
 		raw = nil
 	}
 	attack, vigil := attackName(s.phase), g.Vigil()
+	if tell := s.phase.Silences; tell != nil {
+		defer func() { tell(vigil.Silences()) }()
+	}
 	var fetched []outcome
 	take := func() {
 		fetched = s.fetch(fetched)

@@ -38,6 +38,10 @@ type Vigil struct {
 	alive      time.Duration // when the last answer came
 	since      time.Duration // when the silence began
 	unanswered int64
+
+	heard    bool     // there was an answer
+	silent   Silence  // since the last answer
+	silences Silences // that are over
 }
 
 // Vigil begins to watch the generator's target.
@@ -47,9 +51,11 @@ func (g *Generator) Vigil() *Vigil { return &Vigil{silence: g.opts.Silence} }
 // SilentError, says that the target is to be given up.
 func (v *Vigil) Saw(sent, done time.Duration, answered bool) error {
 	if answered {
+		v.answered(done)
 		v.alive, v.unanswered = max(v.alive, done), 0
 		return nil
 	}
+	v.unansweredSince(sent, done)
 	if v.unanswered == 0 {
 		v.since = max(sent, v.alive)
 	}

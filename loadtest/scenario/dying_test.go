@@ -91,6 +91,9 @@ func TestADyingTargetEndsTheScenario(t *testing.T) {
 			if !strings.Contains(reasons, "requests in a row had no answer") {
 				t.Errorf("it does not say why: %s", reasons)
 			}
+			if len(o.Notes) == 0 || !strings.Contains(o.Notes[0], ": nothing was answered any more from ") {
+				t.Errorf("it does not say when: %q", o.Notes)
+			}
 			if slices.Contains([]string{"warm-up", "limiter"}, name) {
 				return // nothing was measured
 			}

@@ -138,8 +138,10 @@ type runner struct {
 	figures    map[threshold.Metric]threshold.Figure
 	places     uint64 // of the scenario that are taken by phases
 
-	cut          string // why the last phase did not run to its end; empty if it did
-	doubt        string // why the highest rate of a search could not be confirmed, if its sample was too small
+	silent       []string // when the target answered nothing in the phase that was sent last
+	silences     []string // and in the phases of which that is told
+	cut          string   // why the last phase did not run to its end; empty if it did
+	doubt        string   // why the highest rate of a search could not be confirmed, if its sample was too small
 	fails, voids []reason
 }
 

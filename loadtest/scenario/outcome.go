@@ -44,6 +44,7 @@ func (r *runner) outcome() Outcome {
 		r.fail("%s %s on %s (%s)%s", said, first.Requirement, first.Operation, times(first.Count), r.allowed())
 	}
 	r.conclude()
+	o.Notes = slices.Concat(r.silences, o.Notes) // what else there is to note often follows from those
 	return Outcome{Scenario: *o, Recordings: r.recordings, Traffic: r.traffic, Checks: checks, Cut: r.cut}
 }
 

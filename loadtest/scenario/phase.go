@@ -39,12 +39,14 @@ func (r *runner) warmUp(rate float64, limit int) error {
 		return nil
 	}
 	rec, err := r.send("warm-up", schedule.Constant(rate, r.scenario.Warmup), r.mix.reading(limit), true)
+	r.silences = append(r.silences, r.silent...)
 	r.uses.WarmUp += rec.Sent
 	return err
 }
 
 // send sends a phase, or this process's shard of it, and returns what was measured.
 func (r *runner) send(name string, whole schedule.Schedule, source generate.Source, warmUp bool) (measure.Recording, error) {
+	r.silent = nil
 	mine := r.mine(whole)
 	if err := r.permit(whole); err != nil {
 		return measure.Recording{}, err
@@ -55,7 +57,8 @@ func (r *runner) send(name string, whole schedule.Schedule, source generate.Sour
 	if r.env.Watch != nil {
 		r.env.Watch(r.scenario.Name, name, mine)
 	}
-	p := generate.Phase{Name: name, Schedule: mine, Source: source, Start: r.begin(whole.Duration()), Warmup: warmUp}
+	p := generate.Phase{Name: name, Schedule: mine, Source: source, Start: r.begin(whole.Duration()), Warmup: warmUp,
+		Silences: func(s generate.Silences) { r.silent = r.fellSilent(name, s) }}
 	if !warmUp {
 		p.Inspect = r.inspector.Take
 	}
@@ -126,6 +129,7 @@ func (r *runner) count(name string, whole schedule.Schedule, source func(base ui
 			return counted{}, err
 		}
 		rec, err := r.send(name, whole, source(r.places), false)
+		r.silences = append(r.silences, r.silent...)
 		r.places += uint64(whole.Planned())
 		c := r.judged(rec)
 		if err == nil && silent(rec) {

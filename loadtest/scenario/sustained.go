@@ -38,12 +38,15 @@ func (r *runner) try(rate float64, confirm bool) (tried, error) {
 		name, lasts = "confirming "+name, r.scenario.Confirm
 	}
 	whole := schedule.Constant(rate, lasts)
+	before := r.silent
 	rec, err := r.send(name, whole, r.mix.source(inTurn, r.places), false)
 	r.places += uint64(whole.Planned())
 	if err == nil && silent(rec) {
 		err = r.gone(name)
 	}
 	if err != nil {
+		// Before, the rate may have been too much; now it is known to have been the end.
+		r.silences = append(r.silences, slices.Concat(before, r.silent)...)
 		r.keepCut(counted{recording: rec}, err)
 		return tried{}, err
 	}

@@ -1,0 +1,105 @@
+package scenario
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
+)
+
+// A target that stops answering in the middle is told of with the time at which
+// it did, before all other notes, though the phase is too short for it to be given
+// up; so is one that comes back.
+func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
+	for name, tc := range map[string]struct {
+		scenario string
+		change   func(*Scenario)
+		lost     func(n int64) bool
+		says     []string // the first notes
+	}{
+		"answers all": {"mixed", nil, func(int64) bool { return false }, nil},
+		"dies":        {"mixed", nil, func(n int64) bool { return n > 120 }, []string{`^steady: nothing was answered any more from \d+\.\d s after its start: the \d+ requests sent since had no answer$`}},
+		"comes back": {"mixed", nil, func(n int64) bool { return n > 40 && n <= 140 },
+			[]string{`^steady: nothing was answered from \d+\.\d s to \d+\.\d s after its start: (9\d|100) requests sent in that time had no answer$`}},
+		"twice": {"mixed", nil, func(n int64) bool { return n > 20 && n <= 60 || n > 80 && n <= 160 },
+			[]string{`^steady: nothing was answered from .*: [78]\d requests sent in that time had no answer; that was the longest of 2 such times$`}},
+		"loses a few":   {"mixed", nil, func(n int64) bool { return n%3 == 0 }, nil},
+		"in a warm-up":  {"mixed", func(s *Scenario) { s.Warmup = 2 * time.Second }, func(n int64) bool { return n > 120 }, []string{`^warm-up: nothing was answered any more from `}},
+		"in one of two": {"list-throughput", func(s *Scenario) { s.Limits = []int{1, 10} }, func(n int64) bool { return n > 120 }, []string{`^limit=1: nothing was answered any more from `}},
+		"at the start":  {"mixed", nil, func(int64) bool { return true }, nil},
+		"walk": {"walk", func(s *Scenario) { s.Clients = 8 }, func(n int64) bool { return n > 120 },
+			[]string{`^walk: nothing was answered any more from `}},
+		"in a search": {"sustained-rate", func(s *Scenario) { s.MaxRate, s.Confirm = 200, 500*time.Millisecond }, func(n int64) bool { return n > 120 },
+			[]string{`^100/s: nothing was answered any more from `}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var came atomic.Int64
+			env := patient(t, generate.Options{Silence: time.Hour}, dropping(&came, tc.lost))
+			o := Run(t.Context(), env, builtinScenario(t, tc.scenario, func(s *Scenario) {
+				s.Duration, s.Warmup, s.Mix, s.Thresholds = 2*time.Second, 0, map[string]int{spec.ListLeadLists: 1}, []string{"errors<99%"}
+				if s.Rate > 0 {
+					s.Rate = 100
+				}
+				if tc.change != nil {
+					tc.change(s)
+				}
+			}))
+			silent := slices.DeleteFunc(slices.Clone(o.Notes), func(note string) bool { return !strings.Contains(note, "nothing was answered") })
+			if len(silent) != len(tc.says) || len(silent) > len(o.Notes) || !slices.Equal(silent, o.Notes[:len(silent)]) {
+				t.Fatalf("%q, want %q first; %s: %q", o.Notes, tc.says, o.Verdict, o.Reasons)
+			}
+			for i, want := range tc.says {
+				if !regexp.MustCompile(want).MatchString(silent[i]) {
+					t.Errorf("%q, want %s", silent[i], want)
+				}
+			}
+		})
+	}
+}
+
+// What an interruption cut off might have been answered: it is no silence.
+func TestAnInterruptionIsNoSilence(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var came atomic.Int64
+	env := world(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch n := came.Add(1); {
+			case n > 80:
+				interrupt()
+				fallthrough
+			case n > 20:
+				<-r.Context().Done()
+			default:
+				next.ServeHTTP(w, r)
+			}
+		})
+	})
+	o := Run(ctx, env, builtinScenario(t, "mixed", func(s *Scenario) {
+		s.Rate, s.Duration, s.Warmup, s.Mix = 200, time.Minute, 0, map[string]int{spec.ListLeadLists: 1}
+	}))
+	if o.Verdict != load.Void || len(o.Notes) > 0 {
+		t.Errorf("%s: %q, %q", o.Verdict, o.Reasons, o.Notes)
+	}
+}
+
+// A shard says that it is one: another may have had answers.
+func TestAShardsSilence(t *testing.T) {
+	env := patient(t, generate.Options{})
+	env.Shard = measure.Shard{Index: 2, Of: 4}
+	r := newRunner(t.Context(), env, mine)
+	said := r.fellSilent("steady", generate.Silences{Last: &generate.Silence{From: 1234 * time.Millisecond, Unanswered: 7}})
+	if len(said) != 1 || said[0] != "shard 3: steady: nothing was answered any more from 1.2 s after its start: the 7 requests sent since had no answer" {
+		t.Errorf("%q", said)
+	}
+}
