@@ -31,8 +31,15 @@ type Cleaned struct {
 
 // Cleanup puts back what killed runs changed on the target, as their journals
 // in the directory tell. Journals of other targets and of runs under way are left
-// alone. Its error names what could not be put back; the journal of that stays.
+// alone. Its error names the first few changes that could not be put back, and how
+// many more there are; the journal of those stays.
 func Cleanup(ctx context.Context, t *target.Target, dir string) (Cleaned, error) {
+	return WatchedCleanup(ctx, t, dir, func(int) {})
+}
+
+// WatchedCleanup is Cleanup for somebody who waits: before each change it tells how
+// many are left.
+func WatchedCleanup(ctx context.Context, t *target.Target, dir string, watch func(left int)) (Cleaned, error) {
 	pending, err := journal.Find(dir)
 	if err != nil {
 		return Cleaned{}, err
@@ -43,7 +50,12 @@ func Cleanup(ctx context.Context, t *target.Target, dir string) (Cleaned, error)
 	}
 	defer api.Close()
 	var cleaned Cleaned
-	c := &cleaner{ctx: ctx, api: api, target: t, listed: map[string]testList{}}
+	c := &cleaner{ctx: ctx, api: api, target: t, listed: map[string]testList{}, watch: watch}
+	for _, p := range pending {
+		if !p.Alive && isOf(p, t) {
+			c.left += len(p.Entries)
+		}
+	}
 	var failed []error
 	for _, p := range pending {
 		switch {
@@ -56,13 +68,29 @@ func Cleanup(ctx context.Context, t *target.Target, dir string) (Cleaned, error)
 		}
 		left := c.undoAll(p.Entries, &cleaned)
 		if len(left) == 0 {
-			left = append(left, p.Remove())
-		} else {
-			left = append(left, fmt.Errorf("%s stays until that is done; remove it once nothing of it is left on the target", p.Path))
+			failed = append(failed, p.Remove())
+			continue
 		}
-		failed = append(failed, left...)
+		failed = append(failed, firstFew(left)...)
+		failed = append(failed, fmt.Errorf("%s stays until that is done, and lists it all; remove it once nothing of it is left on the target", p.Path))
 	}
 	return cleaned, errors.Join(failed...)
+}
+
+// mostTold is how many of the changes that could not be put back are told of: the
+// first say why, and a load run leaves hundreds.
+const mostTold = 3
+
+// firstFew counts all but the first.
+func firstFew(left []error) []error {
+	switch more := len(left) - mostTold; {
+	case more <= 0:
+		return left
+	case more == 1:
+		return append(left[:mostTold:mostTold], errors.New("1 more change was not put back"))
+	default:
+		return append(left[:mostTold:mostTold], fmt.Errorf("%d more changes were not put back", more))
+	}
 }
 
 // isOf reports whether the journal is of a run on the target.
@@ -103,6 +131,8 @@ type cleaner struct {
 	target *target.Target
 	listed map[string]testList // by role: a load run leaves many, and one look finds them all
 	silent int                 // requests in a row that had no answer
+	left   int                 // changes that are still to be undone
+	watch  func(left int)
 }
 
 // mostSilent is after how many requests without an answer, one after the other,
@@ -111,6 +141,8 @@ const mostSilent = 3
 
 // undo says what became of the entry, and whether it never came about.
 func (c *cleaner) undo(e journal.Entry) (what string, never bool, err error) {
+	c.watch(c.left)
+	c.left--
 	if e.Do == journal.Move {
 		what, err = c.moveHome(e)
 		return what, false, err

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -111,6 +112,28 @@ func TestCleanupTellsWhatItCannotPutBack(t *testing.T) {
 	_, err := Cleanup(t.Context(), server, dir)
 	g.Expect(err).To(MatchError(And(ContainSubstring(lost), ContainSubstring("403"), ContainSubstring("journal-killed.jsonl stays"))))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
+}
+
+// Of many changes that cannot be put back the first few say why: the rest are
+// counted, and the journal lists them. Who waits is told how many are left.
+func TestCleanupCountsWhatItCannotPutBack(t *testing.T) {
+	for stuck, want := range map[int]string{1: "", 3: "", 4: "\n1 more change was not put back\n", 9: "\n6 more changes were not put back\n"} {
+		g := NewWithT(t)
+		server := strict(t)
+		w := server.Profile.Workspaces
+		var entries []journal.Entry
+		for range stuck {
+			entries = append(entries, journal.Entry{Do: journal.Move, Email: w[dataset.Outsider].Accounts[0], Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
+		}
+		var left []int
+		_, err := WatchedCleanup(t.Context(), server, journalled(t, server, entries...), func(n int) { left = append(left, n) })
+		g.Expect(err).To(MatchError(ContainSubstring(want)))
+		g.Expect(strings.Count(err.Error(), "could not be moved home")).To(Equal(min(stuck, 3)), "%s", err)
+		g.Expect(strings.Contains(err.Error(), " more change")).To(Equal(stuck > 3))
+		g.Expect(left).To(HaveLen(stuck))
+		g.Expect(left[0]).To(Equal(stuck))
+		g.Expect(left[stuck-1]).To(Equal(1))
+	}
 }
 
 // The claim keeps other runs off the rows until they are as they were: it goes

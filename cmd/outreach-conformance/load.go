@@ -179,9 +179,9 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	outcome, err := f.send(ctx, config)
 	view.stop()
 	if outcome.Results.Version == "" {
-		return nothingMeasured(ctx, err, errors.Join(f.putBack(ctx, t), raw.discard()))
+		return nothingMeasured(ctx, err, errors.Join(f.putBack(ctx, t, view), raw.discard()))
 	}
-	err = errors.Join(err, raw.close(), f.putBack(ctx, t))
+	err = errors.Join(err, raw.close(), f.putBack(ctx, t, view))
 	return f.reportLoad(outcome, scenarios, stdout, err)
 }
 
@@ -242,8 +242,8 @@ func (f loadFlags) send(ctx context.Context, config loadtest.Config) (loadtest.O
 	return loadtest.Compare(ctx, config, second, f.pairs)
 }
 
-// putBack undoes on the target what scenarios changed.
-func (f loadFlags) putBack(ctx context.Context, t *target.Target) error {
+// putBack undoes on the target what scenarios changed, which the view shows.
+func (f loadFlags) putBack(ctx context.Context, t *target.Target, view *loadView) error {
 	if f.journals(t) == "" {
 		return nil
 	}
@@ -256,8 +256,11 @@ func (f loadFlags) putBack(ctx context.Context, t *target.Target) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTimeout)
 	defer cancel()
-	if _, err := harness.Cleanup(ctx, t, f.output); err != nil {
-		return fmt.Errorf("not all could be put back; this tries again: %s\n%w", f.cleanupOf(t), err)
+	began := time.Now()
+	_, err := harness.WatchedCleanup(ctx, t, f.output, view.puttingBack)
+	view.putBack(time.Since(began))
+	if err != nil {
+		return fmt.Errorf("not all could be put back:\n%w\nthis tries again: %s", err, f.cleanupOf(t)) // which must not be buried
 	}
 	return nil
 }

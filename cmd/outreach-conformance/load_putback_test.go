@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -33,8 +34,10 @@ func TestLoadThatCannotPutBack(t *testing.T) {
 		"--rate", "400", "--duration", "1s", "--warmup", "0s", "--lag-limit", "1h", "--target-profile", "embedded", "--output", "it's here")
 	g.Expect(e.stdout).To(ContainSubstring("✓ PASS  exit 3 "))
 	g.Expect(e.stderr).To(ContainSubstring("not all could be put back"))
+	g.Expect(strings.Count(e.stderr, "could not be deleted")).To(Equal(3), "%s", e)
+	g.Expect(e.stderr).To(MatchRegexp(`\n\d+ more changes were not put back\n`))
 
-	again := regexp.MustCompile(`this tries again: (.*)`).FindStringSubmatch(e.stderr)
+	again := regexp.MustCompile(`\nthis tries again: (.*)\n$`).FindStringSubmatch(e.stderr)
 	g.Expect(again).To(HaveLen(2), "%s", e)
 	mended.Store(true)
 	shell := command(t, nil)

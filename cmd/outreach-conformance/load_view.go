@@ -75,6 +75,27 @@ func (v *loadView) say(what string) {
 	_, _ = fmt.Fprintf(v.stderr, "outreach-conformance: %s\n", reports.Printable(what))
 }
 
+// puttingBack is told how many changes on the target are left to be put back.
+func (v *loadView) puttingBack(left int) {
+	changes := "changes are"
+	if left == 1 {
+		changes = "change is"
+	}
+	v.progress.Say(fmt.Sprintf("putting back what the run has changed: %d %s left", left, changes))
+}
+
+// worthTelling is how long the putting back takes where that is told: the time of
+// the summary is that of the load.
+const worthTelling = time.Second
+
+// putBack is told how long it took to put back what there was.
+func (v *loadView) putBack(took time.Duration) {
+	v.progress.Stop()
+	if took >= worthTelling {
+		v.say(fmt.Sprintf("putting back what the run has changed took %.1f s", took.Seconds()))
+	}
+}
+
 func (v *loadView) stop() { v.progress.Stop() }
 
 func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

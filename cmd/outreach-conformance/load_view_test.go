@@ -6,9 +6,11 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/reports/console"
 )
 
 // A phase that is sent again is not taken for another.
@@ -34,4 +36,28 @@ func TestProgressTellsWhatIsWaitedFor(t *testing.T) {
 	v.say("waiting for another run\x1b[2J")
 	v.stop()
 	NewWithT(t).Expect(log.String()).To(And(HavePrefix("outreach-conformance: waiting for another run"), HaveSuffix("\n"), Not(ContainSubstring("\x1b"))))
+}
+
+// Putting back what was changed may take longer than the load: a terminal shows
+// that it goes on, and who waited is told for how long. Mostly nobody notices.
+func TestProgressTellsWhatIsPutBack(t *testing.T) {
+	for name, tc := range map[string]struct {
+		live bool
+		took time.Duration
+		want types.GomegaMatcher
+	}{
+		"short, in a log":      {false, 900 * time.Millisecond, BeEmpty()},
+		"long, in a log":       {false, 1250 * time.Millisecond, Equal("outreach-conformance: putting back what the run has changed took 1.2 s\n")},
+		"short, on a terminal": {true, 900 * time.Millisecond, And(ContainSubstring(": 2 changes are left"), ContainSubstring(": 1 change is left"), HaveSuffix("\r\x1b[2K"))},
+		"long, on a terminal":  {true, time.Minute, And(ContainSubstring(": 1 change is left"), HaveSuffix("\x1b[2Koutreach-conformance: putting back what the run has changed took 60.0 s\n"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log strings.Builder
+			v := &loadView{stderr: &log, progress: console.NewLoadProgress(&log, console.ProgressOptions{Live: tc.live})}
+			v.puttingBack(2)
+			v.puttingBack(1)
+			v.putBack(tc.took)
+			NewWithT(t).Expect(log.String()).To(tc.want)
+		})
+	}
 }
