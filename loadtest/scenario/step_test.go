@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,29 @@ func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
 		if held.Outcome != load.CouldNotTell || held.Why != unconfirmed {
 			t.Errorf("%s is %s: %s", held.Text, held.Outcome, held.Why)
 		}
+	}
+}
+
+// One duration is advised, that of the highest rate: the lower ones, which are
+// confirmed next, would each take another.
+func TestASearchAdvisesOneDuration(t *testing.T) {
+	env := world(t)
+	o := Run(t.Context(), env, builtinScenario(t, "sustained-rate", func(s *Scenario) {
+		s.Mix = map[string]int{spec.ListLeadLists: 1}
+		s.Rate, s.MaxRate, s.Duration, s.Confirm, s.Warmup, s.Limits = 40, 40, 50*time.Millisecond, 100*time.Millisecond, 0, []int{1}
+		s.Thresholds = []string{"errors<1%"}
+	}))
+	var advised, doubted []string
+	for _, k := range o.Sustained.Knee {
+		if _, duration, found := strings.Cut(k.Why, "--duration "); found {
+			advised = append(advised, duration)
+		}
+		if strings.Contains(k.Why, "there are too few requests to tell errors<1%") {
+			doubted = append(doubted, k.Why)
+		}
+	}
+	if len(doubted) != mostConfirmations || !slices.Equal(advised, []string{"5s"}) || len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], "--duration 5s") {
+		t.Errorf("%s: %q; %q", o.Verdict, o.Reasons, doubted)
 	}
 }
 

@@ -61,9 +61,10 @@ func (r *runner) try(rate float64, confirm bool) (tried, error) {
 		why = fmt.Sprintf("%d of %d requests were sent", rec.Sent, rec.Planned)
 		t = tried{ceiling: true}
 	case why == "" && len(unsure) > 0:
-		why = r.tooFew(rec, unsure)
-		if r.doubt == "" {
-			r.doubt = why // of the highest rate: those that follow have fewer requests yet
+		why = undecided(rec, unsure)
+		if r.doubt == "" { // of the highest rate: those that follow have fewer requests yet, and other advice
+			why = r.tooFew(rec, unsure)
+			r.doubt = why
 		}
 	case why != "" && c.limited != "":
 		why = c.limited
@@ -83,17 +84,24 @@ func (r *runner) try(rate float64, confirm bool) (tried, error) {
 // unconfirmed is why a threshold was held against no phase of a search.
 const unconfirmed = "no rate was confirmed, and the short phases at the rates that were tried do not count"
 
-// tooFew says of a confirmation that the thresholds are met as far as its sample
-// tells, and how long one would have to be that decides.
-func (r *runner) tooFew(rec measure.Recording, unsure []threshold.Result) string {
+// undecided says of a confirmation that the thresholds are met as far as its sample
+// tells.
+func undecided(rec measure.Recording, unsure []threshold.Result) string {
 	var doubts []string
-	need, known := int64(0), true
 	for _, result := range unsure {
 		doubts = append(doubts, result.Threshold.Text)
+	}
+	return fmt.Sprintf("at %.4g/s for %s there are too few requests to tell %s: %d were sent and %d answered",
+		rec.Rate, rec.Duration.Round(time.Millisecond), strings.Join(doubts, " and "), rec.Sent, rec.Sent-rec.Statuses[0])
+}
+
+// tooFew is undecided, and how long a confirmation would have to be that decides.
+func (r *runner) tooFew(rec measure.Recording, unsure []threshold.Result) string {
+	said := undecided(rec, unsure)
+	need, known := int64(0), true
+	for _, result := range unsure {
 		need, known = max(need, result.Need), known && result.Need > 0
 	}
-	said := fmt.Sprintf("at %.4g/s for %s there are too few requests to tell %s: %d were sent and %d answered",
-		rec.Rate, rec.Duration.Round(time.Millisecond), strings.Join(doubts, " and "), rec.Sent, rec.Sent-rec.Statuses[0])
 	if !known {
 		return said + "; let it last longer (--duration)"
 	}
