@@ -181,11 +181,12 @@ func (r *runner) prepare() (err error) {
 	if len(r.scenario.Mix) == 0 {
 		return nil
 	}
+	var left []string
 	shares := r.scenario.operations()
 	if r.readsOnly {
 		shares = slices.DeleteFunc(shares, func(s share) bool {
 			if s.op.Unsafe() {
-				r.note("%s is left out: a comparison changes nothing", s.op.ID)
+				left = append(left, s.op.ID+" is left out: a comparison changes nothing")
 			}
 			return s.op.Unsafe()
 		})
@@ -193,11 +194,14 @@ func (r *runner) prepare() (err error) {
 	if why := r.subjects.rows.denied; why != "" && r.env.Shard.Of > 1 && slices.ContainsFunc(shares, func(s share) bool { return slices.Contains(claimed, s.op.ID) }) {
 		return fmt.Errorf("%s; a shard leaves nothing out that the others may ask", why)
 	}
-	var left []string
-	r.mix, left, err = newMix(r.subjects, shares, r.scenario.Limits)
-	r.out.Notes = append(r.out.Notes, left...)
+	m, lacking, err := newMix(r.subjects, shares, r.scenario.Limits)
+	left = append(left, lacking...)
+	if err != nil {
+		return nothingReads(left)
+	}
+	r.mix, r.out.Notes = m, append(r.out.Notes, left...)
 	r.shares = slices.DeleteFunc(shares, func(s share) bool { return r.subjects.lacks(s.op) != "" })
-	return err
+	return nil
 }
 
 // note is what else is worth knowing.

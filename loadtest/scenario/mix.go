@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -51,11 +52,25 @@ func newMix(s *subjects, shares []share, limits []int) (m *mix, left []string, e
 		}
 	}
 	if len(m.turns) == 0 || m.instead.ID == "" {
-		return nil, left, fmt.Errorf("the mix needs an operation that reads and can be asked: %s", strings.Join(left, "; "))
+		return nil, left, errNothingReads
 	}
 	rng := rand.New(rand.NewPCG(s.seed, 0x6d6978))
 	rng.Shuffle(len(m.turns), func(i, j int) { m.turns[i], m.turns[j] = m.turns[j], m.turns[i] })
 	return m, left, nil
+}
+
+// errNothingReads is a mix that cannot be asked.
+var errNothingReads = errors.New("no operation of the mix reads and can be asked")
+
+// nothingReads is errNothingReads with the operations that were left out, each with
+// the reason, and what to do.
+func nothingReads(left []string) error {
+	said := ""
+	if len(left) > 0 {
+		said = ": " + strings.Join(left, "; ")
+	}
+	return fmt.Errorf("%w%s. Add one that can be asked, such as %s=1 (--mix, or mix in the file of scenarios): it warms up, and takes the place of changes for which there are no more rows",
+		errNothingReads, said, spec.ListLeadLists)
 }
 
 // at returns the operation at the place and how manyth of the operation it is.

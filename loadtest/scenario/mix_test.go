@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/spec"
@@ -146,4 +147,36 @@ func TestWarmUpOnlyReads(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A mix of which nothing that reads can be asked is VOID: the reason names what was
+// left out and why, once, and what to do.
+func TestAMixThatReadsNothing(t *testing.T) {
+	const advice = ". Add one that can be asked, such as lead-lists.list=1 (--mix, or mix in the file of scenarios): it warms up, and takes the place of changes for which there are no more rows"
+	for name, tc := range map[string]struct {
+		writes    string
+		readsOnly bool
+		says      string
+	}{
+		"all can be asked": {fixtures.WritesListed, false, ""},
+		"none":             {fixtures.WritesNone, false, ": leads.move is left out: writes: none; inbox-placement-tests.create is left out: writes: none"},
+		"own":              {fixtures.WritesOwn, false, ": leads.move is left out: writes: own, and it changes what the run did not create"},
+		"a comparison":     {fixtures.WritesListed, true, ": leads.move is left out: a comparison changes nothing; inbox-placement-tests.create is left out: a comparison changes nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := world(t)
+			profile := *env.Profile
+			profile.Writes = tc.writes
+			env.Profile = &profile
+			r := newRunner(t.Context(), env, builtinScenario(t, "mixed", func(s *Scenario) {
+				s.Mix = map[string]int{spec.CreatePlacementTest: 1, spec.MoveLead: 2}
+			}))
+			defer r.close()
+			r.readsOnly = tc.readsOnly
+			want := "no operation of the mix reads and can be asked" + tc.says + advice
+			if err := r.prepare(); err == nil || err.Error() != want || len(r.out.Notes) > 0 {
+				t.Errorf("%v, notes %q; want %s", err, r.out.Notes, want)
+			}
+		})
+	}
 }
