@@ -108,7 +108,7 @@ shard exits with 0 once it has left its part: the verdict is that of the whole.`
 	flags.IntVar(&f.pairs, "pairs", 12, "pairs of blocks of a comparison")
 	flags.StringSliceVar(&f.consent, "consent", nil, "the host's name, repeated, where the target is not on this machine")
 	flags.IntVar(&f.workers, "workers", generate.DefaultWorkers, "most requests in flight")
-	flags.Float64Var(&f.share, "inspect", 1, "share of the answers that are held against the specification, above 0 to 1")
+	flags.Float64Var(&f.share, "inspect", 1, "share of the answers with status 200 that are held against the specification, above 0 to 1; all others are")
 	flags.StringVar(&f.shard, "shard", "", "send only this part of every phase, e.g. 3/8; load merge joins the parts of a run")
 	flags.StringVar(&f.startAt, "start-at", "", "when the first phase begins, e.g. 2026-01-31T12:00:00Z or +5s; the same for all shards")
 	flags.BoolVar(&f.printPart, "print-part", false, "print the shard's part as one line of JSON in place of the summary")

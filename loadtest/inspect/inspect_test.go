@@ -98,6 +98,31 @@ func TestAHealthyAnswer(t *testing.T) {
 	}
 }
 
+// A list is empty of which no answer that was judged showed a row. An answer that
+// breaks a requirement, or is none, does not say so.
+func TestEmptyLists(t *testing.T) {
+	const row = `{"items":[{"id":"0198b3c0-0000-7000-8000-000000000001"}]}`
+	lists := []string{spec.ListLeadLists}
+	refused := answering(429, emptyPage)
+	deleted := answering(200, `{}`)
+	deleted.Asked.Operation = spec.MustOperation(spec.DeletePlacementTest)
+	for name, tc := range map[string]struct {
+		answers []Answer
+		want    []string
+	}{
+		"empty pages":         {[]Answer{answering(200, emptyPage), answering(200, emptyPage)}, lists},
+		"a row among them":    {[]Answer{answering(200, emptyPage), answering(200, row), answering(200, emptyPage)}, nil},
+		"rows elsewhere":      {[]Answer{answering(200, `{"data":[{}]}`)}, nil},
+		"no page":             {[]Answer{refused}, nil},
+		"none of a list":      {[]Answer{deleted}, nil},
+		"refused, then empty": {[]Answer{refused, answering(200, emptyPage)}, lists},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(inspected(newInspector(t, Options{}), tc.answers...).Empty).To(HaveExactElements(tc.want))
+		})
+	}
+}
+
 func TestViolations(t *testing.T) {
 	const right429 = `{"statusCode":429,"error":"Too Many Requests","message":"slow down"}`
 	other := answering(200, `{"items":[{"id":"0198b3c0-0000-7000-8000-000000000001","organization_id":"0198b3c0-0000-7000-8000-0000000000ff"}]}`)

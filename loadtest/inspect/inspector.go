@@ -94,6 +94,7 @@ type Inspector struct {
 	memo   memo
 	effort effort
 	shown  shown
+	lists  lists
 
 	answers, judged, known, unsampled, dropped, skipped, unread, troubled atomic.Int64
 	good                                                                  atomic.Uint64 // answers with status 200
@@ -114,6 +115,7 @@ func start(opts Options, now func() time.Time) (*Inspector, error) {
 		ledger: opts.Ledger,
 		effort: effort{share: opts.Effort, now: now},
 		shown:  shown{counts: map[spec.Pair]int{}},
+		lists:  lists{rows: map[string]bool{}},
 	}
 	in.memo = memo{proofs: map[question]*proof{}, enter: in.enterAgain}
 	for range int(math.Ceil(opts.Effort)) {
@@ -250,6 +252,7 @@ func (in *Inspector) look(a Answer) {
 		in.trouble(a, fmt.Sprintf("the answer could not be judged: %v", sighting.Err))
 		return
 	}
+	in.lists.saw(a, sighting)
 	in.memo.keep(q, in.enter(a, ex, sighting))
 	in.judged.Add(1)
 }

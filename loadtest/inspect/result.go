@@ -22,6 +22,9 @@ type Result struct {
 	Unread    int64 // not all there, or compressed unasked: nothing can be said of it
 	Troubled  int64 // the rules' own trouble
 
+	// Empty are the list operations of which no answer that was judged showed a row.
+	Empty []string
+
 	// Checks are the requirements × operations that were put to the test or seen
 	// broken, in the catalogue's order.
 	Checks   []reports.Check
@@ -51,7 +54,7 @@ func (in *Inspector) Result() Result {
 	r := Result{
 		Answers: in.answers.Load(), Judged: in.judged.Load(), Known: in.known.Load(), Unsampled: in.unsampled.Load(),
 		Dropped: in.dropped.Load(), Skipped: in.skipped.Load(), Unread: in.unread.Load(), Troubled: in.troubled.Load(),
-		Troubles: in.ledger.Troubles(),
+		Troubles: in.ledger.Troubles(), Empty: in.lists.empty(),
 	}
 	for _, c := range in.ledger.Checks() {
 		if c.Assessments > 0 || c.ViolationCount > 0 {

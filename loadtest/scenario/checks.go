@@ -14,6 +14,7 @@ func (r *runner) checks() []reports.Check {
 	}
 	r.inspector.Close()
 	result := r.inspector.Result()
+	r.empty = result.Empty
 	inline := r.lookedAt.Load()
 	if answers := result.Answers + inline; answers > 0 {
 		c := &load.Coverage{Answers: answers, Checked: result.Judged + inline, Memo: result.Known, Dropped: result.Dropped,

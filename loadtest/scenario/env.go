@@ -87,10 +87,11 @@ type Env struct {
 // shards of a scenario can be joined.
 type Outcome struct {
 	load.Scenario
-	Recordings []measure.Recording `json:"recordings"`    // of the phases, in their order
-	Traffic    load.Traffic        `json:"traffic"`       // of all that was sent, warm-ups and repeated phases included
-	Checks     []reports.Check     `json:"checks"`        // requirements that were put to the test
-	Cut        string              `json:"cut,omitempty"` // why the last phase did not run to its end; empty if it did
+	Recordings []measure.Recording `json:"recordings"`      // of the phases, in their order
+	Traffic    load.Traffic        `json:"traffic"`         // of all that was sent, warm-ups and repeated phases included
+	Checks     []reports.Check     `json:"checks"`          // requirements that were put to the test
+	Cut        string              `json:"cut,omitempty"`   // why the last phase did not run to its end; empty if it did
+	Empty      []string            `json:"empty,omitempty"` // list operations of which no answer that was judged showed a row
 }
 
 // Run runs one scenario. Whatever goes wrong is in the outcome: a scenario that
@@ -139,8 +140,9 @@ type runner struct {
 	places     uint64 // of the scenario that are taken by phases
 
 	silent       []string // when the target answered nothing in the phase that was sent last
-	silences     []string // and in the phases of which that is told
+	foremost     []string // notes that go before the others: what those say may follow from them
 	cut          string   // why the last phase did not run to its end; empty if it did
+	empty        []string // list operations of which no answer that was judged showed a row
 	doubt        string   // why the highest rate of a search could not be confirmed, if its sample was too small
 	fails, voids []reason
 }

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"outreach.example/conformance/judge"
@@ -102,7 +103,9 @@ func memoryOf(share Share) []load.MemoryPoint {
 // joinFindings adds up what the shards saw of the requirements.
 func (r *runner) joinFindings(shares []Share) {
 	r.ledger = judge.NewLedger(spec.Pairs())
+	r.empty = slices.Clone(shares[0].Empty)
 	for _, share := range shares {
+		r.empty = slices.DeleteFunc(r.empty, func(id string) bool { return !slices.Contains(share.Empty, id) })
 		for _, c := range share.Checks {
 			pair := spec.Pair{Requirement: c.Requirement, Operation: c.Operation}
 			if !spec.Has(pair) {

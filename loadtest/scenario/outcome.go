@@ -43,9 +43,10 @@ func (r *runner) outcome() Outcome {
 		}
 		r.fail("%s %s on %s (%s)%s", said, first.Requirement, first.Operation, times(first.Count), r.allowed())
 	}
+	r.emptyLists()
 	r.conclude()
-	o.Notes = slices.Concat(r.silences, o.Notes) // what else there is to note often follows from those
-	return Outcome{Scenario: *o, Recordings: r.recordings, Traffic: r.traffic, Checks: checks, Cut: r.cut}
+	o.Notes = slices.Concat(r.foremost, o.Notes)
+	return Outcome{Scenario: *o, Recordings: r.recordings, Traffic: r.traffic, Checks: checks, Cut: r.cut, Empty: r.empty}
 }
 
 // allowed says that a threshold on errors does not excuse what breaks a

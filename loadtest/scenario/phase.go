@@ -39,7 +39,7 @@ func (r *runner) warmUp(rate float64, limit int) error {
 		return nil
 	}
 	rec, err := r.send("warm-up", schedule.Constant(rate, r.scenario.Warmup), r.mix.reading(limit), true)
-	r.silences = append(r.silences, r.silent...)
+	r.foremost = append(r.foremost, r.silent...)
 	r.uses.WarmUp += rec.Sent
 	return err
 }
@@ -129,7 +129,7 @@ func (r *runner) count(name string, whole schedule.Schedule, source func(base ui
 			return counted{}, err
 		}
 		rec, err := r.send(name, whole, source(r.places), false)
-		r.silences = append(r.silences, r.silent...)
+		r.foremost = append(r.foremost, r.silent...)
 		r.places += uint64(whole.Planned())
 		c := r.judged(rec)
 		if err == nil && silent(rec) {

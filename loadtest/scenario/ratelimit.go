@@ -69,7 +69,7 @@ func (r *runner) rateLimit() error {
 	r.out.Limiter = limiterOf(result)
 	if p.ctx.Err() != nil {
 		if dead := new(generate.SilentError); errors.As(context.Cause(p.ctx), &dead) {
-			r.silences = r.fellSilent(r.scenario.Name, p.vigil.Silences())
+			r.foremost = r.fellSilent(r.scenario.Name, p.vigil.Silences())
 		}
 		return fmt.Errorf("the probes broke off: %w", context.Cause(p.ctx))
 	}

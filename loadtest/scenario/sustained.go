@@ -46,7 +46,7 @@ func (r *runner) try(rate float64, confirm bool) (tried, error) {
 	}
 	if err != nil {
 		// Before, the rate may have been too much; now it is known to have been the end.
-		r.silences = append(r.silences, slices.Concat(before, r.silent)...)
+		r.foremost = append(r.foremost, slices.Concat(before, r.silent)...)
 		r.keepCut(counted{recording: rec}, err)
 		return tried{}, err
 	}

@@ -134,7 +134,7 @@ func (r *runner) walk() error {
 	stop()
 	c := r.judged(w.recorder.Recording())
 	addTraffic(&r.traffic, c.recording)
-	r.silences = r.fellSilent(plan.Name, w.vigil.Silences())
+	r.foremost = r.fellSilent(plan.Name, w.vigil.Silences())
 	w.compare()
 	r.out.Walks = &w.out
 	if r.ctx.Err() != nil {
