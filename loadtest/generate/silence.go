@@ -12,11 +12,11 @@ type Silence struct {
 // What is told as a silence: fewer requests, or less time, may be chance.
 const (
 	handful      = 5
-	leastShownIn = 100 * time.Millisecond
+	leastLasting = 100 * time.Millisecond
 )
 
 // tells reports whether the silence is worth telling.
-func (s Silence) tells() bool { return s.Unanswered >= handful && s.To-s.From >= leastShownIn }
+func (s Silence) tells() bool { return s.Unanswered >= handful && s.To-s.From >= leastLasting }
 
 // Silences are the times in which a target answered nothing. What is slow is not
 // silent: requests count that were sent after an answer, before the next one, and

@@ -45,7 +45,7 @@ func (r *runner) outcome() Outcome {
 	}
 	r.emptyLists()
 	r.conclude()
-	o.Notes = slices.Concat(r.foremost, o.Notes)
+	o.Notes = slices.Concat(distinct(r.foremost), o.Notes)
 	return Outcome{Scenario: *o, Recordings: r.recordings, Traffic: r.traffic, Checks: checks, Cut: r.cut, Empty: r.empty}
 }
 

@@ -29,9 +29,9 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 		"answers all": {"mixed", nil, func(int64) bool { return false }, nil},
 		"dies":        {"mixed", nil, func(n int64) bool { return n > 120 }, []string{`^steady: nothing was answered any more from \d+\.\d s after its start: the \d+ requests sent since had no answer$`}},
 		"comes back": {"mixed", nil, func(n int64) bool { return n > 40 && n <= 140 },
-			[]string{`^steady: nothing was answered from \d+\.\d s to \d+\.\d s after its start: (9\d|100) requests sent in that time had no answer$`}},
+			[]string{`^steady: nothing was answered from \d+\.\d s to \d+\.\d s after its start: ([89]\d|100) requests sent in that time had no answer$`}},
 		"twice": {"mixed", nil, func(n int64) bool { return n > 20 && n <= 60 || n > 80 && n <= 160 },
-			[]string{`^steady: nothing was answered from .*: [78]\d requests sent in that time had no answer; that was the longest of 2 such times$`}},
+			[]string{`^steady: nothing was answered from .*: [678]\d requests sent in that time had no answer; that was the longest of 2 such times$`}},
 		"loses a few":   {"mixed", nil, func(n int64) bool { return n%3 == 0 }, nil},
 		"in a warm-up":  {"mixed", func(s *Scenario) { s.Warmup = 2 * time.Second }, func(n int64) bool { return n > 120 }, []string{`^warm-up: nothing was answered any more from `}},
 		"in one of two": {"list-throughput", func(s *Scenario) { s.Limits = []int{1, 10} }, func(n int64) bool { return n > 120 }, []string{`^limit=1: nothing was answered any more from `}},
@@ -40,6 +40,8 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 			[]string{`^walk: nothing was answered any more from `}},
 		"in a search": {"sustained-rate", func(s *Scenario) { s.MaxRate, s.Confirm = 200, 500*time.Millisecond }, func(n int64) bool { return n > 120 },
 			[]string{`^100/s: nothing was answered any more from `}},
+		"before a search": {"sustained-rate", func(s *Scenario) { s.Warmup, s.Confirm = 2*time.Second, 500*time.Millisecond }, func(n int64) bool { return n > 120 },
+			[]string{`^warm-up: nothing was answered any more from `}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +90,7 @@ func TestAnInterruptionIsNoSilence(t *testing.T) {
 	o := Run(ctx, env, builtinScenario(t, "mixed", func(s *Scenario) {
 		s.Rate, s.Duration, s.Warmup, s.Mix = 200, time.Minute, 0, map[string]int{spec.ListLeadLists: 1}
 	}))
-	if o.Verdict != load.Void || len(o.Notes) > 0 {
+	if o.Verdict != load.Void || strings.Contains(strings.Join(o.Notes, "\n"), "nothing was answered") {
 		t.Errorf("%s: %q, %q", o.Verdict, o.Reasons, o.Notes)
 	}
 }

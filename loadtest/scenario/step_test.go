@@ -131,7 +131,7 @@ func TestASearchAdvisesOneDuration(t *testing.T) {
 			doubted = append(doubted, k.Why)
 		}
 	}
-	if len(doubted) != mostConfirmations || !slices.Equal(advised, []string{"5s"}) || len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], "--duration 5s") {
+	if len(doubted) < 2 || !slices.Equal(advised, []string{"5s"}) || len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], "--duration 5s") {
 		t.Errorf("%s: %q; %q", o.Verdict, o.Reasons, doubted)
 	}
 }
