@@ -63,7 +63,7 @@ func unexplained(s *search, end error) Layer {
 	}
 	return Layer{
 		Kind: Answer{Why: why}, CountsRefused: Answer{Why: why},
-		Limit:  Estimate{Unit: "requests", High: float64(s.burst), Why: fmt.Sprintf("%s; %d requests passed before the first refusal", why, s.burst)},
+		Limit:  Estimate{Unit: "requests", Why: fmt.Sprintf("%s; %d requests passed before the first refusal", why, s.burst)},
 		Window: Estimate{Unit: "s", Why: why}, Rate: Estimate{Unit: "requests/s", Why: why},
 	}
 }
@@ -76,12 +76,7 @@ func layerOf(fits []family.Fit) Layer {
 	counting := map[bool]bool{}
 	for _, f := range fits {
 		limits.add(float64(f.Limit), float64(f.Limit))
-		low, high := f.Window()
-		if high == family.Unbounded {
-			windows.add(low.Seconds(), math.Inf(1))
-		} else {
-			windows.add(low.Seconds(), high.Seconds())
-		}
+		windows.add(windowOf(f))
 		rates.add(f.Rate())
 		if !slices.Contains(kinds, string(f.Kind)) {
 			kinds = append(kinds, string(f.Kind))
@@ -114,7 +109,21 @@ func layerOf(fits []family.Fit) Layer {
 	return l
 }
 
-// bounds is the hull of intervals.
+// windowOf is the window in seconds: from 0 where nothing bounds it from below,
+// to infinity where nothing does from above.
+func windowOf(f family.Fit) (low, high float64) {
+	least, most := f.Window()
+	low, high = least.Seconds(), most.Seconds()
+	if f.OpenBelow() {
+		low = 0
+	}
+	if most == family.Unbounded {
+		high = math.Inf(1)
+	}
+	return low, high
+}
+
+// bounds is the hull of intervals. A side that nothing bounds is 0 or infinite.
 type bounds struct{ low, high float64 }
 
 func newRange() bounds { return bounds{math.Inf(1), math.Inf(-1)} }
@@ -123,20 +132,26 @@ func (b *bounds) add(low, high float64) {
 	b.low, b.high = min(b.low, low), max(b.high, high)
 }
 
-// estimate is the middle, if the ends are close enough.
+// estimate is the middle, if the ends are close enough. A side that nothing
+// bounds is left out, and said to be so.
 func (b bounds) estimate(unit string, closeness float64) Estimate {
 	e := Estimate{Unit: unit, Low: b.low, High: b.high}
 	if math.IsInf(b.high, 1) {
 		e.High = 0
-		e.Why = fmt.Sprintf("at least %.4g %s; nothing seen bounds it from above", b.low, unit)
-		return e
 	}
-	if b.high > closeness*b.low {
-		e.Why = fmt.Sprintf("from %.4g to %.4g %s; it could not be narrowed down", b.low, b.high, unit)
-		return e
+	switch {
+	case e.Low == 0 && e.High == 0:
+		e.Why = "nothing seen bounds it"
+	case e.High == 0:
+		e.Why = "nothing seen bounds it from above"
+	case e.Low == 0:
+		e.Why = "nothing seen bounds it from below"
+	case b.high > closeness*b.low:
+		e.Why = "it could not be narrowed down"
+	default:
+		e.Known, e.Value, e.Confidence = true, (b.low+b.high)/2, sure
+		e.Why = "no observation contradicts the interval, and some contradict every other value"
 	}
-	e.Known, e.Value, e.Confidence = true, (b.low+b.high)/2, sure
-	e.Why = "no observation contradicts the interval, and some contradict every other value"
 	return e
 }
 

@@ -185,7 +185,7 @@ func (s *search) anySlow() bool {
 // largeLayer is a slower layer of which it is only known that it is there.
 func (s *search) largeLayer() Layer {
 	l := unexplained(s, errTooLarge)
-	l.Limit.High, l.Limit.Why = 0, fmt.Sprintf("%s; %d requests had passed when it first refused", errTooLarge, s.passedBeforeSlow())
+	l.Limit.Why = fmt.Sprintf("%s; %d requests had passed when it first refused", errTooLarge, s.passedBeforeSlow())
 	return l
 }
 

@@ -80,11 +80,14 @@ func finding(f load.Finding) string {
 		return strings.TrimSpace(figure(f.Value) + " " + reports.Printable(f.Unit))
 	case f.Known:
 		return fmt.Sprintf("%s %s (%s to %s)", figure(f.Value), reports.Printable(f.Unit), figure(f.Low), figure(f.High))
-	case f.Why != "":
-		return "cannot tell, " + reports.Printable(f.Why)
-	default:
-		return "cannot tell"
 	}
+	said := "cannot tell"
+	for _, more := range []string{f.Bounds(figure), f.Why} {
+		if more != "" {
+			said += ", " + reports.Printable(more)
+		}
+	}
+	return said
 }
 
 // short writes a number with three significant figures: enough for a table.

@@ -1,5 +1,7 @@
 package load
 
+import "strings"
+
 // Limiter is what was found out about a rate limiter from outside: each answer
 // with how sure it is, or with what kept from telling.
 type Limiter struct {
@@ -33,7 +35,7 @@ type Answer struct {
 }
 
 // Finding is a figure with the interval that it lies in, or Why it cannot be
-// told; Low and High may then bound it all the same.
+// told; Low and High, where not 0, then bound it all the same.
 type Finding struct {
 	Known      bool    `json:"known"`
 	Value      float64 `json:"value,omitempty"`
@@ -42,6 +44,21 @@ type Finding struct {
 	Confidence float64 `json:"confidence,omitempty"` // that the interval holds the truth
 	Unit       string  `json:"unit,omitempty"`       // requests, s, requests/s
 	Why        string  `json:"why,omitempty"`
+}
+
+// Bounds writes what bounds a figure that cannot be told, with the numbers as
+// the reader is used to; it is empty where nothing does.
+func (f Finding) Bounds(number func(float64) string) string {
+	switch {
+	case f.Known || f.Low <= 0 && f.High <= 0:
+		return ""
+	case f.High <= 0:
+		return strings.TrimSpace("at least " + number(f.Low) + " " + f.Unit)
+	case f.Low <= 0:
+		return strings.TrimSpace("at most " + number(f.High) + " " + f.Unit)
+	default:
+		return strings.TrimSpace(number(f.Low) + " to " + number(f.High) + " " + f.Unit)
+	}
 }
 
 // Layer is one limit; several may hold at once.

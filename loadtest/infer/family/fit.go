@@ -44,14 +44,30 @@ func (f Fit) Window() (low, high time.Duration) {
 	return f.Low, f.High
 }
 
-// Rate is what passes in the long run, in requests a second.
+// Rate is what passes in the long run, in requests a second: from 0 where
+// nothing bounds the window from above, to infinity where nothing does from below.
 func (f Fit) Rate() (low, high float64) {
 	n := float64(f.Limit)
 	if f.Kind == Bucket {
 		n = 1
 	}
-	return n / f.High.Seconds(), n / f.Low.Seconds()
+	low, high = 0, math.Inf(1)
+	if f.High != Unbounded {
+		low = n / f.High.Seconds()
+	}
+	if !f.OpenBelow() {
+		high = n / f.Low.Seconds()
+	}
+	return low, high
 }
+
+// OpenBelow tells that nothing bounds the window from below: Low is where the
+// search begins.
+func (f Fit) OpenBelow() bool { return f.Low <= shortest }
+
+// shortest is where the search for windows begins: the refill of one request at
+// the fastest rate that is looked at. No round trip is so short.
+const shortest = time.Microsecond
 
 // Unbounded is the High of a window that nothing bounds from above.
 const Unbounded = time.Duration(math.MaxInt64)

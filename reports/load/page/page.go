@@ -127,11 +127,8 @@ func finding(f load.Finding) string {
 		return fmt.Sprintf("%s%s (%s to %s)", number(f.Value), unit, number(f.Low), number(f.High))
 	}
 	said := "cannot tell"
-	if f.Low > 0 {
-		said += ", at least " + number(f.Low) + unit
-	}
-	if f.High > 0 {
-		said += ", at most " + number(f.High) + unit
+	if bounds := f.Bounds(number); bounds != "" {
+		said += ", " + reports.Printable(bounds)
 	}
 	if f.Why != "" {
 		said += ": " + reports.Printable(f.Why)

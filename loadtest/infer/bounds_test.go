@@ -1,0 +1,73 @@
+package infer
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/loadtest/infer/family"
+)
+
+// TestTheBoundsOfTheSearchAreNoFindings: a side that nothing seen bounds is left
+// out, and said to be open; where the search for it began or ended tells nothing
+// of the limiter.
+func TestTheBoundsOfTheSearchAreNoFindings(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fit                family.Fit
+		window, rate       [2]float64
+		windowWhy, rateWhy string
+	}{
+		"open on both sides": {family.Fit{Kind: family.Bucket, Limit: 20, Low: time.Microsecond, High: family.Unbounded},
+			[2]float64{}, [2]float64{}, "nothing seen bounds it", "nothing seen bounds it"},
+		"open above": {family.Fit{Kind: family.Aligned, Limit: 20, Low: 2 * time.Second, High: family.Unbounded},
+			[2]float64{2, 0}, [2]float64{0, 10}, "nothing seen bounds it from above", "nothing seen bounds it from below"},
+		"open below": {family.Fit{Kind: family.Sliding, Limit: 20, High: 4 * time.Second},
+			[2]float64{0, 4}, [2]float64{5, 0}, "nothing seen bounds it from below", "nothing seen bounds it from above"},
+		"wide": {family.Fit{Kind: family.Sliding, Limit: 20, Low: 2 * time.Second, High: 4 * time.Second},
+			[2]float64{2, 4}, [2]float64{5, 10}, "it could not be narrowed down", "it could not be narrowed down"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := layerOf([]family.Fit{tc.fit})
+			if l.Window.Known || l.Window.Low != tc.window[0] || l.Window.High != tc.window[1] || l.Window.Why != tc.windowWhy {
+				t.Errorf("window %+v, want %v: %s", l.Window, tc.window, tc.windowWhy)
+			}
+			if l.Rate.Known || l.Rate.Low != tc.rate[0] || l.Rate.High != tc.rate[1] || l.Rate.Why != tc.rateWhy {
+				t.Errorf("rate %+v, want %v: %s", l.Rate, tc.rate, tc.rateWhy)
+			}
+			if _, err := json.Marshal(l); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestNothingUnseenIsBounded: whatever ends the probing early, no figure lies
+// beyond what can have been seen: nothing shorter than a round trip, nothing
+// longer than the probing.
+func TestNothingUnseenIsBounded(t *testing.T) {
+	open := 0
+	for _, config := range []string{"token-bucket:20/1h", "fixed-window:20/1h", "sliding-counter:5/10s", "token-bucket:20/1s", "fixed-window:1/1s"} {
+		for _, requests := range []int{2, 5, 8, 12, 30, 60} {
+			w := newWorld(uint64(requests), mustParse(t, config), time.Millisecond)
+			r, err := Run(context.Background(), w.wire(), Options{MaxRequests: requests, MaxTime: 5 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range r.Layers {
+				for what, e := range map[string]Estimate{"window": l.Window, "rate": l.Rate} {
+					if e.Low == 0 || e.High == 0 {
+						open++
+					}
+					if e.Low != 0 && e.Low < 1e-4 || e.High > 1e5 || math.IsInf(e.High, 0) {
+						t.Errorf("%s after %d requests: %s %+v", config, requests, what, e)
+					}
+				}
+			}
+		}
+	}
+	if open == 0 {
+		t.Error("everything was bounded: the test says nothing")
+	}
+}
