@@ -94,7 +94,17 @@ type RetryAfter struct {
 	// Retry-After said then (medians, in seconds).
 	Shortest Estimate `json:"shortest"`
 	Promised Estimate `json:"promised"`
+	// Verdict is Honest, TooLong, TooShort, or both of the latter, each of them
+	// perhaps sometimes; its Why says what was promised, and what came of it.
+	Verdict Answer `json:"verdict"`
 }
+
+// The values of RetryAfter.Verdict.
+const (
+	Honest   = "honest"
+	TooLong  = "too long"
+	TooShort = "too short"
+)
 
 // HeaderClaims tells what RateLimit headers say, and whether it is so.
 type HeaderClaims struct {

@@ -41,6 +41,7 @@ func (s *search) retryAfter() RetryAfter {
 		r.Promised = Estimate{Known: true, Value: promised[len(promised)/2], Low: promised[0], High: promised[len(promised)-1], Confidence: 1, Unit: "s",
 			Why: "median of the first refusal after each drain; the interval holds all of them"}
 	}
+	r.Verdict = s.truth(r.With)
 	return r
 }
 

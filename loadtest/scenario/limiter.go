@@ -19,6 +19,7 @@ func limiterOf(r infer.Result) *load.Limiter {
 			Present: load.Answer(r.RetryAfter.Present), Refused: int64(r.RetryAfter.Refused), With: int64(r.RetryAfter.With),
 			Honest: load.Finding(r.RetryAfter.Honest), Trials: int64(r.RetryAfter.Trials),
 			Shortest: load.Finding(r.RetryAfter.Shortest), Promised: load.Finding(r.RetryAfter.Promised),
+			Verdict: load.Answer(r.RetryAfter.Verdict),
 		},
 		Headers: load.HeaderClaims{
 			Present: load.Answer(r.Headers.Present), Styles: r.Headers.Styles, Malformed: r.Headers.Malformed,
@@ -70,6 +71,9 @@ func summary(r infer.Result) string {
 	}
 	if r.Scope.Known() {
 		parts = append(parts, "counted by "+r.Scope.Value)
+	}
+	if v := r.RetryAfter.Verdict; v.Known() && v.Value != infer.Honest {
+		parts = append(parts, "Retry-After is "+v.Value+": "+v.Why)
 	}
 	if r.Beyond != nil && r.Beyond.Why != "" {
 		parts = append(parts, "beyond the budget: "+r.Beyond.Why)

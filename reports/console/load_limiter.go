@@ -25,7 +25,7 @@ func (p *page) limiter(l load.Limiter) {
 			answer(layer.Kind), finding(layer.Limit), finding(layer.Window), finding(layer.Rate), answer(layer.CountsRefused)))
 	}
 	show("scope", answer(l.Scope))
-	show("Retry-After", fmt.Sprintf("present: %s; shortest wait that works %s, promised %s", answer(l.RetryAfter.Present), finding(l.RetryAfter.Shortest), finding(l.RetryAfter.Promised)))
+	show("Retry-After", fmt.Sprintf("present: %s%s; shortest wait that works %s, promised %s", answer(l.RetryAfter.Present), truth(l.RetryAfter), finding(l.RetryAfter.Shortest), finding(l.RetryAfter.Promised)))
 	show("recovery", finding(l.Recovery))
 	if p.Verbose {
 		p.limiterInFull(l)
@@ -45,10 +45,23 @@ func (p *page) limiterInFull(l load.Limiter) {
 	}{{"limit", l.Headers.Limit}, {"window", l.Headers.Window}, {"remaining", l.Headers.Remaining}, {"reset", l.Headers.Reset}} {
 		p.fact("", h.of+": "+answer(h.is))
 	}
-	p.fact("honest waits", fmt.Sprintf("%s in %s", finding(l.RetryAfter.Honest), plural(int(l.RetryAfter.Trials), "trial", "trials")))
+	p.fact("long enough", fmt.Sprintf("%s in %s", finding(l.RetryAfter.Honest), plural(int(l.RetryAfter.Trials), "trial", "trials")))
 	p.fact("round trip", finding(l.RoundTrip))
 	for _, note := range l.Notes {
 		p.fact("note", reports.Printable(note))
+	}
+}
+
+// truth writes whether Retry-After is true. What shows that it is not stands in
+// the summary already.
+func truth(r load.RetryAfter) string {
+	switch {
+	case r.With == 0:
+		return ""
+	case r.Verdict.Value == "":
+		return "; whether it is true: " + answer(r.Verdict)
+	default:
+		return "; " + reports.Printable(r.Verdict.Value)
 	}
 }
 

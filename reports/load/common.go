@@ -13,7 +13,7 @@ const fewAlike = 2
 func (l Limiter) Common() (why string, rest Limiter) {
 	rest = l
 	rest.Layers, rest.Sharing = slices.Clone(l.Layers), slices.Clone(l.Sharing)
-	answers := []*Answer{&rest.Verdict, &rest.Scope, &rest.RetryAfter.Present, &rest.Headers.Present, &rest.Headers.Limit,
+	answers := []*Answer{&rest.Verdict, &rest.Scope, &rest.RetryAfter.Present, &rest.RetryAfter.Verdict, &rest.Headers.Present, &rest.Headers.Limit,
 		&rest.Headers.Window, &rest.Headers.Remaining, &rest.Headers.Reset}
 	findings := []*Finding{&rest.RetryAfter.Honest, &rest.RetryAfter.Shortest, &rest.RetryAfter.Promised, &rest.Recovery, &rest.RoundTrip}
 	for i := range rest.Layers {

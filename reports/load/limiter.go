@@ -95,6 +95,7 @@ type RetryAfter struct {
 	Trials   int64   `json:"trials"`
 	Shortest Finding `json:"shortest"` // the shortest wait that works
 	Promised Finding `json:"promised"` // what the header said then
+	Verdict  Answer  `json:"verdict"`  // honest, too long or too short, and what shows it
 }
 
 // HeaderClaims says what RateLimit headers claim, and whether it is so: agrees

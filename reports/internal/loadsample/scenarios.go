@@ -151,6 +151,7 @@ func rateLimit() load.Scenario {
 		RetryAfter: load.RetryAfter{
 			Present: sure("always"), Refused: 412, With: 412, Honest: known("", 1, 0.95, 1), Trials: 59,
 			Shortest: known("s", 0.412, 0.398, 0.431), Promised: known("s", 1, 1, 1),
+			Verdict: sure("honest"),
 		},
 		Headers: load.HeaderClaims{Present: sure("always"), Styles: []string{"RateLimit-Limit", "RateLimit-Remaining"}, Malformed: []string{"RateLimit-Reset: soon"},
 			Limit: sure("agrees"), Window: load.Answer{Why: "no header states it"}, Remaining: sure("agrees"), Reset: sure("disagrees")},

@@ -1,0 +1,71 @@
+package infer
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// promising is the result of probing a limiter whose refusals all say the same;
+// an empty text leaves what they say as it is.
+func promising(t *testing.T, config, says string, o Options) Result {
+	t.Helper()
+	w := newWorld(2, mustParse(t, config), time.Millisecond)
+	wire := w.wire(Others()...)
+	wire.Send = func(ctx context.Context, shots []Shot) []Observation {
+		seen := w.send(ctx, shots)
+		for _, o := range seen {
+			if says != "" && o.Header.Get("Retry-After") != "" {
+				o.Header.Set("Retry-After", says)
+			}
+		}
+		return seen
+	}
+	r, err := Run(context.Background(), wire, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestTheTruthOfRetryAfter: whether it is true is said in words, with what was
+// promised and what came of it.
+func TestTheTruthOfRetryAfter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		config, says string
+		want, why    string
+	}{
+		"bucket":                    {"token-bucket:20/1s", "", Honest, "a request was served"},
+		"bucket in debt":            {"token-bucket:20/4s,count-refused", "", Honest, "a request was served"},
+		"window":                    {"fixed-window:20/1s", "", Honest, "a request was served"},
+		"log":                       {"sliding-log:10/5s", "", Honest, "a request was served"},
+		"counting log":              {"sliding-log:10/3s,count-refused", "", Honest, "a request was served"},
+		"counter":                   {"sliding-counter:10/3s", "", Honest, "a request was served"},
+		"a day":                     {"fixed-window:20/1s", "86400", TooLong, "it says 86400 s, and a request was served after "},
+		"a day, of a bucket":        {"token-bucket:20/1s", "86400", TooLong, "it says 86400 s, and a request was served after "},
+		"a minute, in debt":         {"token-bucket:20/4s,count-refused", "60", TooLong, "it says 60 s, and a request was served after "},
+		"nothing":                   {"fixed-window:20/1s", "0", TooShort, "it says 0 s, and requests after that were refused for another 0.9"},
+		"a second of five":          {"sliding-log:10/5s", "1", TooShort, "it says 1 s, and requests after that were refused for another "},
+		"a second, counting":        {"sliding-log:10/5s,count-refused", "1", "sometimes too short", "it says 1 s, and requests after that were refused for another "},
+		"no Retry-After whatsoever": {"fixed-window:20/1s,no-retry-after", "", "", "nothing was promised"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := promising(t, tc.config, tc.says, Options{MaxTime: 5 * time.Minute}).RetryAfter.Verdict
+			if got.Value != tc.want || !strings.Contains(got.Why, tc.why) {
+				t.Errorf("%+v, want %q: %s", got, tc.want, tc.why)
+			}
+		})
+	}
+}
+
+// TestAnUntrueRetryAfterShowsEarly: it takes no understanding of the limiter.
+func TestAnUntrueRetryAfterShowsEarly(t *testing.T) {
+	r := promising(t, "fixed-window:20/1s", "100000", Options{MaxTime: 1500 * time.Millisecond})
+	if r.Layers[0].Kind.Known() {
+		t.Fatal("the limiter was understood: the test says nothing")
+	}
+	if r.RetryAfter.Verdict.Value != TooLong {
+		t.Errorf("%+v", r.RetryAfter.Verdict)
+	}
+}
