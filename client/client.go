@@ -95,6 +95,12 @@ func (c *Client) All(ctx context.Context, reqs []Request) []Exchange {
 	return exchanges
 }
 
+// Patience is how long a key may be answered with nothing but 429, and how many
+// such answers one request waits out.
+func (c *Client) Patience() (d time.Duration, answers int) {
+	return c.opts.MaxThrottle, c.opts.MaxThrottled
+}
+
 // Traffic returns the sums so far.
 func (c *Client) Traffic() Traffic { return c.traffic.snapshot() }
 

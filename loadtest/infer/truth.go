@@ -86,7 +86,7 @@ func (s *search) truth(with int) Answer {
 		whys = append(whys, fmt.Sprintf("%s, in %d of %d looks", why, len(of), len(all)))
 	}
 	if len(long) > 0 {
-		worst := longest(long, func(f followed) time.Duration { return f.promised - f.served })
+		worst := longest(long, func(f followed) time.Duration { return f.served })
 		say(TooLong, long, fmt.Sprintf("it says %s s, and a request was served after %s s", inSeconds(worst.promised), inSeconds(worst.served)))
 	}
 	if len(short) > 0 {

@@ -36,6 +36,8 @@ type prober struct {
 	limited  fixtures.Key
 	taken    bool // the target has taken the limited key
 	seen     probesSeen
+	shut     shut
+	recovery recovery // known once the inference has ended
 	vigil    *generate.Vigil
 	ctx      context.Context // ends with the run's, or when the target has died
 	giveUp   context.CancelCauseFunc
@@ -162,6 +164,7 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 	}
 	all.Wait()
 	p.seen.add(seen)
+	p.shut.add(seen)
 	p.watch(exchanges)
 	if !p.takes(shots, exchanges) {
 		return seen // a wrong key is not the target's fault

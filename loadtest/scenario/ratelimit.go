@@ -17,6 +17,12 @@ import (
 // looked at once the limiter is known.
 const afterwards = 100
 
+// timeAfterwards is what is kept of the duration for it: time for some windows
+// of any limiter that can be understood in the rest.
+func timeAfterwards(duration time.Duration) time.Duration {
+	return min(max(duration/8, 2*time.Second), duration/2)
+}
+
 // rateLimit provokes 429 answers with the key that the profile hands over for
 // it, infers the limiter, and judges what an excess request gets.
 func (r *runner) rateLimit() error {
@@ -63,7 +69,7 @@ func (r *runner) rateLimit() error {
 	})
 	defer stop()
 	result, err := infer.Run(p.ctx, wire, infer.Options{
-		Log: r.announceStep, MaxRequests: int(min(int64(r.scenario.Budget), left)), MaxTime: r.scenario.Duration,
+		Log: r.announceStep, MaxRequests: int(min(int64(r.scenario.Budget), left)), MaxTime: r.scenario.Duration - timeAfterwards(r.scenario.Duration),
 		Sustain: max(leastSustain, r.scenario.Duration/4), MaxParallel: parallelProbes, Seed: r.env.Seed,
 	})
 	r.out.Limiter = limiterOf(result)
@@ -81,6 +87,7 @@ func (r *runner) rateLimit() error {
 		return nil
 	}
 	p.noteOthers(result)
+	p.recovery = recoveryOf(result, p.shut.longest)
 	r.announceStep("what a refused write leaves, and whether service resumes")
 	if err := p.halfDone(); err != nil {
 		return err

@@ -1,0 +1,160 @@
+package scenario
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/client"
+	"outreach.example/conformance/loadtest/infer"
+	"outreach.example/conformance/reports/load"
+)
+
+// saysAlways has every refusal name the same time.
+func saysAlways(seconds string) middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(waitOf{w, seconds}, r) })
+	}
+}
+
+type waitOf struct {
+	http.ResponseWriter
+	seconds string
+}
+
+func (w waitOf) WriteHeader(status int) {
+	if status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", w.seconds)
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// A Retry-After that the probes have disproved is not obeyed afterwards.
+func TestADisprovedRetryAfterIsNotObeyed(t *testing.T) {
+	for _, says := range []string{"0", "60", "86400"} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			o := Run(t.Context(), limitedBy(t, "fixed-window:10/200ms", saysAlways(says)),
+				builtinScenario(t, "rate-limit", func(s *Scenario) { s.Budget, s.Duration = 600, 4*time.Second }))
+			if o.Verdict != load.Pass || len(o.Notes) > 0 {
+				t.Errorf("%s: %q, notes %q, %+v", o.Verdict, o.Reasons, o.Notes, o.Violations)
+			}
+			for _, requirement := range []string{"RATE-429", "RATE-RESUMES"} {
+				if !assessedOf(o, requirement) {
+					t.Errorf("%s was not put to the test", requirement)
+				}
+			}
+		})
+	}
+}
+
+// A server that resumes only once its Retry-After is over is honest, however long
+// that is: where it cannot be waited for, that is said, and nobody fails.
+func TestAnHonestHourIsNotWaitedFor(t *testing.T) {
+	o := Run(t.Context(), limitedBy(t, "sliding-log:10/1h"), probing(t))
+	if o.Verdict != load.Pass || assessedOf(o, "RATE-RESUMES") {
+		t.Errorf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
+	}
+	for _, what := range []string{"whether a refused write is half done was not looked at", "whether service resumes was not looked at: Retry-After says 3"} {
+		if !slices.ContainsFunc(o.Notes, func(n string) bool {
+			return strings.Contains(n, what) && strings.Contains(n, "a longer --duration tells")
+		}) {
+			t.Errorf("notes %q, want one with %q", o.Notes, what)
+		}
+	}
+}
+
+func TestHowLongTheKeyRests(t *testing.T) {
+	says := func(seconds string) http.Header { return http.Header{"Retry-After": {seconds}} }
+	bucket := recovery{typical: 100 * time.Millisecond, longest: time.Second}
+	for name, tc := range map[string]struct {
+		recovery recovery
+		refusal  http.Header
+		n        int
+		want     time.Duration
+		promised bool
+	}{
+		"as is promised":                  {recovery{believed: true}, says("7"), 0, 7 * time.Second, true},
+		"as is promised, not as measured": {recovery{typical: time.Second, believed: true}, says("7"), 3, 7 * time.Second, true},
+		"as was measured":                 {bucket, says("7"), 0, 160 * time.Millisecond, false},
+		"twice as long":                   {bucket, says("7"), 2, 640 * time.Millisecond, false},
+		"nothing is promised":             {recovery{believed: true}, says("0"), 0, firstWait, false},
+		"nothing is known":                {recovery{believed: true}, nil, 1, 2 * firstWait, false},
+		"no longer than half a minute":    {recovery{}, nil, 40, longWait, false},
+		"but as long as was measured":     {recovery{typical: time.Minute}, nil, 3, margin(time.Minute), false},
+	} {
+		if got, promised := tc.recovery.wait(tc.refusal, tc.n); got != tc.want || promised != tc.promised {
+			t.Errorf("%s: %s (promised: %t), want %s", name, got, promised, tc.want)
+		}
+	}
+}
+
+func TestWhatIsNotWaitedFor(t *testing.T) {
+	api, err := client.New(client.Options{BaseURL: "http://127.0.0.1:1", MaxThrottle: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := recovery{typical: 10 * time.Minute, longest: 10 * time.Minute}
+	promise := recovery{believed: true}
+	for name, tc := range map[string]struct {
+		recovery recovery
+		says     string
+		duration time.Duration
+		shut     time.Duration
+		want     string // the beginning; empty: it is waited for
+	}{
+		"there is time":                        {promise, "60", 2 * time.Hour, 0, ""},
+		"promised beyond the duration":         {promise, "3600", 30 * time.Minute, 0, "Retry-After says 3600 s, and "},
+		"the duration is over":                 {promise, "3600", 0, 0, "Retry-After says 3600 s, and nothing "},
+		"promised beyond the patience":         {promise, "3700", 2 * time.Hour, 0, "Retry-After says 3700 s, and no key "},
+		"promised, waited for, promised again": {promise, "60", 0, 2 * time.Minute, ""},
+		"measured beyond the duration":         {measured, "", time.Minute, 0, "the limiter was seen to take up to 600 s, and "},
+		"disproved, and there is time":         {measured, "86400", 2 * time.Hour, 0, ""},
+		"shut for longer than ever seen":       {measured, "", time.Minute, 12 * time.Minute, ""},
+		"nothing is known":                     {recovery{}, "", 0, 0, ""},
+	} {
+		p := &prober{r: &runner{env: &Env{Client: api}, started: time.Now(), scenario: Scenario{Duration: tc.duration}}, recovery: tc.recovery}
+		refusal := http.Header{}
+		if tc.says != "" {
+			refusal.Set("Retry-After", tc.says)
+		}
+		if got := p.obstacle(refusal, 0, tc.shut); !strings.HasPrefix(got, tc.want) || (got == "") != (tc.want == "") {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestWhatIsKnownOfTheRecovery(t *testing.T) {
+	known := func(s float64) infer.Estimate { return infer.Estimate{Known: true, High: s} }
+	for name, tc := range map[string]struct {
+		result infer.Result
+		shut   time.Duration
+		want   recovery
+	}{
+		"nothing":        {infer.Result{}, 0, recovery{believed: true}},
+		"an opening":     {infer.Result{}, time.Second, recovery{time.Second, time.Second, true}},
+		"drains":         {infer.Result{Recovery: known(2)}, time.Second, recovery{2 * time.Second, 2 * time.Second, true}},
+		"a slower layer": {infer.Result{Recovery: known(2), Layers: []infer.Layer{{Window: known(3)}, {Window: known(60)}}}, 0, recovery{2 * time.Second, time.Minute, true}},
+		"a lie":          {infer.Result{RetryAfter: infer.RetryAfter{Verdict: infer.Answer{Value: infer.TooLong}}}, 0, recovery{}},
+		"the truth":      {infer.Result{RetryAfter: infer.RetryAfter{Verdict: infer.Answer{Value: infer.Honest}}}, 0, recovery{believed: true}},
+	} {
+		if got := recoveryOf(tc.result, tc.shut); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+func TestHowLongTheKeyWasShut(t *testing.T) {
+	start := time.Now()
+	at := func(subject infer.Subject, status int, sent, received int) infer.Observation {
+		return infer.Observation{Subject: subject, Status: status, Sent: start.Add(time.Duration(sent) * time.Second), Received: start.Add(time.Duration(received) * time.Second)}
+	}
+	var s shut
+	s.add([]infer.Observation{at(infer.Main, 200, 0, 1), at(infer.Main, 429, 2, 3), at(infer.OtherKey, 200, 4, 5), at(infer.Main, 429, 5, 6)})
+	s.add([]infer.Observation{at(infer.Main, 200, 8, 9), at(infer.Main, 429, 10, 11), at(infer.Main, 200, 12, 13)})
+	if s.longest != 7*time.Second || !s.since.IsZero() {
+		t.Errorf("%+v, want 7 s", s)
+	}
+}
