@@ -32,7 +32,7 @@ func (e Exchange) Curl() string {
 	words = append(words, e.curlHeaders()...)
 	before, data, after := e.curlBody()
 	words = append(words, data...)
-	words = append(words, e.curlAddress()...)
+	words = append(words, e.curlAddress("")...)
 	return before + strings.Join(words, " ") + after
 }
 
@@ -80,7 +80,9 @@ func (e Exchange) curlHeader(name, value string, authorization bool) string {
 	return quote(append(pieces, e.secrets().pieces(value)...))
 }
 
-func (e Exchange) curlAddress() []string {
+// curlAddress names the address, with a pattern behind it that curl expands, or
+// none.
+func (e Exchange) curlAddress(pattern string) []string {
 	path := e.Request.Path
 	var words []string
 	if slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s == "." || s == ".." }) {
@@ -90,12 +92,22 @@ func (e Exchange) curlAddress() []string {
 	if address, err := join(&url.URL{}, e.Request); err == nil {
 		target = address.RequestURI()
 	}
-	if strings.ContainsAny(target, "[]{}") {
+	switch {
+	case !strings.ContainsAny(target, "[]{}"):
+	case pattern == "":
 		words = append(words, "--globoff")
+	default:
+		target = globs.Replace(target)
 	}
 	pieces := append([]piece{{env: "OUTREACH_URL"}}, e.secrets().pieces(oneLine(target))...)
+	if pattern != "" {
+		pieces = append(pieces, piece{text: pattern})
+	}
 	return append(words, quote(pieces))
 }
+
+// globs keeps curl from expanding what is no pattern.
+var globs = strings.NewReplacer("[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
 
 // curlBody returns what has to stand before curl, its options, and after it. A
 // body that fits into a one-line word is one; any other is fed to curl by printf.

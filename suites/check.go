@@ -223,7 +223,7 @@ func (c *check) report(p spec.Pair, a answer, pointer, expected, actual string) 
 	pointer = c.Client.Redact(pointer) // the target chooses the names of some members
 	v := reports.Violation{Spec: c.name(), Pointer: pointer, Expected: c.Client.Redact(expected), Actual: c.Client.Redact(actual)}
 	if a.Exchange.Request.Path != "" {
-		v.Curl = a.Curl()
+		v.Curl = judge.Replay(p.Requirement, a.Exchange)
 	}
 	c.Ledger.Violated(p, v)
 	if c.Ledger.Selected(p) {

@@ -36,6 +36,9 @@ func (s *search) retryAfter() RetryAfter {
 	r.Honest = share(kept, r.Trials)
 	r.Shortest = s.recoveryTime()
 	r.Promised = Estimate{Unit: "s", Why: "nothing was promised"}
+	if r.With > 0 {
+		r.Promised.Why = r.Shortest.Why
+	}
 	if len(promised) > 0 {
 		slices.Sort(promised)
 		r.Promised = Estimate{Known: true, Value: promised[len(promised)/2], Low: promised[0], High: promised[len(promised)-1], Confidence: 1, Unit: "s",

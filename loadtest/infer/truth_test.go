@@ -68,4 +68,7 @@ func TestAnUntrueRetryAfterShowsEarly(t *testing.T) {
 	if r.RetryAfter.Verdict.Value != TooLong {
 		t.Errorf("%+v", r.RetryAfter.Verdict)
 	}
+	if p := r.RetryAfter.Promised; p.Known || p.Why == "nothing was promised" {
+		t.Errorf("promised %+v, although refusals had a Retry-After", p)
+	}
 }

@@ -121,7 +121,7 @@ func (in *Inspector) violation(a Answer, ex client.Exchange, f judge.Finding) re
 		Pointer:  redact(f.Pointer), // the target chooses the names of some members
 		Expected: redact(f.Expected),
 		Actual:   redact(f.Actual),
-		Curl:     in.opts.Redact(ex.Curl()), // which knows the request's own key by its variable
+		Curl:     in.opts.Redact(judge.Replay(f.Pair.Requirement, ex)), // which knows the request's own key by its variable
 	}
 }
 

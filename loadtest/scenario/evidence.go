@@ -21,7 +21,7 @@ func (r *runner) looked(asked judge.Asked, ex client.Exchange) judge.Sighting {
 		r.ledger.Assessed(p, 1)
 	}
 	for _, f := range s.Findings {
-		r.found(f.Pair, reports.Violation{Pointer: r.redact(f.Pointer), Expected: r.redact(f.Expected), Actual: r.redact(f.Actual), Curl: ex.Curl()})
+		r.found(f.Pair, reports.Violation{Pointer: r.redact(f.Pointer), Expected: r.redact(f.Expected), Actual: r.redact(f.Actual), Curl: judge.Replay(f.Pair.Requirement, ex)})
 	}
 	if s.Err != nil {
 		r.ledger.Troubled("load: "+asked.Operation.ID, r.redact("the answer could not be judged: "+s.Err.Error()))

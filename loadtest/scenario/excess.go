@@ -85,7 +85,7 @@ func (p *prober) halfDone() error {
 			p.r.ledger.Assessed(pair, 1)
 			if len(there) > 0 {
 				p.r.found(pair, reports.Violation{
-					Expected: "no test, since the request was refused", Actual: "the list shows the test " + name, Curl: ex.Curl()})
+					Expected: "no test, since the request was refused", Actual: "the list shows the test " + name, Curl: judge.Replay(pair.Requirement, ex)})
 			}
 		}
 		if err := p.remove(there); err != nil {
@@ -161,7 +161,7 @@ func (p *prober) resumes() error {
 	case errors.Is(err, errShut):
 		p.r.ledger.Assessed(pair, 1)
 		p.r.found(pair, reports.Violation{Pointer: "status", Expected: "the request served once the period has passed",
-			Actual: err.Error(), Curl: ex.Curl()})
+			Actual: err.Error(), Curl: judge.Replay(pair.Requirement, ex)})
 	case cmp.Or(err, ex.Err) != nil:
 		return fmt.Errorf("whether service resumes: %w", cmp.Or(err, ex.Err))
 	default:
