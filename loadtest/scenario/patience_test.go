@@ -146,6 +146,16 @@ func TestWhatIsKnownOfTheRecovery(t *testing.T) {
 	}
 }
 
+func TestWhatIsKeptForAfterwards(t *testing.T) {
+	for duration, want := range map[time.Duration]time.Duration{
+		3 * time.Second: 1500 * time.Millisecond, 10 * time.Second: 2 * time.Second, 40 * time.Second: 5 * time.Second, 15 * time.Minute: time.Minute,
+	} {
+		if got := timeAfterwards(duration); got != want {
+			t.Errorf("of %s %s, want %s", duration, got, want)
+		}
+	}
+}
+
 func TestHowLongTheKeyWasShut(t *testing.T) {
 	start := time.Now()
 	at := func(subject infer.Subject, status int, sent, received int) infer.Observation {

@@ -20,7 +20,7 @@ const afterwards = 100
 // timeAfterwards is what is kept of the duration for it: time for some windows
 // of any limiter that can be understood in the rest.
 func timeAfterwards(duration time.Duration) time.Duration {
-	return min(max(duration/8, 2*time.Second), duration/2)
+	return min(max(duration/8, 2*time.Second), time.Minute, duration/2)
 }
 
 // rateLimit provokes 429 answers with the key that the profile hands over for
