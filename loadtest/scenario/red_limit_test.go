@@ -69,9 +69,10 @@ func TestRateLimitObservesALyingRetryAfter(t *testing.T) {
 		lies  func(next http.Handler) http.Handler
 		least float64 // of the share of honest waits
 		most  float64
+		word  string // of the verdict
 	}{
-		"honest": {"fixed-window:10/1s", func(next http.Handler) http.Handler { return next }, 0.99, 1},
-		"lying":  {"fixed-window:10/3s", saysAlways("1"), 0, 0.7},
+		"honest": {"fixed-window:10/1s", func(next http.Handler) http.Handler { return next }, 0.99, 1, "honest"},
+		"lying":  {"fixed-window:10/3s", saysAlways("1"), 0, 0.7, "too short"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !*slow {
@@ -87,6 +88,9 @@ func TestRateLimitObservesALyingRetryAfter(t *testing.T) {
 			honest := o.Limiter.RetryAfter.Honest
 			if o.Limiter.RetryAfter.Trials == 0 || honest.Value < tc.least || honest.Value > tc.most {
 				t.Errorf("Retry-After: %+v", o.Limiter.RetryAfter)
+			}
+			if !strings.Contains(o.Limiter.RetryAfter.Verdict.Value, tc.word) {
+				t.Errorf("Retry-After: %+v, want that it is %s", o.Limiter.RetryAfter.Verdict, tc.word)
 			}
 			t.Logf("%s; Retry-After honest: %+v", o.Limiter.Summary, honest)
 		})
