@@ -144,6 +144,27 @@ func TestWrongThingsAreChargedApart(t *testing.T) {
 	}
 }
 
+// What is wrong with an answer beyond the rate limit comes with a line that meets
+// the limit: the request alone would be served.
+func TestWhatIsWrongBeyondTheLimitIsSeenAgain(t *testing.T) {
+	g := NewWithT(t)
+	misshapen := roundTripper(func(r *http.Request) (*http.Response, error) {
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil || answer.StatusCode != http.StatusTooManyRequests {
+			return answer, err
+		}
+		return answer, rewrite(answer, func(any) any { return map[string]any{} })
+	})
+	results := judged(t, t.Context(), Config{Target: embedded(t), Transport: misshapen,
+		Selection: Selection{Requirements: []string{"ERROR-429-STATUSCODE"}, Operations: []string{spec.ListLeadLists}}})
+	g.Expect(of(results, reports.Fail)).To(ConsistOf("ERROR-429-STATUSCODE on " + spec.ListLeadLists))
+	for _, c := range results.Checks {
+		for _, v := range c.Violations {
+			g.Expect(v.Curl).To(And(ContainSubstring("; for n in "), ContainSubstring(`-H "Authorization: Bearer $OUTREACH_KEY_LIMITED" "$OUTREACH_URL/api/v2/lead-lists?limit=1#[1-50]"`)))
+		}
+	}
+}
+
 // leaking is a way to a target that repeats every key it is sent, in every form.
 func leaking(r *http.Request) (*http.Response, error) {
 	answer, err := http.DefaultTransport.RoundTrip(r)

@@ -66,6 +66,21 @@ func TestAnHonestHourIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+// What is found wrong beyond the limit comes with a line that meets the limit.
+func TestWhatIsWrongBeyondTheLimitIsSeenAgain(t *testing.T) {
+	o := Run(t.Context(), limitedBy(t, quickLimit, defectOf("lead-lists.list/429-message-left-out")(t)), probing(t))
+	if len(o.Violations) == 0 {
+		t.Fatalf("%s: nothing was found: %q", o.Verdict, o.Reasons)
+	}
+	for _, v := range o.Violations {
+		for _, e := range v.Examples {
+			if !strings.Contains(e.Curl, "; for n in ") || !strings.Contains(e.Curl, `lead-lists?limit=1#[1-50]"`) {
+				t.Errorf("%s: %s", v.Requirement, e.Curl)
+			}
+		}
+	}
+}
+
 func TestHowLongTheKeyRests(t *testing.T) {
 	says := func(seconds string) http.Header { return http.Header{"Retry-After": {seconds}} }
 	bucket := recovery{typical: 100 * time.Millisecond, longest: time.Second}
