@@ -87,11 +87,11 @@ func (s *search) truth(with int) Answer {
 	}
 	if len(long) > 0 {
 		worst := longest(long, func(f followed) time.Duration { return f.served })
-		say(TooLong, long, fmt.Sprintf("it says %s s, and a request was served after %s s", inSeconds(worst.promised), inSeconds(worst.served)))
+		say(TooLong, long, fmt.Sprintf("it says %s, and a request was served after %s", InSeconds(worst.promised), InSeconds(worst.served)))
 	}
 	if len(short) > 0 {
 		worst := longest(short, func(f followed) time.Duration { return f.late })
-		say(TooShort, short, fmt.Sprintf("it says %s s, and requests after that were refused for another %s s", inSeconds(worst.promised), inSeconds(worst.late)))
+		say(TooShort, short, fmt.Sprintf("it says %s, and requests after that were refused for another %s", InSeconds(worst.promised), InSeconds(worst.late)))
 	}
 	return Answer{Value: strings.Join(values, " and "), Confidence: sure, Why: strings.Join(whys, "; ")}
 }
@@ -107,10 +107,10 @@ func longest(of []followed, by func(followed) time.Duration) followed {
 	return worst
 }
 
-// inSeconds writes a time with three figures, or to the second if it is long.
-func inSeconds(d time.Duration) string {
+// InSeconds writes a time with three figures, or to the second if it is long.
+func InSeconds(d time.Duration) string {
 	if d >= 100*time.Second {
-		return strconv.FormatFloat(d.Seconds(), 'f', 0, 64)
+		return strconv.FormatFloat(d.Seconds(), 'f', 0, 64) + " s"
 	}
-	return strconv.FormatFloat(d.Seconds(), 'g', 3, 64)
+	return strconv.FormatFloat(d.Seconds(), 'g', 3, 64) + " s"
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"outreach.example/conformance/client"
@@ -98,19 +97,19 @@ func (p *prober) obstacle(refusal http.Header, n int, shut time.Duration) string
 	why := ""
 	switch {
 	case promised && wait > shut:
-		why = "Retry-After says " + inSeconds(wait)
+		why = "Retry-After says " + infer.InSeconds(wait)
 	case !promised && known > 0 && shut < margin(known):
-		why = "the limiter was seen to take up to " + inSeconds(known)
+		why = "the limiter was seen to take up to " + infer.InSeconds(known)
 	default:
 		return ""
 	}
 	switch {
 	case wait > left && left > 0:
-		return fmt.Sprintf("%s, and %s of the scenario's duration are left: a longer --duration tells", why, inSeconds(left))
+		return fmt.Sprintf("%s, and %s of the scenario's duration are left: a longer --duration tells", why, infer.InSeconds(left))
 	case wait > left:
 		return why + ", and nothing of the scenario's duration is left: a longer --duration tells"
 	case shut+wait > patience:
-		return fmt.Sprintf("%s, and no key is waited for longer than %s", why, inSeconds(patience))
+		return fmt.Sprintf("%s, and no key is waited for longer than %s", why, infer.InSeconds(patience))
 	}
 	return ""
 }
@@ -133,18 +132,10 @@ func (p *prober) served(request client.Request) (client.Exchange, error) {
 		}
 		wait, _ := p.recovery.wait(ex.Header, n)
 		if n >= answers || shut+wait > patience {
-			return ex, fmt.Errorf("%w: %d answers of 429 in %s, and no other", errShut, n+1, inSeconds(shut))
+			return ex, fmt.Errorf("%w: %d answers of 429 in %s, and no other", errShut, n+1, infer.InSeconds(shut))
 		}
 		if err := client.Sleep(p.r.ctx, wait); err != nil {
 			return ex, err
 		}
 	}
-}
-
-// inSeconds writes a time with three figures, or to the second if it is long.
-func inSeconds(d time.Duration) string {
-	if d >= 100*time.Second {
-		return strconv.FormatFloat(d.Seconds(), 'f', 0, 64) + " s"
-	}
-	return strconv.FormatFloat(d.Seconds(), 'g', 3, 64) + " s"
 }

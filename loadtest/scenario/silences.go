@@ -2,9 +2,9 @@ package scenario
 
 import (
 	"fmt"
-	"time"
 
 	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/infer"
 )
 
 // fellSilent says when the target answered nothing in a phase. How requests
@@ -16,7 +16,7 @@ func (r *runner) fellSilent(phase string, s generate.Silences) (said []string) {
 	}
 	if s.Ended > 0 {
 		text := fmt.Sprintf("%s: nothing was answered from %s to %s after its start: %d requests sent in that time had no answer",
-			phase, inSeconds(s.Longest.From), inSeconds(s.Longest.To), s.Longest.Unanswered)
+			phase, infer.InSeconds(s.Longest.From), infer.InSeconds(s.Longest.To), s.Longest.Unanswered)
 		if s.Ended > 1 {
 			text += fmt.Sprintf("; that was the longest of %d such times", s.Ended)
 		}
@@ -25,9 +25,7 @@ func (r *runner) fellSilent(phase string, s generate.Silences) (said []string) {
 	// What an interruption cut off might have been answered.
 	if s.Last != nil && r.ctx.Err() == nil {
 		said = append(said, fmt.Sprintf("%s: nothing was answered any more from %s after its start: the %d requests sent since had no answer",
-			phase, inSeconds(s.Last.From), s.Last.Unanswered))
+			phase, infer.InSeconds(s.Last.From), s.Last.Unanswered))
 	}
 	return said
 }
-
-func inSeconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
