@@ -27,9 +27,9 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 		says     []string // the first notes
 	}{
 		"answers all": {"mixed", nil, func(int64) bool { return false }, nil},
-		"dies":        {"mixed", nil, func(n int64) bool { return n > 120 }, []string{`^steady: nothing was answered any more from \d+\.\d s after its start: the \d+ requests sent since had no answer$`}},
+		"dies":        {"mixed", nil, func(n int64) bool { return n > 120 }, []string{`^steady: nothing was answered any more from [\d.]+ s after its start: the \d+ requests sent since had no answer$`}},
 		"comes back": {"mixed", nil, func(n int64) bool { return n > 40 && n <= 140 },
-			[]string{`^steady: nothing was answered from \d+\.\d s to \d+\.\d s after its start: ([89]\d|100) requests sent in that time had no answer$`}},
+			[]string{`^steady: nothing was answered from [\d.]+ s to [\d.]+ s after its start: ([89]\d|100) requests sent in that time had no answer$`}},
 		"twice": {"mixed", nil, func(n int64) bool { return n > 20 && n <= 60 || n > 80 && n <= 160 },
 			[]string{`^steady: nothing was answered from .*: [678]\d requests sent in that time had no answer; that was the longest of 2 such times$`}},
 		"loses a few":   {"mixed", nil, func(n int64) bool { return n%3 == 0 }, nil},
