@@ -101,7 +101,7 @@ func TestAShardsSilence(t *testing.T) {
 	env.Shard = measure.Shard{Index: 2, Of: 4}
 	r := newRunner(t.Context(), env, mine)
 	said := r.fellSilent("steady", generate.Silences{Last: &generate.Silence{From: 1234 * time.Millisecond, Unanswered: 7}})
-	if len(said) != 1 || said[0] != "shard 3: steady: nothing was answered any more from 1.2 s after its start: the 7 requests sent since had no answer" {
+	if len(said) != 1 || said[0] != "shard 3: steady: nothing was answered any more from 1.23 s after its start: the 7 requests sent since had no answer" {
 		t.Errorf("%q", said)
 	}
 }
