@@ -3,7 +3,6 @@ package scenario
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -86,9 +85,7 @@ func TestDeadTargetsAreGivenUp(t *testing.T) {
 	for _, scenario := range []string{"list-throughput", "mixed", "spike", "soak"} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
-			gone := httptest.NewServer(http.NotFoundHandler())
-			env := envOf(t, gone.URL, fixtures.Embedded())
-			gone.Close()
+			env := envOf(t, "http://127.0.0.1:1", fixtures.Embedded()) // where nobody listens
 			o := Run(t.Context(), env, builtinScenario(t, scenario, func(s *Scenario) {
 				s.Rate, s.Duration, s.Warmup = 20, time.Second, 0
 				delete(s.Mix, spec.DeletePlacementTest) // whose tests are made before

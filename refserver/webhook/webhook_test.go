@@ -136,9 +136,8 @@ func TestUnreachableAndSlowSubscribersAreFailures(t *testing.T) {
 	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	t.Cleanup(slow.Close)
 	t.Cleanup(func() { close(release) })
-	gone := httptest.NewServer(nil)
-	gone.Close()
-	for name, url := range map[string]string{"unreachable": gone.URL, "slow": slow.URL} {
+	const nobody = "http://127.0.0.1:1"
+	for name, url := range map[string]string{"unreachable": nobody, "slow": slow.URL} {
 		j := newJournal()
 		start(t, Config{URL: url, Timeout: 20 * time.Millisecond, Retries: []time.Duration{}}).Send(Event{Log: j.log})
 		if a := j.next(t); a.Success || a.StatusCode != 0 || a.Error == "" {
