@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/judge"
@@ -22,6 +24,7 @@ import (
 // entry is the journal's on the call.
 func (c *check) noteChange(a answer, entry int) {
 	served := a.Status/100 == 2
+	refused := a.Exchange.Err == nil && !served && a.Status < 500 // after a server error nobody knows
 	c.noteUnanswered(a)
 	switch a.call.op.ID {
 	case spec.CreatePlacementTest:
@@ -30,14 +33,14 @@ func (c *check) noteChange(a answer, entry int) {
 			c.mine.add(id)
 			c.noteMade(entry, id)
 			c.afterwards(func(ctx context.Context) { c.deleteTest(ctx, id, a.call, entry) })
-		} else if a.Exchange.Err == nil && !served {
+		} else if refused {
 			c.noteUndone(entry)
 		}
 	case spec.MoveAccounts:
 		switch {
 		case served:
 			c.noteMove(a.call)
-		case a.Exchange.Err == nil:
+		case refused:
 			c.noteStayed(a.call)
 		default:
 			c.noteAway(a.call)
@@ -171,13 +174,18 @@ func (c *check) noteMove(k call) {
 
 // noteAway is noteMove for a call of which nobody knows whether it moved the
 // accounts: those that it may have taken away from home are looked for there. On
-// its way home an account is still noted where it was.
+// its way home an account is still noted where it was, and to what is no id of a
+// workspace there is no way.
 func (c *check) noteAway(k call) {
 	body := k.object()
 	destination, _ := body["destination_workspace_id"].(string)
+	if _, err := uuid.Parse(destination); err != nil {
+		c.noteStayed(k)
+		return
+	}
 	emails, _ := body["emails"].([]string)
 	for _, email := range emails {
-		if home, ok := c.homeOf(email); ok && home.ID != destination && destination != "" {
+		if home, ok := c.homeOf(email); ok && home.ID != destination {
 			c.noteMove(k.withField("emails", []string{email}))
 		}
 	}
