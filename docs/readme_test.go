@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"outreach.example/conformance/internal/testbed"
 )
 
 var update = flag.Bool("update", false, "rewrite the stale generated parts of README.md")
@@ -42,7 +44,7 @@ func TestReadmeIsFresh(t *testing.T) {
 			t.Fatalf("README.md has a generated part %q that nothing generates", name)
 		}
 		found[name] = true
-		if raceDetector && (name == "passed" || name == "load") {
+		if testbed.RaceDetector && (name == "passed" || name == "load") {
 			return part
 		}
 		should := write(t)

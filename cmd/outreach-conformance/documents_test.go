@@ -16,6 +16,7 @@ import (
 
 	"outreach.example/conformance/faults"
 	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/target/standin"
 )
 
@@ -36,7 +37,7 @@ const repository = "../.."
 //	mock NAME                   serves examples of the OpenAPI document
 //	action STEP CODE INPUT=…    runs a step of action.yml, which ends with that code
 func TestDocuments(t *testing.T) {
-	if raceDetector {
+	if testbed.RaceDetector {
 		t.Skip("make documents runs this, without the race detector")
 	}
 	testscript.Run(t, testscript.Params{

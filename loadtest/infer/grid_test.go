@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/refserver/limiter"
 )
 
@@ -222,18 +223,18 @@ func (g goals) check(t *testing.T, scores []score) {
 
 func skipIfShort(t *testing.T) {
 	t.Helper()
-	if testing.Short() || raceDetector {
+	if testing.Short() || testbed.RaceDetector {
 		t.Skip("takes some seconds of computing")
 	}
 }
 
 // TestGrid holds the goals at round trips up to 5 ms.
 func TestGrid(t *testing.T) {
-	limits, windows := []int{10, 37, 100}, []time.Duration{time.Second, time.Minute}
-	if testing.Short() || raceDetector {
-		limits, windows = limits[:1], windows[:1]
+	limits, windows, trips := []int{10, 37, 100}, []time.Duration{time.Second, time.Minute}, []time.Duration{300 * time.Microsecond, time.Millisecond, 5 * time.Millisecond}
+	if testing.Short() || testbed.RaceDetector {
+		limits, windows, trips = limits[:1], windows[:1], trips[:1]
 	}
-	scores := runGrid(t, grid(limits, windows, []time.Duration{300 * time.Microsecond, time.Millisecond, 5 * time.Millisecond}), nil)
+	scores := runGrid(t, grid(limits, windows, trips), nil)
 	goals{right: 0.9, limit: 0.95, window: 0.95, counting: 0.9, scope: 0.9, wrong: 0.01}.check(t, scores)
 	if within := shareWithin(scores); within < 0.9 {
 		t.Errorf("%.1f %% of them within the budgets, want 90 %%", 100*within)

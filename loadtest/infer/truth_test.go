@@ -51,6 +51,7 @@ func TestTheTruthOfRetryAfter(t *testing.T) {
 		"no Retry-After whatsoever": {"fixed-window:20/1s,no-retry-after", "", "", "nothing was promised"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			got := promising(t, tc.config, tc.says, Options{MaxTime: 5 * time.Minute}).RetryAfter.Verdict
 			if got.Value != tc.want || !strings.Contains(got.Why, tc.why) {
 				t.Errorf("%+v, want %q: %s", got, tc.want, tc.why)
