@@ -56,7 +56,7 @@ load: ## load a target; ARGS='--scenario mixed --target http://127.0.0.1:8025'
 truth: ## load's figures against the server's own record, and what make test computes only in part; on a quiet machine
 	$(GO) test ./loadtest -run TestTruth -count=1 -v -timeout 15m -args -truth
 	$(GO) test ./loadtest/scenario -run 'TestScenariosTellFaults/soak|TestRateLimitObserves' -count=1 -v -timeout 15m -args -slow
-	$(GO) test ./loadtest/infer/... ./loadtest/compare ./loadtest/measure -count=1 -v -timeout 15m
+	$(GO) test ./loadtest/infer/... ./loadtest/compare ./loadtest/measure ./faults -count=1 -v -timeout 15m
 
 manifests: ## the Kubernetes manifests against the API's own types
 	$(GO) -C tools vet ./manifests

@@ -16,6 +16,7 @@ import (
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
@@ -118,6 +119,9 @@ func reference(t *testing.T) (Handler, *fixtures.Profile) {
 // the target with each quirk: something is different, and every 200 answer is of
 // the documented shape.
 func TestQuirksShowAndStayLegal(t *testing.T) {
+	if testbed.RaceDetector {
+		t.Skip("takes some seconds of computing: make truth runs it")
+	}
 	validator, err := schemas.New()
 	if err != nil {
 		t.Fatal(err)
