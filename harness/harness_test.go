@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -147,6 +148,9 @@ func observed(results reports.Results) map[string]string {
 // The same target is judged alike whatever the order of the specs, what they
 // meet each other doing, and what is generated.
 func TestSteady(t *testing.T) {
+	if testbed.RaceDetector {
+		t.Skip("make steady runs it; TestTwoRunsOnOneServer is for the race detector")
+	}
 	t.Parallel()
 	base := first(t)
 	if base.Verdict != reports.Conforms || len(of(base, reports.Pass)) != len(spec.Pairs()) {
