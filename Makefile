@@ -8,6 +8,11 @@ FUZZTIME   ?= 10s
 RUNS       ?= 20
 ARGS       ?=
 
+RACE = CGO_ENABLED=1 $(GO) test -race -timeout 30m
+# What is mostly waiting, and measured: packages that put load on a server are
+# tested one at a time, beside the others.
+LOADING = ./loadtest ./loadtest/generate ./loadtest/scenario ./loadtest/swarm
+
 .DEFAULT_GOAL := help
 .PHONY: help test check format vet lint tidy fresh documents generate build run load truth manifests steady busy selftest selftest-figures bench fuzz
 
@@ -15,7 +20,10 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
 test: ## all tests, with the race detector
-	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
+	@loading="$$($(GO) list $(LOADING))" && others="$$($(GO) list ./... | grep -vxF "$$loading")" || exit 1; \
+	$(RACE) -p 1 $$loading & load=$$!; \
+	$(RACE) $$others; code=$$?; \
+	wait $$load && exit $$code
 
 check: format vet lint tidy fresh documents manifests test ## everything that must hold before a change goes in
 
