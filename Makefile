@@ -21,7 +21,7 @@ help: ## list the targets
 
 test: ## all tests, with the race detector
 	@loading="$$($(GO) list $(LOADING))" && others="$$($(GO) list ./... | grep -vxF "$$loading")" || exit 1; \
-	$(RACE) -p 1 $$loading & load=$$!; \
+	$(RACE) -p 1 $$loading & load=$$!; trap "kill $$load" INT TERM; \
 	$(RACE) $$others; code=$$?; \
 	wait $$load && exit $$code
 

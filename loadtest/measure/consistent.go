@@ -16,11 +16,23 @@ func (r Recording) consistent() error {
 		c.equal(string(class)+" response times", n, "service times", r.Service[class].Count())
 	}
 	c.equal("requests sent", r.Sent, "response times", ended)
+	c.thirds(r)
 	c.failures(r)
 	c.statuses(r.Statuses)
 	c.labels(r)
 	c.series(r)
 	return c.err
+}
+
+func (c *checker) thirds(r Recording) {
+	accepted := r.Count(Accepted)
+	most := float64(accepted) * Longest.Seconds()
+	for _, t := range []Third{r.First, r.Last} {
+		accepted -= c.add("requests due in a third of the phase", 0, t.Count, max(accepted, 0))
+		if !(t.Took >= 0 && t.Took <= most && t.Squares >= 0 && t.Squares <= most*Longest.Seconds()) { // NaN fails too
+			c.fail("response times of a third of the phase: %v s, and squares of %v s²: they are negative or longer than any request may take", t.Took, t.Squares)
+		}
+	}
 }
 
 // checker keeps the first contradiction.

@@ -96,6 +96,12 @@ func (d *decoder) classes(of map[Class]wireHistogram, figures int) (map[Class]Hi
 
 func (d *decoder) recording(w wire) (Recording, error) {
 	r := Recording{Sent: w.Sent, Bytes: w.Bytes, Statuses: filled(w.Statuses), Failures: filled(w.Failures), Labels: map[string]Label{}}
+	if w.First != nil {
+		r.First = Third(*w.First)
+	}
+	if w.Last != nil {
+		r.Last = Third(*w.Last)
+	}
 	var err error
 	if r.Plan, err = w.Plan.plan(); err != nil {
 		return r, fmt.Errorf("plan: %w", err)

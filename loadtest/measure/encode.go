@@ -26,6 +26,8 @@ func (r Recording) wire() (wire, error) {
 			Start: r.Start.UTC().Round(0), ClosedLoop: r.ClosedLoop, Shard: r.Shard.Index, Shards: r.Shard.Of},
 		Sent:     r.Sent,
 		Bytes:    r.Bytes,
+		First:    thirdOf(r.First),
+		Last:     thirdOf(r.Last),
 		Response: e.classes(r.Response),
 		Service:  e.classes(r.Service),
 		Lag:      e.optional(r.Lag),
@@ -42,6 +44,13 @@ func (r Recording) wire() (wire, error) {
 			Bytes: s.Bytes, Statuses: s.Statuses, Response: e.classes(s.Response)})
 	}
 	return w, e.err
+}
+
+func thirdOf(t Third) *wireThird {
+	if t.Count == 0 {
+		return nil
+	}
+	return &wireThird{t.Count, t.Took, t.Squares}
 }
 
 // encoder encodes histograms and keeps the first error.

@@ -16,6 +16,9 @@ func Merge(parts ...Recording) (Recording, error) {
 		return Recording{}, err
 	}
 	sum := added(parts)
+	for _, p := range parts {
+		sum.First, sum.Last = sum.First.merged(p.First), sum.Last.merged(p.Last)
+	}
 	sum.Series = mergedSeries(parts)
 	return sum.linked(), nil
 }

@@ -25,6 +25,8 @@ type Recorder struct {
 	statuses [maxStatus + 1]int64
 	failures map[string]int64
 	labels   map[string]*labelled
+	first    Third
+	last     Third
 	series   []*second // by second; nil: nothing was sent or done in it
 }
 
@@ -68,6 +70,9 @@ func (r *Recorder) Add(s Sample) {
 	l.count[class]++
 	if s.Class() == Accepted {
 		l.response.add(s.Response(), wholeFigures)
+		if third := r.third(s.Due); third != nil {
+			third.add(s.Response())
+		}
 	}
 
 	r.at(s.Due).response[class].add(s.Response(), secondFigures)
@@ -136,6 +141,8 @@ func (r *Recorder) Recording() Recording {
 		Statuses: map[int]int64{},
 		Failures: map[string]int64{},
 		Bytes:    r.bytes,
+		First:    r.first,
+		Last:     r.last,
 		Labels:   make(map[string]Label, len(r.labels)),
 	}
 	rec.Asked = nil

@@ -18,6 +18,8 @@ type Recording struct {
 	Statuses map[int]int64       // 0: no answer
 	Failures map[string]int64    // by Failure word
 	Bytes    int64               // of answers' bodies
+	First    Third               // third of a phase of one rate
+	Last     Third
 	Labels   map[string]Label
 	Series   []Second // one for each second in which something was due, sent or done
 }

@@ -16,8 +16,16 @@ type wire struct {
 	Lag      *wireHistogram          `json:"lag,omitempty"`
 	Statuses map[int]int64           `json:"statuses,omitempty"`
 	Failures map[string]int64        `json:"failures,omitempty"`
+	First    *wireThird              `json:"first_third,omitempty"`
+	Last     *wireThird              `json:"last_third,omitempty"`
 	Labels   map[string]wireLabel    `json:"labels,omitempty"`
 	Series   []wireSecond            `json:"series,omitempty"`
+}
+
+type wireThird struct {
+	Count   int64   `json:"count"`
+	Took    float64 `json:"took_s"`
+	Squares float64 `json:"squares_s2"`
 }
 
 type wirePlan struct {

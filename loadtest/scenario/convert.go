@@ -33,7 +33,7 @@ func phaseOf(c counted) load.Phase {
 		lasted = min(rec.Duration, lastDone(rec))
 	}
 	if lasted > 0 {
-		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)+rec.Count(measure.Limited)) / lasted.Seconds()
+		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)) / lasted.Seconds()
 	}
 	for _, name := range rec.LabelNames() {
 		l := rec.Labels[name]

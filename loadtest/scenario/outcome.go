@@ -23,6 +23,7 @@ func (r *runner) outcome() Outcome {
 	for _, c := range r.counted {
 		o.Phases = append(o.Phases, phaseOf(c))
 		r.missedRate(c)
+		r.noteThroughput(c)
 	}
 	o.Requests = r.requests()
 	if len(o.Missing) == 0 {
@@ -91,6 +92,19 @@ func (r *runner) missedRate(c counted) {
 		r.voidPhase(rec.Name, "rate missed", "the rate was missed: %d of %d requests were sent", rec.Sent, rec.Planned)
 	case c.limited != "":
 		r.voidPhase(rec.Name, "generator-limited", "generator-limited: %s", c.limited)
+	}
+}
+
+// noteThroughput says where less was served than asked for, of which thresholds on
+// response times and errors need not say anything.
+func (r *runner) noteThroughput(c counted) {
+	rec := c.recording
+	if said := fallsBehind(rec); said != "" && c.limited == "" && !c.cut {
+		r.foremost = append(r.foremost, rec.Name+": "+said)
+	}
+	if limited := rec.Count(measure.Limited); float64(limited) > mostRefused*float64(rec.Sent) && limited <= rec.Count(measure.Accepted) {
+		r.foremost = append(r.foremost, fmt.Sprintf("%s: %d of %d requests were refused with 429: the key is limited, and the figures are those of what passed; lower the rate, or set a threshold such as limited<1%%",
+			rec.Name, limited, rec.Sent))
 	}
 }
 

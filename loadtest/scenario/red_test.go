@@ -191,18 +191,23 @@ func expectRed(t *testing.T, o Outcome, f fault) {
 // The figure is the server's own capacity.
 func TestSustainedRateIsTheCapacity(t *testing.T) {
 	t.Parallel()
-	s := builtinScenario(t, "sustained-rate", func(s *Scenario) {
-		s.Rate, s.MaxRate, s.Duration, s.Confirm, s.Warmup = 100, 1000, time.Second, 2*time.Second, 0
-		s.Limits, s.Thresholds = []int{1}, []string{"p50<100ms", "sustained>=800/s"}
-	})
-	saturates := fault{lay: shapedBy("capacity=300/1s"), says: "sustained>=800/s is missed"}
-	o := untilRed(t, s, saturates, nil)
-	expectRed(t, o, saturates)
-	// A busy machine finds less, and never more. 10 % more than the capacity, for the two seconds of the confirmation, are a median of 100 ms of queue.
-	if f := o.Sustained; f == nil || !f.Confirmed || f.RatePerSecond < 50 || f.RatePerSecond > 345 {
-		t.Errorf("found %+v, the capacity is 300/s", f)
-	} else {
-		t.Logf("found %.0f/s, below %.0f/s; the capacity is 300/s", f.RatePerSecond, f.HighPerSecond)
+	for name, bound := range map[string]string{"a bound that a queue breaks": "p50<100ms", "a bound that no queue comes near": "p99<20s"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := builtinScenario(t, "sustained-rate", func(s *Scenario) {
+				s.Rate, s.MaxRate, s.Duration, s.Confirm, s.Warmup = 100, 1000, time.Second, 2*time.Second, 0
+				s.Limits, s.Thresholds = []int{1}, []string{bound, "sustained>=800/s"}
+			})
+			saturates := fault{lay: shapedBy("capacity=300/1s"), says: "sustained>=800/s is missed"}
+			o := untilRed(t, s, saturates, nil)
+			expectRed(t, o, saturates)
+			// A busy machine finds less, and never more than the queue of two seconds shows.
+			if f := o.Sustained; f == nil || !f.Confirmed || f.RatePerSecond < 50 || f.RatePerSecond > 315 {
+				t.Errorf("found %+v, the capacity is 300/s", f)
+			} else {
+				t.Logf("found %.0f/s, below %.0f/s; the capacity is 300/s", f.RatePerSecond, f.HighPerSecond)
+			}
+		})
 	}
 }
 

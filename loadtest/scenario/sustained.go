@@ -126,7 +126,7 @@ func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {
 	h := rec.Response[measure.Accepted]
 	p := load.KneePoint{AskedPerSecond: rec.Rate, P50MS: ms(h.Quantile(0.5).Value), P99MS: ms(h.Quantile(0.99).Value), OK: met, Why: why}
 	if took := max(rec.Duration, lastDone(rec)); took > 0 {
-		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)+rec.Count(measure.Limited)) / took.Seconds()
+		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)) / took.Seconds()
 	}
 	if rec.Sent > 0 {
 		p.ErrorShare = float64(rec.Count(measure.Failed)) / float64(rec.Sent)

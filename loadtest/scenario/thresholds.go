@@ -47,7 +47,20 @@ func (r *runner) misses(rec measure.Recording, sure bool) (missed []string, unsu
 			unsure = append(unsure, held)
 		}
 	}
+	if said := fallsBehind(rec); said != "" {
+		missed = append(missed, said)
+	}
 	return append(missed, r.refused(rec)...), unsure
+}
+
+// fallsBehind says of a rate that the target does not keep up with how much it
+// serves; it is empty of one that it keeps up with.
+func fallsBehind(rec measure.Recording) string {
+	served, behind := rec.Served()
+	if !behind {
+		return ""
+	}
+	return fmt.Sprintf("the target falls behind: what is due later waits longer and longer, as if %.4g of %.4g requests a second were served", served, rec.Rate)
 }
 
 // mostRefused is the share of 429 answers at which a rate still counts as held,

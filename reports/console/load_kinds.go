@@ -36,7 +36,7 @@ func (p *page) sustained(s *load.Sustained) {
 		if !k.OK {
 			held = p.paint.red("not held") + " " + reports.Printable(k.Why)
 		}
-		p.fact("", fmt.Sprintf("%s/s: %s/s done, p50 %s ms, p99 %s ms, %s %% failed, %s",
+		p.fact("", fmt.Sprintf("%s/s: %s/s served, p50 %s ms, p99 %s ms, %s %% failed, %s",
 			figure(k.AskedPerSecond), figure(k.AchievedPerSecond), short(k.P50MS), short(k.P99MS), figure(100*k.ErrorShare), held))
 	}
 }

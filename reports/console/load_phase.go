@@ -65,7 +65,7 @@ func phaseColumns() []column {
 	return []column{
 		{"phase", 0, func(p *page, ph load.Phase) string { return cut(reports.Printable(ph.Name), widestPhase) }},
 		{"asked/s", 1, func(p *page, ph load.Phase) string { return p.asked(ph) }},
-		{"done/s", 4, func(_ *page, ph load.Phase) string { return figure(ph.AchievedPerSecond) }},
+		{"served/s", 4, func(_ *page, ph load.Phase) string { return figure(ph.AchievedPerSecond) }},
 		responseAt("p50 ms", 0.5, 0),
 		responseAt("p95", 0.95, 5),
 		responseAt("p99", 0.99, 0),

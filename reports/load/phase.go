@@ -10,7 +10,7 @@ type Phase struct {
 	Seconds float64   `json:"seconds"`
 
 	RatePerSecond     float64 `json:"rate_per_second"`     // asked for; 0 in a closed loop
-	AchievedPerSecond float64 `json:"achieved_per_second"` // answers
+	AchievedPerSecond float64 `json:"achieved_per_second"` // accepted answers
 	ClosedLoop        bool    `json:"closed_loop"`         // a request waited for the answer to the former one
 	GeneratorLimited  bool    `json:"generator_limited"`   // the generator, not the target, shaped the figures
 

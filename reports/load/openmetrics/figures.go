@@ -124,7 +124,7 @@ func (e *exposition) phase(p load.Phase, of labels) {
 	if !p.ClosedLoop {
 		e.gauge("asked_per_second", "The rate that was asked for.", p.RatePerSecond, of)
 	}
-	e.gauge("achieved_per_second", "The rate of answers.", p.AchievedPerSecond, of)
+	e.gauge("achieved_per_second", "The rate of accepted answers.", p.AchievedPerSecond, of)
 	limited := 0.0
 	if p.GeneratorLimited {
 		limited = 1
