@@ -41,3 +41,27 @@ func TestTheSummaryNamesNoFileThatIsNotThere(t *testing.T) {
 		})
 	}
 }
+
+// Of a pass of which a file could not be written, all that can be written say that
+// it is none.
+func TestAPassThatCannotBeWrittenIsNone(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []string{loadFile, pageFile, loadJUnitFile} {
+		t.Run(lost, func(t *testing.T) {
+			t.Parallel()
+			g, dir, once := NewWithT(t), t.TempDir(), sync.Once{}
+			base := servingBehind(t, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				once.Do(func() { g.Expect(os.MkdirAll(filepath.Join(dir, lost, "in-the-way"), 0o755)).To(Succeed()) })
+				next.ServeHTTP(w, r)
+			})
+			e := exitsWith(t, exitCannotTell, nil, loadCommand, "--target", base, "--scenario", "list-throughput", "--rate", "400", "--duration", "1s",
+				"--limit", "1", "--lag-limit", "1h", "--output", dir)
+			g.Expect(e.stdout).To(ContainSubstring("? VOID  exit 3 "))
+			for file, says := range map[string]string{loadFile: `"verdict": "VOID"`, pageFile: "VOID", loadJUnitFile: "after the load: "} {
+				if file != lost {
+					g.Expect(contents(t, filepath.Join(dir, file))).To(ContainSubstring(says), file)
+				}
+			}
+		})
+	}
+}
