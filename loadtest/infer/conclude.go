@@ -159,7 +159,7 @@ func (b bounds) estimate(unit string, closeness float64) Estimate {
 func (s *search) noLimit() (Answer, *Beyond) {
 	passed, elapsed := count(s.seen, family.Accepted), s.now()
 	if neither := count(s.seen, family.Unknown); neither > len(s.seen)/20 {
-		return Answer{Why: fmt.Sprintf("cannot tell: %d of %s got neither a 2xx nor a 429; a limiter may be the reason", neither, plural(len(s.seen), "request"))}, nil
+		return Answer{Why: fmt.Sprintf("%d of %s got neither a 2xx nor a 429; a limiter may be the reason", neither, plural(len(s.seen), "request"))}, nil
 	}
 	beyond := beyond(passed, s.burst, elapsed)
 	if slope, ok := s.ramps(); ok {

@@ -45,7 +45,7 @@ func TestUselessRequests(t *testing.T) {
 		return seen
 	}
 	r, err := Run(context.Background(), wire, Options{})
-	if err != nil || r.Verdict.Known() || r.Verdict.Why == "" || r.Total.Requests > 10 {
+	if err != nil || r.Verdict.Known() || r.Verdict.Why == "" || strings.Contains(r.Verdict.Why, "cannot tell") || r.Total.Requests > 10 {
 		t.Errorf("%+v after %d requests (%v)", r.Verdict, r.Total.Requests, err)
 	}
 }

@@ -30,7 +30,7 @@ func Run(ctx context.Context, w Wire, o Options) (Result, error) {
 	case errors.Is(end, errConcurrency):
 		result.Verdict, result.Concurrency = s.concurrencyAnswer()
 	case count(s.seen, family.Refused) == 0:
-		result.Verdict = Answer{Why: "cannot tell: " + reason(s, end)}
+		result.Verdict = Answer{Why: reason(s, end)}
 	default:
 		result.Verdict = Answer{Value: RateLimited, Confidence: sure, Why: "requests were refused with 429"}
 		s.layers(&result, end)
