@@ -76,13 +76,16 @@ func scope(by map[Subject]Sharing) Answer {
 			untold.add(dimension.name, answer.Why)
 		}
 	}
-	caveat := untold.String()
+	caveat := ""
+	if len(untold) > 0 {
+		caveat = "; " + untold.String()
+	}
 	// Another method is another operation as well.
 	if len(parts) == 2 && parts[0] == "operation" && parts[1] == "method" {
 		parts = parts[:1]
 	}
 	if len(open) > 0 {
-		return Answer{Why: "cannot tell all of it" + caveat}
+		return Answer{Why: untold.String()}
 	}
 	switch {
 	case len(parts) > 0:
@@ -98,7 +101,8 @@ func scope(by map[Subject]Sharing) Answer {
 	case is(OtherWorkspace, Separate):
 		return Answer{OneOf: []string{"workspace", "key"}, Why: "another workspace is counted apart" + caveat}
 	default:
-		return Answer{Why: "cannot tell" + caveat}
+		untold.add("workspace", by[OtherWorkspace].Shared.Why)
+		return Answer{Why: untold.String()}
 	}
 }
 
@@ -122,9 +126,9 @@ func (c *caveats) add(name, why string) {
 }
 
 func (c caveats) String() string {
-	said := ""
+	var said []string
 	for _, one := range c {
-		said += "; by " + strings.Join(one.names, ", ") + ": " + one.why
+		said = append(said, "by "+strings.Join(one.names, ", ")+": "+one.why)
 	}
-	return said
+	return strings.Join(said, "; ")
 }

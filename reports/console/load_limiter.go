@@ -76,14 +76,10 @@ func answer(a load.Answer) string {
 	default:
 		said = "cannot tell"
 	}
-	switch why := reports.Printable(a.Why); {
-	case why == "":
+	if a.Why == "" {
 		return said
-	case strings.HasPrefix(why, said):
-		return why
-	default:
-		return said + ", " + why
 	}
+	return said + ", " + reports.Printable(a.Why)
 }
 
 // finding writes a figure with its bounds, or what kept from it.
