@@ -3,6 +3,7 @@ package infer
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 func TestBeyondAKnownLimiter(t *testing.T) {
 	skipIfShort(t)
 	told := 0
+	sustained := regexp.MustCompile(`^no slower layer was met while [\d.]+ requests/s were sustained for [\d.]+ s$`)
 	for seed := range uint64(40) {
 		w := newWorld(seed, mustParse(t, "fixed-window:20/1s"), time.Millisecond)
 		r, err := Run(context.Background(), w.wire(Others()...), Options{MaxTime: 5*time.Second + time.Duration(seed)*250*time.Millisecond, Seed: seed})
@@ -25,6 +27,9 @@ func TestBeyondAKnownLimiter(t *testing.T) {
 		told++
 		if r.Beyond.Sustained > 20 {
 			t.Errorf("seed %d: %s", seed, r.Beyond.Why)
+		}
+		if !sustained.MatchString(r.Beyond.Why) {
+			t.Errorf("seed %d: what was tried: %q", seed, r.Beyond.Why)
 		}
 	}
 	if told == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"outreach.example/conformance/loadtest/infer/family"
@@ -174,8 +175,18 @@ func beyond(passed, burst int, elapsed time.Duration) *Beyond {
 	if elapsed > 0 {
 		b.Sustained = float64(passed) / elapsed.Seconds()
 	}
-	b.Why = fmt.Sprintf("burst > %d, sustained > %.4g requests/s for %.3g s", burst, b.Sustained, b.Seconds)
+	rate, long := b.inWords()
+	b.Why = fmt.Sprintf("a burst of %d and %s for %s passed", burst, rate, long)
 	return b
+}
+
+// inWords is what was sustained, and for how long.
+func (b *Beyond) inWords() (rate, long string) {
+	rate = strconv.FormatFloat(b.Sustained, 'g', 4, 64)
+	if b.Sustained >= 1000 {
+		rate = strconv.FormatFloat(b.Sustained, 'f', 0, 64)
+	}
+	return rate + " requests/s", InSeconds(time.Duration(b.Seconds * float64(time.Second)))
 }
 
 func plural(n int, what string) string {

@@ -63,7 +63,7 @@ type Beyond struct {
 	Burst     int     `json:"burst"`     // a burst of so many passed
 	Sustained float64 `json:"sustained"` // requests/s that passed …
 	Seconds   float64 `json:"seconds"`   // … for so long
-	Why       string  `json:"why"`       // in words, e.g. "burst > 640, sustained > 5000 in 62 s"
+	Why       string  `json:"why"`       // in words, e.g. "a burst of 640 and 5000 requests/s for 62 s passed"
 }
 
 // The values of Sharing.Shared.

@@ -32,7 +32,8 @@ func (s *search) layersBehind(result *Result, found bool) error {
 		// What the fast one lets pass at once says nothing of what is sustained.
 		if passed := count(s.seen[first:], family.Accepted) - s.burst; passed > 0 {
 			result.Beyond = beyond(passed, s.burst, s.now()-began)
-			result.Beyond.Why = "no slower layer: " + result.Beyond.Why
+			rate, long := result.Beyond.inWords()
+			result.Beyond.Why = fmt.Sprintf("no slower layer was met while %s were sustained for %s", rate, long)
 		}
 	}
 	return err

@@ -34,7 +34,7 @@ func limiterOf(r infer.Result) *load.Limiter {
 			Window: load.Finding(layer.Window), Rate: load.Finding(layer.Rate), CountsRefused: load.Answer(layer.CountsRefused)})
 	}
 	if b := r.Beyond; b != nil {
-		l.Beyond = &load.Beyond{Burst: int64(b.Burst), SustainedPerSecond: b.Sustained, Seconds: b.Seconds, Why: b.Why}
+		l.Beyond = &load.Beyond{Burst: int64(b.Burst), SustainedPerSecond: b.Sustained, Seconds: b.Seconds, Why: notMet(*b)}
 	}
 	if r.Concurrency != nil {
 		at := load.Finding(*r.Concurrency)
@@ -75,13 +75,18 @@ func summary(r infer.Result) string {
 	if v := r.RetryAfter.Verdict; v.Known() && v.Value != infer.Honest {
 		parts = append(parts, "Retry-After is "+v.Value+": "+v.Why)
 	}
-	if r.Beyond != nil && r.Beyond.Why != "" {
-		parts = append(parts, "beyond the budget: "+r.Beyond.Why)
+	if r.Beyond != nil {
+		parts = append(parts, notMet(*r.Beyond))
 	}
 	if r.Total.Stopped != "" {
 		parts = append(parts, "ended early by "+r.Total.Stopped)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// notMet says what was tried without meeting a limit, which does not say that there is none.
+func notMet(b infer.Beyond) string {
+	return b.Why + "; a limit that takes longer or more requests to meet is beyond what was looked at (--duration, --budget)"
 }
 
 func aboutEstimate(e *infer.Estimate) string {

@@ -140,8 +140,9 @@ func rateLimit() load.Scenario {
 			{Kind: load.Answer{OneOf: []string{"token-bucket", "sliding-log"}, Why: "the budget ended before the second refill"}, Limit: known("requests", 6000, 5900, 6100),
 				Window: load.Finding{Unit: "s", Low: 55, Why: "no whole window was seen"}, Rate: known("requests/s", 100, 99, 101), CountsRefused: load.Answer{Why: "never asked while it was full"}},
 		},
-		Beyond: &load.Beyond{Burst: 6000, SustainedPerSecond: 100, Seconds: 61, Why: "sustained > 100/s in 61 s"},
-		Scope:  sure("workspace"),
+		Beyond: &load.Beyond{Burst: 6000, SustainedPerSecond: 100, Seconds: 61,
+			Why: "no slower layer was met while 100 requests/s were sustained for 61 s; a limit that takes longer or more requests to meet is beyond what was looked at (--duration, --budget)"},
+		Scope: sure("workspace"),
 		Sharing: []load.Sharing{
 			{Subject: "other-key", Shared: sure("shared"), Refused: 5, Sandwiches: 5},
 			{Subject: "other-workspace", Shared: sure("separate"), Sandwiches: 5},
