@@ -85,7 +85,11 @@ type Sharing struct {
 type RetryAfter struct {
 	Present Answer `json:"present"` // "always", "never" or "sometimes"
 	Refused int    `json:"refused"` // refused answers seen
-	With    int    `json:"with"`    // of these, with a valid Retry-After
+	With    int    `json:"with"`    // of these, with a Retry-After, whatever it says
+	// Unreadable of those say nothing that can be read, such as Example, which is
+	// quoted and cut.
+	Unreadable int    `json:"unreadable,omitempty"`
+	Example    string `json:"example,omitempty"`
 	// Honest is the share of promises after which a lone request passed, with
 	// its 95 % interval; Trials promises were tried.
 	Honest Estimate `json:"honest"`

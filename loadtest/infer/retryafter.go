@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,11 @@ func (s *search) retryAfter() RetryAfter {
 			r.Refused++
 			if o.claims.RetryAfter != nil {
 				r.With++
+			}
+			if o.claims.Unreadable != "" {
+				r.With++
+				r.Unreadable++
+				r.Example = cmp.Or(r.Example, o.claims.Unreadable)
 			}
 		}
 	}
@@ -35,17 +41,25 @@ func (s *search) retryAfter() RetryAfter {
 	}
 	r.Honest = share(kept, r.Trials)
 	r.Shortest = s.recoveryTime()
-	r.Promised = Estimate{Unit: "s", Why: "nothing was promised"}
-	if r.With > 0 {
-		r.Promised.Why = r.Shortest.Why
-	}
+	r.Promised = Estimate{Unit: "s", Why: cmp.Or(r.unpromised(), r.Shortest.Why)}
 	if len(promised) > 0 {
 		slices.Sort(promised)
 		r.Promised = Estimate{Known: true, Value: promised[len(promised)/2], Low: promised[0], High: promised[len(promised)-1], Confidence: 1, Unit: "s",
 			Why: "median of the first refusal after each drain; the interval holds all of them"}
 	}
-	r.Verdict = s.truth(r.With)
+	r.Verdict = s.truth(r)
 	return r
+}
+
+// unpromised says why nothing was promised; it is empty where something was.
+func (r RetryAfter) unpromised() string {
+	switch {
+	case r.With == 0:
+		return "nothing was promised"
+	case r.Unreadable == r.With:
+		return "what it says cannot be read"
+	}
+	return ""
 }
 
 // presence sums up how often something was there.

@@ -55,12 +55,12 @@ func (s *search) follow() (all []followed) {
 // lone tells whether the request is one of Main, with no other in flight.
 func (s *search) lone(i int) bool { return s.seen[i].subject == Main && s.alone(i) }
 
-// truth says whether Retry-After is true, of so many refusals that had one.
-func (s *search) truth(with int) Answer {
-	all := s.follow()
+// truth says whether Retry-After is true.
+func (s *search) truth(r RetryAfter) Answer {
+	all, unpromised := s.follow(), r.unpromised()
 	switch {
-	case with == 0:
-		return Answer{Why: "nothing was promised"}
+	case unpromised != "":
+		return Answer{Why: unpromised}
 	case len(all) == 0:
 		return Answer{Why: "no promise could be followed: no lone request was refused, and then others alone until one passed"}
 	}

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,10 +46,13 @@ func TestTheTruthOfRetryAfter(t *testing.T) {
 		"a day":                     {"fixed-window:20/1s", "86400", TooLong, "it says 86400 s, and a request was served after "},
 		"a day, of a bucket":        {"token-bucket:20/1s", "86400", TooLong, "it says 86400 s, and a request was served after "},
 		"a minute, in debt":         {"token-bucket:20/4s,count-refused", "60", TooLong, "it says 60 s, and a request was served after "},
+		"a far date":                {"fixed-window:20/1s", "Wed, 21 Oct 2037 07:28:00 GMT", TooLong, "it says 367"},
+		"a date long over":          {"fixed-window:20/1s", "Wed, 21 Oct 2015 07:28:00 GMT", TooShort, "it says 0 s, and requests after that were refused for another 0.9"},
 		"nothing":                   {"fixed-window:20/1s", "0", TooShort, "it says 0 s, and requests after that were refused for another 0.9"},
 		"a second of five":          {"sliding-log:10/5s", "1", TooShort, "it says 1 s, and requests after that were refused for another "},
 		"a second, counting":        {"sliding-log:10/5s,count-refused", "1", "sometimes too short", "it says 1 s, and requests after that were refused for another "},
 		"no Retry-After whatsoever": {"fixed-window:20/1s,no-retry-after", "", "", "nothing was promised"},
+		"what cannot be read":       {"fixed-window:20/1s", "abc", "", "what it says cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,6 +61,22 @@ func TestTheTruthOfRetryAfter(t *testing.T) {
 				t.Errorf("%+v, want %q: %s", got, tc.want, tc.why)
 			}
 		})
+	}
+}
+
+// TestAnUnreadableRetryAfterIsThere: the header counts, whatever its value.
+func TestAnUnreadableRetryAfterIsThere(t *testing.T) {
+	for _, says := range []string{"-5", "abc", "1.5", "999999999999999999999"} {
+		r := promising(t, "fixed-window:20/1s", says, Options{MaxTime: 1500 * time.Millisecond}).RetryAfter
+		if r.Present.Value != "always" || r.Refused == 0 || r.With != r.Refused || r.Unreadable != r.Refused || r.Example != strconv.Quote(says) {
+			t.Errorf("%s: present %+v, with %d of %d, unreadable %d: %s", says, r.Present, r.With, r.Refused, r.Unreadable, r.Example)
+		}
+		if r.Promised.Known || r.Promised.Why != "what it says cannot be read" {
+			t.Errorf("%s: promised %+v", says, r.Promised)
+		}
+	}
+	if r := promising(t, "fixed-window:20/1s", "", Options{MaxTime: 1500 * time.Millisecond}).RetryAfter; r.Unreadable != 0 || r.Example != "" {
+		t.Errorf("readable, and %d unreadable: %s", r.Unreadable, r.Example)
 	}
 }
 

@@ -34,4 +34,15 @@ func (r *runner) found(p spec.Pair, v reports.Violation) {
 	r.ledger.Violated(p, v)
 }
 
+// redactAll is a header of which the values may be shown.
+func (r *runner) redactAll(h http.Header) http.Header {
+	shown := http.Header{}
+	for name, values := range h {
+		for _, value := range values {
+			shown.Add(name, r.redact(value))
+		}
+	}
+	return shown
+}
+
 func (r *runner) redact(s string) string { return r.env.Client.Redact(s) }

@@ -17,6 +17,7 @@ func limiterOf(r infer.Result) *load.Limiter {
 		Summary: summary(r), Verdict: load.Answer(r.Verdict), Scope: load.Answer(r.Scope),
 		RetryAfter: load.RetryAfter{
 			Present: load.Answer(r.RetryAfter.Present), Refused: int64(r.RetryAfter.Refused), With: int64(r.RetryAfter.With),
+			Unreadable: int64(r.RetryAfter.Unreadable), Example: r.RetryAfter.Example,
 			Honest: load.Finding(r.RetryAfter.Honest), Trials: int64(r.RetryAfter.Trials),
 			Shortest: load.Finding(r.RetryAfter.Shortest), Promised: load.Finding(r.RetryAfter.Promised),
 			Verdict: load.Answer(r.RetryAfter.Verdict),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/client"
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/reports/load"
 )
@@ -47,6 +48,21 @@ func TestADisprovedRetryAfterIsNotObeyed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A Retry-After that cannot be read is there all the same. What it says may be a
+// secret: it is taken out before the value is cut.
+func TestAnUnreadableRetryAfterIsShown(t *testing.T) {
+	token := tokenOf(embedded(), dataset.Limited)
+	said := strings.Repeat("x", 50) + token
+	o := Run(t.Context(), limitedBy(t, quickLimit, saysAlways(said)), probing(t))
+	r := o.Limiter.RetryAfter
+	if r.Present.Value != "always" || r.With == 0 || r.With != r.Refused || r.Unreadable != r.With {
+		t.Errorf("%+v", r)
+	}
+	if !strings.Contains(r.Example, "$OUTREACH") || strings.Contains(r.Example, token[:8]) {
+		t.Errorf("the example is %s", r.Example)
 	}
 }
 

@@ -25,7 +25,7 @@ func (p *page) limiter(l load.Limiter) {
 			answer(layer.Kind), finding(layer.Limit), finding(layer.Window), finding(layer.Rate), answer(layer.CountsRefused)))
 	}
 	show("scope", answer(l.Scope))
-	show("Retry-After", fmt.Sprintf("present: %s%s; shortest wait that works %s, promised %s", answer(l.RetryAfter.Present), truth(l.RetryAfter), finding(l.RetryAfter.Shortest), finding(l.RetryAfter.Promised)))
+	show("Retry-After", fmt.Sprintf("present: %s%s%s; shortest wait that works %s, promised %s", answer(l.RetryAfter.Present), unread(l.RetryAfter), truth(l.RetryAfter), finding(l.RetryAfter.Shortest), finding(l.RetryAfter.Promised)))
 	show("recovery", finding(l.Recovery))
 	if p.Verbose {
 		p.limiterInFull(l)
@@ -52,11 +52,19 @@ func (p *page) limiterInFull(l load.Limiter) {
 	}
 }
 
+// unread writes what of Retry-After could not be read.
+func unread(r load.RetryAfter) string {
+	if said := r.Unread(); said != "" {
+		return "; " + reports.Printable(said)
+	}
+	return ""
+}
+
 // truth writes whether Retry-After is true. What shows that it is not stands in
 // the summary already.
 func truth(r load.RetryAfter) string {
 	switch {
-	case r.With == 0:
+	case r.With == r.Unreadable:
 		return ""
 	case r.Verdict.Value == "":
 		return "; whether it is true: " + answer(r.Verdict)

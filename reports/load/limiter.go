@@ -1,6 +1,9 @@
 package load
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Limiter is what was found out about a rate limiter from outside: each answer
 // with how sure it is, or with what kept from telling.
@@ -88,14 +91,25 @@ type Sharing struct {
 
 // RetryAfter says what the Retry-After header of refusals is worth.
 type RetryAfter struct {
-	Present  Answer  `json:"present"` // always, never or sometimes
-	Refused  int64   `json:"refused"` // refusals seen
-	With     int64   `json:"with"`    // of these, with a valid header
-	Honest   Finding `json:"honest"`  // share of Trials in which a wait of that long sufficed
-	Trials   int64   `json:"trials"`
-	Shortest Finding `json:"shortest"` // the shortest wait that works
-	Promised Finding `json:"promised"` // what the header said then
-	Verdict  Answer  `json:"verdict"`  // honest, too long or too short, and what shows it
+	Present Answer `json:"present"` // always, never or sometimes
+	Refused int64  `json:"refused"` // refusals seen
+	With    int64  `json:"with"`    // of these, with the header, whatever it says
+	// Unreadable of those say nothing that can be read, such as Example.
+	Unreadable int64   `json:"unreadable,omitempty"`
+	Example    string  `json:"example,omitempty"` // quoted and cut
+	Honest     Finding `json:"honest"`            // share of Trials in which a wait of that long sufficed
+	Trials     int64   `json:"trials"`
+	Shortest   Finding `json:"shortest"` // the shortest wait that works
+	Promised   Finding `json:"promised"` // what the header said then
+	Verdict    Answer  `json:"verdict"`  // honest, too long or too short, and what shows it
+}
+
+// Unread writes what could not be read; it is empty where all could.
+func (r RetryAfter) Unread() string {
+	if r.Unreadable == 0 {
+		return ""
+	}
+	return fmt.Sprintf("unreadable in %d of %d: %s", r.Unreadable, r.With, r.Example)
 }
 
 // HeaderClaims says what RateLimit headers claim, and whether it is so: agrees

@@ -112,6 +112,7 @@ func (l Limiter) validate(p *strict.Problems, at string) {
 		p.Unless(s.Refused <= s.Sandwiches, at+"/refused", "%d of %d", s.Refused, s.Sandwiches)
 	}
 	p.Unless(l.RetryAfter.With <= l.RetryAfter.Refused, at+"/retry_after/with", "%d of %d", l.RetryAfter.With, l.RetryAfter.Refused)
+	p.Unless(l.RetryAfter.Unreadable <= l.RetryAfter.With, at+"/retry_after/unreadable", "%d of %d", l.RetryAfter.Unreadable, l.RetryAfter.With)
 	l.RetryAfter.Honest.validate(p, at+"/retry_after/honest")
 	l.RetryAfter.Shortest.validate(p, at+"/retry_after/shortest")
 	l.RetryAfter.Promised.validate(p, at+"/retry_after/promised")

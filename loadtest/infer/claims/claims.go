@@ -9,7 +9,6 @@
 package claims
 
 import (
-	"fmt"
 	"net/http"
 	"net/textproto"
 	"strconv"
@@ -20,13 +19,14 @@ import (
 // Claims are what one answer says. Pointers are nil where it says nothing.
 type Claims struct {
 	RetryAfter *time.Duration // from the time the answer was received
+	Unreadable string         // Retry-After, quoted and cut, if it is there and cannot be read
 	Limit      *int64         // requests in Window
 	Window     *time.Duration
 	Remaining  *int64
 	Reset      *time.Duration // from the time the answer was received
 	Policies   []Policy       // all quotas named; at most maxPolicies
 	Styles     []string       // the headers that were there, without Retry-After
-	Malformed  []string       // what could not be read, e.g. `RateLimit-Limit: "ten"`
+	Malformed  []string       // what else could not be read, e.g. `RateLimit-Limit: "ten"`
 }
 
 // Policy is a quota of requests in a window.
@@ -43,6 +43,9 @@ const (
 	// send the Unix time.
 	epochSeconds = 1_000_000_000
 	maxWait      = 10 * 365 * 24 * time.Hour
+	// maxDate is how far off a date may be: later ones are taken for it, so that
+	// times can be added to it.
+	maxDate = 200 * 365 * 24 * time.Hour
 )
 
 // Parse reads the headers of an answer that was received at that time.
@@ -73,10 +76,15 @@ type reader struct {
 }
 
 func (r *reader) malformed(name, value string) {
+	r.Malformed = append(r.Malformed, name+": "+quoted(value))
+}
+
+// quoted is the beginning of a value, with what does not print escaped.
+func quoted(value string) string {
 	if len(value) > 64 {
 		value = value[:64] + "…"
 	}
-	r.Malformed = append(r.Malformed, fmt.Sprintf("%s: %q", name, value))
+	return strconv.Quote(value)
 }
 
 // retryAfter reads whole seconds or a date.
@@ -86,13 +94,11 @@ func (r *reader) retryAfter(value string) {
 		return
 	}
 	if at, err := http.ParseTime(value); err == nil && len(value) <= maxValue {
-		if wait := at.Sub(r.received); wait < maxWait && wait > -maxWait {
-			wait = max(0, wait)
-			r.RetryAfter = &wait
-			return
-		}
+		wait := min(max(0, at.Sub(r.received)), maxDate)
+		r.RetryAfter = &wait
+		return
 	}
-	r.malformed("Retry-After", value)
+	r.Unreadable = quoted(value)
 }
 
 // separate reads the three fields of the older draft and of the X- form. A

@@ -31,6 +31,9 @@ func say(c Claims) string {
 	for _, p := range c.Policies {
 		parts = append(parts, fmt.Sprintf("policy=%d/%s", p.Quota, p.Window))
 	}
+	if c.Unreadable != "" {
+		parts = append(parts, "unreadable="+c.Unreadable)
+	}
 	if len(c.Malformed) > 0 {
 		parts = append(parts, fmt.Sprintf("malformed=%d", len(c.Malformed)))
 	}
@@ -43,10 +46,16 @@ func TestParse(t *testing.T) {
 		{"seconds", "Retry-After: 7", "retry=7s"},
 		{"date", "Retry-After: Mon, 04 May 2026 12:00:30 GMT", "retry=30s"},
 		{"date that is over", "Retry-After: Mon, 04 May 2026 11:00:00 GMT", "retry=0s"},
-		{"not a wait", "Retry-After: soon", "malformed=1"},
-		{"negative", "Retry-After: -1", "malformed=1"},
-		{"a fraction is not allowed", "Retry-After: 0.5", "malformed=1"},
-		{"beyond all bounds", "Retry-After: 99999999999999999999", "malformed=1"},
+		{"not a wait", "Retry-After: soon", `unreadable="soon"`},
+		{"negative", "Retry-After: -1", `unreadable="-1"`},
+		{"a fraction is not allowed", "Retry-After: 0.5", `unreadable="0.5"`},
+		{"beyond all bounds", "Retry-After: 99999999999999999999", `unreadable="99999999999999999999"`},
+		{"empty", "Retry-After:", `unreadable=""`},
+		{"what does not print", "Retry-After: a\x1b[1m", `unreadable="a\x1b[1m"`},
+		{"text too long", "Retry-After: " + strings.Repeat("x", 3000), `unreadable="` + strings.Repeat("x", 64) + `…"`},
+		{"far date", "Retry-After: Mon, 04 May 2037 12:00:00 GMT", "retry=96432h0m0s"},
+		{"date beyond all clocks", "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT", "retry=1752000h0m0s"},
+		{"date long over", "Retry-After: Thu, 01 Jan 1970 00:00:00 GMT", "retry=0s"},
 		{"separate fields", "RateLimit-Limit: 10\nRateLimit-Remaining: 3\nRateLimit-Reset: 20", "limit=10 remaining=3 reset=20s"},
 		{"limit with policies", "RateLimit-Limit: 10, 10;w=1, 50;w=60", "limit=10 window=1s policy=10/1s policy=50/1m0s"},
 		{"policy field", "RateLimit-Limit: 50\nRateLimit-Policy: 10;w=1, 50;w=60", "limit=50 window=1m0s policy=10/1s policy=50/1m0s"},
@@ -91,17 +100,20 @@ func FuzzClaims(f *testing.F) {
 		if len(c.Policies) > maxPolicies {
 			t.Fatalf("%d policies", len(c.Policies))
 		}
-		for _, d := range []*time.Duration{c.RetryAfter, c.Reset, c.Window} {
+		for _, d := range []*time.Duration{c.Reset, c.Window} {
 			if d != nil && (*d < 0 || *d > maxWait) {
 				t.Fatalf("a wait of %s", *d)
 			}
+		}
+		if d := c.RetryAfter; d != nil && (*d < 0 || *d > maxDate) {
+			t.Fatalf("Retry-After %s", *d)
 		}
 		for _, n := range []*int64{c.Limit, c.Remaining} {
 			if n != nil && (*n < 0 || *n > maxNumber) {
 				t.Fatalf("a number of %d", *n)
 			}
 		}
-		for _, m := range c.Malformed {
+		for _, m := range append(c.Malformed, c.Unreadable) {
 			if len(m) > 1000 {
 				t.Fatalf("%d bytes are quoted", len(m))
 			}

@@ -79,6 +79,17 @@ func TestThePageIsHarmlessAndNeedsNothing(t *testing.T) {
 	}
 }
 
+// A Retry-After that cannot be read is told with the value.
+func TestARetryAfterThatCannotBeRead(t *testing.T) {
+	r := loadsample.Passed()
+	r.Scenarios[0].Limiter = &load.Limiter{Summary: "20 requests in 1 s", RetryAfter: load.RetryAfter{
+		Present: load.Answer{Value: "always"}, Refused: 229, With: 229, Unreadable: 228, Example: "\"<b>\u202e\""}}
+	said := words(t, render(t, "unread", r))
+	if want := `present: always; 229 of 229 refusals; unreadable in 228 of 229: "<b>\u202e" what it says is`; !strings.Contains(said, want) {
+		t.Errorf("%s\nlacks %s", said, want)
+	}
+}
+
 // words are the page's text, without its charts' numbers.
 func words(t *testing.T, body string) string {
 	t.Helper()
