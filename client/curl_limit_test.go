@@ -24,22 +24,28 @@ func TestCurlAtLimit(t *testing.T) {
 		return `d=$(mktemp -d); ` + loop + curl + `; a=$(grep -l '^HTTP/[0-9.]* 429' "$d"/* | head -n 1); [ -z "$a" ] || break; done; cat "${a:-$d/50}"; rm -r "$d"`
 	}
 	for _, tc := range []struct {
-		name string
-		req  Request
-		rest time.Duration
-		want string
+		name   string
+		req    Request
+		rest   time.Duration
+		want   string
+		status int
 	}{
+		{"get of a server error", Request{Path: "/x"}, 0, strings.Replace(shown(`curl -Z --no-progress-meter -i -o "$d/#1" "$OUTREACH_URL/x#[1-50]"`), "429", "503", 1), 503},
+		{"delete of a server error", Request{Method: "DELETE", Path: "/x", Key: mainKey}, 0,
+			strings.Replace(drive, "*429*", "*429*|*503*", 1) + `curl -i -X DELETE -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/x"`, 503},
 		{"get", Request{Path: "/x", Key: mainKey}, 0,
-			shown(`curl -Z --no-progress-meter -i -o "$d/#1" -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/x#[1-50]"`)},
-		{"head", Request{Method: "HEAD", Path: "/x"}, 0, shown(`curl -Z --no-progress-meter -i -o "$d/#1" --head "$OUTREACH_URL/x#[1-50]"`)},
-		{"what curl would expand", Request{Path: "/a[1]"}, 0, shown(`curl -Z --no-progress-meter -i -o "$d/#1" "$OUTREACH_URL"'/a\[1\]''#[1-50]'`)},
+			shown(`curl -Z --no-progress-meter -i -o "$d/#1" -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/x#[1-50]"`), 429},
+		{"head", Request{Method: "HEAD", Path: "/x"}, 0, shown(`curl -Z --no-progress-meter -i -o "$d/#1" --head "$OUTREACH_URL/x#[1-50]"`), 200},
+		{"what curl would expand", Request{Path: "/a[1]"}, 0, shown(`curl -Z --no-progress-meter -i -o "$d/#1" "$OUTREACH_URL"'/a\[1\]''#[1-50]'`), 0},
 		{"delete", Request{Method: "DELETE", Path: "/x", Key: mainKey}, 0,
-			drive + `curl -i -X DELETE -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/x"`},
+			drive + `curl -i -X DELETE -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/x"`, 429},
 		{"get after a rest", Request{Path: "/x", Key: mainKey}, 2 * time.Minute,
-			drive + `sleep 120; curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/x"`},
+			drive + `sleep 120; curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/x"`, 403},
+		{"server error after a rest", Request{Path: "/x", Key: mainKey}, 2 * time.Minute,
+			drive + `sleep 120; curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/x"`, 503},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			NewWithT(t).Expect(Exchange{Request: tc.req}.CurlAtLimit(smallest, tc.rest)).To(Equal(tc.want))
+			NewWithT(t).Expect(Exchange{Request: tc.req, Status: tc.status}.CurlAtLimit(smallest, tc.rest)).To(Equal(tc.want))
 		})
 	}
 }
@@ -58,14 +64,19 @@ func TestCurlAtLimitMeetsTheLimit(t *testing.T) {
 		limit  int64
 		want   string
 		most   int64 // requests that read
+		status int   // of the exchange
+		odd    int64 // of so many refusals one is of that status, the others are 429
 	}{
-		{"get", "GET", "/list", limit, "429 GET beyond", 150},
-		{"brackets", "GET", "/list[1]", limit, "429 GET beyond", 150},
-		{"post", "POST", "/made", limit, "429 POST beyond", 150},
-		{"no limit", "GET", "/list", 1 << 30, "200 GET served", 1000},
+		{"get", "GET", "/list", limit, "429 GET beyond", 150, 429, 1},
+		{"brackets", "GET", "/list[1]", limit, "429 GET beyond", 150, 429, 1},
+		{"post", "POST", "/made", limit, "429 POST beyond", 150, 429, 1},
+		{"no limit", "GET", "/list", 1 << 30, "200 GET served", 1000, 429, 1},
+		{"a server error", "GET", "/list", limit, "503 GET beyond", 150, 503, 1},
+		{"a server error now and then", "GET", "/list", limit, "503 GET beyond", 150, 503, 5},
+		{"a server error for a write", "POST", "/made", limit, "503 POST beyond", 150, 503, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var reads, writes, elsewhere atomic.Int64
+			var reads, writes, elsewhere, refused atomic.Int64
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				counter := &reads
 				switch {
@@ -78,14 +89,18 @@ func TestCurlAtLimitMeetsTheLimit(t *testing.T) {
 				}
 				counter.Add(1)
 				if reads.Load() > tc.limit {
-					w.WriteHeader(http.StatusTooManyRequests)
-					_, _ = fmt.Fprint(w, "429 ", r.Method, " beyond")
+					status := http.StatusTooManyRequests
+					if refused.Add(1)%tc.odd == 0 {
+						status = tc.status
+					}
+					w.WriteHeader(status)
+					_, _ = fmt.Fprint(w, status, " ", r.Method, " beyond")
 					return
 				}
 				_, _ = fmt.Fprint(w, "200 ", r.Method, " served")
 			}))
 			defer server.Close()
-			line := Exchange{Request: Request{Method: tc.method, Path: tc.path, Key: mainKey}}.CurlAtLimit(smallest, 0)
+			line := Exchange{Request: Request{Method: tc.method, Path: tc.path, Key: mainKey}, Status: tc.status}.CurlAtLimit(smallest, 0)
 			command := exec.Command("sh", "-c", line)
 			command.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "OUTREACH_URL=" + server.URL, "OUTREACH_KEY_MAIN=" + mainKey.Token}
 			said, err := command.Output()

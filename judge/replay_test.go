@@ -7,6 +7,17 @@ import (
 	"outreach.example/conformance/client"
 )
 
+// What stands in the place of a 429 comes with a line that looks for it beyond the limit.
+func TestReplayExcess(t *testing.T) {
+	key := client.Key{Name: "limited", Token: "T0ken.0f-the~limited_key"}
+	line := ReplayExcess(client.Exchange{Request: client.Request{Path: "/api/v2/lead-labels", Key: key}, Status: 503})
+	for _, has := range []string{"for n in 1 2 3", `"$OUTREACH_URL/api/v2/lead-labels#[1-50]"`, "HTTP/[0-9.]* 503", "$OUTREACH_KEY_LIMITED"} {
+		if !strings.Contains(line, has) {
+			t.Errorf("%q lacks %q", line, has)
+		}
+	}
+}
+
 // A finding about a rate limit comes with a line that meets the limit; any other
 // with the request alone.
 func TestReplay(t *testing.T) {

@@ -12,6 +12,11 @@ import (
 // looked judges an answer at once and enters what the rules see: for answers
 // that are not sent by the generator, all of which are judged.
 func (r *runner) looked(asked judge.Asked, ex client.Exchange) judge.Sighting {
+	return r.lookedAs(asked, ex, func(requirement string) string { return judge.Replay(requirement, ex) })
+}
+
+// lookedAs is looked, with the line that shows again what breaks a requirement.
+func (r *runner) lookedAs(asked judge.Asked, ex client.Exchange, replay func(requirement string) string) judge.Sighting {
 	if ex.Status == http.StatusTooManyRequests {
 		asked.Valid = false // a 429 is always legal
 	}
@@ -21,7 +26,7 @@ func (r *runner) looked(asked judge.Asked, ex client.Exchange) judge.Sighting {
 		r.ledger.Assessed(p, 1)
 	}
 	for _, f := range s.Findings {
-		r.found(f.Pair, reports.Violation{Pointer: r.redact(f.Pointer), Expected: r.redact(f.Expected), Actual: r.redact(f.Actual), Curl: judge.Replay(f.Pair.Requirement, ex)})
+		r.found(f.Pair, reports.Violation{Pointer: r.redact(f.Pointer), Expected: r.redact(f.Expected), Actual: r.redact(f.Actual), Curl: replay(f.Pair.Requirement)})
 	}
 	if s.Err != nil {
 		r.ledger.Troubled("load: "+asked.Operation.ID, r.redact("the answer could not be judged: "+s.Err.Error()))

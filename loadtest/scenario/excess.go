@@ -75,7 +75,7 @@ func (p *prober) halfDone() error {
 		}
 		ex := main.api.Do(p.r.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: main.request.Key, NoRetry: true,
 			Body: encode(fixtures.PlacementTest(rand.New(rand.NewPCG(p.r.env.Seed, uint64(attempt))), name))})
-		p.r.looked(judge.Asked{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)
+		p.looked(judge.Asked{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)
 		there, err := p.tests(name)
 		if err != nil {
 			return err

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"outreach.example/conformance/client"
+	"outreach.example/conformance/faults"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
 )
 
 // saysAlways has every refusal name the same time.
@@ -94,6 +96,53 @@ func TestWhatIsWrongBeyondTheLimitIsSeenAgain(t *testing.T) {
 				t.Errorf("%s: %s", v.Requirement, e.Curl)
 			}
 		}
+	}
+}
+
+// So does a server error in the place of a 429, though no 429 ever comes. One that
+// comes below the limit is shown by the request alone.
+func TestAServerErrorBeyondTheLimitIsSeenAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lay    middleware
+		beyond bool
+	}{
+		"beyond the limit": {with(func(next faults.Handler) faults.Handler {
+			return func(r faults.Request) (faults.Response, error) {
+				answer, err := next(r)
+				if answer.Status == http.StatusTooManyRequests {
+					answer.Status = http.StatusServiceUnavailable
+				}
+				return answer, err
+			}
+		}), true},
+		"always": {with(func(next faults.Handler) faults.Handler {
+			return func(r faults.Request) (faults.Response, error) {
+				answer, err := next(r)
+				if r.Operation == spec.ListLeadLists {
+					answer.Status = http.StatusServiceUnavailable
+				}
+				return answer, err
+			}
+		}), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := Run(t.Context(), limitedBy(t, quickLimit, tc.lay), probing(t))
+			pair := spec.Pair{Requirement: "STATUS-200", Operation: spec.ListLeadLists}
+			if !violated(o, pair) {
+				t.Fatalf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
+			}
+			if strings.Count(o.Limiter.Summary, "cannot tell") != 1 {
+				t.Errorf("summary %q", o.Limiter.Summary)
+			}
+			for _, v := range o.Violations {
+				for _, e := range v.Examples {
+					if beyond := strings.Contains(e.Curl, "; for n in ") && strings.Contains(e.Curl, "]* 503'"); v.Requirement == pair.Requirement && beyond != tc.beyond {
+						t.Errorf("%s on %s: %s", v.Requirement, v.Operation, e.Curl)
+					}
+				}
+			}
+		})
 	}
 }
 

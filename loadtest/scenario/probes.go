@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +36,7 @@ type prober struct {
 	requests map[infer.Subject]probe
 	limited  fixtures.Key
 	taken    bool // the target has taken the limited key
+	passed   bool // and has served it
 	seen     probesSeen
 	shut     shut
 	recovery recovery // known once the inference has ended
@@ -169,12 +171,24 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 	if !p.takes(shots, exchanges) {
 		return seen // a wrong key is not the target's fault
 	}
+	p.passed = p.passed || slices.ContainsFunc(seen, func(o infer.Observation) bool { return o.Subject == infer.Main && o.Status == http.StatusOK })
 	for i, shot := range shots {
 		if exchanges[i].Status != 0 {
-			p.r.looked(p.requests[shot.Subject].asked, exchanges[i])
+			p.looked(p.requests[shot.Subject].asked, exchanges[i])
 		}
 	}
 	return seen
+}
+
+// looked judges an answer. A server error that the limited key gets once it has
+// been served is taken for what an excess request gets: the probes are there to
+// send such, and the line that looks for it beyond the limit sends all before it too.
+func (p *prober) looked(asked judge.Asked, ex client.Exchange) {
+	if p.passed && ex.Status >= http.StatusInternalServerError && ex.Request.Key == keyOf(p.limited) {
+		p.r.lookedAs(asked, ex, func(string) string { return judge.ReplayExcess(ex) })
+		return
+	}
+	p.r.looked(asked, ex)
 }
 
 // takes reports whether the target takes the limited key. If it refuses it from
