@@ -15,7 +15,7 @@ import (
 
 // setFromEnvironment fills in the flags that were not given from the
 // environment: a flag is nearer to the user than a variable. An empty variable
-// is none; that of a flag which may be repeated may hold several values.
+// is none; that of a flag which takes several values may hold several.
 func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error {
 	var wrong []error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -38,11 +38,11 @@ func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error 
 	return errors.Join(wrong...)
 }
 
-// valuesOf are the values in the variable of a flag. Of a flag that takes one each
-// time it is given they stand on lines of their own or, since files of variables
-// have no such lines, behind semicolons; of a list, the flag itself reads them.
+// valuesOf are the values in the variable of a flag. Of a flag that takes several
+// they stand on lines of their own or, since files of variables have no such lines,
+// behind semicolons. What else separates them, the flag itself reads.
 func valuesOf(f *pflag.Flag, text string) []string {
-	if f.Value.Type() != "stringArray" {
+	if _, list := f.Value.(pflag.SliceValue); !list && f.Value.Type() != "stringToInt" {
 		return []string{text}
 	}
 	var values []string

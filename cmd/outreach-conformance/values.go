@@ -58,6 +58,10 @@ func plainly(named string, invalid *pflag.InvalidValueError) error {
 		return said("a whole number, 0 or above")
 	case kind == "int" || kind == "int64":
 		return said("a whole number")
+	case kind == "float64":
+		return said("a number")
+	case kind == "intSlice":
+		return said("whole numbers with commas between them, such as 10,100")
 	case kind == "bool":
 		return said("true or false")
 	case kind == "duration":
