@@ -29,6 +29,17 @@ type Part struct {
 	Scenarios []scenario.Scenario `json:"scenarios"`
 	Results   load.Results        `json:"results"` // what the generator makes of its own share
 	Outcomes  []scenario.Outcome  `json:"outcomes"`
+
+	Source string `json:"-"` // file and line that it was read from; empty if it was not
+}
+
+// named is the shard of the part for people, and where it was read.
+func (p Part) named() string {
+	name := fmt.Sprintf("shard %d", p.Results.Run.Shard.Index)
+	if p.Source != "" {
+		name += " (" + p.Source + ")"
+	}
+	return name
 }
 
 // ErrShards: the parts do not make a whole, so that nothing can be said of the
@@ -66,6 +77,7 @@ func ReadParts(name string, r io.Reader) ([]Part, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: this is no part of a load run: %w", name, line, err)
 		}
+		p.Source = fmt.Sprintf("%s:%d", name, line)
 		parts = append(parts, p)
 	}
 	if len(parts) == 0 {
@@ -145,24 +157,27 @@ func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]
 
 // whole says why the parts are not all shards of one run, each once.
 func whole(parts []Part) error {
-	of := parts[0].Results.Run.Shard.Of
+	first := parts[0]
+	of := first.Results.Run.Shard.Of
 	seen := map[int]bool{}
 	for _, p := range parts {
 		shard := *p.Results.Run.Shard
 		switch {
 		case shard.Of != of:
-			return fmt.Errorf("%w: one is of %d shards, another of %d", ErrShards, of, shard.Of)
+			return fmt.Errorf("%w: %s is of %d shards, %s of %d", ErrShards, first.named(), of, p.named(), shard.Of)
 		case shard.Index < 1 || shard.Index > of:
 			return fmt.Errorf("%w: there is no shard %d of %d", ErrShards, shard.Index, of)
 		case seen[shard.Index]:
 			return fmt.Errorf("%w: shard %d of %d is there twice: it ran twice, or its file was given twice", ErrShards, shard.Index, of)
-		case p.Results.Target != parts[0].Results.Target:
-			return fmt.Errorf("%w: shard %d loaded %s, shard %d loaded %s", ErrShards, parts[0].Results.Run.Shard.Index,
-				parts[0].Results.Target.BaseURL, shard.Index, p.Results.Target.BaseURL)
-		case !samePlan(p, parts[0]):
-			return fmt.Errorf("%w: shard %d has other scenarios, settings or a seed of its own", ErrShards, shard.Index)
+		case p.Results.Target != first.Results.Target:
+			return fmt.Errorf("%w: %s loaded %s, %s loaded %s", ErrShards, first.named(), first.Results.Target.BaseURL, p.named(), p.Results.Target.BaseURL)
+		case !samePlan(p, first):
+			return fmt.Errorf("%w: %s has other scenarios, settings or a seed of its own", ErrShards, p.named())
 		case len(p.Outcomes) != len(p.Scenarios):
-			return fmt.Errorf("%w: shard %d broke off after %d of %d scenarios", ErrShards, shard.Index, len(p.Outcomes), len(p.Scenarios))
+			return fmt.Errorf("%w: %s broke off after %d of %d scenarios", ErrShards, p.named(), len(p.Outcomes), len(p.Scenarios))
+		}
+		if err := sameStart(first, p); err != nil {
+			return err
 		}
 		seen[shard.Index] = true
 	}
@@ -173,6 +188,24 @@ func whole(parts []Part) error {
 	}
 	return nil
 }
+
+// sameStart says whose phases began at another instant, if any did: requests that
+// were due at one moment were then sent at two.
+func sameStart(a, b Part) error {
+	for i := range min(len(a.Outcomes), len(b.Outcomes)) {
+		x, y := a.Outcomes[i].Recordings, b.Outcomes[i].Recordings
+		for k := range min(len(x), len(y)) {
+			if !x[k].Start.Equal(y[k].Start) {
+				return fmt.Errorf("%w: they count from different instants: the phase %s of %s began at %s at %s, at %s at %s; give all shards the same --start-at",
+					ErrShards, x[k].Name, a.Outcomes[i].Name, instant(x[k].Start), a.named(), instant(y[k].Start), b.named())
+			}
+		}
+	}
+	return nil
+}
+
+// instant writes a start for people.
+func instant(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
 func samePlan(a, b Part) bool {
 	x, errX := json.Marshal(a.Scenarios)

@@ -141,7 +141,7 @@ func misfits(t *testing.T, parts []loadtest.Part) {
 		"another seed":    {changed(func(p *loadtest.Part) { p.Results.Run.Seed++ }), "a seed of its own"},
 		"another rate":    {changed(func(p *loadtest.Part) { p.Scenarios[0].Rate++ }), "other scenarios, settings"},
 		"another target":  {changed(func(p *loadtest.Part) { p.Results.Target.BaseURL = "http://elsewhere" }), "loaded http://elsewhere"},
-		"another number":  {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Of = 5 }), "shards, another of"},
+		"another number":  {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Of = 5 }), "is of 5 shards, shard 2 (parts:4) of 4"},
 		"no such shard":   {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Index = 9 }), "there is no shard 9 of 4"},
 		"broken off":      {changed(func(p *loadtest.Part) { p.Outcomes = nil }), "broke off"},
 		"interrupted":     {changed(func(p *loadtest.Part) { p.Results.Run.Interrupted = true }), "interrupted"},
@@ -158,6 +158,39 @@ func misfits(t *testing.T, parts []loadtest.Part) {
 			}
 			if err := o.Results.Validate(); err != nil {
 				t.Errorf("the results are not valid: %v", err)
+			}
+		})
+	}
+}
+
+// What does not fit is named by its shard and by where it was read.
+func TestMisfitsAreNamed(t *testing.T) {
+	late, other := part(t, 1, 2), part(t, 1, 2)
+	late.Outcomes[0].Recordings[0].Start = late.Outcomes[0].Recordings[0].Start.Add(30 * time.Second)
+	other.Results.Run.Seed++
+	for name, tc := range map[string]struct {
+		second loadtest.Part
+		says   string
+	}{
+		"another start": {late, "they count from different instants: the phase steady of reading began at 2001-09-09T01:46:40Z at shard 1 (one/part.json:1), " +
+			"at 2001-09-09T01:47:10Z at shard 2 (two/part.json:1); give all shards the same --start-at"},
+		"another seed": {other, "shard 2 (two/part.json:1) has other scenarios, settings or a seed of its own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var parts []loadtest.Part
+			for source, p := range map[string]loadtest.Part{"one/part.json": part(t, 0, 2), "two/part.json": tc.second} {
+				read, err := loadtest.ReadParts(source, bytes.NewReader(line(t, p)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				parts = append(parts, read...)
+			}
+			o, err := loadtest.Merge(parts, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := []string{"the parts do not make a whole run: " + tc.says}; !slices.Equal(o.Results.Reasons, want) {
+				t.Errorf("%q; want %q", o.Results.Reasons, want)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Merge returns what one process would have recorded that had run all shards of
@@ -61,7 +62,8 @@ func added(parts []Recording) Recording {
 	return sum
 }
 
-// mergeable says why the parts are not all shards of one plan, each once.
+// mergeable says why the parts are not all shards of one plan, each once. Shards
+// count from 1 for people.
 func mergeable(parts []Recording) error {
 	if len(parts) == 0 {
 		return errors.New("measure: nothing to merge")
@@ -72,29 +74,32 @@ func mergeable(parts []Recording) error {
 	for _, p := range parts {
 		switch {
 		case p.Name != first.Name:
-			return fmt.Errorf("measure: cannot merge phase %q with phase %q", first.Name, p.Name)
+			return fmt.Errorf("phase %q cannot be joined with phase %q", first.Name, p.Name)
 		case p.Rate != first.Rate || p.Duration != first.Duration || p.ClosedLoop != first.ClosedLoop:
-			return fmt.Errorf("measure: phase %q: the shards had different plans: %v/s for %s and %v/s for %s",
+			return fmt.Errorf("phase %q: the shards had different plans: %v/s for %s and %v/s for %s",
 				p.Name, first.Rate, first.Duration, p.Rate, p.Duration)
 		case !p.Start.Equal(first.Start):
-			return fmt.Errorf("measure: phase %q: the shards count from different instants: %s and %s; give them the same start",
-				p.Name, first.Start, p.Start)
+			return fmt.Errorf("phase %q: the shards count from different instants: %s and %s; give them the same start",
+				p.Name, instant(first.Start), instant(p.Start))
 		case max(p.Shard.Of, 1) != of:
-			return fmt.Errorf("measure: phase %q: one shard of %d beside one of %d", p.Name, of, max(p.Shard.Of, 1))
+			return fmt.Errorf("phase %q: one shard of %d beside one of %d", p.Name, of, max(p.Shard.Of, 1))
 		case p.Shard.Index < 0 || p.Shard.Index >= of:
-			return fmt.Errorf("measure: phase %q: there is no shard %d of %d: they count from 0", p.Name, p.Shard.Index, of)
+			return fmt.Errorf("phase %q: there is no shard %d of %d", p.Name, p.Shard.Index+1, of)
 		case seen[p.Shard.Index]:
-			return fmt.Errorf("measure: phase %q: shard %d of %d is there twice: it ran twice, or its file was given twice", p.Name, p.Shard.Index, of)
+			return fmt.Errorf("phase %q: shard %d of %d is there twice: it ran twice, or its file was given twice", p.Name, p.Shard.Index+1, of)
 		}
 		seen[p.Shard.Index] = true
 	}
 	for i := range of {
 		if !seen[i] {
-			return fmt.Errorf("measure: phase %q: %d of %d shards are missing, the first is shard %d", first.Name, of-len(seen), of, i)
+			return fmt.Errorf("phase %q: %d of %d shards are missing, the first is shard %d", first.Name, of-len(seen), of, i+1)
 		}
 	}
 	return nil
 }
+
+// instant writes a start for people.
+func instant(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
 func addAll[K comparable](to, from map[K]int64) {
 	for k, n := range from {

@@ -201,7 +201,7 @@ func (p *page) loadVerdict(r load.Results) {
 		facts = "sent " + p.ofPlan(t) + "; " + facts
 	}
 	if len(r.Scenarios) == 0 {
-		facts = "no scenario has run"
+		facts = "no scenario could be judged"
 	}
 	answer := p.loadAnswer(r.Verdict)
 	if r.Run.Interrupted {

@@ -138,7 +138,7 @@ func TestThePageSaysAll(t *testing.T) {
 
 func TestAnEmptyRunIsNotDressedUp(t *testing.T) {
 	said := words(t, render(t, "empty", loadsample.Empty()))
-	for _, part := range []string{"? VOID", "the target cannot be reached", "No scenario has run.", "It was not calibrated"} {
+	for _, part := range []string{"? VOID", "the target cannot be reached", "No scenario could be judged.", "It was not calibrated"} {
 		if !strings.Contains(said, part) {
 			t.Errorf("the page does not say %q: %s", part, said)
 		}
