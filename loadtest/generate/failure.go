@@ -22,6 +22,8 @@ func failureOf(err error) string {
 		return ""
 	case errors.Is(err, inspect.ErrTooLong):
 		return measure.FailureTooLong
+	case errors.Is(err, errLongHeader):
+		return measure.FailureLongHeader
 	case errors.Is(err, context.Canceled): // the run was interrupted
 		return measure.FailureOther
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():

@@ -87,6 +87,9 @@ func (l *line) exchange(r *http.Request) (*http.Response, error) {
 	// A server may refuse what it has not read to the end, and say so.
 	answer, readErr := l.answer(r)
 	if readErr != nil {
+		if l.came >= l.room { // a line that is cut there reads as one that is no HTTP
+			readErr = errLongHeader
+		}
 		if err == nil {
 			err = readErr
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -14,6 +15,9 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/reports/load"
 )
 
 // A phase's context ends with the phase. Its connections go on, and what is still
@@ -74,7 +78,7 @@ func TestHeadersAreBounded(t *testing.T) {
 			g := NewWithT(t)
 			server := newScripted(t, answering(answer))
 			_, _, err := ask(context.Background(), testWire(t, nil), "GET", server.URL, "")
-			g.Expect(failureOf(err)).To(Equal("other"))
+			g.Expect(failureOf(err)).To(Equal(measure.FailureLongHeader))
 		})
 	}
 	g := NewWithT(t)
@@ -84,6 +88,13 @@ func TestHeadersAreBounded(t *testing.T) {
 	_, body, err := ask(context.Background(), testWire(t, nil), "GET", server.URL, "")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(body == long).To(BeTrue(), "bodies are bounded by whoever reads them")
+}
+
+// Who reads of something that is larger than what is read is told how much that is.
+func TestBoundsAreToldInWords(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(load.FailureInWords(measure.FailureTooLong)).To(Equal(fmt.Sprintf("body larger than %d MiB, the most that is read", DefaultMaxBody>>20)))
+	g.Expect(load.FailureInWords(measure.FailureLongHeader)).To(Equal(fmt.Sprintf("header larger than %d KiB, the most that is read", maxHeader>>10)))
 }
 
 // A server that refuses a request may not wait for the end of it.

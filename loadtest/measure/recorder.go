@@ -85,7 +85,7 @@ func (r *Recorder) Add(s Sample) {
 
 func failureWord(w string) string {
 	switch w {
-	case FailureTimeout, FailureRefused, FailureReset, FailureTooLong:
+	case FailureTimeout, FailureRefused, FailureReset, FailureTooLong, FailureLongHeader:
 		return w
 	default:
 		return FailureOther

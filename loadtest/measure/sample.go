@@ -23,11 +23,12 @@ func Classes() []Class { return slices.Clone(classes[:]) }
 // The closed set of reasons why there is no whole answer. A Recorder counts
 // any other word as FailureOther.
 const (
-	FailureTimeout = "timeout"  // the generator gave up waiting
-	FailureRefused = "refused"  // no connection could be made
-	FailureReset   = "reset"    // the connection broke
-	FailureTooLong = "too long" // the body is larger than is read
-	FailureOther   = "other"
+	FailureTimeout    = "timeout"     // the generator gave up waiting
+	FailureRefused    = "refused"     // no connection could be made
+	FailureReset      = "reset"       // the connection broke
+	FailureTooLong    = "too long"    // the body is larger than is read
+	FailureLongHeader = "long header" // what comes before the body is larger than is read
+	FailureOther      = "other"
 )
 
 // Sample is one request of a phase; times count from the phase's start.

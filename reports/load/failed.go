@@ -40,12 +40,18 @@ func (s Scenario) Failed() []Ending {
 	return all
 }
 
+// inWords are the words of a phase's Failures for people. The bounds are those of
+// the generator.
+var inWords = map[string]string{
+	"timeout":     "no answer in time",
+	"refused":     "connection refused",
+	"reset":       "connection broken",
+	"too long":    "body larger than 8 MiB, the most that is read",
+	"long header": "header larger than 256 KiB, the most that is read",
+	"other":       "other trouble",
+}
+
 // FailureInWords is the word of a phase's Failures for people.
 func FailureInWords(failure string) string {
-	words, known := map[string]string{"timeout": "no answer in time", "refused": "connection refused", "reset": "connection broken", "too long": "body is larger than what is read",
-		"other": "other trouble"}[failure]
-	if !known {
-		return failure
-	}
-	return words
+	return cmp.Or(inWords[failure], failure)
 }
