@@ -112,6 +112,6 @@ func (s *sender) handOver(o outcome, body *inspect.Buffer) {
 	}
 	s.phase.Inspect(inspect.Answer{
 		Asked: o.asked.Asked, Method: o.asked.Method, Path: o.asked.Path, Sent: o.asked.Body, Key: o.asked.Key,
-		Status: o.Status, Header: o.header, Body: body, Cut: o.Failure != "",
+		Status: o.Status, Header: o.header, Body: body, Cut: o.Failure != "", Long: o.Failure == measure.FailureTooLong,
 	})
 }

@@ -22,6 +22,7 @@ type Answer struct {
 	Header http.Header
 	Body   *Buffer // given to whoever takes the answer; nil is an empty body
 	Cut    bool    // there is more of the answer than Body holds, or it broke off
+	Long   bool    // it is cut since its body is larger than is read
 }
 
 // Func takes an answer over, Body included, and returns at once: whoever calls
@@ -41,11 +42,11 @@ func (a Answer) judged() judge.Asked {
 	return asked
 }
 
-// readable reports whether the answer is all there and in a form that the rules
-// read: generators ask for bodies that are not compressed.
-func (a Answer) readable() bool {
+// compressed reports whether the body is in a form that the rules do not read:
+// generators ask for bodies that are not compressed.
+func (a Answer) compressed() bool {
 	encoding := a.Header.Get("Content-Encoding")
-	return !a.Cut && a.Status != 0 && (encoding == "" || strings.EqualFold(encoding, "identity"))
+	return encoding != "" && !strings.EqualFold(encoding, "identity")
 }
 
 // exchange is the answer as the rules and the curl line know it.

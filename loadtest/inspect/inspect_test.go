@@ -79,7 +79,7 @@ func failed(r Result) map[string]reports.Check {
 }
 
 func sum(r Result) int64 {
-	return r.Judged + r.Known + r.Unsampled + r.Dropped + r.Skipped + r.Unread + r.Troubled
+	return r.Judged + r.Known + r.Unsampled + r.Dropped + r.Skipped + r.Unread.All() + r.Troubled
 }
 
 func TestAHealthyAnswer(t *testing.T) {
@@ -208,11 +208,12 @@ func TestViolationsAreCounted(t *testing.T) {
 
 func TestWhatIsNotAllThereIsNotJudged(t *testing.T) {
 	g := NewWithT(t)
-	cut, zipped, none := answering(200, `{`), answering(200, `{`), answering(0, ``)
+	cut, long, zipped, none := answering(200, `{`), answering(200, `{`), answering(200, `{`), answering(0, ``)
 	cut.Cut = true
+	long.Cut, long.Long = true, true
 	zipped.Header = http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}
-	r := inspected(newInspector(t, Options{}), cut, zipped, none)
-	g.Expect(r.Unread).To(BeEquivalentTo(3))
+	r := inspected(newInspector(t, Options{}), cut, long, zipped, none)
+	g.Expect(r.Unread).To(Equal(Unread{Compressed: 1, Long: 1, Partial: 2}))
 	g.Expect(r.Checks).To(BeEmpty())
 	g.Expect(r.Coverage()).To(BeZero())
 }

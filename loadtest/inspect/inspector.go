@@ -96,8 +96,9 @@ type Inspector struct {
 	shown  shown
 	lists  lists
 
-	answers, judged, known, unsampled, dropped, skipped, unread, troubled atomic.Int64
-	good                                                                  atomic.Uint64 // answers with status 200
+	answers, judged, known, unsampled, dropped, skipped, troubled atomic.Int64
+	compressed, long, partial                                     atomic.Int64
+	good                                                          atomic.Uint64 // answers with status 200
 }
 
 // New starts an inspector. Its errors are mistakes in the options.
@@ -179,8 +180,15 @@ func (in *Inspector) Take(a Answer) {
 }
 
 func (in *Inspector) queued(a Answer) bool {
-	if !a.readable() {
-		in.unread.Add(1)
+	switch {
+	case a.compressed():
+		in.compressed.Add(1)
+		return false
+	case a.Long:
+		in.long.Add(1)
+		return false
+	case a.Cut || a.Status == 0:
+		in.partial.Add(1)
 		return false
 	}
 	if a.Status == http.StatusOK && !in.sampled() {

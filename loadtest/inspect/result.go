@@ -19,7 +19,7 @@ type Result struct {
 	Unsampled int64 // left out by Options.Share
 	Dropped   int64 // left out because the queue was full
 	Skipped   int64 // left out because judging took its share of time (Options.Effort)
-	Unread    int64 // not all there, or compressed unasked: nothing can be said of it
+	Unread    Unread
 	Troubled  int64 // the rules' own trouble
 
 	// Empty are the list operations of which no answer that was judged showed a row.
@@ -30,6 +30,16 @@ type Result struct {
 	Checks   []reports.Check
 	Troubles []reports.Trouble
 }
+
+// Unread are answers of which nothing can be said, each counted once.
+type Unread struct {
+	Compressed int64 // though nobody asked for it
+	Long       int64 // the body is larger than is read
+	Partial    int64 // broken off, or not there in time
+}
+
+// All is how many there are.
+func (u Unread) All() int64 { return u.Compressed + u.Long + u.Partial }
 
 // Coverage is the part of the answers that was judged, from 0 to 1; 0 of none.
 func (r Result) Coverage() float64 {
@@ -53,7 +63,8 @@ func (in *Inspector) Result() Result {
 	in.memo.settle()
 	r := Result{
 		Answers: in.answers.Load(), Judged: in.judged.Load(), Known: in.known.Load(), Unsampled: in.unsampled.Load(),
-		Dropped: in.dropped.Load(), Skipped: in.skipped.Load(), Unread: in.unread.Load(), Troubled: in.troubled.Load(),
+		Dropped: in.dropped.Load(), Skipped: in.skipped.Load(), Troubled: in.troubled.Load(),
+		Unread:   Unread{Compressed: in.compressed.Load(), Long: in.long.Load(), Partial: in.partial.Load()},
 		Troubles: in.ledger.Troubles(), Empty: in.lists.empty(),
 	}
 	for _, c := range in.ledger.Checks() {

@@ -1,7 +1,12 @@
 package scenario
 
 import (
+	"fmt"
+	"strings"
+
 	"outreach.example/conformance/judge"
+	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -18,20 +23,42 @@ func (r *runner) checks() []reports.Check {
 	inline := r.lookedAt.Load()
 	if answers := result.Answers + inline; answers > 0 {
 		c := &load.Coverage{Answers: answers, Checked: result.Judged + inline, Memo: result.Known, Dropped: result.Dropped,
-			LeftOut: result.Unsampled + result.Skipped + result.Unread}
+			LeftOut: result.Unsampled + result.Skipped + result.Unread.All()}
 		c.Share = float64(c.Checked+c.Memo) / float64(c.Answers)
 		r.out.Coverage = c
 		switch looked := c.Checked + c.Memo; {
 		case looked == 0:
-			r.void("of %d answers not one could be held against the specification", answers)
-		case result.Unread > looked:
-			r.void("%d of %d answers could not be held against the specification: they came compressed though nobody asked for it, or were not all there", result.Unread, answers)
+			r.void("of %d answers not one could be held against the specification%s", answers, whyUnread(result.Unread))
+		case result.Unread.All() > looked:
+			r.void("%d of %d answers could not be held against the specification%s", result.Unread.All(), answers, whyUnread(result.Unread))
 		}
 	}
 	for _, t := range result.Troubles {
 		r.void("%s: %s", t.Where, t.What)
 	}
 	return result.Checks
+}
+
+// whyUnread says after a sentence of answers that were not judged why they could
+// not be, and what to do about it; of none it says nothing.
+func whyUnread(u inspect.Unread) string {
+	var whys []string
+	for _, reason := range []struct {
+		count int64
+		says  string
+	}{
+		{u.Compressed, "came compressed (Content-Encoding) though requests ask for Accept-Encoding: identity: let the server, or what stands before it, send them as they are"},
+		{u.Long, "had a " + load.FailureInWords(measure.FailureTooLong) + ": ask for smaller pages with --limit"},
+		{u.Partial, "broke off or were not there in time"},
+	} {
+		if reason.count > 0 {
+			whys = append(whys, fmt.Sprintf("%d %s", reason.count, reason.says))
+		}
+	}
+	if len(whys) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(whys, "; ")
 }
 
 // assessed are the checks of which there is evidence.
