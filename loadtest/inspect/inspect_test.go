@@ -103,7 +103,6 @@ func TestAHealthyAnswer(t *testing.T) {
 func TestEmptyLists(t *testing.T) {
 	const row = `{"items":[{"id":"0198b3c0-0000-7000-8000-000000000001"}]}`
 	lists := []string{spec.ListLeadLists}
-	refused := answering(429, emptyPage)
 	deleted := answering(200, `{}`)
 	deleted.Asked.Operation = spec.MustOperation(spec.DeletePlacementTest)
 	for name, tc := range map[string]struct {
@@ -113,9 +112,9 @@ func TestEmptyLists(t *testing.T) {
 		"empty pages":         {[]Answer{answering(200, emptyPage), answering(200, emptyPage)}, lists},
 		"a row among them":    {[]Answer{answering(200, emptyPage), answering(200, row), answering(200, emptyPage)}, nil},
 		"rows elsewhere":      {[]Answer{answering(200, `{"data":[{}]}`)}, nil},
-		"no page":             {[]Answer{refused}, nil},
+		"no page":             {[]Answer{answering(429, emptyPage)}, nil},
 		"none of a list":      {[]Answer{deleted}, nil},
-		"refused, then empty": {[]Answer{refused, answering(200, emptyPage)}, lists},
+		"refused, then empty": {[]Answer{answering(429, emptyPage), answering(200, emptyPage)}, lists},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(inspected(newInspector(t, Options{}), tc.answers...).Empty).To(HaveExactElements(tc.want))
