@@ -66,7 +66,7 @@ type Config struct {
 
 	Live  func(generate.Live)                                     // about ten times a second
 	Watch func(scenario, phase string, planned schedule.Schedule) // each phase that begins, and steps without a schedule
-	Say   func(string)                                            // what the run waits for before it begins
+	Say   func(string)                                            // what the run waits for before it begins, or a phase of it
 }
 
 // Outcome is what a run came to: the results, and the recordings behind them.
@@ -76,7 +76,9 @@ type Outcome struct {
 }
 
 // Run loads the target. Its error means that nothing was loaded: the caller's
-// input is wrong, were it a key that the target refuses. Whatever goes wrong later is in the results.
+// input is wrong, were it a key that the target refuses; a scenario.ThrottledError
+// is of a target that answered nothing but 429, and the context's cause of a run
+// that was interrupted before its first request. Whatever goes wrong later is in the results.
 //
 // What the run has changed on a target of a URL and could not put back stands in
 // its journal, in Config.JournalDir: harness.Cleanup puts it back.
@@ -97,9 +99,15 @@ func Run(ctx context.Context, config Config) (Outcome, error) {
 			break
 		}
 	}
+	if ctx.Err() != nil && len(o.Parts) == 1 && unbegun(o.Parts[0]) {
+		return Outcome{}, errors.Join(context.Cause(ctx), s.end())
+	}
 	s.finish(ctx, &o)
 	return o, s.end()
 }
+
+// unbegun reports whether a scenario ended while its first phase was to start.
+func unbegun(o scenario.Outcome) bool { return o.Traffic.Planned > 0 && o.Traffic.Sent == 0 }
 
 // Compare loads the target and a second one in turns, with one scenario of kind
 // steady, in so many pairs of blocks of its duration, and tells in which figures

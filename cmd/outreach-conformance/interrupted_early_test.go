@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/loadtest/scenario"
 )
 
 // A load run that is interrupted before its first phase says that, whatever it
@@ -40,6 +43,28 @@ func TestLoadIsInterruptedBeforeItMeasures(t *testing.T) {
 			g.Expect(files(t, filepath.Join(c.Dir, defaultLoadOutput))).To(BeEmpty())
 		})
 	}
+}
+
+// So does one that waits for its start. That it does, it says.
+func TestLoadIsInterruptedBeforeItsStart(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	base, _ := reachedAfter(t, 1)
+	c := command(t, nil, loadCommand, "--target", base, "--scenario", "list-throughput", "--start-at", "+1h")
+	p := launched(t, c, `list-throughput: warm-up starts at \S+Z, in (1h0m0s|59m\d+s)\n`)
+	p.await(t)
+	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted))
+	g.Expect(string(p.output.bytes())).To(HaveSuffix("\noutreach-conformance: interrupted before anything was measured\n"))
+	g.Expect(files(t, filepath.Join(c.Dir, defaultLoadOutput))).To(BeEmpty())
+}
+
+// A target that answered nothing but 429 before the load cannot be told.
+func TestLoadOfAThrottledKeyIsVoid(t *testing.T) {
+	g := NewWithT(t)
+	var exit exitError
+	g.Expect(errors.As(nothingMeasured(t.Context(), errors.Join(&scenario.ThrottledError{}, nil), nil), &exit)).To(BeTrue())
+	g.Expect(exit.code).To(Equal(exitCannotTell))
+	g.Expect(exit.cause).To(MatchError(HavePrefix("VOID: nothing was loaded: ")))
 }
 
 // So does a run that is interrupted while it connects.

@@ -190,9 +190,12 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 // what could then not be put back or removed.
 func nothingMeasured(ctx context.Context, err, left error) error {
 	code, exit := exitUsage, exitError{}
+	var throttled *scenario.ThrottledError
 	switch {
 	case ctx.Err() != nil:
 		code, err = exitInterrupted, errors.New("interrupted before anything was measured")
+	case errors.As(err, &throttled):
+		code, err = exitCannotTell, fmt.Errorf("VOID: %w", err)
 	case errors.As(err, &exit):
 		code, err = exit.code, exit.cause
 	}

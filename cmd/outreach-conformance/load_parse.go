@@ -45,22 +45,32 @@ func parseShard(text string) (measure.Shard, error) {
 	return measure.Shard{Index: i - first, Of: n}, nil
 }
 
+// mostAhead is how far ahead a start may be: what is further is a slip of the pen,
+// and would be waited for.
+const mostAhead = 24 * time.Hour
+
 // parseStart reads an instant, or a time from now such as +5s.
 func parseStart(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
+	at, err := readStart(text, now)
+	switch {
+	case err != nil:
+		return time.Time{}, fmt.Errorf("--start-at %s: write an instant like 2026-01-31T12:00:00Z, or a time from now like +5s", text)
+	case at.Before(now):
+		return time.Time{}, fmt.Errorf("--start-at %s is over: give an instant that lies ahead", text)
+	case at.Sub(now) > mostAhead:
+		return time.Time{}, fmt.Errorf("--start-at %s is more than 24 hours ahead, and it is %s now: give an instant within them", text, now.UTC().Format(time.RFC3339))
+	}
+	return at, nil
+}
+
+func readStart(text string, now time.Time) (time.Time, error) {
 	if ahead, ok := strings.CutPrefix(text, "+"); ok {
 		if d, err := time.ParseDuration(ahead); err == nil && d > 0 {
 			return now.Add(d), nil
 		}
 	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("--start-at %s: write an instant like 2026-01-31T12:00:00Z, or a time from now like +5s", text)
-	}
-	if at.Before(now) {
-		return time.Time{}, fmt.Errorf("--start-at %s is over: give an instant that lies ahead", text)
-	}
-	return at, nil
+	return time.Parse(time.RFC3339, text)
 }

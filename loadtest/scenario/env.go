@@ -73,7 +73,7 @@ type Env struct {
 	// Watch is told of each phase that begins, and of each step of what does not
 	// go through the generator, with an empty schedule.
 	Watch func(scenario, phase string, s schedule.Schedule)
-	// Say is told what the preparation waits for; nil for nobody.
+	// Say is told what is waited for before the load or a phase; nil for nobody.
 	Say func(string)
 	// Live is told, about ten times a second, the figures of what does not go
 	// through the generator, which has a Tick of its own; nil for nobody.

@@ -1,10 +1,12 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
@@ -47,13 +49,17 @@ func (p *preparation) tryKey(key fixtures.Key, reads []spec.Operation) error {
 	var refused []string
 	answered := 0
 	status := 0
+	began := time.Now()
 	for _, op := range reads {
 		request := client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: keyOf(key)}
 		if op.Answer == spec.Page {
 			request.Query = url.Values{"limit": {"1"}}
 		}
 		ex, ok := p.do(request)
-		if !ok {
+		switch {
+		case !ok && answered == 0 && errors.Is(ex.Err, client.ErrThrottled):
+			return &ThrottledError{key: key.Described(), operation: op.ID, waited: time.Since(began)}
+		case !ok:
 			return nil
 		}
 		if answered++; refuses(ex) {

@@ -62,10 +62,21 @@ func (r *runner) send(name string, whole schedule.Schedule, source generate.Sour
 	if !warmUp {
 		p.Inspect = r.inspector.Take
 	}
+	r.tellOfStart(p)
 	rec, err := r.env.Generator.Run(r.ctx, p)
 	r.env.Budget.giveBack(mine.Planned() - rec.Sent)
 	addTraffic(&r.traffic, rec)
 	return rec, r.cutShort(name, rec, err)
+}
+
+// farAhead is how far ahead a start is that is told: nothing happens until then.
+const farAhead = 5 * time.Second
+
+// tellOfStart says when the phase starts if that is not soon.
+func (r *runner) tellOfStart(p generate.Phase) {
+	if ahead := time.Until(p.Start); r.env.Say != nil && ahead > farAhead {
+		r.env.Say(fmt.Sprintf("%s: %s starts at %s, in %s", r.scenario.Name, p.Name, p.Start.UTC().Format(time.RFC3339), ahead.Round(time.Second)))
+	}
 }
 
 // cutShort says of a phase that did not run to its end why, and how far it came.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"outreach.example/conformance/claim"
@@ -14,14 +15,14 @@ import (
 // keys, lays a claim to what only one run can use at a time, and finds out which
 // rows are there. What it sends counts among the requests of the first scenario.
 //
-// Its error is a key that the target refuses altogether: nothing has been loaded
-// then, and nothing was changed. release stops renewing the claim, which stands
+// Its error is a key that the target refuses altogether, a ThrottledError where it
+// does so with 429: nothing has been loaded then, and nothing was changed. release stops renewing the claim, which stands
 // in the journal for whoever puts back what the run has changed.
 func Ready(ctx context.Context, env *Env, scenarios []Scenario, readsOnly bool) (release func(), err error) {
 	release = func() {}
 	before := env.Budget.sent()
 	env.before, env.rows = &before, nil
-	p := &preparation{ctx: ctx, env: env, asked: map[string]bool{}}
+	p := &preparation{ctx: ctx, env: env, asked: map[string]bool{}, waited: map[string]bool{}}
 	if p.subjects, err = newSubjects(env, "ready"); err != nil {
 		return release, nil // each scenario says so
 	}
@@ -57,6 +58,7 @@ type preparation struct {
 	asked    map[string]bool // operations that scenarios ask, by id
 	limited  bool            // a scenario drives the limited key to its limit
 	silent   bool            // the target gave no answer: no more is asked of it
+	waited   map[string]bool // keys of which it was said that they are waited for, by name
 }
 
 // do sends a request at the profile's pace and reports whether an answer came.
@@ -65,7 +67,13 @@ func (p *preparation) do(request client.Request) (client.Exchange, bool) {
 	if p.silent {
 		return client.Exchange{}, false
 	}
+	request.NoRetry = true
 	ex := p.env.Client.Do(p.ctx, request)
+	if ex.Err == nil && ex.Status == http.StatusTooManyRequests {
+		p.tellOfWaiting(request.Key.Name)
+		request.NoRetry = false
+		ex = p.env.Client.Do(p.ctx, request)
+	}
 	p.silent = ex.Err != nil
 	return ex, !p.silent
 }
