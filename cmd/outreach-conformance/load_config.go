@@ -89,6 +89,16 @@ func (f loadFlags) contradictions(config loadtest.Config) error {
 			wrong = append(wrong, errors.New("--shard needs --seed: all shards must draw the same"))
 		}
 	}
+	if !sharded && f.startAt != "" {
+		for _, s := range config.Scenarios {
+			if !s.Shardable() {
+				wrong = append(wrong, fmt.Errorf("--start-at: the scenario %s finds its way as it goes, and begins at once: name others with --scenario", s.Name))
+			}
+		}
+	}
+	if f.against != "" && f.startAt != "" {
+		wrong = append(wrong, errors.New("--against and --start-at do not go together: the blocks of a comparison follow one another"))
+	}
 	if f.printPart && !sharded {
 		wrong = append(wrong, errors.New("--print-part goes with --shard"))
 	}

@@ -33,9 +33,14 @@ type Result struct {
 
 // Unread are answers of which nothing can be said, each counted once.
 type Unread struct {
-	Compressed int64 // though nobody asked for it
-	Long       int64 // the body is larger than is read
-	Partial    int64 // broken off, or not there in time
+	Compressed int64 `json:"compressed,omitempty"` // though nobody asked for it
+	Long       int64 `json:"long,omitempty"`       // the body is larger than is read
+	Partial    int64 `json:"partial,omitempty"`    // broken off, or not there in time
+}
+
+// Add counts both.
+func (u Unread) Add(other Unread) Unread {
+	return Unread{u.Compressed + other.Compressed, u.Long + other.Long, u.Partial + other.Partial}
 }
 
 // All is how many there are.

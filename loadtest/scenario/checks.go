@@ -15,28 +15,38 @@ import (
 // and notes how much of what came was looked at.
 func (r *runner) checks() []reports.Check {
 	if r.inspector == nil { // joined from shards, or it could not begin
+		r.uninspected()
 		return assessed(r.ledger)
 	}
 	r.inspector.Close()
 	result := r.inspector.Result()
-	r.empty = result.Empty
+	r.empty, r.unread = result.Empty, result.Unread
 	inline := r.lookedAt.Load()
 	if answers := result.Answers + inline; answers > 0 {
 		c := &load.Coverage{Answers: answers, Checked: result.Judged + inline, Memo: result.Known, Dropped: result.Dropped,
 			LeftOut: result.Unsampled + result.Skipped + result.Unread.All()}
 		c.Share = float64(c.Checked+c.Memo) / float64(c.Answers)
 		r.out.Coverage = c
-		switch looked := c.Checked + c.Memo; {
-		case looked == 0:
-			r.void("of %d answers not one could be held against the specification%s", answers, whyUnread(result.Unread))
-		case result.Unread.All() > looked:
-			r.void("%d of %d answers could not be held against the specification%s", result.Unread.All(), answers, whyUnread(result.Unread))
-		}
 	}
+	r.uninspected()
 	for _, t := range result.Troubles {
 		r.void("%s: %s", t.Where, t.What)
 	}
 	return result.Checks
+}
+
+// uninspected gives it as a reason where too few answers could be judged.
+func (r *runner) uninspected() {
+	c := r.out.Coverage
+	if c == nil || c.Answers == 0 {
+		return
+	}
+	switch looked := c.Checked + c.Memo; {
+	case looked == 0:
+		r.void("of %d answers not one could be held against the specification%s", c.Answers, whyUnread(r.unread))
+	case r.unread.All() > looked:
+		r.void("%d of %d answers could not be held against the specification%s", r.unread.All(), c.Answers, whyUnread(r.unread))
+	}
 }
 
 // whyUnread says after a sentence of answers that were not judged why they could

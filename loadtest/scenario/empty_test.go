@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
@@ -105,5 +106,32 @@ func TestEmptyListsOfShards(t *testing.T) {
 	o := Run(t.Context(), shard, mine)
 	if !slices.Equal(o.Empty, lists) || o.Verdict != load.Pass {
 		t.Errorf("a shard leaves it to the whole: %s %q, %q", o.Verdict, o.Reasons, o.Empty)
+	}
+}
+
+// What no shard could judge, the whole has not judged either.
+func TestUninspectedAnswersOfShards(t *testing.T) {
+	for name, tc := range map[string]struct {
+		unread, checked int64 // of 1,000 answers of each shard
+		says            string
+	}{
+		"all were judged": {0, 1000, ""},
+		"a few were not":  {10, 990, ""},
+		"most were not":   {900, 100, "1800 of 2000 answers could not be held against the specification: 1800 came compressed"},
+		"none was":        {1000, 0, "of 2000 answers not one could be held against the specification: 2000 came compressed"},
+	} {
+		var shares []Share
+		for i := range 2 {
+			rec := made(1000, map[int]int{200: 1000})
+			rec.Shard = measure.Shard{Index: i, Of: 2}
+			share := shareOf(rec)
+			share.Unread = inspect.Unread{Compressed: tc.unread}
+			share.Coverage = &load.Coverage{Answers: 1000, Checked: tc.checked, LeftOut: tc.unread}
+			shares = append(shares, share)
+		}
+		o := judgedOf(t, nil, shares...)
+		if said := strings.Join(o.Reasons, "\n"); (o.Verdict == load.Void) != (tc.says != "") || !strings.HasPrefix(said, tc.says) {
+			t.Errorf("%s: %s %q, want %q", name, o.Verdict, said, tc.says)
+		}
 	}
 }

@@ -91,6 +91,7 @@ type Outcome struct {
 	Traffic    load.Traffic        `json:"traffic"`         // of all that was sent, warm-ups and repeated phases included
 	Checks     []reports.Check     `json:"checks"`          // requirements that were put to the test
 	Cut        string              `json:"cut,omitempty"`   // why the last phase did not run to its end; empty if it did
+	Unread     inspect.Unread      `json:"unread,omitzero"` // answers of which nothing could be said
 	Empty      []string            `json:"empty,omitempty"` // list operations of which no answer that was judged showed a row
 }
 
@@ -142,6 +143,7 @@ type runner struct {
 	silent       []string // when the target answered nothing in the phase that was sent last
 	foremost     []string // notes that go before the others: what those say may follow from them
 	cut          string   // why the last phase did not run to its end; empty if it did
+	unread       inspect.Unread
 	empty        []string // list operations of which no answer that was judged showed a row
 	doubt        string   // why the highest rate of a search could not be confirmed, if its sample was too small
 	fails, voids []reason

@@ -120,6 +120,7 @@ func (r *runner) joinFindings(shares []Share) {
 				r.ledger.ViolatedAgain(pair, more)
 			}
 		}
+		r.unread = r.unread.Add(share.Unread)
 		if c := share.Coverage; c != nil {
 			if r.out.Coverage == nil {
 				r.out.Coverage = &load.Coverage{}

@@ -47,7 +47,7 @@ func (r *runner) outcome() Outcome {
 	r.emptyLists()
 	r.conclude()
 	o.Notes = slices.Concat(distinct(r.foremost), o.Notes)
-	return Outcome{Scenario: *o, Recordings: r.recordings, Traffic: r.traffic, Checks: checks, Cut: r.cut, Empty: r.empty}
+	return Outcome{Scenario: *o, Recordings: r.recordings, Traffic: r.traffic, Checks: checks, Cut: r.cut, Empty: r.empty, Unread: r.unread}
 }
 
 // allowed says that a threshold on errors does not excuse what breaks a
