@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -16,8 +17,8 @@ import (
 // 500, from 1, although it was done.
 type failingAfter struct {
 	path string
-	nth  int
-	came int
+	nth  int64
+	came atomic.Int64
 }
 
 func (f *failingAfter) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -25,7 +26,7 @@ func (f *failingAfter) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, f.path) {
 		return answer, err
 	}
-	if f.came++; f.came == f.nth {
+	if f.came.Add(1) == f.nth {
 		_ = answer.Body.Close()
 		answer.StatusCode, answer.Body, answer.ContentLength = http.StatusInternalServerError, io.NopCloser(strings.NewReader("{}")), 2
 		answer.Header.Del("Content-Length")
@@ -40,7 +41,7 @@ func TestChangesBehindAServerErrorArePutBack(t *testing.T) {
 	for name, tc := range map[string]struct {
 		operation, path string
 		requirement     string
-		requests        int // to the path
+		requests        int64 // to the path
 	}{
 		"a test":            {spec.CreatePlacementTest, "/inbox-placement-tests", "STATUS-200", 3},
 		"an account":        {spec.MoveAccounts, "/accounts/move", "ACCOUNTS-MOVED", 3},
@@ -48,14 +49,14 @@ func TestChangesBehindAServerErrorArePutBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for nth := 1; nth <= tc.requests; nth++ {
+			for nth := int64(1); nth <= tc.requests; nth++ {
 				g, server, journals := NewWithT(t), embedded(t), t.TempDir()
 				before := tests(t, server)
 				way := &failingAfter{path: tc.path, nth: nth}
 				results := judged(t, t.Context(), Config{Target: server, Seed: 1, Transport: way, JournalDir: journals,
 					Selection: Selection{Operations: []string{tc.operation}, Requirements: []string{tc.requirement}}})
 				g.Expect(results.Troubles).To(BeEmpty())
-				g.Expect(way.came).To(BeNumerically(">=", nth), "or nothing was answered with 500")
+				g.Expect(way.came.Load()).To(BeNumerically(">=", nth), "or nothing was answered with 500")
 				_, err := Cleanup(t.Context(), server, journals)
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(tests(t, server)).To(ConsistOf(before), "tests after request %d", nth)
