@@ -8,9 +8,9 @@ FUZZTIME   ?= 10s
 RUNS       ?= 20
 ARGS       ?=
 
-RACE = CGO_ENABLED=1 $(GO) test -race -timeout 30m
+RACE = env CGO_ENABLED=1 $(GO) test -race -timeout 30m
 # What is mostly waiting, and measured: packages that put load on a server are
-# tested one at a time, beside the others.
+# tested one at a time, beside the others, which let them go first.
 LOADING = ./loadtest ./loadtest/generate ./loadtest/scenario ./loadtest/swarm
 
 .DEFAULT_GOAL := help
@@ -22,7 +22,7 @@ help: ## list the targets
 test: ## all tests, with the race detector
 	@loading="$$($(GO) list $(LOADING))" && others="$$($(GO) list ./... | grep -vxF "$$loading")" || exit 1; \
 	$(RACE) -p 1 $$loading & load=$$!; trap "kill $$load" INT TERM; \
-	$(RACE) $$others; code=$$?; \
+	nice $(RACE) $$others; code=$$?; \
 	wait $$load && exit $$code
 
 check: format vet lint tidy fresh documents manifests test ## everything that must hold before a change goes in

@@ -95,7 +95,7 @@ func TestProfileBoundsTheSearch(t *testing.T) {
 func TestProfileBoundsWalksAndProbes(t *testing.T) {
 	for scenario, change := range map[string]func(*Scenario){
 		"walk":       func(s *Scenario) { s.Duration = 2 * time.Second },
-		"rate-limit": func(s *Scenario) { s.Duration = 2 * time.Second },
+		"rate-limit": func(s *Scenario) { s.Duration = 20 * time.Second }, // the budget is to end it
 	} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()

