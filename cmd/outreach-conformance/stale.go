@@ -102,7 +102,7 @@ func forgetUnread(args []string, getenv func(string) string, standard string, fo
 		dir = standard
 	}
 	named := func(arg string) bool { return strings.Contains(arg, filepath.Join(dir, loadFile)) }
-	if slices.ContainsFunc(args, named) {
+	if slices.ContainsFunc(args, named) || named(getenv(variable("baseline"))) || named(getenv(variable("threshold"))) {
 		return nil // it may be the baseline
 	}
 	return forget(dir)
