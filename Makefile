@@ -50,7 +50,7 @@ documents: ## run the command lines of the documents
 
 generate: ## write everything that is derived from something else
 	$(GO) generate ./...
-	$(GO) test ./docs -count=1 -run TestReadmeIsFresh -args -update
+	$(GO) test ./internal/doctest -count=1 -run TestReadmeIsFresh -args -update
 
 build: ## build bin/outreach-conformance
 	$(GO) build -trimpath -o bin/ ./cmd/outreach-conformance
@@ -64,24 +64,24 @@ load: ## load a target; ARGS='--scenario mixed --target http://127.0.0.1:8025'
 truth: ## load's figures against the server's own record, and what make test computes only in part; on a quiet machine
 	$(GO) test ./loadtest -run TestTruth -count=1 -v -timeout 15m -args -truth
 	$(GO) test ./loadtest/scenario -run 'TestScenariosTellFaults/soak|TestRateLimitObserves' -count=1 -v -timeout 15m -args -slow
-	$(GO) test ./loadtest/infer/... ./loadtest/compare ./loadtest/measure ./faults -count=1 -v -timeout 15m
+	$(GO) test ./loadtest/infer/... ./loadtest/compare ./loadtest/measure ./suites/selftest/faults -count=1 -v -timeout 15m
 
 manifests: ## the Kubernetes manifests against the API's own types
 	$(GO) -C tools vet ./manifests
 	$(GO) -C tools test ./manifests
 
 steady: ## RUNS runs in different random orders must give the same verdicts
-	$(GO) test ./harness -run TestSteady -count=1 -v -args -runs $(RUNS)
+	$(GO) test ./suites/runner -run TestSteady -count=1 -v -args -runs $(RUNS)
 
 busy: ## 100 runs while something else keeps every core busy: identical verdicts
-	tools/busy $(GO) test ./harness -run TestSteady -count=1 -v -timeout 60m -args -runs 100
+	tools/busy $(GO) test ./suites/runner -run TestSteady -count=1 -v -timeout 60m -args -runs 100
 
 selftest: build ## prove every check: all defects caught, all quirks let pass
 	bin/outreach-conformance selftest $(ARGS)
 
 selftest-figures: build ## the whole of it, and its figures into the README; on an idle machine
 	bin/outreach-conformance selftest --output bin/selftest
-	$(GO) test ./docs -count=1 -run TestReadmeIsFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
+	$(GO) test ./internal/doctest -count=1 -run TestReadmeIsFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
 
 bench: ## all benchmarks
 	$(GO) test ./... -run '^$$' -bench . -benchmem

@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/harness"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/target"
+	"outreach.example/conformance/suites/runner"
 )
 
 // beside is how often a run and two loads are set upon one server.
@@ -38,7 +38,7 @@ func ownServer(t *testing.T) *target.Target {
 
 // known is the server as its users know it: by the address, and with a profile
 // of their own that lists no tests.
-func known(t *testing.T, server *target.Target, profile *fixtures.Profile) *target.Target {
+func known(t *testing.T, server *target.Target, profile *profile.Profile) *target.Target {
 	t.Helper()
 	at, err := target.URL(profile, server.BaseURL)
 	if err != nil {
@@ -79,14 +79,14 @@ func TestLoadBesideOthers(t *testing.T) {
 					Seed: 2*seed + uint64(i) + 1, LagLimit: time.Hour}); err != nil {
 					t.Error(err)
 				}
-				if _, err := harness.Cleanup(t.Context(), at, dir); err != nil {
+				if _, err := runner.Cleanup(t.Context(), at, dir); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		all.Go(func() {
 			var err error
-			if run, err = harness.Run(t.Context(), harness.Config{Target: known(t, server, fixtures.Embedded()), Seed: seed + 1, JournalDir: t.TempDir()}); err != nil {
+			if run, err = runner.Run(t.Context(), runner.Config{Target: known(t, server, profile.Embedded()), Seed: seed + 1, JournalDir: t.TempDir()}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -40,8 +40,8 @@ func shortened(t *testing.T) []scenario.Scenario {
 }
 
 // asksForTests is a profile that lists no tests, so that they are looked up.
-func asksForTests() *fixtures.Profile {
-	p := fixtures.Embedded()
+func asksForTests() *profile.Profile {
+	p := profile.Embedded()
 	main := p.Workspaces[dataset.Main]
 	main.PlacementTests = nil
 	p.Workspaces[dataset.Main] = main
@@ -55,7 +55,7 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 		t.Helper()
 		server := served(t, "", "")
 		server.Profile = asksForTests()
-		server.Profile.Load = &fixtures.LoadUse{Budget: budget}
+		server.Profile.Load = &profile.LoadUse{Budget: budget}
 		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour})
 		if err != nil {
 			t.Fatal(err)
@@ -92,14 +92,14 @@ func TestTheBudgetIsOfTheWholeRun(t *testing.T) {
 	server := served(t, "", "")
 	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{reading(100, time.Second)}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour}
 	for budget, want := range map[int]load.Verdict{102: load.Void, 104: load.Pass} { // of which 50, the calibration and the question whether the key will do are this shard's
-		server.Profile.Load = &fixtures.LoadUse{Budget: budget}
+		server.Profile.Load = &profile.LoadUse{Budget: budget}
 		config.Shard = measure.Shard{Index: 1, Of: 2}
 		if o, err := loadtest.Run(t.Context(), config); err != nil || o.Results.Verdict != want {
 			t.Errorf("a shard within %d requests: %s %q, %v", budget, o.Results.Verdict, o.Results.Reasons, err)
 		}
 	}
 	config.Shard, config.Scenarios[0].Duration = measure.Shard{}, 100*time.Millisecond
-	server.Profile.Load = &fixtures.LoadUse{Budget: 35}
+	server.Profile.Load = &profile.LoadUse{Budget: 35}
 	forget(t, server)
 	o, err := loadtest.Compare(t.Context(), config, server, 2)
 	if err != nil || o.Results.Verdict != load.Void || truthOf(t, server).Total > 35 {

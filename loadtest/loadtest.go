@@ -15,6 +15,7 @@ import (
 	"io"
 	"time"
 
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
@@ -23,7 +24,6 @@ import (
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/target"
 )
 
 // Config says what to load and how. Target and Scenarios are required.

@@ -9,19 +9,19 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/harness"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/journal"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
-	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/target"
+	"outreach.example/conformance/suites/runner"
 )
 
 // reading is a scenario that asks for small pages.
@@ -82,7 +82,7 @@ func elsewhere(t *testing.T, server *target.Target) *target.Target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := target.URL(fixtures.Embedded(), "http://0.0.0.0:"+u.Port())
+	found, err := target.URL(profile.Embedded(), "http://0.0.0.0:"+u.Port())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestCleanupPutsEverythingBack(t *testing.T) {
 	if reflect.DeepEqual(before.Accounts, changed.Accounts) || len(testsChanged) <= len(testsBefore) {
 		t.Fatal("the run has changed nothing that would have to be put back")
 	}
-	done, err := harness.Cleanup(t.Context(), server, dir)
+	done, err := runner.Cleanup(t.Context(), server, dir)
 	if err != nil || len(done.Done) == 0 {
 		t.Errorf("%q, %v", done, err)
 	}

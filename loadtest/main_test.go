@@ -15,15 +15,15 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver/shape"
+	"outreach.example/conformance/fixtures/refserver/truth"
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/generate"
-	"outreach.example/conformance/refserver"
-	"outreach.example/conformance/refserver/limiter"
-	"outreach.example/conformance/refserver/shape"
-	"outreach.example/conformance/refserver/truth"
-	"outreach.example/conformance/target"
 )
 
 // The test binary runs itself for what must not share a process with the generator.
@@ -102,7 +102,7 @@ func served(t testing.TB, limit, shaped string) *target.Target {
 		t.Fatal(err)
 	}
 	base, truthURL, _ := strings.Cut(strings.TrimSpace(line), " ")
-	found, err := target.URL(fixtures.Embedded(), base)
+	found, err := target.URL(profile.Embedded(), base)
 	if err != nil {
 		t.Fatal(err)
 	}

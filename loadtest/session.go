@@ -9,16 +9,16 @@ import (
 
 	"github.com/google/uuid"
 
-	"outreach.example/conformance/claim"
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/journal"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/target"
 )
 
 // session is a run against one target, from its calibration to its end.

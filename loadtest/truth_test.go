@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/fixtures/refserver/truth"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/schedule"
-	"outreach.example/conformance/refserver/truth"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )

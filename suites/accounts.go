@@ -3,9 +3,9 @@ package suites
 import (
 	"net/http"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 )
 
@@ -46,7 +46,7 @@ func accounts() []Spec {
 // movesThereAndBack moves one account, then several. At the end it asks for a
 // move of what is no more where the request says: a server that does not refuse
 // that would not refuse a move back of what never left either.
-func (c *check) movesThereAndBack(admin call, source, destination fixtures.Workspace) {
+func (c *check) movesThereAndBack(admin call, source, destination profile.Workspace) {
 	const requirement = "ACCOUNTS-MOVED"
 	moved := 0
 	for _, emails := range [][]string{source.Accounts[:1], source.Accounts} {
@@ -70,7 +70,7 @@ func (c *check) movesThereAndBack(admin call, source, destination fixtures.Works
 
 // plainKeys are keys of workspaces that are no admin workspaces: those of the
 // source and the destination themselves, and that of a stranger.
-func (c *check) plainKeys(source, destination fixtures.Workspace) []client.Key {
+func (c *check) plainKeys(source, destination profile.Workspace) []client.Key {
 	var keys []client.Key
 	for _, role := range []string{dataset.SubA, dataset.SubB, dataset.Second} {
 		w := c.workspace(role)
@@ -83,7 +83,7 @@ func (c *check) plainKeys(source, destination fixtures.Workspace) []client.Key {
 
 // refusesMove asks for a move that must be refused, and makes sure that the
 // account stayed: the admin workspace can still move it from its place.
-func (c *check) refusesMove(requirement string, k call, source, destination fixtures.Workspace) {
+func (c *check) refusesMove(requirement string, k call, source, destination profile.Workspace) {
 	account := source.Accounts[0]
 	c.expect(requirement, c.one(k.withBody(move(source, destination, account)).open()), beRefused())
 	_, sibling := c.subWorkspaces(dataset.Admin)

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )

@@ -3,8 +3,8 @@ package suites
 import (
 	"context"
 
-	"outreach.example/conformance/claim"
-	"outreach.example/conformance/client"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/sandbox/claim"
 	"outreach.example/conformance/spec"
 )
 

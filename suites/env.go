@@ -6,19 +6,19 @@ import (
 	"sync/atomic"
 	"time"
 
-	"outreach.example/conformance/claim"
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/journal"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/spec"
 )
 
 // Env is what a run hands to its specs.
 type Env struct {
 	Client  *client.Client
-	Profile *fixtures.Profile
+	Profile *profile.Profile
 	Rules   *judge.Rules
 	Ledger  *judge.Ledger
 	Seed    uint64 // of generated names and ids

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 )
 
@@ -21,15 +21,15 @@ func filterTable() []filter {
 		nameSearch(spec.ListLeadLabels, "label"),
 		nameSearch(spec.ListLeadLists, "name"),
 		memberSearch(),
-		exact(spec.ListPlacementTests, "STATUS", fixtures.MeaningStatus, "status"),
-		exact(spec.ListPlacementReports, "TEST", fixtures.MeaningTest, "test_id"),
-		exact(spec.ListSubsequences, "PARENT", fixtures.MeaningParentCampaign, "parent_campaign"),
-		exact(spec.ListMembers, "ACCEPTED", fixtures.MeaningAccepted, "accepted"),
-		exact(spec.ListLeadLabels, "INTEREST", fixtures.MeaningInterestStatus, "interest_status_label"),
-		exact(spec.ListLeadLists, "ENRICHMENT", fixtures.MeaningHasEnrichmentTask, "has_enrichment_task"),
-		exact(spec.ListWebhookEvents, "SUCCESS", fixtures.MeaningSuccess, "success"),
-		exactText(spec.ListWebhookEvents, "SEARCH_URL", fixtures.MeaningSearch, "webhook_url"),
-		exactText(spec.ListWebhookEvents, "SEARCH_EMAIL", fixtures.MeaningSearch, "lead_email"),
+		exact(spec.ListPlacementTests, "STATUS", profile.MeaningStatus, "status"),
+		exact(spec.ListPlacementReports, "TEST", profile.MeaningTest, "test_id"),
+		exact(spec.ListSubsequences, "PARENT", profile.MeaningParentCampaign, "parent_campaign"),
+		exact(spec.ListMembers, "ACCEPTED", profile.MeaningAccepted, "accepted"),
+		exact(spec.ListLeadLabels, "INTEREST", profile.MeaningInterestStatus, "interest_status_label"),
+		exact(spec.ListLeadLists, "ENRICHMENT", profile.MeaningHasEnrichmentTask, "has_enrichment_task"),
+		exact(spec.ListWebhookEvents, "SUCCESS", profile.MeaningSuccess, "success"),
+		exactText(spec.ListWebhookEvents, "SEARCH_URL", profile.MeaningSearch, "webhook_url"),
+		exactText(spec.ListWebhookEvents, "SEARCH_EMAIL", profile.MeaningSearch, "lead_email"),
 		resourceIDs(),
 		excludedParent(),
 		windowStart(), windowEnd(),
@@ -104,7 +104,7 @@ func searches(terms []string, field, missing, extra string) []probe {
 		if strings.TrimSpace(term) == "" {
 			continue
 		}
-		probes = append(probes, probe{map[string]string{fixtures.MeaningSearch: term}, func(row map[string]any) (string, bool) {
+		probes = append(probes, probe{map[string]string{profile.MeaningSearch: term}, func(row map[string]any) (string, bool) {
 			switch {
 			case scalar(row[field]) == term:
 				return missing, true
@@ -126,7 +126,7 @@ func resourceIDs() filter {
 		var probes []probe
 		for n := 1; n <= len(ids); n++ {
 			wanted := ids[:n]
-			probes = append(probes, probe{map[string]string{fixtures.MeaningResourceIDs: strings.Join(wanted, ",")}, func(row map[string]any) (string, bool) {
+			probes = append(probes, probe{map[string]string{profile.MeaningResourceIDs: strings.Join(wanted, ",")}, func(row map[string]any) (string, bool) {
 				if slices.Contains(wanted, scalar(row["resource_id"])) {
 					return missing, true
 				}
@@ -144,7 +144,7 @@ func excludedParent() filter {
 	return filter{spec.ListSubsequences, "excludes a campaign", []string{extra}, func(rows []map[string]any) []probe {
 		var probes []probe
 		for _, campaign := range distinct(rows, "parent_campaign") {
-			probes = append(probes, probe{map[string]string{fixtures.MeaningParentCampaignNot: campaign}, func(row map[string]any) (string, bool) {
+			probes = append(probes, probe{map[string]string{profile.MeaningParentCampaignNot: campaign}, func(row map[string]any) (string, bool) {
 				if scalar(row["parent_campaign"]) == campaign {
 					return extra, false
 				}
@@ -161,7 +161,7 @@ func windowStart() filter {
 	const missing, extra = "FILTER-WINDOW-START-MISSING", "FILTER-WINDOW-START-EXTRA"
 	return filter{spec.ListPlacementReports, "starts a time window", []string{missing, extra}, func(rows []map[string]any) []probe {
 		return windows(rows, func(cut time.Time) map[string]string {
-			return map[string]string{fixtures.MeaningWindowStart: timestamp(cut), fixtures.MeaningWindowEnd: timestamp(farFuture)}
+			return map[string]string{profile.MeaningWindowStart: timestamp(cut), profile.MeaningWindowEnd: timestamp(farFuture)}
 		}, func(row, cut time.Time) (string, bool) {
 			switch {
 			case row.Before(cut):
@@ -178,7 +178,7 @@ func windowEnd() filter {
 	const missing, extra = "FILTER-WINDOW-END-MISSING", "FILTER-WINDOW-END-EXTRA"
 	return filter{spec.ListPlacementReports, "ends a time window", []string{missing, extra}, func(rows []map[string]any) []probe {
 		return windows(rows, func(cut time.Time) map[string]string {
-			return map[string]string{fixtures.MeaningWindowStart: timestamp(farPast), fixtures.MeaningWindowEnd: timestamp(cut)}
+			return map[string]string{profile.MeaningWindowStart: timestamp(farPast), profile.MeaningWindowEnd: timestamp(cut)}
 		}, func(row, cut time.Time) (string, bool) {
 			switch {
 			case row.After(cut):
@@ -223,7 +223,7 @@ func daysStart() filter {
 	requirements := []string{"FILTER-DAYS-START-EXTRA", "FILTER-DAYS-START-INCLUSIVE", "FILTER-DAYS-START-MISSING"}
 	return filter{spec.ListWebhookEvents, "starts a window of days", requirements, func(rows []map[string]any) []probe {
 		return days(rows, requirements, 1, func(cut string) map[string]string {
-			return map[string]string{fixtures.MeaningWindowStart: cut, fixtures.MeaningWindowEnd: farFuture.Format(time.DateOnly)}
+			return map[string]string{profile.MeaningWindowStart: cut, profile.MeaningWindowEnd: farFuture.Format(time.DateOnly)}
 		})
 	}}
 }
@@ -232,7 +232,7 @@ func daysEnd() filter {
 	requirements := []string{"FILTER-DAYS-END-EXTRA", "FILTER-DAYS-END-INCLUSIVE", "FILTER-DAYS-END-MISSING"}
 	return filter{spec.ListWebhookEvents, "ends a window of days", requirements, func(rows []map[string]any) []probe {
 		return days(rows, requirements, -1, func(cut string) map[string]string {
-			return map[string]string{fixtures.MeaningWindowStart: farPast.Format(time.DateOnly), fixtures.MeaningWindowEnd: cut}
+			return map[string]string{profile.MeaningWindowStart: farPast.Format(time.DateOnly), profile.MeaningWindowEnd: cut}
 		})
 	}}
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/walk"
 )
 
 // A probe is one use of a filter: what is sent, and what the specification
@@ -98,14 +98,14 @@ func (c *check) judgeProbe(op spec.Operation, p probe, before, filtered, after j
 				fmt.Sprintf("%d rows without it", len(filtered.Rows())))
 		}
 	}
-	filtered.strangers(p, func(requirement string, page, item int, row walk.Row) {
+	filtered.strangers(p, func(requirement string, page, item int, row paging.Row) {
 		c.violate(requirement, filtered.at(page), pointerIn(item), "no row that the filter leaves out", shorten(describe(row.Value)))
 	})
 }
 
 // strangers visits the rows that the probe's filter leaves out, with the
 // requirement that says so.
-func (j journey) strangers(p probe, visit func(requirement string, page, item int, row walk.Row)) {
+func (j journey) strangers(p probe, visit func(requirement string, page, item int, row paging.Row)) {
 	for i, page := range j.Pages {
 		for k, row := range page.Rows {
 			if requirement, in := p.says(row.Value); requirement != "" && !in {
@@ -132,7 +132,7 @@ func (c *check) walkFiltered(op spec.Operation) {
 			if len(tours[0].Rows()) < 5 {
 				continue
 			}
-			tours = append(tours, c.tour(k, pagesOf(3)), c.tour(k, walk.Cycle(1, 2, 7)), c.tour(k, pagesOf(maxLimit)))
+			tours = append(tours, c.tour(k, pagesOf(3)), c.tour(k, paging.Cycle(1, 2, 7)), c.tour(k, pagesOf(maxLimit)))
 			c.sameFiltered(op, p, tours)
 			return
 		}
@@ -152,14 +152,14 @@ func (c *check) knownFilter(list call, p probe) (call, bool) {
 
 func (c *check) sameFiltered(op spec.Operation, p probe, tours []journey) {
 	const requirement = "FILTER-WALK"
-	walks := make([]walk.Walk, len(tours))
+	walks := make([]paging.Walk, len(tours))
 	for i, j := range tours {
 		switch j.End {
-		case walk.Done:
-		case walk.Broken:
+		case paging.Done:
+		case paging.Broken:
 			c.missing(requirement, op.ID, "%s", j.Err)
 			return
-		case walk.Capped:
+		case paging.Capped:
 			c.missing(requirement, op.ID, "a list that ends within %d pages", c.maxPages())
 			return
 		default:
@@ -170,9 +170,9 @@ func (c *check) sameFiltered(op spec.Operation, p probe, tours []journey) {
 	}
 	for i, j := range tours {
 		c.once(requirement, tours, i)
-		c.complete(requirement, j, walk.Missing(walks, i))
+		c.complete(requirement, j, paging.Missing(walks, i))
 		c.sameOrder(requirement, tours[0], j)
-		j.strangers(p, func(_ string, page, item int, row walk.Row) {
+		j.strangers(p, func(_ string, page, item int, row paging.Row) {
 			c.violate(requirement, j.at(page), pointerIn(item), "no row that the filter leaves out, whatever the page size", shorten(describe(row.Value)))
 		})
 	}
@@ -204,7 +204,7 @@ func reportFilters() []Spec {
 // skipTrue: the part is gone from every row, and nothing else is gone.
 func (c *check) skipTrue(requirement, field string, plain, skipped, again journey) {
 	op := plain.list.op.ID
-	if !slices.ContainsFunc(plain.Rows(), func(r walk.Row) bool { return r.Value[field] != nil }) {
+	if !slices.ContainsFunc(plain.Rows(), func(r paging.Row) bool { return r.Value[field] != nil }) {
 		c.missing(requirement, op, "a report that shows %s without the flag", field)
 		return
 	}
@@ -258,7 +258,7 @@ func byKey(j journey) map[string]map[string]any {
 	return rows
 }
 
-func valuesOf(rows []walk.Row) []map[string]any {
+func valuesOf(rows []paging.Row) []map[string]any {
 	values := make([]map[string]any, len(rows))
 	for i, row := range rows {
 		values[i] = row.Value

@@ -7,9 +7,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 )
 
@@ -34,10 +35,10 @@ func (c *check) scopedKey(scope string) (client.Key, bool) {
 	return token(key), true
 }
 
-func token(key fixtures.Key) client.Key { return client.Key{Name: key.Name, Token: key.Token} }
+func token(key profile.Key) client.Key { return client.Key{Name: key.Name, Token: key.Token} }
 
 // workspace returns what the profile says of the role's workspace.
-func (c *check) workspace(role string) fixtures.Workspace { return c.Profile.Workspaces[role] }
+func (c *check) workspace(role string) profile.Workspace { return c.Profile.Workspaces[role] }
 
 // first returns the first of the profile's ids, or ends the spec.
 func (c *check) first(ids []string, what, role string) string {
@@ -114,8 +115,8 @@ func (c *check) harmless(role string, op spec.Operation) call {
 }
 
 // subWorkspaces returns two workspaces of the role's admin workspace, the first with accounts.
-func (c *check) subWorkspaces(role string) (source, destination fixtures.Workspace) {
-	var subs []fixtures.Workspace
+func (c *check) subWorkspaces(role string) (source, destination profile.Workspace) {
+	var subs []profile.Workspace
 	for _, name := range slices.Sorted(maps.Keys(c.Profile.Workspaces)) {
 		w := c.Profile.Workspaces[name]
 		if w.Admin != "" && (w.Admin == role || w.Admin == c.owner(role)) {
@@ -135,7 +136,7 @@ func (c *check) subWorkspaces(role string) (source, destination fixtures.Workspa
 }
 
 // move is the body of an account move.
-func move(source, destination fixtures.Workspace, emails ...string) map[string]any {
+func move(source, destination profile.Workspace, emails ...string) map[string]any {
 	return map[string]any{"emails": emails, "source_workspace_id": source.ID, "destination_workspace_id": destination.ID}
 }
 

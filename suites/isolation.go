@@ -5,10 +5,10 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/walk"
 )
 
 // isolation keeps the main workspace and a second one apart.
@@ -60,11 +60,11 @@ func (c *check) rows(role string, op spec.Operation) journey {
 		return c.walk(c.as(role, op), pagesOf(maxLimit))
 	}
 	a := c.must(c.as(role, op))
-	page := walk.Page{}
+	page := paging.Page{}
 	for _, row := range a.Rows {
-		page.Rows = append(page.Rows, walk.Row{Key: keyOf(row), Value: row})
+		page.Rows = append(page.Rows, paging.Row{Key: keyOf(row), Value: row})
 	}
-	return journey{Walk: walk.Walk{Pages: []walk.Page{page}, End: walk.Done}, answers: []answer{a}, list: a.call}
+	return journey{Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}, answers: []answer{a}, list: a.call}
 }
 
 func (c *check) nothingInCommon(op spec.Operation) {
@@ -119,9 +119,9 @@ func (c *check) foreignID(op spec.Operation) {
 }
 
 var foreignFilters = []struct{ op, meaning, field string }{
-	{spec.ListPlacementReports, fixtures.MeaningTest, "test_id"},
-	{spec.ListSubsequences, fixtures.MeaningParentCampaign, "parent_campaign"},
-	{spec.ListTagMappings, fixtures.MeaningResourceIDs, "resource_id"},
+	{spec.ListPlacementReports, profile.MeaningTest, "test_id"},
+	{spec.ListSubsequences, profile.MeaningParentCampaign, "parent_campaign"},
+	{spec.ListTagMappings, profile.MeaningResourceIDs, "resource_id"},
 }
 
 // foreignFilter filters by a value that only the second workspace's rows have.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
 

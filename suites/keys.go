@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 )
 

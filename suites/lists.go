@@ -9,23 +9,23 @@ import (
 	"slices"
 	"strconv"
 
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/walk"
 )
 
 // maxLimit is the highest limit (section Limits).
 const maxLimit = 100
 
 // pagesOf asks for pages of one size; pagesOf(0) sends no limit.
-func pagesOf(limit int) walk.Sizes { return walk.Fixed(limit) }
+func pagesOf(limit int) paging.Sizes { return paging.Fixed(limit) }
 
 // fetch reads the page of a list behind a cursor, by send: valid, or one that
 // charges a refusal otherwise. pages collects the answers, so that a violation
 // can show the request that it came from. An answer that is no page ends the
 // walk with the input that is missing.
-func (c *check) fetch(list call, send func(...call) []answer, pages *[]answer) walk.Fetch {
+func (c *check) fetch(list call, send func(...call) []answer, pages *[]answer) paging.Fetch {
 	parameter := c.cursorParameter(list.op)
-	return func(_ context.Context, cursor string, limit int) (walk.Page, error) {
+	return func(_ context.Context, cursor string, limit int) (paging.Page, error) {
 		k := list
 		if limit > 0 {
 			k = k.with("limit", strconv.Itoa(limit))
@@ -36,11 +36,11 @@ func (c *check) fetch(list call, send func(...call) []answer, pages *[]answer) w
 		a := send(k)[0]
 		*pages = append(*pages, a)
 		if !a.ok() {
-			return walk.Page{}, errors.New(a.lacks()) // which the rules have charged
+			return paging.Page{}, errors.New(a.lacks()) // which the rules have charged
 		}
-		page := walk.Page{Limit: limit, Cursor: a.cursor()}
+		page := paging.Page{Limit: limit, Cursor: a.cursor()}
 		for _, row := range a.Rows {
-			page.Rows = append(page.Rows, walk.Row{Key: keyOf(row), Value: row})
+			page.Rows = append(page.Rows, paging.Row{Key: keyOf(row), Value: row})
 		}
 		return page, nil
 	}
@@ -68,7 +68,7 @@ func keyOf(row map[string]any) string {
 
 // journey is a walk with the answers it was made of.
 type journey struct {
-	walk.Walk
+	paging.Walk
 	answers []answer
 	list    call
 }
@@ -80,21 +80,21 @@ func (j journey) at(page int) answer { return j.answers[page] }
 func (j journey) last() answer { return j.answers[len(j.answers)-1] }
 
 // tour walks a list, however it ends.
-func (c *check) tour(list call, sizes walk.Sizes) journey {
+func (c *check) tour(list call, sizes paging.Sizes) journey {
 	j := journey{list: list}
-	j.Walk = walk.Run(c.ctx, c.fetch(list, c.valid, &j.answers), sizes, c.maxPages())
+	j.Walk = paging.Run(c.ctx, c.fetch(list, c.valid, &j.answers), sizes, c.maxPages())
 	return j
 }
 
 // walk walks a list to its end; one that cannot be read whole ends the spec.
-func (c *check) walk(list call, sizes walk.Sizes) journey {
+func (c *check) walk(list call, sizes paging.Sizes) journey {
 	j := c.tour(list, sizes)
 	switch j.End {
-	case walk.Done:
+	case paging.Done:
 		return j
-	case walk.Broken:
+	case paging.Broken:
 		c.lack("%s from %s", j.Err, list.op.ID)
-	case walk.Capped:
+	case paging.Capped:
 		c.lack("a list of %s that ends within %d pages", list.op.ID, c.maxPages())
 	default:
 		c.lack("a walk of %s that ends (%s)", list.op.ID, j.End)
@@ -107,8 +107,8 @@ func pointerIn(item int) string { return "/items/" + strconv.Itoa(item) }
 
 // missingBetween returns the rows that a walk before and one after both show
 // and the one between them does not.
-func missingBetween(before, between, after journey) []walk.Row {
-	return walk.Missing([]walk.Walk{before.Walk, between.Walk, after.Walk}, 1)
+func missingBetween(before, between, after journey) []paging.Row {
+	return paging.Missing([]paging.Walk{before.Walk, between.Walk, after.Walk}, 1)
 }
 
 // sample returns up to n keys of a list's rows, spread over it.

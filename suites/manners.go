@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/journal"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/spec"
 )
 
@@ -27,9 +27,9 @@ func (c *check) permit(k call) {
 		return
 	}
 	switch c.Profile.Writes {
-	case fixtures.WritesNone:
+	case profile.WritesNone:
 		c.lack("permission to change anything (writes: none)")
-	case fixtures.WritesOwn:
+	case profile.WritesOwn:
 		if id, ok := c.foreign(k); ok {
 			c.lack("permission to change what the run did not create (writes: own; %s names %s)", k.op.ID, id)
 		}
@@ -113,13 +113,13 @@ func (c *check) claimMoved(k call) {
 }
 
 // homeOf returns the workspace to which the profile says the account belongs.
-func (c *check) homeOf(email string) (fixtures.Workspace, bool) {
+func (c *check) homeOf(email string) (profile.Workspace, bool) {
 	for _, w := range c.Profile.Workspaces {
 		if slices.Contains(w.Accounts, email) {
 			return w, true
 		}
 	}
-	return fixtures.Workspace{}, false
+	return profile.Workspace{}, false
 }
 
 // noteMade writes down the id of a test that was created, unless the target has

@@ -11,7 +11,7 @@ import (
 	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/schemas"
 )
 

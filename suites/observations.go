@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/walk"
 )
 
 // pages judges limits and walks of every paged list (section Pagination).
@@ -116,7 +116,7 @@ func walksAgree(op spec.Operation) func(*check) {
 	return func(c *check) {
 		list := c.as(dataset.Main, op)
 		var tours []journey
-		for _, sizes := range []walk.Sizes{pagesOf(50), pagesOf(100), pagesOf(7), walk.Cycle(1, 2, 7, 99, 100), pagesOf(0), pagesOf(50), pagesOf(100)} {
+		for _, sizes := range []paging.Sizes{pagesOf(50), pagesOf(100), pagesOf(7), paging.Cycle(1, 2, 7, 99, 100), pagesOf(0), pagesOf(50), pagesOf(100)} {
 			tours = append(tours, c.tour(list, sizes))
 		}
 		for _, j := range tours {
@@ -135,15 +135,15 @@ func walksAgree(op spec.Operation) func(*check) {
 func (c *check) ends(j journey) {
 	op := j.list.op.ID
 	switch j.End {
-	case walk.Broken:
+	case paging.Broken:
 		c.missing("PAGE-WALK-ENDS", op, "%s", j.Err)
-	case walk.Capped:
+	case paging.Capped:
 		c.missing("PAGE-WALK-ENDS", op, "a list that ends within %d pages", c.maxPages())
-	case walk.CursorRepeated:
+	case paging.CursorRepeated:
 		c.violate("PAGE-WALK-ENDS", j.last(), "/next_starting_after", "a cursor that leads on", fmt.Sprintf("the cursor %q again, on page %d", j.last().cursor(), len(j.Pages)))
-	case walk.NoNewRows:
+	case paging.NoNewRows:
 		c.violate("PAGE-WALK-ENDS", j.last(), "/items", "rows that were not shown yet", fmt.Sprintf("no new row on the last pages up to page %d", len(j.Pages)))
-	case walk.Done:
+	case paging.Done:
 		c.assess("PAGE-WALK-ENDS", op)
 		c.observe(spec.SilenceLastCursor, op, "%s", lastCursor(j.last()))
 	}
@@ -175,7 +175,7 @@ func cursorRequirement(op spec.Operation) string {
 
 func (c *check) cursors(j journey) {
 	requirement := cursorRequirement(j.list.op)
-	if !slices.ContainsFunc(j.Pages, func(p walk.Page) bool { return p.Cursor != "" }) {
+	if !slices.ContainsFunc(j.Pages, func(p paging.Page) bool { return p.Cursor != "" }) {
 		c.missing(requirement, j.list.op.ID, "a page with a cursor")
 	}
 	for i, page := range j.Pages {
@@ -268,11 +268,11 @@ func (c *check) ordered(requirement string, j journey, want string) {
 // once, in the same order.
 func (c *check) agree(tours []journey) {
 	op := tours[0].list.op
-	walks := make([]walk.Walk, len(tours))
+	walks := make([]paging.Walk, len(tours))
 	for i, j := range tours {
 		if !j.Complete() {
 			want := fmt.Sprintf("walks that end (%s)", j.End)
-			if j.End == walk.Broken {
+			if j.End == paging.Broken {
 				want = j.Err.Error()
 			}
 			for _, r := range []string{"PAGE-WALK-ONCE", "PAGE-WALK-COMPLETE", "PAGE-WALK-SEQUENCE"} {
@@ -290,7 +290,7 @@ func (c *check) agree(tours []journey) {
 	}
 	for i, j := range tours {
 		c.once("PAGE-WALK-ONCE", tours, i)
-		c.complete("PAGE-WALK-COMPLETE", j, walk.Missing(walks, i))
+		c.complete("PAGE-WALK-COMPLETE", j, paging.Missing(walks, i))
 		c.sameOrder("PAGE-WALK-SEQUENCE", tours[0], j)
 	}
 }
@@ -318,7 +318,7 @@ func shownMoreOften(tours []journey, i int, key string) bool {
 	return less(tours[:i]) && less(tours[i+1:])
 }
 
-func (c *check) complete(requirement string, j journey, missing []walk.Row) {
+func (c *check) complete(requirement string, j journey, missing []paging.Row) {
 	c.assess(requirement, j.list.op.ID)
 	for _, row := range missing {
 		c.violate(requirement, j.at(0), "/items", "the row "+shorten(row.Key)+" somewhere in the walk, as in walks before and after it",
@@ -328,7 +328,7 @@ func (c *check) complete(requirement string, j journey, missing []walk.Row) {
 
 func (c *check) sameOrder(requirement string, first, second journey) {
 	c.assess(requirement, second.list.op.ID)
-	if swap, differ := walk.Disorder(first.Walk, second.Walk); differ {
+	if swap, differ := paging.Disorder(first.Walk, second.Walk); differ {
 		c.violate(requirement, second.at(swap.Actual.Page), pointerIn(swap.Actual.Item),
 			"the row "+shorten(swap.Want)+", as with another page size", shorten(swap.Actual.Key))
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/walk"
 )
 
 // placementTests judges creating and reading inbox placement tests; the single
@@ -235,7 +235,7 @@ func (c *check) walkWhile(requirement, order string, change func(page int, seen 
 		during.list = list.with("sort_order", order)
 	}
 	fetch := c.fetch(during.list, c.send, &during.answers)
-	during.Walk = walk.Run(c.ctx, func(ctx context.Context, cursor string, limit int) (walk.Page, error) {
+	during.Walk = paging.Run(c.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
 		page, err := fetch(ctx, cursor, limit)
 		if err == nil {
 			change(len(during.answers)-1, during.last())
@@ -246,9 +246,9 @@ func (c *check) walkWhile(requirement, order string, change func(page int, seen 
 	switch {
 	case len(during.answers) < 2:
 		c.lack("at least two pages of the list")
-	case during.End == walk.Capped:
+	case during.End == paging.Capped:
 		c.lack("a list that ends within %d pages", c.maxPages())
-	case during.End == walk.Broken && during.last().Status == http.StatusOK:
+	case during.End == paging.Broken && during.last().Status == http.StatusOK:
 		c.lack("%s while the list changes", during.Err)
 	case !during.Complete():
 		c.violate(requirement, during.last(), "", "a page that leads on to the end of the list, as before it changed",

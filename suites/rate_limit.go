@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 )
 
@@ -113,11 +113,11 @@ type drained struct {
 // tooManyFor is how many requests no limiter that keeps the promise serves
 // within its period: more than twice as many, since two periods may meet, and
 // one for those who round up.
-func tooManyFor(promise *fixtures.RateLimit) int { return 2*promise.Requests + 2 }
+func tooManyFor(promise *profile.RateLimit) int { return 2*promise.Requests + 2 }
 
 // breaksPromise looks for too many requests that were served within the
 // promised period, and returns how long that took.
-func (d drained) breaksPromise(promise *fixtures.RateLimit) (within time.Duration, broken bool) {
+func (d drained) breaksPromise(promise *profile.RateLimit) (within time.Duration, broken bool) {
 	n := tooManyFor(promise)
 	for i := 0; promise.Requests > 0 && i+n <= len(d.served); i++ {
 		var end time.Time

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
 
@@ -219,7 +219,7 @@ func (c *check) returnAccounts(ctx context.Context) {
 				c.noteHome(email)
 				continue
 			}
-			back := call{op: spec.MustOperation(spec.MoveAccounts), body: move(fixtures.Workspace{ID: at}, home, email)}
+			back := call{op: spec.MustOperation(spec.MoveAccounts), body: move(profile.Workspace{ID: at}, home, email)}
 			admin, ok := c.Profile.AdminKey(home)
 			if !ok {
 				c.doubts.cast(back, "the profile has no key of its admin workspace, to move it back")

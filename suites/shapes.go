@@ -4,10 +4,10 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/walk"
 )
 
 // shapes asks every operation for answers of as many kinds as it has; package
@@ -48,7 +48,7 @@ func gather(c *check, op spec.Operation) {
 		list := c.as(role, op)
 		c.valid(list)
 		c.filterEachWay(list, valuesOf(c.tour(list, pagesOf(maxLimit)).Rows()))
-		c.tour(list, walk.Cycle(1, 2, 7, 50))
+		c.tour(list, paging.Cycle(1, 2, 7, 50))
 	case op.ID == spec.CreatePlacementTest:
 		c.valid(c.request(role, op), c.withAllOptional(c.request(role, op)), c.request(role, op))
 	case op.ID == spec.GetPlacementTest:
@@ -108,9 +108,9 @@ func (c *check) filterEachWay(list call, rows []map[string]any) {
 
 // beforeAll is a window before all rows, for the lists that have windows.
 var beforeAll = map[string]map[string]string{
-	spec.ListPlacementReports: {fixtures.MeaningWindowStart: timestamp(farPast), fixtures.MeaningWindowEnd: timestamp(farPast)},
-	spec.ListWebhookEvents: {fixtures.MeaningWindowStart: farPast.Format(time.DateOnly),
-		fixtures.MeaningWindowEnd: farPast.Format(time.DateOnly)},
+	spec.ListPlacementReports: {profile.MeaningWindowStart: timestamp(farPast), profile.MeaningWindowEnd: timestamp(farPast)},
+	spec.ListWebhookEvents: {profile.MeaningWindowStart: farPast.Format(time.DateOnly),
+		profile.MeaningWindowEnd: farPast.Format(time.DateOnly)},
 }
 
 // getEveryKind reads tests of every status, of either type, with and without metadata.

@@ -9,15 +9,15 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 	"github.com/onsi/gomega"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/judge"
-	"outreach.example/conformance/refserver"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
-	"outreach.example/conformance/target"
 )
 
 // TestConformance judges a target as an ordinary Ginkgo suite, one spec after
@@ -82,15 +82,15 @@ func subjectOfTest(t *testing.T) *target.Target {
 		})
 		return subject
 	}
-	profile := fixtures.Embedded()
+	described := profile.Embedded()
 	if file != "" {
-		loaded, err := fixtures.Load(file)
+		loaded, err := profile.Load(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		profile = loaded
+		described = loaded
 	}
-	subject, err := target.URL(profile, address)
+	subject, err := target.URL(described, address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"outreach.example/conformance/harness"
-	"outreach.example/conformance/journal"
-	"outreach.example/conformance/target"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/suites/runner"
 )
 
 func newCleanup() *cobra.Command {
@@ -53,7 +53,7 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer stop()
-	cleaned, err := harness.Cleanup(ctx, t, f.output)
+	cleaned, err := runner.Cleanup(ctx, t, f.output)
 	lines := cleaned.Done
 	switch n := len(cleaned.NeverCreated); {
 	case f.verbose:

@@ -12,8 +12,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 )
 
@@ -21,7 +21,7 @@ import (
 // target that cleanup does not put back.
 func TestCleanupAfterARunWasKilled(t *testing.T) {
 	t.Parallel()
-	profile := fixtures.Embedded()
+	profile := profile.Embedded()
 	limited, _ := profile.FullKey(dataset.Limited)
 	create, move := spec.MustOperation(spec.CreatePlacementTest), spec.MustOperation(spec.MoveAccounts)
 	into := func(role string) func(seen) bool {
@@ -131,7 +131,7 @@ func killed(t *testing.T, front *gate, p *process) {
 
 // lastingIsListed: what cannot be taken back happened to what the profile lists alone.
 func lastingIsListed(before, after state) error {
-	profile := fixtures.Embedded()
+	profile := profile.Embedded()
 	listed := profile.Workspaces[dataset.Main]
 	// Where lists do not show in time that a key is over its limit, changes do.
 	campaigns := slices.Concat(listed.Campaigns, profile.Workspaces[dataset.Limited].Campaigns)

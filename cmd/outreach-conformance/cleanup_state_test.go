@@ -3,9 +3,9 @@ package main
 import (
 	"testing"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/spec"
 )
 
@@ -20,10 +20,10 @@ func stateOf(t *testing.T, base, truth string) state {
 	t.Helper()
 	s := state{lists: map[string][]string{}}
 	testbed.Get(t, truth+"/state", "", &s.State)
-	profile := fixtures.Embedded()
-	for role := range profile.Workspaces {
-		key, ok := profile.FullKey(role)
-		if !ok || key.State == fixtures.KeyUnpaid {
+	known := profile.Embedded()
+	for role := range known.Workspaces {
+		key, ok := known.FullKey(role)
+		if !ok || key.State == profile.KeyUnpaid {
 			continue
 		}
 		for _, operation := range []string{spec.ListPlacementTests, spec.ListSubsequences} {

@@ -14,10 +14,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"outreach.example/conformance/faults"
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/standin"
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/target/standin"
+	"outreach.example/conformance/suites/selftest/faults"
 )
 
 // repository is the root of the repository, where the documents are.
@@ -46,7 +46,7 @@ func TestDocuments(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup:               unfold,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "start": start, "interrupt": interrupt, "results": results, "profile": profile,
+			"exits": exits, "start": start, "interrupt": interrupt, "results": results, "profile": writeProfile,
 			"commands": commands, "session": session, "defective": defective, "mock": mock, "action": action,
 		},
 	})
@@ -86,11 +86,11 @@ func handOverKeys(env *testscript.Env, path string) error {
 	if err != nil {
 		return err
 	}
-	sample, err := fixtures.Parse(path, text)
+	sample, err := profile.Parse(path, text)
 	if err != nil {
 		return err
 	}
-	reference := fixtures.Embedded()
+	reference := profile.Embedded()
 	for _, k := range sample.Keys {
 		same, ok := reference.ScopedKey(k.Workspace, k.Scopes[0])
 		if !ok {
@@ -242,7 +242,7 @@ func defective(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	base, err := url.Parse(ts.Getenv("URL"))
 	ts.Check(err)
-	around := &faults.Around{Profile: fixtures.Embedded(), Seed: 1}
+	around := &faults.Around{Profile: profile.Embedded(), Seed: 1}
 	serving(ts, args[0], faults.Listening(all[i].Lay(around)(faults.Forwarding(base, http.DefaultTransport))))
 }
 

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"outreach.example/conformance/fixtures"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 )
 
@@ -20,7 +20,7 @@ const expectedDays = 90
 
 // expected reads the file of --expected-failures, and makes sure that the one
 // of --write-expected can be written, before the target is troubled.
-func (f runFlags) expected() (*fixtures.ExpectedFailures, error) {
+func (f runFlags) expected() (*profile.ExpectedFailures, error) {
 	if f.writeExpected != "" {
 		if info, err := os.Stat(f.writeExpected); err == nil && !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("--write-expected %s: is not a regular file", f.writeExpected)
@@ -30,16 +30,16 @@ func (f runFlags) expected() (*fixtures.ExpectedFailures, error) {
 		}
 	}
 	if f.expectedFailures == "" {
-		return &fixtures.ExpectedFailures{}, nil
+		return &profile.ExpectedFailures{}, nil
 	}
-	return fixtures.LoadExpectedFailures(f.expectedFailures)
+	return profile.LoadExpectedFailures(f.expectedFailures)
 }
 
 // announcedIn says where the failure of a check is announced; announced are the
 // entries of the profile itself, which hold before those of the file.
-func (f runFlags) announcedIn(announced []fixtures.ExpectedFailure) func(reports.Check) string {
+func (f runFlags) announcedIn(announced []profile.ExpectedFailure) func(reports.Check) string {
 	return func(c reports.Check) string {
-		if f.expectedFailures == "" || slices.ContainsFunc(announced, func(e fixtures.ExpectedFailure) bool { return about(e).Covers(c) }) {
+		if f.expectedFailures == "" || slices.ContainsFunc(announced, func(e profile.ExpectedFailure) bool { return about(e).Covers(c) }) {
 			return "the target's profile"
 		}
 		return f.expectedFailures
@@ -47,29 +47,29 @@ func (f runFlags) announcedIn(announced []fixtures.ExpectedFailure) func(reports
 }
 
 // about is the part of an entry that says which failures it covers.
-func about(e fixtures.ExpectedFailure) judge.Waiver {
+func about(e profile.ExpectedFailure) judge.Waiver {
 	return judge.Waiver{Requirement: e.Requirement, Operation: e.Operation}
 }
 
 // writeDown writes the failures that are left to be announced by
 // --expected-failures. announced are those that the profile itself announces,
 // file those that the run was given on top.
-func (f runFlags) writeDown(results reports.Results, announced, file []fixtures.ExpectedFailure, stderr io.Writer) error {
+func (f runFlags) writeDown(results reports.Results, announced, file []profile.ExpectedFailure, stderr io.Writer) error {
 	if f.writeExpected == "" {
 		return nil
 	}
 	entries, added := failuresOf(results, announced, file)
 	heading := fmt.Sprintf("Failures of %s that are known, for `run --expected-failures`. An entry that\nhas expired, or whose failure is mended, fails the run.",
 		reports.Printable(results.Target.Name))
-	text, err := fixtures.ExpectedFailuresYAML(heading, entries)
+	text, err := profile.ExpectedFailuresYAML(heading, entries)
 	if err != nil {
 		return err
 	}
 	if err := replace(f.writeExpected, text, results.Run.ID); err != nil {
 		return err
 	}
-	schema := filepath.Join(filepath.Dir(f.writeExpected), fixtures.ExpectedFailuresSchemaFile)
-	if err := create(schema, fixtures.ExpectedFailuresSchema()); err != nil && !errors.Is(err, fs.ErrExist) {
+	schema := filepath.Join(filepath.Dir(f.writeExpected), profile.ExpectedFailuresSchemaFile)
+	if err := create(schema, profile.ExpectedFailuresSchema()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err // one that is there is theirs, or ours from before
 	}
 	_, _ = fmt.Fprintf(stderr, "outreach-conformance: wrote %s: %d expected failures, %d of them new", f.writeExpected, len(entries), added)
@@ -83,7 +83,7 @@ func (f runFlags) writeDown(results reports.Results, announced, file []fixtures.
 // failuresOf returns the entries that the run leaves standing, as they are, and
 // one for each failure that nothing announces, whose number it tells. What the
 // profile announces is left to it, and what has expired stays for a person to renew.
-func failuresOf(results reports.Results, announced, file []fixtures.ExpectedFailure) (entries []fixtures.ExpectedFailure, added int) {
+func failuresOf(results reports.Results, announced, file []profile.ExpectedFailure) (entries []profile.ExpectedFailure, added int) {
 	for _, e := range file {
 		if !about(e).Outlived(results) {
 			entries = append(entries, e)
@@ -92,14 +92,14 @@ func failuresOf(results reports.Results, announced, file []fixtures.ExpectedFail
 	standing := slices.Concat(announced, entries)
 	day := results.Run.Started.UTC()
 	for _, c := range results.Checks {
-		covers := func(e fixtures.ExpectedFailure) bool { return about(e).Covers(c) }
+		covers := func(e profile.ExpectedFailure) bool { return about(e).Covers(c) }
 		if c.Outcome != reports.Fail || slices.ContainsFunc(standing, covers) {
 			continue
 		}
 		added++
-		entries = append(entries, fixtures.ExpectedFailure{Requirement: c.Requirement, Operation: c.Operation,
+		entries = append(entries, profile.ExpectedFailure{Requirement: c.Requirement, Operation: c.Operation,
 			Reason:  fmt.Sprintf("failed in run %s on %s; say why", results.Run.ID, day.Format(time.DateOnly)),
-			Expires: fixtures.Date(day.AddDate(0, 0, expectedDays).Format(time.DateOnly))})
+			Expires: profile.Date(day.AddDate(0, 0, expectedDays).Format(time.DateOnly))})
 	}
 	return entries, added
 }

@@ -13,8 +13,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/spec"
 )
@@ -114,7 +114,7 @@ func TestSignalsThatComeTwice(t *testing.T) {
 func ourTests(t *testing.T, base string) []struct{ Name string } {
 	t.Helper()
 	var left struct{ Items []struct{ Name string } }
-	key, _ := fixtures.Embedded().FullKey(dataset.Main)
+	key, _ := profile.Embedded().FullKey(dataset.Main)
 	testbed.Get(t, base+"/api/v2/inbox-placement-tests?search=conformance&limit=100", key.Token, &left)
 	return left.Items
 }

@@ -14,8 +14,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 )
 
 // terminal is a pseudo-terminal: this end is the person at it.
@@ -114,8 +114,8 @@ func asks(p *process, question string) func() bool {
 func TestInitAtATerminal(t *testing.T) {
 	g := NewWithT(t)
 	base, _ := servingBuilt(t)
-	profile := fixtures.Embedded()
-	key, _ := profile.FullKey(dataset.Main)
+	known := profile.Embedded()
+	key, _ := known.FullKey(dataset.Main)
 
 	x, p := initAtTerminal(t)
 	until(t, p, "the question for the address", asks(p, "Address of the server"))
@@ -137,7 +137,7 @@ func TestInitAtATerminal(t *testing.T) {
 	for _, said := range []string{shown, text} {
 		g.Expect(said).NotTo(ContainSubstring(key.Token[:8]))
 	}
-	g.Expect(filepath.Join(p.command.Dir, fixtures.SchemaFile)).To(BeAnExistingFile())
+	g.Expect(filepath.Join(p.command.Dir, profile.SchemaFile)).To(BeAnExistingFile())
 }
 
 // Ctrl-C ends init at either question, and gives the terminal back as it was.

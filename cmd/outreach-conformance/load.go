@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/harness"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/target"
+	"outreach.example/conformance/suites/runner"
 )
 
 type loadFlags struct {
@@ -260,7 +260,7 @@ func (f loadFlags) putBack(ctx context.Context, t *target.Target, view *loadView
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTimeout)
 	defer cancel()
 	began := time.Now()
-	_, err := harness.WatchedCleanup(ctx, t, f.output, view.puttingBack)
+	_, err := runner.WatchedCleanup(ctx, t, f.output, view.puttingBack)
 	view.putBack(time.Since(began))
 	if err != nil {
 		return fmt.Errorf("not all could be put back:\n%w\nthis tries again: %s", err, f.cleanupOf(t)) // which must not be buried
@@ -276,7 +276,7 @@ const putBackTimeout = time.Minute
 const briefTimeout = 5 * time.Second
 
 // brief is the profile for who waits no longer than that.
-func brief(p *fixtures.Profile) *fixtures.Profile {
+func brief(p *profile.Profile) *profile.Profile {
 	hurried := *p
 	hurried.Pace.Timeout = min(p.Pace.Timeout, briefTimeout)
 	return &hurried

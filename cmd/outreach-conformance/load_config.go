@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
-	"outreach.example/conformance/target"
 )
 
 // config is what the flags, and the profile's thresholds, say of the run, the

@@ -7,9 +7,9 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/target"
 )
 
 // A target in a container is loaded like any other, and taken down afterwards.

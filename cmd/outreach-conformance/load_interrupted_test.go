@@ -13,7 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/refserver"
+	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/reports/load"
 )
 

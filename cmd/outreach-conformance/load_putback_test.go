@@ -12,8 +12,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/journal"
 	"outreach.example/conformance/reports/load"
 )
 

@@ -17,7 +17,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 	"github.com/xeipuuv/gojsonschema"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -200,20 +200,20 @@ func TestLoadKeepsToTheProfile(t *testing.T) {
 	t.Parallel()
 	base, _ := servingBuilt(t)
 	for name, tc := range map[string]struct {
-		use     fixtures.LoadUse
+		use     profile.LoadUse
 		code    int
 		says    string
 		reached int64 // requests
 	}{
-		"thresholds": {fixtures.LoadUse{Thresholds: []string{"p50<1us"}}, 1, `p50<1us is missed`, 400},
-		"rate":       {fixtures.LoadUse{MaxRate: 300}, exitCannotTell, `400 requests a second are more than the 300 that the profile allows \(load.max_rate\)`, 0},
-		"budget":     {fixtures.LoadUse{Budget: 399}, exitCannotTell, `the budget of 399 requests does not suffice`, 0},
+		"thresholds": {profile.LoadUse{Thresholds: []string{"p50<1us"}}, 1, `p50<1us is missed`, 400},
+		"rate":       {profile.LoadUse{MaxRate: 300}, exitCannotTell, `400 requests a second are more than the 300 that the profile allows \(load.max_rate\)`, 0},
+		"budget":     {profile.LoadUse{Budget: 399}, exitCannotTell, `the budget of 399 requests does not suffice`, 0},
 		// Two requests more tell the calibration how large answers are, and whether the key will do.
-		"within all": {fixtures.LoadUse{MaxRate: 400, Budget: 402, Thresholds: []string{"p50<20s"}}, 0, `✓ PASS`, 400},
+		"within all": {profile.LoadUse{MaxRate: 400, Budget: 402, Thresholds: []string{"p50<20s"}}, 0, `✓ PASS`, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := fixtures.Embedded()
+			p := profile.Embedded()
 			p.BaseURL, p.Load = base, &tc.use
 			text := must[[]byte](t)(p.YAML(""))
 			e, r := loaded(t, tc.code, "--target-profile", written(t, "server.yaml", string(text)))

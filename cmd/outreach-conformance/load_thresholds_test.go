@@ -5,7 +5,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -16,8 +16,8 @@ func TestThresholdsOfTheProfileAreForAllRuns(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	base, _ := servingBuilt(t)
-	p := fixtures.Embedded()
-	p.BaseURL, p.Load = base, &fixtures.LoadUse{Thresholds: []string{
+	p := profile.Embedded()
+	p.BaseURL, p.Load = base, &profile.LoadUse{Thresholds: []string{
 		"p50<20s", "quick: errors<1%", "soak: p50<1us", "sustained>=100000/s", "depth<1.1x",
 	}}
 	profile := written(t, "server.yaml", string(must[[]byte](t)(p.YAML(""))))

@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/xeipuuv/gojsonschema"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 )
@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 			"start":     start,
 			"interrupt": interrupt,
 			"results":   results,
-			"profile":   profile,
+			"profile":   writeProfile,
 			"defective": defective,
 		},
 	})
@@ -105,11 +105,11 @@ func results(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func profile(ts *testscript.TestScript, neg bool, args []string) {
+func writeProfile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: profile FILE RATE")
 	}
-	p := fixtures.Embedded()
+	p := profile.Embedded()
 	rate, err := strconv.ParseFloat(args[1], 64)
 	ts.Check(err)
 	p.Pace.RequestsPerSecond = rate

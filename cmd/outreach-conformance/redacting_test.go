@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"outreach.example/conformance/client"
+	"outreach.example/conformance/internal/client"
 )
 
 // What a container writes about the keys that it was sent stays out of its log.

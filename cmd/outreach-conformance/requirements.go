@@ -10,10 +10,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"outreach.example/conformance/faults"
-	"outreach.example/conformance/harness"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/runner"
+	"outreach.example/conformance/suites/selftest/faults"
 )
 
 func newRequirements() *cobra.Command {
@@ -132,7 +132,7 @@ func newExplain() *cobra.Command {
 				explainSilence(cmd.OutOrStdout(), s)
 				return nil
 			}
-			return fmt.Errorf("the catalogue has no %q%s; `outreach-conformance requirements` lists it", id, harness.Near(id, ids()))
+			return fmt.Errorf("the catalogue has no %q%s; `outreach-conformance requirements` lists it", id, runner.Near(id, ids()))
 		},
 	}
 }

@@ -16,12 +16,12 @@ import (
 	"golang.org/x/term"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/harness"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/runner"
 )
 
 // closeTimeout bounds how long a target that was started may take to stop.
@@ -100,8 +100,8 @@ as they fail. The exit code is that of the verdict all the same.`,
 	return cmd
 }
 
-func (f runFlags) selection() harness.Selection {
-	s := harness.Selection{Operations: f.operations, Requirements: f.requirements, Groups: f.groups}
+func (f runFlags) selection() runner.Selection {
+	s := runner.Selection{Operations: f.operations, Requirements: f.requirements, Groups: f.groups}
 	for _, p := range f.profiles {
 		s.Profiles = append(s.Profiles, spec.Profile(p))
 	}
@@ -144,7 +144,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		f.seed = 1 + rand.Uint64N(1<<31)
 	}
 	progress, observe := f.progress(stderr)
-	results, err := harness.Run(ctx, harness.Config{
+	results, err := runner.Run(ctx, runner.Config{
 		Target: t, Selection: selection, Seed: f.seed, Version: version(), JournalDir: f.journals(t), Observe: observe,
 		Progress: suites.Progress{Start: progress.Start, Done: func(s suites.Spec, violations int) { progress.Done(s.Operation, violations) }},
 	})
@@ -177,7 +177,7 @@ func makeWritable(dir string, files ...string) error {
 // selectionCode: an unknown name is a mistake of the caller; known names that
 // leave nothing are a run that could not tell.
 func selectionCode(err error) int {
-	if errors.Is(err, harness.ErrNothingSelected) {
+	if errors.Is(err, runner.ErrNothingSelected) {
 		return exitCannotTell
 	}
 	return exitUsage

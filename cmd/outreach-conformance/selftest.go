@@ -13,10 +13,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/selftest"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/selftest"
 )
 
 type selftestFlags struct {
@@ -97,7 +97,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 // source is the conforming target that faults are laid around; stop ends it.
 func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source selftest.Source, stop func(), err error) {
 	if f.isEmbedded() {
-		if given, err := f.settings(); err != nil || given != (fixtures.Settings{}) {
+		if given, err := f.settings(); err != nil || given != (profile.Settings{}) {
 			own := errors.New("--requests-per-second, --concurrency and --timeout are for a target of your own: leave them out")
 			return nil, nil, exitError{exitUsage, cmp.Or(err, own)}
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/refserver"
-	"outreach.example/conformance/refserver/limiter"
-	"outreach.example/conformance/refserver/shape"
-	"outreach.example/conformance/refserver/webhook"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver/shape"
+	"outreach.example/conformance/fixtures/refserver/webhook"
 )
 
 type serveFlags struct {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 )
 
 // settingFlags say what an entry of the profile says too. A flag, or its
@@ -48,8 +48,8 @@ func (s *settingFlags) registerLoadBudget(flags *pflag.FlagSet) {
 }
 
 // settings are those that were given. Its error names each that no profile may have.
-func (s settingFlags) settings() (fixtures.Settings, error) {
-	given := fixtures.Settings{
+func (s settingFlags) settings() (profile.Settings, error) {
+	given := profile.Settings{
 		Writes:            changed(s.flags, "writes", s.writes),
 		Budget:            changed(s.flags, "request-budget", s.requests),
 		RequestsPerSecond: changed(s.flags, "requests-per-second", s.perSecond),

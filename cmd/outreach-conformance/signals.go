@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/term"
 
-	"outreach.example/conformance/journal"
-	"outreach.example/conformance/target"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/sandbox/journal"
 )
 
 // endings are the signals that end a command early: it then puts back what it

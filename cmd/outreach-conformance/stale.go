@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/harness"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/suites/runner"
 )
 
 // The files in the output directory that hold a verdict.
@@ -58,7 +58,7 @@ func isResults(r io.Reader) bool {
 			Name string `json:"name"`
 		} `json:"tool"`
 	}
-	return json.NewDecoder(r).Decode(&results) == nil && results.Tool.Name == harness.Name
+	return json.NewDecoder(r).Decode(&results) == nil && results.Tool.Name == runner.Name
 }
 
 // isJUnit recognises a JUnit report by the name of its first suite.
@@ -71,7 +71,7 @@ func isJUnit(r io.Reader) bool {
 		if element, ok := token.(xml.StartElement); ok && element.Name.Local == "testsuite" {
 			for _, a := range element.Attr {
 				if a.Name.Local == "name" {
-					return a.Value == harness.Name
+					return a.Value == runner.Name
 				}
 			}
 			return false

@@ -13,12 +13,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/harness"
-	"outreach.example/conformance/refserver"
-	"outreach.example/conformance/target"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/suites/runner"
 )
 
 // Values of --target that name something to start.
@@ -122,14 +122,14 @@ func (f runFlags) up(ctx context.Context) (*target.Target, io.Closer, error) {
 }
 
 // at is the target at an address, or at the profile's where that is empty.
-func at(profile *fixtures.Profile, address string) (*target.Target, error) {
+func at(profile *profile.Profile, address string) (*target.Target, error) {
 	switch {
 	case address == "" || strings.Contains(address, "://"):
 	case strings.Contains(address, "@"): // which may come behind a password
 		return nil, errors.New("--target lacks http:// or https:// in front of the address, and must hold no user: keys stand in the profile")
 	default:
 		return nil, fmt.Errorf("--target %s lacks http:// or https:// in front of an address: write --target http://%s%s",
-			address, address, harness.Near(address, []string{embeddedTarget}))
+			address, address, runner.Near(address, []string{embeddedTarget}))
 	}
 	t, err := target.URL(profile, address)
 	if err != nil {
@@ -143,22 +143,22 @@ func at(profile *fixtures.Profile, address string) (*target.Target, error) {
 
 // isEmbedded: neither the target nor the profile is another than the reference server's.
 func (f runFlags) isEmbedded() bool {
-	return f.target == embeddedTarget && (f.targetProfile == "" || f.targetProfile == fixtures.EmbeddedName)
+	return f.target == embeddedTarget && (f.targetProfile == "" || f.targetProfile == profile.EmbeddedName)
 }
 
 // builtinProfile: the profile came with the program.
 func (f runFlags) builtinProfile() bool {
-	return slices.Contains([]string{"", fixtures.EmbeddedName, fixtures.MockName}, f.targetProfile)
+	return slices.Contains([]string{"", profile.EmbeddedName, profile.MockName}, f.targetProfile)
 }
 
 // profile returns the profile that the flags name. Its container is the one to
 // start; it is nil if --target names an address, which goes before it.
-func (f runFlags) profile() (*fixtures.Profile, error) {
+func (f runFlags) profile() (*profile.Profile, error) {
 	name := f.targetProfile
 	if name == "" {
-		name = fixtures.EmbeddedName
+		name = profile.EmbeddedName
 	}
-	profile, err := fixtures.Open(name)
+	opened, err := profile.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -168,9 +168,9 @@ func (f runFlags) profile() (*fixtures.Profile, error) {
 	case isImage && image == "", isDockerfile && path == "":
 		return nil, fmt.Errorf("--target %s: want image:NAME or dockerfile:PATH", f.target)
 	case isImage, isDockerfile:
-		replaced := fixtures.Deployment{}
-		if profile.Container != nil {
-			replaced = *profile.Container
+		replaced := profile.Deployment{}
+		if opened.Container != nil {
+			replaced = *opened.Container
 		}
 		replaced.Image, replaced.Dockerfile, replaced.Context = "", "", ""
 		if isImage {
@@ -178,15 +178,15 @@ func (f runFlags) profile() (*fixtures.Profile, error) {
 		} else {
 			replaced.Dockerfile = path
 		}
-		profile.Container = &replaced
+		opened.Container = &replaced
 	case f.target != embeddedTarget && f.target != "":
-		profile.Container = nil
+		opened.Container = nil
 	}
-	return profile, nil
+	return opened, nil
 }
 
 // contain starts the profile's containers.
-func (f runFlags) contain(ctx context.Context, profile *fixtures.Profile) (*target.Target, io.Closer, error) {
+func (f runFlags) contain(ctx context.Context, profile *profile.Profile) (*target.Target, io.Closer, error) {
 	if err := os.MkdirAll(f.output, 0o755); err != nil {
 		return nil, nil, exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}

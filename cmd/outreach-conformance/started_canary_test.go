@@ -11,11 +11,11 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/target"
 )
 
 // talkative are operations of each kind, which a hostile server answers with the
@@ -42,7 +42,7 @@ func TestNoArtifactHoldsAKey(t *testing.T) {
 	at := []string{"--target", hostile}
 	in(1, nil, append(append([]string{runCommand, "--verbose", "--write-expected", "known.yaml"}, at...), talkative...)...)
 	in(3, nil, append([]string{"target", "check", "--verbose"}, at...)...)
-	key, _ := fixtures.Embedded().FullKey(dataset.Main)
+	key, _ := profile.Embedded().FullKey(dataset.Main)
 	in(0, []string{"OUTREACH_KEY_MAIN=" + key.Token}, append([]string{"target", "init"}, at...)...)
 
 	// A run that is killed leaves its journal.
@@ -68,7 +68,7 @@ func TestNoArtifactHoldsAKey(t *testing.T) {
 	for name, text := range files {
 		shown[name] = text
 	}
-	testbed.HoldsNoKey(t, fixtures.Embedded().Keys, shown)
+	testbed.HoldsNoKey(t, profile.Embedded().Keys, shown)
 }
 
 // What a container writes of keys stays out of its log. The server under test
@@ -82,14 +82,14 @@ func TestContainerLogHoldsNoKey(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.WriteFile(filepath.Join(parrots, "bin", "proxy"), program, 0o700)).To(Succeed()) //nolint:gosec // it is a program
 	g.Expect(os.WriteFile(filepath.Join(parrots, "Dockerfile"), []byte("FROM scratch\nCOPY bin/proxy /proxy\nENTRYPOINT [\"/proxy\"]\n"), 0o600)).To(Succeed())
-	profile := contained(t, withDatabase, func(_ *testing.T, p *fixtures.Profile) {
-		p.Container.Container = fixtures.Container{
+	file := contained(t, withDatabase, func(_ *testing.T, p *profile.Profile) {
+		p.Container.Container = profile.Container{
 			Dockerfile: filepath.Join(parrots, "Dockerfile"), Port: 9000,
 			Command:     []string{"9000", "http://database:8025"},
 			Environment: map[string]string{"PARROT": "1", "DATABASE_PASSWORD": "correct horse"},
 		}
 	})
-	c := command(t, nil, append([]string{runCommand, "--verbose", "--target-profile", profile}, talkative...)...)
+	c := command(t, nil, append([]string{runCommand, "--verbose", "--target-profile", file}, talkative...)...)
 	e := toTheEnd(t, c)
 	g.Expect(e.code).To(Equal(1), "%s", e)
 	shown := filesBelow(t, c.Dir)
@@ -97,7 +97,7 @@ func TestContainerLogHoldsNoKey(t *testing.T) {
 	g.Expect(strings.Count(log, "target | was asked with ")).To(BeNumerically(">", 20))
 	g.Expect(log).To(And(ContainSubstring("[redacted]"), ContainSubstring("database | API"), Not(ContainSubstring("correct horse"))))
 	shown["output"] = e.String()
-	testbed.HoldsNoKey(t, fixtures.Embedded().Keys, shown)
+	testbed.HoldsNoKey(t, profile.Embedded().Keys, shown)
 }
 
 // parroting starts a proxy that repeats keys, and returns its address.

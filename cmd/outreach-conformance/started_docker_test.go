@@ -12,11 +12,11 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/target"
 )
 
 // startedBy returns what the engine has of the process: containers, networks
@@ -53,13 +53,13 @@ func untilLogged(t *testing.T, p *process, text string) {
 
 // contained writes the profile of the reference server as a target to be
 // started, from an image unless that is changed, and returns the file's name.
-func contained(t *testing.T, changes ...func(*testing.T, *fixtures.Profile)) string {
+func contained(t *testing.T, changes ...func(*testing.T, *profile.Profile)) string {
 	t.Helper()
-	p := fixtures.Embedded()
-	p.Container = &fixtures.Deployment{Container: fixtures.Container{
+	p := profile.Embedded()
+	p.Container = &profile.Deployment{Container: profile.Container{
 		Image:   testbed.Image(t),
 		Command: []string{"serve", "--addr", "0.0.0.0:8025", "--idle-exit", "2m"},
-		Wait:    fixtures.Wait{Path: "/healthz", Status: 200},
+		Wait:    profile.Wait{Path: "/healthz", Status: 200},
 	}}
 	for _, change := range changes {
 		change(t, p)
@@ -71,18 +71,18 @@ func contained(t *testing.T, changes ...func(*testing.T, *fixtures.Profile)) str
 	return written(t, "server.yaml", string(text))
 }
 
-func fromDockerfile(t *testing.T, p *fixtures.Profile) {
+func fromDockerfile(t *testing.T, p *profile.Profile) {
 	p.Container.Image, p.Container.Dockerfile = "", filepath.Join(testbed.Built(t), "Dockerfile")
 }
 
-func neverReady(_ *testing.T, p *fixtures.Profile) { p.Container.Wait.Path = "/never" }
+func neverReady(_ *testing.T, p *profile.Profile) { p.Container.Wait.Path = "/never" }
 
-func slowly(_ *testing.T, p *fixtures.Profile) { p.Pace.RequestsPerSecond = 400 }
+func slowly(_ *testing.T, p *profile.Profile) { p.Pace.RequestsPerSecond = 400 }
 
-func withDatabase(_ *testing.T, p *fixtures.Profile) {
-	beside := fixtures.Service{Name: "database", Container: p.Container.Container}
+func withDatabase(_ *testing.T, p *profile.Profile) {
+	beside := profile.Service{Name: "database", Container: p.Container.Container}
 	beside.Port = 8025
-	p.Container.Services = []fixtures.Service{beside}
+	p.Container.Services = []profile.Service{beside}
 }
 
 const tenPercent = `^ *10 %`
@@ -94,14 +94,14 @@ func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		signal  syscall.Signal
-		changes []func(*testing.T, *fixtures.Profile)
+		changes []func(*testing.T, *profile.Profile)
 		logged  string
 	}{
-		{"SIGINT while its image is built", syscall.SIGINT, []func(*testing.T, *fixtures.Profile){fromDockerfile}, "target (build) | Step 2"},
-		{"SIGINT while it starts", syscall.SIGINT, []func(*testing.T, *fixtures.Profile){withDatabase, neverReady}, "target | API "},
-		{"SIGTERM while it starts", syscall.SIGTERM, []func(*testing.T, *fixtures.Profile){neverReady}, "starting target"},
-		{"SIGINT while it is judged", syscall.SIGINT, []func(*testing.T, *fixtures.Profile){slowly}, ""},
-		{"SIGTERM while it is judged", syscall.SIGTERM, []func(*testing.T, *fixtures.Profile){slowly}, ""},
+		{"SIGINT while its image is built", syscall.SIGINT, []func(*testing.T, *profile.Profile){fromDockerfile}, "target (build) | Step 2"},
+		{"SIGINT while it starts", syscall.SIGINT, []func(*testing.T, *profile.Profile){withDatabase, neverReady}, "target | API "},
+		{"SIGTERM while it starts", syscall.SIGTERM, []func(*testing.T, *profile.Profile){neverReady}, "starting target"},
+		{"SIGINT while it is judged", syscall.SIGINT, []func(*testing.T, *profile.Profile){slowly}, ""},
+		{"SIGTERM while it is judged", syscall.SIGTERM, []func(*testing.T, *profile.Profile){slowly}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -128,8 +128,8 @@ func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
 func TestContainerThatIsNeverReady(t *testing.T) {
 	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)
-	p := begunWithout(t, command(t, nil, runCommand, "--target-profile", contained(t, func(_ *testing.T, p *fixtures.Profile) {
-		p.Container.Wait = fixtures.Wait{Path: "/never", Status: 200, Timeout: 3 * time.Second}
+	p := begunWithout(t, command(t, nil, runCommand, "--target-profile", contained(t, func(_ *testing.T, p *profile.Profile) {
+		p.Container.Wait = profile.Wait{Path: "/never", Status: 200, Timeout: 3 * time.Second}
 	})))
 	<-p.done
 	g.Expect(p.command.ProcessState.ExitCode()).To(Equal(exitCannotTell))

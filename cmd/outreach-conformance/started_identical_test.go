@@ -8,11 +8,11 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/fixtures/standin"
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/target"
-	"outreach.example/conformance/target/standin"
 )
 
 // The full profile says the same of the reference server however it comes up:

@@ -10,17 +10,17 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
 // mannered runs the full profile behind a gate, with a changed profile.
-func mannered(t *testing.T, code int, change func(*fixtures.Profile)) (front *gate, before, after state, results reports.Results) {
+func mannered(t *testing.T, code int, change func(*profile.Profile)) (front *gate, before, after state, results reports.Results) {
 	t.Helper()
 	base, truth := servingBuilt(t)
 	front = newGate(t, base)
-	profile := fixtures.Embedded()
+	profile := profile.Embedded()
 	change(profile)
 	text, err := profile.YAML("")
 	if err != nil {
@@ -47,7 +47,7 @@ func outcomes(results reports.Results, requirement string) map[string]reports.Ou
 func TestWritesNone(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	front, before, after, results := mannered(t, 0, func(p *fixtures.Profile) { p.Writes = fixtures.WritesNone })
+	front, before, after, results := mannered(t, 0, func(p *profile.Profile) { p.Writes = profile.WritesNone })
 	for _, s := range front.saw() {
 		g.Expect(s.unsafe()).To(BeFalse(), "%s %s", s.method, s.path)
 	}
@@ -66,7 +66,7 @@ func TestWritesNone(t *testing.T) {
 func TestWritesOwn(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	front, before, after, results := mannered(t, 0, func(p *fixtures.Profile) { p.Writes = fixtures.WritesOwn })
+	front, before, after, results := mannered(t, 0, func(p *profile.Profile) { p.Writes = profile.WritesOwn })
 	g.Expect(after).To(Equal(before))
 	changed := 0
 	for _, s := range front.saw() {
@@ -86,10 +86,10 @@ func TestWritesOwn(t *testing.T) {
 func TestWritesListed(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	front, before, after, _ := mannered(t, 0, func(p *fixtures.Profile) { p.Writes = fixtures.WritesListed })
+	front, before, after, _ := mannered(t, 0, func(p *profile.Profile) { p.Writes = profile.WritesListed })
 	g.Expect(after.withoutLasting()).To(Equal(before.withoutLasting()))
 	g.Expect(lastingIsListed(before, after)).To(Succeed())
-	text, err := json.Marshal(fixtures.Embedded())
+	text, err := json.Marshal(profile.Embedded())
 	g.Expect(err).NotTo(HaveOccurred())
 	creation := spec.MustOperation(spec.CreatePlacementTest).Path
 	for _, s := range front.saw() {
@@ -117,7 +117,7 @@ func TestBudget(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	const budget = 300
-	front, before, after, results := mannered(t, 0, func(p *fixtures.Profile) { p.Budget = budget })
+	front, before, after, results := mannered(t, 0, func(p *profile.Profile) { p.Budget = budget })
 	g.Expect(after.withoutLasting()).To(Equal(before.withoutLasting()), "cleaning up is not in the budget")
 	judging := 0
 	for _, s := range front.saw() {

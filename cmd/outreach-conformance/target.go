@@ -12,10 +12,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/harness/probe"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/suites/preflight"
 )
 
 func newTarget() *cobra.Command {
@@ -64,7 +64,7 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer stop()
-	report, err := probe.Check(ctx, t)
+	report, err := preflight.Check(ctx, t)
 	switch {
 	case ctx.Err() != nil:
 		return interrupted
@@ -74,7 +74,7 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 	_, _ = fmt.Fprintf(stdout, "%s at %s\n\n", t.Profile.Name, t.BaseURL)
 	f.printFindings(stdout, report)
 	f.printCoverage(stdout, report.Coverage)
-	if slices.ContainsFunc(report.Data, func(d probe.Finding) bool { return d.Spent }) && f.targetProfile != fixtures.MockName && f.builtinProfile() {
+	if slices.ContainsFunc(report.Data, func(d preflight.Finding) bool { return d.Spent }) && f.targetProfile != profile.MockName && f.builtinProfile() {
 		_, _ = fmt.Fprint(stdout, "\nThe reference server puts its data back when it starts, and on POST /reset at the port of `serve --truth-addr`.\n")
 	}
 	if wrong := report.Wrong(); len(wrong) > 0 {
@@ -88,7 +88,7 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 }
 
 // printFindings shows the rows, and the keys if they are asked for or few.
-func (f runFlags) printFindings(w io.Writer, r probe.Report) {
+func (f runFlags) printFindings(w io.Writer, r preflight.Report) {
 	const few = 10
 	if f.verbose || len(r.Keys) <= few {
 		for _, k := range r.Keys {
@@ -111,7 +111,7 @@ func columnsOf(w io.Writer) int {
 	return console.DefaultWidth
 }
 
-func (f runFlags) printCoverage(w io.Writer, all []probe.Coverage) {
+func (f runFlags) printCoverage(w io.Writer, all []preflight.Coverage) {
 	const shown = 4
 	t := newTable(w, "group", "assessed", "of", "missing for the rest")
 	const others = 28 // columns of the table that the last one leaves to the others

@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"outreach.example/conformance/fixtures"
-	"outreach.example/conformance/harness/probe"
-	"outreach.example/conformance/target"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/suites/preflight"
 )
 
 type initFlags struct {
@@ -79,7 +79,7 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 		}
 		return exitError{exitCannotTell, err}
 	}
-	profile, notes, err := probe.Discover(ctx, t, token, f.keyEnv)
+	profile, notes, err := preflight.Discover(ctx, t, token, f.keyEnv)
 	switch {
 	case ctx.Err() != nil:
 		return interrupted
@@ -132,15 +132,15 @@ func (f *initFlags) askKey(ctx context.Context, terminal *os.File, stderr io.Wri
 
 // found is the target, with a profile that knows nothing yet.
 func (f initFlags) found() (*target.Target, error) {
-	profile := &fixtures.Profile{Name: f.name, Pace: fixtures.Pace{Concurrency: fixtures.DefaultConcurrency, Timeout: fixtures.DefaultTimeout}}
+	blank := &profile.Profile{Name: f.name, Pace: profile.Pace{Concurrency: profile.DefaultConcurrency, Timeout: profile.DefaultTimeout}}
 	if f.caFile != "" {
 		ca, err := filepath.Abs(f.caFile)
 		if err != nil {
 			return nil, err
 		}
-		profile.TLS = &fixtures.TLS{CAFile: ca}
+		blank.TLS = &profile.TLS{CAFile: ca}
 	}
-	t, err := at(profile, f.target)
+	t, err := at(blank, f.target)
 	if err != nil {
 		return nil, err
 	}
@@ -159,19 +159,19 @@ func nameAt(u *url.URL) string {
 }
 
 // write writes the profile, after it has proven to be valid, and the schema.
-func (f initFlags) write(profile *fixtures.Profile, notes []string) error {
+func (f initFlags) write(p *profile.Profile, notes []string) error {
 	heading := "Profile of a target, found by asking it. Complete it where you know more:\n- " + strings.Join(notes, "\n- ")
-	text, err := profile.YAML(heading)
+	text, err := p.YAML(heading)
 	if err != nil {
 		return err
 	}
-	if _, err := fixtures.Parse(f.file, text); err != nil {
+	if _, err := profile.Parse(f.file, text); err != nil {
 		return err
 	}
 	if err := os.WriteFile(f.file, text, 0o600); err != nil {
 		return err
 	}
-	schema := filepath.Join(filepath.Dir(f.file), fixtures.SchemaFile)
+	schema := filepath.Join(filepath.Dir(f.file), profile.SchemaFile)
 	file, err := os.OpenFile(schema, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return nil // theirs, or ours from before
@@ -179,6 +179,6 @@ func (f initFlags) write(profile *fixtures.Profile, notes []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(fixtures.Schema())
+	_, err = file.Write(profile.Schema())
 	return errors.Join(err, file.Close())
 }

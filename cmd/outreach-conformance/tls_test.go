@@ -18,7 +18,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 )
@@ -42,20 +42,20 @@ func TestRunOverTLS(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		server tls.Certificate
-		tls    *fixtures.TLS
+		tls    *profile.TLS
 		says   string // empty: the run conforms
 	}{
-		{"all is right", good, &fixtures.TLS{CAFile: "ca.pem", CertFile: "client.pem", KeyFile: "client-key.pem"}, ""},
+		{"all is right", good, &profile.TLS{CAFile: "ca.pem", CertFile: "client.pem", KeyFile: "client-key.pem"}, ""},
 		{"without the authority", good, nil, "certificate signed by unknown authority"},
-		{"without the client's certificate", good, &fixtures.TLS{CAFile: "ca.pem"}, "certificate required"},
-		{"of another authority", theirs.Issue(t, "127.0.0.1", future), &fixtures.TLS{CAFile: "ca.pem"}, "certificate signed by unknown authority"},
-		{"expired", ours.Issue(t, "127.0.0.1", past), &fixtures.TLS{CAFile: "ca.pem"}, "certificate has expired"},
-		{"for another host", ours.Issue(t, "elsewhere.example", future), &fixtures.TLS{CAFile: "ca.pem"}, "doesn't contain any IP SANs"},
+		{"without the client's certificate", good, &profile.TLS{CAFile: "ca.pem"}, "certificate required"},
+		{"of another authority", theirs.Issue(t, "127.0.0.1", future), &profile.TLS{CAFile: "ca.pem"}, "certificate signed by unknown authority"},
+		{"expired", ours.Issue(t, "127.0.0.1", past), &profile.TLS{CAFile: "ca.pem"}, "certificate has expired"},
+		{"for another host", ours.Issue(t, "elsewhere.example", future), &profile.TLS{CAFile: "ca.pem"}, "doesn't contain any IP SANs"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
 			address, requests := secured(t, base, tc.server, ours)
-			profile := fixtures.Embedded()
+			profile := profile.Embedded()
 			profile.BaseURL, profile.TLS = address, tc.tls
 			text, err := profile.YAML("")
 			g.Expect(err).NotTo(HaveOccurred())

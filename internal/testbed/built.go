@@ -16,7 +16,7 @@ import (
 // What Built makes below bin.
 const (
 	Program = "outreach-conformance"
-	Proxy   = "proxy" // that of target/testdata
+	Proxy   = "proxy" // that of fixtures/target/testdata
 )
 
 // Built is the directory with what is built once for all tests of a package:
@@ -53,7 +53,7 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	leftToTidy = append(leftToTidy, func() { _ = os.RemoveAll(dir) })
-	for name, source := range map[string]string{Program: "./cmd/" + Program, Proxy: "./target/testdata/proxy"} {
+	for name, source := range map[string]string{Program: "./cmd/" + Program, Proxy: "./fixtures/target/testdata/proxy"} {
 		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, "bin", name), source)
 		build.Dir, build.Env = repository, append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 )
 
 // HoldsNoKey looks for the beginnings of the keys' tokens in what is shown, by
 // the name of who shows it.
-func HoldsNoKey(t testing.TB, keys []fixtures.Key, shown map[string]string) {
+func HoldsNoKey(t testing.TB, keys []profile.Key, shown map[string]string) {
 	t.Helper()
 	for name, text := range shown {
 		for _, k := range keys {

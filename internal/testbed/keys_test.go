@@ -5,12 +5,12 @@ import (
 	"net/url"
 	"testing"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 )
 
 // A search that cannot find proves nothing: each form is found where it stands.
 func TestKeysWouldBeFound(t *testing.T) {
-	token := fixtures.Embedded().Keys[0].Token
+	token := profile.Embedded().Keys[0].Token
 	for _, text := range []string{
 		token, token[:8], url.QueryEscape("Bearer " + token), base64.StdEncoding.EncodeToString([]byte("k:" + token)),
 		base64.StdEncoding.EncodeToString([]byte("Bearer " + token)), base64.RawURLEncoding.EncodeToString([]byte(token)),

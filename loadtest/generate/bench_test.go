@@ -20,11 +20,11 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/judge"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/schedule"
-	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/spec"
 )
 

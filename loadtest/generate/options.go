@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/client"
+	"outreach.example/conformance/internal/client"
 )
 
 // Defaults of Options.

@@ -14,7 +14,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 	"github.com/tsenart/vegeta/v12/lib/plot"
 
-	"outreach.example/conformance/client"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/loadtest/measure"
 )
 

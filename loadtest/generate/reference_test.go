@@ -9,13 +9,13 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
-	"outreach.example/conformance/refserver"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )

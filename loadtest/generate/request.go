@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strings"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 )
 
 // Request is one request of a phase.

@@ -17,9 +17,9 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/client"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/judge"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/fixtures/refserver/limiter"
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/refserver/limiter"
 )
 
 // gridKinds are the limiters of the grid, as limiter.Parse reads them.

@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"outreach.example/conformance/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver/limiter"
 )
 
 func run(t *testing.T, w *world, o Options, subjects ...Subject) Result {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver/limiter"
 )
 
 func mustParse(t testing.TB, text string) limiter.Config {

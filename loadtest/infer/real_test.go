@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/refserver"
-	"outreach.example/conformance/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/refserver/limiter"
 )
 
 // real is a wire to a reference server over loopback.

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"outreach.example/conformance/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver/limiter"
 )
 
 // world is a server with a limiter, and the network to it, on virtual time.

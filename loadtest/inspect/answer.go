@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
 

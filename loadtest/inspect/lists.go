@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
 

@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 	"sync"
 
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
 

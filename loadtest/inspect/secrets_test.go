@@ -7,8 +7,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 )
 
 func TestNoSecretsAreShown(t *testing.T) {

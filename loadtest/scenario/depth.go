@@ -7,16 +7,16 @@ import (
 	"slices"
 	"strconv"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/fixtures"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/walk"
 )
 
 // place is a page of a list: what leads to it, and how many rows precede it.
@@ -87,7 +87,7 @@ func (r *runner) pageAt(p place, limit int) generate.Request {
 }
 
 // cursorParameter is the query parameter that takes the cursor, if it is known.
-func cursorParameter(profile *fixtures.Profile, op spec.Operation) (string, bool) {
+func cursorParameter(profile *profile.Profile, op spec.Operation) (string, bool) {
 	if op.ID == spec.ListLeadLabels || op.ID == spec.ListLeadLists {
 		return profile.Parameter(op.ID, "starting_after")
 	}
@@ -118,7 +118,7 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 		return most
 	}
 	var broken error
-	fetch := func(ctx context.Context, cursor string, size int) (walk.Page, error) {
+	fetch := func(ctx context.Context, cursor string, size int) (paging.Page, error) {
 		page, err := r.fetch(ctx, op, cursor, size)
 		if err != nil {
 			broken = err
@@ -137,7 +137,7 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 		}
 		return page, nil
 	}
-	w := walk.Run(r.ctx, fetch, sizes, mostPagesToPlaces)
+	w := paging.Run(r.ctx, fetch, sizes, mostPagesToPlaces)
 	switch {
 	case broken != nil:
 		return nil, fmt.Errorf("the way to the pages of %s: %w", op.ID, broken)
@@ -151,7 +151,7 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 }
 
 // pageRequest asks for the page behind a cursor; a limit of 0 sends none.
-func pageRequest(profile *fixtures.Profile, key client.Key, op spec.Operation, cursor string, limit int) client.Request {
+func pageRequest(profile *profile.Profile, key client.Key, op spec.Operation, cursor string, limit int) client.Request {
 	query := url.Values{}
 	if limit > 0 {
 		query.Set("limit", strconv.Itoa(limit))
@@ -164,10 +164,10 @@ func pageRequest(profile *fixtures.Profile, key client.Key, op spec.Operation, c
 }
 
 // fetch reads the page behind a cursor, at the profile's pace.
-func (r *runner) fetch(ctx context.Context, op spec.Operation, cursor string, limit int) (walk.Page, error) {
+func (r *runner) fetch(ctx context.Context, op spec.Operation, cursor string, limit int) (paging.Page, error) {
 	ex := r.env.Client.Do(ctx, pageRequest(r.env.Profile, r.subjects.mainKey, op, cursor, limit))
 	if ex.Err != nil {
-		return walk.Page{}, ex.Err
+		return paging.Page{}, ex.Err
 	}
 	s := r.looked(judge.Asked{Operation: op, Valid: true, Owner: r.subjects.main.ID, Limit: limit}, ex)
 	return pageOf(ex, s, limit)

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/fixtures"
-	"outreach.example/conformance/journal"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
@@ -23,7 +23,7 @@ import (
 
 // Env is what a load run hands to its scenarios.
 type Env struct {
-	Profile *fixtures.Profile
+	Profile *profile.Profile
 	BaseURL string
 	Rules   *judge.Rules
 	// Client prepares what load needs and looks at what it left: it waits 429

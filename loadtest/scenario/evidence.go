@@ -3,8 +3,8 @@ package scenario
 import (
 	"net/http"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )

@@ -9,10 +9,11 @@ import (
 	"net/url"
 	"strings"
 
-	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
-	"outreach.example/conformance/journal"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -52,7 +53,7 @@ func (p *prober) drain() (refusal http.Header, ok bool) {
 // halfDone asks for a change while the key is at its limit: what is refused must
 // not have happened.
 func (p *prober) halfDone() error {
-	if p.r.env.Profile.Writes == fixtures.WritesNone {
+	if p.r.env.Profile.Writes == profile.WritesNone {
 		p.r.note("whether a refused write is half done was not looked at: writes: none")
 		return nil
 	}

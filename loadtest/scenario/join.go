@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/threshold"

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/journal"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/spec"
 )
 
@@ -45,7 +45,7 @@ func (p *preparation) tryKeys() error {
 }
 
 // tryKey asks for the first page of each list, or for a row of it.
-func (p *preparation) tryKey(key fixtures.Key, reads []spec.Operation) error {
+func (p *preparation) tryKey(key profile.Key, reads []spec.Operation) error {
 	var refused []string
 	answered := 0
 	status := 0
@@ -79,7 +79,7 @@ func (p *preparation) tryKey(key fixtures.Key, reads []spec.Operation) error {
 }
 
 // refusal says of an operation why the scenarios leave it out.
-func refusal(key fixtures.Key, status int) string {
+func refusal(key profile.Key, status int) string {
 	return fmt.Sprintf("the target refuses it to %s with %d: `outreach-conformance target check` tells what each key is good for", key.Described(), status)
 }
 
@@ -130,7 +130,7 @@ func (p *preparation) tryMove() {
 		return
 	}
 	op, s := spec.MustOperation(spec.MoveAccounts), p.subjects
-	move := func(from, to fixtures.Workspace) (client.Exchange, bool) {
+	move := func(from, to profile.Workspace) (client.Exchange, bool) {
 		return p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.adminKey, Body: moveBody(s.rows.accounts[0], from.ID, to.ID)})
 	}
 	entry, err := p.env.announce(journal.Entry{Do: journal.Move, Email: s.rows.accounts[0], Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name})

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/spec"
@@ -158,10 +158,10 @@ func TestAMixThatReadsNothing(t *testing.T) {
 		readsOnly bool
 		says      string
 	}{
-		"all can be asked": {fixtures.WritesListed, false, ""},
-		"none":             {fixtures.WritesNone, false, ": leads.move is left out: writes: none; inbox-placement-tests.create is left out: writes: none"},
-		"own":              {fixtures.WritesOwn, false, ": leads.move is left out: writes: own, and it changes what the run did not create"},
-		"a comparison":     {fixtures.WritesListed, true, ": leads.move is left out: a comparison changes nothing; inbox-placement-tests.create is left out: a comparison changes nothing"},
+		"all can be asked": {profile.WritesListed, false, ""},
+		"none":             {profile.WritesNone, false, ": leads.move is left out: writes: none; inbox-placement-tests.create is left out: writes: none"},
+		"own":              {profile.WritesOwn, false, ": leads.move is left out: writes: own, and it changes what the run did not create"},
+		"a comparison":     {profile.WritesListed, true, ": leads.move is left out: a comparison changes nothing; inbox-placement-tests.create is left out: a comparison changes nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := world(t)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"outreach.example/conformance/client"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/loadtest/infer/claims"
 )

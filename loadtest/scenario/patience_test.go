@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/faults"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/selftest/faults"
 )
 
 // saysAlways has every refusal name the same time.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
@@ -129,7 +129,7 @@ func TestWritesNone(t *testing.T) {
 			t.Parallel()
 			var changes atomic.Int64
 			env := world(t, counting(&changes, unsafe))
-			env.Profile.Writes = fixtures.WritesNone
+			env.Profile.Writes = profile.WritesNone
 			o := Run(t.Context(), env, builtinScenario(t, scenario, change))
 			if changes.Load() > 0 {
 				t.Errorf("%d requests that may change something were sent", changes.Load())

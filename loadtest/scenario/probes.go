@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/spec"
@@ -34,7 +34,7 @@ type prober struct {
 	r        *runner
 	role     string
 	requests map[infer.Subject]probe
-	limited  fixtures.Key
+	limited  profile.Key
 	taken    bool // the target has taken the limited key
 	passed   bool // and has served it
 	seen     probesSeen
@@ -62,7 +62,7 @@ func (p probe) status(status int) int {
 }
 
 // prepare builds the request of each subject that the profile has.
-func (p *prober) prepare(limited fixtures.Key) error {
+func (p *prober) prepare(limited profile.Key) error {
 	api, err := p.r.env.Bare(parallelProbes, "")
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (p *prober) prepare(limited fixtures.Key) error {
 	p.add(infer.Main, api, list, keyOf(limited), p.role)
 	p.add(infer.OtherOperation, api, other, keyOf(limited), p.role)
 	for _, k := range p.r.env.Profile.Keys {
-		if k.Workspace == p.role && k.Name != limited.Name && k.State == fixtures.KeyActive && reads(k) {
+		if k.Workspace == p.role && k.Name != limited.Name && k.State == profile.KeyActive && reads(k) {
 			p.add(infer.OtherKey, api, list, keyOf(k), p.role)
 			break
 		}
@@ -82,7 +82,7 @@ func (p *prober) prepare(limited fixtures.Key) error {
 			break
 		}
 	}
-	if p.r.env.Profile.Writes != fixtures.WritesNone {
+	if p.r.env.Profile.Writes != profile.WritesNone {
 		op := spec.MustOperation(spec.DeletePlacementTest)
 		request := client.Request{Operation: op.ID, Method: op.Method, Key: keyOf(limited), NoRetry: true,
 			Path: strings.Replace(op.Path, "{id}", nobodysID(p.r.env.Seed), 1)}
@@ -103,7 +103,7 @@ func onLoopback(base string) bool {
 	return err == nil && (u.Hostname() == "127.0.0.1" || u.Hostname() == "localhost")
 }
 
-func reads(k fixtures.Key) bool {
+func reads(k profile.Key) bool {
 	for _, s := range k.Scopes {
 		if s == "all:all" || s == "all:read" {
 			return true

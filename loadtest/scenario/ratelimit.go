@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/loadtest/measure"
@@ -31,7 +31,7 @@ func (r *runner) rateLimit() error {
 		r.missing("rate_limit in the profile: a key that may be driven to its limit")
 		return nil
 	}
-	var limitedKey fixtures.Key
+	var limitedKey profile.Key
 	for _, k := range r.env.Profile.Keys {
 		if k.Name == promise.Key {
 			limitedKey = k

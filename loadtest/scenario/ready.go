@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"outreach.example/conformance/claim"
-	"outreach.example/conformance/client"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/sandbox/claim"
 	"outreach.example/conformance/spec"
 )
 

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/claim"
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/journal"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
@@ -34,16 +34,16 @@ func briefly(t *testing.T) []Scenario {
 func TestRefusedKeyEndsTheRun(t *testing.T) {
 	for _, tc := range []struct {
 		key  string
-		from fixtures.Key // where the profile has the token
+		from profile.Key // where the profile has the token
 		want string
 	}{
-		{dataset.Main, fixtures.Key{TokenEnv: "OUTREACH_KEY_MAIN"}, `the key "main" (the variable OUTREACH_KEY_MAIN): inbox-placement-tests.list is answered 401, and so are all 10 others`},
-		{dataset.Admin, fixtures.Key{TokenFile: "admin.txt"}, `the key "admin" (the file admin.txt): lead-lists.list is answered 401.`},
+		{dataset.Main, profile.Key{TokenEnv: "OUTREACH_KEY_MAIN"}, `the key "main" (the variable OUTREACH_KEY_MAIN): inbox-placement-tests.list is answered 401, and so are all 10 others`},
+		{dataset.Admin, profile.Key{TokenFile: "admin.txt"}, `the key "admin" (the file admin.txt): lead-lists.list is answered 401.`},
 	} {
 		t.Run(tc.key, func(t *testing.T) {
 			var changes atomic.Int64
 			env := world(t, counting(&changes, unsafe))
-			i := slices.IndexFunc(env.Profile.Keys, func(k fixtures.Key) bool { return k.Name == tc.key })
+			i := slices.IndexFunc(env.Profile.Keys, func(k profile.Key) bool { return k.Name == tc.key })
 			k := &env.Profile.Keys[i]
 			k.Token, k.TokenEnv, k.TokenFile = "wrong", tc.from.TokenEnv, tc.from.TokenFile
 			_, err := Ready(t.Context(), env, briefly(t), false)
@@ -60,7 +60,7 @@ func TestRefusedKeyEndsTheRun(t *testing.T) {
 // The key that is driven to its limit is not asked beforehand: the probes notice.
 func TestRefusedLimitedKey(t *testing.T) {
 	env := world(t)
-	i := slices.IndexFunc(env.Profile.Keys, func(k fixtures.Key) bool { return k.Name == dataset.Limited })
+	i := slices.IndexFunc(env.Profile.Keys, func(k profile.Key) bool { return k.Name == dataset.Limited })
 	env.Profile.Keys[i].Token = "wrong"
 	o := Run(t.Context(), env, briefly(t)[1])
 	if o.Verdict != load.Void || len(o.Violations) > 0 || !strings.Contains(strings.Join(o.Reasons, "\n"), `refuses the key "limited" (keys in the profile) with 401`) {
@@ -180,7 +180,7 @@ func TestOnlyOwnTestsAreRead(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	}
-	for writes, want := range map[string]int{fixtures.WritesListed: readable, fixtures.WritesNone: 0} {
+	for writes, want := range map[string]int{profile.WritesListed: readable, profile.WritesNone: 0} {
 		env := world(t, watching)
 		clear(read)
 		env.Profile.Writes = writes

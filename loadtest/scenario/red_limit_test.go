@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/faults"
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/selftest/faults"
 )
 
 // probing is the scenario rate-limit, made quick.
@@ -145,7 +145,7 @@ func carriedOut(next faults.Handler) faults.Handler {
 	}
 }
 
-func tokenOf(profile *fixtures.Profile, role string) string {
+func tokenOf(profile *profile.Profile, role string) string {
 	key, ok := profile.FullKey(role)
 	if !ok {
 		panic("the profile of the reference server has no key of " + role)

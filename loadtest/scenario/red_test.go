@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/faults"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/selftest/faults"
 )
 
 // fault is something that a server does wrong, and what a scenario must then say.

@@ -10,11 +10,12 @@ import (
 	"strconv"
 	"strings"
 
-	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/journal"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/spec"
 )
@@ -22,13 +23,13 @@ import (
 // subjects are what the profile lets load requests name, and the keys to do so.
 // Whatever is missing takes operations out of the mix, never a verdict.
 type subjects struct {
-	profile *fixtures.Profile
+	profile *profile.Profile
 	run     string // of this run, in the names of what it creates
 	seed    uint64
 
 	mainKey, adminKey client.Key
-	main              fixtures.Workspace
-	source, away      fixtures.Workspace // of account moves
+	main              profile.Workspace
+	source, away      profile.Workspace // of account moves
 
 	rows  *rows
 	stock map[uint64]string // ids of tests that were created to be deleted, by the place of the request that does
@@ -53,11 +54,11 @@ func newSubjects(env *Env, part string) (*subjects, error) {
 	return s, nil
 }
 
-func keyOf(key fixtures.Key) client.Key { return client.Key{Name: key.Name, Token: key.Token} }
+func keyOf(key profile.Key) client.Key { return client.Key{Name: key.Name, Token: key.Token} }
 
 // findMove picks a sub-workspace with accounts and another to move them to.
 func (s *subjects) findMove() {
-	var subs []fixtures.Workspace
+	var subs []profile.Workspace
 	for _, role := range slices.Sorted(maps.Keys(s.profile.Workspaces)) {
 		w := s.profile.Workspaces[role]
 		if w.Admin != "" && (w.Admin == dataset.Admin || w.Admin == s.profile.Workspaces[dataset.Admin].ID) {
@@ -77,11 +78,11 @@ func (s *subjects) lacks(op spec.Operation) string {
 	if why := s.rows.lacks[op.ID]; why != "" {
 		return why
 	}
-	if op.Unsafe() && s.profile.Writes == fixtures.WritesNone {
+	if op.Unsafe() && s.profile.Writes == profile.WritesNone {
 		return "writes: none"
 	}
 	listed := "writes: own, and it changes what the run did not create"
-	own := s.profile.Writes == fixtures.WritesOwn
+	own := s.profile.Writes == profile.WritesOwn
 	switch op.ID {
 	case spec.AddCampaignVariables:
 		return firstOf(when(own, listed), when(len(s.main.Campaigns) == 0, "the profile lists no campaign of the main workspace"))
@@ -202,7 +203,7 @@ func encode(body any) []byte {
 
 // Typical returns a request for a page as load asks for them, and what is known
 // of it, if the profile has a key for it.
-func Typical(profile *fixtures.Profile) (client.Request, judge.Asked, bool) {
+func Typical(profile *profile.Profile) (client.Request, judge.Asked, bool) {
 	key, ok := profile.FullKey(dataset.Main)
 	op := spec.MustOperation(spec.ListPlacementTests)
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: keyOf(key)},

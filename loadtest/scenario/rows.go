@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/walk"
 )
 
 // rows are what of the target the scenarios of a run may still use. Without
@@ -49,17 +50,17 @@ func (p *preparation) findSpares() {
 	}
 	op := spec.MustOperation(spec.ListSubsequences)
 	there := map[string]bool{}
-	w := walk.Run(p.ctx, func(ctx context.Context, cursor string, size int) (walk.Page, error) {
+	w := paging.Run(p.ctx, func(ctx context.Context, cursor string, size int) (paging.Page, error) {
 		ex := p.env.Client.Do(ctx, pageRequest(p.env.Profile, p.subjects.mainKey, op, cursor, size))
 		if ex.Err != nil {
-			return walk.Page{}, ex.Err
+			return paging.Page{}, ex.Err
 		}
 		page, err := pageOf(ex, p.env.Rules.Look(judge.Asked{Operation: op}, ex), size)
 		for _, row := range page.Rows {
 			there[row.Key] = true
 		}
 		return page, err
-	}, walk.Fixed(maxLimit), mostPagesToPlaces)
+	}, paging.Fixed(maxLimit), mostPagesToPlaces)
 	if !w.Complete() {
 		p.lack(fmt.Sprintf("which of the expendable subsequences are there could not be asked (%s)", w.End), spec.DeleteSubsequence)
 		return
@@ -73,7 +74,7 @@ const readable = 4
 // ownTests creates tests to be read, where the profile lists none: those of others
 // may go at any time.
 func (p *preparation) ownTests() {
-	if !p.asked[spec.GetPlacementTest] || len(p.env.rows.tests) > 0 || p.env.Profile.Writes == fixtures.WritesNone {
+	if !p.asked[spec.GetPlacementTest] || len(p.env.rows.tests) > 0 || p.env.Profile.Writes == profile.WritesNone {
 		return
 	}
 	for i := range readable {

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/fixtures/strictyaml"
+	"outreach.example/conformance/internal/strictyaml"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/spec"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
@@ -85,7 +85,7 @@ func TestDeadTargetsAreGivenUp(t *testing.T) {
 	for _, scenario := range []string{"list-throughput", "mixed", "spike", "soak"} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
-			env := envOf(t, "http://127.0.0.1:1", fixtures.Embedded()) // where nobody listens
+			env := envOf(t, "http://127.0.0.1:1", profile.Embedded()) // where nobody listens
 			o := Run(t.Context(), env, builtinScenario(t, scenario, func(s *Scenario) {
 				s.Rate, s.Duration, s.Warmup = 20, time.Second, 0
 				delete(s.Mix, spec.DeletePlacementTest) // whose tests are made before

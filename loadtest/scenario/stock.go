@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"slices"
 
-	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures"
-	"outreach.example/conformance/journal"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/spec"
 )

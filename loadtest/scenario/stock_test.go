@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/client"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/spec"
 )

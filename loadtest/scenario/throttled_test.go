@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/client"
+	"outreach.example/conformance/internal/client"
 )
 
 // throttling answers 429 to the requests of these numbers, from 1.

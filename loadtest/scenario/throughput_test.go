@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/refserver"
-	"outreach.example/conformance/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/refserver/limiter"
 )
 
 // Where less is served than asked for, a note says so that thresholds on response

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/client"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/reports/load"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"outreach.example/conformance/client"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/reports/load"
 )
 

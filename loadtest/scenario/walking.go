@@ -10,13 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/walk"
 )
 
 // errNoPage ends a walk at an answer that is no page.
@@ -26,16 +26,16 @@ var errNoPage = errors.New("not a page")
 var errTooLong = fmt.Errorf("the body is larger than %d bytes, the most that is read", client.DefaultMaxBody)
 
 // pageOf is the page in an answer, of which only the rows' keys are kept.
-func pageOf(ex client.Exchange, s judge.Sighting, limit int) (walk.Page, error) {
+func pageOf(ex client.Exchange, s judge.Sighting, limit int) (paging.Page, error) {
 	if ex.Truncated {
-		return walk.Page{}, fmt.Errorf("%w: %w", errNoPage, errTooLong)
+		return paging.Page{}, fmt.Errorf("%w: %w", errNoPage, errTooLong)
 	}
 	if ex.Status != http.StatusOK || s.Err != nil {
-		return walk.Page{}, fmt.Errorf("%w: the target answered %d", errNoPage, ex.Status)
+		return paging.Page{}, fmt.Errorf("%w: the target answered %d", errNoPage, ex.Status)
 	}
-	page := walk.Page{Limit: limit}
+	page := paging.Page{Limit: limit}
 	for _, row := range s.Rows {
-		page.Rows = append(page.Rows, walk.Row{Key: rowKey(row)})
+		page.Rows = append(page.Rows, paging.Row{Key: rowKey(row)})
 	}
 	body, _ := s.Body.(map[string]any)
 	page.Cursor, _ = body["next_starting_after"].(string)
@@ -68,7 +68,7 @@ const breather = 100 * time.Millisecond
 type walked struct {
 	op           spec.Operation
 	began, ended time.Time
-	walk.Walk
+	paging.Walk
 	last client.Exchange // the answer that ended it
 }
 
@@ -154,16 +154,16 @@ func (r *runner) walk() error {
 // one walks a list once. It reports whether the target has answered to the last.
 func (w *walkers) one(api *client.Client, op spec.Operation, limit int, start time.Time) bool {
 	one := walked{op: op, began: time.Now()}
-	one.Walk = walk.Run(w.r.ctx, func(ctx context.Context, cursor string, limit int) (walk.Page, error) {
+	one.Walk = paging.Run(w.r.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
 		ex := api.Do(ctx, pageRequest(w.r.env.Profile, w.r.subjects.mainKey, op, cursor, limit))
 		one.last = ex
 		w.add(op, limit, ex, start)
 		if ex.Err != nil {
-			return walk.Page{}, ex.Err
+			return paging.Page{}, ex.Err
 		}
 		asked := judge.Asked{Operation: op, Valid: true, Owner: w.r.subjects.main.ID, Limit: limit}
 		return pageOf(ex, w.r.looked(asked, ex), limit)
-	}, walk.Fixed(limit), mostPagesOfWalk)
+	}, paging.Fixed(limit), mostPagesOfWalk)
 	one.ended = time.Now()
 	w.ends(one)
 	w.mu.Lock()

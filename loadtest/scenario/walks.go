@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/walk"
 )
 
 // compare holds the walks against each other: what a single page cannot show.
@@ -33,7 +33,7 @@ func (w *walkers) compare() {
 				}
 			}
 			if i > 0 && spec.Has(spec.Pair{Requirement: "PAGE-WALK-SEQUENCE", Operation: one.op.ID}) {
-				if swap, differs := walk.Disorder(whole[0].Walk, one.Walk); differs {
+				if swap, differs := paging.Disorder(whole[0].Walk, one.Walk); differs {
 					w.fault("PAGE-WALK-SEQUENCE", one, fmt.Sprintf("the row %s at %s, as an earlier walk shows it", swap.Want, swap.Actual), "another row")
 				}
 			}
@@ -112,7 +112,7 @@ func (s sightings) missingFrom(one walked) (row string, leftOut bool) {
 // ends judges a walk by itself.
 func (w *walkers) ends(one walked) {
 	switch one.End {
-	case walk.CursorRepeated, walk.NoNewRows, walk.Capped:
+	case paging.CursorRepeated, paging.NoNewRows, paging.Capped:
 		w.fault("PAGE-WALK-ENDS", one, "a walk that ends", string(one.End))
 	}
 	if repeats := one.Repeats(); len(repeats) > 0 {

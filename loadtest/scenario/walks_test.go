@@ -7,21 +7,21 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/walk"
 )
 
 // walkOf is a whole walk of lead lists between two seconds.
 func walkOf(began, ended int, keys ...string) walked {
-	page := walk.Page{}
+	page := paging.Page{}
 	for _, key := range keys {
-		page.Rows = append(page.Rows, walk.Row{Key: key})
+		page.Rows = append(page.Rows, paging.Row{Key: key})
 	}
 	op, _ := spec.FindOperation(spec.ListLeadLists)
 	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
-	return walked{op: op, began: at(began), ended: at(ended), Walk: walk.Walk{Pages: []walk.Page{page}, End: walk.Done}}
+	return walked{op: op, began: at(began), ended: at(ended), Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}}
 }
 
 // A row is missing from a walk only if others show that it was there before and

@@ -9,18 +9,18 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/client"
-	"outreach.example/conformance/faults"
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/journal"
-	"outreach.example/conformance/judge"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver/shape"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/generate"
-	"outreach.example/conformance/refserver"
-	"outreach.example/conformance/refserver/limiter"
-	"outreach.example/conformance/refserver/shape"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/selftest/faults"
 )
 
 // slow asks for the tests that take half a minute: go test -args -slow.
@@ -56,11 +56,11 @@ func worldOf(t *testing.T, options refserver.Options) *Env {
 	}
 	server := httptest.NewServer(service.Handler())
 	t.Cleanup(server.Close)
-	return envOf(t, server.URL, fixtures.Embedded())
+	return envOf(t, server.URL, profile.Embedded())
 }
 
 // envOf is what a run brings along to the target at the address.
-func envOf(t *testing.T, base string, profile *fixtures.Profile) *Env {
+func envOf(t *testing.T, base string, profile *profile.Profile) *Env {
 	t.Helper()
 	profile.BaseURL = base
 	rules, err := rules()
@@ -140,7 +140,7 @@ func defect(t *testing.T, id string) middleware {
 	if i < 0 {
 		t.Fatalf("there is no defect %s", id)
 	}
-	return with(all[i].Lay(&faults.Around{Profile: fixtures.Embedded(), Seed: 1}))
+	return with(all[i].Lay(&faults.Around{Profile: profile.Embedded(), Seed: 1}))
 }
 
 // limitedBy is a reference server whose role limited has the limiter.
@@ -162,4 +162,4 @@ func violated(o Outcome, p spec.Pair) bool {
 }
 
 // embedded is the profile of the reference server.
-var embedded = sync.OnceValue(fixtures.Embedded)
+var embedded = sync.OnceValue(profile.Embedded)

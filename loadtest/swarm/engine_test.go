@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/target"
 )
 
 // swarmMark is a config that stands in a swarm which a test has made.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"outreach.example/conformance/refserver/truth"
+	"outreach.example/conformance/fixtures/refserver/truth"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )

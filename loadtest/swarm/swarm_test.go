@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
@@ -52,7 +52,7 @@ var plan = fmt.Sprintf(`scenarios:
 func TestSharedLoadIsTheLoadOfOne(t *testing.T) {
 	e := needSwarm(t)
 	server := serving(t)
-	profile := fixtures.Embedded()
+	profile := profile.Embedded()
 	for i := range profile.Keys {
 		if k := &profile.Keys[i]; k.Name == "main" {
 			e.store(t, "secret", e.name("key"), k.Token)

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"outreach.example/conformance/fixtures/refserver/limiter"
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/refserver/limiter"
 )
 
 // probe is a made-up run: bursts, polls and silences against a real limiter,

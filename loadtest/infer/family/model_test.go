@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"outreach.example/conformance/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver/limiter"
 )
 
 // TestModelIsTheLimiter: what a model foretells of its own kind is what happens.

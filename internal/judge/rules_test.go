@@ -1,0 +1,280 @@
+package judge
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+)
+
+var (
+	sharedRules    = sync.OnceValues(NewRules)
+	sharedDocument = sync.OnceValues(schemas.Document)
+)
+
+// look judges an answer to a valid request by the key of the workspace owner.
+func look(t *testing.T, asked Asked, ex client.Exchange) Sighting {
+	t.Helper()
+	rules, err := sharedRules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules.Look(asked, ex)
+}
+
+// broken returns the requirements that were found broken, each once.
+func broken(s Sighting) []string {
+	ids := []string{}
+	for _, f := range s.Findings {
+		ids = append(ids, f.Pair.Requirement)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+func saw(s Sighting, requirement string) bool {
+	return slices.ContainsFunc(s.Seen, func(p spec.Pair) bool { return p.Requirement == requirement })
+}
+
+func answering(status int, contentType, body string) client.Exchange {
+	return client.Exchange{Status: status, Header: http.Header{"Content-Type": {contentType}}, Body: []byte(body)}
+}
+
+func served(body string) client.Exchange { return answering(200, "application/json", body) }
+
+// row returns the document's example of a resource, changed; nil drops a field.
+func row(t *testing.T, resource string, change map[string]any) map[string]any {
+	t.Helper()
+	document, err := sharedDocument()
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := json.Marshal(document.Components.Schemas[resource].Value.Example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var example map[string]any
+	if err := json.Unmarshal(encoded, &example); err != nil || len(example) == 0 {
+		t.Fatalf("the example of %s: %v, %v", resource, example, err)
+	}
+	maps.Copy(example, change)
+	maps.DeleteFunc(example, func(_ string, value any) bool { return value == nil })
+	return example
+}
+
+// answer puts rows into the outer form of the operation's 200.
+func answer(t *testing.T, operation string, rows ...map[string]any) client.Exchange {
+	t.Helper()
+	var body any
+	switch op := spec.MustOperation(operation); op.Answer {
+	case spec.Page:
+		body = map[string]any{"items": rows}
+	case spec.Array:
+		body = rows
+	default:
+		body = rows[0]
+	}
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return served(string(encoded))
+}
+
+func TestStatus(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		status     int
+		valid      bool
+		seen, held bool
+	}{
+		{"200 for a valid request", 200, true, true, true},
+		{"200 for any request", 200, false, true, true},
+		{"201 for a valid request", 201, true, true, false},
+		{"204 for any request", 204, false, true, false},
+		{"400 for a valid request", 400, true, true, false},
+		{"401 for a valid request", 401, true, true, false},
+		{"302 for a valid request", 302, true, true, false},
+		{"500 for a valid request", 500, true, true, false},
+		{"400 for any request", 400, false, false, true},
+		{"500 for any request", 500, false, false, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			op := spec.MustOperation(spec.ListLeadLists)
+			ex := answering(tc.status, "application/json", `{"items":[],"statusCode":401,"error":"Unauthorized","message":"no"}`)
+			s := look(t, Asked{Operation: op, Valid: tc.valid}, ex)
+			g.Expect(saw(s, "STATUS-200")).To(Equal(tc.seen))
+			if tc.held {
+				g.Expect(s.Findings).To(BeEmpty())
+				return
+			}
+			g.Expect(broken(s)).To(Equal([]string{"STATUS-200"}))
+			g.Expect(s.Findings[0].Pair.Operation).To(Equal(op.ID))
+			g.Expect(s.Findings[0].Pointer).To(Equal("status"))
+			g.Expect(s.Findings[0].Expected).To(Equal("200"))
+			g.Expect(s.Findings[0].Actual).To(HavePrefix("%d {", tc.status), "the body often says why")
+		})
+	}
+}
+
+func TestContentType(t *testing.T) {
+	for header, held := range map[string]bool{
+		"application/json":                        true,
+		"application/json; charset=utf-8":         true,
+		"Application/JSON;charset=UTF-8":          true,
+		"application/problem+json":                true,
+		"application/vnd.api+json; profile=\"x\"": true,
+		"":                         false,
+		"text/html":                false,
+		"text/plain; charset=utf8": false,
+		"application/jsonp":        false,
+		"json":                     false,
+		"application/json; ;":      false,
+	} {
+		t.Run(header, func(t *testing.T) {
+			g := NewWithT(t)
+			op := spec.MustOperation(spec.ListLeadLists)
+			ok := look(t, Asked{Operation: op, Valid: true}, answering(200, header, `{"items":[]}`))
+			refusal := look(t, Asked{Operation: op}, answering(401, header, `{"statusCode":401,"error":"Unauthorized","message":"no"}`))
+			g.Expect(saw(ok, "CONTENT-TYPE")).To(BeTrue())
+			g.Expect(saw(refusal, "ERROR-401-CONTENT_TYPE")).To(BeTrue())
+			if held {
+				g.Expect(ok.Findings).To(BeEmpty())
+				g.Expect(refusal.Findings).To(BeEmpty())
+				return
+			}
+			g.Expect(broken(ok)).To(Equal([]string{"CONTENT-TYPE"}))
+			g.Expect(broken(refusal)).To(Equal([]string{"ERROR-401-CONTENT_TYPE"}))
+			g.Expect(ok.Findings[0].Pointer).To(Equal("header:Content-Type"))
+		})
+	}
+}
+
+func TestServedBodies(t *testing.T) {
+	for _, tc := range []struct{ name, body, broken string }{
+		{"a page", `{"items":[]}`, ""},
+		{"a page with a cursor", `{"items":[],"next_starting_after":null}`, ""},
+		{"no JSON", `<html>`, "BODY-JSON"},
+		{"nothing", ``, "BODY-JSON"},
+		{"two values", `{"items":[]}{}`, "BODY-JSON"},
+		{"a name twice", `{"items":[],"items":[]}`, "BODY-JSON"},
+		{"an array", `[]`, "BODY-TYPE"},
+		{"no items", `{}`, "PAGE-ITEMS-PRESENT"},
+		{"items of no objects", `{"items":[1]}`, "PAGE-ITEMS-TYPE"},
+		{"a cursor that is a number", `{"items":[],"next_starting_after":1}`, "PAGE-CURSOR-TYPE"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := look(t, Asked{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}, served(tc.body))
+			want := []string{}
+			if tc.broken != "" {
+				want = append(want, tc.broken)
+			}
+			NewWithT(t).Expect(broken(s)).To(Equal(want))
+		})
+	}
+}
+
+func TestErrorBodies(t *testing.T) {
+	get := spec.MustOperation(spec.GetPlacementTest)
+	for _, tc := range []struct {
+		name   string
+		status int
+		body   string
+		broken []string
+	}{
+		{"as documented", 402, `{"statusCode":402,"error":"Payment Required","message":"pay"}`, []string{}},
+		{"with more members", 404, `{"statusCode":404,"error":"Not Found","message":"none","id":"x"}`, []string{}},
+		{"no object", 429, `"slow down"`, []string{"ERROR-429-BODY"}},
+		{"no JSON", 401, `Unauthorized`, []string{"ERROR-401-BODY"}},
+		{"another code", 404, `{"statusCode":400,"error":"Not Found","message":"none"}`, []string{"ERROR-404-STATUSCODE"}},
+		{"the code as text", 404, `{"statusCode":"404","error":"Not Found","message":"none"}`, []string{"ERROR-404-STATUSCODE"}},
+		{"another text", 402, `{"statusCode":402,"error":"payment required","message":"pay"}`, []string{"ERROR-402-ERROR"}},
+		{"an empty message", 429, `{"statusCode":429,"error":"Too Many Requests","message":""}`, []string{"ERROR-429-MESSAGE"}},
+		{"nothing of it", 401, `{}`, []string{"ERROR-401-ERROR", "ERROR-401-MESSAGE", "ERROR-401-STATUSCODE"}},
+		{"a status that is not documented", 403, `forbidden`, []string{}},
+		{"a server error", 500, ``, []string{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := look(t, Asked{Operation: get}, answering(tc.status, "application/json", tc.body))
+			g.Expect(broken(s)).To(Equal(tc.broken))
+			g.Expect(saw(s, "ERROR-404-BODY")).To(Equal(tc.status == 404))
+		})
+	}
+	t.Run("404 where no id is asked for", func(t *testing.T) {
+		s := look(t, Asked{Operation: spec.MustOperation(spec.ListLeadLists)}, answering(404, "text/html", "nothing here"))
+		NewWithT(t).Expect(s.Findings).To(BeEmpty())
+	})
+	t.Run("the message is observed", func(t *testing.T) {
+		s := look(t, Asked{Operation: get}, answering(402, "application/json", `{"statusCode":402,"error":"Payment Required","message":"pay first"}`))
+		NewWithT(t).Expect(s.Observed).To(Equal([]Silent{{spec.SilenceMessages, "402: pay first"}}))
+	})
+}
+
+// What did not come whole shows nothing, neither good nor bad.
+func TestNoWholeAnswerShowsNothing(t *testing.T) {
+	for name, spoil := range map[string]func(*client.Exchange){
+		"none":    func(ex *client.Exchange) { *ex = client.Exchange{Err: errors.New("no connection")} },
+		"in part": func(ex *client.Exchange) { ex.Err = errors.New("broke off") },
+		"cut off": func(ex *client.Exchange) { ex.Truncated = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ex := answering(500, "text/html", "<html>")
+			spoil(&ex)
+			NewWithT(t).Expect(look(t, Asked{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}, ex)).To(Equal(Sighting{}))
+		})
+	}
+}
+
+func TestExtraFieldsAreObservedOnly(t *testing.T) {
+	g := NewWithT(t)
+	s := look(t, Asked{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true},
+		answer(t, spec.ListLeadLists, row(t, "LeadList", map[string]any{"colour": "red"})))
+	g.Expect(s.Findings).To(BeEmpty())
+	g.Expect(s.Observed).To(ContainElement(HaveField("Silence", spec.SilenceExtraFields)))
+}
+
+func TestDescribeStatusIsBounded(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(DescribeStatus(client.Exchange{Status: 204})).To(Equal("204"))
+	g.Expect(DescribeStatus(answering(400, "", "{\n  \"error\":\t\"x\"\n}"))).To(Equal(`400 { "error": "x" }`), "one line")
+	for _, body := range []string{strings.Repeat("a", 1<<20), strings.Repeat("é", 1000), strings.Repeat("\xff", 1000), strings.Repeat("あ", 133) + "\xe3"} {
+		text := DescribeStatus(answering(500, "", body))
+		g.Expect(utf8.RuneCountInString(text)).To(BeNumerically("<", 200))
+		g.Expect(utf8.ValidString(text)).To(BeTrue())
+	}
+}
+
+func FuzzLook(f *testing.F) {
+	for i, body := range []string{"", "{}", "[]", `{"items":[{}]}`, `{"items":[{"timestamp_created":1,"metadata":{}}]}`, "\xff", `[[[[`} {
+		f.Add(i, 200, "application/json", body)
+	}
+	f.Add(3, 404, "text/html; =", `{"statusCode":1e9999999}`)
+	f.Fuzz(func(t *testing.T, op, status int, contentType, body string) {
+		operations := spec.Operations()
+		asked := Asked{Operation: operations[uint(op)%uint(len(operations))], Valid: true, Owner: "x"}
+		s := look(t, asked, answering(status, contentType, body))
+		for _, finding := range s.Findings {
+			if !spec.Has(finding.Pair) || finding.Expected == "" || !slices.Contains(s.Seen, finding.Pair) {
+				t.Errorf("%+v: a finding has a pair of the catalogue, says what was expected, and was put to the test", finding)
+			}
+		}
+		for _, p := range s.Seen {
+			if !spec.Has(p) {
+				t.Errorf("%v is not in the catalogue", p)
+			}
+		}
+	})
+}

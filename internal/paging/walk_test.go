@@ -1,0 +1,132 @@
+package paging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// list is an honest list of n rows, paged by the row's number.
+func list(n int) Fetch {
+	return func(_ context.Context, cursor string, limit int) (Page, error) {
+		start := 0
+		if cursor != "" {
+			start, _ = strconv.Atoi(cursor)
+		}
+		end := min(start+limit, n)
+		page := Page{Limit: limit}
+		for i := start; i < end; i++ {
+			page.Rows = append(page.Rows, Row{Key: fmt.Sprintf("row-%04d", i)})
+		}
+		if end < n {
+			page.Cursor = strconv.Itoa(end)
+		}
+		return page, nil
+	}
+}
+
+func TestEveryPageSizeShowsTheSameRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 300).Draw(t, "rows")
+		sizes := rapid.SliceOfN(rapid.IntRange(1, 100), 1, 5).Draw(t, "sizes")
+		whole := Run(context.Background(), list(n), Fixed(100), 1000)
+		mixed := Run(context.Background(), list(n), Cycle(sizes...), 1000)
+		if !whole.Complete() || !mixed.Complete() || len(mixed.Rows()) != n || len(mixed.Repeats()) != 0 {
+			t.Fatalf("%d rows: walks ended %s and %s with %d rows", n, whole.End, mixed.End, len(mixed.Rows()))
+		}
+		if swap, differ := Disorder(whole, mixed); differ {
+			t.Fatalf("order differs: %+v", swap)
+		}
+	})
+}
+
+// TestAnyPagesEnd lets a server send any pages: the walk ends, within its cap,
+// and never calls itself complete unless the last page said so.
+func TestAnyPagesEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const cap = 60
+		pages := 0
+		w := Run(context.Background(), func(context.Context, string, int) (Page, error) {
+			pages++
+			if rapid.IntRange(0, 40).Draw(t, "fails") == 0 {
+				return Page{}, errors.New("no answer")
+			}
+			keys := rapid.SliceOfN(rapid.IntRange(0, 30), 0, 5).Draw(t, "rows")
+			page := Page{Cursor: rapid.StringMatching(`[a-e]{0,2}`).Draw(t, "cursor")}
+			for _, k := range keys {
+				page.Rows = append(page.Rows, Row{Key: strconv.Itoa(k)})
+			}
+			return page, nil
+		}, Fixed(5), cap)
+		if pages > cap {
+			t.Fatalf("read %d pages with a cap of %d", pages, cap)
+		}
+		last := Page{}
+		if len(w.Pages) > 0 {
+			last = w.Pages[len(w.Pages)-1]
+		}
+		switch w.End {
+		case Done:
+			if last.Cursor != "" && len(last.Rows) > 0 {
+				t.Fatalf("done, but the last page leads on: %+v", last)
+			}
+		case CursorRepeated:
+			if !slices.ContainsFunc(w.Pages[:len(w.Pages)-1], func(p Page) bool { return p.Cursor == last.Cursor }) {
+				t.Fatalf("no earlier page carries the cursor %q", last.Cursor)
+			}
+		case NoNewRows:
+			if len(w.Repeats()) == 0 {
+				t.Fatal("no new rows, but none was repeated")
+			}
+		case Broken:
+			if w.Err == nil {
+				t.Fatal("broken without an error")
+			}
+		case Capped:
+			if len(w.Pages) != cap {
+				t.Fatalf("capped after %d pages", len(w.Pages))
+			}
+		default:
+			t.Fatalf("ended as %q", w.End)
+		}
+	})
+}
+
+func walkOf(keys ...string) Walk {
+	page := Page{}
+	for _, k := range keys {
+		page.Rows = append(page.Rows, Row{Key: k})
+	}
+	return Walk{Pages: []Page{page}, End: Done}
+}
+
+func TestMissingForgivesRowsThatComeAndGo(t *testing.T) {
+	walks := []Walk{walkOf("a", "b", "leaves"), walkOf("a"), walkOf("a", "b", "comes")}
+	missing := Missing(walks, 1)
+	if len(missing) != 1 || missing[0].Key != "b" {
+		t.Errorf("missing %v, want b alone: the others came or went", missing)
+	}
+	if m := Missing(walks, 0); m != nil {
+		t.Errorf("the first walk has nothing before it, got %v", m)
+	}
+}
+
+func TestDisorderNamesThePlace(t *testing.T) {
+	swap, differ := Disorder(walkOf("a", "b", "c"), walkOf("a", "x", "c", "b"))
+	if !differ || swap.Want != "b" || swap.Actual.Item != 2 || swap.Actual.Key != "c" {
+		t.Errorf("got %+v, %v", swap, differ)
+	}
+}
+
+func TestRepeatsNameBothPlaces(t *testing.T) {
+	w := Walk{Pages: []Page{{Rows: []Row{{Key: "a"}, {Key: "b"}}}, {Rows: []Row{{Key: "b"}}}}}
+	r := w.Repeats()
+	if len(r) != 1 || r[0].First != (At{0, 1, "b"}) || r[0].Again != (At{1, 0, "b"}) {
+		t.Errorf("got %+v", r)
+	}
+}

@@ -1,0 +1,189 @@
+package preflight
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+)
+
+// asker sends the probes to one target.
+type asker struct {
+	ctx     context.Context
+	api     *client.Client
+	profile *profile.Profile
+}
+
+// newAsker asks the target with the keys and at the pace of the profile.
+func newAsker(ctx context.Context, t *target.Target, profile *profile.Profile) (*asker, error) {
+	pace := profile.Pace
+	var keys []client.Key
+	for _, k := range profile.Keys {
+		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
+	}
+	api, err := client.New(client.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, Keys: keys,
+		Concurrency: pace.Concurrency, RequestsPerSecond: pace.RequestsPerSecond, Timeout: pace.Timeout})
+	if err != nil {
+		return nil, err
+	}
+	return &asker{ctx: ctx, api: api, profile: profile}, nil
+}
+
+// answer is what came of a probe.
+type answer struct {
+	status int
+	rows   []map[string]any
+	cursor string
+	err    error // why there is no answer
+	// formless: a 200 with a body that is not of the documented outer form.
+	formless bool
+}
+
+// shows reports whether the answer is a 200 that shows rows, or that there are none.
+func (g answer) shows() bool { return g.err == nil && g.status == http.StatusOK && !g.formless }
+
+// list asks for a list; the query may be nil.
+func (a *asker) list(op spec.Operation, key profile.Key, query url.Values) answer {
+	return a.get(op, op.Path, key, query)
+}
+
+// get asks for a path of the operation. A 429 is waited out.
+func (a *asker) get(op spec.Operation, path string, key profile.Key, query url.Values) answer {
+	ex := a.api.Do(a.ctx, client.Request{Operation: op.ID, Method: http.MethodGet, Path: path, Query: query,
+		Key: client.Key{Name: key.Name, Token: key.Token}})
+	got := answer{status: ex.Status, err: ex.Err}
+	if ex.Err == nil && ex.Status == http.StatusOK {
+		got.rows, got.cursor, got.formless = a.rowsOf(op, ex.Body)
+	}
+	return got
+}
+
+// rowsOf reads the rows and the cursor of a list, and the resource of any other
+// answer; what is in them is left for a run to judge. No key that the target
+// repeats is in what it returns, since that is printed and put into profiles.
+func (a *asker) rowsOf(op spec.Operation, body []byte) (rows []map[string]any, cursor string, formless bool) {
+	decoded, err := schemas.Decode(body)
+	if err != nil {
+		return nil, "", true
+	}
+	decoded = redacted(decoded, a.api.Redact)
+	shown := decoded
+	if page, ok := decoded.(map[string]any); ok && op.Answer == spec.Page {
+		cursor, _ = page["next_starting_after"].(string)
+		shown = page["items"]
+	}
+	if op.Answer == spec.One {
+		_, ok := decoded.(map[string]any)
+		return op.Rows(decoded), "", !ok
+	}
+	_, ok := shown.([]any)
+	return op.Rows(decoded), cursor, !ok
+}
+
+// redacted returns a decoded value with every text in it redacted.
+func redacted(value any, redact func(string) string) any {
+	switch value := value.(type) {
+	case string:
+		return redact(value)
+	case []any:
+		for i, v := range value {
+			value[i] = redacted(v, redact)
+		}
+	case map[string]any:
+		members := make(map[string]any, len(value))
+		for name, v := range value {
+			members[redact(name)] = redacted(v, redact)
+		}
+		return members
+	}
+	return value
+}
+
+// maxPages bounds how far a list is read; pageSize is the highest limit (section Limits).
+const (
+	maxPages = 50
+	pageSize = 100
+)
+
+// all reads a list page by page. whole is false when its end was not reached.
+func (a *asker) all(op spec.Operation, key profile.Key) (rows []map[string]any, whole bool, err error) {
+	parameter, named := a.profile.Parameter(op.ID, profile.MeaningStartingAfter)
+	query := url.Values{}
+	if op.Answer == spec.Page {
+		query.Set("limit", strconv.Itoa(pageSize))
+	}
+	for seen := map[string]bool{}; len(seen) < maxPages; {
+		page := a.list(op, key, query)
+		if !page.shows() {
+			return rows, false, page.problem(op)
+		}
+		rows = append(rows, page.rows...)
+		if page.cursor == "" || len(page.rows) == 0 {
+			return rows, true, nil
+		}
+		if !named || seen[page.cursor] {
+			return rows, false, nil
+		}
+		seen[page.cursor] = true
+		query.Set(parameter, page.cursor)
+	}
+	return rows, false, nil
+}
+
+// problem says what an answer other than 200 is.
+func (g answer) problem(op spec.Operation) error {
+	if g.err != nil {
+		return g.err
+	}
+	if g.formless {
+		return fmt.Errorf("%s answers %d with a body of another form than the documented one", op.ID, g.status)
+	}
+	return fmt.Errorf("%s answers %d", op.ID, g.status)
+}
+
+// lists are the operations that answer with rows.
+func lists() []spec.Operation {
+	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return op.Answer == spec.One })
+}
+
+// ownerFields name the workspace of a row.
+var ownerFields = []string{"organization_id", "organization", "workspace", "workspace_id"}
+
+// ownerOf returns the id of a row's workspace; "" where the row tells of none,
+// or by something that is no UUID.
+func ownerOf(op spec.Operation, row map[string]any) string {
+	if op.ID == spec.ListDFYOrders { // whose workspace_id is of another kind
+		return ""
+	}
+	for _, field := range ownerFields {
+		if id := text(row, field); uuid.Validate(id) == nil {
+			return strings.ToLower(id)
+		}
+	}
+	return ""
+}
+
+// text returns a string member of a row.
+func text(row map[string]any, field string) string {
+	value, _ := row[field].(string)
+	return value
+}
+
+// same reports whether two answers show the same rows.
+func same(a, b answer) bool {
+	one, err := json.Marshal(a.rows)
+	other, err2 := json.Marshal(b.rows)
+	return err == nil && err2 == nil && string(one) == string(other)
+}

@@ -1,0 +1,251 @@
+package preflight
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// Bounds of what a discovered profile names.
+const (
+	mostSubsequences = 40
+	mostTests        = 5
+)
+
+// keyName is the name of the one key of a discovered profile.
+const keyName = "main"
+
+// Discover writes a profile for the target: what the token's workspace shows is
+// found through the API, and what is not is left out. notes tell what was found
+// and what is still to be filled in, a line each. The token itself is not
+// written: the profile names the environment variable.
+//
+// What is found is never listed as something to delete, and the profile lets a
+// run change only what the run has made itself.
+func Discover(ctx context.Context, t *target.Target, token, tokenEnv string) (found *profile.Profile, notes []string, err error) {
+	key := profile.Key{Name: keyName, Token: token, TokenEnv: tokenEnv, Workspace: dataset.Main, State: profile.KeyActive}
+	p := *t.Profile
+	p.Keys = []profile.Key{key}
+	a, err := newAsker(ctx, t, &p)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer a.api.Close()
+	d := &discovery{asker: a, key: key, profile: p, first: map[string]answer{}}
+	if err := d.look(); err != nil {
+		return nil, nil, err
+	}
+	return d.write(), d.notes, nil
+}
+
+// discovery is a profile in the making.
+type discovery struct {
+	*asker
+	key     profile.Key
+	profile profile.Profile
+	first   map[string]answer // by operation: a page without parameters
+	notes   []string
+}
+
+// note adds a line. Some of it may be the target's words.
+func (d *discovery) note(format string, args ...any) {
+	d.notes = append(d.notes, reports.Printable(fmt.Sprintf(format, args...)))
+}
+
+// look reads the first page of every list.
+func (d *discovery) look() error {
+	refused, shown := 0, 0
+	var wrong error // the first list that is not shown
+	for _, op := range lists() {
+		got := d.list(op, d.key, nil)
+		if got.err != nil {
+			return fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
+		}
+		if got.status == http.StatusUnauthorized {
+			refused++
+		}
+		if got.shows() {
+			shown++
+		} else if wrong == nil {
+			wrong = got.problem(op)
+		}
+		d.first[op.ID] = got
+	}
+	if refused == len(d.first) {
+		return fmt.Errorf("%w: every list answers 401: the key is not valid there", ErrNoAnswer)
+	}
+	if shown == 0 {
+		return fmt.Errorf("%w: no list shows rows, nor that it has none (%w): is %s the address in front of /api/v2, and the key one that may read?",
+			ErrNoAnswer, wrong, d.profile.BaseURL)
+	}
+	return nil
+}
+
+// write puts the profile together.
+func (d *discovery) write() *profile.Profile {
+	w := profile.Workspace{ID: d.workspaceID()}
+	d.scopes()
+	d.rows(&w)
+	d.parameters()
+	p := d.profile
+	p.Keys = []profile.Key{{Name: d.key.Name, TokenEnv: d.key.TokenEnv, Workspace: d.key.Workspace, Scopes: d.key.Scopes, State: d.key.State}}
+	p.Workspaces = map[string]profile.Workspace{dataset.Main: w}
+	p.Writes = profile.WritesOwn
+	d.note("leads, sending accounts and campaigns without subsequences no operation lists: add them under workspaces.%s", dataset.Main)
+	d.note("the run may change only what it creates (writes: own); list what else it may change, and write writes: listed")
+	return &p
+}
+
+// workspaceID returns the workspace that most lists name as the owner of their rows.
+func (d *discovery) workspaceID() string {
+	for _, op := range lists() {
+		if op.ID == spec.ListGroupMembers {
+			continue
+		}
+		for _, row := range d.first[op.ID].rows {
+			if owner := ownerOf(op, row); owner != "" {
+				return owner
+			}
+		}
+	}
+	d.note("no row tells the id of the workspace: workspaces.%s.id is a placeholder", dataset.Main)
+	return uuid.Nil.String()
+}
+
+// scopes finds which lists the key may read. That it may change what it may
+// read is taken for granted, and said.
+func (d *discovery) scopes() {
+	var readable, refused []string
+	for _, op := range lists() {
+		if d.first[op.ID].shows() {
+			readable = append(readable, op.Scope.Alternatives()[0])
+		} else {
+			refused = append(refused, fmt.Sprintf("%s (%d)", op.ID, d.first[op.ID].status))
+		}
+	}
+	if len(refused) == 0 {
+		d.key.Scopes = []string{"all:all"}
+		d.note("the key reads every list; its scopes are taken for all:all: correct them if they are others")
+		return
+	}
+	d.key.Scopes = slices.Compact(slices.Sorted(slices.Values(readable)))
+	d.note("the key is refused for %s: most checks need a key with the scope all:all", strings.Join(refused, ", "))
+}
+
+// rows collects the ids that the lists show.
+func (d *discovery) rows(w *profile.Workspace) {
+	if d.first[spec.ListSubsequences].status == http.StatusOK {
+		all, _, err := d.all(spec.MustOperation(spec.ListSubsequences), d.key)
+		if err != nil {
+			d.note("subsequences were not read whole: %v", err)
+		}
+		for _, row := range all {
+			w.Subsequences = appendID(w.Subsequences, text(row, "id"), mostSubsequences)
+			w.Campaigns = appendID(w.Campaigns, text(row, "parent_campaign"), mostSubsequences)
+		}
+		d.note("%d subsequences and %d campaigns that have some; none is listed as expendable: move those that a run may delete to expendable_subsequences", len(w.Subsequences), len(w.Campaigns))
+	}
+	for _, row := range d.first[spec.ListPlacementTests].rows {
+		w.PlacementTests = appendID(w.PlacementTests, text(row, "id"), mostTests)
+	}
+	for _, row := range d.first[spec.ListGroupMembers].rows {
+		if admin := strings.ToLower(text(row, "admin_workspace_id")); admin == w.ID {
+			d.note("this is the admin workspace of %s (%s): for account moves list it as %s too, with a key of its own, and its sub-workspaces as %s and %s",
+				judge.Clip(text(row, "sub_workspace_id")), judge.Clip(text(row, "sub_workspace_name")), dataset.Admin, dataset.SubA, dataset.SubB)
+			break
+		}
+	}
+	defaults := map[int][]string{}
+	for _, op := range lists() {
+		if got := d.first[op.ID]; got.cursor != "" {
+			defaults[len(got.rows)] = append(defaults[len(got.rows)], op.ID)
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(defaults)) {
+		d.note("a page without a limit shows %d rows: %s", n, strings.Join(defaults[n], ", "))
+	}
+}
+
+// appendID appends a UUID that is not in the list yet, while there is room.
+func appendID(ids []string, id string, most int) []string {
+	if uuid.Validate(id) != nil || len(ids) >= most || slices.Contains(ids, id) {
+		return ids
+	}
+	return append(ids, id)
+}
+
+// parameters tries the names that public clients use for parameters that the
+// specification does not name: one that changes the answer is taken.
+func (d *discovery) parameters() {
+	found := map[string]map[string]string{}
+	customary := profile.Embedded().Parameters
+	for _, op := range lists() {
+		var unclear []string
+		for _, meaning := range profile.Meanings(op.ID) {
+			name := customary[op.ID][meaning]
+			if name == "" || !d.effective(op, meaning, name) {
+				unclear = append(unclear, meaning)
+				continue
+			}
+			if found[op.ID] == nil {
+				found[op.ID] = map[string]string{}
+			}
+			found[op.ID][meaning] = name
+		}
+		if len(unclear) > 0 {
+			d.note("%s: no name was found for the parameters %s", op.ID, strings.Join(unclear, ", "))
+		}
+	}
+	d.profile.Parameters = found
+}
+
+// effective reports whether the parameter does something: one value of it shows
+// other rows than another, or than none. An unknown parameter is ignored by most servers.
+func (d *discovery) effective(op spec.Operation, meaning, name string) bool {
+	plain := d.first[op.ID]
+	if plain.status != http.StatusOK || len(plain.rows) == 0 {
+		return false
+	}
+	asked := func(value string) answer { return d.list(op, d.key, url.Values{name: {value}}) }
+	differs := func(got answer) bool { return got.err == nil && got.status == http.StatusOK && !same(plain, got) }
+	switch meaning {
+	case profile.MeaningSearch:
+		return differs(asked("conformance-" + uuid.NewString()))
+	case profile.MeaningTest, profile.MeaningParentCampaign, profile.MeaningResourceIDs:
+		return differs(asked(uuid.NewString()))
+	case profile.MeaningParentCampaignNot:
+		return differs(asked(text(plain.rows[0], "parent_campaign")))
+	case profile.MeaningWindowStart:
+		return differs(asked(windowValue(op, "2999-12-31")))
+	case profile.MeaningWindowEnd:
+		return differs(asked(windowValue(op, "1971-01-01")))
+	case profile.MeaningStartingAfter:
+		return plain.cursor != "" && differs(asked(plain.cursor))
+	case profile.MeaningInterestStatus:
+		return differs(asked("positive")) || differs(asked("negative"))
+	default: // a boolean
+		return differs(asked("true")) || differs(asked("false"))
+	}
+}
+
+// windowValue writes a day as the operation's window takes it: webhook events a
+// date, reports a timestamp.
+func windowValue(op spec.Operation, day string) string {
+	if op.ID == spec.ListWebhookEvents {
+		return day
+	}
+	return day + "T00:00:00.000Z"
+}

@@ -1,0 +1,136 @@
+package runner
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/spec"
+)
+
+// leftAway returns the accounts that killed runs may have left away from home, as
+// their journals in the directory tell. One that cannot be read tells nothing:
+// Cleanup is the one to say so.
+func leftAway(dir string, t *target.Target) (emails []string) {
+	pending, _ := journal.Find(dir)
+	for _, p := range pending {
+		for _, e := range p.Entries {
+			if e.Do == journal.Move && !p.Alive && isOf(p, t) {
+				emails = append(emails, e.Email)
+			}
+		}
+	}
+	return emails
+}
+
+// moveHome moves an account from where it was last sent. No operation lists
+// accounts: where one is shows only in whether it can be moved from there.
+//
+// Runs also ask for moves that the target must refuse, to a workspace of
+// another admin workspace for one. The way back is then refused as well, and it
+// takes other moves to see that the account never left.
+func (c *cleaner) moveHome(e journal.Entry) (string, error) {
+	if _, err := uuid.Parse(e.Away); err != nil { // an invalid move that had no answer
+		return fmt.Sprintf("the account %s cannot have left its workspace: %q names no other", e.Email, e.Away), nil
+	}
+	admin, siblings, err := c.family(e.Home)
+	if err != nil {
+		return "", err
+	}
+	ex, err := c.move(admin, e.Email, e.Away, e.Home)
+	switch {
+	case err != nil:
+		return "", err
+	case ex.Status == http.StatusOK, ex.Status == http.StatusNotFound && slices.Contains(siblings, e.Away):
+		return atHome(e), nil
+	case !refused(ex):
+		return "", c.stuck(e, ex)
+	}
+	for _, sibling := range siblings {
+		home, err := c.seenAtHome(admin, e, sibling)
+		if home || err != nil {
+			return atHome(e), err
+		}
+	}
+	if ex.Status == http.StatusPaymentRequired || len(siblings) == 0 {
+		return fmt.Sprintf("the account %s: the target refuses to move it home from %s (%s), and so will have refused to move it there", e.Email, e.Away, c.describe(ex)), nil
+	}
+	return "", c.stuck(e, ex)
+}
+
+func atHome(e journal.Entry) string {
+	return fmt.Sprintf("the account %s is in its workspace", e.Email)
+}
+
+func (c *cleaner) stuck(e journal.Entry, ex client.Exchange) error {
+	return fmt.Errorf("the account %s could not be moved home to %s from %s: %s", e.Email, e.Home, e.Away, c.describe(ex))
+}
+
+// refused: the target understood, and will not; another time it will not either.
+func refused(ex client.Exchange) bool {
+	return ex.Status/100 == 4 && ex.Status != http.StatusUnauthorized && ex.Status != http.StatusTooManyRequests
+}
+
+// family returns the admin key of the workspace, and the ids of the other
+// workspaces that the profile puts below the same admin workspace, sorted by role.
+func (c *cleaner) family(workspaceID string) (admin profile.Key, siblings []string, err error) {
+	known := c.target.Profile
+	var home profile.Workspace
+	for _, w := range known.Workspaces {
+		if strings.EqualFold(w.ID, workspaceID) && w.Admin != "" {
+			home = w
+		}
+	}
+	admin, ok := known.AdminKey(home)
+	if !ok {
+		if admin, ok = known.FullKey(dataset.Admin); !ok {
+			return admin, nil, fmt.Errorf("the profile has no key with the scope all:all of the admin workspace of %s", workspaceID)
+		}
+	}
+	for _, role := range slices.Sorted(maps.Keys(known.Workspaces)) {
+		w := known.Workspaces[role]
+		if home.Admin != "" && w.Admin == home.Admin && !strings.EqualFold(w.ID, workspaceID) {
+			siblings = append(siblings, w.ID)
+		}
+	}
+	return admin, siblings, nil
+}
+
+// seenAtHome takes the account to a sibling of its workspace and back. It
+// begins with the way back, for a cleanup that was killed between the two.
+func (c *cleaner) seenAtHome(admin profile.Key, e journal.Entry, sibling string) (bool, error) {
+	if back, err := c.move(admin, e.Email, sibling, e.Home); err != nil || back.Status == http.StatusOK {
+		return err == nil, err
+	}
+	there, err := c.move(admin, e.Email, e.Home, sibling)
+	if err != nil || there.Status != http.StatusOK {
+		return false, err
+	}
+	back, err := c.move(admin, e.Email, sibling, e.Home)
+	if err == nil && back.Status != http.StatusOK {
+		err = fmt.Errorf("the account %s could not be moved home to %s from %s: %s", e.Email, e.Home, sibling, c.describe(back))
+	}
+	return err == nil, err
+}
+
+func (c *cleaner) move(admin profile.Key, email, from, to string) (client.Exchange, error) {
+	body, err := json.Marshal(struct {
+		Emails []string `json:"emails"`
+		From   string   `json:"source_workspace_id"`
+		To     string   `json:"destination_workspace_id"`
+	}{[]string{email}, from, to})
+	if err != nil {
+		return client.Exchange{}, err
+	}
+	return c.sendWith(admin, spec.MoveAccounts, "", nil, body)
+}

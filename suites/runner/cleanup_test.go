@@ -1,0 +1,251 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/spec"
+)
+
+// strict is a server that answers 403 to every move of accounts that it refuses,
+// where the reference server answers 404: it says nothing of where an account is.
+func strict(t *testing.T) *target.Target {
+	t.Helper()
+	server := embedded(t)
+	base, err := url.Parse(server.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(base)
+	proxy.ModifyResponse = func(answer *http.Response) error {
+		if answer.Request.URL.Path == spec.MustOperation(spec.MoveAccounts).Path && answer.StatusCode == http.StatusNotFound {
+			answer.StatusCode = http.StatusForbidden
+		}
+		return nil
+	}
+	front := httptest.NewServer(proxy)
+	t.Cleanup(front.Close)
+	forbidding, err := target.URL(server.Profile, front.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return forbidding
+}
+
+// journalled leaves a journal as a killed run does.
+func journalled(t *testing.T, server *target.Target, entries ...journal.Entry) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	j, err := journal.Start(dir, "killed", server.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if _, err := j.Open(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A move that was under way and that a conforming target refuses cannot be
+// undone by its opposite, which is refused too. Its journal goes all the same.
+func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		home, away string
+		first      string // to where the account was taken before, if anywhere
+		want       string
+	}{
+		{name: "to another admin's workspace", home: dataset.SubA, away: dataset.Outsider, want: "is in its workspace"},
+		{name: "and a cleanup was killed while it looked", home: dataset.SubA, away: dataset.Outsider, first: dataset.SubB, want: "is in its workspace"},
+		{name: "out of another admin's workspace", home: dataset.Outsider, away: dataset.SubA, want: "refuses to move it home"},
+		{name: "without a paid plan", home: dataset.UnpaidSubA, away: dataset.UnpaidSubB, want: "refuses to move it home"},
+		{name: "between siblings", home: dataset.SubA, away: dataset.SubB, want: "is in its workspace"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := strict(t)
+			w := server.Profile.Workspaces
+			email := w[tc.home].Accounts[0]
+			if tc.first != "" {
+				g.Expect(moveAccount(t, server, email, w[tc.home].ID, w[tc.first].ID)).To(Equal(http.StatusOK))
+			}
+			dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: email, Home: w[tc.home].ID, Away: w[tc.away].ID, Key: dataset.Admin})
+			cleaned, err := Cleanup(t.Context(), server, dir)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(cleaned.Done).To(ConsistOf(And(ContainSubstring(email), ContainSubstring(tc.want))))
+			g.Expect(os.ReadDir(dir)).To(BeEmpty())
+			if tc.home == dataset.SubA {
+				g.Expect(moveAccount(t, server, email, w[dataset.SubA].ID, w[dataset.SubB].ID)).To(Equal(http.StatusOK), "it is at home")
+			}
+		})
+	}
+}
+
+// What the target has really moved to where its admin's key does not reach is
+// for a person to move home: the journal stays and is named.
+func TestCleanupTellsWhatItCannotPutBack(t *testing.T) {
+	g := NewWithT(t)
+	server := strict(t)
+	w := server.Profile.Workspaces
+	lost := w[dataset.Outsider].Accounts[0]
+	dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: lost, Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
+	_, err := Cleanup(t.Context(), server, dir)
+	g.Expect(err).To(MatchError(And(ContainSubstring(lost), ContainSubstring("403"), ContainSubstring("journal-killed.jsonl stays"))))
+	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
+}
+
+// Of many changes that cannot be put back the first few say why: the rest are
+// counted, and the journal lists them. Who waits is told how many are left.
+func TestCleanupCountsWhatItCannotPutBack(t *testing.T) {
+	for stuck, want := range map[int]string{1: "", 3: "", 4: "\n1 more change was not put back\n", 9: "\n6 more changes were not put back\n"} {
+		g := NewWithT(t)
+		server := strict(t)
+		w := server.Profile.Workspaces
+		var entries []journal.Entry
+		for range stuck {
+			entries = append(entries, journal.Entry{Do: journal.Move, Email: w[dataset.Outsider].Accounts[0], Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
+		}
+		var left []int
+		_, err := WatchedCleanup(t.Context(), server, journalled(t, server, entries...), func(n int) { left = append(left, n) })
+		g.Expect(err).To(MatchError(ContainSubstring(want)))
+		g.Expect(strings.Count(err.Error(), "could not be moved home")).To(Equal(min(stuck, 3)), "%s", err)
+		g.Expect(strings.Contains(err.Error(), " more change")).To(Equal(stuck > 3))
+		g.Expect(left).To(HaveLen(stuck))
+		g.Expect(left[0]).To(Equal(stuck))
+		g.Expect(left[stuck-1]).To(Equal(1))
+	}
+}
+
+// The claim keeps other runs off the rows until they are as they were: it goes
+// last, though it may have been renewed since, and stays where they are not.
+func TestCleanupGivesTheClaimUpLast(t *testing.T) {
+	for _, tc := range []struct {
+		name, away string
+		want       []string
+	}{
+		{"all is put back", dataset.SubB, []string{"is in its workspace", claim.Prefix}},
+		{"an account stays away", dataset.Outsider, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := strict(t)
+			w := server.Profile.Workspaces
+			key, _ := server.Profile.FullKey(dataset.Main)
+			account := w[dataset.SubA].Accounts[0]
+			if tc.away == dataset.Outsider {
+				account = w[dataset.Outsider].Accounts[0]
+			}
+			id, _ := createTest(t, server, key)
+			dir := journalled(t, server,
+				journal.Entry{Do: journal.Move, Email: account, Home: w[dataset.SubA].ID, Away: w[tc.away].ID, Key: dataset.Admin},
+				journal.Entry{Do: journal.Create, Name: claim.Prefix + "1", ID: id, Home: w[dataset.Main].ID})
+			cleaned, err := Cleanup(t.Context(), server, dir)
+			g.Expect(cleaned.Done).To(HaveLen(len(tc.want)))
+			for i, want := range tc.want {
+				g.Expect(cleaned.Done[i]).To(ContainSubstring(want))
+			}
+			g.Expect(err == nil).To(Equal(tc.want != nil))
+			g.Expect(slices.Contains(testsOf(t, server, key), id)).To(Equal(tc.want == nil), "the claim is there")
+		})
+	}
+}
+
+// Tests are deleted where they were created, which is not the main workspace
+// for those by which a run used up a rate limit.
+func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		g := NewWithT(t)
+		server := embedded(t)
+		key, ok := server.Profile.FullKey(dataset.Limited)
+		g.Expect(ok).To(BeTrue())
+		before := testsOf(t, server, key)
+		id, name := createTest(t, server, key)
+		entry := journal.Entry{Do: journal.Create, Name: name, Key: key.Name, Home: server.Profile.Workspaces[dataset.Limited].ID}
+		if known {
+			entry.ID = id
+		}
+		dir := journalled(t, server, entry)
+		g.Expect(testsOf(t, server, key)).NotTo(Equal(before))
+		g.Expect(Cleanup(t.Context(), server, dir)).To(HaveField("Done", ConsistOf(ContainSubstring("is deleted"))))
+		g.Expect(testsOf(t, server, key)).To(Equal(before))
+		g.Expect(os.ReadDir(dir)).To(BeEmpty())
+	}
+}
+
+// A workspace without a paid plan lists no tests, and was given none.
+func TestCleanupInAnUnpaidWorkspace(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	dir := journalled(t, server, journal.Entry{Do: journal.Create, Name: "x", Key: dataset.Unpaid, Home: server.Profile.Workspaces[dataset.Unpaid].ID})
+	g.Expect(Cleanup(t.Context(), server, dir)).To(Equal(Cleaned{NeverCreated: []string{"the test x was never created: its workspace has no paid plan"}}))
+	g.Expect(os.ReadDir(dir)).To(BeEmpty())
+}
+
+func createTest(t *testing.T, server *target.Target, key profile.Key) (id, name string) {
+	t.Helper()
+	body := map[string]any{"name": "left behind", "type": 1, "sending_method": 1, "email_subject": "s", "email_body": "b", "emails": []string{"a@mail.example"}}
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := asked(t, server, key, spec.CreatePlacementTest, encoded)
+	id, _ = answer["id"].(string)
+	name, _ = answer["name"].(string)
+	return id, name
+}
+
+// testsOf returns the ids of the newest tests that the key sees.
+func testsOf(t *testing.T, server *target.Target, key profile.Key) (ids []string) {
+	t.Helper()
+	items, _ := asked(t, server, key, spec.ListPlacementTests, nil)["items"].([]any)
+	for _, item := range items {
+		row, _ := item.(map[string]any)
+		id, _ := row["id"].(string)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// asked returns the body of the answer, which must be a 200.
+func asked(t *testing.T, server *target.Target, key profile.Key, operation string, body []byte) (answer map[string]any) {
+	t.Helper()
+	op := spec.MustOperation(operation)
+	request, err := http.NewRequestWithContext(t.Context(), op.Method, server.BaseURL+op.Path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+key.Token)
+	request.Header.Set("Content-Type", "application/json")
+	if body == nil {
+		request.URL.RawQuery = "limit=100&sort_order=desc"
+	}
+	came, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = came.Body.Close() }()
+	if err := json.NewDecoder(came.Body).Decode(&answer); err != nil || came.StatusCode != http.StatusOK {
+		t.Fatalf("%d, %v: %v", came.StatusCode, err, answer)
+	}
+	return answer
+}

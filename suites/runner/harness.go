@@ -1,0 +1,195 @@
+// Package runner runs the whole job: it points the client and the rules at a
+// target, runs the selected specs and draws the verdict. The command line, the
+// tests and a vendor's own program call it alike.
+package runner
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+)
+
+// Name is what the harness calls itself in results.
+const Name = "outreach-conformance"
+
+// Config says what to judge and how.
+type Config struct {
+	Target    *target.Target
+	Selection Selection
+	Seed      uint64 // order of the specs and content of generated requests
+	Version   string // of the harness, for the results
+
+	// JournalDir is where the run writes down what it changes before it does so;
+	// empty for nowhere.
+	JournalDir string
+
+	// Transport replaces the network; nil is the network.
+	Transport http.RoundTripper
+	Progress  suites.Progress
+	// Observe is called after every exchange, from many goroutines, with the
+	// number of requests so far.
+	Observe func(requests int)
+}
+
+// Run judges the target. Its error means that nothing was judged: the caller's
+// input is wrong. Whatever goes wrong later is in the results.
+func Run(ctx context.Context, config Config) (reports.Results, error) {
+	selected, err := config.Selection.Pairs()
+	if err != nil {
+		return reports.Results{}, err
+	}
+	rules, err := judge.NewRules()
+	if err != nil {
+		return reports.Results{}, err
+	}
+	running, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	quiet := &silence{giveUp: giveUp, timeout: timeout(config.Target.Profile)}
+	lost := &kept{}
+	api, err := newClient(config, quiet.hear, lost.hear)
+	if err != nil {
+		return reports.Results{}, err
+	}
+	defer api.Close() // a server that stops waits for connections that carried no request
+	id := uuid.NewString()
+	ledger := judge.NewLedger(selected)
+	env := &suites.Env{Client: api, Profile: config.Target.Profile, Rules: rules, Ledger: ledger, Seed: config.Seed,
+		Budget: config.Target.Profile.Budget}
+	if config.JournalDir != "" {
+		env.LeftBehind = claim.LeftBehind(config.JournalDir)
+		env.LeftAway = leftAway(config.JournalDir, config.Target)
+		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
+			return reports.Results{}, err
+		}
+	}
+
+	started := time.Now()
+	ran, doubt := judgeWithKeys(running, config, env, selected)
+	if err := quiet.why(); err != nil {
+		ledger.Troubled("target", err.Error())
+	}
+	if env.Journal != nil {
+		if err := env.Journal.Finish(); err != nil {
+			ledger.Troubled("journal", err.Error())
+		}
+	}
+
+	results := reports.Results{
+		Version: reports.ModelVersion,
+		Tool:    reports.Tool{Name: Name, Version: config.Version, Go: runtime.Version()},
+		Target:  describe(config.Target),
+		Run: reports.Run{
+			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
+			Seed: int64(config.Seed), Profile: config.Selection.ProfileName(), Selection: config.Selection.String(),
+			Interrupted: ctx.Err() != nil, Specs: ran,
+		},
+		Checks:       ledger.Checks(),
+		Observations: ledger.Observations(),
+		Troubles:     ledger.Troubles(),
+		Traffic:      traffic(api.Traffic()),
+	}
+	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
+	if why := lost.why(); why != "" && results.Verdict == reports.CouldNotTell {
+		results.Reasons = slices.Insert(results.Reasons, 0, why)
+	}
+	if err := quiet.why(); err != nil && results.Verdict == reports.CouldNotTell {
+		results.Reasons = slices.Insert(results.Reasons, 0, err.Error())
+	}
+	if doubt != "" && results.Verdict != reports.Conforms {
+		results.Reasons = slices.Insert(results.Reasons, 0, doubt)
+	}
+	return results, nil
+}
+
+// judgeWithKeys runs the specs, unless the target takes no key at all, and
+// returns how many ran, and what is wrong with the keys; empty for nothing.
+func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected []spec.Pair) (ran int, doubt string) {
+	keys := &keyCheck{ctx: ctx, api: env.Client, profile: env.Profile}
+	doubt, all := keys.doubt()
+	if all {
+		for _, p := range selected {
+			env.Ledger.Missing(p, "a key that the target takes")
+		}
+		return 0, doubt
+	}
+	env.Spent(keys.asked)
+	return suites.Run(ctx, env, suites.Judging(env.Ledger.Selected, config.Selection.Everything()), config.Progress), doubt
+}
+
+// waivers are the failures that the profile expects.
+func waivers(p *profile.Profile) []judge.Waiver {
+	var all []judge.Waiver
+	for _, e := range p.ExpectedFailures {
+		all = append(all, judge.Waiver{Requirement: e.Requirement, Operation: e.Operation,
+			Waiver: reports.Waiver{Reason: e.Reason, Link: e.Link, Expires: string(e.Expires)}})
+	}
+	return all
+}
+
+// timeout is how long one request may take.
+func timeout(p *profile.Profile) time.Duration { return cmp.Or(p.Pace.Timeout, client.DefaultTimeout) }
+
+// newClient returns a client of the target. Each of the hooks is called after
+// every exchange, from many goroutines.
+func newClient(config Config, hooks ...func(client.Exchange)) (*client.Client, error) {
+	profile := config.Target.Profile
+	var keys []client.Key
+	for _, k := range profile.Keys {
+		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
+	}
+	tls := config.Target.TLS
+	if config.Transport != nil {
+		tls = nil // the transport brings its own
+	}
+	var requests atomic.Int64
+	return client.New(client.Options{
+		BaseURL:           config.Target.BaseURL,
+		Concurrency:       profile.Pace.Concurrency,
+		RequestsPerSecond: profile.Pace.RequestsPerSecond,
+		Timeout:           profile.Pace.Timeout,
+		Keys:              keys,
+		Seed:              config.Seed,
+		TLSConfig:         tls,
+		Transport:         config.Transport,
+		Observe: func(ex client.Exchange) {
+			for _, hook := range hooks {
+				hook(ex)
+			}
+			if n := requests.Add(1); config.Observe != nil {
+				config.Observe(int(n))
+			}
+		},
+	})
+}
+
+func describe(t *target.Target) reports.Target {
+	return reports.Target{Name: t.Profile.Name, Version: t.Profile.Version, Vendor: t.Profile.Vendor, BaseURL: t.BaseURL, Kind: t.Kind}
+}
+
+func traffic(t client.Traffic) reports.Traffic {
+	statuses := map[string]int{}
+	for status, n := range t.Statuses {
+		statuses[strconv.Itoa(status)] = n
+	}
+	if t.NoAnswer > 0 {
+		statuses["none"] = t.NoAnswer
+	}
+	return reports.Traffic{Requests: t.Requests, Statuses: statuses, BytesReceived: t.BytesReceived, Throttled: t.Throttled}
+}

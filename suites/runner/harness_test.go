@@ -1,0 +1,247 @@
+package runner
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/testbed"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+var (
+	runs = flag.Int("runs", 3, "how many runs TestSteady compares, and one more than TestTwoRunsOnOneServer makes pairs")
+	rows = flag.Int("rows", 60, "rows in each list of the embedded target")
+)
+
+// embedded starts a reference server that lives as long as the test.
+func embedded(t *testing.T) *target.Target {
+	t.Helper()
+	server, err := start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
+}
+
+func start() (*target.Target, error) {
+	data := dataset.DefaultOptions()
+	data.Rows = *rows
+	return target.Embedded(context.Background(), data, refserver.Options{})
+}
+
+// judged runs the config, whose results must not contradict themselves.
+func judged(t *testing.T, ctx context.Context, config Config) reports.Results {
+	t.Helper()
+	config.Version = "test"
+	if config.Seed == 0 {
+		config.Seed = 1
+	}
+	results, err := Run(ctx, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := results.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+// firstRun is the full run of seed 1 that the others are held against.
+var firstRun = sync.OnceValues(func() (reports.Results, error) {
+	server, err := start()
+	if err != nil {
+		return reports.Results{}, err
+	}
+	defer func() { _ = server.Close(context.Background()) }()
+	return Run(context.Background(), Config{Target: server, Seed: 1, Version: "test"})
+})
+
+func first(t *testing.T) reports.Results {
+	t.Helper()
+	results, err := firstRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+// roundTripper is a function that stands in for the network.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// CloseIdleConnections lets the server stop at once: it waits for connections
+// that carried no request.
+func (f roundTripper) CloseIdleConnections() {
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+// of returns the checks with the outcome, as "requirement on operation".
+func of(results reports.Results, outcome reports.Outcome) []string {
+	names := []string{}
+	for _, c := range results.Checks {
+		if c.Outcome == outcome {
+			names = append(names, c.Requirement+" on "+c.Operation)
+		}
+	}
+	return names
+}
+
+// differences says how two runs differ in what they found, a line each.
+func differences(one, other reports.Results) []string {
+	var lines []string
+	compare := func(one, other map[string]string) {
+		all := maps.Clone(one)
+		maps.Copy(all, other)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if one[name] != other[name] {
+				lines = append(lines, fmt.Sprintf("%s: %q and %q", name, one[name], other[name]))
+			}
+		}
+	}
+	compare(found(one), found(other))
+	compare(observed(one), observed(other))
+	return lines
+}
+
+// found are the outcomes with all that explains them.
+func found(results reports.Results) map[string]string {
+	all := map[string]string{"verdict": fmt.Sprint(results.Verdict, results.Reasons), "troubles": fmt.Sprint(results.Troubles)}
+	for _, c := range results.Checks {
+		text := fmt.Sprint(c.Outcome, c.Missing)
+		for _, v := range c.Violations {
+			text += fmt.Sprintf("\n  %s: expected %s, got %s (%s)\n  %s", v.Pointer, v.Expected, v.Actual, v.Spec, v.Curl)
+		}
+		all[c.Requirement+" on "+c.Operation] = text
+	}
+	return all
+}
+
+// observed are the observations without their counts: how often something
+// shows depends on how many requests it took to meet a rate limit.
+func observed(results reports.Results) map[string]string {
+	all := map[string]string{}
+	for _, o := range results.Observations {
+		all[o.Silence+" on "+o.Operation+" "+o.Value] = "observed"
+	}
+	return all
+}
+
+// The same target is judged alike whatever the order of the specs, what they
+// meet each other doing, and what is generated.
+func TestSteady(t *testing.T) {
+	if testbed.RaceDetector {
+		t.Skip("make steady runs it; TestTwoRunsOnOneServer is for the race detector")
+	}
+	t.Parallel()
+	base := first(t)
+	if base.Verdict != reports.Conforms || len(of(base, reports.Pass)) != len(spec.Pairs()) {
+		t.Fatalf("the reference server: %s %v; not assessed: %v; troubles: %v",
+			base.Verdict, base.Reasons, of(base, reports.NotAssessed), base.Troubles)
+	}
+	if len(base.Observations) == 0 {
+		t.Fatal("nothing was observed")
+	}
+	for seed := 2; seed <= *runs; seed++ {
+		results := judged(t, t.Context(), Config{Target: embedded(t), Seed: uint64(seed)})
+		if different := differences(base, results); len(different) > 0 {
+			t.Errorf("seeds 1 and %d:\n%s", seed, strings.Join(different, "\n"))
+		}
+	}
+}
+
+func TestDifferencesAreSeen(t *testing.T) {
+	base := reports.Results{
+		Checks:       []reports.Check{{Requirement: "STATUS-200", Operation: "x", Outcome: reports.Pass}},
+		Observations: []reports.Observation{{Silence: spec.SilenceDirection, Operation: "x", Value: "asc", Count: 1}},
+	}
+	g := NewWithT(t)
+	again := base
+	again.Observations = []reports.Observation{{Silence: spec.SilenceDirection, Operation: "x", Value: "asc", Count: 7}}
+	g.Expect(differences(base, again)).To(BeEmpty())
+	for name, change := range map[string]func(*reports.Results){
+		"verdict": func(r *reports.Results) { r.Verdict = reports.CouldNotTell },
+		"trouble": func(r *reports.Results) { r.Troubles = []reports.Trouble{{Where: "x", What: "y"}} },
+		"outcome": func(r *reports.Results) {
+			r.Checks = []reports.Check{{Requirement: "STATUS-200", Operation: "x", Outcome: reports.Fail}}
+		},
+		"check":       func(r *reports.Results) { r.Checks = nil },
+		"observation": func(r *reports.Results) { r.Observations = nil },
+	} {
+		changed := base
+		change(&changed)
+		g.Expect(differences(base, changed)).NotTo(BeEmpty(), name)
+	}
+}
+
+// A server that is already there is judged like the one in this process.
+func TestEmbeddedAndURLAgree(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	there, err := target.URL(server.Profile, server.BaseURL)
+	g.Expect(err).NotTo(HaveOccurred())
+	results := judged(t, t.Context(), Config{Target: there})
+	g.Expect(results.Target.Kind).To(Equal(target.KindURL))
+	g.Expect(differences(first(t), results)).To(BeEmpty())
+}
+
+func TestResultsTellWhatWasAskedFor(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	counted := 0
+	var mu sync.Mutex
+	results := judged(t, t.Context(), Config{Target: server, Seed: 7,
+		Selection: Selection{Profiles: []spec.Profile{spec.ProfileShape}, Operations: []string{spec.ListPhoneNumbers}},
+		Observe:   func(n int) { mu.Lock(); defer mu.Unlock(); counted = max(counted, n) }})
+	g.Expect(results.Tool.Name).To(Equal(Name))
+	g.Expect(results.Tool.Version).To(Equal("test"))
+	g.Expect(results.Target).To(Equal(reports.Target{Name: server.Profile.Name, Version: server.Profile.Version,
+		Vendor: server.Profile.Vendor, BaseURL: server.BaseURL, Kind: target.KindEmbedded}))
+	g.Expect(results.Run.Profile).To(Equal("shape"))
+	g.Expect(results.Run.Selection).To(Equal("--operation phone-numbers.list"))
+	g.Expect(results.Run.Seed).To(BeEquivalentTo(7))
+	g.Expect(results.Run.Specs).To(BeNumerically(">", 0))
+	g.Expect(results.Traffic.Requests).To(And(BeNumerically(">", 0), Equal(counted)))
+	for _, c := range results.Checks {
+		g.Expect(c.Operation).To(Equal(spec.ListPhoneNumbers))
+		r, _ := spec.FindRequirement(c.Requirement)
+		g.Expect(r.Profile).To(Equal(spec.ProfileShape))
+	}
+	g.Expect(results.Verdict).To(Equal(reports.Conforms))
+}
+
+// Mistakes of the caller are errors; nothing is sent.
+func TestRunRefuses(t *testing.T) {
+	unsent := roundTripper(func(*http.Request) (*http.Response, error) {
+		t.Error("a request was sent")
+		return nil, http.ErrServerClosed
+	})
+	server := embedded(t)
+	_, err := Run(t.Context(), Config{Target: server, Transport: unsent, Selection: Selection{Operations: []string{"no-such"}}})
+	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("no-such")))
+
+	elsewhere := *server.Profile
+	there, err := target.URL(&elsewhere, server.BaseURL)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	there.BaseURL = "nonsense"
+	_, err = Run(t.Context(), Config{Target: there, Transport: unsent})
+	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("nonsense")))
+}

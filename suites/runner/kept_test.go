@@ -1,0 +1,69 @@
+package runner
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync/atomic"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// A target that closes kept connections just as something is sent loses what
+// cannot be repeated: the run says so, and what to do. Where it keeps none, the
+// same loss has another cause.
+func TestConnectionsThatCloseWithoutAWord(t *testing.T) {
+	for name, tc := range map[string]struct {
+		keeps  bool
+		closes func(nth int64, r *http.Request) bool // the connection, in place of its nth answer
+		says   types.GomegaMatcher                   // the first reason
+	}{
+		"kept ones": {true, func(nth int64, _ *http.Request) bool { return nth > 1 },
+			MatchRegexp("^[0-9]+ requests? had no answer, because .* idle connections for longer than 4s")},
+		"new ones": {false, func(_ int64, r *http.Request) bool { return r.Method == http.MethodPost },
+			Not(ContainSubstring("idle connections"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			behind := embedded(t)
+			subject, err := target.URL(behind.Profile, closing(t, behind.BaseURL, tc.keeps, tc.closes))
+			g.Expect(err).NotTo(HaveOccurred())
+			results := judged(t, t.Context(), Config{Target: subject, Selection: Selection{Operations: []string{spec.CreatePlacementTest}}})
+			g.Expect(results.Verdict).To(Equal(reports.CouldNotTell), "%v %v", results.Reasons, results.Troubles)
+			g.Expect(results.Reasons[0]).To(tc.says)
+		})
+	}
+}
+
+// closing stands in front of a target and closes connections without an answer.
+func closing(t *testing.T, base string, keeps bool, closes func(nth int64, r *http.Request) bool) (address string) {
+	t.Helper()
+	behind, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := httputil.NewSingleHostReverseProxy(behind)
+	type requests struct{}
+	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if closes(r.Context().Value(requests{}).(*atomic.Int64).Add(1), r) {
+			panic(http.ErrAbortHandler)
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	front.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
+		return context.WithValue(ctx, requests{}, new(atomic.Int64))
+	}
+	front.Config.SetKeepAlivesEnabled(keeps)
+	front.Start()
+	t.Cleanup(front.Close)
+	return front.URL
+}

@@ -1,0 +1,76 @@
+package runner
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// wrongKeys is a server of which the profile has wrong keys, or only a wrong main one.
+func wrongKeys(t *testing.T, all bool) *target.Target {
+	t.Helper()
+	server := embedded(t)
+	profile := profile.Embedded()
+	for i := range profile.Keys {
+		if k := &profile.Keys[i]; all || k.Name == dataset.Main {
+			k.Token, k.TokenEnv = "wrong-"+k.Name, "OUTREACH_KEY_"+k.Name
+		}
+	}
+	known, err := target.URL(profile, server.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return known
+}
+
+// A target that takes no key of the profile cannot be judged, nor is it asked for long.
+func TestNoKeyIsTaken(t *testing.T) {
+	g := NewWithT(t)
+	results := judged(t, t.Context(), Config{Target: wrongKeys(t, true)})
+	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(results.ExitCode()).To(Equal(3))
+	g.Expect(results.Reasons[0]).To(And(ContainSubstring(`the key "main" (the variable OUTREACH_KEY_main)`), ContainSubstring("(401)"), ContainSubstring("target check")))
+	g.Expect(of(results, reports.NotAssessed)).To(HaveLen(len(spec.Pairs())))
+	g.Expect(results.Checks[0].Missing).To(ConsistOf("a key that the target takes"))
+	g.Expect(results.Traffic.Requests).To(BeNumerically("<", 120))
+}
+
+// Where only the main key is refused the verdict is what it was, and says first
+// what is likely to have caused it.
+func TestTheMainKeyIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	results := judged(t, t.Context(), Config{Target: wrongKeys(t, false), Selection: Selection{Profiles: []spec.Profile{spec.ProfileRead}}})
+	g.Expect(results.Verdict).To(Equal(reports.DoesNotConform))
+	g.Expect(results.Reasons[0]).To(ContainSubstring("the likeliest cause of all else"))
+	g.Expect(len(results.Reasons)).To(BeNumerically(">", 1))
+}
+
+// An operation that refuses a right key is the target's fault, were it the only
+// one that is judged.
+func TestAnOperationRefusesARightKey(t *testing.T) {
+	g := NewWithT(t)
+	for _, op := range pages()[:2] {
+		transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+			answer, err := http.DefaultTransport.RoundTrip(r)
+			if err == nil && r.URL.Path == op.Path && r.Method == op.Method {
+				_ = answer.Body.Close()
+				body := `{"statusCode":401,"error":"Unauthorized","message":"no"}`
+				answer.StatusCode, answer.Body, answer.ContentLength = http.StatusUnauthorized, io.NopCloser(strings.NewReader(body)), int64(len(body))
+			}
+			return answer, err
+		})
+		results := judged(t, t.Context(), Config{Target: embedded(t), Transport: transport, Selection: Selection{Operations: []string{op.ID}}})
+		g.Expect(results.Verdict).To(Equal(reports.DoesNotConform), op.ID)
+		g.Expect(results.Reasons).To(HaveLen(1), op.ID)
+		g.Expect(results.Reasons[0]).To(ContainSubstring("checks failed"))
+	}
+}

@@ -1,0 +1,174 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// losing is a way to a target on which requests to move accounts get lost.
+type losing struct {
+	loss
+	nth int // the first that does, from 1; 0 for none
+
+	mu   sync.Mutex
+	came int           // requests to move accounts so far
+	held *http.Request // is still under way
+}
+
+func (l *losing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(r.URL.Path, "/accounts/move") {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.came++
+	if l.nth > 0 && l.came >= l.nth && l.came < l.nth+l.requests {
+		if err := l.lose(l, r); err != nil {
+			return nil, err
+		}
+		return nil, io.ErrUnexpectedEOF
+	}
+	if l.came == l.nth+2 && l.held != nil { // when its spec is over
+		if err := arrive(l.held); err != nil {
+			return nil, err
+		}
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// arrive has the target act on a request whose answer nobody gets.
+func arrive(r *http.Request) error {
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
+}
+
+// loss is what becomes of requests that have no answer.
+type loss struct {
+	name     string
+	requests int // how many, one after the other
+	lose     func(*losing, *http.Request) error
+}
+
+func neverArrives(*losing, *http.Request) error { return nil }
+
+var losses = []loss{
+	{"it never arrives", 1, neverArrives},
+	{"nor does the next, which may be its way back", 2, neverArrives},
+	{"its answer is lost", 1, func(_ *losing, r *http.Request) error { return arrive(r) }},
+	{"so is the next, which may be its way back", 2, func(_ *losing, r *http.Request) error { return arrive(r) }},
+	{"it arrives late", 1, func(l *losing, r *http.Request) error {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return err
+		}
+		l.held = r.Clone(context.WithoutCancel(r.Context()))
+		l.held.Body = io.NopCloser(bytes.NewReader(body))
+		return nil
+	}},
+}
+
+// Whichever request to move accounts gets lost, or its answer, an honest target
+// is not blamed for where the accounts are then: the run cannot tell, and what it
+// could not put back cleanup does.
+func TestLostMoves(t *testing.T) {
+	t.Parallel()
+	none := &losing{}
+	NewWithT(t).Expect(judgesMoves(t, none)).To(Equal(reports.Conforms))
+	for _, loss := range losses {
+		t.Run(loss.name, func(t *testing.T) {
+			t.Parallel()
+			var runs errgroup.Group
+			runs.SetLimit(8) // most of the time they wait for a rate limit's period to pass
+			var lost atomic.Int64
+			for nth := 1; nth <= none.came; nth++ {
+				runs.Go(func() error {
+					way := &losing{loss: loss, nth: nth}
+					verdict, want := judgesMoves(t, way), reports.Conforms
+					if way.came >= nth { // in some orders fewer come than in others
+						want = reports.CouldNotTell
+						lost.Add(1)
+					}
+					if verdict != want {
+						t.Errorf("request %d of %d lost: %s", nth, way.came, verdict)
+					}
+					return nil
+				})
+			}
+			_ = runs.Wait() // none fails
+			NewWithT(t).Expect(lost.Load()).To(BeNumerically(">", 20), "requests to move accounts")
+		})
+	}
+}
+
+// judgesMoves judges all there is of moving accounts, in an order of its own for
+// each request that gets lost.
+func judgesMoves(t *testing.T, way *losing) reports.Verdict {
+	t.Helper()
+	server, err := start()
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	defer func() { _ = server.Close(context.WithoutCancel(t.Context())) }() // not all at the end: they are many
+	journals := t.TempDir()
+	results := judged(t, t.Context(), Config{Target: server, Seed: uint64(1 + way.nth), Transport: way, JournalDir: journals,
+		Selection: Selection{Operations: []string{spec.MoveAccounts}}})
+	if failed := of(results, reports.Fail); len(failed) > 0 {
+		t.Errorf("request %d lost: %q", way.nth, failed)
+	}
+
+	if _, err := Cleanup(t.Context(), server, journals); err != nil {
+		t.Error(err)
+	}
+	home, other := server.Profile.Workspaces[dataset.SubA], server.Profile.Workspaces[dataset.SubB]
+	for _, email := range home.Accounts {
+		if status := moveAccount(t, server, email, home.ID, other.ID); status != http.StatusOK {
+			t.Errorf("request %d lost: %s is not in its workspace: %d", way.nth, email, status)
+		}
+	}
+	return results.Verdict
+}
+
+// What a run leaves in doubt is not touched by the runs after it, wherever they
+// keep their journals, until cleanup has put it back.
+func TestRunsAfterALostMove(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	moves := Config{Target: server, JournalDir: t.TempDir(), Selection: Selection{Requirements: []string{"ACCOUNTS-MOVED"}}}
+	lossy := moves
+	lossy.Transport = &losing{loss: loss{requests: 2, lose: neverArrives}, nth: 2} // the way back, and then again
+	g.Expect(judged(t, t.Context(), lossy).Verdict).To(Equal(reports.CouldNotTell))
+
+	g.Expect(tests(t, server)).To(ContainElement(HavePrefix(claim.Prefix)), "which keeps off those who do not know the journal")
+	idle := moves
+	idle.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		g.Expect(r.URL.Path).NotTo(HaveSuffix("/accounts/move"))
+		return http.DefaultTransport.RoundTrip(r)
+	})
+	after := judged(t, t.Context(), idle)
+	g.Expect(after.Checks).To(HaveLen(1))
+	g.Expect(after.Checks[0].Outcome).To(Equal(reports.NotAssessed))
+	g.Expect(after.Checks[0].Missing).To(ContainElement(ContainSubstring("outreach-conformance cleanup")))
+
+	_, err := Cleanup(t.Context(), server, moves.JournalDir)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(tests(t, server)).NotTo(ContainElement(HavePrefix(claim.Prefix)))
+	g.Expect(judged(t, t.Context(), moves).Verdict).To(Equal(reports.Conforms))
+}

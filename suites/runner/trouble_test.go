@@ -1,0 +1,286 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+)
+
+func TestInterruption(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var interrupted atomic.Bool
+	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+		if interrupted.Load() && r.Context().Err() == nil && !cleansUp(r) {
+			t.Errorf("%s %s was sent after the interruption", r.Method, r.URL.Path)
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	})
+	before := tests(t, server)
+	const after = 60
+	done := 0
+	journals := t.TempDir()
+	results := judged(t, ctx, Config{Target: server, Transport: transport, JournalDir: journals, Progress: suites.Progress{
+		Done: func(suites.Spec, int) {
+			if done++; done == after {
+				cancel()
+				interrupted.Store(true)
+			}
+		},
+	}})
+
+	g.Expect(results.Run.Interrupted).To(BeTrue())
+	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(results.ExitCode()).To(Equal(130))
+	g.Expect(results.Troubles).To(BeEmpty())
+	g.Expect(results.Reasons).To(ConsistOf("the run was interrupted"))
+	g.Expect(results.Run.Specs).To(And(BeNumerically(">=", after), BeNumerically("<", len(suites.All()))))
+	g.Expect(of(results, reports.Pass)).NotTo(BeEmpty())
+	g.Expect(of(results, reports.NotAssessed)).NotTo(BeEmpty())
+	g.Expect(len(of(results, reports.Pass)) + len(of(results, reports.NotAssessed))).To(Equal(len(spec.Pairs())))
+	for _, c := range results.Checks {
+		if c.Outcome == reports.NotAssessed {
+			g.Expect(c.Missing).To(ContainElement(ContainSubstring("interrupted")), "%s on %s", c.Requirement, c.Operation)
+		}
+	}
+
+	// A test whose creation was broken off may be there or not: the journal knows
+	// its name.
+	_, err := Cleanup(t.Context(), server, journals)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.ReadDir(journals)).To(BeEmpty())
+	g.Expect(tests(t, server)).To(Equal(before))
+}
+
+// cleansUp reports whether the request may put something back as it was.
+func cleansUp(r *http.Request) bool {
+	return r.Method == http.MethodDelete || strings.HasSuffix(r.URL.Path, "/accounts/move")
+}
+
+func TestInterruptedBeforeItBegan(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	results := judged(t, ctx, Config{Target: server})
+	g.Expect(results.Run.Interrupted).To(BeTrue())
+	g.Expect(results.Run.Specs).To(BeZero())
+	g.Expect(results.Traffic.Requests).To(BeZero())
+	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(of(results, reports.NotAssessed)).To(HaveLen(len(spec.Pairs())))
+}
+
+// dying answers the first requests and is gone then.
+func dying(after int64) roundTripper {
+	var came atomic.Int64
+	return func(r *http.Request) (*http.Response, error) {
+		if came.Add(1) > after {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	}
+}
+
+// A target that dies is nobody's violation and nobody's pass.
+func TestTargetDies(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		after int64
+	}{{"before the first answer", 0}, {"in the middle", 400}} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := embedded(t)
+			journals := t.TempDir()
+			results := judged(t, t.Context(), Config{Target: server, Transport: dying(tc.after), JournalDir: journals})
+			g.Expect(of(results, reports.Fail)).To(BeEmpty())
+			g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+			g.Expect(results.ExitCode()).To(Equal(3))
+			g.Expect(results.Troubles).NotTo(BeEmpty())
+			g.Expect(results.Troubles).To(ContainElement(HaveField("What", ContainSubstring("connection refused"))))
+			for _, trouble := range results.Troubles {
+				g.Expect(trouble.Where).NotTo(BeEmpty())
+			}
+			g.Expect(len(of(results, reports.Error))).To(BeNumerically(">", len(spec.Pairs())/2))
+			if tc.after == 0 {
+				g.Expect(of(results, reports.Pass)).To(BeEmpty())
+				g.Expect(results.Traffic.Statuses).To(HaveLen(1))
+			}
+		})
+	}
+}
+
+// What the run could not put back because the target was gone is put back
+// later, from the journal.
+func TestCleanupAfterTheTargetDied(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	journals := t.TempDir()
+	before := tests(t, server)
+	creating := Selection{Operations: []string{spec.GetPlacementTest, spec.DeletePlacementTest, spec.CreatePlacementTest}}
+	results := judged(t, t.Context(), Config{Target: server, Selection: creating, Transport: dying(60), JournalDir: journals})
+	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(tests(t, server)).NotTo(Equal(before), "something was left behind")
+
+	cleaned, err := Cleanup(t.Context(), server, journals)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(cleaned.Done).NotTo(BeEmpty())
+	g.Expect(tests(t, server)).To(Equal(before))
+	g.Expect(os.ReadDir(journals)).To(BeEmpty())
+	g.Expect(Cleanup(t.Context(), server, journals)).To(BeZero(), "a second time there is nothing to do")
+	again := judged(t, t.Context(), Config{Target: server, Selection: creating})
+	g.Expect(again.Verdict).To(Equal(reports.Conforms), "%v %v", again.Reasons, again.Troubles)
+}
+
+// An account is moved home from wherever the journal says that it was sent, if
+// it ever got there.
+func TestCleanupMovesAccountsHome(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		away  func(home, other string) string
+		moved bool
+	}{
+		{"moved", func(_, other string) string { return other }, true},
+		{"asked for, but not moved", func(_, other string) string { return other }, false},
+		{"to a workspace that does not exist", func(home, _ string) string { return home[:35] + "0" }, false},
+		{"to what is no workspace", func(_, _ string) string { return "nowhere" }, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := embedded(t)
+			home, other := server.Profile.Workspaces[dataset.SubA], server.Profile.Workspaces[dataset.SubB]
+			email, away := home.Accounts[0], tc.away(home.ID, other.ID)
+			if tc.moved {
+				g.Expect(moveAccount(t, server, email, home.ID, other.ID)).To(Equal(http.StatusOK))
+			}
+			dir := t.TempDir()
+			j, err := journal.Start(dir, "killed", server.BaseURL)
+			g.Expect(err).NotTo(HaveOccurred())
+			_, err = j.Open(journal.Entry{Do: journal.Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(j.Finish()).To(Succeed())
+
+			cleaned, err := Cleanup(t.Context(), server, dir)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring(email)))
+			g.Expect(os.ReadDir(dir)).To(BeEmpty())
+			g.Expect(moveAccount(t, server, email, home.ID, other.ID)).To(Equal(http.StatusOK), "it is at home")
+		})
+	}
+}
+
+func moveAccount(t *testing.T, server *target.Target, email, from, to string) (status int) {
+	t.Helper()
+	api, err := newClient(Config{Target: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	c := &cleaner{ctx: t.Context(), api: api, target: server}
+	ex, err := c.send(dataset.Admin, spec.MoveAccounts, "", nil,
+		fmt.Appendf(nil, `{"emails":[%q],"source_workspace_id":%q,"destination_workspace_id":%q}`, email, from, to))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ex.Status
+}
+
+// tests returns the names of the newest tests in the main workspace.
+func tests(t *testing.T, server *target.Target) []string {
+	t.Helper()
+	api, err := newClient(Config{Target: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	c := &cleaner{ctx: t.Context(), api: api, target: server}
+	ex, err := c.send(dataset.Main, spec.ListPlacementTests, "", map[string][]string{"limit": {"100"}, "sort_order": {"desc"}}, nil)
+	if err != nil || ex.Status != http.StatusOK {
+		t.Fatalf("%v: %v", err, ex)
+	}
+	var names []string
+	for part := range strings.SplitSeq(string(ex.Body), `"name":"`) {
+		name, _, _ := strings.Cut(part, `"`)
+		names = append(names, name)
+	}
+	return names[1:]
+}
+
+// A crash on the way to one operation says nothing of it, and takes nothing
+// else along.
+func TestPanic(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	phones := spec.MustOperation(spec.ListPhoneNumbers).Path
+	secret := server.Profile.Keys[0].Token
+	results := judged(t, t.Context(), Config{
+		Target:    server,
+		Selection: Selection{Profiles: []spec.Profile{spec.ProfileShape}, Operations: []string{spec.ListPhoneNumbers, spec.ListLeadLabels}},
+		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == phones {
+				panic("no answer for " + secret)
+			}
+			return http.DefaultTransport.RoundTrip(r)
+		}),
+	})
+	for _, c := range results.Checks {
+		want := reports.Pass
+		if c.Operation == spec.ListPhoneNumbers {
+			want = reports.Error
+		}
+		g.Expect(c.Outcome).To(Equal(want), "%s on %s", c.Requirement, c.Operation)
+	}
+	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(results.ExitCode()).To(Equal(3))
+	g.Expect(results.Troubles).To(ContainElement(And(
+		HaveField("Where", HavePrefix(spec.ListPhoneNumbers)),
+		HaveField("What", And(HavePrefix("panic: no answer for $OUTREACH_KEY_"), Not(ContainSubstring(secret)))))))
+}
+
+// An answer that the harness does not read to its end is not judged.
+func TestEndlessBody(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	results := judged(t, t.Context(), Config{
+		Target:    server,
+		Selection: Selection{Requirements: []string{"STATUS-200"}, Operations: []string{spec.ListPhoneNumbers}},
+		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			answer, err := http.DefaultTransport.RoundTrip(r)
+			if err == nil {
+				_ = answer.Body.Close()
+				answer.Body, answer.ContentLength = io.NopCloser(io.LimitReader(spaces{}, client.DefaultMaxBody+1)), -1
+			}
+			return answer, err
+		}),
+	})
+	g.Expect(of(results, reports.Error)).To(Equal([]string{"STATUS-200 on " + spec.ListPhoneNumbers}))
+	g.Expect(results.Troubles).To(ContainElement(HaveField("What", ContainSubstring("the body is larger than 8388608 bytes"))))
+	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+}
+
+type spaces struct{}
+
+func (spaces) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}

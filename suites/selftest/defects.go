@@ -1,0 +1,70 @@
+package selftest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/selftest/faults"
+)
+
+// Fate is what became of a defect.
+type Fate string
+
+// The fates of a defect. All but Killed fail a self-test.
+const (
+	Killed      Fate = "killed"       // its requirement was found broken
+	WrongReason Fate = "wrong reason" // something else was found broken, its requirement was not
+	Survived    Fate = "survived"     // nothing was found broken
+)
+
+// Kill is one defect and its fate.
+type Kill struct {
+	Defect faults.Defect
+	Fate   Fate
+	// Also lists the other pairs that the specs found broken.
+	Also []spec.Pair
+	// Outcome is that of the defect's own pair, Detail what is known of it.
+	Outcome reports.Outcome
+	Detail  string
+}
+
+// Sharp reports whether the defect was caught by its own check and no other.
+func (k Kill) Sharp() bool { return k.Fate == Killed && len(k.Also) == 0 }
+
+// try runs the specs that judge the defect's requirement on its operation.
+func try(ctx context.Context, source Source, rules *judge.Rules, seed uint64, d faults.Defect) (Kill, error) {
+	specs := suites.Judging(func(p spec.Pair) bool { return p == d.Breaks }, false)
+	result, err := examine(ctx, source, rules, seed, specs, d.Lay)
+	if err != nil {
+		return Kill{}, fmt.Errorf("defect %s: %w", d.ID, err)
+	}
+	kill := Kill{Defect: d, Fate: Survived, Outcome: result.checks[d.Breaks].Outcome}
+	for pair, check := range result.checks {
+		if check.Outcome == reports.Fail && pair != d.Breaks {
+			kill.Also = append(kill.Also, pair)
+		}
+	}
+	slices.SortFunc(kill.Also, comparePairs)
+	switch {
+	case kill.Outcome == reports.Fail:
+		kill.Fate = Killed
+	case len(kill.Also) > 0:
+		kill.Fate = WrongReason
+	}
+	own := result.checks[d.Breaks]
+	kill.Detail = strings.Join(own.Missing, "; ")
+	for _, t := range result.troubles {
+		kill.Detail += " " + t.What
+	}
+	return kill, nil
+}
+
+func comparePairs(a, b spec.Pair) int {
+	return strings.Compare(a.Operation+" "+a.Requirement, b.Operation+" "+b.Requirement)
+}

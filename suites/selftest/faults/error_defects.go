@@ -1,0 +1,230 @@
+package faults
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// errorDefects damage the four documented errors, and answer something else
+// than 404 where a resource does not exist.
+func errorDefects() []Defect {
+	return slices.Concat(errorBodyDefects(), oneWay401Defects(), notFoundDefects())
+}
+
+// errorDamage is a way in which a documented error can be wrong.
+type errorDamage struct {
+	part, id, words string // part completes ERROR-<status>-
+	spoil           func(Response) Response
+}
+
+// errorBodyDefects lay each damage around each documented error of each operation.
+func errorBodyDefects() []Defect {
+	var defects []Defect
+	for _, status := range slices.Sorted(maps.Keys(spec.ErrorText)) {
+		for _, d := range errorDamages(status) {
+			for _, op := range boundTo(errorPart(status, d.part)) {
+				defects = append(defects, Defect{
+					ID:     defectID(op, strconv.Itoa(status), d.id),
+					Breaks: spec.Pair{Requirement: errorPart(status, d.part), Operation: op},
+					Doc:    sentence("answers", strconv.Itoa(status), d.words),
+					Lay:    onError(op, status, func(*Around, Request) bool { return true }, d.spoil),
+				})
+			}
+		}
+	}
+	return defects
+}
+
+func errorPart(status int, part string) string { return "ERROR-" + strconv.Itoa(status) + "-" + part }
+
+func boundTo(requirement string) []string {
+	r, ok := spec.FindRequirement(requirement)
+	if !ok {
+		panic("faults: the catalogue has no requirement " + requirement)
+	}
+	return r.Operations
+}
+
+func errorDamages(status int) []errorDamage {
+	other := http.StatusBadRequest
+	return []errorDamage{
+		{"BODY", "body-empty", "without a body", editing(func([]byte) []byte { return nil })},
+		{"BODY", "body-html", "with a page of HTML, announced as JSON", editing(func([]byte) []byte { return []byte("<html><body>" + http.StatusText(status) + "</body></html>") })},
+		{"BODY", "body-a-string", "with a JSON string", onValue(constant(http.StatusText(status)))},
+		{"BODY", "body-in-an-array", "with the object in an array", onValue(inArray)},
+		{"BODY", "body-truncated", "with a body that breaks off", editing(func(b []byte) []byte { return b[:len(b)/2] })},
+		{"BODY", "member-twice", "with a member of the object twice", insideObject(`"trace":"a","trace":"a"`)},
+
+		{"CONTENT_TYPE", "text-plain", "as text/plain", announcing("text/plain; charset=utf-8")},
+		{"CONTENT_TYPE", "no-content-type", "without a content type", announcing("")},
+		{"CONTENT_TYPE", "half-a-parameter", "with a content type that cannot be read", announcing("application/json; charset")},
+
+		{"STATUSCODE", "statuscode-left-out", "without statusCode", withMember("statusCode", constant(removed{}))},
+		{"STATUSCODE", "statuscode-as-text", "with a string for statusCode", withMember("statusCode", toText)},
+		{"STATUSCODE", "statuscode-of-another", "with another status in statusCode", withMember("statusCode", constant(json.Number(strconv.Itoa(other))))},
+		{"STATUSCODE", "statuscode-with-a-fraction", "with a fraction in statusCode", withMember("statusCode", constant(json.Number(strconv.Itoa(status)+".5")))},
+
+		{"ERROR", "error-left-out", "without error", withMember("error", constant(removed{}))},
+		{"ERROR", "error-null", "with null for error", withMember("error", toNull)},
+		{"ERROR", "error-of-another", "with the error of another status", withMember("error", constant(http.StatusText(other)))},
+		{"ERROR", "error-in-small-letters", "with error in small letters", withMember("error", ofText(strings.ToLower))},
+		{"ERROR", "error-an-object", "with an object for error", withMember("error", toObject)},
+
+		{"MESSAGE", "message-left-out", "without message", withMember("message", constant(removed{}))},
+		{"MESSAGE", "message-null", "with null for message", withMember("message", toNull)},
+		{"MESSAGE", "message-empty", "with an empty message", withMember("message", constant(""))},
+		{"MESSAGE", "message-in-an-array", "with an array of messages", withMember("message", inArray)},
+		{"MESSAGE", "message-an-object", "with an object for message", withMember("message", toObject)},
+	}
+}
+
+// withMember changes a member of a body that is an object.
+func withMember(name string, wrong func(any) any) func(Response) Response {
+	return onValue(func(body any) any {
+		if object, ok := body.(map[string]any); ok {
+			setMember(object, name)(wrong(object[name]))
+		}
+		return body
+	})
+}
+
+// onError changes the operation's answers of an error status to some requests.
+func onError(operation string, status int, meant func(*Around, Request) bool, change func(Response) Response) func(*Around) Transform {
+	return func(a *Around) Transform {
+		return onAnswer(operation, status, func(r Request, answer Response) Response {
+			if !meant(a, r) {
+				return answer
+			}
+			answer.Header = answer.Header.Clone()
+			return change(answer)
+		})
+	}
+}
+
+// oneWay401Defects damage the 401 of one way to lack authorization and leave
+// that of the others whole.
+func oneWay401Defects() []Defect {
+	ways := []struct {
+		id, words, damage string
+		meant             func(*Around, Request) bool
+	}{
+		{"without-a-header", "where the Authorization header is missing", "message-empty", func(_ *Around, r Request) bool { return r.Header.Get("Authorization") == "" }},
+		{"for-another-scheme", "where the scheme is not Bearer", "text-plain", func(_ *Around, r Request) bool { return r.Header.Get("Authorization") != "" && !isBearer(r) }},
+		{"for-an-empty-token", "where the token is empty", "body-html", func(_ *Around, r Request) bool { return isBearer(r) && r.token() == "" }},
+		{"for-an-unknown-key", "where the key was never issued", "statuscode-as-text", func(a *Around, r Request) bool {
+			_, known := a.keyOf(r)
+			return r.token() != "" && !known
+		}},
+		{"for-a-revoked-key", "where the key was revoked", "error-in-small-letters", func(a *Around, r Request) bool {
+			key, _ := a.keyOf(r)
+			return key.State == profile.KeyRevoked
+		}},
+	}
+	var defects []Defect
+	for _, way := range ways {
+		damages := errorDamages(http.StatusUnauthorized)
+		d := damages[slices.IndexFunc(damages, func(d errorDamage) bool { return d.id == way.damage })]
+		requirement := errorPart(http.StatusUnauthorized, d.part)
+		for _, op := range boundTo(requirement) {
+			defects = append(defects, Defect{
+				ID:     defectID(op, "401", d.id, way.id),
+				Breaks: spec.Pair{Requirement: requirement, Operation: op},
+				Doc:    sentence("answers 401", d.words, way.words),
+				Lay:    onError(op, http.StatusUnauthorized, way.meant, d.spoil),
+			})
+		}
+	}
+	return defects
+}
+
+func isBearer(r Request) bool {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.EqualFold(scheme, "Bearer")
+}
+
+// notFoundDefects answer something else than 404 for what does not exist.
+func notFoundDefects() []Defect {
+	var defects []Defect
+	for _, requirement := range []string{"NOT-FOUND", "NOT-FOUND-SUBSEQUENCE"} {
+		what := "a resource"
+		suffix := ""
+		if requirement == "NOT-FOUND-SUBSEQUENCE" {
+			what, suffix = "a subsequence", "of-subsequence"
+		}
+		for _, op := range boundTo(requirement) {
+			add := func(id, doc string, lay func(*Around) Transform) {
+				defects = append(defects, Defect{ID: defectID(op, id, suffix), Breaks: spec.Pair{Requirement: requirement, Operation: op}, Doc: doc, Lay: lay})
+			}
+			meant := func(a *Around, r Request) bool {
+				return op != spec.MoveLead || movesListedLead(a, r) == (requirement == "NOT-FOUND-SUBSEQUENCE")
+			}
+			for _, status := range []int{400, 403, 409, 410, 422, 500} {
+				add("not-found-as-"+strconv.Itoa(status), "answers "+strconv.Itoa(status)+" where "+what+" does not exist",
+					onError(op, http.StatusNotFound, meant, failing(status)))
+			}
+			add("not-found-as-empty-object", "answers 200 and an empty object where "+what+" does not exist",
+				onError(op, http.StatusNotFound, meant, func(r Response) Response {
+					r.Status, r.Body = http.StatusOK, []byte("{}")
+					return r
+				}))
+			add("not-found-as-another", "takes an existing one where "+what+" does not exist", takingAnother(op, requirement, meant))
+		}
+	}
+	return defects
+}
+
+// movesListedLead reports whether a lead move names a lead of the profile, so
+// that what does not exist can only be the subsequence.
+func movesListedLead(a *Around, r Request) bool {
+	body, _ := decode(r.Body)
+	id := textOf(body, "id")
+	return slices.ContainsFunc(slices.Collect(maps.Values(a.Profile.Workspaces)), func(w profile.Workspace) bool { return slices.Contains(w.Leads, id) })
+}
+
+// takingAnother answers for what does not exist as if something else had been
+// named, which it reads where it should delete.
+func takingAnother(op, requirement string, meant func(*Around, Request) bool) func(*Around) Transform {
+	return func(a *Around) Transform {
+		return func(next Handler) Handler {
+			return func(r Request) (Response, error) {
+				answer, err := next(r)
+				if err != nil || r.Operation != op || answer.Status != http.StatusNotFound || !meant(a, r) {
+					return answer, err
+				}
+				main := a.Profile.Workspaces[dataset.Main]
+				switch {
+				case requirement == "NOT-FOUND-SUBSEQUENCE":
+					return next(r.withBodyMember("subsequence_id", first(main.Subsequences)))
+				case op == spec.MoveLead:
+					return next(r.withBodyMember("id", first(main.Leads)))
+				case op == spec.AddCampaignVariables:
+					return next(r.naming(first(main.Campaigns)))
+				case op == spec.DeleteSubsequence:
+					return firstSubsequence(next, r)
+				default:
+					return next(r.redirected(spec.GetPlacementTest, first(main.PlacementTests)))
+				}
+			}
+		}
+	}
+}
+
+// withBodyMember returns the request with another value in its body, if that is an object.
+func (r Request) withBodyMember(name string, value any) Request {
+	body, ok := objectIn(r)
+	if !ok {
+		return r
+	}
+	r = r.clone()
+	body[name] = value
+	r.Body = encode(body)
+	return r
+}

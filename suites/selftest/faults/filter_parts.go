@@ -1,0 +1,120 @@
+package faults
+
+import (
+	"slices"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// partDefects break the two flags that leave a part of each report out.
+func partDefects() []Defect {
+	var defects []Defect
+	for _, f := range []flag{
+		{"SKIP_SPAM_ASSASSIN", "skip-spam-assassin", profile.MeaningSkipSpamAssassin, profile.MeaningSkipBlacklist, "spam_assassin_report", "is_spam"},
+		{"SKIP_BLACKLIST", "skip-blacklist", profile.MeaningSkipBlacklist, profile.MeaningSkipSpamAssassin, "blacklist_report", "is_blacklisted"},
+	} {
+		for _, d := range flagDamages {
+			defects = append(defects, Defect{spec.ListPlacementReports + "/" + f.id + "-" + d.name,
+				spec.Pair{Requirement: "FILTER-" + f.requirement + "-" + d.breaks, Operation: spec.ListPlacementReports}, d.doc + ", in the flag that leaves out " + f.part,
+				func(a *Around) Transform {
+					name, other := a.parameter(spec.ListPlacementReports, f.meaning), a.parameter(spec.ListPlacementReports, f.other)
+					return a.paged(spec.ListPlacementReports, paging{before: func(s *sheet) { d.do(&flagged{s, f, name, other}) }})
+				}})
+		}
+	}
+	return defects
+}
+
+// flag leaves a part of each report out.
+type flag struct {
+	requirement, id, meaning string
+	other                    string // meaning of the other flag
+	part                     string // the field that it leaves out
+	mark                     string // a boolean in that part
+}
+
+// flagged is a page of reports under a flag.
+type flagged struct {
+	*sheet
+	flag        flag
+	name, other string // of the two parameters
+}
+
+func (f *flagged) is(value string) bool { return f.request.Query.Get(f.name) == value }
+
+// as returns the list as the target shows it for a value of a flag; "" for none.
+func (f *flagged) as(name, value string) []listRow {
+	return (&selection{sheet: f.sheet, name: name}).with(value)
+}
+
+// flagDamages take a flag for something else. Those of FILTER-…-TRUE look at
+// requests with the flag true alone, those of FILTER-…-DEFAULT at all others.
+var flagDamages = []struct {
+	name, breaks, doc string
+	do                func(*flagged)
+}{
+	{"ignored", "TRUE", "shows the part all the same", skipping(func(f *flagged) { f.list = f.as(f.name, "false") })},
+	{"forgotten-behind-first-page", "TRUE", "shows the part behind the first page", skipping(func(f *flagged) {
+		if !f.first {
+			f.list = f.as(f.name, "false")
+		}
+	})},
+	{"ignored-where-marked", "TRUE", "shows the part where it tells of a problem", skipping(func(f *flagged) {
+		f.list = slices.Clone(f.list)
+		for i, whole := range f.as(f.name, "false") {
+			part, _ := whole.fields[f.flag.part].(map[string]any)
+			if i < len(f.list) && part[f.flag.mark] == true {
+				f.list[i] = whole
+			}
+		}
+	})},
+	{"takes-the-other", "TRUE", "leaves out the other part instead", skipping(func(f *flagged) {
+		f.list = f.sheet.read(func(r Request) Request {
+			r.Query.Del(f.name)
+			r.Query.Set(f.other, "true")
+			return r
+		})
+	})},
+	{"takes-both", "TRUE", "leaves out the other part, too", skipping(func(f *flagged) { f.list = f.as(f.other, "true") })},
+	{"drops-last-row", "TRUE", "leaves out the last row as well", skipping(func(f *flagged) { withoutLast(f.sheet) })},
+	{"drops-marked-rows", "TRUE", "leaves out the rows whose part tells of a problem", skipping(func(f *flagged) {
+		var marked []listRow
+		for _, whole := range f.as(f.name, "false") {
+			if part, _ := whole.fields[f.flag.part].(map[string]any); part[f.flag.mark] == true {
+				marked = append(marked, whole)
+			}
+		}
+		f.list = without(f.list, marked)
+	})},
+
+	{"on-by-default", "DEFAULT", "leaves out the part when nothing is said", func(f *flagged) {
+		if f.is("") {
+			f.list = f.as(f.name, "true")
+		}
+	}},
+	{"on-for-false", "DEFAULT", "leaves out the part for false, looking only whether the flag is there", func(f *flagged) {
+		if f.is("false") {
+			f.list = f.as(f.name, "true")
+		}
+	}},
+	{"on-behind-first-page", "DEFAULT", "leaves out the part behind the first page when nothing is said", func(f *flagged) {
+		if f.is("") && !f.first {
+			f.list = f.as(f.name, "true")
+		}
+	}},
+	{"false-drops-last-row", "DEFAULT", "leaves out the last row for false", func(f *flagged) {
+		if f.is("false") {
+			withoutLast(f.sheet)
+		}
+	}},
+}
+
+// skipping does something to requests with the flag true.
+func skipping(do func(*flagged)) func(*flagged) {
+	return func(f *flagged) {
+		if f.is("true") {
+			do(f)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+func keyDefects() []Defect {
+	return slices.Concat(authDefects(), scopeRefusedDefects(), scopeServedDefects(), adminDefects())
+}
+
+// asker is a kind of requests, told by the key that they carry.
+type asker struct {
+	name string // its part of defect ids
+	who  string // in words: "a request without an Authorization header"
+	fits func(*Around, Request) bool
+}
+
+// whenAsked is the defect of treating the operation's requests of a kind wrongly.
+func whenAsked(operation, requirement string, by asker, damage, doc string, act func(*Around) behaviour) Defect {
+	return Defect{
+		ID: operation + "/" + by.name + "-" + damage, Breaks: spec.Pair{Requirement: requirement, Operation: operation},
+		Doc: fmt.Sprintf(doc, by.who),
+		Lay: func(a *Around) Transform {
+			return where(operation, func(r Request) bool { return by.fits(a, r) }, act(a))
+		},
+	}
+}
+
+// misrefused are the defects of answering a kind of requests with each status.
+func misrefused(operation, requirement string, by asker, statuses ...int) []Defect {
+	var defects []Defect
+	for _, status := range statuses {
+		defects = append(defects, whenAsked(operation, requirement, by, strconv.Itoa(status),
+			"answers "+strconv.Itoa(status)+" to %s", func(*Around) behaviour { return refusing(status) }))
+	}
+	return defects
+}
+
+// wrongfullyServed is the defect of letting a kind of requests do everything.
+func wrongfullyServed(operation, requirement string, by asker) Defect {
+	return whenAsked(operation, requirement, by, "served", "serves %s",
+		func(a *Around) behaviour { return asking(a.fullKey(operation)) })
+}
+
+// unauthorized are the ways to lack authorization (Authentication, rule 3).
+var unauthorized = []struct {
+	requirement string
+	askers      []asker
+}{
+	{"AUTH-HEADER-MISSING", []asker{{"no-header", "a request without an Authorization header", func(_ *Around, r Request) bool {
+		return len(r.Header.Values("Authorization")) == 0
+	}}}},
+	{"AUTH-SCHEME-OTHER", []asker{
+		{"other-scheme", "a valid key under another scheme than Bearer", func(a *Around, r Request) bool {
+			scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+			return !strings.EqualFold(scheme, "Bearer") && a.knows(token)
+		}},
+		{"no-scheme", "a valid key without a scheme", func(a *Around, r Request) bool { return a.knows(r.Header.Get("Authorization")) }},
+	}},
+	{"AUTH-TOKEN-EMPTY", []asker{{"empty-token", "an empty Bearer token", func(_ *Around, r Request) bool {
+		return strings.EqualFold(strings.TrimSpace(r.Header.Get("Authorization")), "Bearer")
+	}}}},
+	{"AUTH-KEY-UNKNOWN", []asker{
+		{"unknown-key", "a key that was never issued", func(a *Around, r Request) bool { return r.token() != "" && !a.knows(r.token()) }},
+		{"partial-key", "the beginning of a key in the key's place", func(a *Around, r Request) bool {
+			return r.token() != "" && !a.knows(r.token()) && slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool { return strings.HasPrefix(k.Token, r.token()) })
+		}},
+	}},
+	{"AUTH-KEY-REVOKED", []asker{{"revoked-key", "a revoked key", func(a *Around, r Request) bool {
+		key, ok := a.keyOf(r)
+		return ok && key.State == profile.KeyRevoked
+	}}}},
+}
+
+// knows reports whether the token is that of one of the profile's keys.
+func (a *Around) knows(token string) bool {
+	return token != "" && slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool { return k.Token == token })
+}
+
+// authDefects serve what lacks authorization, or refuse it with another status
+// than 401.
+func authDefects() []Defect {
+	var defects []Defect
+	for _, op := range spec.Operations() {
+		for _, way := range unauthorized {
+			for _, by := range way.askers {
+				defects = append(defects, wrongfullyServed(op.ID, way.requirement, by))
+			}
+			defects = append(defects, misrefused(op.ID, way.requirement, way.askers[0],
+				http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusInternalServerError)...)
+		}
+	}
+	return defects
+}
+
+// holding is a request by a key with one scope, which fits the predicate.
+func holding(name, who string, fits func(resource, action string) bool) asker {
+	return asker{name, who, func(a *Around, r Request) bool {
+		key, ok := a.keyOf(r)
+		if !ok || key.State != profile.KeyActive || len(key.Scopes) != 1 {
+			return false
+		}
+		resource, action, _ := strings.Cut(key.Scopes[0], ":")
+		return fits(resource, action)
+	}}
+}
+
+// scopeWord is a scope as a part of a defect's id.
+func scopeWord(scope string) string {
+	return "scope-" + strings.NewReplacer("_", "-", ":", "-").Replace(scope)
+}
+
+// holdingOnly is a request by a key whose only scope is this one.
+func holdingOnly(scope string) asker {
+	return holding(scopeWord(scope), "a key whose only scope is "+scope, func(resource, action string) bool { return resource+":"+action == scope })
+}
+
+// scopeRefusedDefects refuse a key that has one of the four alternatives.
+func scopeRefusedDefects() []Defect {
+	var defects []Defect
+	for _, op := range scoped() {
+		for i, requirement := range []string{"SCOPE-EXACT", "SCOPE-RESOURCE-ALL", "SCOPE-ALL-ACTION", "SCOPE-ALL-ALL"} {
+			defects = append(defects, misrefused(op.ID, requirement, holdingOnly(op.Scope.Alternatives()[i]),
+				http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError)...)
+		}
+	}
+	return defects
+}
+
+// scopeServedDefects serve a key that has none of the four alternatives, or
+// break down on it.
+func scopeServedDefects() []Defect {
+	noScope := asker{"no-scopes", "a key without any scope", func(a *Around, r Request) bool {
+		key, ok := a.keyOf(r)
+		return ok && key.State == profile.KeyActive && len(key.Scopes) == 0
+	}}
+	var defects []Defect
+	for _, op := range scoped() {
+		own := op.Scope
+		served := func(requirement string, by asker) {
+			defects = append(defects, wrongfullyServed(op.ID, requirement, by))
+		}
+		breaksDown := func(requirement string, by asker) {
+			defects = append(defects, misrefused(op.ID, requirement, by, http.StatusInternalServerError)...)
+		}
+		served("SCOPE-NONE", noScope)
+		breaksDown("SCOPE-NONE", noScope)
+		if op.Answer != spec.One {
+			defects = append(defects, whenAsked(op.ID, "SCOPE-NONE", noScope, "shown-nothing", "answers %s with an empty list",
+				func(*Around) behaviour { return showingNothing }))
+		}
+
+		isOther := func(resource string) bool { return resource != own.Resource && resource != "all" }
+		others := holding("scopes-of-others", "a key for another resource", func(resource, _ string) bool { return isOther(resource) })
+		served("SCOPE-WRONG-RESOURCE", others)
+		breaksDown("SCOPE-WRONG-RESOURCE", others)
+		served("SCOPE-WRONG-RESOURCE", holding("right-action-elsewhere", "a key for the right action on another resource",
+			func(resource, action string) bool { return isOther(resource) && action == own.Action }))
+		served("SCOPE-WRONG-RESOURCE", holding("any-action-elsewhere", "a key for all actions on another resource",
+			func(resource, action string) bool { return isOther(resource) && action == "all" }))
+
+		isOtherAction := func(action string) bool { return action != own.Action && action != "all" }
+		otherActions := holding("scopes-for-others", "a key for another action", func(resource, action string) bool {
+			return (resource == own.Resource || resource == "all") && isOtherAction(action)
+		})
+		breaksDown("SCOPE-WRONG-ACTION", otherActions)
+		for _, action := range []string{"create", "read", "update", "delete"} {
+			if isOtherAction(action) {
+				served("SCOPE-WRONG-ACTION", holdingOnly(own.Resource+":"+action))
+				served("SCOPE-WRONG-ACTION", holdingOnly("all:"+action))
+			}
+		}
+	}
+	return defects
+}
+
+// scoped are the operations whose scopes the specification shows.
+func scoped() []spec.Operation {
+	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return op.Scope == spec.Scope{} })
+}

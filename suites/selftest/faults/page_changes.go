@@ -1,0 +1,133 @@
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// changeDefects break walks of the placement tests while rows come and go.
+func changeDefects() []Defect {
+	const list = spec.ListPlacementTests
+	positions := func(before func(*sheet)) func(*Around) Transform {
+		return func(a *Around) Transform { return a.paged(list, paging{before: before}) }
+	}
+	defects := []Defect{
+		{list + "/insert-shifts-positions", spec.Pair{Requirement: "PAGE-INSERT", Operation: list},
+			"uses positions as cursors, so that a new row shifts them", positions(nil)},
+		{list + "/insert-shifts-positions-from-newest", spec.Pair{Requirement: "PAGE-INSERT", Operation: list},
+			"shows the newest row first and uses positions as cursors, so that a new row shifts them", positions(newestFirst)},
+		{list + "/removal-shifts-positions", spec.Pair{Requirement: "PAGE-REMOVE", Operation: list},
+			"uses positions as cursors, so that a deleted row shifts them", positions(nil)},
+		{list + "/removal-shifts-positions-from-newest", spec.Pair{Requirement: "PAGE-REMOVE", Operation: list},
+			"shows the newest row first and uses positions as cursors, so that a deleted row shifts them", positions(newestFirst)},
+	}
+	for _, d := range []struct {
+		name, doc string
+		act       func(cursor string) behaviour
+	}{
+		{"ends-walk", "answers %s with an empty page", func(string) behaviour { return showingNothing }},
+		{"starts-over", "answers %s with the first page", startingOver},
+		{"skips-row", "skips a row when it is given %s", func(string) behaviour { return skippingRow }},
+		{"refused", "refuses %s", func(string) behaviour { return refusing(http.StatusBadRequest) }},
+		{"not-found", "does not find %s", func(string) behaviour { return refusing(http.StatusNotFound) }},
+	} {
+		for _, c := range []struct {
+			name, requirement, which string
+			outdated                 func(*changes, handedOut) bool
+		}{
+			{"insert", "PAGE-INSERT", "a cursor that is older than the newest row", (*changes).insertedSince},
+			{"removal", "PAGE-REMOVE", "a cursor whose row was deleted", (*changes).removed},
+		} {
+			defects = append(defects, Defect{list + "/" + c.name + "-" + d.name, spec.Pair{Requirement: c.requirement, Operation: list}, fmt.Sprintf(d.doc, c.which),
+				func(a *Around) Transform {
+					cursor := a.parameter(list, profile.MeaningStartingAfter)
+					return outdated(list, cursor, c.outdated, d.act(cursor))
+				}})
+		}
+	}
+	return defects
+}
+
+func newestFirst(s *sheet) {
+	s.list = slices.SortedStableFunc(slices.Values(s.list), func(a, b listRow) int { return cmp.Compare(b.text("id"), a.text("id")) })
+}
+
+// startingOver forgets the cursor.
+func startingOver(cursor string) behaviour {
+	return func(next Handler, r Request) (Response, error) {
+		r = r.clone()
+		r.Query.Del(cursor)
+		return next(r)
+	}
+}
+
+// skippingRow leaves the first row out of a page.
+func skippingRow(next Handler, r Request) (Response, error) {
+	answer, err := next(r)
+	if rows, cursor, ok := pageIn(answer); err == nil && ok && len(rows) > 1 {
+		answer = pageOf(rows[1:], cursor)
+	}
+	return answer, err
+}
+
+// changes remembers what was created and deleted, and when cursors were handed out.
+type changes struct {
+	mu      sync.Mutex
+	created int
+	deleted map[string]bool
+	handed  map[string]handedOut // by cursor
+}
+
+// handedOut is the state of things when a cursor was handed out.
+type handedOut struct {
+	created int
+	row     string // the last one of the cursor's page
+}
+
+func (c *changes) insertedSince(h handedOut) bool { return c.created > h.created }
+func (c *changes) removed(h handedOut) bool       { return c.deleted[h.row] }
+
+// outdated answers requests with a cursor that a change has outdated in another way.
+func outdated(list, parameter string, is func(*changes, handedOut) bool, b behaviour) Transform {
+	return func(next Handler) Handler {
+		c := &changes{deleted: map[string]bool{}, handed: map[string]handedOut{}}
+		return func(r Request) (Response, error) {
+			if r.Operation == list && c.outdates(r.Query.Get(parameter), is) {
+				return b(next, r)
+			}
+			answer, err := next(r)
+			if err == nil && answer.Status == http.StatusOK {
+				c.note(list, r, answer)
+			}
+			return answer, err
+		}
+	}
+}
+
+func (c *changes) outdates(cursor string, is func(*changes, handedOut) bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h, ok := c.handed[cursor]
+	return ok && is(c, h)
+}
+
+func (c *changes) note(list string, r Request, answer Response) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch r.Operation {
+	case list:
+		if rows, cursor, ok := pageIn(answer); ok && cursor != "" && len(rows) > 0 {
+			c.handed[cursor] = handedOut{c.created, rows[len(rows)-1].text("id")}
+		}
+	case spec.CreatePlacementTest:
+		c.created++
+	case spec.DeletePlacementTest:
+		c.deleted[r.ID] = true
+	}
+}

@@ -1,0 +1,172 @@
+package faults
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// What error quirks touch: refusals whose status and body the specification
+// does not show, by why they were refused.
+const (
+	touchesInvalid    = "refusal of what is invalid"
+	touchesPermission = "refusal for want of permission"
+	touchesForeign    = "refusal of another workspace's things"
+	touchesMessage    = "message"
+)
+
+// errorQuirks refuse in other ways than the reference server.
+func errorQuirks() []Quirk {
+	quirks := []Quirk{
+		message("other-texts", "words its errors in other languages", "¡Operación no disponible! 操作不可用 🚫"),
+		message("long-texts", "explains every error at length", strings.Repeat("It cannot be done, and this is why. ", 2000)),
+	}
+	for _, status := range []int{403, 404, 409, 415, 422} {
+		quirks = append(quirks, Quirk{ID: "errors/invalid-" + strconv.Itoa(status), Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
+			Doc: "refuses invalid requests with " + strconv.Itoa(status), Lay: alike(reanswered(isInvalid, refusal(status)))})
+	}
+	for _, form := range bodyForms {
+		quirks = append(quirks,
+			Quirk{ID: "errors/invalid-" + form.id, Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
+				Doc: "refuses invalid requests with " + form.doc, Lay: alike(reanswered(isInvalid, form.answer(http.StatusBadRequest)))},
+			Quirk{ID: "errors/permission-" + form.id, Allowed: spec.SilencePermission, Touches: []string{touchesPermission},
+				Doc: "refuses keys without permission with " + form.doc, Lay: func(a *Around) Transform { return reanswered(a.lacksPermission, form.answer(http.StatusForbidden)) }},
+		)
+	}
+	// A status of the table in the place of another refusal: the body is open still.
+	html := bodyForms[0]
+	quirks = append(quirks,
+		Quirk{ID: "errors/invalid-404-html", Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
+			Doc: "refuses invalid requests with 404 and an HTML page", Lay: alike(reanswered(isInvalid, html.answer(http.StatusNotFound)))},
+		Quirk{ID: "errors/permission-401-html", Allowed: spec.SilencePermission, Touches: []string{touchesPermission},
+			Doc: "refuses keys without permission with 401 and an HTML page", Lay: func(a *Around) Transform { return reanswered(a.lacksPermission, html.answer(http.StatusUnauthorized)) }},
+	)
+	for _, status := range []int{400, 401, 402, 404, 409} {
+		quirks = append(quirks, Quirk{ID: "errors/permission-" + strconv.Itoa(status), Allowed: spec.SilencePermission, Touches: []string{touchesPermission},
+			Doc: "refuses keys without permission with " + strconv.Itoa(status), Lay: func(a *Around) Transform { return reanswered(a.lacksPermission, refusal(status)) }})
+	}
+	for _, status := range []int{400, 403, 410, 422} {
+		quirks = append(quirks, Quirk{ID: "errors/foreign-" + strconv.Itoa(status), Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
+			Doc: "refuses what names another workspace's things with " + strconv.Itoa(status), Lay: func(a *Around) Transform { return reanswered(a.namesForeign, refusal(status)) }})
+	}
+	return append(quirks,
+		Quirk{ID: "errors/foreign-html", Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
+			Doc: "refuses what names another workspace's things with 403 and an HTML page", Lay: func(a *Around) Transform { return reanswered(a.namesForeign, html.answer(http.StatusForbidden)) }},
+		Quirk{ID: "errors/foreign-filter-404", Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
+			Doc: "answers 404 to a filter by something of another workspace", Lay: func(a *Around) Transform {
+				return instead(a.filtersByForeign, func(Request) Response { return refusal(http.StatusNotFound) })
+			}})
+}
+
+// bodyForms are bodies that no sentence rules out where bodies are not shown.
+var bodyForms = []struct {
+	id, doc string
+	answer  func(status int) Response
+}{
+	{"html", "an HTML page", func(status int) Response {
+		return plain(status, "text/html; charset=utf-8", "<!doctype html><title>Error</title><h1>"+http.StatusText(status)+"</h1>")
+	}},
+	{"text", "plain text", func(status int) Response { return plain(status, "text/plain", http.StatusText(status)) }},
+	{"empty", "no body", func(status int) Response { return Response{status, http.Header{}, nil} }},
+	{"array", "a JSON array", func(status int) Response {
+		answer := served([]any{map[string]any{"path": "body", "error": http.StatusText(status)}})
+		answer.Status = status
+		return answer
+	}},
+}
+
+func plain(status int, mediaType, body string) Response {
+	return Response{status, http.Header{"Content-Type": {mediaType}}, []byte(body)}
+}
+
+func message(id, doc, text string) Quirk {
+	return Quirk{ID: "errors/" + id, Allowed: spec.SilenceMessages, Doc: doc, Touches: []string{touchesMessage},
+		Lay: alike(onJSON(func(_ Request, status int, body any) any {
+			if object, ok := body.(map[string]any); ok && status >= 400 {
+				object["message"] = text
+			}
+			return body
+		}))}
+}
+
+// reanswered puts another refusal in the place of those that fit.
+func reanswered(fits func(Request, Response) bool, otherwise Response) Transform {
+	return onAll(func(r Request, answer Response) Response {
+		if answer.Status/100 == 4 && fits(r, answer) {
+			otherwise := otherwise
+			otherwise.Header = otherwise.Header.Clone()
+			return otherwise
+		}
+		return answer
+	})
+}
+
+// isInvalid tells refusals of invalid requests, which conforming servers may
+// give other statuses than these; then the quirk does nothing.
+func isInvalid(_ Request, answer Response) bool {
+	return slices.Contains([]int{400, 405, 409, 413, 415, 422}, answer.Status)
+}
+
+// lacksPermission tells refusals of keys that may not do what they ask.
+func (a *Around) lacksPermission(r Request, answer Response) bool {
+	if answer.Status == http.StatusUnauthorized || answer.Status == http.StatusPaymentRequired || answer.Status == http.StatusTooManyRequests {
+		return false
+	}
+	key, ok := a.keyOf(r)
+	needed := spec.MustOperation(r.Operation).Scope.Alternatives()
+	return answer.Status == http.StatusForbidden ||
+		ok && len(needed) > 0 && !slices.ContainsFunc(needed, func(s string) bool { return slices.Contains(key.Scopes, s) })
+}
+
+// namesForeign tells refusals of requests that name, in path or body, something
+// that the profile lists for another workspace than the key's.
+func (a *Around) namesForeign(r Request, answer Response) bool {
+	if answer.Status != http.StatusNotFound && answer.Status != http.StatusForbidden {
+		return false
+	}
+	key, ok := a.keyOf(r)
+	if !ok {
+		return false
+	}
+	body, _ := decode(r.Body)
+	for role, w := range a.Profile.Workspaces {
+		things := slices.Concat(w.Campaigns, w.Leads, w.Subsequences, w.ExpendableSubsequences, w.PlacementTests)
+		if w.Admin != "" { // an account move names workspaces: foreign is one of another admin workspace
+			things = append(things, w.ID)
+		}
+		if role == key.Workspace || w.Admin == key.Workspace {
+			continue
+		}
+		for _, named := range []string{r.ID, textOf(body, "id"), textOf(body, "subsequence_id"), textOf(body, "source_workspace_id"), textOf(body, "destination_workspace_id")} {
+			if named != "" && slices.Contains(things, named) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// filtersByForeign tells filters of reports, subsequences and mappings by an id
+// that the profile lists for another workspace than the key's.
+func (a *Around) filtersByForeign(r Request) bool {
+	meaning := map[string]string{
+		spec.ListPlacementReports: profile.MeaningTest,
+		spec.ListSubsequences:     profile.MeaningParentCampaign,
+		spec.ListTagMappings:      profile.MeaningResourceIDs,
+	}[r.Operation]
+	name, named := a.Profile.Parameter(r.Operation, meaning)
+	key, ok := a.keyOf(r)
+	if !named || !ok || meaning == "" {
+		return false
+	}
+	for role, w := range a.Profile.Workspaces {
+		if role != key.Workspace && slices.Contains(slices.Concat(w.Campaigns, w.PlacementTests), r.Query.Get(name)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,217 @@
+package faults
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// What page quirks touch.
+const (
+	touchesLimit  = "limit"
+	touchesCursor = "cursor"
+)
+
+// pageQuirks read the limit in ways that the specification leaves open.
+func pageQuirks() []Quirk {
+	limits := func(id, allowed, doc string, change func(limit string) string) Quirk {
+		return Quirk{ID: "pages/" + id, Allowed: allowed, Doc: doc, Touches: []string{touchesLimit}, Lay: alike(asked(isList, func(r *Request) {
+			if limit := change(r.Query.Get("limit")); limit != "" {
+				r.Query.Set("limit", limit)
+			} else {
+				r.Query.Del("limit")
+			}
+		}))}
+	}
+	inRange := func(change func(int) int) func(string) string {
+		return func(limit string) string {
+			n := sizeOf(limit)
+			if limit == "" || n == 0 {
+				return limit
+			}
+			return strconv.Itoa(change(n))
+		}
+	}
+	var quirks []Quirk
+	for _, n := range []string{"1", "7", "100"} {
+		quirks = append(quirks, limits("default-"+n, spec.SilenceDefaultLimit, "holds "+n+" rows on a page when no limit is sent", func(limit string) string {
+			if limit == "" {
+				return n
+			}
+			return limit
+		}))
+	}
+	return append(quirks,
+		limits("limit-clamped", spec.SilenceLimitRange, "replaces a limit out of range by the nearest in range", func(limit string) string {
+			n, err := strconv.ParseFloat(limit, 64)
+			switch {
+			case limit == "" || sizeOf(limit) > 0:
+				return limit
+			case err != nil:
+				return "100"
+			default:
+				return strconv.Itoa(int(min(max(n, 1), 100)))
+			}
+		}),
+		limits("limit-ignored", spec.SilenceLimitRange, "ignores a limit out of range", func(limit string) string {
+			if sizeOf(limit) == 0 {
+				return ""
+			}
+			return limit
+		}),
+		limits("one-short", spec.SilenceShortPages, "holds one row fewer on a page than the limit allows", inRange(func(n int) int { return max(1, n-1) })),
+		limits("small", spec.SilenceShortPages, "never holds more than 25 rows on a page", inRange(func(n int) int { return min(n, 25) })),
+		limits("uneven", spec.SilenceShortPages, "holds fewer rows on a page than the limit allows, now more, now less", inRange(func(n int) int { return 1 + n*2/3 - n%5*n/12 })),
+	)
+}
+
+// cursorQuirks give cursors of other kinds, and end a list in other ways.
+func cursorQuirks() []Quirk {
+	end := func(id, doc string, cursor any) Quirk {
+		return Quirk{ID: "pages/last-cursor-" + id, Allowed: spec.SilenceLastCursor, Doc: doc, Touches: []string{touchesCursor},
+			Lay: alike(onPage(func(_ Request, page map[string]any) {
+				if text, _ := page["next_starting_after"].(string); text == "" {
+					page["next_starting_after"] = cursor
+				}
+			}))}
+	}
+	kind := func(id, doc string, write cursorForm) Quirk {
+		return Quirk{ID: "pages/cursor-" + id, Allowed: spec.SilenceCursorKind, Doc: doc, Touches: []string{touchesCursor}, Lay: func(a *Around) Transform { return a.recursor(write) }}
+	}
+	extra := func(id, doc string, again bool) Quirk {
+		return Quirk{ID: "pages/" + id, Allowed: spec.SilenceLastCursor, Doc: doc, Touches: []string{touchesCursor}, Lay: func(a *Around) Transform { return a.endingEmpty(again) }}
+	}
+	return []Quirk{
+		end("null", "shows null for a cursor on the last page", nil),
+		end("empty", "shows an empty cursor on the last page", ""),
+		extra("empty-last-page", "ends every list with an empty page", false),
+		extra("empty-last-page-with-cursor", "ends every list with an empty page that carries a cursor all the same", true),
+		kind("uuid", "gives UUIDs for cursors", uuidCursor),
+		kind("timestamp", "gives timestamps for cursors", timestampCursor),
+		kind("email", "gives email addresses with a plus sign for cursors", plusCursor),
+	}
+}
+
+// plusCursor tries whoever writes a cursor into a query: a plus means itself there.
+func plusCursor(n int) string { return fmt.Sprintf("page+%x@cursors.example", n) }
+
+// isTimed reports whether the list's cursor is a timestamp by the specification's word.
+func isTimed(operation string) bool {
+	return operation == spec.ListLeadLabels || operation == spec.ListLeadLists
+}
+
+// onPage changes the page in every 200 answer of a list.
+func onPage(change func(Request, map[string]any)) Transform {
+	return onAll(func(r Request, answer Response) Response {
+		body, _ := decode(answer.Body)
+		page, ok := body.(map[string]any)
+		if answer.Status != http.StatusOK || !isList(r) || !ok {
+			return answer
+		}
+		change(r, page)
+		answer.Body = encode(page)
+		return answer
+	})
+}
+
+// aliases remember what stands for what.
+type aliases struct {
+	mu sync.Mutex
+	of map[string]string
+}
+
+func (a *aliases) set(alias, name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.of == nil {
+		a.of = map[string]string{}
+	}
+	a.of[alias] = name
+}
+
+func (a *aliases) get(alias string) (string, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	name, ok := a.of[alias]
+	return name, ok
+}
+
+// hashed is a number of 40 bits: few enough for a timestamp within 35 years.
+func hashed(text string) int {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // a hash takes everything
+	return int(h.Sum64() >> 24)
+}
+
+// recursor gives cursors of one kind in the place of the target's, where the
+// kind is free.
+func (a *Around) recursor(write cursorForm) Transform {
+	return func(next Handler) Handler {
+		var given aliases
+		written := onPage(func(r Request, page map[string]any) {
+			if cursor, _ := page["next_starting_after"].(string); cursor != "" && !isTimed(r.Operation) {
+				ours := write(hashed(r.Operation + cursor))
+				given.set(r.Operation+ours, cursor)
+				page["next_starting_after"] = ours
+			}
+		})
+		read := asked(isList, func(r *Request) {
+			name := a.cursorName(*r)
+			if cursor, ok := given.get(r.Operation + r.Query.Get(name)); ok {
+				r.Query.Set(name, cursor)
+			}
+		})
+		return Chain(written, read)(next)
+	}
+}
+
+// endingEmpty puts an empty page behind the last, which may lead to itself.
+func (a *Around) endingEmpty(again bool) Transform {
+	final := func(operation string) string {
+		if isTimed(operation) {
+			return "2099-12-31T23:59:59.999Z"
+		}
+		return "ffffffff-ffff-7fff-bfff-ffffffffffff"
+	}
+	return func(next Handler) Handler {
+		return func(r Request) (Response, error) {
+			if !isList(r) {
+				return next(r)
+			}
+			name := a.cursorName(r)
+			atEnd := r.Query.Get(name) == final(r.Operation)
+			if atEnd {
+				r = r.clone()
+				r.Query.Del(name)
+			}
+			answer, err := next(r)
+			rows, cursor, ok := pageIn(answer)
+			switch {
+			case err != nil || !ok:
+				return answer, err
+			case atEnd && again:
+				return pageOf(nil, final(r.Operation)), nil
+			case atEnd:
+				return pageOf(nil, ""), nil
+			case cursor == "":
+				return pageOf(rows, final(r.Operation)), nil
+			}
+			return answer, nil
+		}
+	}
+}
+
+// filters returns the request's parameters other than those of paging.
+func (a *Around) filters(r Request) url.Values {
+	filters := r.clone().Query
+	for _, name := range []string{"limit", a.cursorName(r), profile.MeaningSortOrder} {
+		filters.Del(name)
+	}
+	return filters
+}

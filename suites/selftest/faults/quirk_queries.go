@@ -1,0 +1,120 @@
+package faults
+
+import (
+	"net/http"
+	"net/mail"
+	"regexp"
+	"slices"
+	"time"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// queryQuirks read query parameters in ways that the specification leaves open.
+func queryQuirks() []Quirk {
+	unknownCursor := func(id, doc string, lay func(*Around) Transform) Quirk {
+		return Quirk{ID: "query/unknown-cursor-" + id, Allowed: spec.SilenceUnknownCursor, Doc: doc, Touches: []string{"unknown cursors"}, Lay: lay}
+	}
+	window := func(id, doc string, start, end time.Duration) Quirk {
+		return Quirk{ID: "query/window-" + id, Allowed: spec.SilenceWindowEnds, Doc: doc, Touches: []string{"window"}, Lay: func(a *Around) Transform {
+			return asked(func(r Request) bool { return r.Operation == spec.ListPlacementReports }, func(r *Request) {
+				a.shift(r, profile.MeaningWindowStart, start)
+				a.shift(r, profile.MeaningWindowEnd, end)
+			})
+		}}
+	}
+	return []Quirk{
+		{ID: "query/unknown-refused", Allowed: spec.SilenceUnknownQuery, Doc: "refuses a query parameter that it does not know", Touches: []string{"unknown queries"}, Lay: func(a *Around) Transform {
+			return onAll(func(r Request, answer Response) Response {
+				if answer.Status == http.StatusOK && r.Method == http.MethodGet && a.hasUnknownQuery(r) {
+					return refusal(http.StatusBadRequest)
+				}
+				return answer
+			})
+		}},
+		{ID: "query/invalid-ignored", Allowed: spec.SilenceInvalidQuery, Doc: "ignores a filter with an invalid value", Touches: []string{"invalid queries"}, Lay: func(a *Around) Transform {
+			return asked(isList, func(r *Request) {
+				for meaning, valid := range validValues {
+					if name, ok := a.Profile.Parameter(r.Operation, meaning); ok && r.Query.Has(name) && !valid.MatchString(r.Query.Get(name)) {
+						r.Query.Del(name)
+					}
+				}
+			})
+		}},
+		unknownCursor("first-page", "shows the first page for a cursor that it does not know", func(a *Around) Transform {
+			return asked(a.hasOddCursor, func(r *Request) { r.Query.Del(a.cursorName(*r)) })
+		}),
+		unknownCursor("empty-page", "shows an empty page for a cursor that it does not know", func(a *Around) Transform {
+			return instead(a.hasOddCursor, func(Request) Response { return served(map[string]any{"items": []any{}}) })
+		}),
+		unknownCursor("404", "answers 404 for a cursor that it does not know", func(a *Around) Transform {
+			return instead(a.hasOddCursor, func(Request) Response { return plain(http.StatusNotFound, "text/plain", "no such page") })
+		}),
+		window("exclusive", "leaves out reports at either end of a window", time.Millisecond, -time.Millisecond),
+		window("half-open", "leaves out reports at the end of a window", 0, -time.Millisecond),
+	}
+}
+
+var trueOrFalse = regexp.MustCompile(`^(true|false)$`)
+
+// validValues are the values of filters that the specification lists.
+var validValues = map[string]*regexp.Regexp{
+	profile.MeaningStatus:            regexp.MustCompile(`^[123]$`),
+	profile.MeaningSortOrder:         regexp.MustCompile(`^(asc|desc)$`),
+	profile.MeaningInterestStatus:    regexp.MustCompile(`^(positive|neutral|negative)$`),
+	profile.MeaningAccepted:          trueOrFalse,
+	profile.MeaningHasEnrichmentTask: trueOrFalse,
+	profile.MeaningSuccess:           trueOrFalse,
+	profile.MeaningSkipSpamAssassin:  trueOrFalse,
+	profile.MeaningSkipBlacklist:     trueOrFalse,
+}
+
+func (a *Around) hasUnknownQuery(r Request) bool {
+	var known []string
+	if isList(r) {
+		known = []string{"limit", a.cursorName(r)}
+	}
+	switch r.Operation {
+	case spec.ListPlacementTests:
+		known = append(known, "search", "status", "sort_order")
+	case spec.GetPlacementTest:
+		known = []string{"with_metadata"}
+	}
+	for _, meaning := range profile.Meanings(r.Operation) {
+		if name, ok := a.Profile.Parameter(r.Operation, meaning); ok {
+			known = append(known, name)
+		}
+	}
+	for name := range r.Query {
+		if !slices.Contains(known, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// cursorName is the query parameter of the list that takes a cursor.
+func (a *Around) cursorName(r Request) string {
+	return a.parameter(r.Operation, profile.MeaningStartingAfter)
+}
+
+// hasOddCursor reports whether a list is asked for behind a cursor that is none
+// of the three kinds: no page gave it.
+func (a *Around) hasOddCursor(r Request) bool {
+	if !isList(r) {
+		return false
+	}
+	cursor := r.Query.Get(a.cursorName(r))
+	_, notTime := time.Parse(time.RFC3339Nano, cursor)
+	_, notAddress := mail.ParseAddress(cursor)
+	return cursor != "" && !uuidForm.MatchString(cursor) && notTime != nil && notAddress != nil
+}
+
+// shift moves a timestamp in the query.
+func (a *Around) shift(r *Request, meaning string, by time.Duration) {
+	name, ok := a.Profile.Parameter(r.Operation, meaning)
+	if at, err := time.Parse(time.RFC3339Nano, r.Query.Get(name)); ok && err == nil {
+		r.Query.Set(name, at.Add(by).UTC().Format("2006-01-02T15:04:05.000Z"))
+	}
+}

@@ -1,0 +1,84 @@
+package faults
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// throttleQuirks answer 429 where no limit was promised. A request without a
+// valid key is never among them: it is answered with 401.
+func throttleQuirks() []Quirk {
+	throttle := func(id, allowed, doc string, refuses func(served int) (refuse bool, retryAfter string)) Quirk {
+		return Quirk{ID: "throttle/" + id, Allowed: allowed, Doc: doc, Touches: []string{"throttle"}, Lay: func(a *Around) Transform { return a.throttled(refuses) }}
+	}
+	return []Quirk{
+		throttle("now-and-then", spec.SilenceRateLimit, "answers 429 to a request now and then", func(n int) (bool, string) { return n%700 == 350, "" }),
+		throttle("in-a-row", spec.SilenceRateLimit, "answers 429 to the same request twice, now and then", func(n int) (bool, string) { return n%1500 == 700 || n%1500 == 701, "" }),
+		throttle("retry-after", spec.SilenceRetryAfter, "answers 429 and asks for a second's patience", func(n int) (bool, string) { return n == 1000, "1" }),
+		throttle("odd-retry-after", spec.SilenceRetryAfter, "answers 429 now and then, with a Retry-After that means nothing", func(n int) (bool, string) {
+			return n%700 == 350, []string{"0", "soon", "-1", "Sun, 06 Nov 1994 08:49:37 GMT", "0.5"}[n/700%5]
+		}),
+		{ID: "throttle/low-limit", Allowed: spec.SilenceRateLimit, Doc: "allows each workspace 800 requests before it takes a short break", Touches: []string{"throttle"}, Lay: func(a *Around) Transform { return a.pausing() }},
+	}
+}
+
+// isValidKey reports whether the request carries a key of the profile that was
+// not revoked.
+func (a *Around) isValidKey(r Request) (profile.Key, bool) {
+	key, ok := a.keyOf(r)
+	return key, ok && key.State != profile.KeyRevoked
+}
+
+func overLimit(retryAfter string) Response {
+	answer := refusal(http.StatusTooManyRequests)
+	if retryAfter != "" {
+		answer.Header.Set("Retry-After", retryAfter)
+	}
+	return answer
+}
+
+// throttled refuses requests by their number.
+func (a *Around) throttled(refuses func(n int) (refuse bool, retryAfter string)) Transform {
+	return func(next Handler) Handler {
+		var count tally
+		return func(r Request) (Response, error) {
+			if _, ok := a.isValidKey(r); ok {
+				if refuse, retryAfter := refuses(count.next("")); refuse {
+					return overLimit(retryAfter), nil
+				}
+			}
+			return next(r)
+		}
+	}
+}
+
+// pausing refuses all requests of a workspace for a while whenever it has had
+// its share.
+func (a *Around) pausing() Transform {
+	const share, pause = 800, 20 * time.Millisecond
+	return func(next Handler) Handler {
+		var mu sync.Mutex
+		served, until := map[string]int{}, map[string]time.Time{}
+		return func(r Request) (Response, error) {
+			key, ok := a.isValidKey(r)
+			if !ok {
+				return next(r)
+			}
+			mu.Lock()
+			served[key.Workspace]++
+			if served[key.Workspace]%share == 0 {
+				until[key.Workspace] = time.Now().Add(pause)
+			}
+			refuse := time.Now().Before(until[key.Workspace])
+			mu.Unlock()
+			if refuse {
+				return overLimit(""), nil
+			}
+			return next(r)
+		}
+	}
+}

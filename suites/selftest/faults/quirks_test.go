@@ -1,0 +1,344 @@
+package faults
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/internal/testbed"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+)
+
+// TestQuirksAreDocumented: an id of its own, and something that allows it.
+func TestQuirksAreDocumented(t *testing.T) {
+	seen := map[string]bool{}
+	for _, q := range Quirks() {
+		if seen[q.ID] {
+			t.Errorf("%s stands twice", q.ID)
+		}
+		seen[q.ID] = true
+		family, name, _ := strings.Cut(q.ID, "/")
+		if family == "" || name == "" || strings.Contains(name, "+") {
+			t.Errorf("%q is not of the form family/name", q.ID)
+		}
+		if q.Doc == "" || q.Allowed == "" || q.Lay == nil || len(q.Touches) == 0 {
+			t.Errorf("%s lacks a sentence, what allows it, what it touches, or the deed", q.ID)
+		}
+		if strings.HasPrefix(q.Allowed, "SILENT-") {
+			if _, ok := spec.FindSilence(q.Allowed); !ok {
+				t.Errorf("%s is allowed by %s, which the catalogue does not have", q.ID, q.Allowed)
+			}
+		} else if section, words, ok := strings.Cut(q.Allowed, ": "); !ok && !strings.HasPrefix(q.Allowed, "the sentences ") || ok && (section == "" || words == "") {
+			t.Errorf("%s: %q names no section and what it says", q.ID, q.Allowed)
+		}
+		for _, pattern := range q.Unassessed {
+			if _, err := path.Match(pattern, ""); err != nil {
+				t.Errorf("%s: %q is no pattern", q.ID, pattern)
+			}
+		}
+	}
+	if len(seen) < 50 {
+		t.Errorf("%d quirks", len(seen))
+	}
+}
+
+// TestDrawnQuirksGoTogether: no two touch the same thing, the order is that of
+// Quirks, and the seed decides.
+func TestDrawnQuirksGoTogether(t *testing.T) {
+	all := Quirks()
+	place := map[string]int{}
+	for i, q := range all {
+		place[q.ID] = i
+	}
+	for seed := range uint64(200) {
+		drawn := Draw(seed, all)
+		if len(drawn) < 3 || len(drawn) > 6 {
+			t.Fatalf("seed %d draws %d", seed, len(drawn))
+		}
+		touched := map[string]string{}
+		for i, q := range drawn {
+			if i > 0 && place[drawn[i-1].ID] >= place[q.ID] {
+				t.Errorf("seed %d: %s stands before %s", seed, drawn[i-1].ID, q.ID)
+			}
+			for _, what := range q.Touches {
+				if other, taken := touched[what]; taken {
+					t.Errorf("seed %d: %s and %s both touch %s", seed, other, q.ID, what)
+				}
+				touched[what] = q.ID
+			}
+		}
+		if again := Draw(seed, all); Combine(again...).ID != Combine(drawn...).ID {
+			t.Errorf("seed %d draws %s, then %s", seed, Combine(drawn...).ID, Combine(again...).ID)
+		}
+	}
+}
+
+var smallData = sync.OnceValue(func() *dataset.Data {
+	data, err := dataset.New(dataset.Options{Seed: 1, Rows: 28, RowsOf: map[string]int{"phone-numbers": 3}})
+	if err != nil {
+		panic(err)
+	}
+	return data
+})
+
+// references are servers that no test uses at the moment.
+var references sync.Pool
+
+// reference returns an honest handler as if it were fresh, and its profile.
+func reference(t *testing.T) (Handler, *profile.Profile) {
+	t.Helper()
+	server, ok := references.Get().(*refserver.Server)
+	if !ok {
+		stopped := func() time.Time { return time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC) }
+		var err error
+		if server, err = refserver.New(smallData(), refserver.Options{Clock: stopped}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		server.Reset()
+		references.Put(server)
+	})
+	return Serving(server.Handler()), profile.FromDataset(smallData())
+}
+
+// TestQuirksShowAndStayLegal sends the same requests to the honest target and to
+// the target with each quirk: something is different, and every 200 answer is of
+// the documented shape.
+func TestQuirksShowAndStayLegal(t *testing.T) {
+	if testbed.RaceDetector {
+		t.Skip("takes some seconds of computing: make truth runs it")
+	}
+	validator, err := schemas.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	honest, profile := reference(t)
+	want := transcript(t, honest, profile, false)
+	honest, profile = reference(t)
+	for i, again := range transcript(t, honest, profile, false) {
+		if !again.like(want[i]) {
+			t.Fatalf("the honest target answers %s in two ways: %s and %s", again.request.Operation, again.answer.Body, want[i].answer.Body)
+		}
+	}
+	for _, q := range Quirks() {
+		if q.ID == "wire/slow" {
+			continue // shows in nothing but time
+		}
+		t.Run(q.ID, func(t *testing.T) {
+			t.Parallel()
+			handler, profile := reference(t)
+			handler = q.Lay(&Around{Profile: profile, Seed: 1})(handler)
+			differs := false
+			for i, got := range transcript(t, handler, profile, strings.HasPrefix(q.ID, "throttle/")) {
+				got.checkShape(t, validator)
+				differs = differs || i < len(want) && !got.like(want[i]) || got.answer.Status == http.StatusTooManyRequests
+			}
+			if !differs {
+				t.Error("nothing tells the target from an honest one")
+			}
+		})
+	}
+}
+
+type exchange struct {
+	request Request
+	answer  Response
+}
+
+// checkShape holds a 200 answer to the schemas.
+func (e exchange) checkShape(t *testing.T, validator *schemas.Validator) {
+	t.Helper()
+	op, known := spec.FindOperation(e.request.Operation)
+	if e.answer.Status != http.StatusOK || !known || e.answer.Header.Get("Content-Encoding") != "" {
+		return
+	}
+	for _, f := range validator.Answer(op, e.answer.Body).Findings {
+		t.Errorf("%s %s breaks %s at %s: %s, not %s", op.ID, e.request.Query.Encode(), f.Requirement, f.Pointer, f.Actual, f.Expected)
+	}
+}
+
+// newID is what chance puts into the ids that the reference server gives at the
+// time at which these tests have stopped it.
+var newID = regexp.MustCompile(`019f1d8c-e200-[-0-9a-f]*`)
+
+func (e exchange) like(other exchange) bool {
+	return e.answer.Status == other.answer.Status && bytes.Equal(newID.ReplaceAll(e.answer.Body, nil), newID.ReplaceAll(other.answer.Body, nil)) &&
+		fmt.Sprint(e.answer.Header) == fmt.Sprint(other.answer.Header)
+}
+
+// transcript sends requests of every kind that quirks answer in their own way;
+// many more of one kind if asked.
+func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchange {
+	t.Helper()
+	main, second, admin := p.Workspaces[dataset.Main], p.Workspaces[dataset.Second], p.Workspaces[dataset.SubA]
+	var all []exchange
+	send := func(key, operation, id string, query url.Values, body string) Response {
+		op := spec.MustOperation(operation)
+		r := Request{Operation: operation, ID: id, Method: op.Method, Path: strings.Replace(op.Path, "{id}", id, 1), Query: query, Body: []byte(body),
+			Header: http.Header{"Authorization": {"Bearer " + tokenOf(p, key)}, "Accept-Encoding": {"gzip"}}}
+		if body != "" && body != "no media type" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		if query == nil {
+			r.Query = url.Values{}
+		}
+		answer, err := h(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, exchange{r, answer})
+		return answer
+	}
+	q := func(pairs ...string) url.Values {
+		values := url.Values{}
+		for i := 0; i < len(pairs); i += 2 {
+			values.Set(pairs[i], pairs[i+1])
+		}
+		return values
+	}
+	for _, op := range spec.Operations() {
+		if op.Answer == spec.One {
+			continue
+		}
+		send(dataset.Main, op.ID, "", nil, "")
+		for _, limit := range []string{"100", "1000", "20", "ten"} {
+			send(dataset.Main, op.ID, "", q("limit", limit), "")
+		}
+		send(dataset.Main, op.ID, "", q("starting_after", "no cursor"), "")
+		send(dataset.Main, op.ID, "", q("unknown", "1"), "")
+		send(dataset.Main+"-no-scopes", op.ID, "", nil, "")
+		send("nobody", op.ID, "", nil, "")
+	}
+	const tests, reports, subsequences = spec.ListPlacementTests, spec.ListPlacementReports, spec.ListSubsequences
+	for range 12 {
+		send(dataset.Main, tests, "", q("limit", "100"), "")
+	}
+	for test := range smallData().Workspaces[0].Tests {
+		send(dataset.Main, tests, "", q("search", test.Name), "")
+	}
+	send(dataset.Main, tests, "", q("search", "placement of amber"), "")
+	send(dataset.Main, tests, "", q("search", "nothing otter"), "")
+	send(dataset.Main, tests, "", q("status", "9"), "")
+	created := ""
+	for report := range smallData().Workspaces[0].Reports {
+		created = report.Created
+	}
+	send(dataset.Main, reports, "", q("date_from", created, "date_to", created), "")
+	send(dataset.Main, reports, "", q("date_to", created), "")
+	send(dataset.Main, reports, "", q("skip_blacklist_report", "true"), "")
+	send(dataset.Main, reports, "", q("test_id", second.PlacementTests[0]), "")
+	send(dataset.Main, subsequences, "", q("limit", "100", "parent_campaign_not", main.Campaigns[0]), "")
+
+	const valid = `{"name":"n","type":1,"sending_method":2,"email_subject":"s","email_body":"b","emails":["a@b.example"]`
+	for _, body := range []string{valid + "}", valid + `,"id":"` + neverIssued + `"}`, valid + `,"unknown":1}`, "{", "no media type"} {
+		send(dataset.Main, spec.CreatePlacementTest, "", nil, body)
+	}
+	send(dataset.Unpaid, spec.CreatePlacementTest, "", nil, "{}")
+	for _, id := range []string{main.PlacementTests[0], second.PlacementTests[0], "no-id", neverIssued} {
+		send(dataset.Main, spec.GetPlacementTest, id, q("with_metadata", "true"), "")
+		send(dataset.Unpaid, spec.GetPlacementTest, id, nil, "")
+	}
+	send(dataset.Main, spec.DeletePlacementTest, main.PlacementTests[0], nil, `{}`)
+	send(dataset.Main, spec.DeletePlacementTest, main.PlacementTests[1], nil, "")
+	send(dataset.Main, spec.DeleteSubsequence, main.ExpendableSubsequences[0], nil, "")
+	for _, campaign := range main.Campaigns[:2] {
+		send(dataset.Main, spec.AddCampaignVariables, campaign, nil, `{"variables":["v"]}`)
+	}
+	for _, lead := range main.Leads[:5] {
+		send(dataset.Main, spec.MoveLead, "", nil, fmt.Sprintf(`{"id":%q,"subsequence_id":%q}`, lead, main.Subsequences[0]))
+	}
+	send(dataset.Main, spec.MoveLead, "", nil, fmt.Sprintf(`{"id":%q}`, main.Leads[0]))
+	subA, subB := admin.ID, p.Workspaces[dataset.SubB].ID
+	for _, body := range []string{`{"emails":["nobody@x.example"],"source_workspace_id":"` + subA + `","destination_workspace_id":"` + subB + `"}`,
+		`{"emails":["` + admin.Accounts[0] + `"],"source_workspace_id":"` + subA + `","destination_workspace_id":"` + neverIssued + `"}`,
+		`{"emails":["` + admin.Accounts[0] + `"],"source_workspace_id":"` + subA + `"}`} {
+		send(dataset.Admin, spec.MoveAccounts, "", nil, body)
+	}
+	options, err := h(Request{Method: http.MethodGet, Path: spec.OptionsPath, Query: url.Values{}, Header: http.Header{"Authorization": {"Bearer " + tokenOf(p, dataset.Main)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, exchange{Request{}, options})
+	for i := 0; many && i < 1000; i++ {
+		send(dataset.Main, spec.GetPlacementTest, main.PlacementTests[2], nil, "")
+	}
+	return all
+}
+
+func tokenOf(p *profile.Profile, name string) string {
+	i := slices.IndexFunc(p.Keys, func(k profile.Key) bool { return k.Name == name })
+	if i < 0 {
+		return "never-issued"
+	}
+	return p.Keys[i].Token
+}
+
+// TestListeningSendsAsTold: what wire quirks ask of the connection is done.
+func TestListeningSendsAsTold(t *testing.T) {
+	answer := func(r Request) (Response, error) {
+		if r.Operation != spec.ListMembers || r.Query.Get("limit") != "7" || string(r.Body) != "" {
+			t.Errorf("the request came as %+v", r)
+		}
+		return Response{http.StatusOK, http.Header{"Transfer-Encoding": {"chunked"}, "Connection": {"close"}, "Content-Length": {"99"}}, []byte(`{"items":[]}`)}, nil
+	}
+	server := httptest.NewServer(Listening(answer))
+	defer server.Close()
+	got, err := http.Get(server.URL + "/api/v2/workspace-members?limit=7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = got.Body.Close() }()
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(got.Body); err != nil || body.String() != `{"items":[]}` {
+		t.Errorf("the body came as %q, %v", body.String(), err)
+	}
+	if got.ContentLength != -1 || !got.Close {
+		t.Errorf("length %d, closing %t: want chunks and a connection that closes", got.ContentLength, got.Close)
+	}
+
+	silent := httptest.NewServer(Listening(func(Request) (Response, error) { return Response{}, fmt.Errorf("no answer") }))
+	defer silent.Close()
+	if answer, err := http.Get(silent.URL); err == nil {
+		_ = answer.Body.Close()
+		t.Errorf("an error of the handler was answered with %d", answer.StatusCode)
+	}
+}
+
+// TestStyles: every way of writing says the same.
+func TestStyles(t *testing.T) {
+	const text = `{"a":1,"b/c":[-2.5,3e4,"ü/😀\u0000\"",null,true,{}]}`
+	value, _ := decode([]byte(text))
+	for name, s := range map[string]style{
+		"plain": {}, "reverse": {before: func(a, b string) int { return strings.Compare(b, a) }},
+		"decimals": {number: decimal}, "exponents": {number: exponential}, "escapes": {text: escaped},
+	} {
+		read, err := schemas.Decode(s.write(value))
+		if err != nil {
+			t.Errorf("%s: %s: %v", name, s.write(value), err)
+			continue
+		}
+		if name != "decimals" && name != "exponents" && string(encode(read)) != string(encode(value)) {
+			t.Errorf("%s says %s", name, encode(read))
+		}
+	}
+	if got := string(style{number: decimal}.write(value)); !strings.Contains(got, `"a":1.0`) || !strings.Contains(got, "3e4") {
+		t.Error(got)
+	}
+	if got := string(style{number: exponential, text: escaped}.write(value)); !strings.Contains(got, `"\u0061":1e0`) || !strings.Contains(got, `\/\ud83d\ude00`) {
+		t.Error(got)
+	}
+}

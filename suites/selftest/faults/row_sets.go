@@ -1,0 +1,92 @@
+package faults
+
+import (
+	"net/http"
+	"slices"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// What a list shows: rows taken out of its pages, put into them, and read.
+
+// withItems changes the items of the pages, or of the plain array, in which the
+// operation answers.
+func withItems(operation string, change func(r Request, page any, items []any) []any) Transform {
+	return onBody(operation, http.StatusOK, func(r Request, body any) any {
+		switch body := body.(type) {
+		case map[string]any:
+			if items, ok := body["items"].([]any); ok {
+				body["items"] = change(r, body, items)
+			}
+		case []any:
+			return change(r, body, body)
+		}
+		return body
+	})
+}
+
+// withoutRows takes rows out of the operation's pages.
+func withoutRows(operation string, hidden func(Request, map[string]any) bool) Transform {
+	return withItems(operation, func(r Request, _ any, items []any) []any {
+		return slices.DeleteFunc(items, func(item any) bool {
+			row, ok := item.(map[string]any)
+			return ok && hidden(r, row)
+		})
+	})
+}
+
+// onePage tells whether a page is the one of a walk that a fault is about.
+type onePage func(r Request, page any) bool
+
+// isFirst fits the page to which no cursor led.
+func (a *Around) isFirst(r Request, _ any) bool {
+	cursor, ok := a.Profile.Parameter(r.Operation, profile.MeaningStartingAfter)
+	return !ok || !r.Query.Has(cursor)
+}
+
+// isLast fits the page from which no cursor leads on.
+func isLast(_ Request, page any) bool { return textOf(page, "next_starting_after") == "" }
+
+// ownRequest is a request of the fault's own, by a key, without an id.
+func ownRequest(operation, token string) Request {
+	return Request{Header: http.Header{}}.redirected(operation, "").withToken(token)
+}
+
+// readList returns the rows of a paged list as it is shown to a key; none where
+// it is not shown.
+func (a *Around) readList(next Handler, operation, token string) []map[string]any {
+	shelf := archive{next: next, cursor: a.parameter(operation, profile.MeaningStartingAfter)}
+	list, _ := shelf.read(ownRequest(operation, token))
+	rows := make([]map[string]any, 0, len(list))
+	for _, row := range list {
+		rows = append(rows, row.fields)
+	}
+	return rows
+}
+
+// rowByID is the row of a list that a key sees under an id.
+func (a *Around) rowByID(next Handler, operation, token, id string) (map[string]any, bool) {
+	rows := a.readList(next, operation, token)
+	i := slices.IndexFunc(rows, func(row map[string]any) bool { return textOf(row, "id") == id })
+	if i < 0 {
+		return nil, false
+	}
+	return rows[i], true
+}
+
+// listOf is the list that shows what the operation deletes.
+var listOf = map[string]string{
+	spec.DeletePlacementTest: spec.ListPlacementTests,
+	spec.DeleteSubsequence:   spec.ListSubsequences,
+}
+
+// readerOf returns a token that may read whatever the request's workspace has.
+func (a *Around) readerOf(r Request) string {
+	if key, ok := a.keyOf(r); ok {
+		if full, ok := a.Profile.FullKey(key.Workspace); ok {
+			return full.Token
+		}
+	}
+	return r.token()
+}

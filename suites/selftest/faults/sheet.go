@@ -1,0 +1,139 @@
+package faults
+
+import (
+	"math"
+	"strconv"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// paging serves a list in the target's place: from rows that it read whole, in
+// pages that it cuts itself. As it stands it serves the list rightly; before and
+// after say what a fault does to the list and to the page.
+//
+// Its cursors are positions. Rows that come or go during a walk therefore shift
+// it, which is a defect of its own (PAGE-INSERT, PAGE-REMOVE) and none while the
+// list is quiet.
+type paging struct {
+	before func(*sheet) // may change the list, the size of the page and the mark
+	after  func(*sheet) // may change the rows of the page and where the next begins
+	form   cursorForm   // nil stands for one that suits the list
+}
+
+// sheet is one page in the making.
+type sheet struct {
+	request Request
+	archive *archive
+
+	list  []listRow // all rows, in the order in which they are shown
+	limit string    // as it was sent; empty for none
+	size  int       // rows that the page may hold; 0 leaves the request to the target
+	first bool      // whether the request carries no cursor
+	from  int       // position of the page's first row
+	mark  int       // goes from page to page in the cursor; 0 on the first
+
+	rows []listRow // the rows of the page
+	next int       // position at which the next page begins; the list's length ends the walk
+}
+
+// unaskedSize is the size of a page when no limit was sent. The specification
+// shows no default.
+const unaskedSize = 25
+
+// everything is the size of a page that holds the whole list.
+const everything = math.MaxInt32
+
+// paged serves the operation's list by the paging; what that leaves alone, and
+// all other requests, go to the target.
+func (a *Around) paged(operation string, p paging) Transform {
+	parameter := a.parameter(operation, profile.MeaningStartingAfter)
+	if p.form == nil {
+		p.form = formOf(operation)
+	}
+	return func(next Handler) Handler {
+		shelf, handed := &archive{next: next, cursor: parameter}, &cursors{form: p.form}
+		return func(r Request) (Response, error) {
+			if r.Operation == operation {
+				if page, ok := p.serve(shelf, handed, r); ok {
+					return page, nil
+				}
+				return next(r)
+			}
+			answer, err := next(r)
+			if op, ok := spec.FindOperation(r.Operation); ok && op.Unsafe() {
+				shelf.forget()
+			}
+			return answer, err
+		}
+	}
+}
+
+// parameter returns the name of a query parameter; a profile without it cannot
+// carry faults that need it.
+func (a *Around) parameter(operation, meaning string) string {
+	name, ok := a.Profile.Parameter(operation, meaning)
+	if !ok {
+		panic("faults: the profile does not name the parameter " + meaning + " of " + operation)
+	}
+	return name
+}
+
+// serve answers one page; false leaves the request to the target.
+func (p paging) serve(shelf *archive, handed *cursors, r Request) (Response, bool) {
+	s := &sheet{request: r, archive: shelf, limit: r.Query.Get("limit")}
+	if cursor := r.Query.Get(shelf.cursor); cursor == "" {
+		s.first = true
+	} else {
+		at, ok := handed.position(cursor)
+		if !ok {
+			return Response{}, false
+		}
+		s.mark, s.from = at.mark, at.row
+	}
+	list, ok := shelf.read(r)
+	if !ok {
+		return Response{}, false
+	}
+	s.list, s.size = list, sizeOf(s.limit)
+	if p.before != nil {
+		p.before(s)
+	}
+	if s.size == 0 {
+		return Response{}, false
+	}
+	s.cut()
+	if p.after != nil {
+		p.after(s)
+	}
+	cursor := ""
+	if s.next < len(s.list) {
+		cursor = handed.at(position{s.mark, s.next})
+	}
+	return pageOf(s.rows, cursor), true
+}
+
+// cut takes the page's rows from the list.
+func (s *sheet) cut() {
+	s.from = min(s.from, len(s.list))
+	s.next = min(s.from+s.size, len(s.list))
+	s.rows = s.list[s.from:s.next:s.next]
+}
+
+// read returns the whole list for another query.
+func (s *sheet) read(change func(Request) Request) []listRow {
+	rows, _ := s.archive.read(change(s.request.clone()))
+	return rows
+}
+
+// sizeOf reads a limit; 0 for one that is out of range.
+func sizeOf(limit string) int {
+	if limit == "" {
+		return unaskedSize
+	}
+	n, err := strconv.Atoi(limit)
+	if err != nil || n < 1 || n > 100 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,127 @@
+// Package selftest proves the suites: it runs them against a target that
+// conforms, against every quirk, which they must let pass, and against every
+// defect, which they must catch for the right reason, and draws the kill matrix:
+// for each requirement × operation, the defects that show that its check can fail.
+package selftest
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/selftest/faults"
+)
+
+// subject is a conforming target around which one fault is laid.
+type subject struct {
+	handler faults.Handler
+	profile *profile.Profile
+	release func() // gives it back once the case has ended
+}
+
+// Source brings up a fresh conforming subject for each case.
+type Source func(ctx context.Context) (subject, error)
+
+// Embedded is a source of reference servers in this process, reached without a
+// network. A server that a case has given back serves the next one, its data
+// back at the start: loading them anew would cost more than most cases.
+func Embedded() Source {
+	var mu sync.Mutex
+	var idle []*refserver.Server
+	var known *profile.Profile
+	fresh := func() (*refserver.Server, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if n := len(idle); n > 0 {
+			server := idle[n-1]
+			idle = idle[:n-1]
+			return server, nil
+		}
+		data, err := dataset.New(dataset.DefaultOptions())
+		if err != nil {
+			return nil, err
+		}
+		known = profile.FromDataset(data)
+		return refserver.New(data, refserver.Options{})
+	}
+	return func(context.Context) (subject, error) {
+		server, err := fresh()
+		if err != nil {
+			return subject{}, err
+		}
+		return subject{faults.Serving(server.Handler()), known, func() {
+			server.Reset()
+			mu.Lock()
+			defer mu.Unlock()
+			idle = append(idle, server)
+		}}, nil
+	}
+}
+
+// At is a source that gives a vendor's own conforming server for every case.
+func At(profile *profile.Profile, base *url.URL, transport http.RoundTripper) Source {
+	return func(context.Context) (subject, error) {
+		return subject{faults.Forwarding(base, transport), profile, func() {}}, nil
+	}
+}
+
+// address stands in requests that never leave the process.
+const address = "http://subject.invalid"
+
+// judged is what the suites made of one subject.
+type judged struct {
+	checks   map[spec.Pair]reports.Check
+	troubles []reports.Trouble
+}
+
+// examine lays a transform around a fresh subject and judges it by the specs.
+func examine(ctx context.Context, source Source, rules *judge.Rules, seed uint64, specs []suites.Spec, lay func(*faults.Around) faults.Transform) (judged, error) {
+	s, err := source(ctx)
+	if err != nil {
+		return judged{}, err
+	}
+	defer s.release()
+	s = s.with(lay, seed)
+	return s.judge(ctx, address, faults.RoundTripper(s.handler, ""), rules, seed, specs)
+}
+
+// with lays a transform around the subject; nil changes nothing.
+func (s subject) with(lay func(*faults.Around) faults.Transform, seed uint64) subject {
+	if lay != nil {
+		s.handler = lay(&faults.Around{Profile: s.profile, Seed: seed})(s.handler)
+	}
+	return s
+}
+
+// judge judges what is at the base address by the specs; a nil transport is the network.
+func (s subject) judge(ctx context.Context, base string, transport http.RoundTripper, rules *judge.Rules, seed uint64, specs []suites.Spec) (judged, error) {
+	keys := make([]client.Key, 0, len(s.profile.Keys))
+	for _, k := range s.profile.Keys {
+		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
+	}
+	api, err := client.New(client.Options{BaseURL: base, Keys: keys, Seed: seed, Transport: transport,
+		Concurrency: s.profile.Pace.Concurrency, Timeout: s.profile.Pace.Timeout})
+	if err != nil {
+		return judged{}, err
+	}
+	defer api.Close()
+	ledger := judge.NewLedger(spec.Pairs())
+	env := &suites.Env{Client: api, Profile: s.profile, Rules: rules, Ledger: ledger, Seed: seed}
+	for _, sp := range specs {
+		sp.Judge(ctx, env)
+	}
+	result := judged{checks: map[spec.Pair]reports.Check{}, troubles: ledger.Troubles()}
+	for _, c := range ledger.Checks() {
+		result.checks[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] = c
+	}
+	return result, nil
+}

@@ -1,0 +1,205 @@
+package selftest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/selftest/faults"
+)
+
+// Options say how much of the self-test to do.
+type Options struct {
+	Source  Source
+	Workers int    // cases at the same time; 0 means two for each processor, since cases wait for rate limits
+	Seed    uint64 // draws the sample and the combinations of quirks
+	// Sample is how many defects are drawn, with a share of the quirks; 0 tries all.
+	Sample int
+	// Combinations is how many combinations of quirks are drawn.
+	Combinations int
+	// Faults are patterns as in path.Match; only defects and quirks whose id or
+	// requirement matches one are tried. None means all.
+	Faults []string
+
+	// Start is told the number of cases, Done the name of each that has ended
+	// and the number of problems that it showed. Both may be nil; Done is called
+	// from many goroutines.
+	Start func(cases int)
+	Done  func(name string, problems int)
+}
+
+// ErrNothingTried: the patterns match no defect and no quirk.
+var ErrNothingTried = errors.New("no defect and no quirk matches")
+
+// Run tries defects and quirks. Its error means that the self-test itself broke
+// down; what is wrong with the suites stands in the matrix.
+func Run(ctx context.Context, o Options) (Matrix, error) {
+	rules, err := judge.NewRules()
+	if err != nil {
+		return Matrix{}, err
+	}
+	defects, legal, err := o.cases()
+	if err != nil {
+		return Matrix{}, err
+	}
+	m := Matrix{Version: MatrixVersion, Started: time.Now().UTC().Truncate(time.Millisecond), Seed: o.Seed,
+		Whole: o.Sample == 0 && len(o.Faults) == 0, Defects: make([]DefectFate, len(defects)), Legal: make([]LegalResult, len(legal))}
+	if o.Start != nil {
+		o.Start(len(defects) + len(legal))
+	}
+
+	// The long cases first, so that no worker ends on one alone.
+	work := newPool(ctx, o.Workers)
+	for i, l := range legal {
+		work.do(func(ctx context.Context) error {
+			result, err := tolerate(ctx, o.Source, rules, o.Seed, l)
+			m.Legal[i] = result
+			o.done(l.id, len(result.Failed)+len(result.Troubled))
+			return err
+		})
+	}
+	for i, d := range defects {
+		work.do(func(ctx context.Context) error {
+			kill, err := try(ctx, o.Source, rules, o.Seed, d)
+			m.Defects[i] = kill.fate()
+			o.done(d.ID, problems(kill.Fate))
+			return err
+		})
+	}
+	err = work.wait()
+	m.prove()
+	m.Seconds = time.Since(m.Started).Seconds()
+	return m, err
+}
+
+func problems(f Fate) int {
+	if f == Killed {
+		return 0
+	}
+	return 1
+}
+
+func (o Options) done(name string, problems int) {
+	if o.Done != nil {
+		o.Done(name, problems)
+	}
+}
+
+// cases selects what is tried, in an order that the seed alone decides.
+func (o Options) cases() ([]faults.Defect, []legalCase, error) {
+	defects := slices.DeleteFunc(faults.Defects(), func(d faults.Defect) bool { return !o.wants(d.ID, d.Breaks.Requirement) })
+	quirks := slices.DeleteFunc(faults.Quirks(), func(q faults.Quirk) bool { return !o.wants(q.ID) })
+	if len(defects)+len(quirks) == 0 {
+		return nil, nil, fmt.Errorf("%w %q", ErrNothingTried, o.Faults)
+	}
+	rng := rand.New(rand.NewPCG(o.Seed, 0))
+	if o.Sample > 0 {
+		defects = draw(rng, defects, o.Sample)
+		quirks = draw(rng, quirks, max(1, o.Sample*len(quirks)/max(1, len(faults.Defects()))))
+	}
+	legal := []legalCase{{id: honest, doc: "behaves as the reference server does"}}
+	for _, q := range quirks {
+		legal = append(legal, caseOf(q))
+	}
+	for range o.combinations(len(quirks)) {
+		legal = append(legal, combinationOf(rng, quirks))
+	}
+	return defects, legal, nil
+}
+
+// combinations is how many combinations of so many quirks are drawn.
+func (o Options) combinations(quirks int) int {
+	if quirks < 2 {
+		return 0
+	}
+	return o.Combinations
+}
+
+// wants reports whether a pattern matches one of the names.
+func (o Options) wants(names ...string) bool {
+	return len(o.Faults) == 0 || slices.ContainsFunc(o.Faults, func(pattern string) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			ok, err := path.Match(pattern, name)
+			return err == nil && ok
+		})
+	})
+}
+
+// draw picks n of the values, keeping their order.
+func draw[T any](rng *rand.Rand, values []T, n int) []T {
+	if n >= len(values) {
+		return values
+	}
+	chosen := rng.Perm(len(values))[:n]
+	slices.Sort(chosen)
+	picked := make([]T, n)
+	for i, at := range chosen {
+		picked[i] = values[at]
+	}
+	return picked
+}
+
+// fate is the kill as the matrix shows it.
+func (k Kill) fate() DefectFate {
+	f := DefectFate{ID: k.Defect.ID, Requirement: k.Defect.Breaks.Requirement, Operation: k.Defect.Breaks.Operation,
+		Doc: k.Defect.Doc, Fate: k.Fate}
+	for _, p := range k.Also {
+		f.Also = append(f.Also, pairName(p))
+	}
+	if k.Fate != Killed {
+		f.Detail = fmt.Sprintf("(%s) %s", k.Outcome, k.Detail)
+	}
+	return f
+}
+
+func pairName(p spec.Pair) string { return p.Requirement + " on " + p.Operation }
+
+// pool runs work on a bounded number of goroutines and keeps its errors.
+type pool struct {
+	ctx  context.Context
+	jobs chan func(context.Context) error
+	all  sync.WaitGroup
+	mu   sync.Mutex
+	errs []error
+}
+
+func newPool(ctx context.Context, workers int) *pool {
+	if workers <= 0 {
+		workers = 2 * runtime.GOMAXPROCS(0)
+	}
+	p := &pool{ctx: ctx, jobs: make(chan func(context.Context) error)}
+	for range workers {
+		p.all.Go(func() {
+			for job := range p.jobs {
+				if err := job(ctx); err != nil {
+					p.mu.Lock()
+					p.errs = append(p.errs, err)
+					p.mu.Unlock()
+				}
+			}
+		})
+	}
+	return p
+}
+
+// do hands over a piece of work, unless the context has ended.
+func (p *pool) do(job func(context.Context) error) {
+	select {
+	case p.jobs <- job:
+	case <-p.ctx.Done():
+	}
+}
+
+func (p *pool) wait() error {
+	close(p.jobs)
+	p.all.Wait()
+	return errors.Join(append(p.errs, context.Cause(p.ctx))...)
+}
