@@ -1,22 +1,20 @@
-// Package schemas holds the shapes of the API and judges bodies by them.
+// Package schemas holds the shapes of the API and checks JSON bodies against them.
 //
-// openapi.yaml is the one source of shapes. From it `go generate ./schemas`
-// derives the draft-07 JSON Schemas in json/, openapi-3.1.yaml and the field
-// table of the package spec; a test fails when one of them is stale. To change
-// a shape, change openapi.yaml and generate. A keyword or string format that
-// the derivation does not know is an error, and so is a property that is
-// neither required nor tells why it may be absent.
+// openapi.yaml is the one source of shapes. `go generate ./schemas` derives the
+// draft-07 JSON Schemas in json/ and the field table of the package spec from
+// it. A test fails if one of them is stale. To change a shape, change
+// openapi.yaml and run the command. The derivation refuses an unknown keyword or
+// string format, and a property that is neither required nor x-conditional.
 //
-// The Validator judges bodies. It decodes strictly (Decode), lets gojsonschema
-// apply the schemas, and names for each violated rule the requirement of the
-// catalogue. It also tells which requirements a body put to the test at all,
-// and which fields nobody documented. Documented types are demanded and
-// undocumented fields tolerated, except where the specification closes a set
-// of keys. Rows that it has seen before and found clean cost a look-up.
+// A Validator checks bodies. It decodes them strictly (Decode) and lets
+// gojsonschema apply the schemas. It names the requirement of the catalogue for
+// each violated rule, the requirements that a body exercised, and the
+// undocumented fields. Undocumented fields are no violation, except where the
+// specification closes a set of keys. The Validator remembers valid rows, so
+// that a row costs one look-up when it returns.
 //
-// Outside tests it is the only home of gojsonschema and kin-openapi. It imports
-// spec and nothing else of this module; in particular no client, no suite and
-// no server.
+// No package outside schemas imports gojsonschema or kin-openapi, except in
+// tests. The package imports spec and nothing else of this module.
 package schemas
 
 //go:generate go run ./generate

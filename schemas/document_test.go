@@ -32,13 +32,6 @@ func operationAt(t *testing.T, doc *openapi3.T, op spec.Operation) *openapi3.Ope
 	return item.GetOperation(op.Method)
 }
 
-func TestBothDocumentsAreValid(t *testing.T) {
-	document(t)
-	if _, err := load(OpenAPI31()); err != nil {
-		t.Errorf("openapi-3.1.yaml: %v", err)
-	}
-}
-
 func TestDocumentHasTheOperations(t *testing.T) {
 	doc := document(t)
 	count := 0

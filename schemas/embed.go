@@ -8,17 +8,12 @@ import (
 var (
 	//go:embed openapi.yaml
 	openAPI []byte
-	//go:embed openapi-3.1.yaml
-	openAPI31 []byte
 	//go:embed json/*.schema.json
 	jsonSchemas embed.FS
 )
 
 // OpenAPI returns the document of all shapes, OpenAPI 3.0.3 in YAML.
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
-
-// OpenAPI31 returns the same document as OpenAPI 3.1.
-func OpenAPI31() []byte { return append([]byte(nil), openAPI31...) }
 
 // JSONSchemas returns the derived draft-07 schemas: <Component>.schema.json for
 // what an answer holds, <Component>.request.schema.json for what a request does.

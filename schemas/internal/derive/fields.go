@@ -5,9 +5,10 @@ import (
 	"fmt"
 	goformat "go/format"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"outreach.example/conformance/schemas/internal/format"
 )
@@ -31,10 +32,10 @@ func (d *document) fieldTable() ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "// %s\n\npackage spec\n\nvar fields = []Field{\n", Header)
 	for _, s := range d.components {
-		if !s.Resource {
+		if !extension[bool](s.SchemaRef, "x-resource") {
 			continue
 		}
-		fields, err := d.fieldsOf(nil, s.Name, "", s)
+		fields, err := fieldsOf(nil, s.name, "", s.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -56,35 +57,34 @@ func (d *document) fieldTable() ([]byte, error) {
 }
 
 // fieldsOf appends the fields below an object or array.
-func (d *document) fieldsOf(to []field, resource, path string, s *schema) ([]field, error) {
+func fieldsOf(to []field, resource, path string, s *openapi3.Schema) ([]field, error) {
 	if strings.Count(path, ".") > 32 {
 		return nil, fmt.Errorf("%s.%s: a field table cannot hold a shape that contains itself", resource, path)
 	}
-	add := func(name string, child *schema, conditional string) error {
-		resolved := d.resolve(child)
-		value, err := valueWords(resolved)
-		if err != nil {
-			return err
-		}
+	add := func(name string, child *openapi3.SchemaRef, conditional string) error {
 		below := strings.TrimPrefix(path+"."+name, ".")
-		to = append(to, field{resource, below, typeWords(resolved.Types), value, conditional})
-		to, err = d.fieldsOf(to, resource, below, resolved)
+		value, err := valueWords(child)
+		if err != nil {
+			return fmt.Errorf("%s.%s: %w", resource, below, err)
+		}
+		to = append(to, field{resource, below, typeWords(types(child.Value)), value, conditional})
+		to, err = fieldsOf(to, resource, below, child.Value)
 		return err
 	}
-	const free = "The keys are free."
+	properties := inOrder(s.Properties)
 	switch {
 	case s.Items != nil:
 		return to, add(anyItem, s.Items, "An array may be empty.")
-	case s.Additional != nil:
-		return to, add(anyEntry, s.Additional, free)
-	case s.Closed:
-		return to, add(anyEntry, s.Properties[0].schema, s.Properties[0].Conditional)
+	case s.AdditionalProperties.Schema != nil:
+		return to, add(anyEntry, s.AdditionalProperties.Schema, "The keys are free.")
+	case closed(s) && len(properties) > 0:
+		return to, add(anyEntry, properties[0].SchemaRef, conditional(properties[0].SchemaRef))
 	}
-	for _, p := range s.Properties {
-		if p.WriteOnly {
+	for _, p := range properties {
+		if p.Value.WriteOnly {
 			continue
 		}
-		if err := add(p.Name, p.schema, p.Conditional); err != nil {
+		if err := add(p.name, p.SchemaRef, conditional(p.SchemaRef)); err != nil {
 			return nil, err
 		}
 	}
@@ -117,31 +117,32 @@ func enumerate(words []string) string {
 
 // valueWords says in words that follow "is" what a value must be beyond its
 // type; empty for nothing.
-func valueWords(s *schema) (string, error) {
-	if s.Words != "" {
-		return s.Words, nil
+func valueWords(ref *openapi3.SchemaRef) (string, error) {
+	s := ref.Value
+	if words, ok := s.Extensions["x-words"].(string); ok {
+		return words, nil
 	}
 	var words []string
-	if s.Enum != nil {
-		values := make([]string, len(s.Enum))
-		for i, v := range s.Enum {
-			values[i] = fmt.Sprint(v)
+	values := enum(ref)
+	if values != nil {
+		texts := make([]string, len(values))
+		for i, v := range values {
+			texts[i] = fmt.Sprint(v)
 			if text, ok := v.(string); ok {
-				values[i] = fmt.Sprintf("%q", text)
+				texts[i] = strconv.Quote(text)
 			}
 		}
-		words = append(words, enumerate(values))
+		words = append(words, enumerate(texts))
 	}
-	if s.Format != "" {
-		f, _ := format.Lookup(s.Format)
+	if f, ok := format.Lookup(s.Format); ok {
 		words = append(words, f.Words)
 	}
-	if n := get(s.Bounds, "minItems"); n != nil {
-		words = append(words, fmt.Sprintf("an array with a length of at least %v", n))
+	if s.MinItems > 0 {
+		words = append(words, fmt.Sprintf("an array with a length of at least %d", s.MinItems))
 	}
-	said := s.Enum != nil || s.Pattern == "" && !slices.ContainsFunc(s.Bounds, func(b yaml.MapItem) bool { return b.Key != "minItems" })
-	if !said {
-		return "", fmt.Errorf("%s: say its pattern or bounds in x-words", s.Where)
+	unsaid := s.Pattern != "" || slices.ContainsFunc(bounds(ref), func(b bound) bool { return b.keyword != "minItems" })
+	if values == nil && unsaid {
+		return "", fmt.Errorf("its pattern or bounds need x-words")
 	}
 	return strings.Join(words, " and "), nil
 }

@@ -6,46 +6,50 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goccy/go-yaml"
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // The $id of the schemas. Nothing is ever fetched from there: the validator
 // loads the whole set before it compiles.
 const idBase = "https://outreach.example/schemas/"
 
-// variant is the side of the wire that a JSON Schema is for.
+// variant is the side of an exchange that a JSON Schema is for.
 type variant struct {
-	suffix  string
-	leaves  func(*schema) bool // properties that this side does not carry
-	closed  bool
-	reached func(*document) map[string]bool
+	suffix string
+	closed bool // an unknown property is an error
+	leaves func(*openapi3.Schema) bool
+	uses   func(*document) map[string]bool
 }
 
-// Answers may carry fields that nobody documented. Requests are our own, so
-// that an unknown field in one is a mistake.
+// A response may hold undocumented properties. Requests are our own, so that an
+// undocumented property is a mistake there.
 var variants = []variant{
-	{".schema.json", func(s *schema) bool { return s.WriteOnly }, false, func(d *document) map[string]bool { return d.answers }},
-	{".request.schema.json", func(s *schema) bool { return s.ReadOnly }, true, func(d *document) map[string]bool { return d.requests }},
+	{".schema.json", false, func(s *openapi3.Schema) bool { return s.WriteOnly }, func(d *document) map[string]bool { return d.responses }},
+	{".request.schema.json", true, func(s *openapi3.Schema) bool { return s.ReadOnly }, func(d *document) map[string]bool { return d.requests }},
+}
+
+// object is a JSON object whose members have an order.
+type object []member
+
+type member struct {
+	key   string
+	value any
 }
 
 // jsonSchemas returns the draft-07 form of every component, one file for each
-// variant that the document has a use for.
+// side that uses it.
 func (d *document) jsonSchemas() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, v := range variants {
 		for _, s := range d.components {
-			if !v.reached(d)[s.Name] {
+			if !v.uses(d)[s.name] {
 				continue
 			}
-			file := s.Name + v.suffix
-			body := yaml.MapSlice{
-				{Key: "$schema", Value: "http://json-schema.org/draft-07/schema#"},
-				{Key: "$id", Value: idBase + file},
-				{Key: "$comment", Value: Header},
-			}
-			text, err := encodeJSON(append(body, v.draft07(s)...))
+			file := s.name + v.suffix
+			head := object{{"$schema", "http://json-schema.org/draft-07/schema#"}, {"$id", idBase + file}, {"$comment", Header}}
+			text, err := encodeJSON(append(head, v.draft07(s.SchemaRef)...))
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.Where, err)
+				return nil, fmt.Errorf("%s: %w", s.name, err)
 			}
 			files["schemas/json/"+file] = text
 		}
@@ -54,22 +58,33 @@ func (d *document) jsonSchemas() (map[string][]byte, error) {
 }
 
 // draft07 rewrites one schema and drops its annotations.
-func (v variant) draft07(s *schema) yaml.MapSlice {
-	if s.Ref != "" {
-		return yaml.MapSlice{{Key: "$ref", Value: s.Ref + v.suffix}}
+func (v variant) draft07(ref *openapi3.SchemaRef) object {
+	if ref.Ref != "" {
+		return object{{"$ref", componentOf(ref) + v.suffix}}
 	}
-	var out yaml.MapSlice
-	add := func(key string, value any) { out = append(out, yaml.MapItem{Key: key, Value: value}) }
-	if types := s.typeKeyword(); types != nil {
-		add("type", types)
+	s := ref.Value
+	var out object
+	add := func(key string, value any) { out = append(out, member{key, value}) }
+	allowed := types(s)
+	switch len(allowed) {
+	case 0:
+	case 1:
+		add("type", allowed[0])
+	default:
+		add("type", allowed)
 	}
-	if s.Enum != nil {
-		add("enum", s.enumKeyword())
+	if values := enum(ref); values != nil {
+		if slices.Contains(allowed, "null") {
+			values = append(slices.Clone(values), nil)
+		}
+		add("enum", values)
 	} else {
 		if s.Pattern != "" {
 			add("pattern", s.Pattern)
 		}
-		out = append(out, exclusiveBounds(s.Bounds)...)
+		for _, b := range bounds(ref) {
+			add(b.keyword, b.value)
+		}
 	}
 	if s.Format != "" {
 		add("format", s.Format)
@@ -77,14 +92,15 @@ func (v variant) draft07(s *schema) yaml.MapSlice {
 	if s.Items != nil {
 		add("items", v.draft07(s.Items))
 	}
-	required, properties := []any{}, yaml.MapSlice{}
-	for _, p := range s.Properties {
-		if v.leaves(p.schema) {
+	var required []string
+	var properties object
+	for _, p := range inOrder(s.Properties) {
+		if v.leaves(p.Value) {
 			continue
 		}
-		properties = append(properties, yaml.MapItem{Key: p.Name, Value: v.draft07(p.schema)})
-		if slices.Contains(s.Required, p.Name) {
-			required = append(required, p.Name)
+		properties = append(properties, member{p.name, v.draft07(p.SchemaRef)})
+		if slices.Contains(s.Required, p.name) {
+			required = append(required, p.name)
 		}
 	}
 	if len(required) > 0 {
@@ -94,94 +110,42 @@ func (v variant) draft07(s *schema) yaml.MapSlice {
 		add("properties", properties)
 	}
 	switch {
-	case s.Additional != nil:
-		add("additionalProperties", v.draft07(s.Additional))
-	case s.Closed || v.closed && len(s.Properties) > 0:
+	case s.AdditionalProperties.Schema != nil:
+		add("additionalProperties", v.draft07(s.AdditionalProperties.Schema))
+	case closed(s) || v.closed && len(s.Properties) > 0:
 		add("additionalProperties", false)
 	}
 	return out
 }
 
-// typeKeyword is the value of `type` in draft-07 and later; nil for none.
-func (s *schema) typeKeyword() any {
-	switch len(s.Types) {
-	case 0:
-		return nil
-	case 1:
-		return s.Types[0]
-	}
-	list := make([]any, len(s.Types))
-	for i, name := range s.Types {
-		list[i] = name
-	}
-	return list
-}
-
-// enumKeyword is the value of `enum` where null must be listed to be allowed.
-func (s *schema) enumKeyword() []any {
-	if slices.Contains(s.Types, "null") {
-		return append(slices.Clone(s.Enum), nil)
-	}
-	return s.Enum
-}
-
-// exclusiveBounds turns `minimum: 0, exclusiveMinimum: true` into
-// `exclusiveMinimum: 0`.
-func exclusiveBounds(bounds yaml.MapSlice) yaml.MapSlice {
-	exclusive := map[string]string{"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
-	var out yaml.MapSlice
-	for _, item := range bounds {
-		if item.Value == true {
-			continue
-		}
-		if name, ok := exclusive[item.Key.(string)]; ok && get(bounds, name) == true {
-			item.Key = name
-		}
-		out = append(out, item)
-	}
-	return out
-}
-
-// encodeJSON writes a value indented, with the members of objects in their order.
+// encodeJSON writes a value with indentation.
 func encodeJSON(value any) ([]byte, error) {
-	var flat, out bytes.Buffer
-	if err := appendJSON(&flat, value); err != nil {
-		return nil, err
-	}
-	if err := json.Indent(&out, flat.Bytes(), "", "  "); err != nil {
-		return nil, err
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(value)
+	return text.Bytes(), err
 }
 
-func appendJSON(out *bytes.Buffer, value any) error {
-	list := func(open, end byte, n int, each func(i int) error) error {
-		out.WriteByte(open)
-		for i := range n {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			if err := each(i); err != nil {
-				return err
-			}
-		}
-		out.WriteByte(end)
-		return nil
-	}
-	switch value := value.(type) {
-	case yaml.MapSlice:
-		return list('{', '}', len(value), func(i int) error {
-			if err := appendJSON(out, fmt.Sprint(value[i].Key)); err != nil {
-				return err
-			}
-			out.WriteByte(':')
-			return appendJSON(out, value[i].Value)
-		})
-	case []any:
-		return list('[', ']', len(value), func(i int) error { return appendJSON(out, value[i]) })
-	}
-	encoder := json.NewEncoder(out)
+// MarshalJSON implements json.Marshaler. It keeps the order of the members.
+func (o object) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
+	out.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := encoder.Encode(m.key); err != nil {
+			return nil, err
+		}
+		out.WriteByte(':')
+		if err := encoder.Encode(m.value); err != nil {
+			return nil, err
+		}
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
 }

@@ -6,242 +6,266 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"outreach.example/conformance/schemas/internal/format"
 )
 
-// schema is one OpenAPI 3.0 schema with the keywords that the document uses.
-type schema struct {
-	Where string // path in the document, for errors
-	Name  string // of a component
-	Ref   string // name of the component that stands here; all else but Conditional is empty then
-
-	Types   []string // "null" last; empty where any type will do
-	Enum    []any    // from enum or x-enum, without null
-	Format  string
-	Pattern string
-	Bounds  yaml.MapSlice // minimum, minItems, … as draft-07 writes them
-
-	Properties []property
-	Required   []string
-	Items      *schema
-	// Closed: no other properties. Additional: what the others must be; nil for anything.
-	Closed     bool
-	Additional *schema
-
-	ReadOnly, WriteOnly bool
-	Resource            bool
-	Conditional, Words  string
-
-	source yaml.MapSlice
-}
-
-type property struct {
-	Name string
-	*schema
-}
-
 const refPrefix = "#/components/schemas/"
 
-func isExtension(key string) bool { return strings.HasPrefix(key, "x-") }
+// componentOf returns the name of the component that a $ref names.
+func componentOf(s *openapi3.SchemaRef) string { return strings.TrimPrefix(s.Ref, refPrefix) }
 
-// parseSchema reads one schema position. A keyword that it does not know is an error.
-func parseSchema(node any, where string) (*schema, error) {
-	source, ok := node.(yaml.MapSlice)
-	if !ok {
-		return nil, fmt.Errorf("%s: a schema is a mapping, not %T", where, node)
+// keywords returns the keywords of a schema in the document's order.
+func keywords(s *openapi3.SchemaRef) []string {
+	if s.Origin == nil {
+		return nil
 	}
-	s := &schema{Where: where, source: source}
-	var nullable, enumGiven, exclusive bool
-	for _, item := range source {
-		key, _ := item.Key.(string)
-		var err error
-		switch key {
-		case "$ref":
-			target, _ := item.Value.(string)
-			if s.Ref, ok = strings.CutPrefix(target, refPrefix); !ok {
-				return nil, fmt.Errorf("%s: $ref %q does not begin with %s", where, target, refPrefix)
-			}
-		case "type":
-			var name string
-			if name, err = read[string](item); err == nil {
-				s.Types = []string{name}
-			}
-		case "nullable":
-			nullable, err = read[bool](item)
-		case "anyOf":
-			s.Types, err = parseTypes(item.Value, where+".anyOf")
-		case "enum":
-			s.Enum, err = read[[]any](item)
-			enumGiven = true
-		case "x-enum":
-			s.Enum, err = read[[]any](item)
-		case "format":
-			s.Format, err = read[string](item)
-			if _, known := format.Lookup(s.Format); err == nil && !known {
-				err = fmt.Errorf("unknown format %q; known are %s", s.Format, strings.Join(format.Names(), ", "))
-			}
-		case "pattern":
-			if s.Pattern, err = read[string](item); err == nil {
-				_, err = regexp.Compile(s.Pattern)
-			}
-		case "minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
-			s.Bounds = append(s.Bounds, item)
-		case "exclusiveMinimum", "exclusiveMaximum":
-			exclusive, err = read[bool](item)
-			if err == nil && exclusive {
-				s.Bounds = append(s.Bounds, item)
-			}
-		case "properties":
-			s.Properties, err = parseProperties(item.Value, where)
-		case "required":
-			s.Required, err = parseStrings(item)
-		case "items":
-			s.Items, err = parseSchema(item.Value, where+".items")
-		case "additionalProperties":
-			if allowed, isBool := item.Value.(bool); isBool {
-				s.Closed = !allowed
-			} else {
-				s.Additional, err = parseSchema(item.Value, where+".additionalProperties")
-			}
-		case "readOnly":
-			s.ReadOnly, err = read[bool](item)
-		case "writeOnly":
-			s.WriteOnly, err = read[bool](item)
-		case "x-resource":
-			s.Resource, err = read[bool](item)
-		case "x-conditional":
-			s.Conditional, err = read[string](item)
-		case "x-words":
-			s.Words, err = read[string](item)
-		case "description", "example", "default":
-		default:
-			return nil, fmt.Errorf("%s: unknown keyword %q; teach internal/derive what it means", where, item.Key)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s.%s: %w", where, key, err)
-		}
+	var names []string
+	for _, field := range s.Origin.Fields {
+		names = append(names, field.Name)
 	}
-	if nullable {
-		if len(s.Types) == 0 || enumGiven {
-			return nil, fmt.Errorf("%s: nullable needs a type, and x-enum in place of enum (see the head of openapi.yaml)", where)
-		}
-		s.Types = append(s.Types, "null")
-	}
-	return s, s.check()
+	return names
 }
 
-// check holds the schema to the document's own rules.
-func (s *schema) check() error {
+// extension returns the value of an extension keyword, which may stand beside a
+// $ref; the zero value if it is absent.
+func extension[T any](s *openapi3.SchemaRef, name string) T {
+	extensions := s.Extensions
+	if s.Ref == "" {
+		extensions = s.Value.Extensions
+	}
+	value, _ := extensions[name].(T)
+	return value
+}
+
+func conditional(s *openapi3.SchemaRef) string { return extension[string](s, "x-conditional") }
+
+// types returns the types that a schema allows, "null" last; nil for any type.
+func types(s *openapi3.Schema) []string {
+	names, null := slices.Clone(s.Type.Slice()), s.Nullable
+	for _, alternative := range s.AnyOf {
+		names = append(names, alternative.Value.Type.Slice()...)
+		null = null || alternative.Value.Nullable
+	}
+	if null {
+		names = append(names, "null")
+	}
+	return names
+}
+
+// enum returns the values of enum or x-enum, without null; nil for any value.
+func enum(s *openapi3.SchemaRef) []any {
+	if s.Value.Enum != nil {
+		return s.Value.Enum
+	}
+	values, _ := s.Value.Extensions["x-enum"].([]any)
+	return values
+}
+
+// closed reports whether a schema forbids properties that it does not list.
+func closed(s *openapi3.Schema) bool {
+	allowed := s.AdditionalProperties.Has
+	return allowed != nil && !*allowed
+}
+
+// bound is a keyword that limits a number or a length, as draft-07 spells it.
+type bound struct {
+	keyword string
+	value   any
+}
+
+// bounds returns the bounds of a schema in the document's order.
+func bounds(s *openapi3.SchemaRef) []bound {
+	v := s.Value
+	number := func(n *float64) any { return *n }
+	var list []bound
+	for _, keyword := range keywords(s) {
+		switch keyword {
+		case "minimum":
+			if v.ExclusiveMin.IsTrue() {
+				keyword = "exclusiveMinimum"
+			}
+			list = append(list, bound{keyword, number(v.Min)})
+		case "maximum":
+			if v.ExclusiveMax.IsTrue() {
+				keyword = "exclusiveMaximum"
+			}
+			list = append(list, bound{keyword, number(v.Max)})
+		case "multipleOf":
+			list = append(list, bound{keyword, number(v.MultipleOf)})
+		case "minLength":
+			list = append(list, bound{keyword, v.MinLength})
+		case "maxLength":
+			list = append(list, bound{keyword, *v.MaxLength})
+		case "minItems":
+			list = append(list, bound{keyword, v.MinItems})
+		case "maxItems":
+			list = append(list, bound{keyword, *v.MaxItems})
+		case "minProperties":
+			list = append(list, bound{keyword, v.MinProps})
+		case "maxProperties":
+			list = append(list, bound{keyword, *v.MaxProps})
+		}
+	}
+	return list
+}
+
+// children returns the schemas of the properties, the items and the entries.
+// The name of each is its place below its parent.
+func children(s *openapi3.Schema) []named {
+	list := inOrder(s.Properties)
+	if s.Items != nil {
+		list = append(list, named{"items", s.Items})
+	}
+	if s.AdditionalProperties.Schema != nil {
+		list = append(list, named{"additionalProperties", s.AdditionalProperties.Schema})
+	}
+	return list
+}
+
+// checker checks schemas by the rules at the head of openapi.yaml. It holds the
+// schemas that it has checked.
+type checker map[*openapi3.Schema]bool
+
+// schema checks a schema and everything below it, but not what a $ref names:
+// components are checked where they stand.
+func (c checker) schema(where string, s *openapi3.SchemaRef) error {
 	if s.Ref != "" {
-		for _, item := range s.source {
-			if item.Key != "$ref" && item.Key != "x-conditional" {
-				return fmt.Errorf("%s: tools ignore %v beside $ref", s.Where, item.Key)
-			}
+		return reference(where, s)
+	}
+	if s.Origin == nil && !s.Value.IsEmpty() {
+		return fmt.Errorf("%s: kin-openapi recorded no positions", where)
+	}
+	for _, keyword := range keywords(s) {
+		if err := known(keyword, s); err != nil {
+			return fmt.Errorf("%s: %w", where, err)
 		}
 	}
-	for _, name := range s.Required {
-		if !slices.ContainsFunc(s.Properties, func(p property) bool { return p.Name == name }) {
-			return fmt.Errorf("%s: required names %q, which is no property", s.Where, name)
+	c[s.Value] = true
+	v := s.Value
+	if v.Nullable && (v.Type == nil || v.Enum != nil) {
+		return fmt.Errorf("%s: nullable needs a type, and x-enum in place of enum (see the head of openapi.yaml)", where)
+	}
+	for i, alternative := range v.AnyOf {
+		if err := c.alternative(fmt.Sprintf("%s.anyOf[%d]", where, i), alternative); err != nil {
+			return err
 		}
 	}
-	for _, p := range s.Properties {
-		if slices.Contains(s.Required, p.Name) == (p.Conditional != "") {
-			return fmt.Errorf("%s: it must be either required or x-conditional, with the reason", p.Where)
+	for _, child := range children(v) {
+		if err := c.schema(where+"."+child.name, child.SchemaRef); err != nil {
+			return err
 		}
 	}
-	if s.Closed && len(s.Properties) > 0 {
-		for _, p := range s.Properties[1:] {
-			if !slices.Equal(p.Types, s.Properties[0].Types) || len(p.Types) != 1 {
-				return fmt.Errorf("%s: the entries of a closed object are all of one type", s.Where)
-			}
+	return properties(where, v)
+}
+
+// reference checks a $ref. Only x-conditional may stand beside it: other tools
+// ignore every keyword there.
+func reference(where string, s *openapi3.SchemaRef) error {
+	if name, ok := strings.CutPrefix(s.Ref, refPrefix); !ok || strings.Contains(name, "/") {
+		return fmt.Errorf("%s: $ref %q names no entry of %s", where, s.Ref, refPrefix)
+	}
+	for _, keyword := range keywords(s) {
+		if keyword != "$ref" && keyword != "x-conditional" {
+			return fmt.Errorf("%s: tools ignore %s beside $ref", where, keyword)
+		}
+	}
+	return extensionTypes(s.Extensions)
+}
+
+// known returns an error for a keyword that this package does not know, and for
+// one with a bad value that kin-openapi accepts.
+func known(keyword string, s *openapi3.SchemaRef) error {
+	switch keyword {
+	case "type":
+		if s.Origin.Sequences["type"] != nil {
+			return fmt.Errorf("type: a list; OpenAPI 3.0 takes one name")
+		}
+		return nil
+	case "nullable", "anyOf", "enum",
+		"minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum",
+		"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
+		"properties", "required", "items", "additionalProperties", "readOnly", "writeOnly",
+		"description", "example", "default":
+		return nil
+	case "format":
+		if _, ok := format.Lookup(s.Value.Format); !ok {
+			return fmt.Errorf("unknown format %q; known are %s", s.Value.Format, strings.Join(format.Names(), ", "))
+		}
+		return nil
+	case "pattern":
+		_, err := regexp.Compile(s.Value.Pattern)
+		return err
+	case "x-resource", "x-conditional", "x-words", "x-enum":
+		return extensionTypes(s.Value.Extensions)
+	}
+	return fmt.Errorf("unknown keyword %q; add its meaning to schemas/internal/derive", keyword)
+}
+
+// extensionTypes checks the types of the extension keywords, which kin-openapi
+// does not know.
+func extensionTypes(extensions map[string]any) error {
+	for name, value := range extensions {
+		ok := true
+		switch name {
+		case "x-resource":
+			_, ok = value.(bool)
+		case "x-conditional", "x-words":
+			_, ok = value.(string)
+		case "x-enum":
+			_, ok = value.([]any)
+		}
+		if !ok {
+			return fmt.Errorf("%s: wrong type %T", name, value)
 		}
 	}
 	return nil
 }
 
-func (s *schema) children() []*schema {
-	var all []*schema
-	for _, p := range s.Properties {
-		all = append(all, p.schema)
-	}
-	for _, child := range []*schema{s.Items, s.Additional} {
-		if child != nil {
-			all = append(all, child)
+// alternative checks an alternative of anyOf. It holds a type and nothing more:
+// OpenAPI 3.0 has no other way to allow several types.
+func (c checker) alternative(where string, s *openapi3.SchemaRef) error {
+	for _, keyword := range keywords(s) {
+		if keyword != "type" && keyword != "nullable" {
+			return fmt.Errorf("%s: an alternative may hold type and nullable, not %s", where, keyword)
 		}
 	}
-	return all
+	if s.Value.Type == nil {
+		return fmt.Errorf("%s: an alternative needs a type", where)
+	}
+	return c.schema(where, s)
 }
 
-// parseTypes reads an anyOf whose alternatives say nothing but a type: the one
-// way that OpenAPI 3.0 has to allow several.
-func parseTypes(node any, where string) ([]string, error) {
-	alternatives, ok := node.([]any)
-	if !ok {
-		return nil, fmt.Errorf("%s is not a list", where)
-	}
-	var types []string
-	null := false
-	for i, alternative := range alternatives {
-		s, err := parseSchema(alternative, fmt.Sprintf("%s[%d]", where, i))
-		if err != nil {
-			return nil, err
+// properties checks the properties of an object.
+func properties(where string, s *openapi3.Schema) error {
+	for _, name := range s.Required {
+		if s.Properties[name] == nil {
+			return fmt.Errorf("%s: required names %q, which is not in properties", where, name)
 		}
-		for _, item := range s.source {
-			if item.Key != "type" && item.Key != "nullable" {
-				return nil, fmt.Errorf("%s: an alternative may say type and nullable, not %v", s.Where, item.Key)
-			}
+	}
+	list := inOrder(s.Properties)
+	for _, p := range list {
+		if strings.Contains(p.name, ".") {
+			return fmt.Errorf("%s: property name %q: a name cannot hold a dot, which joins paths", where, p.name)
 		}
-		types = append(types, s.Types[0])
-		null = null || len(s.Types) > 1
+		if slices.Contains(s.Required, p.name) == (conditional(p.SchemaRef) != "") {
+			return fmt.Errorf("%s.%s: it needs either an entry in required or a reason in x-conditional", where, p.name)
+		}
+		first := list[0].Value
+		if closed(s) && (len(types(p.Value)) != 1 || !slices.Equal(types(p.Value), types(first))) {
+			return fmt.Errorf("%s: the entries of a closed object need one and the same type", where)
+		}
 	}
-	if null {
-		types = append(types, "null")
-	}
-	return types, nil
+	return nil
 }
 
-func parseProperties(node any, where string) ([]property, error) {
-	source, ok := node.(yaml.MapSlice)
-	if !ok {
-		return nil, fmt.Errorf("not a mapping")
-	}
-	var properties []property
-	for _, item := range source {
-		name, ok := item.Key.(string)
-		if !ok || strings.Contains(name, ".") {
-			return nil, fmt.Errorf("property name %v: it must be a string without a dot, which paths are joined by", item.Key)
+// all returns an error if kin-openapi finds a schema where load does not look.
+func (c checker) all(doc *openapi3.T) error {
+	return doc.WalkSchemas(func(pointer string, s *openapi3.SchemaRef) error {
+		if !c[s.Value] {
+			return fmt.Errorf("%s: unknown place for a schema; add it to schemas/internal/derive", pointer)
 		}
-		s, err := parseSchema(item.Value, where+"."+name)
-		if err != nil {
-			return nil, err
-		}
-		properties = append(properties, property{name, s})
-	}
-	return properties, nil
-}
-
-func parseStrings(item yaml.MapItem) ([]string, error) {
-	list, err := read[[]any](item)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]string, len(list))
-	for i, v := range list {
-		s, ok := v.(string)
-		if !ok {
-			return nil, fmt.Errorf("%v is not a string", v)
-		}
-		out[i] = s
-	}
-	return out, nil
-}
-
-func read[T any](item yaml.MapItem) (T, error) {
-	value, ok := item.Value.(T)
-	if !ok {
-		return value, fmt.Errorf("%v is a %T, not a %T", item.Value, item.Value, value)
-	}
-	return value, nil
+		return nil
+	})
 }
