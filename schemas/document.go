@@ -1,7 +1,9 @@
 package schemas
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -14,6 +16,20 @@ import (
 // Document returns the OpenAPI document, loaded and validated, examples
 // included. Each call returns a document of its own.
 func Document() (*openapi3.T, error) { return load(openAPI) }
+
+// OpenAPIJSON returns the document in JSON. Its objects are sorted by key.
+func OpenAPIJSON() ([]byte, error) {
+	doc, err := Document()
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err = encoder.Encode(doc)
+	return text.Bytes(), err
+}
 
 func load(source []byte) (*openapi3.T, error) {
 	registerFormats()

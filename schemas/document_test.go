@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/goccy/go-yaml"
+	"github.com/onsi/gomega"
 
 	"outreach.example/conformance/schemas/internal/format"
 	"outreach.example/conformance/spec"
@@ -30,6 +32,21 @@ func operationAt(t *testing.T, doc *openapi3.T, op spec.Operation) *openapi3.Ope
 		t.Fatalf("the document has no %s %s", op.Method, op.Path)
 	}
 	return item.GetOperation(op.Method)
+}
+
+func TestJSONHoldsTheSameDocument(t *testing.T) {
+	text, err := OpenAPIJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(text); err != nil {
+		t.Error(err)
+	}
+	if want, err := yaml.YAMLToJSON(OpenAPI()); err != nil {
+		t.Fatal(err)
+	} else {
+		gomega.NewWithT(t).Expect(text).To(gomega.MatchJSON(want))
+	}
 }
 
 func TestDocumentHasTheOperations(t *testing.T) {

@@ -130,6 +130,6 @@ Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(explainFlagError)
-	root.AddCommand(newRun(), newLoad(), newServe(), newRequirements(), newExplain(), newSelftest(), newTarget(), newCleanup(), newNullServer())
+	root.AddCommand(newRun(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCleanup(), newNullServer())
 	return root
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -44,6 +45,8 @@ func TestMain(m *testing.M) {
 //	                              pace of RATE requests a second
 //	defective NAME ID             serves what $URL does, with the defect; $NAME is
 //	                              its address
+//
+// $DOCUMENT is the file of the OpenAPI document.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -51,6 +54,11 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv(testbed.RaceVariable, testbed.RaceOptions)
+			document, err := filepath.Abs(filepath.Join("..", "..", "schemas", "openapi.yaml"))
+			if err != nil {
+				return err
+			}
+			env.Setenv("DOCUMENT", document)
 			env.Values[scriptKey{}] = &script{vars: env.Vars, running: map[string]*process{}}
 			return nil
 		},
