@@ -1,6 +1,5 @@
-// Package schematest holds a results model, its reader and its JSON Schema
-// against each other. Only tests may import it; it imports nothing of this
-// module.
+// Package schematest compares a results model, its reader and its JSON Schema.
+// Only tests may import it. It imports nothing of this module.
 package schematest
 
 import (
@@ -17,17 +16,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Compiled is the schema that is committed.
+// Compiled returns the compiled schema.
 func Compiled(t testing.TB, schema []byte) *gojsonschema.Schema {
 	t.Helper()
 	s, err := gojsonschema.NewSchema(gojsonschema.NewBytesLoader(schema))
 	if err != nil {
-		t.Fatalf("the committed schema does not compile: %v", err)
+		t.Fatalf("the schema does not compile: %v", err)
 	}
 	return s
 }
 
-// Findings are the schema's objections to a document.
+// Findings returns the violations of the schema in a document.
 func Findings(t interface{ Fatalf(string, ...any) }, s *gojsonschema.Schema, body []byte) []string {
 	result, err := s.Validate(gojsonschema.NewBytesLoader(body))
 	if err != nil {
@@ -40,10 +39,9 @@ func Findings(t interface{ Fatalf(string, ...any) }, s *gojsonschema.Schema, bod
 	return all
 }
 
-// ParseIsNoLaxer damages a document that is right in many ways. Whatever parse
-// still accepts, the schema accepts: a file that our reader takes may be handed
-// to anyone who only has the schema. Words are values of the model that damage
-// may put in the place of others.
+// ParseIsNoLaxer checks that the schema accepts every document that parse
+// accepts: users of a file may have the schema alone. It damages a valid
+// document in many ways. The damage may replace a value by one of words.
 func ParseIsNoLaxer(t *testing.T, schema, base []byte, parse func([]byte) error, words ...any) {
 	t.Helper()
 	s := Compiled(t, schema)
@@ -64,11 +62,11 @@ func ParseIsNoLaxer(t *testing.T, schema, base []byte, parse func([]byte) error,
 		}
 		accepted++
 		if all := Findings(t, s, body); len(all) > 0 {
-			t.Fatalf("Parse accepts what the schema refuses: %v", all)
+			t.Fatalf("Parse accepts a document that the schema refuses: %v", all)
 		}
 	})
 	if accepted == 0 {
-		t.Fatal("no damaged document was accepted: the property was never put to the test")
+		t.Fatal("no damaged document was accepted: the property was never tested")
 	}
 }
 
@@ -107,10 +105,10 @@ func damage(t *rapid.T, tree any, values []any) {
 	}
 }
 
-// SameFields makes sure that every field of the model stands in the schema and
-// the other way round, and is required there unless it may be left out. A
-// definition bears the name of its type in lower case, or the one that names
-// gives. SameFields returns how many types and definitions it has seen.
+// SameFields checks that the model and the schema have the same fields, and that
+// the schema requires every field without omitempty. The name of a definition is
+// that of its type in lower case, or the entry of names. SameFields returns the
+// numbers of types and definitions.
 func SameFields(t *testing.T, schema []byte, model reflect.Type, names map[reflect.Type]string) (types, definitions int) {
 	t.Helper()
 	type object struct {
