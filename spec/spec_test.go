@@ -117,3 +117,20 @@ func TestUpperSnake(t *testing.T) {
 		}
 	}
 }
+
+func TestURLPathEscapesTheID(t *testing.T) {
+	get, list := MustOperation(GetPlacementTest), MustOperation(ListPlacementTests)
+	for _, c := range []struct {
+		op       Operation
+		id, want string
+	}{
+		{get, "0198", "/api/v2/inbox-placement-tests/0198"},
+		{get, "a/b?c d", "/api/v2/inbox-placement-tests/a%2Fb%3Fc%20d"},
+		{get, "{id}", "/api/v2/inbox-placement-tests/%7Bid%7D"},
+		{list, "0198", "/api/v2/inbox-placement-tests"},
+	} {
+		if got := c.op.URLPath(c.id); got != c.want {
+			t.Errorf("%s with %q: %q, want %q", c.op.ID, c.id, got, c.want)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"outreach.example/conformance/suites/runner"
+	"outreach.example/conformance/internal/suggest"
 )
 
 // setFromEnvironment fills in the flags that were not given from the
@@ -70,7 +70,7 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return fmt.Errorf("%w%s; `%s --help` lists the flags", err, runner.Near("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())
+	return fmt.Errorf("%w%s; `%s --help` lists the flags", err, suggest.Near("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())
 }
 
 // envPrefix begins the names of all environment variables that the program reads.
@@ -96,7 +96,7 @@ func checkEnvironment(root *cobra.Command, environ []string) error {
 		meant := "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
 		wrong = append(wrong, fmt.Errorf("the environment variable %s stands for nothing: there is no flag %s%s; "+
 			"correct or unset it, and let the name of one that holds an API key begin with %sKEY_",
-			name, meant, runner.Near(meant, flags), envPrefix))
+			name, meant, suggest.Near(meant, flags), envPrefix))
 	}
 	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(wrong...)

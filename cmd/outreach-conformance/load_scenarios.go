@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/suggest"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/suites/runner"
 )
 
 // chosen returns the scenarios that the flags name, with what the flags change
@@ -24,7 +24,7 @@ func (f loadFlags) chosen() ([]scenario.Scenario, error) {
 	for _, name := range f.scenarios {
 		i := slices.Index(names, name)
 		if i < 0 {
-			return nil, fmt.Errorf("--scenario %s: there is no such scenario%s; there are %s", name, runner.Near(name, names), strings.Join(names, ", "))
+			return nil, fmt.Errorf("--scenario %s: there is no such scenario%s; there are %s", name, suggest.Near(name, names), strings.Join(names, ", "))
 		}
 		picked = append(picked, all[i])
 	}

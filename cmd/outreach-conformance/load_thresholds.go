@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/internal/suggest"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
-	"outreach.example/conformance/suites/runner"
 )
 
 // checkedThresholds returns those that the scenarios are held against, of the
@@ -95,7 +95,7 @@ func (f loadFlags) never(all []scenario.Scenario, t threshold.Threshold) string 
 		return fmt.Sprintf("no phase runs at %v/s: %s", t.Rate, rates(measured))
 	case len(asking) == 0:
 		labels, operations := labels(running)
-		return fmt.Sprintf("no request is a %q%s: there are %s", t.Label, runner.Near(t.Label, operations), few(labels))
+		return fmt.Sprintf("no request is a %q%s: there are %s", t.Label, suggest.Near(t.Label, operations), few(labels))
 	case t.Metric == threshold.Regression && t.Baseline == "" && f.baseline == "":
 		return "there is nothing to compare with: name the load.json of an earlier run with --baseline, or in the threshold, as in regression<10% vs baseline.json"
 	default:
@@ -109,7 +109,7 @@ func (f loadFlags) absent(name string, running []string) string {
 	if known, err := f.known(); err == nil && slices.Contains(scenario.Names(known), name) {
 		return fmt.Sprintf("the scenario %s is not among those that run, which are %s", name, there)
 	}
-	return fmt.Sprintf("there is no scenario %s%s; there are %s", name, runner.Near(name, running), there)
+	return fmt.Sprintf("there is no scenario %s%s; there are %s", name, suggest.Near(name, running), there)
 }
 
 // rates says at which rates the scenarios run.

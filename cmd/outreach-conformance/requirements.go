@@ -10,9 +10,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"outreach.example/conformance/internal/suggest"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
-	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
@@ -132,7 +132,7 @@ func newExplain() *cobra.Command {
 				explainSilence(cmd.OutOrStdout(), s)
 				return nil
 			}
-			return fmt.Errorf("the catalogue has no %q%s; `outreach-conformance requirements` lists it", id, runner.Near(id, ids()))
+			return fmt.Errorf("the catalogue has no %q%s; `outreach-conformance requirements` lists it", id, suggest.Near(id, ids()))
 		},
 	}
 }

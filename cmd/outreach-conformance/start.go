@@ -18,7 +18,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/suites/runner"
+	"outreach.example/conformance/internal/suggest"
 )
 
 // Values of --target that name something to start.
@@ -129,7 +129,7 @@ func at(profile *profile.Profile, address string) (*target.Target, error) {
 		return nil, errors.New("--target lacks http:// or https:// in front of the address, and must hold no user: keys stand in the profile")
 	default:
 		return nil, fmt.Errorf("--target %s lacks http:// or https:// in front of an address: write --target http://%s%s",
-			address, address, runner.Near(address, []string{embeddedTarget}))
+			address, address, suggest.Near(address, []string{embeddedTarget}))
 	}
 	t, err := target.URL(profile, address)
 	if err != nil {

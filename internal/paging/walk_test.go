@@ -130,3 +130,21 @@ func TestRepeatsNameBothPlaces(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 }
+
+func TestRowKeyIdentifiesARow(t *testing.T) {
+	const lower, upper = "0198c0de-0000-7000-8000-00000000000a", "0198C0DE-0000-7000-8000-00000000000A"
+	for _, c := range []struct {
+		a, b map[string]any
+		same bool
+	}{
+		{map[string]any{"id": lower, "n": 1}, map[string]any{"id": upper, "n": 2}, true},
+		{map[string]any{"id": "Gold"}, map[string]any{"id": "gold"}, false},
+		{map[string]any{"a": 1, "b": 2}, map[string]any{"b": 2, "a": 1}, true},
+		{map[string]any{"a": 1}, map[string]any{"a": 2}, false},
+		{map[string]any{"id": 7, "a": 1}, map[string]any{"id": 7, "a": 2}, false},
+	} {
+		if same := RowKey(c.a) == RowKey(c.b); same != c.same {
+			t.Errorf("%v and %v have the same key: %v, want %v", c.a, c.b, same, c.same)
+		}
+	}
+}

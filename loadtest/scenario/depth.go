@@ -73,7 +73,7 @@ func (r *runner) shallow(places []place) {
 		return
 	}
 	for _, share := range r.shares {
-		if _, known := cursorParameter(r.env.Profile, share.op); known && !deep[share.op.ID] {
+		if _, known := r.env.Profile.CursorParameter(share.op); known && !deep[share.op.ID] {
 			r.note("%s has no second page: there was nothing to compare", share.op.ID)
 		}
 	}
@@ -86,18 +86,10 @@ func (r *runner) pageAt(p place, limit int) generate.Request {
 		Asked: judge.Asked{Operation: p.op, Valid: true, Owner: r.subjects.main.ID, Limit: limit}}
 }
 
-// cursorParameter is the query parameter that takes the cursor, if it is known.
-func cursorParameter(profile *profile.Profile, op spec.Operation) (string, bool) {
-	if op.ID == spec.ListLeadLabels || op.ID == spec.ListLeadLists {
-		return profile.Parameter(op.ID, "starting_after")
-	}
-	return "starting_after", true
-}
-
 // placesOf walks a list as far as the places lie, and to its end if that is near.
 func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 	found := []place{{op: op, page: 1}}
-	if _, known := cursorParameter(r.env.Profile, op); !known {
+	if _, known := r.env.Profile.CursorParameter(op); !known {
 		r.note("%s: only its first page is asked for: the profile does not name the parameter starting_after", op.ID)
 		return found, nil
 	}
@@ -157,7 +149,7 @@ func pageRequest(profile *profile.Profile, key client.Key, op spec.Operation, cu
 		query.Set("limit", strconv.Itoa(limit))
 	}
 	if cursor != "" {
-		name, _ := cursorParameter(profile, op)
+		name, _ := profile.CursorParameter(op)
 		query.Set(name, cursor)
 	}
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: query, Key: key}

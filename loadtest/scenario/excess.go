@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/profile"
@@ -105,7 +104,7 @@ func (p *prober) halfDone() error {
 
 // patiently sends with the limited key and waits until it is served.
 func (p *prober) patiently(op spec.Operation, id string, query url.Values) (client.Exchange, error) {
-	return p.served(client.Request{Operation: op.ID, Method: op.Method, Path: strings.Replace(op.Path, "{id}", id, 1), Query: query,
+	return p.served(client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Query: query,
 		Key: p.requests[infer.Main].request.Key})
 }
 
@@ -127,7 +126,7 @@ func (p *prober) tests(name string) ([]string, error) {
 
 func (p *prober) remove(ids []string) error {
 	for _, id := range ids {
-		ex, err := p.patiently(spec.MustOperation(spec.DeletePlacementTest), url.PathEscape(id), nil)
+		ex, err := p.patiently(spec.MustOperation(spec.DeletePlacementTest), id, nil)
 		if err != nil || ex.Err != nil || ex.Status != http.StatusOK && ex.Status != http.StatusNotFound {
 			return errors.New("a test that a refused write left could not be deleted: `outreach-conformance cleanup` tries again")
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -100,7 +99,7 @@ func (p *preparation) tryChanges() {
 		return ex
 	}
 	deletion := func(op spec.Operation, id string) client.Exchange {
-		ex, _ := p.do(client.Request{Operation: op.ID, Method: op.Method, Path: strings.Replace(op.Path, "{id}", url.PathEscape(id), 1), Key: p.subjects.mainKey})
+		ex, _ := p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Key: p.subjects.mainKey})
 		return ex
 	}
 	own := ""

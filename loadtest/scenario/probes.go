@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -85,7 +84,7 @@ func (p *prober) prepare(limited profile.Key) error {
 	if p.r.env.Profile.Writes != profile.WritesNone {
 		op := spec.MustOperation(spec.DeletePlacementTest)
 		request := client.Request{Operation: op.ID, Method: op.Method, Key: keyOf(limited), NoRetry: true,
-			Path: strings.Replace(op.Path, "{id}", nobodysID(p.r.env.Seed), 1)}
+			Path: op.URLPath(nobodysID(p.r.env.Seed))}
 		p.requests[infer.OtherMethod] = probe{api, request, judge.Asked{Operation: op, Owner: p.owner(p.role)}, http.StatusNotFound}
 	}
 	if elsewhere, err := p.r.env.Bare(parallelProbes, otherLoopback); err == nil && onLoopback(p.r.env.BaseURL) {

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
@@ -134,7 +133,7 @@ func (s *subjects) finite(op spec.Operation) (uint64, bool) {
 func (s *subjects) request(op spec.Operation, limit int, n, place uint64) generate.Request {
 	r := generate.Request{Label: label(op, limit), Method: op.Method, Key: s.mainKey,
 		Asked: judge.Asked{Operation: op, Valid: true, Owner: s.main.ID}}
-	path, id := op.Path, ""
+	query, id := "", ""
 	switch op.ID {
 	case spec.AddCampaignVariables:
 		id = pick(s.main.Campaigns, n)
@@ -155,14 +154,14 @@ func (s *subjects) request(op spec.Operation, limit int, n, place uint64) genera
 		id = pick(s.rows.spares, n)
 	default:
 		if limit > 0 && op.Answer == spec.Page {
-			path += "?limit=" + strconv.Itoa(limit)
+			query = "?limit=" + strconv.Itoa(limit)
 			r.Asked.Limit = limit
 		}
 	}
 	if !s.profile.Stateless { // which answers with examples, whatever was asked for
 		r.Asked.ID = id
 	}
-	r.Path = strings.Replace(path, "{id}", url.PathEscape(id), 1)
+	r.Path = op.URLPath(id) + query
 	return r
 }
 

@@ -2,11 +2,9 @@ package scenario
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -35,23 +33,11 @@ func pageOf(ex client.Exchange, s judge.Sighting, limit int) (paging.Page, error
 	}
 	page := paging.Page{Limit: limit}
 	for _, row := range s.Rows {
-		page.Rows = append(page.Rows, paging.Row{Key: rowKey(row)})
+		page.Rows = append(page.Rows, paging.Row{Key: paging.RowKey(row)})
 	}
 	body, _ := s.Body.(map[string]any)
 	page.Cursor, _ = body["next_starting_after"].(string)
 	return page, nil
-}
-
-// rowKey recognises a row: by its id, or by all it says where it shows none.
-func rowKey(row map[string]any) string {
-	if id, ok := row["id"].(string); ok {
-		return strings.ToLower(id)
-	}
-	encoded, err := json.Marshal(row)
-	if err != nil {
-		panic(fmt.Sprintf("scenario: a decoded row cannot be written: %v", err))
-	}
-	return string(encoded)
 }
 
 // Bounds of the walks: pages of one, and walks of one list that are compared.
@@ -99,7 +85,7 @@ func (r *runner) walk() error {
 	defer api.Close()
 	var lists []spec.Operation
 	for _, share := range r.shares {
-		if _, known := cursorParameter(r.env.Profile, share.op); !known {
+		if _, known := r.env.Profile.CursorParameter(share.op); !known {
 			r.note("%s is left out: the profile does not name the parameter starting_after", share.op.ID)
 			continue
 		}

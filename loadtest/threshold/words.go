@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"outreach.example/conformance/internal/suggest"
 )
 
 // figures are those that a threshold can name, for errors.
@@ -21,21 +21,16 @@ var meant = map[string]string{
 func near(word string) string {
 	word = strings.ToLower(word)
 	if m, ok := meant[word]; ok {
-		return fmt.Sprintf(" (did you mean %s?)", m)
+		return suggest.Hint(m)
 	}
 	if p := "p" + strings.TrimLeft(word, "abcdefghijklmnopqrstuvwxyz"); isPercentile(p) {
-		return fmt.Sprintf(" (did you mean %s?)", p)
+		return suggest.Hint(p)
 	}
-	best, distance := "", len(word)/2+1
+	var names []string
 	for _, m := range []Metric{Max, Errors, Limited, Sustained, Depth, Regression} {
-		if d := levenshtein.ComputeDistance(word, string(m)); d < distance {
-			best, distance = string(m), d
-		}
+		names = append(names, string(m))
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %s?)", best)
+	return suggest.Near(word, names)
 }
 
 // example is a threshold of the same metric.

@@ -94,7 +94,7 @@ func (a *asker) named(r *Report, role string, key profile.Key, w profile.Workspa
 	var lost []string
 	get := spec.MustOperation(spec.GetPlacementTest)
 	for _, id := range w.PlacementTests {
-		got := a.get(get, strings.Replace(get.Path, "{id}", url.PathEscape(id), 1), key, nil)
+		got := a.get(get, get.URLPath(id), key, nil)
 		if got.err != nil {
 			return fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
 		}

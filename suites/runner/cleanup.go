@@ -273,7 +273,7 @@ func (c *cleaner) sendWith(key profile.Key, operation, id string, query url.Valu
 	if c.silent >= mostSilent {
 		return client.Exchange{}, fmt.Errorf("%s was not sent: the target had left %d requests in a row without an answer", op.ID, c.silent)
 	}
-	ex := c.api.Do(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: strings.Replace(op.Path, "{id}", url.PathEscape(id), 1),
+	ex := c.api.Do(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id),
 		Query: query, Body: body, Key: client.Key{Name: key.Name, Token: key.Token}})
 	if c.silent++; ex.Err == nil {
 		c.silent = 0

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
-
+	"outreach.example/conformance/internal/suggest"
 	"outreach.example/conformance/spec"
 )
 
@@ -96,7 +95,7 @@ func (s Selection) check() error {
 			for _, known := range spec.Profiles() {
 				names = append(names, string(known))
 			}
-			return fmt.Errorf("there is no profile %q%s; there are %s", p, Near(string(p), names), strings.Join(names, ", "))
+			return fmt.Errorf("there is no profile %q%s; there are %s", p, suggest.Near(string(p), names), strings.Join(names, ", "))
 		}
 	}
 	var operations, requirements, groups []string
@@ -143,22 +142,8 @@ func meant(pattern string, names []string) string {
 			case len(found) == 1:
 				guess = found[0]
 			}
-			return fmt.Sprintf(" (did you mean %s?)", guess)
+			return suggest.Hint(guess)
 		}
 	}
-	return Near(pattern, names)
-}
-
-// Near suggests the name that is most like the given one, or nothing.
-func Near(given string, names []string) string {
-	best, distance := "", len(given)/2+1
-	for _, name := range names {
-		if d := levenshtein.ComputeDistance(strings.ToLower(given), strings.ToLower(name)); d < distance {
-			best, distance = name, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %s?)", best)
+	return suggest.Near(pattern, names)
 }

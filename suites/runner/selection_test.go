@@ -122,15 +122,3 @@ func TestKnownNamesThatLeaveNothing(t *testing.T) {
 	g.Expect(err).To(MatchError(ErrNothingSelected))
 	g.Expect(err).To(MatchError(ContainSubstring("--profile shape --group billing")))
 }
-
-func TestNear(t *testing.T) {
-	names := []string{"PAGE-ORDER", "SORT-ASC"}
-	for given, want := range map[string]string{
-		"PAGE-ODER":  " (did you mean PAGE-ORDER?)",
-		"sort-asc":   " (did you mean SORT-ASC?)",
-		"":           "",
-		"QUITE-SOME": "",
-	} {
-		NewWithT(t).Expect(Near(given, names)).To(Equal(want), given)
-	}
-}

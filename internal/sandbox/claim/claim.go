@@ -16,7 +16,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -233,7 +232,7 @@ func (c *Claim) ask(ctx context.Context, operation string, query url.Values, bod
 
 func (c *Claim) request(operation, id string, query url.Values, body []byte) client.Request {
 	op := spec.MustOperation(operation)
-	return client.Request{Operation: op.ID, Method: op.Method, Path: strings.Replace(op.Path, "{id}", url.PathEscape(id), 1),
+	return client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id),
 		Query: query, Body: body, Key: c.key()}
 }
 
