@@ -2,6 +2,7 @@ package spec
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -47,6 +48,11 @@ func (o Operation) Unsafe() bool { return o.Method != http.MethodGet }
 
 // HasPathID reports whether the path carries the id of a resource.
 func (o Operation) HasPathID() bool { return strings.Contains(o.Path, "{id}") }
+
+// PathWith returns the operation's path with the id filled in and escaped.
+func (o Operation) PathWith(id string) string {
+	return strings.Replace(o.Path, "{id}", url.PathEscape(id), 1)
+}
 
 // Ids of the operations, for use in code that treats one of them specially.
 const (
