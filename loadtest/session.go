@@ -12,7 +12,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
@@ -106,8 +106,8 @@ func environment(ctx context.Context, config Config, id string, budget *scenario
 		env.MaxRate = float64(l.MaxRate)
 	}
 	if config.JournalDir != "" {
-		env.LeftBehind = claim.LeftBehind(config.JournalDir)
-		if env.Journal, err = journal.Start(config.JournalDir, id, t.BaseURL); err != nil {
+		env.LeftBehind = sandbox.FindLeft(config.JournalDir, t.BaseURL).Tests
+		if env.Journal, err = journal.Start(config.JournalDir, id, t.BaseURL, api.Redact); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"strings"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
@@ -88,7 +87,7 @@ func (k call) object() map[string]any {
 func (k call) request() client.Request {
 	return client.Request{
 		Operation: k.op.ID, Method: k.op.Method,
-		Path:  strings.Replace(k.op.Path, "{id}", url.PathEscape(k.id), 1),
+		Path:  k.op.URLPath(k.id),
 		Query: k.query, Body: k.bytes(),
 		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry,
 	}

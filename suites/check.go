@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -29,7 +29,7 @@ type check struct {
 	mu         sync.Mutex
 	judged     map[spec.Pair]bool // assessed, violated or missing by this spec's own word
 	complaints []string           // all violations seen, for Ginkgo
-	undo       []func(context.Context)
+	undo       []sandbox.Undo
 }
 
 // abandoned is the panic with which a spec stops when it cannot go on.
@@ -143,10 +143,7 @@ func (c *check) exchange(valid bool, calls []call) []answer {
 	requests := make([]client.Request, len(calls))
 	entries := make([]int, len(calls))
 	for i, k := range calls {
-		c.permit(k)
-		c.presuppose(k)
-		c.claimMoved(k)
-		entries[i] = c.announce(k)
+		entries[i] = c.before(k)
 		requests[i] = k.request()
 	}
 	answers := make([]answer, len(calls))
@@ -256,37 +253,16 @@ func (c *check) together(work ...func()) {
 }
 
 // afterwards registers what puts the target back as it was; last in, first out.
-func (c *check) afterwards(undo func(context.Context)) {
+func (c *check) afterwards(undo sandbox.Undo) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.undo = append(c.undo, undo)
 }
 
-// How long putting back what one spec changed may take. It goes on when the run
-// is interrupted; a target that has stopped answering is given less.
-const (
-	restoreTimeout = 30 * time.Second
-	restoreBriefly = 5 * time.Second
-)
-
 func (c *check) restore() {
-	ctx, cancel := restoring(c.ctx)
+	ctx, cancel := sandbox.ForRollback(c.ctx)
 	defer cancel()
 	for _, undo := range slices.Backward(c.undo) {
 		undo(ctx)
 	}
-}
-
-// restoring returns the context for what is to be put back after the given one,
-// whether that has ended or not.
-func restoring(after context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(after), restoreTimeout)
-	stop := context.AfterFunc(after, func() {
-		if !stoppedAnswering(after) {
-			return
-		}
-		timer := time.AfterFunc(restoreBriefly, cancel)
-		context.AfterFunc(ctx, func() { timer.Stop() })
-	})
-	return ctx, func() { stop(); cancel() }
 }

@@ -1,16 +1,14 @@
 package suites
 
 import (
-	"cmp"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/spec"
 )
@@ -40,12 +38,8 @@ type Env struct {
 	MaxPages      int
 	ClaimPatience time.Duration
 
-	spares   spares
-	accounts accountPlaces
-	doubts   doubts
-	claim    ownClaim
-	mine     ownIDs
-	sent     atomic.Int64 // requests, for the budget
+	boxOnce sync.Once
+	box     *sandbox.Sandbox
 
 	controlled sync.Map // ids of the operations that control has asked
 }
@@ -73,65 +67,21 @@ func (e *Env) maxPages() int {
 	return DefaultMaxPages
 }
 
-func (e *Env) claimPatience() time.Duration {
-	return cmp.Or(e.ClaimPatience, claim.DefaultPatience)
+// sandbox returns what keeps track of the run's changes.
+func (e *Env) sandbox() *sandbox.Sandbox {
+	e.boxOnce.Do(func() {
+		e.box = sandbox.New(sandbox.Config{Client: e.Client, Profile: e.Profile, Journal: e.Journal,
+			LeftBehind: e.LeftBehind, LeftAway: e.LeftAway, Budget: e.Budget, LockPatience: e.ClaimPatience,
+			Trouble: func(where, what string) { e.Ledger.Troubled(where, what) }})
+	})
+	return e.box
 }
+
+// Spent counts requests into the budget that went out before the specs.
+func (e *Env) Spent(requests int) { e.sandbox().Spend(requests) }
 
 // owner returns the id of the workspace that plays the role, if the profile gives it.
 func (e *Env) owner(role string) string { return e.Profile.Workspaces[role].ID }
-
-// spares are the subsequences that the profile lets the run delete. Each is
-// handed out once; one that was not deleted after all is given back.
-type spares struct {
-	mu     sync.Mutex
-	filled bool
-	free   []string
-}
-
-// ownClaim is the run's claim on what only one run can use.
-type ownClaim struct {
-	mu      sync.Mutex
-	own     *claim.Claim // nil before it is laid
-	decided bool
-	denied  string // what is missing when another run has the claim
-}
-
-// forget makes the next who asks look again which spares still exist.
-func (s *spares) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.filled, s.free = false, nil
-}
-
-// accountPlaces remembers to which workspace the run has moved an account, so
-// that every spec can leave the accounts where they were.
-type accountPlaces struct {
-	mu sync.Mutex
-	at map[string]string // email → workspace id; absent: where the profile says
-	// seq is the journal's entry on an account that is away from home.
-	seq map[string]int
-}
-
-// ownIDs are the ids that the run made up or that its own creations were given.
-type ownIDs struct {
-	mu  sync.Mutex
-	ids map[string]bool
-}
-
-func (o *ownIDs) add(id string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.ids == nil {
-		o.ids = map[string]bool{}
-	}
-	o.ids[foldID(id)] = true
-}
-
-func (o *ownIDs) has(id string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.ids[foldID(id)]
-}
 
 // authorizedRole is the role whose key may make the operation's request in
 // earnest: the admin workspace for moving accounts, else the main one.

@@ -152,7 +152,7 @@ func (c *check) freshID() string {
 	copy(id[:6], []byte{0x00, 0x80, 0, 0, 0, id[5]})
 	id[6] = id[6]&0x0f | 0x70
 	id[8] = id[8]&0x3f | 0x80
-	c.mine.add(id.String())
+	c.sandbox().Adopt(id.String())
 	return id.String()
 }
 

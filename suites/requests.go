@@ -1,8 +1,6 @@
 package suites
 
 import (
-	"context"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -82,8 +80,7 @@ func (c *check) notCreated(requirement string, refused answer, before map[string
 		}
 		c.violate(requirement, refused, "", "no test", "the answer "+describe(refused)+", and the list shows the test "+shorten(describe(row)))
 		if id, ok := row["id"].(string); ok {
-			remove := c.as(dataset.Main, spec.MustOperation(spec.DeletePlacementTest)).withID(id)
-			c.afterwards(func(ctx context.Context) { c.tidy(ctx, remove, http.StatusNotFound) })
+			c.afterwards(c.sandbox().DeleteTest(c.name(), id, c.key(dataset.Main)))
 		}
 	}
 }

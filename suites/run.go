@@ -2,7 +2,6 @@ package suites
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"io"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/onsi/ginkgo/v2/extensions/globals"
 	"github.com/onsi/ginkgo/v2/formatter"
 
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/spec"
 )
 
@@ -80,7 +80,7 @@ func Run(ctx context.Context, env *Env, specs []Spec, progress Progress) int {
 	}
 	results := runAhead(ctx, env, specs, progress.Done)
 	ran := len(specs) - skipped(ctx, results, env, specs) // which waits for all
-	env.leave(ctx)
+	env.sandbox().Close(ctx)
 	if !ginkgoRefuses() {
 		report(env, specs, results)
 	}
@@ -139,7 +139,7 @@ func skipped(ctx context.Context, results ahead, env *Env, specs []Spec) int {
 
 // ErrStoppedAnswering is the cause with which whoever runs specs ends their
 // context once the target leaves every request unanswered.
-var ErrStoppedAnswering = errors.New("the target stopped answering")
+var ErrStoppedAnswering = outage.ErrStopped
 
 // interrupted is the input that is missing when a run is interrupted.
 const interrupted = "the rest of the run, which was interrupted"
@@ -153,7 +153,7 @@ func whyCut(ctx context.Context) string {
 }
 
 func stoppedAnswering(ctx context.Context) bool {
-	return errors.Is(context.Cause(ctx), ErrStoppedAnswering)
+	return outage.Ended(ctx)
 }
 
 // outcome takes Ginkgo's word that something failed; the ledger knows what.

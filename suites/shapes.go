@@ -7,6 +7,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/spec"
 )
 
@@ -71,7 +72,7 @@ func gather(c *check, op spec.Operation) {
 	case op.ID == spec.AddCampaignVariables:
 		c.validEach(c.workspace(dataset.Main).Campaigns, c.request(role, op).withID)
 	case op.ID == spec.DeleteSubsequence: // what it deletes cannot be made again
-		for range showiest {
+		for range sandbox.Richest {
 			c.valid(c.request(role, op))
 		}
 	default:

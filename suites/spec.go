@@ -100,6 +100,6 @@ func bound(requirement string) []spec.Operation {
 // if the spec saw no violation and no trouble. One spec at a time may be judged
 // with one env.
 func (s Spec) Judge(ctx context.Context, env *Env) string {
-	defer env.leave(ctx)
+	defer env.sandbox().Close(ctx)
 	return s.run(ctx, env)
 }

@@ -63,7 +63,7 @@ func TestCleanupOfWhatWasNeverCreated(t *testing.T) {
 	} {
 		g := NewWithT(t)
 		dir := t.TempDir()
-		j := must[*journal.Journal](t)(journal.Start(dir, "killed", base))
+		j := must[*journal.Journal](t)(journal.Start(dir, "killed", base, nil))
 		for i := range 3 {
 			must[int](t)(j.Open(journal.Entry{Do: journal.Create, Name: fmt.Sprintf("absent-%d", i)}))
 		}

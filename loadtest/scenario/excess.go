@@ -61,17 +61,17 @@ func (p *prober) halfDone() error {
 	const attempts = 3
 	for attempt := range attempts {
 		name := fmt.Sprintf("conformance-load-%s-refused-%d", p.r.env.Run, attempt)
-		entry, err := p.r.env.announce(journal.Entry{Do: journal.Create, Name: name, Key: main.request.Key.Name, Home: p.owner(p.role)})
+		entry, err := p.r.env.Journal.Open(journal.Entry{Do: journal.Create, Name: name, Key: main.request.Key.Name, Home: p.owner(p.role)})
 		if err != nil {
 			return err
 		}
 		refusal, refused := p.drain()
 		if !refused {
-			return p.r.env.settle(entry)
+			return p.r.env.Journal.Close(entry)
 		}
 		if why := p.obstacle(refusal, 0, 0); why != "" {
 			p.r.note("whether a refused write is half done was not looked at, since service has to resume first: %s", why)
-			return p.r.env.settle(entry)
+			return p.r.env.Journal.Close(entry)
 		}
 		ex := main.api.Do(p.r.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: main.request.Key, NoRetry: true,
 			Body: encode(fixtures.PlacementTest(rand.New(rand.NewPCG(p.r.env.Seed, uint64(attempt))), name))})
@@ -91,7 +91,7 @@ func (p *prober) halfDone() error {
 		if err := p.remove(there); err != nil {
 			return err
 		}
-		if err := p.r.env.settle(entry); err != nil {
+		if err := p.r.env.Journal.Close(entry); err != nil {
 			return err
 		}
 		if ex.Status == http.StatusTooManyRequests {
@@ -132,14 +132,6 @@ func (p *prober) remove(ids []string) error {
 		}
 	}
 	return nil
-}
-
-// settle notes in the journal that a change is undone.
-func (e *Env) settle(entry int) error {
-	if e.Journal == nil || entry == 0 {
-		return nil
-	}
-	return e.Journal.Close(entry)
 }
 
 // resumes drives the key to its limit once more and waits until it is served

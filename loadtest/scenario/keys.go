@@ -132,7 +132,7 @@ func (p *preparation) tryMove() {
 	move := func(from, to profile.Workspace) (client.Exchange, bool) {
 		return p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.adminKey, Body: moveBody(s.rows.accounts[0], from.ID, to.ID)})
 	}
-	entry, err := p.env.announce(journal.Entry{Do: journal.Move, Email: s.rows.accounts[0], Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name})
+	entry, err := p.env.Journal.Open(journal.Entry{Do: journal.Move, Email: s.rows.accounts[0], Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name})
 	if err != nil {
 		p.lack(err.Error(), op.ID)
 		return
@@ -148,7 +148,7 @@ func (p *preparation) tryMove() {
 			return
 		}
 	}
-	if err := p.env.settle(entry); err != nil {
+	if err := p.env.Journal.Close(entry); err != nil {
 		p.lack(err.Error(), op.ID)
 	}
 	if refuses(there) {

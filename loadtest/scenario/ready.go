@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/spec"
 )
 
@@ -102,19 +102,19 @@ func (p *preparation) claimRows() (release func()) {
 	for _, id := range claimed {
 		needed = needed || p.asked[id]
 	}
-	if !needed || p.silent || p.env.Journal == nil || !claim.Possible(p.env.Profile) {
+	if !needed || p.silent || p.env.Journal == nil || !lock.Possible(p.env.Profile) {
 		return release
 	}
-	c := &claim.Claim{Client: p.env.Client, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind}
+	c := &lock.Lock{Client: p.env.Client, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind}
 	patience := p.env.ClaimPatience
 	if patience == 0 {
-		patience = claim.DefaultPatience
+		patience = lock.DefaultPatience
 	}
 	if p.env.Shard.Of > 1 {
-		c.Name = claim.OfRun(p.env.Seed, p.env.Start)
+		c.Name = lock.NameOf(p.env.Seed, p.env.Start)
 		patience = min(patience, time.Until(p.env.Start)-beforeShards)
 	}
-	other, err := c.Lay(p.ctx, patience, func(other string) {
+	other, err := c.Take(p.ctx, patience, func(other string) {
 		p.tell(fmt.Sprintf("waiting up to %s for another run, whose test %q keeps accounts, subsequences and a limited key for it", patience.Round(time.Second), other))
 	})
 	switch {
@@ -122,10 +122,10 @@ func (p *preparation) claimRows() (release func()) {
 		p.deny(fmt.Sprintf("whether another run uses the same rows could not be asked: %s", err))
 		return release
 	case other != "":
-		p.deny(claim.Denied(other))
+		p.deny(lock.HeldBy(other))
 		return release
 	}
-	return c.Keep(p.ctx)
+	return c.KeepAlive(p.ctx)
 }
 
 // deny leaves what only one run can use to another.

@@ -11,7 +11,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports/load"
@@ -119,13 +119,13 @@ func TestRefusedOperationsAreLeftOut(t *testing.T) {
 // out, since the others might not.
 func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	env := world(t)
-	book, err := journal.Start(t.TempDir(), "other", env.BaseURL)
+	book, err := journal.Start(t.TempDir(), "other", env.BaseURL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = book.Finish() }()
-	other := &claim.Claim{Client: env.Client, Profile: env.Profile, Journal: book}
-	if _, err := other.Lay(t.Context(), 0, nil); err != nil {
+	other := &lock.Lock{Client: env.Client, Profile: env.Profile, Journal: book}
+	if _, err := other.Take(t.Context(), 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	said := ""
@@ -134,24 +134,24 @@ func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	if _, err := Ready(t.Context(), env, scenarios, false); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(said, claim.Prefix) {
+	if !strings.Contains(said, lock.Prefix) {
 		t.Errorf("that it waits: %q", said)
 	}
 	mixed, limiter := Run(t.Context(), env, scenarios[0]), Run(t.Context(), env, scenarios[1])
 	for _, operation := range claimed {
-		want := operation + " is left out: the test \"" + claim.Prefix
+		want := operation + " is left out: the test \"" + lock.Prefix
 		if notes := strings.Join(mixed.Notes, "\n"); mixed.Verdict != load.Pass || !strings.Contains(notes, want) {
 			t.Errorf("%s %q: %s", mixed.Verdict, mixed.Reasons, notes)
 		}
 	}
-	if len(limiter.Missing) != 1 || !strings.Contains(limiter.Missing[0], claim.Prefix) || limiter.Requests != nil {
+	if len(limiter.Missing) != 1 || !strings.Contains(limiter.Missing[0], lock.Prefix) || limiter.Requests != nil {
 		t.Errorf("%q, %+v", limiter.Missing, limiter.Requests)
 	}
 	env.Shard, env.Start = measure.Shard{Index: 1, Of: 2}, time.Now()
 	if o := Run(t.Context(), env, scenarios[0]); o.Verdict != load.Void || !strings.Contains(strings.Join(o.Reasons, "\n"), "a shard leaves nothing out") {
 		t.Errorf("a shard: %s %q", o.Verdict, o.Reasons)
 	}
-	if err := other.Drop(t.Context()); err != nil {
+	if err := other.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	env.Shard = measure.Shard{}

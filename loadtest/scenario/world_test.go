@@ -83,7 +83,7 @@ func envOf(t *testing.T, base string, profile *profile.Profile) *Env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := journal.Start(t.TempDir(), "test", base)
+	book, err := journal.Start(t.TempDir(), "test", base, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
@@ -101,7 +101,7 @@ func isOf(p journal.Pending, t *target.Target) bool {
 // undoAll undoes the changes of a run, its claim last: that keeps others off the
 // rows until they are as they were, and stays where they are not.
 func (c *cleaner) undoAll(entries []journal.Entry, cleaned *Cleaned) (left []error) {
-	isClaim := func(e journal.Entry) bool { return e.Do == journal.Create && strings.HasPrefix(e.Name, claim.Prefix) }
+	isClaim := func(e journal.Entry) bool { return e.Do == journal.Create && strings.HasPrefix(e.Name, lock.Prefix) }
 	undo := func(claims bool) {
 		for _, e := range entries {
 			if isClaim(e) != claims {

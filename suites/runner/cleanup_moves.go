@@ -12,26 +12,10 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/spec"
 )
-
-// leftAway returns the accounts that killed runs may have left away from home, as
-// their journals in the directory tell. One that cannot be read tells nothing:
-// Cleanup is the one to say so.
-func leftAway(dir string, t *target.Target) (emails []string) {
-	pending, _ := journal.Find(dir)
-	for _, p := range pending {
-		for _, e := range p.Entries {
-			if e.Do == journal.Move && !p.Alive && isOf(p, t) {
-				emails = append(emails, e.Email)
-			}
-		}
-	}
-	return emails
-}
 
 // moveHome moves an account from where it was last sent. No operation lists
 // accounts: where one is shows only in whether it can be moved from there.

@@ -17,7 +17,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/spec"
 )
@@ -51,7 +51,7 @@ func strict(t *testing.T) *target.Target {
 func journalled(t *testing.T, server *target.Target, entries ...journal.Entry) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	j, err := journal.Start(dir, "killed", server.BaseURL)
+	j, err := journal.Start(dir, "killed", server.BaseURL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestCleanupGivesTheClaimUpLast(t *testing.T) {
 		name, away string
 		want       []string
 	}{
-		{"all is put back", dataset.SubB, []string{"is in its workspace", claim.Prefix}},
+		{"all is put back", dataset.SubB, []string{"is in its workspace", lock.Prefix}},
 		{"an account stays away", dataset.Outsider, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestCleanupGivesTheClaimUpLast(t *testing.T) {
 			id, _ := createTest(t, server, key)
 			dir := journalled(t, server,
 				journal.Entry{Do: journal.Move, Email: account, Home: w[dataset.SubA].ID, Away: w[tc.away].ID, Key: dataset.Admin},
-				journal.Entry{Do: journal.Create, Name: claim.Prefix + "1", ID: id, Home: w[dataset.Main].ID})
+				journal.Entry{Do: journal.Create, Name: lock.Prefix + "1", ID: id, Home: w[dataset.Main].ID})
 			cleaned, err := Cleanup(t.Context(), server, dir)
 			g.Expect(cleaned.Done).To(HaveLen(len(tc.want)))
 			for i, want := range tc.want {

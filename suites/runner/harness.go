@@ -19,7 +19,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -73,9 +73,9 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	env := &suites.Env{Client: api, Profile: config.Target.Profile, Rules: rules, Ledger: ledger, Seed: config.Seed,
 		Budget: config.Target.Profile.Budget}
 	if config.JournalDir != "" {
-		env.LeftBehind = claim.LeftBehind(config.JournalDir)
-		env.LeftAway = leftAway(config.JournalDir, config.Target)
-		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
+		left := sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
+		env.LeftBehind, env.LeftAway = left.Tests, left.Accounts
+		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL, api.Redact); err != nil {
 			return reports.Results{}, err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/internal/sandbox/claim"
+	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -156,7 +156,7 @@ func TestRunsAfterALostMove(t *testing.T) {
 	lossy.Transport = &losing{loss: loss{requests: 2, lose: neverArrives}, nth: 2} // the way back, and then again
 	g.Expect(judged(t, t.Context(), lossy).Verdict).To(Equal(reports.CouldNotTell))
 
-	g.Expect(tests(t, server)).To(ContainElement(HavePrefix(claim.Prefix)), "which keeps off those who do not know the journal")
+	g.Expect(tests(t, server)).To(ContainElement(HavePrefix(lock.Prefix)), "which keeps off those who do not know the journal")
 	idle := moves
 	idle.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
 		g.Expect(r.URL.Path).NotTo(HaveSuffix("/accounts/move"))
@@ -169,6 +169,6 @@ func TestRunsAfterALostMove(t *testing.T) {
 
 	_, err := Cleanup(t.Context(), server, moves.JournalDir)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(tests(t, server)).NotTo(ContainElement(HavePrefix(claim.Prefix)))
+	g.Expect(tests(t, server)).NotTo(ContainElement(HavePrefix(lock.Prefix)))
 	g.Expect(judged(t, t.Context(), moves).Verdict).To(Equal(reports.Conforms))
 }

@@ -172,7 +172,7 @@ func TestCleanupMovesAccountsHome(t *testing.T) {
 				g.Expect(moveAccount(t, server, email, home.ID, other.ID)).To(Equal(http.StatusOK))
 			}
 			dir := t.TempDir()
-			j, err := journal.Start(dir, "killed", server.BaseURL)
+			j, err := journal.Start(dir, "killed", server.BaseURL, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			_, err = j.Open(journal.Entry{Do: journal.Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
 			g.Expect(err).NotTo(HaveOccurred())

@@ -11,7 +11,7 @@ import (
 func start(t *testing.T) (*Journal, string) {
 	t.Helper()
 	dir := t.TempDir()
-	j, err := Start(dir, "run-1", "http://127.0.0.1:1")
+	j, err := Start(dir, "run-1", "http://127.0.0.1:1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package claim
+package lock
 
 import (
 	"context"
@@ -44,13 +44,13 @@ func server(t *testing.T, around func(http.Handler) http.Handler) string {
 func asItIs(next http.Handler) http.Handler { return next }
 
 // run is what a run brings along to the server, its journal in the directory.
-func run(t *testing.T, base, dir, id string) *Claim {
+func run(t *testing.T, base, dir, id string) *Lock {
 	t.Helper()
 	api, err := client.New(client.Options{BaseURL: base})
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := journal.Start(dir, id, base)
+	book, err := journal.Start(dir, id, base, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,40 +58,40 @@ func run(t *testing.T, base, dir, id string) *Claim {
 		api.Close()
 		_ = book.Finish() // which a test may have done
 	})
-	return &Claim{Client: api, Profile: profile.Embedded(), Journal: book}
+	return &Lock{Client: api, Profile: profile.Embedded(), Journal: book}
 }
 
 func TestOneRunAtATime(t *testing.T) {
 	g := NewWithT(t)
 	base, dir := server(t, asItIs), t.TempDir()
 	first, second := run(t, base, dir, "first"), run(t, base, dir, "second")
-	g.Expect(first.Lay(t.Context(), 0, nil)).To(BeEmpty())
+	g.Expect(first.Take(t.Context(), 0, nil)).To(BeEmpty())
 
 	waited := ""
-	other, err := second.Lay(t.Context(), 0, func(other string) { waited = other })
+	other, err := second.Take(t.Context(), 0, func(other string) { waited = other })
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(other).To(Equal(first.mark.name))
+	g.Expect(other).To(Equal(first.test.name))
 	g.Expect(waited).To(Equal(other), "that it waits is told")
 
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = second.Lay(ctx, time.Hour, func(string) { cancel() })
+	_, err = second.Take(ctx, time.Hour, func(string) { cancel() })
 	g.Expect(err).To(MatchError(client.ErrCanceled), "who waits can be interrupted")
 
-	g.Expect(first.Drop(t.Context())).To(Succeed())
-	g.Expect(second.Lay(t.Context(), 0, nil)).To(BeEmpty())
+	g.Expect(first.Release(t.Context())).To(Succeed())
+	g.Expect(second.Take(t.Context(), 0, nil)).To(BeEmpty())
 	pending, err := journal.Find(dir)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(pending[0].Entries).To(BeEmpty(), "the first has nothing to put back")
 	g.Expect(pending[1].Entries).To(HaveLen(1))
-	g.Expect(pending[1].Entries[0].ID).To(Equal(second.mark.id))
+	g.Expect(pending[1].Entries[0].ID).To(Equal(second.test.id))
 }
 
 // A load run creates so many tests that its claim is far behind the newest.
-func TestClaimUnderManyTests(t *testing.T) {
+func TestLockUnderManyTests(t *testing.T) {
 	g := NewWithT(t)
 	base := server(t, asItIs)
 	first, second := run(t, base, t.TempDir(), "first"), run(t, base, t.TempDir(), "second")
-	g.Expect(first.Lay(t.Context(), 0, nil)).To(BeEmpty())
+	g.Expect(first.Take(t.Context(), 0, nil)).To(BeEmpty())
 	var requests []client.Request
 	for i := range newestPages*50 + 1 {
 		body, err := json.Marshal(fixtures.PlacementTest(rand.New(rand.NewPCG(1, 1)), fmt.Sprintf("conformance-load-%d", i)))
@@ -101,11 +101,11 @@ func TestClaimUnderManyTests(t *testing.T) {
 	for _, ex := range first.Client.All(t.Context(), requests) {
 		g.Expect(ex.Status).To(Equal(200))
 	}
-	g.Expect(second.Lay(t.Context(), 0, nil)).To(Equal(first.mark.name))
+	g.Expect(second.Take(t.Context(), 0, nil)).To(Equal(first.test.name))
 }
 
 // Where the search finds nothing, or is refused, the newest tests tell.
-func TestClaimWithoutSearch(t *testing.T) {
+func TestLockWithoutSearch(t *testing.T) {
 	g := NewWithT(t)
 	base := server(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,39 +117,39 @@ func TestClaimWithoutSearch(t *testing.T) {
 		})
 	})
 	first, second := run(t, base, t.TempDir(), "first"), run(t, base, t.TempDir(), "second")
-	g.Expect(first.Lay(t.Context(), 0, nil)).To(BeEmpty())
-	g.Expect(second.Lay(t.Context(), 0, nil)).To(Equal(first.mark.name))
+	g.Expect(first.Take(t.Context(), 0, nil)).To(BeEmpty())
+	g.Expect(second.Take(t.Context(), 0, nil)).To(Equal(first.test.name))
 }
 
 func TestProcessesOfOneRun(t *testing.T) {
 	g := NewWithT(t)
 	base, start := server(t, asItIs), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	one, two, other := run(t, base, t.TempDir(), "one"), run(t, base, t.TempDir(), "two"), run(t, base, t.TempDir(), "other")
-	one.Name, two.Name, other.Name = OfRun(7, start), OfRun(7, start.Local()), OfRun(8, start)
-	g.Expect(one.Lay(t.Context(), 0, nil)).To(BeEmpty())
-	g.Expect(two.Lay(t.Context(), 0, nil)).To(BeEmpty())
-	g.Expect(other.Lay(t.Context(), 0, nil)).To(Equal(one.Name))
-	g.Expect(one.Drop(t.Context())).To(Succeed())
-	g.Expect(other.Lay(t.Context(), 0, nil)).To(Equal(one.Name), "the second process still runs")
+	one.Name, two.Name, other.Name = NameOf(7, start), NameOf(7, start.Local()), NameOf(8, start)
+	g.Expect(one.Take(t.Context(), 0, nil)).To(BeEmpty())
+	g.Expect(two.Take(t.Context(), 0, nil)).To(BeEmpty())
+	g.Expect(other.Take(t.Context(), 0, nil)).To(Equal(one.Name))
+	g.Expect(one.Release(t.Context())).To(Succeed())
+	g.Expect(other.Take(t.Context(), 0, nil)).To(Equal(one.Name), "the second process still runs")
 }
 
-func TestRenewedClaim(t *testing.T) {
+func TestRenewedLock(t *testing.T) {
 	g := NewWithT(t)
 	base, dir := server(t, asItIs), t.TempDir()
 	first, second := run(t, base, dir, "first"), run(t, base, t.TempDir(), "second")
-	g.Expect(first.Lay(t.Context(), 0, nil)).To(BeEmpty())
-	old := first.mark
+	g.Expect(first.Take(t.Context(), 0, nil)).To(BeEmpty())
+	old := first.test
 	first.renew(t.Context())
-	g.Expect(first.mark.id).NotTo(Equal(old.id))
-	g.Expect(second.Lay(t.Context(), 0, nil)).To(Equal(first.mark.name))
+	g.Expect(first.test.id).NotTo(Equal(old.id))
+	g.Expect(second.Take(t.Context(), 0, nil)).To(Equal(first.test.name))
 	pending, err := journal.Find(dir)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(pending[0].Entries).To(HaveLen(1), "one to put back")
-	g.Expect(pending[0].Entries[0].ID).To(Equal(first.mark.id))
+	g.Expect(pending[0].Entries[0].ID).To(Equal(first.test.id))
 }
 
 // A claim is renewed as long as it is kept, and no longer.
-func TestKeptClaim(t *testing.T) {
+func TestKeptLock(t *testing.T) {
 	g := NewWithT(t)
 	created := make(chan struct{}, 100)
 	base := server(t, func(next http.Handler) http.Handler {
@@ -161,18 +161,18 @@ func TestKeptClaim(t *testing.T) {
 		})
 	})
 	c := run(t, base, t.TempDir(), "run")
-	g.Expect(c.Lay(t.Context(), 0, nil)).To(BeEmpty())
+	g.Expect(c.Take(t.Context(), 0, nil)).To(BeEmpty())
 	<-created
-	stop := c.keep(t.Context(), time.Millisecond)
+	stop := c.keepAlive(t.Context(), time.Millisecond)
 	<-created
 	<-created
 	stop()
-	g.Expect(c.Drop(t.Context())).To(Succeed())
+	g.Expect(c.Release(t.Context())).To(Succeed())
 	ex := c.Client.Do(t.Context(), c.request(spec.ListPlacementTests, "", map[string][]string{"search": {Prefix}}, nil))
 	g.Expect(strings.Count(string(ex.Body), Prefix)).To(BeZero(), "the last one is gone, and so are those before")
 }
 
-func TestNoClaimOnTargetWithoutTests(t *testing.T) {
+func TestNoLockOnTargetWithoutTests(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	base := server(t, func(next http.Handler) http.Handler {
@@ -181,8 +181,8 @@ func TestNoClaimOnTargetWithoutTests(t *testing.T) {
 		})
 	})
 	c := run(t, base, dir, "run")
-	g.Expect(c.Lay(t.Context(), 0, nil)).To(BeEmpty())
-	g.Expect(c.mark.id).To(BeEmpty())
+	g.Expect(c.Take(t.Context(), 0, nil)).To(BeEmpty())
+	g.Expect(c.test.id).To(BeEmpty())
 	pending, err := journal.Find(dir)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(pending[0].Entries).To(BeEmpty())

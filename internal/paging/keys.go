@@ -1,0 +1,31 @@
+package paging
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// KeyOf returns the key of a decoded row: its id, or its whole content if it
+// shows no id.
+func KeyOf(row map[string]any) string {
+	if id, ok := row["id"].(string); ok {
+		return FoldID(id)
+	}
+	encoded, err := json.Marshal(row) // sorts the members
+	if err != nil {
+		panic(fmt.Sprintf("paging: a decoded row cannot be written: %v", err))
+	}
+	return string(encoded)
+}
+
+// FoldID returns a UUID in lower case and any other text unchanged. Both cases
+// of a UUID name the same thing (RFC 9562).
+func FoldID(text string) string {
+	if len(text) != len(uuid.Nil.String()) || uuid.Validate(text) != nil {
+		return text
+	}
+	return strings.ToLower(text)
+}

@@ -1,0 +1,236 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/spec"
+)
+
+// accounts remembers to which workspace the run moved each account.
+type accounts struct {
+	mu      sync.Mutex
+	at      map[string]string // email → workspace id; absent: at home
+	entries map[string]int    // email → open entry of the journal
+}
+
+// homeOf returns the workspace to which the account belongs according to the profile.
+func (s *Sandbox) homeOf(email string) (profile.Workspace, bool) {
+	for _, w := range s.Profile.Workspaces {
+		if slices.Contains(w.Accounts, email) {
+			return w, true
+		}
+	}
+	return profile.Workspace{}, false
+}
+
+// recordMove opens an entry for each of the profile's accounts that leaves its home.
+func (s *Sandbox) recordMove(c Change) error {
+	if s.Journal == nil {
+		return nil
+	}
+	away := c.text("destination_workspace_id")
+	s.accounts.mu.Lock()
+	defer s.accounts.mu.Unlock()
+	for _, email := range c.emails() {
+		home, ok := s.homeOf(email)
+		if _, open := s.accounts.entries[email]; !ok || open || away == home.ID {
+			continue
+		}
+		entry, err := s.Journal.Open(journal.Entry{Do: journal.Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
+		if err != nil {
+			return err
+		}
+		if s.accounts.entries == nil {
+			s.accounts.entries = map[string]int{}
+		}
+		s.accounts.entries[email] = entry
+	}
+	return nil
+}
+
+// moved remembers that the accounts are at the change's destination.
+func (s *Sandbox) moved(c Change, emails []string) Undo {
+	destination := c.text("destination_workspace_id")
+	s.accounts.mu.Lock()
+	defer s.accounts.mu.Unlock()
+	if s.accounts.at == nil {
+		s.accounts.at = map[string]string{}
+	}
+	for _, email := range emails {
+		s.accounts.at[email] = destination
+	}
+	return func(ctx context.Context) { s.moveBack(ctx, c.By) }
+}
+
+// maybeMoved is moved for a change with an unknown result. The rollback looks for
+// an account at the destination if the change may have taken it there from home.
+// An account on its way home stays where it was noted. A destination that is not
+// a UUID cannot have been reached.
+func (s *Sandbox) maybeMoved(c Change) (Undo, error) {
+	destination := c.text("destination_workspace_id")
+	if _, err := uuid.Parse(destination); err != nil {
+		return nil, s.stayed(c.emails())
+	}
+	var away []string
+	for _, email := range c.emails() {
+		if home, ok := s.homeOf(email); ok && home.ID != destination {
+			away = append(away, email)
+		}
+	}
+	if len(away) == 0 {
+		return nil, nil
+	}
+	return s.moved(c, away), nil
+}
+
+// stayed records that a refused move left the accounts where they were.
+func (s *Sandbox) stayed(emails []string) error {
+	s.accounts.mu.Lock()
+	defer s.accounts.mu.Unlock()
+	var failed []error
+	for _, email := range emails {
+		if _, moved := s.accounts.at[email]; !moved {
+			failed = append(failed, s.home(email))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// home records that the account is at home. The caller holds accounts.mu.
+func (s *Sandbox) home(email string) error {
+	err := s.Journal.Close(s.accounts.entries[email])
+	delete(s.accounts.entries, email)
+	return err
+}
+
+// moveBack moves home every account that the run has moved.
+func (s *Sandbox) moveBack(ctx context.Context, by string) {
+	s.accounts.mu.Lock()
+	defer s.accounts.mu.Unlock()
+	for _, role := range slices.Sorted(maps.Keys(s.Profile.Workspaces)) {
+		home := s.Profile.Workspaces[role]
+		for _, email := range home.Accounts {
+			at, moved := s.accounts.at[email]
+			if !moved {
+				continue
+			}
+			delete(s.accounts.at, email)
+			if at != home.ID && !s.moveHome(ctx, by, email, at, home) {
+				continue
+			}
+			if err := s.home(email); err != nil {
+				s.Trouble(by, err.Error())
+			}
+		}
+	}
+}
+
+// moveHome reports whether the account is certainly at home.
+func (s *Sandbox) moveHome(ctx context.Context, by, email, at string, home profile.Workspace) bool {
+	back := Change{By: by, Operation: spec.MustOperation(spec.MoveAccounts),
+		Body: map[string]any{"emails": []string{email}, "source_workspace_id": at, "destination_workspace_id": home.ID}}
+	admin, ok := s.Profile.AdminKey(home)
+	if !ok {
+		s.uncertain.add(back, "the profile has no key of its admin workspace, to move it back")
+		return false
+	}
+	back.Key = token(admin)
+	// A 404 says that the account is not there: an interrupted move took it home
+	// or never took it away. If it is uncertain which, it stays in the journal.
+	return s.rollBack(ctx, back) && s.uncertain.why(email) == ""
+}
+
+// uncertain are the accounts of which nobody knows where they are, each with the
+// reason. A spec that presupposes where such an account is cannot be assessed.
+//
+// An account becomes uncertain if a move had no response, or if moving it back
+// was not confirmed. A 404 for the way back does not settle it: the lost request
+// may still be in progress. Only a successful way back shows where the account is.
+//
+// Other rows cannot become uncertain. A deleted row was created by the spec or
+// handed to it alone. Leads and campaigns change in the same way from any state.
+type uncertain struct {
+	mu      sync.Mutex
+	reasons map[string]string // by email
+}
+
+// add marks the accounts that the change moves as uncertain.
+func (u *uncertain) add(c Change, reason string) {
+	if c.Operation.ID != spec.MoveAccounts {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.reasons == nil {
+		u.reasons = map[string]string{}
+	}
+	for _, email := range c.emails() {
+		u.reasons[email] = reason
+	}
+}
+
+// remove marks the accounts that the change moved as certain.
+func (u *uncertain) remove(c Change) {
+	if c.Operation.ID != spec.MoveAccounts {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, email := range c.emails() {
+		delete(u.reasons, email)
+	}
+}
+
+// why returns why the account is uncertain; empty if it is not.
+func (u *uncertain) why(email string) string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.reasons[email]
+}
+
+func (u *uncertain) any() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.reasons) > 0
+}
+
+// certain denies a change if one of its accounts is uncertain.
+func (s *Sandbox) certain(emails []string) error {
+	for _, email := range emails {
+		why := s.uncertain.why(email)
+		if slices.Contains(s.LeftAway, email) {
+			why = "an earlier run may have left it elsewhere; `outreach-conformance cleanup` puts it back"
+		}
+		if why != "" {
+			return denied("the account %s where the profile says that it is: %s", email, why)
+		}
+	}
+	return nil
+}
+
+func unanswered(c Change, err error) string {
+	return fmt.Sprintf("%s was not answered: %v", c.Operation.ID, err)
+}
+
+// encode writes a body that the package itself has made; nil for none.
+func encode(body map[string]any) []byte {
+	if body == nil {
+		return nil
+	}
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		panic(fmt.Sprintf("sandbox: a request body cannot be written as JSON: %v", err))
+	}
+	return encoded
+}

@@ -1,0 +1,388 @@
+// Package sandbox knows what a run changes on a target and how to roll it back.
+//
+// A Sandbox answers three questions about a request: may the run send it, what
+// goes into the journal before it is sent, and what rolls its effect back. It
+// also hands out the rows that only one spec, or only one run, can use. Cleanup
+// rolls back what killed runs left behind.
+//
+// The package sends requests through package client and judges nothing. It must
+// not import Ginkgo, the suites or the load generator.
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox/lock"
+	"outreach.example/conformance/spec"
+)
+
+// Config says what a run may change, and where it records that.
+type Config struct {
+	Client  *client.Client
+	Profile *profile.Profile
+	// Journal records each change before it is made; nil for no record.
+	Journal *journal.Journal
+	// LeftBehind are the names of tests that killed runs left on the target.
+	LeftBehind []string
+	// LeftAway are the accounts that killed runs moved, or may have moved, and
+	// that nobody has moved back.
+	LeftAway []string
+	// Budget is how many requests the run may send; 0 sets no bound.
+	Budget int
+	// LockPatience is how long to wait for another run that uses the same rows; 0
+	// means lock.DefaultPatience.
+	LockPatience time.Duration
+	// Trouble receives what could not be rolled back or recorded. where is the By
+	// of the change. nil ignores it.
+	Trouble func(where, what string)
+}
+
+// Sandbox keeps track of what one run changes. It is safe for concurrent use.
+type Sandbox struct {
+	Config
+
+	spent        atomic.Int64 // requests, for the budget
+	own          ids
+	accounts     accounts
+	uncertain    uncertain
+	subsequences subsequences
+	lock         runLock
+}
+
+// New returns the sandbox of one run.
+func New(c Config) *Sandbox {
+	c.LockPatience = cmp.Or(c.LockPatience, lock.DefaultPatience)
+	if c.Trouble == nil {
+		c.Trouble = func(string, string) {}
+	}
+	return &Sandbox{Config: c}
+}
+
+// Change is a request that may change the target. A request that only reads is
+// one too: it counts into the budget.
+type Change struct {
+	By        string // who sends it, as Trouble names it
+	Operation spec.Operation
+	ID        string         // in the path; empty for none
+	Body      map[string]any // members of the JSON body that the request means to send; nil for none
+	Key       client.Key
+	// Owner is the id of the key's workspace. It is empty if the profile does not
+	// give it, or if the request carries other credentials than the key.
+	Owner string
+}
+
+// emails returns the accounts that the change names.
+func (c Change) emails() []string {
+	switch emails := c.Body["emails"].(type) {
+	case []string:
+		return emails
+	case []any: // decoded JSON
+		var texts []string
+		for _, e := range emails {
+			if text, ok := e.(string); ok {
+				texts = append(texts, text)
+			}
+		}
+		return texts
+	}
+	return nil
+}
+
+// text returns a string member of the body; empty if there is none.
+func (c Change) text(field string) string {
+	value, _ := c.Body[field].(string)
+	return value
+}
+
+// Denied is the error for a change that the run may not make.
+type Denied struct {
+	Input string // what is missing, in words that follow "for want of"
+}
+
+func (d *Denied) Error() string { return "not permitted: missing " + d.Input }
+
+func denied(format string, args ...any) error { return &Denied{fmt.Sprintf(format, args...)} }
+
+// Undo rolls a change back. What it cannot roll back goes to Config.Trouble.
+type Undo func(ctx context.Context)
+
+// Spend counts requests into the budget that were sent without Permit.
+func (s *Sandbox) Spend(requests int) { s.spent.Add(int64(requests)) }
+
+// Permit counts the request into the budget and reports whether the run may send
+// it. The profile must allow it, the rows that it relies on must be where the
+// profile says, and rows that only one run can use must be free. In the last case
+// Permit takes the run's lock. A *Denied error names the missing input. Any other
+// error comes from taking the lock.
+func (s *Sandbox) Permit(ctx context.Context, c Change) error {
+	if err := s.spend(); err != nil {
+		return err
+	}
+	if err := s.writable(c); err != nil {
+		return err
+	}
+	if c.Operation.ID != spec.MoveAccounts {
+		return nil
+	}
+	if err := s.certain(c.emails()); err != nil {
+		return err
+	}
+	for _, email := range c.emails() {
+		if _, ok := s.homeOf(email); ok {
+			return s.Lock(ctx)
+		}
+	}
+	return nil
+}
+
+func (s *Sandbox) spend() error {
+	if s.Budget > 0 && s.spent.Add(1) > int64(s.Budget) {
+		return denied("requests: the budget of %d is used up", s.Budget)
+	}
+	return nil
+}
+
+// writable checks the change against the profile's writes.
+func (s *Sandbox) writable(c Change) error {
+	if !c.Operation.Unsafe() {
+		return nil
+	}
+	switch s.Profile.Writes {
+	case profile.WritesNone:
+		return denied("permission to change anything (writes: none)")
+	case profile.WritesOwn:
+		if id := s.foreign(c); id != "" {
+			return denied("permission to change what the run did not create (writes: own; %s names %s)", c.Operation.ID, id)
+		}
+	}
+	return nil
+}
+
+// foreign returns an id in the change that the run neither made up nor received
+// for a row of its own; empty if there is none. Non-UUID values are ignored.
+func (s *Sandbox) foreign(c Change) string {
+	named := []string{c.ID}
+	if c.Operation.ID != spec.CreatePlacementTest { // it refers to other rows but changes none
+		named = append(named, c.text("id"), c.text("subsequence_id"), c.text("source_workspace_id"), c.text("destination_workspace_id"))
+	}
+	for _, id := range named {
+		if _, err := uuid.Parse(id); err == nil && !s.own.has(id) {
+			return id
+		}
+	}
+	return ""
+}
+
+// Adopt marks an id as the run's own: the run made it up, or the target gave it
+// to a row that the run created.
+func (s *Sandbox) Adopt(id string) { s.own.add(id) }
+
+// Before records the change in the journal. It must be called before the request
+// is sent; if it returns an error, the request must not be sent. entry is for After.
+func (s *Sandbox) Before(c Change) (entry int, err error) {
+	switch c.Operation.ID {
+	case spec.CreatePlacementTest:
+		return s.Journal.Open(journal.Entry{Do: journal.Create, Name: c.text("name"), Key: c.Key.Name, Home: c.Owner})
+	case spec.MoveAccounts:
+		return 0, s.recordMove(c)
+	}
+	return 0, nil
+}
+
+// After records what a response created or moved, and returns what rolls that
+// back; nil for nothing. It does not matter whether the target should have
+// refused the request. created is the id of the row in the response of a
+// creation; empty if it shows none. The error means that the journal cannot be
+// written; undo is valid nevertheless.
+func (s *Sandbox) After(c Change, entry int, ex client.Exchange, created string) (undo Undo, err error) {
+	served := ex.Status/100 == 2
+	refused := ex.Err == nil && !served && ex.Status < 500 // after a 5xx nobody knows
+	if ex.Err != nil && ex.Status == 0 && !ex.Sent.IsZero() {
+		s.uncertain.add(c, unanswered(c, ex.Err))
+	}
+	switch c.Operation.ID {
+	case spec.CreatePlacementTest:
+		switch {
+		case served && created != "":
+			s.Adopt(created)
+			return func(ctx context.Context) { s.deleteTest(ctx, c, entry, created) }, s.Journal.Made(entry, created)
+		case refused:
+			return nil, s.Journal.Close(entry)
+		}
+	case spec.MoveAccounts:
+		switch {
+		case served:
+			return s.moved(c, c.emails()), nil
+		case refused:
+			return nil, s.stayed(c.emails())
+		default:
+			return s.maybeMoved(c)
+		}
+	}
+	return nil, nil
+}
+
+// deleteTest deletes a test with the key that created it. If that key is of
+// narrow scope or unknown, it uses the main key.
+func (s *Sandbox) deleteTest(ctx context.Context, creation Change, entry int, id string) {
+	key := creation.Key
+	if full, ok := s.Profile.FullKey(dataset.Main); ok && creation.Owner == "" {
+		key = token(full)
+	}
+	if s.delete(ctx, creation.By, id, key) {
+		s.closeEntry(creation.By, entry)
+	}
+}
+
+// DeleteTest returns what deletes a test that no creation of the run is known to
+// have made.
+func (s *Sandbox) DeleteTest(by, id string, key client.Key) Undo {
+	return func(ctx context.Context) { s.delete(ctx, by, id, key) }
+}
+
+// delete reports whether the test is gone.
+func (s *Sandbox) delete(ctx context.Context, by, id string, key client.Key) bool {
+	return s.rollBack(ctx, Change{By: by, Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: key})
+}
+
+// rollBack sends a request that rolls something back, and reports whether the
+// target accepted it or answered that there is nothing to roll back (404).
+// Failures are not violations: other specs judge the operation.
+func (s *Sandbox) rollBack(ctx context.Context, c Change) bool {
+	ex := s.Client.Do(ctx, client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
+		Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key})
+	switch {
+	case ex.Err == nil && ex.Status == http.StatusOK:
+		s.uncertain.remove(c)
+		return true
+	case ex.Err == nil && ex.Status == http.StatusNotFound:
+		return true
+	}
+	why := fmt.Sprintf("%s answered %s", c.Operation.ID, s.Client.Redact(judge.DescribeStatus(ex)))
+	if ex.Err != nil {
+		why = unanswered(c, ex.Err)
+	}
+	s.uncertain.add(c, why)
+	s.Trouble(c.By, fmt.Sprintf("could not put the target back as it was: %s; `outreach-conformance cleanup` tries again", why))
+	return false
+}
+
+// closeEntry records that a change is rolled back.
+func (s *Sandbox) closeEntry(by string, entry int) {
+	if err := s.Journal.Close(entry); err != nil {
+		s.Trouble(by, err.Error())
+	}
+}
+
+// runLock is the run's lock on rows that only one run can use.
+type runLock struct {
+	mu      sync.Mutex
+	own     *lock.Lock // nil before the first attempt
+	decided bool
+	denied  string // the missing input if another run holds the lock
+}
+
+// Lock makes sure that no other run uses the rows that only one run can use. The
+// error is *Denied if another run does. If the target or the profile allows no
+// lock, the run uses the rows without one.
+func (s *Sandbox) Lock(ctx context.Context) error {
+	if !lock.Possible(s.Profile) {
+		return nil
+	}
+	s.lock.mu.Lock()
+	defer s.lock.mu.Unlock()
+	if !s.lock.decided {
+		if s.lock.own == nil {
+			s.lock.own = &lock.Lock{Client: s.Client, Profile: s.Profile, Journal: s.Journal, LeftBehind: s.LeftBehind, Permit: s.spend}
+		}
+		holder, err := s.lock.own.Take(ctx, s.LockPatience, nil)
+		if err != nil {
+			return err
+		}
+		s.lock.decided, s.lock.denied = true, ""
+		if holder != "" {
+			s.lock.denied = "to be the only run on this target: " + lock.HeldBy(holder)
+		}
+		s.subsequences.forget() // other runs may have deleted some
+	}
+	if s.lock.denied != "" {
+		return &Denied{s.lock.denied}
+	}
+	return nil
+}
+
+// Close releases the run's lock, if it holds one. While rows are uncertain it
+// keeps the lock, so that other runs stay away until cleanup has rolled back what
+// the journal lists.
+func (s *Sandbox) Close(ctx context.Context) {
+	s.lock.mu.Lock()
+	defer s.lock.mu.Unlock()
+	if s.lock.own == nil || s.Journal != nil && s.uncertain.any() {
+		return
+	}
+	ctx, cancel := ForRollback(ctx)
+	defer cancel()
+	if err := s.lock.own.Release(ctx); err != nil {
+		s.Trouble("claim", err.Error())
+	}
+	s.lock.decided, s.lock.denied = false, ""
+}
+
+// Bounds of one rollback.
+const (
+	rollbackTimeout     = 30 * time.Second
+	rollbackAfterOutage = 5 * time.Second
+)
+
+// ForRollback returns the context in which the effects of the given context's
+// work are rolled back. It outlives the given one for up to 30 s, or 5 s if the
+// target has stopped responding.
+func ForRollback(after context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(after), rollbackTimeout)
+	stop := context.AfterFunc(after, func() {
+		if !outage.Ended(after) {
+			return
+		}
+		timer := time.AfterFunc(rollbackAfterOutage, cancel)
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	})
+	return ctx, func() { stop(); cancel() }
+}
+
+// ids is a set of UUIDs, in either case.
+type ids struct {
+	mu  sync.Mutex
+	set map[string]bool
+}
+
+func (i *ids) add(id string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.set == nil {
+		i.set = map[string]bool{}
+	}
+	i.set[paging.FoldID(id)] = true
+}
+
+func (i *ids) has(id string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.set[paging.FoldID(id)]
+}
+
+func token(key profile.Key) client.Key { return client.Key{Name: key.Name, Token: key.Token} }

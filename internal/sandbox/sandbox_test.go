@@ -1,0 +1,307 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox/lock"
+	"outreach.example/conformance/spec"
+)
+
+var data = sync.OnceValues(func() (*dataset.Data, error) { return dataset.New(dataset.DefaultOptions()) })
+
+// fixture is a sandbox on a reference server.
+type fixture struct {
+	*Sandbox
+	t        *testing.T
+	dir      string // of the journal
+	lose     func(*http.Request) bool
+	troubles []string
+}
+
+// newFixture returns a sandbox with a journal; adapt may change its settings.
+func newFixture(t *testing.T, adapt func(*Config)) *fixture {
+	t.Helper()
+	set, err := data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := refserver.New(set, refserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := httptest.NewServer(service.Handler())
+	t.Cleanup(running.Close)
+	f := &fixture{t: t, dir: t.TempDir(), lose: func(*http.Request) bool { return false }}
+	api, err := client.New(client.Options{BaseURL: running.URL, Transport: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	book, err := journal.Start(f.dir, "run", running.URL, api.Redact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = book.Finish() })
+	config := Config{Client: api, Profile: profile.Embedded(), Journal: book, LockPatience: 1,
+		Trouble: func(where, what string) { f.troubles = append(f.troubles, where+": "+what) }}
+	if adapt != nil {
+		adapt(&config)
+	}
+	f.Sandbox = New(config)
+	return f
+}
+
+func (f *fixture) RoundTrip(r *http.Request) (*http.Response, error) {
+	if f.lose(r) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// pending returns the open entries of the journal.
+func (f *fixture) pending() []journal.Entry {
+	f.t.Helper()
+	all, err := journal.Find(f.dir)
+	if err != nil || len(all) != 1 {
+		f.t.Fatal(all, err)
+	}
+	return all[0].Entries
+}
+
+// change returns a change by the role.
+func (f *fixture) change(role, operation, id string, body map[string]any) Change {
+	key, _ := f.Profile.FullKey(role)
+	return Change{By: "a spec", Operation: spec.MustOperation(operation), ID: id, Body: body, Key: token(key), Owner: f.Profile.Workspaces[role].ID}
+}
+
+func (f *fixture) creation(name string) Change {
+	return f.change(dataset.Main, spec.CreatePlacementTest, "", fixtures.PlacementTest(rand.New(rand.NewPCG(1, 1)), name))
+}
+
+func (f *fixture) move(from, to string) Change {
+	w := f.Profile.Workspaces
+	return f.change(dataset.Admin, spec.MoveAccounts, "", map[string]any{"emails": w[dataset.SubA].Accounts[:1],
+		"source_workspace_id": w[from].ID, "destination_workspace_id": w[to].ID})
+}
+
+// send sends the change as a spec does.
+func (f *fixture) send(c Change) (client.Exchange, Undo) {
+	f.t.Helper()
+	if err := f.Permit(f.t.Context(), c); err != nil {
+		f.t.Fatal(err)
+	}
+	entry, err := f.Before(c)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ex := f.Client.Do(f.t.Context(), client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
+		Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key})
+	var row struct{ ID string }
+	_ = json.Unmarshal(ex.Body, &row) // a body without an id leaves it empty
+	undo, err := f.After(c, entry, ex, row.ID)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return ex, undo
+}
+
+func TestPermit(t *testing.T) {
+	const foreign = "01890000-0000-7000-8000-000000000001"
+	writes := func(what string) func(*Config) {
+		return func(c *Config) {
+			restricted := *c.Profile
+			restricted.Writes = what
+			c.Profile = &restricted
+		}
+	}
+	for _, tc := range []struct {
+		name      string
+		adapt     func(*Config)
+		operation string
+		id        string
+		want      string // part of the missing input; empty for permitted
+	}{
+		{"reads with writes: none", writes(profile.WritesNone), spec.GetPlacementTest, foreign, ""},
+		{"creation with writes: none", writes(profile.WritesNone), spec.CreatePlacementTest, "", "writes: none"},
+		{"creation with writes: own", writes(profile.WritesOwn), spec.CreatePlacementTest, "", ""},
+		{"another's row with writes: own", writes(profile.WritesOwn), spec.DeleteSubsequence, foreign, "writes: own"},
+		{"an own row with writes: own", writes(profile.WritesOwn), spec.DeletePlacementTest, "01890000-0000-7000-8000-0000000000aa", ""},
+		{"no UUID with writes: own", writes(profile.WritesOwn), spec.DeleteSubsequence, "123", ""},
+		{"another's row with writes: listed", writes(profile.WritesListed), spec.DeleteSubsequence, foreign, ""},
+		{"last request of the budget", func(c *Config) { c.Budget = 3 }, spec.GetPlacementTest, foreign, ""},
+		{"first request beyond the budget", func(c *Config) { c.Budget = 2 }, spec.GetPlacementTest, foreign, "the budget of 2 is used up"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			f := newFixture(t, tc.adapt)
+			f.Adopt("01890000-0000-7000-8000-0000000000AA")
+			f.Spend(2)
+			err := f.Permit(t.Context(), f.change(dataset.Main, tc.operation, tc.id, nil))
+			var denied *Denied
+			switch {
+			case tc.want == "":
+				g.Expect(err).NotTo(HaveOccurred())
+			default:
+				g.Expect(errors.As(err, &denied)).To(BeTrue(), "%v", err)
+				g.Expect(denied.Input).To(ContainSubstring(tc.want))
+			}
+		})
+	}
+}
+
+func TestCreatedTestIsDeleted(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	ex, undo := f.send(f.creation("conformance-test"))
+	g.Expect(ex.Status).To(Equal(http.StatusOK))
+	g.Expect(f.pending()).To(HaveLen(1))
+	g.Expect(f.pending()[0].ID).NotTo(BeEmpty())
+	id := f.pending()[0].ID
+
+	undo(t.Context())
+	g.Expect(f.pending()).To(BeEmpty())
+	gone, _ := f.send(f.change(dataset.Main, spec.GetPlacementTest, id, nil))
+	g.Expect(gone.Status).To(Equal(http.StatusNotFound))
+	g.Expect(f.troubles).To(BeEmpty())
+}
+
+func TestRefusedCreationLeavesNoEntry(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	c := f.creation("conformance-test")
+	delete(c.Body, "type")
+	ex, undo := f.send(c)
+	g.Expect(ex.Status).To(BeNumerically(">=", 400))
+	g.Expect(undo).To(BeNil())
+	g.Expect(f.pending()).To(BeEmpty())
+}
+
+// A test that cannot be deleted stays in the journal, and the run says so.
+func TestFailedRollbackIsReported(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	_, undo := f.send(f.creation("conformance-test"))
+	f.lose = func(r *http.Request) bool { return r.Method == http.MethodDelete }
+	undo(t.Context())
+	g.Expect(f.troubles).To(ConsistOf(And(HavePrefix("a spec: "), ContainSubstring("outreach-conformance cleanup"))))
+	g.Expect(f.pending()).To(HaveLen(1))
+}
+
+func TestMovedAccountReturns(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	_, undo := f.send(f.move(dataset.SubA, dataset.SubB))
+	g.Expect(f.pending()).To(ContainElement(HaveField("Do", journal.Move)))
+	undo(t.Context())
+	g.Expect(f.pending()).NotTo(ContainElement(HaveField("Do", journal.Move)))
+	again, _ := f.send(f.move(dataset.SubA, dataset.SubB))
+	g.Expect(again.Status).To(Equal(http.StatusOK), "the account is at home")
+}
+
+// An account whose move had no response is not moved again, and the lock stays.
+func TestLostMoveMakesTheAccountUncertain(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	f.lose = func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/accounts/move") }
+	_, undo := f.send(f.move(dataset.SubA, dataset.SubB))
+	f.lose = func(*http.Request) bool { return false }
+	undo(t.Context()) // the server answers 404: the account never left
+	var denied *Denied
+	g.Expect(errors.As(f.Permit(t.Context(), f.move(dataset.SubA, dataset.SubB)), &denied)).To(BeTrue())
+	g.Expect(denied.Input).To(ContainSubstring("was not answered"))
+	f.Close(t.Context())
+	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", journal.Move), HaveField("Name", HavePrefix(lock.Prefix))))
+}
+
+func TestAccountsLeftAwayAreNotMoved(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, func(c *Config) { c.LeftAway = c.Profile.Workspaces[dataset.SubA].Accounts[:1] })
+	var denied *Denied
+	g.Expect(errors.As(f.Permit(t.Context(), f.move(dataset.SubA, dataset.SubB)), &denied)).To(BeTrue())
+	g.Expect(denied.Input).To(ContainSubstring("an earlier run"))
+}
+
+func TestSubsequencesAreHandedOutOnce(t *testing.T) {
+	g := NewWithT(t)
+	const gone, poor, rich = "01890000-0000-7000-8000-000000000001", "01890000-0000-7000-8000-000000000002", "01890000-0000-7000-8000-000000000003"
+	f := newFixture(t, func(c *Config) {
+		listed := *c.Profile
+		listed.Workspaces = map[string]profile.Workspace{dataset.Main: {ID: "x", ExpendableSubsequences: []string{gone, poor, rich}}}
+		c.Profile = &listed
+	})
+	asked := 0
+	list := func() ([]paging.Row, error) {
+		asked++
+		return []paging.Row{{Key: poor, Value: map[string]any{"id": poor}}, {Key: rich, Value: map[string]any{"id": rich, "name": "n"}}}, nil
+	}
+	take := func() string {
+		id, err := f.TakeSubsequence(t.Context(), list)
+		g.Expect(err).NotTo(HaveOccurred())
+		return id
+	}
+	g.Expect(take()).To(Equal(rich))
+	g.Expect(take()).To(Equal(poor))
+	_, err := f.TakeSubsequence(t.Context(), list)
+	var denied *Denied
+	g.Expect(errors.As(err, &denied)).To(BeTrue())
+	f.GiveBack(poor)
+	g.Expect(take()).To(Equal(poor))
+	g.Expect(asked).To(Equal(1))
+}
+
+func TestNeighbours(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	var ids []string
+	for i := range plenty + 1 {
+		ids = append(ids, "01890000-0000-7000-8000-0000000000"+string(rune('a'+i/10))+string(rune('0'+i%10)))
+	}
+	f.GiveBack(append(ids[:5:5], ids[6:]...)...)
+	g.Expect(f.TakeNeighbours(ids[5])).To(Equal([]string{ids[4], ids[6]}))
+	g.Expect(f.TakeNeighbours(ids[5])).To(BeEmpty(), "too few are left")
+}
+
+func TestLockOfAnotherRun(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	other := &lock.Lock{Client: f.Client, Profile: f.Profile}
+	_, err := other.Take(t.Context(), 0, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	var denied *Denied
+	g.Expect(errors.As(f.Lock(t.Context()), &denied)).To(BeTrue())
+	g.Expect(denied.Input).To(HavePrefix("to be the only run on this target: "))
+
+	g.Expect(other.Release(t.Context())).To(Succeed())
+	f.Close(t.Context())
+	g.Expect(f.Lock(t.Context())).To(Succeed(), "after Close it is decided anew")
+	g.Expect(f.pending()).To(HaveLen(1))
+	f.Close(t.Context())
+	g.Expect(f.pending()).To(BeEmpty())
+}
+
+func TestRollbackOutlivesTheRun(t *testing.T) {
+	g := NewWithT(t)
+	after, cancel := context.WithCancel(t.Context())
+	cancel()
+	ctx, stop := ForRollback(after)
+	g.Expect(ctx.Err()).NotTo(HaveOccurred())
+	stop()
+	g.Expect(ctx.Err()).To(HaveOccurred())
+}
