@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -135,3 +136,137 @@ func (e Exchange) curlBody() (before string, data []string, after string) {
 
 // word redacts and quotes.
 func (e Exchange) word(s string) string { return quote(e.secrets().pieces(s)) }
+
+// A limit is met by requests that follow each other closely. A curl for each would
+// be too slow for many limits, so one curl sends volleys, the numbers of which it
+// writes behind the address as a fragment, which is not sent. Volleys follow until
+// one of their answers is a 429, or what stood in its place, up to 1,000 requests.
+const (
+	volley  = "#[1-50]"
+	volleys = "for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20"
+)
+
+// CurlAtLimit is Curl for a request beyond the limit of its key: its line drives
+// the key to the limit first. A request that reads is sent until it is answered
+// with 429, and that answer is shown, or the last one if none is. Any other is sent
+// once, after the given one, which must read, was answered with 429. Where the key
+// is to rest before the request, that goes for all. Otherwise an exchange with a
+// server error had it in the place of a 429: the line looks for it there.
+func (e Exchange) CurlAtLimit(read Request, rest time.Duration) string {
+	read.Key, read.Authorization = e.Request.Key, e.Request.Authorization
+	reads := len(e.Request.Body) == 0 && (e.Request.method() == http.MethodGet || e.Request.method() == http.MethodHead)
+	shown, met := http.StatusTooManyRequests, "*429*"
+	if rest == 0 && e.Status >= http.StatusInternalServerError {
+		shown, met = e.Status, fmt.Sprintf("*429*|*%d*", e.Status)
+	}
+	if reads && rest == 0 {
+		return `d=$(mktemp -d); ` + volleys + `; do ` + e.curlVolley("-i", "-o", `"$d/#1"`) +
+			fmt.Sprintf(`; a=$(grep -l '^HTTP/[0-9.]* %d' "$d"/* | head -n 1); [ -z "$a" ] || break; done; cat "${a:-$d/50}"; rm -r "$d"`, shown)
+	}
+	by := Exchange{Request: read, redactor: e.redactor}
+	line := volleys + `; do case $(` + by.curlVolley("-o", "/dev/null", "-w", "'%{http_code} '") + `) in ` + met + `) break;; esac; done; `
+	if rest > 0 {
+		line += fmt.Sprintf("sleep %.0f; ", rest.Seconds())
+	}
+	return line + e.Curl()
+}
+
+// curlVolley sends a request that reads many times at once.
+func (e Exchange) curlVolley(options ...string) string {
+	words := append([]string{"curl", "-Z", "--no-progress-meter"}, options...)
+	if e.Request.method() == http.MethodHead {
+		words = append(words, "--head")
+	}
+	words = append(words, e.curlHeaders()...)
+	return strings.Join(append(words, e.curlAddress(volley)...), " ")
+}
+
+// quote writes pieces as one word for a POSIX shell. Variables stand in double
+// quotes; so does the text around them as long as it has no character with a
+// meaning there.
+func quote(pieces []piece) string {
+	if !hasVariable(pieces) {
+		return singleQuote(text(pieces))
+	}
+	var b strings.Builder
+	if !strings.ContainsAny(text(pieces), "\"$`\\!") { // "!" is history in an interactive shell
+		b.WriteByte('"')
+		for i, p := range pieces {
+			b.WriteString(p.text)
+			b.WriteString(variable(p, i+1 < len(pieces) && pieces[i+1].text != "" && isWordByte(pieces[i+1].text[0])))
+		}
+		b.WriteByte('"')
+		return b.String()
+	}
+	for _, p := range pieces {
+		if p.env != "" {
+			b.WriteString(`"` + variable(p, false) + `"`)
+			continue
+		}
+		b.WriteString(singleQuote(p.text))
+	}
+	return b.String()
+}
+
+// variable returns the expansion of a piece, in braces where the next character
+// would be taken for a part of the name.
+func variable(p piece, braces bool) string {
+	switch {
+	case p.env == "":
+		return ""
+	case braces:
+		return "${" + p.env + "}"
+	}
+	return "$" + p.env
+}
+
+func hasVariable(pieces []piece) bool {
+	for _, p := range pieces {
+		if p.env != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// text joins the literal parts.
+func text(pieces []piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+func singleQuote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// oneLine replaces control characters but tabs by spaces: in a header or an
+// address they keep the request from being sent at all.
+func oneLine(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}
+
+// printfFormat writes any bytes as a format for printf, to stand in single quotes.
+func printfFormat(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '%':
+			b.WriteString("%%")
+		case c < ' ' || c >= 0x7f || c == '\\' || c == '\'',
+			c == '-' && i == 0: // a format that begins with "-" is an option to some printf
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

@@ -1,9 +1,15 @@
 package client
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"net/http"
 	"net/url"
+	"sync"
+	"syscall"
 	"time"
 )
 
@@ -99,4 +105,119 @@ func (r Request) method() string {
 		return http.MethodGet
 	}
 	return r.Method
+}
+
+// The kinds of Exchange.Err, to be told apart with errors.Is. All but
+// ErrRequest are about the way to the target, not about its conformance.
+var (
+	ErrTimeout    = errors.New("no whole answer in time")
+	ErrUnresolved = errors.New("host name not resolved")
+	ErrRefused    = errors.New("no connection")
+	ErrTLS        = errors.New("TLS handshake failed")
+	ErrProtocol   = errors.New("connection broke off, or the answer is not HTTP")
+	ErrCanceled   = errors.New("canceled")
+	ErrThrottled  = errors.New("throttled to death")
+	ErrRequest    = errors.New("request cannot be sent")
+)
+
+// failure is a kind, its cause, and a text from which secrets are gone: the
+// texts of causes can quote addresses and headers.
+type failure struct {
+	text        string
+	kind, cause error
+}
+
+func (f *failure) Error() string   { return f.text }
+func (f *failure) Unwrap() []error { return []error{f.kind, f.cause} }
+
+func (c *Client) fail(req Request, kind, cause error) error {
+	text := fmt.Sprintf("%s %s: %v: %v", req.method(), req.Path, kind, cause)
+	return &failure{text: c.Redact(text), kind: kind, cause: cause}
+}
+
+// tlsAlert is the operation of the error with which the peer ends a TLS
+// connection. A server that misses a client certificate says so only after the
+// handshake, in TLS 1.3.
+const tlsAlert = "remote error"
+
+// kindOf finds the kind of an error that a sent request has met. The deadline
+// of the caller's context counts like the client's own timeout: in both cases
+// the target did not answer in the time it was given.
+func kindOf(ctx context.Context, err error, brokenHandshake bool) error {
+	var unresolved *net.DNSError
+	var timeout net.Error
+	var dial *net.OpError
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ErrCanceled
+	case errors.As(err, &unresolved):
+		return ErrUnresolved
+	case ctx.Err() != nil,
+		errors.Is(err, context.DeadlineExceeded),
+		errors.As(err, &timeout) && timeout.Timeout():
+		return ErrTimeout
+	case brokenHandshake, errors.As(err, &dial) && dial.Op == tlsAlert:
+		return ErrTLS
+	case errors.Is(err, syscall.ECONNREFUSED),
+		errors.As(err, &dial) && dial.Op == "dial":
+		return ErrRefused
+	}
+	return ErrProtocol
+}
+
+// Traffic sums up what went over the wire. Requests is the sum of Statuses and
+// NoAnswer.
+type Traffic struct {
+	Requests      int         // sent, those repeated after a 429 included
+	Statuses      map[int]int // answers by HTTP status
+	NoAnswer      int         // sent without so much as a status line coming back
+	BytesReceived int64       // of bodies, decoded, as far as they were kept
+	Throttled     int         // 429 answers that were waited out
+	Reconnected   int         // GET requests repeated because the connection closed before any answer
+}
+
+type counters struct {
+	mu    sync.Mutex
+	total Traffic
+}
+
+func (c *counters) sent(e Exchange) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total.Requests++
+	c.total.BytesReceived += int64(len(e.Body))
+	if e.Status == 0 {
+		c.total.NoAnswer++
+		return
+	}
+	if c.total.Statuses == nil {
+		c.total.Statuses = map[int]int{}
+	}
+	c.total.Statuses[e.Status]++
+}
+
+func (c *counters) waitedOut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total.Throttled++
+}
+
+// reconnected counts the request that was lost as well: it was sent, unanswered.
+func (c *counters) reconnected() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total.Requests++
+	c.total.NoAnswer++
+	c.total.Reconnected++
+}
+
+func (c *counters) snapshot() Traffic {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.total
+	t.Statuses = maps.Clone(c.total.Statuses)
+	if t.Statuses == nil {
+		t.Statuses = map[int]int{}
+	}
+	return t
 }

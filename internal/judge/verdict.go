@@ -3,8 +3,11 @@ package judge
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"time"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
 )
 
 func compareObservations(a, b reports.Observation) int {
@@ -55,4 +58,85 @@ func Conclude(results *reports.Results, stale ...string) {
 		return
 	}
 	results.Verdict = reports.Conforms
+}
+
+// Waiver is an expected failure: an entry that the target's owner has made.
+type Waiver struct {
+	Requirement string
+	Operation   string // empty for every operation
+	reports.Waiver
+}
+
+// Waive turns the failures that entries expect into expected ones, and returns
+// what is wrong with the entries: one that has expired, that names what the
+// catalogue does not have, or that was judged and no longer fails. Each fails a
+// run, so that entries do not outlive their reason. It belongs before Conclude.
+func Waive(results *reports.Results, entries []Waiver, now time.Time) (stale []string) {
+	for _, e := range entries {
+		switch {
+		case e.expired(now):
+			stale = append(stale, fmt.Sprintf("the expected failure of %s expired on %s: mend the target, or give the entry a new date and reason", e.name(), e.Expires))
+			continue
+		case !e.known():
+			stale = append(stale, fmt.Sprintf("the expected failure of %s is none that can be: the catalogue has no such check; `outreach-conformance requirements` lists them", e.name()))
+			continue
+		}
+		for i := range results.Checks {
+			if check := &results.Checks[i]; e.Covers(*check) && check.Outcome == reports.Fail {
+				check.Outcome = reports.ExpectedFailure
+				waiver := e.Waiver
+				check.Waiver = &waiver
+			}
+		}
+		if e.Outlived(*results) {
+			stale = append(stale, fmt.Sprintf("the expected failure of %s no longer fails: take the entry out", e.name()))
+		}
+	}
+	return stale
+}
+
+// Covers reports whether the entry is about the check.
+func (w Waiver) Covers(c reports.Check) bool {
+	return c.Requirement == w.Requirement && (w.Operation == "" || c.Operation == w.Operation)
+}
+
+// Outlived reports whether the entry expects what cannot fail, or what was
+// judged and does not fail any more.
+func (w Waiver) Outlived(results reports.Results) bool {
+	if !w.known() {
+		return true
+	}
+	holds := false
+	for _, c := range results.Checks {
+		if !w.Covers(c) {
+			continue
+		}
+		switch c.Outcome {
+		case reports.Fail, reports.ExpectedFailure:
+			return false
+		case reports.Pass:
+			holds = true
+		}
+	}
+	return holds
+}
+
+// known reports whether the catalogue has what the entry names.
+func (w Waiver) known() bool {
+	r, ok := spec.FindRequirement(w.Requirement)
+	return ok && (w.Operation == "" || slices.Contains(r.Operations, w.Operation))
+}
+
+// name is what the entry expects to fail, for people.
+func (w Waiver) name() string {
+	if w.Operation == "" {
+		return w.Requirement
+	}
+	return w.Requirement + " on " + w.Operation
+}
+
+// expired reports whether the entry's last day, in UTC, is over.
+func (w Waiver) expired(now time.Time) bool {
+	last, err := time.Parse(time.DateOnly, w.Expires)
+	return err != nil || !now.UTC().Before(last.AddDate(0, 0, 1))
 }
