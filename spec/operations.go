@@ -15,14 +15,14 @@ const (
 	Array               // a plain JSON array of resources
 )
 
-// Scope names what a key must be allowed to do: <resource>:<action>. The zero
-// Scope belongs to an operation whose scopes the specification does not show.
+// Scope is a permission of a key: <resource>:<action>. Operations whose scopes
+// the specification does not show have the zero Scope.
 type Scope struct {
 	Resource, Action string
 }
 
-// Alternatives returns the four scopes of which any one suffices
-// (Authentication, rule 2), narrowest first; nil for the zero Scope.
+// Alternatives returns the four scopes that each allow the request
+// (Authentication, rule 2), narrowest first. It returns nil for the zero Scope.
 func (s Scope) Alternatives() []string {
 	if s == (Scope{}) {
 		return nil
@@ -30,11 +30,11 @@ func (s Scope) Alternatives() []string {
 	return []string{s.Resource + ":" + s.Action, s.Resource + ":all", "all:" + s.Action, "all:all"}
 }
 
-// Operation is one of the 18 operations to which the section Endpoints gives a shape.
+// Operation is one of the 18 operations whose shape the section Endpoints gives.
 type Operation struct {
 	ID       string // permanent; also the operationId in the OpenAPI document
 	Method   string
-	Path     string // template from the server's root, e.g. /api/v2/campaigns/{id}/variables
+	Path     string // template from the server root, such as /api/v2/campaigns/{id}/variables
 	Section  string // heading under Endpoints that describes it
 	Summary  string // what it does, in a few words
 	Scope    Scope
@@ -48,7 +48,7 @@ func (o Operation) Unsafe() bool { return o.Method != http.MethodGet }
 // HasPathID reports whether the path carries the id of a resource.
 func (o Operation) HasPathID() bool { return strings.Contains(o.Path, "{id}") }
 
-// Ids of the operations, for use in code that treats one of them specially.
+// Ids of the operations.
 const (
 	AddCampaignVariables = "campaigns.add-variables"
 	MoveLead             = "leads.move"
@@ -70,8 +70,8 @@ const (
 	ListWebhookEvents    = "webhook-events.list"
 )
 
-// OptionsPath is the 19th path: the specification names it as the source of
-// valid recipients_labels but shows neither its answer nor its scopes.
+// OptionsPath is the 19th path. The specification names it as the source of
+// valid recipients_labels. It shows neither its response nor its scopes.
 const OptionsPath = "/api/v2/inbox-placement-tests/email-service-provider-options"
 
 var operations = []Operation{
@@ -126,18 +126,18 @@ func FindOperation(id string) (Operation, bool) {
 	return Operation{}, false
 }
 
-// MustOperation returns the operation with the given id and panics if there is
-// none: for ids written in code, which a test covers.
+// MustOperation returns the operation with the given id. It panics if there is
+// none, so it is only for ids written in code.
 func MustOperation(id string) Operation {
 	op, ok := FindOperation(id)
 	if !ok {
-		panic("spec: no operation " + id)
+		panic("spec: unknown operation" + id)
 	}
 	return op
 }
 
-// Rows returns the resources in a decoded 200 answer of the operation, whatever
-// its outer form. What is not an object is left out.
+// Rows returns the resources in a decoded 200 body of the operation. It skips
+// rows that are not objects.
 func (o Operation) Rows(body any) []map[string]any {
 	var items []any
 	switch o.Answer {
@@ -158,8 +158,8 @@ func (o Operation) Rows(body any) []map[string]any {
 	return rows
 }
 
-// ownerFields name the workspace that a resource belongs to. A group member
-// belongs to two; an order's workspace_id is no UUID in the shape seen.
+// ownerFields are the fields that name the workspace of a resource. A group
+// member has two. An order's workspace_id is not a UUID, so orders have none.
 var ownerFields = map[string][]string{
 	"Lead":                 {"organization"},
 	"InboxPlacementTest":   {"organization_id"},
@@ -174,6 +174,6 @@ var ownerFields = map[string][]string{
 	"WebhookEvent":         {"organization_id"},
 }
 
-// OwnerFields returns the fields of the operation's resource that name the
-// workspace that it belongs to; none where it has none.
+// OwnerFields returns the fields that name the workspace of the operation's
+// resource, or nil if it has none.
 func (o Operation) OwnerFields() []string { return ownerFields[o.Resource] }
