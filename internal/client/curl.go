@@ -11,19 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxCurlBody is how long a body may be to be spelled out, in bytes. A shell
-// takes at most 128 KiB in one word, and a reader far less.
+// maxCurlBody is the longest body in a curl command, in bytes. A shell word holds
+// at most 128 KiB.
 const maxCurlBody = 16 << 10
 
-// Curl returns the request as one line for a POSIX shell. The target's base
-// address is $OUTREACH_URL and the key is $OUTREACH_KEY_<NAME>; no secret is in
-// the line. A body beyond 16 KiB is left out, which a comment at the end says.
+// Curl returns the request as one line for a POSIX shell. $OUTREACH_URL is the
+// target's base address and $OUTREACH_KEY_<NAME> the key; the line holds no
+// secret. A body over 16 KiB is replaced by a comment.
 func (e Exchange) Curl() string {
 	words := []string{"curl", "-i"}
 	switch method := e.Request.method(); method {
 	case http.MethodGet:
 		if len(e.Request.Body) > 0 {
-			words = append(words, "-X", method) // data would make it a POST
+			words = append(words, "-X", method) // curl sends data with POST otherwise
 		}
 	case http.MethodHead:
 		words = append(words, "--head")
@@ -44,7 +44,7 @@ func (e Exchange) curlMethod(method string) string {
 	return e.word(oneLine(method))
 }
 
-// curlHeaders names what the request says beyond what curl says by itself.
+// curlHeaders returns the headers that curl does not add itself.
 func (e Exchange) curlHeaders() []string {
 	r := e.Request
 	headers := http.Header{}
@@ -71,25 +71,25 @@ func (e Exchange) curlHeaders() []string {
 
 func (e Exchange) curlHeader(name, value string, authorization bool) string {
 	if value == "" {
-		return e.word(name + ";") // curl's way to send a header without a value
+		return e.word(name + ";") // curl's syntax for an empty header
 	}
 	pieces := []piece{{text: name + ": "}}
 	if token := e.Request.Key.Token; authorization && token != "" && value == "Bearer "+token {
-		// Not left to the search for secrets: this is the key whatever it looks like.
+		// Do not search for secrets here: this is the key, whatever it looks like.
 		return quote(append(pieces, piece{text: "Bearer "}, piece{env: e.Request.Key.Env()}))
 	}
 	return quote(append(pieces, e.secrets().pieces(value)...))
 }
 
-// curlAddress names the address, with a pattern behind it that curl expands, or
-// none.
+// curlAddress returns the address, followed by a pattern that curl expands (may be
+// empty).
 func (e Exchange) curlAddress(pattern string) []string {
 	path := e.Request.Path
 	var words []string
 	if slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s == "." || s == ".." }) {
 		words = append(words, "--path-as-is")
 	}
-	target := path // for a path that cannot be sent at all
+	target := path // for a path that cannot be sent
 	if address, err := join(&url.URL{}, e.Request); err == nil {
 		target = address.RequestURI()
 	}
@@ -107,18 +107,18 @@ func (e Exchange) curlAddress(pattern string) []string {
 	return append(words, quote(pieces))
 }
 
-// globs keeps curl from expanding what is no pattern.
+// globs escapes the characters that curl would expand.
 var globs = strings.NewReplacer("[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
 
-// curlBody returns what has to stand before curl, its options, and after it. A
-// body that fits into a one-line word is one; any other is fed to curl by printf.
+// curlBody returns the text before curl, its options, and the text after it. A
+// one-line body becomes a word; printf feeds any other body to curl.
 func (e Exchange) curlBody() (before string, data []string, after string) {
 	body := string(e.Request.Body)
 	switch {
 	case body == "":
 		return "", nil, ""
 	case len(body) > maxCurlBody:
-		return "", []string{"--data-binary", "@body"}, fmt.Sprintf(" # the file body holds %d bytes, which are not shown", len(body))
+		return "", []string{"--data-binary", "@body"}, fmt.Sprintf(" # the file body has %d bytes, not shown here", len(body))
 	case utf8.ValidString(body) && body == oneLine(body):
 		return "", []string{"--data-raw", e.word(body)}, ""
 	}
@@ -134,24 +134,24 @@ func (e Exchange) curlBody() (before string, data []string, after string) {
 	return "printf '" + format + "'" + arguments + " | ", []string{"--data-binary", "@-"}, ""
 }
 
-// word redacts and quotes.
+// word redacts and quotes s.
 func (e Exchange) word(s string) string { return quote(e.secrets().pieces(s)) }
 
-// A limit is met by requests that follow each other closely. A curl for each would
-// be too slow for many limits, so one curl sends volleys, the numbers of which it
-// writes behind the address as a fragment, which is not sent. Volleys follow until
-// one of their answers is a 429, or what stood in its place, up to 1,000 requests.
+// One curl per request is too slow to reach many limits. So one curl sends a
+// volley of requests, numbered in the fragment of the address, which is not sent.
+// Volleys repeat up to 1,000 requests, until a response is a 429 or the status
+// that replaced it.
 const (
 	volley  = "#[1-50]"
 	volleys = "for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20"
 )
 
-// CurlAtLimit is Curl for a request beyond the limit of its key: its line drives
-// the key to the limit first. A request that reads is sent until it is answered
-// with 429, and that answer is shown, or the last one if none is. Any other is sent
-// once, after the given one, which must read, was answered with 429. Where the key
-// is to rest before the request, that goes for all. Otherwise an exchange with a
-// server error had it in the place of a 429: the line looks for it there.
+// CurlAtLimit returns Curl for a request beyond the limit of its key: the line
+// first drives the key to its limit. A GET or HEAD is repeated until it gets 429,
+// and that response (or else the last) is shown. Any other request is sent once,
+// after read got 429. If rest is not 0, the line sleeps that long before the
+// request, whatever its method. Otherwise a 5xx counts like a 429, if the
+// exchange has one.
 func (e Exchange) CurlAtLimit(read Request, rest time.Duration) string {
 	read.Key, read.Authorization = e.Request.Key, e.Request.Authorization
 	reads := len(e.Request.Body) == 0 && (e.Request.method() == http.MethodGet || e.Request.method() == http.MethodHead)
@@ -171,7 +171,7 @@ func (e Exchange) CurlAtLimit(read Request, rest time.Duration) string {
 	return line + e.Curl()
 }
 
-// curlVolley sends a request that reads many times at once.
+// curlVolley returns a command that sends a GET or HEAD many times at once.
 func (e Exchange) curlVolley(options ...string) string {
 	words := append([]string{"curl", "-Z", "--no-progress-meter"}, options...)
 	if e.Request.method() == http.MethodHead {
@@ -181,15 +181,14 @@ func (e Exchange) curlVolley(options ...string) string {
 	return strings.Join(append(words, e.curlAddress(volley)...), " ")
 }
 
-// quote writes pieces as one word for a POSIX shell. Variables stand in double
-// quotes; so does the text around them as long as it has no character with a
-// meaning there.
+// quote writes pieces as one POSIX shell word. Variables are in double quotes. So
+// is the text around them, unless it has a character with a meaning there.
 func quote(pieces []piece) string {
 	if !hasVariable(pieces) {
 		return singleQuote(text(pieces))
 	}
 	var b strings.Builder
-	if !strings.ContainsAny(text(pieces), "\"$`\\!") { // "!" is history in an interactive shell
+	if !strings.ContainsAny(text(pieces), "\"$`\\!") { // "!" expands history in an interactive shell
 		b.WriteByte('"')
 		for i, p := range pieces {
 			b.WriteString(p.text)
@@ -208,8 +207,8 @@ func quote(pieces []piece) string {
 	return b.String()
 }
 
-// variable returns the expansion of a piece, in braces where the next character
-// would be taken for a part of the name.
+// variable returns the expansion of a piece, in braces if the next character could
+// belong to the name.
 func variable(p piece, braces bool) string {
 	switch {
 	case p.env == "":
@@ -229,7 +228,7 @@ func hasVariable(pieces []piece) bool {
 	return false
 }
 
-// text joins the literal parts.
+// text returns the literal parts, joined.
 func text(pieces []piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
@@ -242,8 +241,8 @@ func singleQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// oneLine replaces control characters but tabs by spaces: in a header or an
-// address they keep the request from being sent at all.
+// oneLine replaces control characters other than tabs by spaces. A header or
+// address with them cannot be sent.
 func oneLine(s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -254,7 +253,7 @@ func oneLine(s string) string {
 	return string(b)
 }
 
-// printfFormat writes any bytes as a format for printf, to stand in single quotes.
+// printfFormat writes any bytes as a printf format for single quotes.
 func printfFormat(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -262,7 +261,7 @@ func printfFormat(s string) string {
 		case c == '%':
 			b.WriteString("%%")
 		case c < ' ' || c >= 0x7f || c == '\\' || c == '\'',
-			c == '-' && i == 0: // a format that begins with "-" is an option to some printf
+			c == '-' && i == 0: // some printf implementations read a leading "-" as an option
 			fmt.Fprintf(&b, `\%03o`, c)
 		default:
 			b.WriteByte(c)

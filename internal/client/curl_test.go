@@ -53,7 +53,7 @@ func TestCurl(t *testing.T) {
 		{"lines in the body", Request{Path: "/x", Body: []byte("{\n'%\\é}")},
 			`printf '{\012\047%%\134\303\251}' | curl -i -X GET -H 'Content-Type: application/json' --data-binary @- "$OUTREACH_URL/x"`},
 		{"long body", Request{Method: "POST", Path: "/x", Body: bytes.Repeat([]byte("x"), maxCurlBody+1)},
-			`curl -i -X POST -H 'Content-Type: application/json' --data-binary @body "$OUTREACH_URL/x" # the file body holds 16385 bytes, which are not shown`},
+			`curl -i -X POST -H 'Content-Type: application/json' --data-binary @body "$OUTREACH_URL/x" # the file body has 16385 bytes, not shown here`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			NewWithT(t).Expect(Exchange{Request: tc.req}.Curl()).To(Equal(tc.want))

@@ -258,7 +258,7 @@ func TestRefusals(t *testing.T) {
 			}
 			g.Expect(check.Outcome).To(Equal(reports.NotAssessed))
 			g.Expect(check.Assessments).To(BeZero())
-			g.Expect(check.Missing).To(ConsistOf("a valid request of inbox-placement-tests.get that is not answered 404 as well"))
+			g.Expect(check.Missing).To(ConsistOf("a valid request of inbox-placement-tests.get that does not also get 404"))
 		})
 	}
 }
