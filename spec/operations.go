@@ -16,14 +16,14 @@ const (
 	Array               // a plain JSON array of resources
 )
 
-// Scope names what a key must be allowed to do: <resource>:<action>. The zero
-// Scope belongs to an operation whose scopes the specification does not show.
+// Scope is a permission of a key: <resource>:<action>. Operations whose scopes
+// the specification does not show have the zero Scope.
 type Scope struct {
 	Resource, Action string
 }
 
-// Alternatives returns the four scopes of which any one suffices
-// (Authentication, rule 2), narrowest first; nil for the zero Scope.
+// Alternatives returns the four scopes that each allow the request
+// (Authentication, rule 2), narrowest first. It returns nil for the zero Scope.
 func (s Scope) Alternatives() []string {
 	if s == (Scope{}) {
 		return nil
@@ -31,11 +31,11 @@ func (s Scope) Alternatives() []string {
 	return []string{s.Resource + ":" + s.Action, s.Resource + ":all", "all:" + s.Action, "all:all"}
 }
 
-// Operation is one of the 18 operations to which the section Endpoints gives a shape.
+// Operation is one of the 18 operations whose shape the section Endpoints gives.
 type Operation struct {
 	ID       string // permanent; also the operationId in the OpenAPI document
 	Method   string
-	Path     string // template from the server's root, e.g. /api/v2/campaigns/{id}/variables
+	Path     string // template from the server root, such as /api/v2/campaigns/{id}/variables
 	Section  string // heading under Endpoints that describes it
 	Summary  string // what it does, in a few words
 	Scope    Scope
@@ -54,7 +54,7 @@ func (o Operation) URLPath(id string) string {
 	return strings.Replace(o.Path, "{id}", url.PathEscape(id), 1)
 }
 
-// Ids of the operations, for use in code that treats one of them specially.
+// Ids of the operations.
 const (
 	AddCampaignVariables = "campaigns.add-variables"
 	MoveLead             = "leads.move"
@@ -76,8 +76,8 @@ const (
 	ListWebhookEvents    = "webhook-events.list"
 )
 
-// OptionsPath is the 19th path: the specification names it as the source of
-// valid recipients_labels but shows neither its answer nor its scopes.
+// OptionsPath is the 19th path. The specification names it as the source of
+// valid recipients_labels. It shows neither its response nor its scopes.
 const OptionsPath = "/api/v2/inbox-placement-tests/email-service-provider-options"
 
 var operations = []Operation{
@@ -132,12 +132,54 @@ func FindOperation(id string) (Operation, bool) {
 	return Operation{}, false
 }
 
-// MustOperation returns the operation with the given id and panics if there is
-// none: for ids written in code, which a test covers.
+// MustOperation returns the operation with the given id. It panics if there is
+// none, so it is only for ids written in code.
 func MustOperation(id string) Operation {
 	op, ok := FindOperation(id)
 	if !ok {
-		panic("spec: no operation " + id)
+		panic("spec: unknown operation" + id)
 	}
 	return op
 }
+
+// Rows returns the resources in a decoded 200 body of the operation. It skips
+// rows that are not objects.
+func (o Operation) Rows(body any) []map[string]any {
+	var items []any
+	switch o.Answer {
+	case One:
+		items = []any{body}
+	case Page:
+		page, _ := body.(map[string]any)
+		items, _ = page["items"].([]any)
+	case Array:
+		items, _ = body.([]any)
+	}
+	rows := make([]map[string]any, 0, len(items))
+	for _, item := range items {
+		if row, ok := item.(map[string]any); ok {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// ownerFields are the fields that name the workspace of a resource. A group
+// member has two. An order's workspace_id is not a UUID, so orders have none.
+var ownerFields = map[string][]string{
+	"Lead":                 {"organization"},
+	"InboxPlacementTest":   {"organization_id"},
+	"InboxPlacementReport": {"organization_id"},
+	"Subsequence":          {"workspace"},
+	"WorkspaceMember":      {"workspace_id"},
+	"WorkspaceGroupMember": {"admin_workspace_id", "sub_workspace_id"},
+	"CustomTagMapping":     {"organization_id"},
+	"LeadLabel":            {"organization_id"},
+	"LeadList":             {"organization_id"},
+	"PhoneNumber":          {"organization_id"},
+	"WebhookEvent":         {"organization_id"},
+}
+
+// OwnerFields returns the fields that name the workspace of the operation's
+// resource, or nil if it has none.
+func (o Operation) OwnerFields() []string { return ownerFields[o.Resource] }

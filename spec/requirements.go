@@ -1,21 +1,21 @@
 package spec
 
-// Level tells how a requirement follows from the specification.
+// Level says how a requirement follows from the specification.
 type Level string
 
 // Stated: a sentence or a table row says it. Derived: it follows by necessity
-// from what is stated; the entry gives its reasoning.
+// from what is stated. Requirement.Reasoning says why.
 const (
 	Stated  Level = "stated"
 	Derived Level = "derived"
 )
 
-// Profile is a set of requirements that a run can be asked for.
+// Profile is a set of requirements that a run can select.
 type Profile string
 
-// The profiles. Full is all of them and no requirement's own.
+// The profiles. ProfileFull holds all requirements; no requirement names it.
 const (
-	ProfileShape     Profile = "shape" // works on a stateless mock: status, content type, schemas
+	ProfileShape     Profile = "shape" // status, content type, schemas: works on a stateless mock
 	ProfileRead      Profile = "read"
 	ProfileWrite     Profile = "write"
 	ProfileScopes    Profile = "scopes"
@@ -26,16 +26,16 @@ const (
 	ProfileFull      Profile = "full"
 )
 
-// Profiles returns every profile, Full last.
+// Profiles returns every profile, ProfileFull last.
 func Profiles() []Profile {
 	return []Profile{ProfileShape, ProfileRead, ProfileWrite, ProfileScopes, ProfileIsolation,
 		ProfileAdmin, ProfileBilling, ProfileRateLimit, ProfileFull}
 }
 
-// Group is a family of requirements: a column of the summary table.
+// Group is a family of requirements, shown as one column of the summary table.
 type Group string
 
-// The groups, in the order in which a summary shows them.
+// The groups, in summary order.
 const (
 	GroupShape     Group = "shape"
 	GroupErrors    Group = "errors"
@@ -55,20 +55,20 @@ func Groups() []Group {
 		GroupRequests, GroupState, GroupIsolation, GroupRate}
 }
 
-// Requirement is one thing that the specification demands of a server.
+// Requirement is one thing that the specification requires of a server.
 type Requirement struct {
 	ID         string
 	Level      Level
 	Group      Group
 	Profile    Profile
-	Statement  string   // what must hold, in our own words
+	Statement  string   // what the server must do, in our own words
 	Reasoning  string   // for Derived: why it follows from what is stated
 	Section    string   // where the specification says so
-	Method     string   // how it is put to the test
-	Operations []string // ids of the operations that it binds
+	Method     string   // how it is tested
+	Operations []string // ids of the operations that it applies to
 }
 
-// Pair is a requirement on one operation: the unit that is judged.
+// Pair is a requirement on one operation. Each pair gets an outcome of its own.
 type Pair struct {
 	Requirement string
 	Operation   string
@@ -115,7 +115,7 @@ func FindRequirement(id string) (Requirement, bool) {
 	return r, ok
 }
 
-// Pairs returns every requirement × operation in reading order.
+// Pairs returns every pair of requirement and operation in reading order.
 func Pairs() []Pair {
 	all := make([]Pair, 0, len(pairs))
 	for _, r := range catalogue {
@@ -126,7 +126,7 @@ func Pairs() []Pair {
 	return all
 }
 
-// Has reports whether the catalogue binds the operation to the requirement.
+// Has reports whether the requirement of the pair applies to its operation.
 func Has(p Pair) bool { return pairs[p] }
 
 func join(tables ...[]Requirement) []Requirement {
@@ -150,17 +150,17 @@ func ops(want func(Operation) bool) []string {
 
 func allOps() []string { return ops(func(Operation) bool { return true }) }
 
-// pagedOps are the ten lists with cursor pagination.
+// pagedOps returns the ten lists with cursor pagination.
 func pagedOps() []string { return ops(func(o Operation) bool { return o.Answer == Page }) }
 
-// listOps are the paged lists and the plain array.
+// listOps returns the paged lists and the one that is a plain array.
 func listOps() []string { return ops(func(o Operation) bool { return o.Answer != One }) }
 
-// pathIDOps name their resource in the path.
+// pathIDOps returns the operations that name their resource in the path.
 func pathIDOps() []string { return ops(Operation.HasPathID) }
 
-// bodyOps take a JSON request body.
+// bodyOps returns the operations that take a JSON request body.
 func bodyOps() []string { return ops(func(o Operation) bool { return o.Method == "POST" }) }
 
-// scopedOps are those whose scopes the specification shows.
+// scopedOps returns the operations whose scopes the specification shows.
 func scopedOps() []string { return ops(func(o Operation) bool { return o.Scope != (Scope{}) }) }

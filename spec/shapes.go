@@ -1,39 +1,96 @@
 package spec
 
-// shapeRequirements are what every 200 answer must look like: the transport
-// rules once for all operations, then each row of the resources' field tables.
+import (
+	"strings"
+)
+
+// Aspect is the part of a field's description that a requirement checks.
+type Aspect string
+
+// The aspects of a row of a field table.
+const (
+	Type    Aspect = "TYPE"    // the stated JSON type; null only where the table says so
+	Value   Aspect = "VALUE"   // a closed set of values, a format, a pattern
+	Present Aspect = "PRESENT" // present whenever its meaning applies
+)
+
+// Field is one row of a field table of the section Resources, or one part of a
+// nested object that such a row describes.
+type Field struct {
+	Resource string // schema component, e.g. "Lead"
+	// Path is the dotted path from the resource to the field. ITEM stands for
+	// an array item, ENTRY for an entry of an object with free keys:
+	// "sequences.ITEM.steps.ITEM.delay", "payload.ENTRY".
+	Path        string
+	Type        string // the stated type in words: "a string or null"
+	Value       string // the stated set of values, format or pattern in words; may be empty
+	Required    bool   // must be present if its parent is
+	Conditional string // why it may be absent; empty when Required
+}
+
+// Requirement returns the permanent id of the requirement for the aspect:
+// SHAPE-<RESOURCE>-<PATH>-<ASPECT>.
+func (f Field) Requirement(a Aspect) string {
+	return FieldRequirement(f.Resource, f.Path, a)
+}
+
+// FieldRequirement returns the id that Field.Requirement returns for that field.
+func FieldRequirement(resource, path string, a Aspect) string {
+	return "SHAPE-" + upperSnake(resource) + "-" + strings.ToUpper(path) + "-" + string(a)
+}
+
+// Fields returns the field table in the order of schemas/openapi.yaml.
+func Fields() []Field { return append([]Field(nil), fields...) }
+
+// upperSnake turns InboxPlacementTest into INBOX_PLACEMENT_TEST and
+// DFYEmailAccountOrder into DFY_EMAIL_ACCOUNT_ORDER.
+func upperSnake(camel string) string {
+	var b strings.Builder
+	upper := func(i int) bool { return i >= 0 && i < len(camel) && camel[i] >= 'A' && camel[i] <= 'Z' }
+	for i := range len(camel) {
+		startsWord := upper(i) && i > 0 && (!upper(i-1) || (i+1 < len(camel) && !upper(i+1)))
+		if startsWord {
+			b.WriteByte('_')
+		}
+		b.WriteByte(camel[i])
+	}
+	return strings.ToUpper(b.String())
+}
+
+// shapeRequirements describes every 200 response: rules for all operations,
+// then each row of the field tables.
 func shapeRequirements() []Requirement {
 	table := []Requirement{
 		{ID: "STATUS-200", Level: Stated, Group: GroupShape, Profile: ProfileShape,
-			Statement: "A valid request by a key that may make it is answered with status 200.",
+			Statement: "A valid request with an authorized key gets status 200.",
 			Section:   "Endpoints (each operation: “200: …”)",
-			Method:    "Every request that is valid in all respects, in any check, must be answered with 200; any other 2xx status, from any request, is a violation too.", Operations: allOps()},
+			Method:    "Every fully valid request, in any check, must get 200. Any other 2xx status, on any request, is a violation too.", Operations: allOps()},
 		{ID: "BODY-JSON", Level: Stated, Group: GroupShape, Profile: ProfileShape,
-			Statement: "The body of a 200 answer is one JSON value in UTF-8, with nothing after it and no member name twice in an object.",
+			Statement: "The body of a 200 response is one JSON value in UTF-8, with no trailing content and no duplicate member names.",
 			Section:   "What the service does (all endpoints return JSON)",
 			Method:    "Every 200 body is decoded strictly.", Operations: allOps()},
 		{ID: "BODY-TYPE", Level: Stated, Group: GroupShape, Profile: ProfileShape,
-			Statement: "The 200 body is of the documented outer form: an object, or for phone numbers a plain array of objects.",
-			Section:   "Endpoints", Method: "Every 200 body's outermost type is compared.", Operations: allOps()},
+			Statement: "The 200 body has the documented outer form: an object, or for phone numbers a plain array of objects.",
+			Section:   "Endpoints", Method: "The outermost type of every 200 body is checked.", Operations: allOps()},
 		{ID: "CONTENT-TYPE", Level: Derived, Group: GroupShape, Profile: ProfileShape,
-			Statement: "A 200 answer announces JSON in its Content-Type (application/json or a +json type, any parameters).",
-			Reasoning: "All endpoints return JSON; a client that reads the header must be able to tell.",
-			Section:   "What the service does", Method: "The header of every 200 answer is parsed.", Operations: allOps()},
+			Statement: "A 200 response declares JSON in its Content-Type (application/json or a +json type, any parameters).",
+			Reasoning: "All endpoints return JSON, and clients rely on the header to recognize it.",
+			Section:   "What the service does", Method: "The header of every 200 response is parsed.", Operations: allOps()},
 		{ID: "PAGE-ITEMS-PRESENT", Level: Stated, Group: GroupPages, Profile: ProfileShape,
-			Statement: "A page has a member items.", Section: "Pagination (list endpoints)",
-			Method: "Every page seen is judged.", Operations: pagedOps()},
+			Statement: "A page has the member items.", Section: "Pagination (list endpoints)",
+			Method: "Every page seen is checked.", Operations: pagedOps()},
 		{ID: "PAGE-ITEMS-TYPE", Level: Stated, Group: GroupPages, Profile: ProfileShape,
-			Statement: "items of a page is an array of objects.", Section: "Pagination (list endpoints)",
-			Method: "Every page seen is judged.", Operations: pagedOps()},
+			Statement: "The items of a page are an array of objects.", Section: "Pagination (list endpoints)",
+			Method: "Every page seen is checked.", Operations: pagedOps()},
 		{ID: "PAGE-CURSOR-TYPE", Level: Stated, Group: GroupPages, Profile: ProfileShape,
-			Statement: "next_starting_after, where a page has it, is a string, or null at the end of the list.",
-			Section:   "Pagination (list endpoints)", Method: "Every page seen is judged.", Operations: pagedOps()},
+			Statement: "If present, next_starting_after is a string, or null at the end of the list.",
+			Section:   "Pagination (list endpoints)", Method: "Every page seen is checked.", Operations: pagedOps()},
 	}
 	return join(table, fieldRequirements())
 }
 
-// fieldRequirements turns each row of the field tables into its requirements,
-// on every operation that answers with the resource.
+// fieldRequirements turns each row of the field tables into its requirements
+// on every operation that returns the resource.
 func fieldRequirements() []Requirement {
 	var table []Requirement
 	for _, f := range fields {
@@ -43,24 +100,24 @@ func fieldRequirements() []Requirement {
 				ID: f.Requirement(a), Level: level, Group: GroupShape, Profile: ProfileShape,
 				Statement: statement, Reasoning: reasoning,
 				Section:    "Resources and their fields / " + f.Resource,
-				Method:     "Every object of this resource in any 200 answer is judged by the JSON Schema that is derived from the OpenAPI document.",
+				Method:     "Every object of this resource in any 200 response is validated against the JSON Schema derived from the OpenAPI document.",
 				Operations: answering,
 			})
 		}
-		row(Type, Stated, "In a "+f.Resource+", "+f.Path+", when present, is "+f.Type+".", "")
+		row(Type, Stated, "In a "+f.Resource+", "+f.Path+", if present, is "+f.Type+".", "")
 		if f.Value != "" {
-			row(Value, Stated, "In a "+f.Resource+", the value of "+f.Path+", when present, is "+f.Value+".", "")
+			row(Value, Stated, "In a "+f.Resource+", the value of "+f.Path+", if present, is "+f.Value+".", "")
 		}
 		if f.Required {
-			row(Present, Derived, "A "+f.Resource+" has "+f.Path+" wherever the object that holds it is present.",
-				"The field is documented, its meaning always applies and the table does not allow null.")
+			row(Present, Derived, "A "+f.Resource+" has "+f.Path+" if its parent object is present.",
+				"The field is documented, its meaning always applies, and the table does not allow null.")
 		}
 	}
 	return table
 }
 
-// shows reports whether the operation's answers may hold the field: metadata
-// is for a get alone (META-ELSEWHERE).
+// shows reports whether the operation's responses may hold the field: only a
+// get shows metadata (META-ELSEWHERE).
 func shows(o Operation, f Field) bool {
 	metadata := f.Resource == "InboxPlacementTest" && f.Path == "metadata"
 	return !metadata || o.ID == GetPlacementTest

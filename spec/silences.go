@@ -1,13 +1,13 @@
 package spec
 
-// Silence is something that the specification leaves open: "not shown", or not
-// mentioned at all. It is never judged; what a target does there is observed.
+// Silence is a point that the specification leaves open: "not shown", or not
+// mentioned at all. It is observed and never judged.
 type Silence struct {
 	ID         string
-	Statement  string   // what is left open
+	Statement  string   // the open point
 	Section    string   // where the specification leaves it open
-	Observed   string   // what a run records of it; empty when a client cannot see it
-	Operations []string // operations that it concerns; nil for all
+	Observed   string   // what a run records; empty if a client cannot see it
+	Operations []string // the operations concerned; nil for all
 }
 
 // Ids of the silences that the harness observes.
@@ -63,7 +63,7 @@ var silences = []Silence{
 	{SilenceDefaultLimit, "How many items a page holds when limit is omitted.", "Pagination", "the number of items on the first page without limit", nil},
 	{SilenceLeadMoveFields, "Which of id and subsequence_id a lead move requires.", "Endpoints / Leads", "the status when one is omitted", []string{MoveLead}},
 	{SilenceAccountScopes, "Which scopes moving accounts needs.", "Endpoints / Accounts", "", []string{MoveAccounts}},
-	{SilenceESPOptions, "What the list of email service provider options looks like.", "Endpoints / Inbox placement tests", "the status and outer form of the answer", []string{CreatePlacementTest}},
+	{SilenceESPOptions, "What the list of email service provider options looks like.", "Endpoints / Inbox placement tests", "the status and outer form of the response", []string{CreatePlacementTest}},
 	{"SILENT-REPORT-PARAMETERS", "The names of the four filters of the reports.", "Endpoints / Inbox placement reports", "", []string{ListPlacementReports}},
 	{"SILENT-SUBSEQUENCE-PARAMETERS", "The names of the three filters of the subsequences.", "Endpoints / Campaign subsequences", "", []string{ListSubsequences}},
 	{"SILENT-MEMBER-PARAMETERS", "The names of the two filters of the members.", "Endpoints / Workspace members", "", []string{ListMembers}},
@@ -75,36 +75,36 @@ var silences = []Silence{
 	{"SILENT-EVENT-KINDS", "Which events trigger webhooks.", "Events", "", []string{ListWebhookEvents}},
 	{"SILENT-EVENT-PAYLOAD", "What the payload of a delivery holds.", "Events", "", []string{ListWebhookEvents}},
 	{"SILENT-EVENT-SIGNATURE", "Whether deliveries are signed or authenticated.", "Events", "", []string{ListWebhookEvents}},
-	{SilenceInvalidRequest, "The status and body of the answer to an invalid request.", "Errors", "the status and members of the body", nil},
-	{SilencePermission, "The status and body of the answer to a key without permission.", "Errors", "the status and members of the body", nil},
-	{SilenceRateLimit, "How many requests a period allows, and what is counted together.", "Limits", "whether a limit was met within the budget; a load run infers it", nil},
-	{"SILENT-DEPRECATION", "What is promised about deprecation and compatibility.", "Versioning", "", nil},
+	{SilenceInvalidRequest, "The status and body of the response to an invalid request.", "Errors", "the status and members of the body", nil},
+	{SilencePermission, "The status and body of the response to a key without permission.", "Errors", "the status and members of the body", nil},
+	{SilenceRateLimit, "How many requests a period allows, and which requests share the count.", "Limits", "whether the run reached a limit within its budget; a load run infers the limit", nil},
+	{"SILENT-DEPRECATION", "Which compatibility and deprecation promises apply.", "Versioning", "", nil},
 
 	// Not mentioned.
-	{SilenceLimitRange, "What becomes of a limit out of range.", "Pagination; Limits", "the status, and the number of items where it is served", nil},
-	{SilenceShortPages, "Whether a page that is not the last may hold fewer items than the limit.", "Pagination", "whether such a page was seen", nil},
-	{SilenceLastCursor, "What next_starting_after is on the last page.", "Pagination", "absent, null, empty, or a cursor to an empty page", nil},
-	{SilenceCursorKind, "Which kind of cursor a list uses, where it is not timestamp-based.", "Pagination", "the kind seen", nil},
-	{SilenceDirection, "In which direction a list is sorted when sort_order is not sent.", "Pagination", "the direction seen", nil},
-	{SilenceExtraFields, "Whether objects may have fields that are not documented.", "Resources and their fields", "the undocumented fields seen", nil},
-	{SilenceOmittedFields, "Whether a field without meaning in some state is omitted or null.", "Resources and their fields", "", nil},
-	{SilenceMessages, "Whether error messages other than the ones seen may be sent.", "Errors", "the messages seen", nil},
-	{SilenceForeignID, "The status of the answer when an id of another workspace is named.", "Errors", "the status", nil},
-	{SilenceReadOnlySent, "Whether a body with a read-only field is refused or the field is ignored.", "Resources / Inbox placement test", "the status", []string{CreatePlacementTest}},
-	{SilenceUnknownAccount, "What becomes of a move of an account that the source workspace does not hold.", "Endpoints / Accounts", "the status", []string{MoveAccounts}},
+	{SilenceLimitRange, "How the server handles an out-of-range limit.", "Pagination; Limits", "the status, and the number of items if it is served", nil},
+	{SilenceShortPages, "Whether a page before the last may have fewer items than the limit.", "Pagination", "whether such a page was seen", nil},
+	{SilenceLastCursor, "The value of next_starting_after on the last page.", "Pagination", "absent, null, empty, or a cursor to an empty page", nil},
+	{SilenceCursorKind, "Which kind of cursor a list uses, if it is not timestamp-based.", "Pagination", "the kind seen", nil},
+	{SilenceDirection, "The sort direction of a list without sort_order.", "Pagination", "the direction seen", nil},
+	{SilenceExtraFields, "Whether objects may have undocumented fields.", "Resources and their fields", "the undocumented fields seen", nil},
+	{SilenceOmittedFields, "Whether a field that does not apply in some state is omitted or null.", "Resources and their fields", "", nil},
+	{SilenceMessages, "Whether error messages may differ from the examples.", "Errors", "the messages seen", nil},
+	{SilenceForeignID, "The status of a request that names another workspace's id.", "Errors", "the status", nil},
+	{SilenceReadOnlySent, "Whether a body with a read-only field is rejected or the field is ignored.", "Resources / Inbox placement test", "the status", []string{CreatePlacementTest}},
+	{SilenceUnknownAccount, "How the server handles a move of an account that is not in the source workspace.", "Endpoints / Accounts", "the status", []string{MoveAccounts}},
 	{SilenceUnknownWorkspace, "The status of a move from or to a workspace that does not exist.", "Endpoints / Accounts", "the status", []string{MoveAccounts}},
 	{SilenceAccountFields, "Which fields an account move requires.", "Endpoints / Accounts", "the status when one is omitted", []string{MoveAccounts}},
 	{SilenceWindowEnds, "Whether the ends of the reports' time window are inclusive.", "Endpoints / Inbox placement reports", "whether rows at either end are shown", []string{ListPlacementReports}},
-	{SilenceInvalidQuery, "What becomes of a query parameter with an invalid value.", "Endpoints", "the status", nil},
-	{SilenceUnknownQuery, "What becomes of an unknown query parameter.", "Endpoints", "the status", nil},
-	{SilenceUnknownCursor, "What becomes of a cursor that no page gave.", "Pagination", "the status", nil},
+	{SilenceInvalidQuery, "How the server handles a query parameter with an invalid value.", "Endpoints", "the status", nil},
+	{SilenceUnknownQuery, "How the server handles an unknown query parameter.", "Endpoints", "the status", nil},
+	{SilenceUnknownCursor, "How the server handles a cursor that it never issued.", "Pagination", "the status", nil},
 	{SilenceReusable, "Which subsequences of other campaigns are reusable.", "Endpoints / Campaign subsequences", "whether excluding a campaign shows all others", []string{ListSubsequences}},
-	{SilenceRetryAfter, "Whether a 429 answer says how long to wait.", "Errors; Limits", "the Retry-After seen", nil},
-	{"SILENT-PRECEDENCE", "Which of several errors is answered when a request deserves more than one, apart from 401.", "Errors", "", nil},
+	{SilenceRetryAfter, "Whether a 429 response says how long to wait.", "Errors; Limits", "the Retry-After seen", nil},
+	{"SILENT-PRECEDENCE", "Which error a request with several faults gets, apart from 401.", "Errors", "", nil},
 	{"SILENT-EVENT-STATUS-CODE", "Which status codes of a webhook target count as success.", "Events", "", []string{ListWebhookEvents}},
 }
 
-// Silences returns everything that the specification leaves open, in its order.
+// Silences returns every open point, in the order of the specification.
 func Silences() []Silence { return append([]Silence(nil), silences...) }
 
 // FindSilence returns the silence with the given id.

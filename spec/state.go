@@ -1,8 +1,10 @@
 package spec
 
-import "strings"
+import (
+	"strings"
+)
 
-// stateRequirements say that what is written is what is read afterwards.
+// stateRequirements say that reads show earlier writes.
 func stateRequirements() []Requirement {
 	var table []Requirement
 	add := func(id string, level Level, statement, reasoning, section, method string, on ...string) {
@@ -12,57 +14,85 @@ func stateRequirements() []Requirement {
 	const tests = "Endpoints / Inbox placement tests"
 
 	stored := func(field, method string) {
-		add("STATE-CREATE-"+strings.ToUpper(field), Derived, "A created test keeps the "+field+" that was sent.",
-			"Create stores the test with the fields of its body; the answers of create, get and list are that test.",
-			tests, method+" The answer of create, a get and a walk of the list must show the value.",
+		add("STATE-CREATE-"+strings.ToUpper(field), Derived, "A created test keeps the "+field+" of the request.",
+			"Create stores the test with the fields of its body. Create, get and list return that test.",
+			tests, method+" The create response, a get and a walk of the list must show the value.",
 			CreatePlacementTest, GetPlacementTest, ListPlacementTests)
 	}
 	for _, field := range CreateRequired {
-		stored(field, "A test is created from required fields alone.")
+		stored(field, "A test is created from the required fields alone.")
 	}
 	for _, field := range CreateOptional {
 		if field != "run_immediately" { // an instruction, not a field of the resource
 			stored(field, "A test is created with this optional field.")
 		}
 	}
-	add("STATE-CREATE-RUN_IMMEDIATELY", Stated, "A test may be created with run_immediately, true or false.", "", tests,
-		"A test is created with either value.", CreatePlacementTest)
-	add("STATE-CREATE-NULL", Stated, "A test may be created with null in the fields that may be null.", "",
+	add("STATE-CREATE-RUN_IMMEDIATELY", Stated, "A test may be created with run_immediately true or false.", "", tests,
+		"A test is created with each value.", CreatePlacementTest)
+	add("STATE-CREATE-NULL", Stated, "A test may be created with null in every nullable field.", "",
 		"Resources and their fields / Inbox placement test", "A test is created with all of them null.", CreatePlacementTest)
-	add("STATE-CREATE-DISTINCT", Derived, "Two creations make two tests with ids of their own.",
-		"An id identifies one test.", tests, "The same body is sent twice; both tests must be found.", CreatePlacementTest)
+	add("STATE-CREATE-DISTINCT", Derived, "Two create requests make two tests with different ids.",
+		"An id identifies one test.", tests, "The same body is sent twice. Both tests must be found.", CreatePlacementTest)
 	for _, field := range CreateReadOnly {
-		add("STATE-READ_ONLY-"+strings.ToUpper(field), Stated, "A body cannot set "+field+", which is read-only.", "",
+		add("STATE-READ_ONLY-"+strings.ToUpper(field), Stated, "A body cannot set the read-only field "+field+".", "",
 			"Resources and their fields / Inbox placement test",
-			"A test is created with a value for the field: it must be refused, or the test must not have taken that value.", CreatePlacementTest)
+			"A test is created with a value for the field. The server must reject it or ignore the value.", CreatePlacementTest)
 	}
-	add("STATE-GET-LIST", Derived, "A test looks the same in the list and in a get.",
-		"Both answer with the test of that id.", tests, "Several rows of the list are read one by one; every field that both show must be equal.", GetPlacementTest)
-	add("STATE-DELETE-ANSWER", Stated, "Deleting answers with the resource that was deleted.", "", "Endpoints",
-		"A test that was just created, and a subsequence as the list showed it, are deleted: the answer must be that resource.", DeletePlacementTest, DeleteSubsequence)
-	add("STATE-DELETE-GET", Derived, "A deleted test is answered with 404.",
-		"The requested resource does not exist any more.", tests, "A test is created, deleted and asked for.", DeletePlacementTest)
-	add("STATE-DELETE-LIST", Derived, "What was deleted is gone from the list.",
-		"The list shows what exists.", "Endpoints", "The list is walked after the deletion.", DeletePlacementTest, DeleteSubsequence)
-	add("STATE-DELETE-AGAIN", Derived, "Deleting what was deleted is answered with 404.",
-		"The requested resource does not exist any more.", "Endpoints; Errors", "The deletion is repeated.", DeletePlacementTest, DeleteSubsequence)
-	add("STATE-DELETE-OTHERS", Derived, "Deleting one resource leaves the others in their place.",
-		"The operation deletes the resource of that id.", "Endpoints", "One resource among an older and a younger one is deleted; the others must still be on the list.", DeletePlacementTest, DeleteSubsequence)
-	add("STATE-DELETE-MOVE", Derived, "A lead cannot be moved to a subsequence that was deleted: 404.",
-		"The requested resource does not exist any more.", "Endpoints / Leads; Errors", "A subsequence is deleted and named in a move.", MoveLead)
+	add("STATE-GET-LIST", Derived, "The list and a get show the same test.",
+		"Both return the test with that id.", tests, "Several rows of the list are read one by one. Every field that both show must be equal.", GetPlacementTest)
+	add("STATE-DELETE-ANSWER", Stated, "A delete returns the deleted resource.", "", "Endpoints",
+		"A test that was just created, and a subsequence from the list, are deleted. The response must be that resource.", DeletePlacementTest, DeleteSubsequence)
+	add("STATE-DELETE-GET", Derived, "A get of a deleted test gets 404.",
+		"The requested resource no longer exists.", tests, "A test is created, deleted and requested again.", DeletePlacementTest)
+	add("STATE-DELETE-LIST", Derived, "A deleted resource is no longer listed.",
+		"The list shows existing resources.", "Endpoints", "The list is walked after the deletion.", DeletePlacementTest, DeleteSubsequence)
+	add("STATE-DELETE-AGAIN", Derived, "Deleting a deleted resource gets 404.",
+		"The requested resource no longer exists.", "Endpoints; Errors", "The delete request is repeated.", DeletePlacementTest, DeleteSubsequence)
+	add("STATE-DELETE-OTHERS", Derived, "Deleting one resource does not remove others.",
+		"The operation deletes the resource with that id.", "Endpoints", "A resource between an older and a newer one is deleted. The others must still be listed.", DeletePlacementTest, DeleteSubsequence)
+	add("STATE-DELETE-MOVE", Derived, "Moving a lead to a deleted subsequence gets 404.",
+		"The requested resource no longer exists.", "Endpoints / Leads; Errors", "A subsequence is deleted and named in a move.", MoveLead)
 	add("META-TRUE", Stated, "A get with with_metadata=true shows metadata.", "", tests, "A created test is read with the parameter.", GetPlacementTest)
 	add("META-FALSE", Stated, "A get with with_metadata=false shows no metadata.", "", tests, "A created test is read with the parameter.", GetPlacementTest)
 	add("META-ABSENT", Stated, "A get without with_metadata shows no metadata.", "", tests, "A created test is read without the parameter.", GetPlacementTest)
 	add("META-ELSEWHERE", Stated, "Only a get shows metadata.", "", "Resources and their fields / Inbox placement test",
-		"Every test in an answer of another operation is looked at.", CreatePlacementTest, ListPlacementTests, DeletePlacementTest)
-	add("VARIABLES-CAMPAIGN", Stated, "Adding variables answers with the campaign that the path names.", "", "Endpoints / Campaigns",
-		"The answer's id is compared, for one and for several variables.", AddCampaignVariables)
-	add("LEAD-MOVE-LEAD", Stated, "Moving a lead answers with the lead that the body names.", "", "Endpoints / Leads",
-		"The answer's id is compared.", MoveLead)
-	add("LEAD-MOVE-SUBSEQUENCE", Stated, "A moved lead's subsequence_id is the subsequence that it was moved to.", "",
+		"Every test in a response of another operation is checked.", CreatePlacementTest, ListPlacementTests, DeletePlacementTest)
+	add("VARIABLES-CAMPAIGN", Stated, "Adding variables returns the campaign named in the path.", "", "Endpoints / Campaigns",
+		"The id in the response is checked, for one and for several variables.", AddCampaignVariables)
+	add("LEAD-MOVE-LEAD", Stated, "Moving a lead returns the lead named in the body.", "", "Endpoints / Leads",
+		"The id in the response is checked.", MoveLead)
+	add("LEAD-MOVE-SUBSEQUENCE", Stated, "A moved lead's subsequence_id is the destination subsequence.", "",
 		"States and transitions; Endpoints / Leads", "A lead is moved to one subsequence, then to another.", MoveLead)
 	return append(table, Requirement{ID: "ACCOUNTS-MOVED", Level: Derived, Group: GroupState, Profile: ProfileAdmin,
-		Statement: "After a move the accounts are in the destination workspace: they can be moved back from there.",
-		Reasoning: "The operation moves the accounts; a move back is then a valid request.",
-		Section:   "Endpoints / Accounts", Method: "One account, then several at once, are moved there and, one by one, back; each move must be answered with 200. A server that then does not refuse to move an account from where it is not cannot show where it was.", Operations: []string{MoveAccounts}})
+		Statement: "After a move the accounts are in the destination workspace and can be moved back from there.",
+		Reasoning: "The operation moves the accounts, so moving them back is a valid request.",
+		Section:   "Endpoints / Accounts", Method: "One account, then several at once, are moved there and back one by one. Each move must get 200. A server that also accepts moves from a wrong workspace cannot show where an account is.", Operations: []string{MoveAccounts}})
+}
+
+// eventRequirements are the requirements between fields of one row or of
+// related rows: those of the section Events, and dates that repeat a timestamp.
+func eventRequirements() []Requirement {
+	event := func(id string, level Level, statement, reasoning, method string) Requirement {
+		return Requirement{ID: id, Level: level, Group: GroupState, Profile: ProfileRead, Statement: statement, Reasoning: reasoning,
+			Section: "Events, rules 1 and 2", Method: method, Operations: []string{ListWebhookEvents}}
+	}
+	return []Requirement{
+		{ID: "DATE-OF-TIMESTAMP", Level: Derived, Group: GroupState, Profile: ProfileRead,
+			Statement: "timestamp_created_date is the UTC day of timestamp_created.",
+			Reasoning: "Timestamps are UTC, so the date of the creation timestamp is that day.",
+			Section:   "Resources and their fields", Method: "The two fields of every row seen are compared.",
+			Operations: []string{ListPlacementReports, ListWebhookEvents}},
+		event("EVENT-SUCCESS-FINAL", Derived, "A successful attempt schedules no retry: will_retry is not true.",
+			"will_retry belongs to a failed attempt. A successful delivery needs no retry.", "Every successful attempt seen is checked."),
+		event("EVENT-NEXT-RETRY", Stated, "If will_retry of a failed attempt is true, timestamp_next_retry is present and not before timestamp_created.", "",
+			"Every failed attempt with will_retry true is checked."),
+		event("EVENT-GROUP-URL", Derived, "Attempts with the same retry_group_id have the same URL.",
+			"A retry group is one delivery, and a delivery has one target.", "The attempts of a walk are grouped."),
+		event("EVENT-GROUP-COUNT", Derived, "Within a retry group, retry_count never decreases over time.",
+			"It counts retries, and a later attempt follows at least as many.", "The attempts of a walk are grouped and sorted by time."),
+		event("EVENT-RETRY-TRUE", Stated, "retry_successful is true only if a later attempt of the group succeeded.", "",
+			"The attempts of a whole walk are grouped. Groups that may extend beyond the walk are skipped."),
+		event("EVENT-RETRY-FALSE", Derived, "If a later attempt of its group succeeded, a failed attempt's retry_successful is not false.",
+			"The field reports whether a retry later succeeded.", "The attempts of a walk are grouped and sorted by time."),
+	}
 }

@@ -48,7 +48,7 @@ func TestConformance(t *testing.T) {
 	}
 	checks := env.Ledger.Checks()
 	if reports.Count(checks).Pass == 0 {
-		t.Error("not one requirement could be assessed")
+		t.Error("no requirement could be assessed")
 	}
 	whole := ran == len(suites.All())
 	for _, c := range checks {

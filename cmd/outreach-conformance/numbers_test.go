@@ -24,7 +24,7 @@ func TestNumbersWithoutSense(t *testing.T) {
 		{runCommand, "requests-per-second", []string{"-1", "NaN", "Inf", "-Inf", "1e300"}, `want 0`},
 		{runCommand, "concurrency", []string{"0", "-1", huge, "1000000"}, `want 1 to|want a smaller number`},
 		{runCommand, "timeout", []string{"0s", "-1s", "100h", "5"}, `want more than 0s and at most|want a time with its unit`},
-		{runCommand, "request-budget", []string{"-1", huge}, `want the most requests|want a smaller number`},
+		{runCommand, "request-budget", []string{"-1", huge}, `want the maximum requests|want a smaller number`},
 		{loadCommand, "seed", []string{"-1", huge, "9223372036854775808"}, `want a whole number|want a smaller number|is above \d+`},
 		{loadCommand, "rows", []string{"-1", huge, "999999999"}, `want 0 to \d+|want a smaller number`},
 		{loadCommand, "rate", []string{"0", "-1", "NaN", "Inf", "1e300"}, `want|needs it`},

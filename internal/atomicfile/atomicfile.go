@@ -1,5 +1,7 @@
-// Package atomicfile replaces files whole: a reader sees the former content or
-// the new one, never a part. It imports nothing of this module.
+// Package atomicfile replaces files atomically: a reader sees the old content or
+// the new content, never a part of it.
+//
+// It imports no other package of this module.
 package atomicfile
 
 import (
@@ -14,12 +16,12 @@ import (
 // attempts bounds the search for a free temporary name.
 const attempts = 100
 
-// Replace lets write fill a temporary file beside path and then renames it to
-// path. Missing directories are made. When write fails, path is as before and
-// the temporary file is gone.
+// Replace calls write with the name of a temporary file beside path, then renames
+// that file to path. It creates missing directories. If write fails, Replace
+// removes the temporary file and leaves path unchanged.
 //
-// A path that leads to anything but a regular file is refused: a rename would
-// replace a device or a pipe instead of writing to it.
+// Path must be a regular file or absent. A rename would replace a device or pipe
+// instead of writing to it.
 func Replace(path string, write func(temporary string) error) (err error) {
 	path, err = destination(path)
 	if err != nil {
@@ -56,13 +58,13 @@ func destination(path string) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a regular file: name a file that may be replaced", path)
+		return "%s is not a regular file (name a file that may be replaced)", fmt.Errorf("%s is not a regular file: name a file that may be replaced", path)
 	}
 	return filepath.EvalSymlinks(path)
 }
 
-// reserve makes the temporary file itself, rather than with os.CreateTemp, so
-// that the mode of the result follows the umask like that of any new file.
+// reserve creates a temporary file. It does not use os.CreateTemp, because the
+// mode of the result must follow the umask.
 func reserve(path string) (string, error) {
 	for range attempts {
 		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%08x", filepath.Base(path), rand.Uint32()))
@@ -78,7 +80,7 @@ func reserve(path string) (string, error) {
 	return "", fmt.Errorf("no free temporary name beside %s after %d attempts", path, attempts)
 }
 
-// flush sees to it that the content is on disk before the name points to it.
+// flush writes the content to disk before the rename.
 func flush(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Client sends requests to one target. It is safe for concurrent use, follows
-// no redirect and keeps no cookie.
+// Client sends requests to one target. It is safe for concurrent use. It follows
+// no redirects and keeps no cookies.
 type Client struct {
 	opts     Options
 	base     *url.URL
-	slots    chan struct{} // one element for each request under way
+	slots    chan struct{} // one element per request in flight
 	pace     *rate.Limiter
 	gates    gates
 	jitter   func(time.Duration) time.Duration
@@ -24,8 +24,8 @@ type Client struct {
 	traffic  counters
 }
 
-// New returns a client for the target that the options name. Its errors are
-// mistakes in the options; the target is not contacted.
+// New returns a client for the target in opts. It does not contact the target.
+// Its errors are mistakes in opts.
 func New(opts Options) (*Client, error) {
 	base, baseErr := parseBase(opts.BaseURL)
 	opts, optsErr := opts.withDefaults()
@@ -43,8 +43,8 @@ func New(opts Options) (*Client, error) {
 	}, nil
 }
 
-// newPace spaces requests evenly. The burst covers 20 ms, so that a late timer
-// does not lower a high rate.
+// newPace spaces requests evenly. The burst covers 20 ms, so that late timers do
+// not lower a high rate.
 func newPace(requestsPerSecond float64) *rate.Limiter {
 	if requestsPerSecond == 0 {
 		return rate.NewLimiter(rate.Inf, 1)
@@ -52,8 +52,8 @@ func newPace(requestsPerSecond float64) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(requestsPerSecond), max(1, int(requestsPerSecond/50)))
 }
 
-// Do sends the request and returns what became of it. A 429 is waited out and
-// the request repeated, unless it says NoRetry; a 5xx is never repeated.
+// Do sends the request and returns the exchange. It waits out a 429 and retries,
+// unless the request sets NoRetry. It never retries a 5xx.
 func (c *Client) Do(ctx context.Context, req Request) Exchange {
 	c.redactor.learn(req.Key)
 	if _, err := c.build(ctx, req); err != nil {
@@ -75,7 +75,7 @@ func (c *Client) Do(ctx context.Context, req Request) Exchange {
 	}
 }
 
-// All does the requests concurrently and returns their exchanges in the same order.
+// All sends the requests concurrently and returns their exchanges in the same order.
 func (c *Client) All(ctx context.Context, reqs []Request) []Exchange {
 	exchanges := make([]Exchange, len(reqs))
 	next := make(chan int)
@@ -95,31 +95,31 @@ func (c *Client) All(ctx context.Context, reqs []Request) []Exchange {
 	return exchanges
 }
 
-// Patience is how long a key may be answered with nothing but 429, and how many
-// such answers one request waits out.
+// Patience returns how long a key may get only 429, and how many 429 responses
+// one request waits out.
 func (c *Client) Patience() (d time.Duration, answers int) {
 	return c.opts.MaxThrottle, c.opts.MaxThrottled
 }
 
-// Traffic returns the sums so far.
+// Traffic returns the totals so far.
 func (c *Client) Traffic() Traffic { return c.traffic.snapshot() }
 
-// Redact returns s with every secret that the client knows replaced: the token
-// of a key by $OUTREACH_KEY_<NAME>, anything else by [redacted]. It finds them
-// plain, percent-encoded, JSON-escaped and inside base64, as in Basic
-// credentials. A secret of fewer than eight bytes is found where it stands as a
-// word of its own, or else a key like "test" would eat into every other text.
+// Redact returns s with every known secret replaced: a key's token by
+// $OUTREACH_KEY_<NAME>, any other secret by [redacted]. It finds secrets that are
+// plain, percent-encoded, JSON-escaped or inside base64. It finds a secret of
+// fewer than 8 bytes only as a separate word, because a key such as "test" would
+// match in ordinary text.
 func (c *Client) Redact(s string) string { return c.redactor.redact(s) }
 
-// Close closes the connections that are idle. The client stays usable.
+// Close closes idle connections. The client stays usable.
 func (c *Client) Close() {
 	if t, ok := c.opts.Transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
 }
 
-// once sends the request one time, when its turn has come. It reports whether
-// the answer is a 429 after which the request is to be sent again, and when.
+// once sends the request once, when it is admitted. It reports whether to retry
+// after a 429, and after how long.
 func (c *Client) once(ctx context.Context, req Request, waitedOut int) (e Exchange, wait time.Duration, again bool) {
 	key, _ := req.authorization()
 	if kind, cause := c.admit(ctx, req, key); kind != nil {
@@ -156,7 +156,7 @@ func (c *Client) finish(e Exchange) Exchange {
 	return e
 }
 
-// unsent returns the exchange of a request that never left.
+// unsent returns the exchange of a request that was not sent.
 func (c *Client) unsent(req Request, kind, cause error) Exchange {
 	return Exchange{Request: req, Err: c.fail(req, kind, cause), redactor: c.redactor}
 }

@@ -2,9 +2,11 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +18,8 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/internal/testbed"
 )
 
 func TestConnectionsAreKeptForAllThatRunAtOnce(t *testing.T) {
@@ -159,6 +163,93 @@ func TestGetIsRepeatedOnceWhenTheConnectionCloses(t *testing.T) {
 			g.Expect(hits.Load()).To(Equal(tc.hits))
 			g.Expect(c.Traffic().Requests).To(BeEquivalentTo(tc.hits))
 			g.Expect(c.Traffic().Reconnected).To(BeEquivalentTo(tc.hits - 1))
+		})
+	}
+}
+
+func TestTLS(t *testing.T) {
+	own, other := testbed.NewAuthority(t), testbed.NewAuthority(t)
+	future, past := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
+	mine := own.Issue(t, "client", future)
+	for _, tc := range []struct {
+		name   string
+		server tls.Certificate
+		asks   bool // for a client certificate
+		client *tls.Config
+		want   string // in the error; empty if the request goes through
+	}{
+		{"own authority", own.Issue(t, "127.0.0.1", future), false, &tls.Config{RootCAs: own.Pool()}, ""},
+		{"unknown authority", own.Issue(t, "127.0.0.1", future), false, nil, "unknown authority"},
+		{"another authority", own.Issue(t, "127.0.0.1", future), false, &tls.Config{RootCAs: other.Pool()}, "unknown authority"},
+		{"another host's certificate", own.Issue(t, "elsewhere.example", future), false, &tls.Config{RootCAs: own.Pool()}, "127.0.0.1"},
+		{"expired certificate", own.Issue(t, "127.0.0.1", past), false, &tls.Config{RootCAs: own.Pool()}, "expired"},
+		{"client certificate", own.Issue(t, "127.0.0.1", future), true, &tls.Config{RootCAs: own.Pool(), Certificates: []tls.Certificate{mine}}, ""},
+		{"no client certificate", own.Issue(t, "127.0.0.1", future), true, &tls.Config{RootCAs: own.Pool()}, "certificate required"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+			server.Config.ErrorLog = log.New(io.Discard, "", 0)
+			server.TLS = &tls.Config{Certificates: []tls.Certificate{tc.server}}
+			if tc.asks {
+				server.TLS.ClientAuth, server.TLS.ClientCAs = tls.RequireAndVerifyClientCert, own.Pool()
+			}
+			server.StartTLS()
+			defer server.Close()
+			c, err := New(Options{BaseURL: server.URL, TLSConfig: tc.client})
+			g.Expect(err).NotTo(HaveOccurred())
+			defer c.Close()
+			got := c.Do(t.Context(), Request{Path: "/"})
+			if tc.want == "" {
+				g.Expect(got.Err).NotTo(HaveOccurred())
+				g.Expect(got.Status).To(Equal(http.StatusNoContent))
+				return
+			}
+			g.Expect(got.Err).To(MatchError(ErrTLS))
+			g.Expect(got.Err).To(MatchError(ContainSubstring(tc.want)))
+		})
+	}
+}
+
+func TestTLSOptionsThatCannotBeMeant(t *testing.T) {
+	g := NewWithT(t)
+	_, err := New(Options{BaseURL: "https://127.0.0.1", TLSConfig: &tls.Config{InsecureSkipVerify: true}})
+	g.Expect(err).To(MatchError(ContainSubstring("does not verify certificates")))
+	_, err = New(Options{BaseURL: "https://127.0.0.1", TLSConfig: &tls.Config{}, Transport: http.DefaultTransport})
+	g.Expect(err).To(MatchError(ContainSubstring("both TLSConfig and Transport")))
+}
+
+// endless is a body without an end that counts what is read of it.
+type endless struct{ read int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += int64(len(p))
+	return len(p), nil
+}
+
+func (e *endless) Close() error { return nil }
+
+// A body that is too long is neither read on nor kept: many come at once, and
+// exchanges are held on to.
+func TestWhatIsReadOfALongBody(t *testing.T) {
+	const most = 1 << 20
+	for name, tc := range map[string]struct{ length, read int64 }{
+		"of unknown length":    {-1, most + 1},
+		"that says its length": {most + 1, keptOfTooLong},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			body := &endless{}
+			c, err := New(Options{BaseURL: "http://host", MaxBody: most, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body, ContentLength: tc.length, Request: r}, nil
+			})})
+			g.Expect(err).NotTo(HaveOccurred())
+			e := c.Do(t.Context(), Request{Path: "/"})
+			g.Expect(e.Err).NotTo(HaveOccurred())
+			g.Expect(e.Truncated).To(BeTrue())
+			g.Expect(body.read).To(Equal(tc.read))
+			g.Expect(e.Body).To(HaveLen(keptOfTooLong))
+			g.Expect(cap(e.Body)).To(BeNumerically("<", 2*keptOfTooLong))
 		})
 	}
 }

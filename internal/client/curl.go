@@ -7,22 +7,23 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
-// maxCurlBody is how long a body may be to be spelled out, in bytes. A shell
-// takes at most 128 KiB in one word, and a reader far less.
+// maxCurlBody is the longest body in a curl command, in bytes. A shell word holds
+// at most 128 KiB.
 const maxCurlBody = 16 << 10
 
-// Curl returns the request as one line for a POSIX shell. The target's base
-// address is $OUTREACH_URL and the key is $OUTREACH_KEY_<NAME>; no secret is in
-// the line. A body beyond 16 KiB is left out, which a comment at the end says.
+// Curl returns the request as one line for a POSIX shell. $OUTREACH_URL is the
+// target's base address and $OUTREACH_KEY_<NAME> the key; the line holds no
+// secret. A body over 16 KiB is replaced by a comment.
 func (e Exchange) Curl() string {
 	words := []string{"curl", "-i"}
 	switch method := e.Request.method(); method {
 	case http.MethodGet:
 		if len(e.Request.Body) > 0 {
-			words = append(words, "-X", method) // data would make it a POST
+			words = append(words, "-X", method) // curl sends data with POST otherwise
 		}
 	case http.MethodHead:
 		words = append(words, "--head")
@@ -43,7 +44,7 @@ func (e Exchange) curlMethod(method string) string {
 	return e.word(oneLine(method))
 }
 
-// curlHeaders names what the request says beyond what curl says by itself.
+// curlHeaders returns the headers that curl does not add itself.
 func (e Exchange) curlHeaders() []string {
 	r := e.Request
 	headers := http.Header{}
@@ -70,25 +71,25 @@ func (e Exchange) curlHeaders() []string {
 
 func (e Exchange) curlHeader(name, value string, authorization bool) string {
 	if value == "" {
-		return e.word(name + ";") // curl's way to send a header without a value
+		return e.word(name + ";") // curl's syntax for an empty header
 	}
 	pieces := []piece{{text: name + ": "}}
 	if token := e.Request.Key.Token; authorization && token != "" && value == "Bearer "+token {
-		// Not left to the search for secrets: this is the key whatever it looks like.
+		// Do not search for secrets here: this is the key, whatever it looks like.
 		return quote(append(pieces, piece{text: "Bearer "}, piece{env: e.Request.Key.Env()}))
 	}
 	return quote(append(pieces, e.secrets().pieces(value)...))
 }
 
-// curlAddress names the address, with a pattern behind it that curl expands, or
-// none.
+// curlAddress returns the address, followed by a pattern that curl expands (may be
+// empty).
 func (e Exchange) curlAddress(pattern string) []string {
 	path := e.Request.Path
 	var words []string
 	if slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s == "." || s == ".." }) {
 		words = append(words, "--path-as-is")
 	}
-	target := path // for a path that cannot be sent at all
+	target := path // for a path that cannot be sent
 	if address, err := join(&url.URL{}, e.Request); err == nil {
 		target = address.RequestURI()
 	}
@@ -106,18 +107,18 @@ func (e Exchange) curlAddress(pattern string) []string {
 	return append(words, quote(pieces))
 }
 
-// globs keeps curl from expanding what is no pattern.
+// globs escapes the characters that curl would expand.
 var globs = strings.NewReplacer("[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
 
-// curlBody returns what has to stand before curl, its options, and after it. A
-// body that fits into a one-line word is one; any other is fed to curl by printf.
+// curlBody returns the text before curl, its options, and the text after it. A
+// one-line body becomes a word; printf feeds any other body to curl.
 func (e Exchange) curlBody() (before string, data []string, after string) {
 	body := string(e.Request.Body)
 	switch {
 	case body == "":
 		return "", nil, ""
 	case len(body) > maxCurlBody:
-		return "", []string{"--data-binary", "@body"}, fmt.Sprintf(" # the file body holds %d bytes, which are not shown", len(body))
+		return "", []string{"--data-binary", "@body"}, fmt.Sprintf(" # the file body has %d bytes, not shown here", len(body))
 	case utf8.ValidString(body) && body == oneLine(body):
 		return "", []string{"--data-raw", e.word(body)}, ""
 	}
@@ -133,5 +134,138 @@ func (e Exchange) curlBody() (before string, data []string, after string) {
 	return "printf '" + format + "'" + arguments + " | ", []string{"--data-binary", "@-"}, ""
 }
 
-// word redacts and quotes.
+// word redacts and quotes s.
 func (e Exchange) word(s string) string { return quote(e.secrets().pieces(s)) }
+
+// One curl per request is too slow to reach many limits. So one curl sends a
+// volley of requests, numbered in the fragment of the address, which is not sent.
+// Volleys repeat up to 1,000 requests, until a response is a 429 or the status
+// that replaced it.
+const (
+	volley  = "#[1-50]"
+	volleys = "for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20"
+)
+
+// CurlAtLimit returns Curl for a request beyond the limit of its key: the line
+// first drives the key to its limit. A GET or HEAD is repeated until it gets 429,
+// and that response (or else the last) is shown. Any other request is sent once,
+// after read got 429. If rest is not 0, the line sleeps that long before the
+// request, whatever its method. Otherwise a 5xx counts like a 429, if the
+// exchange has one.
+func (e Exchange) CurlAtLimit(read Request, rest time.Duration) string {
+	read.Key, read.Authorization = e.Request.Key, e.Request.Authorization
+	reads := len(e.Request.Body) == 0 && (e.Request.method() == http.MethodGet || e.Request.method() == http.MethodHead)
+	shown, met := http.StatusTooManyRequests, "*429*"
+	if rest == 0 && e.Status >= http.StatusInternalServerError {
+		shown, met = e.Status, fmt.Sprintf("*429*|*%d*", e.Status)
+	}
+	if reads && rest == 0 {
+		return `d=$(mktemp -d); ` + volleys + `; do ` + e.curlVolley("-i", "-o", `"$d/#1"`) +
+			fmt.Sprintf(`; a=$(grep -l '^HTTP/[0-9.]* %d' "$d"/* | head -n 1); [ -z "$a" ] || break; done; cat "${a:-$d/50}"; rm -r "$d"`, shown)
+	}
+	by := Exchange{Request: read, redactor: e.redactor}
+	line := volleys + `; do case $(` + by.curlVolley("-o", "/dev/null", "-w", "'%{http_code} '") + `) in ` + met + `) break;; esac; done; `
+	if rest > 0 {
+		line += fmt.Sprintf("sleep %.0f; ", rest.Seconds())
+	}
+	return line + e.Curl()
+}
+
+// curlVolley returns a command that sends a GET or HEAD many times at once.
+func (e Exchange) curlVolley(options ...string) string {
+	words := append([]string{"curl", "-Z", "--no-progress-meter"}, options...)
+	if e.Request.method() == http.MethodHead {
+		words = append(words, "--head")
+	}
+	words = append(words, e.curlHeaders()...)
+	return strings.Join(append(words, e.curlAddress(volley)...), " ")
+}
+
+// quote writes pieces as one POSIX shell word. Variables are in double quotes. So
+// is the text around them, unless it has a character with a meaning there.
+func quote(pieces []piece) string {
+	if !hasVariable(pieces) {
+		return singleQuote(text(pieces))
+	}
+	var b strings.Builder
+	if !strings.ContainsAny(text(pieces), "\"$`\\!") { // "!" expands history in an interactive shell
+		b.WriteByte('"')
+		for i, p := range pieces {
+			b.WriteString(p.text)
+			b.WriteString(variable(p, i+1 < len(pieces) && pieces[i+1].text != "" && isWordByte(pieces[i+1].text[0])))
+		}
+		b.WriteByte('"')
+		return b.String()
+	}
+	for _, p := range pieces {
+		if p.env != "" {
+			b.WriteString(`"` + variable(p, false) + `"`)
+			continue
+		}
+		b.WriteString(singleQuote(p.text))
+	}
+	return b.String()
+}
+
+// variable returns the expansion of a piece, in braces if the next character could
+// belong to the name.
+func variable(p piece, braces bool) string {
+	switch {
+	case p.env == "":
+		return ""
+	case braces:
+		return "${" + p.env + "}"
+	}
+	return "$" + p.env
+}
+
+func hasVariable(pieces []piece) bool {
+	for _, p := range pieces {
+		if p.env != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// text returns the literal parts, joined.
+func text(pieces []piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+func singleQuote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// oneLine replaces control characters other than tabs by spaces. A header or
+// address with them cannot be sent.
+func oneLine(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}
+
+// printfFormat writes any bytes as a printf format for single quotes.
+func printfFormat(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '%':
+			b.WriteString("%%")
+		case c < ' ' || c >= 0x7f || c == '\\' || c == '\'',
+			c == '-' && i == 0: // some printf implementations read a leading "-" as an option
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

@@ -1,8 +1,8 @@
-// Package client is the harness's one HTTP client: a request goes in, an
-// exchange comes out. It bounds concurrency, pace, time and size, waits 429
-// answers out, counts the traffic, and keeps API keys out of everything that a
-// person will read.
+// Package client is the harness's only HTTP client: it takes a request and
+// returns an exchange. It bounds concurrency, pace, time and size. It waits out
+// 429 responses, counts traffic, and redacts API keys from everything that people
+// read.
 //
-// It judges nothing. It must not import the catalogue, schemas, fixtures,
-// suites or any assertion library: an exchange looks the same to every reader.
+// It judges nothing. It must not import the catalogue, schemas, fixtures, suites
+// or an assertion library.
 package client

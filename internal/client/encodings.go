@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// minSecret is the length in bytes from which a string is sought everywhere,
-// not only as a word of its own.
+// minSecret is the length in bytes below which a secret is found only as a
+// separate word.
 const minSecret = 8
 
-// needlesOf returns the forms in which a secret may show. Percent-encoding is
-// not among them: views undo it.
+// needlesOf returns the forms of a secret. Percent-encoded forms are not needed,
+// because views decode them.
 func needlesOf(secret, env string) []needle {
 	var out []needle
 	seen := map[string]bool{}
@@ -23,7 +23,7 @@ func needlesOf(secret, env string) []needle {
 		}
 	}
 	add(needle{text: secret, env: env})
-	add(needle{text: strings.ReplaceAll(secret, " ", "+")}) // as in a query
+	add(needle{text: strings.ReplaceAll(secret, " ", "+")}) // as in a query string
 	if escaped, err := json.Marshal(secret); err == nil {
 		add(needle{text: strings.Trim(string(escaped), `"`)})
 	}
@@ -40,7 +40,7 @@ func needlesOf(secret, env string) []needle {
 	return out
 }
 
-// escapeJSON escapes only what JSON demands, as encoders other than Go's do.
+// escapeJSON escapes only what JSON requires, unlike json.Marshal.
 func escapeJSON(s string) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
@@ -52,17 +52,17 @@ func escapeJSON(s string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// base64Core returns the characters that stand for the secret and nothing else
-// in the base64 form of any text that has it offset bytes after a multiple of
-// three. Characters that share bits with the bytes around it are left off.
+// base64Core returns the base64 characters that depend on the secret only, if it
+// starts offset bytes after a multiple of 3. Characters that share bits with the
+// bytes around it are dropped.
 func base64Core(encoding *base64.Encoding, secret string, offset int) string {
 	padded := append(make([]byte, offset), secret...)
 	text := encoding.EncodeToString(padded)
 	return text[(offset*8+5)/6 : len(padded)*8/6]
 }
 
-// base64Run widens a part of a base64 string to the whole: its neighbours hold
-// the secret's first and last bits, and a user name is of no use alone.
+// base64Run extends a match to the whole base64 string: its neighbours hold bits
+// of the secret's first and last bytes.
 func base64Run(text string, start, end int) (int, int) {
 	for start > 0 && isBase64Byte(text[start-1]) {
 		start--
@@ -84,10 +84,10 @@ func isWordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }
 
-// view is a text after decoding, with the way back to the original.
+// view is a decoded text with the positions of its bytes in the original.
 type view struct {
 	text  string
-	index []int // of each byte, and of the end, in the original; nil where they are the same
+	index []int // original position of each byte and of the end; nil if unchanged
 }
 
 func plainView(s string) view { return view{text: s} }
@@ -99,8 +99,8 @@ func (v view) origin(i int) int {
 	return v.index[i]
 }
 
-// percentDecoded undoes one layer of percent-encoding; a percent sign that
-// begins no escape stays. It reports whether there was any escape.
+// percentDecoded decodes one layer of percent-encoding and keeps invalid escapes.
+// It reports whether there was any escape.
 func (v view) percentDecoded() (view, bool) {
 	if !strings.Contains(v.text, "%") {
 		return v, false

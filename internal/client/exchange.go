@@ -1,36 +1,41 @@
 package client
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"net/http"
 	"net/url"
+	"sync"
+	"syscall"
 	"time"
 )
 
-// Request is one HTTP request, described so that it can be sent, repeated and
-// shown.
+// Request is one HTTP request that can be sent, retried and printed.
 type Request struct {
-	Operation string // operation id, for the record; the client does not look at it
+	Operation string // operation id, for the record only
 	Method    string // empty means GET
-	// Path is the path from the server's root with its parameters filled in:
-	// /api/v2/campaigns/<id>/variables. It is percent-encoded throughout or not
-	// at all; in the latter case the client encodes what needs it.
+	// Path is the path from the server root with its parameters filled in, such
+	// as /api/v2/campaigns/<id>/variables. Either all of it is percent-encoded or
+	// none of it is; in that case the client encodes it.
 	Path   string
 	Query  url.Values  // sent sorted by name, percent-encoded
-	Header http.Header // beyond what the client sets; an entry here wins over the client's own
-	// Body is sent as it is, with Content-Type application/json unless Header
-	// says otherwise. An empty body is no body.
+	Header http.Header // additional headers; they override the client's own
+	// Body is sent unchanged, with Content-Type application/json unless Header
+	// overrides it. Empty means no body.
 	Body []byte
 	Key  Key // sent as Authorization: Bearer <token>; the zero Key sends no such header
-	// Authorization, when not nil, is the whole value of the Authorization
-	// header and stands in for Key: for requests with bad credentials.
+	// Authorization, if not nil, is the whole value of the Authorization header.
+	// It overrides Key, for requests with bad credentials.
 	Authorization *string
-	// NoRetry hands a 429 back at once, and sends even while other requests of
-	// the key wait for a 429 to pass. Concurrency and pace hold nevertheless.
+	// NoRetry returns a 429 at once. The request is also sent while other
+	// requests of the key wait out a 429. Concurrency and pace still apply.
 	NoRetry bool
 }
 
-// authorization returns the value of the Authorization header, and whether there is one.
+// authorization returns the value of the Authorization header and whether it is sent.
 func (r Request) authorization() (string, bool) {
 	switch {
 	case r.Authorization != nil:
@@ -41,33 +46,33 @@ func (r Request) authorization() (string, bool) {
 	return "", false
 }
 
-// Exchange is a request and what became of it.
+// Exchange is a request and its response.
 //
-// Status, Header and Body hold what has come of the answer even where Err is
-// set: a body that broke off, or the last 429 of a request that was throttled
-// to death. Status is 0 when no status line came.
+// Status, Header and Body hold what was received even if Err is set: a truncated
+// body, or the last 429 of a request that was throttled for too long. Status is 0
+// if no status line was received.
 type Exchange struct {
 	Request   Request
 	Status    int
 	Header    http.Header
 	Body      []byte // decoded if it came compressed
-	Truncated bool   // the body is longer than Options.MaxBody; Body holds its beginning
-	// Err tells why there is no whole answer. It is one of the kinds ErrTimeout,
+	Truncated bool   // the body exceeds Options.MaxBody; Body holds its beginning
+	// Err says why there is no complete response. It is one of ErrTimeout,
 	// ErrUnresolved, ErrRefused, ErrTLS, ErrProtocol, ErrCanceled, ErrThrottled
-	// and ErrRequest (errors.Is), and its text holds no secret.
+	// and ErrRequest (use errors.Is). Its text holds no secret.
 	Err error
-	// KeptClosed: there is no answer since the connection, which was kept from an
-	// earlier request, closed before any byte of one.
+	// KeptClosed means that a reused connection closed before any byte of the
+	// response was received.
 	KeptClosed bool
 
-	Sent      time.Time     // when it was sent, for the last time; zero if it never was
-	Took      time.Duration // from Sent to the last byte of the answer
-	Throttled int           // 429 answers that were waited out before this one
+	Sent      time.Time     // time of the last attempt; zero if never sent
+	Took      time.Duration // from Sent to the last byte of the response
+	Throttled int           // 429 responses waited out before this one
 
 	redactor *redactor
 }
 
-// String sums the exchange up in one line without secrets.
+// String returns a one-line summary without secrets.
 func (e Exchange) String() string {
 	what := e.redact(e.Request.method() + " " + e.Request.Path)
 	if e.Err != nil {
@@ -76,17 +81,17 @@ func (e Exchange) String() string {
 	return fmt.Sprintf("%s: %d, %d bytes in %s", what, e.Status, len(e.Body), e.Took.Round(time.Microsecond))
 }
 
-// Format implements fmt.Formatter: every verb prints String, because the fields
-// can hold a token in more than one place.
+// Format implements fmt.Formatter: every verb prints String, because several
+// fields can hold a token.
 func (e Exchange) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, e.String()) }
 
-// GomegaString makes Gomega's failure messages print String too.
+// GomegaString makes Gomega's failure messages print String.
 func (e Exchange) GomegaString() string { return e.String() }
 
 func (e Exchange) redact(s string) string { return e.secrets().redact(s) }
 
-// secrets returns the client's redactor, or for an exchange that was put
-// together by hand one that knows its own key.
+// secrets returns the client's redactor. An exchange built by hand gets one that
+// knows its own key.
 func (e Exchange) secrets() *redactor {
 	if e.redactor != nil {
 		return e.redactor
@@ -99,4 +104,116 @@ func (r Request) method() string {
 		return http.MethodGet
 	}
 	return r.Method
+}
+
+// The kinds of Exchange.Err, for errors.Is. All but ErrRequest concern the
+// connection to the target, not its conformance.
+var (
+	ErrTimeout    = errors.New("no complete response in time")
+	ErrUnresolved = errors.New("host name not resolved")
+	ErrRefused    = errors.New("no connection")
+	ErrTLS        = errors.New("TLS handshake failed")
+	ErrProtocol   = errors.New("connection lost, or the response is not HTTP")
+	ErrCanceled   = errors.New("canceled")
+	ErrThrottled  = errors.New("throttled for too long")
+	ErrRequest    = errors.New("request cannot be sent")
+)
+
+// failure is a kind and its cause. Its text is redacted, because causes may quote
+// addresses and headers.
+type failure struct {
+	text        string
+	kind, cause error
+}
+
+func (f *failure) Error() string   { return f.text }
+func (f *failure) Unwrap() []error { return []error{f.kind, f.cause} }
+
+func (c *Client) fail(req Request, kind, cause error) error {
+	text := fmt.Sprintf("%s %s: %v: %v", req.method(), req.Path, kind, cause)
+	return &failure{text: c.Redact(text), kind: kind, cause: cause}
+}
+
+// tlsAlert is the net.OpError operation if the peer ends a TLS connection. In TLS
+// 1.3 a server rejects a missing client certificate only after the handshake.
+const tlsAlert = "remote error"
+
+// kindOf classifies the error of a sent request. The deadline of the caller's
+// context counts as a timeout too: the target did not respond in the time given.
+func kindOf(ctx context.Context, err error, brokenHandshake bool) error {
+	var unresolved *net.DNSError
+	var timeout net.Error
+	var dial *net.OpError
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ErrCanceled
+	case errors.As(err, &unresolved):
+		return ErrUnresolved
+	case ctx.Err() != nil,
+		errors.Is(err, context.DeadlineExceeded),
+		errors.As(err, &timeout) && timeout.Timeout():
+		return ErrTimeout
+	case brokenHandshake, errors.As(err, &dial) && dial.Op == tlsAlert:
+		return ErrTLS
+	case errors.Is(err, syscall.ECONNREFUSED),
+		errors.As(err, &dial) && dial.Op == "dial":
+		return ErrRefused
+	}
+	return ErrProtocol
+}
+
+// Traffic holds totals of a client. Requests is the sum of Statuses and NoAnswer.
+type Traffic struct {
+	Requests      int         // sent, including retries
+	Statuses      map[int]int // responses by HTTP status
+	NoAnswer      int         // sent without receiving a status line
+	BytesReceived int64       // of decoded bodies, without truncated parts
+	Throttled     int         // 429 responses that were waited out
+	Reconnected   int         // GET requests retried because the connection closed before any response
+}
+
+type counters struct {
+	mu    sync.Mutex
+	total Traffic
+}
+
+func (c *counters) sent(e Exchange) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total.Requests++
+	c.total.BytesReceived += int64(len(e.Body))
+	if e.Status == 0 {
+		c.total.NoAnswer++
+		return
+	}
+	if c.total.Statuses == nil {
+		c.total.Statuses = map[int]int{}
+	}
+	c.total.Statuses[e.Status]++
+}
+
+func (c *counters) waitedOut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total.Throttled++
+}
+
+// reconnected also counts the lost request, which was sent and got no response.
+func (c *counters) reconnected() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total.Requests++
+	c.total.NoAnswer++
+	c.total.Reconnected++
+}
+
+func (c *counters) snapshot() Traffic {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.total
+	t.Statuses = maps.Clone(c.total.Statuses)
+	if t.Statuses == nil {
+		t.Statuses = map[int]int{}
+	}
+	return t
 }

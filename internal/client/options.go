@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -21,57 +22,56 @@ const (
 	DefaultMaxThrottled = 30
 )
 
-// IdleTimeout is how long a connection without requests is kept. It is below the
-// 5 s after which common servers close one: a POST that meets the closing cannot
-// be repeated and would be lost.
+// IdleTimeout is how long an idle connection is kept. Common servers close theirs
+// after 5 s. A POST sent on a connection that the server closes would be lost,
+// because it must not be retried.
 const IdleTimeout = 4 * time.Second
 
-// UserAgent is the User-Agent header of every request that sets no other.
+// UserAgent is the default User-Agent header.
 const UserAgent = "outreach-conformance"
 
-// Options say where the target is and how it is to be treated. Only BaseURL is
-// required; zero means the default.
+// Options describe the target and how to treat it. Only BaseURL is required. A
+// zero field means the default.
 type Options struct {
-	// BaseURL is the target's address as the specification writes {base_url}:
-	// http or https, a host, optionally a port and a path prefix.
+	// BaseURL is the {base_url} of the specification: http or https, a host, and
+	// optionally a port and a path prefix.
 	BaseURL string
 
-	Concurrency       int           // most requests under way at once
-	RequestsPerSecond float64       // pace over all keys; 0 is unpaced
-	Timeout           time.Duration // for one request, from the connection to the last byte of the body
-	MaxBody           int64         // bytes of a body that are read; one that is longer is cut to its beginning
+	Concurrency       int           // maximum requests in flight
+	RequestsPerSecond float64       // over all keys; 0 means no limit
+	Timeout           time.Duration // per request, from the connection to the last byte of the body
+	MaxBody           int64         // maximum bytes of a body; longer bodies are truncated
 
-	// MaxThrottle is how long a key may be answered with nothing but 429 before
-	// its requests fail with ErrThrottled, and MaxThrottled how many 429
-	// answers one request waits out.
+	// MaxThrottle is how long a key may get only 429 before its requests fail
+	// with ErrThrottled. MaxThrottled is how many 429 responses one request
+	// waits out.
 	MaxThrottle  time.Duration
 	MaxThrottled int
 
-	Keys    []Key    // keys whose tokens Redact replaces by their variable; keys of requests are learnt as they come
-	Secrets []string // other strings that nobody must read
-	Seed    uint64   // of the jitter in back-off waits
+	Keys    []Key    // keys whose tokens Redact replaces by their variable; keys of requests are added when sent
+	Secrets []string // other strings to redact
+	Seed    uint64   // of the backoff jitter
 
-	// TLSConfig says how to speak TLS: which authorities to trust in place of the
-	// machine's, and which certificate to show; nil is the machine's defaults.
-	// It must not switch the verification of the server's certificate off.
+	// TLSConfig sets the trusted authorities and the client certificate. Nil
+	// means the machine's defaults. It must verify the server's certificate.
 	TLSConfig *tls.Config
-	// Transport replaces the network, TLSConfig included. It must honour the
+	// Transport replaces the network, including TLSConfig. It must honour the
 	// request's context.
 	Transport http.RoundTripper
-	// Allow is asked before each request that goes out, a repeated one too; its
-	// error keeps the request back. nil allows all.
+	// Allow is called before each attempt. An error blocks the request. Nil
+	// allows all.
 	Allow func() error
-	// Observe is called with every exchange, from many goroutines: once with
-	// what Do returns, and before that with each 429 that Do waits out.
+	// Observe is called with every exchange, from many goroutines: with each 429
+	// that Do waits out, then with the exchange that Do returns.
 	Observe func(Exchange)
 
-	// Now and Sleep replace the clock that paces and waits. Sleep returns early
-	// with the context's error when the context ends.
+	// Now and Sleep replace the clock. Sleep returns the context's error early if
+	// the context ends.
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error
 }
 
-// withDefaults fills in the defaults; it reports every value that cannot be meant.
+// withDefaults fills in the defaults. It reports every invalid value.
 func (o Options) withDefaults() (Options, error) {
 	var wrong []error
 	for _, bound := range []struct {
@@ -86,14 +86,14 @@ func (o Options) withDefaults() (Options, error) {
 		{"MaxThrottled", float64(o.MaxThrottled)},
 	} {
 		if !(bound.value >= 0 && bound.value <= math.MaxFloat64) { // NaN and infinity fail too
-			wrong = append(wrong, fmt.Errorf("client: %s is %v: give a positive value, or 0 for the default", bound.name, bound.value))
+			wrong = append(wrong, fmt.Errorf("client: %s is %v (give a positive value, or 0 for the default)", bound.name, bound.value))
 		}
 	}
 	if o.TLSConfig != nil && o.Transport != nil {
-		wrong = append(wrong, errors.New("client: TLSConfig and Transport are both given: give the transport its own TLS configuration"))
+		wrong = append(wrong, errors.New("client: both TLSConfig and Transport are set (configure TLS in the transport)"))
 	}
 	if o.TLSConfig != nil && o.TLSConfig.InsecureSkipVerify {
-		wrong = append(wrong, errors.New("client: TLSConfig skips the verification of certificates: trust the target's authority instead (RootCAs)"))
+		wrong = append(wrong, errors.New("client: TLSConfig does not verify certificates (trust the target's authority with RootCAs)"))
 	}
 	setDefault(&o.Concurrency, DefaultConcurrency)
 	setDefault(&o.Timeout, DefaultTimeout)
@@ -137,7 +137,7 @@ func newTransport(concurrency int, config *tls.Config) *http.Transport {
 	}
 }
 
-// parseBase reads a base address and drops the slash at its end.
+// parseBase parses a base address and removes its trailing slash.
 func parseBase(address string) (*url.URL, error) {
 	base, err := url.Parse(address)
 	if err != nil {
@@ -155,22 +155,22 @@ func parseBase(address string) (*url.URL, error) {
 	case base.Hostname() == "":
 		wrong = "names no host"
 	case base.User != nil:
-		wrong = "must not carry a user or password: credentials belong in keys"
+		wrong = "must not contain a user or password (credentials belong in keys)"
 	case base.RawQuery != "" || base.ForceQuery:
-		wrong = "must not carry a query"
+		wrong = "must not contain a query"
 	case base.Fragment != "":
-		wrong = "must not carry a fragment"
+		wrong = "must not contain a fragment"
 	}
 	if wrong != "" {
-		return nil, fmt.Errorf("client: base address %q %s; write it like https://host/prefix", shown(base), wrong)
+		return nil, fmt.Errorf("client: base address %q %s (write it like https://host/prefix)", shown(base), wrong)
 	}
 	prefix := strings.TrimRight(base.EscapedPath(), "/")
 	base.Path, base.RawPath = strings.TrimRight(base.Path, "/"), prefix
 	return base, nil
 }
 
-// shown is the address without password and query. Where it has no host, a user
-// and password in front of an @ have not been recognised as such.
+// shown returns the address without password and query. Without a host, the
+// parser may not have recognized a user and password before an @.
 func shown(u *url.URL) string {
 	text := (&url.URL{Scheme: u.Scheme, Opaque: u.Opaque, Host: u.Host, Path: u.Path}).String()
 	if at := strings.LastIndexByte(text, '@'); at >= 0 && u.Host == "" {
@@ -179,8 +179,8 @@ func shown(u *url.URL) string {
 	return text
 }
 
-// Sleep waits, and returns the context's error: early if the context ends, and
-// even where there is nothing to wait for.
+// Sleep waits for d or until the context ends. It returns the context's error,
+// also if d is 0.
 func Sleep(ctx context.Context, d time.Duration) error {
 	if d > 0 {
 		timer := time.NewTimer(d)
@@ -192,3 +192,46 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 	return ctx.Err()
 }
+
+// Key is an API key and its name. The zero Key means a request without
+// credentials.
+//
+// A Key prints as its environment variable under every fmt verb, so that printing
+// a Request does not show the token.
+type Key struct {
+	Name  string
+	Token string `json:"-" yaml:"-"`
+}
+
+// Env returns the environment variable that holds the token in printed commands:
+// OUTREACH_KEY_<NAME>, in capitals, with an underscore for every character that
+// a variable name cannot have.
+func (k Key) Env() string {
+	if k.Name == "" {
+		return "OUTREACH_KEY"
+	}
+	return "OUTREACH_KEY_" + strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return '_'
+	}, k.Name)
+}
+
+// String returns the variable of the key, never its token.
+func (k Key) String() string {
+	if k == (Key{}) {
+		return "no key"
+	}
+	return "$" + k.Env()
+}
+
+// Format implements fmt.Formatter: no verb and no flag shows the token.
+func (k Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, k.String()) }
+
+// GomegaString keeps the token out of Gomega's failure messages, which print
+// structs by reflection.
+func (k Key) GomegaString() string { return k.String() }

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// A redactor knows secrets and finds them in text. Keys are learnt while it is
-// in use, so its table of needles is replaced, never changed.
+// A redactor finds known secrets in text. Secrets are added while it is in use, so
+// its table is replaced and never changed.
 type redactor struct {
 	mu      sync.Mutex
 	known   map[string]bool // tokens
@@ -17,22 +17,22 @@ type redactor struct {
 	table   atomic.Pointer[needleTable]
 }
 
-// needleTable holds needles by their first byte, longest first.
+// needleTable holds needles by first byte, longest first.
 type needleTable struct {
 	by      [256][]needle
 	longest int // bytes of the longest needle
 }
 
-// A needle is one form in which a secret may show.
+// A needle is one form of a secret.
 type needle struct {
 	text   string
-	env    string // the variable that holds the secret and can stand for this form of it; empty if none can
-	base64 bool   // a part of a base64 string, all of which has to go
-	word   bool   // too short to be told from ordinary text unless it stands alone
+	env    string // the variable that can replace this form; may be empty
+	base64 bool   // part of a base64 string, which is redacted whole
+	word   bool   // matches only as a separate word, because it is short
 }
 
-// piece is a part of a redacted text: literal text, or the name of an
-// environment variable.
+// piece is a part of a redacted text: literal text, or the name of an environment
+// variable.
 type piece struct{ text, env string }
 
 func newRedactor(keys []Key, secrets []string) *redactor {
@@ -47,9 +47,9 @@ func newRedactor(keys []Key, secrets []string) *redactor {
 	return r
 }
 
-// Redacting returns a function like Client.Redact for texts that come about
-// without a client, such as the output of a container. It asks for the secrets
-// at each call, since keys may be made meanwhile, and shows [redacted] for each.
+// Redacting returns a function like Client.Redact for texts without a client, such
+// as container logs. It calls secrets each time, because keys may be added, and
+// replaces each secret by [redacted].
 func Redacting(secrets func() []string) func(string) string {
 	r := newRedactor(nil, nil)
 	return func(s string) string {
@@ -70,7 +70,7 @@ func (r *redactor) learnSecrets(secrets []string) {
 	}
 }
 
-// learn adds a key that a request carries.
+// learn adds the key of a request.
 func (r *redactor) learn(k Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +112,7 @@ func (r *redactor) redact(s string) string {
 	return b.String()
 }
 
-// pieces takes the secrets out of s.
+// pieces splits s into literal text and redacted secrets.
 func (r *redactor) pieces(s string) []piece {
 	var out []piece
 	literal := func(text string) {
@@ -134,14 +134,14 @@ func (r *redactor) pieces(s string) []piece {
 	return out
 }
 
-// found is a secret in a text.
+// found is the position of a secret in a text.
 type found struct {
 	start, end int
 	env        string
 }
 
-// find looks at the text as it is, percent-decoded, and decoded twice, as a
-// query inside a query is.
+// find searches the text plain, percent-decoded, and decoded twice (a query inside
+// a query).
 func (r *redactor) find(s string) []found {
 	table := r.table.Load()
 	v := plainView(s)
@@ -157,10 +157,10 @@ func (r *redactor) find(s string) []found {
 	return all
 }
 
-// look appends the secrets in a view, whole and cut off.
+// look appends the secrets in a view, complete or truncated.
 func (t *needleTable) look(v view, all []found) []found { return t.cutOff(v, t.scan(v, all)) }
 
-// scan appends the secrets in a view, in terms of the original text.
+// scan appends the complete secrets in a view, as positions in the original text.
 func (t *needleTable) scan(v view, all []found) []found {
 	for i := 0; i < len(v.text); {
 		end, hit := t.at(v.text, i)
@@ -178,7 +178,7 @@ func (t *needleTable) scan(v view, all []found) []found {
 	return all
 }
 
-// at returns the longest needle at position i and where it ends.
+// at returns the longest needle at position i and its end.
 func (t *needleTable) at(text string, i int) (end int, hit *needle) {
 	bucket := t.by[text[i]]
 	for k := range bucket {
@@ -195,8 +195,8 @@ func (t *needleTable) at(text string, i int) (end int, hit *needle) {
 	return 0, nil
 }
 
-// merge sorts the finds and unites those that overlap. What two views agree on
-// keeps its name; anything else becomes anonymous.
+// merge sorts the secrets found and joins overlapping ones. A joined secret loses
+// its variable, unless both cover the same text.
 func merge(all []found) []found {
 	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(a.start, b.start) })
 	var out []found
@@ -211,4 +211,77 @@ func merge(all []found) []found {
 		}
 	}
 	return out
+}
+
+// ellipses mark where a text was truncated. So does its end.
+var ellipses = []string{"…", "..."}
+
+// cutOff appends truncated secrets of at least minSecret bytes. Texts may be
+// truncated before they are redacted, and a truncated token must be redacted too.
+func (t *needleTable) cutOff(v view, all []found) []found {
+	for _, end := range cuts(v.text) {
+		for _, until := range []int{end, withoutEscape(v.text, end)} {
+			start, hit := t.beginning(v.text, until)
+			if hit == nil {
+				continue
+			}
+			if hit.base64 {
+				start, _ = base64Run(v.text, start, until)
+			}
+			// Keys may share a prefix, so the variable is unknown.
+			all = append(all, found{start: v.origin(start), end: v.origin(end)})
+			break
+		}
+	}
+	return all
+}
+
+// cuts returns where the text may be truncated, before any white space.
+func cuts(text string) []int {
+	ends := []int{len(text)}
+	for _, mark := range ellipses {
+		for at := 0; ; {
+			next := strings.Index(text[at:], mark)
+			if next < 0 {
+				break
+			}
+			ends = append(ends, at+next)
+			at += next + len(mark)
+		}
+	}
+	for i, end := range ends {
+		ends[i] = len(strings.TrimRight(text[:end], " \r\n"))
+	}
+	slices.Sort(ends)
+	return slices.Compact(ends)
+}
+
+// withoutEscape drops a percent escape that was cut in two.
+func withoutEscape(text string, end int) int {
+	for short := range 2 { // "%" and "%2"
+		at := end - 1 - short
+		if at < 0 {
+			return end
+		}
+		if text[at] == '%' {
+			return at
+		}
+		if _, isHex := hexDigit(text[at]); !isHex {
+			return end
+		}
+	}
+	return end
+}
+
+// beginning returns the longest prefix of a needle that ends at end.
+func (t *needleTable) beginning(text string, end int) (start int, hit *needle) {
+	for i := max(0, end-t.longest); i <= end-minSecret; i++ {
+		bucket := t.by[text[i]]
+		for k := range bucket {
+			if n := &bucket[k]; len(n.text) > end-i && strings.HasPrefix(n.text, text[i:end]) {
+				return i, n
+			}
+		}
+	}
+	return 0, nil
 }

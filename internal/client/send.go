@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	smallestBody  = 4 << 10  // room for a body whose length the target does not say
-	keptOfTooLong = 64 << 10 // bytes of a body that is longer than the bound
+	smallestBody  = 4 << 10  // initial buffer for a body of unknown length
+	keptOfTooLong = 64 << 10 // bytes kept of a body that exceeds the bound
 )
 
-// build makes the net/http form of the request.
+// build returns the net/http form of the request.
 func (c *Client) build(ctx context.Context, req Request) (*http.Request, error) {
 	address, err := join(c.base, req)
 	if err != nil {
@@ -45,8 +45,8 @@ func (c *Client) build(ctx context.Context, req Request) (*http.Request, error) 
 	return r, checkHeader(r.Header)
 }
 
-// checkHeader finds what net/http would refuse to send, before a slot and a
-// turn are spent on it.
+// checkHeader rejects what net/http would not send, before the request takes a
+// slot and a turn.
 func checkHeader(h http.Header) error {
 	for name, values := range h {
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isTokenRune(r) }) {
@@ -54,46 +54,46 @@ func checkHeader(h http.Header) error {
 		}
 		for _, value := range values {
 			if oneLine(value) != value {
-				return fmt.Errorf("the header %s holds a control character", name)
+				return fmt.Errorf("the header %s contains a control character", name)
 			}
 		}
 	}
 	return nil
 }
 
-// isTokenRune reports whether the rune may stand in a header name (RFC 9110, section 5.6.2).
+// isTokenRune reports whether a header name may contain the rune (RFC 9110, section 5.6.2).
 func isTokenRune(r rune) bool {
 	return r > ' ' && r < 0x7f && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
-// join puts the request's path and query behind the base address.
+// join appends the request's path and query to the base address.
 func join(base *url.URL, req Request) (*url.URL, error) {
 	if !strings.HasPrefix(req.Path, "/") {
 		return nil, fmt.Errorf("the path %q does not begin with a slash", req.Path)
 	}
 	path, err := url.PathUnescape(req.Path)
 	if err != nil {
-		return nil, fmt.Errorf("the path: %w; write a percent sign as %%25", err)
+		return nil, fmt.Errorf("the path: %w (write a percent sign as %%25)", err)
 	}
 	address := *base
 	address.Path += path
 	address.RawPath += req.Path
 	if strings.Contains(req.Path, "%") && address.EscapedPath() != address.RawPath {
-		return nil, fmt.Errorf("the path %q is encoded in part; put each segment through url.PathEscape", req.Path)
+		return nil, fmt.Errorf("the path %q is partly encoded (use url.PathEscape on each segment)", req.Path)
 	}
 	address.RawQuery = encodeQuery(req.Query)
 	return &address, nil
 }
 
-// encodeQuery writes a space as %20: the plus sign means a space in forms only,
-// and a server may read it as itself.
+// encodeQuery writes a space as %20. A plus sign means a space only in forms, and
+// a server may read it literally.
 func encodeQuery(query url.Values) string {
 	return strings.ReplaceAll(query.Encode(), "+", "%20")
 }
 
-// send sends the request now and reads the answer. A GET whose connection
-// closes before any byte of an answer is sent once more: a server may close an
-// idle connection just as the request goes out.
+// send sends the request and reads the response. It retries a GET once if the
+// connection closes before any byte of the response: a server may close an idle
+// connection just as the request goes out.
 func (c *Client) send(ctx context.Context, req Request) Exchange {
 	e, closed := c.attempt(ctx, req)
 	if closed && req.method() == http.MethodGet && ctx.Err() == nil {
@@ -106,8 +106,8 @@ func (c *Client) send(ctx context.Context, req Request) Exchange {
 	return e
 }
 
-// attempt is one request on the wire. It reports whether a connection was there
-// and closed before any byte of the answer.
+// attempt sends the request once. It reports whether an open connection closed
+// before any byte of the response.
 func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed bool) {
 	e = Exchange{Request: req, redactor: c.redactor}
 	var wire wireTrace
@@ -138,9 +138,8 @@ func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed b
 	return e, wire.closedUnanswered(err)
 }
 
-// read reads the body. Of one that is longer than the bound only the beginning is
-// kept, and no more is read where the target says how long it is: exchanges are
-// held on to, many at a time.
+// read reads the body. It keeps only the beginning of a body that exceeds the
+// bound, because many exchanges are kept in memory.
 func (c *Client) read(answer *http.Response) (body []byte, truncated bool, err error) {
 	if answer.ContentLength > c.opts.MaxBody {
 		body, err = io.ReadAll(io.LimitReader(answer.Body, c.beginning()))
@@ -153,11 +152,11 @@ func (c *Client) read(answer *http.Response) (body []byte, truncated bool, err e
 	return bytes.Clone(body[:c.beginning()]), true, nil
 }
 
-// beginning is how much is kept of a body that is longer than the bound.
+// beginning returns how many bytes are kept of a body that exceeds the bound.
 func (c *Client) beginning() int64 { return min(c.opts.MaxBody, keptOfTooLong) }
 
-// readBounded reads the body, or one byte more than the bound where it is longer.
-// Its buffer doubles up to there: io.ReadAll and bytes.Buffer go on to twice as much.
+// readBounded reads the body, up to one byte beyond the bound. Its buffer doubles
+// only up to there; io.ReadAll and bytes.Buffer grow to twice as much.
 func (c *Client) readBounded(answer *http.Response) ([]byte, error) {
 	most := int(c.opts.MaxBody) + 1
 	room := smallestBody
@@ -182,7 +181,7 @@ func (c *Client) readBounded(answer *http.Response) ([]byte, error) {
 	}
 }
 
-// wireTrace notes how far a request came. Its hooks run on goroutines of the
+// wireTrace records how far a request got. Its hooks run on goroutines of the
 // transport.
 type wireTrace struct {
 	connected, kept, answered, brokenHandshake atomic.Bool

@@ -1,6 +1,9 @@
 package client
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -9,13 +12,12 @@ import (
 )
 
 const (
-	maxWait   = 30 * time.Second // the longest single wait, whatever Retry-After asks for
+	maxWait   = 30 * time.Second // the longest single wait, whatever Retry-After says
 	firstWait = 250 * time.Millisecond
 )
 
-// gates hold back the requests of a key that the target refuses to hear: one
-// 429 is a message to all of them. A key has an entry from its first 429 to its
-// next other answer.
+// gates hold back requests of throttled keys: one 429 applies to all requests of
+// its key. A key has a gate from its first 429 until its next other response.
 type gates struct {
 	mu       sync.Mutex
 	shut     map[string]*gate
@@ -23,14 +25,14 @@ type gates struct {
 }
 
 type gate struct {
-	notBefore   time.Time // nothing is sent before it
-	refused     time.Time // the first 429 since the last other answer
+	notBefore   time.Time // no request is sent before it
+	refused     time.Time // the first 429 since the last other response
 	lastRefused time.Time
-	hopeless    bool // refused for longer than the patience
+	hopeless    bool // throttled for longer than the patience
 }
 
-// wait returns how long a request of the key has to wait from now on, and
-// whether there is no point in waiting.
+// wait returns how long a request of the key has to wait, and whether waiting is
+// pointless.
 func (g *gates) wait(key string, now time.Time) (d time.Duration, hopeless bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -41,8 +43,8 @@ func (g *gates) wait(key string, now time.Time) (d time.Duration, hopeless bool)
 	return at.notBefore.Sub(now), at.hopeless
 }
 
-// close records a 429 that asks for d, and reports whether that is beyond the
-// patience. A gate only ever moves to a later time.
+// close records a 429 with a wait of d and reports whether that exceeds the
+// patience. A gate only moves to a later time.
 func (g *gates) close(key string, now time.Time, d time.Duration) (hopeless bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,8 +61,8 @@ func (g *gates) close(key string, now time.Time, d time.Duration) (hopeless bool
 	return at.hopeless
 }
 
-// open records another answer than 429 to a request sent at the given time. An
-// answer to a request that was under way when the 429 came says nothing.
+// open records a response other than 429 to a request sent at the given time.
+// Requests that were in flight when the 429 came are ignored.
 func (g *gates) open(key string, sent time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -69,20 +71,19 @@ func (g *gates) open(key string, sent time.Time) {
 	}
 }
 
-// backoff returns the wait after the nth 429 (from 0) that names no time:
-// exponential, with a jitter of half so that waiting requests spread.
+// backoff returns the wait after the nth 429 (from 0) without Retry-After. It is
+// exponential, with a jitter of one half so that retries spread.
 func backoff(n int, jitter func(time.Duration) time.Duration) time.Duration {
 	d := maxWait
-	if n < 16 { // 250 ms × 2^16 is far beyond the cap
+	if n < 16 { // 250 ms × 2^16 far exceeds maxWait
 		d = min(maxWait, firstWait<<n)
 	}
 	return d/2 + jitter(d/2)
 }
 
-// retryAfter reads the Retry-After header: seconds, or an HTTP date, which is
-// taken relative to the answer's own Date, since clocks differ. It reports
-// false for a value that is absent, unreadable or not in the future. The wait
-// is at most maxWait.
+// retryAfter parses the Retry-After header: seconds, or an HTTP date relative to
+// the response's Date, since clocks differ. It reports false if the value is
+// absent, malformed or not in the future. The wait is at most maxWait.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	value := strings.Trim(h.Get("Retry-After"), " \t")
 	if value == "" {
@@ -104,7 +105,7 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return min(at.Sub(now), maxWait), true
 }
 
-// afterSeconds reads digits of any number; what is beyond the cap is the cap.
+// afterSeconds parses any number of digits and caps the wait at maxWait.
 func afterSeconds(digits string) (time.Duration, bool) {
 	seconds := 0
 	for _, digit := range digits {
@@ -122,4 +123,74 @@ func seededJitter(seed uint64) func(d time.Duration) time.Duration {
 		defer mu.Unlock()
 		return time.Duration(source.Int64N(max(int64(d), 1)))
 	}
+}
+
+var errKeyRefused = errors.New("the key got only 429 for too long; not sent")
+
+// admit waits until the request may be sent: its key's gate is open, a slot is
+// free, and the pace allows it. On success the caller holds a slot. Otherwise it
+// returns the kind and cause of the failure.
+func (c *Client) admit(ctx context.Context, req Request, key string) (kind, cause error) {
+	for {
+		if !req.NoRetry {
+			if kind, cause = c.waitAtGate(ctx, key); kind != nil {
+				return kind, cause
+			}
+		}
+		// A request that waits at its gate holds no slot, or one throttled key
+		// would block all others.
+		if ctx.Err() != nil {
+			return ErrCanceled, context.Cause(ctx)
+		}
+		select {
+		case c.slots <- struct{}{}:
+		case <-ctx.Done():
+			return ErrCanceled, context.Cause(ctx)
+		}
+		if err := c.waitForPace(ctx); err != nil {
+			<-c.slots
+			return ErrCanceled, context.Cause(ctx)
+		}
+		if req.NoRetry {
+			return nil, nil
+		}
+		if wait, _ := c.gates.wait(key, c.opts.Now()); wait <= 0 {
+			return nil, nil
+		}
+		<-c.slots // the gate has closed in the meantime
+	}
+}
+
+func (c *Client) waitAtGate(ctx context.Context, key string) (kind, cause error) {
+	for {
+		wait, hopeless := c.gates.wait(key, c.opts.Now())
+		switch {
+		case hopeless:
+			return ErrThrottled, errKeyRefused
+		case wait <= 0:
+			return nil, nil
+		}
+		if err := c.opts.Sleep(ctx, wait); err != nil {
+			return ErrCanceled, context.Cause(ctx)
+		}
+	}
+}
+
+func (c *Client) waitForPace(ctx context.Context) error {
+	now := c.opts.Now()
+	turn := c.pace.ReserveN(now, 1)
+	delay := turn.DelayFrom(now)
+	if delay <= 0 {
+		return nil
+	}
+	if err := c.opts.Sleep(ctx, delay); err != nil {
+		turn.CancelAt(c.opts.Now()) // give the turn to another request
+		return err
+	}
+	return nil
+}
+
+func (c *Client) throttled(answers int) error {
+	return fmt.Errorf("%d responses of 429 (limits: %d per request, %s of only 429 per key); lower the pace or raise the target's limit",
+		answers, c.opts.MaxThrottled, c.opts.MaxThrottle.Round(time.Second))
 }

@@ -1,9 +1,8 @@
 // Package judge turns exchanges into evidence and evidence into outcomes.
 //
-// Rules are what must hold for every answer of every operation, whoever asked
-// and why: they are written once here and look at each exchange of a
-// conformance run and at the sampled ones of a load run alike. The Ledger
-// collects what rules and checks found, per requirement × operation.
+// Rules hold for every response of every operation, whoever sent the request.
+// They check each exchange of a conformance run and the sampled exchanges of a
+// load run. Ledger collects the evidence per requirement and operation.
 //
-// The package imports no test framework and sends nothing.
+// It imports no test framework and sends no requests.
 package judge

@@ -3,22 +3,26 @@ package judge
 import (
 	"fmt"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
-// keptViolations is how many sightings of one broken requirement the results
-// show; all are counted.
+// keptViolations is how many violations of one pair the results show in full.
+// All are counted.
 const keptViolations = 5
 
-// Ledger collects the evidence of a run. It is safe for concurrent use.
+// Ledger collects the evidence of a run per requirement and operation. It is
+// safe for concurrent use.
 type Ledger struct {
 	mu       sync.Mutex
 	entries  map[spec.Pair]*entry
-	answered map[string]map[int]bool // operation → statuses of the answers to valid requests
+	answered map[string]map[int]bool // operation → statuses of responses to valid requests
 	observed map[sight]int
 	troubles []reports.Trouble
 	total    int // violations
@@ -26,7 +30,7 @@ type Ledger struct {
 
 type entry struct {
 	assessments int
-	refusals    map[int]int // status → how many refusals speak for the pair
+	refusals    map[int]int // status → number of rejections that support the pair
 	missing     []string
 	violations  []reports.Violation
 	count       int
@@ -35,9 +39,9 @@ type entry struct {
 
 type sight struct{ silence, operation, value string }
 
-// NewLedger opens a ledger for the selected pairs. Evidence on other pairs of
-// the catalogue is let go; evidence on a pair that the catalogue does not know
-// is a mistake in the harness and panics.
+// NewLedger returns a ledger for the selected pairs. Evidence for unselected
+// pairs is dropped. Evidence for a pair outside the catalogue is a bug in the
+// harness and panics.
 func NewLedger(selected []spec.Pair) *Ledger {
 	l := &Ledger{entries: make(map[spec.Pair]*entry, len(selected)), observed: map[sight]int{}, answered: map[string]map[int]bool{}}
 	for _, p := range selected {
@@ -49,7 +53,7 @@ func NewLedger(selected []spec.Pair) *Ledger {
 
 func mustKnow(p spec.Pair) {
 	if !spec.Has(p) {
-		panic("judge: the catalogue does not bind " + p.Operation + " to " + p.Requirement)
+		panic("judge: no requirement " + p.Requirement + " for operation " + p.Operation)
 	}
 }
 
@@ -59,14 +63,14 @@ func (l *Ledger) at(p spec.Pair) *entry {
 	return l.entries[p]
 }
 
-// Selected reports whether the pair is judged in this run.
+// Selected reports whether this run judges the pair.
 func (l *Ledger) Selected(p spec.Pair) bool {
 	mustKnow(p)
 	_, ok := l.entries[p]
 	return ok
 }
 
-// Assessed records that the pair was put to the test n times.
+// Assessed records n checks of the pair.
 func (l *Ledger) Assessed(p spec.Pair, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +79,7 @@ func (l *Ledger) Assessed(p spec.Pair, n int) {
 	}
 }
 
-// Answered records the status of an answer to a valid request of the operation.
+// Answered records the status of a response to a valid request of the operation.
 func (l *Ledger) Answered(operation string, status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,10 +89,9 @@ func (l *Ledger) Answered(operation string, status int) {
 	l.answered[operation][status] = true
 }
 
-// Refused records that the pair was put to the test by a refusal of that status,
-// as the requirement has it. It counts unless valid requests of the operation
-// (of all, if it was sent none) were answered with nothing else: who refuses all
-// refuses nothing for a reason.
+// Refused records a rejection that the requirement asks for. It counts only if a
+// valid request got another status. Valid requests of the same operation decide,
+// or those of all operations if there were none.
 func (l *Ledger) Refused(p spec.Pair, status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +103,8 @@ func (l *Ledger) Refused(p spec.Pair, status int) {
 	}
 }
 
-// telling counts the refusals that show something, and says of the others what
-// was missing. The caller holds mu.
+// telling counts the rejections that prove something. For the others it returns
+// the missing evidence. The caller holds mu.
 func (l *Ledger) telling(p spec.Pair, e *entry) (n int, missing []string) {
 	valid := l.answered[p.Operation]
 	if len(valid) == 0 {
@@ -112,7 +115,7 @@ func (l *Ledger) telling(p spec.Pair, e *entry) (n int, missing []string) {
 	}
 	for _, status := range slices.Sorted(maps.Keys(e.refusals)) {
 		if valid[status] && len(valid) == 1 {
-			missing = append(missing, fmt.Sprintf("a valid request of %s that is not answered %d as well", p.Operation, status))
+			missing = append(missing, fmt.Sprintf("a valid request of %s that does not also get %d", p.Operation, status))
 			continue
 		}
 		n += e.refusals[status]
@@ -120,7 +123,7 @@ func (l *Ledger) telling(p spec.Pair, e *entry) (n int, missing []string) {
 	return n, missing
 }
 
-// Violated records a sighting of the broken requirement.
+// Violated records a violation of the pair.
 func (l *Ledger) Violated(p spec.Pair, v reports.Violation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,8 +140,7 @@ func (l *Ledger) Violated(p spec.Pair, v reports.Violation) {
 	}
 }
 
-// ViolatedAgain counts n more sightings of a broken requirement beside those that
-// Violated was given in full.
+// ViolatedAgain counts n more violations of the pair without their details.
 func (l *Ledger) ViolatedAgain(p spec.Pair, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,7 +150,7 @@ func (l *Ledger) ViolatedAgain(p spec.Pair, n int) {
 	}
 }
 
-// Missing records that the pair could not be put to the test for want of an input.
+// Missing records that the pair could not be checked because an input is missing.
 func (l *Ledger) Missing(p spec.Pair, input string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,8 +159,8 @@ func (l *Ledger) Missing(p spec.Pair, input string) {
 	}
 }
 
-// Troubled records that the harness, or the way to the target, failed while
-// the pairs were judged: whatever else was found, they did not pass.
+// Troubled records an error of the harness or of the connection while the pairs
+// were checked. None of these pairs can pass.
 func (l *Ledger) Troubled(where, what string, on ...spec.Pair) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,24 +175,24 @@ func (l *Ledger) Troubled(where, what string, on ...spec.Pair) {
 	}
 }
 
-// Observe records what the target does where the specification is silent.
+// Observe records what the target does at a silence of the specification.
 func (l *Ledger) Observe(silence, operation, value string) {
 	if _, ok := spec.FindSilence(silence); !ok {
-		panic("judge: the catalogue has no silence " + silence)
+		panic("judge: unknown silence" + silence)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.observed[sight{silence, operation, value}]++
 }
 
-// Violations counts all violations so far.
+// Violations returns the number of violations so far.
 func (l *Ledger) Violations() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.total
 }
 
-// Checks returns the outcome of every selected pair, in the catalogue's order.
+// Checks returns the outcome of every selected pair in catalogue order.
 func (l *Ledger) Checks() []reports.Check {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -212,7 +214,7 @@ func (l *Ledger) Checks() []reports.Check {
 		if check.Outcome == reports.NotAssessed {
 			check.Missing = slices.Concat(e.missing, missing)
 			if len(check.Missing) == 0 {
-				check.Missing = []string{"no answer put it to the test"}
+				check.Missing = []string{"no response allowed a check"}
 			}
 		}
 		checks = append(checks, check)
@@ -220,8 +222,8 @@ func (l *Ledger) Checks() []reports.Check {
 	return checks
 }
 
-// outcome: a violation was seen whatever else went wrong; trouble is never a
-// pass; nor is a pair that nothing put to the test.
+// outcome puts a violation first, then trouble. A pair without any check does
+// not pass.
 func (e *entry) outcome(assessments int) reports.Outcome {
 	switch {
 	case e.count > 0:
@@ -235,7 +237,7 @@ func (e *entry) outcome(assessments int) reports.Outcome {
 	}
 }
 
-// Observations returns what was observed, sorted.
+// Observations returns the observations, sorted.
 func (l *Ledger) Observations() []reports.Observation {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -247,9 +249,31 @@ func (l *Ledger) Observations() []reports.Observation {
 	return all
 }
 
-// Troubles returns the troubles in the order in which they were met.
+// Troubles returns the troubles in the order in which they occurred.
 func (l *Ledger) Troubles() []reports.Trouble {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.troubles)
+}
+
+// Replay returns a shell line that reproduces the violation. For a rate-limit
+// violation the line first drives the key to its limit.
+func Replay(requirement string, ex client.Exchange) string {
+	switch {
+	case requirement == "RATE-RESUMES": // the server is given the client's longest wait
+		return ex.CurlAtLimit(smallest(), client.DefaultMaxThrottle)
+	case requirement == "RATE-429" || ex.Status == http.StatusTooManyRequests:
+		return ReplayExcess(ex)
+	default:
+		return ex.Curl()
+	}
+}
+
+// ReplayExcess is Replay for a response to a request beyond the limit. Neither
+// requirement nor status may show that: a 5xx in place of a 429 breaks STATUS-200.
+func ReplayExcess(ex client.Exchange) string { return ex.CurlAtLimit(smallest(), 0) }
+
+// smallest returns the cheapest request that counts against a key's limit.
+func smallest() client.Request {
+	return client.Request{Path: spec.MustOperation(spec.ListLeadLists).Path, Query: url.Values{"limit": {"1"}}}
 }

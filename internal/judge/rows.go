@@ -22,8 +22,7 @@ func pointerTo(op spec.Operation, i int) string {
 	}
 }
 
-// row judges what must hold between the fields of one resource, or between
-// them and the key that saw it.
+// row checks the fields of one resource against each other and against the key.
 func (s *sighter) row(at string, row map[string]any, owner string) {
 	s.owner(at, row, owner)
 	s.dateOfTimestamp(at, row)
@@ -45,9 +44,9 @@ func (s *sighter) owner(at string, row map[string]any, owner string) {
 	ours := false
 	for _, f := range fields {
 		text, _ := row[f].(string)
-		id, err := uuid.Parse(text) // reads other forms too: whether it is the documented one is for the schemas to say
+		id, err := uuid.Parse(text) // accepts other forms too: the schemas check the form
 		if err != nil {
-			return // a field is missing or no UUID: the schemas have found it
+			return // missing or not a UUID: the schemas report it
 		}
 		named = append(named, text)
 		ours = ours || id == want
@@ -63,11 +62,11 @@ func (s *sighter) dateOfTimestamp(at string, row map[string]any) {
 	created, ok := moment(row["timestamp_created"])
 	date, isText := row["timestamp_created_date"].(string)
 	if _, err := time.Parse(time.DateOnly, date); !spec.Has(pair) || !ok || !isText || err != nil {
-		return // what is not a timestamp or a date is the schemas' to find
+		return // not a timestamp or date: the schemas report it
 	}
 	s.see(pair.Requirement)
 	if want := created.UTC().Format(time.DateOnly); date != want {
-		s.find(pair.Requirement, at+"/timestamp_created_date", want+", the day of timestamp_created", strconv.Quote(Clip(date)))
+		s.find(pair.Requirement, at+"/timestamp_created_date", want+" (the day of timestamp_created)", strconv.Quote(Clip(date)))
 	}
 }
 
@@ -79,7 +78,7 @@ func (s *sighter) successIsFinal(at string, row map[string]any) {
 	}
 	s.see("EVENT-SUCCESS-FINAL")
 	if willRetry {
-		s.find("EVENT-SUCCESS-FINAL", at+"/will_retry", "not true, since success is true", "true")
+		s.find("EVENT-SUCCESS-FINAL", at+"/will_retry", "not true (success is true)", "true")
 	}
 }
 
@@ -90,7 +89,7 @@ func (s *sighter) nextRetry(at string, row map[string]any) {
 		return
 	}
 	s.see("EVENT-NEXT-RETRY")
-	const expected = "the time of the next attempt, since will_retry is true"
+	const expected = "the time of the next attempt (will_retry is true)"
 	value, present := row["timestamp_next_retry"]
 	if !present || value == nil {
 		s.find("EVENT-NEXT-RETRY", at+"/timestamp_next_retry", expected, "absent or null")
@@ -103,22 +102,22 @@ func (s *sighter) nextRetry(at string, row map[string]any) {
 	}
 }
 
-// metadataElsewhere: an answer of any operation but the get shows no metadata.
+// metadataElsewhere checks that only a get shows metadata.
 func (s *sighter) metadataElsewhere(at string, row map[string]any) {
 	pair := spec.Pair{Requirement: "META-ELSEWHERE", Operation: s.op.ID}
 	if !spec.Has(pair) {
 		return
 	}
 	value := row["metadata"]
-	if _, ok := row["id"].(string); ok || value != nil { // what is no test tells nothing by showing none
+	if _, ok := row["id"].(string); ok || value != nil { // only a test can prove that metadata is hidden
 		s.see(pair.Requirement)
 	}
 	if value != nil {
-		s.find(pair.Requirement, at+"/metadata", "absent: only a get with with_metadata=true shows it", Clip(fmt.Sprint(value)))
+		s.find(pair.Requirement, at+"/metadata", "absent (only a get with with_metadata=true shows it)", Clip(fmt.Sprint(value)))
 	}
 }
 
-// openFields are the fields whose values the specification does not list.
+// openFields are fields whose values the specification does not list.
 var openFields = map[string]struct{ silence, field string }{
 	"WorkspaceMember":      {spec.SilenceMemberRole, "role"},
 	"WorkspaceGroupMember": {spec.SilenceGroupStatus, "status"},
@@ -126,7 +125,7 @@ var openFields = map[string]struct{ silence, field string }{
 	"CustomTagMapping":     {spec.SilenceResourceType, "resource_type"},
 }
 
-// openValues observes lists alone: which single rows a run meets elsewhere is chance.
+// openValues observes lists only. Which single rows a run reads is chance.
 func (s *sighter) openValues(row map[string]any) {
 	if s.op.Answer != spec.Page {
 		return
@@ -139,7 +138,7 @@ func (s *sighter) openValues(row map[string]any) {
 	}
 }
 
-// moment reads a timestamp; what is not one is the schemas' to find.
+// moment parses a timestamp. The schemas report values that are not timestamps.
 func moment(value any) (time.Time, bool) {
 	text, ok := value.(string)
 	if !ok {

@@ -12,50 +12,50 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Asked is what whoever sent a request knows of it and the rules need.
+// Asked is what the sender knows about a request.
 type Asked struct {
 	Operation spec.Operation
-	// Valid says that the request is valid and its key may make it, so that the
-	// only right answer is 200.
+	// Valid means that the request is valid and its key is authorized, so only
+	// 200 is right.
 	Valid bool
-	// Owner is the id of the key's workspace; empty if it is not known.
+	// Owner is the id of the key's workspace; empty if unknown.
 	Owner string
-	// Open says that a refusal may look like anything: the specification does
-	// not show the bodies for what the request is refused for.
+	// Open means that the specification does not show the body of this
+	// rejection, so its body is not checked.
 	Open bool
-	// Limit is the page size that was asked for, and ID the resource that the path
-	// names. Where they are given, the answer is held against them; the suites do
-	// that by themselves, with more that they know.
+	// Limit is the requested page size and ID the resource named in the path.
+	// If set, the response is checked against them. The suites leave them empty
+	// and check more themselves.
 	Limit int
 	ID    string
 }
 
-// Finding is one violated requirement in one answer.
+// Finding is one violated requirement in one response.
 type Finding struct {
 	Pair                      spec.Pair
 	Pointer, Expected, Actual string
 }
 
-// Sighting is what the rules see in one exchange.
+// Sighting is the result of applying the rules to one exchange.
 type Sighting struct {
-	Body     any // the decoded answer, numbers as json.Number; nil if there is none
+	Body     any // the decoded response, numbers as json.Number; nil if there is none
 	Findings []Finding
-	Seen     []spec.Pair      // requirements that the answer put to the test
-	Observed []Silent         // what it shows of the silences
-	Rows     []map[string]any // the resources in a 200 answer
-	// Err is the rules' own trouble with the answer: it says nothing of the target.
+	Seen     []spec.Pair      // requirements that the response allowed to check
+	Observed []Silent         // observations on silences
+	Rows     []map[string]any // the resources in a 200 response
+	// Err is an error of the rules themselves. It says nothing about the target.
 	Err error
 }
 
-// Silent is one observation.
+// Silent is one observation on a silence.
 type Silent struct{ Silence, Value string }
 
-// Rules judge single exchanges. They are safe for concurrent use.
+// Rules check single exchanges. They are safe for concurrent use.
 type Rules struct {
 	validator *schemas.Validator
 }
 
-// NewRules compiles the schemas.
+// NewRules returns the rules. It compiles the schemas.
 func NewRules() (*Rules, error) {
 	v, err := schemas.New()
 	if err != nil {
@@ -64,8 +64,8 @@ func NewRules() (*Rules, error) {
 	return &Rules{validator: v}, nil
 }
 
-// Look judges one exchange. An exchange without an answer shows nothing; what
-// becomes of that is for the caller to say.
+// Look checks one exchange. Its result is empty if the exchange has no complete
+// response.
 func (r *Rules) Look(asked Asked, ex client.Exchange) Sighting {
 	s := &sighter{op: asked.Operation}
 	if ex.Err != nil || ex.Truncated {
@@ -81,7 +81,7 @@ func (r *Rules) Look(asked Asked, ex client.Exchange) Sighting {
 	return s.Sighting
 }
 
-// status judges STATUS-200: 200 for what is valid, and no other 2xx for anything.
+// status checks STATUS-200: valid requests get 200, and no request gets another 2xx.
 func (s *sighter) status(asked Asked, ex client.Exchange) {
 	success := ex.Status/100 == 2
 	if asked.Valid || success {
@@ -109,7 +109,7 @@ func (r *Rules) served(s *sighter, asked Asked, ex client.Exchange) {
 func (r *Rules) refused(s *sighter, ex client.Exchange) {
 	prefix := "ERROR-" + strconv.Itoa(ex.Status)
 	if !spec.Has(spec.Pair{Requirement: prefix + "-BODY", Operation: s.op.ID}) {
-		return // a 404 where no id was asked for: nothing says what it looks like
+		return // a 404 without an id in the request: its body is unspecified
 	}
 	s.contentType(prefix+"-CONTENT_TYPE", ex)
 	judged := r.validator.Error(ex.Status, ex.Body)
@@ -121,7 +121,7 @@ func (r *Rules) refused(s *sighter, ex client.Exchange) {
 	}
 }
 
-// sighter collects a Sighting on one operation.
+// sighter builds a Sighting for one operation.
 type sighter struct {
 	Sighting
 	op spec.Operation
@@ -135,8 +135,8 @@ func (s *sighter) find(requirement, pointer, expected, actual string) {
 	s.Findings = append(s.Findings, Finding{spec.Pair{Requirement: requirement, Operation: s.op.ID}, pointer, expected, actual})
 }
 
-// take enters what the schemas say. They know resources, not operations: a field
-// that this operation should not show at all (META-ELSEWHERE) has no shape here.
+// take adds the result of the schemas. They know resources, not operations, so
+// it drops fields that this operation must not show (META-ELSEWHERE judges those).
 func (s *sighter) take(j schemas.Judgement) {
 	s.Body, s.Err = j.Body, j.Err
 	for _, id := range j.Seen {
@@ -155,7 +155,7 @@ func (s *sighter) bound(requirement string) bool {
 	return spec.Has(spec.Pair{Requirement: requirement, Operation: s.op.ID})
 }
 
-// contentType accepts application/json and every +json type, with any parameters.
+// contentType accepts application/json and any +json type, with any parameters.
 func (s *sighter) contentType(requirement string, ex client.Exchange) {
 	s.see(requirement)
 	header := ex.Header.Get("Content-Type")
@@ -165,8 +165,8 @@ func (s *sighter) contentType(requirement string, ex client.Exchange) {
 	}
 }
 
-// DescribeStatus names the status and the beginning of the body, which often
-// says why.
+// DescribeStatus returns the status and the beginning of the body, which often
+// gives the reason.
 func DescribeStatus(ex client.Exchange) string {
 	body := strings.Join(strings.Fields(strings.ToValidUTF8(string(ex.Body[:min(len(ex.Body), 400)]), "�")), " ")
 	if body == "" {
@@ -175,7 +175,7 @@ func DescribeStatus(ex client.Exchange) string {
 	return fmt.Sprintf("%d %s", ex.Status, Clip(body))
 }
 
-// Clip bounds what is shown of the target's words.
+// Clip returns s cut to 160 characters.
 func Clip(s string) string {
 	const most = 160
 	runes := []rune(strings.ToValidUTF8(s, "�"))
@@ -183,4 +183,48 @@ func Clip(s string) string {
 		return string(runes)
 	}
 	return string(runes[:most]) + "…"
+}
+
+// fits checks the response against the request.
+func (s *sighter) fits(asked Asked) {
+	s.limit(asked.Limit)
+	s.id(asked.ID)
+}
+
+// limit checks that a page has at most limit items. An empty page says nothing
+// about the limit.
+func (s *sighter) limit(limit int) {
+	const requirement = "PAGE-LIMIT-HONOURED"
+	if limit == 0 || len(s.Rows) == 0 || !s.bound(requirement) {
+		return
+	}
+	s.see(requirement)
+	if n := len(s.Rows); n > limit {
+		s.find(requirement, "/items", fmt.Sprintf("at most %d items", limit), fmt.Sprintf("%d items", n))
+	}
+}
+
+// aboutID maps an operation to the requirement that it violates if it returns
+// another resource than the one named in the path.
+var aboutID = map[string]string{
+	spec.GetPlacementTest:    "STATE-GET-LIST",
+	spec.DeletePlacementTest: "STATE-DELETE-ANSWER",
+	spec.DeleteSubsequence:   "STATE-DELETE-ANSWER",
+}
+
+// id checks that the response is the requested resource. The specification
+// allows either letter case in a UUID.
+func (s *sighter) id(want string) {
+	requirement := aboutID[s.op.ID]
+	if want == "" || requirement == "" || len(s.Rows) != 1 {
+		return
+	}
+	got, isText := s.Rows[0]["id"].(string)
+	if !isText {
+		return // the schemas report it
+	}
+	s.see(requirement)
+	if !strings.EqualFold(want, got) {
+		s.find(requirement, "/id", want, got)
+	}
 }

@@ -3,19 +3,20 @@ package judge
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"time"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
 )
 
 func compareObservations(a, b reports.Observation) int {
 	return cmp.Or(cmp.Compare(a.Silence, b.Silence), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Value, b.Value))
 }
 
-// Conclude draws the verdict of a run from its checks and troubles, with the
-// reasons for anything but a pass. A violation outweighs trouble: it was seen.
-// Requirements that were not assessed do not fail a run, but a run that
-// assessed nothing cannot tell. stale are the entries on expected failures that
-// do not hold any more (Waive).
+// Conclude sets the verdict of a run and its reasons. A violation outweighs
+// trouble. Requirements that were not assessed do not fail a run, but a run that
+// assessed nothing is inconclusive. stale holds the messages of Waive.
 func Conclude(results *reports.Results, stale ...string) {
 	count := map[reports.Outcome]int{}
 	for _, c := range results.Checks {
@@ -37,13 +38,13 @@ func Conclude(results *reports.Results, stale ...string) {
 		because("the run was interrupted")
 	}
 	if n := count[reports.Error]; n > 0 {
-		because("%d of %d checks ended in trouble of the harness or of the way to the target", n, len(results.Checks))
+		because("%d of %d checks ended in an error of the harness or of the connection to the target", n, len(results.Checks))
 	}
 	if len(results.Troubles) > 0 && count[reports.Error] == 0 {
-		because("trouble beside the checks: %d", len(results.Troubles))
+		because("errors outside the checks: %d", len(results.Troubles))
 	}
 	if count[reports.Pass] == 0 {
-		because("not one requirement could be assessed")
+		because("no requirement could be assessed")
 	}
 	if len(results.Reasons) > 0 {
 		results.Verdict = reports.CouldNotTell
@@ -55,4 +56,84 @@ func Conclude(results *reports.Results, stale ...string) {
 		return
 	}
 	results.Verdict = reports.Conforms
+}
+
+// Waiver is an expected failure that the target's owner has declared.
+type Waiver struct {
+	Requirement string
+	Operation   string // empty for every operation
+	reports.Waiver
+}
+
+// Waive marks the failures that entries expect, and returns a message for each
+// stale entry: expired, unknown to the catalogue, or no longer failing. Each
+// message fails the run. Call it before Conclude.
+func Waive(results *reports.Results, entries []Waiver, now time.Time) (stale []string) {
+	for _, e := range entries {
+		switch {
+		case e.expired(now):
+			stale = append(stale, fmt.Sprintf("expected failure %s: expired on %s (fix the target, or renew the entry's date and reason)", e.name(), e.Expires))
+			continue
+		case !e.known():
+			stale = append(stale, fmt.Sprintf("expected failure %s: no such check (`outreach-conformance requirements` lists them)", e.name()))
+			continue
+		}
+		for i := range results.Checks {
+			if check := &results.Checks[i]; e.Covers(*check) && check.Outcome == reports.Fail {
+				check.Outcome = reports.ExpectedFailure
+				waiver := e.Waiver
+				check.Waiver = &waiver
+			}
+		}
+		if e.Outlived(*results) {
+			stale = append(stale, fmt.Sprintf("expected failure %s: no longer fails (remove the entry)", e.name()))
+		}
+	}
+	return stale
+}
+
+// Covers reports whether the entry applies to the check.
+func (w Waiver) Covers(c reports.Check) bool {
+	return c.Requirement == w.Requirement && (w.Operation == "" || c.Operation == w.Operation)
+}
+
+// Outlived reports whether the entry is unknown to the catalogue, or was assessed
+// and no longer fails.
+func (w Waiver) Outlived(results reports.Results) bool {
+	if !w.known() {
+		return true
+	}
+	holds := false
+	for _, c := range results.Checks {
+		if !w.Covers(c) {
+			continue
+		}
+		switch c.Outcome {
+		case reports.Fail, reports.ExpectedFailure:
+			return false
+		case reports.Pass:
+			holds = true
+		}
+	}
+	return holds
+}
+
+// known reports whether the catalogue has the pairs of the entry.
+func (w Waiver) known() bool {
+	r, ok := spec.FindRequirement(w.Requirement)
+	return ok && (w.Operation == "" || slices.Contains(r.Operations, w.Operation))
+}
+
+// name returns the entry's requirement and operation for messages.
+func (w Waiver) name() string {
+	if w.Operation == "" {
+		return w.Requirement
+	}
+	return w.Requirement + " on " + w.Operation
+}
+
+// expired reports whether the entry's last day (UTC) is over.
+func (w Waiver) expired(now time.Time) bool {
+	last, err := time.Parse(time.DateOnly, w.Expires)
+	return err != nil || !now.UTC().Before(last.AddDate(0, 0, 1))
 }

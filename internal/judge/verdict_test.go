@@ -2,6 +2,7 @@ package judge
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -35,13 +36,13 @@ func TestConclude(t *testing.T) {
 		{name: "a failure outweighs trouble", results: reports.Results{Checks: checksOf(reports.Fail, reports.Error), Troubles: met},
 			want: reports.DoesNotConform, reasons: []string{"1 of 2 checks failed"}, exitCode: 1},
 		{name: "no checks", results: reports.Results{},
-			want: reports.CouldNotTell, reasons: []string{"not one requirement could be assessed"}, exitCode: 3},
+			want: reports.CouldNotTell, reasons: []string{"no requirement could be assessed"}, exitCode: 3},
 		{name: "nothing assessed", results: reports.Results{Checks: checksOf(reports.NotAssessed)},
-			want: reports.CouldNotTell, reasons: []string{"not one requirement could be assessed"}, exitCode: 3},
+			want: reports.CouldNotTell, reasons: []string{"no requirement could be assessed"}, exitCode: 3},
 		{name: "a check in trouble", results: reports.Results{Checks: checksOf(reports.Pass, reports.Error), Troubles: met},
-			want: reports.CouldNotTell, reasons: []string{"1 of 2 checks ended in trouble of the harness or of the way to the target"}, exitCode: 3},
+			want: reports.CouldNotTell, reasons: []string{"1 of 2 checks ended in an error of the harness or of the connection to the target"}, exitCode: 3},
 		{name: "trouble beside the checks", results: reports.Results{Checks: checksOf(reports.Pass), Troubles: met},
-			want: reports.CouldNotTell, reasons: []string{"trouble beside the checks: 1"}, exitCode: 3},
+			want: reports.CouldNotTell, reasons: []string{"errors outside the checks: 1"}, exitCode: 3},
 		{name: "interrupted", results: reports.Results{Run: reports.Run{Interrupted: true}, Checks: checksOf(reports.Pass, reports.NotAssessed)},
 			want: reports.CouldNotTell, reasons: []string{"the run was interrupted"}, exitCode: 130},
 		{name: "interrupted after a failure", results: reports.Results{Run: reports.Run{Interrupted: true}, Checks: checksOf(reports.Fail)},
@@ -53,7 +54,7 @@ func TestConclude(t *testing.T) {
 		{name: "expected, and another failed", results: reports.Results{Checks: checksOf(reports.Pass, reports.ExpectedFailure, reports.Fail)},
 			want: reports.DoesNotConform, reasons: []string{"1 of 3 checks failed"}, exitCode: 1},
 		{name: "expected, and trouble", results: reports.Results{Checks: checksOf(reports.Pass, reports.ExpectedFailure), Troubles: met},
-			want: reports.CouldNotTell, reasons: []string{"trouble beside the checks: 1"}, exitCode: 3},
+			want: reports.CouldNotTell, reasons: []string{"errors outside the checks: 1"}, exitCode: 3},
 		{name: "what was said before does not count", results: reports.Results{Verdict: reports.CouldNotTell, Reasons: []string{"old"}, Checks: checksOf(reports.Pass)},
 			want: reports.Conforms, reasons: []string{}},
 	} {
@@ -63,6 +64,125 @@ func TestConclude(t *testing.T) {
 			g.Expect(tc.results.Verdict).To(Equal(tc.want))
 			g.Expect(tc.results.Reasons).To(Equal(tc.reasons))
 			g.Expect(tc.results.ExitCode()).To(Equal(tc.exitCode))
+		})
+	}
+}
+
+func TestWaive(t *testing.T) {
+	now := time.Date(2026, 3, 10, 23, 59, 59, 0, time.UTC)
+	entry := func(operation, expires string) Waiver {
+		return Waiver{Requirement: "STATUS-200", Operation: operation, Waiver: reports.Waiver{Reason: "known", Expires: expires}}
+	}
+	failing := reports.Check{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.Fail}
+	holding := reports.Check{Requirement: "STATUS-200", Operation: "lead-labels.list", Outcome: reports.Pass}
+	unknown := reports.Check{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.NotAssessed}
+	troubled := reports.Check{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.Error}
+	other := reports.Check{Requirement: "BODY-JSON", Operation: "lead-lists.list", Outcome: reports.Fail}
+
+	for _, tc := range []struct {
+		name   string
+		entry  Waiver
+		checks []reports.Check
+		want   []reports.Outcome
+		stale  string // a part of it; empty for none
+	}{
+		{"fails as expected", entry("lead-lists.list", "2026-03-11"), []reports.Check{failing, other}, []reports.Outcome{reports.ExpectedFailure, reports.Fail}, ""},
+		{"on its last day", entry("lead-lists.list", "2026-03-10"), []reports.Check{failing}, []reports.Outcome{reports.ExpectedFailure}, ""},
+		{"expired", entry("lead-lists.list", "2026-03-09"), []reports.Check{failing}, []reports.Outcome{reports.Fail}, ": expired on 2026-03-09"},
+		{"without a date", entry("lead-lists.list", "soon"), []reports.Check{failing}, []reports.Outcome{reports.Fail}, ": expired on soon"},
+		{"on another operation", entry("lead-labels.list", "2026-03-11"), []reports.Check{failing, holding}, []reports.Outcome{reports.Fail, reports.Pass}, "STATUS-200 on lead-labels.list: no longer fails"},
+		{"on all operations, of which one fails", entry("", "2026-03-11"), []reports.Check{failing, holding}, []reports.Outcome{reports.ExpectedFailure, reports.Pass}, ""},
+		{"holds everywhere", entry("", "2026-03-11"), []reports.Check{holding}, []reports.Outcome{reports.Pass}, "STATUS-200: no longer fails"},
+		{"not assessed", entry("", "2026-03-11"), []reports.Check{unknown}, []reports.Outcome{reports.NotAssessed}, ""},
+		{"not selected", entry("", "2026-03-11"), []reports.Check{other}, []reports.Outcome{reports.Fail}, ""},
+		{"in trouble", entry("", "2026-03-11"), []reports.Check{troubled}, []reports.Outcome{reports.Error}, ""},
+		{"on an operation that the requirement does not bind", entry("lead-labels.lists", "2026-03-11"), []reports.Check{failing}, []reports.Outcome{reports.Fail}, "STATUS-200 on lead-labels.lists: no such check"},
+		{"of no requirement", Waiver{Requirement: "STATUS-201", Waiver: reports.Waiver{Reason: "known", Expires: "2026-03-11"}}, []reports.Check{failing}, []reports.Outcome{reports.Fail}, "STATUS-201: no such check"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			results := reports.Results{Checks: tc.checks}
+			stale := Waive(&results, []Waiver{tc.entry}, now)
+			var got []reports.Outcome
+			for _, c := range results.Checks {
+				got = append(got, c.Outcome)
+				g.Expect(c.Waiver != nil).To(Equal(c.Outcome == reports.ExpectedFailure))
+			}
+			g.Expect(got).To(Equal(tc.want))
+			if tc.stale == "" {
+				g.Expect(stale).To(BeEmpty())
+				return
+			}
+			g.Expect(stale).To(ConsistOf(ContainSubstring(tc.stale)))
+		})
+	}
+}
+
+// Two entries may name one failure; neither of them is stale, and the first has the word.
+func TestWaiveTwice(t *testing.T) {
+	g := NewWithT(t)
+	results := reports.Results{Checks: []reports.Check{{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.Fail}}}
+	first := reports.Waiver{Reason: "known", Link: "https://example.com/1", Expires: "2026-12-31"}
+	second := reports.Waiver{Reason: "known too", Expires: "2026-12-30"}
+	stale := Waive(&results, []Waiver{{Requirement: "STATUS-200", Waiver: first}, {Requirement: "STATUS-200", Operation: "lead-lists.list", Waiver: second}},
+		time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC))
+	g.Expect(stale).To(BeEmpty())
+	g.Expect(results.Checks[0].Outcome).To(Equal(reports.ExpectedFailure))
+	g.Expect(results.Checks[0].Waiver).To(HaveValue(Equal(first)))
+}
+
+// What an entry is worth decides the verdict.
+func TestWaiveThenConclude(t *testing.T) {
+	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		name, expires string
+		outcome       reports.Outcome // of the check that the entry expects to fail
+		verdict       reports.Verdict
+		exitCode      int
+	}{
+		{"fails as expected", "2026-03-10", reports.Fail, reports.ConformsExcept, 0},
+		{"was mended", "2026-03-10", reports.Pass, reports.DoesNotConform, 1},
+		{"still fails after the last day", "2026-03-09", reports.Fail, reports.DoesNotConform, 1},
+		{"was mended after the last day", "2026-03-09", reports.Pass, reports.DoesNotConform, 1},
+		{"was not assessed", "2026-03-10", reports.NotAssessed, reports.Conforms, 0},
+		{"ended in trouble", "2026-03-10", reports.Error, reports.CouldNotTell, 3},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			results := reports.Results{Checks: []reports.Check{
+				{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: tc.outcome},
+				{Requirement: "BODY-JSON", Operation: "lead-lists.list", Outcome: reports.Pass},
+			}}
+			entry := Waiver{Requirement: "STATUS-200", Waiver: reports.Waiver{Reason: "known", Expires: tc.expires}}
+			Conclude(&results, Waive(&results, []Waiver{entry}, now)...)
+			g.Expect(results.Verdict).To(Equal(tc.verdict), "%v", results.Reasons)
+			g.Expect(results.ExitCode()).To(Equal(tc.exitCode))
+		})
+	}
+}
+
+func TestOutlived(t *testing.T) {
+	check := func(operation string, outcome reports.Outcome) reports.Check {
+		return reports.Check{Requirement: "STATUS-200", Operation: operation, Outcome: outcome}
+	}
+	const lists, labels = "lead-lists.list", "lead-labels.list"
+	for _, tc := range []struct {
+		name   string
+		entry  Waiver
+		checks []reports.Check
+		want   bool
+	}{
+		{"fails", Waiver{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.Fail)}, false},
+		{"fails as expected", Waiver{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.ExpectedFailure)}, false},
+		{"fails on one", Waiver{Requirement: "STATUS-200"}, []reports.Check{check(labels, reports.Pass), check(lists, reports.Fail)}, false},
+		{"holds", Waiver{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.Pass)}, true},
+		{"holds where it was expected to fail", Waiver{Requirement: "STATUS-200", Operation: labels}, []reports.Check{check(labels, reports.Pass), check(lists, reports.Fail)}, true},
+		{"not judged", Waiver{Requirement: "STATUS-200"}, []reports.Check{check(lists, reports.NotAssessed), check(labels, reports.Error)}, false},
+		{"no part of the run", Waiver{Requirement: "STATUS-200", Operation: labels}, []reports.Check{check(lists, reports.Pass)}, false},
+		{"unknown", Waiver{Requirement: "STATUS-201"}, nil, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			NewWithT(t).Expect(tc.entry.Outlived(reports.Results{Checks: tc.checks})).To(Equal(tc.want))
 		})
 	}
 }

@@ -7,39 +7,12 @@ package paging
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"strings"
-
-	"github.com/google/uuid"
 )
 
 // Row is one row as a page showed it.
 type Row struct {
 	Key   string // from RowKey
 	Value map[string]any
-}
-
-// RowKey returns what identifies a row: its id, or its whole content if it has
-// no id. It folds the case of a UUID (FoldID). The row is a decoded JSON object.
-func RowKey(row map[string]any) string {
-	if id, ok := row["id"].(string); ok {
-		return FoldID(id)
-	}
-	encoded, err := json.Marshal(row) // sorts the members
-	if err != nil {
-		panic(fmt.Sprintf("paging: a row that is no decoded JSON: %v", err))
-	}
-	return string(encoded)
-}
-
-// FoldID returns a UUID in lower case, and any other text unchanged. Both cases
-// name the same resource (RFC 9562).
-func FoldID(text string) string {
-	if len(text) != len(uuid.Nil.String()) || uuid.Validate(text) != nil {
-		return text
-	}
-	return strings.ToLower(text)
 }
 
 // Page is one page of a list.

@@ -143,7 +143,7 @@ func TestRowKeyIdentifiesARow(t *testing.T) {
 		{map[string]any{"a": 1}, map[string]any{"a": 2}, false},
 		{map[string]any{"id": 7, "a": 1}, map[string]any{"id": 7, "a": 2}, false},
 	} {
-		if same := RowKey(c.a) == RowKey(c.b); same != c.same {
+		if same := KeyOf(c.a) == KeyOf(c.b); same != c.same {
 			t.Errorf("%v and %v have the same key: %v, want %v", c.a, c.b, same, c.same)
 		}
 	}

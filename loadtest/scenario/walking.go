@@ -33,7 +33,7 @@ func pageOf(ex client.Exchange, s judge.Sighting, limit int) (paging.Page, error
 	}
 	page := paging.Page{Limit: limit}
 	for _, row := range s.Rows {
-		page.Rows = append(page.Rows, paging.Row{Key: paging.RowKey(row)})
+		page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(row)})
 	}
 	body, _ := s.Body.(map[string]any)
 	page.Cursor, _ = body["next_starting_after"].(string)

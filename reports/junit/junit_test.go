@@ -133,8 +133,8 @@ func TestNeverGreenAboutNothing(t *testing.T) {
 		says             string
 	}{
 		"could not tell": {func(r *reports.Results) {
-			r.Verdict, r.Reasons = reports.CouldNotTell, []string{"throttled to death"}
-		}, 1, 0, "because: throttled to death"},
+			r.Verdict, r.Reasons = reports.CouldNotTell, []string{"throttled for too long"}
+		}, 1, 0, "because: throttled for too long"},
 		"interrupted": {func(r *reports.Results) {
 			r.Run.Interrupted, r.Verdict, r.Reasons = true, reports.CouldNotTell, []string{"interrupted"}
 		}, 1, 0, "the run was interrupted"},

@@ -1,0 +1,122 @@
+package spec
+
+// pageRequirements are the requirements of the section Pagination.
+func pageRequirements() []Requirement {
+	const section = "Pagination (list endpoints)"
+	page := func(id string, level Level, statement, reasoning, method string, on []string) Requirement {
+		return Requirement{ID: id, Level: level, Group: GroupPages, Profile: ProfileRead,
+			Statement: statement, Reasoning: reasoning, Section: section, Method: method, Operations: on}
+	}
+	ordered := ops(func(o Operation) bool { return o.Answer == Page && o.ID != ListDFYOrders })
+	timed := []string{ListLeadLabels, ListLeadLists}
+	free := ops(func(o Operation) bool { return o.Answer == Page && o.ID != ListLeadLabels && o.ID != ListLeadLists })
+	tests := []string{ListPlacementTests}
+	return []Requirement{
+		page("PAGE-LIMIT-ACCEPTED", Stated, "A limit from 1 to 100 is accepted.", "",
+			"limit 1, 2, 7, 99 and 100 must each get 200.", pagedOps()),
+		page("PAGE-LIMIT-HONOURED", Stated, "A page never has more items than the requested limit.", "",
+			"The items are counted on pages with limit 1, 2, 7, 99 and 100, and on all pages of walks.", pagedOps()),
+		page("PAGE-LIMIT-ABSENT", Derived, "Without limit, the list is served with at most 100 items per page.",
+			"limit is a query parameter with a default. No limit above 100 exists, so the default cannot be higher.",
+			"The list is requested without limit. The default itself is observed.", pagedOps()),
+		page("PAGE-LIMIT-OUT-OF-RANGE", Derived, "An out-of-range limit is rejected with a 4xx or clamped. It never yields more than 100 items or a 5xx.",
+			"limit is an integer from 1 to 100. The specification does not say whether other values are rejected or clamped.",
+			"limit 0, -1, 101, 1000, a huge number, a fraction and a word are sent.", pagedOps()),
+		page("PAGE-CURSOR-VALUE", Stated, "A cursor is a UUID, a timestamp or an email address.", "",
+			"Every non-empty cursor of a walk is parsed. Its kind is observed.", free),
+		page("PAGE-CURSOR-TIMESTAMP", Stated, "The cursor of a timestamp-based list is a timestamp.", "",
+			"Every non-empty cursor of a walk is parsed.", timed),
+		page("PAGE-WALK-ENDS", Derived, "Following the cursors ends.",
+			"The cursor leads to the next page, and a list has a last page. A repeated cursor, or pages without a new row, would keep a client in a loop.",
+			"Walks use several page sizes. No cursor may repeat on a page with rows.", pagedOps()),
+		page("PAGE-WALK-ONCE", Derived, "A walk shows no row twice.",
+			"The next page holds the rows after the cursor, in one order.",
+			"Walks use several page sizes. For rows without an id, no walk may show a row more often than another walk.", pagedOps()),
+		page("PAGE-WALK-COMPLETE", Derived, "A walk omits no row: every page size shows the same rows.",
+			"The next page holds all rows after the cursor, in one order. limit only sets how many at a time.",
+			"Walks with several page sizes, some of them changing, are compared. Rows that appear or disappear in the meantime are ignored.", pagedOps()),
+		page("PAGE-WALK-SEQUENCE", Derived, "Every page size shows the rows in the same order.",
+			"Results are sorted by id, whatever the page size.",
+			"The rows that the walks share are compared position by position.", pagedOps()),
+		page("PAGE-ORDER", Stated, "Rows are sorted by id, in one direction for the whole walk.", "",
+			"The ids of a walk are compared row by row, within and across pages. The direction is observed.", ordered),
+		page("PAGE-INSERT", Derived, "Inserting rows during a walk makes it neither repeat nor omit an existing row.",
+			"The next page holds the rows after the cursor, not the rows from a position.",
+			"Tests are created between the pages of a walk.", tests),
+		page("PAGE-REMOVE", Derived, "Deleting rows during a walk makes it neither repeat nor omit a remaining row.",
+			"The next page holds the rows after the cursor, not the rows from a position.",
+			"Tests that the run created are deleted between the pages of a walk, including the one that a cursor points to.", tests),
+		page("SORT-ASC", Stated, "sort_order=asc sorts by id, ascending.", "", "A walk with sort_order=asc.", tests),
+		page("SORT-DESC", Stated, "sort_order=desc sorts by id, descending, and shows the same rows.", "", "A walk with sort_order=desc.", tests),
+	}
+}
+
+// filterRequirements are the requirements on query parameters that select rows
+// or parts of rows. Each filter is compared with an unfiltered walk in both directions.
+func filterRequirements() []Requirement {
+	var table []Requirement
+	add := func(id string, level Level, statement, reasoning, method string, on ...string) {
+		table = append(table, Requirement{ID: id, Level: level, Group: GroupFilters, Profile: ProfileRead,
+			Statement: statement, Reasoning: reasoning, Section: "Endpoints / " + MustOperation(on[0]).Section, Method: method, Operations: on})
+	}
+	// both adds the two directions of a filter whose selection is fully stated.
+	both := func(name, op, selects string) {
+		const method = "A filtered walk is compared with unfiltered walks before and after it, for a few of the values that occur in them."
+		add("FILTER-"+name+"-EXTRA", Stated, "The filter shows only "+selects+".", "", method, op)
+		add("FILTER-"+name+"-MISSING", Stated, "The filter shows all of "+selects+".", "", method, op)
+	}
+
+	searched := []string{ListPlacementTests, ListSubsequences, ListLeadLabels, ListLeadLists}
+	const openSearch = "A search string selects rows. The specification leaves open which fields it matches and how, so only results that every reading shares are checked."
+	add("FILTER-SEARCH-EXTRA", Derived, "A search shows no row that contains none of the words in the string.", openSearch,
+		"Searches use names that occur and a string that occurs in no row.", searched...)
+	add("FILTER-SEARCH-MISSING", Derived, "A search for the full name of a row (for a label, its label) shows that row.", openSearch,
+		"Searches use the names of several rows.", searched...)
+	add("FILTER-SEARCH_MEMBER-EXTRA", Stated, "A search shows no member whose name and email contain none of the words in the string.", "",
+		"Searches use email addresses, names, and a string that occurs in no row.", ListMembers)
+	add("FILTER-SEARCH_MEMBER-MISSING", Stated, "A search for a member's email address shows that member.", "",
+		"Searches use the email addresses of several members.", ListMembers)
+	both("SEARCH_URL", ListWebhookEvents, "the attempts for exactly that webhook URL")
+	both("SEARCH_EMAIL", ListWebhookEvents, "the attempts for exactly that lead email")
+
+	both("STATUS", ListPlacementTests, "the tests with that status")
+	both("TEST", ListPlacementReports, "the reports of that test")
+	both("PARENT", ListSubsequences, "the subsequences of that campaign")
+	add("FILTER-PARENT_NOT-EXTRA", Stated, "Excluding a campaign shows none of its subsequences.", "",
+		"A few campaigns that occur in an unfiltered walk are excluded, one at a time.", ListSubsequences)
+	both("ACCEPTED", ListMembers, "the members with that value of accepted")
+	both("RESOURCE_IDS", ListTagMappings, "the mappings of the resources in the comma-separated list")
+	both("INTEREST", ListLeadLabels, "the labels with that interest status")
+	both("ENRICHMENT", ListLeadLists, "the lists with that value of has_enrichment_task")
+	both("SUCCESS", ListWebhookEvents, "the attempts with that value of success")
+
+	const openWindow = "A window has a start and an end. The specification does not say whether they are inclusive, so rows at the exact ends are ignored."
+	const cutTimes = "Windows start and end at times taken from the rows of an unfiltered walk."
+	add("FILTER-WINDOW-START-EXTRA", Derived, "The window shows no report created before its start.", openWindow, cutTimes, ListPlacementReports)
+	add("FILTER-WINDOW-START-MISSING", Derived, "The window shows every report created after its start (and before its end).", openWindow, cutTimes, ListPlacementReports)
+	add("FILTER-WINDOW-END-EXTRA", Derived, "The window shows no report created after its end.", openWindow, cutTimes, ListPlacementReports)
+	add("FILTER-WINDOW-END-MISSING", Derived, "The window shows every report created before its end (and after its start).", openWindow, cutTimes, ListPlacementReports)
+	const cutDays = "Windows start and end on days that occur in an unfiltered walk."
+	add("FILTER-DAYS-START-EXTRA", Stated, "The window shows no attempt from before its first day.", "", cutDays, ListWebhookEvents)
+	add("FILTER-DAYS-START-MISSING", Stated, "The window shows every attempt from after its first day (up to its last day).", "", cutDays, ListWebhookEvents)
+	add("FILTER-DAYS-START-INCLUSIVE", Stated, "The window includes the attempts of its first day.", "", cutDays, ListWebhookEvents)
+	add("FILTER-DAYS-END-EXTRA", Stated, "The window shows no attempt from after its last day.", "", cutDays, ListWebhookEvents)
+	add("FILTER-DAYS-END-MISSING", Stated, "The window shows every attempt from before its last day (back to its first day).", "", cutDays, ListWebhookEvents)
+	add("FILTER-DAYS-END-INCLUSIVE", Stated, "The window includes the attempts of its last day.", "", cutDays, ListWebhookEvents)
+
+	for _, part := range []struct{ id, field string }{
+		{"SPAM_ASSASSIN", "spam_assassin_report"},
+		{"BLACKLIST", "blacklist_report"},
+	} {
+		add("FILTER-SKIP_"+part.id+"-TRUE", Stated, "With the flag true, no report has "+part.field+", and the rows are the same.", "",
+			"The list with the flag is compared with the list without it.", ListPlacementReports)
+		add("FILTER-SKIP_"+part.id+"-DEFAULT", Stated, "The flag's default is false: without it, reports show "+part.field+" as they do with false.", "",
+			"The list with the flag false is compared with the list without it.", ListPlacementReports)
+	}
+
+	add("FILTER-WALK", Derived, "A filtered list shows each of its rows exactly once, in the same order for every page size.",
+		"Filters select rows and pagination divides them. Neither sentence restricts the other.",
+		"A filtered walk in small pages is compared with one in pages of 100.",
+		ListPlacementTests, ListPlacementReports, ListSubsequences, ListMembers, ListTagMappings, ListLeadLabels, ListLeadLists, ListWebhookEvents)
+	return table
+}

@@ -1,0 +1,204 @@
+package spec
+
+import (
+	"strconv"
+	"strings"
+)
+
+// keyRequirements are the requirements on authentication and scopes.
+func keyRequirements() []Requirement {
+	auth := func(id, statement, method string) Requirement {
+		return Requirement{ID: id, Level: Stated, Group: GroupKeys, Profile: ProfileScopes, Statement: statement,
+			Section: "Authentication, rule 3; Errors", Method: method, Operations: allOps()}
+	}
+	accepts := func(id, which string) Requirement {
+		return Requirement{ID: id, Level: Stated, Group: GroupKeys, Profile: ProfileScopes,
+			Statement: "A key whose only scope is " + which + " is enough for the request.",
+			Section:   "Authentication, rule 2; Endpoints", Method: "A valid request with such a key must get 200.", Operations: scopedOps()}
+	}
+	refuses := func(id, which, method string) Requirement {
+		return Requirement{ID: id, Level: Stated, Group: GroupKeys, Profile: ProfileScopes,
+			Statement: "A key " + which + " is rejected: no 2xx and no 5xx.",
+			Section:   "Authentication, rule 2", Method: method + " The exact 4xx status is observed.", Operations: scopedOps()}
+	}
+	return []Requirement{
+		auth("AUTH-HEADER-MISSING", "A request without an Authorization header gets 401.",
+			"The request is sent without the header."),
+		auth("AUTH-SCHEME-OTHER", "A request whose Authorization header does not use the Bearer scheme gets 401.",
+			"A valid key is sent as Basic credentials."),
+		auth("AUTH-TOKEN-EMPTY", "A request with an empty Bearer token gets 401.",
+			"“Bearer” is sent with nothing after it."),
+		auth("AUTH-KEY-UNKNOWN", "A request with a key that was never issued gets 401.",
+			"A random token is sent."),
+		auth("AUTH-KEY-REVOKED", "A request with a revoked key gets 401.",
+			"The profile's revoked key is sent."),
+		accepts("SCOPE-EXACT", "<resource>:<action>"),
+		accepts("SCOPE-RESOURCE-ALL", "<resource>:all"),
+		accepts("SCOPE-ALL-ACTION", "all:<action>"),
+		accepts("SCOPE-ALL-ALL", "all:all"),
+		refuses("SCOPE-NONE", "without any scope", "A valid request is sent with a key that has no scope."),
+		refuses("SCOPE-WRONG-RESOURCE", "for the right action on another resource only", "A valid request is sent with a key whose only scope names another resource."),
+		refuses("SCOPE-WRONG-ACTION", "for another action on the right resource only", "A valid request is sent with keys whose only scope names another action, on this resource and on all resources."),
+		{ID: "ADMIN-KEY", Level: Stated, Group: GroupKeys, Profile: ProfileAdmin,
+			Statement: "A key of a workspace that is not an admin workspace cannot move accounts.",
+			Section:   "Endpoints / Accounts; Authentication, rule 4",
+			Method:    "An otherwise valid move is sent with keys of the source workspace and of an unrelated one. It must be rejected, and the account must not move.", Operations: []string{MoveAccounts}},
+		{ID: "ADMIN-SAME", Level: Stated, Group: GroupKeys, Profile: ProfileAdmin,
+			Statement: "Accounts cannot move between workspaces that do not share an admin workspace.",
+			Section:   "Endpoints / Accounts; Authentication, rule 4",
+			Method:    "The destination, then the source, is a workspace under another admin workspace. The move must be rejected.", Operations: []string{MoveAccounts}},
+	}
+}
+
+// isolationRequirements say that a key works on its own workspace only. All
+// are derived: the token is "the workspace API key".
+func isolationRequirements() []Requirement {
+	const reasoning = "The token is the key of one workspace, and resources belong to workspaces."
+	isolate := func(id, statement, method string, on ...string) Requirement {
+		return Requirement{ID: id, Level: Derived, Group: GroupIsolation, Profile: ProfileIsolation,
+			Statement: statement, Reasoning: reasoning, Section: "Authentication, rule 1; What the service does", Method: method, Operations: on}
+	}
+	owned := []string{MoveLead, CreatePlacementTest, ListPlacementTests, GetPlacementTest, DeletePlacementTest, ListPlacementReports,
+		ListSubsequences, DeleteSubsequence, ListMembers, ListGroupMembers, ListTagMappings, ListLeadLabels, ListLeadLists,
+		ListPhoneNumbers, ListWebhookEvents}
+	return []Requirement{
+		isolate("ISOLATION-LIST", "The lists of two unrelated workspaces share no row.",
+			"The list is walked with keys of both. They must have no row in common.", listOps()...),
+		isolate("ISOLATION-OWNER", "Each row names the key's workspace as its owner.",
+			"The row's organization_id, workspace_id, organization or workspace (for a group member, one of its two workspaces) is compared with the workspace id in the profile.", owned...),
+		isolate("ISOLATION-ID", "The id of another workspace's resource is handled like an unknown id, or rejected. It is never served.",
+			"A valid request names a resource of the second workspace. The response must be neither 2xx nor 5xx.", notFoundOps()...),
+		isolate("ISOLATION-SUBSEQUENCE", "A lead cannot be moved to another workspace's subsequence.",
+			"A valid move names a subsequence of the second workspace. The response must be neither 2xx nor 5xx.", MoveLead),
+		isolate("ISOLATION-UNTOUCHED", "A request to delete another workspace's resource leaves it in place.",
+			"The owner reads it again.", DeletePlacementTest, DeleteSubsequence),
+		isolate("ISOLATION-FILTER", "A filter that names another workspace's resource shows none of its rows.",
+			"The filter uses a value that occurs only in the second workspace.", ListPlacementReports, ListSubsequences, ListTagMappings),
+		isolate("ISOLATION-ACCOUNTS", "An admin workspace's key cannot move accounts between sub-workspaces of another admin workspace.",
+			"A move that is valid for one admin key is sent with the other's. It must be rejected, and the account must not move.", MoveAccounts),
+	}
+}
+
+// requestRequirements are the requirements on request bodies and path
+// parameters: a missing or clearly wrong part is not accepted.
+func requestRequirements() []Requirement {
+	var table []Requirement
+	refuse := func(id string, level Level, statement, reasoning, section, method string, on ...string) {
+		table = append(table, Requirement{ID: id, Level: level, Group: GroupRequests, Profile: ProfileWrite,
+			Statement: statement, Reasoning: reasoning, Section: section,
+			Method: method + " The response must be neither 2xx nor 5xx. Its status and body are observed.", Operations: on})
+	}
+	refuse("REQUEST-JSON", Derived, "A request body that is not JSON is not accepted.",
+		"Request bodies are JSON with required members. A body that cannot be parsed cannot hold them.",
+		"What the service does", "A truncated body is sent.", bodyOps()...)
+	refuse("REQUEST-OBJECT", Derived, "A request body that is not an object is not accepted.",
+		"The body is documented as an object with members.", "Endpoints", "An array and a string are sent.", bodyOps()...)
+	refuse("REQUEST-PATH-ID", Derived, "A path id that is not a UUID is not accepted.",
+		"The path parameter is a required uuid.", "Endpoints", "Words and malformed UUIDs replace the id.", pathIDOps()...)
+
+	for _, field := range CreateRequired {
+		refuse("REQUEST-REQUIRED-"+strings.ToUpper(field), Stated, "A body without "+field+" does not create a test.", "",
+			"Endpoints / Inbox placement tests", "A valid body is sent without the field.", CreatePlacementTest)
+	}
+	for _, field := range append(append([]string(nil), CreateRequired...), CreateOptional...) {
+		refuse("REQUEST-INVALID-"+strings.ToUpper(field), Derived, "A body whose "+field+" has a wrong type or value does not create a test.",
+			"The field's type and values are stated, and they apply to the request too.",
+			"Endpoints / Inbox placement tests; Resources and their fields", "A valid body is sent with each kind of value that the field's row rules out.", CreatePlacementTest)
+	}
+	refuse("REQUEST-REQUIRED-VARIABLES", Stated, "A body without variables does not add variables.", "",
+		"Endpoints / Campaigns", "An empty object is sent.", AddCampaignVariables)
+	refuse("REQUEST-INVALID-VARIABLES", Derived, "Variables that are not an array of strings are not accepted.",
+		"The type is stated.", "Endpoints / Campaigns", "A string, an object and an array with a number are sent.", AddCampaignVariables)
+	refuse("REQUEST-INVALID-ID", Derived, "A lead id that is not a UUID is not accepted.",
+		"The type is stated.", "Endpoints / Leads", "A number and a word are sent.", MoveLead)
+	refuse("REQUEST-INVALID-SUBSEQUENCE_ID", Derived, "A subsequence_id that is not a UUID is not accepted.",
+		"The type is stated.", "Endpoints / Leads", "A number and a word are sent.", MoveLead)
+	refuse("REQUEST-EMAILS-EMPTY", Stated, "An empty list of emails does not move accounts.", "",
+		"Limits; Endpoints / Accounts", "An empty array is sent.", MoveAccounts)
+	refuse("REQUEST-INVALID-ACCOUNT_EMAILS", Derived, "An emails member that is not an array of email addresses is not accepted.",
+		"The type is stated.", "Endpoints / Accounts", "A string and an array with a number are sent.", MoveAccounts)
+	refuse("REQUEST-INVALID-SOURCE_WORKSPACE_ID", Derived, "A source_workspace_id that is not a UUID is not accepted.",
+		"The type is stated.", "Endpoints / Accounts", "A number and a word are sent.", MoveAccounts)
+	refuse("REQUEST-INVALID-DESTINATION_WORKSPACE_ID", Derived, "A destination_workspace_id that is not a UUID is not accepted.",
+		"The type is stated.", "Endpoints / Accounts", "A number and a word are sent.", MoveAccounts)
+	return table
+}
+
+// CreateRequired are the required fields of the body that creates an inbox placement test.
+var CreateRequired = []string{"name", "type", "sending_method", "email_subject", "email_body", "emails"}
+
+// CreateOptional are its optional fields.
+var CreateOptional = []string{"delivery_mode", "description", "schedule", "campaign_id", "test_code", "tags", "text_only",
+	"recipients_labels", "timestamp_next_run", "automations", "status", "not_sending_status", "run_immediately"}
+
+// CreateReadOnly are the resource's fields that a body cannot set.
+var CreateReadOnly = []string{"id", "organization_id", "recipients", "timestamp_created"}
+
+// ErrorText maps a status to the `error` member that the table of the section
+// Errors gives it.
+var ErrorText = map[int]string{
+	401: "Unauthorized",
+	402: "Payment Required",
+	404: "Not Found",
+	429: "Too Many Requests",
+}
+
+// errorRequirements are the requirements on 401, 402, 404 and 429.
+func errorRequirements() []Requirement {
+	kinds := []struct {
+		status  int
+		profile Profile
+		how     string
+		ops     []string
+	}{
+		{401, ProfileScopes, "requests without valid authorization", allOps()},
+		{402, ProfileBilling, "valid requests for a workspace without a paid plan", allOps()},
+		{404, ProfileRead, "requests that name a resource that does not exist", notFoundOps()},
+		{429, ProfileRateLimit, "requests beyond the rate limit", allOps()},
+	}
+	var table []Requirement
+	for _, k := range kinds {
+		status := strconv.Itoa(k.status)
+		add := func(part string, level Level, statement, reasoning string) {
+			table = append(table, Requirement{
+				ID: "ERROR-" + status + "-" + part, Level: level, Group: GroupErrors, Profile: k.profile,
+				Statement: statement, Reasoning: reasoning, Section: "Errors",
+				Method: "Every " + status + " response in any check is validated. The checks provoke it with " + k.how + ".", Operations: k.ops,
+			})
+		}
+		add("BODY", Stated, "The body of a "+status+" response is a JSON object.", "")
+		add("CONTENT_TYPE", Derived, "A "+status+" response declares JSON in its Content-Type.",
+			"Error responses are JSON objects, and clients rely on the header to recognize JSON.")
+		add("STATUSCODE", Stated, "The statusCode of a "+status+" response is the number "+status+".", "")
+		add("ERROR", Stated, "The error of a "+status+" response is the string “"+ErrorText[k.status]+"”.", "")
+		add("MESSAGE", Stated, "The message of a "+status+" response is a non-empty string.", "")
+	}
+	return join(table, []Requirement{
+		{ID: "NOT-FOUND", Level: Stated, Group: GroupErrors, Profile: ProfileRead,
+			Statement: "A valid request for an unknown resource id gets 404.",
+			Section:   "Errors", Method: "A new version 7 UUID replaces the id (for the lead move, the lead's id).", Operations: notFoundOps()},
+		{ID: "NOT-FOUND-SUBSEQUENCE", Level: Stated, Group: GroupErrors, Profile: ProfileWrite,
+			Statement: "Moving an existing lead to an unknown subsequence gets 404.",
+			Section:   "Errors; Endpoints / Leads", Method: "A new version 7 UUID replaces subsequence_id.", Operations: []string{MoveLead}},
+		{ID: "BILLING-402", Level: Stated, Group: GroupBilling, Profile: ProfileBilling,
+			Statement: "A valid request for a workspace without an active paid plan gets 402.",
+			Section:   "Errors", Method: "A key of the unpaid workspace sends an otherwise valid request about that workspace's own data.", Operations: allOps()},
+	})
+}
+
+// notFoundOps returns the operations whose request names a resource that may not exist.
+func notFoundOps() []string {
+	return []string{AddCampaignVariables, MoveLead, GetPlacementTest, DeletePlacementTest, DeleteSubsequence}
+}
+
+func rateRequirements() []Requirement {
+	return []Requirement{
+		{ID: "RATE-429", Level: Stated, Group: GroupRate, Profile: ProfileRateLimit,
+			Statement: "A request beyond the rate limit gets 429.",
+			Section:   "Errors; Limits", Method: "Requests with the profile's rate-limit key exceed the declared limit within its window, up to the profile's request budget. No excess request may get another error.", Operations: allOps()},
+		{ID: "RATE-RESUMES", Level: Derived, Group: GroupRate, Profile: ProfileRateLimit,
+			Statement: "After the limit's period, the same valid request is served again.",
+			Reasoning: "A rate limit counts requests per period. A key that is rejected forever is revoked, not limited.",
+			Section:   "Limits", Method: "After a 429 the request is retried, following Retry-After or backing off, until it is served.", Operations: listOps()},
+	}
+}
