@@ -219,7 +219,7 @@ func defectOf(id string) func(*testing.T) middleware {
 	return func(t *testing.T) middleware { return defect(t, id) }
 }
 
-func transformed(transform faults.Transform) func(*testing.T) middleware {
+func transformed(transform faults.Middleware) func(*testing.T) middleware {
 	return func(*testing.T) middleware { return with(transform) }
 }
 
