@@ -8,8 +8,8 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// Baseline takes from the results of an earlier run, which the file holds, what
-// regressions are compared with.
+// Baseline extracts from an earlier run's results the figures that regressions
+// are compared with. file is the name for messages.
 func Baseline(file string, r load.Results) *threshold.Baseline {
 	b := &threshold.Baseline{Name: file, Selection: r.Run.Selection, Scenarios: map[string]threshold.Earlier{}}
 	for _, s := range r.Scenarios {
@@ -33,27 +33,27 @@ func Baseline(file string, r load.Results) *threshold.Baseline {
 	return b
 }
 
-// unfit says why nobody should compare with the scenario; empty if it may be.
+// unfit returns why the scenario cannot be a baseline; empty if it can.
 func unfit(r load.Results, s load.Scenario) string {
 	switch {
 	case r.Run.Interrupted:
-		return "that run was interrupted"
+		return "its run was interrupted"
 	case s.Verdict == load.Void && len(s.Reasons) > 0:
-		const most = 80 // characters: it may quote another that does
+		const most = 80 // characters, because a reason may quote another baseline's
 		reason := []rune(s.Reasons[0])
 		if len(reason) > most {
 			reason = append(reason[:most], '…')
 		}
-		return fmt.Sprintf("%s is VOID there (%s)", s.Name, string(reason))
+		return fmt.Sprintf("%s is inconclusive (%s)", s.Name, string(reason))
 	case s.Verdict == load.Void:
-		return s.Name + " is VOID there"
+		return s.Name + " is inconclusive"
 	default:
 		return ""
 	}
 }
 
-// ReadBaselines reads the files that the thresholds compare with: each that a
-// threshold names, and under the empty name the run's own, if it has one.
+// ReadBaselines reads every file that a threshold names, and the run's own
+// baseline under the empty name, if it has one.
 func ReadBaselines(own string, thresholds []threshold.Threshold) (map[string]*threshold.Baseline, error) {
 	baselines := map[string]*threshold.Baseline{}
 	add := func(name, file string) error {
@@ -62,7 +62,7 @@ func ReadBaselines(own string, thresholds []threshold.Threshold) (map[string]*th
 		}
 		results, err := load.Read(file)
 		if err != nil {
-			return fmt.Errorf("the baseline: %w", err)
+			return fmt.Errorf("baseline: %w", err)
 		}
 		baselines[name] = Baseline(file, results)
 		return nil

@@ -49,7 +49,7 @@ func TestRegressionsAgainstWhatIsNoMeasure(t *testing.T) {
 		return r
 	}
 	same := func(*load.Results) {}
-	const again = "; run both with the same settings, which were --scenario lists there"
+	const again = "; run both with the same settings (the baseline's: --scenario lists)"
 	for name, tc := range map[string]struct {
 		earlier load.Results
 		now     measure.Recording
@@ -58,21 +58,21 @@ func TestRegressionsAgainstWhatIsNoMeasure(t *testing.T) {
 	}{
 		"as before": {earlier(same), before, load.Pass, ""},
 		"slower": {earlier(same), recorded("limit=10", list, 1000, 20*time.Millisecond), load.Fail,
-			"limit=10 p50: regression<10% is missed: 20 ms, after 10 ms in old.json; the change for the worse is 100 %, which is not below 10 %; and once more: limit=10 p99 (20 ms after 10 ms)"},
+			"limit=10 p50: regression<10% missed: 20 ms, was 10 ms in old.json; the regression is 100 %, not below 10 %; and 1 more: limit=10 p99 (20 ms, was 10 ms)"},
 		"another rate": {earlier(same), recorded("limit=10", list, 500, 10*time.Millisecond), load.Void,
-			"old.json is no measure: 1000/s there, 500/s here" + again},
+			"old.json is not comparable: 1000/s then, 500/s now" + again},
 		"another page size": {earlier(same), recorded("limit=10", "lead-lists.list limit=11", 1000, 10*time.Millisecond), load.Void,
-			"old.json is no measure: lead-lists.list limit=10 was asked there, and not here" + again},
+			"old.json is not comparable: lead-lists.list limit=10 was requested then, not now" + again},
 		"another phase": {earlier(same), recorded("limit=11", list, 1000, 10*time.Millisecond), load.Void,
-			"old.json is no measure: it has no phase limit=11"},
+			"old.json is not comparable: it has no phase limit=11"},
 		"another scenario": {earlier(func(r *load.Results) { r.Scenarios[0].Name = "others" }), before, load.Void,
-			"old.json holds nothing of the scenario lists"},
+			"old.json has no comparable results for scenario lists"},
 		"interrupted": {earlier(func(r *load.Results) { r.Run.Interrupted = true }), before, load.Void,
-			"old.json is no measure: that run was interrupted; take a run that came to its end"},
+			"old.json cannot be the baseline: its run was interrupted; use a complete"},
 		"void": {earlier(func(r *load.Results) {
-			r.Scenarios[0].Verdict, r.Scenarios[0].Reasons = load.Void, []string{"the rate was missed"}
+			r.Scenarios[0].Verdict, r.Scenarios[0].Reasons = load.Void, []string{"rate not reached"}
 		}), before, load.Void,
-			"old.json is no measure: lists is VOID there (the rate was missed); take a run that"},
+			"old.json cannot be the baseline: lists is inconclusive (rate not reached); use a complete"},
 	} {
 		o := regressions(t, tc.earlier, tc.now)
 		if reasons := strings.Join(o.Reasons, "\n"); o.Verdict != tc.want || !strings.Contains(reasons, tc.says) || (tc.says == "") != (reasons == "") {

@@ -1,11 +1,11 @@
-// Package loadtest runs the whole load job: it calibrates the generator, runs
-// the scenarios against the target and draws the verdict. The command line, the
-// tests and a vendor's own program call it alike.
+// Package loadtest runs a whole load test: it calibrates the generator, runs
+// the scenarios against the target and determines the verdict. The command
+// line, the tests and a vendor's own program use the same functions.
 //
-// The packages below it hold the parts: schedule, measure, threshold, compare
-// and infer are pure; generate sends, and is the only home of Vegeta; inspect
-// judges answers under load; scenario says what is asked. It must not import the
-// suites or a test framework.
+// The packages below it hold the parts. schedule, measure, threshold, compare
+// and infer are pure. generate sends, and is the only user of Vegeta. inspect
+// checks answers under load. scenario defines the requests. loadtest must not
+// import the suites or a test framework.
 package loadtest
 
 import (
@@ -30,58 +30,60 @@ import (
 type Config struct {
 	Target    *target.Target
 	Scenarios []scenario.Scenario
-	// ByName says that the scenarios were asked for: one for which an input is
-	// missing then makes the run VOID instead of being left out.
+	// ByName means that the user named the scenarios: a missing input then
+	// makes the run inconclusive instead of skipping the scenario.
 	ByName     bool
-	Thresholds []threshold.Threshold // in place of the scenarios' own of the same figures
-	// Baselines hold the figures that regressions compare with, by the file that a
-	// threshold names; the empty name is for those that name none.
+	Thresholds []threshold.Threshold // override the scenarios' own for the same figures
+	// Baselines are keyed by the file that a threshold names. The empty name is
+	// the default baseline.
 	Baselines map[string]*threshold.Baseline
 
-	// Consent repeats the hosts' names where a target is not on this machine.
+	// Consent lists the hosts that may be loaded besides this machine.
 	Consent []string
 
 	Seed      uint64
 	Version   string // of the harness, for the results
 	Selection string // scenarios and settings as flags, for the results
 
-	LagLimit time.Duration   // send lag that is tolerated; 0 is what measure says
-	Workers  int             // most requests in flight; 0 is generate's default
-	Inspect  inspect.Options // how much of what comes is judged
-	// Calibrator runs the null server (generate.CalibrationOptions.Child).
+	LagLimit time.Duration   // tolerated send lag; 0 means measure's default
+	Workers  int             // maximum requests in flight; 0 means generate's default
+	Inspect  inspect.Options // how many answers are checked
+	// Calibrator is the command of the null server
+	// (generate.CalibrationOptions.Child).
 	Calibrator []string
 
-	// Shard is the part of every phase that this process sends, and Start when
-	// the first begins: the same for all shards. Zero is the whole, and now.
+	// Shard is this process's part of every phase. Start is when the first
+	// phase begins, the same for all shards. The zero values mean the whole,
+	// and now.
 	Shard measure.Shard
 	Start time.Time
 
-	// JournalDir is where the run writes down what it changes; empty for nowhere:
-	// then the target is taken to be the run's alone.
+	// JournalDir is where the run records its changes. If empty, nothing is
+	// recorded, because the target belongs to the run alone.
 	JournalDir string
-	// ClaimPatience is how long to wait for another run that uses the same rows;
-	// zero means the default of package claim.
+	// ClaimPatience is how long to wait for another run that uses the same
+	// rows; 0 means the default of package claim.
 	ClaimPatience time.Duration
-	Raw           io.Writer // takes the results in Vegeta's encoding; nil for nobody
+	Raw           io.Writer // receives the results in Vegeta's encoding; may be nil
 
-	Live  func(generate.Live)                                     // about ten times a second
-	Watch func(scenario, phase string, planned schedule.Schedule) // each phase that begins, and steps without a schedule
-	Say   func(string)                                            // what the run waits for before it begins, or a phase of it
+	Live  func(generate.Live)                                     // called about ten times a second
+	Watch func(scenario, phase string, planned schedule.Schedule) // called when a phase, or a step without a schedule, begins
+	Say   func(string)                                            // called with what the run is waiting for
 }
 
-// Outcome is what a run came to: the results, and the recordings behind them.
+// Outcome is the result of a run with the recordings behind it.
 type Outcome struct {
 	Results load.Results
 	Parts   []scenario.Outcome // in the order of Config.Scenarios
 }
 
-// Run loads the target. Its error means that nothing was loaded: the caller's
-// input is wrong, were it a key that the target refuses; a scenario.ThrottledError
-// is of a target that answered nothing but 429, and the context's cause of a run
-// that was interrupted before its first request. Whatever goes wrong later is in the results.
+// Run loads the target. It returns an error only if no load was sent: an
+// invalid config, a refused key, a *scenario.ThrottledError if the target
+// answered only 429, or the context's cause if the run was interrupted before
+// its first request. Later problems are in the results.
 //
-// What the run has changed on a target of a URL and could not put back stands in
-// its journal, in Config.JournalDir: harness.Cleanup puts it back.
+// Changes that could not be rolled back stay in the journal in
+// Config.JournalDir, where the cleanup command finds them.
 func Run(ctx context.Context, config Config) (Outcome, error) {
 	if len(config.Scenarios) == 0 {
 		return Outcome{}, errors.New("loadtest: no scenario to run")
@@ -106,18 +108,18 @@ func Run(ctx context.Context, config Config) (Outcome, error) {
 	return o, s.end()
 }
 
-// unbegun reports whether a scenario ended while its first phase was to start.
+// unbegun reports whether a scenario ended before its first phase started.
 func unbegun(o scenario.Outcome) bool { return o.Traffic.Planned > 0 && o.Traffic.Sent == 0 }
 
 // Compare loads the target and a second one in turns, with one scenario of kind
-// steady, in so many pairs of blocks of its duration, and tells in which figures
-// they differ. The run fails if the second is worse in any.
+// steady, in this many pairs of blocks, and reports the figures that differ.
+// The run fails if the second target is worse in any.
 func Compare(ctx context.Context, config Config, against *target.Target, pairs int) (Outcome, error) {
 	if len(config.Scenarios) != 1 || config.Scenarios[0].Kind != scenario.Steady {
 		return Outcome{}, fmt.Errorf("loadtest: a comparison takes one scenario of kind %s, e.g. mixed", scenario.Steady)
 	}
 	if err := Consented(against.BaseURL, config.Consent...); err != nil {
-		return Outcome{}, err // before the first target gets anything
+		return Outcome{}, err // before the first target gets any request
 	}
 	budget := budgetOf(config)
 	a, err := begin(ctx, config, budget, true)
@@ -144,5 +146,5 @@ func Compare(ctx context.Context, config Config, against *target.Target, pairs i
 	return o, errors.Join(a.end(), b.end())
 }
 
-// Name is what the harness calls itself in results.
+// Name is the harness's name in results.
 const Name = "outreach-conformance"

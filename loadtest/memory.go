@@ -14,14 +14,14 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// Bounds of a look at a truth port.
+// Limits of a request to a truth port.
 const (
 	truthTimeout = 2 * time.Second
 	maxTruth     = 8 << 20
 )
 
-// memory asks the truth port of a reference server what its process uses; nil
-// where there is no such port.
+// memory returns a function that reads the memory use of the process from the
+// truth port of a reference server; nil without such a port.
 func memory(truthURL string) func(context.Context) (load.MemoryPoint, error) {
 	if truthURL == "" {
 		return nil
@@ -44,17 +44,18 @@ func memory(truthURL string) func(context.Context) (load.MemoryPoint, error) {
 			} `json:"memory"`
 		}
 		if err := json.NewDecoder(io.LimitReader(answer.Body, maxTruth)).Decode(&truth); err != nil {
-			return load.MemoryPoint{}, fmt.Errorf("the truth port: %w", err)
+			return load.MemoryPoint{}, fmt.Errorf("truth port: %w", err)
 		}
 		return load.MemoryPoint{HeapBytes: truth.Memory.HeapBytes, RSSBytes: truth.Memory.RSSBytes}, nil
 	}
 }
 
-// fromAddress is a transport whose connections come from the local address.
+// fromAddress returns a transport whose connections come from the local
+// address.
 func fromAddress(address string, config *tls.Config, connections int) (http.RoundTripper, error) {
 	ip := net.ParseIP(address)
 	if ip == nil {
-		return nil, fmt.Errorf("loadtest: %q is no IP address", address)
+		return nil, fmt.Errorf("loadtest: %q is not an IP address", address)
 	}
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: ip}}
 	return &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: config.Clone(), MaxIdleConns: connections, MaxIdleConnsPerHost: connections,

@@ -14,26 +14,25 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// PartVersion is the version of the form of parts. It rises when a reader of the
-// former version could misread the new one.
+// PartVersion is the version of the part format. It increases when readers of
+// the previous version could misread the new one.
 const PartVersion = "1"
 
-// maxParts bounds the parts that are read from one source.
+// maxParts limits the size of a source of parts.
 const maxParts = 512 << 20
 
-// Part is what one of several generators leaves: all that is needed to join it
-// with the others as if one process had sent everything.
+// Part is the result of one of several generators: everything that Merge needs.
 type Part struct {
 	Version   string              `json:"version"`
 	LagLimit  time.Duration       `json:"lag_limit_ns,omitempty"` // Config.LagLimit
 	Scenarios []scenario.Scenario `json:"scenarios"`
-	Results   load.Results        `json:"results"` // what the generator makes of its own share
+	Results   load.Results        `json:"results"` // the generator's own results
 	Outcomes  []scenario.Outcome  `json:"outcomes"`
 
-	Source string `json:"-"` // file and line that it was read from; empty if it was not
+	Source string `json:"-"` // file and line it was read from; else empty
 }
 
-// named is the shard of the part for people, and where it was read.
+// named returns the shard's number and source for messages.
 func (p Part) named() string {
 	name := fmt.Sprintf("shard %d", p.Results.Run.Shard.Index)
 	if p.Source != "" {
@@ -42,9 +41,9 @@ func (p Part) named() string {
 	return name
 }
 
-// ErrShards: the parts do not make a whole, so that nothing can be said of the
-// target.
-var ErrShards = errors.New("the parts do not make a whole run")
+// ErrShards means that the parts are not one complete run, so nothing can be
+// said about the target.
+var ErrShards = errors.New("the parts are not one complete run")
 
 // WritePart writes the outcome of a shard as one line of JSON.
 func WritePart(w io.Writer, o Outcome, scenarios []scenario.Scenario, lagLimit time.Duration) error {
@@ -56,15 +55,15 @@ func WritePart(w io.Writer, o Outcome, scenarios []scenario.Scenario, lagLimit t
 	return err
 }
 
-// ReadParts reads parts, one JSON object a line; name stands for the source in
-// errors. Blank lines are skipped.
+// ReadParts reads parts, one JSON object per line. name stands for the source
+// in errors. Blank lines are skipped.
 func ReadParts(name string, r io.Reader) ([]Part, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxParts+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > maxParts {
-		return nil, fmt.Errorf("%s: more than %d bytes: is it the right file?", name, maxParts)
+		return nil, fmt.Errorf("%s: exceeds %d bytes (is it the right file?)", name, maxParts)
 	}
 	var parts []Part
 	line := 0
@@ -75,13 +74,13 @@ func ReadParts(name string, r io.Reader) ([]Part, error) {
 		}
 		p, err := readPart(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: this is no part of a load run: %w", name, line, err)
+			return nil, fmt.Errorf("%s:%d: not a part of a load run: %w", name, line, err)
 		}
 		p.Source = fmt.Sprintf("%s:%d", name, line)
 		parts = append(parts, p)
 	}
 	if len(parts) == 0 {
-		return nil, fmt.Errorf("%s: holds no part of a load run", name)
+		return nil, fmt.Errorf("%s: contains no part of a load run", name)
 	}
 	return parts, nil
 }
@@ -94,31 +93,31 @@ func readPart(text []byte) (Part, error) {
 		return Part{}, err
 	}
 	if decoder.More() {
-		return Part{}, errors.New("something follows the JSON object on its line")
+		return Part{}, errors.New("trailing data after the JSON object")
 	}
 	switch {
 	case p.Version != PartVersion:
-		return Part{}, fmt.Errorf("its version is %q, and this program reads %q", p.Version, PartVersion)
+		return Part{}, fmt.Errorf("its version is %q, want %q", p.Version, PartVersion)
 	case p.Results.Run.Shard == nil:
-		return Part{}, errors.New("it is a whole run and no shard")
+		return Part{}, errors.New("it is a whole run, not a shard")
 	case len(p.Scenarios) == 0 || len(p.Outcomes) > len(p.Scenarios) || len(p.Results.Scenarios) != len(p.Outcomes):
-		return Part{}, errors.New("its scenarios and their outcomes do not fit together")
+		return Part{}, errors.New("its scenarios and outcomes do not match")
 	}
 	for i, s := range p.Scenarios {
 		if err := s.Check(); err != nil {
 			return Part{}, err
 		}
 		if i < len(p.Outcomes) && p.Outcomes[i].Name != s.Name {
-			return Part{}, fmt.Errorf("the outcome of %q stands in the place of that of %q", p.Outcomes[i].Name, s.Name)
+			return Part{}, fmt.Errorf("found the outcome of %q, want that of %q", p.Outcomes[i].Name, s.Name)
 		}
 	}
 	return p, nil
 }
 
-// Merge joins the parts of a run and judges the whole as one process would have
-// judged it. Parts that do not make a whole are no error: the results are VOID
-// and say which shard is missing, doubled or of another run. An error means that
-// a part is damaged.
+// Merge joins the parts of a run and judges the whole as one process would. If
+// the parts are not one complete run, the results are inconclusive and name the
+// shard that is missing, duplicated or foreign. Merge returns an error only for
+// a damaged part.
 func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline) (Outcome, error) {
 	if len(parts) == 0 {
 		return Outcome{}, errors.New("loadtest: no parts to merge")
@@ -155,7 +154,7 @@ func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]
 	return o, nil
 }
 
-// whole says why the parts are not all shards of one run, each once.
+// whole returns an error unless the parts are all shards of one run, each once.
 func whole(parts []Part) error {
 	first := parts[0]
 	of := first.Results.Run.Shard.Of
@@ -168,13 +167,13 @@ func whole(parts []Part) error {
 		case shard.Index < 1 || shard.Index > of:
 			return fmt.Errorf("%w: there is no shard %d of %d", ErrShards, shard.Index, of)
 		case seen[shard.Index]:
-			return fmt.Errorf("%w: shard %d of %d is there twice: it ran twice, or its file was given twice", ErrShards, shard.Index, of)
+			return fmt.Errorf("%w: shard %d of %d is present twice (it ran twice, or its file was given twice)", ErrShards, shard.Index, of)
 		case p.Results.Target != first.Results.Target:
 			return fmt.Errorf("%w: %s loaded %s, %s loaded %s", ErrShards, first.named(), first.Results.Target.BaseURL, p.named(), p.Results.Target.BaseURL)
 		case !samePlan(p, first):
-			return fmt.Errorf("%w: %s has other scenarios, settings or a seed of its own", ErrShards, p.named())
+			return fmt.Errorf("%w: %s has different scenarios, settings or seed", ErrShards, p.named())
 		case len(p.Outcomes) != len(p.Scenarios):
-			return fmt.Errorf("%w: %s broke off after %d of %d scenarios", ErrShards, p.named(), len(p.Outcomes), len(p.Scenarios))
+			return fmt.Errorf("%w: %s stopped after %d of %d scenarios", ErrShards, p.named(), len(p.Outcomes), len(p.Scenarios))
 		}
 		if err := sameStart(first, p); err != nil {
 			return err
@@ -189,14 +188,14 @@ func whole(parts []Part) error {
 	return nil
 }
 
-// sameStart says whose phases began at another instant, if any did: requests that
-// were due at one moment were then sent at two.
+// sameStart returns an error if phases of the two parts began at different
+// times: requests due at one moment were then sent at two.
 func sameStart(a, b Part) error {
 	for i := range min(len(a.Outcomes), len(b.Outcomes)) {
 		x, y := a.Outcomes[i].Recordings, b.Outcomes[i].Recordings
 		for k := range min(len(x), len(y)) {
 			if !x[k].Start.Equal(y[k].Start) {
-				return fmt.Errorf("%w: they count from different instants: the phase %s of %s began at %s at %s, at %s at %s; give all shards the same --start-at",
+				return fmt.Errorf("%w: different start times: phase %s of %s began at %s in %s, at %s in %s (give all shards the same --start-at)",
 					ErrShards, x[k].Name, a.Outcomes[i].Name, instant(x[k].Start), a.named(), instant(y[k].Start), b.named())
 			}
 		}
@@ -204,7 +203,7 @@ func sameStart(a, b Part) error {
 	return nil
 }
 
-// instant writes a start for people.
+// instant formats a start for messages.
 func instant(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
 func samePlan(a, b Part) bool {

@@ -136,16 +136,16 @@ func misfits(t *testing.T, parts []loadtest.Part) {
 		says  string
 	}{
 		"missing":         {parts[:3], "is missing"},
-		"doubled":         {append(slices.Clone(parts), parts[2]), "is there twice"},
-		"doubled instead": {[]loadtest.Part{parts[0], parts[1], parts[2], parts[2]}, "is there twice"},
-		"another seed":    {changed(func(p *loadtest.Part) { p.Results.Run.Seed++ }), "a seed of its own"},
-		"another rate":    {changed(func(p *loadtest.Part) { p.Scenarios[0].Rate++ }), "other scenarios, settings"},
+		"doubled":         {append(slices.Clone(parts), parts[2]), "is present twice"},
+		"doubled instead": {[]loadtest.Part{parts[0], parts[1], parts[2], parts[2]}, "is present twice"},
+		"another seed":    {changed(func(p *loadtest.Part) { p.Results.Run.Seed++ }), "settings or seed"},
+		"another rate":    {changed(func(p *loadtest.Part) { p.Scenarios[0].Rate++ }), "different scenarios, settings"},
 		"another target":  {changed(func(p *loadtest.Part) { p.Results.Target.BaseURL = "http://elsewhere" }), "loaded http://elsewhere"},
 		"another number":  {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Of = 5 }), "is of 5 shards, shard 2 (parts:4) of 4"},
 		"no such shard":   {changed(func(p *loadtest.Part) { p.Results.Run.Shard.Index = 9 }), "there is no shard 9 of 4"},
-		"broken off":      {changed(func(p *loadtest.Part) { p.Outcomes = nil }), "broke off"},
+		"broken off":      {changed(func(p *loadtest.Part) { p.Outcomes = nil }), "stopped after"},
 		"interrupted":     {changed(func(p *loadtest.Part) { p.Results.Run.Interrupted = true }), "interrupted"},
-		"another start":   {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings[0].Start = time.Unix(1, 0) }), "different instants"},
+		"another start":   {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings[0].Start = time.Unix(1, 0) }), "different start times"},
 		"a phase less":    {changed(func(p *loadtest.Part) { p.Outcomes[0].Recordings = nil }), "phases"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,9 +172,9 @@ func TestMisfitsAreNamed(t *testing.T) {
 		second loadtest.Part
 		says   string
 	}{
-		"another start": {late, "they count from different instants: the phase steady of reading began at 2001-09-09T01:46:40Z at shard 1 (one/part.json:1), " +
-			"at 2001-09-09T01:47:10Z at shard 2 (two/part.json:1); give all shards the same --start-at"},
-		"another seed": {other, "shard 2 (two/part.json:1) has other scenarios, settings or a seed of its own"},
+		"another start": {late, "different start times: phase steady of reading began at 2001-09-09T01:46:40Z in shard 1 (one/part.json:1), " +
+			"at 2001-09-09T01:47:10Z in shard 2 (two/part.json:1) (give all shards the same --start-at)"},
+		"another seed": {other, "shard 2 (two/part.json:1) has different scenarios, settings or seed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var parts []loadtest.Part
@@ -189,7 +189,7 @@ func TestMisfitsAreNamed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := []string{"the parts do not make a whole run: " + tc.says}; !slices.Equal(o.Results.Reasons, want) {
+			if want := []string{"the parts are not one complete run: " + tc.says}; !slices.Equal(o.Results.Reasons, want) {
 				t.Errorf("%q; want %q", o.Results.Reasons, want)
 			}
 		})
@@ -236,7 +236,7 @@ func TestMergedLagCountsByTheLimitOfTheParts(t *testing.T) {
 		"none":      {[2]time.Duration{}, load.Void, "steady: generator-limited: 1 % of the requests went out more than 30ms after they were due"},
 		"below":     {[2]time.Duration{20 * time.Millisecond, 20 * time.Millisecond}, load.Void, "steady: generator-limited"},
 		"above":     {[2]time.Duration{50 * time.Millisecond, 50 * time.Millisecond}, load.Pass, ""},
-		"different": {[2]time.Duration{50 * time.Millisecond, time.Second}, load.Void, "settings or a seed of its own"},
+		"different": {[2]time.Duration{50 * time.Millisecond, time.Second}, load.Void, "settings or seed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var lines bytes.Buffer
@@ -304,14 +304,14 @@ func TestDamagedPartsAreErrors(t *testing.T) {
 	other := part(t, 0, 2)
 	other.Outcomes[0].Name, other.Results.Scenarios[0].Name = "another", "another"
 	for name, tc := range map[string]struct{ text, says string }{
-		"nothing":                  {"\n\n", "parts: holds no part"},
+		"nothing":                  {"\n\n", "parts: contains no part"},
 		"not JSON":                 {"hello\n", "parts:1: "},
 		"broken off":               {good + good[:len(good)/2], "parts:2: "},
 		"an unknown key":           {replace(`{"version"`, `{"extra":1,"version"`), `unknown field "extra"`},
 		"another version":          {replace(`"version":"1"`, `"version":"99"`), `its version is "99"`},
-		"something behind":         {strings.TrimSpace(good) + " {}\n", "something follows"},
-		"a whole run":              {string(line(t, whole)), "a whole run and no shard"},
-		"another's outcome":        {string(line(t, other)), `the outcome of "another" stands in the place of that of "reading"`},
+		"something behind":         {strings.TrimSpace(good) + " {}\n", "trailing data"},
+		"a whole run":              {string(line(t, whole)), "a whole run, not a shard"},
+		"another's outcome":        {string(line(t, other)), `found the outcome of "another", want that of "reading"`},
 		"a scenario that is wrong": {replace(`"Rate":10`, `"Rate":-10`), "rate"},
 	} {
 		t.Run(name, func(t *testing.T) {

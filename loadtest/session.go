@@ -21,16 +21,16 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// session is a run against one target, from its calibration to its end.
+// session is a run against one target from calibration to end.
 type session struct {
 	config  Config
 	id      string
 	started time.Time
 	env     *scenario.Env
-	end     func() error // releases what the run took, and says what could not be put down
+	end     func() error // releases the run's resources and returns errors of the journal
 }
 
-// begin prepares a run; readsOnly says that it changes nothing on the target.
+// begin prepares a run. readsOnly means that it changes nothing on the target.
 func begin(ctx context.Context, config Config, budget *scenario.Budget, readsOnly bool) (*session, error) {
 	if err := Consented(config.Target.BaseURL, config.Consent...); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func begin(ctx context.Context, config Config, budget *scenario.Budget, readsOnl
 		release()
 		return end()
 	}
-	if err == nil { // last, so that the target has been left alone for a while when it is loaded
+	if err == nil { // last, so that the target is at rest when the load starts
 		env.Calibration, err = calibrate(ctx, config, env.Client, env.Rules)
 	}
 	if err != nil {
@@ -54,7 +54,7 @@ func begin(ctx context.Context, config Config, budget *scenario.Budget, readsOnl
 	return s, nil
 }
 
-// results are those of the run so far, without its scenarios.
+// results returns the results so far, without the scenarios.
 func (s *session) results() load.Results {
 	calibrated := calibration(s.env.Calibration)
 	return load.Results{
@@ -67,7 +67,7 @@ func (s *session) results() load.Results {
 	}
 }
 
-// finish draws the verdict.
+// finish determines the verdict.
 func (s *session) finish(ctx context.Context, o *Outcome) {
 	o.Results.Run.Interrupted = ctx.Err() != nil
 	o.Results.Run.Seconds = time.Since(s.started).Seconds()
@@ -76,8 +76,8 @@ func (s *session) finish(ctx context.Context, o *Outcome) {
 	unheld(&o.Results, s.config.Thresholds)
 }
 
-// environment makes what the scenarios work with. end releases it, and says what
-// could not be put down.
+// environment builds the environment of the scenarios. end releases it and
+// returns errors of the journal.
 func environment(ctx context.Context, config Config, id string, budget *scenario.Budget) (env *scenario.Env, end func() error, err error) {
 	t, budget := config.Target, budget.Part()
 	rules, err := judge.NewRules()
@@ -121,8 +121,8 @@ func environment(ctx context.Context, config Config, id string, budget *scenario
 	}, nil
 }
 
-// budgetOf is what the profile allows a load run to send, to all its targets; a
-// shard has its part of that.
+// budgetOf returns the request budget that the profile allows a load run for
+// all its targets; a shard gets its part.
 func budgetOf(config Config) *scenario.Budget {
 	l := config.Target.Profile.Load
 	if l == nil || l.Budget == 0 {
@@ -142,7 +142,8 @@ func clientOptions(t *target.Target, seed uint64, budget *scenario.Budget) clien
 	return options
 }
 
-// bare makes clients of bareOptions, from a local address of the caller's choice.
+// bare returns a function that creates clients with bareOptions and an optional
+// local address.
 func bare(t *target.Target, seed uint64, budget *scenario.Budget) func(int, string) (*client.Client, error) {
 	return func(concurrency int, from string) (*client.Client, error) {
 		options := bareOptions(t, seed, budget, concurrency)
@@ -157,8 +158,8 @@ func bare(t *target.Target, seed uint64, budget *scenario.Budget) func(int, stri
 	}
 }
 
-// bareOptions are those of a client without the profile's pace, but no faster
-// than load may be.
+// bareOptions returns options without the profile's pace, but limited to its
+// maximum load rate.
 func bareOptions(t *target.Target, seed uint64, budget *scenario.Budget, concurrency int) client.Options {
 	options := clientOptions(t, seed, budget)
 	options.Concurrency, options.RequestsPerSecond = concurrency, 0
@@ -168,9 +169,9 @@ func bareOptions(t *target.Target, seed uint64, budget *scenario.Budget, concurr
 	return options
 }
 
-// calibrate finds out what the generator can do on this machine, with an answer
-// of the target as the measure of the bodies to come, and with inspection, which
-// is a part of the load. A target that does not answer is for the scenarios to find.
+// calibrate measures what the generator can do on this machine, with a body of
+// the target's size and with inspection, which is part of the load. It ignores
+// a target that does not answer; the scenarios report that.
 func calibrate(ctx context.Context, config Config, api *client.Client, rules *judge.Rules) (generate.Calibration, error) {
 	options := generate.CalibrationOptions{Child: config.Calibrator}
 	if request, asked, ok := scenario.Typical(config.Target.Profile); ok {

@@ -13,8 +13,8 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// conclude draws the verdict of the run from those of its scenarios. One that
-// lacks an input counts only if it was asked for by name.
+// conclude sets the verdict of the run from those of its scenarios. A scenario
+// that lacks an input counts only if the user named it.
 func conclude(r *load.Results, byName bool) {
 	ran, fails, voids := 0, []string{}, []string{}
 	for _, s := range r.Scenarios {
@@ -47,8 +47,8 @@ func conclude(r *load.Results, byName bool) {
 	r.Reasons = append(fails, voids...)
 }
 
-// concludeComparison fails a run whose second target is worse, and makes one
-// VOID whose blocks cannot tell.
+// concludeComparison fails a run whose second target is worse and makes it
+// inconclusive if the blocks are.
 func concludeComparison(r *load.Results) {
 	if len(r.Comparison.Figures) == 0 && r.Verdict == load.Pass {
 		r.Verdict, r.Reasons = load.Void, append(r.Reasons, "nothing could be compared")
@@ -56,7 +56,7 @@ func concludeComparison(r *load.Results) {
 	var compared []string
 	for _, f := range r.Comparison.Figures {
 		if f.Verdict == load.Worse {
-			compared = append(compared, fmt.Sprintf("%s is worse at B, %s: %.3g %s instead of %.3g", f.Name, r.Comparison.B.BaseURL, *f.B, f.Unit, *f.A))
+			compared = append(compared, fmt.Sprintf("%s is worse at B (%s): %.3g %s, A has %.3g", f.Name, r.Comparison.B.BaseURL, *f.B, f.Unit, *f.A))
 			if r.Verdict == load.Pass {
 				r.Verdict = load.Fail
 			}
@@ -70,11 +70,11 @@ func concludeComparison(r *load.Results) {
 			}
 		}
 	}
-	r.Reasons = append(compared, r.Reasons...) // what was asked for comes first
+	r.Reasons = append(compared, r.Reasons...) // the comparison comes first
 }
 
-// unheld makes a run VOID in which a threshold was held against nothing: it
-// would seem to be met.
+// unheld makes a run inconclusive if a threshold was never evaluated, which
+// would look as if it were met.
 func unheld(r *load.Results, thresholds []threshold.Threshold) {
 	for _, t := range thresholds {
 		held := slices.ContainsFunc(r.Scenarios, func(s load.Scenario) bool {
@@ -83,14 +83,14 @@ func unheld(r *load.Results, thresholds []threshold.Threshold) {
 		if held {
 			continue
 		}
-		r.Reasons = append(r.Reasons, fmt.Sprintf("the threshold %s was held against nothing: no phase or scenario of the run has that figure", t.Text))
+		r.Reasons = append(r.Reasons, fmt.Sprintf("the threshold %s was not evaluated: no phase or scenario has that figure", t.Text))
 		if r.Verdict == load.Pass {
 			r.Verdict = load.Void
 		}
 	}
 }
 
-// traffic sums up what all scenarios sent.
+// traffic sums up the traffic of all scenarios.
 func traffic(parts []scenario.Outcome) load.Traffic {
 	t := load.Traffic{Statuses: map[string]int64{}}
 	for _, part := range parts {
@@ -111,14 +111,14 @@ func calibration(c generate.Calibration) load.Calibration {
 		CeilingPerSecond: c.Ceiling, LagP99MS: float64(c.Lag.Value.Microseconds()) / 1000,
 		CPUPerRequestUS: float64(c.CPU.Nanoseconds()) / 1000, Cores: runtime.NumCPU(),
 	}
-	described.Note = fmt.Sprintf("answers of %d bytes from a null server on this machine", c.Bytes)
+	described.Note = fmt.Sprintf("measured with answers of %d bytes from a null server on this machine", c.Bytes)
 	if c.Shared {
-		described.Note += ", in the generator's own process: its processor time is counted too, and the ceiling is lower than it would be"
+		described.Note += ", in the generator's own process (its CPU time is included, which lowers the ceiling)"
 	}
 	return described
 }
 
-// shardOf counts from 1, for people.
+// shardOf converts to a shard that counts from 1.
 func shardOf(s measure.Shard) *load.Shard {
 	if s.Of <= 1 {
 		return nil

@@ -67,7 +67,7 @@ func TestVerdictOfAComparison(t *testing.T) {
 			if r.Verdict != tc.want || (tc.before == load.Pass) && (tc.want == load.Pass) != (len(r.Reasons) == 1) {
 				t.Errorf("%s: %q, want %s", r.Verdict, r.Reasons, tc.want)
 			}
-			if name == "worse" && (len(r.Reasons) != 3 || !strings.HasPrefix(r.Reasons[0], "worse is worse at B, http://b: 5 ms instead of 4") || r.Reasons[2] != "before") {
+			if name == "worse" && (len(r.Reasons) != 3 || !strings.HasPrefix(r.Reasons[0], "worse is worse at B (http://b): 5 ms, A has 4") || r.Reasons[2] != "before") {
 				t.Errorf("the comparison comes first, with the address: %q", r.Reasons)
 			}
 		})

@@ -242,8 +242,8 @@ func defective(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	base, err := url.Parse(ts.Getenv("URL"))
 	ts.Check(err)
-	around := &faults.Around{Profile: profile.Embedded(), Seed: 1}
-	serving(ts, args[0], faults.Listening(all[i].Lay(around)(faults.Forwarding(base, http.DefaultTransport))))
+	target := &faults.Target{Profile: profile.Embedded(), Seed: 1}
+	serving(ts, args[0], faults.Listening(all[i].Apply(target)(faults.Forwarding(base, http.DefaultTransport))))
 }
 
 func mock(ts *testscript.TestScript, neg bool, args []string) {

@@ -135,8 +135,8 @@ func TestLoadThresholds(t *testing.T) {
 		says       string
 	}{
 		"met":         {[]string{"p50<20s", "errors<1%", "limited<1%"}, 0, load.Pass, `errors<1%  met in steady`},
-		"missed":      {[]string{"p50<20s", "p50<1us"}, 1, load.Fail, `because +p50<1us is missed`},
-		"undecidable": {[]string{"p50<20s", "p99.9<20s"}, exitCannotTell, load.Void, `because +p99.9<20s could not be told`},
+		"missed":      {[]string{"p50<20s", "p50<1us"}, 1, load.Fail, `because +p50<1us missed`},
+		"undecidable": {[]string{"p50<20s", "p99.9<20s"}, exitCannotTell, load.Void, `because +p99.9<20s inconclusive`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -192,7 +192,7 @@ func TestLoadAgainstABaseline(t *testing.T) {
 
 	other := written(t, "other.yaml", strings.ReplaceAll(quick, "name: quick", "name: other"))
 	e := exitsWith(t, exitCannotTell, nil, loadCommand, "--scenarios", other, "--lag-limit", "10s", "--baseline", baseline, "--threshold", "regression<10%")
-	g.Expect(e.stdout).To(ContainSubstring("regression<10% could not be told"))
+	g.Expect(e.stdout).To(ContainSubstring("regression<10% inconclusive"))
 }
 
 // The profile bounds load and gates it.
@@ -205,7 +205,7 @@ func TestLoadKeepsToTheProfile(t *testing.T) {
 		says    string
 		reached int64 // requests
 	}{
-		"thresholds": {profile.LoadUse{Thresholds: []string{"p50<1us"}}, 1, `p50<1us is missed`, 400},
+		"thresholds": {profile.LoadUse{Thresholds: []string{"p50<1us"}}, 1, `p50<1us missed`, 400},
 		"rate":       {profile.LoadUse{MaxRate: 300}, exitCannotTell, `400 requests a second are more than the 300 that the profile allows \(load.max_rate\)`, 0},
 		"budget":     {profile.LoadUse{Budget: 399}, exitCannotTell, `the budget of 399 requests does not suffice`, 0},
 		// Two requests more tell the calibration how large answers are, and whether the key will do.

@@ -1,12 +1,11 @@
-// Package compare tells whether two targets behave differently under load.
+// Package compare tests whether two targets behave differently under load.
 //
-// The targets are loaded in turns: pairs of blocks, one of A and one of B, which
-// of them first being chosen at random. Each block comes down to a few figures,
-// and the test asks how often a random choice of the orders would have given
-// differences as large as these if A and B were the same. It is exact for this
-// design however the requests within a block hang together. Single requests are
-// not compared: they are correlated, and tests that take them as independent see
-// differences where there are none.
+// The targets are loaded in turns, in pairs of blocks: one of A and one of B,
+// in random order. Each block yields a few figures. The test asks how often
+// random orders would give differences as large as the measured ones if A and B
+// were the same. It is exact for this design, however correlated the requests
+// within a block are. Single requests are not compared: they are correlated,
+// and tests that assume independence report false differences.
 //
-// The package is pure and imports no other package of ours.
+// The package is pure and imports no other package of this module.
 package compare

@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// The test: if A and B are the same, each pair's difference had its sign from the
-// coin. Flipping the signs of the pairs in a set S changes the mean difference
-// from what was measured to something at least as large just if the mean over S
-// is not positive. So the means over all non-empty sets of pairs hold both the
-// chance of what was measured and, as differences that would not be rejected,
-// the interval of the difference.
+// The test: if A and B are the same, each pair's difference had its sign from
+// the coin. Flipping the signs of the pairs in a set S gives a mean difference
+// at least as large as the measured one exactly if the mean over S is not
+// positive. So the means over all non-empty sets give both the P value of the
+// measured difference and the interval of differences that the test does not
+// reject.
 
 const (
-	mostExact = 20        // pairs of which all sets are looked at
-	drawn     = 1<<17 - 1 // sets that are drawn by lot when there are more
+	mostExact = 20        // up to this many pairs, all sets are evaluated
+	drawn     = 1<<17 - 1 // random sets if there are more pairs
 )
 
-// sets are the means of the differences over sets of pairs, ascending.
+// sets holds the mean differences over sets of pairs, in ascending order.
 type sets struct {
 	means []float64
-	zero  float64 // means this near to 0 are 0: what is left is rounding
+	zero  float64 // means this close to 0 count as 0, because of rounding
 }
 
 func setsOf(differences []float64, seed uint64) sets {
@@ -38,7 +38,7 @@ func setsOf(differences []float64, seed uint64) sets {
 	return s
 }
 
-// allMeans are those over all non-empty sets.
+// allMeans returns the means over all non-empty sets.
 func allMeans(differences []float64) []float64 {
 	sums, sizes := []float64{0}, []float64{0}
 	for _, d := range differences {
@@ -52,7 +52,7 @@ func allMeans(differences []float64) []float64 {
 	return sums[1:] // the first set is empty
 }
 
-// someMeans are those over sets that are drawn by lot.
+// someMeans returns the means over random sets.
 func someMeans(differences []float64, rng *rand.Rand) []float64 {
 	means := make([]float64, 0, drawn)
 	for len(means) < drawn {
@@ -74,10 +74,10 @@ func someMeans(differences []float64, rng *rand.Rand) []float64 {
 	return means
 }
 
-// chance is the two-sided P: how often the coins alone give a mean difference as
-// far from 0 as that measured.
+// chance returns the two-sided P value: how often the coins alone give a mean
+// difference at least as far from 0 as the measured one.
 func (s sets) chance() float64 {
-	atMost, atLeast := 1, 1 // what was measured counts too
+	atMost, atLeast := 1, 1 // the measured order counts too
 	for _, m := range s.means {
 		if m <= s.zero {
 			atMost++
@@ -89,8 +89,8 @@ func (s sets) chance() float64 {
 	return min(1, 2*float64(min(atMost, atLeast))/float64(len(s.means)+1))
 }
 
-// interval holds the differences that the test does not reject at the level. There
-// must be enough pairs for it to reject any.
+// interval returns the differences that the test does not reject at the level.
+// There must be enough pairs to reject any.
 func (s sets) interval(level float64) (low, high float64) {
 	k := int(level / 2 * float64(len(s.means)+1))
 	return s.means[k-1], s.means[len(s.means)-k]

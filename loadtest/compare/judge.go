@@ -7,36 +7,35 @@ import (
 	"slices"
 )
 
-// Level is the chance that a comparison of a target with itself calls anything
-// different, all its figures together. It is low because comparisons are
-// repeated: of 40, more than two raise a false alarm less than once in a hundred.
+// Level is the probability that comparing a target with itself reports any
+// difference, over all its figures. It is low because comparisons are repeated:
+// more than two false alarms in 40 comparisons have a probability below 1 %.
 const Level = 0.01
 
-// Verdict says what a comparison has shown of a figure.
+// Verdict is the result of comparing one figure.
 type Verdict string
 
 // The verdicts.
 const (
 	Different    Verdict = "different"
-	NotShown     Verdict = "no difference shown" // none that the test could see: the interval says how large one may be
-	CouldNotTell Verdict = "could not tell"      // too few pairs, or blocks without the figure
+	NotShown     Verdict = "no difference shown" // the interval bounds how large a difference may be
+	CouldNotTell Verdict = "inconclusive"        // too few pairs, or a block without the figure
 )
 
-// Figure is what the pairs measured of one thing, e.g. the p99 of each block.
+// Figure holds the values of one figure, e.g. the p99 of each block.
 type Figure struct {
 	Name  string
 	Unit  string
 	Pairs []Pair
 }
 
-// Pair is the figure of the two blocks of a pair; NaN where a block has none.
+// Pair holds the figure of both blocks of a pair; NaN if a block has none.
 type Pair struct{ A, B float64 }
 
-// Effect is how far B is from A, with the interval of all that the test does not
-// reject.
+// Effect is the difference of B from A and its interval.
 type Effect struct{ Value, Low, High float64 }
 
-// Result is what the comparison says about one figure.
+// Result is the comparison of one figure.
 type Result struct {
 	Name, Unit string
 	Pairs      int
@@ -44,20 +43,20 @@ type Result struct {
 
 	Difference Effect  // B − A, the mean of the pairs'
 	Ratio      *Effect // B ÷ A, the geometric mean of the pairs'; nil unless all figures are positive
-	Confidence float64 // of the intervals; 0: there are none
+	Confidence float64 // of the intervals; 0 means none
 
-	P        float64 // the chance of so large an effect if there is none; of the ratio if there is one
-	Adjusted float64 // P, corrected for the number of figures; at most Level if different
+	P        float64 // P value of the ratio if there is one, else of the difference
+	Adjusted float64 // P corrected for the number of figures; at most Level if different
 	Verdict  Verdict
-	Why      string // it could not be told
+	Why      string // the reason for an inconclusive verdict
 }
 
-// Judge compares the figures of A and B. The test is exact: the sign-flip test of
-// the pairs, over all flips up to 20 pairs and over flips drawn from the seed
-// beyond. The figures are corrected for their number by Holm's method, and each
-// interval is that of the level at which its figure was tested, so that it holds
-// "no difference" just if none was shown. (Where there is a ratio, that goes for
-// the ratio; the difference has an interval of the same level.)
+// Judge compares the figures of A and B with the exact sign-flip test of the
+// pairs: over all flips up to 20 pairs, over random flips drawn from the seed
+// beyond. It corrects for the number of figures by Holm's method. Each interval
+// has the level at which its figure was tested, so it contains "no difference"
+// exactly if none was shown. If there is a ratio, that holds for the ratio; the
+// difference has an interval of the same level.
 func Judge(seed uint64, figures ...Figure) []Result {
 	results := make([]Result, len(figures))
 	tests := make([]test, len(figures))
@@ -74,10 +73,10 @@ func Judge(seed uint64, figures ...Figure) []Result {
 	}
 	slices.SortStableFunc(tested, func(i, j int) int { return cmp.Compare(results[i].P, results[j].P) })
 
-	// Holm: the smallest P is held against the level over the number of figures,
-	// the next against that over one less, until one is too large; that one and
-	// all that follow are not rejected. Figures that are unfit count: they were
-	// meant to be tested.
+	// Holm: compare the smallest P with the level divided by the number of
+	// figures, the next with the level divided by one less, and stop at the
+	// first that is too large. Unfit figures count, because they were meant to
+	// be tested.
 	var level, adjusted float64
 	rejecting := true
 	for k, i := range tested {
@@ -96,15 +95,15 @@ func Judge(seed uint64, figures ...Figure) []Result {
 	return results
 }
 
-// unfit says why the figure, one of so many, cannot be tested; empty if it can.
+// unfit returns why the figure cannot be tested; empty if it can.
 func (f Figure) unfit(figures int) string {
 	for i, p := range f.Pairs {
 		if !finite(p.A) || !finite(p.B) {
-			return fmt.Sprintf("a block of pair %d has no such figure", i+1)
+			return fmt.Sprintf("a block of pair %d has no value", i+1)
 		}
 	}
 	if least := LeastPairs(figures); len(f.Pairs) < least {
-		return fmt.Sprintf("%d pairs are too few: at least %d are needed", len(f.Pairs), least)
+		return fmt.Sprintf("%d pairs are too few: at least %d needed", len(f.Pairs), least)
 	}
 	return ""
 }

@@ -83,9 +83,9 @@ func TestCouldNotTell(t *testing.T) {
 		why     string
 	}{
 		"no pairs":          {[]Figure{{}}, "0 pairs are too few"},
-		"too few pairs":     {[]Figure{{Pairs: good(7)}}, "7 pairs are too few: at least 8 are needed"},
-		"too few for three": {[]Figure{{Pairs: good(9)}, {Pairs: good(9)}, {Pairs: good(9)}}, "at least 10 are needed"},
-		"a block without":   {[]Figure{{Pairs: broken}}, "pair 4 has no such figure"},
+		"too few pairs":     {[]Figure{{Pairs: good(7)}}, "7 pairs are too few: at least 8 needed"},
+		"too few for three": {[]Figure{{Pairs: good(9)}, {Pairs: good(9)}, {Pairs: good(9)}}, "at least 10 needed"},
+		"a block without":   {[]Figure{{Pairs: broken}}, "pair 4 has no value"},
 	} {
 		r := Judge(1, c.figures...)[0]
 		if r.Verdict != CouldNotTell || !strings.Contains(r.Why, c.why) || r.P != 1 || r.Ratio != nil {

@@ -32,7 +32,7 @@ func (f Figure) test(seed uint64) test {
 	return t
 }
 
-// describe fills in all but the intervals and the verdict.
+// describe fills in everything but the intervals and the verdict.
 func (t test) describe(r *Result) {
 	r.A, r.B = median(t.a), median(t.b)
 	r.Difference.Value = mean(t.differences)
@@ -43,7 +43,7 @@ func (t test) describe(r *Result) {
 	}
 }
 
-// intervals fills in those of the level.
+// intervals fills in the intervals at the level.
 func (t test) intervals(r *Result, level float64) {
 	r.Confidence = 1 - level
 	r.Difference.bound(t.byDifference.interval(level))
@@ -53,8 +53,8 @@ func (t test) intervals(r *Result, level float64) {
 	}
 }
 
-// bound gives the effect its interval. The test never rejects what was measured,
-// but where all pairs differ by the same, rounding alone may put it outside.
+// bound sets the effect's interval. The test never rejects the measured value,
+// but rounding may exclude it if all pairs differ by the same amount.
 func (e *Effect) bound(low, high float64) {
 	e.Low, e.High = min(low, e.Value), max(high, e.Value)
 }

@@ -11,10 +11,10 @@ const (
 	B Side = 'B'
 )
 
-// Order is a sequence of blocks. Two and two, from the start, are a pair.
+// Order is a sequence of blocks. Each two from the start are a pair.
 type Order []Side
 
-// String is such as ABBAAB.
+// String returns the order as letters, such as ABBAAB.
 func (o Order) String() string {
 	text := make([]byte, len(o))
 	for i, side := range o {
@@ -23,11 +23,10 @@ func (o Order) String() string {
 	return string(text)
 }
 
-// Plan is the order in which the blocks of so many pairs run: each pair is one
-// block of A and one of B, and a fair coin of its own says which comes first.
-// The coins are what makes the test exact: whatever changes with time, warms up
-// or lingers from block to block falls on either side with equal chance. The
-// same seed gives the same order.
+// Plan returns the order of the blocks for this many pairs. Each pair is one
+// block of A and one of B, and a fair coin decides which comes first. The coins
+// make the test exact: warm-up, drift and carry-over affect either side with
+// equal probability. The same seed gives the same order.
 func Plan(seed uint64, pairs int) Order {
 	rng := rand.New(rand.NewPCG(seed, plans))
 	var order Order
@@ -41,19 +40,18 @@ func Plan(seed uint64, pairs int) Order {
 	return order
 }
 
-// Streams of random numbers of one seed.
+// Random streams of one seed.
 const (
 	plans = iota
 	flips
 )
 
-// LeastPairs is how many pairs are needed for any of so many figures to be called
-// different: with fewer, even the clearest result has too good a chance to come
-// about by the coins alone.
+// LeastPairs returns how many pairs are needed to call any of this many figures
+// different. With fewer, even the clearest result is too likely by chance.
 func LeastPairs(figures int) int {
 	pairs := 1
 	for chance := 1.0; chance > Level/float64(max(figures, 1)); chance /= 2 {
-		pairs++ // all pairs on one side: two of 2ⁿ ways
+		pairs++ // all pairs in one direction: 2 of 2ⁿ outcomes
 	}
 	return pairs
 }

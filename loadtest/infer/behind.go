@@ -9,20 +9,20 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// A slower layer that was met with is looked at through the fast one, which is
-// known: whatever is sent goes out as the fast layer lets it pass, so that what
-// is refused then, the slower one has refused. It is shut, watched until it
-// opens, and shut again after rests that its kinds differ in.
+// A slower layer is examined through the fast one, which is known. Requests are
+// sent only as the fast layer lets them pass, so any refusal is the slower
+// layer's. It is exhausted, watched until it opens, and exhausted again after
+// rests that distinguish its kinds.
 
-// mostTurns bounds how often the slower layer is shut and watched.
+// mostTurns limits how often the slower layer is exhausted and watched.
 const mostTurns = 16
 
-// proofTurns is how many turns a layer that is understood has to stand.
+// proofTurns is how many turns an identified layer has to withstand.
 const proofTurns = 2
 
-// behind shuts and watches the slower layer, which has just refused, until it is
-// understood. Its error is what ended that.
-func (s *search) behind() error {
+// secondLayer exhausts and watches the slower layer, which has just refused,
+// until it is identified.
+func (s *search) secondLayer() error {
 	stood := 0
 	for turn := range mostTurns {
 		if err := s.fitSlow(); err != nil {
@@ -40,35 +40,35 @@ func (s *search) behind() error {
 	return nil
 }
 
-// turn watches the slower layer open, or lets it be for a while, and shuts it again.
+// turn watches the slower layer open, or lets it rest, and exhausts it again.
 func (s *search) turn(turn int) error {
 	limit, window := s.slowScale()
 	r := s.random.Float64
 	switch turn % 4 {
-	case 0: // a window opens as a whole, a log as it was filled, a bucket bit by bit
+	case 0: // a window opens at once, a log as it was filled, a bucket gradually
 		if err := s.untilSlowOpens(); err != nil {
 			return err
 		}
-	case 1: // windows that follow the clock go on meanwhile, others begin with a request
-		if err := s.rest("slower layer at rest", times(window, 1.3+0.5*r())); err != nil {
+	case 1: // aligned windows continue meanwhile, others begin with a request
+		if err := s.rest("rest of the slower layer", times(window, 1.3+0.5*r())); err != nil {
 			return err
 		}
-	case 2: // how much comes back in a part of the window
-		if err := s.rest("slower layer in part", times(window, 0.3+0.4*r())); err != nil {
+	case 2: // how much recovers in a part of the window
+		if err := s.rest("partial rest of the slower layer", times(window, 0.3+0.4*r())); err != nil {
 			return err
 		}
 	case 3: // half of it, and later the other half
-		if err := s.rest("slower layer at rest", times(window, 1.2+0.3*r())); err != nil {
+		if err := s.rest("rest of the slower layer", times(window, 1.2+0.3*r())); err != nil {
 			return err
 		}
 		if found, err := s.feed(limit/2, s.options.MaxTime); found || err != nil {
 			return err
 		}
-		if err := s.rest("half of the slower layer", times(window, 0.5+0.2*r())); err != nil {
+		if err := s.rest("half rest of the slower layer", times(window, 0.5+0.2*r())); err != nil {
 			return err
 		}
 	}
-	s.next("shut the slower layer")
+	s.next("exhaust the slower layer")
 	if found, err := s.feed(3*limit, s.options.MaxTime); !found || err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (s *search) rest(step string, d time.Duration) error {
 	return s.sleep(d)
 }
 
-// feed sends what the fast layer lets pass, until n have passed, until the time,
-// or until one is refused that the fast layer would have let pass.
+// feed sends what the fast layer lets pass, until n have passed, until the
+// time, or until a request is refused that the fast layer would let pass.
 func (s *search) feed(n int, until time.Duration) (found bool, err error) {
 	front := s.front()
 	for n > 0 && s.now() < until {
@@ -111,7 +111,7 @@ func (s *search) feed(n int, until time.Duration) (found bool, err error) {
 		if refused >= 0 && count(seen, family.Accepted) < room && !s.explained(first+refused) {
 			return true, nil
 		}
-		// In portions: what comes back bit by bit costs no request each.
+		// In portions: what recovers gradually must not cost one request each.
 		if err := s.sleep(s.scale / portions); err != nil {
 			return false, err
 		}
@@ -119,10 +119,10 @@ func (s *search) feed(n int, until time.Duration) (found bool, err error) {
 	return false, nil
 }
 
-// portions is in how many parts a layer is fed that opens bit by bit.
+// portions is the number of parts in which a gradually opening layer is filled.
 const portions = 6
 
-// front is the fast layer, as all that it may be.
+// front returns models of all that the fast layer may be.
 func (s *search) front() []family.Model {
 	log := s.logOf(func(record) bool { return false })
 	var front []family.Model
@@ -132,8 +132,8 @@ func (s *search) front() []family.Model {
 	return front
 }
 
-// roomOf is what all models let pass now; with none, opens is when they will let
-// something pass.
+// roomOf returns how many requests all models let pass now. If none, opens is
+// when they will let one pass.
 func roomOf(models []family.Model, now time.Duration) (room int, opens time.Duration) {
 	room = math.MaxInt
 	for i := range models {
@@ -143,10 +143,10 @@ func roomOf(models []family.Model, now time.Duration) (room int, opens time.Dura
 	return room, opens
 }
 
-// untilSlowOpens sends single requests until one passes: where what is left of
-// the slower layer expects it, and at growing waits while nothing is known.
+// untilSlowOpens sends single requests until one passes: when the fits of the
+// slower layer expect it, or at growing waits while nothing is known.
 func (s *search) untilSlowOpens() error {
-	s.next("slow recovery")
+	s.next("recovery of the slower layer")
 	closed := s.lastReceived()
 	plan := s.slowPolls()
 	for wait := s.scale / 2; ; wait = wait * 12 / 11 {
@@ -171,7 +171,7 @@ func (s *search) untilSlowOpens() error {
 	}
 }
 
-// slowPolls are times, spread over those at which the slower layer may open.
+// slowPolls returns times spread over those at which the slower layer may open.
 func (s *search) slowPolls() []time.Duration {
 	log, now := s.slowLog(), s.now()
 	var opens []time.Duration
@@ -198,7 +198,7 @@ func (s *search) slowPolls() []time.Duration {
 // slowLooks is how many requests are spent on one opening of the slower layer.
 const slowLooks = 16
 
-// slowScale is the limit and the window of the slower layer, roughly.
+// slowScale returns the approximate limit and window of the slower layer.
 func (s *search) slowScale() (limit int, window time.Duration) {
 	var windows []time.Duration
 	for _, f := range s.slow {
@@ -213,8 +213,8 @@ func (s *search) slowScale() (limit int, window time.Duration) {
 	return limit, windows[len(windows)/2]
 }
 
-// slowLog is what was seen, for the slower layer: the refusals that the fast one
-// explains need no other reason.
+// slowLog returns the observations for the slower layer. Refusals that the fast
+// layer explains need no other explanation.
 func (s *search) slowLog() *family.Log {
 	log := s.logOf(func(r record) bool { return !r.slow })
 	if len(s.slow) > 0 {
@@ -224,9 +224,9 @@ func (s *search) slowLog() *family.Log {
 	return log
 }
 
-// fitSlow looks at the whole log for the slower layer. Refused requests are
-// taken to count alike in both layers, and the slower one to be slower, and to
-// hold more.
+// fitSlow fits the slower layer to the whole log. It assumes that refused
+// requests count in both layers or in neither, and that the slower layer is
+// slower and larger.
 func (s *search) fitSlow() error {
 	s.markSlow()
 	log := s.slowLog()
@@ -245,14 +245,15 @@ func (s *search) fitSlow() error {
 	return nil
 }
 
-// mostSlow is how many requests may pass before a slower layer refuses for it to
-// be looked at closely: what is computed grows with the square of it.
+// mostSlow limits the requests accepted before a slower layer refuses: the cost
+// of the analysis grows with the square.
 const mostSlow = 8000
 
-// errTooLarge says that the slower layer lets more than mostSlow pass.
-var errTooLarge = errors.New("it lets more requests pass than are looked at closely")
+// errTooLarge means that the slower layer lets more than mostSlow requests
+// pass.
+var errTooLarge = errors.New("its limit is larger than the analysis covers")
 
-// slowerThanFast are the fits for a slower layer.
+// slowerThanFast returns the fits for a slower layer.
 func (s *search) slowerThanFast(log *family.Log) []family.Fit {
 	fast := s.fast[0]
 	fits := family.FitsAmong(log, func(f family.Fit) bool {

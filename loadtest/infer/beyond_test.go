@@ -14,7 +14,7 @@ import (
 func TestBeyondAKnownLimiter(t *testing.T) {
 	skipIfShort(t)
 	told := 0
-	sustained := regexp.MustCompile(`^no slower layer was met while [\d.]+ requests/s were sustained for [\d.]+ s$`)
+	sustained := regexp.MustCompile(`^no slower layer was found at [\d.]+ requests/s sustained for [\d.]+ s$`)
 	for seed := range uint64(40) {
 		w := newWorld(seed, mustParse(t, "fixed-window:20/1s"), time.Millisecond)
 		r, err := Run(context.Background(), w.wire(Others()...), Options{MaxTime: 5*time.Second + time.Duration(seed)*250*time.Millisecond, Seed: seed})

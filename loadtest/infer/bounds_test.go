@@ -20,13 +20,13 @@ func TestTheBoundsOfTheSearchAreNoFindings(t *testing.T) {
 		windowWhy, rateWhy string
 	}{
 		"open on both sides": {family.Fit{Kind: family.Bucket, Limit: 20, Low: time.Microsecond, High: family.Unbounded},
-			[2]float64{}, [2]float64{}, "nothing seen bounds it", "nothing seen bounds it"},
+			[2]float64{}, [2]float64{}, "no observation bounds it", "no observation bounds it"},
 		"open above": {family.Fit{Kind: family.Aligned, Limit: 20, Low: 2 * time.Second, High: family.Unbounded},
-			[2]float64{2, 0}, [2]float64{0, 10}, "nothing seen bounds it from above", "nothing seen bounds it from below"},
+			[2]float64{2, 0}, [2]float64{0, 10}, "no observation bounds it from above", "no observation bounds it from below"},
 		"open below": {family.Fit{Kind: family.Sliding, Limit: 20, High: 4 * time.Second},
-			[2]float64{0, 4}, [2]float64{5, 0}, "nothing seen bounds it from below", "nothing seen bounds it from above"},
+			[2]float64{0, 4}, [2]float64{5, 0}, "no observation bounds it from below", "no observation bounds it from above"},
 		"wide": {family.Fit{Kind: family.Sliding, Limit: 20, Low: 2 * time.Second, High: 4 * time.Second},
-			[2]float64{2, 4}, [2]float64{5, 10}, "it could not be narrowed down", "it could not be narrowed down"},
+			[2]float64{2, 4}, [2]float64{5, 10}, "the interval is too wide for an estimate", "the interval is too wide for an estimate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := layerOf([]family.Fit{tc.fit})

@@ -11,18 +11,19 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// sure is the confidence of what is left when everything else is contradicted.
-// The grid test holds it: at most 1 % of such answers are wrong.
+// sure is the confidence of what is left when everything else is ruled out. The
+// grid test checks it: at most 1 % of such answers are wrong.
 const sure = 0.99
 
-// loose is how far apart the ends of an interval may be for its middle to be
-// called an estimate.
+// loose is the maximum ratio of an interval's ends for its middle to count as
+// an estimate.
 const loose = 1.25
 
-// vague is how far apart they may be for a kind to be believed.
+// vague is the maximum ratio of the ends for a kind to be accepted.
 const vague = 1.5
 
-// layer says what the fits leave. The error is what ended the search.
+// layer describes the layer that the fits leave. end is the error that ended
+// the search.
 func (s *search) layer(end error) Layer {
 	if len(s.fits) == 0 {
 		return unexplained(s, end)
@@ -34,11 +35,11 @@ func (s *search) layer(end error) Layer {
 	return l
 }
 
-// vagueIsUnknown takes back a kind that is left alone but fits by being vague:
-// it may be that no known kind is true.
+// vagueIsUnknown rejects a kind that is left alone but fits only because it is
+// vague: the true kind may be unknown.
 func vagueIsUnknown(l Layer) Layer {
 	if l.Kind.Known() && (l.Limit.High > 1.1*l.Limit.Low+1 || l.Window.High == 0 || l.Window.High > vague*l.Window.Low) {
-		l.Kind = Answer{OneOf: []string{l.Kind.Value}, Why: "no other known kind explains all that was seen, but its own limit and window could not be pinned down"}
+		l.Kind = Answer{OneOf: []string{l.Kind.Value}, Why: "no other known kind fits all observations, but its limit and window are uncertain"}
 		l.CountsRefused = Answer{Why: l.Kind.Why}
 	}
 	return l
@@ -51,25 +52,25 @@ func reason(s *search, end error) string {
 	return end.Error()
 }
 
-// unexplained is the layer when nothing fits.
+// unexplained returns the layer when nothing fits.
 func unexplained(s *search, end error) Layer {
 	why := "stopped by " + fmt.Sprint(end)
 	switch {
 	case errors.Is(end, errForeign):
-		why = "no known kind of limiter explains all that was seen: other traffic on the key, several layers at once, nodes that count apart, random shedding, or an unknown kind"
+		why = "no known kind of limiter fits all observations: other traffic on the key, several layers, nodes with separate counters, random load shedding, or an unknown kind"
 	case errors.Is(end, errTooFast), errors.Is(end, errTooLarge):
 		why = end.Error()
 	case errors.Is(end, errBudget):
-		why = "stopped by " + s.stopped + " before the limiter was understood"
+		why = "stopped by " + s.stopped + " before the limiter was identified"
 	}
 	return Layer{
 		Kind: Answer{Why: why}, CountsRefused: Answer{Why: why},
-		Limit:  Estimate{Unit: "requests", Why: fmt.Sprintf("%s; %d requests passed before the first refusal", why, s.burst)},
+		Limit:  Estimate{Unit: "requests", Why: fmt.Sprintf("%s; %d requests were accepted before the first refusal", why, s.burst)},
 		Window: Estimate{Unit: "s", Why: why}, Rate: Estimate{Unit: "requests/s", Why: why},
 	}
 }
 
-// layerOf says what fits have in common.
+// layerOf returns what the fits have in common.
 func layerOf(fits []family.Fit) Layer {
 	var l Layer
 	limits, windows, rates := newRange(), newRange(), newRange()
@@ -88,30 +89,30 @@ func layerOf(fits []family.Fit) Layer {
 	}
 	slices.Sort(kinds)
 	if len(kinds) == 1 {
-		l.Kind = Answer{Value: kinds[0], Confidence: sure, Why: "every other kind with a window of at least four round trips is contradicted"}
+		l.Kind = Answer{Value: kinds[0], Confidence: sure, Why: "every other kind with a window of at least four round trips is ruled out"}
 	} else {
-		l.Kind = Answer{OneOf: kinds, Why: "more than one kind explains all that was seen"}
+		l.Kind = Answer{OneOf: kinds, Why: "more than one kind fits all observations"}
 	}
 	l.Limit = limits.estimate("requests", 1)
 	l.Window = windows.estimate("s", loose)
 	l.Rate = rates.estimate("requests/s", loose)
 	switch {
 	case len(counting) == 0:
-		l.CountsRefused = Answer{Why: "a fixed window begins anew whatever was refused: it makes no difference"}
+		l.CountsRefused = Answer{Why: "it makes no difference to a fixed window"}
 	case len(kinds) > 1 && len(counting) < 2 && slices.ContainsFunc(fits, func(f family.Fit) bool { return f.Kind == family.Aligned || f.Kind == family.First }):
 		l.CountsRefused = Answer{Why: "it depends on the kind"}
 	case counting[true] && counting[false]:
-		l.CountsRefused = Answer{OneOf: []string{"yes", "no"}, Why: "both explain all that was seen"}
+		l.CountsRefused = Answer{OneOf: []string{"yes", "no"}, Why: "both fit all observations"}
 	case counting[true]:
-		l.CountsRefused = Answer{Value: "yes", Confidence: sure, Why: "the contrary is contradicted"}
+		l.CountsRefused = Answer{Value: "yes", Confidence: sure, Why: "the opposite is ruled out"}
 	default:
-		l.CountsRefused = Answer{Value: "no", Confidence: sure, Why: "the contrary is contradicted"}
+		l.CountsRefused = Answer{Value: "no", Confidence: sure, Why: "the opposite is ruled out"}
 	}
 	return l
 }
 
-// windowOf is the window in seconds: from 0 where nothing bounds it from below,
-// to infinity where nothing does from above.
+// windowOf returns the window in seconds: from 0 if nothing bounds it below, to
+// infinity if nothing bounds it above.
 func windowOf(f family.Fit) (low, high float64) {
 	least, most := f.Window()
 	low, high = least.Seconds(), most.Seconds()
@@ -124,7 +125,7 @@ func windowOf(f family.Fit) (low, high float64) {
 	return low, high
 }
 
-// bounds is the hull of intervals. A side that nothing bounds is 0 or infinite.
+// bounds is the hull of intervals. An unbounded side is 0 or infinite.
 type bounds struct{ low, high float64 }
 
 func newRange() bounds { return bounds{math.Inf(1), math.Inf(-1)} }
@@ -133,8 +134,8 @@ func (b *bounds) add(low, high float64) {
 	b.low, b.high = min(b.low, low), max(b.high, high)
 }
 
-// estimate is the middle, if the ends are close enough. A side that nothing
-// bounds is left out, and said to be so.
+// estimate returns the middle if the ends are close enough. It omits an
+// unbounded side and says so in Why.
 func (b bounds) estimate(unit string, closeness float64) Estimate {
 	e := Estimate{Unit: unit, Low: b.low, High: b.high}
 	if math.IsInf(b.high, 1) {
@@ -142,21 +143,21 @@ func (b bounds) estimate(unit string, closeness float64) Estimate {
 	}
 	switch {
 	case e.Low == 0 && e.High == 0:
-		e.Why = "nothing seen bounds it"
+		e.Why = "no observation bounds it"
 	case e.High == 0:
-		e.Why = "nothing seen bounds it from above"
+		e.Why = "no observation bounds it from above"
 	case e.Low == 0:
-		e.Why = "nothing seen bounds it from below"
+		e.Why = "no observation bounds it from below"
 	case b.high > closeness*b.low:
-		e.Why = "it could not be narrowed down"
+		e.Why = "the interval is too wide for an estimate"
 	default:
 		e.Known, e.Value, e.Confidence = true, (b.low+b.high)/2, sure
-		e.Why = "no observation contradicts the interval, and some contradict every other value"
+		e.Why = "observations rule out every value outside the interval"
 	}
 	return e
 }
 
-// noLimit says how far the probing went without a refusal.
+// noLimit returns how far the probing went without a refusal.
 func (s *search) noLimit() (Answer, *Beyond) {
 	passed, elapsed := count(s.seen, family.Accepted), s.now()
 	if neither := count(s.seen, family.Unknown); neither > len(s.seen)/20 {
@@ -165,7 +166,7 @@ func (s *search) noLimit() (Answer, *Beyond) {
 	beyond := beyond(passed, s.burst, elapsed)
 	if slope, ok := s.ramps(); ok {
 		return Answer{Value: Queued, Confidence: 0.9, Why: fmt.Sprintf(
-			"no request was refused, but the answers to a group came one after the other, %.4g a second: a limiter that queues, or a server at its capacity; these look the same", slope)}, beyond
+			"no request was refused, but a group was answered one by one at %.4g/s: a queueing limiter or a server at capacity (these look the same)", slope)}, beyond
 	}
 	return Answer{Value: NoLimit, Confidence: 1, Why: "no request was refused: " + beyond.Why}, beyond
 }
@@ -176,11 +177,11 @@ func beyond(passed, burst int, elapsed time.Duration) *Beyond {
 		b.Sustained = float64(passed) / elapsed.Seconds()
 	}
 	rate, long := b.inWords()
-	b.Why = fmt.Sprintf("a burst of %d and %s for %s passed", burst, rate, long)
+	b.Why = fmt.Sprintf("a burst of %d and %s for %s were accepted", burst, rate, long)
 	return b
 }
 
-// inWords is what was sustained, and for how long.
+// inWords formats the sustained rate and its duration.
 func (b *Beyond) inWords() (rate, long string) {
 	rate = strconv.FormatFloat(b.Sustained, 'g', 4, 64)
 	if b.Sustained >= 1000 {

@@ -9,15 +9,15 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// errConcurrency says that requests are refused only for being many at once.
+// errConcurrency means that only concurrent requests are refused.
 var errConcurrency = errors.New("a limit on requests in flight")
 
 // waves is how often groups of each size are sent.
 const waves = 5
 
-// onlyTogether looks, after a group was refused in part, whether requests are
-// refused one at a time too. It returns errConcurrency if they are not, while
-// groups still are, and groups as large as what passed never are.
+// onlyTogether checks, after a group was partly refused, whether single
+// requests are refused too. It returns errConcurrency if they are not, while
+// large groups still are and groups as large as the accepted part never are.
 func (s *search) onlyTogether() error {
 	s.next("one at a time")
 	alone := max(8, min(s.burst+1, 200))
@@ -42,14 +42,14 @@ func (s *search) onlyTogether() error {
 		}
 		passed := count(seen, family.Accepted)
 		low, high = min(low, passed), max(high, passed)
-		// After a rest a bucket passes all that it holds, and then what it gains in
-		// a round trip: only if these are the same can it not be told apart.
+		// After a rest a bucket passes all it holds, and then what it gains in
+		// a round trip. Only if these are equal it cannot be told apart.
 		if count(seen, family.Refused) == 0 || low < 2 || high > low+low/4+1 {
 			return nil
 		}
 	}
-	// A bucket that passed so many would be empty now: whoever passes group after
-	// group of the size that passed does not count over time.
+	// A bucket would be empty now. A limiter that passes one group of the
+	// accepted size after the other does not count over time.
 	for range waves {
 		seen, err := s.send(Main, max(1, low*3/4))
 		if err != nil {
@@ -65,11 +65,11 @@ func (s *search) onlyTogether() error {
 
 func (s *search) concurrencyAnswer() (Answer, *Estimate) {
 	low, high := float64(s.inFlight[0]), float64(s.inFlight[1])
-	return Answer{Value: ConcurrencyLimited, Confidence: 0.9, Why: "groups are refused in part, requests one at a time never, and groups of fewer follow each other without end; a rate limit whose window is shorter than a round trip looks the same"},
-		&Estimate{Known: true, Value: low, Low: low * 3 / 4, High: high, Confidence: 0.9, Unit: "requests", Why: "in flight at once; the fewest that passed of a large group"}
+	return Answer{Value: ConcurrencyLimited, Confidence: 0.9, Why: "only parts of large groups are refused, never single requests or smaller groups (a rate limit with a window shorter than a round trip looks the same)"},
+		&Estimate{Known: true, Value: low, Low: low * 3 / 4, High: high, Confidence: 0.9, Unit: "requests", Why: "requests in flight: the smallest accepted part of a large group"}
 }
 
-// ramps tells whether the answers to the largest group came evenly one after
+// ramps reports whether the answers to the largest group came evenly one after
 // the other, and at what rate: excess requests wait in a queue.
 func (s *search) ramps() (rate float64, ok bool) {
 	largest := s.seen[max(0, len(s.seen)-s.options.MaxParallel):]
@@ -88,7 +88,7 @@ func (s *search) ramps() (rate float64, ok bool) {
 	if n < 16 || times[n-1] < 8*s.trip.Seconds() {
 		return 0, false
 	}
-	// Evenly: at each quarter the time that has passed is a quarter of the whole.
+	// Evenly: at each quarter of the answers, a quarter of the time has passed.
 	for quarter := 1; quarter < 4; quarter++ {
 		want := times[0] + (times[n-1]-times[0])*float64(quarter)/4
 		if got := times[n*quarter/4]; math.Abs(got-want) > 0.1*(times[n-1]-times[0]) {

@@ -9,39 +9,39 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// cycle is one drain, what other subjects were told meanwhile, and the wait
+// cycle is one drain, the answers to other subjects meanwhile, and the wait
 // until a request passed again.
 type cycle struct {
-	low, high time.Duration // the wait lies between; high is 0 if none passed
-	promised  time.Duration // by the first refusal; -1: nothing
-	kept      bool          // the promise was kept: the first refusal's or, where refused requests may count, the last one's
-	tried     bool          // it could be told
+	low, high time.Duration // bounds of the wait; high is 0 if none passed
+	promised  time.Duration // by the first refusal; -1 if nothing
+	kept      bool          // whether the promise was kept: the first refusal's, or the last one's if refused requests may count
+	tried     bool          // whether the promise could be tested
 }
 
-// observeCycles drains the limiter several times for scope, Retry-After and
-// recovery.
+// observeCycles drains the limiter several times to determine scope,
+// Retry-After and recovery.
 func (s *search) observeCycles() error {
 	if err := s.control(); err != nil {
 		return err
 	}
-	// Some sandwiches do not stand; after a rest more of them do.
+	// Some comparisons are invalid; after a rest fewer are.
 	for range 3 * s.options.Drains {
 		s.next("drain and recover")
-		before := s.standing()
+		before := s.validComparisons()
 		if err := s.drain(); err != nil {
 			return err
 		}
 		if err := s.sandwiches(); err != nil {
 			return err
 		}
-		fell := s.standing() == before
+		invalid := s.validComparisons() == before
 		if err := s.recover(); err != nil {
 			return err
 		}
-		if s.standing() >= s.options.Drains && len(s.cycles) >= s.options.Drains {
+		if s.validComparisons() >= s.options.Drains && len(s.cycles) >= s.options.Drains {
 			break
 		}
-		if fell {
+		if invalid {
 			if err := s.sleep(s.scale); err != nil {
 				return err
 			}
@@ -50,8 +50,9 @@ func (s *search) observeCycles() error {
 	return s.fit()
 }
 
-// standing is how many sandwiches stood, of the subject with the fewest.
-func (s *search) standing() int {
+// validComparisons returns the number of valid comparisons of the subject with
+// the fewest.
+func (s *search) validComparisons() int {
 	least := math.MaxInt
 	for other, verdict := range s.controls {
 		if verdict == family.Accepted {
@@ -61,7 +62,7 @@ func (s *search) standing() int {
 	return least
 }
 
-// control asks each other subject once while nothing is used up.
+// control sends one request of each other subject while the limiter is at rest.
 func (s *search) control() error {
 	s.next("other subjects at rest")
 	if err := s.sleep(times(s.scale, 1.25)); err != nil {
@@ -80,8 +81,8 @@ func (s *search) control() error {
 	return nil
 }
 
-// sandwiches asks each other subject amid requests of Main. It tells something
-// only if Main was refused before and after, that is, every time.
+// sandwiches sends each other subject between requests of Main. A comparison is
+// valid only if Main was refused before and after, that is, all four times.
 func (s *search) sandwiches() error {
 	for _, other := range Others() {
 		if s.controls[other] != family.Accepted || !s.wire.has(other) {
@@ -109,10 +110,10 @@ func (s *search) sandwiches() error {
 	return nil
 }
 
-// recover asks single requests until one passes, and keeps what Retry-After
-// said on the way.
+// recover sends single requests until one passes, and records the Retry-After
+// on the way.
 func (s *search) recover() error {
-	// A lone request: what it is told is not undone by others in flight.
+	// A single request: no other in flight invalidates what it is told.
 	first, err := s.send(Main, 1)
 	if err != nil || first[0].verdict != family.Refused {
 		return err
@@ -135,7 +136,7 @@ func (s *search) recover() error {
 		probe := seen[0]
 		tried := last
 		if s.noneCounting() {
-			tried = began // asking too early does not undo what was promised
+			tried = began // an early request does not invalidate the promise
 		}
 		over := promise(tried) >= 0 && probe.sent >= tried.received+promise(tried)
 		switch probe.verdict {
@@ -157,17 +158,17 @@ func (s *search) recover() error {
 	}
 }
 
-// onlyCounting tells that every refused request prolongs the wait.
+// onlyCounting reports whether every refused request prolongs the wait.
 func (s *search) onlyCounting() bool {
 	return !slices.ContainsFunc(s.fits, func(f family.Fit) bool { return !f.Counting })
 }
 
-// noneCounting tells that no refused request prolongs the wait.
+// noneCounting reports whether no refused request prolongs the wait.
 func (s *search) noneCounting() bool {
 	return len(s.fits) > 0 && !slices.ContainsFunc(s.fits, func(f family.Fit) bool { return f.Counting })
 }
 
-// promise is what Retry-After says; -1 if nothing.
+// promise returns the Retry-After; -1 if there is none.
 func promise(r record) time.Duration {
 	if r.claims.RetryAfter == nil {
 		return -1
@@ -175,11 +176,11 @@ func promise(r record) time.Duration {
 	return *r.claims.RetryAfter
 }
 
-// recoveryTime is how long Main was shut out after a drain.
+// recoveryTime returns how long Main was refused after a drain.
 func (s *search) recoveryTime() Estimate {
 	e := Estimate{Unit: "s"}
 	if len(s.cycles) == 0 {
-		e.Why = "no drain could be followed to its end within the budgets"
+		e.Why = "no recovery from a drain was observed within the budgets"
 		return e
 	}
 	var middles []float64
@@ -191,15 +192,15 @@ func (s *search) recoveryTime() Estimate {
 	slices.Sort(middles)
 	e.Value, e.Low, e.High = middles[len(middles)/2], hull.low, hull.high
 	if len(s.cycles) < leastCycles {
-		e.Why = fmt.Sprintf("only %s followed; %d are the least", plural(len(s.cycles), "drain"), leastCycles)
+		e.Why = fmt.Sprintf("only %s observed; %d needed", plural(len(s.cycles), "drain"), leastCycles)
 		return e
 	}
 	e.Known = true
-	// The chance that the median lies outside all of n draws is 2^(1-n).
+	// The probability that the median lies outside all of n draws is 2^(1-n).
 	e.Confidence = 1 - math.Pow(2, float64(1-len(s.cycles)))
-	e.Why = fmt.Sprintf("median of %d drains; the interval holds all of them", len(s.cycles))
+	e.Why = fmt.Sprintf("median of %d drains; the interval covers all of them", len(s.cycles))
 	return e
 }
 
-// leastCycles is the fewest drains that something is concluded from.
+// leastCycles is the minimum number of drains for a conclusion.
 const leastCycles = 5

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// fit looks at the whole log.
+// fit fits the whole log.
 func (s *search) fit() error {
 	log := s.log()
 	if s.fitted {
@@ -28,7 +28,7 @@ func (s *search) fit() error {
 	return nil
 }
 
-// rescale takes the window of the fits, once they agree roughly.
+// rescale sets the scale to the window of the fits once they roughly agree.
 func (s *search) rescale() {
 	least, most := family.Unbounded, time.Duration(0)
 	for _, f := range s.fits {
@@ -42,10 +42,11 @@ func (s *search) rescale() {
 	}
 }
 
-// settled tells whether more probing is of no use.
+// settled reports whether more probing is useless.
 func (s *search) settled() bool { return closelyKnown(s.fits, s.trip) }
 
-// closelyKnown tells whether what is left is one kind with one limit and a close window.
+// closelyKnown reports whether one kind with one limit and a narrow window is
+// left.
 func closelyKnown(fits []family.Fit, trip time.Duration) bool {
 	kind, limit := fits[0].Kind, fits[0].Limit
 	for _, f := range fits {
@@ -61,8 +62,8 @@ func closelyKnown(fits []family.Fit, trip time.Duration) bool {
 	return kind == family.Aligned || kind == family.First || len(fits) == 1
 }
 
-// log is what was seen, for the fast layer. Once a slower one has refused, it may
-// have been the reason of any refusal that came after the fast one was understood.
+// log returns the observations for the fast layer. Once a slower layer has
+// refused, it may have caused any refusal after the fast one was identified.
 func (s *search) log() *family.Log {
 	slower := s.anySlow()
 	return s.logOf(func(r record) bool { return slower && r.sent > s.understood })
@@ -70,8 +71,8 @@ func (s *search) log() *family.Log {
 
 func fixed(f family.Fit) bool { return f.Kind == family.Aligned || f.Kind == family.First }
 
-// logOf leaves some refusals to another layer. The requests of other subjects
-// may have counted too, until it is known.
+// logOf attributes some refusals to another layer. Requests of other subjects
+// may have counted too, until that is known.
 func (s *search) logOf(excused func(record) bool) *family.Log {
 	shared := map[Subject]string{}
 	for other, t := range s.tally {

@@ -6,16 +6,16 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// guess is a model with the share that it has in what is thought possible.
+// guess is a model with its probability weight.
 type guess struct {
 	family.Model
 	weight float64
 }
 
-// leastShare is the weight of a fit that is met by chance only.
+// leastShare is the weight of a fit that matches only by chance.
 const leastShare = 0.05
 
-// class is what must be told exactly.
+// class is what must be identified exactly.
 type class struct {
 	kind     family.Kind
 	counting bool
@@ -24,10 +24,10 @@ type class struct {
 
 func (g *guess) class() class { return class{g.Kind, g.Counting, g.Limit} }
 
-// mostGuesses is how many models stand for all that is left.
+// mostGuesses is the number of models that represent all remaining fits.
 const mostGuesses = 24
 
-// guess chooses models for all kinds that are left, and for the limits of each.
+// guess chooses models for all remaining kinds and limits.
 func (s *search) guess() {
 	log := s.log()
 	groups := map[family.Fit][]family.Fit{}
@@ -53,14 +53,14 @@ func (s *search) guess() {
 		}
 	}
 	s.guessed = len(s.seen)
-	// Who thinks that it is open, just after a refusal, is on the brink of being contradicted.
+	// A model that is open just after a refusal is nearly contradicted.
 	if last := s.seen[len(s.seen)-1]; last.verdict == family.Refused {
 		s.guesses = slices.DeleteFunc(s.guesses, func(g guess) bool { return g.Room(last.received) > 0 })
 	}
 }
 
-// update shows the models what was seen since, and drops those that expected
-// otherwise of a lone request. The last ones stay, in doubt.
+// update feeds new observations to the models and drops those that predicted
+// otherwise for a single request. The last ones stay and count as doubtful.
 func (s *search) update() {
 	fresh := s.seen[s.guessed:]
 	s.guessed = len(s.seen)
@@ -78,7 +78,7 @@ func (s *search) update() {
 	}
 }
 
-// observed is what models are shown.
+// observed converts records to observations for models.
 func observed(records []record) []family.Observation {
 	observations := make([]family.Observation, 0, len(records))
 	for _, r := range records {
@@ -87,7 +87,7 @@ func observed(records []record) []family.Observation {
 	return observations
 }
 
-// denies tells whether the model expected otherwise.
+// denies reports whether the model expected otherwise.
 func (g *guess) denies(r record) bool {
 	switch r.verdict {
 	case family.Accepted:

@@ -16,7 +16,7 @@ const (
 	Disagrees = "disagrees"
 )
 
-// headerClaims compares what RateLimit headers say with what was measured.
+// headerClaims compares the RateLimit headers with the measurements.
 func (s *search) headerClaims(layers []Layer) HeaderClaims {
 	var h HeaderClaims
 	with, answered := 0, 0
@@ -41,7 +41,7 @@ func (s *search) headerClaims(layers []Layer) HeaderClaims {
 	}
 	h.Present = presence(with, answered, "answers")
 	if with == 0 {
-		none := Answer{Why: "no header says it"}
+		none := Answer{Why: "no header states it"}
 		h.Limit, h.Window, h.Remaining, h.Reset = none, none, none, none
 		return h
 	}
@@ -52,8 +52,8 @@ func (s *search) headerClaims(layers []Layer) HeaderClaims {
 	return h
 }
 
-// limitClaim holds if every limit named is the limit of a layer. A bucket may
-// name its burst or what it refills in a window.
+// limitClaim agrees if every stated limit is the limit of a layer. A bucket may
+// state its burst or its refill in a window.
 func (s *search) limitClaim(layers []Layer) Answer {
 	claimed := map[int64]bool{}
 	for _, r := range s.seen {
@@ -62,7 +62,7 @@ func (s *search) limitClaim(layers []Layer) Answer {
 		}
 	}
 	if len(claimed) == 0 {
-		return Answer{Why: "no header says it"}
+		return Answer{Why: "no header states it"}
 	}
 	for claim := range claimed {
 		found, known := false, false
@@ -73,19 +73,19 @@ func (s *search) limitClaim(layers []Layer) Answer {
 		switch {
 		case found:
 		case !known:
-			return Answer{Why: fmt.Sprintf("%d is claimed; the limit was not measured", claim)}
+			return Answer{Why: fmt.Sprintf("headers say %d; the limit was not measured", claim)}
 		case slices.ContainsFunc(layers, func(l Layer) bool {
 			return l.Kind.Value != string(family.Aligned) && l.Kind.Value != string(family.First) && l.Kind.Value != string(family.Sliding) && l.Kind.Value != string(family.Counter)
 		}):
-			return Answer{Why: fmt.Sprintf("%d is claimed, which may be what a bucket refills in a period that is not named", claim)}
+			return Answer{Why: fmt.Sprintf("headers say %d, which may be a bucket's refill in an unstated period", claim)}
 		default:
-			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("%d is claimed, %g measured", claim, layers[0].Limit.Value)}
+			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("headers say %d, measured %g", claim, layers[0].Limit.Value)}
 		}
 	}
-	return Answer{Value: Agrees, Confidence: sure, Why: "every limit named was measured"}
+	return Answer{Value: Agrees, Confidence: sure, Why: "every stated limit was measured"}
 }
 
-// windowClaim compares in whole seconds, as the headers do.
+// windowClaim compares whole seconds, as the headers do.
 func (s *search) windowClaim(layers []Layer) Answer {
 	for _, r := range s.seen {
 		if r.subject != Main || r.claims.Window == nil {
@@ -93,20 +93,20 @@ func (s *search) windowClaim(layers []Layer) Answer {
 		}
 		claim := r.claims.Window.Seconds()
 		if len(layers) == 0 || !layers[0].Window.Known {
-			return Answer{Why: fmt.Sprintf("%g s is claimed; the window was not measured", claim)}
+			return Answer{Why: fmt.Sprintf("headers say %g s; the window was not measured", claim)}
 		}
 		for _, l := range layers {
 			if l.Window.Known && math.Ceil(l.Window.Low-0.01) <= claim && claim <= math.Ceil(l.Window.High) {
-				return Answer{Value: Agrees, Confidence: sure, Why: fmt.Sprintf("%g s is claimed and measured", claim)}
+				return Answer{Value: Agrees, Confidence: sure, Why: fmt.Sprintf("headers say %g s, as measured", claim)}
 			}
 		}
-		return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("%g s is claimed, %.4g s measured", claim, layers[0].Window.Value)}
+		return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("headers say %g s, measured %.4g s", claim, layers[0].Window.Value)}
 	}
-	return Answer{Why: "no header says it"}
+	return Answer{Why: "no header states it"}
 }
 
-// remainingClaim holds if nobody was refused while more than the requests in
-// flight were said to remain, and nobody passed after none did and no time went by.
+// remainingClaim agrees if no request was refused while requests remained,
+// beyond those in flight.
 func (s *search) remainingClaim() Answer {
 	said, promised := 0, 0
 	for i, r := range s.seen {
@@ -115,31 +115,31 @@ func (s *search) remainingClaim() Answer {
 		}
 		said++
 		if r.verdict == family.Refused && *r.claims.Remaining > 0 {
-			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("a refused answer says that %d remain", *r.claims.Remaining)}
+			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("a refused answer says that %d requests remain", *r.claims.Remaining)}
 		}
-		// The next request tells whether something remained, if both were alone.
+		// The next request shows whether one remained, if both were alone.
 		if i+1 == len(s.seen) || r.verdict != family.Accepted || *r.claims.Remaining == 0 || !s.alone(i) || !s.alone(i+1) || s.seen[i+1].subject != Main {
 			continue
 		}
 		next := s.seen[i+1]
 		promised++
 		if next.verdict == family.Refused && next.received-r.sent < 4*s.trip {
-			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("%d were said to remain, and the next request was refused", *r.claims.Remaining)}
+			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("an answer said that %d requests remain, but the next one was refused", *r.claims.Remaining)}
 		}
 	}
 	if said == 0 {
-		return Answer{Why: "no header says it"}
+		return Answer{Why: "no header states it"}
 	}
-	return Answer{Value: Agrees, Confidence: 0.9, Why: fmt.Sprintf("no refusal while some were said to remain; %d promises were tried at once", promised)}
+	return Answer{Value: Agrees, Confidence: 0.9, Why: fmt.Sprintf("no refusal while requests remained; %d statements were tested at once", promised)}
 }
 
-// alone tells whether no other request was in flight with this one.
+// alone reports whether no other request was in flight with this one.
 func (s *search) alone(i int) bool {
 	return (i == 0 || s.seen[i-1].received <= s.seen[i].sent) && (i+1 == len(s.seen) || s.seen[i].received <= s.seen[i+1].sent)
 }
 
-// resetClaim holds if requests pass once the time is over that refusals name.
-// It names when the whole limit is back, so that it may be later than that.
+// resetClaim agrees if requests pass after the stated time. The reset means the
+// whole limit, so requests may pass earlier.
 func (s *search) resetClaim() Answer {
 	said, tried := 0, 0
 	for i, r := range s.seen {
@@ -156,21 +156,21 @@ func (s *search) resetClaim() Answer {
 		}
 		tried++
 		if next.verdict == family.Refused {
-			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("refused %s after a refusal that named a reset in %s",
+			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("refused %s after a refusal that stated a reset in %s",
 				(next.sent - r.received).Round(time.Millisecond), *r.claims.Reset)}
 		}
 	}
 	switch {
 	case said == 0:
-		return Answer{Why: "no header says it"}
+		return Answer{Why: "no header states it"}
 	case tried == 0:
-		return Answer{Why: "requests passed before every reset that was named: none was tried"}
+		return Answer{Why: "requests were accepted before every stated reset, so none was tested"}
 	}
-	return Answer{Value: Agrees, Confidence: 0.9, Why: fmt.Sprintf("requests passed after the reset in %d of %d", tried, tried)}
+	return Answer{Value: Agrees, Confidence: 0.9, Why: fmt.Sprintf("requests were accepted after the reset in %d of %d cases", tried, tried)}
 }
 
-// unreached says which quotas are claimed of layers that were not measured, and
-// that so many requests never passed in such a time: they stay claims.
+// unreached returns the stated quotas of unmeasured layers that the probing did
+// not reach.
 func (s *search) unreached(layers []Layer) (notes []string) {
 	said := map[claims.Policy]bool{}
 	for _, r := range s.seen {
@@ -183,7 +183,7 @@ func (s *search) unreached(layers []Layer) (notes []string) {
 				return l.Limit.Known && l.Limit.Low <= float64(p.Quota) && float64(p.Quota) <= l.Limit.High
 			})
 			if most := s.mostWithin(p.Window); !measured && int64(most) < p.Quota {
-				notes = append(notes, fmt.Sprintf("a policy in the headers claims a quota of %d in %g s; not reached: at most %s passed in such a time",
+				notes = append(notes, fmt.Sprintf("a policy header states a quota of %d in %g s, which was not reached (at most %s accepted in that time)",
 					p.Quota, p.Window.Seconds(), plural(most, "request")))
 			}
 		}
@@ -191,7 +191,8 @@ func (s *search) unreached(layers []Layer) (notes []string) {
 	return notes
 }
 
-// mostWithin is the most requests of Main that passed within a time.
+// mostWithin returns the maximum number of accepted requests of Main within a
+// time.
 func (s *search) mostWithin(window time.Duration) (most int) {
 	var passed []time.Duration
 	for _, r := range s.seen {

@@ -25,7 +25,7 @@ func TestAnUnreachedQuotaStaysAClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	notes := slices.DeleteFunc(slices.Clone(r.Notes), func(note string) bool { return !strings.HasPrefix(note, "a policy in the headers ") })
-	if len(notes) != 1 || !strings.Contains(notes[0], "a quota of 6000 in 60 s; not reached: at most ") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "a quota of 6000 in 60 s, which was not reached (at most ") {
 		t.Errorf("notes %q, want one, of the quota that was not reached", r.Notes)
 	}
 }

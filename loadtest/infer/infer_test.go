@@ -195,7 +195,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := newWorld(2, mustParse(t, "fixed-window:10/1s"), time.Millisecond)
 	o := Options{Log: func(step string) {
-		if step == "silent recovery" {
+		if step == "recovery without requests" {
 			cancel()
 		}
 	}}
@@ -204,7 +204,7 @@ func TestCancelEndsAtOnce(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	for _, p := range r.Picture {
-		if p.Step == "silent recovery" {
+		if p.Step == "recovery without requests" {
 			t.Fatal("a request was sent after the end")
 		}
 	}

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Options bound the probing. The zero value stands for the defaults.
+// Options limit the probing. The zero value means the defaults.
 type Options struct {
-	MaxRequests int           // requests that may be sent in all; default 5,000
-	MaxTime     time.Duration // time that the probing may take in all; default 2 minutes
-	MaxParallel int           // most requests in flight at once; default 64
-	Drains      int           // drains that scope, Retry-After and recovery are judged by; default 5, the least that says something
-	// Sustain is how long to stay at the limit to look for a slower layer behind
-	// the one that was found; default 20 seconds.
+	MaxRequests int           // maximum number of requests; default 5,000
+	MaxTime     time.Duration // maximum duration; default 2 minutes
+	MaxParallel int           // maximum requests in flight; default 64
+	Drains      int           // drains for scope, Retry-After and recovery; default and minimum 5
+	// Sustain is how long to stay at the limit to look for a slower layer;
+	// default 20 seconds.
 	Sustain time.Duration
-	Seed    uint64 // of the phases and fractions that probes are varied by
-	Picture int    // most observations kept for the plot; default 2,000
-	// Log is told in a few words what is done next; nil for nothing.
+	Seed    uint64 // of the random variation of probes
+	Picture int    // maximum observations for the plot; default 2,000
+	// Log receives the name of each step; may be nil.
 	Log func(step string)
 }
 
 func (o Options) withDefaults() (Options, error) {
 	if o.MaxRequests < 0 || o.MaxTime < 0 || o.MaxParallel < 0 || o.Drains < 0 || o.Picture < 0 || o.Sustain < 0 {
-		return o, errors.New("infer: a budget is below 0")
+		return o, errors.New("infer: negative budget")
 	}
 	set := func(value *int, standard int) {
 		if *value == 0 {

@@ -7,9 +7,8 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// experiment is something that can be done next: rest, send a share of the
-// limit, wait, send until a request is refused, send so many more, and look at
-// so many openings.
+// experiment is a possible next step: rest, send a share of the limit, wait,
+// send until a request is refused, send excess requests, and watch openings.
 type experiment struct {
 	rest     time.Duration
 	share    int
@@ -19,13 +18,14 @@ type experiment struct {
 	openings int
 }
 
-// mostOpenings is how many openings an experiment looks at.
+// mostOpenings is how many openings an experiment watches.
 const mostOpenings = 3
 
-// stages of an experiment, after each of which something is known.
+// stages is the number of stages of an experiment after which something is
+// known.
 const stages = 2 + mostOpenings
 
-// outcome is what a model foretells of an experiment, stage by stage.
+// outcome is what a model predicts for an experiment, stage by stage.
 type outcome struct {
 	passed   [stages]int
 	opens    [stages]time.Duration // from now on; of openings
@@ -33,7 +33,7 @@ type outcome struct {
 	requests [stages]int
 }
 
-// foretell plays an experiment through.
+// foretell simulates an experiment.
 func foretell(m family.Model, e experiment, now, trip time.Duration, polls int) (o outcome) {
 	t, sent := now+e.rest, 0
 	send := func(stage, n int) {
@@ -66,8 +66,8 @@ func foretell(m family.Model, e experiment, now, trip time.Duration, polls int) 
 	return o
 }
 
-// plan chooses the experiment that tells most models apart for what it costs
-// of the time and of the requests.
+// plan chooses the experiment that distinguishes most models for its cost in
+// time and requests.
 func (s *search) plan() (best experiment, ok bool) {
 	if len(s.guesses) == 0 {
 		return best, false
@@ -88,7 +88,7 @@ func (s *search) plan() (best experiment, ok bool) {
 	return best, value > 1e-9
 }
 
-// menu is what may be done.
+// menu returns the possible experiments.
 func (s *search) menu() []experiment {
 	var windows []time.Duration
 	for i := range s.guesses {
@@ -115,5 +115,5 @@ func (s *search) menu() []experiment {
 	return menu
 }
 
-// lateness is the part of a window by which an opening may be seen too late.
+// lateness is the divisor of a window by which an opening may be noticed late.
 const lateness = 50

@@ -22,7 +22,7 @@ func (s *search) drain() error {
 	}
 }
 
-// more is how many to send after so many have passed.
+// more returns how many to send after this many were accepted.
 func (s *search) more(sent int) int {
 	now, least := s.now(), math.MaxInt
 	for i := range s.guesses {
@@ -36,8 +36,8 @@ func (s *search) more(sent int) int {
 	return min(least, s.options.MaxParallel)
 }
 
-// nextPoll is when a single request tells the most: evenly over the time in
-// which the limiter is expected to open, as of the last drain.
+// nextPoll returns when a single request yields the most: spread evenly over
+// the time in which the limiter is expected to open.
 func (s *search) nextPoll() time.Duration {
 	now := s.now()
 	if s.polls == nil {
@@ -70,8 +70,8 @@ func (s *search) pollsFrom(now time.Duration) []time.Duration {
 	return plan
 }
 
-// opening is when the limiter is expected to open again, with all fits that
-// are left asked.
+// opening returns when the limiter is expected to open again, over all
+// remaining fits.
 func (s *search) opening() (low, high time.Duration, ok bool) {
 	forecasts := s.forecasts()
 	for i, f := range forecasts {
@@ -83,7 +83,7 @@ func (s *search) opening() (low, high time.Duration, ok bool) {
 	return low, high, len(forecasts) > 0
 }
 
-// room is how many requests to send at once so that one is refused.
+// room returns how many requests to send at once so that one is refused.
 func (s *search) room() int {
 	if len(s.guesses) > 0 {
 		return s.more(0)
@@ -98,7 +98,8 @@ func (s *search) room() int {
 	return min(room+1, s.options.MaxParallel)
 }
 
-// forecasts asks some of the fits, each at both ends of its window.
+// forecasts returns the forecasts of some fits, each at both ends of its
+// window.
 func (s *search) forecasts() []family.Forecast {
 	if len(s.fits) == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// errBudget ends the probing when a budget is used up.
-var errBudget = errors.New("budget used up")
+// errBudget ends the probing when a budget is exhausted.
+var errBudget = errors.New("budget exhausted")
 
 // prober sends within the budgets and keeps the log.
 type prober struct {
@@ -21,7 +21,7 @@ type prober struct {
 	options Options
 	ctx     context.Context
 	began   time.Time
-	step    string // what is being done, for the picture
+	step    string // current step, for the picture
 	seen    []record
 	stopped string // the budget that ended the probing
 }
@@ -37,7 +37,7 @@ type record struct {
 	slow           bool // a refusal that the fast layer does not explain
 }
 
-// flight is when a request was on its way. No two have the same.
+// flight identifies a request by the time it was in flight. No two are equal.
 type flight struct{ sent, received time.Duration }
 
 func (r record) flight() flight { return flight{r.sent, r.received} }
@@ -53,7 +53,7 @@ func (p *prober) next(step string) {
 	p.options.Log(step)
 }
 
-// send sends n requests of a subject at once and returns what became of them.
+// send sends n requests of a subject at once and returns their records.
 func (p *prober) send(s Subject, n int) ([]record, error) {
 	shots := make([]Shot, n)
 	for i := range shots {
@@ -62,7 +62,7 @@ func (p *prober) send(s Subject, n int) ([]record, error) {
 	return p.shoot(shots)
 }
 
-// shoot sends shots at once, as many at a time as the options allow.
+// shoot sends shots at once, up to the allowed number in flight.
 func (p *prober) shoot(shots []Shot) ([]record, error) {
 	first := len(p.seen)
 	for len(shots) > 0 {
@@ -98,7 +98,7 @@ func (p *prober) record(o Observation) record {
 	return r
 }
 
-// sleep waits, unless the budget would end before.
+// sleep waits, unless the budget would end first.
 func (p *prober) sleep(d time.Duration) error {
 	if d <= 0 {
 		return p.ctx.Err()
@@ -111,7 +111,7 @@ func (p *prober) sleep(d time.Duration) error {
 
 func (p *prober) sleepUntil(t time.Duration) error { return p.sleep(t - p.now()) }
 
-// allows tells whether there is time for something that takes so long.
+// allows returns an error if there is no time left for this duration.
 func (p *prober) allows(d time.Duration) error {
 	if err := p.ctx.Err(); err != nil {
 		return err
@@ -151,7 +151,8 @@ func count(records []record, v family.Verdict) (n int) {
 	return n
 }
 
-// medianTrip is the median round trip of what was answered; 0 of nothing.
+// medianTrip returns the median round trip of answered requests; 0 if there are
+// none.
 func medianTrip(records []record) time.Duration {
 	var trips []time.Duration
 	for _, r := range records {

@@ -9,7 +9,7 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// retryAfter says what Retry-After is worth.
+// retryAfter returns the findings on Retry-After.
 func (s *search) retryAfter() RetryAfter {
 	var r RetryAfter
 	for _, o := range s.seen {
@@ -45,24 +45,24 @@ func (s *search) retryAfter() RetryAfter {
 	if len(promised) > 0 {
 		slices.Sort(promised)
 		r.Promised = Estimate{Known: true, Value: promised[len(promised)/2], Low: promised[0], High: promised[len(promised)-1], Confidence: 1, Unit: "s",
-			Why: "median of the first refusal after each drain; the interval holds all of them"}
+			Why: "median of the first refusal after each drain; the interval covers all of them"}
 	}
 	r.Verdict = s.truth(r)
 	return r
 }
 
-// unpromised says why nothing was promised; it is empty where something was.
+// unpromised returns why nothing was promised; empty if something was.
 func (r RetryAfter) unpromised() string {
 	switch {
 	case r.With == 0:
-		return "nothing was promised"
+		return "no Retry-After was sent"
 	case r.Unreadable == r.With:
-		return "what it says cannot be read"
+		return "its values cannot be parsed"
 	}
 	return ""
 }
 
-// presence sums up how often something was there.
+// presence summarises how often something was present.
 func presence(with, all int, of string) Answer {
 	why := fmt.Sprintf("in %d of %d %s", with, all, of)
 	switch {
@@ -77,15 +77,16 @@ func presence(with, all int, of string) Answer {
 	}
 }
 
-// share is a share of trials with its exact (Clopper-Pearson) 95 % interval.
+// share returns a share of trials with its exact (Clopper-Pearson) 95 %
+// interval.
 func share(good, trials int) Estimate {
 	e := Estimate{Unit: "share", Confidence: 0.95}
 	if trials == 0 {
-		return Estimate{Unit: "share", Why: "no promise could be tried within the budgets"}
+		return Estimate{Unit: "share", Why: "no promise could be tested within the budgets"}
 	}
 	e.Known, e.Value = true, float64(good)/float64(trials)
 	e.Low, e.High = 0, 1
-	// With all or none of them good, the whole 5 % lie on one side.
+	// If all or none are good, the whole 5 % lie on one side.
 	tail := 0.025
 	if good == 0 || good == trials {
 		tail = 0.05
@@ -100,7 +101,7 @@ func share(good, trials int) Estimate {
 	return e
 }
 
-// solve finds where a condition that holds for small shares ceases to hold.
+// solve returns where a condition that holds for small shares stops holding.
 func solve(holds func(p float64) bool) float64 {
 	low, high := 0.0, 1.0
 	for range 50 {
@@ -113,7 +114,7 @@ func solve(holds func(p float64) bool) float64 {
 	return low
 }
 
-// atLeast is the chance of k or more of n when each has the chance p.
+// atLeast returns the probability of k or more of n, each with probability p.
 func atLeast(k, n int, p float64) float64 {
 	sum := 0.0
 	for i := k; i <= n; i++ {

@@ -1,6 +1,6 @@
 package infer
 
-// round does the experiment that promises to tell the most.
+// round performs the most informative experiment.
 func (s *search) round() error {
 	s.rounds++
 	s.guess()
@@ -10,13 +10,13 @@ func (s *search) round() error {
 	return s.perform(e)
 }
 
-// proven tells whether what is left has foretold what came.
+// proven reports whether the remaining fit has predicted experiments correctly.
 func (s *search) proven() bool {
 	f := s.fits[0]
 	return s.upheld[class{f.Kind, f.Counting, f.Limit}] >= proofs
 }
 
-// experiment chooses what to do next, and says what it is.
+// experiment chooses the next experiment and names it.
 func (s *search) experiment() (e experiment, step string) {
 	if s.settled() {
 		return s.confirmation(), "confirm"
@@ -28,7 +28,7 @@ func (s *search) experiment() (e experiment, step string) {
 	}
 	switch {
 	case e.excess > 0:
-		return e, "refused on purpose"
+		return e, "provoke refusals"
 	case e.share > 0:
 		return e, "split"
 	case e.drain:
@@ -38,15 +38,15 @@ func (s *search) experiment() (e experiment, step string) {
 	}
 }
 
-// mostIdle is how many experiments may tell nothing before something is tried
-// that does not follow from what is thought possible.
+// mostIdle is how many experiments may bring no progress before an unplanned
+// one is tried.
 const mostIdle = 2
 
-// proofs is how many experiments have to go as the only kind that is left
-// foretold: where no known kind is true, one may be left by chance.
+// proofs is how many experiments the last remaining kind must predict: if the
+// true kind is unknown, one may be left by chance.
 const proofs = 2
 
-// stale counts the experiments since the fits left less than before.
+// stale counts the experiments since the fits last shrank.
 func (s *search) stale() {
 	left := 0.0
 	for _, f := range s.fits {
@@ -60,8 +60,8 @@ func (s *search) stale() {
 	s.left = left
 }
 
-// confirmation looks at the next opening, or at one after a rest if that would
-// come so soon that it says little.
+// confirmation watches the next opening, or one after a rest if the next comes
+// too soon.
 func (s *search) confirmation() experiment {
 	if len(s.guesses) == 0 {
 		return s.anything()
@@ -73,7 +73,7 @@ func (s *search) confirmation() experiment {
 	return experiment{rest: times(window, 0.4+0.4*s.random.Float64()), drain: true, openings: 1}
 }
 
-// anything is an experiment that does not follow from what is thought possible.
+// anything returns an experiment independent of the models.
 func (s *search) anything() experiment {
 	window := s.scale
 	if len(s.guesses) > 0 {

@@ -7,11 +7,10 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// Run probes a limiter through the wire. The key should be quiet: what others
-// send with it meanwhile makes the answer "cannot tell". It stops at its
-// budgets and then says what is known. An error means that the wire or the
-// options cannot be used or that the context ended; the result then holds what
-// is known so far.
+// Run probes a limiter through the wire. The key should be quiet: other traffic
+// on it makes the answer unknown. Run stops at its budgets and returns what is
+// known so far. An error means that the wire or the options are invalid or that
+// the context ended; the result is valid then too.
 func Run(ctx context.Context, w Wire, o Options) (Result, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -46,8 +45,8 @@ func Run(ctx context.Context, w Wire, o Options) (Result, error) {
 	return result, ctx.Err()
 }
 
-// layers goes on after the search for the fast layer has ended: with the drains
-// as a second look at it, and with slower layers behind it.
+// layers continues after the search for the fast layer: with drains, which test
+// it again, and with slower layers.
 func (s *search) layers(result *Result, end error) {
 	result.Layers = []Layer{s.layer(end)}
 	if end != nil {
@@ -55,7 +54,7 @@ func (s *search) layers(result *Result, end error) {
 	}
 	s.fast, s.understood = s.fits, s.now()
 	end = s.observeCycles()
-	// What contradicts the fast layer now may be a slower one.
+	// A slower layer may now contradict the fast one.
 	contradicted := errors.Is(end, errForeign)
 	if end != nil && !contradicted || len(s.fast) > mostFast {
 		s.tell(result, end)
@@ -63,15 +62,15 @@ func (s *search) layers(result *Result, end error) {
 	}
 	s.fits = s.fast
 	if end = s.layersBehind(result, contradicted); contradicted && end == nil {
-		_ = s.observeCycles() // what could not be seen before; the layers stand
+		_ = s.observeCycles() // what was not visible before; the layers stay
 	}
 }
 
-// mostFast is how many fits the fast layer may have left for a slower one to be
-// looked for: what is not known of the one cannot be told from the other.
+// mostFast limits the fits of the fast layer that are left when a slower one is
+// sought: uncertainty about the first cannot be separated from the second.
 const mostFast = 6
 
-// picture is a bounded, even choice of the observations.
+// picture returns an even, bounded selection of the observations.
 func (p *prober) picture() []Point {
 	step := max(1, (len(p.seen)+p.options.Picture-1)/p.options.Picture)
 	points := make([]Point, 0, len(p.seen)/step+1)
@@ -86,7 +85,7 @@ func (p *prober) picture() []Point {
 func (p *prober) roundTrip() Estimate {
 	trip := medianTrip(p.seen)
 	if trip == 0 {
-		return Estimate{Unit: "s", Why: "nothing was answered"}
+		return Estimate{Unit: "s", Why: "no request was answered"}
 	}
 	low, high := trip, trip
 	for _, r := range p.seen {
@@ -94,10 +93,10 @@ func (p *prober) roundTrip() Estimate {
 			low, high = min(low, r.received-r.sent), max(high, r.received-r.sent)
 		}
 	}
-	return Estimate{Known: true, Value: trip.Seconds(), Low: low.Seconds(), High: high.Seconds(), Confidence: 1, Unit: "s", Why: "median; the interval is the least and the greatest seen"}
+	return Estimate{Known: true, Value: trip.Seconds(), Low: low.Seconds(), High: high.Seconds(), Confidence: 1, Unit: "s", Why: "median; the interval is the minimum and maximum"}
 }
 
-// notes say what a reader should know beside the answers.
+// notes returns remarks beside the answers.
 func (p *prober) notes() []string {
 	var notes []string
 	failed, broken := 0, 0
@@ -110,10 +109,10 @@ func (p *prober) notes() []string {
 		}
 	}
 	if failed > 0 {
-		notes = append(notes, plural(failed, "request")+" had no answer; they may or may not have counted")
+		notes = append(notes, plural(failed, "request")+" had no answer (they may have counted)")
 	}
 	if broken > 0 {
-		notes = append(notes, plural(broken, "answer")+" had a status of 500 or above")
+		notes = append(notes, plural(broken, "answer")+" had status 500 or above")
 	}
 	return notes
 }

@@ -7,10 +7,10 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// tally counts sandwiches.
+// tally counts valid comparisons of a subject with Main.
 type tally struct{ asked, refused int }
 
-// needs names what a target must have for a subject.
+// needs names what a target needs for a subject.
 var needs = map[Subject]string{
 	OtherKey:       "a second key of the same workspace",
 	OtherWorkspace: "a key of another workspace",
@@ -19,7 +19,8 @@ var needs = map[Subject]string{
 	OtherAddress:   "a second local address to send from",
 }
 
-// sharing says who shares the counter with Main, and what that makes its scope.
+// sharing returns which subjects share the counter with Main, and the resulting
+// scope.
 func (s *search) sharing() ([]Sharing, Answer) {
 	shared := map[Subject]Sharing{}
 	var list []Sharing
@@ -37,29 +38,29 @@ func (s *search) shared(other Subject, t tally) Answer {
 	control, asked := s.controls[other]
 	switch {
 	case !s.wire.has(other):
-		return Answer{Why: "not assessed: it needs " + needs[other]}
+		return Answer{Why: "not assessed: needs " + needs[other]}
 	case !asked:
-		return Answer{Why: "not asked: the limiter was not understood, or a budget was used up"}
+		return Answer{Why: "not probed: the limiter was not identified, or a budget ran out"}
 	case control != family.Accepted:
-		return Answer{Why: "it was refused or failed while nothing was used up"}
+		return Answer{Why: "refused or failed although the limiter was at rest"}
 	case t.asked < leastCycles:
-		return Answer{Why: fmt.Sprintf("only %d of the sandwiches stood: Main was let through meanwhile; %d are the least", t.asked, leastCycles)}
+		return Answer{Why: fmt.Sprintf("only %d valid comparisons, because the main requests were not refused throughout; %d needed", t.asked, leastCycles)}
 	case t.refused == 0:
-		// Had it shared the counter, each could have passed by luck only, one
-		// request in five taking what had just become free.
-		return Answer{Value: Separate, Confidence: sure, Why: fmt.Sprintf("it passed in %d of %d, each amid refusals of Main", t.asked, t.asked)}
+		// With a shared counter, each could pass only by luck: one request in
+		// five would take what had just become free.
+		return Answer{Value: Separate, Confidence: sure, Why: fmt.Sprintf("accepted %d of %d times while the main requests were refused", t.asked, t.asked)}
 	case t.refused*5 >= t.asked*3:
-		return Answer{Value: Shared, Confidence: sure, Why: fmt.Sprintf("it was refused in %d of %d, each amid refusals of Main, and not at rest", t.refused, t.asked)}
+		return Answer{Value: Shared, Confidence: sure, Why: fmt.Sprintf("refused %d of %d times while the main requests were refused, but not at rest", t.refused, t.asked)}
 	default:
-		return Answer{OneOf: []string{Shared, Separate}, Why: fmt.Sprintf("it was refused in %d of %d", t.refused, t.asked)}
+		return Answer{OneOf: []string{Shared, Separate}, Why: fmt.Sprintf("refused %d of %d times", t.refused, t.asked)}
 	}
 }
 
-// scope names the narrowest thing that is counted by.
+// scope returns the narrowest dimension of the counter.
 func scope(by map[Subject]Sharing) Answer {
 	is := func(s Subject, value string) bool { return by[s].Shared.Value == value }
 	var parts, open []string
-	var untold caveats
+	var unknown caveats
 	for _, dimension := range []struct {
 		subject Subject
 		name    string
@@ -70,44 +71,44 @@ func scope(by map[Subject]Sharing) Answer {
 			parts = append(parts, dimension.name)
 		case answer.Value == Shared:
 		case by[dimension.subject].missing:
-			untold.add(dimension.name, answer.Why)
+			unknown.add(dimension.name, answer.Why)
 		default:
 			open = append(open, dimension.name)
-			untold.add(dimension.name, answer.Why)
+			unknown.add(dimension.name, answer.Why)
 		}
 	}
 	caveat := ""
-	if len(untold) > 0 {
-		caveat = "; " + untold.String()
+	if len(unknown) > 0 {
+		caveat = "; " + unknown.String()
 	}
-	// Another method is another operation as well.
+	// Another method is also another operation.
 	if len(parts) == 2 && parts[0] == "operation" && parts[1] == "method" {
 		parts = parts[:1]
 	}
 	if len(open) > 0 {
-		return Answer{Why: untold.String()}
+		return Answer{Why: unknown.String()}
 	}
 	switch {
 	case len(parts) > 0:
-		a := Answer{Value: parts[0], Confidence: sure, Why: "counted apart by it" + caveat}
+		a := Answer{Value: parts[0], Confidence: sure, Why: "each has its own counter" + caveat}
 		for _, more := range parts[1:] {
 			a.Value += "+" + more
 		}
 		return a
 	case is(OtherWorkspace, Separate) && is(OtherKey, Shared):
-		return Answer{Value: "workspace", Confidence: sure, Why: "shared by the keys of a workspace, not by another workspace" + caveat}
+		return Answer{Value: "workspace", Confidence: sure, Why: "shared by the keys of a workspace, not with another workspace" + caveat}
 	case is(OtherWorkspace, Shared):
 		return Answer{Value: "all", Confidence: sure, Why: "shared with another workspace" + caveat}
 	case is(OtherWorkspace, Separate):
-		return Answer{OneOf: []string{"workspace", "key"}, Why: "another workspace is counted apart" + caveat}
+		return Answer{OneOf: []string{"workspace", "key"}, Why: "another workspace has its own counter" + caveat}
 	default:
-		untold.add("workspace", by[OtherWorkspace].Shared.Why)
-		return Answer{Why: untold.String()}
+		unknown.add("workspace", by[OtherWorkspace].Shared.Why)
+		return Answer{Why: unknown.String()}
 	}
 }
 
-// caveats are the dimensions of a scope that could not be told, by the reason,
-// which many of them share.
+// caveats groups the undetermined dimensions of a scope by reason, because many
+// share one.
 type caveats []caveat
 
 type caveat struct {
@@ -128,7 +129,7 @@ func (c *caveats) add(name, why string) {
 func (c caveats) String() string {
 	var said []string
 	for _, one := range c {
-		said = append(said, "by "+strings.Join(one.names, ", ")+": "+one.why)
+		said = append(said, "per "+strings.Join(one.names, ", ")+": "+one.why)
 	}
 	return strings.Join(said, "; ")
 }

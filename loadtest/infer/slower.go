@@ -10,13 +10,13 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// A slower layer shows once the fast one is known: it refuses what the fast
-// one would let pass. Such refusals are marked, and are the only ones that the
-// slower layer has to explain; what passed, passed both.
+// A slower layer shows once the fast one is known: it refuses what the fast one
+// would let pass. These refusals are marked, and the slower layer has to
+// explain only them. Accepted requests passed both layers.
 
-// layersBehind looks for a layer behind the fast one for as long as the options say,
-// and then at that layer. It adds the layer, or what was tried, to the result.
-// found says that one has refused already.
+// layersBehind looks for a slower layer for as long as the options allow, then
+// identifies it. It adds the layer, or what was tried, to the result. found
+// means that it has already refused a request.
 func (s *search) layersBehind(result *Result, found bool) error {
 	began, first := s.now(), len(s.seen)
 	var err error
@@ -26,22 +26,23 @@ func (s *search) layersBehind(result *Result, found bool) error {
 		found, err = s.feed(math.MaxInt, min(s.options.MaxTime, began+s.options.Sustain))
 	}
 	if found && err == nil {
-		err = s.behind()
+		err = s.secondLayer()
 	}
 	if s.tell(result, err) && len(result.Layers) == 1 {
-		// What the fast one lets pass at once says nothing of what is sustained.
+		// The burst that the fast layer lets pass says nothing about the
+		// sustained rate.
 		if passed := count(s.seen[first:], family.Accepted) - s.burst; passed > 0 {
 			result.Beyond = beyond(passed, s.burst, s.now()-began)
 			rate, long := result.Beyond.inWords()
-			result.Beyond.Why = fmt.Sprintf("no slower layer was met while %s were sustained for %s", rate, long)
+			result.Beyond.Why = fmt.Sprintf("no slower layer was found at %s sustained for %s", rate, long)
 		}
 	}
 	return err
 }
 
-// tell says what is left of the fast layer after all that was seen, and that
-// there is a slower one where refusals ask for it. It reports whether the fast
-// one still stands. The error is what ended the look.
+// tell records what is left of the fast layer after all observations, and a
+// slower one if refusals require it. It reports whether the fast layer still
+// stands. end is the error that ended the search.
 func (s *search) tell(result *Result, end error) bool {
 	s.fits = family.Narrow(s.log(), s.fast)
 	if len(s.fits) == 0 && len(s.fast) <= mostFast {
@@ -62,8 +63,8 @@ func (s *search) tell(result *Result, end error) bool {
 		return true
 	}
 	if err != nil || s.again() != nil {
-		// What is behind it is of no known kind, or was at work while the fast one
-		// was looked at: then that one may be misunderstood as well.
+		// The slower layer is of no known kind, or it interfered with the
+		// analysis of the fast one, which may then be wrong too.
 		result.Layers = []Layer{unexplained(s, errForeign)}
 		return false
 	}
@@ -71,9 +72,9 @@ func (s *search) tell(result *Result, end error) bool {
 	return true
 }
 
-// again looks at the fast layer once more: what was refused before it was
-// understood may have been the slower one's doing. If that changes what is known
-// of the fast one, it changes what the slower one has to explain.
+// again re-evaluates the fast layer, because the slower one may have caused
+// earlier refusals. A change in the fast layer changes what the slower one has
+// to explain.
 func (s *search) again() error {
 	if s.outOfReach() {
 		return nil
@@ -90,7 +91,7 @@ func (s *search) again() error {
 		}
 		s.rescale()
 		if len(s.fits) > mostFast {
-			return nil // it is told vaguely
+			return nil // the result will be vague
 		}
 		changed := false
 		s.fast = s.fits
@@ -110,15 +111,16 @@ func (s *search) again() error {
 	return errForeign
 }
 
-// perhapsSlow are the refusals from before the fast layer was understood that the
-// slower one may have been the reason of.
+// perhapsSlow returns the refusals that the slower layer may have caused before
+// the fast one was identified.
 func (s *search) perhapsSlow() map[flight]bool {
 	perhaps := map[flight]bool{}
 	for i, at := range s.seen {
 		if at.subject != Main || at.verdict != family.Refused || at.sent > s.understood {
 			continue
 		}
-		// A limiter refuses no request before it was sent as many as its limit.
+		// A limiter refuses nothing before it received as many requests as its
+		// limit.
 		reached := slices.DeleteFunc(slices.Clone(s.slow), func(f family.Fit) bool { return f.Limit > i+s.options.MaxParallel })
 		if len(reached) == 0 {
 			continue
@@ -132,12 +134,13 @@ func (s *search) perhapsSlow() map[flight]bool {
 	return perhaps
 }
 
-// fewSlow fits are asked whether they explain a refusal; one of more of them may.
+// fewSlow is the number of fits up to which each is tested; more of them are
+// assumed to explain a refusal.
 const fewSlow = 6
 
-// outOfReach tells that no slower layer can have refused before the fast one was
-// understood: it let twice as many pass later on, when they came faster and for
-// longer. Twice, since a window's boundary may have lain amid the later ones.
+// outOfReach reports that no slower layer can have refused before the fast one
+// was identified: it let twice as many pass later, faster and for longer.
+// Twice, because a window's boundary may lie among the later ones.
 func (s *search) outOfReach() bool {
 	before, after := 0, 0
 	for _, r := range s.seen {
@@ -145,7 +148,7 @@ func (s *search) outOfReach() bool {
 		case r.slow:
 			return after >= 2*before && s.sustained > 0 && r.sent-s.sustained >= s.understood
 		case r.sent <= s.understood:
-			before++ // whether it passed or not: refused ones may count
+			before++ // accepted or not: refused ones may count
 		case r.sent >= s.sustained && r.verdict == family.Accepted:
 			after++
 		}
@@ -153,8 +156,8 @@ func (s *search) outOfReach() bool {
 	return true
 }
 
-// explained tells whether the fast layer, as it was understood before slower
-// ones were looked for, may have been the reason of a refusal.
+// explained reports whether the fast layer, as identified before slower ones
+// were sought, may have caused a refusal.
 func (s *search) explained(i int) bool {
 	at := s.seen[i]
 	log := s.logOf(func(r record) bool { return r.sent > s.understood && r.flight() != at.flight() })
@@ -162,8 +165,9 @@ func (s *search) explained(i int) bool {
 	return len(family.Narrow(log, s.fast)) > 0
 }
 
-// markSlow marks the refusals that the fast layer does not explain. Of those that
-// were sent together only the first is looked at: the others may come of it.
+// markSlow marks the refusals that the fast layer does not explain. Of requests
+// sent together only the first is tested, because the others may follow from
+// it.
 func (s *search) markSlow() {
 	group, slow := time.Duration(-1), false
 	for i := s.marked; i < len(s.seen); i++ {
@@ -172,7 +176,8 @@ func (s *search) markSlow() {
 		if r.subject != Main || r.verdict != family.Refused || r.sent <= s.understood || group >= 0 && r.sent-group < s.trip/2 {
 			continue
 		}
-		// With nothing passed since one that was slow, the fast layer has but more room.
+		// If nothing has passed since a slow refusal, the fast layer has only
+		// more room.
 		slow = slow && s.noneCounting() || !s.explained(i)
 		group, s.seen[i].slow = r.sent, slow
 	}
@@ -183,21 +188,21 @@ func (s *search) anySlow() bool {
 	return slices.ContainsFunc(s.seen, func(r record) bool { return r.slow })
 }
 
-// largeLayer is a slower layer of which it is only known that it is there.
+// largeLayer returns a slower layer of which only the existence is known.
 func (s *search) largeLayer() Layer {
 	l := unexplained(s, errTooLarge)
-	l.Limit.Why = fmt.Sprintf("%s; %d requests had passed when it first refused", errTooLarge, s.passedBeforeSlow())
+	l.Limit.Why = fmt.Sprintf("%s; %d requests were accepted before its first refusal", errTooLarge, s.passedBeforeSlow())
 	return l
 }
 
-// slowLayer says what is left of the slower layer.
+// slowLayer returns what is left of the slower layer.
 func (s *search) slowLayer(end error) Layer {
 	l := vagueIsUnknown(layerOf(s.slow))
 	if !l.Kind.Known() && end != nil && !errors.Is(end, errForeign) {
 		l.Kind.Why += "; stopped by " + reason(s, end)
 	}
 	if !l.Limit.Known {
-		l.Limit.Why += fmt.Sprintf("; %d requests had passed when it first refused", s.passedBeforeSlow())
+		l.Limit.Why += fmt.Sprintf("; %d requests were accepted before its first refusal", s.passedBeforeSlow())
 	}
 	return l
 }

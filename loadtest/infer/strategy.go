@@ -9,43 +9,44 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// search finds out the fastest layer. It holds what the steps tell each other.
+// search identifies the fastest layer. It holds the state that the steps share.
 type search struct {
 	*prober
 	random *rand.Rand
 
 	trip     time.Duration // round trip, median of the calm ones
-	burst    int           // requests that passed before the first refusal, in one go
-	recovery time.Duration // from the last request that passed to the next one, roughly
-	scale    time.Duration // the window, roughly: the time in which burst requests pass
-	fits     []family.Fit  // what is left; nil before the first fit
+	burst    int           // requests accepted before the first refusal, in one go
+	recovery time.Duration // approximate time between an accepted request and the next one
+	scale    time.Duration // approximate window: the time in which burst requests pass
+	fits     []family.Fit  // remaining fits; nil before the first fit
 	fitted   bool
 	rounds   int
 	polls    []time.Duration // planned since the last drain; nil before
 	guesses  []guess         // models for the fits, during a round
-	left     float64         // by the fits, before the last round
-	idle     int             // rounds that told nothing
-	upheld   map[class]int   // experiments in which it opened as foretold
-	doubts   int             // times that no model expected what came, in a round
-	guessed  int             // how much of what was seen they know
+	left     float64         // size of the fits before the last round
+	idle     int             // rounds without progress
+	upheld   map[class]int   // experiments with a correct prediction
+	doubts   int             // surprises for all models in a round
+	guessed  int             // number of observations the guesses know
 
 	fast       []family.Fit      // the fits when the search for the fast layer had ended
 	understood time.Duration     // when that was
-	slower     *family.Remainder // what is left of a layer behind it; nil before the first fit
+	slower     *family.Remainder // what is left of a slower layer; nil before the first fit
 	slow       []family.Fit      // its fits
 	sustained  time.Duration     // when the fast layer began to be kept at its limit; 0 for never
-	marked     int               // how much of what was seen was looked at for refusals by it
-	inFlight   [2]int            // of a concurrency limit: the fewest and the most that passed at once
+	marked     int               // number of observations checked for its refusals
+	inFlight   [2]int            // concurrency limit: minimum and maximum accepted at once
 	controls   map[Subject]family.Verdict
 	tally      map[Subject]tally
 	cycles     []cycle
 }
 
-// errTooFast says that only windows shorter than leastTrips round trips are left.
-var errTooFast = errors.New("the window is shorter than four round trips: too short to be told from here")
+// errTooFast means that only windows shorter than leastTrips round trips are
+// left.
+var errTooFast = errors.New("the window is shorter than four round trips, too short to measure from here")
 
-// leastTrips is how many round trips a window must last. Shorter ones explain
-// too much, since all that is in flight at once may be in any order.
+// leastTrips is the minimum window in round trips. Shorter windows explain too
+// much, because requests in flight may arrive in any order.
 const leastTrips = 4
 
 func newSearch(ctx context.Context, w Wire, o Options) *search {
@@ -55,20 +56,20 @@ func newSearch(ctx context.Context, w Wire, o Options) *search {
 	}
 }
 
-// maxRounds bounds the rounds after the first steps.
+// maxRounds limits the rounds after the first steps.
 const maxRounds = 30
 
-// errNoLimit says that no request was refused within the budget.
+// errNoLimit means that no request was refused within the budget.
 var errNoLimit = errors.New("no request was refused")
 
-// errUseless says that a lone request is neither let through nor limited.
-var errUseless = errors.New("lone requests got neither a 2xx nor a 429")
+// errUseless means that single requests are neither accepted nor limited.
+var errUseless = errors.New("single requests got neither a 2xx nor a 429")
 
-// errForeign says that no family explains what was seen.
+// errForeign means that no family explains the observations.
 var errForeign = errors.New("contradicted")
 
-// run probes until one family is left and its parameters are known well, or
-// until nothing more can be learnt.
+// run probes until one family is left with well-known parameters, or until
+// nothing more can be learnt.
 func (s *search) run() error {
 	for _, step := range []func() error{s.calibrate, s.untilRefused, s.untilOpen, s.fit} {
 		if err := step(); err != nil {
@@ -87,7 +88,7 @@ func (s *search) run() error {
 		}
 	}
 	if s.settled() && !s.proven() {
-		// What is left never foretold what came: it is left by chance.
+		// The remaining fit never predicted anything: it is left by chance.
 		s.fits = nil
 		return errForeign
 	}
@@ -103,7 +104,7 @@ func (s *search) calibrate() error {
 			return err
 		}
 		if seen[0].verdict == family.Refused {
-			break // a small limit, or a key that is not quiet: the fit will tell
+			break // a small limit or other traffic on the key
 		}
 	}
 	s.trip = medianTrip(s.seen)
@@ -113,7 +114,7 @@ func (s *search) calibrate() error {
 	return nil
 }
 
-// untilRefused sends ever larger groups until a request is refused.
+// untilRefused sends growing groups until a request is refused.
 func (s *search) untilRefused() error {
 	s.next("burst")
 	s.burst = count(s.seen, family.Accepted)
@@ -140,7 +141,7 @@ func (s *search) untilRefused() error {
 
 // untilOpen sends single requests at growing waits until one passes.
 func (s *search) untilOpen() error {
-	s.next("silent recovery")
+	s.next("recovery without requests")
 	closed := s.lastReceived()
 	for wait := max(3*s.trip, 5*time.Millisecond); ; wait = wait * 7 / 5 {
 		if err := s.sleepUntil(closed + wait); err != nil {

@@ -9,14 +9,14 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// roundedUp is by how much Retry-After may be too long: it has whole seconds.
+// roundedUp is the tolerance for a long Retry-After, which has whole seconds.
 const roundedUp = time.Second
 
-// followed is a promise of which it was seen what came of it.
+// followed is a promise whose outcome was observed.
 type followed struct {
 	promised time.Duration
-	served   time.Duration // from the refusal to the next request that passed; 0 if none was seen
-	late     time.Duration // for so long after the promised time requests were refused still
+	served   time.Duration // from the refusal to the next accepted request; 0 if none was observed
+	late     time.Duration // how long after the promised time requests were still refused
 }
 
 func (f followed) tooShort() bool { return f.late > 0 }
@@ -25,10 +25,10 @@ func (f followed) tooLong() bool {
 	return !f.tooShort() && f.promised > f.served+roundedUp
 }
 
-// follow looks up what came of each promise that a lone request was told, as long
-// as only lone requests follow: others may have taken what it was promised. A
-// request that was refused meanwhile undoes the promise, unless it is known not
-// to count.
+// follow returns the outcome of each promise to a single request that only
+// single requests follow, because others may take what it was promised. A
+// request refused meanwhile invalidates the promise unless refused requests are
+// known not to count.
 func (s *search) follow() (all []followed) {
 	for i, r := range s.seen {
 		if r.verdict != family.Refused || promise(r) < 0 || !s.lone(i) {
@@ -52,17 +52,17 @@ func (s *search) follow() (all []followed) {
 	return all
 }
 
-// lone tells whether the request is one of Main, with no other in flight.
+// lone reports whether the request is one of Main with no other in flight.
 func (s *search) lone(i int) bool { return s.seen[i].subject == Main && s.alone(i) }
 
-// truth says whether Retry-After is true.
+// truth returns whether Retry-After is true.
 func (s *search) truth(r RetryAfter) Answer {
 	all, unpromised := s.follow(), r.unpromised()
 	switch {
 	case unpromised != "":
 		return Answer{Why: unpromised}
 	case len(all) == 0:
-		return Answer{Why: "no promise could be followed: no lone request was refused, and then others alone until one passed"}
+		return Answer{Why: "no promise could be verified: no single refused request was followed by single requests until one was accepted"}
 	}
 	var long, short []followed
 	for _, f := range all {
@@ -75,7 +75,7 @@ func (s *search) truth(r RetryAfter) Answer {
 	}
 	if len(long)+len(short) == 0 {
 		return Answer{Value: Honest, Confidence: 0.9, Why: fmt.Sprintf(
-			"when the promised time was over, or less than a second before it, a request was served, in %d of %d looks", len(all), len(all))}
+			"a request was served at the promised time or less than 1 s before it, in %d of %d cases", len(all), len(all))}
 	}
 	var values, whys []string
 	say := func(value string, of []followed, why string) {
@@ -83,20 +83,20 @@ func (s *search) truth(r RetryAfter) Answer {
 			value = "sometimes " + value
 		}
 		values = append(values, value)
-		whys = append(whys, fmt.Sprintf("%s, in %d of %d looks", why, len(of), len(all)))
+		whys = append(whys, fmt.Sprintf("%s, in %d of %d cases", why, len(of), len(all)))
 	}
 	if len(long) > 0 {
 		worst := longest(long, func(f followed) time.Duration { return f.served })
-		say(TooLong, long, fmt.Sprintf("it says %s, and a request was served after %s", InSeconds(worst.promised), InSeconds(worst.served)))
+		say(TooLong, long, fmt.Sprintf("it says %s, but a request was served after %s", InSeconds(worst.promised), InSeconds(worst.served)))
 	}
 	if len(short) > 0 {
 		worst := longest(short, func(f followed) time.Duration { return f.late })
-		say(TooShort, short, fmt.Sprintf("it says %s, and requests after that were refused for another %s", InSeconds(worst.promised), InSeconds(worst.late)))
+		say(TooShort, short, fmt.Sprintf("it says %s, but requests were refused for another %s after that", InSeconds(worst.promised), InSeconds(worst.late)))
 	}
 	return Answer{Value: strings.Join(values, " and "), Confidence: sure, Why: strings.Join(whys, "; ")}
 }
 
-// longest is the one whose time is the longest.
+// longest returns the element with the longest time.
 func longest(of []followed, by func(followed) time.Duration) followed {
 	worst := of[0]
 	for _, f := range of {
@@ -107,7 +107,7 @@ func longest(of []followed, by func(followed) time.Duration) followed {
 	return worst
 }
 
-// InSeconds writes a time with three figures, or to the second if it is long.
+// InSeconds formats a time with three digits, or whole seconds from 100 s.
 func InSeconds(d time.Duration) string {
 	if d >= 100*time.Second {
 		return strconv.FormatFloat(d.Seconds(), 'f', 0, 64) + " s"

@@ -43,16 +43,16 @@ func TestTheTruthOfRetryAfter(t *testing.T) {
 		"log":                       {"sliding-log:10/5s", "", Honest, "a request was served"},
 		"counting log":              {"sliding-log:10/3s,count-refused", "", Honest, "a request was served"},
 		"counter":                   {"sliding-counter:10/3s", "", Honest, "a request was served"},
-		"a day":                     {"fixed-window:20/1s", "86400", TooLong, "it says 86400 s, and a request was served after "},
-		"a day, of a bucket":        {"token-bucket:20/1s", "86400", TooLong, "it says 86400 s, and a request was served after "},
-		"a minute, in debt":         {"token-bucket:20/4s,count-refused", "60", TooLong, "it says 60 s, and a request was served after "},
+		"a day":                     {"fixed-window:20/1s", "86400", TooLong, "it says 86400 s, but a request was served after "},
+		"a day, of a bucket":        {"token-bucket:20/1s", "86400", TooLong, "it says 86400 s, but a request was served after "},
+		"a minute, in debt":         {"token-bucket:20/4s,count-refused", "60", TooLong, "it says 60 s, but a request was served after "},
 		"a far date":                {"fixed-window:20/1s", "Wed, 21 Oct 2037 07:28:00 GMT", TooLong, "it says 367"},
-		"a date long over":          {"fixed-window:20/1s", "Wed, 21 Oct 2015 07:28:00 GMT", TooShort, "it says 0 s, and requests after that were refused for another 0.9"},
-		"nothing":                   {"fixed-window:20/1s", "0", TooShort, "it says 0 s, and requests after that were refused for another 0.9"},
-		"a second of five":          {"sliding-log:10/5s", "1", TooShort, "it says 1 s, and requests after that were refused for another "},
-		"a second, counting":        {"sliding-log:10/5s,count-refused", "1", "sometimes too short", "it says 1 s, and requests after that were refused for another "},
-		"no Retry-After whatsoever": {"fixed-window:20/1s,no-retry-after", "", "", "nothing was promised"},
-		"what cannot be read":       {"fixed-window:20/1s", "abc", "", "what it says cannot be read"},
+		"a date long over":          {"fixed-window:20/1s", "Wed, 21 Oct 2015 07:28:00 GMT", TooShort, "it says 0 s, but requests were refused for another 0.9"},
+		"nothing":                   {"fixed-window:20/1s", "0", TooShort, "it says 0 s, but requests were refused for another 0.9"},
+		"a second of five":          {"sliding-log:10/5s", "1", TooShort, "it says 1 s, but requests were refused for another "},
+		"a second, counting":        {"sliding-log:10/5s,count-refused", "1", "sometimes too short", "it says 1 s, but requests were refused for another "},
+		"no Retry-After whatsoever": {"fixed-window:20/1s,no-retry-after", "", "", "no Retry-After was sent"},
+		"what cannot be read":       {"fixed-window:20/1s", "abc", "", "its values cannot be parsed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +71,7 @@ func TestAnUnreadableRetryAfterIsThere(t *testing.T) {
 		if r.Present.Value != "always" || r.Refused == 0 || r.With != r.Refused || r.Unreadable != r.Refused || r.Example != strconv.Quote(says) {
 			t.Errorf("%s: present %+v, with %d of %d, unreadable %d: %s", says, r.Present, r.With, r.Refused, r.Unreadable, r.Example)
 		}
-		if r.Promised.Known || r.Promised.Why != "what it says cannot be read" {
+		if r.Promised.Known || r.Promised.Why != "its values cannot be parsed" {
 			t.Errorf("%s: promised %+v", says, r.Promised)
 		}
 	}
@@ -89,7 +89,7 @@ func TestAnUntrueRetryAfterShowsEarly(t *testing.T) {
 	if r.RetryAfter.Verdict.Value != TooLong {
 		t.Errorf("%+v", r.RetryAfter.Verdict)
 	}
-	if p := r.RetryAfter.Promised; p.Known || p.Why == "nothing was promised" {
+	if p := r.RetryAfter.Promised; p.Known || p.Why == "no Retry-After was sent" {
 		t.Errorf("promised %+v, although refusals had a Retry-After", p)
 	}
 }

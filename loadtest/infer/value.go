@@ -9,8 +9,8 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// value is the best of all stages that an experiment may end at: what is
-// expected to be learnt, in bits, for what it costs.
+// value returns the best ratio of expected information, in bits, to cost over
+// all stages at which an experiment may end.
 func (s *search) value(outcomes []outcome) (value float64, openings int) {
 	cells, total := s.cells(), 0.0
 	var cost [stages]float64
@@ -57,7 +57,8 @@ func (s *search) value(outcomes []outcome) (value float64, openings int) {
 	return value, openings
 }
 
-// alike tells whether two models foretell the same at a stage, as far as it can be seen.
+// alike reports whether two models predict the same at a stage, within what can
+// be observed.
 func (s *search) alike(i, j int, p, q *outcome, stage int, tolerance time.Duration) bool {
 	if (p.opens[stage] - q.opens[stage]).Abs() > tolerance {
 		return false
@@ -66,11 +67,10 @@ func (s *search) alike(i, j int, p, q *outcome, stage int, tolerance time.Durati
 	return float64(max(difference, -difference)) <= s.slack(&s.guesses[i].Model)+s.slack(&s.guesses[j].Model)
 }
 
-// near is how close two windows may be for it not to matter which one it is.
+// near is the ratio of two windows within which they count as equal.
 const near = 1.012
 
-// cells numbers the models so that those have the same number between which
-// it does not matter which one is the truth.
+// cells numbers the models; models that count as equal have the same number.
 func (s *search) cells() []int {
 	order := make([]int, len(s.guesses))
 	for i := range order {
@@ -97,7 +97,7 @@ func (s *search) cells() []int {
 	return cells
 }
 
-// entropy of weights, in bits.
+// entropy returns the entropy of weights in bits.
 func entropy(weights []float64) float64 {
 	total, h := 0.0, 0.0
 	for _, w := range weights {
@@ -111,7 +111,8 @@ func entropy(weights []float64) float64 {
 	return h
 }
 
-// slack is how many requests a model may gain while they are in flight.
+// slack returns how many requests a model may gain while requests are in
+// flight.
 func (s *search) slack(m *family.Model) float64 {
 	if m.Kind != family.Bucket && m.Kind != family.Counter {
 		return 0
@@ -119,6 +120,6 @@ func (s *search) slack(m *family.Model) float64 {
 	return 0.5 + 3*s.trip.Seconds()*float64(m.Limit)/m.Window().Seconds()
 }
 
-// effort is what an experiment costs beside time and requests, as a share of
-// the budget: many small ones would tell no more than a few large ones.
+// effort is the fixed cost of an experiment as a share of the budget: many
+// small ones would yield no more than a few large ones.
 const effort = 0.05

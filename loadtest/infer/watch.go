@@ -7,8 +7,8 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// perform does an experiment, or as much of it as goes as foretold. An opening
-// that comes as foretold speaks for those that foretold it.
+// perform runs an experiment as far as it goes as predicted. An opening that
+// comes as predicted supports the kinds that predicted it.
 func (s *search) perform(e experiment) error {
 	s.doubts = 0
 	if err := s.sleep(e.rest); err != nil {
@@ -55,7 +55,7 @@ func (s *search) perform(e experiment) error {
 	return nil
 }
 
-// sharp are the classes that say closely when the limiter will open.
+// sharp returns the classes that predict the opening precisely.
 func (s *search) sharp() map[class]bool {
 	now := s.now()
 	type span struct{ low, high time.Duration }
@@ -79,11 +79,11 @@ func (s *search) sharp() map[class]bool {
 	return sharp
 }
 
-// sharpness is the part of a window that a sharp forecast may leave open.
+// sharpness is the divisor of a window that bounds a precise prediction.
 const sharpness = 10
 
-// looks is how many requests are spent on one opening. Where refused requests
-// count, each of them puts it off.
+// looks returns how many requests to spend on one opening. If refused requests
+// count, each of them delays it.
 func (s *search) looks() int {
 	counting, all := 0.0, 0.0
 	for _, g := range s.guesses {
@@ -98,8 +98,8 @@ func (s *search) looks() int {
 	return min(max(6, s.burst/4), 24)
 }
 
-// watch asks single requests where the models disagree whether they pass,
-// until one does, and then drains. It ends early when no model is left.
+// watch sends single requests when the models disagree, until one passes, and
+// then drains. It ends early if no model is left.
 func (s *search) watch() (opened bool, err error) {
 	times := s.openings()
 	if len(times) == 0 {
@@ -131,14 +131,14 @@ func (s *search) watch() (opened bool, err error) {
 	return false, nil
 }
 
-// mostDoubts is how often the last models may be wrong: each stands for others
-// that differ from it a little.
+// mostDoubts is how often the last models may be wrong, because each represents
+// similar ones.
 const mostDoubts = 2
 
-// mostLooks bounds the requests that are spent on one opening.
+// mostLooks limits the requests spent on one opening.
 const mostLooks = 50
 
-// openings is when the models that are left expect to open.
+// openings returns when the remaining models expect to open.
 func (s *search) openings() []time.Duration {
 	now := s.now()
 	out := make([]time.Duration, 0, len(s.guesses))
@@ -149,8 +149,8 @@ func (s *search) openings() []time.Duration {
 	return out
 }
 
-// nextLook is just after the next moment that a model opens at, and after those
-// that come soon after it.
+// nextLook returns a time just after the next moment at which a model opens,
+// and after those soon after it.
 func (s *search) nextLook(step time.Duration) time.Duration {
 	now := s.now()
 	all := s.openings()

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Subject names one kind of request that the Wire can send. Main is what is
-// probed; each of the others differs from it in one respect, so that it tells
-// whether the limiter counts by that respect.
+// Subject is one kind of request that the Wire can send. Main is probed. Each
+// of the others differs from it in one respect and shows whether the limiter
+// counts by that respect.
 type Subject string
 
 // The subjects.
@@ -21,7 +21,7 @@ const (
 	OtherAddress   Subject = "other-address"   // key A, from another local address
 )
 
-// Others lists every subject but Main, in the order in which they are reported.
+// Others returns every subject but Main, in the order of reports.
 func Others() []Subject {
 	return []Subject{OtherKey, OtherWorkspace, OtherOperation, OtherMethod, OtherAddress}
 }
@@ -29,32 +29,32 @@ func Others() []Subject {
 // Shot is a request to send.
 type Shot struct {
 	Subject Subject
-	At      time.Time // when to send it; at once if that is over
+	At      time.Time // when to send it; immediately if that has passed
 }
 
-// Observation is what became of a Shot.
+// Observation is the result of a Shot.
 type Observation struct {
 	Subject  Subject
 	Sent     time.Time   // not after the request left
-	Received time.Time   // not before the answer's header, or the failure, was there
+	Received time.Time   // not before the answer's header or the failure arrived
 	Status   int         // 0: no answer
 	Header   http.Header // of the answer; names in canonical form
-	Failure  string      // why there is no answer, in a few words; empty otherwise
+	Failure  string      // why there is no answer; else empty
 }
 
-// Wire is all that the inference has to do with the world. Now, Sleep and the
-// times of observations must be of one clock.
+// Wire connects the inference to the world. Now, Sleep and the times of
+// observations must use one clock.
 type Wire struct {
-	// Send sends each request at its time, without waiting for the answers of
-	// the others, and returns when all are answered: one observation for each
-	// shot, in the same order. It must not retry and must not hold requests
-	// back (no pacing; a connection for each request in flight). When the context
-	// ends it returns soon, with what is missing marked as failed.
+	// Send sends each request at its time, without waiting for the answers to
+	// the others, and returns one observation per shot, in the same order. It
+	// must not retry or delay requests (no pacing; one connection per request
+	// in flight). When the context ends it returns soon and marks missing
+	// answers as failed.
 	Send func(ctx context.Context, shots []Shot) []Observation
 	Now  func() time.Time
 	// Sleep returns after d, or with the context's error as soon as it ends.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Subjects are those that Send understands beside Main.
+	// Subjects are the subjects that Send supports besides Main.
 	Subjects []Subject
 }
 

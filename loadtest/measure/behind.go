@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// What a server may fall behind by before Served says so: beyond it a queue
-// grows, below it chance and the end of a phase may look alike.
+// Tolerances before Served reports a server that falls behind: beyond them a
+// queue grows; within them chance and the end of a phase look the same.
 const (
-	lengthened = 0.02 // of the time that has passed, in response time
-	unserved   = 0.01 // of the requests that were sent, in requests under way
+	lengthened = 0.02 // growth of the response time per elapsed time
+	unserved   = 0.01 // growth of the requests in flight per request sent
 	sigmas     = 3    // of the difference between two means
 )
 
-// Third sums up the accepted requests that were due in a third of a phase. Times
-// are in seconds.
+// Third sums up the accepted requests due in one third of a phase. Times are in
+// seconds.
 type Third struct {
 	Count   int64
 	Took    float64 // response times
@@ -32,15 +32,15 @@ func (t Third) merged(other Third) Third {
 	return Third{t.Count + other.Count, t.Took + other.Took, t.Squares + other.Squares}
 }
 
-// mean is the mean response time, and the square of its standard error.
+// mean returns the mean response time and the square of its standard error.
 func (t Third) mean() (mean, square float64) {
 	n := float64(t.Count)
 	mean = t.Took / n
 	return mean, max(t.Squares/n-mean*mean, 0) / n
 }
 
-// third is that of the phase in which the request was due; nil in the middle one,
-// and where there is no schedule.
+// third returns the third in which the request was due; nil for the middle one
+// or without a schedule.
 func (r *Recorder) third(due time.Duration) *Third {
 	switch of := r.plan.Duration; {
 	case r.plan.ClosedLoop || r.plan.Rate == 0:
@@ -53,15 +53,15 @@ func (r *Recorder) third(due time.Duration) *Third {
 	return nil
 }
 
-// Served is how many requests a second the server kept up with, where it fell
-// behind its schedule of one rate: then a queue grew, so that what was due later
-// waited longer. A capacity of 300/s that is asked for 330/s adds a tenth of a
-// second to the response time in each second. behind is false where it kept up,
-// and where there are too few requests to tell.
+// Served returns how many requests per second the server kept up with if it
+// fell behind a constant rate: a queue grew, so later requests waited longer.
+// At 330/s, a capacity of 300/s adds a tenth of a second to the response time
+// every second. behind is false if it kept up or if there are too few requests
+// to tell.
 //
-// Response times of what was due in the first and in the last third are compared:
-// those of a slow server do not change. Requests under way have to grow as well:
-// after a stall they are as few as before.
+// It compares the response times of requests due in the first and last third;
+// those of a server that is merely slow do not change. The requests in flight
+// must grow too: after a stall they are as few as before.
 func (r Recording) Served() (perSecond float64, behind bool) {
 	if r.First.Count == 0 || r.Last.Count == 0 || !r.growing() {
 		return 0, false
@@ -75,9 +75,9 @@ func (r Recording) Served() (perSecond float64, behind bool) {
 	return r.Rate / (1 + (late-early)/passed), true
 }
 
-// growing reports whether more requests were under way at the last whole second
-// than at the first, by too many for chance. A phase that has but one such second
-// does not contradict it.
+// growing reports whether the requests in flight grew from the first to the
+// last whole second by more than chance. A phase with only one whole second
+// counts as growing.
 func (r Recording) growing() bool {
 	var underWay, sent, first, before int64
 	last := int(r.Duration / time.Second)

@@ -2,8 +2,8 @@ package measure
 
 import "fmt"
 
-// consistent says where the counts of r contradict each other or leave their
-// bounds. What a Recorder recorded and what Merge merged always passes.
+// consistent returns an error if counts of r contradict each other or exceed
+// their bounds. Every Recording of a Recorder or of Merge passes.
 func (r Recording) consistent() error {
 	c := checker{}
 	c.equal("requests sent", r.Sent, "send lags", r.Lag.Count())
@@ -30,7 +30,7 @@ func (c *checker) thirds(r Recording) {
 	for _, t := range []Third{r.First, r.Last} {
 		accepted -= c.add("requests due in a third of the phase", 0, t.Count, max(accepted, 0))
 		if !(t.Took >= 0 && t.Took <= most && t.Squares >= 0 && t.Squares <= most*Longest.Seconds()) { // NaN fails too
-			c.fail("response times of a third of the phase: %v s, and squares of %v s²: they are negative or longer than any request may take", t.Took, t.Squares)
+			c.fail("response times of a third of the phase: %v s, squares of %v s²: negative or longer than any request may take", t.Took, t.Squares)
 		}
 	}
 }
@@ -50,10 +50,10 @@ func (c *checker) equal(what string, n int64, other string, m int64) {
 	}
 }
 
-// add returns total + n, and total if that would leave 0 to most.
+// add returns total + n, or total if the sum would leave the range 0 to most.
 func (c *checker) add(what string, total, n, most int64) int64 {
 	if n < 0 || n > most-total {
-		c.fail("%s: %d is negative or brings them above %d", what, n, most)
+		c.fail("%s: %d is negative or raises the total above %d", what, n, most)
 		return total
 	}
 	return total + n
@@ -63,7 +63,7 @@ func sum[K comparable](c *checker, what string, counts map[K]int64) int64 {
 	var total int64
 	for _, n := range counts {
 		if n == 0 {
-			c.fail("%s: a count of 0 should be left out", what)
+			c.fail("%s: a count of 0 must be omitted", what)
 		}
 		total = c.add(what, total, n, maxCount)
 	}

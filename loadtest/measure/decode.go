@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What a recording file may hold: far more than a week of load gives, and
-// little enough that no file can exhaust memory or overflow a sum.
+// Limits of a recording file: far more than a week of load needs, and small
+// enough that no file exhausts memory or overflows a sum.
 const (
 	MaxEncoded = 256 << 20 // bytes
 	maxCount   = int64(1e14)
@@ -20,9 +20,9 @@ const (
 	maxBuckets = 32 << 20 // of all histograms together
 )
 
-// Decode reads a recording that MarshalJSON wrote and nothing after it. What it
-// reads is not trusted: unknown keys, counts that contradict each other and
-// sizes out of bounds are errors.
+// Decode reads a recording that MarshalJSON wrote, with nothing after it. The
+// input is not trusted: unknown keys, contradictory counts and sizes out of
+// bounds are errors.
 func Decode(from io.Reader) (Recording, error) {
 	data, err := io.ReadAll(io.LimitReader(from, MaxEncoded+1))
 	if err != nil {
@@ -35,7 +35,7 @@ func Decode(from io.Reader) (Recording, error) {
 	return r, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, as strictly as Decode.
+// UnmarshalJSON reads the output of MarshalJSON, as strictly as Decode.
 func (r *Recording) UnmarshalJSON(data []byte) error {
 	if len(data) > MaxEncoded {
 		return fmt.Errorf("longer than %d bytes", MaxEncoded)
@@ -61,7 +61,7 @@ func (r *Recording) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// decoder turns the wire's parts into ours within a budget of buckets: some
+// decoder converts the wire format within a budget of buckets, because a few
 // bytes of a compressed histogram can stand for many buckets.
 type decoder struct{ buckets int }
 
@@ -117,7 +117,7 @@ func (d *decoder) recording(w wire) (Recording, error) {
 	}
 	for name, l := range w.Labels {
 		if len(name) > maxName {
-			return r, fmt.Errorf("a label of %d bytes: at most %d are allowed", len(name), maxName)
+			return r, fmt.Errorf("a label of %d bytes: want at most %d", len(name), maxName)
 		}
 		h, err := d.histogram(l.Response, wholeFigures)
 		if err != nil {
@@ -151,7 +151,7 @@ func (w wirePlan) plan() (Plan, error) {
 		ClosedLoop: w.ClosedLoop, Shard: Shard{Index: w.Shard, Of: w.Shards}}
 	switch {
 	case len(p.Name) > maxName:
-		return p, fmt.Errorf("a name of %d bytes: at most %d are allowed", len(p.Name), maxName)
+		return p, fmt.Errorf("a name of %d bytes: want at most %d", len(p.Name), maxName)
 	case p.Planned < 0 || p.Planned > maxCount:
 		return p, fmt.Errorf("%d requests planned: want 0 to %d", p.Planned, maxCount)
 	case p.Rate < 0 || math.IsNaN(p.Rate) || math.IsInf(p.Rate, 0):
@@ -159,7 +159,7 @@ func (w wirePlan) plan() (Plan, error) {
 	case p.Duration < 0 || p.Duration > time.Duration(maxSeconds)*time.Second:
 		return p, fmt.Errorf("a duration of %s", p.Duration)
 	case p.Shard.Of < 0 || p.Shard.Of > maxShards || p.Shard.Index < 0 || p.Shard.Index >= max(p.Shard.Of, 1):
-		return p, fmt.Errorf("there is no shard %d of %d: they count from 0 and are at most %d", p.Shard.Index, p.Shard.Of, maxShards)
+		return p, fmt.Errorf("there is no shard %d of %d: shards count from 0, at most %d", p.Shard.Index, p.Shard.Of, maxShards)
 	}
 	return p, nil
 }

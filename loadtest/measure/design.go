@@ -8,26 +8,26 @@ import (
 )
 
 // The answers of a server are correlated: a stall makes neighbours slow
-// together, so that a thousand of them say less than a thousand independent
-// ones. How much less is the design effect of cluster sampling: the variance of
-// a share between blocks of time, over that of independent samples.
+// together, so a thousand of them carry less information than a thousand
+// independent ones. The design effect of cluster sampling measures this: the
+// variance of a share between blocks of time, divided by that of independent
+// samples.
 //
-// Blocks are one second, and two, four, eight… seconds for as long as there
-// are leastBlocks of them, since correlation may reach beyond a second; the
-// largest effect counts. An effect estimated from few blocks is itself
-// uncertain: Student's factor of their number widens it. Below leastBlocks
-// there is nothing to go by, and samples count as independent.
+// Blocks last 1, 2, 4, 8… seconds for as long as there are leastBlocks of them,
+// because correlation may reach beyond a second. The largest effect counts. An
+// effect estimated from few blocks is uncertain, so Student's factor for their
+// number widens it. With fewer than leastBlocks, samples count as independent.
 //
-// Simulated (design_test.go): the intervals hold the true quantile in 97 % of
-// runs or more if samples are independent, and in about 90 % if what slows some
-// of them lasts a twentieth of the run.
+// Simulated (design_test.go): the intervals contain the true quantile in at
+// least 97 % of runs if samples are independent, and in about 90 % if
+// disturbances last a twentieth of the run.
 const leastBlocks = 5
 
-// block is a stretch of time: samples in it, and how many of them were hits.
+// block is a stretch of time with its samples and hits.
 type block struct{ n, hits int64 }
 
-// designEffect is at least 1: how many of the samples are worth one independent
-// one, for a break-down that sees `own` of all samples in the blocks.
+// designEffect returns how many samples are worth one independent sample, at
+// least 1, for a breakdown that sees `own` of all samples in the blocks.
 func designEffect(blocks []block, own int64) float64 {
 	effect := 1.0
 	for ; len(blocks) >= leastBlocks; blocks = pairs(blocks) {
@@ -36,7 +36,8 @@ func designEffect(blocks []block, own int64) float64 {
 	return effect
 }
 
-// pairs joins neighbours to blocks twice as long; an odd last one joins the one before.
+// pairs joins neighbours into blocks twice as long. An odd last block joins the
+// one before it.
 func pairs(blocks []block) []block {
 	half := make([]block, len(blocks)/2)
 	for i, b := range blocks {
@@ -66,8 +67,8 @@ func effectOf(blocks []block, own int64) float64 {
 	count := float64(len(blocks))
 	effect := count / (count - 1) * between / (n * share * (1 - share))
 
-	// A break-down with fewer samples a block is correlated as much between
-	// any two of them, but has fewer such pairs.
+	// In a breakdown with fewer samples per block, any two are correlated as
+	// much, but there are fewer pairs.
 	if size := squares / n; size > 1 && own < int64(n) {
 		correlation := (effect - 1) / (size - 1)
 		effect = 1 + correlation*max(size*float64(own)/n-1, 0)
@@ -77,8 +78,8 @@ func effectOf(blocks []block, own int64) float64 {
 	return effect * math.Pow(t/z, 2)
 }
 
-// seconds are the response times of one class by the second in which the
-// requests were due, sealed.
+// seconds holds the sealed response times of one class by the second in which
+// the requests were due.
 type seconds struct {
 	each []Histogram // none is empty
 	all  *hdr.PackedHistogram
@@ -97,9 +98,9 @@ func secondsOf(series []Second, c Class) *seconds {
 	return s
 }
 
-// effectAt is the design effect on the p-quantile of a break-down that sees
+// effectAt returns the design effect on the p-quantile of a breakdown that sees
 // `own` of the samples. Samples in the quantile's own bucket count once as hits
-// and once not, since many may share it; the larger effect counts.
+// and once not, because many may share it; the larger effect counts.
 func (s *seconds) effectAt(p float64, own int64) float64 {
 	if s == nil || len(s.each) < leastBlocks {
 		return 1

@@ -10,44 +10,44 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Point is one value of a series, e.g. the memory of a server at some time.
+// Point is one value of a series at a time since the start of the phase.
 type Point struct {
 	At    time.Duration // from the start of the phase
 	Value float64
 }
 
-// Series is something that may drift in the course of a phase.
+// Series is a quantity that may drift during a phase.
 type Series struct {
 	Name   string
 	Unit   string
 	Points []Point
 
 	// Tolerance is the change over the whole phase that still counts as steady,
-	// in Unit. 0 stands for a tenth of the median.
+	// in Unit. 0 means a tenth of the median.
 	Tolerance float64
 }
 
-// Direction is what a series does.
+// Direction is the verdict on a series.
 type Direction string
 
-// The directions. CannotTell covers too few points and too much noise.
+// The directions. CannotTell means too few points or too much noise.
 const (
 	Rising     Direction = "rising"
 	Falling    Direction = "falling"
 	Steady     Direction = "steady"
-	CannotTell Direction = "cannot tell"
+	CannotTell Direction = "inconclusive"
 )
 
-// DriftConfidence is that of a trend's interval. It is higher than that of other
-// intervals since several series are looked at in each soak.
+// DriftConfidence is the confidence of a trend's interval. It exceeds that of
+// other intervals because each soak tests several series.
 const DriftConfidence = 0.99
 
-// Trend says how a series changed over a phase.
+// Trend is the change of a series over a phase.
 type Trend struct {
 	Series    string
 	Unit      string
 	Level     float64 // the median
-	PerHour   float64 // the change in an hour, by the Theil–Sen line
+	PerHour   float64 // change per hour, by the Theil–Sen line
 	Low, High float64 // the interval of PerHour
 	Verdict   Direction
 	Why       string
@@ -61,21 +61,20 @@ const (
 	mostValue        = 1e100
 )
 
-// Drift says whether the series rises or falls.
+// Drift reports whether a series rises or falls.
 //
-// The points' means over up to 24 blocks of time are judged by their ranks
-// (Mann–Kendall), with Sen's interval of the slope, so that single stalls and
-// heavy tails do not matter. What autocorrelation the blocks have left beside
-// the trend widens the interval. Simulated (drift_test.go): a series without
-// drift is called rising or falling in 1 % of runs if its points are
-// independent, and in at most 4 % if its disturbances last up to a fifth of the
-// run.
+// It ranks the means over up to 24 blocks of time (Mann–Kendall) and takes
+// Sen's interval of the slope, so single stalls and heavy tails do not matter.
+// Autocorrelation that remains beside the trend widens the interval. Simulated
+// (drift_test.go): a series without drift is called rising or falling in 1 % of
+// runs if its points are independent, and in at most 4 % if its disturbances
+// last up to a fifth of the run.
 func Drift(s Series) Trend {
 	t := Trend{Series: s.Name, Unit: s.Unit, Verdict: CannotTell}
 	points := slices.Clone(s.Points)
 	for _, p := range points {
 		if math.IsNaN(p.Value) || math.Abs(p.Value) > mostValue {
-			t.Why = fmt.Sprintf("the value %v at %s is no figure", p.Value, p.At)
+			t.Why = fmt.Sprintf("the value %v at %s is not a number", p.Value, p.At)
 			return t
 		}
 	}
@@ -88,7 +87,7 @@ func Drift(s Series) Trend {
 	t.Level = medianOf(points)
 	var bounded bool
 	if t.PerHour, t.Low, t.High, bounded = theilSen(blocks); !bounded {
-		t.Why = "the values hang together so much that a trend cannot be told from chance: a longer phase is needed"
+		t.Why = "the values are too autocorrelated to separate a trend from noise; run longer"
 		return t
 	}
 	span := (points[len(points)-1].At - points[0].At).Hours()
@@ -103,7 +102,7 @@ func (s Series) tolerance(level float64) float64 {
 	return math.Abs(level) / 10
 }
 
-// judge compares the change over the span (hours) with what is tolerated.
+// judge compares the change over the span (in hours) with the tolerated change.
 func (t *Trend) judge(span, tolerated float64) {
 	low, high := t.Low*span, t.High*span
 	switch {
@@ -114,14 +113,14 @@ func (t *Trend) judge(span, tolerated float64) {
 	case high < 0:
 		t.Verdict = Falling
 	default:
-		t.Why = fmt.Sprintf("over the phase it changed by %.3g to %.3g %s, and up to %.3g would be steady", low, high, t.Unit, tolerated)
+		t.Why = fmt.Sprintf("changed by %.3g to %.3g %s over the phase (steady: up to %.3g)", low, high, t.Unit, tolerated)
 	}
 }
 
-// spot is the mean of a block of points, at its mean time in hours.
+// spot is the mean of a block of points at its mean time in hours.
 type spot struct{ at, value float64 }
 
-// means cuts the points into blocks of equal time and averages each.
+// means averages the points over blocks of equal time.
 func means(points []Point) []spot {
 	n := min(len(points)/pointsPerBlock, mostTrendBlocks)
 	if n < leastTrendBlocks {

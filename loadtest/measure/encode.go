@@ -13,7 +13,7 @@ import (
 func (r Recording) MarshalJSON() ([]byte, error) {
 	w, err := r.wire()
 	if err != nil {
-		return nil, fmt.Errorf("measure: phase %q cannot be encoded: %w", r.Name, err)
+		return nil, fmt.Errorf("measure: cannot encode phase %q: %w", r.Name, err)
 	}
 	return json.Marshal(w)
 }
@@ -91,24 +91,24 @@ func histogramOf(w wireHistogram, figures int) (Histogram, error) {
 	}
 	if buckets.LowestTrackableValue() != int64(Shortest) || buckets.HighestTrackableValue() != int64(Longest) ||
 		buckets.SignificantFigures() != int64(figures) {
-		return Histogram{}, fmt.Errorf("its buckets are not those of this program: want %s to %s with %d significant figures", Shortest, Longest, figures)
+		return Histogram{}, fmt.Errorf("unsupported buckets: want %s to %s with %d significant figures", Shortest, Longest, figures)
 	}
 	n := buckets.TotalCount()
 	if n < 1 || n > maxCount {
-		return Histogram{}, fmt.Errorf("it holds %d durations: want 1 to %d", n, maxCount)
+		return Histogram{}, fmt.Errorf("%d durations: want 1 to %d", n, maxCount)
 	}
 	outer := newBuckets(figures)
 	for _, d := range []time.Duration{w.Min, w.Max} {
 		if d < 0 || d > Longest {
-			return Histogram{}, fmt.Errorf("a bound of %s: want 0 to %s", d, Longest)
+			return Histogram{}, fmt.Errorf("bound %s: want 0 to %s", d, Longest)
 		}
 		_ = outer.RecordValue(int64(d))
 	}
 	if outer.Min() != buckets.Min() || outer.Max() != buckets.Max() {
-		return Histogram{}, fmt.Errorf("the bounds %s and %s do not lie in its first and last bucket", w.Min, w.Max)
+		return Histogram{}, fmt.Errorf("the bounds %s and %s are not in the first and last bucket", w.Min, w.Max)
 	}
 	if w.Clipped < 0 || w.Clipped > buckets.CountAtValue(int64(Longest)) {
-		return Histogram{}, fmt.Errorf("%d durations clipped to %s, but only %d are that long", w.Clipped, Longest, buckets.CountAtValue(int64(Longest)))
+		return Histogram{}, fmt.Errorf("%d durations were clipped to %s, but only %d are that long", w.Clipped, Longest, buckets.CountAtValue(int64(Longest)))
 	}
 	return Histogram{buckets: buckets, count: n, min: w.Min, max: w.Max, clipped: w.Clipped}, nil
 }

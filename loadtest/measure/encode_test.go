@@ -110,7 +110,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a status too many", func(w *wire) { w.Statuses[200]++ }, "101 answers by status"},
 		{"an overflowing status", func(w *wire) { w.Statuses[201] = 1 << 62; w.Statuses[202] = 1 << 62 }, "above"},
 		{"a negative status count", func(w *wire) { w.Statuses[201] = -1 }, "negative"},
-		{"a count of nothing", func(w *wire) { w.Statuses[201] = 0 }, "left out"},
+		{"a count of nothing", func(w *wire) { w.Statuses[201] = 0 }, "must be omitted"},
 		{"an odd status", func(w *wire) { w.Statuses[4711] = w.Statuses[200]; delete(w.Statuses, 200) }, "status 4711"},
 		{"a class too few", func(w *wire) { delete(w.Response, Limited) }, "limited response times"},
 		{"an unknown class", func(w *wire) { w.Response["odd"] = w.Response[Limited] }, `unknown class "odd"`},
@@ -141,8 +141,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a broken histogram", func(w *wire) { change(w, func(h *wireHistogram) { h.HDR = h.HDR[:40] }) }, "response: accepted"},
 		{"another precision", func(w *wire) { change(w, func(h *wireHistogram) { *h = histogram(2, 1) }) }, "3 significant figures"},
 		{"the bounds", func(w *wire) { change(w, func(h *wireHistogram) { h.Min = time.Second }) }, "first and last bucket"},
-		{"a bound out of bounds", func(w *wire) { change(w, func(h *wireHistogram) { h.Max = time.Hour }) }, "a bound of 1h"},
-		{"clipped", func(w *wire) { change(w, func(h *wireHistogram) { h.Clipped = 2 }) }, "2 durations clipped"},
+		{"a bound out of bounds", func(w *wire) { change(w, func(h *wireHistogram) { h.Max = time.Hour }) }, "bound 1h"},
+		{"clipped", func(w *wire) { change(w, func(h *wireHistogram) { h.Clipped = 2 }) }, "2 durations were clipped"},
 		{"too few in a histogram", func(w *wire) { change(w, func(h *wireHistogram) { *h = histogram(3, 1, 2) }) }, "service times"},
 	} {
 		w := sample(t)

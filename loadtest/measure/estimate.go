@@ -9,41 +9,41 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Confidence is that of every interval of this package.
+// Confidence is the confidence of every interval of this package but those of
+// trends.
 const Confidence = 0.95
 
 const alpha = 1 - Confidence
 
-// A quantile is flagged if its interval reaches further from its value than
-// both of these: such a quantile sits on a jump of the distribution, or on too
-// few samples.
+// A quantile is flagged if its interval extends further from its value than
+// both of these. It then lies on a jump of the distribution, or the samples are
+// too few.
 const (
 	tolerated      = time.Millisecond
 	toleratedShare = 0.02
 )
 
-// Estimate is a quantile and what the sample says about it.
+// Estimate is a quantile with its interval.
 type Estimate struct {
-	P          float64       // the quantile asked for: 0.99 is p99
+	P          float64       // the quantile: 0.99 is p99
 	Samples    int64         // 0: there is no value
 	Value      time.Duration // of the sample
-	Low, High  time.Duration // the interval that holds the server's true quantile, given Confidence
-	Open       bool          // the sample is too small for an upper end: High is only the largest value seen
+	Low, High  time.Duration // the interval of the server's true quantile, at Confidence
+	Open       bool          // no upper end, because the sample is too small: High is the largest value seen
 	Confidence float64       // of the interval
-	Design     float64       // how many of the samples, correlated as they are, are worth one independent sample; 1 or more
-	Flagged    bool          // Value alone should not be trusted
-	Why        string        // it is flagged
+	Design     float64       // design effect: samples per independent sample; 1 or more
+	Flagged    bool          // do not trust Value alone
+	Why        string        // reason for the flag
 }
 
 // Quantile estimates the p-quantile, 0 ≤ p ≤ 1.
 //
-// The value is the HdrHistogram's, so that other tools that read the same
-// histogram say the same. The interval is that of order statistics: how many of
-// n samples lie below the true quantile is binomial, whatever the distribution,
-// so that two ranks bound it. For n stands the sample's size divided by the
-// design effect of the seconds of the phase. Service times and labels are taken
-// to be correlated as the response times of their class are; the send lag and
-// phases of less than five seconds count as independent.
+// The value is HdrHistogram's, so other tools that read the same histogram
+// agree. The interval is that of order statistics: how many of n samples lie
+// below the true quantile is binomial for any distribution, so two ranks bound
+// it. n is the sample size divided by the design effect. Service times and
+// labels count as correlated like the response times of their class. The send
+// lag and phases shorter than five seconds count as independent.
 func (h Histogram) Quantile(p float64) Estimate {
 	e := Estimate{P: p, Samples: h.Count(), Confidence: Confidence, Design: 1}
 	if e.Samples == 0 {
@@ -70,14 +70,14 @@ func (e *Estimate) flag() {
 	limit := max(tolerated, time.Duration(toleratedShare*float64(e.Value)))
 	switch {
 	case e.Open:
-		e.Why = fmt.Sprintf("%d samples set no upper bound to this percentile", e.Samples)
+		e.Why = fmt.Sprintf("%d samples give no upper bound for this percentile", e.Samples)
 	case e.High-e.Value > limit || e.Value-e.Low > limit:
 		e.Why = fmt.Sprintf("the samples support any value from %s to %s", round(e.Low), round(e.High))
 	}
 	e.Flagged = e.Why != ""
 }
 
-// round keeps about four figures of a duration, for people.
+// round keeps about four figures of a duration, for messages.
 func round(d time.Duration) time.Duration {
 	unit := time.Duration(1)
 	for d/unit >= 10_000 {
@@ -86,9 +86,9 @@ func round(d time.Duration) time.Duration {
 	return d.Round(unit)
 }
 
-// ranks are those of the samples that bound the p-quantile: with a chance of at
-// least 1-alpha, the true one lies between the low-th and the high-th shortest
-// of n. A low of 0 stands for no bound but 0, a high above n for no bound.
+// ranks returns the ranks that bound the p-quantile: with a probability of at
+// least 1-alpha, the true quantile lies between the low-th and the high-th
+// shortest of n. A low of 0 means the bound 0; a high above n means no bound.
 func ranks(n int64, p, design float64) (low, high int64) {
 	worth := max(math.Floor(float64(n)/design), 1)
 	scale := float64(n) / worth
@@ -97,10 +97,11 @@ func ranks(n int64, p, design float64) (low, high int64) {
 	return low, high
 }
 
-// binomialQuantile is the least k of which P(X ≤ k) is at least q, X being how
-// many of n draws succeed with chance p each.
+// binomialQuantile returns the smallest k with P(X ≤ k) ≥ q, where X counts the
+// successes of n draws with probability p each.
 func binomialQuantile(n, p, q float64) int64 {
-	// Beyond this, the exact sum loses its precision and the normal one has gained it.
+	// Beyond this the exact sum loses precision and the normal approximation is
+	// precise.
 	const normal = 1e7
 	switch {
 	case p <= 0:

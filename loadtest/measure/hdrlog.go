@@ -8,11 +8,11 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// WriteHDRLog writes the histograms as an HdrHistogram log (.hlog), which the
-// tools of that family read. Tags tell its lines apart: response.accepted,
-// service.accepted, lag and so on span the whole phase; second.accepted and so
-// on span one second each and hold response times by the due time, to two
-// significant figures. Values are nanoseconds, maxima milliseconds.
+// WriteHDRLog writes the histograms as an HdrHistogram log (.hlog). Lines
+// tagged response.accepted, service.accepted, lag and so on span the whole
+// phase. Lines tagged second.accepted and so on span one second each and hold
+// response times by the due time, with two significant figures. Values are
+// nanoseconds, maxima milliseconds.
 func (r Recording) WriteHDRLog(w io.Writer) error {
 	if err := r.hdrLog(w); err != nil {
 		return fmt.Errorf("measure: HDR log of phase %q: %w", r.Name, err)

@@ -6,29 +6,29 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// What histograms can tell apart. Longer times are clipped to Longest and
-// counted; shorter ones fall into the lowest buckets.
+// The range of histograms. Longer times are clipped to Longest and counted;
+// shorter ones fall into the lowest buckets.
 const (
 	Shortest = time.Microsecond
 	Longest  = 10 * time.Minute
 )
 
-// The significant figures of the histograms of a whole phase (within 0.1 %)
-// and of those of its single seconds (within 1 %).
+// The significant figures of a whole phase (within 0.1 %) and of its single
+// seconds (within 1 %).
 const (
 	wholeFigures  = 3
 	secondFigures = 2
 )
 
 // Histogram is a distribution of durations. Its zero value is empty. One that
-// comes out of a Recording does not change any more.
+// belongs to a Recording never changes.
 type Histogram struct {
 	buckets  *hdr.PackedHistogram // nanoseconds; nil: empty or sealed
 	sealed   sealed               // nil: empty or not sealed
 	count    int64
 	min, max time.Duration // exact, after clipping
 	clipped  int64
-	seconds  *seconds // how the samples it belongs to fell by second; nil: not known
+	seconds  *seconds // its samples by second; nil if unknown
 }
 
 func newBuckets(figures int) *hdr.PackedHistogram {
@@ -48,10 +48,10 @@ func (h *Histogram) add(d time.Duration, figures int) {
 	d = min(max(d, 0), Longest)
 	h.min, h.max = min(h.min, d), max(h.max, d)
 	h.count++
-	_ = h.buckets.RecordValue(int64(d)) // fails only out of range, and d is within it
+	_ = h.buckets.RecordValue(int64(d)) // fails only out of range, and d is in range
 }
 
-// open returns the buckets, which only add changes; nil if h is empty.
+// open returns the buckets, which only add may change; nil if h is empty.
 func (h Histogram) open() *hdr.PackedHistogram {
 	if h.sealed != nil {
 		return h.sealed.open()
@@ -59,7 +59,7 @@ func (h Histogram) open() *hdr.PackedHistogram {
 	return h.buckets
 }
 
-// seal returns h, a histogram of one second, in its compact form.
+// seal returns h, a histogram of one second, in compact form.
 func (h Histogram) seal() Histogram {
 	if h.buckets != nil {
 		h.buckets, h.sealed = nil, seal(h.buckets)
@@ -67,19 +67,20 @@ func (h Histogram) seal() Histogram {
 	return h
 }
 
-// Count is the number of durations.
+// Count returns the number of durations.
 func (h Histogram) Count() int64 { return h.count }
 
-// Clipped is how many durations were longer than Longest and count as Longest.
+// Clipped returns how many durations exceeded Longest and count as Longest.
 func (h Histogram) Clipped() int64 { return h.clipped }
 
-// Min is the shortest duration, exactly; 0 if there is none.
+// Min returns the exact shortest duration; 0 if there is none.
 func (h Histogram) Min() time.Duration { return h.min }
 
-// Max is the longest duration, exactly; 0 if there is none.
+// Max returns the exact longest duration; 0 if there is none.
 func (h Histogram) Max() time.Duration { return h.max }
 
-// Mean is the arithmetic mean, to the precision of the buckets; 0 if there is none.
+// Mean returns the arithmetic mean to the precision of the buckets; 0 if there
+// is none.
 func (h Histogram) Mean() time.Duration {
 	if h.count == 0 {
 		return 0
@@ -87,8 +88,8 @@ func (h Histogram) Mean() time.Duration {
 	return min(max(time.Duration(h.open().Mean()), h.min), h.max)
 }
 
-// Above is how many durations are longer than the limit, to the precision of
-// the buckets: those that share a bucket with the limit do not count.
+// Above returns how many durations exceed the limit, to the precision of the
+// buckets: those in the limit's own bucket do not count.
 func (h Histogram) Above(limit time.Duration) int64 {
 	if h.count == 0 {
 		return 0
@@ -102,15 +103,15 @@ func (h Histogram) Above(limit time.Duration) int64 {
 	return n
 }
 
-// value is the p-quantile of the sample, as HdrHistogram defines it: the upper
-// bound of its bucket. The histogram must not be empty.
+// value returns the p-quantile of the sample as HdrHistogram defines it: the
+// upper bound of its bucket. The histogram must not be empty.
 func (h Histogram) value(p float64) time.Duration {
 	v := time.Duration(h.open().ValueAtPercentile(100 * p))
 	return min(max(v, h.min), h.max)
 }
 
-// rank returns the bounds of the bucket that holds the r-th shortest duration,
-// 1 ≤ r ≤ Count.
+// rank returns the bounds of the bucket of the r-th shortest duration, 1 ≤ r ≤
+// Count.
 func (h Histogram) rank(r int64) (low, high time.Duration) {
 	buckets := h.open()
 	var seen int64
@@ -133,8 +134,8 @@ func (h Histogram) clone() Histogram {
 	return h
 }
 
-// merged returns the distribution of both, which must have the same figures.
-// Counts cannot overflow: decoding bounds them.
+// merged returns the sum of two distributions of the same precision. Counts
+// cannot overflow, because decoding bounds them.
 func (h Histogram) merged(other Histogram) Histogram {
 	if h.count == 0 {
 		return other.clone()

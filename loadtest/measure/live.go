@@ -2,17 +2,17 @@ package measure
 
 import "time"
 
-// Live is the little that a live view shows; it costs little enough to be asked
-// for many times a second.
+// Live holds the figures of a live view. They are cheap enough to read many
+// times a second.
 type Live struct {
 	Planned int64
 	Sent    int64
 	Count   map[Class]int64
 	Lag     time.Duration // 99th percentile of the send lag
-	Last    Second        // the last whole second; answers that are still out are missing
+	Last    Second        // the last whole second, without answers that are still pending
 }
 
-// Live is what there is to show when the phase has run for the given time.
+// Live returns the figures after the phase has run for the given time.
 func (r *Recorder) Live(ran time.Duration) Live {
 	var n [3]int64
 	for i := range n {

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// Merge returns what one process would have recorded that had run all shards of
-// the plan. It is exact: the same buckets, counts added. The order of the parts
-// does not matter. Shards that are missing or doubled, or that belong to
-// different plans, are errors.
+// Merge returns the Recording that one process running all shards would have
+// made. It is exact: the same buckets with counts added. The order of the parts
+// does not matter. Missing or duplicate shards and different plans are errors.
 func Merge(parts ...Recording) (Recording, error) {
 	if err := mergeable(parts); err != nil {
 		return Recording{}, err
@@ -24,9 +23,8 @@ func Merge(parts ...Recording) (Recording, error) {
 	return sum.linked(), nil
 }
 
-// InTurn returns what one phase would have recorded that was sent in the pieces,
-// which had the same rate and followed one another. Its seconds are those of the
-// pieces, one after the other.
+// InTurn returns the Recording of one phase made of consecutive pieces with the
+// same rate. Its seconds are those of the pieces, one after the other.
 func InTurn(pieces ...Recording) Recording {
 	sum := added(pieces)
 	sum.Duration = 0
@@ -43,8 +41,8 @@ func InTurn(pieces ...Recording) Recording {
 	return sum.linked()
 }
 
-// added is what parts of a phase count together, their seconds aside. There is
-// at least one.
+// added returns the sum of the parts without their seconds. There must be at
+// least one part.
 func added(parts []Recording) Recording {
 	sum := Recording{Plan: parts[0].Plan, Statuses: map[int]int64{}, Failures: map[string]int64{}}
 	sum.Shard, sum.Planned = Shard{}, 0
@@ -62,8 +60,8 @@ func added(parts []Recording) Recording {
 	return sum
 }
 
-// mergeable says why the parts are not all shards of one plan, each once. Shards
-// count from 1 for people.
+// mergeable returns an error unless the parts are all shards of one plan, each
+// once. Messages count shards from 1.
 func mergeable(parts []Recording) error {
 	if len(parts) == 0 {
 		return errors.New("measure: nothing to merge")
@@ -74,19 +72,19 @@ func mergeable(parts []Recording) error {
 	for _, p := range parts {
 		switch {
 		case p.Name != first.Name:
-			return fmt.Errorf("phase %q cannot be joined with phase %q", first.Name, p.Name)
+			return fmt.Errorf("cannot merge phase %q with phase %q", first.Name, p.Name)
 		case p.Rate != first.Rate || p.Duration != first.Duration || p.ClosedLoop != first.ClosedLoop:
 			return fmt.Errorf("phase %q: the shards had different plans: %v/s for %s and %v/s for %s",
 				p.Name, first.Rate, first.Duration, p.Rate, p.Duration)
 		case !p.Start.Equal(first.Start):
-			return fmt.Errorf("phase %q: the shards count from different instants: %s and %s; give them the same start",
+			return fmt.Errorf("phase %q: the shards started at different times: %s and %s (give them the same start)",
 				p.Name, instant(first.Start), instant(p.Start))
 		case max(p.Shard.Of, 1) != of:
-			return fmt.Errorf("phase %q: one shard of %d beside one of %d", p.Name, of, max(p.Shard.Of, 1))
+			return fmt.Errorf("phase %q: one shard is of %d, another of %d", p.Name, of, max(p.Shard.Of, 1))
 		case p.Shard.Index < 0 || p.Shard.Index >= of:
 			return fmt.Errorf("phase %q: there is no shard %d of %d", p.Name, p.Shard.Index+1, of)
 		case seen[p.Shard.Index]:
-			return fmt.Errorf("phase %q: shard %d of %d is there twice: it ran twice, or its file was given twice", p.Name, p.Shard.Index+1, of)
+			return fmt.Errorf("phase %q: shard %d of %d is present twice (it ran twice, or its file was given twice)", p.Name, p.Shard.Index+1, of)
 		}
 		seen[p.Shard.Index] = true
 	}
@@ -98,7 +96,7 @@ func mergeable(parts []Recording) error {
 	return nil
 }
 
-// instant writes a start for people.
+// instant formats a start for messages.
 func instant(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
 func addAll[K comparable](to, from map[K]int64) {

@@ -107,15 +107,15 @@ func TestMergeRefuses(t *testing.T) {
 	}{
 		{"nothing", nil, "nothing to merge"},
 		{"a missing shard", []Recording{part(0, 3), part(2, 3)}, "1 of 3 shards are missing, the first is shard 2"},
-		{"a doubled shard", []Recording{part(0, 2), part(1, 2), part(1, 2)}, "shard 2 of 2 is there twice"},
-		{"two wholes", []Recording{part(0, 0), part(0, 1)}, "shard 1 of 1 is there twice"},
-		{"different counts", []Recording{part(0, 2), part(1, 3)}, "one shard of 2 beside one of 3"},
+		{"a doubled shard", []Recording{part(0, 2), part(1, 2), part(1, 2)}, "shard 2 of 2 is present twice"},
+		{"two wholes", []Recording{part(0, 0), part(0, 1)}, "shard 1 of 1 is present twice"},
+		{"different counts", []Recording{part(0, 2), part(1, 3)}, "one shard is of 2, another of 3"},
 		{"a shard that cannot be", []Recording{part(2, 2)}, "no shard 3 of 2"},
-		{"different phases", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Name = "y" })}, `phase "x" cannot be joined with phase "y"`},
+		{"different phases", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Name = "y" })}, `cannot merge phase "x" with phase "y"`},
 		{"different rates", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Rate = 50 })}, "different plans"},
 		{"different durations", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Duration++ })}, "different plans"},
 		{"different loops", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.ClosedLoop = true })}, "different plans"},
-		{"different starts", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Start = start.Add(1) })}, "different instants"},
+		{"different starts", []Recording{part(0, 2), with(plan(1, 2), func(p *Plan) { p.Start = start.Add(1) })}, "different times"},
 	} {
 		_, err := Merge(c.parts...)
 		if err == nil || !strings.Contains(err.Error(), c.want) || len(c.parts) > 0 && strings.Contains(err.Error(), "measure") {

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Bounds of what a Recording holds, whatever the samples say.
+// Limits of a Recording, whatever the samples are.
 const (
 	MaxLabels   = 1000 // further labels are counted under OtherLabel
 	OtherLabel  = "(other)"
 	maxStatus   = 999
 	maxSeconds  = int((7*24*time.Hour + Longest) / time.Second) // later ones count as the last
-	openSeconds = 60                                            // seconds after which a second is sealed
+	openSeconds = 60                                            // a second is sealed after this many seconds
 )
 
-// Recorder collects the samples of a phase. One goroutine uses it.
+// Recorder collects the samples of a phase. It is not safe for concurrent use.
 type Recorder struct {
 	plan     Plan
 	sent     int64
@@ -27,7 +27,7 @@ type Recorder struct {
 	labels   map[string]*labelled
 	first    Third
 	last     Third
-	series   []*second // by second; nil: nothing was sent or done in it
+	series   []*second // by second; nil if nothing was sent or done in it
 }
 
 // byClass holds one histogram for each of Classes.
@@ -38,16 +38,16 @@ type labelled struct {
 	response Histogram
 }
 
-// index is the place of a class in Classes.
+// index returns the position of a class in Classes.
 func index(c Class) int { return slices.Index(classes[:], c) }
 
-// NewRecorder starts to record what becomes of the plan.
+// NewRecorder returns a Recorder for the plan.
 func NewRecorder(p Plan) *Recorder {
 	return &Recorder{plan: p, failures: map[string]int64{}, labels: map[string]*labelled{}}
 }
 
-// Add records one request. Samples may come in any order. Times before 0 count
-// as 0, those after Longest as Longest.
+// Add records one request. Samples may come in any order. Times below 0 count
+// as 0, times above Longest as Longest.
 func (r *Recorder) Add(s Sample) {
 	class := index(s.Class())
 	status := s.Status
@@ -120,7 +120,7 @@ func (r *Recorder) at(t time.Duration) *second {
 	return r.series[i]
 }
 
-// seal makes the second i small, to which hardly anything will be added any more.
+// seal compacts second i, which hardly any sample will still change.
 func (r *Recorder) seal(i int) {
 	if i < 0 || r.series[i] == nil {
 		return
@@ -130,7 +130,7 @@ func (r *Recorder) seal(i int) {
 	}
 }
 
-// Recording is what was measured until now. The Recorder may go on.
+// Recording returns what was measured so far. The Recorder may go on.
 func (r *Recorder) Recording() Recording {
 	rec := Recording{
 		Plan:     r.plan,

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Recording is what was measured in a phase. It does not change any more.
+// Recording holds the measurements of a phase. It never changes.
 type Recording struct {
 	Plan
 
@@ -21,18 +21,18 @@ type Recording struct {
 	First    Third               // third of a phase of one rate
 	Last     Third
 	Labels   map[string]Label
-	Series   []Second // one for each second in which something was due, sent or done
+	Series   []Second // the seconds in which something was due, sent or done
 }
 
-// Label is the break-down of a Recording for one kind of request.
+// Label is the breakdown of a Recording for one kind of request.
 type Label struct {
 	Count    map[Class]int64
 	Response Histogram // of the accepted ones
 }
 
 // Second is one second of a phase. A request counts as asked in the second in
-// which it was due, as sent in that in which it was sent, and as done in that
-// in which its answer was complete.
+// which it was due, as sent in the second in which it was sent, and as done in
+// the second in which its answer was complete.
 type Second struct {
 	At       int // the second, from 0
 	Asked    int64
@@ -41,15 +41,15 @@ type Second struct {
 	Statuses map[int]int64 // of those done
 	Bytes    int64         // of those done
 
-	// Response holds the response times of the requests that were due in this
-	// second, to two significant figures: a stall shows where it began.
+	// Response holds the response times of the requests due in this second,
+	// with two significant figures. A stall shows where it began.
 	Response map[Class]Histogram
 }
 
-// Count is the number of requests that ended so.
+// Count returns the number of requests of the class.
 func (r Recording) Count(c Class) int64 { return r.Response[c].Count() }
 
-// Dropped is how many planned requests were never sent.
+// Dropped returns how many planned requests were never sent.
 func (r Recording) Dropped() int64 {
 	if r.ClosedLoop {
 		return 0
@@ -57,23 +57,23 @@ func (r Recording) Dropped() int64 {
 	return max(r.Planned-r.Sent, 0)
 }
 
-// LagLimit is the send lag above which a request is late: 1 ms, or 5 % of the
-// median response time of the accepted requests if that is more. It follows
-// the response time because lag matters by how much of the figure it makes up,
-// and it is the bound that the 99th percentile of the lag of a good run keeps.
+// LagLimit returns the send lag above which a request is late: 1 ms, or 5 % of
+// the median response time of the accepted requests if that is more. The p99 of
+// the lag of a good run stays below it.
 func (r Recording) LagLimit() time.Duration {
 	const least, share = time.Millisecond, 20
 	return max(least, r.Response[Accepted].Quantile(0.5).Value/share)
 }
 
-// Late is how many requests were sent more than LagLimit after they were due.
+// Late returns how many requests were sent more than LagLimit after they were
+// due.
 func (r Recording) Late() int64 { return r.Lag.Above(r.LagLimit()) }
 
-// LabelNames are the labels, sorted.
+// LabelNames returns the sorted labels.
 func (r Recording) LabelNames() []string { return slices.Sorted(maps.Keys(r.Labels)) }
 
-// Label returns the break-down for the label. Where no request has that one, it
-// is for all whose label begins with it and a space: an operation stands for its
+// Label returns the breakdown for the label. If no request has it, the result
+// covers all labels that begin with it and a space: an operation stands for its
 // pages of every size.
 func (r Recording) Label(name string) Label {
 	if l, exact := r.Labels[name]; exact {
@@ -91,8 +91,8 @@ func (r Recording) Label(name string) Label {
 	return sum
 }
 
-// linked gives the histograms of r sight of its seconds, which their quantiles
-// need to know how far the samples are correlated.
+// linked connects the histograms of r with its seconds, which quantiles need to
+// estimate correlation.
 func (r Recording) linked() Recording {
 	for _, c := range Classes() {
 		s := secondsOf(r.Series, c)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Class says how a request ended.
+// Class is how a request ended.
 type Class string
 
 // The classes. Every sample has exactly one.
@@ -17,33 +17,33 @@ const (
 
 var classes = [...]Class{Accepted, Limited, Failed}
 
-// Classes are all classes, in the order in which reports show them.
+// Classes returns all classes in the order of reports.
 func Classes() []Class { return slices.Clone(classes[:]) }
 
-// The closed set of reasons why there is no whole answer. A Recorder counts
-// any other word as FailureOther.
+// The reasons for a missing or incomplete answer. A Recorder counts any other
+// word as FailureOther.
 const (
 	FailureTimeout    = "timeout"     // the generator gave up waiting
 	FailureRefused    = "refused"     // no connection could be made
 	FailureReset      = "reset"       // the connection broke
-	FailureTooLong    = "too long"    // the body is larger than is read
-	FailureLongHeader = "long header" // what comes before the body is larger than is read
+	FailureTooLong    = "too long"    // the body exceeds the limit
+	FailureLongHeader = "long header" // the header exceeds the limit
 	FailureOther      = "other"
 )
 
-// Sample is one request of a phase; times count from the phase's start.
+// Sample is one request of a phase. Times count from the phase's start.
 type Sample struct {
 	Seq     uint64        // place in the schedule
-	Label   string        // what was asked, e.g. "campaigns.list limit=100": the unit of the break-down
+	Label   string        // kind of request, e.g. "campaigns.list limit=100": the unit of the breakdown
 	Due     time.Duration // when the schedule wanted it sent
 	Sent    time.Duration // when it was sent
-	Done    time.Duration // when the last byte of the answer was there, or it was given up
+	Done    time.Duration // when the last byte arrived or the request failed
 	Status  int           // 0: no answer
 	Bytes   int64         // of the answer's body
-	Failure string        // why there is no whole answer, one of the Failure words; empty otherwise
+	Failure string        // one of the Failure words; empty for a whole answer
 }
 
-// Class says how the request ended.
+// Class returns how the request ended.
 func (s Sample) Class() Class {
 	switch {
 	case s.Failure != "":
@@ -57,12 +57,12 @@ func (s Sample) Class() Class {
 	}
 }
 
-// Lag is how much later than due the request was sent: the generator's delay.
+// Lag returns how late the request was sent: the generator's delay.
 func (s Sample) Lag() time.Duration { return s.Sent - s.Due }
 
-// Service is the time from sending to the last byte of the answer.
+// Service returns the time from sending to the last byte of the answer.
 func (s Sample) Service() time.Duration { return s.Done - s.Sent }
 
-// Response is the time from the moment the request was due to the last byte of
-// the answer: what a user of a fixed rate of requests experiences.
+// Response returns the time from the moment the request was due to the last
+// byte of the answer: what a user experiences at a fixed rate.
 func (s Sample) Response() time.Duration { return s.Done - s.Due }

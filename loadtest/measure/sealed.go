@@ -6,14 +6,14 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// sealed is a histogram of one second in about two bytes a bucket: for each
-// bucket the distance from the one before, in units of the resolution, and the
-// count, both as varints. A long phase is held this way: an hour of histograms
-// that can still be recorded into would take three times as much.
+// sealed is a histogram of one second in about two bytes per bucket: the
+// distance from the previous bucket, in units of the resolution, and the count,
+// both as varints. An hour of histograms in their open form would take three
+// times the memory.
 type sealed []byte
 
-// resolution is what all lower bounds of buckets are multiples of: the largest
-// power of two nanoseconds within Shortest.
+// resolution divides the lower bounds of all buckets: the largest power of two
+// nanoseconds within Shortest.
 const resolution = 512
 
 func seal(b *hdr.PackedHistogram) sealed {
@@ -27,7 +27,8 @@ func seal(b *hdr.PackedHistogram) sealed {
 	return append(sealed{}, out...) // without spare capacity
 }
 
-// each calls yield with each bucket's lower bound and count, in ascending order.
+// each calls yield with the lower bound and count of each bucket, in ascending
+// order.
 func (s sealed) each(yield func(value, count int64) bool) {
 	var value int64
 	for len(s) > 0 {

@@ -1,6 +1,6 @@
 package measure
 
-// second is what a Recorder keeps of one second of the phase.
+// second holds what a Recorder keeps of one second of the phase.
 type second struct {
 	sent, done, bytes int64
 	statuses          []tally // the few that occur

@@ -6,20 +6,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Share is how large a part of the requests ended in some way, and what the
-// sample says about it.
+// Share is the share of requests that ended in some way, with its interval.
 type Share struct {
-	Count      int64   // requests that did
+	Count      int64   // requests that ended so
 	Of         int64   // requests sent; 0: there is no value
 	Value      float64 // Count ÷ Of
-	Low, High  float64 // the interval that holds the server's true share, given Confidence
+	Low, High  float64 // the interval of the server's true share, at Confidence
 	Confidence float64
 	Design     float64 // as in Estimate
 }
 
-// Share estimates how large a part of the requests ended in one of the classes.
-// The interval is Clopper and Pearson's, which never holds less than it claims;
-// samples are worth fewer where the share differs from second to second by more
+// Share estimates the share of requests that ended in one of the classes. The
+// interval is Clopper and Pearson's, which never covers less than it claims.
+// The sample counts for less if the share varies from second to second by more
 // than chance.
 func (r Recording) Share(of ...Class) Share {
 	all := map[Class]int64{}
@@ -29,8 +28,8 @@ func (r Recording) Share(of ...Class) Share {
 	return r.share(all, of)
 }
 
-// LabelShare is Share among the requests that Label finds, which are taken to be
-// correlated as all requests are.
+// LabelShare is Share for the requests that Label finds. They count as
+// correlated like all requests.
 func (r Recording) LabelShare(label string, of ...Class) Share {
 	return r.share(r.Label(label).Count, of)
 }

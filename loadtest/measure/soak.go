@@ -2,9 +2,9 @@ package measure
 
 import "time"
 
-// Drifts are the trends of the phase itself: the median and the 99th percentile
-// of the accepted requests' response time, and the shares of failed and limited
-// requests, each second by second.
+// Drifts returns the trends of the phase: p50 and p99 of the accepted requests'
+// response time, and the shares of failed and limited requests, second by
+// second.
 func (r Recording) Drifts() []Trend {
 	return []Trend{
 		Drift(Series{Name: "response p50", Unit: "s", Points: r.quantiles(0.5)}),
@@ -14,7 +14,8 @@ func (r Recording) Drifts() []Trend {
 	}
 }
 
-// steadyShare is the change of a share over a phase that still counts as steady.
+// steadyShare is the change of a share over a phase that still counts as
+// steady.
 const steadyShare = 0.001
 
 func (r Recording) quantiles(p float64) []Point {

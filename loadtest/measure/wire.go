@@ -2,7 +2,7 @@ package measure
 
 import "time"
 
-// format names what a recording file holds; a change of meaning changes it.
+// format names the recording file format. A change of meaning changes it.
 const format = "outreach-conformance recording 1"
 
 // wire is a Recording as a shard file holds it. Times are nanoseconds.
@@ -40,7 +40,7 @@ type wirePlan struct {
 }
 
 // wireHistogram is a histogram in the HdrHistogram V2 encoding, compressed and
-// in base64, with what buckets alone do not say.
+// in base64, with exact values that the buckets lack.
 type wireHistogram struct {
 	HDR     string        `json:"hdr"`
 	Min     time.Duration `json:"min_ns"`

@@ -14,16 +14,16 @@ import (
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// Bounds of a scenario: beyond them an entry is a slip of the pen.
+// Limits of a scenario's fields: larger values are typing errors.
 const (
 	maxClients = 10_000
 	maxLimits  = 20
-	maxLimit   = 100 // of the specification; what a server does beyond it is for run to see
+	maxLimit   = 100 // of the specification; the run command tests larger limits
 	maxPages   = 50
 	maxWeight  = 1_000
 )
 
-// uses says which fields a kind needs and which others it takes.
+// uses lists the required and optional fields of each kind.
 var uses = map[Kind]struct{ needs, takes []string }{
 	Steady:    {[]string{"mix", "rate", "duration"}, []string{"limits", "warmup"}},
 	Spike:     {[]string{"mix", "rate", "duration", "burst"}, []string{"limits", "warmup"}},
@@ -34,7 +34,7 @@ var uses = map[Kind]struct{ needs, takes []string }{
 	RateLimit: {[]string{"budget", "duration"}, nil},
 }
 
-// given says which fields have a value.
+// given returns the fields that have a value.
 func (s Scenario) given() map[string]bool {
 	given := map[string]bool{
 		"mix": len(s.Mix) > 0, "limits": len(s.Limits) > 0, "rate": s.Rate != 0, "duration": s.Duration != 0, "warmup": s.Warmup != 0,
@@ -54,17 +54,17 @@ func (s Scenario) problems() []problem {
 		add("name", "%q: want lower-case letters, digits and single hyphens", s.Name)
 	}
 	if s.About == "" {
-		add("about", "is missing: say in a sentence what the scenario finds out")
+		add("about", "is missing (one sentence: what the scenario measures)")
 	}
 	kind, known := uses[s.Kind]
 	if !known {
-		add("kind", "%q is none of %s", s.Kind, joinKinds())
+		add("kind", "%q: want one of %s", s.Kind, joinKinds())
 		return found
 	}
 	given := s.given()
 	for _, field := range kind.needs {
 		if !given[field] {
-			add(field, "is missing, or nothing: a scenario of kind %s needs it", s.Kind)
+			add(field, "is required for a scenario of kind %s", s.Kind)
 		}
 		delete(given, field)
 	}
@@ -72,7 +72,7 @@ func (s Scenario) problems() []problem {
 		delete(given, field)
 	}
 	for _, field := range slices.Sorted(maps.Keys(given)) {
-		add(field, "has no meaning for a scenario of kind %s: drop it", s.Kind)
+		add(field, "does not apply to a scenario of kind %s", s.Kind)
 	}
 	s.checkMix(add)
 	s.checkNumbers(add)
@@ -91,7 +91,7 @@ func (s Scenario) problems() []problem {
 func (s Scenario) checkMix(add func(field, format string, args ...any)) {
 	for _, pattern := range slices.Sorted(maps.Keys(s.Mix)) {
 		if weight := s.Mix[pattern]; weight < 0 || weight > maxWeight {
-			add("mix", "the share of %s is %d: want 0 to %d", pattern, weight, maxWeight)
+			add("mix", "the weight of %s is %d: want 0 to %d", pattern, weight, maxWeight)
 		}
 		matches := false
 		for _, op := range spec.Operations() {
@@ -107,14 +107,14 @@ func (s Scenario) checkMix(add func(field, format string, args ...any)) {
 		}
 	}
 	if len(s.Mix) > 0 && len(s.operations()) == 0 {
-		add("mix", "leaves no operation: every share is 0")
+		add("mix", "selects no operation: every weight is 0")
 	}
 	for _, share := range s.operations() {
 		if s.Kind == Sustained && share.op.Unsafe() {
-			add("mix", "%s changes something, which a search of unknown length cannot prepare: take operations that read", share.op.ID)
+			add("mix", "%s changes data, which a search cannot prepare (use read operations)", share.op.ID)
 		}
 		if (s.Kind == Depth || s.Kind == Walk) && share.op.Answer != spec.Page {
-			add("mix", "%s has no pages: a scenario of kind %s takes lists that have", share.op.ID, s.Kind)
+			add("mix", "%s has no pages: a scenario of kind %s needs paged lists", share.op.ID, s.Kind)
 		}
 	}
 }
@@ -129,10 +129,10 @@ func (s Scenario) checkNumbers(add func(field, format string, args ...any)) {
 	rate("burst", s.Burst)
 	rate("max_rate", s.MaxRate)
 	if s.Burst != 0 && s.Burst <= s.Rate {
-		add("burst", "%v is not above the rate before and after it, %v: raise the one or lower the other", s.Burst, s.Rate)
+		add("burst", "%v: want more than the base rate %v", s.Burst, s.Rate)
 	}
 	if s.MaxRate != 0 && s.MaxRate < s.Rate {
-		add("max_rate", "%v is below the rate at which the search begins, %v", s.MaxRate, s.Rate)
+		add("max_rate", "%v: want at least the initial rate %v", s.MaxRate, s.Rate)
 	}
 	lasts := func(field string, value time.Duration) {
 		if value < 0 || value > schedule.MaxDuration {

@@ -11,10 +11,10 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// checks closes the inspector and returns what it and the scenario itself found,
-// and notes how much of what came was looked at.
+// checks closes the inspector and returns the findings of the inspector and the
+// scenario. It records how many answers were checked.
 func (r *runner) checks() []reports.Check {
-	if r.inspector == nil { // joined from shards, or it could not begin
+	if r.inspector == nil { // joined from shards, or the scenario could not start
 		r.uninspected()
 		return assessed(r.ledger)
 	}
@@ -35,7 +35,8 @@ func (r *runner) checks() []reports.Check {
 	return result.Checks
 }
 
-// uninspected gives it as a reason where too few answers could be judged.
+// uninspected makes the scenario inconclusive if too few answers could be
+// checked.
 func (r *runner) uninspected() {
 	c := r.out.Coverage
 	if c == nil || c.Answers == 0 {
@@ -43,23 +44,23 @@ func (r *runner) uninspected() {
 	}
 	switch looked := c.Checked + c.Memo; {
 	case looked == 0:
-		r.void("of %d answers not one could be held against the specification%s", c.Answers, whyUnread(r.unread))
+		r.void("none of %d answers could be checked%s", c.Answers, whyUnread(r.unread))
 	case r.unread.All() > looked:
-		r.void("%d of %d answers could not be held against the specification%s", r.unread.All(), c.Answers, whyUnread(r.unread))
+		r.void("%d of %d answers could not be checked%s", r.unread.All(), c.Answers, whyUnread(r.unread))
 	}
 }
 
-// whyUnread says after a sentence of answers that were not judged why they could
-// not be, and what to do about it; of none it says nothing.
+// whyUnread returns the reasons why answers were not checked, with hints; empty
+// if all were.
 func whyUnread(u inspect.Unread) string {
 	var whys []string
 	for _, reason := range []struct {
 		count int64
 		says  string
 	}{
-		{u.Compressed, "came compressed (Content-Encoding) though requests ask for Accept-Encoding: identity: let the server, or what stands before it, send them as they are"},
-		{u.Long, "had a " + load.FailureInWords(measure.FailureTooLong) + ": ask for smaller pages with --limit"},
-		{u.Partial, "broke off or were not there in time"},
+		{u.Compressed, "were compressed despite Accept-Encoding: identity (turn compression off in the server or proxy)"},
+		{u.Long, "had a " + load.FailureInWords(measure.FailureTooLong) + " (request smaller pages with --limit)"},
+		{u.Partial, "were incomplete or timed out"},
 	} {
 		if reason.count > 0 {
 			whys = append(whys, fmt.Sprintf("%d %s", reason.count, reason.says))
@@ -71,7 +72,7 @@ func whyUnread(u inspect.Unread) string {
 	return ": " + strings.Join(whys, "; ")
 }
 
-// assessed are the checks of which there is evidence.
+// assessed returns the checks with evidence.
 func assessed(l *judge.Ledger) []reports.Check {
 	var checks []reports.Check
 	if l == nil {

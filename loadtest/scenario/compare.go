@@ -10,16 +10,16 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// Compare loads two targets in turns, a block each, in the given order, with
-// what the scenario asks at its rate, and tells in which figures they differ.
-// Each outcome holds the blocks of its target.
+// Compare loads two targets in turns, one block each, in the given order, with
+// the scenario's requests at its rate, and compares their figures. Each outcome
+// holds the blocks of its target.
 func Compare(ctx context.Context, a, b *Env, s Scenario, order compare.Order) (outcomes [2]Outcome, figures []compare.Result) {
 	sides := map[compare.Side]*runner{}
 	for side, env := range map[compare.Side]*Env{compare.A: a, compare.B: b} {
 		r := newRunner(ctx, env, s)
 		defer r.close()
 		r.inBlocks = true
-		r.readsOnly = true // both may be one server, on which they would change the same rows
+		r.readsOnly = true // both may be the same server, where they would change the same rows
 		sides[side] = r
 		if err := r.prepare(); err != nil {
 			r.void("%s", err)
@@ -43,10 +43,11 @@ func Compare(ctx context.Context, a, b *Env, s Scenario, order compare.Order) (o
 	return [2]Outcome{sides[compare.A].outcome(), sides[compare.B].outcome()}, figures
 }
 
-// LeastPairs is how many pairs of blocks Compare needs to tell anything.
+// LeastPairs returns how many pairs of blocks Compare needs to show a
+// difference.
 func LeastPairs() int { return compare.LeastPairs(len(comparedKinds)) }
 
-// comparedKinds are the figures to which a block comes down.
+// comparedKinds are the figures of a block.
 var comparedKinds = []struct {
 	name, unit string
 	of         func(measure.Recording) float64
@@ -61,7 +62,7 @@ func latencyAt(p float64) func(measure.Recording) float64 {
 	return func(rec measure.Recording) float64 { return ms(rec.Response[measure.Accepted].Quantile(p).Value) }
 }
 
-// compared are the figures of the blocks, pair by pair.
+// compared returns the figures of the blocks, pair by pair.
 func compared(a, b []counted) []compare.Figure {
 	var figures []compare.Figure
 	for _, kind := range comparedKinds {
@@ -74,8 +75,8 @@ func compared(a, b []counted) []compare.Figure {
 	return figures
 }
 
-// Effects puts the results of a comparison in the terms of the results model. In
-// all figures more is worse.
+// Effects converts the results of a comparison to the results model. In all
+// figures more is worse.
 func Effects(results []compare.Result) []load.ComparedFigure {
 	var figures []load.ComparedFigure
 	for _, r := range results {
@@ -86,8 +87,8 @@ func Effects(results []compare.Result) []load.ComparedFigure {
 		}
 		f.A, f.B, f.P, f.Confidence = &r.A, &r.B, r.Adjusted, r.Confidence
 		f.Difference = &load.Estimate{Value: r.Difference.Value, Low: r.Difference.Low, High: r.Difference.High}
-		// What was tested says in which direction: an outlier in one block may turn
-		// the mean difference round.
+		// The tested quantity gives the direction: an outlier in one block may
+		// reverse the mean difference.
 		more := r.Difference.Value > 0
 		if r.Ratio != nil {
 			f.Ratio, f.RatioLow, f.RatioHigh = r.Ratio.Value, r.Ratio.Low, r.Ratio.High

@@ -9,16 +9,16 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// What was measured, in the terms of the results model.
+// Conversion of measurements to the results model.
 
-// shownQuantiles are those of a table, curveQuantiles those of a plotted curve.
+// shownQuantiles are those of tables, curveQuantiles those of plotted curves.
 var (
 	shownQuantiles = []float64{0.5, 0.9, 0.95, 0.99, 0.999}
 	curveQuantiles = []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97, 0.98, 0.985, 0.99,
 		0.9925, 0.995, 0.9975, 0.999, 0.9995, 0.9999, 0.99999, 1}
 )
 
-// phaseOf describes a phase as it was recorded.
+// phaseOf converts a recorded phase.
 func phaseOf(c counted) load.Phase {
 	rec := c.recording
 	p := load.Phase{
@@ -28,7 +28,7 @@ func phaseOf(c counted) load.Phase {
 		Statuses: statuses(rec.Statuses), Failures: maps.Clone(rec.Failures), BytesReceived: rec.Bytes,
 		Response: latency(rec.Response), Service: latency(rec.Service), Lag: distribution(rec.Lag),
 	}
-	lasted := max(rec.Duration, lastDone(rec)) // a target that falls behind answers for longer than it is asked
+	lasted := max(rec.Duration, lastDone(rec)) // a target that falls behind still answers after the last request
 	if c.cut {
 		lasted = min(rec.Duration, lastDone(rec))
 	}
@@ -46,7 +46,8 @@ func phaseOf(c counted) load.Phase {
 	return p
 }
 
-// planned is what was to be sent; a closed loop has no other plan than what it did.
+// planned returns how many requests were to be sent. A closed loop has no plan
+// beyond what it sent.
 func planned(rec measure.Recording) int64 {
 	if rec.ClosedLoop {
 		return rec.Sent
@@ -54,7 +55,7 @@ func planned(rec measure.Recording) int64 {
 	return rec.Planned
 }
 
-// statuses are keyed by their text; no answer is "none".
+// statuses returns counts by status text; "none" means no answer.
 func statuses(counts map[int]int64) map[string]int64 {
 	named := map[string]int64{}
 	for status, n := range counts {
@@ -75,7 +76,7 @@ func latency(of map[measure.Class]measure.Histogram) load.Latency {
 	}
 }
 
-// distribution describes a histogram; nil for an empty one.
+// distribution converts a histogram; nil if it is empty.
 func distribution(h measure.Histogram) *load.Distribution {
 	if h.Count() == 0 {
 		return nil
@@ -122,10 +123,10 @@ func brief(h measure.Histogram) *load.Brief {
 	return &load.Brief{P50MS: at(0.5), P90MS: at(0.9), P99MS: at(0.99), MaxMS: ms(h.Max())}
 }
 
-// ms is in milliseconds, to the microsecond.
+// ms converts to milliseconds, rounded to the microsecond.
 func ms(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
 }
 
-// formatMS writes milliseconds with about three figures.
+// formatMS formats milliseconds with about three digits.
 func formatMS(d time.Duration) string { return strconv.FormatFloat(ms(d), 'g', 3, 64) }

@@ -19,24 +19,25 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// place is a page of a list: what leads to it, and how many rows precede it.
+// place is a page of a list: the cursor that leads to it and the number of rows
+// before it.
 type place struct {
 	op     spec.Operation
 	cursor string // empty for the first page
 	rows   int
-	page   int // from 1, in pages of the scenario's size
+	page   int // from 1, in pages of the scenario's limit
 }
 
 func (p place) label() string { return p.op.ID + pageOfLabel + strconv.Itoa(p.page) }
 
-// pageOfLabel stands between the operation and the page in the label of a request.
+// pageOfLabel separates the operation and the page in a request's label.
 const pageOfLabel = " page="
 
-// most pages that are read on the way to the places of one list.
+// mostPagesToPlaces limits the pages read on the way to the places of one list.
 const mostPagesToPlaces = 12_000
 
-// depth compares the cost of pages by their place in the list: it first walks to
-// the places, then asks for all of them in turn, at a fixed rate.
+// depth compares the latency of pages by their place in the list. It first
+// walks to the places, then requests all of them in turn at a fixed rate.
 func (r *runner) depth() error {
 	limit := 1
 	if len(r.scenario.Limits) > 0 {
@@ -61,36 +62,37 @@ func (r *runner) depth() error {
 	return err
 }
 
-// shallow says of which lists there is no second page; without any, nothing was
-// found out about deep ones.
+// shallow notes the lists without a second page. If no list has one, the
+// scenario is inconclusive.
 func (r *runner) shallow(places []place) {
 	deep := map[string]bool{}
 	for _, p := range places {
 		deep[p.op.ID] = deep[p.op.ID] || p.page > 1
 	}
 	if !slices.ContainsFunc(r.shares, func(s share) bool { return deep[s.op.ID] }) {
-		r.void("no list has a second page: what deep pages cost was not measured")
+		r.void("no list has a second page: deep pages were not measured")
 		return
 	}
 	for _, share := range r.shares {
 		if _, known := r.env.Profile.CursorParameter(share.op); known && !deep[share.op.ID] {
-			r.note("%s has no second page: there was nothing to compare", share.op.ID)
+			r.note("%s has no second page to compare", share.op.ID)
 		}
 	}
 }
 
-// pageAt asks for one page.
+// pageAt returns the request for one page.
 func (r *runner) pageAt(p place, limit int) generate.Request {
 	request := pageRequest(r.env.Profile, r.subjects.mainKey, p.op, p.cursor, limit)
 	return generate.Request{Label: p.label(), Method: p.op.Method, Path: p.op.Path + "?" + request.Query.Encode(), Key: request.Key,
 		Asked: judge.Asked{Operation: p.op, Valid: true, Owner: r.subjects.main.ID, Limit: limit}}
 }
 
-// placesOf walks a list as far as the places lie, and to its end if that is near.
+// placesOf walks a list as far as the places require, and to its end if that is
+// near.
 func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 	found := []place{{op: op, page: 1}}
 	if _, known := r.env.Profile.CursorParameter(op); !known {
-		r.note("%s: only its first page is asked for: the profile does not name the parameter starting_after", op.ID)
+		r.note("%s: only the first page is requested, because the profile does not name the parameter starting_after", op.ID)
 		return found, nil
 	}
 	var wanted []int // rows that precede a wanted page
@@ -100,7 +102,7 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 	slices.Sort(wanted)
 	const most = 100
 	rows, last := 0, place{}
-	// The next page ends at a wanted place, or is as large as it may be.
+	// The next page ends at a wanted place or has the maximum size.
 	sizes := func(int) int {
 		for _, w := range wanted {
 			if w > rows {
@@ -132,9 +134,9 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 	w := paging.Run(r.ctx, fetch, sizes, mostPagesToPlaces)
 	switch {
 	case broken != nil:
-		return nil, fmt.Errorf("the way to the pages of %s: %w", op.ID, broken)
+		return nil, fmt.Errorf("walking to the pages of %s: %w", op.ID, broken)
 	case !w.Complete():
-		r.note("%s: its end was not reached (%s)", op.ID, w.End)
+		r.note("%s: the end of the list was not reached (%s)", op.ID, w.End)
 	}
 	if last.cursor != "" && last.rows > found[len(found)-1].rows {
 		found = append(found, last)
@@ -142,7 +144,8 @@ func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
 	return found, nil
 }
 
-// pageRequest asks for the page behind a cursor; a limit of 0 sends none.
+// pageRequest returns the request for the page after a cursor. A limit of 0
+// sends none.
 func pageRequest(profile *profile.Profile, key client.Key, op spec.Operation, cursor string, limit int) client.Request {
 	query := url.Values{}
 	if limit > 0 {
@@ -155,7 +158,7 @@ func pageRequest(profile *profile.Profile, key client.Key, op spec.Operation, cu
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: query, Key: key}
 }
 
-// fetch reads the page behind a cursor, at the profile's pace.
+// fetch reads the page after a cursor at the profile's pace.
 func (r *runner) fetch(ctx context.Context, op spec.Operation, cursor string, limit int) (paging.Page, error) {
 	ex := r.env.Client.Do(ctx, pageRequest(r.env.Profile, r.subjects.mainKey, op, cursor, limit))
 	if ex.Err != nil {
@@ -165,7 +168,7 @@ func (r *runner) fetch(ctx context.Context, op spec.Operation, cursor string, li
 	return pageOf(ex, s, limit)
 }
 
-// depths compares what the places cost.
+// depths compares the latency of the places.
 func (r *runner) depths(places []place, rec measure.Recording) {
 	worst := threshold.Figure{}
 	for _, share := range r.shares {

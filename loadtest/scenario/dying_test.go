@@ -64,12 +64,12 @@ func TestADyingTargetEndsTheScenario(t *testing.T) {
 		"deletions": {"mixed", 30, func(s *Scenario) {
 			s.Duration, s.Warmup, s.Mix = 50*time.Second, 0, map[string]int{"*.list": 1, spec.DeletePlacementTest: 9}
 		}, "the tests that are to be deleted could not be created: "},
-		"depth way": {"page-depth", 10, func(s *Scenario) { s.Duration = hours }, "the way to the pages of "},
-		"walk":      {"walk", 300, func(s *Scenario) { s.Duration = hours }, "the walks were given up: "},
+		"depth way": {"page-depth", 10, func(s *Scenario) { s.Duration = hours }, "walking to the pages of "},
+		"walk":      {"walk", 300, func(s *Scenario) { s.Duration = hours }, "the walks were aborted: "},
 		"sustained": {"sustained-rate", 800, func(s *Scenario) {
 			s.Duration, s.Confirm, s.MaxRate, s.Warmup, s.Thresholds = 500*time.Millisecond, hours, 250, 0, []string{"errors<1%"}
 		}, "/s was given up after "},
-		"limiter": {"rate-limit", 50, func(s *Scenario) { s.Duration, s.Budget = hours, 1_000_000 }, "the probes broke off: "},
+		"limiter": {"rate-limit", 50, func(s *Scenario) { s.Duration, s.Budget = hours, 1_000_000 }, "probing was aborted: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,7 +91,7 @@ func TestADyingTargetEndsTheScenario(t *testing.T) {
 			if !strings.Contains(reasons, "requests in a row had no answer") {
 				t.Errorf("it does not say why: %s", reasons)
 			}
-			if len(o.Notes) == 0 || !strings.Contains(o.Notes[0], ": nothing was answered any more from ") {
+			if len(o.Notes) == 0 || !strings.Contains(o.Notes[0], ": no answers from ") {
 				t.Errorf("it does not say when: %q", o.Notes)
 			}
 			if slices.Contains([]string{"warm-up", "limiter"}, name) {
@@ -164,7 +164,7 @@ func TestASearchTellsOverwhelmedFromDead(t *testing.T) {
 			if o.Verdict != tc.verdict {
 				t.Errorf("%s: %q", o.Verdict, o.Reasons)
 			}
-			if !tc.alive && !strings.Contains(o.Reasons[0], "100/s: the target answers nothing any more: the search was given up") {
+			if !tc.alive && !strings.Contains(o.Reasons[0], "100/s: the target stopped answering, search aborted") {
 				t.Errorf("%q", o.Reasons)
 			}
 		})

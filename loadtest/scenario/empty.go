@@ -9,10 +9,10 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// emptyLists says of which lists nothing but empty pages was measured. They are
-// legal, and cost next to nothing: where there was nothing else, the figures say no
-// more of a server's lists than a walk of no rows does. Depth and Walk say it in
-// their own terms, and shards leave it to the whole.
+// emptyLists reports lists of which only empty pages were measured. Empty pages
+// are legal but cost next to nothing, so their figures do not represent the
+// list. Depth and Walk report this themselves, and shards leave it to the
+// merge.
 func (r *runner) emptyLists() {
 	if k := r.scenario.Kind; k == Depth || k == Walk || r.env.Shard.Of > 1 {
 		return
@@ -22,14 +22,14 @@ func (r *runner) emptyLists() {
 	switch {
 	case len(empty) == 0:
 	case len(empty) == len(asked):
-		r.void("no answer that was judged showed a row: what was measured is the cost of empty pages; load a target whose lists have rows")
+		r.void("no checked answer has rows: only empty pages were measured (use a target whose lists have rows)")
 	default:
-		r.foremost = append(r.foremost, fmt.Sprintf("no answer of %s that was judged showed a row: what was measured there is the cost of empty pages", strings.Join(empty, ", ")))
+		r.foremost = append(r.foremost, fmt.Sprintf("no checked answer of %s has rows: only empty pages were measured there", strings.Join(empty, ", ")))
 	}
 }
 
-// accepted are the operations of which requests that count were accepted, in the
-// catalogue's order.
+// accepted returns the operations with accepted requests that count, in the
+// order of the catalogue.
 func (r *runner) accepted() (ids []string) {
 	for _, op := range spec.Operations() {
 		if slices.ContainsFunc(r.counted, func(c counted) bool { return c.recording.Label(op.ID).Count[measure.Accepted] > 0 }) {

@@ -9,13 +9,13 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// looked judges an answer at once and enters what the rules see: for answers
-// that are not sent by the generator, all of which are judged.
+// looked checks an answer at once and records the findings. It is for requests
+// outside the generator, all of which are checked.
 func (r *runner) looked(asked judge.Asked, ex client.Exchange) judge.Sighting {
 	return r.lookedAs(asked, ex, func(requirement string) string { return judge.Replay(requirement, ex) })
 }
 
-// lookedAs is looked, with the line that shows again what breaks a requirement.
+// lookedAs is looked with a custom command that reproduces a violation.
 func (r *runner) lookedAs(asked judge.Asked, ex client.Exchange, replay func(requirement string) string) judge.Sighting {
 	if ex.Status == http.StatusTooManyRequests {
 		asked.Valid = false // a 429 is always legal
@@ -29,17 +29,17 @@ func (r *runner) lookedAs(asked judge.Asked, ex client.Exchange, replay func(req
 		r.found(f.Pair, reports.Violation{Pointer: r.redact(f.Pointer), Expected: r.redact(f.Expected), Actual: r.redact(f.Actual), Curl: replay(f.Pair.Requirement)})
 	}
 	if s.Err != nil {
-		r.ledger.Troubled("load: "+asked.Operation.ID, r.redact("the answer could not be judged: "+s.Err.Error()))
+		r.ledger.Troubled("load: "+asked.Operation.ID, r.redact("the answer could not be checked: "+s.Err.Error()))
 	}
 	return s
 }
 
-// found enters a violation.
+// found records a violation.
 func (r *runner) found(p spec.Pair, v reports.Violation) {
 	r.ledger.Violated(p, v)
 }
 
-// redactAll is a header of which the values may be shown.
+// redactAll returns the header with redacted values.
 func (r *runner) redactAll(h http.Header) http.Header {
 	shown := http.Header{}
 	for name, values := range h {

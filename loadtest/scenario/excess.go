@@ -18,21 +18,21 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// noteOthers says when another workspace is refused too. The specification
-// leaves the scope of the counter open, so that this fails nobody.
+// noteOthers notes that another workspace is limited too. The specification
+// leaves the scope of the counter open, so this is no failure.
 func (p *prober) noteOthers(result infer.Result) {
 	for _, s := range result.Sharing {
 		if s.Subject == infer.OtherWorkspace && s.Shared.Value == infer.Shared {
-			p.r.note("another workspace is refused too when this one has used up its limit: the specification leaves that open, its users may not")
+			p.r.note("another workspace is limited too when this one exceeds its limit (the specification leaves that open)")
 		}
 	}
 }
 
-// mostToDrain bounds the requests with which a key is driven to its limit once more.
+// mostToDrain limits the requests that drive a key over its limit again.
 const mostToDrain = 2_000
 
-// drain drives the key to its limit and returns a refusal; ok tells whether that
-// succeeded.
+// drain drives the key over its limit and returns a refusal. ok reports whether
+// that succeeded.
 func (p *prober) drain() (refusal http.Header, ok bool) {
 	most := min(mostToDrain, p.r.env.Profile.RateLimit.Budget)
 	for sent := 0; sent < most && p.r.env.Budget.left() > afterwards/2; sent += parallelProbes / 4 {
@@ -49,11 +49,11 @@ func (p *prober) drain() (refusal http.Header, ok bool) {
 	return nil, false
 }
 
-// halfDone asks for a change while the key is at its limit: what is refused must
-// not have happened.
+// halfDone sends a write while the key is over its limit: a refused write must
+// have no effect.
 func (p *prober) halfDone() error {
 	if p.r.env.Profile.Writes == profile.WritesNone {
-		p.r.note("whether a refused write is half done was not looked at: writes: none")
+		p.r.note("refused writes were not checked: writes: none in the profile")
 		return nil
 	}
 	op := spec.MustOperation(spec.CreatePlacementTest)
@@ -70,7 +70,7 @@ func (p *prober) halfDone() error {
 			return p.r.env.Journal.Close(entry)
 		}
 		if why := p.obstacle(refusal, 0, 0); why != "" {
-			p.r.note("whether a refused write is half done was not looked at, since service has to resume first: %s", why)
+			p.r.note("refused writes were not checked: %s", why)
 			return p.r.env.Journal.Close(entry)
 		}
 		ex := main.api.Do(p.r.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: main.request.Key, NoRetry: true,
@@ -85,7 +85,7 @@ func (p *prober) halfDone() error {
 			p.r.ledger.Assessed(pair, 1)
 			if len(there) > 0 {
 				p.r.found(pair, reports.Violation{
-					Expected: "no test, since the request was refused", Actual: "the list shows the test " + name, Curl: judge.Replay(pair.Requirement, ex)})
+					Expected: "no test, because the request was refused", Actual: "the list shows the test " + name, Curl: judge.Replay(pair.Requirement, ex)})
 			}
 		}
 		if err := p.remove(there); err != nil {
@@ -98,7 +98,7 @@ func (p *prober) halfDone() error {
 			return nil
 		}
 	}
-	p.r.note("whether a refused write is half done could not be seen: a write beyond the limit was never refused")
+	p.r.note("refused writes were not checked: no write beyond the limit was refused")
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (p *prober) tests(name string) ([]string, error) {
 	op := spec.MustOperation(spec.ListPlacementTests)
 	ex, err := p.patiently(op, "", url.Values{"limit": {"100"}, "sort_order": {"desc"}})
 	if err = cmp.Or(err, ex.Err); err != nil {
-		return nil, fmt.Errorf("whether a refused write is half done: %w", err)
+		return nil, fmt.Errorf("checking a refused write: %w", err)
 	}
 	var ids []string
 	for _, row := range p.r.looked(judge.Asked{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex).Rows {
@@ -128,34 +128,33 @@ func (p *prober) remove(ids []string) error {
 	for _, id := range ids {
 		ex, err := p.patiently(spec.MustOperation(spec.DeletePlacementTest), id, nil)
 		if err != nil || ex.Err != nil || ex.Status != http.StatusOK && ex.Status != http.StatusNotFound {
-			return errors.New("a test that a refused write left could not be deleted: `outreach-conformance cleanup` tries again")
+			return errors.New("cannot delete a test that a refused write created (run `outreach-conformance cleanup`)")
 		}
 	}
 	return nil
 }
 
-// resumes drives the key to its limit once more and waits until it is served
-// again.
+// resumes drives the key over its limit again and waits until it is served.
 func (p *prober) resumes() error {
 	if _, refused := p.drain(); !refused {
-		p.r.note("whether service resumes could not be looked at: the limit was not met again")
+		p.r.note("recovery was not checked: the limit was not reached again")
 		return nil
 	}
 	op := spec.MustOperation(spec.ListLeadLists)
 	ex, err := p.patiently(op, "", url.Values{"limit": {"1"}})
 	var unawaited tooLong
 	if errors.As(err, &unawaited) {
-		p.r.note("whether service resumes was not looked at: %s", unawaited)
+		p.r.note("recovery was not checked: %s", unawaited)
 		return nil
 	}
 	pair := spec.Pair{Requirement: "RATE-RESUMES", Operation: op.ID}
 	switch {
-	case errors.Is(err, errShut):
+	case errors.Is(err, errBlocked):
 		p.r.ledger.Assessed(pair, 1)
-		p.r.found(pair, reports.Violation{Pointer: "status", Expected: "the request served once the period has passed",
+		p.r.found(pair, reports.Violation{Pointer: "status", Expected: "the request is served after the period has passed",
 			Actual: err.Error(), Curl: judge.Replay(pair.Requirement, ex)})
 	case cmp.Or(err, ex.Err) != nil:
-		return fmt.Errorf("whether service resumes: %w", cmp.Or(err, ex.Err))
+		return fmt.Errorf("checking recovery: %w", cmp.Or(err, ex.Err))
 	default:
 		p.r.ledger.Assessed(pair, 1)
 		p.r.looked(judge.Asked{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)

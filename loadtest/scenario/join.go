@@ -13,18 +13,19 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Shardable reports whether several processes can share the scenario: those
-// whose phases follow one plan that is known before.
+// Shardable reports whether several processes can share the scenario: its
+// phases follow a plan that is known in advance.
 func (s Scenario) Shardable() bool { return s.Kind == Steady || s.Kind == Spike || s.Kind == Soak }
 
-// Share is what one shard of a scenario leaves, and what its generator can do.
+// Share is the result of one shard of a scenario and the ceiling of its
+// generator.
 type Share struct {
 	Outcome
 	Ceiling float64 // requests per second, from its calibration
 }
 
-// Join makes one outcome of the shares of a scenario, in the order of their
-// shards, and judges it. Shares that do not fit together make it VOID.
+// Join merges the shares of a scenario, in the order of their shards, and
+// judges the result. Inconsistent shares make it inconclusive.
 func Join(s Scenario, shares []Share, thresholds []threshold.Threshold, baselines map[string]*threshold.Baseline, lagLimit time.Duration) Outcome {
 	r := &runner{env: &Env{Thresholds: thresholds, Baselines: baselines, LagLimit: lagLimit}, scenario: s,
 		figures: map[threshold.Metric]threshold.Figure{}, traffic: load.Traffic{Statuses: map[string]int64{}}}
@@ -78,14 +79,15 @@ func (r *runner) joinPhase(p int, shares []Share) {
 		r.void("%s", err)
 		return
 	}
-	// Lag counts by the whole: the few late requests of one shard are few of all.
+	// Lag counts over all shards: the few late requests of one shard are few of
+	// all.
 	if late, why := generate.Late(rec); late && limited == "" && (r.env.LagLimit == 0 || rec.Lag.Quantile(0.99).Value > r.env.LagLimit) {
 		limited = why
 	}
 	c := counted{recording: rec, limited: limited, cut: r.cut != "" && p == len(shares[0].Recordings)-1}
 	r.keep(c)
 	switch {
-	case c.cut: // how it ended is no drift
+	case c.cut: // an aborted phase shows no drift
 	case r.scenario.Kind == Spike:
 		r.recovery(rec, r.scenario.Duration/3)
 	case r.scenario.Kind == Soak:
@@ -100,7 +102,7 @@ func memoryOf(share Share) []load.MemoryPoint {
 	return share.Memory[0].Points
 }
 
-// joinFindings adds up what the shards saw of the requirements.
+// joinFindings adds up the findings of the shards.
 func (r *runner) joinFindings(shares []Share) {
 	r.ledger = judge.NewLedger(spec.Pairs())
 	r.empty = slices.Clone(shares[0].Empty)
@@ -109,7 +111,7 @@ func (r *runner) joinFindings(shares []Share) {
 		for _, c := range share.Checks {
 			pair := spec.Pair{Requirement: c.Requirement, Operation: c.Operation}
 			if !spec.Has(pair) {
-				r.void("a shard judged %s on %s, which this program does not know", c.Requirement, c.Operation)
+				r.void("a shard reports %s on %s, which this program does not know", c.Requirement, c.Operation)
 				continue
 			}
 			r.ledger.Assessed(pair, c.Assessments)

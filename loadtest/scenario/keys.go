@@ -118,7 +118,7 @@ func (p *preparation) tryChanges() {
 	try(spec.AddCampaignVariables, asPlanned)
 	try(spec.MoveLead, asPlanned)
 	// Of what is not there: the rows must last.
-	try(spec.DeleteSubsequence, func(op spec.Operation) client.Exchange { return deletion(op, nobodysID(p.env.Seed)) })
+	try(spec.DeleteSubsequence, func(op spec.Operation) client.Exchange { return deletion(op, unusedID(p.env.Seed)) })
 	p.tryMove()
 }
 

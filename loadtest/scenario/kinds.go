@@ -8,7 +8,7 @@ import (
 	"outreach.example/conformance/loadtest/schedule"
 )
 
-// steady holds one rate: once, or once for each page size.
+// steady sends at one rate, once or once for each page size.
 func (r *runner) steady() error {
 	s := r.scenario
 	limits := s.Limits
@@ -31,8 +31,8 @@ func (r *runner) steady() error {
 	return nil
 }
 
-// spike holds a base rate, a burst, and the base rate again, in one schedule, so
-// that what the burst piles up is seen afterwards.
+// spike sends at a base rate, at the burst rate and at the base rate again, in
+// one schedule, so that the queue after the burst is visible.
 func (r *runner) spike() error {
 	s := r.scenario
 	third := s.Duration / 3
@@ -48,7 +48,7 @@ func (r *runner) spike() error {
 	return nil
 }
 
-// soak holds one rate for long and looks for drift.
+// soak sends at one rate for a long time and looks for drift.
 func (r *runner) soak() error {
 	s := r.scenario
 	whole := schedule.Constant(s.Rate, s.Duration)
@@ -59,7 +59,7 @@ func (r *runner) soak() error {
 	c, err := r.count("soak", whole, r.mix.from(inTurn))
 	seen := memory()
 	if dead := new(generate.SilentError); errors.As(err, &dead) {
-		return err // the end of a target is no drift
+		return err // a dead target shows no drift
 	}
 	c.cut = err != nil
 	r.drift(c, seen)

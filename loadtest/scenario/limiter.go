@@ -10,7 +10,7 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// What the inference found, in the terms of the results model.
+// Conversion of the inferred limiter to the results model.
 
 func limiterOf(r infer.Result) *load.Limiter {
 	l := &load.Limiter{
@@ -56,14 +56,14 @@ func spentOf(s infer.Spent) load.Spent {
 	return load.Spent{Requests: int64(s.Requests), Refused: int64(s.Refused), Failed: int64(s.Failed), Seconds: s.Seconds, Stopped: s.Stopped}
 }
 
-// summary says in words what limits.
+// summary describes the limiter in words.
 func summary(r infer.Result) string {
 	var parts []string
 	switch {
 	case !r.Verdict.Known():
-		return "cannot tell: " + r.Verdict.Why
+		return "inconclusive: " + r.Verdict.Why
 	case r.Verdict.Value == infer.ConcurrencyLimited:
-		return "no limit of rate, but one of requests at the same time" + aboutEstimate(r.Concurrency)
+		return "no rate limit, but a concurrency limit" + aboutEstimate(r.Concurrency)
 	case r.Verdict.Value != infer.RateLimited:
 		parts = append(parts, r.Verdict.Value)
 	}
@@ -71,7 +71,7 @@ func summary(r infer.Result) string {
 		parts = append(parts, layerInWords(layer))
 	}
 	if r.Scope.Known() {
-		parts = append(parts, "counted by "+r.Scope.Value)
+		parts = append(parts, "counted per "+r.Scope.Value)
 	}
 	if v := r.RetryAfter.Verdict; v.Known() && v.Value != infer.Honest {
 		parts = append(parts, "Retry-After is "+v.Value+": "+v.Why)
@@ -80,14 +80,15 @@ func summary(r infer.Result) string {
 		parts = append(parts, notMet(*r.Beyond))
 	}
 	if r.Total.Stopped != "" {
-		parts = append(parts, "ended early by "+r.Total.Stopped)
+		parts = append(parts, "stopped early by "+r.Total.Stopped)
 	}
 	return strings.Join(parts, "; ")
 }
 
-// notMet says what was tried without meeting a limit, which does not say that there is none.
+// notMet describes what was tried without reaching a limit, which does not
+// prove that there is none.
 func notMet(b infer.Beyond) string {
-	return b.Why + "; a limit that takes longer or more requests to meet is beyond what was looked at (--duration, --budget)"
+	return b.Why + "; a higher or slower limit would need more probing (--duration, --budget)"
 }
 
 func aboutEstimate(e *infer.Estimate) string {
@@ -101,7 +102,7 @@ func layerInWords(l infer.Layer) string {
 	kind := answerInWords(l.Kind)
 	switch {
 	case l.Kind.Value == infer.TokenBucket && l.Rate.Known && l.Limit.Known:
-		return fmt.Sprintf("%s of %.4g requests a second with a burst of %.0f", kind, l.Rate.Value, l.Limit.Value)
+		return fmt.Sprintf("%s of %.4g requests/s with a burst of %.0f", kind, l.Rate.Value, l.Limit.Value)
 	case l.Limit.Known && l.Window.Known:
 		return fmt.Sprintf("%s of %.0f requests in %.4g s", kind, l.Limit.Value, l.Window.Value)
 	case l.Limit.Known:
@@ -118,6 +119,6 @@ func answerInWords(a infer.Answer) string {
 	case len(a.OneOf) > 0:
 		return strings.Join(a.OneOf, " or ")
 	default:
-		return "a limiter of a kind that cannot be told"
+		return "a limiter of unknown kind"
 	}
 }

@@ -28,8 +28,8 @@ func TestSummaryOfWhatWasNotMet(t *testing.T) {
 	l := limiterOf(infer.Result{Verdict: infer.Answer{Value: infer.RateLimited},
 		Beyond: &infer.Beyond{Why: "no slower layer was met while 18.75 requests/s were sustained for 3.15 s"},
 		Total:  infer.Spent{Stopped: "the time budget of 17.5s"}})
-	const tried = "no slower layer was met while 18.75 requests/s were sustained for 3.15 s; a limit that takes longer or more requests to meet is beyond what was looked at (--duration, --budget)"
-	if l.Beyond.Why != tried || l.Summary != tried+"; ended early by the time budget of 17.5s" {
+	const tried = "no slower layer was met while 18.75 requests/s were sustained for 3.15 s; a higher or slower limit would need more probing (--duration, --budget)"
+	if l.Beyond.Why != tried || l.Summary != tried+"; stopped early by the time budget of 17.5s" {
 		t.Errorf("%q, summary %q", l.Beyond.Why, l.Summary)
 	}
 }
@@ -37,7 +37,7 @@ func TestSummaryOfWhatWasNotMet(t *testing.T) {
 // That something cannot be told is said once.
 func TestSummaryOfWhatCannotBeTold(t *testing.T) {
 	const why = "1008 of 1028 requests got neither a 2xx nor a 429; a limiter may be the reason"
-	if l := limiterOf(infer.Result{Verdict: infer.Answer{Why: why}}); l.Summary != "cannot tell: "+why {
+	if l := limiterOf(infer.Result{Verdict: infer.Answer{Why: why}}); l.Summary != "inconclusive: "+why {
 		t.Errorf("summary %q", l.Summary)
 	}
 }

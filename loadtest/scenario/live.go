@@ -11,7 +11,7 @@ import (
 	"outreach.example/conformance/loadtest/schedule"
 )
 
-// liveEvery is how often a live view is told figures.
+// liveEvery is the interval at which a live view gets figures.
 const liveEvery = 100 * time.Millisecond
 
 // announceStep tells a live view what begins.
@@ -21,7 +21,7 @@ func (r *runner) announceStep(name string) {
 	}
 }
 
-// showing lets a live view have the figures until the returned function is called.
+// showing feeds a live view until the returned function is called.
 func (r *runner) showing(figures func() generate.Live) (stop func()) {
 	if r.env.Live == nil {
 		return func() {}
@@ -44,7 +44,7 @@ func (r *runner) showing(figures func() generate.Live) (stop func()) {
 	return func() { close(ended); <-done }
 }
 
-// probesSeen counts what probes were answered, for a live view.
+// probesSeen counts the answers to probes for a live view.
 type probesSeen struct{ accepted, limited, failed atomic.Int64 }
 
 func (n *probesSeen) add(seen []infer.Observation) {

@@ -12,10 +12,10 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// leastSent is the share of the planned requests that must have been sent.
+// leastSent is the share of the planned requests that must be sent.
 const leastSent = 0.995
 
-// outcome draws the scenario's verdict from what was found.
+// outcome returns the result of the scenario with its verdict.
 func (r *runner) outcome() Outcome {
 	o := &r.out
 	o.Name, o.About = r.scenario.Name, r.scenario.About
@@ -38,9 +38,9 @@ func (r *runner) outcome() Outcome {
 	}
 	if n := len(o.Violations); n > 0 {
 		first := o.Violations[0]
-		said := fmt.Sprintf("%d requirements were broken under load, the first is", n)
+		said := fmt.Sprintf("%d requirements were violated under load, the first is", n)
 		if n == 1 {
-			said = "a requirement was broken under load:"
+			said = "a requirement was violated under load:"
 		}
 		r.fail("%s %s on %s (%s)%s", said, first.Requirement, first.Operation, times(first.Count), r.allowed())
 	}
@@ -50,23 +50,23 @@ func (r *runner) outcome() Outcome {
 	return Outcome{Scenario: *o, Recordings: r.recordings, Traffic: r.traffic, Checks: checks, Cut: r.cut, Empty: r.empty, Unread: r.unread}
 }
 
-// allowed says that a threshold on errors does not excuse what breaks a
-// requirement, where somebody may think so.
+// allowed returns a hint that a threshold on errors does not excuse a violation
+// of STATUS-200, if there is such a threshold.
 func (r *runner) allowed() string {
 	broken := slices.ContainsFunc(r.out.Violations, func(v load.Violation) bool { return v.Requirement == "STATUS-200" })
 	for _, t := range r.thresholds() {
 		missed := slices.ContainsFunc(r.out.Thresholds, func(held load.Threshold) bool { return held.Text == t.Text && held.Outcome == load.Missed })
 		if broken && !missed && t.Metric == threshold.Errors && t.Bound > 0 {
-			return fmt.Sprintf("; %s allows so many answers that fail, and STATUS-200 allows none", t.Text)
+			return fmt.Sprintf("; %s tolerates failed requests, STATUS-200 does not", t.Text)
 		}
 	}
 	return ""
 }
 
-// requests says what was sent, and what for; nil if nothing was.
+// requests returns what was sent by purpose; nil if nothing was.
 func (r *runner) requests() *load.Requests {
 	all := r.uses
-	if r.env.Budget != nil { // or it is joined from shares, which say it all
+	if r.env.Budget != nil { // nil if joined from shards, which have counted it
 		all.Beside = r.env.Budget.sent() - r.before - all.Counted - all.WarmUp - all.Again - all.Searched
 	}
 	all.Total = all.Counted + all.WarmUp + all.Again + all.Searched + all.Beside
@@ -76,39 +76,40 @@ func (r *runner) requests() *load.Requests {
 	return &all
 }
 
-// missedRate notes why a phase says nothing about the target.
+// missedRate makes the scenario inconclusive if the phase says nothing about
+// the target.
 func (r *runner) missedRate(c counted) {
 	rec := c.recording
 	switch {
-	case c.cut: // which was said with the reason
+	case c.cut: // the reason is already recorded
 	case rec.Sent == 0:
-		r.voidPhase(rec.Name, "nothing sent", "nothing was sent")
+		r.voidPhase(rec.Name, "nothing sent", "no request was sent")
 	case rec.Count(measure.Accepted) == 0:
-		r.voidPhase(rec.Name, "nothing accepted", "not one of %d requests was accepted (%s): its figures say nothing", rec.Sent, endings(rec))
+		r.voidPhase(rec.Name, "nothing accepted", "none of %d requests was accepted (%s)", rec.Sent, endings(rec))
 	case rec.Count(measure.Limited) > rec.Count(measure.Accepted):
-		r.voidPhase(rec.Name, "limited", "%d of %d requests were refused with 429, more than were served: its figures say little; lower the rate, or load with a key that is not limited",
+		r.voidPhase(rec.Name, "limited", "%d of %d requests got 429, more than were accepted (lower the rate or use an unlimited key)",
 			rec.Count(measure.Limited), rec.Sent)
 	case !rec.ClosedLoop && float64(rec.Sent) < leastSent*float64(rec.Planned):
-		r.voidPhase(rec.Name, "rate missed", "the rate was missed: %d of %d requests were sent", rec.Sent, rec.Planned)
+		r.voidPhase(rec.Name, "rate missed", "rate not reached: %d of %d requests were sent", rec.Sent, rec.Planned)
 	case c.limited != "":
 		r.voidPhase(rec.Name, "generator-limited", "generator-limited: %s", c.limited)
 	}
 }
 
-// noteThroughput says where less was served than asked for, of which thresholds on
-// response times and errors need not say anything.
+// noteThroughput notes a phase in which the target served less than requested.
+// Thresholds on response times and errors need not show that.
 func (r *runner) noteThroughput(c counted) {
 	rec := c.recording
 	if said := fallsBehind(rec); said != "" && c.limited == "" && !c.cut {
 		r.foremost = append(r.foremost, rec.Name+": "+said)
 	}
 	if limited := rec.Count(measure.Limited); float64(limited) > mostRefused*float64(rec.Sent) && limited <= rec.Count(measure.Accepted) {
-		r.foremost = append(r.foremost, fmt.Sprintf("%s: %d of %d requests were refused with 429: the key is limited, and the figures are those of what passed; lower the rate, or set a threshold such as limited<1%%",
+		r.foremost = append(r.foremost, fmt.Sprintf("%s: %d of %d requests got 429: the key is rate-limited, and the figures cover only what passed (lower the rate, or add a threshold such as limited<1%%)",
 			rec.Name, limited, rec.Sent))
 	}
 }
 
-// endings says how requests ended that were not accepted.
+// endings counts the requests that were not accepted, by failure and status.
 func endings(rec measure.Recording) string {
 	var parts []string
 	for _, failure := range slices.Sorted(maps.Keys(rec.Failures)) {
@@ -122,5 +123,5 @@ func endings(rec measure.Recording) string {
 	return strings.Join(parts, ", ")
 }
 
-// missing notes an input without which the scenario cannot run.
+// missing records an input without which the scenario cannot run.
 func (r *runner) missing(input string) { r.out.Missing = append(r.out.Missing, input) }

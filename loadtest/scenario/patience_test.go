@@ -75,9 +75,9 @@ func TestAnHonestHourIsNotWaitedFor(t *testing.T) {
 	if o.Verdict != load.Pass || assessedOf(o, "RATE-RESUMES") {
 		t.Errorf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
 	}
-	for _, what := range []string{"whether a refused write is half done was not looked at", "whether service resumes was not looked at: Retry-After says 3"} {
+	for _, what := range []string{"refused writes were not checked", "recovery was not checked: Retry-After says 3"} {
 		if !slices.ContainsFunc(o.Notes, func(n string) bool {
-			return strings.Contains(n, what) && strings.Contains(n, "a longer --duration tells")
+			return strings.Contains(n, what) && strings.Contains(n, "use a longer --duration")
 		}) {
 			t.Errorf("notes %q, want one with %q", o.Notes, what)
 		}
@@ -132,7 +132,7 @@ func TestAServerErrorBeyondTheLimitIsSeenAgain(t *testing.T) {
 			if !violated(o, pair) {
 				t.Fatalf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
 			}
-			if strings.Count(o.Limiter.Summary, "cannot tell") != 1 {
+			if strings.Count(o.Limiter.Summary, "inconclusive") != 1 {
 				t.Errorf("summary %q", o.Limiter.Summary)
 			}
 			for _, v := range o.Violations {
@@ -186,11 +186,11 @@ func TestWhatIsNotWaitedFor(t *testing.T) {
 		want     string // the beginning; empty: it is waited for
 	}{
 		"there is time":                        {promise, "60", 2 * time.Hour, 0, ""},
-		"promised beyond the duration":         {promise, "3600", 30 * time.Minute, 0, "Retry-After says 3600 s, and "},
-		"the duration is over":                 {promise, "3600", 0, 0, "Retry-After says 3600 s, and nothing "},
-		"promised beyond the patience":         {promise, "3700", 2 * time.Hour, 0, "Retry-After says 3700 s, and no key "},
+		"promised beyond the duration":         {promise, "3600", 30 * time.Minute, 0, "Retry-After says 3600 s, but only "},
+		"the duration is over":                 {promise, "3600", 0, 0, "Retry-After says 3600 s, but the scenario's duration is used up "},
+		"promised beyond the patience":         {promise, "3700", 2 * time.Hour, 0, "Retry-After says 3700 s, longer than the maximum wait "},
 		"promised, waited for, promised again": {promise, "60", 0, 2 * time.Minute, ""},
-		"measured beyond the duration":         {measured, "", time.Minute, 0, "the limiter was seen to take up to 600 s, and "},
+		"measured beyond the duration":         {measured, "", time.Minute, 0, "the limiter blocks for up to 600 s, but only "},
 		"disproved, and there is time":         {measured, "86400", 2 * time.Hour, 0, ""},
 		"shut for longer than ever seen":       {measured, "", time.Minute, 12 * time.Minute, ""},
 		"nothing is known":                     {recovery{}, "", 0, 0, ""},
@@ -241,7 +241,7 @@ func TestHowLongTheKeyWasShut(t *testing.T) {
 	at := func(subject infer.Subject, status int, sent, received int) infer.Observation {
 		return infer.Observation{Subject: subject, Status: status, Sent: start.Add(time.Duration(sent) * time.Second), Received: start.Add(time.Duration(received) * time.Second)}
 	}
-	var s shut
+	var s blocked
 	s.add([]infer.Observation{at(infer.Main, 200, 0, 1), at(infer.Main, 429, 2, 3), at(infer.OtherKey, 200, 4, 5), at(infer.Main, 429, 5, 6)})
 	s.add([]infer.Observation{at(infer.Main, 200, 8, 9), at(infer.Main, 429, 10, 11), at(infer.Main, 200, 12, 13)})
 	if s.longest != 7*time.Second || !s.since.IsZero() {

@@ -58,7 +58,7 @@ func (r *runner) send(name string, whole schedule.Schedule, source generate.Sour
 		r.env.Watch(r.scenario.Name, name, mine)
 	}
 	p := generate.Phase{Name: name, Schedule: mine, Source: source, Start: r.begin(whole.Duration()), Warmup: warmUp,
-		Silences: func(s generate.Silences) { r.silent = r.fellSilent(name, s) }}
+		Silences: func(s generate.Silences) { r.silent = r.outages(name, s) }}
 	if !warmUp {
 		p.Inspect = r.inspector.Take
 	}

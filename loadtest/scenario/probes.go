@@ -21,26 +21,26 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// parallelProbes is the most probes in flight at once.
+// parallelProbes limits the probes in flight.
 const parallelProbes = 64
 
-// leastSustain is how long the probes at least keep a limiter at its limit to look
-// for a slower layer behind it; of long probing it is a quarter.
+// leastSustain is the minimum time to keep a limiter at its limit while looking
+// for a slower layer. Long probing uses a quarter of its time.
 const leastSustain = 20 * time.Second
 
-// prober sends the probes of the inference and keeps what the rules judge.
+// prober sends the probes of the inference and records what the rules find.
 type prober struct {
 	r        *runner
 	role     string
 	requests map[infer.Subject]probe
 	limited  profile.Key
-	taken    bool // the target has taken the limited key
-	passed   bool // and has served it
+	taken    bool // the target accepts the limited key
+	passed   bool // the target has served the limited key
 	seen     probesSeen
-	shut     shut
+	blocked  blocked
 	recovery recovery // known once the inference has ended
 	vigil    *generate.Vigil
-	ctx      context.Context // ends with the run's, or when the target has died
+	ctx      context.Context // ends with the run's context or when the target has died
 	giveUp   context.CancelCauseFunc
 }
 
@@ -52,7 +52,8 @@ type probe struct {
 	served  int // status of a request that the limit let pass
 }
 
-// status is 200 for a request that was served, whatever that means for it.
+// status returns 200 for a request that the limiter let pass, whatever its real
+// status.
 func (p probe) status(status int) int {
 	if status == p.served {
 		return http.StatusOK
@@ -60,7 +61,7 @@ func (p probe) status(status int) int {
 	return status
 }
 
-// prepare builds the request of each subject that the profile has.
+// prepare builds the request of each subject in the profile.
 func (p *prober) prepare(limited profile.Key) error {
 	api, err := p.r.env.Bare(parallelProbes, "")
 	if err != nil {
@@ -84,7 +85,7 @@ func (p *prober) prepare(limited profile.Key) error {
 	if p.r.env.Profile.Writes != profile.WritesNone {
 		op := spec.MustOperation(spec.DeletePlacementTest)
 		request := client.Request{Operation: op.ID, Method: op.Method, Key: keyOf(limited), NoRetry: true,
-			Path: op.URLPath(nobodysID(p.r.env.Seed))}
+			Path: op.URLPath(unusedID(p.r.env.Seed))}
 		p.requests[infer.OtherMethod] = probe{api, request, judge.Asked{Operation: op, Owner: p.owner(p.role)}, http.StatusNotFound}
 	}
 	if elsewhere, err := p.r.env.Bare(parallelProbes, otherLoopback); err == nil && onLoopback(p.r.env.BaseURL) {
@@ -93,8 +94,8 @@ func (p *prober) prepare(limited profile.Key) error {
 	return nil
 }
 
-// otherLoopback is a local address beside the usual one, from which a target on
-// this machine can be asked.
+// otherLoopback is a second local address for requests to a target on this
+// machine.
 const otherLoopback = "127.0.0.2"
 
 func onLoopback(base string) bool {
@@ -113,7 +114,7 @@ func reads(k profile.Key) bool {
 
 func (p *prober) owner(role string) string { return p.r.env.Profile.Workspaces[role].ID }
 
-// add enters a subject that reads the smallest page of a list.
+// add adds a subject that reads the smallest page of a list.
 func (p *prober) add(s infer.Subject, api *client.Client, op spec.Operation, key client.Key, role string) {
 	p.requests[s] = probe{api,
 		client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}}, Key: key, NoRetry: true},
@@ -126,8 +127,8 @@ func (p *prober) close() {
 	}
 }
 
-// nobodysID is a version 7 UUID of a time before the service existed.
-func nobodysID(seed uint64) string {
+// unusedID returns a version 7 UUID from before the service existed.
+func unusedID(seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 0x6964))
 	var id uuid.UUID
 	for i := range id {
@@ -138,8 +139,8 @@ func nobodysID(seed uint64) string {
 	return id.String()
 }
 
-// send is the Wire's: it sends each shot at its time and lets the rules look at
-// the answers once all are there.
+// send implements infer.Wire: it sends each shot at its time. The rules check
+// the answers after all have arrived.
 func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observation {
 	seen := make([]infer.Observation, len(shots))
 	exchanges := make([]client.Exchange, len(shots))
@@ -165,10 +166,10 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 	}
 	all.Wait()
 	p.seen.add(seen)
-	p.shut.add(seen)
+	p.blocked.add(seen)
 	p.watch(exchanges)
 	if !p.takes(shots, exchanges) {
-		return seen // a wrong key is not the target's fault
+		return seen // a wrong key is no violation by the target
 	}
 	p.passed = p.passed || slices.ContainsFunc(seen, func(o infer.Observation) bool { return o.Subject == infer.Main && o.Status == http.StatusOK })
 	for i, shot := range shots {
@@ -179,9 +180,9 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 	return seen
 }
 
-// looked judges an answer. A server error that the limited key gets once it has
-// been served is taken for what an excess request gets: the probes are there to
-// send such, and the line that looks for it beyond the limit sends all before it too.
+// looked checks an answer. If the limited key gets a server error after it was
+// served, it counts as the answer to an excess request, and the command that
+// reproduces it sends the earlier requests too.
 func (p *prober) looked(asked judge.Asked, ex client.Exchange) {
 	if p.passed && ex.Status >= http.StatusInternalServerError && ex.Request.Key == keyOf(p.limited) {
 		p.r.lookedAs(asked, ex, func(string) string { return judge.ReplayExcess(ex) })
@@ -190,14 +191,14 @@ func (p *prober) looked(asked judge.Asked, ex client.Exchange) {
 	p.r.looked(asked, ex)
 }
 
-// takes reports whether the target takes the limited key. If it refuses it from
-// the first, the probes are given up.
+// takes reports whether the target accepts the limited key. If it refuses the
+// key from the start, probing is aborted.
 func (p *prober) takes(shots []infer.Shot, exchanges []client.Exchange) bool {
 	for i, shot := range shots {
 		switch ex := exchanges[i]; {
 		case p.taken || shot.Subject != infer.Main || ex.Status == 0:
 		case refuses(ex):
-			p.giveUp(fmt.Errorf("the target refuses %s with %d: `outreach-conformance target check` tells what each key is good for", p.limited.Described(), ex.Status))
+			p.giveUp(fmt.Errorf("the target refuses %s with %d (run `outreach-conformance target check`)", p.limited.Described(), ex.Status))
 			return false
 		default:
 			p.taken = true
@@ -206,7 +207,7 @@ func (p *prober) takes(shots []infer.Shot, exchanges []client.Exchange) bool {
 	return true
 }
 
-// watch gives up when the target has died.
+// watch aborts probing if the target has died.
 func (p *prober) watch(exchanges []client.Exchange) {
 	for _, ex := range exchanges {
 		if ex.Sent.IsZero() {

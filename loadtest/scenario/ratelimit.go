@@ -13,22 +13,22 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 )
 
-// afterwards is what is kept of the profile's budget, in requests, for what is
-// looked at once the limiter is known.
+// afterwards is the number of requests reserved for the checks after the
+// inference.
 const afterwards = 100
 
-// timeAfterwards is what is kept of the duration for it: time for some windows
-// of any limiter that can be understood in the rest.
+// timeAfterwards returns the part of the duration reserved for those checks: a
+// few windows of any limiter that the rest can identify.
 func timeAfterwards(duration time.Duration) time.Duration {
 	return min(max(duration/8, 2*time.Second), time.Minute, duration/2)
 }
 
-// rateLimit provokes 429 answers with the key that the profile hands over for
-// it, infers the limiter, and judges what an excess request gets.
+// rateLimit provokes 429 answers with the profile's key for it, infers the
+// limiter, and checks the answers to excess requests.
 func (r *runner) rateLimit() error {
 	promise := r.env.Profile.RateLimit
 	if promise == nil {
-		r.missing("rate_limit in the profile: a key that may be driven to its limit")
+		r.missing("rate_limit in the profile (a key that may exceed its limit)")
 		return nil
 	}
 	var limitedKey profile.Key
@@ -38,11 +38,11 @@ func (r *runner) rateLimit() error {
 		}
 	}
 	if limitedKey.Token == "" {
-		r.missing(fmt.Sprintf("the key %q, which rate_limit names", promise.Key))
+		r.missing(fmt.Sprintf("the key %q, named by rate_limit", promise.Key))
 		return nil
 	}
 	if why := r.subjects.rows.limited; why != "" {
-		r.missing(fmt.Sprintf("the key %q for itself: %s", promise.Key, why))
+		r.missing(fmt.Sprintf("exclusive use of the key %q: %s", promise.Key, why))
 		return nil
 	}
 	p := &prober{r: r, role: limitedKey.Workspace, limited: limitedKey, requests: map[infer.Subject]probe{}, vigil: r.env.Generator.Vigil()}
@@ -54,7 +54,7 @@ func (r *runner) rateLimit() error {
 	defer p.close()
 	left := r.env.Budget.left() - afterwards
 	if left < afterwards {
-		return fmt.Errorf("%w: %d requests are left, and probing takes at least %d", ErrBudget, left+afterwards, 2*afterwards)
+		return fmt.Errorf("%w: %d requests left, probing needs at least %d", ErrBudget, left+afterwards, 2*afterwards)
 	}
 	wire := infer.Wire{Send: p.send, Now: time.Now, Sleep: client.Sleep}
 	for _, s := range infer.Others() {
@@ -75,20 +75,20 @@ func (r *runner) rateLimit() error {
 	r.out.Limiter = limiterOf(result)
 	if p.ctx.Err() != nil {
 		if dead := new(generate.SilentError); errors.As(context.Cause(p.ctx), &dead) {
-			r.foremost = r.fellSilent(r.scenario.Name, p.vigil.Silences())
+			r.foremost = r.outages(r.scenario.Name, p.vigil.Silences())
 		}
-		return fmt.Errorf("the probes broke off: %w", context.Cause(p.ctx))
+		return fmt.Errorf("probing was aborted: %w", context.Cause(p.ctx))
 	}
 	if err != nil {
 		return err
 	}
 	if result.Total.Refused == 0 {
-		r.void("no request was answered 429 within the budget: what an excess answer looks like could not be assessed")
+		r.void("no request got 429 within the budget: 429 answers could not be checked")
 		return nil
 	}
 	p.noteOthers(result)
-	p.recovery = recoveryOf(result, p.shut.longest)
-	r.announceStep("what a refused write leaves, and whether service resumes")
+	p.recovery = recoveryOf(result, p.blocked.longest)
+	r.announceStep("refused writes and recovery")
 	if err := p.halfDone(); err != nil {
 		return err
 	}

@@ -8,15 +8,15 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// reason is why a verdict is not PASS.
+// reason explains a verdict other than pass.
 type reason struct {
 	text  string // without the phase
-	phase string // where it was seen; empty for the whole scenario
-	cause string // the same for reasons that differ in the phase and its figures; empty: it has no like
-	brief string // the figure, for one that is not told in full
+	phase string // the phase concerned; empty for the whole scenario
+	cause string // equal for reasons that differ only in phase and figures; empty if unique
+	brief string // the figure alone, for the short form
 }
 
-// void and fail note a reason for a verdict other than PASS.
+// void and fail record a reason for an inconclusive or failed verdict.
 func (r *runner) void(format string, args ...any) {
 	r.voids = append(r.voids, reason{text: fmt.Sprintf(format, args...)})
 }
@@ -24,16 +24,17 @@ func (r *runner) fail(format string, args ...any) {
 	r.fails = append(r.fails, reason{text: fmt.Sprintf(format, args...)})
 }
 
-// voidPhase is void, of a phase, for a cause that others may share.
+// voidPhase records that a phase is inconclusive. Reasons with the same cause
+// are merged.
 func (r *runner) voidPhase(phase, cause, format string, args ...any) {
 	r.voids = append(r.voids, reason{phase: phase, cause: cause, text: fmt.Sprintf(format, args...)})
 }
 
-// mostAlike is how many reasons of one cause are named, beside the first.
+// mostAlike limits how many further phases of one cause are named.
 const mostAlike = 8
 
-// said are the reasons for people, each once, and the first of a cause for all of
-// it, with how many there are more and where.
+// said formats the reasons, each once. Reasons of the same cause are merged
+// into the first.
 func said(all []reason) []string {
 	var texts []string
 	for i, one := range all {
@@ -53,7 +54,7 @@ func said(all []reason) []string {
 	return distinct(texts)
 }
 
-// likewise names where else something was seen.
+// likewise names the other phases with the same cause.
 func likewise(more []reason) string {
 	var places []string
 	for _, one := range more[:min(len(more), mostAlike)] {
@@ -66,7 +67,7 @@ func likewise(more []reason) string {
 	if len(more) > mostAlike {
 		places = append(places, "…")
 	}
-	return fmt.Sprintf("and %s more: %s", times(int64(len(more))), strings.Join(places, ", "))
+	return fmt.Sprintf("and %d more: %s", len(more), strings.Join(places, ", "))
 }
 
 func times(n int64) string {
@@ -76,14 +77,14 @@ func times(n int64) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// conclude: what was seen to be broken fails, whatever else went wrong; after
-// that, figures that are not the target's decide nothing.
+// conclude sets the verdict. A violation or a missed threshold fails even if
+// other figures are inconclusive.
 func (r *runner) conclude() {
 	switch {
 	case len(r.out.Missing) > 0:
 		r.out.Verdict = load.Void
 		for _, input := range r.out.Missing {
-			r.void("it lacks an input: %s", input)
+			r.void("missing input: %s", input)
 		}
 	case len(r.fails) > 0:
 		r.out.Verdict = load.Fail

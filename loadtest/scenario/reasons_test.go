@@ -20,13 +20,13 @@ func TestReasonsOfOneCauseAreTold(t *testing.T) {
 		return shareOf(all...)
 	}
 	for n, want := range map[int]string{
-		1:  ", which is not below 1 %",
-		2:  ", which is not below 1 %; and once more: limit=2 (10.1 %)",
-		3:  ", which is not below 1 %; and 2 times more: limit=2 (10.1 %), limit=3 (10.2 %)",
-		12: "; and 11 times more: limit=2 (10.1 %), limit=3 (10.2 %), limit=4 (10.3 %), limit=5 (10.4 %), limit=6 (10.5 %), limit=7 (10.6 %), limit=8 (10.7 %), limit=9 (10.8 %), …",
+		1:  ", not below 1 %",
+		2:  ", not below 1 %; and 1 more: limit=2 (10.1 %)",
+		3:  ", not below 1 %; and 2 more: limit=2 (10.1 %), limit=3 (10.2 %)",
+		12: "; and 11 more: limit=2 (10.1 %), limit=3 (10.2 %), limit=4 (10.3 %), limit=5 (10.4 %), limit=6 (10.5 %), limit=7 (10.6 %), limit=8 (10.7 %), limit=9 (10.8 %), …",
 	} {
 		o := judgedOf(t, []string{"errors<1%"}, phases(n))
-		if len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], want) || strings.HasPrefix(o.Reasons[0], "limit=1: errors<1% is missed: ") != (n > 1) {
+		if len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], want) || strings.HasPrefix(o.Reasons[0], "limit=1: errors<1% missed: ") != (n > 1) {
 			t.Errorf("%d phases: %q, want one that ends with %q", n, o.Reasons, want)
 		}
 		if len(o.Thresholds) != n {

@@ -37,8 +37,8 @@ var reds = []struct {
 			s.Limits, s.Duration, s.Warmup, s.Thresholds = []int{1, 10}, 2*time.Second, 0, []string{"errors<1%", "p99<500ms"}
 		},
 		faults: []fault{
-			{name: "stalls", lay: shapedBy("stall=800ms/1s"), says: "p99<500ms is missed"},
-			{name: "fails", lay: shapedBy("errors=5%"), says: "errors<1% is missed", finds: []spec.Pair{{Requirement: "STATUS-200", Operation: spec.ListLeadLists}}},
+			{name: "stalls", lay: shapedBy("stall=800ms/1s"), says: "p99<500ms missed"},
+			{name: "fails", lay: shapedBy("errors=5%"), says: "errors<1% missed", finds: []spec.Pair{{Requirement: "STATUS-200", Operation: spec.ListLeadLists}}},
 			{name: "a row of the wrong shape", lay: defectOf("inbox-placement-tests.list/id-as-a-number"),
 				finds: []spec.Pair{{Requirement: "SHAPE-INBOX_PLACEMENT_TEST-ID-TYPE", Operation: spec.ListPlacementTests}}},
 			{name: "more rows than were asked for", lay: defectOf("lead-lists.list/lowest-limit-exceeded"),
@@ -53,7 +53,7 @@ var reds = []struct {
 			s.Rate, s.MaxRate, s.Duration, s.Confirm, s.Warmup = 100, 400, time.Second, 2*time.Second, 0
 			s.Limits, s.Thresholds = []int{1}, []string{"p50<150ms", "sustained>=350/s"}
 		},
-		faults: []fault{{name: "saturates", lay: shapedBy("capacity=200/1s"), says: "sustained>=350/s is missed"}},
+		faults: []fault{{name: "saturates", lay: shapedBy("capacity=200/1s"), says: "sustained>=350/s missed"}},
 	},
 	{
 		scenario: "page-depth",
@@ -63,7 +63,7 @@ var reds = []struct {
 		},
 		honest: func(t *testing.T) []middleware { return []middleware{shapedBy("100%:30ms")(t)} },
 		faults: []fault{{name: "deep pages are slow", lay: laid(slowWhen(100*time.Millisecond, func(r *http.Request, _ int64) bool { return r.URL.Query().Has("starting_after") })),
-			says: "depth<3x is missed"}},
+			says: "depth<3x missed"}},
 	},
 	{
 		scenario: "walk",
@@ -104,14 +104,14 @@ var reds = []struct {
 		},
 		honest: func(t *testing.T) []middleware { return []middleware{shapedBy("100%:100ms")(t)} },
 		faults: []fault{{name: "stays slow after the burst", lay: laid(slowWhen(300*time.Millisecond, func(_ *http.Request, n int64) bool { return n > 100 })),
-			says: "after the burst the median response time did not come back"}},
+			says: "after the burst the median response time did not recover"}},
 	},
 	{
 		scenario: "soak",
 		// A minute, since on a busy machine the seconds hang together, and fewer tell no trend.
 		change: func(s *Scenario) { s.Rate, s.Duration, s.Warmup, s.Thresholds = 20, time.Minute, 0, nil },
 		honest: func(t *testing.T) []middleware { return []middleware{shapedBy("100%:20ms")(t)} },
-		faults: []fault{{name: "gets slower", lay: shapedBy("drift=20ms/1s"), says: "response p50 rose under a steady load"}},
+		faults: []fault{{name: "gets slower", lay: shapedBy("drift=20ms/1s"), says: "response p50 rose under steady load"}},
 		slow:   true,
 	},
 }
@@ -198,7 +198,7 @@ func TestSustainedRateIsTheCapacity(t *testing.T) {
 				s.Rate, s.MaxRate, s.Duration, s.Confirm, s.Warmup = 100, 1000, time.Second, 2*time.Second, 0
 				s.Limits, s.Thresholds = []int{1}, []string{bound, "sustained>=800/s"}
 			})
-			saturates := fault{lay: shapedBy("capacity=300/1s"), says: "sustained>=800/s is missed"}
+			saturates := fault{lay: shapedBy("capacity=300/1s"), says: "sustained>=800/s missed"}
 			o := untilRed(t, s, saturates, nil)
 			expectRed(t, o, saturates)
 			// A busy machine finds less, and never more than the queue of two seconds shows.
@@ -219,7 +219,7 @@ func defectOf(id string) func(*testing.T) middleware {
 	return func(t *testing.T) middleware { return defect(t, id) }
 }
 
-func transformed(transform faults.Transform) func(*testing.T) middleware {
+func transformed(transform faults.Middleware) func(*testing.T) middleware {
 	return func(*testing.T) middleware { return with(transform) }
 }
 

@@ -9,11 +9,11 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// baselineQuantiles are those that a regression is looked for in.
+// baselineQuantiles are the quantiles compared with the baseline.
 var baselineQuantiles = []float64{0.5, 0.99}
 
-// holdRegression compares the phases, or the sustained rate, with the baseline's,
-// as far as both runs did the same.
+// holdRegression compares the phases, or the sustained rate, with the
+// baseline's if both runs did the same.
 func (r *runner) holdRegression(t threshold.Threshold) {
 	if r.scenario.Kind == RateLimit {
 		return
@@ -34,14 +34,14 @@ func (r *runner) holdRegression(t threshold.Threshold) {
 	}
 }
 
-// untold enters a threshold for which there is no figure, and says why.
+// untold lists a threshold without a figure and the reason.
 func (r *runner) untold(t threshold.Threshold, phase, why string) {
 	result := t.Hold(threshold.Figure{})
 	result.Sentence = why
 	r.enter(t, phase, result)
 }
 
-// comparePhase compares the latencies of a phase.
+// comparePhase compares the latencies of a phase with the baseline's.
 func (r *runner) comparePhase(t threshold.Threshold, base *threshold.Baseline, earlier threshold.Earlier, c counted, plan threshold.Plan) {
 	name := c.recording.Name
 	before, there := earlier.Phases[name]
@@ -57,22 +57,22 @@ func (r *runner) comparePhase(t threshold.Threshold, base *threshold.Baseline, e
 		of := threshold.Threshold{Metric: threshold.Quantile, P: p}
 		now := of.Of(c.recording)
 		result := distrust(c, t.Hold(threshold.Against(now, before.Latencies[p], true)))
-		result.Sentence = fmt.Sprintf("%s ms, after %s ms in %s; %s", inMS(now), inMS(before.Latencies[p]), base.Name, result.Sentence)
+		result.Sentence = fmt.Sprintf("%s, was %s in %s; %s", inMS(now), inMS(before.Latencies[p]), base.Name, result.Sentence)
 		at := fmt.Sprintf("%s p%g", name, 100*p)
 		r.list(t, at, result)
-		r.because(t, at, result, fmt.Sprintf("%s ms after %s ms", inMS(now), inMS(before.Latencies[p])))
+		r.because(t, at, result, fmt.Sprintf("%s, was %s", inMS(now), inMS(before.Latencies[p])))
 	}
 }
 
-// inMS is a latency for people.
+// inMS formats a latency.
 func inMS(f threshold.Figure) string {
 	if !f.Known {
-		return "no"
+		return "unknown"
 	}
-	return fmt.Sprintf("%.4g", 1000*f.Value)
+	return fmt.Sprintf("%.4g ms", 1000*f.Value)
 }
 
-// compareRates compares what two searches found.
+// compareRates compares the rates of two searches.
 func (r *runner) compareRates(t threshold.Threshold, base *threshold.Baseline, earlier threshold.Earlier) {
 	const phase = "sustained"
 	now, known := r.figures[threshold.Sustained]
@@ -83,28 +83,29 @@ func (r *runner) compareRates(t threshold.Threshold, base *threshold.Baseline, e
 	bounds := bounds(held)
 	switch {
 	case !known:
-		r.untold(t, phase, "no rate was confirmed that could be compared")
+		r.untold(t, phase, "no confirmed rate to compare")
 		return
 	case !earlier.Sustained.Known:
-		r.untold(t, phase, base.Name+" has no confirmed rate to compare with: take a run that has one")
+		r.untold(t, phase, base.Name+" has no confirmed rate to compare with (use a run that has one)")
 		return
 	case !slices.Equal(bounds, earlier.Bounds):
-		r.untold(t, phase, base.Otherwise(fmt.Sprintf("its search was held against %q, this one against %q", earlier.Bounds, bounds)))
+		r.untold(t, phase, base.Otherwise(fmt.Sprintf("its search had the thresholds %q, this one %q", earlier.Bounds, bounds)))
 		return
 	}
 	plan := PlanOf(r.out.Phases[len(r.out.Phases)-1], nil)
-	plan.Rate = earlier.Searched.Rate // which is what is compared
+	plan.Rate = earlier.Searched.Rate // the rate itself is compared below
 	if differs := plan.Differs(earlier.Searched); differs != "" {
 		r.untold(t, phase, base.Otherwise(differs))
 		return
 	}
 	now.Known = true
 	result := t.Hold(threshold.Against(now, earlier.Sustained, false))
-	result.Sentence = fmt.Sprintf("%.4g/s, after %.4g/s in %s; %s", now.Value, earlier.Sustained.Value, base.Name, result.Sentence)
+	result.Sentence = fmt.Sprintf("%.4g/s, was %.4g/s in %s; %s", now.Value, earlier.Sustained.Value, base.Name, result.Sentence)
 	r.enter(t, phase, result)
 }
 
-// PlanOf is what a phase asked, of a scenario that may be one of walks.
+// PlanOf returns the plan of a phase. walks is nil unless the scenario walks
+// lists.
 func PlanOf(p load.Phase, walks *load.Walks) threshold.Plan {
 	plan := threshold.Plan{Rate: p.RatePerSecond, Requests: map[string]int64{}}
 	if walks != nil {
@@ -117,13 +118,14 @@ func PlanOf(p load.Phase, walks *load.Walks) threshold.Plan {
 		}
 	}
 	for _, l := range p.Labels {
-		name, _, _ := strings.Cut(l.Name, pageOfLabel) // how far a list goes is the target's
+		name, _, _ := strings.Cut(l.Name, pageOfLabel) // the number of pages depends on the target
 		plan.Requests[name] += l.Accepted + l.Limited + l.Failed
 	}
 	return plan
 }
 
-// BoundsOf are the thresholds that a search of the scenario had to meet, sorted.
+// BoundsOf returns the sorted thresholds that a search of the scenario had to
+// meet.
 func BoundsOf(s load.Scenario) []string {
 	var held []string
 	for _, t := range s.Thresholds {

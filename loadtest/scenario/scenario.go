@@ -1,9 +1,9 @@
-// Package scenario holds the load scenarios: data in one format, which says
-// what is asked, how fast and for how long, and, a file each, what the kinds of
-// scenario do with it.
+// Package scenario runs the load scenarios. A scenario is data in one format:
+// what is requested, how fast and for how long. Each kind of scenario has a
+// file that says what is done with it.
 //
-// It sends through packages client and generate, and turns what was measured
-// into the model of package reports/load. It must not import the suites, the
+// It sends through packages client and generate, and converts measurements to
+// the model of package reports/load. It must not import the suites, the
 // reference server or a test framework.
 package scenario
 
@@ -23,44 +23,43 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Kind says what is done with a scenario's requests.
+// Kind is a kind of scenario.
 type Kind string
 
 // The kinds of scenario.
 const (
-	Steady    Kind = "steady"     // a fixed rate; with several limits a phase for each
+	Steady    Kind = "steady"     // a fixed rate; one phase for each page size
 	Spike     Kind = "spike"      // a base rate, a burst, and the base rate again
-	Soak      Kind = "soak"       // a fixed rate for long, looked through for drift
-	Sustained Kind = "sustained"  // searches the highest rate that meets the thresholds
-	Depth     Kind = "depth"      // the cost of pages by their place in the list
+	Soak      Kind = "soak"       // a fixed rate for a long time, checked for drift
+	Sustained Kind = "sustained"  // a search for the highest rate that meets the thresholds
+	Depth     Kind = "depth"      // the latency of pages by their place in the list
 	Walk      Kind = "walk"       // clients that walk whole lists, every page checked
-	RateLimit Kind = "rate-limit" // provokes 429 answers and infers the limiter
+	RateLimit Kind = "rate-limit" // 429 answers are provoked and the limiter is inferred
 )
 
-// Kinds lists the kinds.
+// Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Steady, Spike, Soak, Sustained, Depth, Walk, RateLimit} }
 
 // Scenario is one load scenario. Rates are requests per second.
 type Scenario struct {
 	Name  string `yaml:"name"`
-	About string `yaml:"about"` // what it finds out, in a sentence
+	About string `yaml:"about"` // one sentence: what it measures
 	Kind  Kind   `yaml:"kind"`
 
-	// Mix weighs what is asked: operation ids, or patterns of them as in
-	// path.Match, each with its share.
+	// Mix maps operation ids, or patterns as in path.Match, to their weights.
 	Mix    map[string]int `yaml:"mix,omitempty"`
-	Limits []int          `yaml:"limits,omitempty"` // page sizes; without any, none is asked for
+	Limits []int          `yaml:"limits,omitempty"` // page sizes; if empty, no limit is sent
 
 	Rate     float64       `yaml:"rate,omitempty"`
 	Duration time.Duration `yaml:"duration,omitempty"` // of a phase; of the whole budget for rate-limit
-	Warmup   time.Duration `yaml:"warmup,omitempty"`   // before the first phase, at its rate, not counted
+	Warmup   time.Duration `yaml:"warmup,omitempty"`   // before the first phase, at its rate; not counted
 
-	Burst   float64       `yaml:"burst,omitempty"`    // spike: rate of the burst, of a third of the duration
-	MaxRate float64       `yaml:"max_rate,omitempty"` // sustained: where the search ends
+	Burst   float64       `yaml:"burst,omitempty"`    // spike: rate of the burst, which lasts a third of the duration
+	MaxRate float64       `yaml:"max_rate,omitempty"` // sustained: the upper end of the search
 	Confirm time.Duration `yaml:"confirm,omitempty"`  // sustained: how long the found rate must hold
 	Pages   []int         `yaml:"pages,omitempty"`    // depth: places in the list, from 1; the last page is always added
-	Clients int           `yaml:"clients,omitempty"`  // walk: how many walk at the same time
-	Budget  int           `yaml:"budget,omitempty"`   // rate-limit: requests at most
+	Clients int           `yaml:"clients,omitempty"`  // walk: concurrent clients
+	Budget  int           `yaml:"budget,omitempty"`   // rate-limit: maximum number of requests
 
 	Thresholds []string `yaml:"thresholds,omitempty"`
 }
@@ -68,26 +67,26 @@ type Scenario struct {
 //go:embed scenarios.yaml
 var builtin []byte
 
-// Builtin returns the scenarios that come with the program, in order.
+// Builtin returns the built-in scenarios in order.
 func Builtin() []Scenario {
 	all, err := Parse("loadtest/scenario/scenarios.yaml", builtin)
 	if err != nil {
-		panic(err) // the file is part of the program and a test reads it
+		panic(err) // a test parses the embedded file
 	}
 	return all
 }
 
-// maxFile bounds the text of a file of scenarios.
+// maxFile limits the size of a scenario file.
 const maxFile = 1 << 20
 
-// Load reads a file of scenarios. Errors name the file and the line.
+// Load reads a scenario file. Errors name the file and the line.
 func Load(file string) ([]Scenario, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: %w", err)
 	}
 	if info.Size() > maxFile {
-		return nil, fmt.Errorf("scenarios: %s has more than %d bytes: is it the right file?", file, maxFile)
+		return nil, fmt.Errorf("scenarios: %s exceeds %d bytes (is it the right file?)", file, maxFile)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -96,21 +95,21 @@ func Load(file string) ([]Scenario, error) {
 	return Parse(file, data)
 }
 
-// Parse reads scenarios from YAML, whose only key is scenarios, and judges
-// every entry; name stands for the file in errors.
+// Parse reads and checks scenarios from YAML with the single key scenarios.
+// name stands for the file in errors.
 func Parse(name string, data []byte) ([]Scenario, error) {
 	var file struct {
 		Scenarios []Scenario `yaml:"scenarios"`
 	}
-	source := strictyaml.New("file of scenarios", name)
+	source := strictyaml.New("scenario file", name)
 	if len(data) > maxFile {
-		return nil, source.ErrorOn(1, "", "a file of scenarios has at most %d bytes, this one has %d", maxFile, len(data))
+		return nil, source.ErrorOn(1, "", "a scenario file has at most %d bytes, this one has %d", maxFile, len(data))
 	}
 	if err := source.Decode(data, &file); err != nil {
 		return nil, err
 	}
 	if len(file.Scenarios) == 0 {
-		return nil, source.ErrorOn(1, "scenarios", "holds none")
+		return nil, source.ErrorOn(1, "scenarios", "is empty")
 	}
 	var wrong []error
 	names := map[string]bool{}
@@ -120,14 +119,14 @@ func Parse(name string, data []byte) ([]Scenario, error) {
 			wrong = append(wrong, source.ErrorAt(at+"."+p.field, "%s", p.what))
 		}
 		if names[s.Name] {
-			wrong = append(wrong, source.ErrorAt(at+".name", "%q names another scenario already", s.Name))
+			wrong = append(wrong, source.ErrorAt(at+".name", "duplicate name %q", s.Name))
 		}
 		names[s.Name] = true
 	}
 	return file.Scenarios, errors.Join(wrong...)
 }
 
-// Check says what is wrong with a scenario that flags have changed.
+// Check returns what is wrong with a scenario that flags have changed.
 func (s Scenario) Check() error {
 	var wrong []error
 	for _, p := range s.problems() {
@@ -136,7 +135,7 @@ func (s Scenario) Check() error {
 	return errors.Join(wrong...)
 }
 
-// Names lists the scenarios' names.
+// Names returns the names of the scenarios.
 func Names(all []Scenario) []string {
 	names := make([]string, len(all))
 	for i, s := range all {
@@ -145,8 +144,8 @@ func Names(all []Scenario) []string {
 	return names
 }
 
-// operations returns the operations that the mix names and their shares, in the
-// catalogue's order.
+// operations returns the operations of the mix and their weights, in the order
+// of the catalogue.
 func (s Scenario) operations() []share {
 	var shares []share
 	for _, op := range spec.Operations() {
@@ -154,7 +153,7 @@ func (s Scenario) operations() []share {
 		for _, pattern := range slices.Sorted(maps.Keys(s.Mix)) {
 			if matched, _ := path.Match(pattern, op.ID); matched {
 				weight = s.Mix[pattern]
-				if pattern == op.ID { // its own name goes before a pattern
+				if pattern == op.ID { // an exact id overrides a pattern
 					break
 				}
 			}
@@ -175,7 +174,7 @@ type share struct {
 	weight int
 }
 
-// problem is one thing that is wrong with a scenario's field.
+// problem is an error in one field of a scenario.
 type problem struct{ field, what string }
 
 // thresholds parses the scenario's own thresholds.

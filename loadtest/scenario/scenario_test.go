@@ -74,13 +74,13 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	}{
 		"unknown key":       {change("rate: 10", "speed: 10"), []string{"mine.yaml:6: ", "speed"}},
 		"unknown top key":   {change("scenarios:", "scenario:"), []string{"mine.yaml:1: ", "scenario"}},
-		"unknown kind":      {change("kind: steady", "kind: unsteady"), []string{"mine.yaml:4: scenarios[0].kind: ", `"unsteady" is none of steady, spike`}},
+		"unknown kind":      {change("kind: steady", "kind: unsteady"), []string{"mine.yaml:4: scenarios[0].kind: ", `"unsteady": want one of steady, spike`}},
 		"no name":           {change("name: mine", `name: ""`), []string{"mine.yaml:2: scenarios[0].name: "}},
 		"odd name":          {change("name: mine", "name: Mine Own"), []string{"mine.yaml:2: ", "lower-case"}},
 		"no about":          {change("about: What mine finds out.", `about: ""`), []string{"mine.yaml:3: scenarios[0].about: is missing"}},
 		"unknown operation": {change("lead-lists.list: 3", "lead-lists.lost: 3"), []string{"mine.yaml:5: scenarios[0].mix: ", `"lead-lists.lost" matches no operation`}},
 		"bad pattern":       {change(`"*.list"`, `"[.list"`), []string{"mine.yaml:5: ", "syntax error"}},
-		"nothing left":      {change("1, lead-lists.list: 3", "0, lead-lists.list: 0"), []string{"mine.yaml:5: ", "every share is 0"}},
+		"nothing left":      {change("1, lead-lists.list: 3", "0, lead-lists.list: 0"), []string{"mine.yaml:5: ", "every weight is 0"}},
 		"share too large":   {change("lead-lists.list: 3", "lead-lists.list: 100000"), []string{"mine.yaml:5: ", "0 to 1000"}},
 		"no page size":      {right + "    limits: [50, 0]\n", []string{"mine.yaml:9: scenarios[0].limits: 0: want 1 to 100"}},
 		"large page size":   {right + "    limits: [101]\n", []string{"mine.yaml:9: scenarios[0].limits: 101: want 1 to 100"}},
@@ -89,10 +89,10 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"no unit":           {change("duration: 2s", "duration: 2"), []string{"mine.yaml:7: "}},
 		"too long":          {change("duration: 2s", "duration: 10000h"), []string{"mine.yaml:7: scenarios[0].duration: "}},
 		"not a threshold":   {change("p99<250ms", "p99<"), []string{"mine.yaml:8: scenarios[0].thresholds: ", "p99<"}},
-		"not of this kind":  {right + "    burst: 20\n", []string{"mine.yaml:9: scenarios[0].burst: has no meaning for a scenario of kind steady"}},
-		"missing":           {change("    rate: 10\n", ""), []string{"scenarios[0].rate: is missing, or nothing: a scenario of kind steady needs it"}},
-		"twice":             {right + strings.TrimPrefix(right, "scenarios:\n"), []string{"mine.yaml:9: scenarios[1].name: ", "another scenario already"}},
-		"none":              {"scenarios: []\n", []string{"mine.yaml:1: scenarios: holds none"}},
+		"not of this kind":  {right + "    burst: 20\n", []string{"mine.yaml:9: scenarios[0].burst: does not apply to a scenario of kind steady"}},
+		"missing":           {change("    rate: 10\n", ""), []string{"scenarios[0].rate: is required for a scenario of kind steady"}},
+		"twice":             {right + strings.TrimPrefix(right, "scenarios:\n"), []string{"mine.yaml:9: scenarios[1].name: ", "duplicate name"}},
+		"none":              {"scenarios: []\n", []string{"mine.yaml:1: scenarios: is empty"}},
 		"empty":             {"", []string{"mine.yaml"}},
 		"too many bytes":    {right + "# " + strings.Repeat("x", maxFile), []string{"bytes"}},
 		"every problem": {`scenarios:
@@ -111,7 +111,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
     duration: 1s
     confirm: 1s
 `, []string{"mine.yaml:3: ", "mine.yaml:5: scenarios[0].mix: leads.move has no pages", "mine.yaml:6: scenarios[0].clients: 20000",
-			"mine.yaml:8: ", "mine.yaml:11: scenarios[1].mix: inbox-placement-tests.create changes something", "mine.yaml:13: scenarios[1].max_rate: 50 is below"}},
+			"mine.yaml:8: ", "mine.yaml:11: scenarios[1].mix: inbox-placement-tests.create changes data", "mine.yaml:13: scenarios[1].max_rate: 50: want at least"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse("mine.yaml", []byte(tc.text))

@@ -3,42 +3,43 @@ package scenario
 import "math"
 
 // The search for the highest sustained rate doubles the rate until one is not
-// met, then halves the gap on a logarithmic scale until it is narrow, and
-// confirms what it found by a longer run. A rate that fails its confirmation is
-// an upper bound like any other.
+// met. It then halves the gap on a logarithmic scale until it is narrow, and
+// confirms the result by a longer run. A rate that fails its confirmation is an
+// upper bound like any other.
 
 const (
-	// narrow is the gap between the rates that are met and not met, as a ratio,
-	// at which the search is done.
+	// narrow is the ratio of the rates not met and met at which the search
+	// ends.
 	narrow = 1.1
-	// mostSteps bounds the search, and mostConfirmations what comes after it.
+	// mostSteps limits the search, mostConfirmations the confirmations after
+	// it.
 	mostSteps         = 24
 	mostConfirmations = 6
-	// stepDown is what a rate that failed its confirmation is lowered by.
+	// stepDown is the factor for a rate that failed its confirmation.
 	stepDown = 0.85
-	// leastRate is the lowest rate that is tried, in requests per second.
+	// leastRate is the lowest rate tried, in requests per second.
 	leastRate = 1.0
 )
 
-// tried is what became of one rate.
+// tried is the result of one rate.
 type tried struct {
 	met bool
-	// ceiling says that the generator could not go as fast: nothing is known of
-	// the target there.
+	// ceiling means that the generator could not reach the rate, so nothing is
+	// known about the target there.
 	ceiling bool
 }
 
-// found is the outcome of a search. Rates are requests per second.
+// found is the result of a search. Rates are requests per second.
 type found struct {
 	rate      float64 // the highest that was met; 0 if none was
 	above     float64 // the lowest that was not met; 0 if none was
 	confirmed bool
-	ceiling   bool // the search ended where the generator does
-	most      bool // the search ended at the highest rate that was allowed
+	ceiling   bool // the generator limited the search
+	most      bool // the search ended at the highest allowed rate
 }
 
-// search looks for the highest rate between start and most that is met. try runs
-// one rate, longer for a confirmation; its error ends the search.
+// search finds the highest rate between start and most that is met. try runs
+// one rate, for longer if it confirms; its error ends the search.
 func search(start, most float64, try func(rate float64, confirm bool) (tried, error)) (found, error) {
 	var f found
 	step := func(rate float64, confirm bool) (bool, error) {
@@ -91,7 +92,7 @@ func search(start, most float64, try func(rate float64, confirm bool) (tried, er
 	return f, nil
 }
 
-// next is the rate to try; more is false when the gap is narrow.
+// next returns the rate to try. more is false if the gap is narrow.
 func (f found) next(start, most float64) (rate float64, more bool) {
 	switch {
 	case f.rate == 0 && f.above == 0:

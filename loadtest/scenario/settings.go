@@ -9,14 +9,13 @@ import (
 	"outreach.example/conformance/loadtest/threshold"
 )
 
-// Takes reports whether the scenario's kind has the field, by its name in YAML.
+// Takes reports whether the scenario's kind has the field, by its YAML name.
 func (s Scenario) Takes(field string) bool {
 	kind := uses[s.Kind]
 	return slices.Contains(kind.needs, field) || slices.Contains(kind.takes, field)
 }
 
-// Last lets each phase last so long, and the confirmation of a search in
-// proportion.
+// Last sets the duration of each phase and scales the confirmation of a search.
 func (s *Scenario) Last(phase time.Duration) {
 	if s.Duration > 0 && phase > 0 {
 		s.Confirm = time.Duration(float64(s.Confirm) * float64(phase) / float64(s.Duration))
@@ -35,17 +34,17 @@ func (s Scenario) Has(t threshold.Threshold) bool {
 	return s.Kind != RateLimit
 }
 
-// EveryRunMeets says what is wrong with a threshold that Meets reports.
-const EveryRunMeets = "every run meets that, since a rate cannot fall by more than 100 %: want a bound below it, such as regression<10%"
+// EveryRunMeets is the error for a threshold that Meets reports.
+const EveryRunMeets = "every run meets this: a rate cannot fall by more than 100 % (want a lower bound, such as regression<10%)"
 
-// Meets reports whether the scenario meets the threshold whatever the target
-// does. Of a search, a regression is one of the rate that it finds.
+// Meets reports whether every run meets the threshold. The regression of a
+// search is that of the rate it finds.
 func (s Scenario) Meets(t threshold.Threshold) bool {
 	return s.Kind == Sustained && t.Metric == threshold.Regression && t.Bound >= 1
 }
 
-// RunsAt reports whether the scenario has phases at that rate. Of a search, only
-// where it begins and where it ends are known before.
+// RunsAt reports whether the scenario has phases at that rate. Of a search,
+// only the first and the last rate are known in advance.
 func (s Scenario) RunsAt(rate float64) bool {
 	switch s.Kind {
 	case Steady, Soak, Depth:
@@ -57,8 +56,8 @@ func (s Scenario) RunsAt(rate float64) bool {
 	}
 }
 
-// Labels are those that its requests have; of a list that is asked for pages
-// deep in it, the last is not known before.
+// Labels returns the labels of its requests. The last page of a depth scenario
+// is not known in advance.
 func (s Scenario) Labels() []string {
 	sizes := s.Limits
 	if len(sizes) == 0 {
@@ -78,14 +77,14 @@ func (s Scenario) Labels() []string {
 	return labels
 }
 
-// Asks reports whether some of its requests have the label, or one that the
-// label stands for as measure.Recording.Label has it.
+// Asks reports whether some of its requests have the label, or a label that it
+// covers as in measure.Recording.Label.
 func (s Scenario) Asks(label string) bool {
 	return slices.ContainsFunc(s.Labels(), func(one string) bool { return one == label || strings.HasPrefix(one, label+" ") }) ||
 		s.Kind == Depth && slices.ContainsFunc(s.operations(), func(o share) bool { return strings.HasPrefix(label, o.op.ID+pageOfLabel) })
 }
 
-// Settings writes what is set, for people.
+// Settings formats the settings.
 func (s Scenario) Settings() string {
 	var parts []string
 	add := func(given bool, format string, args ...any) {
@@ -102,7 +101,7 @@ func (s Scenario) Settings() string {
 	add(len(s.Limits) > 0, "page size %s", join(s.Limits))
 	add(len(s.Pages) > 0, "pages %s and the last", join(s.Pages))
 	add(s.Budget > 0, "at most %d requests", s.Budget)
-	add(len(s.Thresholds) > 0, "must hold: %s", strings.Join(s.Thresholds, ", "))
+	add(len(s.Thresholds) > 0, "thresholds: %s", strings.Join(s.Thresholds, ", "))
 	return strings.Join(parts, "; ")
 }
 
@@ -114,8 +113,8 @@ func join(numbers []int) string {
 	return strings.Join(texts, ", ")
 }
 
-// Lasts is about how long the scenario takes on a target that keeps up, without
-// what its preparation and a search of unknown length take.
+// Lasts estimates the duration of the scenario on a target that keeps up,
+// without preparation and search.
 func (s Scenario) Lasts() time.Duration {
 	phases := 1
 	if s.Kind == Steady {

@@ -27,21 +27,21 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 		says     []string // the first notes
 	}{
 		"answers all": {"mixed", nil, func(int64) bool { return false }, nil},
-		"dies":        {"mixed", nil, func(n int64) bool { return n > 120 }, []string{`^steady: nothing was answered any more from [\d.]+ s after its start: the \d+ requests sent since had no answer$`}},
+		"dies":        {"mixed", nil, func(n int64) bool { return n > 120 }, []string{`^steady: no answers from [\d.]+ s after its start to the end \(\d+ requests unanswered\)$`}},
 		"comes back": {"mixed", nil, func(n int64) bool { return n > 40 && n <= 140 },
-			[]string{`^steady: nothing was answered from [\d.]+ s to [\d.]+ s after its start: ([89]\d|100) requests sent in that time had no answer$`}},
+			[]string{`^steady: no answers from [\d.]+ s to [\d.]+ s after its start \(([89]\d|100) requests unanswered\)$`}},
 		"twice": {"mixed", nil, func(n int64) bool { return n > 20 && n <= 60 || n > 80 && n <= 160 },
-			[]string{`^steady: nothing was answered from .*: [678]\d requests sent in that time had no answer; that was the longest of 2 such times$`}},
+			[]string{`^steady: no answers from .* \([678]\d requests unanswered\); the longest of 2 outages$`}},
 		"loses a few":   {"mixed", nil, func(n int64) bool { return n%3 == 0 }, nil},
-		"in a warm-up":  {"mixed", func(s *Scenario) { s.Warmup = 2 * time.Second }, func(n int64) bool { return n > 120 }, []string{`^warm-up: nothing was answered any more from `}},
-		"in one of two": {"list-throughput", func(s *Scenario) { s.Limits = []int{1, 10} }, func(n int64) bool { return n > 120 }, []string{`^limit=1: nothing was answered any more from `}},
+		"in a warm-up":  {"mixed", func(s *Scenario) { s.Warmup = 2 * time.Second }, func(n int64) bool { return n > 120 }, []string{`^warm-up: no answers from `}},
+		"in one of two": {"list-throughput", func(s *Scenario) { s.Limits = []int{1, 10} }, func(n int64) bool { return n > 120 }, []string{`^limit=1: no answers from `}},
 		"at the start":  {"mixed", nil, func(int64) bool { return true }, nil},
 		"walk": {"walk", func(s *Scenario) { s.Clients = 8 }, func(n int64) bool { return n > 120 },
-			[]string{`^walk: nothing was answered any more from `}},
+			[]string{`^walk: no answers from `}},
 		"in a search": {"sustained-rate", func(s *Scenario) { s.MaxRate, s.Confirm = 200, 500*time.Millisecond }, func(n int64) bool { return n > 120 },
-			[]string{`^100/s: nothing was answered any more from `}},
+			[]string{`^100/s: no answers from `}},
 		"before a search": {"sustained-rate", func(s *Scenario) { s.Warmup, s.Confirm = 2*time.Second, 500*time.Millisecond }, func(n int64) bool { return n > 120 },
-			[]string{`^warm-up: nothing was answered any more from `}},
+			[]string{`^warm-up: no answers from `}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +56,7 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 					tc.change(s)
 				}
 			}))
-			silent := slices.DeleteFunc(slices.Clone(o.Notes), func(note string) bool { return !strings.Contains(note, "nothing was answered") })
+			silent := slices.DeleteFunc(slices.Clone(o.Notes), func(note string) bool { return !strings.Contains(note, ": no answers from ") })
 			if len(silent) != len(tc.says) || len(silent) > len(o.Notes) || !slices.Equal(silent, o.Notes[:len(silent)]) {
 				t.Fatalf("%q, want %q first; %s: %q", o.Notes, tc.says, o.Verdict, o.Reasons)
 			}
@@ -90,7 +90,7 @@ func TestAnInterruptionIsNoSilence(t *testing.T) {
 	o := Run(ctx, env, builtinScenario(t, "mixed", func(s *Scenario) {
 		s.Rate, s.Duration, s.Warmup, s.Mix = 200, time.Minute, 0, map[string]int{spec.ListLeadLists: 1}
 	}))
-	if o.Verdict != load.Void || strings.Contains(strings.Join(o.Notes, "\n"), "nothing was answered") {
+	if o.Verdict != load.Void || strings.Contains(strings.Join(o.Notes, "\n"), ": no answers from ") {
 		t.Errorf("%s: %q, %q", o.Verdict, o.Reasons, o.Notes)
 	}
 }
@@ -100,8 +100,8 @@ func TestAShardsSilence(t *testing.T) {
 	env := patient(t, generate.Options{})
 	env.Shard = measure.Shard{Index: 2, Of: 4}
 	r := newRunner(t.Context(), env, mine)
-	said := r.fellSilent("steady", generate.Silences{Last: &generate.Silence{From: 1234 * time.Millisecond, Unanswered: 7}})
-	if len(said) != 1 || said[0] != "shard 3: steady: nothing was answered any more from 1.23 s after its start: the 7 requests sent since had no answer" {
+	said := r.outages("steady", generate.Silences{Last: &generate.Silence{From: 1234 * time.Millisecond, Unanswered: 7}})
+	if len(said) != 1 || said[0] != "shard 3: steady: no answers from 1.23 s after its start to the end (7 requests unanswered)" {
 		t.Errorf("%q", said)
 	}
 }

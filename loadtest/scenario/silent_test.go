@@ -49,8 +49,8 @@ func TestSilentTargetsAreGivenUp(t *testing.T) {
 	}{
 		"breaks connections": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, "connection broken: 20"},
 		"answers too late":   {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, true, "no answer in time: 20"},
-		"fails":              {answers(http.StatusInternalServerError), false, "not one of 20 requests was accepted (status 500: 20)"},
-		"refuses":            {answers(http.StatusTooManyRequests), false, "not one of 20 requests was accepted (status 429: 20)"},
+		"fails":              {answers(http.StatusInternalServerError), false, "none of 20 requests was accepted (status 500: 20)"},
+		"refuses":            {answers(http.StatusTooManyRequests), false, "none of 20 requests was accepted (status 429: 20)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

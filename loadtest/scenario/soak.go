@@ -7,21 +7,21 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// A rise fails the scenario when it is sure to be worse than both of these: a
-// share of the level, and a time that somebody would notice.
+// A rise fails the scenario if it certainly exceeds both: a share of the level,
+// and a time that users notice.
 const (
 	steepRise = 0.5
 	leastRise = 0.005 // seconds
 )
 
-// between two looks at the target's memory.
+// memoryEvery is the interval between two samples of the target's memory.
 const memoryEvery = 500 * time.Millisecond
 
-// mostMemoryPoints bounds what the results keep of a long soak.
+// mostMemoryPoints limits the memory samples of a long soak.
 const mostMemoryPoints = 2_000
 
-// watchMemory looks at the target's memory, where it can be seen, until the
-// function that it returns is called, which returns what was seen.
+// watchMemory samples the target's memory, if visible, until the returned
+// function is called, which returns the samples.
 func (r *runner) watchMemory() func() []load.MemoryPoint {
 	if r.env.Memory == nil {
 		return func() []load.MemoryPoint { return nil }
@@ -51,10 +51,10 @@ func (r *runner) watchMemory() func() []load.MemoryPoint {
 	}
 }
 
-// drift says how latency, errors and memory changed while the load stayed the
-// same. Latency that is sure to have risen by half, and errors that are sure to
-// have become more, fail the scenario; memory is reported. So is all that a soak
-// shows which was cut short: its end may have bent the figures.
+// drift reports how latency, errors and memory changed under constant load.
+// Latency that certainly rose by half and a certain rise of errors fail the
+// scenario; memory is only reported. A soak that was cut short is only reported
+// too, because its end may have distorted the figures.
 func (r *runner) drift(c counted, memory []load.MemoryPoint) {
 	hours := c.recording.Duration.Hours()
 	for _, t := range c.recording.Drifts() {
@@ -63,9 +63,9 @@ func (r *runner) drift(c counted, memory []load.MemoryPoint) {
 		switch {
 		case t.Verdict != measure.Rising || c.cut:
 		case t.Series == "failed":
-			r.fail("the share of failed requests rose under a steady load, by at least %.2g %% of all", 100*grown)
+			r.fail("the share of failed requests rose under steady load by at least %.2g percentage points", 100*grown)
 		case t.Unit == "s" && grown > max(leastRise, steepRise*t.Level):
-			r.fail("%s rose under a steady load by at least %.3g ms, from a level of %.3g ms", t.Series, 1000*grown, 1000*t.Level)
+			r.fail("%s rose under steady load by at least %.3g ms, from %.3g ms", t.Series, 1000*grown, 1000*t.Level)
 		}
 	}
 	if len(memory) == 0 {
@@ -79,7 +79,8 @@ func (r *runner) drift(c counted, memory []load.MemoryPoint) {
 	r.out.Drift = append(r.out.Drift, driftOf(measure.Drift(series)))
 }
 
-// driftOf gives times in milliseconds, shares in percent, and changes by the minute.
+// driftOf converts times to milliseconds, shares to percent, and changes to
+// changes per minute.
 func driftOf(t measure.Trend) load.Drift {
 	unit, factor := t.Unit, 1/60.0
 	switch t.Unit {
@@ -99,9 +100,9 @@ func driftOf(t measure.Trend) load.Drift {
 	return d
 }
 
-// recovery says how long after a burst the target was as quick as before it.
+// recovery reports how long after a burst the target was as fast as before it.
 func (r *runner) recovery(rec measure.Recording, third time.Duration) {
-	const times = 2 // within which response times are as before
+	const times = 2 // factor within which response times count as recovered
 	before, usual := time.Duration(0), 0
 	for _, s := range rec.Series {
 		if at := time.Duration(s.At) * time.Second; at+time.Second <= third && s.Response[measure.Accepted].Count() > 0 {
@@ -117,9 +118,9 @@ func (r *runner) recovery(rec measure.Recording, third time.Duration) {
 	for _, s := range rec.Series {
 		at := time.Duration(s.At) * time.Second
 		if h := s.Response[measure.Accepted]; at >= 2*third && h.Count() > 0 && h.Quantile(0.5).Value <= allowed {
-			r.note("after the burst the median response time was as before (%s ms) within %s", formatMS(before), at+time.Second-2*third)
+			r.note("after the burst the median response time recovered to %s ms within %s", formatMS(before), at+time.Second-2*third)
 			return
 		}
 	}
-	r.fail("after the burst the median response time did not come back to what it was before, %s ms", formatMS(before))
+	r.fail("after the burst the median response time did not recover to %s ms", formatMS(before))
 }

@@ -30,7 +30,7 @@ func TestStepsDecideByFiguresConfirmationsByIntervals(t *testing.T) {
 		"missed, as far as seen": {made(100, map[int]int{200: 98, 500: 2}), "errors<1%: ", "errors<1%: "},
 		"missed":                 {made(1000, map[int]int{200: 800, 500: 200}), "errors<1%: ", "errors<1%: "},
 		"hardly any refused":     {made(1000, map[int]int{200: 990, 429: 10}), "", ""},
-		"many refused":           {made(1000, map[int]int{200: 989, 429: 11}), "11 of 1000 requests were refused", "11 of 1000 requests were refused"},
+		"many refused":           {made(1000, map[int]int{200: 989, 429: 11}), "11 of 1000 requests got 429", "11 of 1000 requests got 429"},
 		"nothing accepted":       {made(100, map[int]int{429: 100}), "nothing was accepted", "nothing was accepted"},
 	} {
 		for sure, want := range map[bool]string{false: tc.step, true: tc.confirmation} {
@@ -102,7 +102,7 @@ func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
 	r.uses.Searched = 40
 	r.foundRate(found{above: 40, ceiling: true}, nil)
 	o := r.outcome()
-	want := "no rate could be confirmed: at 40/s for 1s there are too few requests to tell errors<1%: 40 were sent and 40 answered; about 368 would do, as with --duration 5s"
+	want := "no rate could be confirmed: not enough data to decide errors<1% at 40/s for 1s: 40 requests sent, 40 answered; about 368 needed (--duration 5s)"
 	if o.Verdict != load.Void || len(o.Reasons) != 1 || o.Reasons[0] != want {
 		t.Errorf("%s: %q, want just %q", o.Verdict, o.Reasons, want)
 	}
@@ -127,11 +127,11 @@ func TestASearchAdvisesOneDuration(t *testing.T) {
 		if _, duration, found := strings.Cut(k.Why, "--duration "); found {
 			advised = append(advised, duration)
 		}
-		if strings.Contains(k.Why, "there are too few requests to tell errors<1%") {
+		if strings.Contains(k.Why, "not enough data to decide errors<1%") {
 			doubted = append(doubted, k.Why)
 		}
 	}
-	if len(doubted) < 2 || !slices.Equal(advised, []string{"5s"}) || len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], "--duration 5s") {
+	if len(doubted) < 2 || !slices.Equal(advised, []string{"5s)"}) || len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], "(--duration 5s)") {
 		t.Errorf("%s: %q; %q", o.Verdict, o.Reasons, doubted)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// sustained searches the highest rate that meets the thresholds.
+// sustained searches for the highest rate that meets the thresholds.
 func (r *runner) sustained() error {
 	s := r.scenario
 	if err := r.warmUp(s.Rate, inTurn); err != nil {
@@ -31,7 +31,7 @@ func (r *runner) sustained() error {
 	return err
 }
 
-// try runs one rate. What was confirmed, and that alone, counts for the thresholds.
+// try runs one rate. Only a confirmed rate counts for the thresholds.
 func (r *runner) try(rate float64, confirm bool) (tried, error) {
 	name, lasts := fmt.Sprintf("%.0f/s", rate), r.scenario.Duration
 	if confirm {
@@ -45,13 +45,13 @@ func (r *runner) try(rate float64, confirm bool) (tried, error) {
 		err = r.gone(name)
 	}
 	if err != nil {
-		// Before, the rate may have been too much; now it is known to have been the end.
+		// Earlier, the rate may have been too high; now the target has died.
 		r.foremost = append(r.foremost, slices.Concat(before, r.silent)...)
 		r.keepCut(counted{recording: rec}, err)
 		return tried{}, err
 	}
-	// What the generator adds to the figures makes them worse: a rate that meets
-	// the thresholds all the same is met, and one that does not may be the target's.
+	// The generator can only make figures worse. So a rate that meets the
+	// thresholds is met, and one that does not may still be the target's.
 	c := r.judged(rec)
 	missed, unsure := r.misses(rec, confirm)
 	why := strings.Join(missed, "; ")
@@ -62,7 +62,7 @@ func (r *runner) try(rate float64, confirm bool) (tried, error) {
 		t = tried{ceiling: true}
 	case why == "" && len(unsure) > 0:
 		why = undecided(rec, unsure)
-		if r.doubt == "" { // of the highest rate: those that follow have fewer requests yet, and other advice
+		if r.doubt == "" { // keep the highest rate's reason: lower rates have even fewer requests
 			why = r.tooFew(rec, unsure)
 			r.doubt = why
 		}
@@ -81,21 +81,20 @@ func (r *runner) try(rate float64, confirm bool) (tried, error) {
 	return t, nil
 }
 
-// unconfirmed is why a threshold was held against no phase of a search.
-const unconfirmed = "no rate was confirmed, and the short phases at the rates that were tried do not count"
+// unconfirmed explains why a threshold was evaluated in no phase of a search.
+const unconfirmed = "no rate was confirmed; the short phases of the search do not count"
 
-// undecided says of a confirmation that the thresholds are met as far as its sample
-// tells.
+// undecided describes a confirmation whose sample is too small to decide.
 func undecided(rec measure.Recording, unsure []threshold.Result) string {
 	var doubts []string
 	for _, result := range unsure {
 		doubts = append(doubts, result.Threshold.Text)
 	}
-	return fmt.Sprintf("at %.4g/s for %s there are too few requests to tell %s: %d were sent and %d answered",
-		rec.Rate, rec.Duration.Round(time.Millisecond), strings.Join(doubts, " and "), rec.Sent, rec.Sent-rec.Statuses[0])
+	return fmt.Sprintf("not enough data to decide %s at %.4g/s for %s: %d requests sent, %d answered",
+		strings.Join(doubts, " and "), rec.Rate, rec.Duration.Round(time.Millisecond), rec.Sent, rec.Sent-rec.Statuses[0])
 }
 
-// tooFew is undecided, and how long a confirmation would have to be that decides.
+// tooFew is undecided with the duration that would suffice.
 func (r *runner) tooFew(rec measure.Recording, unsure []threshold.Result) string {
 	said := undecided(rec, unsure)
 	need, known := int64(0), true
@@ -103,21 +102,21 @@ func (r *runner) tooFew(rec measure.Recording, unsure []threshold.Result) string
 		need, known = max(need, result.Need), known && result.Need > 0
 	}
 	if !known {
-		return said + "; let it last longer (--duration)"
+		return said + "; run longer (--duration)"
 	}
 	longer := time.Duration(float64(need) / rec.Rate * float64(r.scenario.Duration) / float64(r.scenario.Confirm) * float64(time.Second))
 	if longer = longer.Truncate(time.Second) + time.Second; longer > schedule.MaxDuration {
-		return fmt.Sprintf("%s; about %d would do, which take longer than a phase may last: allow more", said, need)
+		return fmt.Sprintf("%s; about %d needed, more than the longest phase allows (relax the threshold)", said, need)
 	}
-	return fmt.Sprintf("%s; about %d would do, as with --duration %s", said, need, longer)
+	return fmt.Sprintf("%s; about %d needed (--duration %s)", said, need, longer)
 }
 
-// gone tells a target that a rate has overwhelmed from one that is not there any
-// more: the one answers a single request.
+// gone returns an error if the target does not answer even a single request: it
+// is dead, not overloaded.
 func (r *runner) gone(after string) error {
 	request, _, _ := Typical(r.env.Profile)
 	if ex := r.env.Client.Do(r.ctx, request); ex.Err != nil && ex.Status == 0 {
-		return fmt.Errorf("%s: the target answers nothing any more: the search was given up: %w", after, ex.Err)
+		return fmt.Errorf("%s: the target stopped answering, search aborted: %w", after, ex.Err)
 	}
 	return nil
 }
@@ -134,9 +133,9 @@ func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {
 	return p
 }
 
-// lastDone is the earliest time at which all answers were there for sure: the end
-// of the second in which the last one came, or what the slowest answer took after
-// the last request was due.
+// lastDone returns the earliest time at which all answers had certainly
+// arrived: the end of the second of the last answer, or the slowest answer's
+// time after the end of the phase.
 func lastDone(rec measure.Recording) time.Duration {
 	var last, slowest time.Duration
 	for _, s := range rec.Series {
@@ -150,28 +149,28 @@ func lastDone(rec measure.Recording) time.Duration {
 	return min(last, rec.Duration+slowest)
 }
 
-// foundRate says what came of the search.
+// foundRate records the result of the search.
 func (r *runner) foundRate(f found, err error) {
 	s := r.out.Sustained
 	s.RatePerSecond, s.LowPerSecond, s.HighPerSecond, s.Confirmed = f.rate, f.rate, max(f.above, f.rate), f.confirmed
 	switch {
 	case err != nil:
-		s.Note = "the search broke off"
+		s.Note = "the search was aborted"
 	case f.confirmed && f.ceiling:
-		s.Note = "the generator went no faster: the target may"
+		s.Note = "limited by the generator; the target may be faster"
 	case f.confirmed && f.most:
-		s.Note = "the highest rate that the scenario asks for: the target may go faster"
+		s.Note = "the scenario's maximum rate; the target may be faster"
 	case !f.confirmed && r.doubt != "":
-		s.Note = "rates were met, as far as short phases tell, but none could be confirmed"
+		s.Note = "some rates met the thresholds briefly, but none could be confirmed"
 		r.void("no rate could be confirmed: %s", r.doubt)
 	case f.ceiling:
-		r.void("the generator could hold no rate that was tried")
+		r.void("the generator could not reach any of the rates")
 	case !f.confirmed && slices.ContainsFunc(s.Knee, func(p load.KneePoint) bool { return p.OK }):
-		s.Note = "rates were met for a moment, but none for long"
-		r.void("no rate held for %s, though some did for %s", r.scenario.Confirm, r.scenario.Duration)
+		s.Note = "some rates met the thresholds briefly, none for long"
+		r.void("no rate met the thresholds for %s, though some did for %s", r.scenario.Confirm, r.scenario.Duration)
 	case !f.confirmed:
-		s.Note = "no rate that was tried meets the thresholds"
-		r.fail("no rate from %.0f/s down meets the thresholds", s.HighPerSecond)
+		s.Note = "no rate meets the thresholds"
+		r.fail("no rate up to %.0f/s meets the thresholds", s.HighPerSecond)
 	}
 	if f.confirmed {
 		open := f.ceiling || f.most

@@ -10,10 +10,10 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// thresholds are those that hold for the scenario: the run's, and its own on
-// figures of which the run says nothing.
+// thresholds returns the thresholds of the scenario: the run's, and its own for
+// figures that the run does not bound.
 func (r *runner) thresholds() []threshold.Threshold {
-	own, _ := r.scenario.thresholds() // Check has read them
+	own, _ := r.scenario.thresholds() // Check has already parsed them
 	own = slices.DeleteFunc(own, func(t threshold.Threshold) bool {
 		t.Scenario = r.scenario.Name
 		return slices.ContainsFunc(r.env.Thresholds, func(given threshold.Threshold) bool { return given.Replaces(t) })
@@ -28,10 +28,10 @@ func (r *runner) thresholds() []threshold.Threshold {
 	return all
 }
 
-// misses says which thresholds a phase of a search does not meet. A step is
-// short: where the sample cannot decide, its figure does. A confirmation has to
-// be sure: unsure are the thresholds that its figures meet and its sample does
-// not settle.
+// misses returns the thresholds that a phase of a search does not meet. A step
+// is short: if its sample cannot decide, the value does. A confirmation must be
+// sure: unsure are the thresholds that its values meet and its sample does not
+// decide.
 func (r *runner) misses(rec measure.Recording, sure bool) (missed []string, unsure []threshold.Result) {
 	if rec.Count(measure.Accepted) == 0 {
 		return []string{"nothing was accepted"}, nil
@@ -53,31 +53,31 @@ func (r *runner) misses(rec measure.Recording, sure bool) (missed []string, unsu
 	return append(missed, r.refused(rec)...), unsure
 }
 
-// fallsBehind says of a rate that the target does not keep up with how much it
-// serves; it is empty of one that it keeps up with.
+// fallsBehind describes how much the target serves if it does not keep up with
+// the rate; it is empty otherwise.
 func fallsBehind(rec measure.Recording) string {
 	served, behind := rec.Served()
 	if !behind {
 		return ""
 	}
-	return fmt.Sprintf("the target falls behind: what is due later waits longer and longer, as if %.4g of %.4g requests a second were served", served, rec.Rate)
+	return fmt.Sprintf("the target falls behind: its queue grows as if it served %.4g of %.4g requests/s", served, rec.Rate)
 }
 
 // mostRefused is the share of 429 answers at which a rate still counts as held,
-// unless a threshold of the scenario says another.
+// unless the scenario has a threshold for it.
 const mostRefused = 0.01
 
-// refused says when a rate is held by refusing much of it.
+// refused reports that a rate is held only by refusing much of it.
 func (r *runner) refused(rec measure.Recording) []string {
 	limited := rec.Count(measure.Limited)
 	own := slices.ContainsFunc(r.thresholds(), func(t threshold.Threshold) bool { return t.Metric == threshold.Limited })
 	if own || float64(limited) <= mostRefused*float64(rec.Sent) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d requests were refused with 429", limited, rec.Sent)}
+	return []string{fmt.Sprintf("%d of %d requests got 429", limited, rec.Sent)}
 }
 
-// holdAgainstThresholds enters what became of each threshold.
+// holdAgainstThresholds evaluates every threshold.
 func (r *runner) holdAgainstThresholds() {
 	for _, t := range r.thresholds() {
 		switch {
@@ -95,14 +95,14 @@ func (r *runner) holdAgainstThresholds() {
 	}
 }
 
-// measures says which kind of scenario a figure of a whole scenario comes from:
-// thresholds on it mean no other.
+// measures maps the figures of a whole scenario to the kind of scenario that
+// yields them.
 var measures = map[threshold.Metric]Kind{threshold.Sustained: Sustained, threshold.Depth: Depth}
 
-// holdPhases holds a threshold against each phase, or each of its rate.
+// holdPhases evaluates a threshold in each phase, or in each phase at its rate.
 func (r *runner) holdPhases(t threshold.Threshold) {
 	if r.scenario.Kind == RateLimit {
-		return // its figures are those of requests that were meant to be refused
+		return // its requests are meant to be refused
 	}
 	held, phases := 0, r.phases()
 	for _, c := range phases {
@@ -115,7 +115,7 @@ func (r *runner) holdPhases(t threshold.Threshold) {
 	if held == 0 && r.scenario.Kind == Sustained && len(r.counted) == 0 && r.uses.Searched > 0 {
 		result := t.Hold(threshold.Figure{})
 		result.Sentence = unconfirmed
-		r.list(t, "", result) // what came of the search has its own reason
+		r.list(t, "", result) // the search has its own reason
 		return
 	}
 	if held == 0 && (t.Rate == 0 || t.Scenario != "") {
@@ -127,8 +127,8 @@ func (r *runner) holdPhases(t threshold.Threshold) {
 	}
 }
 
-// phases are what thresholds are held against one by one. The blocks of a
-// comparison are short, and are the same phase all of them.
+// phases returns the phases that thresholds are evaluated in. The blocks of a
+// comparison are short and count as one phase.
 func (r *runner) phases() []counted {
 	if !r.inBlocks || len(r.counted) == 0 {
 		return r.counted
@@ -144,31 +144,31 @@ func (r *runner) phases() []counted {
 	return []counted{all}
 }
 
-// allBlocks is what the blocks of one target in a comparison are called together.
+// allBlocks is the name of all blocks of one target in a comparison.
 const allBlocks = "all blocks"
 
-// elsewhere reports whether requests with the label belong to other phases, and
-// none to this one: each page size of a scenario has its own.
+// elsewhere reports whether requests with the label belong to other phases
+// only: each page size of a scenario has its own phase.
 func elsewhere(c counted, all []counted, label string) bool {
 	asks := func(c counted) bool { return len(c.recording.Label(label).Count) > 0 }
 	return !asks(c) && slices.ContainsFunc(all, asks)
 }
 
-// distrust takes a miss back where the generator, or the end of the phase, may
-// have made it.
+// distrust makes a miss inconclusive if the generator or an early end of the
+// phase may have caused it.
 func distrust(c counted, result threshold.Result) threshold.Result {
 	if c.cut && result.Verdict == threshold.Missed && result.Threshold.Metric == threshold.Errors {
 		result.Verdict = threshold.CouldNotTell
-		result.Sentence += ", but the phase did not run to its end, and what had no answer then decides nothing"
+		result.Sentence += ", but the phase was cut short, so unanswered requests do not count"
 	}
 	if c.limited != "" && result.Verdict == threshold.Missed && result.Threshold.Metric != threshold.Errors {
 		result.Verdict = threshold.CouldNotTell
-		result.Sentence += ", but the generator shaped that figure"
+		result.Sentence += ", but the generator was the bottleneck"
 	}
 	return result
 }
 
-// list puts what became of a threshold into the results.
+// list adds the result of a threshold to the results.
 func (r *runner) list(t threshold.Threshold, phase string, result threshold.Result) {
 	entry := load.Threshold{Text: t.Text, Phase: phase, Outcome: load.Outcome(result.Verdict), Why: result.Sentence}
 	if f := t.Shown(result.Figure); f.Known {
@@ -178,7 +178,8 @@ func (r *runner) list(t threshold.Threshold, phase string, result threshold.Resu
 	r.out.Thresholds = append(r.out.Thresholds, entry)
 }
 
-// enter lists what became of a threshold, and gives it as a reason unless it is met.
+// enter lists the result of a threshold and gives it as a reason unless it is
+// met.
 func (r *runner) enter(t threshold.Threshold, phase string, result threshold.Result) {
 	r.list(t, phase, result)
 	brief := ""
@@ -188,7 +189,7 @@ func (r *runner) enter(t threshold.Threshold, phase string, result threshold.Res
 	r.because(t, phase, result, brief)
 }
 
-// because gives what became of a threshold as a reason unless it is met.
+// because gives the result of a threshold as a reason unless it is met.
 func (r *runner) because(t threshold.Threshold, phase string, result threshold.Result, brief string) {
 	where := ""
 	if phase != "" && (len(r.counted) != 1 || phase != r.counted[0].recording.Name) {
@@ -196,8 +197,8 @@ func (r *runner) because(t threshold.Threshold, phase string, result threshold.R
 	}
 	switch result.Verdict {
 	case threshold.Missed:
-		r.fails = append(r.fails, reason{phase: where, cause: t.Text, brief: brief, text: fmt.Sprintf("%s is missed: %s", t.Text, result.Sentence)})
+		r.fails = append(r.fails, reason{phase: where, cause: t.Text, brief: brief, text: fmt.Sprintf("%s missed: %s", t.Text, result.Sentence)})
 	case threshold.CouldNotTell:
-		r.voids = append(r.voids, reason{phase: where, cause: t.Text, brief: brief, text: fmt.Sprintf("%s could not be told: %s", t.Text, result.Sentence)})
+		r.voids = append(r.voids, reason{phase: where, cause: t.Text, brief: brief, text: fmt.Sprintf("%s inconclusive: %s", t.Text, result.Sentence)})
 	}
 }

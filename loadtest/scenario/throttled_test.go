@@ -51,10 +51,10 @@ func TestThrottledKeysAreWaitedForInWords(t *testing.T) {
 				t.Fatalf("%v", err)
 			}
 			const key = `the key "main" (keys in the profile)`
-			if tc.ends && (!strings.Contains(err.Error(), "the target answered "+key+" with nothing but 429") || !strings.Contains(err.Error(), ".list was asked). Wait until")) {
+			if tc.ends && (!strings.Contains(err.Error(), "the target answered "+key+" only with 429") || !strings.Contains(err.Error(), ".list). Wait until")) {
 				t.Errorf("%v", err)
 			}
-			const want = "the target answers " + key + " with 429: before the load it is waited for, for 10 s or 2 more such answers at most"
+			const want = "the target answers " + key + " with 429; waiting for at most 10 s or 2 more such answers"
 			if len(said) != 1 || said[0] != want {
 				t.Errorf("said %q; want %q", said, want)
 			}

@@ -21,7 +21,7 @@ func TestLessThroughputThanAskedForIsNoted(t *testing.T) {
 		"enough": {shape: "100%:1ms"},
 		"behind": {shape: "capacity=150/1s", notes: "the target falls behind: "},
 		// The bucket is full at the start, so that more passes than is refused.
-		"limited": {limit: "token-bucket:100/1s", notes: "were refused with 429: the key is limited"},
+		"limited": {limit: "token-bucket:100/1s", notes: "got 429: the key is rate-limited"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var env *Env
@@ -40,7 +40,7 @@ func TestLessThroughputThanAskedForIsNoted(t *testing.T) {
 			noted := func(what string) bool {
 				return slices.ContainsFunc(o.Notes, func(note string) bool { return strings.Contains(note, what) })
 			}
-			for _, what := range []string{"the target falls behind: ", "were refused with 429: "} {
+			for _, what := range []string{"the target falls behind: ", "got 429: the key"} {
 				if want := tc.notes != "" && strings.HasPrefix(tc.notes, what); noted(what) != want {
 					t.Errorf("%q is noted: %v, want %v: %q, %q", what, !want, want, o.Notes, o.Reasons)
 				}

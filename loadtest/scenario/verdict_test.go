@@ -72,21 +72,21 @@ func TestVerdictOfAScenario(t *testing.T) {
 	}{
 		"all is well":               {[]string{"p50<1s", "errors<1%"}, shareOf(made(1000, ok(1000))), load.Pass, nil},
 		"just enough was sent":      {nil, shareOf(made(1000, ok(995))), load.Pass, nil},
-		"too little was sent":       {nil, shareOf(made(1000, ok(994))), load.Void, []string{"steady: the rate was missed: 994 of 1000 requests were sent"}},
-		"nothing was sent":          {nil, shareOf(made(1000, nil)), load.Void, []string{"steady: nothing was sent"}},
+		"too little was sent":       {nil, shareOf(made(1000, ok(994))), load.Void, []string{"steady: rate not reached: 994 of 1000 requests were sent"}},
+		"nothing was sent":          {nil, shareOf(made(1000, nil)), load.Void, []string{"steady: no request was sent"}},
 		"walkers have no rate":      {nil, shareOf(closed), load.Pass, nil},
-		"nothing was accepted":      {nil, shareOf(made(1000, map[int]int{500: 600, 429: 400})), load.Void, []string{"not one of 1000 requests was accepted (status 429: 400, status 500: 600)"}},
+		"nothing was accepted":      {nil, shareOf(made(1000, map[int]int{500: 600, 429: 400})), load.Void, []string{"none of 1000 requests was accepted (status 429: 400, status 500: 600)"}},
 		"half of it was refused":    {nil, shareOf(made(1000, map[int]int{200: 500, 429: 500})), load.Pass, nil},
-		"most of it was refused":    {nil, shareOf(made(1000, map[int]int{200: 499, 429: 501})), load.Void, []string{"501 of 1000 requests were refused with 429, more than were served"}},
-		"a miss beats a doubt":      {[]string{"p50<1ms"}, shareOf(made(1000, ok(994))), load.Fail, []string{"p50<1ms is missed", "the rate was missed"}},
-		"the generator's miss":      {[]string{"p50<1ms"}, near, load.Void, []string{"generator-limited", "but the generator shaped that figure"}},
-		"errors are the target's":   {[]string{"errors<1%"}, nearAndFailing, load.Fail, []string{"errors<1% is missed", "generator-limited"}},
+		"most of it was refused":    {nil, shareOf(made(1000, map[int]int{200: 499, 429: 501})), load.Void, []string{"501 of 1000 requests got 429, more than were accepted"}},
+		"a miss beats a doubt":      {[]string{"p50<1ms"}, shareOf(made(1000, ok(994))), load.Fail, []string{"p50<1ms missed", "rate not reached"}},
+		"the generator's miss":      {[]string{"p50<1ms"}, near, load.Void, []string{"generator-limited", "but the generator was the bottleneck"}},
+		"errors are the target's":   {[]string{"errors<1%"}, nearAndFailing, load.Fail, []string{"errors<1% missed", "generator-limited"}},
 		"of another scenario":       {[]string{"other: p50<1us"}, shareOf(made(1000, ok(1000))), load.Pass, nil},
-		"of a rate that did run":    {[]string{"p50<1ms@1000/s"}, shareOf(made(1000, ok(1000))), load.Fail, []string{"p50<1ms@1000/s is missed"}},
+		"of a rate that did run":    {[]string{"p50<1ms@1000/s"}, shareOf(made(1000, ok(1000))), load.Fail, []string{"p50<1ms@1000/s missed"}},
 		"of a rate that did not":    {[]string{"mine: p50<1s@500/s"}, shareOf(made(1000, ok(1000))), load.Void, []string{"no phase ran at 500/s"}},
-		"a figure that it has not":  {[]string{"mine: depth<2x"}, shareOf(made(1000, ok(1000))), load.Void, []string{"mine: depth<2x could not be told"}},
+		"a figure that it has not":  {[]string{"mine: depth<2x"}, shareOf(made(1000, ok(1000))), load.Void, []string{"mine: depth<2x inconclusive"}},
 		"a figure that others have": {[]string{"depth<2x"}, shareOf(made(1000, ok(1000))), load.Pass, nil},
-		"nothing to compare with":   {[]string{"regression<10%"}, shareOf(made(1000, ok(1000))), load.Void, []string{"there is no baseline"}},
+		"nothing to compare with":   {[]string{"regression<10%"}, shareOf(made(1000, ok(1000))), load.Void, []string{"no baseline to compare with"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := judgedOf(t, tc.thresholds, tc.share)
@@ -130,7 +130,7 @@ func TestFindingsOfSharesAddUp(t *testing.T) {
 	}
 	example := reports.Violation{Expected: "200", Actual: "500"}
 	o := judgedOf(t, nil, seen(0, 400, 7, example, example), seen(1, 400, 0))
-	if o.Verdict != load.Fail || len(o.Reasons) != 1 || !strings.Contains(o.Reasons[0], "a requirement was broken under load: STATUS-200 on lead-lists.list (7 times)") {
+	if o.Verdict != load.Fail || len(o.Reasons) != 1 || !strings.Contains(o.Reasons[0], "a requirement was violated under load: STATUS-200 on lead-lists.list (7 times)") {
 		t.Errorf("%s: %q", o.Verdict, o.Reasons)
 	}
 	if len(o.Violations) != 1 || o.Violations[0].Count != 7 || len(o.Violations[0].Examples) != 2 {
@@ -173,15 +173,15 @@ func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 		held  string
 		says  string // the only reason, in part; empty for a pass
 	}{
-		"nothing":                  {nil, answered, "errors<1%", "errors<1% is missed"},
-		"another figure":           {[]string{"p99<1s"}, answered, "errors<1% p99<1s", "errors<1% is missed"},
+		"nothing":                  {nil, answered, "errors<1%", "errors<1% missed"},
+		"another figure":           {[]string{"p99<1s"}, answered, "errors<1% p99<1s", "errors<1% missed"},
 		"a wider bound":            {[]string{"errors<5%"}, answered, "errors<5%", ""},
 		"one for it":               {[]string{"mine: errors<5%"}, answered, "mine: errors<5%", ""},
-		"one for another":          {[]string{"other: errors<5%"}, answered, "errors<1%", "errors<1% is missed"},
-		"one for a rate":           {[]string{"errors<5%@1000/s"}, answered, "errors<1% errors<5%@1000/s", "errors<1% is missed"},
-		"one for a label":          {[]string{"[lead-lists.list]: errors<5%"}, answered, "errors<1% [lead-lists.list]: errors<5%", "errors<1% is missed"},
-		"a narrower bound besides": {[]string{"errors<5%", "errors<1.5%"}, answered, "errors<5% errors<1.5%", "errors<1.5% could not be told"},
-		"a broken requirement":     {[]string{"errors<5%"}, breaking, "errors<5%", "STATUS-200 on lead-lists.list (20 times); errors<5% allows so many answers that fail, and STATUS-200 allows none"},
+		"one for another":          {[]string{"other: errors<5%"}, answered, "errors<1%", "errors<1% missed"},
+		"one for a rate":           {[]string{"errors<5%@1000/s"}, answered, "errors<1% errors<5%@1000/s", "errors<1% missed"},
+		"one for a label":          {[]string{"[lead-lists.list]: errors<5%"}, answered, "errors<1% [lead-lists.list]: errors<5%", "errors<1% missed"},
+		"a narrower bound besides": {[]string{"errors<5%", "errors<1.5%"}, answered, "errors<5% errors<1.5%", "errors<1.5% inconclusive"},
+		"a broken requirement":     {[]string{"errors<5%"}, breaking, "errors<5%", "STATUS-200 on lead-lists.list (20 times); errors<5% tolerates failed requests, STATUS-200 does not"},
 	} {
 		o := judgedAs(t, own, tc.given, tc.share)
 		var held []string

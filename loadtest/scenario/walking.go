@@ -17,13 +17,13 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// errNoPage ends a walk at an answer that is no page.
+// errNoPage ends a walk at an answer that is not a page.
 var errNoPage = errors.New("not a page")
 
-// errTooLong says why an answer of 200 is of no use.
-var errTooLong = fmt.Errorf("the body is larger than %d bytes, the most that is read", client.DefaultMaxBody)
+// errTooLong means that a 200 answer was truncated.
+var errTooLong = fmt.Errorf("the body is larger than %d bytes", client.DefaultMaxBody)
 
-// pageOf is the page in an answer, of which only the rows' keys are kept.
+// pageOf returns the page in an answer, with the keys of its rows only.
 func pageOf(ex client.Exchange, s judge.Sighting, limit int) (paging.Page, error) {
 	if ex.Truncated {
 		return paging.Page{}, fmt.Errorf("%w: %w", errNoPage, errTooLong)
@@ -40,25 +40,26 @@ func pageOf(ex client.Exchange, s judge.Sighting, limit int) (paging.Page, error
 	return page, nil
 }
 
-// Bounds of the walks: pages of one, and walks of one list that are compared.
+// Limits of the walks: pages of one walk, and walks of one list that are
+// compared.
 const (
 	mostPagesOfWalk = 100_000
 	mostWalksKept   = 64
 )
 
-// breather is how long a client waits that had no answer, before it begins a new
-// walk: a target that refuses connections does so as fast as one asks.
-const breather = 100 * time.Millisecond
+// retryPause is how long a client waits after a request without an answer
+// before it begins a new walk: refused connections fail very fast.
+const retryPause = 100 * time.Millisecond
 
-// walked is one walk that has ended.
+// walked is one finished walk.
 type walked struct {
 	op           spec.Operation
 	began, ended time.Time
 	paging.Walk
-	last client.Exchange // the answer that ended it
+	last client.Exchange // the last answer
 }
 
-// walkers is the clients of a walk scenario at work.
+// walkers is the state of the clients of a walk scenario.
 type walkers struct {
 	r     *runner
 	plan  measure.Plan
@@ -68,14 +69,14 @@ type walkers struct {
 	recorder *measure.Recorder
 	vigil    *generate.Vigil
 	seq      uint64
-	whole    map[string][]walked // by list, the first that came out whole
+	whole    map[string][]walked // by list, the first completed walks
 	out      load.Walks
-	over     error // why the walks broke off
+	over     error // why the walks were aborted
 }
 
-// walk lets many clients walk whole lists. Each page waits for the one before,
-// so the loop is closed: the figures say what walkers experience, not what the
-// target holds at a rate.
+// walk runs clients that walk whole lists. The loop is closed: each page waits
+// for the one before. So the figures show what clients experience, not what
+// rate the target sustains.
 func (r *runner) walk() error {
 	s := r.scenario
 	api, err := r.env.Bare(s.Clients, "")
@@ -86,13 +87,13 @@ func (r *runner) walk() error {
 	var lists []spec.Operation
 	for _, share := range r.shares {
 		if _, known := r.env.Profile.CursorParameter(share.op); !known {
-			r.note("%s is left out: the profile does not name the parameter starting_after", share.op.ID)
+			r.note("%s is skipped: the profile does not name the parameter starting_after", share.op.ID)
 			continue
 		}
 		lists = append(lists, share.op)
 	}
 	if len(lists) == 0 {
-		return errors.New("there is no list to walk")
+		return errors.New("no list to walk")
 	}
 	limits := s.Limits
 	if len(limits) == 0 {
@@ -107,11 +108,11 @@ func (r *runner) walk() error {
 	var clients sync.WaitGroup
 	for c := range s.Clients {
 		clients.Go(func() {
-			// The clients share one sequence of walks, so that every list is soon
+			// The clients share one sequence of walks, so every list is soon
 			// walked in pages of every size.
 			for n := c; time.Since(start) < s.Duration && !w.isOver(); n += s.Clients {
 				if !w.one(api, lists[n%len(lists)], limits[n/len(lists)%len(limits)], start) {
-					_ = client.Sleep(r.ctx, breather)
+					_ = client.Sleep(r.ctx, retryPause)
 				}
 			}
 		})
@@ -120,7 +121,7 @@ func (r *runner) walk() error {
 	stop()
 	c := r.judged(w.recorder.Recording())
 	addTraffic(&r.traffic, c.recording)
-	r.foremost = r.fellSilent(plan.Name, w.vigil.Silences())
+	r.foremost = r.outages(plan.Name, w.vigil.Silences())
 	w.compare()
 	r.out.Walks = &w.out
 	if r.ctx.Err() != nil {
@@ -130,14 +131,14 @@ func (r *runner) walk() error {
 		r.keepCut(c, w.over)
 		return w.over
 	}
-	if !w.anyWhole() && c.recording.Count(measure.Accepted) > 0 { // else that is the reason
-		r.void("not one walk came to its end and showed a row (%s)", endings(c.recording))
+	if !w.anyWhole() && c.recording.Count(measure.Accepted) > 0 { // otherwise the lack of answers is the reason
+		r.void("no walk completed and returned a row (%s)", endings(c.recording))
 	}
 	r.keep(c)
 	return nil
 }
 
-// one walks a list once. It reports whether the target has answered to the last.
+// one walks a list once. It reports whether the last request was answered.
 func (w *walkers) one(api *client.Client, op spec.Operation, limit int, start time.Time) bool {
 	one := walked{op: op, began: time.Now()}
 	one.Walk = paging.Run(w.r.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
@@ -167,7 +168,7 @@ func (w *walkers) one(api *client.Client, op spec.Operation, limit int, start ti
 	return one.last.Status != 0
 }
 
-// isOver reports whether the walks are to break off.
+// isOver reports whether the walks are aborted.
 func (w *walkers) isOver() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,7 +180,7 @@ func (w *walkers) add(op spec.Operation, limit int, ex client.Exchange, start ti
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if errors.Is(ex.Err, ErrBudget) {
-		w.over = fmt.Errorf("the walks broke off: %w", ErrBudget)
+		w.over = fmt.Errorf("the walks were aborted: %w", ErrBudget)
 	}
 	if ex.Sent.IsZero() {
 		return // the context or the budget ended before it was sent
@@ -189,11 +190,11 @@ func (w *walkers) add(op spec.Operation, limit int, ex client.Exchange, start ti
 		Status: ex.Status, Bytes: int64(len(ex.Body)), Failure: failureOf(ex)})
 	w.seq++
 	if err := w.vigil.Saw(sent, sent+ex.Took, ex.Status != 0); err != nil && w.over == nil {
-		w.over = fmt.Errorf("the walks were given up: %w", err)
+		w.over = fmt.Errorf("the walks were aborted: %w", err)
 	}
 }
 
-// live is what there is to show of the walks.
+// live returns the figures of the walks for a live view.
 func (w *walkers) live() generate.Live {
 	at := time.Since(w.plan.Start)
 	w.mu.Lock()
@@ -201,7 +202,7 @@ func (w *walkers) live() generate.Live {
 	return generate.Live{Phase: w.plan.Name, At: at, Duration: w.plan.Duration, Live: w.recorder.Live(at)}
 }
 
-// failureOf names why there is no whole answer.
+// failureOf classifies why there is no complete answer.
 func failureOf(ex client.Exchange) string {
 	switch {
 	case ex.Err == nil && ex.Truncated:

@@ -10,16 +10,17 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// compare holds the walks against each other: what a single page cannot show.
+// compare compares the walks with each other and finds what a single page
+// cannot show.
 func (w *walkers) compare() {
 	for _, op := range w.lists {
 		list, whole := op.ID, w.whole[op.ID]
 		if len(whole) == 0 {
-			w.r.note("no walk of %s came to its end: whether the list comes out whole was not looked at", list)
+			w.r.note("no walk of %s completed: the list was not checked for completeness", list)
 			continue
 		}
 		if !slices.ContainsFunc(whole, walked.showsRows) {
-			w.r.note("%s has no rows: there was nothing to walk", list)
+			w.r.note("%s has no rows to walk", list)
 			continue
 		}
 		slices.SortFunc(whole, func(a, b walked) int { return a.began.Compare(b.began) })
@@ -29,23 +30,22 @@ func (w *walkers) compare() {
 			if slices.ContainsFunc(whole, one.after) && slices.ContainsFunc(whole, one.before) {
 				compared = true
 				if missing, leftOut := shown.missingFrom(one); leftOut {
-					w.fault("PAGE-WALK-COMPLETE", one, fmt.Sprintf("the row %s, which walks before and after it show", missing), "no such row")
+					w.fault("PAGE-WALK-COMPLETE", one, fmt.Sprintf("the row %s, which an earlier and a later walk returned", missing), "the row is missing")
 				}
 			}
 			if i > 0 && spec.Has(spec.Pair{Requirement: "PAGE-WALK-SEQUENCE", Operation: one.op.ID}) {
 				if swap, differs := paging.Disorder(whole[0].Walk, one.Walk); differs {
-					w.fault("PAGE-WALK-SEQUENCE", one, fmt.Sprintf("the row %s at %s, as an earlier walk shows it", swap.Want, swap.Actual), "another row")
+					w.fault("PAGE-WALK-SEQUENCE", one, fmt.Sprintf("the row %s at %s, as in an earlier walk", swap.Want, swap.Actual), "another row")
 				}
 			}
 		}
 		if !compared {
-			w.r.note("whether a walk of %s leaves rows out was not looked at: none of the %d that came to their end had one before it and one after it; give them longer (--duration)", list, len(whole))
+			w.r.note("walks of %s were not checked for missing rows: none of the %d completed walks had one before and one after it (run longer: --duration)", list, len(whole))
 		}
 	}
 }
 
-// anyWhole reports whether a walk came to its end and showed a row: only then has
-// more been looked at than single pages.
+// anyWhole reports whether any walk completed and returned a row.
 func (w *walkers) anyWhole() bool {
 	for _, whole := range w.whole {
 		if slices.ContainsFunc(whole, walked.showsRows) {
@@ -57,21 +57,21 @@ func (w *walkers) anyWhole() bool {
 
 func (one walked) showsRows() bool { return len(one.Rows()) > 0 }
 
-// after and before report whether the walk began when the other had ended, and
-// had ended when the other began: what both show was there all along, whatever
-// others do to the list meanwhile.
+// after and before report whether the walk began after the other ended, or
+// ended before the other began. A row in both was there all the time between,
+// whatever others do to the list.
 func (one walked) after(other walked) bool  { return !other.ended.After(one.began) }
 func (one walked) before(other walked) bool { return !other.began.Before(one.ended) }
 
-// sightings are the rows that walks of a list show. To hold each walk against
-// each other, row by row, would take the longer the more they are.
+// sightings holds the rows of all walks of a list. Comparing every pair of
+// walks would take quadratic time.
 type sightings struct {
-	rows []string // in the order in which they were first shown
+	rows []string // in the order of first appearance
 	seen map[string]seenBetween
 }
 
-// seenBetween is when the first walk that shows a row had ended, and when the
-// last one began.
+// seenBetween holds when the first walk with a row ended and when the last one
+// began.
 type seenBetween struct{ firstEnded, lastBegan time.Time }
 
 func shownBy(walks []walked) sightings {
@@ -97,8 +97,8 @@ func shownBy(walks []walked) sightings {
 	return s
 }
 
-// missingFrom returns the first row that a walk before this one shows, and one
-// after it, and this one does not, if there is any.
+// missingFrom returns the first row that an earlier and a later walk returned
+// and this one did not.
 func (s sightings) missingFrom(one walked) (row string, leftOut bool) {
 	here := one.Keys()
 	for _, row := range s.rows {
@@ -109,7 +109,7 @@ func (s sightings) missingFrom(one walked) (row string, leftOut bool) {
 	return "", false
 }
 
-// ends judges a walk by itself.
+// ends checks a single walk.
 func (w *walkers) ends(one walked) {
 	switch one.End {
 	case paging.CursorRepeated, paging.NoNewRows, paging.Capped:
@@ -120,7 +120,7 @@ func (w *walkers) ends(one walked) {
 	}
 }
 
-// fault enters a violation that only whole walks show.
+// fault records a violation that only whole walks show.
 func (w *walkers) fault(requirement string, one walked, expected, actual string) {
 	w.mu.Lock()
 	w.out.Faults++

@@ -34,7 +34,7 @@ func TestWalksThatAreNotWhole(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"items":[]}`)
 	}
-	const noneWhole = "not one walk came to its end and showed a row"
+	const noneWhole = "no walk completed and returned a row"
 	for name, tc := range map[string]struct {
 		around middleware
 		want   load.Verdict
@@ -43,9 +43,9 @@ func TestWalksThatAreNotWhole(t *testing.T) {
 	}{
 		"none comes to its end": {around("", deeper, breaks), load.Void, noneWhole, ""},
 		"none shows a row":      {around("", always, empty), load.Void, noneWhole, ""},
-		"one list is empty":     {around("/webhook-events", always, empty), load.Pass, "", "webhook-events.list has no rows"},
-		"one list does not":     {around("/webhook-events", deeper, breaks), load.Pass, "", "no walk of webhook-events.list came to its end:"},
-		"nothing is accepted":   {around("", always, breaks), load.Void, "not one of ", ""},
+		"one list is empty":     {around("/webhook-events", always, empty), load.Pass, "", "webhook-events.list has no rows to walk"},
+		"one list does not":     {around("/webhook-events", deeper, breaks), load.Pass, "", "no walk of webhook-events.list completed:"},
+		"nothing is accepted":   {around("", always, breaks), load.Void, "none of ", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

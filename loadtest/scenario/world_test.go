@@ -128,7 +128,7 @@ func shaped(t *testing.T, text string) middleware {
 }
 
 // with lays a transform around the API.
-func with(transform faults.Transform) middleware {
+func with(transform faults.Middleware) middleware {
 	return func(next http.Handler) http.Handler { return faults.Listening(transform(faults.Serving(next))) }
 }
 
@@ -140,7 +140,7 @@ func defect(t *testing.T, id string) middleware {
 	if i < 0 {
 		t.Fatalf("there is no defect %s", id)
 	}
-	return with(all[i].Lay(&faults.Around{Profile: profile.Embedded(), Seed: 1}))
+	return with(all[i].Apply(&faults.Target{Profile: profile.Embedded(), Seed: 1}))
 }
 
 // limitedBy is a reference server whose role limited has the limiter.

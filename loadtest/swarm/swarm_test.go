@@ -85,7 +85,7 @@ func TestSharedLoadIsTheLoadOfOne(t *testing.T) {
 		want  string
 	}{
 		"missing": {parts[1:], "is missing"},
-		"doubled": {append(slices.Clone(parts), parts[2]), "is there twice"},
+		"doubled": {append(slices.Clone(parts), parts[2]), "is present twice"},
 	} {
 		if r := merge(t, c.parts); r.Verdict != load.Void || !strings.Contains(strings.Join(r.Reasons, "\n"), c.want) {
 			t.Errorf("with a shard %s: %s %q, want VOID that says that it %s", what, r.Verdict, r.Reasons, c.want)

@@ -2,58 +2,58 @@ package threshold
 
 import "fmt"
 
-// Baseline is what a Regression compares with: the figures of an earlier run.
+// Baseline holds the figures of an earlier run that a Regression compares with.
 type Baseline struct {
-	Name      string             // of the file, for people
-	Selection string             // what that run was to do, as flags
+	Name      string             // the file's name, for messages
+	Selection string             // the flags of that run
 	Scenarios map[string]Earlier // by name
 }
 
-// Earlier is what a baseline holds of one scenario.
+// Earlier holds a baseline's figures of one scenario.
 type Earlier struct {
-	Unfit     string // why its figures are no measure for others; empty if they are
+	Unfit     string // why its figures cannot be compared; empty if they can
 	Phases    map[string]EarlierPhase
 	Sustained Figure // in requests per second, of a search
 	Bounds    []string
 	Searched  Plan // of the phase that confirmed it
 }
 
-// EarlierPhase is what was asked in a phase, and how long it took.
+// EarlierPhase holds the plan of a phase and its latencies.
 type EarlierPhase struct {
 	Plan      Plan
 	Latencies map[float64]Figure // by quantile: 0.99 is p99
 }
 
-// Of returns what the baseline holds of the scenario, or says why that is no
-// measure for it, and what to do.
+// Of returns the baseline's figures of a scenario. If they cannot be compared,
+// unfit gives the reason and a hint.
 func (b *Baseline) Of(scenario string) (found Earlier, unfit string) {
 	if b == nil {
-		return Earlier{}, "there is no baseline to compare with: name one, as in regression<10% vs baseline.json"
+		return Earlier{}, "no baseline to compare with: name one, as in regression<10% vs baseline.json"
 	}
 	found, there := b.Scenarios[scenario]
 	switch {
 	case !there:
-		unfit = fmt.Sprintf("%s holds nothing of the scenario %s that could be compared", b.Name, scenario)
+		unfit = fmt.Sprintf("%s has no comparable results for scenario %s", b.Name, scenario)
 	case found.Unfit != "":
-		unfit = fmt.Sprintf("%s is no measure: %s; take a run that came to its end and is not VOID", b.Name, found.Unfit)
+		unfit = fmt.Sprintf("%s cannot be the baseline: %s; use a complete, conclusive run", b.Name, found.Unfit)
 	}
 	return found, unfit
 }
 
-// Otherwise says that a figure is not compared, since the earlier run did it
-// otherwise, and what to do.
+// Otherwise returns the reason for not comparing a figure: the earlier run had
+// other settings, which how describes.
 func (b *Baseline) Otherwise(how string) string {
-	said := fmt.Sprintf("%s is no measure: %s; run both with the same settings", b.Name, how)
+	said := fmt.Sprintf("%s is not comparable: %s; run both with the same settings", b.Name, how)
 	if b.Selection != "" {
-		said += ", which were " + b.Selection + " there"
+		said += " (the baseline's: " + b.Selection + ")"
 	}
 	return said
 }
 
-// Against returns how much worse the figure is than the baseline's, as a share:
-// 0.1 is a tenth worse. higher says that higher is worse, as it is for latencies.
-// The interval spans all that the intervals of both allow. It is not known if
-// either figure is not, or if the baseline's is 0.
+// Against returns how much worse a figure is than the baseline's, as a share:
+// 0.1 is a tenth worse. higher means that higher is worse, as for latencies.
+// The interval covers every combination of the two intervals. The result is
+// unknown if either figure is unknown or the baseline's is 0.
 func Against(now, before Figure, higher bool) Figure {
 	if !now.Known || !before.Known || now.Value < 0 || before.Value <= 0 {
 		return Figure{}
@@ -64,7 +64,7 @@ func Against(now, before Figure, higher bool) Figure {
 	return loss(now, before)
 }
 
-// nothing is a change that bounds nothing below: all is better by all there is.
+// nothing is a change without a lower bound: an improvement by the whole value.
 const nothing = -1
 
 func rise(now, before Figure) Figure {
@@ -82,7 +82,7 @@ func rise(now, before Figure) Figure {
 	return f
 }
 
-// loss is the share of a rate that is gone. It has an upper bound always: all.
+// loss returns the lost share of a rate. It always has an upper bound, 1.
 func loss(now, before Figure) Figure {
 	change := func(n, b float64) float64 { return 1 - n/b }
 	f := now

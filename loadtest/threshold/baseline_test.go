@@ -66,7 +66,7 @@ func TestAgainstHoldsAllThatBothAllow(t *testing.T) {
 // What is no measure for others is not handed out without the reason.
 func TestBaselinesThatAreNoMeasure(t *testing.T) {
 	var none *Baseline
-	b := &Baseline{Name: "old.json", Scenarios: map[string]Earlier{"mixed": {}, "soak": {Unfit: "soak is VOID there"}}}
+	b := &Baseline{Name: "old.json", Scenarios: map[string]Earlier{"mixed": {}, "soak": {Unfit: "soak is inconclusive"}}}
 	for _, c := range []struct {
 		of       *Baseline
 		scenario string
@@ -74,15 +74,15 @@ func TestBaselinesThatAreNoMeasure(t *testing.T) {
 	}{
 		{none, "mixed", "vs baseline.json"},
 		{b, "mixed", ""},
-		{b, "walk", "old.json holds nothing of the scenario walk"},
-		{b, "soak", "old.json is no measure: soak is VOID there; take a run that"},
+		{b, "walk", "old.json has no comparable results for scenario walk"},
+		{b, "soak", "old.json cannot be the baseline: soak is inconclusive; use a complete"},
 	} {
 		if _, unfit := c.of.Of(c.scenario); !strings.Contains(unfit, c.unfit) || (unfit == "") != (c.unfit == "") {
 			t.Errorf("%s: %q, want %q", c.scenario, unfit, c.unfit)
 		}
 	}
 	b.Selection = "--rate 5"
-	if got := b.Otherwise("5/s there, 7/s here"); got != "old.json is no measure: 5/s there, 7/s here; run both with the same settings, which were --rate 5 there" {
+	if got := b.Otherwise("5/s then, 7/s now"); got != "old.json is not comparable: 5/s then, 7/s now; run both with the same settings (the baseline's: --rate 5)" {
 		t.Error(got)
 	}
 }
@@ -103,19 +103,19 @@ func TestPlansDiffer(t *testing.T) {
 		want         string
 	}{
 		{"the same", steady(100, small), steady(100, small), ""},
-		{"another rate", steady(200, small), steady(100, small), "100/s there, 200/s here"},
-		{"another page size", steady(100, large), steady(100, small), "list limit=10 was asked there, and not here"},
-		{"one thing more", steady(100, map[string]int64{"list": 900, "get": 100}), steady(100, map[string]int64{"list": 1000}), "get was not asked there, and is here"},
-		{"another mix", steady(100, map[string]int64{"list": 500, "get": 500}), steady(100, map[string]int64{"list": 800, "get": 200}), "another mix there: 30 % of the requests are others"},
+		{"another rate", steady(200, small), steady(100, small), "100/s then, 200/s now"},
+		{"another page size", steady(100, large), steady(100, small), "list limit=10 was requested then, not now"},
+		{"one thing more", steady(100, map[string]int64{"list": 900, "get": 100}), steady(100, map[string]int64{"list": 1000}), "get is requested now, but was not then"},
+		{"another mix", steady(100, map[string]int64{"list": 500, "get": 500}), steady(100, map[string]int64{"list": 800, "get": 200}), "the mix differs in 30 % of the requests"},
 		{"longer", steady(100, map[string]int64{"list": 5030, "get": 2970}), steady(100, map[string]int64{"list": 62, "get": 38}), ""},
 		{"what is rare and by chance in one", steady(100, map[string]int64{"list": 997, "get": 3}), steady(100, map[string]int64{"list": 1000}), ""},
 		{"the same burst, of another length", bursts(200, 500), bursts(201, 498), ""},
-		{"a higher burst", bursts(200, 700), bursts(200, 500), "up to 500/s there, up to 700/s here"},
-		{"a busier quiet", bursts(300, 500), bursts(200, 500), "200/s on average there, 300/s here"},
-		{"a burst and one rate", bursts(200, 500), steady(100, small), "100/s there, several rates here"},
-		{"more walkers", Plan{Clients: 16, Requests: small}, Plan{Clients: 4, Requests: small}, "4 clients there, 16 here"},
+		{"a higher burst", bursts(200, 700), bursts(200, 500), "up to 500/s then, up to 700/s now"},
+		{"a busier quiet", bursts(300, 500), bursts(200, 500), "200/s on average then, 300/s now"},
+		{"a burst and one rate", bursts(200, 500), steady(100, small), "100/s then, several rates now"},
+		{"more walkers", Plan{Clients: 16, Requests: small}, Plan{Clients: 4, Requests: small}, "4 clients then, 16 now"},
 		{"walkers do what they come to", Plan{Clients: 4, Requests: map[string]int64{"a": 900, "b": 100}}, Plan{Clients: 4, Requests: map[string]int64{"a": 500, "b": 500}}, ""},
-		{"walkers and a rate", Plan{Clients: 4, Requests: small}, steady(100, small), "one of the two was a closed loop"},
+		{"walkers and a rate", Plan{Clients: 4, Requests: small}, steady(100, small), "only one of the two is a closed loop"},
 	} {
 		if got := c.now.Differs(c.earlier); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

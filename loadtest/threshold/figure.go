@@ -2,19 +2,19 @@ package threshold
 
 import "outreach.example/conformance/loadtest/measure"
 
-// Figure is what was measured, with its interval, in the unit of a threshold's
-// Bound. The zero value was not measured.
+// Figure is a measured value with its interval, in the unit of a threshold's
+// Bound. The zero value means "not measured".
 type Figure struct {
 	Value, Low, High float64
-	Open             bool    // there is no upper bound: High is no more than what was seen
-	Samples          int64   // requests that it comes from; 0: it does not come from samples
-	Design           float64 // how many of them are worth one independent one; 0 is 1
-	Besides          int64   // requests that ended otherwise and are not in the figure
-	Known            bool    // it was measured
+	Open             bool    // no upper bound: High is only the highest value seen
+	Samples          int64   // requests behind it; 0: not derived from samples
+	Design           float64 // design effect: samples per independent sample; 0 means 1
+	Besides          int64   // requests that were not accepted and are excluded
+	Known            bool    // whether it was measured
 }
 
-// Of returns the figure that t bounds, as the phase measured it. It is not known
-// if nothing was measured that t is for.
+// Of returns the figure that t bounds, as measured in the phase. It is unknown
+// if the phase has no request that t applies to.
 func (t Threshold) Of(rec measure.Recording) Figure {
 	switch t.Metric {
 	case Quantile, Max:

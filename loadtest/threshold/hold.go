@@ -2,7 +2,7 @@ package threshold
 
 import "math"
 
-// Verdict says how a figure stands to its bound.
+// Verdict is the result of comparing a figure with its bound.
 type Verdict string
 
 // The verdicts.
@@ -12,17 +12,17 @@ const (
 	CouldNotTell Verdict = "could-not-tell"
 )
 
-// Result is what became of a threshold.
+// Result is a threshold compared with its figure.
 type Result struct {
 	Threshold  Threshold
 	Figure     Figure
 	Verdict    Verdict
-	PointMeets bool   // the figure's value, its interval aside, meets the bound
-	Need       int64  // about how many requests would settle it; 0: it is settled, or nobody knows
-	Sentence   string // for people; it does not repeat the threshold
+	PointMeets bool   // whether the value alone, without its interval, meets the bound
+	Need       int64  // about how many requests would decide it; 0: decided or unknown
+	Sentence   string // the reason in words, without the threshold
 }
 
-// Hold holds the figure against the bound.
+// Hold compares the figure with the bound.
 func (t Threshold) Hold(f Figure) Result {
 	r := Result{Threshold: t, Figure: f, Verdict: CouldNotTell}
 	if f.Known {
@@ -35,17 +35,17 @@ func (t Threshold) Hold(f Figure) Result {
 	return r
 }
 
-// verdict is that on a figure that is known.
+// verdict returns the verdict on a known figure.
 func (t Threshold) verdict(f Figure) Verdict {
 	met, missed := false, false
 	switch t.Op {
 	case Less, AtMost:
 		met = !f.Open && t.meets(f.High)
 		missed = !t.meets(f.Low)
-	case More, AtLeast: // of a sustained rate, whose upper bound is one that did not hold
+	case More, AtLeast: // the upper end of a sustained rate is a rate that did not hold
 		met = t.meets(f.Low)
 		missed = !f.Open && f.High <= t.Bound
-	case Equal: // of the run itself: there was one, or there was none
+	case Equal: // exact: the run had such requests or it had none
 		met = t.meets(f.Value)
 		missed = !met
 	}
@@ -59,7 +59,7 @@ func (t Threshold) verdict(f Figure) Verdict {
 	}
 }
 
-// meets compares a single value with the bound.
+// meets reports whether a single value meets the bound.
 func (t Threshold) meets(v float64) bool {
 	switch t.Op {
 	case Less:
@@ -75,21 +75,21 @@ func (t Threshold) meets(v float64) bool {
 	}
 }
 
-// need is about how many requests would settle the bound if the figure stayed as
-// it is: intervals narrow with the square root of their number. A sample without
-// any hit has an upper bound that follows from its size alone.
+// need estimates how many requests would decide the bound if the figure stayed
+// the same. Intervals narrow with the square root of the sample size. A sample
+// without hits has an upper bound that depends on its size alone.
 func (t Threshold) need(f Figure) int64 {
 	n := float64(f.Samples)
 	distance := math.Abs(f.Value - t.Bound)
-	if n == 0 || distance == 0 || t.Metric == Regression { // a regression's is the baseline's too
+	if n == 0 || distance == 0 || t.Metric == Regression { // a regression's interval also depends on the baseline
 		return 0
 	}
-	// clean tells so large a share of hits from all of them.
-	const confidence = 0.975 // at one end of an interval
+	// clean returns the sample size that separates this share of hits from 100 %.
+	const confidence = 0.975 // of one side of an interval
 	clean := func(share float64) float64 { return max(f.Design, 1) * math.Log(1-confidence) / math.Log(share) / n }
 	var factor float64
 	switch {
-	case f.Open: // the quantile needs so many to have an upper bound at all
+	case f.Open: // the minimum for the quantile to have an upper bound
 		factor = clean(t.P)
 	case f.Value == 0 && (t.Metric == Errors || t.Metric == Limited):
 		factor = clean(1 - t.Bound)
@@ -98,7 +98,7 @@ func (t Threshold) need(f Figure) int64 {
 	default:
 		factor = math.Pow((f.Value-f.Low)/distance, 2)
 	}
-	const least, most = 1.2, 1e6 // a little more at least; who needs a million times more has no use for the figure
+	const least, most = 1.2, 1e6 // a sample a million times larger is no useful advice
 	if math.IsNaN(factor) || factor > most {
 		return 0
 	}

@@ -33,37 +33,37 @@ func TestHold(t *testing.T) {
 		point    bool
 		sentence string // part of it
 	}{
-		{"p99<250ms", known(0.1, 0.09, 0.11), Met, true, "p99 is 100 ms (90 to 110), which is below 250 ms"},
-		{"p99<250ms", known(0.3, 0.28, 0.31), Missed, false, "p99 is 300 ms (280 to 310), which is not below 250 ms"},
-		{"p99<250ms", known(0.24, 0.22, 0.26), CouldNotTell, true, "1000 requests are too few to say whether it is below 250 ms; about 4000 would do"},
-		{"p99<250ms", known(0.26, 0.24, 0.28), CouldNotTell, false, "too few"},
-		{"p99<250ms", known(0.25, 0.25, 0.25), Missed, false, "p99 is 250 ms, which is not below 250 ms"},
+		{"p99<250ms", known(0.1, 0.09, 0.11), Met, true, "p99 is 100 ms (90 to 110), below 250 ms"},
+		{"p99<250ms", known(0.3, 0.28, 0.31), Missed, false, "p99 is 300 ms (280 to 310), not below 250 ms"},
+		{"p99<250ms", known(0.24, 0.22, 0.26), CouldNotTell, true, "; not enough data to tell whether it is below 250 ms: 1000 requests, about 4000 needed"},
+		{"p99<250ms", known(0.26, 0.24, 0.28), CouldNotTell, false, "not enough data"},
+		{"p99<250ms", known(0.25, 0.25, 0.25), Missed, false, "p99 is 250 ms, not below 250 ms"},
 		{"p99<=250ms", known(0.25, 0.25, 0.25), Met, true, "at most 250 ms"},
 		{"p99<=250ms", known(0.251, 0.251, 0.251), Missed, false, "not at most"},
 		{"p99<250ms", open, CouldNotTell, true, "(90 or more)"},
 		{"p99<50ms", open, Missed, false, "not below 50 ms"},
 		{"p99<250ms", Figure{}, CouldNotTell, false, "no request was sent"},
 		{"p99<250ms", Figure{Besides: 7}, CouldNotTell, false, "none of 7 requests was accepted"},
-		{"[x]: p99<250ms", Figure{}, CouldNotTell, false, `no request was "x"`},
-		{"p99<250ms", Figure{Value: 0.1, Low: 0.1, High: 0.1, Known: true, Besides: 1}, Met, true, "; 1 request is not accepted and not in it"},
-		{"max<2s", known(1, 1, 1), Met, true, "the longest response time is 1000 ms, which is below 2000 ms"},
-		{"errors<0.1%", known(0, 0, 0.0037), CouldNotTell, true, "the share of failed requests is 0 % (0 to 0.37): 1000 requests are too few to say whether it is below 0.1 %; about 3700 would do"},
+		{"[x]: p99<250ms", Figure{}, CouldNotTell, false, `no request has the label "x"`},
+		{"p99<250ms", Figure{Value: 0.1, Low: 0.1, High: 0.1, Known: true, Besides: 1}, Met, true, "; excludes 1 request not accepted"},
+		{"max<2s", known(1, 1, 1), Met, true, "the maximum response time is 1000 ms, below 2000 ms"},
+		{"errors<0.1%", known(0, 0, 0.0037), CouldNotTell, true, "the share of failed requests is 0 % (0 to 0.37); not enough data to tell whether it is below 0.1 %: 1000 requests, about 3700 needed"},
 		{"errors<1%", known(0, 0, 0.0037), Met, true, "below 1 %"},
 		{"errors<1%", known(0.05, 0.04, 0.06), Missed, false, "5 % (4 to 6)"},
-		{"errors=0", known(0, 0, 0.0037), Met, true, "which is 0 %"},
-		{"errors=0", known(0.001, 0.0001, 0.006), Missed, false, "which is not 0 %"},
+		{"errors=0", known(0, 0, 0.0037), Met, true, ", equal to 0 %"},
+		{"errors=0", known(0.001, 0.0001, 0.006), Missed, false, ", not equal to 0 %"},
 		{"errors=0", Figure{}, CouldNotTell, false, "no request"},
 		{"limited<1%", known(0.05, 0.04, 0.06), Missed, false, "limited requests"},
-		{"sustained>=800/s", Figure{Value: 900, Low: 900, High: 990, Known: true}, Met, true, "is 900/s (900 to 990), which is at least 800/s"},
+		{"sustained>=800/s", Figure{Value: 900, Low: 900, High: 990, Known: true}, Met, true, "is 900/s (900 to 990), at least 800/s"},
 		{"sustained>=800/s", Figure{Value: 800, Low: 800, High: 880, Known: true}, Met, true, ""},
-		{"sustained>800/s", Figure{Value: 800, Low: 800, High: 880, Known: true}, CouldNotTell, false, "that does not say whether it is above 800/s"},
+		{"sustained>800/s", Figure{Value: 800, Low: 800, High: 880, Known: true}, CouldNotTell, false, "; the interval does not tell whether it is above 800/s"},
 		{"sustained>=800/s", Figure{Value: 700, Low: 700, High: 770, Known: true}, Missed, false, ""},
 		{"sustained>=800/s", Figure{Value: 750, Low: 750, High: 800, Known: true}, Missed, false, ""},
 		{"sustained>=800/s", Figure{Value: 750, Low: 750, High: 820, Known: true}, CouldNotTell, false, ""},
 		{"sustained>=800/s", Figure{Value: 700, Low: 700, Open: true, Known: true}, CouldNotTell, false, "700/s (700 or more)"},
 		{"sustained>=800/s", Figure{}, CouldNotTell, false, "was not measured"},
 		{"depth<2x", Figure{Value: 1.1, Low: 1, High: 1.2, Known: true}, Met, true, "is 1.1x (1 to 1.2)"},
-		{"regression<10% vs x", Figure{Value: 0.2, Low: 0.15, High: 0.25, Known: true}, Missed, false, "the change for the worse is 20 % (15 to 25)"},
+		{"regression<10% vs x", Figure{Value: 0.2, Low: 0.15, High: 0.25, Known: true}, Missed, false, "the regression is 20 % (15 to 25)"},
 	} {
 		got := mustParse(t, c.text).Hold(c.f)
 		if got.Verdict != c.want || got.PointMeets != c.point || !strings.Contains(got.Sentence, c.sentence) {
@@ -257,9 +257,9 @@ func TestForAndUnits(t *testing.T) {
 func TestWhatDependenceKeepsFromTelling(t *testing.T) {
 	figure := Figure{Value: 0.2, Low: 0.15, High: 0.3, Samples: 6000, Known: true} // needs (0.1/0.05)² times as many
 	for design, want := range map[float64]string{
-		0:  ": 6000 requests are too few to say whether it is below 250 ms; about 24000 would do",
-		2:  ": 6000 requests are too few to say whether it is below 250 ms; about 24000 would do",
-		12: ": 6000 requests are enough to say whether it is below 250 ms if they did not depend on one another, but answers of one moment are alike, so that they are worth about 500; 4 times as long would do",
+		0:  "; not enough data to tell whether it is below 250 ms: 6000 requests, about 24000 needed",
+		2:  "; not enough data to tell whether it is below 250 ms: 6000 requests, about 24000 needed",
+		12: "; not enough data to tell whether it is below 250 ms: answers are correlated, so 6000 requests count as about 500; run 4 times longer",
 	} {
 		figure.Design = design
 		if r := mustParse(t, "p99<250ms").Hold(figure); r.Verdict != CouldNotTell || !strings.HasSuffix(r.Sentence, want) {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// What a threshold may say: far more than anyone means, and short enough for an
-// error to show.
+// Limits of a threshold's text: generous, and short enough to quote in an
+// error.
 const (
 	maxText    = 500 // bytes
 	maxRate    = 1e6 // requests per second
@@ -17,12 +17,12 @@ const (
 	maxRatio   = 1e6
 )
 
-// Error is what is wrong with the text of a threshold, and where.
+// Error describes a syntax error in a threshold and its position.
 type Error struct {
 	Text   string
 	At     int    // byte of Text
-	Found  string // what stands there; empty: the end
-	Wanted string // what would be right
+	Found  string // the text at that position; empty at the end
+	Wanted string // what was expected
 }
 
 func (e *Error) Error() string {
@@ -47,7 +47,7 @@ func (e *Error) Error() string {
 // Its errors are of type *Error.
 func Parse(text string) (Threshold, error) {
 	if len(text) > maxText {
-		return Threshold{}, &Error{Text: text[:20] + "…", Wanted: fmt.Sprintf("it has %d characters, at most %d are allowed", len(text), maxText)}
+		return Threshold{}, &Error{Text: text[:20] + "…", Wanted: fmt.Sprintf("%d characters, want at most %d", len(text), maxText)}
 	}
 	p, t := &parser{text: text}, Threshold{Text: text}
 	p.scope(&t)
@@ -63,8 +63,8 @@ func Parse(text string) (Threshold, error) {
 	return t, nil
 }
 
-// parser reads a text from left to right and keeps the first error; after it,
-// nothing more is read.
+// parser reads a text from left to right. It keeps the first error and then
+// stops reading.
 type parser struct {
 	text   string
 	at     int
@@ -98,7 +98,7 @@ func (p *parser) token(until string) (at int, token string) {
 	return at, p.text[at:p.at]
 }
 
-// take reads the prefix if it is next.
+// take consumes the prefix if it comes next.
 func (p *parser) take(prefix string) bool {
 	p.space()
 	if !strings.HasPrefix(p.rest(), prefix) {
@@ -110,7 +110,7 @@ func (p *parser) take(prefix string) bool {
 
 const operators = "<>="
 
-// scope reads the scenario and the label, if there are any.
+// scope reads the optional scenario and label.
 func (p *parser) scope(t *Threshold) {
 	p.space()
 	start := p.at
@@ -141,7 +141,7 @@ func (p *parser) scope(t *Threshold) {
 	}
 }
 
-// metric reads what is bounded.
+// metric reads the metric.
 func (p *parser) metric(t *Threshold) {
 	at, word := p.token(operators + "@:%")
 	switch m := Metric(word); {
@@ -155,12 +155,12 @@ func (p *parser) metric(t *Threshold) {
 		}
 		t.Metric, t.P = Quantile, share
 	case word == "":
-		p.fail(at, p.rest(), "want a figure: %s", figures)
+		p.fail(at, p.rest(), "want a metric: %s", figures)
 	default:
-		p.fail(at, word, "there is no such figure%s: want %s", near(word), figures)
+		p.fail(at, word, "unknown metric%s: want %s", near(word), figures)
 	}
 	if t.Label != "" && !t.OfPhases() {
-		p.fail(at, word, "%s belongs to a whole scenario, not to requests with a label", word)
+		p.fail(at, word, "%s applies to a whole scenario, not to labelled requests", word)
 	}
 }
 
@@ -168,7 +168,7 @@ func isPercentile(word string) bool {
 	return len(word) > 1 && word[0] == 'p' && strings.Trim(word[1:], "0123456789.") == ""
 }
 
-// operator reads how the figure is compared.
+// operator reads the comparison operator.
 func (p *parser) operator(t *Threshold) {
 	p.space()
 	at := p.at
@@ -186,7 +186,7 @@ func (p *parser) operator(t *Threshold) {
 	}
 }
 
-// bound reads the figure's bound.
+// bound reads the bound.
 func (p *parser) bound(t *Threshold) {
 	at, word := p.token("@")
 	if p.failed != nil {
@@ -202,7 +202,7 @@ func (p *parser) bound(t *Threshold) {
 		if word == "0" {
 			t.Bound, ok = 0, true
 		}
-		p.says(t, at, word, ok)
+		p.checkShareBound(t, at, word, ok)
 	case Regression:
 		t.Bound, ok = number(word, "%", maxRatio)
 	case Sustained:
@@ -217,21 +217,21 @@ func (p *parser) bound(t *Threshold) {
 	}
 }
 
-// says sees that a bound on a share says something. 0 goes with = and = with 0:
-// below 0 there is nothing, and no sample shows that a share is exactly something
-// else. And no share is above 100 %, so that nothing would miss it.
-func (p *parser) says(t *Threshold, at int, word string, ok bool) {
+// checkShareBound rejects bounds that can never or always hold. Zero needs "=",
+// and "=" needs zero: nothing is below 0, and no sample proves any other exact
+// share. No share exceeds 100 %.
+func (p *parser) checkShareBound(t *Threshold, at int, word string, ok bool) {
 	switch {
 	case ok && t.Op == Equal && t.Bound != 0:
-		p.fail(at, word, "only %s=0 can be asked for, that there is none at all; for a bound write %s<%s", t.Metric, t.Metric, word)
+		p.fail(at, word, "only %s=0 (none at all) is possible; for an upper bound write %s<%s", t.Metric, t.Metric, word)
 	case ok && t.Op != Equal && t.Bound == 0:
-		p.fail(at, word, "no sample shows a share of 0: write %s=0 if the run is to have none at all, or a bound above 0", t.Metric)
+		p.fail(at, word, "no sample proves a share of 0: write %s=0 for none at all, or a bound above 0", t.Metric)
 	case ok && t.Bound >= 1:
-		p.fail(at, word, "every run meets that, since no share is above 100 %%: want a bound below it, such as %s", t.example())
+		p.fail(at, word, "every run meets this: no share exceeds 100 %% (want a bound below 100 %%, such as %s)", t.example())
 	}
 }
 
-// rate reads the rate of the phases.
+// rate reads the optional rate.
 func (p *parser) rate(t *Threshold) {
 	if p.failed != nil || !p.take("@") {
 		return
@@ -240,14 +240,14 @@ func (p *parser) rate(t *Threshold) {
 	rate, ok := number(word, "/s", maxRate)
 	switch {
 	case !t.OfPhases():
-		p.fail(at-1, p.text[at-1:p.at], "%s belongs to a whole scenario, not to the phases of a rate", t.Metric)
+		p.fail(at-1, p.text[at-1:p.at], "%s applies to a whole scenario, not to the phases at one rate", t.Metric)
 	case !ok || rate == 0:
 		p.fail(at, word, "want a rate above 0 and up to %s requests per second, such as 500/s", digits(maxRate))
 	}
 	t.Rate = rate
 }
 
-// baseline reads the file to compare with.
+// baseline reads the optional baseline file.
 func (p *parser) baseline(t *Threshold) {
 	if p.failed != nil || t.Metric != Regression {
 		return
@@ -257,7 +257,7 @@ func (p *parser) baseline(t *Threshold) {
 	}
 	at, word := p.token("")
 	if t.Baseline = strings.TrimSpace(p.rest()); word != "vs" || t.Baseline == "" {
-		p.fail(at, p.text[at:], "want the file to compare with, as in regression<10%% vs baseline.json")
+		p.fail(at, p.text[at:], "want a file to compare with, as in regression<10%% vs baseline.json")
 	}
 	p.at = len(p.text)
 }
@@ -268,11 +268,11 @@ func (p *parser) end() {
 	}
 }
 
-// percent, written after the digits, makes the exact share of them: 99.9 ÷ 100
-// is not quite 0.999.
+// percent turns the digits before it into an exact share: 99.9 / 100 is not
+// exactly 0.999.
 const percent = "e-2"
 
-// number reads a plain number that ends in the unit, from 0 to most; percents
+// number reads a plain number from 0 to most that ends in the unit. Percentages
 // become shares.
 func number(word, unit string, most float64) (float64, bool) {
 	digits, found := strings.CutSuffix(word, unit)

@@ -41,16 +41,16 @@ func TestParse(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ text, found, wanted string }{
-		{"", "", "want a figure: a percentile such as p99"},
-		{"<250ms", "<250ms", "want a figure"},
+		{"", "", "want a metric: a percentile such as p99"},
+		{"<250ms", "<250ms", "want a metric"},
 		{"p99", "", "want < or <=: less is better, as in p99<250ms"},
 		{"p99>250ms", ">", "less is better"},
 		{"p99<<250ms", "<<", "less is better"},
 		{"p99=250ms", "=", "less is better"},
 		{"p99@500/s<250ms", "@500/s<250ms", "want < or <="},
-		{"p99<", "", "with its unit, such as 250ms"},
-		{"p99<250", "250", "with its unit, such as 250ms"},
-		{"p99<250@500/s", "250", "with its unit"},
+		{"p99<", "", "with a unit, such as 250ms"},
+		{"p99<250", "250", "with a unit, such as 250ms"},
+		{"p99<250@500/s", "250", "with a unit"},
 		{"p99<-1s", "-1s", "above 0"},
 		{"p99<0s", "0s", "above 0"},
 		{"p99<11m", "11m", "up to 10m0s"},
@@ -69,13 +69,13 @@ func TestParseErrors(t *testing.T) {
 		{"mean<1s", "mean", "did you mean p50?"},
 		{"error<1%", "error", "did you mean errors?"},
 		{"sustaned>8/s", "sustaned", "did you mean sustained?"},
-		{"zzzzzzzz<1s", "zzzzzzzz", "no such figure: want"},
+		{"zzzzzzzz<1s", "zzzzzzzz", "unknown metric: want"},
 		{"errors<0.1", "0.1", "such as 0.1%"},
 		{"errors<101%", "101%", "below 100"},
-		{"errors<100%", "100%", "every run meets that"},
-		{"errors<=100%", "100%", "every run meets that"},
-		{"limited<=100.0%", "100.0%", "every run meets that"},
-		{"errors=100%", "100%", "only errors=0 can be asked for"},
+		{"errors<100%", "100%", "every run meets this"},
+		{"errors<=100%", "100%", "every run meets this"},
+		{"limited<=100.0%", "100.0%", "every run meets this"},
+		{"errors=100%", "100%", "only errors=0 (none at all)"},
 		{"errors<0%", "0%", "write errors=0"},
 		{"errors<=0%", "0%", "write errors=0"},
 		{"errors=1%", "1%", "write errors<1%"},
@@ -83,20 +83,20 @@ func TestParseErrors(t *testing.T) {
 		{"sustained<800/s", "<", "a higher rate is better"},
 		{"sustained>=800", "800", "such as 800/s"},
 		{"sustained>=0/s", "0/s", "above 0"},
-		{"sustained>=800/s@500/s", "@500/s", "belongs to a whole scenario"},
+		{"sustained>=800/s@500/s", "@500/s", "applies to a whole scenario"},
 		{"depth<2", "2", "such as 2x"},
 		{"depth<0x", "0x", "above 0"},
 		{"regression<10", "10", "such as 10%"},
-		{"regression<10% vs", "vs", "the file to compare with"},
-		{"regression<10% baseline.json", "baseline.json", "the file to compare with"},
-		{"regression<10%@5/s vs x", "@5/s", "belongs to a whole scenario"},
+		{"regression<10% vs", "vs", "want a file to compare with"},
+		{"regression<10% baseline.json", "baseline.json", "want a file to compare with"},
+		{"regression<10%@5/s vs x", "@5/s", "applies to a whole scenario"},
 		{": p99<1s", ":", "the name of a scenario"},
 		{"mixed[x: p99<1s", "mixed[x: p99<1s", "not closed"},
 		{"mixed[ ]: p99<1s", "mixed[ ]", "label is empty"},
 		{"mixed[x] p99<1s", "p99<1s", "want a colon after the label"},
-		{"mixed[x]: sustained>1/s", "sustained", "not to requests with a label"},
-		{"a: b: p99<1s", "b", "no such figure"},
-		{strings.Repeat("x", 501), "", "501 characters, at most 500"},
+		{"mixed[x]: sustained>1/s", "sustained", "not to labelled requests"},
+		{"a: b: p99<1s", "b", "unknown metric"},
+		{strings.Repeat("x", 501), "", "501 characters, want at most 500"},
 	} {
 		_, err := Parse(c.text)
 		var e *Error
@@ -115,7 +115,7 @@ func TestParseErrors(t *testing.T) {
 
 func TestErrorText(t *testing.T) {
 	for text, want := range map[string]string{
-		"µ: p99<250@5/s": `threshold "µ: p99<250@5/s", at "250" (character 8): want a time above 0 and up to 10m0s with its unit, such as 250ms`,
+		"µ: p99<250@5/s": `threshold "µ: p99<250@5/s", at "250" (character 8): want a time above 0 and up to 10m0s with a unit, such as 250ms`,
 		"p99":            `threshold "p99", at its end: want < or <=: less is better, as in p99<250ms`,
 	} {
 		if _, err := Parse(text); err == nil || err.Error() != want {

@@ -7,38 +7,38 @@ import (
 	"slices"
 )
 
-// Plan is what a phase asked. Latencies of two runs say something of each other
-// only if it is the same.
+// Plan is the load of a phase. Two runs are comparable only if their plans are
+// the same.
 type Plan struct {
-	Rate     float64          // requests per second; 0: several rates, or a closed loop
+	Rate     float64          // requests per second; 0 for several rates or a closed loop
 	Mean     float64          // requests per second over the whole phase; 0 in a closed loop
-	Peak     int64            // most requests that were due in a second; 0 in a closed loop
+	Peak     int64            // most requests due in one second; 0 in a closed loop
 	Clients  int              // of a closed loop
 	Requests map[string]int64 // by label
 }
 
-// Two runs that ask the same differ a little: a phase may end amid a round of the
-// mix, and a second begin amid a burst.
+// Tolerances: a phase may end in the middle of a round of the mix, and a second
+// may begin in the middle of a burst.
 const (
 	sameRate = 0.02
-	sameMix  = 0.05 // of all requests that are others
-	leastOf  = 10   // requests with a label are no chance
+	sameMix  = 0.05 // share of requests that differ
+	leastOf  = 10   // requests with a label; fewer may be chance
 )
 
-// Differs says how the plan of the earlier phase differs from p, for people;
-// empty if it is the same.
+// Differs describes how the earlier phase's plan differs from p. It is empty if
+// they are the same.
 func (p Plan) Differs(earlier Plan) string {
 	switch {
 	case (p.Mean == 0) != (earlier.Mean == 0):
-		return "one of the two was a closed loop"
+		return "only one of the two is a closed loop"
 	case p.Clients != earlier.Clients:
-		return fmt.Sprintf("%d clients there, %d here", earlier.Clients, p.Clients)
+		return fmt.Sprintf("%d clients then, %d now", earlier.Clients, p.Clients)
 	case p.Rate != earlier.Rate:
-		return fmt.Sprintf("%s there, %s here", rateOf(earlier.Rate), rateOf(p.Rate))
+		return fmt.Sprintf("%s then, %s now", rateOf(earlier.Rate), rateOf(p.Rate))
 	case p.Rate == 0 && !alike(p.Mean, earlier.Mean):
-		return fmt.Sprintf("%s/s on average there, %s/s here", digits(earlier.Mean), digits(p.Mean))
+		return fmt.Sprintf("%s/s on average then, %s/s now", digits(earlier.Mean), digits(p.Mean))
 	case p.Rate == 0 && !alike(float64(p.Peak), float64(earlier.Peak)):
-		return fmt.Sprintf("up to %d/s there, up to %d/s here", earlier.Peak, p.Peak)
+		return fmt.Sprintf("up to %d/s then, up to %d/s now", earlier.Peak, p.Peak)
 	}
 	return p.asksElse(earlier)
 }
@@ -52,7 +52,8 @@ func rateOf(rate float64) string {
 
 func alike(a, b float64) bool { return math.Abs(a-b) <= sameRate*max(a, b) }
 
-// asksElse says which requests one plan has and the other has not, or not as many of.
+// asksElse describes a label that only one of the plans has, or a different
+// mix.
 func (p Plan) asksElse(earlier Plan) string {
 	here, there := total(p.Requests), total(earlier.Requests)
 	if here == 0 || there == 0 {
@@ -65,14 +66,14 @@ func (p Plan) asksElse(earlier Plan) string {
 		now, before := float64(p.Requests[label]), float64(earlier.Requests[label])
 		switch {
 		case before >= leastOf && now == 0:
-			return label + " was asked there, and not here"
+			return label + " was requested then, not now"
 		case now >= leastOf && before == 0:
-			return label + " was not asked there, and is here"
+			return label + " is requested now, but was not then"
 		}
 		others += math.Abs(now/here-before/there) / 2
 	}
 	if p.Mean > 0 && others > sameMix+1/math.Sqrt(min(here, there)) {
-		return fmt.Sprintf("another mix there: %.0f %% of the requests are others", 100*others)
+		return fmt.Sprintf("the mix differs in %.0f %% of the requests", 100*others)
 	}
 	return ""
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// sentence says what was measured and how it stands to the bound.
+// sentence describes the figure and how it compares with the bound.
 func (r Result) sentence() string {
 	t, f := r.Threshold, r.Figure
 	if !f.Known {
@@ -17,14 +17,14 @@ func (r Result) sentence() string {
 	b.WriteString(t.name() + " is " + t.figure(f))
 	switch r.Verdict {
 	case Met:
-		b.WriteString(", which is " + t.bound())
+		b.WriteString(", " + t.bound())
 	case Missed:
-		b.WriteString(", which is not " + t.bound())
+		b.WriteString(", not " + t.bound())
 	default:
 		b.WriteString(r.undecided())
 	}
 	if f.Besides > 0 {
-		fmt.Fprintf(&b, "; %s not accepted and not in it", requestsAre(f.Besides))
+		fmt.Fprintf(&b, "; excludes %s not accepted", requests(f.Besides))
 	}
 	return b.String()
 }
@@ -34,7 +34,7 @@ func (t Threshold) unknown(f Figure) string {
 	case f.Besides > 0:
 		return fmt.Sprintf("none of %s was accepted", requests(f.Besides))
 	case t.OfPhases() && t.Label != "":
-		return fmt.Sprintf("no request was %q", t.Label)
+		return fmt.Sprintf("no request has the label %q", t.Label)
 	case t.OfPhases():
 		return "no request was sent"
 	default:
@@ -46,31 +46,31 @@ func (r Result) undecided() string {
 	t := r.Threshold
 	switch {
 	case r.dependent():
-		return fmt.Sprintf(": %s enough to say whether it is %s if they did not depend on one another, but answers of one moment are alike, so that they are worth about %s; %s times as long would do",
-			requestsAre(r.Figure.Samples), t.bound(), count(int64(float64(r.Figure.Samples)/r.Figure.Design)), digits(math.Ceil(float64(r.Need)/float64(r.Figure.Samples))))
+		return fmt.Sprintf("; not enough data to tell whether it is %s: answers are correlated, so %s count as about %s; run %s times longer",
+			t.bound(), requests(r.Figure.Samples), count(int64(float64(r.Figure.Samples)/r.Figure.Design)), digits(math.Ceil(float64(r.Need)/float64(r.Figure.Samples))))
 	case r.Need > 0:
-		return fmt.Sprintf(": %s too few to say whether it is %s; about %s would do", requestsAre(r.Figure.Samples), t.bound(), count(r.Need))
+		return fmt.Sprintf("; not enough data to tell whether it is %s: %s, about %s needed", t.bound(), requests(r.Figure.Samples), count(r.Need))
 	case r.Figure.Samples > 0:
-		return fmt.Sprintf(": %s too few to say whether it is %s", requestsAre(r.Figure.Samples), t.bound())
+		return fmt.Sprintf("; not enough data to tell whether it is %s: %s", t.bound(), requests(r.Figure.Samples))
 	default:
-		return ": that does not say whether it is " + t.bound()
+		return "; the interval does not tell whether it is " + t.bound()
 	}
 }
 
-// dependent reports whether it is not for their number that the requests do not
-// settle the bound: as many independent ones would, since what is needed grows
-// with the design effect.
+// dependent reports whether correlation, not the sample size, prevents a
+// decision. The needed number grows with the design effect, so independent
+// requests would suffice.
 func (r Result) dependent() bool {
 	return r.Need > 0 && float64(r.Need) <= r.Figure.Design*float64(r.Figure.Samples)
 }
 
-// name is the figure in words.
+// name returns the metric in words.
 func (t Threshold) name() string {
 	switch t.Metric {
 	case Quantile:
 		return "p" + digits(100*t.P)
 	case Max:
-		return "the longest response time"
+		return "the maximum response time"
 	case Errors:
 		return "the share of failed requests"
 	case Limited:
@@ -78,16 +78,16 @@ func (t Threshold) name() string {
 	case Sustained:
 		return "the highest rate that meets the thresholds"
 	case Depth:
-		return "the cost of the deepest page beside that of the first"
+		return "the latency of the deepest page relative to the first"
 	default:
-		return "the change for the worse"
+		return "the regression"
 	}
 }
 
-// Brief is the value of the figure for people, without its interval.
+// Brief formats the figure without its interval.
 func (t Threshold) Brief(f Figure) string { return t.amount(t.Shown(f).Value) }
 
-// figure is the value with its interval, in the unit for people.
+// figure formats the value with its interval, in the display unit.
 func (t Threshold) figure(f Figure) string {
 	f = t.Shown(f)
 	text := t.amount(f.Value)
@@ -102,7 +102,7 @@ func (t Threshold) figure(f Figure) string {
 }
 
 func (t Threshold) bound() string {
-	words := map[Op]string{Less: "below ", AtMost: "at most ", More: "above ", AtLeast: "at least ", Equal: ""}
+	words := map[Op]string{Less: "below ", AtMost: "at most ", More: "above ", AtLeast: "at least ", Equal: "equal to "}
 	return words[t.Op] + t.amount(t.Bound*t.scale().by)
 }
 
@@ -114,16 +114,16 @@ func (t Threshold) amount(v float64) string {
 	return digits(v) + unit
 }
 
-// digits writes four significant digits, without an exponent.
+// digits formats four significant digits without an exponent.
 func digits(v float64) string {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 3, 64), 64) // of what was just written
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 3, 64), 64) // cannot fail: it was just formatted
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// count writes two significant digits of a number of requests.
+// count formats a number of requests with two significant digits, rounded up.
 func count(n int64) string {
 	unit := int64(1)
 	for n/unit >= 100 {
@@ -137,11 +137,4 @@ func requests(n int64) string {
 		return "1 request"
 	}
 	return strconv.FormatInt(n, 10) + " requests"
-}
-
-func requestsAre(n int64) string {
-	if n == 1 {
-		return "1 request is"
-	}
-	return requests(n) + " are"
 }

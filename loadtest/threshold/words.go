@@ -7,17 +7,17 @@ import (
 	"outreach.example/conformance/internal/suggest"
 )
 
-// figures are those that a threshold can name, for errors.
+// figures lists the metrics, for errors.
 const figures = "a percentile such as p99, max, errors, limited, sustained, depth or regression"
 
-// meant are words that people try, and what they mean.
+// meant maps common words to metrics.
 var meant = map[string]string{
 	"mean": "p50", "avg": "p50", "average": "p50", "median": "p50", "latency": "p99",
 	"failed": "errors", "failures": "errors", "error": "errors", "429": "limited", "throttled": "limited",
 	"rate": "sustained", "rps": "sustained", "throughput": "sustained", "maximum": "max",
 }
 
-// near suggests what an unknown figure was meant to be, if anything is near.
+// near suggests a metric for an unknown word, if one is similar.
 func near(word string) string {
 	word = strings.ToLower(word)
 	if m, ok := meant[word]; ok {
@@ -33,7 +33,7 @@ func near(word string) string {
 	return suggest.Near(word, names)
 }
 
-// example is a threshold of the same metric.
+// example returns a valid threshold of the same metric.
 func (t Threshold) example() string {
 	return map[Metric]string{
 		Quantile: "p99<250ms", Max: "max<2s", Errors: "errors<0.1%", Limited: "limited<1%",
@@ -41,18 +41,18 @@ func (t Threshold) example() string {
 	}[t.Metric]
 }
 
-// form is what the bound has to look like.
+// form describes the syntax of the bound.
 func (t Threshold) form() string {
 	switch t.Metric {
 	case Quantile, Max:
-		return fmt.Sprintf("a time above 0 and up to %s with its unit, such as 250ms", maxLatency)
+		return fmt.Sprintf("a time above 0 and up to %s with a unit, such as 250ms", maxLatency)
 	case Errors, Limited:
-		return "a share from 0 to below 100 with its unit, such as 0.1%"
+		return "a share from 0% to below 100%, such as 0.1%"
 	case Regression:
-		return "a change with its unit, such as 10%"
+		return "a change in percent, such as 10%"
 	case Sustained:
-		return fmt.Sprintf("a rate above 0 and up to %s requests per second with its unit, such as 800/s", digits(maxRate))
+		return fmt.Sprintf("a rate above 0 and up to %s requests per second, such as 800/s", digits(maxRate))
 	default:
-		return "a ratio above 0 with its unit, such as 2x"
+		return "a ratio above 0, such as 2x"
 	}
 }

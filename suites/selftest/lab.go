@@ -84,20 +84,20 @@ type judged struct {
 }
 
 // examine lays a transform around a fresh subject and judges it by the specs.
-func examine(ctx context.Context, source Source, rules *judge.Rules, seed uint64, specs []suites.Spec, lay func(*faults.Around) faults.Transform) (judged, error) {
+func examine(ctx context.Context, source Source, rules *judge.Rules, seed uint64, specs []suites.Spec, apply func(*faults.Target) faults.Middleware) (judged, error) {
 	s, err := source(ctx)
 	if err != nil {
 		return judged{}, err
 	}
 	defer s.release()
-	s = s.with(lay, seed)
+	s = s.with(apply, seed)
 	return s.judge(ctx, address, faults.RoundTripper(s.handler, ""), rules, seed, specs)
 }
 
 // with lays a transform around the subject; nil changes nothing.
-func (s subject) with(lay func(*faults.Around) faults.Transform, seed uint64) subject {
-	if lay != nil {
-		s.handler = lay(&faults.Around{Profile: s.profile, Seed: seed})(s.handler)
+func (s subject) with(apply func(*faults.Target) faults.Middleware, seed uint64) subject {
+	if apply != nil {
+		s.handler = apply(&faults.Target{Profile: s.profile, Seed: seed})(s.handler)
 	}
 	return s
 }

@@ -18,13 +18,13 @@ import (
 // legalCase is a target that conforms: with a quirk, several, or none.
 type legalCase struct {
 	id, allowed, doc string
-	lay              func(*faults.Around) faults.Transform
+	apply            func(*faults.Target) faults.Middleware
 	unassessed       []string // patterns of requirements that nobody can assess on it
 	onWire           bool     // shows only where requests cross a connection
 }
 
 func caseOf(q faults.Quirk) legalCase {
-	return legalCase{q.ID, q.Allowed, q.Doc, q.Lay, q.Unassessed, q.OnWire}
+	return legalCase{q.ID, q.Allowed, q.Doc, q.Apply, q.Unassessed, q.OnWire}
 }
 
 // combinationOf draws a few quirks that go together and lays them around one another.
@@ -60,7 +60,7 @@ func (l legalCase) try(ctx context.Context, source Source, rules *judge.Rules, s
 	if l.onWire {
 		examined = examineOnWire
 	}
-	result, err := examined(ctx, source, rules, seed, suites.All(), l.lay)
+	result, err := examined(ctx, source, rules, seed, suites.All(), l.apply)
 	if err != nil {
 		return tolerance{}, fmt.Errorf("legal behaviour %s: %w", l.id, err)
 	}
@@ -79,13 +79,13 @@ func (l legalCase) try(ctx context.Context, source Source, rules *judge.Rules, s
 }
 
 // examineOnWire is examine over a loopback connection and the client's own transport.
-func examineOnWire(ctx context.Context, source Source, rules *judge.Rules, seed uint64, specs []suites.Spec, lay func(*faults.Around) faults.Transform) (judged, error) {
+func examineOnWire(ctx context.Context, source Source, rules *judge.Rules, seed uint64, specs []suites.Spec, apply func(*faults.Target) faults.Middleware) (judged, error) {
 	s, err := source(ctx)
 	if err != nil {
 		return judged{}, err
 	}
 	defer s.release()
-	s = s.with(lay, seed)
+	s = s.with(apply, seed)
 	server := httptest.NewServer(faults.Listening(s.handler))
 	defer server.Close()
 	return s.judge(ctx, server.URL, nil, rules, seed, specs)

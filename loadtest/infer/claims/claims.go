@@ -1,11 +1,11 @@
-// Package claims reads what a server says about its rate limiter in the headers
-// of its answers: Retry-After, the RateLimit fields of the IETF drafts in their
-// older and newer forms, and the X-RateLimit fields in use before.
+// Package claims reads what a server says about its rate limiter in response
+// headers: Retry-After, the RateLimit fields of the older and newer IETF
+// drafts, and the older X-RateLimit fields.
 //
-// Claims are hypotheses, never results. The headers come from outside: what is
-// too long, out of range or malformed is named and left out.
+// Claims are hypotheses, never results. The headers are untrusted: values that
+// are too long, out of range or malformed are reported and ignored.
 //
-// It imports nothing of this module.
+// The package imports nothing of this module.
 package claims
 
 import (
@@ -16,39 +16,39 @@ import (
 	"time"
 )
 
-// Claims are what one answer says. Pointers are nil where it says nothing.
+// Claims is what one answer says. Pointers are nil if it says nothing.
 type Claims struct {
 	RetryAfter *time.Duration // from the time the answer was received
-	Unreadable string         // Retry-After, quoted and cut, if it is there and cannot be read
+	Unreadable string         // Retry-After, quoted and truncated, if it cannot be parsed
 	Limit      *int64         // requests in Window
 	Window     *time.Duration
 	Remaining  *int64
 	Reset      *time.Duration // from the time the answer was received
-	Policies   []Policy       // all quotas named; at most maxPolicies
-	Styles     []string       // the headers that were there, without Retry-After
-	Malformed  []string       // what else could not be read, e.g. `RateLimit-Limit: "ten"`
+	Policies   []Policy       // all stated quotas; at most maxPolicies
+	Styles     []string       // the headers present, without Retry-After
+	Malformed  []string       // other values that cannot be parsed, e.g. `RateLimit-Limit: "ten"`
 }
 
 // Policy is a quota of requests in a window.
 type Policy struct {
 	Quota  int64
-	Window time.Duration // 0: not said
+	Window time.Duration // 0: not stated
 }
 
 const (
-	maxValue    = 1024 // bytes of a header that are looked at
+	maxValue    = 1024 // bytes of a header that are read
 	maxPolicies = 8
 	maxNumber   = 1_000_000_000_000_000
-	// epochSeconds is where a reset is a date rather than a wait: some servers
-	// send the Unix time.
+	// epochSeconds is the value from which a reset is a date instead of a wait:
+	// some servers send the Unix time.
 	epochSeconds = 1_000_000_000
 	maxWait      = 10 * 365 * 24 * time.Hour
-	// maxDate is how far off a date may be: later ones are taken for it, so that
-	// times can be added to it.
+	// maxDate is the maximum distance of a date. Later dates are replaced by
+	// it, so that times can be added to it.
 	maxDate = 200 * 365 * 24 * time.Hour
 )
 
-// Parse reads the headers of an answer that was received at that time.
+// Parse reads the headers of an answer received at that time.
 func Parse(h http.Header, received time.Time) Claims {
 	r := reader{received: received}
 	if value, ok := field(h, "Retry-After"); ok {
@@ -61,7 +61,7 @@ func Parse(h http.Header, received time.Time) Claims {
 	return r.Claims
 }
 
-// field returns the first value of a field, whatever the case of its name.
+// field returns the first value of a field, ignoring the case of its name.
 func field(h http.Header, name string) (string, bool) {
 	values := h[textproto.CanonicalMIMEHeaderKey(name)]
 	if len(values) == 0 {
@@ -79,7 +79,7 @@ func (r *reader) malformed(name, value string) {
 	r.Malformed = append(r.Malformed, name+": "+quoted(value))
 }
 
-// quoted is the beginning of a value, with what does not print escaped.
+// quoted returns the beginning of a value with unprintable characters escaped.
 func quoted(value string) string {
 	if len(value) > 64 {
 		value = value[:64] + "…"
@@ -101,8 +101,8 @@ func (r *reader) retryAfter(value string) {
 	r.Unreadable = quoted(value)
 }
 
-// separate reads the three fields of the older draft and of the X- form. A
-// field that another form has given already stays as it is.
+// separate reads the three fields of the older draft and of the X- form. It
+// does not override a value from another form.
 func (r *reader) separate(h http.Header, prefix string) {
 	if value, ok := r.seen(h, prefix+"-Limit"); ok {
 		// The older draft allows "10, 10;w=1, 50;w=60".
@@ -149,8 +149,8 @@ func (r *reader) seen(h http.Header, name string) (string, bool) {
 	return value, true
 }
 
-// policies reads a list of quotas: 100;w=60, or, in the newer draft,
-// "name";q=100;w=60. The one whose quota is the Limit gives the Window.
+// policies reads a list of quotas: 100;w=60 or, in the newer draft,
+// "name";q=100;w=60. The quota that equals the Limit gives the Window.
 func (r *reader) policies(name, list string) {
 	for item := range strings.SplitSeq(list, ",") {
 		item = strings.TrimSpace(item)
@@ -242,7 +242,7 @@ func (r *reader) wait(text string) (time.Duration, bool) {
 	return *seconds(n), true
 }
 
-// number reads a whole number that is not negative.
+// number reads a non-negative integer.
 func number(text string) (int64, bool) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	return n, err == nil && n >= 0 && n <= maxNumber
@@ -253,7 +253,7 @@ func seconds(n int64) *time.Duration {
 	return &d
 }
 
-// set keeps what is there already.
+// set assigns the value unless there is one already.
 func set[T any](to **T, value T) {
 	if *to == nil {
 		*to = &value

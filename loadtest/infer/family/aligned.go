@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Windows that follow the clock. One of their boundaries lies within each span
-// of limit+1 accepted requests, and none between the limit-th latest accepted
-// request and a refusal.
+// Windows aligned to the clock. A boundary lies within each span of limit+1
+// accepted requests, and none lies between the limit-th latest accepted request
+// and a refusal.
 
 // fitAligned fits such windows.
 func (l *Log) fitAligned(f Fit, work *int) (Fit, bool) {
@@ -44,7 +44,7 @@ func (l *Log) fitAligned(f Fit, work *int) (Fit, bool) {
 	return p.fit(f)
 }
 
-// misses returns the intervals that hold no boundary, joined where they overlap.
+// misses returns the intervals without a boundary, merged where they overlap.
 func (l *Log) misses(f Fit) []interval {
 	var raw []interval
 	for _, o := range l.refusals {
@@ -64,7 +64,7 @@ func (l *Log) misses(f Fit) []interval {
 	return joined
 }
 
-// minimal leaves out intervals that hold another one.
+// minimal removes intervals that contain another one.
 func minimal(all []interval) []interval {
 	sorted := slices.Clone(all)
 	slices.SortFunc(sorted, func(a, b interval) int {
@@ -82,8 +82,8 @@ func minimal(all []interval) []interval {
 	return out
 }
 
-// leastDistance bounds the distance of boundaries: two intervals that do not
-// meet hold different ones.
+// leastDistance returns a lower bound on the distance of boundaries: disjoint
+// intervals contain different ones.
 func leastDistance(hits []interval) int64 {
 	least := int64(math.MaxInt64)
 	last := interval{0, math.MinInt64}
@@ -99,7 +99,7 @@ func leastDistance(hits []interval) int64 {
 	return least
 }
 
-// noneWithin tells that no boundary of any window of the box lies in h.
+// noneWithin reports that no window of the box has a boundary in h.
 func (p plane) noneWithin(h interval) bool {
 	low, high := float64(h.low)-p.phase.high, float64(h.high)-p.phase.low
 	switch {
@@ -112,7 +112,7 @@ func (p plane) noneWithin(h interval) bool {
 	}
 }
 
-// oneWithin tells that every window of the box has a boundary strictly in m.
+// oneWithin reports that every window of the box has a boundary strictly in m.
 func (p plane) oneWithin(m interval) bool {
 	low, high := float64(m.low), float64(m.high)
 	if k := math.Floor((low-p.phase.low)/p.window.low) + 1; k >= 0 && p.phase.high+k*p.window.high < high {

@@ -4,11 +4,10 @@ import (
 	"math"
 )
 
-// A bucket that holds limit tokens and gains one every interval. With rate
-// tokens a nanosecond, n accepted requests within a span need n <= limit +
-// rate*span, and a refusal needs a span before it in which more than limit - 1 +
-// rate*span were taken. Both bound the capacity from the rate, and fall or rise
-// with it in one direction only.
+// A bucket holds limit tokens and gains one per interval. With rate tokens per
+// nanosecond, n accepted requests within a span need n <= limit + rate*span. A
+// refusal needs an earlier span in which more than limit - 1 + rate*span tokens
+// were taken. Both bound the capacity as a monotonic function of the rate.
 
 // fitBucket fits a bucket.
 func (l *Log) fitBucket(f Fit) (Fit, bool) {
@@ -31,13 +30,13 @@ func (l *Log) fitBucket(f Fit) (Fit, bool) {
 	return f.within(floor(1/high), longest)
 }
 
-// enough tells whether the accepted requests can have been let through.
+// enough reports whether the accepted requests could be accepted.
 func (l *Log) enough(f Fit, rate float64) bool {
 	capacity := float64(f.Limit)
 	return l.leastCapacity(rate) <= capacity+rounding && (!f.Counting || l.acceptsHold(capacity, rate))
 }
 
-// notTooMuch tells whether the refused ones can have been refused.
+// notTooMuch reports whether the refused requests could be refused.
 func (l *Log) notTooMuch(f Fit, rate float64) bool {
 	if f.Counting {
 		return l.refusalsHold(float64(f.Limit), rate)
@@ -45,12 +44,14 @@ func (l *Log) notTooMuch(f Fit, rate float64) bool {
 	return float64(f.Limit) < l.mostCapacity(rate)+rounding
 }
 
-// leastCapacity is the least that explains the accepted requests.
+// leastCapacity returns the smallest capacity that explains the accepted
+// requests.
 func (l *Log) leastCapacity(rate float64) float64 {
 	least, running := 0.0, math.Inf(-1)
 	latest := l.start
 	for _, o := range l.accepts {
-		// running is the greatest of n + rate*sent over all spans that begin earlier.
+		// running is the maximum of n + rate*sent over all spans that begin
+		// earlier.
 		running = max(running, rate*float64(o.Sent-l.start)) + 1
 		latest = max(latest, o.Received)
 		least = max(least, running-rate*float64(latest-l.start))
@@ -58,12 +59,12 @@ func (l *Log) leastCapacity(rate float64) float64 {
 	return least
 }
 
-// mostCapacity is the bound below which every refusal is explained.
+// mostCapacity returns the bound below which every refusal is explained.
 func (l *Log) mostCapacity(rate float64) float64 {
 	most, running := math.Inf(1), math.Inf(-1)
 	next := 0
 	for _, o := range l.refusals {
-		// Those that were answered before o was sent, and those in flight with it,
+		// Requests answered before o was sent, and those in flight with it,
 		// which may have been decided just before it.
 		for ; next < len(l.possible.received) && l.possible.received[next] <= o.Sent; next++ {
 			running = max(running, rate*float64(l.possible.received[next]-l.start)) + 1
@@ -75,10 +76,10 @@ func (l *Log) mostCapacity(rate float64) float64 {
 	return most
 }
 
-// A counting bucket: refused requests take too, into a debt of at most the
-// capacity, so that what it holds depends on the times only.
+// A counting bucket: refused requests take tokens too, into a debt of at most
+// the capacity. So its content depends on the times only.
 
-// acceptsHold replays with each request as early as it can have been: then the
+// acceptsHold replays each request at its earliest possible time, when the
 // bucket holds the most.
 func (l *Log) acceptsHold(capacity, rate float64) bool {
 	level, at := capacity, l.start
@@ -98,8 +99,8 @@ func (l *Log) acceptsHold(capacity, rate float64) bool {
 	return true
 }
 
-// refusalsHold replays with each request as late as it can have been, and asks
-// the first of each group of refusals.
+// refusalsHold replays each request at its latest possible time and checks the
+// first of each group of refusals.
 func (l *Log) refusalsHold(capacity, rate float64) bool {
 	level, at := capacity, l.start
 	groups := l.refusalGroups()
@@ -108,7 +109,8 @@ func (l *Log) refusalsHold(capacity, rate float64) bool {
 			g := groups[0]
 			groups = groups[1:]
 			flying := l.all.sentBy(g.high) - i - len(g.received)
-			// The level is that of the last answer, which may be later than o was sent.
+			// The level is that of the last answer, which may be later than the
+			// sending of o.
 			if min(capacity, level+rate*float64(o.Sent-at))-float64(max(0, flying)) >= 1+rounding {
 				return false
 			}
@@ -120,17 +122,17 @@ func (l *Log) refusalsHold(capacity, rate float64) bool {
 	return true
 }
 
-// rounding is what floating point may get wrong, in requests.
+// rounding is the floating-point tolerance in requests.
 const rounding = 1e-6
 
-// slowest and fastest bound the rates that are looked at, in requests a
-// nanosecond: one in three hours, one in a microsecond.
+// slowest and fastest limit the rates considered, in requests per nanosecond:
+// one in three hours, one in a microsecond.
 const (
 	slowest = 1e-13
 	fastest = 1e-3
 )
 
-// leastRate finds where a condition that holds for high rates begins to hold.
+// leastRate returns where a condition that holds for high rates starts to hold.
 func leastRate(low, high float64, holds func(rate float64) bool) (float64, bool) {
 	if !holds(high) {
 		return 0, false
@@ -142,7 +144,7 @@ func leastRate(low, high float64, holds func(rate float64) bool) (float64, bool)
 	return bisect(high, low, holds), true
 }
 
-// mostRate finds where a condition that holds for low rates ceases to hold.
+// mostRate returns where a condition that holds for low rates stops holding.
 func mostRate(low, high float64, holds func(rate float64) bool) (float64, bool) {
 	low = max(low, slowest)
 	if !holds(low) {
@@ -155,7 +157,7 @@ func mostRate(low, high float64, holds func(rate float64) bool) (float64, bool) 
 }
 
 // bisect returns the last rate between good, where the condition holds, and
-// bad, where it does not, but a little on the bad side: bounds are outward.
+// bad, where it does not, slightly on the bad side: bounds are outward.
 func bisect(good, bad float64, holds func(rate float64) bool) float64 {
 	for range 200 {
 		mid := math.Sqrt(good * bad)

@@ -2,11 +2,11 @@ package family
 
 import "math"
 
-// A sliding counter estimates: what the former window counted, times the share
-// of it that the last window's length still covers, plus what this one counted.
-// A request passes if the estimate with it is at most the limit.
+// A sliding counter estimates: the count of the previous window times the share
+// of it that a full window before now still covers, plus the count of this one.
+// A request passes if the estimate including it is at most the limit.
 
-// boundCounter bounds the window by what can be said without the boundaries.
+// boundCounter bounds the window without knowing the boundaries.
 func (l *Log) boundCounter(f Fit) (Fit, bool) {
 	low, ok := l.latestFull(f)
 	if !ok {
@@ -27,7 +27,7 @@ func (l *Log) fitCounter(f Fit, work *int) (Fit, bool) {
 		return f, ok
 	}
 	c := l.counterCheck(f)
-	// From the middle of the log, boundaries are known best on the whole.
+	// Seen from the middle of the log, boundaries are known best.
 	middle := float64(l.start + (l.end()-l.start)/2)
 	p := plane{window: f.windows(), resolution: l.resolution(), work: work}
 	p.phase = span{middle, middle + p.window.high}
@@ -39,8 +39,8 @@ func (l *Log) fitCounter(f Fit, work *int) (Fit, bool) {
 	return p.fit(f)
 }
 
-// tooMany tells that more were accepted in a short time than even the former
-// window's weight allows.
+// tooMany reports that more were accepted in a short time than even the
+// previous window's weight allows.
 func (l *Log) tooMany(limit int, window int64) bool {
 	for _, n := range []int{limit + 1, limit + 2, limit + limit/20 + 1, limit + limit/5 + 1, limit + limit/2 + 1, 2*limit + 1} {
 		if short := l.shortestSpan(n); short < window && float64(n)*(1-float64(short)/float64(window)) > float64(limit) {
@@ -50,10 +50,10 @@ func (l *Log) tooMany(limit int, window int64) bool {
 	return false
 }
 
-// questions are the observations that decide: the estimate falls while nothing
-// is accepted, so that the last of a run of refusals asks the most, and rises
-// with each accepted one, so that the last of a run of these does.
-// Where refused requests count, it is the groups of them that ask.
+// questions returns the observations that decide. The estimate falls while
+// nothing is accepted, so the last of a run of refusals constrains most. It
+// rises with each accepted request, so the last of a run of those does. If
+// refused requests count, groups of refusals constrain.
 func (l *Log) questions(counting bool) []question {
 	var out []question
 	if counting {
@@ -95,8 +95,8 @@ func (c *counterCheck) refutesAll(b cube) bool {
 	return c.refutes(b.plane)
 }
 
-// refutes tells whether one answer contradicts every point of the box. What
-// refuted one box is asked first of the next.
+// refutes reports whether one observation contradicts every point of the box.
+// The observation that refuted one box is tested first for the next.
 func (c *counterCheck) refutes(p plane) bool {
 	for i, q := range c.questions {
 		if c.contradicts(p, q) {
@@ -108,7 +108,8 @@ func (c *counterCheck) refutes(p plane) bool {
 	return false
 }
 
-// contradicts tells whether no window that may have held the decision explains it.
+// contradicts reports whether no window that may contain the decision explains
+// it.
 func (c *counterCheck) contradicts(p plane, o question) bool {
 	first := math.Ceil((float64(o.Sent) - p.phase.high) / p.window.high)
 	if float64(o.Sent) < p.phase.high { // before the reference windows count backward
@@ -129,7 +130,7 @@ func (c *counterCheck) contradicts(p plane, o question) bool {
 	}
 }
 
-// boundary is where the k-th boundary lies.
+// boundary returns the position of the k-th boundary.
 func (p plane) boundary(k float64) span {
 	if k < 0 {
 		return span{p.phase.low + k*p.window.high, p.phase.high + k*p.window.low}
@@ -137,8 +138,8 @@ func (p plane) boundary(k float64) span {
 	return span{p.phase.low + k*p.window.low, p.phase.high + k*p.window.high}
 }
 
-// explains tells whether o may have been decided in the window that began
-// there, after a former one.
+// explains reports whether o may have been decided in the window that began
+// there, after the previous one.
 func (c *counterCheck) explains(p plane, o question, former, began span) bool {
 	if o.Verdict == Accepted {
 		share := clip(1 - (float64(o.Received)-began.low)/p.window.low)
@@ -146,7 +147,7 @@ func (c *counterCheck) explains(p plane, o question, former, began span) bool {
 		both := counted.within(ceil(former.high), o.Received)
 		current := counted.within(ceil(began.high), o.Received)
 		if c.counting {
-			// All that were answered before, and itself.
+			// All requests answered before, and itself.
 			both = max(both, c.log.answered.within(ceil(former.high), o.Sent-1)+1)
 			current = max(current, c.log.answered.within(ceil(began.high), o.Sent-1)+1)
 		}

@@ -1,12 +1,11 @@
 package family
 
-// counters are the sliding counters of all limits that are left of a growing
-// log. They are searched together, since what refutes a place of the boundaries
-// mostly does so for a range of limits; and what is left of one search is where
-// the next one begins.
+// counters holds the sliding counters of all remaining limits of a growing log.
+// They are searched together, because what refutes a boundary mostly does so
+// for a range of limits. Each search continues from the result of the last one.
 type counters struct {
 	counting  bool
-	reference float64 // a time: the boundary that is searched is the first one after it
+	reference float64 // the searched boundary is the first one after this time
 	known     map[int]bool
 	boxes     []cube
 }
@@ -14,13 +13,14 @@ type counters struct {
 // cube is a box of windows, boundaries and limits.
 type cube struct {
 	plane
-	limit span // whole numbers, both ends included
+	limit span // integers, both ends included
 }
 
-// mostCubes bounds the work of one search.
+// mostCubes limits the work of one search.
 const mostCubes = 120_000
 
-// narrow returns what the log leaves of the fits, which are alike but for the limit.
+// narrow returns what the log leaves of the fits, which differ only in the
+// limit.
 func (c *counters) narrow(l *Log, fits []Fit) []Fit {
 	var left []Fit
 	bounded := map[int]Fit{}
@@ -52,7 +52,7 @@ func (c *counters) narrow(l *Log, fits []Fit) []Fit {
 	return kept
 }
 
-// begin adds a box for the fits whose windows were not bounded before.
+// begin adds a box for fits whose windows were not bounded before.
 func (c *counters) begin(l *Log, bounded map[int]Fit) {
 	if c.known == nil {
 		c.known, c.reference = map[int]bool{}, float64(l.end())
@@ -76,8 +76,8 @@ func (c *counters) begin(l *Log, bounded map[int]Fit) {
 	}
 }
 
-// search halves the boxes for as long as the work lasts, keeps those that are
-// not refuted, and returns what they hold of each limit.
+// search halves the boxes within the work limit, keeps those that are not
+// refuted, and returns what is left of each limit.
 func (c *counters) search(l *Log, bounded map[int]Fit) map[int]plane {
 	check := l.counterCheck(Fit{Counting: c.counting})
 	var kept []cube
@@ -104,7 +104,7 @@ func (c *counters) search(l *Log, bounded map[int]Fit) map[int]plane {
 	return c.byLimit(bounded)
 }
 
-// byLimit is the hull of the boxes of each limit.
+// byLimit returns the hull of the boxes of each limit.
 func (c *counters) byLimit(bounded map[int]Fit) map[int]plane {
 	found := map[int]plane{}
 	for _, b := range c.boxes {
@@ -128,8 +128,8 @@ func (c *counters) byLimit(bounded map[int]Fit) map[int]plane {
 	return found
 }
 
-// within cuts the box to what bounds the window of its only limit, and tells
-// whether there is anything left.
+// within clips the box to the bounds of its only limit's window and reports
+// whether anything is left.
 func (b *cube) within(bounded map[int]Fit) bool {
 	if b.limit.width() > 0 {
 		return true
@@ -141,7 +141,7 @@ func (b *cube) within(bounded map[int]Fit) bool {
 
 func (b *cube) done() bool { return b.limit.width() == 0 && b.plane.done() }
 
-// halves divides where the box is widest for what it says.
+// halves splits the box along its widest relative dimension.
 func (b *cube) halves() (cube, cube) {
 	left, right := *b, *b
 	plane := max(b.phase.width(), b.window.width()*b.windows) / b.window.low

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Windows that open with the first request after the former one ended. Each
-// opening is known as an interval, and leads to the next one.
+// Windows that open with the first request after the previous one ended. Each
+// opening is known as an interval and leads to the next one.
 
 // fitFirst fits such windows.
 func (l *Log) fitFirst(f Fit, work *int) (Fit, bool) {
@@ -33,17 +33,17 @@ func (l *Log) fitFirst(f Fit, work *int) (Fit, bool) {
 	return f.within(floor(p.window.low), ceil(p.window.high))
 }
 
-// windows is the range of the window.
+// windows returns the range of the window.
 func (f Fit) windows() span { return span{max(1, float64(f.Low)), float64(f.High)} }
 
-// resolution is how finely it is worth looking for a parameter.
+// resolution returns how precisely a parameter is worth searching.
 func (l *Log) resolution() float64 { return max(float64(l.roundTrip)/8, 1000, l.coarse) }
 
-// Coarsely makes the search for parameters end at a width that is worth while
-// for a limiter that is slow beside the round trip.
+// Coarsely ends the search for parameters at a width that suits a limiter much
+// slower than the round trip.
 func (l *Log) Coarsely(width time.Duration) { l.coarse = float64(width) }
 
-// refutesFirst tells whether no window from w1 to w2 explains the log.
+// refutesFirst reports whether no window from w1 to w2 explains the log.
 func (l *Log) refutesFirst(limit int, runs []interval, w1, w2 int64) bool {
 	low, high := l.possible.sent[0], l.certain.received[0]
 	from := l.start // requests sent from here on do not belong to an earlier window
@@ -58,7 +58,8 @@ func (l *Log) refutesFirst(limit int, runs []interval, w1, w2 int64) bool {
 			nextBy = runs[accept].high // the last of limit+1 requests, at the latest, came after the end
 		}
 		endHigh = min(endHigh, nextBy)
-		// A refusal soon after the end, with too few accepted since, belongs before it.
+		// A refusal soon after the end, with too few accepted requests since,
+		// belongs to the window before.
 		for ; refusal < len(l.refusals); refusal++ {
 			o := l.refusals[refusal]
 			if o.Sent < endLow {
@@ -91,7 +92,8 @@ func (l *Log) refutesFirst(limit int, runs []interval, w1, w2 int64) bool {
 	}
 }
 
-// firstAcceptSince is the time by which a request sent at t or later was accepted.
+// firstAcceptSince returns the time by which a request sent at t or later was
+// accepted.
 func (l *Log) firstAcceptSince(t int64, from int) int64 {
 	for i := from; i < len(l.accepts); i++ {
 		if l.accepts[i].Sent >= t {

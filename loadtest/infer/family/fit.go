@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Kind names a family.
+// Kind is a family of limiters.
 type Kind string
 
-// The families. A token bucket and GCRA are the same from outside.
+// The families. A token bucket and GCRA look the same from outside.
 const (
 	Bucket  Kind = "token-bucket"
 	Aligned Kind = "fixed-window"
@@ -18,22 +18,25 @@ const (
 	Counter Kind = "sliding-counter"
 )
 
-// Fit is one family with one limit, and the parameters that nothing contradicts.
+// Fit is one family with one limit and the parameters that no observation
+// contradicts.
 type Fit struct {
 	Kind Kind
-	// Counting: refused requests count. Fixed windows are alike either way, and
-	// stand for both with Counting false.
+	// Counting means that refused requests count. It makes no difference to
+	// fixed windows, whose fits have Counting false.
 	Counting bool
 	Limit    int // of the window; the capacity of a bucket
-	// Low and High bound the window; for a bucket the time to refill one request.
+	// Low and High bound the window; for a bucket, the time to refill one
+	// request.
 	Low, High time.Duration
-	// PhaseLow and PhaseHigh bound one boundary of a window that follows the
-	// clock, in the log's time.
+	// PhaseLow and PhaseHigh bound one boundary of an aligned window, in the
+	// log's time.
 	PhaseLow, PhaseHigh time.Duration
-	corners             corners // of what is left of window and boundary, where both were searched
+	corners             corners // extreme points of window and boundary, if both were searched
 }
 
-// Window is the time in which Limit requests pass; for a bucket the time to fill it.
+// Window returns bounds on the time in which Limit requests pass; for a bucket,
+// the time to fill it.
 func (f Fit) Window() (low, high time.Duration) {
 	if f.Kind == Bucket {
 		if f.High >= Unbounded/time.Duration(f.Limit) {
@@ -44,8 +47,8 @@ func (f Fit) Window() (low, high time.Duration) {
 	return f.Low, f.High
 }
 
-// Rate is what passes in the long run, in requests a second: from 0 where
-// nothing bounds the window from above, to infinity where nothing does from below.
+// Rate returns bounds on the long-term rate in requests per second: from 0 if
+// nothing bounds the window above, to infinity if nothing bounds it below.
 func (f Fit) Rate() (low, high float64) {
 	n := float64(f.Limit)
 	if f.Kind == Bucket {
@@ -61,22 +64,22 @@ func (f Fit) Rate() (low, high float64) {
 	return low, high
 }
 
-// OpenBelow tells that nothing bounds the window from below: Low is where the
+// OpenBelow reports that nothing bounds the window below: Low is where the
 // search begins.
 func (f Fit) OpenBelow() bool { return f.Low <= shortest }
 
-// shortest is where the search for windows begins: the refill of one request at
-// the fastest rate that is looked at. No round trip is so short.
+// shortest is the shortest window considered: the refill of one request at the
+// fastest rate. No round trip is so short.
 const shortest = time.Microsecond
 
-// Unbounded is the High of a window that nothing bounds from above.
+// Unbounded is the High of a window without an upper bound.
 const Unbounded = time.Duration(math.MaxInt64)
 
-// Fits returns what the log leaves possible. Without a refusal there is nothing
-// to say, and with all families contradicted nothing is left: both are nil.
+// Fits returns the fits that the log allows. It is nil if the log has no
+// refusal or contradicts all families.
 func Fits(l *Log) []Fit { return FitsAmong(l, func(Fit) bool { return true }) }
 
-// FitsAmong is Fits with some ruled out beforehand, by kind, limit and counting.
+// FitsAmong is Fits restricted by kind, limit and counting.
 func FitsAmong(l *Log, possible func(Fit) bool) []Fit {
 	if len(l.refusals) == 0 {
 		return nil
@@ -91,11 +94,11 @@ func FitsAmong(l *Log, possible func(Fit) bool) []Fit {
 	return Narrow(l, slices.DeleteFunc(start, func(f Fit) bool { return !possible(f) }))
 }
 
-// few fits are each worth the whole work; more of them share it, and those that
-// come late get a rough look only.
+// few is the number of fits that each get the full work. More of them share it,
+// and late ones get only a rough search.
 const few = 6
 
-// Narrow returns what a log leaves of fits that a beginning of it left.
+// Narrow returns what a longer log leaves of the fits of its beginning.
 func Narrow(l *Log, fits []Fit) []Fit {
 	if len(fits) <= few {
 		return l.narrowEach(fits)
@@ -110,19 +113,19 @@ func Narrow(l *Log, fits []Fit) []Fit {
 	return left
 }
 
-// Remainder is what a growing log leaves of fits, with the same work for each,
-// however many there are.
+// Remainder holds what a growing log leaves of fits, with the same work for
+// each, however many there are.
 type Remainder struct {
 	Fits     []Fit
 	counters [2]counters // of accepted requests, and of all
 }
 
-// NewRemainder returns the fits as they are.
+// NewRemainder returns a Remainder of the fits.
 func NewRemainder(fits []Fit) *Remainder {
 	return &Remainder{Fits: fits, counters: [2]counters{{}, {counting: true}}}
 }
 
-// Narrow looks at the log, which begins with the one that was looked at before.
+// Narrow narrows the fits by the log, which must begin with the previous one.
 func (r *Remainder) Narrow(l *Log) {
 	var left []Fit
 	var sliding [2][]Fit
@@ -168,8 +171,8 @@ func (l *Log) narrow(f Fit, work *int) (Fit, bool) {
 	}
 }
 
-// mostPossible is the greatest limit that the first refusals allow: a request
-// is refused only after as many as the limit were let through.
+// mostPossible returns the largest limit that the first refusals allow: a
+// request is refused only after that many were accepted.
 func (l *Log) mostPossible() int {
 	most := math.MaxInt
 	for _, o := range l.refusals {

@@ -3,8 +3,8 @@ package family
 import "math"
 
 // Guesses returns up to n models that explain the log, spread over what the fit
-// leaves open, and the share of its parameters that do. They stand for it when
-// probes are planned. There may be none of a fit that nothing bounds.
+// leaves open, and the share of its parameters that explain it. They represent
+// the fit when probes are planned. An unbounded fit may have none.
 func (l *Log) Guesses(f Fit, n int) (models []Model, share float64) {
 	explains := l.pointCheck(f)
 	tried := 0
@@ -19,7 +19,7 @@ func (l *Log) Guesses(f Fit, n int) (models []Model, share float64) {
 	}
 	share = float64(len(models)) / float64(tried)
 	if len(models) == 0 && f.corners != (corners{}) {
-		p := f.corners[0] // all but explains it
+		p := f.corners[0] // nearly explains it
 		models = append(models, f.model(p.window, p.phase))
 	}
 	for i := range models {
@@ -28,7 +28,7 @@ func (l *Log) Guesses(f Fit, n int) (models []Model, share float64) {
 	return models, share
 }
 
-// boxPoint is the i-th of points spread evenly over all that the fit bounds.
+// boxPoint returns the i-th of points spread evenly over the bounds of the fit.
 func (l *Log) boxPoint(f Fit, i int) point {
 	windows, phases := f.windows(), span{float64(f.PhaseLow), float64(f.PhaseHigh)}
 	if f.High == Unbounded {
@@ -41,7 +41,7 @@ func (l *Log) boxPoint(f Fit, i int) point {
 	return point{window, phases.low + phases.width()*fraction(i, 1)}
 }
 
-// between is the i-th of points spread between the corners.
+// between returns the i-th of points spread between the corners.
 func (c corners) between(i int) (p point) {
 	sum := 0.0
 	for k := range c {
@@ -51,21 +51,22 @@ func (c corners) between(i int) (p point) {
 	return point{p.window / sum, p.phase / sum}
 }
 
-// fraction is the i-th of numbers between 0 and 1 that are spread evenly in any
-// beginning of the sequence, along several axes at once.
+// fraction returns the i-th of numbers between 0 and 1 that are spread evenly
+// in any beginning of the sequence, along several axes at once.
 func fraction(i, axis int) float64 {
 	x := 0.5 + float64(i)*[]float64{0.7548776662466927, 0.5698402909980532, 0.8566748838545029, 0.7338918566271259}[axis]
 	return x - math.Floor(x)
 }
 
-// unboundedTo is how many times the least window is thought of, where nothing
-// bounds the greatest.
+// unboundedTo is the assumed upper end of an unbounded window, as a multiple of
+// its lower bound.
 const unboundedTo = 3
 
-// tries is how many points are looked at for one that explains the log.
+// tries is how many points are tested to find one that explains the log.
 const tries = 20
 
-// pointCheck returns what tells whether a model of the fit explains the log.
+// pointCheck returns a function that reports whether a model of the fit
+// explains the log.
 func (l *Log) pointCheck(f Fit) func(m Model) bool {
 	point := func(m Model) plane {
 		return plane{phase: span{m.phase, m.phase}, window: span{m.window, m.window}}

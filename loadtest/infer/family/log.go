@@ -1,11 +1,11 @@
-// Package family knows the families of rate limiters and finds, for each, the
+// Package family knows the families of rate limiters. For each it finds the
 // parameters that a log of observations does not contradict.
 //
-// Every observation is an interval, from sending to receiving, that holds the
-// moment of the decision. All bounds here are necessary conditions that hold
-// wherever in their intervals the decisions fell: the true limiter is never
-// contradicted, however slow or jittery the network. What is left over is
-// therefore an interval in the strict sense.
+// Every observation is an interval, from sending to receiving, that contains
+// the moment of the decision. All bounds here are necessary conditions that
+// hold wherever in their intervals the decisions fell. So the true limiter is
+// never contradicted, however slow or jittery the network is, and the result is
+// an interval in the strict sense.
 //
 // The package is pure arithmetic on such intervals. It imports nothing of this
 // module and has no clock.
@@ -17,27 +17,27 @@ import (
 	"sort"
 )
 
-// Verdict is what a request was told.
+// Verdict is the answer to a request.
 type Verdict uint8
 
 // The verdicts.
 const (
 	Accepted Verdict = iota
 	Refused
-	Unknown // no answer, or one that says neither; it may have counted
+	Unknown // no answer, or neither accepted nor refused; it may have counted
 )
 
-// Observation is one request. Times are nanoseconds since some start.
+// Observation is one request. Times are nanoseconds since a common start.
 type Observation struct {
 	Sent, Received int64
 	Verdict        Verdict
-	// Excused refusals need no explanation: another limit may have been the
-	// reason. They count only where refused requests do.
+	// Excused refusals need no explanation: another limit may have caused them.
+	// They count only if refused requests count.
 	Excused bool
 }
 
 // Log is a set of observations, prepared for counting. The limiter must have
-// been at rest when it began.
+// been at rest at its beginning.
 type Log struct {
 	observations []Observation // by time of sending
 	certain      set           // the accepted ones
@@ -46,12 +46,13 @@ type Log struct {
 	all          set
 	accepts      []Observation
 	refusals     []Observation // those that need an explanation
-	latest       []int64       // the latest answer to any observation up to here
-	groups       []group       // the refusals; made when first asked for
+	latest       []int64       // latest answer to any observation up to this one
+	groups       []group       // the refusals; computed on first use
 	start        int64
-	// roundTrip is the median, which says how finely parameters are worth resolving.
+	// roundTrip is the median, which determines a useful resolution of
+	// parameters.
 	roundTrip int64
-	coarse    float64 // the width below which they are not looked for at all
+	coarse    float64 // minimum resolution
 }
 
 // NewLog prepares observations, in any order.
@@ -107,15 +108,15 @@ func compare(a, b int64) int {
 	return 0
 }
 
-// group is a set of refusals of which each was in flight with all others.
-// Whichever of them was decided first had none of the others before it: where
-// refused requests count, that says more than each of them alone.
+// group is a set of refusals each of which was in flight with all others.
+// Whichever was decided first had none of the others before it. If refused
+// requests count, that says more than each of them alone.
 type group struct {
 	interval
 	first    int // index of the first one in the log
 	received []int64
 	earliest int64   // of received
-	late     []int64 // answers to others in flight with the group, or after, up to its end; ascending
+	late     []int64 // answers to others in flight with the group or after it, up to its end; ascending
 }
 
 func grouped(observations []Observation) []group {
@@ -146,8 +147,8 @@ func (l *Log) refusalGroups() []group {
 	return l.groups
 }
 
-// inFlight returns the answers of those, not in the group, that may have been
-// decided while it was in flight.
+// inFlight returns the answers outside the group that may have been decided
+// while it was in flight.
 func (l *Log) inFlight(g group) []int64 {
 	var late []int64
 	for i := l.all.sentBy(g.high) - 1; i >= 0 && l.latest[i] >= g.earliest; i-- {
@@ -199,17 +200,18 @@ func (s *set) receivedBefore(t int64) int {
 	return sort.Search(len(s.received), func(i int) bool { return s.received[i] >= t })
 }
 
-// within is the least number decided from a to b, for certain.
+// within returns the minimum number decided from a to b.
 func (s *set) within(a, b int64) int {
 	return max(0, s.receivedBefore(b+1)-(s.sentBy(a-1)))
 }
 
-// atMostWithin is the greatest number that may have been decided from a to b.
+// atMostWithin returns the maximum number that may have been decided from a to
+// b.
 func (s *set) atMostWithin(a, b int64) int {
 	return max(0, s.sentBy(b)-s.receivedBefore(a))
 }
 
-// stamp rounds a real time outward or inward as the caller needs it.
+// floor and ceil round a real time outward or inward as the caller needs it.
 func floor(t float64) int64 { return int64(math.Floor(t)) }
 func ceil(t float64) int64  { return int64(math.Ceil(t)) }
 
@@ -237,11 +239,11 @@ func (l *Log) spans(n int) []interval {
 	return out
 }
 
-// interval is a stretch of time, from low to high.
+// interval is a span of time from low to high.
 type interval struct{ low, high int64 }
 
-// nthLatest returns the latest time before which the n-th latest of the accepted
-// requests that may precede o must have been decided; ok is false if there were
+// nthLatest returns the latest time before which the n-th latest accepted
+// request that may precede o must have been decided. ok is false if there were
 // fewer than n.
 func (s *set) nthLatest(n int, o Observation) (t int64, ok bool) {
 	known := s.receivedBefore(o.Received + 1)
@@ -255,8 +257,8 @@ func (s *set) nthLatest(n int, o Observation) (t int64, ok bool) {
 	return s.received[known-(n-flying)], true
 }
 
-// nthLatestOfAll is the same for requests of any verdict, and the first decided
-// of a group of refusals.
+// nthLatestOfAll is nthLatest for requests of any verdict and the first
+// decision in a group of refusals.
 func (l *Log) nthLatestOfAll(n int, g group) (t int64, ok bool) {
 	if n <= len(g.late) {
 		return g.late[len(g.late)-n], true

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Model is a limiter of one kind with one value of each parameter. It says what
-// such a limiter would do, to plan probes by; nothing is concluded from it.
+// Model is a limiter of one kind with concrete parameters. It predicts what
+// such a limiter would do, to plan probes; nothing is concluded from it.
 type Model struct {
 	Kind     Kind
 	Counting bool
@@ -21,7 +21,7 @@ type Model struct {
 	taken        []bunch // of a log
 }
 
-// bunch is so many requests that count from one moment.
+// bunch is a number of requests that count from one moment.
 type bunch struct {
 	at float64
 	n  int
@@ -35,7 +35,7 @@ func (f Fit) model(window, phase float64) Model {
 	return m
 }
 
-// Window is the time in which Limit requests pass.
+// Window returns the time in which Limit requests pass.
 func (m *Model) Window() time.Duration {
 	if m.Kind == Bucket {
 		return time.Duration(m.window * float64(m.Limit))
@@ -43,7 +43,7 @@ func (m *Model) Window() time.Duration {
 	return time.Duration(m.window)
 }
 
-// Observe counts what was seen, each at the middle of its interval.
+// Observe counts observations, each at the middle of its interval.
 func (m *Model) Observe(observations ...Observation) {
 	times := make([]int64, 0, len(observations))
 	for _, o := range observations {
@@ -57,7 +57,7 @@ func (m *Model) Observe(observations ...Observation) {
 	}
 }
 
-// Send tells how many of n requests at t pass, and counts what is to be counted.
+// Send returns how many of n requests at t pass, and counts them.
 func (m *Model) Send(t time.Duration, n int) (passed int) {
 	passed = min(n, m.Room(t))
 	counted := passed
@@ -70,26 +70,26 @@ func (m *Model) Send(t time.Duration, n int) (passed int) {
 	return passed
 }
 
-// Clone returns a model that goes on by itself.
+// Clone returns an independent copy.
 func (m *Model) Clone() Model {
 	c := *m
 	c.taken = m.taken[:len(m.taken):len(m.taken)]
 	return c
 }
 
-// Room is how many pass at t at once.
+// Room returns how many requests pass at t at once.
 func (m *Model) Room(t time.Duration) int {
 	return max(0, m.room(float64(t)))
 }
 
-// Opens is when a lone request will pass if nothing is sent before: now, if it
-// passes now.
+// Opens returns when a single request will pass if nothing is sent before: now,
+// if it passes now.
 func (m *Model) Opens(now time.Duration) time.Duration {
 	opens := m.opens(float64(now))
 	if opens <= float64(now) {
 		return now
 	}
-	// A little later, so that it is open then, whatever rounding does.
+	// Slightly later, so that rounding cannot close it.
 	return time.Duration(min(opens, math.MaxInt64/2)) + time.Microsecond
 }
 
@@ -111,7 +111,7 @@ func (m *Model) take(t float64, n int) {
 	}
 }
 
-// roll brings the windows or the bucket up to t.
+// roll advances the windows or the bucket to t.
 func (m *Model) roll(t float64) {
 	switch m.Kind {
 	case Bucket:
@@ -123,7 +123,7 @@ func (m *Model) roll(t float64) {
 		}
 	case Aligned, Counter:
 		start := m.phase + math.Floor((t-m.phase)/m.window)*m.window
-		// Half a window is far from both 0 and 1, whatever rounding does.
+		// Half a window is far from both 0 and 1, so rounding does not matter.
 		switch steps := (start - m.start) / m.window; {
 		case steps < 0.5:
 		case steps < 1.5:
@@ -135,7 +135,7 @@ func (m *Model) roll(t float64) {
 	}
 }
 
-// at is a copy, with the windows and the bucket as they are at t.
+// at returns a copy with the windows and the bucket as they are at t.
 func (m *Model) at(t float64) Model {
 	c := *m
 	c.roll(t)

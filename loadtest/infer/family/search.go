@@ -1,7 +1,7 @@
 package family
 
-// The search for parameters halves boxes and throws away those that are
-// refuted as a whole. What it returns holds every point that is not refuted.
+// The search for parameters halves boxes and discards those that are refuted as
+// a whole. Its result contains every point that is not refuted.
 
 // span is a range of a parameter.
 type span struct{ low, high float64 }
@@ -17,18 +17,18 @@ func (s span) holds(t span) bool { return s.low <= t.low && t.high <= s.high }
 
 func (s span) hull(t span) span { return span{min(s.low, t.low), max(s.high, t.high)} }
 
-// mostBoxes bounds the work. What is not decided by then counts as possible.
+// mostBoxes limits the work. Whatever is undecided by then counts as possible.
 const mostBoxes = 12_000
 
-// plane is a box of windows and of the place of one boundary.
+// plane is a box of windows and positions of one boundary.
 type plane struct {
 	phase, window span
-	windows       float64 // how many windows the log reaches from that boundary
+	windows       float64 // number of windows between that boundary and the ends of the log
 	resolution    float64 // the width at which halving ends
-	work          *int    // boxes that may still be looked at
+	work          *int    // boxes that may still be searched
 }
 
-// done tells whether the box is too small to halve.
+// done reports whether the box is too small to halve.
 func (p plane) done() bool {
 	return *p.work <= 0 || p.phase.width() <= p.resolution && p.window.width()*p.windows <= p.resolution
 }
@@ -43,10 +43,11 @@ func (p plane) halves() (plane, plane) {
 	return left, right
 }
 
-// point is a window and the place of one boundary.
+// point is a window and the position of one boundary.
 type point struct{ window, phase float64 }
 
-// corners are points of what is left, with the least and the greatest of each.
+// corners holds extreme points: those with the least and greatest value of each
+// parameter.
 type corners [4]point
 
 func (p plane) middle() point {
@@ -71,8 +72,8 @@ func (c *corners) add(p point) {
 	}
 }
 
-// searchPlane returns the hull of what is left of the box, with its corners; ok
-// is false if nothing is.
+// searchPlane returns the hull of what is left of the box, with its corners. ok
+// is false if nothing is left.
 func searchPlane(p plane, refuted func(plane) bool) (found plane, at corners, ok bool) {
 	queue := []plane{p}
 	for len(queue) > 0 {

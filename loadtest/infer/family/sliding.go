@@ -6,10 +6,11 @@ import (
 )
 
 // A sliding log allows limit requests in any span of the window. So limit+1
-// accepted ones span at least the window, and before a refusal the limit-th
-// latest one lies less than a window back.
+// accepted requests span at least the window, and before a refusal the limit-th
+// latest one is less than a window ago.
 
-// fitSliding fits a log of the accepted requests, or a counting one of all.
+// fitSliding fits a log of the accepted requests, or of all requests if refused
+// ones count.
 func (l *Log) fitSliding(f Fit) (Fit, bool) {
 	low, ok := l.latestFull(f)
 	if !ok {
@@ -22,18 +23,19 @@ func (l *Log) fitSliding(f Fit) (Fit, bool) {
 	return f.within(low, high)
 }
 
-// shortestOfAll is the shortest interval that holds an accepted request and
-// limit requests, of whatever verdict, that were answered before it was sent.
+// shortestOfAll returns the shortest interval that contains an accepted request
+// and limit requests of any verdict that were answered before it was sent.
 func (l *Log) shortestOfAll(limit int) int64 {
 	shortest := int64(math.MaxInt64)
-	var told []Observation // those before o that have an answer
-	var latest []int64     // the latest of their answers up to here
+	var told []Observation // answered requests before o
+	var latest []int64     // latest of their answers so far
 	for _, o := range l.observations {
 		if o.Verdict == Unknown {
 			continue
 		}
 		if o.Verdict == Accepted {
-			// Those that were in flight with o are passed over one by one, the others count at once.
+			// Requests in flight with o are skipped one by one, the others
+			// count at once.
 			n, j := 0, len(told)-1
 			for ; j >= 0 && latest[j] > o.Sent && n < limit; j-- {
 				if told[j].Received <= o.Sent {
@@ -52,8 +54,8 @@ func (l *Log) shortestOfAll(limit int) int64 {
 	return shortest
 }
 
-// latestFull is the greatest time that must lie between a refusal and the
-// limit-th latest request before it; ok is false when some refusal had too few.
+// latestFull returns the greatest time that must lie between a refusal and the
+// limit-th latest request before it. ok is false if some refusal had too few.
 func (l *Log) latestFull(f Fit) (low int64, ok bool) {
 	if f.Counting {
 		for _, g := range l.refusalGroups() {
@@ -75,7 +77,7 @@ func (l *Log) latestFull(f Fit) (low int64, ok bool) {
 	return low, true
 }
 
-// shortestSpan is the shortest interval that holds n accepted requests.
+// shortestSpan returns the shortest interval that contains n accepted requests.
 func (l *Log) shortestSpan(n int) int64 {
 	shortest := int64(math.MaxInt64)
 	for _, s := range l.spans(n) {
@@ -84,8 +86,8 @@ func (l *Log) shortestSpan(n int) int64 {
 	return shortest
 }
 
-// longestWindow bounds the window from above: m times the limit and one more
-// span m windows of a log, and m-1 of windows that begin anywhere.
+// longestWindow returns an upper bound of the window: m times the limit plus
+// one requests span m windows of a log, and m-1 of windows that begin anywhere.
 func (l *Log) longestWindow(f Fit) int64 {
 	longest := int64(math.MaxInt64)
 	for m := 1; m*f.Limit < len(l.accepts); m *= 2 {

@@ -27,7 +27,7 @@ func marked(Request) (Response, error) {
 }
 
 // validRequest is what a suite sends in earnest.
-func validRequest(a *Around, op spec.Operation) Request {
+func validRequest(a *Target, op spec.Operation) Request {
 	main, sub, other := a.Profile.Workspaces[dataset.Main], a.Profile.Workspaces[dataset.SubA], a.Profile.Workspaces[dataset.SubB]
 	r := Request{Operation: op.ID, Method: op.Method, Path: op.Path, Header: http.Header{}}
 	if op.HasPathID() {
@@ -44,12 +44,12 @@ func validRequest(a *Around, op spec.Operation) Request {
 }
 
 func TestAccessDefectsLetValidRequestsPass(t *testing.T) {
-	a := &Around{Profile: profile.Embedded()}
+	a := &Target{Profile: profile.Embedded()}
 	for _, d := range accessDefects() {
 		if d.Breaks.Requirement == "SCOPE-ALL-ALL" {
 			continue // the key of the valid request is the one that they refuse
 		}
-		handler := d.Lay(a)(marked)
+		handler := d.Apply(a)(marked)
 		for _, op := range spec.Operations() {
 			if answer, err := handler(validRequest(a, op)); err != nil || string(answer.Body) != `{"marked":true}` {
 				t.Errorf("%s: a valid request for %s is answered %d %s", d.ID, op.ID, answer.Status, answer.Body)
@@ -95,7 +95,7 @@ func TestMistakesAreFoundInInvalidBodiesAlone(t *testing.T) {
 }
 
 func TestARepairedBodyIsValid(t *testing.T) {
-	a := &Around{Profile: profile.Embedded()}
+	a := &Target{Profile: profile.Embedded()}
 	for _, f := range bodyFields {
 		if f.operation == spec.MoveAccounts {
 			continue // taken without asking the target
@@ -118,7 +118,7 @@ func TestARepairedBodyIsValid(t *testing.T) {
 }
 
 func TestStandInAnswersInTheAskersName(t *testing.T) {
-	a := &Around{Profile: profile.Embedded()}
+	a := &Target{Profile: profile.Embedded()}
 	main, unpaidSpace := a.Profile.Workspaces[dataset.Main], a.Profile.Workspaces[dataset.Unpaid]
 	r := Request{Operation: spec.DeletePlacementTest, Method: http.MethodDelete, Header: http.Header{}}
 	r = r.naming(unpaidSpace.PlacementTests[0]).withToken(a.key(dataset.Unpaid))
@@ -137,7 +137,7 @@ func TestStandInAnswersInTheAskersName(t *testing.T) {
 }
 
 func TestAStandInCreationIsDeleted(t *testing.T) {
-	a := &Around{Profile: profile.Embedded()}
+	a := &Target{Profile: profile.Embedded()}
 	there := map[string]bool{}
 	next := func(r Request) (Response, error) {
 		switch r.Operation {
@@ -155,8 +155,8 @@ func TestAStandInCreationIsDeleted(t *testing.T) {
 }
 
 func TestAccountsThatSeemToHaveMoved(t *testing.T) {
-	a := &Around{Profile: profile.Embedded()}
-	handler := movedAnyway("ADMIN-KEY", withoutAdminKey[0]).Lay(a)(marked)
+	a := &Target{Profile: profile.Embedded()}
+	handler := movedAnyway("ADMIN-KEY", withoutAdminKey[0]).Apply(a)(marked)
 	valid := validRequest(a, spec.MustOperation(spec.MoveAccounts))
 	for _, step := range []struct {
 		by   string
@@ -169,7 +169,7 @@ func TestAccountsThatSeemToHaveMoved(t *testing.T) {
 }
 
 func TestWhoAsksForAMove(t *testing.T) {
-	a := &Around{Profile: profile.Embedded()}
+	a := &Target{Profile: profile.Embedded()}
 	askers := append(slices.Clone(withoutAdminKey), intoOutside, outOfOutside)
 	for _, c := range []struct {
 		by, from, to string
@@ -199,7 +199,7 @@ func TestWhoAsksForAMove(t *testing.T) {
 }
 
 func TestALimitOfTenTimesThePromise(t *testing.T) {
-	a := &Around{Profile: profile.Embedded()}
+	a := &Target{Profile: profile.Embedded()}
 	a.Profile.RateLimit = &profile.RateLimit{Requests: 2}
 	next := func(r Request) (Response, error) {
 		if r.token() == a.key(dataset.Main) {
@@ -207,7 +207,7 @@ func TestALimitOfTenTimesThePromise(t *testing.T) {
 		}
 		return refusal(http.StatusTooManyRequests), nil
 	}
-	handler := beyondLimit(spec.ListLeadLists, "tenfold", "", servingTenfold).Lay(a)(next)
+	handler := beyondLimit(spec.ListLeadLists, "tenfold", "", servingTenfold).Apply(a)(next)
 	list := Request{Operation: spec.ListLeadLists, Header: http.Header{}}.withToken(a.key(dataset.Limited))
 	served := 0
 	for range 30 {

@@ -12,7 +12,7 @@ import (
 // different admin workspaces (Authentication, rule 4).
 func adminDefects() []Defect {
 	move := func(requirement string, by asker, damage, doc string, act behaviour) Defect {
-		return whenAsked(spec.MoveAccounts, requirement, by, damage, doc, func(*Around) behaviour { return act })
+		return whenAsked(spec.MoveAccounts, requirement, by, damage, doc, func(*Target) behaviour { return act })
 	}
 	var defects []Defect
 	for _, by := range withoutAdminKey {
@@ -32,15 +32,15 @@ func adminDefects() []Defect {
 // withoutAdminKey are the moves between sub-workspaces by keys of workspaces
 // that are no admin workspaces.
 var withoutAdminKey = []asker{
-	{"source-key", "a move by the key of the source workspace", func(a *Around, r Request) bool {
+	{"source-key", "a move by the key of the source workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
 		return m.asker != "" && m.asker == m.source
 	}},
-	{"destination-key", "a move by the key of the destination workspace", func(a *Around, r Request) bool {
+	{"destination-key", "a move by the key of the destination workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
 		return m.asker != "" && m.asker == m.destination
 	}},
-	{"stranger-key", "a move by the key of a workspace that is neither source nor destination nor an admin workspace", func(a *Around, r Request) bool {
+	{"stranger-key", "a move by the key of a workspace that is neither source nor destination nor an admin workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
 		return m.asker != "" && m.asker != m.source && m.asker != m.destination && !a.isAdmin(m.asker)
 	}},
@@ -48,11 +48,11 @@ var withoutAdminKey = []asker{
 
 // The moves across the border of an admin workspace, by its own key.
 var (
-	intoOutside = asker{"destination-outside", "a move into a workspace of another admin workspace", func(a *Around, r Request) bool {
+	intoOutside = asker{"destination-outside", "a move into a workspace of another admin workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
 		return m.asker != "" && a.adminOf(m.source) == m.asker && a.isElsewhere(m.destination, m.asker)
 	}}
-	outOfOutside = asker{"source-outside", "a move out of a workspace of another admin workspace", func(a *Around, r Request) bool {
+	outOfOutside = asker{"source-outside", "a move out of a workspace of another admin workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
 		return m.asker != "" && a.adminOf(m.destination) == m.asker && a.isElsewhere(m.source, m.asker)
 	}}
@@ -64,7 +64,7 @@ type accountMove struct {
 	emails                     []any
 }
 
-func (a *Around) moveIn(r Request) accountMove {
+func (a *Target) moveIn(r Request) accountMove {
 	body, _ := objectIn(r)
 	key, _ := a.keyOf(r)
 	emails, _ := body["emails"].([]any)
@@ -73,7 +73,7 @@ func (a *Around) moveIn(r Request) accountMove {
 
 // adminOf returns the id of a workspace's admin workspace; empty if the
 // profile knows none. The profile names it by role or by id.
-func (a *Around) adminOf(id string) string {
+func (a *Target) adminOf(id string) string {
 	for _, w := range a.Profile.Workspaces {
 		if w.ID != id || w.Admin == "" {
 			continue
@@ -86,7 +86,7 @@ func (a *Around) adminOf(id string) string {
 	return ""
 }
 
-func (a *Around) isAdmin(id string) bool {
+func (a *Target) isAdmin(id string) bool {
 	for _, w := range a.Profile.Workspaces {
 		if a.adminOf(w.ID) == id {
 			return true
@@ -96,7 +96,7 @@ func (a *Around) isAdmin(id string) bool {
 }
 
 // isElsewhere reports whether the workspace is known to have another admin workspace.
-func (a *Around) isElsewhere(id, admin string) bool {
+func (a *Target) isElsewhere(id, admin string) bool {
 	other := a.adminOf(id)
 	return other != "" && other != admin
 }
@@ -105,7 +105,7 @@ func (a *Around) isElsewhere(id, admin string) bool {
 // accounts only seem to be gone: the target is not asked to move any.
 func movedAnyway(requirement string, by asker) Defect {
 	d := whenAsked(spec.MoveAccounts, requirement, by, "refused-but-moved", "answers 403 to %s and moves the accounts nevertheless", nil)
-	d.Lay = func(a *Around) Transform {
+	d.Apply = func(a *Target) Middleware {
 		return func(next Handler) Handler {
 			var gone goneAccounts
 			return func(r Request) (Response, error) {

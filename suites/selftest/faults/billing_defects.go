@@ -8,7 +8,7 @@ import (
 )
 
 // unpaid is a request for a workspace without an active paid plan.
-var unpaid = asker{"unpaid", "a workspace without a paid plan", func(a *Around, r Request) bool {
+var unpaid = asker{"unpaid", "a workspace without a paid plan", func(a *Target, r Request) bool {
 	key, ok := a.keyOf(r)
 	return ok && key.State == profile.KeyUnpaid
 }}
@@ -18,10 +18,10 @@ var unpaid = asker{"unpaid", "a workspace without a paid plan", func(a *Around, 
 func billingDefects() []Defect {
 	var defects []Defect
 	for _, op := range spec.Operations() {
-		defects = append(defects, whenAsked(op.ID, "BILLING-402", unpaid, "served", "serves %s", (*Around).standIn))
+		defects = append(defects, whenAsked(op.ID, "BILLING-402", unpaid, "served", "serves %s", (*Target).standIn))
 		if op.Answer != spec.One {
 			defects = append(defects, whenAsked(op.ID, "BILLING-402", unpaid, "shown-nothing", "shows %s an empty list",
-				func(*Around) behaviour { return showingNothing }))
+				func(*Target) behaviour { return showingNothing }))
 		}
 		defects = append(defects, misrefused(op.ID, "BILLING-402", unpaid,
 			http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError)...)

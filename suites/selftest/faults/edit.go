@@ -28,7 +28,7 @@ func encode(value any) []byte {
 }
 
 // onAnswer changes the operation's answers of one status.
-func onAnswer(operation string, status int, change func(Request, Response) Response) Transform {
+func onAnswer(operation string, status int, change func(Request, Response) Response) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
 			answer, err := next(r)
@@ -41,7 +41,7 @@ func onAnswer(operation string, status int, change func(Request, Response) Respo
 }
 
 // onBody changes the decoded body of the operation's answers of one status.
-func onBody(operation string, status int, change func(Request, any) any) Transform {
+func onBody(operation string, status int, change func(Request, any) any) Middleware {
 	return onAnswer(operation, status, func(r Request, answer Response) Response {
 		if body, ok := decode(answer.Body); ok {
 			answer.Body = encode(change(r, body))
@@ -56,7 +56,7 @@ func rowsIn(operation string, body any) []map[string]any {
 }
 
 // onRows changes the resources in the operation's 200 answers, in their place.
-func onRows(operation string, change func(Request, []map[string]any)) Transform {
+func onRows(operation string, change func(Request, []map[string]any)) Middleware {
 	return onBody(operation, http.StatusOK, func(r Request, body any) any {
 		change(r, rowsIn(operation, body))
 		return body
@@ -67,7 +67,7 @@ func onRows(operation string, change func(Request, []map[string]any)) Transform 
 func served(body any) Response { return jsonAnswer(http.StatusOK, body) }
 
 // onRequest changes the operation's requests before they are answered.
-func onRequest(operation string, change func(Request) Request) Transform {
+func onRequest(operation string, change func(Request) Request) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
 			if r.Operation == operation {
@@ -79,14 +79,14 @@ func onRequest(operation string, change func(Request) Request) Transform {
 }
 
 // breaking is a defect that needs to know nothing of the target.
-func breaking(requirement, operation, damage, doc string, t Transform) Defect {
+func breaking(requirement, operation, damage, doc string, t Middleware) Defect {
 	return Defect{ID: defectID(operation, damage), Breaks: spec.Pair{Requirement: requirement, Operation: operation}, Doc: doc,
-		Lay: func(*Around) Transform { return t }}
+		Apply: func(*Target) Middleware { return t }}
 }
 
-// breakingAround is a defect that knows the target's profile.
-func breakingAround(requirement, operation, damage, doc string, lay func(*Around) Transform) Defect {
+// breakingWith is a defect that knows the target's profile.
+func breakingWith(requirement, operation, damage, doc string, apply func(*Target) Middleware) Defect {
 	d := breaking(requirement, operation, damage, doc, nil)
-	d.Lay = lay
+	d.Apply = apply
 	return d
 }

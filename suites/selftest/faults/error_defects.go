@@ -35,7 +35,7 @@ func errorBodyDefects() []Defect {
 					ID:     defectID(op, strconv.Itoa(status), d.id),
 					Breaks: spec.Pair{Requirement: errorPart(status, d.part), Operation: op},
 					Doc:    sentence("answers", strconv.Itoa(status), d.words),
-					Lay:    onError(op, status, func(*Around, Request) bool { return true }, d.spoil),
+					Apply:  onError(op, status, func(*Target, Request) bool { return true }, d.spoil),
 				})
 			}
 		}
@@ -97,8 +97,8 @@ func withMember(name string, wrong func(any) any) func(Response) Response {
 }
 
 // onError changes the operation's answers of an error status to some requests.
-func onError(operation string, status int, meant func(*Around, Request) bool, change func(Response) Response) func(*Around) Transform {
-	return func(a *Around) Transform {
+func onError(operation string, status int, meant func(*Target, Request) bool, change func(Response) Response) func(*Target) Middleware {
+	return func(a *Target) Middleware {
 		return onAnswer(operation, status, func(r Request, answer Response) Response {
 			if !meant(a, r) {
 				return answer
@@ -114,16 +114,16 @@ func onError(operation string, status int, meant func(*Around, Request) bool, ch
 func oneWay401Defects() []Defect {
 	ways := []struct {
 		id, words, damage string
-		meant             func(*Around, Request) bool
+		meant             func(*Target, Request) bool
 	}{
-		{"without-a-header", "where the Authorization header is missing", "message-empty", func(_ *Around, r Request) bool { return r.Header.Get("Authorization") == "" }},
-		{"for-another-scheme", "where the scheme is not Bearer", "text-plain", func(_ *Around, r Request) bool { return r.Header.Get("Authorization") != "" && !isBearer(r) }},
-		{"for-an-empty-token", "where the token is empty", "body-html", func(_ *Around, r Request) bool { return isBearer(r) && r.token() == "" }},
-		{"for-an-unknown-key", "where the key was never issued", "statuscode-as-text", func(a *Around, r Request) bool {
+		{"without-a-header", "where the Authorization header is missing", "message-empty", func(_ *Target, r Request) bool { return r.Header.Get("Authorization") == "" }},
+		{"for-another-scheme", "where the scheme is not Bearer", "text-plain", func(_ *Target, r Request) bool { return r.Header.Get("Authorization") != "" && !isBearer(r) }},
+		{"for-an-empty-token", "where the token is empty", "body-html", func(_ *Target, r Request) bool { return isBearer(r) && r.token() == "" }},
+		{"for-an-unknown-key", "where the key was never issued", "statuscode-as-text", func(a *Target, r Request) bool {
 			_, known := a.keyOf(r)
 			return r.token() != "" && !known
 		}},
-		{"for-a-revoked-key", "where the key was revoked", "error-in-small-letters", func(a *Around, r Request) bool {
+		{"for-a-revoked-key", "where the key was revoked", "error-in-small-letters", func(a *Target, r Request) bool {
 			key, _ := a.keyOf(r)
 			return key.State == profile.KeyRevoked
 		}},
@@ -138,7 +138,7 @@ func oneWay401Defects() []Defect {
 				ID:     defectID(op, "401", d.id, way.id),
 				Breaks: spec.Pair{Requirement: requirement, Operation: op},
 				Doc:    sentence("answers 401", d.words, way.words),
-				Lay:    onError(op, http.StatusUnauthorized, way.meant, d.spoil),
+				Apply:  onError(op, http.StatusUnauthorized, way.meant, d.spoil),
 			})
 		}
 	}
@@ -160,10 +160,10 @@ func notFoundDefects() []Defect {
 			what, suffix = "a subsequence", "of-subsequence"
 		}
 		for _, op := range boundTo(requirement) {
-			add := func(id, doc string, lay func(*Around) Transform) {
-				defects = append(defects, Defect{ID: defectID(op, id, suffix), Breaks: spec.Pair{Requirement: requirement, Operation: op}, Doc: doc, Lay: lay})
+			add := func(id, doc string, apply func(*Target) Middleware) {
+				defects = append(defects, Defect{ID: defectID(op, id, suffix), Breaks: spec.Pair{Requirement: requirement, Operation: op}, Doc: doc, Apply: apply})
 			}
-			meant := func(a *Around, r Request) bool {
+			meant := func(a *Target, r Request) bool {
 				return op != spec.MoveLead || movesListedLead(a, r) == (requirement == "NOT-FOUND-SUBSEQUENCE")
 			}
 			for _, status := range []int{400, 403, 409, 410, 422, 500} {
@@ -183,7 +183,7 @@ func notFoundDefects() []Defect {
 
 // movesListedLead reports whether a lead move names a lead of the profile, so
 // that what does not exist can only be the subsequence.
-func movesListedLead(a *Around, r Request) bool {
+func movesListedLead(a *Target, r Request) bool {
 	body, _ := decode(r.Body)
 	id := textOf(body, "id")
 	return slices.ContainsFunc(slices.Collect(maps.Values(a.Profile.Workspaces)), func(w profile.Workspace) bool { return slices.Contains(w.Leads, id) })
@@ -191,8 +191,8 @@ func movesListedLead(a *Around, r Request) bool {
 
 // takingAnother answers for what does not exist as if something else had been
 // named, which it reads where it should delete.
-func takingAnother(op, requirement string, meant func(*Around, Request) bool) func(*Around) Transform {
-	return func(a *Around) Transform {
+func takingAnother(op, requirement string, meant func(*Target, Request) bool) func(*Target) Middleware {
+	return func(a *Target) Middleware {
 		return func(next Handler) Handler {
 			return func(r Request) (Response, error) {
 				answer, err := next(r)

@@ -21,7 +21,7 @@ func refusedWith(status int) Handler {
 
 // unauthorizedRequests lack authorization in every way, by what the ids of
 // defects call it.
-func unauthorizedRequests(a *Around, op spec.Operation) map[string]Request {
+func unauthorizedRequests(a *Target, op spec.Operation) map[string]Request {
 	revoked, _ := a.Profile.RevokedKey()
 	requests := map[string]Request{}
 	for way, header := range map[string]string{
@@ -58,7 +58,7 @@ func TestErrorDefectsBreakOnePartAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Around{Profile: profile.Embedded()}
+	a := &Target{Profile: profile.Embedded()}
 	requests := map[string]map[string]Request{}
 	for _, op := range spec.Operations() {
 		requests[op.ID] = unauthorizedRequests(a, op)
@@ -70,7 +70,7 @@ func TestErrorDefectsBreakOnePartAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		oneWay := i >= len(anyWay)
-		handler := d.Lay(a)(refusedWith(status))
+		handler := d.Apply(a)(refusedWith(status))
 		for way, r := range requests[d.Breaks.Operation] {
 			answer, err := handler(r)
 			if err != nil {
@@ -103,7 +103,7 @@ func withoutLost(lost string) Handler {
 
 func TestNotFoundDefectsFindWhatDoesNotExist(t *testing.T) {
 	const lost = "00000000-0000-7000-8000-000000000000"
-	a := &Around{Profile: profile.Embedded()}
+	a := &Target{Profile: profile.Embedded()}
 	main := a.Profile.Workspaces[dataset.Main]
 	move := func(lead, subsequence string) []byte {
 		return encode(map[string]any{"id": lead, "subsequence_id": subsequence})
@@ -112,7 +112,7 @@ func TestNotFoundDefectsFindWhatDoesNotExist(t *testing.T) {
 		op := spec.MustOperation(d.Breaks.Operation)
 		ask := func(id string, body []byte) int {
 			r := Request{Operation: op.ID, ID: id, Method: op.Method, Header: http.Header{}, Path: strings.Replace(op.Path, "{id}", id, 1), Body: body}
-			answer, err := d.Lay(a)(withoutLost(lost))(r.withToken(a.key(dataset.Main)))
+			answer, err := d.Apply(a)(withoutLost(lost))(r.withToken(a.key(dataset.Main)))
 			if err != nil {
 				t.Fatal(err)
 			}

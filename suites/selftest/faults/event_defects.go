@@ -47,7 +47,7 @@ func keepRows(rows []map[string]any, fits func(map[string]any) bool) []map[strin
 }
 
 // spoil changes the chosen ones of the rows that fit.
-func spoil(operation string, choose rowChoice, fits func(map[string]any) bool, change func(map[string]any)) Transform {
+func spoil(operation string, choose rowChoice, fits func(map[string]any) bool, change func(map[string]any)) Middleware {
 	return onRows(operation, func(_ Request, rows []map[string]any) {
 		for _, row := range choose(keepRows(rows, fits)) {
 			change(row)

@@ -127,4 +127,4 @@ func everyID(rows []listRow) []string {
 }
 
 // aroundEmbedded is what a fault knows of the reference server.
-func aroundEmbedded() *Around { return &Around{Profile: profile.Embedded(), Seed: 1} }
+func aroundEmbedded() *Target { return &Target{Profile: profile.Embedded(), Seed: 1} }

@@ -13,7 +13,7 @@ type Defect struct {
 	ID     string    // permanent: <operation>/<what it does>
 	Breaks spec.Pair // the requirement that must be found broken
 	Doc    string    // what the server does wrong, completing "the server …"
-	Lay    func(*Around) Transform
+	Apply  func(*Target) Middleware
 }
 
 // Quirk is legal behaviour that a suite may not expect.
@@ -21,7 +21,7 @@ type Quirk struct {
 	ID      string // permanent: <family>/<what it does>
 	Allowed string // the silence (its id) or the section and words that allow it
 	Doc     string // what the server does, completing "the server …"
-	Lay     func(*Around) Transform
+	Apply   func(*Target) Middleware
 	// Touches names what the quirk shapes. Two quirks that touch the same thing
 	// cannot be combined.
 	Touches []string
@@ -32,8 +32,8 @@ type Quirk struct {
 	OnWire bool
 }
 
-// Around is what a fault may know of the target that it is laid around.
-type Around struct {
+// Target is what a fault may know of the target that it is laid around.
+type Target struct {
 	Profile *profile.Profile
 	// Seed makes what is drawn repeatable.
 	Seed uint64
@@ -41,7 +41,7 @@ type Around struct {
 
 // key returns the token of a key of the role that may do everything; a profile
 // without one cannot carry faults that need it.
-func (a *Around) key(role string) string {
+func (a *Target) key(role string) string {
 	key, ok := a.Profile.FullKey(role)
 	if !ok {
 		panic(fmt.Sprintf("faults: the profile has no all:all key for the workspace %q", role))
@@ -50,7 +50,7 @@ func (a *Around) key(role string) string {
 }
 
 // keyOf returns the profile's key that a request carries.
-func (a *Around) keyOf(r Request) (profile.Key, bool) {
+func (a *Target) keyOf(r Request) (profile.Key, bool) {
 	token := r.token()
 	i := slices.IndexFunc(a.Profile.Keys, func(k profile.Key) bool { return k.Token == token && token != "" })
 	if i < 0 {

@@ -78,7 +78,7 @@ type filterDamage struct {
 type selection struct {
 	filter filter
 	value  string
-	sheet  *sheet
+	page   *page
 	name   string // of the parameter
 
 	right []listRow // as the target selects
@@ -94,9 +94,9 @@ func (f filter) defects() []Defect {
 			continue
 		}
 		defects = append(defects, Defect{f.operation + "/" + f.name + "-" + d.name, p, d.doc + ", in the filter by " + f.field,
-			func(a *Around) Transform {
+			func(a *Target) Middleware {
 				name := a.parameter(f.operation, f.meaning)
-				return a.paged(f.operation, paging{before: func(s *sheet) { f.apply(s, name, d.choose) }})
+				return a.paged(f.operation, paging{before: func(s *page) { f.apply(s, name, d.choose) }})
 			}})
 	}
 	return defects
@@ -104,13 +104,13 @@ func (f filter) defects() []Defect {
 
 // apply puts the chosen rows in the place of the right ones; requests without
 // the filter are the target's.
-func (f filter) apply(s *sheet, name string, choose func(*selection) []listRow) {
+func (f filter) apply(s *page, name string, choose func(*selection) []listRow) {
 	value := s.request.Query.Get(name)
 	if !f.is(value) {
 		s.size = 0
 		return
 	}
-	chosen := &selection{filter: f, value: value, sheet: s, name: name, right: s.list}
+	chosen := &selection{filter: f, value: value, page: s, name: name, right: s.list}
 	chosen.all = chosen.with("")
 	s.list = choose(chosen)
 }
@@ -118,7 +118,7 @@ func (f filter) apply(s *sheet, name string, choose func(*selection) []listRow) 
 // with returns what the target shows for another value; for none, the list
 // without the filter.
 func (s *selection) with(value string) []listRow {
-	return s.sheet.read(func(r Request) Request {
+	return s.page.read(func(r Request) Request {
 		if value == "" {
 			r.Query.Del(s.name)
 		} else {

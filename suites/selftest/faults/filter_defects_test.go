@@ -84,7 +84,7 @@ func TestFilterDamagesBreakOneSideEach(t *testing.T) {
 		list := filteredList(f, parameter)
 		for _, d := range f.defects() {
 			t.Run(d.ID, func(t *testing.T) {
-				h := d.Lay(a)(list.answer)
+				h := d.Apply(a)(list.answer)
 				seen := false
 				for _, value := range list.values(f) {
 					if !f.is(value) {
@@ -140,7 +140,7 @@ func TestFilteredWalkDamagesLeaveTheWholeListAlone(t *testing.T) {
 			continue
 		}
 		t.Run(d.ID, func(t *testing.T) {
-			h := d.Lay(a)(list.answer)
+			h := d.Apply(a)(list.answer)
 			query := url.Values{parameter: {"true"}}
 			right := fakeWalk(t, list.answer, f.operation, 1, query)
 			if small := fakeWalk(t, h, f.operation, 3, query); small.ends && slices.Equal(small.ids, right.ids) {

@@ -17,9 +17,9 @@ func partDefects() []Defect {
 		for _, d := range flagDamages {
 			defects = append(defects, Defect{spec.ListPlacementReports + "/" + f.id + "-" + d.name,
 				spec.Pair{Requirement: "FILTER-" + f.requirement + "-" + d.breaks, Operation: spec.ListPlacementReports}, d.doc + ", in the flag that leaves out " + f.part,
-				func(a *Around) Transform {
+				func(a *Target) Middleware {
 					name, other := a.parameter(spec.ListPlacementReports, f.meaning), a.parameter(spec.ListPlacementReports, f.other)
-					return a.paged(spec.ListPlacementReports, paging{before: func(s *sheet) { d.do(&flagged{s, f, name, other}) }})
+					return a.paged(spec.ListPlacementReports, paging{before: func(s *page) { d.do(&flagged{s, f, name, other}) }})
 				}})
 		}
 	}
@@ -36,7 +36,7 @@ type flag struct {
 
 // flagged is a page of reports under a flag.
 type flagged struct {
-	*sheet
+	*page
 	flag        flag
 	name, other string // of the two parameters
 }
@@ -45,7 +45,7 @@ func (f *flagged) is(value string) bool { return f.request.Query.Get(f.name) == 
 
 // as returns the list as the target shows it for a value of a flag; "" for none.
 func (f *flagged) as(name, value string) []listRow {
-	return (&selection{sheet: f.sheet, name: name}).with(value)
+	return (&selection{page: f.page, name: name}).with(value)
 }
 
 // flagDamages take a flag for something else. Those of FILTER-…-TRUE look at
@@ -70,14 +70,14 @@ var flagDamages = []struct {
 		}
 	})},
 	{"takes-the-other", "TRUE", "leaves out the other part instead", skipping(func(f *flagged) {
-		f.list = f.sheet.read(func(r Request) Request {
+		f.list = f.page.read(func(r Request) Request {
 			r.Query.Del(f.name)
 			r.Query.Set(f.other, "true")
 			return r
 		})
 	})},
 	{"takes-both", "TRUE", "leaves out the other part, too", skipping(func(f *flagged) { f.list = f.as(f.other, "true") })},
-	{"drops-last-row", "TRUE", "leaves out the last row as well", skipping(func(f *flagged) { withoutLast(f.sheet) })},
+	{"drops-last-row", "TRUE", "leaves out the last row as well", skipping(func(f *flagged) { withoutLast(f.page) })},
 	{"drops-marked-rows", "TRUE", "leaves out the rows whose part tells of a problem", skipping(func(f *flagged) {
 		var marked []listRow
 		for _, whole := range f.as(f.name, "false") {
@@ -105,7 +105,7 @@ var flagDamages = []struct {
 	}},
 	{"false-drops-last-row", "DEFAULT", "leaves out the last row for false", func(f *flagged) {
 		if f.is("false") {
-			withoutLast(f.sheet)
+			withoutLast(f.page)
 		}
 	}},
 }

@@ -15,17 +15,17 @@ func filteredWalkDefects() []Defect {
 	for _, op := range r.Operations {
 		for _, d := range filteredWalkDamages {
 			defects = append(defects, Defect{op + "/filtered-" + d.name, spec.Pair{Requirement: requirement, Operation: op}, d.doc + " when a filter is set",
-				func(a *Around) Transform {
+				func(a *Target) Middleware {
 					under := &filtering{a.filtersOf(op)}
 					return a.paged(op, paging{
-						before: func(s *sheet) {
+						before: func(s *page) {
 							if !under.isSet(s) {
 								s.size = 0
 								return
 							}
 							d.before(s, under)
 						},
-						after: func(s *sheet) { d.after(s, under) },
+						after: func(s *page) { d.after(s, under) },
 					})
 				}})
 		}
@@ -37,7 +37,7 @@ func filteredWalkDefects() []Defect {
 type filtering struct{ parameters []string }
 
 // filtersOf returns the names of the operation's parameters that select rows.
-func (a *Around) filtersOf(operation string) []string {
+func (a *Target) filtersOf(operation string) []string {
 	var names []string
 	for _, f := range filterTable {
 		if f.operation == operation {
@@ -48,12 +48,12 @@ func (a *Around) filtersOf(operation string) []string {
 }
 
 // isSet reports whether the request sets a filter.
-func (f *filtering) isSet(s *sheet) bool {
+func (f *filtering) isSet(s *page) bool {
 	return slices.ContainsFunc(f.parameters, s.request.Query.Has)
 }
 
 // whole is the list without any filter.
-func (f *filtering) whole(s *sheet) []listRow {
+func (f *filtering) whole(s *page) []listRow {
 	return s.read(func(r Request) Request {
 		for _, name := range f.parameters {
 			r.Query.Del(name)
@@ -65,32 +65,32 @@ func (f *filtering) whole(s *sheet) []listRow {
 // filteredWalkDamages are done to a page before and after it is cut.
 var filteredWalkDamages = []struct {
 	name, doc     string
-	before, after func(*sheet, *filtering)
+	before, after func(*page, *filtering)
 }{
 	{"row-repeated", "begins each page with the last row of the page before", rightly, plainly(repeatLast)},
 	{"row-skipped", "skips a row between two pages", rightly, plainly(skipNext)},
 	{"walk-ends-early", "gives no cursor with a small page", rightly, plainly(when(small, endWalk))},
-	{"last-page-leads-to-itself", "leads from the last page to the last page", rightly, plainly(when(lastPage, func(s *sheet) { s.next = s.from }))},
+	{"last-page-leads-to-itself", "leads from the last page to the last page", rightly, plainly(when(lastPage, func(s *page) { s.next = s.from }))},
 	{"small-pages-backwards", "walks small pages in the other direction", plainly(backwards(small)), rightly},
 	{"after-cutting", "cuts pages from the whole list and filters each, so that one without a right row seems the last",
-		func(s *sheet, f *filtering) { s.list = f.whole(s) },
-		func(s *sheet, _ *filtering) {
-			right, _ := s.archive.read(s.request)
+		func(s *page, f *filtering) { s.list = f.whole(s) },
+		func(s *page, _ *filtering) {
+			right, _ := s.cache.read(s.request)
 			s.rows = among(s.rows, right)
 		}},
 	{"on-first-page-alone", "forgets the filter behind the first page", forgetFilter, rightly},
 }
 
-func rightly(*sheet, *filtering) {}
+func rightly(*page, *filtering) {}
 
 // plainly does what has nothing to do with the filter.
-func plainly(do func(*sheet)) func(*sheet, *filtering) {
-	return func(s *sheet, _ *filtering) { do(s) }
+func plainly(do func(*page)) func(*page, *filtering) {
+	return func(s *page, _ *filtering) { do(s) }
 }
 
 // forgetFilter goes on from the last row of the filtered first page in the
 // whole list. The mark says in which list a cursor's position is meant.
-func forgetFilter(s *sheet, f *filtering) {
+func forgetFilter(s *page, f *filtering) {
 	const filtered, whole = 1, 2
 	if s.first {
 		s.mark = filtered

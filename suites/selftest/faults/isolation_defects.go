@@ -24,7 +24,7 @@ func isolationDefects() []Defect {
 }
 
 // asks fits the requests by a key of the role's workspace.
-func (a *Around) asks(role string) func(Request) bool {
+func (a *Target) asks(role string) func(Request) bool {
 	return func(r Request) bool {
 		key, ok := a.keyOf(r)
 		return ok && key.Workspace == role
@@ -42,15 +42,15 @@ func claim(operation string, row map[string]any, workspace string) {
 type leak struct {
 	damage, doc string
 	from, to    string // roles
-	page        func(*Around) onePage
+	page        func(*Target) onePage
 	rows        func([]any) []any // those that leak
 }
 
 func oneRow(rows []any) []any   { return rows[:min(1, len(rows))] }
 func everyRowOf(r []any) []any  { return r }
 func someRow(rows []any) []any  { return rows[len(rows)/2 : min(len(rows), len(rows)/2+1)] }
-func onFirst(a *Around) onePage { return a.isFirst }
-func onLast(*Around) onePage    { return isLast }
+func onFirst(a *Target) onePage { return a.isFirst }
+func onLast(*Target) onePage    { return isLast }
 
 var leaks = []leak{
 	{"leaks-one-row", "shows one row of another workspace on the first page", dataset.Second, dataset.Main, onFirst, oneRow},
@@ -69,13 +69,13 @@ func leakDefects() []Defect {
 			continue
 		}
 		for _, l := range leaks {
-			defects = append(defects, breakingAround("ISOLATION-LIST", op.ID, l.damage, l.doc, func(a *Around) Transform { return l.lay(a, op.ID) }))
+			defects = append(defects, breakingWith("ISOLATION-LIST", op.ID, l.damage, l.doc, func(a *Target) Middleware { return l.apply(a, op.ID) }))
 		}
 	}
 	return defects
 }
 
-func (l leak) lay(a *Around, operation string) Transform {
+func (l leak) apply(a *Target, operation string) Middleware {
 	fits, asks, token := l.page(a), a.asks(l.to), a.key(l.from)
 	return func(next Handler) Handler {
 		return withItems(operation, func(r Request, page any, items []any) []any {
@@ -102,8 +102,8 @@ func ownerDefects() []Defect {
 	const requirement = "ISOLATION-OWNER"
 	var defects []Defect
 	for _, operation := range boundTo(requirement) {
-		names := func(damage, doc string, fits onePage, choose rowChoice, owner func(a *Around, r Request) string) {
-			defects = append(defects, breakingAround(requirement, operation, damage, doc, func(a *Around) Transform {
+		names := func(damage, doc string, fits onePage, choose rowChoice, owner func(a *Target, r Request) string) {
+			defects = append(defects, breakingWith(requirement, operation, damage, doc, func(a *Target) Middleware {
 				return onBody(operation, http.StatusOK, func(r Request, body any) any {
 					if fits(r, body) {
 						for _, row := range choose(rowsIn(operation, body)) {
@@ -126,10 +126,10 @@ func ownerDefects() []Defect {
 
 func anyPage(Request, any) bool { return true }
 
-func secondWorkspace(a *Around, _ Request) string { return a.Profile.Workspaces[dataset.Second].ID }
+func secondWorkspace(a *Target, _ Request) string { return a.Profile.Workspaces[dataset.Second].ID }
 
 // noWorkspace is an id that belongs to no workspace.
-func noWorkspace(a *Around, r Request) string {
+func noWorkspace(a *Target, r Request) string {
 	key, _ := a.keyOf(r)
 	return anotherID(a.Profile.Workspaces[key.Workspace].ID)
 }
@@ -137,7 +137,7 @@ func noWorkspace(a *Around, r Request) string {
 // asOwner answers a request for another workspace's resource as its owner would
 // have been answered, in the name of the one that asks. It deletes nothing.
 // false: the resource is not the other workspace's either.
-func (a *Around) asOwner(next Handler, r Request) (Response, bool) {
+func (a *Target) asOwner(next Handler, r Request) (Response, bool) {
 	second := a.Profile.Workspaces[dataset.Second]
 	token := a.key(dataset.Second)
 	key, _ := a.keyOf(r)
@@ -172,7 +172,7 @@ func (a *Around) asOwner(next Handler, r Request) (Response, bool) {
 
 // onForeign changes the refusal of a request for another workspace's resource
 // into the answer that its owner would have had.
-func (a *Around) onForeign(operation string, change func(r Request, refusal, owners Response) Response) Transform {
+func (a *Target) onForeign(operation string, change func(r Request, refusal, owners Response) Response) Middleware {
 	return func(next Handler) Handler {
 		return where(operation, a.asks(dataset.Main), func(next Handler, r Request) (Response, error) {
 			answer, err := next(r)
@@ -193,10 +193,10 @@ func foreignIDDefects() []Defect {
 	var defects []Defect
 	for _, operation := range boundTo(requirement) {
 		defects = append(defects,
-			breakingAround(requirement, operation, "serves-foreign-id", "serves another workspace's resource", func(a *Around) Transform {
+			breakingWith(requirement, operation, "serves-foreign-id", "serves another workspace's resource", func(a *Target) Middleware {
 				return a.onForeign(operation, func(_ Request, _, owners Response) Response { return owners })
 			}),
-			breakingAround(requirement, operation, "breaks-on-foreign-id", "breaks down when another workspace's resource is named", func(a *Around) Transform {
+			breakingWith(requirement, operation, "breaks-on-foreign-id", "breaks down when another workspace's resource is named", func(a *Target) Middleware {
 				return a.onForeign(operation, func(Request, Response, Response) Response { return refusal(http.StatusInternalServerError) })
 			}))
 	}
@@ -206,8 +206,8 @@ func foreignIDDefects() []Defect {
 // foreignSubsequenceDefects move a lead to another workspace's subsequence, or break down on it.
 func foreignSubsequenceDefects() []Defect {
 	const requirement, operation = "ISOLATION-SUBSEQUENCE", spec.MoveLead
-	naming := func(damage, doc string, answer func(*Around) behaviour) Defect {
-		return breakingAround(requirement, operation, damage, doc, func(a *Around) Transform {
+	naming := func(damage, doc string, answer func(*Target) behaviour) Defect {
+		return breakingWith(requirement, operation, damage, doc, func(a *Target) Middleware {
 			second := a.Profile.Workspaces[dataset.Second]
 			return where(operation, func(r Request) bool {
 				body, _ := objectIn(r)
@@ -216,10 +216,10 @@ func foreignSubsequenceDefects() []Defect {
 		})
 	}
 	return []Defect{
-		naming("to-foreign-subsequence", "moves a lead to another workspace's subsequence", func(a *Around) behaviour {
+		naming("to-foreign-subsequence", "moves a lead to another workspace's subsequence", func(a *Target) behaviour {
 			return inTheNameOf(first(a.Profile.Workspaces[dataset.Main].Subsequences))
 		}),
-		naming("breaks-on-foreign-subsequence", "breaks down when another workspace's subsequence is named", func(*Around) behaviour {
+		naming("breaks-on-foreign-subsequence", "breaks down when another workspace's subsequence is named", func(*Target) behaviour {
 			return refusing(http.StatusInternalServerError)
 		}),
 	}
@@ -231,7 +231,7 @@ func foreignDeletionDefects() []Defect {
 	const requirement = "ISOLATION-UNTOUCHED"
 	var defects []Defect
 	for _, operation := range boundTo(requirement) {
-		defects = append(defects, breakingAround(requirement, operation, "refuses-and-deletes", "refuses to delete another workspace's resource and deletes it", func(a *Around) Transform {
+		defects = append(defects, breakingWith(requirement, operation, "refuses-and-deletes", "refuses to delete another workspace's resource and deletes it", func(a *Target) Middleware {
 			return func(next Handler) Handler {
 				var gone sync.Map // ids
 				isGone := func(id string) bool { _, ok := gone.Load(id); return ok }
@@ -255,7 +255,7 @@ func foreignFilterDefects() []Defect {
 	var defects []Defect
 	for _, operation := range boundTo(requirement) {
 		finds := func(damage, what string, rows func([]any) []any) Defect {
-			return breakingAround(requirement, operation, damage, "shows "+what+" of another workspace for a filter by its resource", func(a *Around) Transform {
+			return breakingWith(requirement, operation, damage, "shows "+what+" of another workspace for a filter by its resource", func(a *Target) Middleware {
 				asks, token := a.asks(dataset.Main), a.key(dataset.Second)
 				return func(next Handler) Handler {
 					return withItems(operation, func(r Request, _ any, items []any) []any {
@@ -288,12 +288,12 @@ func foreignFilterDefects() []Defect {
 // one's sub-workspaces.
 func foreignAccountDefects() []Defect {
 	const requirement, operation = "ISOLATION-ACCOUNTS", spec.MoveAccounts
-	other := asker{"other-admin-key", "a move by the key of another admin workspace", func(a *Around, r Request) bool {
+	other := asker{"other-admin-key", "a move by the key of another admin workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
 		return a.isAdmin(m.asker) && a.isElsewhere(m.source, m.asker) && a.isElsewhere(m.destination, m.asker)
 	}}
 	return append(misrefused(operation, requirement, other, http.StatusInternalServerError),
 		wrongfullyServed(operation, requirement, other),
-		whenAsked(operation, requirement, other, "told-success", "tells %s of a success that there was not", func(*Around) behaviour { return moved }),
+		whenAsked(operation, requirement, other, "told-success", "tells %s of a success that there was not", func(*Target) behaviour { return moved }),
 		movedAnyway(requirement, other))
 }

@@ -19,15 +19,15 @@ func keyDefects() []Defect {
 type asker struct {
 	name string // its part of defect ids
 	who  string // in words: "a request without an Authorization header"
-	fits func(*Around, Request) bool
+	fits func(*Target, Request) bool
 }
 
 // whenAsked is the defect of treating the operation's requests of a kind wrongly.
-func whenAsked(operation, requirement string, by asker, damage, doc string, act func(*Around) behaviour) Defect {
+func whenAsked(operation, requirement string, by asker, damage, doc string, act func(*Target) behaviour) Defect {
 	return Defect{
 		ID: operation + "/" + by.name + "-" + damage, Breaks: spec.Pair{Requirement: requirement, Operation: operation},
 		Doc: fmt.Sprintf(doc, by.who),
-		Lay: func(a *Around) Transform {
+		Apply: func(a *Target) Middleware {
 			return where(operation, func(r Request) bool { return by.fits(a, r) }, act(a))
 		},
 	}
@@ -38,7 +38,7 @@ func misrefused(operation, requirement string, by asker, statuses ...int) []Defe
 	var defects []Defect
 	for _, status := range statuses {
 		defects = append(defects, whenAsked(operation, requirement, by, strconv.Itoa(status),
-			"answers "+strconv.Itoa(status)+" to %s", func(*Around) behaviour { return refusing(status) }))
+			"answers "+strconv.Itoa(status)+" to %s", func(*Target) behaviour { return refusing(status) }))
 	}
 	return defects
 }
@@ -46,7 +46,7 @@ func misrefused(operation, requirement string, by asker, statuses ...int) []Defe
 // wrongfullyServed is the defect of letting a kind of requests do everything.
 func wrongfullyServed(operation, requirement string, by asker) Defect {
 	return whenAsked(operation, requirement, by, "served", "serves %s",
-		func(a *Around) behaviour { return asking(a.fullKey(operation)) })
+		func(a *Target) behaviour { return asking(a.fullKey(operation)) })
 }
 
 // unauthorized are the ways to lack authorization (Authentication, rule 3).
@@ -54,33 +54,33 @@ var unauthorized = []struct {
 	requirement string
 	askers      []asker
 }{
-	{"AUTH-HEADER-MISSING", []asker{{"no-header", "a request without an Authorization header", func(_ *Around, r Request) bool {
+	{"AUTH-HEADER-MISSING", []asker{{"no-header", "a request without an Authorization header", func(_ *Target, r Request) bool {
 		return len(r.Header.Values("Authorization")) == 0
 	}}}},
 	{"AUTH-SCHEME-OTHER", []asker{
-		{"other-scheme", "a valid key under another scheme than Bearer", func(a *Around, r Request) bool {
+		{"other-scheme", "a valid key under another scheme than Bearer", func(a *Target, r Request) bool {
 			scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 			return !strings.EqualFold(scheme, "Bearer") && a.knows(token)
 		}},
-		{"no-scheme", "a valid key without a scheme", func(a *Around, r Request) bool { return a.knows(r.Header.Get("Authorization")) }},
+		{"no-scheme", "a valid key without a scheme", func(a *Target, r Request) bool { return a.knows(r.Header.Get("Authorization")) }},
 	}},
-	{"AUTH-TOKEN-EMPTY", []asker{{"empty-token", "an empty Bearer token", func(_ *Around, r Request) bool {
+	{"AUTH-TOKEN-EMPTY", []asker{{"empty-token", "an empty Bearer token", func(_ *Target, r Request) bool {
 		return strings.EqualFold(strings.TrimSpace(r.Header.Get("Authorization")), "Bearer")
 	}}}},
 	{"AUTH-KEY-UNKNOWN", []asker{
-		{"unknown-key", "a key that was never issued", func(a *Around, r Request) bool { return r.token() != "" && !a.knows(r.token()) }},
-		{"partial-key", "the beginning of a key in the key's place", func(a *Around, r Request) bool {
+		{"unknown-key", "a key that was never issued", func(a *Target, r Request) bool { return r.token() != "" && !a.knows(r.token()) }},
+		{"partial-key", "the beginning of a key in the key's place", func(a *Target, r Request) bool {
 			return r.token() != "" && !a.knows(r.token()) && slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool { return strings.HasPrefix(k.Token, r.token()) })
 		}},
 	}},
-	{"AUTH-KEY-REVOKED", []asker{{"revoked-key", "a revoked key", func(a *Around, r Request) bool {
+	{"AUTH-KEY-REVOKED", []asker{{"revoked-key", "a revoked key", func(a *Target, r Request) bool {
 		key, ok := a.keyOf(r)
 		return ok && key.State == profile.KeyRevoked
 	}}}},
 }
 
 // knows reports whether the token is that of one of the profile's keys.
-func (a *Around) knows(token string) bool {
+func (a *Target) knows(token string) bool {
 	return token != "" && slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool { return k.Token == token })
 }
 
@@ -102,7 +102,7 @@ func authDefects() []Defect {
 
 // holding is a request by a key with one scope, which fits the predicate.
 func holding(name, who string, fits func(resource, action string) bool) asker {
-	return asker{name, who, func(a *Around, r Request) bool {
+	return asker{name, who, func(a *Target, r Request) bool {
 		key, ok := a.keyOf(r)
 		if !ok || key.State != profile.KeyActive || len(key.Scopes) != 1 {
 			return false
@@ -137,7 +137,7 @@ func scopeRefusedDefects() []Defect {
 // scopeServedDefects serve a key that has none of the four alternatives, or
 // break down on it.
 func scopeServedDefects() []Defect {
-	noScope := asker{"no-scopes", "a key without any scope", func(a *Around, r Request) bool {
+	noScope := asker{"no-scopes", "a key without any scope", func(a *Target, r Request) bool {
 		key, ok := a.keyOf(r)
 		return ok && key.State == profile.KeyActive && len(key.Scopes) == 0
 	}}
@@ -154,7 +154,7 @@ func scopeServedDefects() []Defect {
 		breaksDown("SCOPE-NONE", noScope)
 		if op.Answer != spec.One {
 			defects = append(defects, whenAsked(op.ID, "SCOPE-NONE", noScope, "shown-nothing", "answers %s with an empty list",
-				func(*Around) behaviour { return showingNothing }))
+				func(*Target) behaviour { return showingNothing }))
 		}
 
 		isOther := func(resource string) bool { return resource != own.Resource && resource != "all" }

@@ -14,8 +14,8 @@ import (
 // changeDefects break walks of the placement tests while rows come and go.
 func changeDefects() []Defect {
 	const list = spec.ListPlacementTests
-	positions := func(before func(*sheet)) func(*Around) Transform {
-		return func(a *Around) Transform { return a.paged(list, paging{before: before}) }
+	positions := func(before func(*page)) func(*Target) Middleware {
+		return func(a *Target) Middleware { return a.paged(list, paging{before: before}) }
 	}
 	defects := []Defect{
 		{list + "/insert-shifts-positions", spec.Pair{Requirement: "PAGE-INSERT", Operation: list},
@@ -45,7 +45,7 @@ func changeDefects() []Defect {
 			{"removal", "PAGE-REMOVE", "a cursor whose row was deleted", (*changes).removed},
 		} {
 			defects = append(defects, Defect{list + "/" + c.name + "-" + d.name, spec.Pair{Requirement: c.requirement, Operation: list}, fmt.Sprintf(d.doc, c.which),
-				func(a *Around) Transform {
+				func(a *Target) Middleware {
 					cursor := a.parameter(list, profile.MeaningStartingAfter)
 					return outdated(list, cursor, c.outdated, d.act(cursor))
 				}})
@@ -54,7 +54,7 @@ func changeDefects() []Defect {
 	return defects
 }
 
-func newestFirst(s *sheet) {
+func newestFirst(s *page) {
 	s.list = slices.SortedStableFunc(slices.Values(s.list), func(a, b listRow) int { return cmp.Compare(b.text("id"), a.text("id")) })
 }
 
@@ -94,7 +94,7 @@ func (c *changes) insertedSince(h handedOut) bool { return c.created > h.created
 func (c *changes) removed(h handedOut) bool       { return c.deleted[h.row] }
 
 // outdated answers requests with a cursor that a change has outdated in another way.
-func outdated(list, parameter string, is func(*changes, handedOut) bool, b behaviour) Transform {
+func outdated(list, parameter string, is func(*changes, handedOut) bool, b behaviour) Middleware {
 	return func(next Handler) Handler {
 		c := &changes{deleted: map[string]bool{}, handed: map[string]handedOut{}}
 		return func(r Request) (Response, error) {

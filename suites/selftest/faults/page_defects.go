@@ -19,12 +19,12 @@ func pageDefects() []Defect {
 		for _, w := range slices.Concat(limitDamages, walkDamages, cursorDamages) {
 			if p := (spec.Pair{Requirement: w.breaks, Operation: op.ID}); spec.Has(p) {
 				defects = append(defects, Defect{op.ID + "/" + w.name, p, w.doc,
-					func(a *Around) Transform { return a.paged(op.ID, w.paging) }})
+					func(a *Target) Middleware { return a.paged(op.ID, w.paging) }})
 			}
 		}
 		for _, l := range refusedLimits {
 			defects = append(defects, Defect{op.ID + "/" + l.name, spec.Pair{Requirement: l.breaks, Operation: op.ID}, l.doc,
-				func(*Around) Transform { return where(op.ID, l.fits, refusing(l.status)) }})
+				func(*Target) Middleware { return where(op.ID, l.fits, refusing(l.status)) }})
 		}
 	}
 	return slices.Concat(defects, changeDefects(), sortDefects())
@@ -42,11 +42,11 @@ var limitDamages = []pageDamage{
 	{"limit-exceeded-by-one", "PAGE-LIMIT-HONOURED", "serves one row more than the limit", paging{before: when(askedFor, oneMore)}},
 	{"highest-limit-exceeded", "PAGE-LIMIT-HONOURED", "serves one row more than a limit of 100", paging{before: when(limitIs("100"), oneMore)}},
 	{"lowest-limit-exceeded", "PAGE-LIMIT-HONOURED", "serves two rows for a limit of one", paging{before: when(limitIs("1"), oneMore)}},
-	{"limit-rounded-up", "PAGE-LIMIT-HONOURED", "rounds a limit up to whole tens", paging{before: when(askedFor, func(s *sheet) { s.size = (s.size + 9) / 10 * 10 })}},
+	{"limit-rounded-up", "PAGE-LIMIT-HONOURED", "rounds a limit up to whole tens", paging{before: when(askedFor, func(s *page) { s.size = (s.size + 9) / 10 * 10 })}},
 	{"limit-exceeded-behind-first-page", "PAGE-LIMIT-HONOURED", "serves one row more than the limit on every page but the first",
 		paging{before: when(both(askedFor, not(firstPage)), oneMore)}},
 	{"last-pages-joined", "PAGE-LIMIT-HONOURED", "adds a last page that would not be full to the page before",
-		paging{before: when(both(askedFor, lastButOne), func(s *sheet) { s.size = len(s.list) - s.from })}},
+		paging{before: when(both(askedFor, lastButOne), func(s *page) { s.size = len(s.list) - s.from })}},
 
 	{"no-limit-serves-all", "PAGE-LIMIT-ABSENT", "serves the whole list when no limit is sent", sized(not(askedFor), everything)},
 	{"no-limit-serves-101", "PAGE-LIMIT-ABSENT", "serves 101 rows when no limit is sent", sized(not(askedFor), 101)},

@@ -191,7 +191,7 @@ func TestOutdatedCursors(t *testing.T) {
 		i := slices.IndexFunc(changeDefects(), func(d Defect) bool {
 			return d.Breaks.Requirement == c.requirement && strings.HasSuffix(d.ID, "-not-found")
 		})
-		h := changeDefects()[i].Lay(aroundEmbedded())(list.answer)
+		h := changeDefects()[i].Apply(aroundEmbedded())(list.answer)
 		r := Request{Operation: operation, Header: http.Header{}}.clone()
 		r.Query.Set("limit", "10")
 		first, _ := h(r)

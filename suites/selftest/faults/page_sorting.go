@@ -7,11 +7,11 @@ func sortDefects() []Defect {
 	const list = spec.ListPlacementTests
 	var defects []Defect
 	for _, s := range []struct{ order, requirement string }{{"asc", "SORT-ASC"}, {"desc", "SORT-DESC"}} {
-		asked := func(page *sheet) bool { return page.request.Query.Get("sort_order") == s.order }
+		asked := func(page *page) bool { return page.request.Query.Get("sort_order") == s.order }
 		for _, d := range sortDamages {
 			defects = append(defects, Defect{list + "/sorted-" + s.order + "-" + d.name, spec.Pair{Requirement: s.requirement, Operation: list},
 				d.doc + " for sort_order=" + s.order,
-				func(a *Around) Transform {
+				func(a *Target) Middleware {
 					return a.paged(list, paging{before: when(asked, d.before), after: when(asked, d.after)})
 				}})
 		}
@@ -21,10 +21,10 @@ func sortDefects() []Defect {
 
 var sortDamages = []struct {
 	name, doc     string
-	before, after func(*sheet)
+	before, after func(*page)
 }{
 	{"the-other-way", "sorts the other way round", otherWay, asItIs},
-	{"page-by-page", "sorts each page for itself", otherWay, func(s *sheet) { s.rows = reversed(s.rows) }},
+	{"page-by-page", "sorts each page for itself", otherWay, func(s *page) { s.rows = reversed(s.rows) }},
 	{"small-pages-the-other-way", "sorts small pages the other way round", when(small, otherWay), asItIs},
 	{"rows-swapped", "shows two rows deep in the list in the wrong order", reordered(swapAt(3, 4)).before, asItIs},
 	{"first-row-last", "shows the first row behind all others", reordered(firstLast).before, asItIs},
@@ -33,8 +33,8 @@ var sortDamages = []struct {
 	{"row-repeated", "begins each page with the last row of the page before", asItIs, repeatLast},
 }
 
-func asItIs(*sheet) {}
+func asItIs(*page) {}
 
-func otherWay(s *sheet) { s.list = reversed(s.list) }
+func otherWay(s *page) { s.list = reversed(s.list) }
 
-func withoutLast(s *sheet) { s.list = s.list[:max(0, len(s.list)-1)] }
+func withoutLast(s *page) { s.list = s.list[:max(0, len(s.list)-1)] }

@@ -7,25 +7,25 @@ import (
 
 // walkDamages spoil what the pages of a list are together.
 var walkDamages = []pageDamage{
-	{"last-page-leads-to-itself", "PAGE-WALK-ENDS", "leads from the last page to the last page", paging{after: when(lastPage, func(s *sheet) { s.next = s.from })}},
+	{"last-page-leads-to-itself", "PAGE-WALK-ENDS", "leads from the last page to the last page", paging{after: when(lastPage, func(s *page) { s.next = s.from })}},
 	{"last-page-leads-to-first", "PAGE-WALK-ENDS", "leads from the last page to the first", paging{after: when(lastPage, backToFirst)}},
 	{"small-pages-lead-to-first", "PAGE-WALK-ENDS", "leads from the last of many small pages to the first", paging{after: when(both(small, lastPage), backToFirst)}},
-	{"last-row-for-ever", "PAGE-WALK-ENDS", "shows its last row again and again, each time with a new cursor", paging{after: when(lastPage, func(s *sheet) {
+	{"last-row-for-ever", "PAGE-WALK-ENDS", "shows its last row again and again, each time with a new cursor", paging{after: when(lastPage, func(s *page) {
 		s.next = max(0, len(s.list)-1)
 		s.mark++
 	})}},
-	{"walk-stuck-half-way", "PAGE-WALK-ENDS", "leads from a page half-way to that page", paging{after: when(crossing(1, 2), func(s *sheet) { s.next = s.from })}},
+	{"walk-stuck-half-way", "PAGE-WALK-ENDS", "leads from a page half-way to that page", paging{after: when(crossing(1, 2), func(s *page) { s.next = s.from })}},
 
 	{"row-repeated-at-boundary", "PAGE-WALK-ONCE", "begins each page with the last row of the page before", paging{after: repeatLast}},
 	{"row-repeated-on-small-pages", "PAGE-WALK-ONCE", "begins each small page with the last row of the page before", paging{after: when(small, repeatLast)}},
 	{"row-repeated-without-limit", "PAGE-WALK-ONCE", "begins each page with the last row of the page before when no limit is sent", paging{after: when(not(askedFor), repeatLast)}},
 	{"row-repeated-once", "PAGE-WALK-ONCE", "repeats one row where two pages meet deep in the list", paging{after: when(crossing(3, 4), repeatLast)}},
-	{"row-doubled-in-page", "PAGE-WALK-ONCE", "shows the first row of a page deep in the list twice", paging{after: when(both(crossing(3, 4), several), func(s *sheet) {
+	{"row-doubled-in-page", "PAGE-WALK-ONCE", "shows the first row of a page deep in the list twice", paging{after: when(both(crossing(3, 4), several), func(s *page) {
 		s.next--
 		s.rows = slices.Concat(s.rows[:1], s.rows[:len(s.rows)-1])
 	})}},
 	{"first-row-again-at-the-end", "PAGE-WALK-ONCE", "shows its first row again on the last of many small pages",
-		paging{after: when(both(small, both(lastPage, roomLeft)), func(s *sheet) { s.rows = slices.Concat(s.rows, s.list[:1]) })}},
+		paging{after: when(both(small, both(lastPage, roomLeft)), func(s *page) { s.rows = slices.Concat(s.rows, s.list[:1]) })}},
 
 	{"row-skipped-at-boundary", "PAGE-WALK-COMPLETE", "skips a row between two pages", paging{after: skipNext}},
 	{"row-skipped-on-small-pages", "PAGE-WALK-COMPLETE", "skips a row between two small pages", paging{after: when(small, skipNext)}},
@@ -33,9 +33,9 @@ var walkDamages = []pageDamage{
 	{"row-skipped-without-limit", "PAGE-WALK-COMPLETE", "skips a row between two pages when no limit is sent", paging{after: when(not(askedFor), skipNext)}},
 	{"row-skipped-once", "PAGE-WALK-COMPLETE", "skips one row where two pages meet deep in the list", paging{after: when(crossing(3, 4), skipNext)}},
 	{"last-row-left-out", "PAGE-WALK-COMPLETE", "leaves its last row out of small pages", paging{before: when(small, withoutLast)}},
-	{"page-short-of-a-row", "PAGE-WALK-COMPLETE", "drops a row from a page of the highest limit", paging{after: when(both(limitIs("100"), several), func(s *sheet) { s.rows = slices.Delete(slices.Clone(s.rows), 1, 2) })}},
+	{"page-short-of-a-row", "PAGE-WALK-COMPLETE", "drops a row from a page of the highest limit", paging{after: when(both(limitIs("100"), several), func(s *page) { s.rows = slices.Delete(slices.Clone(s.rows), 1, 2) })}},
 	{"walk-ends-early", "PAGE-WALK-COMPLETE", "gives no cursor with a full small page deep in the list", paging{after: when(both(small, crossing(3, 4)), endWalk)}},
-	{"walk-of-twenty-pages", "PAGE-WALK-COMPLETE", "ends every walk with its twentieth page", paging{after: func(s *sheet) {
+	{"walk-of-twenty-pages", "PAGE-WALK-COMPLETE", "ends every walk with its twentieth page", paging{after: func(s *page) {
 		if s.mark++; s.mark == 20 {
 			endWalk(s)
 		}
@@ -64,18 +64,18 @@ var walkDamages = []pageDamage{
 }
 
 // A condition says on which pages something is done.
-type condition func(*sheet) bool
+type condition func(*page) bool
 
-func askedFor(s *sheet) bool   { return s.limit != "" }
-func firstPage(s *sheet) bool  { return s.first }
-func lastPage(s *sheet) bool   { return s.next >= len(s.list) && !s.first }
-func lastButOne(s *sheet) bool { rest := len(s.list) - s.from; return rest > s.size && rest < 2*s.size }
-func small(s *sheet) bool      { return s.size < 10 }
-func several(s *sheet) bool    { return len(s.rows) > 1 }
-func roomLeft(s *sheet) bool   { return len(s.rows) < s.size }
-func wordy(s *sheet) bool      { return s.limit != "" && (s.limit[0] < '-' || s.limit[0] > '9') }
+func askedFor(s *page) bool   { return s.limit != "" }
+func firstPage(s *page) bool  { return s.first }
+func lastPage(s *page) bool   { return s.next >= len(s.list) && !s.first }
+func lastButOne(s *page) bool { rest := len(s.list) - s.from; return rest > s.size && rest < 2*s.size }
+func small(s *page) bool      { return s.size < 10 }
+func several(s *page) bool    { return len(s.rows) > 1 }
+func roomLeft(s *page) bool   { return len(s.rows) < s.size }
+func wordy(s *page) bool      { return s.limit != "" && (s.limit[0] < '-' || s.limit[0] > '9') }
 
-func limitIs(limit string) condition { return func(s *sheet) bool { return s.limit == limit } }
+func limitIs(limit string) condition { return func(s *page) bool { return s.limit == limit } }
 
 // limitSent is limitIs for requests that no paging looks at.
 func limitSent(limit string) func(Request) bool {
@@ -84,18 +84,18 @@ func limitSent(limit string) func(Request) bool {
 
 // crossing is the page that passes a part of the list and is not its last.
 func crossing(part, of int) condition {
-	return func(s *sheet) bool {
+	return func(s *page) bool {
 		at := len(s.list) * part / of
 		return s.from < at && at <= s.next && s.next < len(s.list)
 	}
 }
 
-func not(c condition) condition     { return func(s *sheet) bool { return !c(s) } }
-func both(a, b condition) condition { return func(s *sheet) bool { return a(s) && b(s) } }
+func not(c condition) condition     { return func(s *page) bool { return !c(s) } }
+func both(a, b condition) condition { return func(s *page) bool { return a(s) && b(s) } }
 
 // when does something on some pages alone.
-func when(c condition, do func(*sheet)) func(*sheet) {
-	return func(s *sheet) {
+func when(c condition, do func(*page)) func(*page) {
+	return func(s *page) {
 		if c(s) {
 			do(s)
 		}
@@ -104,28 +104,28 @@ func when(c condition, do func(*sheet)) func(*sheet) {
 
 // sized gives some pages another size.
 func sized(c condition, size int) paging {
-	return paging{before: when(c, func(s *sheet) { s.size = size })}
+	return paging{before: when(c, func(s *page) { s.size = size })}
 }
 
-func oneMore(s *sheet) { s.size++ }
+func oneMore(s *page) { s.size++ }
 
 // repeatLast lets the next page begin with the last row of this one. A page of
 // one row must lead on, or the walk would not end.
-func repeatLast(s *sheet) {
+func repeatLast(s *page) {
 	if len(s.rows) > 1 && s.next < len(s.list) {
 		s.next--
 	}
 }
 
-func skipNext(s *sheet) { s.next++ }
+func skipNext(s *page) { s.next++ }
 
-func endWalk(s *sheet) { s.next = len(s.list) }
+func endWalk(s *page) { s.next = len(s.list) }
 
-func backToFirst(s *sheet) { s.next = 0 }
+func backToFirst(s *page) { s.next = 0 }
 
 // backwards turns whole walks round: those that begin with a page of that kind.
-func backwards(c condition) func(*sheet) {
-	return func(s *sheet) {
+func backwards(c condition) func(*page) {
+	return func(s *page) {
 		if s.first && c(s) {
 			s.mark = 1
 		}
@@ -137,7 +137,7 @@ func backwards(c condition) func(*sheet) {
 
 // reordered shows the rows in another order, the same for every page size.
 func reordered(order func([]listRow) []listRow) paging {
-	return paging{before: func(s *sheet) {
+	return paging{before: func(s *page) {
 		if len(s.list) > 2 {
 			s.list = order(s.list)
 		}

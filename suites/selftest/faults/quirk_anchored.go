@@ -23,7 +23,7 @@ type ranked struct {
 // pages that it cuts itself. Unlike paging it stays right while rows come and
 // go, since its cursors stand for the row that a page ended with.
 type anchored struct {
-	around     *Around
+	target     *Target
 	serves     func(Request) bool // which requests for lists; the rest is the target's
 	descending bool               // direction unless sort_order says
 	// without lists meanings of parameters that the target is not to see.
@@ -33,17 +33,17 @@ type anchored struct {
 	choose func(Request, []ranked) []ranked
 }
 
-func (l anchored) lay(next Handler) Handler {
-	shelves := map[string]*archive{}
+func (l anchored) apply(next Handler) Handler {
+	caches := map[string]*listCache{}
 	for _, op := range spec.Operations() {
 		if op.Answer == spec.Page {
-			shelves[op.ID] = &archive{next: next, cursor: l.around.parameter(op.ID, profile.MeaningStartingAfter)}
+			caches[op.ID] = &listCache{next: next, cursor: l.target.parameter(op.ID, profile.MeaningStartingAfter)}
 		}
 	}
 	var ends aliases // cursor → rank of the row that the page ended with
 	return func(r Request) (Response, error) {
 		if isList(r) && l.serves(r) && sizeOf(r.Query.Get("limit")) > 0 {
-			return l.page(next, shelves[r.Operation], &ends, r)
+			return l.page(next, caches[r.Operation], &ends, r)
 		}
 		answer, err := next(r)
 		for _, changed := range map[string][]string{
@@ -51,22 +51,22 @@ func (l anchored) lay(next Handler) Handler {
 			spec.DeletePlacementTest: {spec.ListPlacementTests},
 			spec.DeleteSubsequence:   {spec.ListSubsequences},
 		}[r.Operation] {
-			shelves[changed].forget()
+			caches[changed].forget()
 		}
 		return answer, err
 	}
 }
 
-func (l anchored) page(next Handler, shelf *archive, ends *aliases, r Request) (Response, error) {
-	cursor := r.Query.Get(shelf.cursor)
+func (l anchored) page(next Handler, cache *listCache, ends *aliases, r Request) (Response, error) {
+	cursor := r.Query.Get(cache.cursor)
 	from, known := ends.get(r.Operation + cursor)
 	if cursor != "" && !known {
 		return next(r)
 	}
 	asked := r.clone()
-	asked.Query = l.around.filters(r)
+	asked.Query = l.target.filters(r)
 	for _, meaning := range l.without {
-		if name, ok := l.around.Profile.Parameter(r.Operation, meaning); ok {
+		if name, ok := l.target.Profile.Parameter(r.Operation, meaning); ok {
 			asked.Query.Del(name)
 		}
 	}
@@ -76,7 +76,7 @@ func (l anchored) page(next Handler, shelf *archive, ends *aliases, r Request) (
 	if answer, err := next(asked); err != nil || answer.Status != http.StatusOK {
 		return answer, err
 	}
-	list, ok := shelf.read(asked)
+	list, ok := cache.read(asked)
 	if !ok {
 		return next(asked) // whatever kept the list from being read is the answer
 	}

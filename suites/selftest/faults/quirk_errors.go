@@ -27,37 +27,37 @@ func errorQuirks() []Quirk {
 	}
 	for _, status := range []int{403, 404, 409, 415, 422} {
 		quirks = append(quirks, Quirk{ID: "errors/invalid-" + strconv.Itoa(status), Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
-			Doc: "refuses invalid requests with " + strconv.Itoa(status), Lay: alike(reanswered(isInvalid, refusal(status)))})
+			Doc: "refuses invalid requests with " + strconv.Itoa(status), Apply: alike(reanswered(isInvalid, refusal(status)))})
 	}
 	for _, form := range bodyForms {
 		quirks = append(quirks,
 			Quirk{ID: "errors/invalid-" + form.id, Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
-				Doc: "refuses invalid requests with " + form.doc, Lay: alike(reanswered(isInvalid, form.answer(http.StatusBadRequest)))},
+				Doc: "refuses invalid requests with " + form.doc, Apply: alike(reanswered(isInvalid, form.answer(http.StatusBadRequest)))},
 			Quirk{ID: "errors/permission-" + form.id, Allowed: spec.SilencePermission, Touches: []string{touchesPermission},
-				Doc: "refuses keys without permission with " + form.doc, Lay: func(a *Around) Transform { return reanswered(a.lacksPermission, form.answer(http.StatusForbidden)) }},
+				Doc: "refuses keys without permission with " + form.doc, Apply: func(a *Target) Middleware { return reanswered(a.lacksPermission, form.answer(http.StatusForbidden)) }},
 		)
 	}
 	// A status of the table in the place of another refusal: the body is open still.
 	html := bodyForms[0]
 	quirks = append(quirks,
 		Quirk{ID: "errors/invalid-404-html", Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
-			Doc: "refuses invalid requests with 404 and an HTML page", Lay: alike(reanswered(isInvalid, html.answer(http.StatusNotFound)))},
+			Doc: "refuses invalid requests with 404 and an HTML page", Apply: alike(reanswered(isInvalid, html.answer(http.StatusNotFound)))},
 		Quirk{ID: "errors/permission-401-html", Allowed: spec.SilencePermission, Touches: []string{touchesPermission},
-			Doc: "refuses keys without permission with 401 and an HTML page", Lay: func(a *Around) Transform { return reanswered(a.lacksPermission, html.answer(http.StatusUnauthorized)) }},
+			Doc: "refuses keys without permission with 401 and an HTML page", Apply: func(a *Target) Middleware { return reanswered(a.lacksPermission, html.answer(http.StatusUnauthorized)) }},
 	)
 	for _, status := range []int{400, 401, 402, 404, 409} {
 		quirks = append(quirks, Quirk{ID: "errors/permission-" + strconv.Itoa(status), Allowed: spec.SilencePermission, Touches: []string{touchesPermission},
-			Doc: "refuses keys without permission with " + strconv.Itoa(status), Lay: func(a *Around) Transform { return reanswered(a.lacksPermission, refusal(status)) }})
+			Doc: "refuses keys without permission with " + strconv.Itoa(status), Apply: func(a *Target) Middleware { return reanswered(a.lacksPermission, refusal(status)) }})
 	}
 	for _, status := range []int{400, 403, 410, 422} {
 		quirks = append(quirks, Quirk{ID: "errors/foreign-" + strconv.Itoa(status), Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
-			Doc: "refuses what names another workspace's things with " + strconv.Itoa(status), Lay: func(a *Around) Transform { return reanswered(a.namesForeign, refusal(status)) }})
+			Doc: "refuses what names another workspace's things with " + strconv.Itoa(status), Apply: func(a *Target) Middleware { return reanswered(a.namesForeign, refusal(status)) }})
 	}
 	return append(quirks,
 		Quirk{ID: "errors/foreign-html", Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
-			Doc: "refuses what names another workspace's things with 403 and an HTML page", Lay: func(a *Around) Transform { return reanswered(a.namesForeign, html.answer(http.StatusForbidden)) }},
+			Doc: "refuses what names another workspace's things with 403 and an HTML page", Apply: func(a *Target) Middleware { return reanswered(a.namesForeign, html.answer(http.StatusForbidden)) }},
 		Quirk{ID: "errors/foreign-filter-404", Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
-			Doc: "answers 404 to a filter by something of another workspace", Lay: func(a *Around) Transform {
+			Doc: "answers 404 to a filter by something of another workspace", Apply: func(a *Target) Middleware {
 				return instead(a.filtersByForeign, func(Request) Response { return refusal(http.StatusNotFound) })
 			}})
 }
@@ -85,7 +85,7 @@ func plain(status int, mediaType, body string) Response {
 
 func message(id, doc, text string) Quirk {
 	return Quirk{ID: "errors/" + id, Allowed: spec.SilenceMessages, Doc: doc, Touches: []string{touchesMessage},
-		Lay: alike(onJSON(func(_ Request, status int, body any) any {
+		Apply: alike(onJSON(func(_ Request, status int, body any) any {
 			if object, ok := body.(map[string]any); ok && status >= 400 {
 				object["message"] = text
 			}
@@ -94,7 +94,7 @@ func message(id, doc, text string) Quirk {
 }
 
 // reanswered puts another refusal in the place of those that fit.
-func reanswered(fits func(Request, Response) bool, otherwise Response) Transform {
+func reanswered(fits func(Request, Response) bool, otherwise Response) Middleware {
 	return onAll(func(r Request, answer Response) Response {
 		if answer.Status/100 == 4 && fits(r, answer) {
 			otherwise := otherwise
@@ -112,7 +112,7 @@ func isInvalid(_ Request, answer Response) bool {
 }
 
 // lacksPermission tells refusals of keys that may not do what they ask.
-func (a *Around) lacksPermission(r Request, answer Response) bool {
+func (a *Target) lacksPermission(r Request, answer Response) bool {
 	if answer.Status == http.StatusUnauthorized || answer.Status == http.StatusPaymentRequired || answer.Status == http.StatusTooManyRequests {
 		return false
 	}
@@ -124,7 +124,7 @@ func (a *Around) lacksPermission(r Request, answer Response) bool {
 
 // namesForeign tells refusals of requests that name, in path or body, something
 // that the profile lists for another workspace than the key's.
-func (a *Around) namesForeign(r Request, answer Response) bool {
+func (a *Target) namesForeign(r Request, answer Response) bool {
 	if answer.Status != http.StatusNotFound && answer.Status != http.StatusForbidden {
 		return false
 	}
@@ -152,7 +152,7 @@ func (a *Around) namesForeign(r Request, answer Response) bool {
 
 // filtersByForeign tells filters of reports, subsequences and mappings by an id
 // that the profile lists for another workspace than the key's.
-func (a *Around) filtersByForeign(r Request) bool {
+func (a *Target) filtersByForeign(r Request) bool {
 	meaning := map[string]string{
 		spec.ListPlacementReports: profile.MeaningTest,
 		spec.ListSubsequences:     profile.MeaningParentCampaign,

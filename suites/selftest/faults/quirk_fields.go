@@ -20,13 +20,13 @@ func fieldQuirks() []Quirk {
 	return []Quirk{
 		{ID: "fields/extra", Allowed: spec.SilenceExtraFields, Touches: []string{touchesExtra},
 			Doc: "adds undocumented fields to every object, errors and pages among them",
-			Lay: alike(onJSON(func(_ Request, _ int, body any) any {
+			Apply: alike(onJSON(func(_ Request, _ int, body any) any {
 				addExtra("", body)
 				return body
 			}))},
 		{ID: "fields/page-counts", Allowed: spec.SilenceExtraFields, Touches: []string{touchesExtra},
 			Doc: "tells the total and the position on every page",
-			Lay: alike(onJSON(func(r Request, status int, body any) any {
+			Apply: alike(onJSON(func(r Request, status int, body any) any {
 				if page, ok := body.(map[string]any); ok && status == 200 && isList(r) {
 					page["total"], page["has_more"], page["prev_starting_after"] = 5, true, nil
 				}
@@ -34,7 +34,7 @@ func fieldQuirks() []Quirk {
 			}))},
 		{ID: "fields/null-shown", Allowed: spec.SilenceOmittedFields, Touches: []string{touchesNull},
 			Doc: "shows null wherever a field may be null and has no value",
-			Lay: alike(onResource("", func(r Request, row map[string]any) {
+			Apply: alike(onResource("", func(r Request, row map[string]any) {
 				for _, name := range nullable(r) {
 					if _, shown := row[name]; !shown {
 						row[name] = nil
@@ -43,7 +43,7 @@ func fieldQuirks() []Quirk {
 			}))},
 		{ID: "fields/null-omitted", Allowed: spec.SilenceOmittedFields, Touches: []string{touchesNull},
 			Doc: "leaves out every field whose value would be null",
-			Lay: alike(onResource("", func(_ Request, row map[string]any) {
+			Apply: alike(onResource("", func(_ Request, row map[string]any) {
 				maps.DeleteFunc(row, func(_ string, value any) bool { return value == nil })
 			}))},
 	}
@@ -109,7 +109,7 @@ func sparseQuirks() []Quirk {
 		omitted := conditional(s.resource, s.keep)
 		quirks = append(quirks, Quirk{ID: "fields/sparse-" + s.id, Allowed: spec.SilenceOmittedFields, Touches: []string{"fields of " + s.doc},
 			Doc: "shows of " + s.doc + " only what is always there", Unassessed: slices.Concat(requirementsOn(s.resource, omitted), s.unassessed),
-			Lay: alike(onResource(s.resource, func(_ Request, row map[string]any) { omit(omitted, "", row) }))})
+			Apply: alike(onResource(s.resource, func(_ Request, row map[string]any) { omit(omitted, "", row) }))})
 	}
 	return quirks
 }

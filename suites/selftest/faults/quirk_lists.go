@@ -18,11 +18,11 @@ const touchesRows = "rows"
 func listQuirks() []Quirk {
 	return []Quirk{
 		{ID: "lists/descending", Allowed: spec.SilenceDirection, Doc: "sorts every list from the newest to the oldest unless asked otherwise", Touches: []string{touchesRows, touchesCursor},
-			Lay: func(a *Around) Transform { return anchored{around: a, serves: isList, descending: true}.lay }},
+			Apply: func(a *Target) Middleware { return anchored{target: a, serves: isList, descending: true}.apply }},
 		{ID: "lists/rows-go", Allowed: "Pagination: nothing says that a list stands still; others use the workspace too", Doc: "loses rows while lists are read, since somebody else deletes them", Touches: []string{touchesRows, touchesCursor},
-			Lay: func(a *Around) Transform { return others{around: a, goes: true}.lay }},
+			Apply: func(a *Target) Middleware { return others{target: a, goes: true}.apply }},
 		{ID: "lists/rows-come-and-go", Allowed: "Pagination: nothing says that a list stands still; others use the workspace too", Doc: "gains rows while lists are read and loses them again, since somebody else is at work", Touches: []string{touchesRows, touchesCursor},
-			Lay: func(a *Around) Transform { return others{around: a}.lay }},
+			Apply: func(a *Target) Middleware { return others{target: a}.apply }},
 	}
 }
 
@@ -30,7 +30,7 @@ func listQuirks() []Quirk {
 // rows (goes), or create rows and delete them soon after. They touch nothing
 // that the profile lists or that the run created.
 type others struct {
-	around *Around
+	target *Target
 	goes   bool
 
 	mu   *sync.Mutex
@@ -57,9 +57,9 @@ const (
 	fewRows   = 20
 )
 
-func (o others) lay(next Handler) Handler {
+func (o others) apply(next Handler) Handler {
 	o.mu, o.rows, o.own = &sync.Mutex{}, map[string]*otherRows{}, map[string]bool{}
-	lists := anchored{around: o.around, serves: isList, choose: o.choose}.lay(next)
+	lists := anchored{target: o.target, serves: isList, choose: o.choose}.apply(next)
 	return func(r Request) (Response, error) {
 		if (r.Operation == spec.GetPlacementTest || r.Operation == spec.DeletePlacementTest) && o.missing(r.ID) {
 			r = r.naming(neverIssued)
@@ -97,14 +97,14 @@ func (o others) missing(id string) bool {
 func (o others) choose(r Request, list []ranked) []ranked {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	key, _ := o.around.keyOf(r)
+	key, _ := o.target.keyOf(r)
 	at := o.rows[key.Workspace+" "+r.Operation]
 	if at == nil {
 		at = &otherRows{gone: map[string]bool{}}
 		o.rows[key.Workspace+" "+r.Operation] = at
 	}
 	at.reads++
-	if whole := len(o.around.filters(r)) == 0; whole && len(list) > fewRows {
+	if whole := len(o.target.filters(r)) == 0; whole && len(list) > fewRows {
 		o.act(r, key.Workspace, at, list)
 	}
 	if at.guest != nil {
@@ -141,7 +141,7 @@ func (o others) act(r Request, role string, at *otherRows, list []ranked) {
 
 // isReserved reports whether the row is the run's to work with.
 func (o others) isReserved(role string, row ranked) bool {
-	w := o.around.Profile.Workspaces[role]
+	w := o.target.Profile.Workspaces[role]
 	id := row.text("id")
 	return o.own[id] || slices.Contains(slices.Concat(w.PlacementTests, w.Subsequences, w.ExpendableSubsequences), id)
 }

@@ -21,7 +21,7 @@ const (
 // pageQuirks read the limit in ways that the specification leaves open.
 func pageQuirks() []Quirk {
 	limits := func(id, allowed, doc string, change func(limit string) string) Quirk {
-		return Quirk{ID: "pages/" + id, Allowed: allowed, Doc: doc, Touches: []string{touchesLimit}, Lay: alike(asked(isList, func(r *Request) {
+		return Quirk{ID: "pages/" + id, Allowed: allowed, Doc: doc, Touches: []string{touchesLimit}, Apply: alike(asked(isList, func(r *Request) {
 			if limit := change(r.Query.Get("limit")); limit != "" {
 				r.Query.Set("limit", limit)
 			} else {
@@ -75,17 +75,17 @@ func pageQuirks() []Quirk {
 func cursorQuirks() []Quirk {
 	end := func(id, doc string, cursor any) Quirk {
 		return Quirk{ID: "pages/last-cursor-" + id, Allowed: spec.SilenceLastCursor, Doc: doc, Touches: []string{touchesCursor},
-			Lay: alike(onPage(func(_ Request, page map[string]any) {
+			Apply: alike(onPage(func(_ Request, page map[string]any) {
 				if text, _ := page["next_starting_after"].(string); text == "" {
 					page["next_starting_after"] = cursor
 				}
 			}))}
 	}
 	kind := func(id, doc string, write cursorForm) Quirk {
-		return Quirk{ID: "pages/cursor-" + id, Allowed: spec.SilenceCursorKind, Doc: doc, Touches: []string{touchesCursor}, Lay: func(a *Around) Transform { return a.recursor(write) }}
+		return Quirk{ID: "pages/cursor-" + id, Allowed: spec.SilenceCursorKind, Doc: doc, Touches: []string{touchesCursor}, Apply: func(a *Target) Middleware { return a.recursor(write) }}
 	}
 	extra := func(id, doc string, again bool) Quirk {
-		return Quirk{ID: "pages/" + id, Allowed: spec.SilenceLastCursor, Doc: doc, Touches: []string{touchesCursor}, Lay: func(a *Around) Transform { return a.endingEmpty(again) }}
+		return Quirk{ID: "pages/" + id, Allowed: spec.SilenceLastCursor, Doc: doc, Touches: []string{touchesCursor}, Apply: func(a *Target) Middleware { return a.endingEmpty(again) }}
 	}
 	return []Quirk{
 		end("null", "shows null for a cursor on the last page", nil),
@@ -107,7 +107,7 @@ func isTimed(operation string) bool {
 }
 
 // onPage changes the page in every 200 answer of a list.
-func onPage(change func(Request, map[string]any)) Transform {
+func onPage(change func(Request, map[string]any)) Middleware {
 	return onAll(func(r Request, answer Response) Response {
 		body, _ := decode(answer.Body)
 		page, ok := body.(map[string]any)
@@ -151,7 +151,7 @@ func hashed(text string) int {
 
 // recursor gives cursors of one kind in the place of the target's, where the
 // kind is free.
-func (a *Around) recursor(write cursorForm) Transform {
+func (a *Target) recursor(write cursorForm) Middleware {
 	return func(next Handler) Handler {
 		var given aliases
 		written := onPage(func(r Request, page map[string]any) {
@@ -172,7 +172,7 @@ func (a *Around) recursor(write cursorForm) Transform {
 }
 
 // endingEmpty puts an empty page behind the last, which may lead to itself.
-func (a *Around) endingEmpty(again bool) Transform {
+func (a *Target) endingEmpty(again bool) Middleware {
 	final := func(operation string) string {
 		if isTimed(operation) {
 			return "2099-12-31T23:59:59.999Z"
@@ -208,7 +208,7 @@ func (a *Around) endingEmpty(again bool) Transform {
 }
 
 // filters returns the request's parameters other than those of paging.
-func (a *Around) filters(r Request) url.Values {
+func (a *Target) filters(r Request) url.Values {
 	filters := r.clone().Query
 	for _, name := range []string{"limit", a.cursorName(r), profile.MeaningSortOrder} {
 		filters.Del(name)

@@ -18,7 +18,7 @@ func precedenceQuirks() []Quirk {
 	return []Quirk{
 		{ID: "precedence/validity-first", Allowed: silentPrecedence, Touches: []string{"precedence"},
 			Doc: "answers 400 to an invalid request before it looks at the plan, the limit, permission or existence",
-			Lay: alike(onAll(func(r Request, answer Response) Response {
+			Apply: alike(onAll(func(r Request, answer Response) Response {
 				if slices.Contains([]int{402, 403, 404, 429}, answer.Status) && !wellFormed(r) {
 					return refusal(http.StatusBadRequest)
 				}
@@ -28,7 +28,7 @@ func precedenceQuirks() []Quirk {
 			Doc: "answers 404 to what names nothing before it looks at the plan, the limit or permission",
 			// A deletion over the limit names nothing that exists: the data must last.
 			Unassessed: slices.Concat(onOperation(spec.DeletePlacementTest, []string{"RATE-429", "ERROR-429-*"}), onOperation(spec.DeleteSubsequence, []string{"RATE-429", "ERROR-429-*"})),
-			Lay: func(a *Around) Transform {
+			Apply: func(a *Target) Middleware {
 				return func(next Handler) Handler {
 					return func(r Request) (Response, error) {
 						answer, err := next(r)
@@ -73,7 +73,7 @@ func wellFormed(r Request) bool {
 
 // exists reports whether everything that the request names is there for the
 // workspace of its key: listed in the profile or, of tests, shown by a get.
-func (a *Around) exists(next Handler, r Request) bool {
+func (a *Target) exists(next Handler, r Request) bool {
 	key, ok := a.keyOf(r)
 	if !ok {
 		return true

@@ -13,11 +13,11 @@ import (
 
 // queryQuirks read query parameters in ways that the specification leaves open.
 func queryQuirks() []Quirk {
-	unknownCursor := func(id, doc string, lay func(*Around) Transform) Quirk {
-		return Quirk{ID: "query/unknown-cursor-" + id, Allowed: spec.SilenceUnknownCursor, Doc: doc, Touches: []string{"unknown cursors"}, Lay: lay}
+	unknownCursor := func(id, doc string, apply func(*Target) Middleware) Quirk {
+		return Quirk{ID: "query/unknown-cursor-" + id, Allowed: spec.SilenceUnknownCursor, Doc: doc, Touches: []string{"unknown cursors"}, Apply: apply}
 	}
 	window := func(id, doc string, start, end time.Duration) Quirk {
-		return Quirk{ID: "query/window-" + id, Allowed: spec.SilenceWindowEnds, Doc: doc, Touches: []string{"window"}, Lay: func(a *Around) Transform {
+		return Quirk{ID: "query/window-" + id, Allowed: spec.SilenceWindowEnds, Doc: doc, Touches: []string{"window"}, Apply: func(a *Target) Middleware {
 			return asked(func(r Request) bool { return r.Operation == spec.ListPlacementReports }, func(r *Request) {
 				a.shift(r, profile.MeaningWindowStart, start)
 				a.shift(r, profile.MeaningWindowEnd, end)
@@ -25,7 +25,7 @@ func queryQuirks() []Quirk {
 		}}
 	}
 	return []Quirk{
-		{ID: "query/unknown-refused", Allowed: spec.SilenceUnknownQuery, Doc: "refuses a query parameter that it does not know", Touches: []string{"unknown queries"}, Lay: func(a *Around) Transform {
+		{ID: "query/unknown-refused", Allowed: spec.SilenceUnknownQuery, Doc: "refuses a query parameter that it does not know", Touches: []string{"unknown queries"}, Apply: func(a *Target) Middleware {
 			return onAll(func(r Request, answer Response) Response {
 				if answer.Status == http.StatusOK && r.Method == http.MethodGet && a.hasUnknownQuery(r) {
 					return refusal(http.StatusBadRequest)
@@ -33,7 +33,7 @@ func queryQuirks() []Quirk {
 				return answer
 			})
 		}},
-		{ID: "query/invalid-ignored", Allowed: spec.SilenceInvalidQuery, Doc: "ignores a filter with an invalid value", Touches: []string{"invalid queries"}, Lay: func(a *Around) Transform {
+		{ID: "query/invalid-ignored", Allowed: spec.SilenceInvalidQuery, Doc: "ignores a filter with an invalid value", Touches: []string{"invalid queries"}, Apply: func(a *Target) Middleware {
 			return asked(isList, func(r *Request) {
 				for meaning, valid := range validValues {
 					if name, ok := a.Profile.Parameter(r.Operation, meaning); ok && r.Query.Has(name) && !valid.MatchString(r.Query.Get(name)) {
@@ -42,13 +42,13 @@ func queryQuirks() []Quirk {
 				}
 			})
 		}},
-		unknownCursor("first-page", "shows the first page for a cursor that it does not know", func(a *Around) Transform {
+		unknownCursor("first-page", "shows the first page for a cursor that it does not know", func(a *Target) Middleware {
 			return asked(a.hasOddCursor, func(r *Request) { r.Query.Del(a.cursorName(*r)) })
 		}),
-		unknownCursor("empty-page", "shows an empty page for a cursor that it does not know", func(a *Around) Transform {
+		unknownCursor("empty-page", "shows an empty page for a cursor that it does not know", func(a *Target) Middleware {
 			return instead(a.hasOddCursor, func(Request) Response { return served(map[string]any{"items": []any{}}) })
 		}),
-		unknownCursor("404", "answers 404 for a cursor that it does not know", func(a *Around) Transform {
+		unknownCursor("404", "answers 404 for a cursor that it does not know", func(a *Target) Middleware {
 			return instead(a.hasOddCursor, func(Request) Response { return plain(http.StatusNotFound, "text/plain", "no such page") })
 		}),
 		window("exclusive", "leaves out reports at either end of a window", time.Millisecond, -time.Millisecond),
@@ -70,7 +70,7 @@ var validValues = map[string]*regexp.Regexp{
 	profile.MeaningSkipBlacklist:     trueOrFalse,
 }
 
-func (a *Around) hasUnknownQuery(r Request) bool {
+func (a *Target) hasUnknownQuery(r Request) bool {
 	var known []string
 	if isList(r) {
 		known = []string{"limit", a.cursorName(r)}
@@ -95,13 +95,13 @@ func (a *Around) hasUnknownQuery(r Request) bool {
 }
 
 // cursorName is the query parameter of the list that takes a cursor.
-func (a *Around) cursorName(r Request) string {
+func (a *Target) cursorName(r Request) string {
 	return a.parameter(r.Operation, profile.MeaningStartingAfter)
 }
 
 // hasOddCursor reports whether a list is asked for behind a cursor that is none
 // of the three kinds: no page gave it.
-func (a *Around) hasOddCursor(r Request) bool {
+func (a *Target) hasOddCursor(r Request) bool {
 	if !isList(r) {
 		return false
 	}
@@ -112,7 +112,7 @@ func (a *Around) hasOddCursor(r Request) bool {
 }
 
 // shift moves a timestamp in the query.
-func (a *Around) shift(r *Request, meaning string, by time.Duration) {
+func (a *Target) shift(r *Request, meaning string, by time.Duration) {
 	name, ok := a.Profile.Parameter(r.Operation, meaning)
 	if at, err := time.Parse(time.RFC3339Nano, r.Query.Get(name)); ok && err == nil {
 		r.Query.Set(name, at.Add(by).UTC().Format("2006-01-02T15:04:05.000Z"))

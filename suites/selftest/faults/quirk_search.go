@@ -14,7 +14,7 @@ import (
 func searchQuirks() []Quirk {
 	search := func(id, doc string, finds func(names, texts []string, term string) bool) Quirk {
 		return Quirk{ID: "search/" + id, Allowed: "Endpoints: a search string; which fields it is held against, and how, is not shown", Doc: doc,
-			Touches: []string{touchesRows, touchesCursor}, Lay: func(a *Around) Transform { return a.searching(finds) }}
+			Touches: []string{touchesRows, touchesCursor}, Apply: func(a *Target) Middleware { return a.searching(finds) }}
 	}
 	contains := func(texts []string, part string) bool {
 		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) })
@@ -31,7 +31,7 @@ func searchQuirks() []Quirk {
 			return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, term) })
 		}),
 		{ID: "search/nothing-reusable", Allowed: spec.SilenceReusable, Doc: "finds no subsequence reusable", Touches: []string{"reusable"},
-			Lay: func(a *Around) Transform {
+			Apply: func(a *Target) Middleware {
 				return onAll(func(r Request, answer Response) Response {
 					if answer.Status == http.StatusOK && a.excludes(r) {
 						return pageOf(nil, "")
@@ -40,16 +40,16 @@ func searchQuirks() []Quirk {
 				})
 			}},
 		{ID: "search/some-reusable", Allowed: spec.SilenceReusable, Doc: "finds only active subsequences reusable", Touches: []string{"reusable", touchesRows, touchesCursor},
-			Lay: func(a *Around) Transform {
-				return anchored{around: a, serves: a.excludes, choose: func(_ Request, rows []ranked) []ranked {
+			Apply: func(a *Target) Middleware {
+				return anchored{target: a, serves: a.excludes, choose: func(_ Request, rows []ranked) []ranked {
 					return slices.DeleteFunc(rows, func(row ranked) bool { return string(encode(row.fields["status"])) != "1" })
-				}}.lay
+				}}.apply
 			}},
 	}
 }
 
 // excludes reports whether the request asks for the subsequences of campaigns other than one.
-func (a *Around) excludes(r Request) bool {
+func (a *Target) excludes(r Request) bool {
 	name, ok := a.Profile.Parameter(r.Operation, profile.MeaningParentCampaignNot)
 	return ok && r.Operation == spec.ListSubsequences && r.Query.Get(name) != ""
 }
@@ -57,7 +57,7 @@ func (a *Around) excludes(r Request) bool {
 // searching serves searches of the lists whose way of searching is not shown. It
 // holds the string against a row's name, and all texts of the row; of a member,
 // against name and email, which are shown.
-func (a *Around) searching(finds func(names, texts []string, term string) bool) Transform {
+func (a *Target) searching(finds func(names, texts []string, term string) bool) Middleware {
 	term := func(r Request) string {
 		name, ok := a.Profile.Parameter(r.Operation, profile.MeaningSearch)
 		if !ok || r.Operation == spec.ListWebhookEvents {
@@ -66,7 +66,7 @@ func (a *Around) searching(finds func(names, texts []string, term string) bool) 
 		return r.Query.Get(name)
 	}
 	return anchored{
-		around: a, without: []string{profile.MeaningSearch},
+		target: a, without: []string{profile.MeaningSearch},
 		serves: func(r Request) bool { return isList(r) && term(r) != "" },
 		choose: func(r Request, rows []ranked) []ranked {
 			return slices.DeleteFunc(rows, func(row ranked) bool {
@@ -81,7 +81,7 @@ func (a *Around) searching(finds func(names, texts []string, term string) bool) 
 				return !finds(names, texts, term(r))
 			})
 		},
-	}.lay
+	}.apply
 }
 
 // textsIn returns every string in a value.

@@ -13,7 +13,7 @@ import (
 // valid key is never among them: it is answered with 401.
 func throttleQuirks() []Quirk {
 	throttle := func(id, allowed, doc string, refuses func(served int) (refuse bool, retryAfter string)) Quirk {
-		return Quirk{ID: "throttle/" + id, Allowed: allowed, Doc: doc, Touches: []string{"throttle"}, Lay: func(a *Around) Transform { return a.throttled(refuses) }}
+		return Quirk{ID: "throttle/" + id, Allowed: allowed, Doc: doc, Touches: []string{"throttle"}, Apply: func(a *Target) Middleware { return a.throttled(refuses) }}
 	}
 	return []Quirk{
 		throttle("now-and-then", spec.SilenceRateLimit, "answers 429 to a request now and then", func(n int) (bool, string) { return n%700 == 350, "" }),
@@ -22,13 +22,13 @@ func throttleQuirks() []Quirk {
 		throttle("odd-retry-after", spec.SilenceRetryAfter, "answers 429 now and then, with a Retry-After that means nothing", func(n int) (bool, string) {
 			return n%700 == 350, []string{"0", "soon", "-1", "Sun, 06 Nov 1994 08:49:37 GMT", "0.5"}[n/700%5]
 		}),
-		{ID: "throttle/low-limit", Allowed: spec.SilenceRateLimit, Doc: "allows each workspace 800 requests before it takes a short break", Touches: []string{"throttle"}, Lay: func(a *Around) Transform { return a.pausing() }},
+		{ID: "throttle/low-limit", Allowed: spec.SilenceRateLimit, Doc: "allows each workspace 800 requests before it takes a short break", Touches: []string{"throttle"}, Apply: func(a *Target) Middleware { return a.pausing() }},
 	}
 }
 
 // isValidKey reports whether the request carries a key of the profile that was
 // not revoked.
-func (a *Around) isValidKey(r Request) (profile.Key, bool) {
+func (a *Target) isValidKey(r Request) (profile.Key, bool) {
 	key, ok := a.keyOf(r)
 	return key, ok && key.State != profile.KeyRevoked
 }
@@ -42,7 +42,7 @@ func overLimit(retryAfter string) Response {
 }
 
 // throttled refuses requests by their number.
-func (a *Around) throttled(refuses func(n int) (refuse bool, retryAfter string)) Transform {
+func (a *Target) throttled(refuses func(n int) (refuse bool, retryAfter string)) Middleware {
 	return func(next Handler) Handler {
 		var count tally
 		return func(r Request) (Response, error) {
@@ -58,7 +58,7 @@ func (a *Around) throttled(refuses func(n int) (refuse bool, retryAfter string))
 
 // pausing refuses all requests of a workspace for a while whenever it has had
 // its share.
-func (a *Around) pausing() Transform {
+func (a *Target) pausing() Middleware {
 	const share, pause = 800, 20 * time.Millisecond
 	return func(next Handler) Handler {
 		var mu sync.Mutex

@@ -14,7 +14,7 @@ const freeText = "Resources and their fields: the type is stated, values are not
 // valueQuirks give fields values that their tables allow and few expect.
 func valueQuirks() []Quirk {
 	set := func(id, doc, allowed string, values map[string]map[string]any) Quirk {
-		return Quirk{ID: "values/" + id, Allowed: allowed, Doc: doc, Touches: []string{"values"}, Lay: alike(onResource("", func(r Request, row map[string]any) {
+		return Quirk{ID: "values/" + id, Allowed: allowed, Doc: doc, Touches: []string{"values"}, Apply: alike(onResource("", func(r Request, row map[string]any) {
 			for path, value := range values[spec.MustOperation(r.Operation).Resource] {
 				replace(row, strings.Split(path, "."), value)
 			}
@@ -36,17 +36,17 @@ func valueQuirks() []Quirk {
 			texts("\x00\u001f\"\\/<b>&amp;\u2028\u202eعربى\U0001F469\u200d\U0001F680\ufeffe\u0301\U0010FFFF{{name}} 'DROP'")),
 		set("large-numbers", "shows numbers that no machine word holds, and fractions of counts", freeText, largeNumbers),
 		set("open-values", "uses values of its own where the specification lists none", "the sentences “not shown” of sections Resources", openValues),
-		{ID: "values/long-texts", Allowed: "Limits: none on the length of a text", Doc: "writes some texts of forty kilobytes", Touches: []string{"values"}, Lay: alike(longTexts)},
+		{ID: "values/long-texts", Allowed: "Limits: none on the length of a text", Doc: "writes some texts of forty kilobytes", Touches: []string{"values"}, Apply: alike(longTexts)},
 		{ID: "values/whole-seconds", Allowed: "Resources and their fields: milliseconds are written; nothing says that they are measured",
 			Doc: "knows times to the second and writes .000", Touches: []string{"times"},
-			Lay: alike(onResource("", func(_ Request, row map[string]any) { eachText(row, wholeSecond) }))},
+			Apply: alike(onResource("", func(_ Request, row map[string]any) { eachText(row, wholeSecond) }))},
 		{ID: "values/upper-case-ids", Allowed: "Resources and their fields: identifiers are UUID strings, which are the same in either case (RFC 9562)",
-			Doc: "writes UUIDs in capitals", Touches: []string{"ids"}, Lay: upperCaseIDs(func(Request) bool { return true })},
+			Doc: "writes UUIDs in capitals", Touches: []string{"ids"}, Apply: upperCaseIDs(func(Request) bool { return true })},
 		{ID: "values/upper-case-ids-in-lists", Allowed: "Resources and their fields: identifiers are UUID strings, which are the same in either case (RFC 9562)",
-			Doc: "writes UUIDs in capitals on pages and in small letters elsewhere", Touches: []string{"ids"}, Lay: upperCaseIDs(isList)},
+			Doc: "writes UUIDs in capitals on pages and in small letters elsewhere", Touches: []string{"ids"}, Apply: upperCaseIDs(isList)},
 		{ID: "values/shared-ids", Allowed: "Resources and their fields: nothing says that things of different kinds have different ids",
 			Doc: "gives a member and its user, a list and its owner, one id", Touches: []string{"references"},
-			Lay: alike(onResource("", func(r Request, row map[string]any) {
+			Apply: alike(onResource("", func(r Request, row map[string]any) {
 				for _, reference := range map[string][]string{"WorkspaceMember": {"user_id", "issuer_id"}, "LeadList": {"owned_by"}, "LeadLabel": {"created_by"}}[spec.MustOperation(r.Operation).Resource] {
 					if _, shown := row[reference]; shown {
 						row[reference] = row["id"]
@@ -159,7 +159,7 @@ func wholeSecond(text string) string {
 
 // upperCaseIDs writes UUIDs in capitals in the answers that fit, and turns those
 // of all requests back, for a target that would not know them.
-func upperCaseIDs(fits func(Request) bool) func(*Around) Transform {
+func upperCaseIDs(fits func(Request) bool) func(*Target) Middleware {
 	upper := func(text string) string {
 		if uuidForm.MatchString(text) {
 			return strings.ToUpper(text)

@@ -26,22 +26,22 @@ const anyJSON = "What the service does: all endpoints return JSON, in no stated 
 func wireQuirks() []Quirk {
 	spelling := func(id, doc string, s style) Quirk {
 		return Quirk{ID: "wire/" + id, Allowed: anyJSON, Doc: doc, Touches: []string{touchesSpelling},
-			Lay: alike(rewritten(func(body any) []byte { return s.write(body) }))}
+			Apply: alike(rewritten(func(body any) []byte { return s.write(body) }))}
 	}
 	media := func(id, doc string, of func(status int) string) Quirk {
 		return Quirk{ID: "wire/" + id, Allowed: "What the service does: all endpoints return JSON; the header's exact text is not shown",
-			Doc: doc, Touches: []string{touchesMedia}, Lay: alike(announced(of))}
+			Doc: doc, Touches: []string{touchesMedia}, Apply: alike(announced(of))}
 	}
 	header := func(id, doc string, touches []string, change func(http.Header)) Quirk {
 		return Quirk{ID: "wire/" + id, Allowed: "not mentioned: headers of answers", Doc: doc, Touches: touches, OnWire: true,
-			Lay: alike(onAll(func(_ Request, answer Response) Response {
+			Apply: alike(onAll(func(_ Request, answer Response) Response {
 				change(answer.Header)
 				return answer
 			}))}
 	}
 	return []Quirk{
 		{ID: "wire/gzip", Allowed: "not mentioned: content codings; the client offers gzip", Doc: "compresses every answer for those who take gzip",
-			Touches: []string{touchesFraming}, OnWire: true, Lay: alike(onAll(zipped))},
+			Touches: []string{touchesFraming}, OnWire: true, Apply: alike(onAll(zipped))},
 		header("chunked", "sends bodies in chunks, without a length", []string{touchesFraming}, func(h http.Header) { h.Set("Transfer-Encoding", "chunked") }),
 		header("closing", "closes the connection after every answer", []string{"connection"}, func(h http.Header) { h.Set("Connection", "close") }),
 		header("more-headers", "sends headers of its own, cookies and hints for caches", []string{"headers"}, func(h http.Header) {
@@ -54,9 +54,9 @@ func wireQuirks() []Quirk {
 			h.Set("Deprecation", "true")
 		}),
 		// What follows is written before it is cut and coded.
-		{ID: "wire/pretty", Allowed: anyJSON, Doc: "prints JSON with line breaks and tabs", Touches: []string{touchesLayout}, Lay: alike(onBytes(indented))},
+		{ID: "wire/pretty", Allowed: anyJSON, Doc: "prints JSON with line breaks and tabs", Touches: []string{touchesLayout}, Apply: alike(onBytes(indented))},
 		{ID: "wire/white-space", Allowed: anyJSON, Doc: "sends white space before and after every body", Touches: []string{touchesLayout},
-			Lay: alike(onBytes(func(body []byte) []byte { return []byte("\r\n\t  " + string(body) + " \n\n") }))},
+			Apply: alike(onBytes(func(body []byte) []byte { return []byte("\r\n\t  " + string(body) + " \n\n") }))},
 		spelling("key-order", "writes the members of objects in reverse order", style{before: func(a, b string) int { return strings.Compare(b, a) }}),
 		spelling("escapes", "writes strings with escapes wherever they can be", style{text: escaped}),
 		spelling("decimals", "writes 1.0 where others write 1", style{number: decimal}),
@@ -70,12 +70,12 @@ func wireQuirks() []Quirk {
 			}
 			return "application/json"
 		}),
-		{ID: "wire/slow", Allowed: "not mentioned: how fast an answer comes", Doc: "takes some milliseconds longer over every twentieth answer", Touches: []string{"pace"}, Lay: slow},
+		{ID: "wire/slow", Allowed: "not mentioned: how fast an answer comes", Doc: "takes some milliseconds longer over every twentieth answer", Touches: []string{"pace"}, Apply: slow},
 	}
 }
 
 // onBytes changes the bodies of all answers.
-func onBytes(change func([]byte) []byte) Transform {
+func onBytes(change func([]byte) []byte) Middleware {
 	return onAll(func(_ Request, answer Response) Response {
 		answer.Body = change(answer.Body)
 		return answer
@@ -91,7 +91,7 @@ func indented(body []byte) []byte {
 }
 
 // rewritten writes all bodies that are JSON in another way.
-func rewritten(write func(any) []byte) Transform {
+func rewritten(write func(any) []byte) Middleware {
 	return onBytes(func(body []byte) []byte {
 		value, ok := decode(body)
 		if !ok {
@@ -102,7 +102,7 @@ func rewritten(write func(any) []byte) Transform {
 }
 
 // announced gives 200 answers and the documented errors another Content-Type.
-func announced(of func(status int) string) Transform {
+func announced(of func(status int) string) Middleware {
 	return onAll(func(_ Request, answer Response) Response {
 		if answer.Status == http.StatusOK || spec.ErrorText[answer.Status] != "" {
 			answer.Header.Set("Content-Type", of(answer.Status))
@@ -130,7 +130,7 @@ func zipped(r Request, answer Response) Response {
 }
 
 // slow is part of what a target may do; nothing waits for it in order to be in step.
-func slow(*Around) Transform {
+func slow(*Target) Middleware {
 	const delay, every = 5 * time.Millisecond, 20
 	return func(next Handler) Handler {
 		var count atomic.Int64

@@ -13,13 +13,13 @@ import (
 func writeQuirks() []Quirk {
 	return slices.Concat(createQuirks(), deleteQuirks(), moveQuirks(), []Quirk{
 		{ID: "options/none", Allowed: spec.SilenceESPOptions, Doc: "has no list of provider options", Touches: []string{"options"},
-			Lay: alike(options(bodyForms[0].answer(http.StatusNotFound)))},
+			Apply: alike(options(bodyForms[0].answer(http.StatusNotFound)))},
 		{ID: "options/object", Allowed: spec.SilenceESPOptions, Doc: "answers with an object of provider options", Touches: []string{"options"},
-			Lay: alike(options(served(map[string]any{"providers": map[string]any{"Google": []any{"personal"}}})))},
+			Apply: alike(options(served(map[string]any{"providers": map[string]any{"Google": []any{"personal"}}})))},
 	})
 }
 
-func options(answer Response) Transform {
+func options(answer Response) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
 			if r.Path == spec.OptionsPath {
@@ -34,12 +34,12 @@ func createQuirks() []Quirk {
 	creates := func(r Request) bool { return r.Operation == spec.CreatePlacementTest }
 	return []Quirk{
 		{ID: "create/read-only-refused", Allowed: spec.SilenceReadOnlySent, Doc: "refuses a body with a read-only field", Touches: []string{"create"},
-			Lay: alike(instead(func(r Request) bool {
+			Apply: alike(instead(func(r Request) bool {
 				body, _ := objectIn(r)
 				return creates(r) && slices.ContainsFunc(spec.CreateReadOnly, func(name string) bool { _, sent := body[name]; return sent })
 			}, func(Request) Response { return refusal(http.StatusBadRequest) }))},
 		{ID: "create/unknown-refused", Allowed: spec.SilenceInvalidRequest, Doc: "refuses a body with a member that is not documented", Touches: []string{"create"},
-			Lay: alike(instead(func(r Request) bool {
+			Apply: alike(instead(func(r Request) bool {
 				body, _ := objectIn(r)
 				for name := range body {
 					if creates(r) && !slices.Contains(slices.Concat(spec.CreateRequired, spec.CreateOptional), name) {
@@ -49,12 +49,12 @@ func createQuirks() []Quirk {
 				return false
 			}, func(Request) Response { return refusal(http.StatusUnprocessableEntity) }))},
 		{ID: "create/media-type-required", Allowed: "What the service does: all endpoints use Content-Type: application/json for request bodies", Touches: []string{"media type of requests"},
-			Doc: "refuses a body that is not announced as JSON, and a media type without a body", Lay: alike(instead(func(r Request) bool {
+			Doc: "refuses a body that is not announced as JSON, and a media type without a body", Apply: alike(instead(func(r Request) bool {
 				announced := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
 				return hasBody(r) != announced
 			}, func(Request) Response { return refusal(http.StatusUnsupportedMediaType) }))},
 		{ID: "create/defaults", Allowed: spec.SilenceOmittedFields, Doc: "gives fields of a test that were not set, or set to null, values of its own", Touches: []string{touchesNull},
-			Lay: alike(onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
+			Apply: alike(onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
 				for name, value := range map[string]any{"delivery_mode": 1, "text_only": false, "not_sending_status": "", "test_code": "", "automations": []any{}, "tags": []any{}, "recipients_labels": []any{}} {
 					if row[name] == nil {
 						row[name] = value
@@ -62,13 +62,13 @@ func createQuirks() []Quirk {
 				}
 			}))},
 		{ID: "metadata/empty", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown", Doc: "shows metadata without members", Touches: []string{"metadata"},
-			Lay: alike(metadata(map[string]any{}))},
+			Apply: alike(metadata(map[string]any{}))},
 		{ID: "metadata/rich", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown", Doc: "shows metadata of its own making", Touches: []string{"metadata"},
-			Lay: alike(metadata(map[string]any{"id": 7, "campaign": []any{nil}, "metadata": map[string]any{"": ""}}))},
+			Apply: alike(metadata(map[string]any{"id": 7, "campaign": []any{nil}, "metadata": map[string]any{"": ""}}))},
 	}
 }
 
-func metadata(content map[string]any) Transform {
+func metadata(content map[string]any) Middleware {
 	return onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
 		if row["metadata"] != nil {
 			row["metadata"] = content
@@ -80,7 +80,7 @@ func deleteQuirks() []Quirk {
 	deletes := func(r Request) bool { return r.Method == http.MethodDelete }
 	return []Quirk{
 		{ID: "delete/status-changes", Allowed: "States and transitions: transitions are not shown", Doc: "shows in the answer to a deletion that what is deleted has stopped", Touches: []string{"delete"},
-			Lay: alike(onResource("", func(r Request, row map[string]any) {
+			Apply: alike(onResource("", func(r Request, row map[string]any) {
 				if !deletes(r) {
 					return
 				}
@@ -95,7 +95,7 @@ func deleteQuirks() []Quirk {
 			Unassessed: slices.Concat(
 				onOperation(spec.DeletePlacementTest, requirementsOn("InboxPlacementTest", conditional("InboxPlacementTest", nil))),
 				onOperation(spec.DeleteSubsequence, requirementsOn("Subsequence", conditional("Subsequence", nil)))),
-			Lay: alike(onResource("", func(r Request, row map[string]any) {
+			Apply: alike(onResource("", func(r Request, row map[string]any) {
 				if deletes(r) {
 					for name := range conditional(spec.MustOperation(r.Operation).Resource, nil) {
 						delete(row, name)
@@ -103,7 +103,7 @@ func deleteQuirks() []Quirk {
 				}
 			}))},
 		{ID: "delete/body-refused", Allowed: "Endpoints / Inbox placement tests: request body null or absent", Doc: "refuses a deletion with a body", Touches: []string{"delete"},
-			Lay: alike(instead(func(r Request) bool { return deletes(r) && hasBody(r) && string(r.Body) != "null" }, func(Request) Response { return refusal(http.StatusBadRequest) }))},
+			Apply: alike(instead(func(r Request) bool { return deletes(r) && hasBody(r) && string(r.Body) != "null" }, func(Request) Response { return refusal(http.StatusBadRequest) }))},
 	}
 }
 
@@ -117,11 +117,11 @@ func onOperation(operation string, requirements []string) []string {
 }
 
 func moveQuirks() []Quirk {
-	accounts := func(id, allowed, doc string, lay func(*Around) Transform) Quirk {
-		return Quirk{ID: "accounts/" + id, Allowed: allowed, Doc: doc, Touches: []string{"accounts"}, Lay: lay}
+	accounts := func(id, allowed, doc string, apply func(*Target) Middleware) Quirk {
+		return Quirk{ID: "accounts/" + id, Allowed: allowed, Doc: doc, Touches: []string{"accounts"}, Apply: apply}
 	}
 	return []Quirk{
-		accounts("unknown-account-served", spec.SilenceUnknownAccount, "answers a move of an account that nobody has with success", func(a *Around) Transform {
+		accounts("unknown-account-served", spec.SilenceUnknownAccount, "answers a move of an account that nobody has with success", func(a *Target) Middleware {
 			return onAll(func(r Request, answer Response) Response {
 				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && a.placesShareAdmin(r) && !a.hasAccounts(r) {
 					return served(map[string]any{"status": "success"})
@@ -129,7 +129,7 @@ func moveQuirks() []Quirk {
 				return answer
 			})
 		}),
-		accounts("unknown-account-422", spec.SilenceUnknownAccount, "answers a move of an account that nobody has with 422", func(a *Around) Transform {
+		accounts("unknown-account-422", spec.SilenceUnknownAccount, "answers a move of an account that nobody has with 422", func(a *Target) Middleware {
 			return onAll(func(r Request, answer Response) Response {
 				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.hasAccounts(r) {
 					return refusal(http.StatusUnprocessableEntity)
@@ -137,7 +137,7 @@ func moveQuirks() []Quirk {
 				return answer
 			})
 		}),
-		accounts("unknown-workspace-403", spec.SilenceUnknownWorkspace, "answers 403 where a move names a workspace that is not under the key's", func(a *Around) Transform {
+		accounts("unknown-workspace-403", spec.SilenceUnknownWorkspace, "answers 403 where a move names a workspace that is not under the key's", func(a *Target) Middleware {
 			return onAll(func(r Request, answer Response) Response {
 				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.placesShareAdmin(r) {
 					return refusal(http.StatusForbidden)
@@ -145,14 +145,14 @@ func moveQuirks() []Quirk {
 				return answer
 			})
 		}),
-		accounts("fields-optional", spec.SilenceAccountFields, "answers a move that lacks a field with success, and moves nothing", func(*Around) Transform {
+		accounts("fields-optional", spec.SilenceAccountFields, "answers a move that lacks a field with success, and moves nothing", func(*Target) Middleware {
 			return instead(func(r Request) bool {
 				body, ok := objectIn(r)
 				return r.Operation == spec.MoveAccounts && ok && (body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil)
 			}, func(Request) Response { return served(map[string]any{"status": "success"}) })
 		}),
 		{ID: "leads/subsequence-optional", Allowed: spec.SilenceLeadMoveFields, Doc: "takes a move without a subsequence for one to a subsequence of its choice", Touches: []string{"leads"},
-			Lay: func(a *Around) Transform {
+			Apply: func(a *Target) Middleware {
 				return asked(func(r Request) bool {
 					body, ok := objectIn(r)
 					_, sent := body["subsequence_id"]
@@ -167,7 +167,7 @@ func moveQuirks() []Quirk {
 }
 
 // placesShareAdmin reports whether a move names two workspaces of the key's.
-func (a *Around) placesShareAdmin(r Request) bool {
+func (a *Target) placesShareAdmin(r Request) bool {
 	key, _ := a.keyOf(r)
 	body, _ := objectIn(r)
 	for _, place := range []string{"source_workspace_id", "destination_workspace_id"} {
@@ -183,7 +183,7 @@ func (a *Around) placesShareAdmin(r Request) bool {
 }
 
 // hasAccounts reports whether a move names an account that the profile lists.
-func (a *Around) hasAccounts(r Request) bool {
+func (a *Target) hasAccounts(r Request) bool {
 	body, _ := objectIn(r)
 	emails, _ := body["emails"].([]any)
 	for _, w := range a.Profile.Workspaces {

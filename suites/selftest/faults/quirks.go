@@ -69,10 +69,10 @@ func Combine(quirks ...Quirk) Quirk {
 		all.OnWire = all.OnWire || q.OnWire
 	}
 	all.ID, all.Allowed, all.Doc = strings.Join(ids, "+"), strings.Join(allowed, "; "), strings.Join(docs, "; ")
-	all.Lay = func(a *Around) Transform {
-		transforms := make([]Transform, len(quirks))
+	all.Apply = func(a *Target) Middleware {
+		transforms := make([]Middleware, len(quirks))
 		for i, q := range quirks {
-			transforms[i] = q.Lay(a)
+			transforms[i] = q.Apply(a)
 		}
 		return Chain(transforms...)
 	}
@@ -80,10 +80,10 @@ func Combine(quirks ...Quirk) Quirk {
 }
 
 // alike lays a transform that needs to know nothing of the target.
-func alike(t Transform) func(*Around) Transform { return func(*Around) Transform { return t } }
+func alike(t Middleware) func(*Target) Middleware { return func(*Target) Middleware { return t } }
 
 // onAll changes the answers of all 18 operations.
-func onAll(change func(Request, Response) Response) Transform {
+func onAll(change func(Request, Response) Response) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
 			answer, err := next(r)
@@ -97,7 +97,7 @@ func onAll(change func(Request, Response) Response) Transform {
 }
 
 // onJSON changes the decoded bodies of all answers that have one.
-func onJSON(change func(Request, int, any) any) Transform {
+func onJSON(change func(Request, int, any) any) Middleware {
 	return onAll(func(r Request, answer Response) Response {
 		if body, ok := decode(answer.Body); ok {
 			answer.Body = encode(change(r, answer.Status, body))
@@ -107,7 +107,7 @@ func onJSON(change func(Request, int, any) any) Transform {
 }
 
 // onResource changes every resource of a kind, "" for any, in all 200 answers.
-func onResource(resource string, change func(r Request, row map[string]any)) Transform {
+func onResource(resource string, change func(r Request, row map[string]any)) Middleware {
 	return onAll(func(r Request, answer Response) Response {
 		if answer.Status != http.StatusOK || resource != "" && spec.MustOperation(r.Operation).Resource != resource {
 			return answer
@@ -125,7 +125,7 @@ func onResource(resource string, change func(r Request, row map[string]any)) Tra
 }
 
 // asked changes the requests that fit before they are answered.
-func asked(fits func(Request) bool, change func(*Request)) Transform {
+func asked(fits func(Request) bool, change func(*Request)) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
 			if r.Operation != "" && fits(r) {
@@ -138,7 +138,7 @@ func asked(fits func(Request) bool, change func(*Request)) Transform {
 }
 
 // instead answers the requests that fit without asking the target.
-func instead(fits func(Request) bool, answer func(Request) Response) Transform {
+func instead(fits func(Request) bool, answer func(Request) Response) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
 			if r.Operation != "" && fits(r) {

@@ -34,7 +34,7 @@ func TestQuirksAreDocumented(t *testing.T) {
 		if family == "" || name == "" || strings.Contains(name, "+") {
 			t.Errorf("%q is not of the form family/name", q.ID)
 		}
-		if q.Doc == "" || q.Allowed == "" || q.Lay == nil || len(q.Touches) == 0 {
+		if q.Doc == "" || q.Allowed == "" || q.Apply == nil || len(q.Touches) == 0 {
 			t.Errorf("%s lacks a sentence, what allows it, what it touches, or the deed", q.ID)
 		}
 		if strings.HasPrefix(q.Allowed, "SILENT-") {
@@ -141,7 +141,7 @@ func TestQuirksShowAndStayLegal(t *testing.T) {
 		t.Run(q.ID, func(t *testing.T) {
 			t.Parallel()
 			handler, profile := reference(t)
-			handler = q.Lay(&Around{Profile: profile, Seed: 1})(handler)
+			handler = q.Apply(&Target{Profile: profile, Seed: 1})(handler)
 			differs := false
 			for i, got := range transcript(t, handler, profile, strings.HasPrefix(q.ID, "throttle/")) {
 				got.checkShape(t, validator)

@@ -16,11 +16,11 @@ func rateDefects() []Defect {
 	for _, op := range spec.Operations() {
 		for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
 			defects = append(defects, beyondLimit(op.ID, "limit-"+strconv.Itoa(status),
-				"answers "+strconv.Itoa(status)+" beyond the rate limit", func(*Around) behaviour { return refusing(status) }))
+				"answers "+strconv.Itoa(status)+" beyond the rate limit", func(*Target) behaviour { return refusing(status) }))
 		}
 		if canBeExceededAlone(op) {
 			defects = append(defects,
-				beyondLimit(op.ID, "limit-ignored", "goes on serving beyond the rate limit", (*Around).standIn),
+				beyondLimit(op.ID, "limit-ignored", "goes on serving beyond the rate limit", (*Target).standIn),
 				beyondLimit(op.ID, "limit-tenfold", "serves ten times as much as the rate limit that it promises", servingTenfold))
 		}
 		if !op.Unsafe() {
@@ -39,10 +39,10 @@ func canBeExceededAlone(op spec.Operation) bool {
 
 // beyondLimit is the defect of answering the operation's requests otherwise
 // where the target answers 429.
-func beyondLimit(operation, damage, doc string, act func(*Around) behaviour) Defect {
+func beyondLimit(operation, damage, doc string, act func(*Target) behaviour) Defect {
 	return Defect{
 		ID: operation + "/" + damage, Breaks: spec.Pair{Requirement: "RATE-429", Operation: operation}, Doc: doc,
-		Lay: func(a *Around) Transform {
+		Apply: func(a *Target) Middleware {
 			instead := act(a)
 			return func(next Handler) Handler {
 				return func(r Request) (Response, error) {
@@ -65,7 +65,7 @@ func tooMany(Handler, Request) (Response, error) {
 
 // servingTenfold serves as many requests beyond the promised limit as make ten
 // times the limit.
-func servingTenfold(a *Around) behaviour {
+func servingTenfold(a *Target) behaviour {
 	serve := a.standIn()
 	var left atomic.Int64
 	if promise := a.Profile.RateLimit; promise != nil {
@@ -79,7 +79,7 @@ func servingTenfold(a *Around) behaviour {
 	}
 }
 
-func refusingEveryOther(*Around) behaviour {
+func refusingEveryOther(*Target) behaviour {
 	var beyond atomic.Int64
 	return func(next Handler, r Request) (Response, error) {
 		if beyond.Add(1)%2 == 1 {
@@ -95,7 +95,7 @@ func resumptionDefects() []Defect {
 	shutOut := func(operation, damage, doc string, act behaviour) Defect {
 		return Defect{
 			ID: operation + "/" + damage, Breaks: spec.Pair{Requirement: "RATE-RESUMES", Operation: operation}, Doc: doc,
-			Lay: func(*Around) Transform { return afterLimit(operation, act) },
+			Apply: func(*Target) Middleware { return afterLimit(operation, act) },
 		}
 	}
 	// A suite gives up on 429 only after many, so one operation has to stand for all.
@@ -110,7 +110,7 @@ func resumptionDefects() []Defect {
 
 // afterLimit lays a behaviour over the operation's requests by keys that were
 // answered 429 on any operation before.
-func afterLimit(operation string, b behaviour) Transform {
+func afterLimit(operation string, b behaviour) Middleware {
 	return func(next Handler) Handler {
 		var exceeded sync.Map // by token
 		return func(r Request) (Response, error) {

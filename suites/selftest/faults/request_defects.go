@@ -24,7 +24,7 @@ func requestDefects() []Defect {
 type wrongRequest struct {
 	operation, requirement string
 	asker
-	take func(*Around) behaviour
+	take func(*Target) behaviour
 }
 
 // defects of a kind of wrong requests: they are taken, or the server breaks down.
@@ -58,7 +58,7 @@ type bodyField struct {
 // with is the wrong request that has the mistake in the field.
 func (f bodyField) with(m mistake) wrongRequest {
 	word := strings.ReplaceAll(f.field, "_", "-")
-	by := asker{word + "-" + m.name, fmt.Sprintf("a body with %s in %s", m.what, f.field), func(_ *Around, r Request) bool {
+	by := asker{word + "-" + m.name, fmt.Sprintf("a body with %s in %s", m.what, f.field), func(_ *Target, r Request) bool {
 		return f.hasMistake(r, m)
 	}}
 	if m.absent {
@@ -75,7 +75,7 @@ func (f bodyField) hasMistake(r Request, m mistake) bool {
 
 // repaired goes on with a valid value in the field or, where it is optional,
 // without it.
-func (f bodyField) repaired(a *Around) behaviour {
+func (f bodyField) repaired(a *Target) behaviour {
 	if f.operation == spec.MoveAccounts {
 		return moved
 	}
@@ -96,11 +96,11 @@ func (f bodyField) repaired(a *Around) behaviour {
 // nevertheless.
 func (f bodyField) createdAnyway() Defect {
 	by := asker{strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(f.requirement, "REQUEST-"), "_", "-")),
-		"a body without a valid " + f.field, func(_ *Around, r Request) bool {
+		"a body without a valid " + f.field, func(_ *Target, r Request) bool {
 			return slices.ContainsFunc(f.mistakes, func(m mistake) bool { return f.hasMistake(r, m) })
 		}}
 	return whenAsked(f.operation, f.requirement, by, "created-anyway", "answers 400 to %s and creates a test from it nevertheless",
-		func(a *Around) behaviour {
+		func(a *Target) behaviour {
 			create := f.repaired(a)
 			return func(next Handler, r Request) (Response, error) {
 				answer, err := create(next, r)
@@ -113,7 +113,7 @@ func (f bodyField) createdAnyway() Defect {
 }
 
 // validBody returns a valid body of the operation for the main workspace.
-func (a *Around) validBody(operation string) map[string]any {
+func (a *Target) validBody(operation string) map[string]any {
 	main := a.Profile.Workspaces[dataset.Main]
 	switch operation {
 	case spec.CreatePlacementTest:
@@ -149,7 +149,7 @@ func bodyRequestDefects() []Defect {
 			continue
 		}
 		for _, k := range kinds {
-			by := asker{k.name, k.who, func(_ *Around, r Request) bool { return k.is(r.Body) }}
+			by := asker{k.name, k.who, func(_ *Target, r Request) bool { return k.is(r.Body) }}
 			defects = append(defects, wrongRequest{op.ID, k.requirement, by, takingAnotherBody(op.ID)}.defects()...)
 		}
 	}
@@ -157,8 +157,8 @@ func bodyRequestDefects() []Defect {
 }
 
 // takingAnotherBody goes on with a valid body in the place of the one that came.
-func takingAnotherBody(operation string) func(*Around) behaviour {
-	return func(a *Around) behaviour {
+func takingAnotherBody(operation string) func(*Target) behaviour {
+	return func(a *Target) behaviour {
 		if operation == spec.MoveAccounts {
 			return moved
 		}
@@ -193,7 +193,7 @@ func pathIDDefects() []Defect {
 			continue
 		}
 		for _, k := range kinds {
-			by := asker{k.name, k.who, func(_ *Around, r Request) bool { return k.is(r.ID) }}
+			by := asker{k.name, k.who, func(_ *Target, r Request) bool { return k.is(r.ID) }}
 			defects = append(defects, wrongRequest{op.ID, "REQUEST-PATH-ID", by, servingSomeResource}.defects()...)
 		}
 	}
@@ -205,7 +205,7 @@ const someID = "01890000-0000-7000-8000-000000000000"
 
 // servingSomeResource answers with a resource of the main workspace, as if
 // someID were its id.
-func servingSomeResource(a *Around) behaviour {
+func servingSomeResource(a *Target) behaviour {
 	serve := a.standIn()
 	return func(next Handler, r Request) (Response, error) { return serve(next, r.naming(someID)) }
 }

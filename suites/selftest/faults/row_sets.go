@@ -12,7 +12,7 @@ import (
 
 // withItems changes the items of the pages, or of the plain array, in which the
 // operation answers.
-func withItems(operation string, change func(r Request, page any, items []any) []any) Transform {
+func withItems(operation string, change func(r Request, page any, items []any) []any) Middleware {
 	return onBody(operation, http.StatusOK, func(r Request, body any) any {
 		switch body := body.(type) {
 		case map[string]any:
@@ -27,7 +27,7 @@ func withItems(operation string, change func(r Request, page any, items []any) [
 }
 
 // withoutRows takes rows out of the operation's pages.
-func withoutRows(operation string, hidden func(Request, map[string]any) bool) Transform {
+func withoutRows(operation string, hidden func(Request, map[string]any) bool) Middleware {
 	return withItems(operation, func(r Request, _ any, items []any) []any {
 		return slices.DeleteFunc(items, func(item any) bool {
 			row, ok := item.(map[string]any)
@@ -40,7 +40,7 @@ func withoutRows(operation string, hidden func(Request, map[string]any) bool) Tr
 type onePage func(r Request, page any) bool
 
 // isFirst fits the page to which no cursor led.
-func (a *Around) isFirst(r Request, _ any) bool {
+func (a *Target) isFirst(r Request, _ any) bool {
 	cursor, ok := a.Profile.Parameter(r.Operation, profile.MeaningStartingAfter)
 	return !ok || !r.Query.Has(cursor)
 }
@@ -55,9 +55,9 @@ func ownRequest(operation, token string) Request {
 
 // readList returns the rows of a paged list as it is shown to a key; none where
 // it is not shown.
-func (a *Around) readList(next Handler, operation, token string) []map[string]any {
-	shelf := archive{next: next, cursor: a.parameter(operation, profile.MeaningStartingAfter)}
-	list, _ := shelf.read(ownRequest(operation, token))
+func (a *Target) readList(next Handler, operation, token string) []map[string]any {
+	cache := listCache{next: next, cursor: a.parameter(operation, profile.MeaningStartingAfter)}
+	list, _ := cache.read(ownRequest(operation, token))
 	rows := make([]map[string]any, 0, len(list))
 	for _, row := range list {
 		rows = append(rows, row.fields)
@@ -66,7 +66,7 @@ func (a *Around) readList(next Handler, operation, token string) []map[string]an
 }
 
 // rowByID is the row of a list that a key sees under an id.
-func (a *Around) rowByID(next Handler, operation, token, id string) (map[string]any, bool) {
+func (a *Target) rowByID(next Handler, operation, token, id string) (map[string]any, bool) {
 	rows := a.readList(next, operation, token)
 	i := slices.IndexFunc(rows, func(row map[string]any) bool { return textOf(row, "id") == id })
 	if i < 0 {
@@ -82,7 +82,7 @@ var listOf = map[string]string{
 }
 
 // readerOf returns a token that may read whatever the request's workspace has.
-func (a *Around) readerOf(r Request) string {
+func (a *Target) readerOf(r Request) string {
 	if key, ok := a.keyOf(r); ok {
 		if full, ok := a.Profile.FullKey(key.Workspace); ok {
 			return full.Token

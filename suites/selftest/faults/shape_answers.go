@@ -25,7 +25,7 @@ func wholeAnswerDefects() []Defect {
 				ID:     defectID(op.ID, d.id, when.id),
 				Breaks: spec.Pair{Requirement: d.breaks, Operation: op.ID},
 				Doc:    sentence(d.words, when.words),
-				Lay:    onOccasion(when, op.ID, d.spoil),
+				Apply:  onOccasion(when, op.ID, d.spoil),
 			})
 		}
 	}

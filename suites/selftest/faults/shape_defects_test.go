@@ -139,7 +139,7 @@ func TestShapeDefectsBreakTheirRequirementAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, defects := &Around{Profile: profile.Embedded()}, shapeDefects()
+	a, defects := &Target{Profile: profile.Embedded()}, shapeDefects()
 	for _, op := range spec.Operations() {
 		s := fullSpecimen(op)
 		if broken := violated(t, v, s, s.serve); len(broken) > 0 {
@@ -149,7 +149,7 @@ func TestShapeDefectsBreakTheirRequirementAlone(t *testing.T) {
 			if d.Breaks.Operation != op.ID {
 				continue
 			}
-			if broken := violated(t, v, s, d.Lay(a)(s.serve)); len(broken) != 1 || !broken[d.Breaks.Requirement] {
+			if broken := violated(t, v, s, d.Apply(a)(s.serve)); len(broken) != 1 || !broken[d.Breaks.Requirement] {
 				t.Errorf("%s breaks %v, it is to break %s", d.ID, broken, d.Breaks.Requirement)
 			}
 		}
@@ -166,7 +166,7 @@ func TestFieldDefectsSupplyAMissingField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, defects := &Around{Profile: profile.Embedded()}, fieldDefects()
+	a, defects := &Target{Profile: profile.Embedded()}, fieldDefects()
 	tried := map[string]bool{}
 	for _, op := range spec.Operations() {
 		if tried[op.Resource] { // another operation on it makes no difference here
@@ -181,7 +181,7 @@ func TestFieldDefectsSupplyAMissingField(t *testing.T) {
 			if d.Breaks.Operation != op.ID {
 				continue
 			}
-			broken := violated(t, v, s, d.Lay(a)(s.serve))
+			broken := violated(t, v, s, d.Apply(a)(s.serve))
 			needsRequest := strings.HasSuffix(d.ID, filteredRows.id)
 			if !broken[d.Breaks.Requirement] && !needsRequest || len(broken) > 1 {
 				t.Errorf("%s breaks %v, it is to break %s", d.ID, broken, d.Breaks.Requirement)
@@ -248,7 +248,7 @@ func TestDeepRowIsOneRow(t *testing.T) {
 
 // TestEndOfAListBehindACursor: a last page may carry a cursor that leads to nothing.
 func TestEndOfAListBehindACursor(t *testing.T) {
-	a := &Around{Profile: profile.Embedded()}
+	a := &Target{Profile: profile.Embedded()}
 	s := fullSpecimen(spec.MustOperation(spec.ListMembers))
 	next := func(r Request) (Response, error) {
 		answer, err := s.serve(r)
@@ -281,7 +281,7 @@ func TestDefectsWithStateServeManyAtOnce(t *testing.T) {
 	s := fullSpecimen(spec.MustOperation(spec.ListLeadLists))
 	for _, where := range []reach{deepRow, laterAnswers, filteredRows} {
 		f := spec.Field{Resource: s.op.Resource, Path: "name"}
-		h := damaging(s.op, f, toNull, where)(&Around{Profile: profile.Embedded()})(s.serve)
+		h := damaging(s.op, f, toNull, where)(&Target{Profile: profile.Embedded()})(s.serve)
 		var wait sync.WaitGroup
 		for _, r := range slices.Repeat(s.requests(), 5) {
 			wait.Go(func() {

@@ -31,7 +31,7 @@ func defectsOf(op spec.Operation, f spec.Field, aspect spec.Aspect) []Defect {
 			ID:     defectID(op.ID, f.Path, d.id, where.id),
 			Breaks: spec.Pair{Requirement: f.Requirement(aspect), Operation: op.ID},
 			Doc:    sentence(fmt.Sprintf(d.words, f.Path), where.words),
-			Lay:    damaging(op, f, d.wrong, where),
+			Apply:  damaging(op, f, d.wrong, where),
 		})
 	}
 	damages := damagesOf(f, aspect)
@@ -47,8 +47,8 @@ func defectsOf(op spec.Operation, f spec.Field, aspect spec.Aspect) []Defect {
 }
 
 // damaging changes a field in the rows that are within reach.
-func damaging(op spec.Operation, f spec.Field, wrong func(any) any, where reach) func(*Around) Transform {
-	return func(a *Around) Transform {
+func damaging(op spec.Operation, f spec.Field, wrong func(any) any, where reach) func(*Target) Middleware {
+	return func(a *Target) Middleware {
 		return func(next Handler) Handler {
 			pick := where.pick(a, next)
 			sample := sampleOf(f.Resource)
@@ -85,6 +85,6 @@ func slotsIn(rows []map[string]any, path string, onePlace bool) []slot {
 
 // mayShow reports whether an answer may show a field that it does not show:
 // metadata is for those who ask for it, and a request may have parts of a row left out.
-func mayShow(a *Around, r Request, f spec.Field) bool {
+func mayShow(a *Target, r Request, f spec.Field) bool {
 	return f.Path != "metadata" && !a.filtersRows(r)
 }

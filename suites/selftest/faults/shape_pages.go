@@ -57,7 +57,7 @@ func pageFormDefects() []Defect {
 				ID:     defectID(op.ID, d.id, d.when.id),
 				Breaks: spec.Pair{Requirement: d.breaks, Operation: op.ID},
 				Doc:    sentence(d.words, d.when.words),
-				Lay: onOccasion(d.when, op.ID, onValue(func(body any) any {
+				Apply: onOccasion(d.when, op.ID, onValue(func(body any) any {
 					if page, ok := body.(map[string]any); ok {
 						d.spoil(page)
 					}

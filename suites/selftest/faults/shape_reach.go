@@ -10,19 +10,19 @@ import (
 type reach struct {
 	id, words string // both empty for every one
 	// pick begins to watch one target and returns what picks the rows of each answer.
-	pick func(a *Around, next Handler) func(r Request, body any, rows []map[string]any) []map[string]any
+	pick func(a *Target, next Handler) func(r Request, body any, rows []map[string]any) []map[string]any
 	// onePlace says that of several places of a field in a row only the last is damaged.
 	onePlace bool
 }
 
 // everyRow damages all of them.
-var everyRow = reach{pick: func(*Around, Handler) func(Request, any, []map[string]any) []map[string]any {
+var everyRow = reach{pick: func(*Target, Handler) func(Request, any, []map[string]any) []map[string]any {
 	return func(_ Request, _ any, rows []map[string]any) []map[string]any { return rows }
 }}
 
 // The other reaches hide the damage.
 var (
-	lastRow = reach{"in-the-last-row", "in the last row of the list alone", func(a *Around, next Handler) func(Request, any, []map[string]any) []map[string]any {
+	lastRow = reach{"in-the-last-row", "in the last row of the list alone", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
 		return func(r Request, body any, rows []map[string]any) []map[string]any {
 			if len(rows) == 0 || !a.endsList(next, r, body) {
 				return nil
@@ -30,14 +30,14 @@ var (
 			return rows[len(rows)-1:]
 		}
 	}, true}
-	deepRow = reach{"in-one-row-deep-down", "in one row deep in the list alone", func(a *Around, next Handler) func(Request, any, []map[string]any) []map[string]any {
+	deepRow = reach{"in-one-row-deep-down", "in one row deep in the list alone", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
 		d := &depth{seen: map[string]bool{}}
 		return func(r Request, body any, rows []map[string]any) []map[string]any {
 			return d.pick(rows, func() bool { return a.endsList(next, r, body) })
 		}
 	}, true}
 	// Where the profile names no filter of the list, the last row stands in for it.
-	filteredRows = reach{"where-rows-are-filtered", "where a request filters the rows", func(a *Around, next Handler) func(Request, any, []map[string]any) []map[string]any {
+	filteredRows = reach{"where-rows-are-filtered", "where a request filters the rows", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
 		last := lastRow.pick(a, next)
 		return func(r Request, body any, rows []map[string]any) []map[string]any {
 			switch {
@@ -49,7 +49,7 @@ var (
 			return nil
 		}
 	}, false}
-	laterAnswers = reach{exceptFirst.id, exceptFirst.words, func(a *Around, next Handler) func(Request, any, []map[string]any) []map[string]any {
+	laterAnswers = reach{exceptFirst.id, exceptFirst.words, func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
 		strikes := exceptFirst.watch(a, next)
 		return func(r Request, _ any, rows []map[string]any) []map[string]any {
 			if strikes(r, Response{}) {

@@ -12,29 +12,29 @@ import (
 type occasion struct {
 	id, words string // both empty for every answer
 	// watch begins to watch one target and returns what tells of each answer.
-	watch func(a *Around, next Handler) func(Request, Response) bool
+	watch func(a *Target, next Handler) func(Request, Response) bool
 }
 
 var (
-	always = occasion{watch: func(*Around, Handler) func(Request, Response) bool {
+	always = occasion{watch: func(*Target, Handler) func(Request, Response) bool {
 		return func(Request, Response) bool { return true }
 	}}
-	everyThirdTime = occasion{"every-third-time", "in every third answer", func(*Around, Handler) func(Request, Response) bool {
+	everyThirdTime = occasion{"every-third-time", "in every third answer", func(*Target, Handler) func(Request, Response) bool {
 		var count atomic.Int64
 		return func(Request, Response) bool { return count.Add(1)%3 == 0 }
 	}}
-	exceptFirst = occasion{"after-the-first-time", "in every answer but the first", func(*Around, Handler) func(Request, Response) bool {
+	exceptFirst = occasion{"after-the-first-time", "in every answer but the first", func(*Target, Handler) func(Request, Response) bool {
 		var count atomic.Int64
 		return func(Request, Response) bool { return count.Add(1) > 1 }
 	}}
-	onLastPage = occasion{"on-the-last-page", "on the last page of the list", func(a *Around, next Handler) func(Request, Response) bool {
+	onLastPage = occasion{"on-the-last-page", "on the last page of the list", func(a *Target, next Handler) func(Request, Response) bool {
 		return func(r Request, answer Response) bool {
 			body, ok := decode(answer.Body)
 			return ok && a.endsList(next, r, body)
 		}
 	}}
 	// Where no parameter is known that could empty a page, the last page stands in for it.
-	whenEmpty = occasion{"when-it-is-empty", "on a page without items", func(a *Around, next Handler) func(Request, Response) bool {
+	whenEmpty = occasion{"when-it-is-empty", "on a page without items", func(a *Target, next Handler) func(Request, Response) bool {
 		return func(r Request, answer Response) bool {
 			body, ok := decode(answer.Body)
 			return ok && (len(rowsIn(r.Operation, body)) == 0 || !a.canFilter(r.Operation) && a.endsList(next, r, body))
@@ -55,8 +55,8 @@ func occasionsOf(op spec.Operation) []occasion {
 }
 
 // onOccasion changes the operation's 200 answers when the occasion is there.
-func onOccasion(o occasion, operation string, change func(Response) Response) func(*Around) Transform {
-	return func(a *Around) Transform {
+func onOccasion(o occasion, operation string, change func(Response) Response) func(*Target) Middleware {
+	return func(a *Target) Middleware {
 		return func(next Handler) Handler {
 			strikes := o.watch(a, next)
 			return onAnswer(operation, http.StatusOK, func(r Request, answer Response) Response {
@@ -72,7 +72,7 @@ func onOccasion(o occasion, operation string, change func(Response) Response) fu
 
 // endsList reports whether no page follows the decoded page. A cursor alone
 // does not tell: it may lead to an empty page.
-func (a *Around) endsList(next Handler, r Request, body any) bool {
+func (a *Target) endsList(next Handler, r Request, body any) bool {
 	page, _ := body.(map[string]any)
 	cursor, _ := page["next_starting_after"].(string)
 	if cursor == "" || len(rowsIn(r.Operation, body)) == 0 {
@@ -94,7 +94,7 @@ func (a *Around) endsList(next Handler, r Request, body any) bool {
 }
 
 // filtersRows reports whether the request selects rows of a list.
-func (a *Around) filtersRows(r Request) bool {
+func (a *Target) filtersRows(r Request) bool {
 	cursor, _ := a.Profile.Parameter(r.Operation, profile.MeaningStartingAfter)
 	for name := range r.Query {
 		if name != "limit" && name != cursor && name != "with_metadata" {
@@ -106,7 +106,7 @@ func (a *Around) filtersRows(r Request) bool {
 
 // canFilter reports whether the profile and the specification name a parameter
 // that selects rows of the list.
-func (a *Around) canFilter(operation string) bool {
+func (a *Target) canFilter(operation string) bool {
 	if operation == spec.ListPlacementTests {
 		return true
 	}

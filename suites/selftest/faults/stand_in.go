@@ -14,7 +14,7 @@ import (
 type behaviour func(next Handler, r Request) (Response, error)
 
 // where lays a behaviour over the operation's requests that fit.
-func where(operation string, fits func(Request) bool, b behaviour) Transform {
+func where(operation string, fits func(Request) bool, b behaviour) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
 			if r.Operation == operation && fits(r) {
@@ -59,7 +59,7 @@ func showingNothing(_ Handler, r Request) (Response, error) {
 
 // fullKey is the key to which the operation is open in earnest: an admin
 // workspace's for moving accounts, else the main workspace's.
-func (a *Around) fullKey(operation string) string {
+func (a *Target) fullKey(operation string) string {
 	if operation == spec.MoveAccounts {
 		return a.key(dataset.Admin)
 	}
@@ -87,7 +87,7 @@ func (r Request) naming(id string) Request {
 // standIn serves requests that the target refuses, each as the main workspace
 // would be served, in the name of the workspace that asks. It leaves nothing
 // created or deleted behind.
-func (a *Around) standIn() behaviour {
+func (a *Target) standIn() behaviour {
 	main, token := a.Profile.Workspaces[dataset.Main], a.key(dataset.Main)
 	return func(next Handler, r Request) (Response, error) {
 		key, _ := a.keyOf(r)

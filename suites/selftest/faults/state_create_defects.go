@@ -45,7 +45,7 @@ func (c *creations) sent(id, field string) any {
 
 // onCreated changes the tests that were created with a value for the field,
 // wherever the operation shows them.
-func onCreated(operation, field string, change func(row map[string]any, sent any)) Transform {
+func onCreated(operation, field string, change func(row map[string]any, sent any)) Middleware {
 	return func(next Handler) Handler {
 		made := &creations{}
 		edit := onRows(operation, func(_ Request, rows []map[string]any) {

@@ -28,7 +28,7 @@ func stateDefects() []Defect {
 }
 
 // stubborn answers every one of the operation's requests as it answered the first.
-func stubborn(operation string) Transform {
+func stubborn(operation string) Middleware {
 	return func(next Handler) Handler {
 		var mu sync.Mutex
 		var first *Response
@@ -49,7 +49,7 @@ func stubborn(operation string) Transform {
 
 // inAnswer damages a field of the resource in which the operation answers, for
 // the requests that fit.
-func inAnswer(operation, field string, d damage, fits func(body map[string]any) bool) Transform {
+func inAnswer(operation, field string, d damage, fits func(body map[string]any) bool) Middleware {
 	return onRows(operation, func(r Request, rows []map[string]any) {
 		if body, _ := objectIn(r); fits(body) {
 			for _, row := range rows {
@@ -81,7 +81,7 @@ func variablesDefects() []Defect {
 		return len(variables) > 1
 	}
 	return []Defect{
-		breakingAround(requirement, operation, "to-another-campaign", "adds the variables to another campaign", func(a *Around) Transform {
+		breakingWith(requirement, operation, "to-another-campaign", "adds the variables to another campaign", func(a *Target) Middleware {
 			return onRequest(operation, func(r Request) Request {
 				return r.naming(besides(a.Profile.Workspaces[dataset.Main].Campaigns, r.ID))
 			})
@@ -98,14 +98,14 @@ func variablesDefects() []Defect {
 // leadDefects move another lead than the one that was named, or not to where it was to go.
 func leadDefects() []Defect {
 	const operation = spec.MoveLead
-	lead := func(damage, doc string, lay func(*Around) Transform) Defect {
-		return breakingAround("LEAD-MOVE-LEAD", operation, damage, doc, lay)
+	lead := func(damage, doc string, apply func(*Target) Middleware) Defect {
+		return breakingWith("LEAD-MOVE-LEAD", operation, damage, doc, apply)
 	}
-	subsequence := func(damage, doc string, t Transform) Defect {
+	subsequence := func(damage, doc string, t Middleware) Defect {
 		return breaking("LEAD-MOVE-SUBSEQUENCE", operation, damage, doc, t)
 	}
 	return []Defect{
-		lead("moves-another-lead", "moves another lead", func(a *Around) Transform {
+		lead("moves-another-lead", "moves another lead", func(a *Target) Middleware {
 			return onRequest(operation, func(r Request) Request {
 				if body, ok := objectIn(r); ok {
 					body["id"] = besides(a.Profile.Workspaces[dataset.Main].Leads, textOf(body, "id"))
@@ -114,8 +114,8 @@ func leadDefects() []Defect {
 				return r
 			})
 		}),
-		lead("answers-first-lead", "answers with the lead that it moved first", func(*Around) Transform { return stubborn(operation) }),
-		lead("answers-another-lead-id", "answers with the lead under another id", func(*Around) Transform { return inAnswer(operation, "id", otherID, anyBody) }),
+		lead("answers-first-lead", "answers with the lead that it moved first", func(*Target) Middleware { return stubborn(operation) }),
+		lead("answers-another-lead-id", "answers with the lead under another id", func(*Target) Middleware { return inAnswer(operation, "id", otherID, anyBody) }),
 		subsequence("answers-first-subsequence", "answers with a lead as it was after its first move", stubborn(operation)),
 		subsequence("subsequence-other-id", "answers with another subsequence_id", inAnswer(operation, "subsequence_id", otherID, anyBody)),
 		subsequence("subsequence-left-out", "answers without subsequence_id", inAnswer(operation, "subsequence_id", lost, anyBody)),
@@ -124,7 +124,7 @@ func leadDefects() []Defect {
 }
 
 // asBefore shows a moved lead in the subsequence that it was moved to the time before.
-func asBefore() Transform {
+func asBefore() Middleware {
 	return func(next Handler) Handler {
 		var mu sync.Mutex
 		before := map[string]any{} // subsequence by lead
@@ -157,16 +157,16 @@ func accountDefects() []Defect {
 		}))
 	}
 	return []Defect{
-		breakingAround("ACCOUNTS-MOVED", operation, "stays-home", "answers the move of an account out of its first workspace with success and does nothing", staysHome),
+		breakingWith("ACCOUNTS-MOVED", operation, "stays-home", "answers the move of an account out of its first workspace with success and does nothing", staysHome),
 		breaking("ACCOUNTS-MOVED", operation, "moves-late", "answers a move before it is done, so that the next one finds the account where it was", movesLate()),
-		breakingAround("ACCOUNTS-MOVED", operation, "moves-once", "refuses to move what it has moved before", movesOnce),
+		breakingWith("ACCOUNTS-MOVED", operation, "moves-once", "refuses to move what it has moved before", movesOnce),
 		some("moves-first-only", "the first", func(emails []any) []any { return emails[:1] }),
 		some("moves-all-but-last", "all but the last", func(emails []any) []any { return emails[:len(emails)-1] }),
 	}
 }
 
 // staysHome moves nothing out of a workspace that the profile lists it in.
-func staysHome(a *Around) Transform {
+func staysHome(a *Target) Middleware {
 	return where(spec.MoveAccounts, func(r Request) bool {
 		m := a.moveIn(r)
 		for _, w := range a.Profile.Workspaces {
@@ -179,7 +179,7 @@ func staysHome(a *Around) Transform {
 }
 
 // movesLate does a move after the one that follows it.
-func movesLate() Transform {
+func movesLate() Middleware {
 	return func(next Handler) Handler {
 		var mu sync.Mutex
 		var waiting *Request
@@ -203,7 +203,7 @@ func movesLate() Transform {
 
 // movesOnce refuses the second move of an account. It does not do the first
 // one either, which cannot be seen and could not be undone.
-func movesOnce(a *Around) Transform {
+func movesOnce(a *Target) Middleware {
 	return func(next Handler) Handler {
 		var mu sync.Mutex
 		seen := map[any]bool{}

@@ -31,7 +31,7 @@ func TestEveryKeptFieldIsDamaged(t *testing.T) {
 }
 
 // conforming returns a server that conforms, and what faults know of it.
-func conforming(t *testing.T) (Handler, *Around) {
+func conforming(t *testing.T) (Handler, *Target) {
 	t.Helper()
 	data, err := dataset.New(dataset.Options{Seed: 1, Rows: 40}) // small, for every list is read often
 	if err != nil {
@@ -41,11 +41,11 @@ func conforming(t *testing.T) (Handler, *Around) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Serving(server.Handler()), &Around{Profile: profile.FromDataset(data)}
+	return Serving(server.Handler()), &Target{Profile: profile.FromDataset(data)}
 }
 
 // ask makes a request by the full key of a role.
-func ask(t *testing.T, h Handler, a *Around, role, operation, id string, body any) Response {
+func ask(t *testing.T, h Handler, a *Target, role, operation, id string, body any) Response {
 	t.Helper()
 	r := Request{Header: http.Header{}}.redirected(operation, id).withToken(a.key(role))
 	if body != nil {
@@ -70,7 +70,7 @@ func object(t *testing.T, answer Response) map[string]any {
 }
 
 // fullTest is a body that has every field.
-func fullTest(a *Around) map[string]any {
+func fullTest(a *Target) map[string]any {
 	body := a.validBody(spec.CreatePlacementTest)
 	inputs := fixtures.Inputs{
 		CampaignID: first(a.Profile.Workspaces[dataset.Main].Campaigns), TagIDs: []string{"0198c0de-0000-7000-8000-000000000001"},
@@ -128,7 +128,7 @@ func TestDefectsAreHarmless(t *testing.T) {
 	body := fullTest(a)
 	for _, d := range slices.Concat(acceptDefects(), twinDefects(), deleteDefects(), foreignIDDefects(), foreignDeletionDefects()) {
 		mayGo := map[string]bool{first(second.PlacementTests): true, first(second.ExpendableSubsequences): true} // asked for below
-		h := d.Lay(a)(func(r Request) (Response, error) {
+		h := d.Apply(a)(func(r Request) (Response, error) {
 			if r.Method == http.MethodDelete && (!mayGo[r.ID] || r.token() != a.key(dataset.Main)) {
 				t.Errorf("%s forwards the deletion of %s", d.ID, r.ID)
 			}
@@ -155,7 +155,7 @@ func TestLeaksClaimWhatTheyShow(t *testing.T) {
 	target, a := conforming(t)
 	for _, operation := range boundTo("ISOLATION-LIST") {
 		own, foreign := shown(t, target, a, dataset.Main, operation), shown(t, target, a, dataset.Second, operation)
-		leaked := shown(t, leaks[0].lay(a, operation)(target), a, dataset.Main, operation)
+		leaked := shown(t, leaks[0].apply(a, operation)(target), a, dataset.Main, operation)
 		if len(leaked) != len(own)+1 || !slices.ContainsFunc(foreign, func(row map[string]any) bool {
 			row = maps.Clone(row)
 			claim(operation, row, a.Profile.Workspaces[dataset.Main].ID)
@@ -163,14 +163,14 @@ func TestLeaksClaimWhatTheyShow(t *testing.T) {
 		}) {
 			t.Errorf("%s: the page of %d rows grows to %d and ends in %v", operation, len(own), len(leaked), leaked[len(leaked)-1])
 		}
-		if again := shown(t, leaks[0].lay(a, operation)(target), a, dataset.Second, operation); !reflect.DeepEqual(again, foreign) {
+		if again := shown(t, leaks[0].apply(a, operation)(target), a, dataset.Second, operation); !reflect.DeepEqual(again, foreign) {
 			t.Errorf("%s: the other workspace's list changed too", operation)
 		}
 	}
 }
 
 // shown returns the rows of a list's first page.
-func shown(t *testing.T, h Handler, a *Around, role, operation string) []map[string]any {
+func shown(t *testing.T, h Handler, a *Target, role, operation string) []map[string]any {
 	t.Helper()
 	body, _ := decode(ask(t, h, a, role, operation, "", nil).Body)
 	return rowsIn(operation, body)
@@ -214,7 +214,7 @@ func bodyOrNone(body map[string]any) any {
 func TestAccountDefectsAnswerSuccess(t *testing.T) {
 	for _, d := range accountDefects() {
 		target, a := conforming(t)
-		h := d.Lay(a)(target)
+		h := d.Apply(a)(target)
 		from, to := a.Profile.Workspaces[dataset.SubA], a.Profile.Workspaces[dataset.SubB]
 		move := func(source, destination profile.Workspace, emails ...string) int {
 			return ask(t, h, a, dataset.Admin, spec.MoveAccounts, "", map[string]any{
@@ -268,7 +268,7 @@ func TestKeptDefectsServeManyAtOnce(t *testing.T) {
 	target, a := conforming(t)
 	body := fullTest(a)
 	for _, d := range slices.Concat(twinDefects(), deletesMoreDefects(spec.DeletePlacementTest), leadDefects(), accountDefects(), foreignDeletionDefects()) {
-		h := d.Lay(a)(target)
+		h := d.Apply(a)(target)
 		var wait sync.WaitGroup
 		for range 2 {
 			wait.Go(func() {

@@ -57,16 +57,16 @@ func (d *deletions) all() []any {
 }
 
 // afterDeletion lays something that knows what the operation has deleted.
-func afterDeletion(operation string, lay func(*deletions) Transform) Transform {
+func afterDeletion(operation string, apply func(*deletions) Middleware) Middleware {
 	return func(next Handler) Handler {
 		gone := &deletions{operation: operation}
-		return Chain(lay(gone), gone.watch)(next)
+		return Chain(apply(gone), gone.watch)(next)
 	}
 }
 
 // asGone answers an operation's requests for what was deleted in its own way.
-func asGone(deleting, operation string, answer func(row any) Response) Transform {
-	return afterDeletion(deleting, func(gone *deletions) Transform {
+func asGone(deleting, operation string, answer func(row any) Response) Middleware {
+	return afterDeletion(deleting, func(gone *deletions) Middleware {
 		isGone := func(r Request) bool { _, ok := gone.row(r.ID); return ok }
 		return where(operation, isGone, func(_ Handler, r Request) (Response, error) {
 			row, _ := gone.row(r.ID)
@@ -119,7 +119,7 @@ func deleteAnswerDefects(operation string) []Defect {
 			})))
 	}
 	another := func(damage, doc string, change func(r Request, other map[string]any)) Defect {
-		return breakingAround(requirement, operation, damage, doc, func(a *Around) Transform {
+		return breakingWith(requirement, operation, damage, doc, func(a *Target) Middleware {
 			return where(operation, anyRequest, func(next Handler, r Request) (Response, error) {
 				rows := a.readList(next, listOf[operation], a.readerOf(r))
 				answer, err := next(r)
@@ -141,9 +141,9 @@ func deleteAnswerDefects(operation string) []Defect {
 
 // notDeletedDefects leave what was deleted in the list, or find it a second time.
 func notDeletedDefects(operation string) []Defect {
-	ghost := func(damage, where string, page func(*Around) onePage) Defect {
-		return breakingAround("STATE-DELETE-LIST", operation, damage, "shows what was deleted on "+where+" of the list", func(a *Around) Transform {
-			return afterDeletion(operation, func(gone *deletions) Transform {
+	ghost := func(damage, where string, page func(*Target) onePage) Defect {
+		return breakingWith("STATE-DELETE-LIST", operation, damage, "shows what was deleted on "+where+" of the list", func(a *Target) Middleware {
+			return afterDeletion(operation, func(gone *deletions) Middleware {
 				fits := page(a)
 				return withItems(listOf[operation], func(r Request, page any, items []any) []any {
 					if !fits(r, page) {
@@ -155,9 +155,9 @@ func notDeletedDefects(operation string) []Defect {
 		})
 	}
 	return []Defect{
-		breakingAround("STATE-DELETE-LIST", operation, "does-nothing", "answers a deletion as if it had been done and does nothing", notDeleting(operation)),
-		ghost("stays-on-first-page", "the first page", func(a *Around) onePage { return a.isFirst }),
-		ghost("stays-on-last-page", "the last page", func(*Around) onePage { return isLast }),
+		breakingWith("STATE-DELETE-LIST", operation, "does-nothing", "answers a deletion as if it had been done and does nothing", notDeleting(operation)),
+		ghost("stays-on-first-page", "the first page", func(a *Target) onePage { return a.isFirst }),
+		ghost("stays-on-last-page", "the last page", func(*Target) onePage { return isLast }),
 		breaking("STATE-DELETE-AGAIN", operation, "twice-served", "answers a second deletion like the first", asGone(operation, operation, unchanged)),
 		breaking("STATE-DELETE-AGAIN", operation, "twice-410", "answers a second deletion with 410", asGone(operation, operation, refusedAs(http.StatusGone))),
 		breaking("STATE-DELETE-AGAIN", operation, "twice-400", "answers a second deletion with 400", asGone(operation, operation, refusedAs(http.StatusBadRequest))),
@@ -166,8 +166,8 @@ func notDeletedDefects(operation string) []Defect {
 }
 
 // notDeleting answers a deletion with the resource and leaves it where it is.
-func notDeleting(operation string) func(*Around) Transform {
-	return func(a *Around) Transform {
+func notDeleting(operation string) func(*Target) Middleware {
+	return func(a *Target) Middleware {
 		return where(operation, anyRequest, func(next Handler, r Request) (Response, error) {
 			row, ok := a.rowByID(next, listOf[operation], a.readerOf(r), r.ID)
 			if !ok {
@@ -182,7 +182,7 @@ func notDeleting(operation string) func(*Around) Transform {
 func getDeletedDefects() []Defect {
 	const requirement, operation, get = "STATE-DELETE-GET", spec.DeletePlacementTest, spec.GetPlacementTest
 	return []Defect{
-		breakingAround(requirement, operation, "leaves-all", "answers a deletion as if it had been done and still has the test", notDeleting(operation)),
+		breakingWith(requirement, operation, "leaves-all", "answers a deletion as if it had been done and still has the test", notDeleting(operation)),
 		breaking(requirement, operation, "leaves-a-copy", "still shows a deleted test in a get, though not in the list", asGone(operation, get, unchanged)),
 		breaking(requirement, operation, "get-410", "answers 410 to a get of a deleted test", asGone(operation, get, refusedAs(http.StatusGone))),
 		breaking(requirement, operation, "get-400", "answers 400 to a get of a deleted test", asGone(operation, get, refusedAs(http.StatusBadRequest))),
@@ -204,7 +204,7 @@ func deletesMoreDefects(operation string) []Defect {
 	}
 	var defects []Defect
 	for _, v := range victims {
-		defects = append(defects, breakingAround("STATE-DELETE-OTHERS", operation, v.damage, "deletes "+v.who+" with what was named", func(a *Around) Transform {
+		defects = append(defects, breakingWith("STATE-DELETE-OTHERS", operation, v.damage, "deletes "+v.who+" with what was named", func(a *Target) Middleware {
 			return func(next Handler) Handler {
 				var mu sync.Mutex
 				hidden := map[string]bool{}
@@ -246,9 +246,9 @@ func idsInOrder(rows []map[string]any) []string {
 // to in another way than with 404.
 func moveToDeletedDefects() []Defect {
 	const requirement, operation = "STATE-DELETE-MOVE", spec.MoveLead
-	moving := func(damage, doc string, answer func(*Around) behaviour) Defect {
-		return breakingAround(requirement, operation, damage, doc, func(a *Around) Transform {
-			return afterDeletion(spec.DeleteSubsequence, func(gone *deletions) Transform {
+	moving := func(damage, doc string, answer func(*Target) behaviour) Defect {
+		return breakingWith(requirement, operation, damage, doc, func(a *Target) Middleware {
+			return afterDeletion(spec.DeleteSubsequence, func(gone *deletions) Middleware {
 				return where(operation, func(r Request) bool {
 					body, _ := objectIn(r)
 					_, ok := gone.row(textOf(body, "subsequence_id"))
@@ -257,12 +257,12 @@ func moveToDeletedDefects() []Defect {
 			})
 		})
 	}
-	defects := []Defect{moving("to-deleted-served", "moves a lead to a subsequence that was deleted", func(a *Around) behaviour {
+	defects := []Defect{moving("to-deleted-served", "moves a lead to a subsequence that was deleted", func(a *Target) behaviour {
 		return inTheNameOf(first(a.Profile.Workspaces[dataset.Main].Subsequences))
 	})}
 	for _, status := range []int{http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusInternalServerError} {
 		defects = append(defects, moving(fmt.Sprintf("to-deleted-%d", status), fmt.Sprintf("answers %d to the move of a lead to a subsequence that was deleted", status),
-			func(*Around) behaviour { return refusing(status) }))
+			func(*Target) behaviour { return refusing(status) }))
 	}
 	return defects
 }

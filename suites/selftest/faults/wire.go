@@ -33,12 +33,12 @@ type Response struct {
 // Handler answers a request. Its error stands for a connection that gave no answer.
 type Handler func(Request) (Response, error)
 
-// Transform lays something around a handler. A Transform that keeps state keeps
+// Middleware wraps a handler. A Middleware that keeps state keeps
 // it between the handler that it returns and nothing else.
-type Transform func(Handler) Handler
+type Middleware func(Handler) Handler
 
-// Chain lays several transforms around a handler, the first outermost.
-func Chain(transforms ...Transform) Transform {
+// Chain wraps a handler in several middlewares, the first outermost.
+func Chain(transforms ...Middleware) Middleware {
 	return func(h Handler) Handler {
 		for i := len(transforms) - 1; i >= 0; i-- {
 			h = transforms[i](h)

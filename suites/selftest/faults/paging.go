@@ -16,15 +16,15 @@ import (
 // it, which is a defect of its own (PAGE-INSERT, PAGE-REMOVE) and none while the
 // list is quiet.
 type paging struct {
-	before func(*sheet) // may change the list, the size of the page and the mark
-	after  func(*sheet) // may change the rows of the page and where the next begins
-	form   cursorForm   // nil stands for one that suits the list
+	before func(*page) // may change the list, the size of the page and the mark
+	after  func(*page) // may change the rows of the page and where the next begins
+	form   cursorForm  // nil stands for one that suits the list
 }
 
 // sheet is one page in the making.
-type sheet struct {
+type page struct {
 	request Request
-	archive *archive
+	cache   *listCache
 
 	list  []listRow // all rows, in the order in which they are shown
 	limit string    // as it was sent; empty for none
@@ -46,23 +46,23 @@ const everything = math.MaxInt32
 
 // paged serves the operation's list by the paging; what that leaves alone, and
 // all other requests, go to the target.
-func (a *Around) paged(operation string, p paging) Transform {
+func (a *Target) paged(operation string, p paging) Middleware {
 	parameter := a.parameter(operation, profile.MeaningStartingAfter)
 	if p.form == nil {
 		p.form = formOf(operation)
 	}
 	return func(next Handler) Handler {
-		shelf, handed := &archive{next: next, cursor: parameter}, &cursors{form: p.form}
+		cache, handed := &listCache{next: next, cursor: parameter}, &cursors{form: p.form}
 		return func(r Request) (Response, error) {
 			if r.Operation == operation {
-				if page, ok := p.serve(shelf, handed, r); ok {
+				if page, ok := p.serve(cache, handed, r); ok {
 					return page, nil
 				}
 				return next(r)
 			}
 			answer, err := next(r)
 			if op, ok := spec.FindOperation(r.Operation); ok && op.Unsafe() {
-				shelf.forget()
+				cache.forget()
 			}
 			return answer, err
 		}
@@ -71,7 +71,7 @@ func (a *Around) paged(operation string, p paging) Transform {
 
 // parameter returns the name of a query parameter; a profile without it cannot
 // carry faults that need it.
-func (a *Around) parameter(operation, meaning string) string {
+func (a *Target) parameter(operation, meaning string) string {
 	name, ok := a.Profile.Parameter(operation, meaning)
 	if !ok {
 		panic("faults: the profile does not name the parameter " + meaning + " of " + operation)
@@ -80,9 +80,9 @@ func (a *Around) parameter(operation, meaning string) string {
 }
 
 // serve answers one page; false leaves the request to the target.
-func (p paging) serve(shelf *archive, handed *cursors, r Request) (Response, bool) {
-	s := &sheet{request: r, archive: shelf, limit: r.Query.Get("limit")}
-	if cursor := r.Query.Get(shelf.cursor); cursor == "" {
+func (p paging) serve(cache *listCache, handed *cursors, r Request) (Response, bool) {
+	s := &page{request: r, cache: cache, limit: r.Query.Get("limit")}
+	if cursor := r.Query.Get(cache.cursor); cursor == "" {
 		s.first = true
 	} else {
 		at, ok := handed.position(cursor)
@@ -91,7 +91,7 @@ func (p paging) serve(shelf *archive, handed *cursors, r Request) (Response, boo
 		}
 		s.mark, s.from = at.mark, at.row
 	}
-	list, ok := shelf.read(r)
+	list, ok := cache.read(r)
 	if !ok {
 		return Response{}, false
 	}
@@ -114,15 +114,15 @@ func (p paging) serve(shelf *archive, handed *cursors, r Request) (Response, boo
 }
 
 // cut takes the page's rows from the list.
-func (s *sheet) cut() {
+func (s *page) cut() {
 	s.from = min(s.from, len(s.list))
 	s.next = min(s.from+s.size, len(s.list))
 	s.rows = s.list[s.from:s.next:s.next]
 }
 
 // read returns the whole list for another query.
-func (s *sheet) read(change func(Request) Request) []listRow {
-	rows, _ := s.archive.read(change(s.request.clone()))
+func (s *page) read(change func(Request) Request) []listRow {
+	rows, _ := s.cache.read(change(s.request.clone()))
 	return rows
 }
 

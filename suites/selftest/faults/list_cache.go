@@ -27,7 +27,7 @@ func (r listRow) same() string {
 
 // archive reads lists of the target whole and keeps them until something may
 // have changed.
-type archive struct {
+type listCache struct {
 	next   Handler
 	cursor string // the query parameter that takes a cursor
 
@@ -37,13 +37,13 @@ type archive struct {
 
 // The archive asks for the largest pages, and gives up on a list that does not end.
 const (
-	largestPage  = "100"
-	mostArchived = 2000
+	largestPage = "100"
+	mostPages   = 2000
 )
 
 // read returns every row that the target shows for the request, whatever page
 // it asks for; false where the target does not serve the list.
-func (a *archive) read(r Request) ([]listRow, bool) {
+func (a *listCache) read(r Request) ([]listRow, bool) {
 	r = r.clone()
 	r.Query.Del(a.cursor)
 	r.Query.Set("limit", largestPage)
@@ -55,7 +55,7 @@ func (a *archive) read(r Request) ([]listRow, bool) {
 		return rows, true
 	}
 	var rows []listRow
-	for range mostArchived {
+	for range mostPages {
 		answer, err := a.next(r)
 		page, cursor, ok := pageIn(answer)
 		if err != nil || !ok {
@@ -75,7 +75,7 @@ func (a *archive) read(r Request) ([]listRow, bool) {
 }
 
 // forget drops what was read.
-func (a *archive) forget() {
+func (a *listCache) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lists = nil
