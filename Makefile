@@ -50,7 +50,7 @@ documents: ## run the command lines of the documents
 
 generate: ## write everything that is derived from something else
 	$(GO) generate ./...
-	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update
+	$(GO) test ./internal/doctest -count=1 -run TestReadmeIsFresh -args -update
 
 build: ## build bin/outreach-conformance
 	$(GO) build -trimpath -o bin/ ./cmd/outreach-conformance
@@ -79,9 +79,9 @@ busy: ## 100 runs while something else keeps every core busy: identical verdicts
 selftest: build ## prove every check: all defects caught, all quirks let pass
 	bin/outreach-conformance selftest $(ARGS)
 
-selftest-figures: build ## the whole of it, and its figures into the documents; on an idle machine
+selftest-figures: build ## the whole of it, and its figures into the README; on an idle machine
 	bin/outreach-conformance selftest --output bin/selftest
-	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
+	$(GO) test ./internal/doctest -count=1 -run TestReadmeIsFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
 
 bench: ## all benchmarks
 	$(GO) test ./... -run '^$$' -bench . -benchmem
