@@ -54,7 +54,8 @@ func readYAML(path string, into any) error {
 var inputExpression = regexp.MustCompile(`\$\{\{ inputs\.([a-z-]+) \}\}`)
 
 // action runs a step of action.yml as a runner does: with bash, the step's
-// environment, and files that take its outputs and its part of the summary.
+// environment, and files that take its outputs and its part of the summary. A \n
+// in a value is a line break.
 func action(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: action STEP CODE INPUT=VALUE…")
@@ -75,7 +76,7 @@ func action(ts *testscript.TestScript, neg bool, args []string) {
 		if _, known := inputs[name]; !known {
 			ts.Fatalf("action.yml has no input %s", name)
 		}
-		inputs[name] = value
+		inputs[name] = strings.ReplaceAll(value, `\n`, "\n")
 	}
 	for name, value := range step.Env {
 		ts.Setenv(name, inputExpression.ReplaceAllStringFunc(value, func(e string) string {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,7 +31,8 @@ const repository = "../.."
 //
 //	commands FILE HEADING       runs what the sh blocks below the heading say; a
 //	                            line ends with exit code 0, or with the one that
-//	                            its comment names: # exits with CODE
+//	                            its comment names: # exits with CODE. One that
+//	                            loads a server ends with any verdict
 //	session FILE                runs the commands that the text blocks of the file
 //	                            begin with, and looks for what is shown below them
 //	defective NAME ID           serves what $URL does, with the defect; $NAME is
@@ -109,12 +112,12 @@ var (
 	shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 	exitRemark = regexp.MustCompile(`# exits with (\d+)$`)
 	// containerTarget marks lines that need a Docker engine: here they get as far
-	// as looking for one. The tests of the package target go on from there.
+	// as looking for one. The tests of fixtures/target go on from there.
 	containerTarget = regexp.MustCompile(`--target '?(?:image|dockerfile):`)
-	// elsewhere are lines that are no command lines of the program: TestMakeTargetsExist
-	// of docs holds the first, the tests of the package target build the image,
-	// those of loadtest/swarm run fan-out.
-	elsewhere = regexp.MustCompile(`^(?:make |CGO_ENABLED=0 go build |docker |kubectl |vegeta |loadtest/swarm/fan-out )`)
+	// elsewhere are command lines of other programs. internal/doctest verifies the
+	// targets of make and the packages of go and ginkgo. The tests of
+	// fixtures/target build the image, those of loadtest/swarm run fan-out.
+	elsewhere = regexp.MustCompile(`^(?:OUTREACH_\w+=\S+ )*(?:make |CGO_ENABLED=0 go build |go test |ginkgo |docker |kubectl |vegeta |loadtest/swarm/fan-out )`)
 	exported  = regexp.MustCompile(`^export (\w+)=`)
 )
 
@@ -165,10 +168,34 @@ func commands(ts *testscript.TestScript, neg bool, args []string) {
 		if containerTarget.MatchString(line) {
 			line, code = "DOCKER_HOST=unix:///no/such/docker.sock "+line, "2"
 		}
+		if loads(line) && code == "0" {
+			anyVerdict(ts, line)
+			continue
+		}
 		exits(ts, false, []string{code, "bash", "-c", line})
 		if containerTarget.MatchString(line) && !strings.Contains(ts.ReadFile("stderr"), "no Docker engine") {
 			ts.Fatalf("this does not get as far as looking for Docker")
 		}
+	}
+}
+
+// loads reports whether a line loads a server. Its figures, and so its verdict,
+// depend on the machine.
+func loads(line string) bool {
+	return strings.Contains(line, program+" load ") && !strings.Contains(line, " --list")
+}
+
+var verdictLine = regexp.MustCompile(`(?m)^\S+ .*\bexit [013]\b`)
+
+// anyVerdict runs a line that must end with a verdict, whichever it is.
+func anyVerdict(ts *testscript.TestScript, line string) {
+	err := ts.Exec("bash", "-c", line)
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1 && exit.ExitCode() != 3) {
+		ts.Fatalf("%v", err)
+	}
+	if !verdictLine.MatchString(ts.ReadFile("stdout")) {
+		ts.Fatalf("this ends without a verdict")
 	}
 }
 
@@ -185,6 +212,7 @@ func instead(ts *testscript.TestScript) *strings.Replacer {
 		"--sample 100", "--sample 5",
 		"--duration 30s", "--duration 1s",
 		"--duration 8h", "--duration 5s",
+		"--duration 15m", "--duration 2s",
 		"--lag-limit 250ms", "--lag-limit 1m",
 	)
 }

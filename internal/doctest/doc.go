@@ -1,5 +1,4 @@
-// Package doctest keeps the documents true: figures and sample output are
-// generated, and the links, flags, make targets and ids that they name exist.
-//
-// It has no code of its own and is imported by nothing.
+// Package doctest keeps the documents true. Its tests generate figures and
+// sample output, verify links and names, and bound the length of pages and
+// sentences. It has no code of its own, and nothing imports it.
 package doctest

@@ -22,7 +22,7 @@ var needs = regexp.MustCompile("(?m)^\\| (`[^|]+) \\| ([\\d,]+) \\|$")
 // TestRequestsThatDecide: what docs/load.md says of how many requests decide a
 // threshold is true, and one request fewer does not.
 func TestRequestsThatDecide(t *testing.T) {
-	rows := needs.FindAllStringSubmatch(read(t, "../../docs/load.md"), -1)
+	rows := needs.FindAllStringSubmatch(read(t, "docs/load.md"), -1)
 	if len(rows) < 3 {
 		t.Fatalf("docs/load.md has no table of requests that decide: %q", rows)
 	}

@@ -14,48 +14,18 @@ import (
 	"outreach.example/conformance/suites/runner"
 )
 
-// What a document can name, and what it names it by.
+// What a document can name, and what it names it by. The tests of the command
+// know the flags and the environment variables.
 var (
-	fencedOutput = regexp.MustCompile("(?s)```text\n.*?```")
-	linkTarget   = regexp.MustCompile(`\]\(([^)#]+)(?:#[^)]*)?\)`)
-	flagName     = regexp.MustCompile(`(?:^|[\s'"\x60(\[])--([a-z][a-z-]*)`)
-	makeTarget   = regexp.MustCompile("(?m)(?:`|^)make ([a-z-]+)")
-	idPattern    = regexp.MustCompile("(?:--requirement|explain) '?([A-Z][A-Z0-9_*.-]+)|`([A-Z][A-Z0-9_]*(?:-[A-Z0-9_.]+)+)`")
-
-	// dockerCall is a command line of another program; one of docker's up to where
-	// the image's own arguments begin.
-	dockerCall     = regexp.MustCompile(`(?m)^(?:docker|kubectl|loadtest/swarm/fan-out) .*?(?: outreach-conformance\b|$)`)
-	flagDefinition = regexp.MustCompile(`flags\.[A-Za-z0-9]+\(&[\w.]+, "([a-z-]+)"`)
-	makeRule       = regexp.MustCompile(`(?m)^([a-z-]+):`)
+	link       = regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]*)?\)`)
+	heading    = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	unslugged  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	makeTarget = regexp.MustCompile("(?m)(?:`|^)make ([a-z-]+)")
+	makeRule   = regexp.MustCompile(`(?m)^([a-z-]+):`)
+	idPattern  = regexp.MustCompile("(?:--requirement|explain) '?([A-Z][A-Z0-9_*.-]+)|`([A-Z][A-Z0-9_]*(?:-[A-Z0-9_.]+)+)`")
+	goPackage  = regexp.MustCompile("(?:go (?:test|run|build|vet)|ginkgo)[^\n`]* (\\./[\\w./-]+)")
+	codePath   = regexp.MustCompile("`((?:cmd|spec|suites|schemas|loadtest|fixtures|reports|internal|docs|tools)/[\\w./-]*)`")
 )
-
-// documents returns the text of each document, by its path.
-func documents(t *testing.T) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	for _, pattern := range []string{"../../*.md", "../../docs/*.md"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range paths {
-			all[path] = fencedOutput.ReplaceAllString(read(t, path), "")
-		}
-	}
-	if len(all) < 4 {
-		t.Fatalf("%d documents: the tests look in the wrong place", len(all))
-	}
-	return all
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 // matches returns the first groups of all matches, without doubles.
 func matches(pattern *regexp.Regexp, text string) []string {
@@ -67,71 +37,184 @@ func matches(pattern *regexp.Regexp, text string) []string {
 	return slices.Compact(found)
 }
 
-func TestLinksLeadSomewhere(t *testing.T) {
-	for path, text := range documents(t) {
-		for _, link := range matches(linkTarget, text) {
-			if strings.Contains(link, "://") {
+// anchors returns the fragments under which the headings of a document are linked.
+func anchors(text string) []string {
+	var all []string
+	for _, h := range matches(heading, withoutCode(text)) {
+		h = unslugged.ReplaceAllString(strings.ToLower(h), "")
+		all = append(all, "#"+strings.ReplaceAll(h, " ", "-"))
+	}
+	return all
+}
+
+// links verifies that each link of a document leads to a file, and to a heading
+// of it if the link names one.
+func links(d document) []string {
+	var problems []string
+	for _, m := range link.FindAllStringSubmatch(withoutOutput(d.text), -1) {
+		file, anchor := m[1], m[2]
+		if strings.Contains(file, "://") {
+			continue
+		}
+		text := d.text
+		if file != "" {
+			path := filepath.Join(root, filepath.Dir(d.path), file)
+			info, err := os.Stat(path)
+			if err != nil {
+				problems = append(problems, fmt.Sprintf("the link to %s: %v", file, err))
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), link)); err != nil {
-				t.Errorf("%s links to %s: %v", path, link, err)
+			if anchor != "" && !info.IsDir() {
+				read, err := os.ReadFile(path)
+				if err != nil {
+					problems = append(problems, err.Error())
+				}
+				text = string(read)
 			}
 		}
+		if anchor != "" && !slices.Contains(anchors(text), anchor) {
+			problems = append(problems, fmt.Sprintf("the link to %s%s: there is no such heading", file, anchor))
+		}
 	}
+	return problems
 }
 
-// flags returns the names of the flags of all commands.
-func flags(t *testing.T) []string {
-	t.Helper()
-	sources, err := filepath.Glob("../../cmd/outreach-conformance/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := []string{"help", "version"}
-	for _, source := range sources {
-		known = append(known, matches(flagDefinition, read(t, source))...)
-	}
-	slices.Sort(known)
-	return slices.Compact(known)
+func TestLinksLeadSomewhere(t *testing.T) {
+	everywhere(t, links)
+	damaged(t, links, "docs/x.md", "# A `b` c\n[x](load.md) [x](../README.md#exit-codes) [x](#a-b-c) [x](https://example.com/x#y)\n", map[string]string{
+		"[x](no-such-file.md)":                        "no-such-file.md",
+		"[x](../docs/load.md#no-heading)":             "no such heading",
+		"[x](#nowhere)":                               "no such heading",
+		"[x](load.md) [y](README.md)":                 "the link to README.md",
+		"# A\n```sh\n# nowhere\n```\n[x](#nowhere)\n": "no such heading",
+	})
 }
 
-func TestFlagsExist(t *testing.T) {
-	known := flags(t)
-	for path, text := range documents(t) {
-		for _, flag := range matches(flagName, dockerCall.ReplaceAllString(text, "")) {
-			if !slices.Contains(known, flag) {
-				t.Errorf("%s names --%s; the flags are %q", path, flag, known)
+// makeTargets verifies that the Makefile has each target that a document names.
+func makeTargets(known []string) check {
+	return func(d document) []string {
+		var problems []string
+		for _, target := range matches(makeTarget, d.text) {
+			if !slices.Contains(known, target) {
+				problems = append(problems, fmt.Sprintf("there is no make %s; the targets are %q", target, known))
 			}
 		}
+		return problems
 	}
 }
 
 func TestMakeTargetsExist(t *testing.T) {
-	known := matches(makeRule, read(t, "../../Makefile"))
-	for path, text := range documents(t) {
-		for _, target := range matches(makeTarget, text) {
-			if !slices.Contains(known, target) {
-				t.Errorf("%s names make %s; the targets are %q", path, target, known)
-			}
+	known := makeTargets(matches(makeRule, read(t, "Makefile")))
+	everywhere(t, known)
+	damaged(t, known, "README.md", "Run `make test`.\n```sh\nmake build\n```\n", map[string]string{
+		"Run `make tset`.":           "make tset",
+		"```sh\nmake biuld # x\n```": "make biuld",
+	})
+}
+
+// ids verifies that the catalogue has each id or pattern that a document names.
+func ids(d document) []string {
+	var problems []string
+	for _, id := range matches(idPattern, withoutOutput(d.text)) {
+		if _, ok := spec.FindSilence(id); ok {
+			continue
+		}
+		if _, err := (runner.Selection{Requirements: []string{id}}).Pairs(); err != nil {
+			problems = append(problems, fmt.Sprintf("the id %s: %v", id, err))
 		}
 	}
+	return problems
 }
 
 func TestIDsExist(t *testing.T) {
-	for path, text := range documents(t) {
-		for _, id := range matches(idPattern, text) {
-			if _, ok := spec.FindSilence(id); ok {
-				continue
+	everywhere(t, ids)
+	damaged(t, ids, "README.md", "`STATUS-200`, `SILENT-DEFAULT-LIMIT`, --requirement 'PAGE-*', explain PAGE-WALK-ONCE", map[string]string{
+		"`STATUS-2000`":          "STATUS-2000",
+		"`SILENT-NOTHING`":       "SILENT-NOTHING",
+		"--requirement 'PAEG-*'": "PAEG-*",
+		"explain PAGE-WALK-TWO":  "PAGE-WALK-TWO",
+	})
+}
+
+// paths verifies that each package of a command line and each path in code exists.
+func paths(d document) []string {
+	text := withoutOutput(d.text)
+	var problems []string
+	for _, path := range append(matches(goPackage, text), matches(codePath, text)...) {
+		if _, err := os.Stat(filepath.Join(root, strings.TrimSuffix(path, "..."))); err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
+	return problems
+}
+
+func TestPathsExist(t *testing.T) {
+	everywhere(t, paths)
+	damaged(t, paths, "README.md", "`spec/doc.go` `suites/` `go test ./suites -run X`\n```sh\nginkgo -v ./suites\n```\n", map[string]string{
+		"`spec/no-such-file.go`":            "no-such-file.go",
+		"`go test -v ./walk`":               "walk",
+		"```sh\nginkgo -v ./harness\n```\n": "harness",
+	})
+}
+
+var layoutRow = regexp.MustCompile("(?m)^\\| \\[`([^`]+)`\\]\\(([^)]+)\\) \\| \\S.*\\|$")
+
+// layout verifies that the table of directories has a row for each directory at
+// the top level, and no other.
+func layout(directories []string) check {
+	return func(d document) []string {
+		var named, problems []string
+		for _, row := range layoutRow.FindAllStringSubmatch(d.text, -1) {
+			named = append(named, row[1])
+			if row[1] != row[2] {
+				problems = append(problems, fmt.Sprintf("the row %s of the layout links to %s", row[1], row[2]))
 			}
-			if _, err := (runner.Selection{Requirements: []string{id}}).Pairs(); err != nil {
-				t.Errorf("%s names %s: %v", path, id, err)
+			if !slices.Contains(directories, row[1]) {
+				problems = append(problems, fmt.Sprintf("the layout has a row %s, which is no directory at the top level", row[1]))
 			}
 		}
+		for _, directory := range directories {
+			if !slices.Contains(named, directory) {
+				problems = append(problems, fmt.Sprintf("the layout lacks a row for %s", directory))
+			}
+		}
+		return problems
 	}
 }
 
+func TestLayoutIsComplete(t *testing.T) {
+	tracked, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ignored := strings.Fields(read(t, ".gitignore"))
+	var directories []string
+	for _, entry := range tracked {
+		if entry.IsDir() && entry.Name()[0] != '.' && !slices.Contains(ignored, "/"+entry.Name()+"/") {
+			directories = append(directories, entry.Name())
+		}
+	}
+	complete := layout(directories)
+	for _, problem := range complete(document{"README.md", read(t, "README.md")}) {
+		t.Errorf("README.md: %s", problem)
+	}
+	rows := func(names ...string) string {
+		var table strings.Builder
+		for _, name := range names {
+			fmt.Fprintf(&table, "| [`%s`](%s) | something |\n", name, name)
+		}
+		return table.String()
+	}
+	damaged(t, layout([]string{"a", "b"}), "README.md", rows("a", "b"), map[string]string{
+		rows("a"):                                "lacks a row for b",
+		rows("a", "b", "c"):                      "a row c",
+		rows("a") + "| [`b`](a) | something |\n": "links to a",
+		rows("a") + "| [`b`](b) | |\n":           "lacks a row for b",
+	})
+}
+
 func TestSampleProfileIsValid(t *testing.T) {
-	const path = "../../docs/target-profile.yaml"
+	const path = "docs/target-profile.yaml"
 	p, err := profile.Parse(path, []byte(read(t, path)))
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +225,7 @@ func TestSampleProfileIsValid(t *testing.T) {
 }
 
 func TestParametersAreListed(t *testing.T) {
-	text, embedded := read(t, "../../docs/target-profile.md"), profile.Embedded()
+	text, embedded := read(t, "docs/target-profile.md"), profile.Embedded()
 	for _, op := range spec.Operations() {
 		for _, meaning := range profile.Meanings(op.ID) {
 			name, _ := embedded.Parameter(op.ID, meaning)

@@ -63,17 +63,17 @@ func (e engine) nothingLeft(t *testing.T) {
 	}
 }
 
-// documented returns the options of fan-out that docs/load.md tells to use, with
+// documented returns the options of fan-out that docs/fan-out.md tells to use, with
 // the names and the file of this test.
 func documented(t *testing.T, e engine, settings string) []string {
 	t.Helper()
-	document, err := os.ReadFile("../../docs/load.md")
+	document, err := os.ReadFile("../../docs/fan-out.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	line := regexp.MustCompile(`(?m)^loadtest/swarm/fan-out \d+ \S+ ([^|]*) \|`).FindSubmatch(document)
 	if line == nil {
-		t.Fatal("docs/load.md does not show how to use fan-out")
+		t.Fatal("docs/fan-out.md does not show how to use fan-out")
 	}
 	here := strings.NewReplacer("load-profile", e.name("profile"), "server-key-main", e.name("key"), "settings.env", settings)
 	return strings.Fields(here.Replace(string(line[1])))

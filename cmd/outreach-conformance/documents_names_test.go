@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What a document can name, and what it names it by.
+var (
+	textBlock    = regexp.MustCompile("(?ms)^```text\n(\\$ )?.*?^```$")
+	flagName     = regexp.MustCompile(`(?m)(?:^|[\s'"\x60(\[])--([a-z][a-z-]*)`)
+	variableName = regexp.MustCompile(`\b` + envPrefix + `[A-Z][A-Z_]*`)
+
+	// anotherProgram is a command line of another program; of docker's, up to the
+	// arguments of the image.
+	anotherProgram = regexp.MustCompile(`(?m)^(?: *- git|(?:OUTREACH_\w+=\S+ )*(?:docker|kubectl|vegeta|ginkgo|go test|loadtest/swarm/fan-out)) .*?(?: outreach-conformance\b|$)`)
+	// anotherFlag marks a flag of another program in a sentence: go test -count.
+	anotherFlag = regexp.MustCompile("`(?:docker|kubectl|vegeta|ginkgo|go test|git|jq) [^`]*`|`-v /[^`]*`")
+)
+
+// strangers returns the flags and environment variables that a document names
+// and that the program does not have.
+func strangers(text string) []string {
+	root := newRoot()
+	flags := append(flagsOf(root), "--help", "--version")
+	text = textBlock.ReplaceAllString(text, "")
+	ours := anotherFlag.ReplaceAllString(anotherProgram.ReplaceAllString(text, ""), "")
+	var wrong []string
+	for _, m := range flagName.FindAllStringSubmatch(ours, -1) {
+		if name := "--" + m[1]; !slices.Contains(flags, name) {
+			wrong = append(wrong, fmt.Sprintf("there is no flag %s", name))
+		}
+	}
+	for _, name := range variableName.FindAllString(text, -1) {
+		ofFlag := func(flag string) bool { return variable(strings.TrimPrefix(flag, "--")) == name }
+		if name = strings.TrimRight(name, "_"); !standsFor(name+"_") && !standsFor(name) && !slices.ContainsFunc(flags, ofFlag) {
+			wrong = append(wrong, fmt.Sprintf("there is no variable %s", name))
+		}
+	}
+	slices.Sort(wrong)
+	return slices.Compact(wrong)
+}
+
+func TestDocumentsNameWhatExists(t *testing.T) {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*.yaml", "docs/*.yml", "action.yml"} {
+		paths, err := filepath.Glob(filepath.Join(repository, pattern))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("no documents match %s: %v", pattern, err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, wrong := range strangers(string(text)) {
+				t.Errorf("%s: %s", path, wrong)
+			}
+		}
+	}
+}
+
+func TestStrangersAreSeen(t *testing.T) {
+	for text, want := range map[string]string{
+		"`--target` and OUTREACH_TARGET, OUTREACH_KEY_MAIN, `OUTREACH_KEY_` and `OUTREACH_URL`": "",
+		"`--tragte`":                   "there is no flag --tragte",
+		"A line\n--tragte":             "there is no flag --tragte",
+		"```sh\nx run --tragte y\n```": "there is no flag --tragte",
+		"docker run --rm x\n":          "",
+		"docker run --rm outreach-conformance run --tragte": "there is no flag --tragte",
+		"OUTREACH_TRAGTE":                 "there is no variable OUTREACH_TRAGTE",
+		"OUTREACH_TRAGTE=x go test ./x":   "there is no variable OUTREACH_TRAGTE",
+		"```text\n$ x\n--tragte\n```":     "",
+		"ginkgo --procs=2 ./suites":       "",
+		"ginkgo --procs=2\nrun --procs=2": "there is no flag --procs",
+	} {
+		if got := strings.Join(strangers(text), "; "); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

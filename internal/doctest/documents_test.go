@@ -1,0 +1,117 @@
+package doctest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// A document is a file with its text.
+type document struct {
+	path string // from the root of the repository
+	text string
+}
+
+// documents returns the README, the other documents beside it, and the pages in docs.
+func documents(t *testing.T) []document {
+	t.Helper()
+	var all []document
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		paths, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(paths) < 3 {
+			t.Fatalf("%d documents match %s: the tests look in the wrong place: %v", len(paths), pattern, err)
+		}
+		for _, path := range paths {
+			name, err := filepath.Rel(root, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, document{name, read(t, name)})
+		}
+	}
+	return all
+}
+
+// read returns the text of a file of the repository.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A check returns what is wrong with a document.
+type check func(document) []string
+
+// everywhere runs a check on all documents.
+func everywhere(t *testing.T, wrong check) {
+	t.Helper()
+	for _, d := range documents(t) {
+		for _, problem := range wrong(d) {
+			t.Errorf("%s: %s", d.path, problem)
+		}
+	}
+}
+
+// damaged runs a check on documents in which something is wrong: it must say so,
+// in words that match. It must accept the sound text.
+func damaged(t *testing.T, wrong check, path, sound string, broken map[string]string) {
+	t.Helper()
+	if problems := wrong(document{path, sound}); len(problems) > 0 {
+		t.Errorf("the check refuses a sound document: %q", problems)
+	}
+	for text, words := range broken {
+		problems := wrong(document{path, text})
+		if len(problems) != 1 || !strings.Contains(problems[0], words) {
+			t.Errorf("the check says %q about the damaged document %.200q, want one problem with %q", problems, text, words)
+		}
+	}
+}
+
+var fencedBlock = regexp.MustCompile("(?ms)^```(\\w*)\n.*?^```$\n?")
+
+// withoutOutput removes what only shows the output of a program.
+func withoutOutput(text string) string {
+	return fencedBlock.ReplaceAllStringFunc(text, func(block string) string {
+		if strings.HasPrefix(block, "```text\n") {
+			return ""
+		}
+		return block
+	})
+}
+
+// withoutCode removes all fenced blocks.
+func withoutCode(text string) string { return fencedBlock.ReplaceAllString(text, "") }
+
+// Limits of size, in bytes.
+const (
+	largestReadme = 10_000
+	largestPage   = 14 << 10
+)
+
+func size(d document) []string {
+	largest := largestPage
+	switch {
+	case d.path == "README.md":
+		largest = largestReadme
+	case filepath.Dir(d.path) != "docs":
+		return nil
+	}
+	if len(d.text) > largest {
+		return []string{fmt.Sprintf("%d bytes; the limit is %d", len(d.text), largest)}
+	}
+	return nil
+}
+
+func TestDocumentsAreShort(t *testing.T) {
+	everywhere(t, size)
+	damaged(t, size, "README.md", strings.Repeat("x", largestReadme), map[string]string{strings.Repeat("x", largestReadme+1): "10001 bytes"})
+	damaged(t, size, "docs/load.md", strings.Repeat("x", largestPage), map[string]string{strings.Repeat("x", largestPage+1): "14337 bytes"})
+}

@@ -1,0 +1,129 @@
+package doctest
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"outreach.example/conformance/internal/testbed"
+)
+
+var update = flag.Bool("update", false, "rewrite the stale generated parts of the documents")
+
+// parts write what stands between <!-- generated: NAME --> and <!-- end --> in
+// the documents.
+var parts = map[string]func(*testing.T) string{
+	"figures":  figures,
+	"profiles": profiles,
+	"passed":   passedRun,
+	"failed":   failedRun,
+	"load":     loadRun,
+	"selftest": selftestFigures,
+}
+
+var generated = regexp.MustCompile(`(?s)(<!-- generated: ([a-z]+) -->\n)(.*?)(<!-- end -->)`)
+
+func TestReadmeIsFresh(t *testing.T) {
+	found := map[string]bool{}
+	for _, d := range documents(t) {
+		fresh := generated.ReplaceAllStringFunc(d.text, func(part string) string {
+			match := generated.FindStringSubmatch(part)
+			name, is := match[2], match[3]
+			write := parts[name]
+			if write == nil || found[name] {
+				t.Fatalf("%s has a generated part %q that nothing generates or that stands twice", d.path, name)
+			}
+			found[name] = true
+			if testbed.RaceDetector && (name == "passed" || name == "load") {
+				return part
+			}
+			should := write(t)
+			if same(name, is, should) {
+				return part
+			}
+			if !*update {
+				t.Errorf("%s: the part %q is stale: run make generate; it should be\n%s", d.path, name, should)
+			}
+			return match[1] + should + match[4]
+		})
+		if *update && fresh != d.text {
+			if err := os.WriteFile(filepath.Join(root, d.path), []byte(fresh), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name := range parts {
+		if !found[name] {
+			t.Errorf("the documents have lost the generated part %q", name)
+		}
+	}
+}
+
+// same reports whether two outputs differ only in what differs from run to run.
+func same(name, is, should string) bool {
+	is, should = timeless(is), timeless(should)
+	return is == should || name == "load" && figureless(is) == figureless(should)
+}
+
+func TestStalePartsAreSeen(t *testing.T) {
+	for _, c := range []struct {
+		name, is, should string
+		same             bool
+	}{
+		{"passed", "at 127.0.0.1:80, 12 requests in 1.2 s", "at 127.0.0.1:8025, 13 requests in 40 ms", true},
+		{"passed", "run   a", "run   b", true},
+		{"passed", "1,782 passed", "1,783 passed", false},
+		{"passed", "pass", "fail", false},
+		{"load", "p99  1.5?  met", "p99 12.25 met", true},
+		{"load", "p99  1.5  met", "p99  1.5  missed", false},
+	} {
+		if same(c.name, c.is, c.should) != c.same {
+			t.Errorf("%s: %q and %q: want same %t", c.name, c.is, c.should, c.same)
+		}
+	}
+}
+
+// part returns what stands in the documents as the generated part of that name.
+func part(t *testing.T, name string) string {
+	t.Helper()
+	for _, d := range documents(t) {
+		for _, match := range generated.FindAllStringSubmatch(d.text, -1) {
+			if match[2] == name {
+				return match[3]
+			}
+		}
+	}
+	t.Fatalf("the documents have no generated part %q", name)
+	return ""
+}
+
+// volatile is what differs from run to run, and what stands in its place when
+// two outputs are compared.
+var volatile = []struct {
+	pattern *regexp.Regexp
+	stands  string
+}{
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
+	{regexp.MustCompile(`(?m)^run  .*$`), "run  ID, TIME"},
+	{regexp.MustCompile(`(?m)^harness  .*$`), "harness  VERSION"},
+	{regexp.MustCompile(`[\d,]+ requests in [\d.]+ m?s`), "N requests in T"},
+}
+
+func timeless(s string) string {
+	for _, v := range volatile {
+		s = v.pattern.ReplaceAllString(s, v.stands)
+	}
+	return s
+}
+
+// figure is one with the mark of a sample that is too small.
+var figure = regexp.MustCompile(`\d[\d,.]*\??`)
+
+// figureless is the output of a load run without its figures, which no two runs
+// share, and so without the columns that follow from their widths.
+func figureless(s string) string {
+	return strings.Join(strings.Fields(figure.ReplaceAllString(s, " N ")), " ")
+}

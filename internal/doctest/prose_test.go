@@ -1,0 +1,95 @@
+package doctest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// Limits of length, in words.
+const (
+	longestSentence = 30
+	longestMean     = 20
+)
+
+var (
+	comment      = regexp.MustCompile(`(?s)<!--.*?-->`)
+	inlineCode   = regexp.MustCompile("`[^`\n]+`")
+	linkText     = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	listItem     = regexp.MustCompile(`^\s*(?:-|\d+\.)\s+`)
+	sentenceStop = regexp.MustCompile(`[.!?][*)]*(?:\s+|$)`)
+)
+
+// sentences returns the sentences of a document. Code blocks, tables, headings
+// and comments have none. Code within a sentence counts as one word.
+func sentences(text string) []string {
+	text = comment.ReplaceAllString(withoutCode(text), "")
+	var all []string
+	var paragraph []string
+	end := func() {
+		for _, s := range sentenceStop.Split(strings.Join(paragraph, " "), -1) {
+			if len(words(s)) > 0 {
+				all = append(all, s)
+			}
+		}
+		paragraph = nil
+	}
+	for line := range strings.Lines(text) {
+		line = linkText.ReplaceAllString(inlineCode.ReplaceAllString(strings.TrimSpace(line), "code"), "$1")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "|"):
+			end()
+			continue
+		case listItem.MatchString(line):
+			end()
+		}
+		paragraph = append(paragraph, line)
+	}
+	end()
+	return all
+}
+
+// words returns the words of a sentence: what holds a letter or a digit.
+func words(sentence string) []string {
+	var all []string
+	for _, word := range strings.Fields(sentence) {
+		if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
+func length(d document) []string {
+	var problems []string
+	total, number := 0, 0
+	for _, s := range sentences(d.text) {
+		n := len(words(s))
+		total, number = total+n, number+1
+		if n > longestSentence {
+			problems = append(problems, fmt.Sprintf("a sentence has %d words, %d are the limit: %s", n, longestSentence, s))
+		}
+	}
+	if number > 0 && total > longestMean*number {
+		problems = append(problems, fmt.Sprintf("%d words in %d sentences; the limit is %d on average", total, number, longestMean))
+	}
+	return problems
+}
+
+func TestSentencesAreShort(t *testing.T) {
+	everywhere(t, length)
+	const short = "A short sentence. "
+	n := func(n int) string { return strings.Repeat("word ", n-1) + "end.\n" }
+	sound := "# A heading that is " + n(40) + "\n" + short + n(30) + "\n| a table | " + n(40) + "\n```sh\n" + n(40) + "```\n" +
+		"<!-- " + n(40) + " -->\n" + short + "- An item\n  of two lines\n- " + n(20) + "`" + n(5) + "`\n"
+	damaged(t, length, "README.md", sound, map[string]string{
+		short + n(31): "has 31 words",
+		short + n(16) + short + "It has " + n(29):    "has 31 words",
+		short + "- It has " + n(29):                  "has 31 words",
+		short + "[A link](to) and `code` " + n(27):   "has 31 words",
+		short + "One line\nand another " + n(27):     "has 31 words",
+		short + n(25) + n(25) + n(25) + n(28) + "\n": "words in 5 sentences; the limit is 20 on average",
+	})
+}
