@@ -18,7 +18,7 @@ func adminDefects() []Defect {
 	for _, by := range withoutAdminKey {
 		defects = append(defects,
 			wrongfullyServed(spec.MoveAccounts, "ADMIN-KEY", by),
-			move("ADMIN-KEY", by, "told-success", "tells %s of a success that there was not", moved),
+			move("ADMIN-KEY", by, "told-success", "reports success to %s without acting", moved),
 			movedAnyway("ADMIN-KEY", by))
 		defects = append(defects, misrefused(spec.MoveAccounts, "ADMIN-KEY", by, http.StatusInternalServerError)...)
 	}
@@ -32,15 +32,15 @@ func adminDefects() []Defect {
 // withoutAdminKey are the moves between sub-workspaces by keys of workspaces
 // that are no admin workspaces.
 var withoutAdminKey = []asker{
-	{"source-key", "a move by the key of the source workspace", func(a *Target, r Request) bool {
+	{"source-key", "a move with the key of the source workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
 		return m.asker != "" && m.asker == m.source
 	}},
-	{"destination-key", "a move by the key of the destination workspace", func(a *Target, r Request) bool {
+	{"destination-key", "a move with the key of the destination workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
 		return m.asker != "" && m.asker == m.destination
 	}},
-	{"stranger-key", "a move by the key of a workspace that is neither source nor destination nor an admin workspace", func(a *Target, r Request) bool {
+	{"stranger-key", "a move with the key of a workspace that is neither source nor destination nor an admin workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
 		return m.asker != "" && m.asker != m.source && m.asker != m.destination && !a.isAdmin(m.asker)
 	}},
@@ -104,7 +104,7 @@ func (a *Target) isElsewhere(id, admin string) bool {
 // movedAnyway is the defect of refusing a move and making it nevertheless. The
 // accounts only seem to be gone: the target is not asked to move any.
 func movedAnyway(requirement string, by asker) Defect {
-	d := whenAsked(spec.MoveAccounts, requirement, by, "refused-but-moved", "answers 403 to %s and moves the accounts nevertheless", nil)
+	d := whenAsked(spec.MoveAccounts, requirement, by, "refused-but-moved", "answers 403 to %s but moves the accounts", nil)
 	d.Apply = func(a *Target) Middleware {
 		return func(next Handler) Handler {
 			var gone goneAccounts

@@ -22,7 +22,7 @@ func encode(value any) []byte {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		panic("faults: a decoded body cannot be written: " + err.Error())
+		panic("faults: cannot encode a body: " + err.Error())
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }

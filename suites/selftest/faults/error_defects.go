@@ -57,25 +57,25 @@ func errorDamages(status int) []errorDamage {
 	other := http.StatusBadRequest
 	return []errorDamage{
 		{"BODY", "body-empty", "without a body", editing(func([]byte) []byte { return nil })},
-		{"BODY", "body-html", "with a page of HTML, announced as JSON", editing(func([]byte) []byte { return []byte("<html><body>" + http.StatusText(status) + "</body></html>") })},
+		{"BODY", "body-html", "with HTML labelled as JSON", editing(func([]byte) []byte { return []byte("<html><body>" + http.StatusText(status) + "</body></html>") })},
 		{"BODY", "body-a-string", "with a JSON string", onValue(constant(http.StatusText(status)))},
 		{"BODY", "body-in-an-array", "with the object in an array", onValue(inArray)},
-		{"BODY", "body-truncated", "with a body that breaks off", editing(func(b []byte) []byte { return b[:len(b)/2] })},
-		{"BODY", "member-twice", "with a member of the object twice", insideObject(`"trace":"a","trace":"a"`)},
+		{"BODY", "body-truncated", "with a truncated body", editing(func(b []byte) []byte { return b[:len(b)/2] })},
+		{"BODY", "member-twice", "with a duplicate member", insideObject(`"trace":"a","trace":"a"`)},
 
 		{"CONTENT_TYPE", "text-plain", "as text/plain", announcing("text/plain; charset=utf-8")},
 		{"CONTENT_TYPE", "no-content-type", "without a content type", announcing("")},
-		{"CONTENT_TYPE", "half-a-parameter", "with a content type that cannot be read", announcing("application/json; charset")},
+		{"CONTENT_TYPE", "half-a-parameter", "with a malformed content type", announcing("application/json; charset")},
 
 		{"STATUSCODE", "statuscode-left-out", "without statusCode", withMember("statusCode", constant(removed{}))},
 		{"STATUSCODE", "statuscode-as-text", "with a string for statusCode", withMember("statusCode", toText)},
-		{"STATUSCODE", "statuscode-of-another", "with another status in statusCode", withMember("statusCode", constant(json.Number(strconv.Itoa(other))))},
+		{"STATUSCODE", "statuscode-of-another", "with a different status in statusCode", withMember("statusCode", constant(json.Number(strconv.Itoa(other))))},
 		{"STATUSCODE", "statuscode-with-a-fraction", "with a fraction in statusCode", withMember("statusCode", constant(json.Number(strconv.Itoa(status)+".5")))},
 
 		{"ERROR", "error-left-out", "without error", withMember("error", constant(removed{}))},
 		{"ERROR", "error-null", "with null for error", withMember("error", toNull)},
 		{"ERROR", "error-of-another", "with the error of another status", withMember("error", constant(http.StatusText(other)))},
-		{"ERROR", "error-in-small-letters", "with error in small letters", withMember("error", ofText(strings.ToLower))},
+		{"ERROR", "error-in-small-letters", "with error in lower case", withMember("error", ofText(strings.ToLower))},
 		{"ERROR", "error-an-object", "with an object for error", withMember("error", toObject)},
 
 		{"MESSAGE", "message-left-out", "without message", withMember("message", constant(removed{}))},
@@ -116,14 +116,14 @@ func oneWay401Defects() []Defect {
 		id, words, damage string
 		meant             func(*Target, Request) bool
 	}{
-		{"without-a-header", "where the Authorization header is missing", "message-empty", func(_ *Target, r Request) bool { return r.Header.Get("Authorization") == "" }},
-		{"for-another-scheme", "where the scheme is not Bearer", "text-plain", func(_ *Target, r Request) bool { return r.Header.Get("Authorization") != "" && !isBearer(r) }},
-		{"for-an-empty-token", "where the token is empty", "body-html", func(_ *Target, r Request) bool { return isBearer(r) && r.token() == "" }},
-		{"for-an-unknown-key", "where the key was never issued", "statuscode-as-text", func(a *Target, r Request) bool {
+		{"without-a-header", "if the Authorization header is missing", "message-empty", func(_ *Target, r Request) bool { return r.Header.Get("Authorization") == "" }},
+		{"for-another-scheme", "if the scheme is not Bearer", "text-plain", func(_ *Target, r Request) bool { return r.Header.Get("Authorization") != "" && !isBearer(r) }},
+		{"for-an-empty-token", "if the token is empty", "body-html", func(_ *Target, r Request) bool { return isBearer(r) && r.token() == "" }},
+		{"for-an-unknown-key", "if the key was never issued", "statuscode-as-text", func(a *Target, r Request) bool {
 			_, known := a.keyOf(r)
 			return r.token() != "" && !known
 		}},
-		{"for-a-revoked-key", "where the key was revoked", "error-in-small-letters", func(a *Target, r Request) bool {
+		{"for-a-revoked-key", "if the key was revoked", "error-in-small-letters", func(a *Target, r Request) bool {
 			key, _ := a.keyOf(r)
 			return key.State == profile.KeyRevoked
 		}},
@@ -167,15 +167,15 @@ func notFoundDefects() []Defect {
 				return op != spec.MoveLead || movesListedLead(a, r) == (requirement == "NOT-FOUND-SUBSEQUENCE")
 			}
 			for _, status := range []int{400, 403, 409, 410, 422, 500} {
-				add("not-found-as-"+strconv.Itoa(status), "answers "+strconv.Itoa(status)+" where "+what+" does not exist",
+				add("not-found-as-"+strconv.Itoa(status), "answers "+strconv.Itoa(status)+" if "+what+" does not exist",
 					onError(op, http.StatusNotFound, meant, failing(status)))
 			}
-			add("not-found-as-empty-object", "answers 200 and an empty object where "+what+" does not exist",
+			add("not-found-as-empty-object", "answers 200 with an empty object if "+what+" does not exist",
 				onError(op, http.StatusNotFound, meant, func(r Response) Response {
 					r.Status, r.Body = http.StatusOK, []byte("{}")
 					return r
 				}))
-			add("not-found-as-another", "takes an existing one where "+what+" does not exist", takingAnother(op, requirement, meant))
+			add("not-found-as-another", "uses an existing one if "+what+" does not exist", takingAnother(op, requirement, meant))
 		}
 	}
 	return defects

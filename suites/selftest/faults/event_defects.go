@@ -22,7 +22,7 @@ func eventDefects() []Defect {
 		defects = append(defects, breaking(e.requirement, spec.ListWebhookEvents, e.damage, e.doc, every))
 		if e.single {
 			last := spoil(spec.ListWebhookEvents, finalRow, e.fits, e.change)
-			defects = append(defects, breaking(e.requirement, spec.ListWebhookEvents, "last-"+e.damage, e.doc+", in the last such row of a page", last))
+			defects = append(defects, breaking(e.requirement, spec.ListWebhookEvents, "last-"+e.damage, e.doc+", in the last matching row of a page", last))
 		}
 	}
 	return defects
@@ -64,8 +64,8 @@ func dateDefects(operation string) []Defect {
 		choose      rowChoice
 		offset      time.Duration
 	}{
-		{"date-day-before", "shows the day before that of timestamp_created", eachRow, -24 * time.Hour},
-		{"date-day-after-in-last-row", "shows the day after that of timestamp_created in the last row of a page", finalRow, 24 * time.Hour},
+		{"date-day-before", "shows the day before timestamp_created", eachRow, -24 * time.Hour},
+		{"date-day-after-in-last-row", "shows the day after timestamp_created in the last row of a page", finalRow, 24 * time.Hour},
 		{"date-in-tokyo", "shows the day of timestamp_created in a time zone nine hours ahead", eachRow, 9 * time.Hour},
 		{"date-in-los-angeles", "shows the day of timestamp_created in a time zone eight hours behind", eachRow, -8 * time.Hour},
 		{"date-rounded", "rounds timestamp_created to the nearest day", eachRow, 12 * time.Hour},
@@ -148,28 +148,28 @@ var attemptDamages = []struct {
 	single                   bool // the last row of a page that it fits suffices
 }{
 	{"EVENT-SUCCESS-FINAL", "success-retried", "plans another attempt after a success", succeeded, put("will_retry", true), true},
-	{"EVENT-SUCCESS-FINAL", "late-success-retried", "plans another attempt after a retry that succeeded", allOf(succeeded, isRetry), put("will_retry", true), true},
+	{"EVENT-SUCCESS-FINAL", "late-success-retried", "plans another attempt after a successful retry", allOf(succeeded, isRetry), put("will_retry", true), true},
 
-	{"EVENT-NEXT-RETRY", "next-retry-left-out", "does not say when it will retry", willRetry, func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
-	{"EVENT-NEXT-RETRY", "next-retry-in-the-past", "plans the next attempt a minute before the one that failed", willRetry, nextRetryAt(-time.Minute), true},
-	{"EVENT-NEXT-RETRY", "next-retry-just-before", "plans the next attempt a millisecond before the one that failed", willRetry, nextRetryAt(-time.Millisecond), true},
-	{"EVENT-NEXT-RETRY", "second-retry-left-out", "does not say when it will retry once more", allOf(willRetry, isRetry), func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
+	{"EVENT-NEXT-RETRY", "next-retry-left-out", "omits the time of the next retry", willRetry, func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
+	{"EVENT-NEXT-RETRY", "next-retry-in-the-past", "schedules the next attempt a minute before the failed one", willRetry, nextRetryAt(-time.Minute), true},
+	{"EVENT-NEXT-RETRY", "next-retry-just-before", "schedules the next attempt a millisecond before the failed one", willRetry, nextRetryAt(-time.Millisecond), true},
+	{"EVENT-NEXT-RETRY", "second-retry-left-out", "omits the time of the second retry", allOf(willRetry, isRetry), func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
 
-	{"EVENT-GROUP-URL", "retry-elsewhere", "retries at another address", isRetry, urlOf(func(u string) string { return u + "#retry" }), true},
+	{"EVENT-GROUP-URL", "retry-elsewhere", "retries at another URL", isRetry, urlOf(func(u string) string { return u + "#retry" }), true},
 	{"EVENT-GROUP-URL", "retry-in-the-clear", "retries without TLS", allOf(isRetry, func(row map[string]any) bool { return strings.HasPrefix(textOf(row, "webhook_url"), "https:") }),
 		urlOf(func(u string) string { return strings.Replace(u, "https:", "http:", 1) }), false},
-	{"EVENT-GROUP-URL", "late-success-elsewhere", "succeeds at another address than the one that failed", allOf(isRetry, succeeded), urlOf(func(u string) string { return u + "/" }), true},
+	{"EVENT-GROUP-URL", "late-success-elsewhere", "succeeds at a different URL than the failed attempt", allOf(isRetry, succeeded), urlOf(func(u string) string { return u + "/" }), true},
 
-	{"EVENT-GROUP-COUNT", "retries-count-down", "counts the retries that are left", allFit, counting(func(n int64) int64 { return mostRetries - n }), false},
-	{"EVENT-GROUP-COUNT", "first-attempt-counted-late", "shows the number of all attempts in the first one", allOf(willRetry, shows("retry_count", json.Number("0"))), put("retry_count", json.Number("99")), true},
-	{"EVENT-GROUP-COUNT", "second-retry-count-reset", "counts from nothing again after the first retry", func(row map[string]any) bool { return retries(row) > 1 }, put("retry_count", json.Number("0")), true},
+	{"EVENT-GROUP-COUNT", "retries-count-down", "counts the remaining retries", allFit, counting(func(n int64) int64 { return mostRetries - n }), false},
+	{"EVENT-GROUP-COUNT", "first-attempt-counted-late", "shows a high retry count in the first attempt", allOf(willRetry, shows("retry_count", json.Number("0"))), put("retry_count", json.Number("99")), true},
+	{"EVENT-GROUP-COUNT", "second-retry-count-reset", "resets the retry count after the first retry", func(row map[string]any) bool { return retries(row) > 1 }, put("retry_count", json.Number("0")), true},
 
-	{"EVENT-RETRY-TRUE", "failure-called-success", "says that a retry succeeded where none did", allOf(failed, shows("retry_successful", false)), put("retry_successful", true), true},
-	{"EVENT-RETRY-TRUE", "given-up-called-success", "says that a retry succeeded where the last attempt failed", allOf(failed, shows("will_retry", false)), put("retry_successful", true), true},
-	{"EVENT-RETRY-TRUE", "success-said-again", "says of a successful attempt that a retry succeeded later", succeeded, put("retry_successful", true), true},
+	{"EVENT-RETRY-TRUE", "failure-called-success", "reports a successful retry although none succeeded", allOf(failed, shows("retry_successful", false)), put("retry_successful", true), true},
+	{"EVENT-RETRY-TRUE", "given-up-called-success", "reports a successful retry although the last attempt failed", allOf(failed, shows("will_retry", false)), put("retry_successful", true), true},
+	{"EVENT-RETRY-TRUE", "success-said-again", "reports a later successful retry for a successful attempt", succeeded, put("retry_successful", true), true},
 
-	{"EVENT-RETRY-FALSE", "success-denied", "says that no retry succeeded where one did", allOf(failed, shows("retry_successful", true)), put("retry_successful", false), true},
-	{"EVENT-RETRY-FALSE", "success-denied-in-first", "says in the first attempt that no retry succeeded where one did",
+	{"EVENT-RETRY-FALSE", "success-denied", "reports no successful retry although one succeeded", allOf(failed, shows("retry_successful", true)), put("retry_successful", false), true},
+	{"EVENT-RETRY-FALSE", "success-denied-in-first", "reports no successful retry in the first attempt although one succeeded",
 		allOf(failed, shows("retry_count", json.Number("0")), shows("retry_successful", true)), put("retry_successful", false), true},
 }
 

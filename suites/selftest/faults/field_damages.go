@@ -47,7 +47,7 @@ var (
 		runes := []rune(s)
 		return string(runes[:max(0, len(runes)-1)])
 	})
-	caseFlipped = on("case-flipped", "in the other case", func(s string) any {
+	caseFlipped = on("case-flipped", "with upper and lower case swapped", func(s string) any {
 		return strings.Map(func(r rune) rune {
 			if unicode.IsUpper(r) {
 				return unicode.ToLower(r)
@@ -55,7 +55,7 @@ var (
 			return unicode.ToUpper(r)
 		}, s)
 	})
-	markupEscaped = on("escaped", "with its markup escaped", func(s string) any { return html.EscapeString(s) })
+	markupEscaped = on("escaped", "with escaped markup", func(s string) any { return html.EscapeString(s) })
 	recoded       = on("recoded", "with its UTF-8 read as Latin-1", func(s string) any {
 		var b strings.Builder
 		for _, octet := range []byte(s) {
@@ -63,14 +63,14 @@ var (
 		}
 		return b.String()
 	})
-	hourLater = on("hour-later", "an hour late", func(s string) any {
+	hourLater = on("hour-later", "one hour late", func(s string) any {
 		t, err := time.Parse(time.RFC3339Nano, s)
 		if err != nil {
 			return s
 		}
 		return t.UTC().Add(time.Hour).Format("2006-01-02T15:04:05.000Z")
 	})
-	otherID = on("other-id", "as another id", func(s string) any { return anotherID(s) })
+	otherID = on("other-id", "as a different id", func(s string) any { return anotherID(s) })
 )
 
 // anotherID differs from a UUID in its last digit alone.
@@ -94,14 +94,14 @@ var (
 		return slices.Concat(items[:1], items)
 	})
 	emptied    = on("emptied", "empty", func([]any) any { return []any{} })
-	memberLost = on("member-lost", "with a member of its first item left out", func(items []any) any {
+	memberLost = on("member-lost", "without one member of its first item", func(items []any) any {
 		if len(items) == 0 {
 			return items
 		}
 		object, _ := items[0].(map[string]any)
 		return slices.Concat([]any{withoutOne(object)}, items[1:])
 	})
-	dayLost = on("day-lost", "with one of its days left out", func(schedule map[string]any) any {
+	dayLost = on("day-lost", "without one of its days", func(schedule map[string]any) any {
 		schedule = maps.Clone(schedule)
 		if days, ok := schedule["days"].(map[string]any); ok {
 			schedule["days"] = withoutOne(days)
@@ -140,12 +140,12 @@ func member(name string, d damage) damage {
 var (
 	negated = on("negated", "negated", func(b bool) any { return !b })
 	nulled  = damage{"nulled", "as null", func(any) (any, bool) { return nil, true }}
-	lost    = damage{"left-out", "not at all", func(any) (any, bool) { return nil, false }}
+	lost    = damage{"left-out", "as absent", func(any) (any, bool) { return nil, false }}
 )
 
 // another takes, of a field's values, the one after the value that is there.
 func another(values ...string) damage {
-	return damage{"another", "as another of its values", func(value any) (any, bool) {
+	return damage{"another", "with another valid value", func(value any) (any, bool) {
 		next := values[(slices.Index(values, fmt.Sprint(value))+1)%len(values)]
 		if _, isNumber := value.(json.Number); isNumber {
 			return json.Number(next), true

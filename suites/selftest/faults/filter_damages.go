@@ -37,21 +37,21 @@ func (f filter) damages() []filterDamage {
 // tooWide shows rows that a filter leaves out; of any kind.
 var tooWide = []filterDamage{
 	{"ignored", "EXTRA", "shows all rows", func(s *selection) []listRow { return s.all }},
-	{"with-neighbour", "EXTRA", "shows one row too many, next to the right ones", func(s *selection) []listRow { return s.adding(s.neighbour()...) }},
-	{"on-first-half", "EXTRA", "looks at the first half of the rows and shows all others", func(s *selection) []listRow {
+	{"with-neighbour", "EXTRA", "shows one extra row next to the right ones", func(s *selection) []listRow { return s.adding(s.neighbour()...) }},
+	{"on-first-half", "EXTRA", "filters only the first half of the rows", func(s *selection) []listRow {
 		return s.adding(without(s.all, s.firstHalf())...)
 	}},
 }
 
 // tooNarrow leaves out rows that a filter shows.
 var tooNarrow = []filterDamage{
-	{"shows-nothing", "MISSING", "shows no row", func(*selection) []listRow { return nil }},
-	{"without-last", "MISSING", "leaves out the last of the right rows", func(s *selection) []listRow { return s.right[:max(0, len(s.right)-1)] }},
-	{"without-every-other", "MISSING", "leaves out every other row, beginning with the first", func(s *selection) []listRow {
+	{"shows-nothing", "MISSING", "shows no rows", func(*selection) []listRow { return nil }},
+	{"without-last", "MISSING", "omits the last of the right rows", func(s *selection) []listRow { return s.right[:max(0, len(s.right)-1)] }},
+	{"without-every-other", "MISSING", "omits every other row, starting with the first", func(s *selection) []listRow {
 		at := 0
 		return s.dropping(func(listRow) bool { at++; return at%2 == 1 })
 	}},
-	{"finds-in-first-half", "MISSING", "looks for rows in the first half of the list alone", func(s *selection) []listRow { return among(s.right, s.firstHalf()) }},
+	{"finds-in-first-half", "MISSING", "searches only the first half of the list", func(s *selection) []listRow { return among(s.right, s.firstHalf()) }},
 }
 
 // oneValue treats a single value wrongly.
@@ -59,17 +59,17 @@ func oneValue(value string) []filterDamage {
 	is := func(s *selection) bool { return s.value == value }
 	return []filterDamage{
 		{value + "-ignored", "EXTRA", fmt.Sprintf("shows all rows for %q", value), otherwise(is, func(s *selection) []listRow { return s.all })},
-		{value + "-shows-nothing", "MISSING", fmt.Sprintf("shows no row for %q", value), otherwise(is, func(*selection) []listRow { return nil })},
+		{value + "-shows-nothing", "MISSING", fmt.Sprintf("shows no rows for %q", value), otherwise(is, func(*selection) []listRow { return nil })},
 	}
 }
 
 // looseSearch is for searches of which the specification says little.
 var looseSearch = []filterDamage{
-	{"shows-all-for-none", "EXTRA", "shows all rows when it finds none", otherwise(func(s *selection) bool { return len(s.right) == 0 }, func(s *selection) []listRow { return s.all })},
+	{"shows-all-for-none", "EXTRA", "shows all rows if none match", otherwise(func(s *selection) bool { return len(s.right) == 0 }, func(s *selection) []listRow { return s.all })},
 	{"by-first-letter", "EXTRA", "shows every row that begins with the same letter", func(s *selection) []listRow {
 		return s.adding(s.matching(func(text string) bool { return text != "" && text[0] == s.value[0] })...)
 	}},
-	{"not-for-whole-value", "MISSING", "does not find a row by the whole of its text", func(s *selection) []listRow {
+	{"not-for-whole-value", "MISSING", "does not find a row by its full text", func(s *selection) []listRow {
 		return s.dropping(func(r listRow) bool { return r.text(s.filter.field) == s.value })
 	}},
 }
@@ -89,18 +89,18 @@ var partialMatch = []filterDamage{
 
 // wrongExclusion is for the filter that leaves one value out.
 var wrongExclusion = []filterDamage{
-	{"alone-shown", "EXTRA", "shows what it should leave out and nothing else", func(s *selection) []listRow { return s.wrong() }},
-	{"last-shown", "EXTRA", "shows the last row that it should leave out", func(s *selection) []listRow { return s.adding(lastListed(s.wrong())...) }},
+	{"alone-shown", "EXTRA", "shows only the rows that it should exclude", func(s *selection) []listRow { return s.wrong() }},
+	{"last-shown", "EXTRA", "shows the last row that it should exclude", func(s *selection) []listRow { return s.adding(lastListed(s.wrong())...) }},
 }
 
 // wrongList is for a list of values in one parameter.
 var wrongList = []filterDamage{
-	{"only-first", "MISSING", "looks at the first of several values alone", func(s *selection) []listRow { return s.with(strings.Split(s.value, ",")[0]) }},
-	{"only-last", "MISSING", "looks at the last of several values alone", func(s *selection) []listRow {
+	{"only-first", "MISSING", "uses only the first of several values", func(s *selection) []listRow { return s.with(strings.Split(s.value, ",")[0]) }},
+	{"only-last", "MISSING", "uses only the last of several values", func(s *selection) []listRow {
 		values := strings.Split(s.value, ",")
 		return s.with(values[len(values)-1])
 	}},
-	{"only-two", "MISSING", "looks at no more than two of several values", func(s *selection) []listRow {
+	{"only-two", "MISSING", "uses at most two of several values", func(s *selection) []listRow {
 		values := strings.Split(s.value, ",")
 		return s.with(strings.Join(values[:min(2, len(values))], ","))
 	}},
@@ -113,14 +113,14 @@ var wrongWindow = []filterDamage{
 	{"cut-to-the-day", "EXTRA", "shows all rows of the day at the end of the window", func(s *selection) []listRow {
 		return s.adding(s.matching(func(created string) bool { return dayOf(created) == dayOf(s.value) })...)
 	}},
-	{"swapped", "MISSING", "shows no row, taking start for end", func(*selection) []listRow { return nil }},
-	{"too-far-inside", "MISSING", "leaves out the two rows next to the end of the window", func(s *selection) []listRow {
+	{"swapped", "MISSING", "shows no rows, because it swaps start and end", func(*selection) []listRow { return nil }},
+	{"too-far-inside", "MISSING", "omits the two rows next to the end of the window", func(s *selection) []listRow {
 		edge := s.nearest(2)
 		return s.dropping(func(r listRow) bool {
 			return slices.ContainsFunc(edge, func(e listRow) bool { return e.same() == r.same() })
 		})
 	}},
-	{"a-week-long", "MISSING", "shows no more than a week of a longer window", func(s *selection) []listRow {
+	{"a-week-long", "MISSING", "shows at most a week of a longer window", func(s *selection) []listRow {
 		end, _ := time.Parse(time.RFC3339, s.value)
 		return s.dropping(func(r listRow) bool {
 			created, err := time.Parse(time.RFC3339, r.text(s.filter.field))
@@ -131,25 +131,25 @@ var wrongWindow = []filterDamage{
 
 // wrongDays is for an end of a window of whole days, which belong to it.
 var wrongDays = []filterDamage{
-	{"with-day-outside", "EXTRA", "shows the day outside the window, too", func(s *selection) []listRow {
+	{"with-day-outside", "EXTRA", "also shows the day just outside the window", func(s *selection) []listRow {
 		outside := s.neighbour()
 		return s.adding(s.matching(func(day string) bool { return len(outside) > 0 && day == outside[0].text(s.filter.field) })...)
 	}},
-	{"alone-shown", "MISSING", "shows the day at the end of the window and no other", func(s *selection) []listRow {
+	{"alone-shown", "MISSING", "shows only the day at the end of the window", func(s *selection) []listRow {
 		return s.dropping(func(r listRow) bool { return r.text(s.filter.field) != s.value })
 	}},
-	{"next-day-lost", "MISSING", "leaves out the day next to the end of the window", func(s *selection) []listRow {
+	{"next-day-lost", "MISSING", "omits the day next to the end of the window", func(s *selection) []listRow {
 		inside := nearestFirst(s.dropping(s.atEnd), s)
 		return s.dropping(func(r listRow) bool {
 			return len(inside) > 0 && r.text(s.filter.field) == inside[0].text(s.filter.field)
 		})
 	}},
-	{"farthest-row-lost", "MISSING", "leaves out the row farthest inside the window", func(s *selection) []listRow {
+	{"farthest-row-lost", "MISSING", "omits the row farthest inside the window", func(s *selection) []listRow {
 		far := lastListed(nearestFirst(s.dropping(s.atEnd), s))
 		return without(s.right, far)
 	}},
-	{"exclusive", "INCLUSIVE", "leaves out the day at the end of the window", func(s *selection) []listRow { return s.dropping(s.atEnd) }},
-	{"only-first-row", "INCLUSIVE", "shows one row alone of the day at the end of the window", func(s *selection) []listRow {
+	{"exclusive", "INCLUSIVE", "omits the day at the end of the window", func(s *selection) []listRow { return s.dropping(s.atEnd) }},
+	{"only-first-row", "INCLUSIVE", "shows only one row of the day at the end of the window", func(s *selection) []listRow {
 		shown := 0
 		return s.dropping(func(r listRow) bool {
 			if s.atEnd(r) {
@@ -158,7 +158,7 @@ var wrongDays = []filterDamage{
 			return s.atEnd(r) && shown > 1
 		})
 	}},
-	{"without-its-last-row", "INCLUSIVE", "leaves out the last row of the day at the end of the window", func(s *selection) []listRow {
+	{"without-its-last-row", "INCLUSIVE", "omits the last row of the day at the end of the window", func(s *selection) []listRow {
 		return without(s.right, lastListed(s.matching(func(day string) bool { return day == s.value })))
 	}},
 }

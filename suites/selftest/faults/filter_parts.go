@@ -16,7 +16,7 @@ func partDefects() []Defect {
 	} {
 		for _, d := range flagDamages {
 			defects = append(defects, Defect{spec.ListPlacementReports + "/" + f.id + "-" + d.name,
-				spec.Pair{Requirement: "FILTER-" + f.requirement + "-" + d.breaks, Operation: spec.ListPlacementReports}, d.doc + ", in the flag that leaves out " + f.part,
+				spec.Pair{Requirement: "FILTER-" + f.requirement + "-" + d.breaks, Operation: spec.ListPlacementReports}, d.doc + ", for the flag that omits " + f.part,
 				func(a *Target) Middleware {
 					name, other := a.parameter(spec.ListPlacementReports, f.meaning), a.parameter(spec.ListPlacementReports, f.other)
 					return a.paged(spec.ListPlacementReports, paging{before: func(s *page) { d.do(&flagged{s, f, name, other}) }})
@@ -54,13 +54,13 @@ var flagDamages = []struct {
 	name, breaks, doc string
 	do                func(*flagged)
 }{
-	{"ignored", "TRUE", "shows the part all the same", skipping(func(f *flagged) { f.list = f.as(f.name, "false") })},
-	{"forgotten-behind-first-page", "TRUE", "shows the part behind the first page", skipping(func(f *flagged) {
+	{"ignored", "TRUE", "shows the part anyway", skipping(func(f *flagged) { f.list = f.as(f.name, "false") })},
+	{"forgotten-behind-first-page", "TRUE", "shows the part after the first page", skipping(func(f *flagged) {
 		if !f.first {
 			f.list = f.as(f.name, "false")
 		}
 	})},
-	{"ignored-where-marked", "TRUE", "shows the part where it tells of a problem", skipping(func(f *flagged) {
+	{"ignored-where-marked", "TRUE", "shows the part if it reports a problem", skipping(func(f *flagged) {
 		f.list = slices.Clone(f.list)
 		for i, whole := range f.as(f.name, "false") {
 			part, _ := whole.fields[f.flag.part].(map[string]any)
@@ -69,16 +69,16 @@ var flagDamages = []struct {
 			}
 		}
 	})},
-	{"takes-the-other", "TRUE", "leaves out the other part instead", skipping(func(f *flagged) {
+	{"takes-the-other", "TRUE", "omits the other part instead", skipping(func(f *flagged) {
 		f.list = f.page.read(func(r Request) Request {
 			r.Query.Del(f.name)
 			r.Query.Set(f.other, "true")
 			return r
 		})
 	})},
-	{"takes-both", "TRUE", "leaves out the other part, too", skipping(func(f *flagged) { f.list = f.as(f.other, "true") })},
-	{"drops-last-row", "TRUE", "leaves out the last row as well", skipping(func(f *flagged) { withoutLast(f.page) })},
-	{"drops-marked-rows", "TRUE", "leaves out the rows whose part tells of a problem", skipping(func(f *flagged) {
+	{"takes-both", "TRUE", "also omits the other part", skipping(func(f *flagged) { f.list = f.as(f.other, "true") })},
+	{"drops-last-row", "TRUE", "also omits the last row", skipping(func(f *flagged) { withoutLast(f.page) })},
+	{"drops-marked-rows", "TRUE", "omits rows whose part reports a problem", skipping(func(f *flagged) {
 		var marked []listRow
 		for _, whole := range f.as(f.name, "false") {
 			if part, _ := whole.fields[f.flag.part].(map[string]any); part[f.flag.mark] == true {
@@ -88,22 +88,22 @@ var flagDamages = []struct {
 		f.list = without(f.list, marked)
 	})},
 
-	{"on-by-default", "DEFAULT", "leaves out the part when nothing is said", func(f *flagged) {
+	{"on-by-default", "DEFAULT", "omits the part without the flag", func(f *flagged) {
 		if f.is("") {
 			f.list = f.as(f.name, "true")
 		}
 	}},
-	{"on-for-false", "DEFAULT", "leaves out the part for false, looking only whether the flag is there", func(f *flagged) {
+	{"on-for-false", "DEFAULT", "omits the part for false, because the flag is present", func(f *flagged) {
 		if f.is("false") {
 			f.list = f.as(f.name, "true")
 		}
 	}},
-	{"on-behind-first-page", "DEFAULT", "leaves out the part behind the first page when nothing is said", func(f *flagged) {
+	{"on-behind-first-page", "DEFAULT", "omits the part after the first page without the flag", func(f *flagged) {
 		if f.is("") && !f.first {
 			f.list = f.as(f.name, "true")
 		}
 	}},
-	{"false-drops-last-row", "DEFAULT", "leaves out the last row for false", func(f *flagged) {
+	{"false-drops-last-row", "DEFAULT", "omits the last row for false", func(f *flagged) {
 		if f.is("false") {
 			withoutLast(f.page)
 		}

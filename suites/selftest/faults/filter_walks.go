@@ -67,18 +67,18 @@ var filteredWalkDamages = []struct {
 	name, doc     string
 	before, after func(*page, *filtering)
 }{
-	{"row-repeated", "begins each page with the last row of the page before", rightly, plainly(repeatLast)},
+	{"row-repeated", "starts each page with the last row of the previous page", rightly, plainly(repeatLast)},
 	{"row-skipped", "skips a row between two pages", rightly, plainly(skipNext)},
-	{"walk-ends-early", "gives no cursor with a small page", rightly, plainly(when(small, endWalk))},
-	{"last-page-leads-to-itself", "leads from the last page to the last page", rightly, plainly(when(lastPage, func(s *page) { s.next = s.from }))},
-	{"small-pages-backwards", "walks small pages in the other direction", plainly(backwards(small)), rightly},
-	{"after-cutting", "cuts pages from the whole list and filters each, so that one without a right row seems the last",
+	{"walk-ends-early", "returns no cursor with a small page", rightly, plainly(when(small, endWalk))},
+	{"last-page-leads-to-itself", "links the last page to itself", rightly, plainly(when(lastPage, func(s *page) { s.next = s.from }))},
+	{"small-pages-backwards", "returns small pages in reverse order", plainly(backwards(small)), rightly},
+	{"after-cutting", "filters each page of the whole list, so that a page without matches ends the walk",
 		func(s *page, f *filtering) { s.list = f.whole(s) },
 		func(s *page, _ *filtering) {
 			right, _ := s.cache.read(s.request)
 			s.rows = among(s.rows, right)
 		}},
-	{"on-first-page-alone", "forgets the filter behind the first page", forgetFilter, rightly},
+	{"on-first-page-alone", "drops the filter after the first page", forgetFilter, rightly},
 }
 
 func rightly(*page, *filtering) {}

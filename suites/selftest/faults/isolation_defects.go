@@ -56,7 +56,7 @@ var leaks = []leak{
 	{"leaks-one-row", "shows one row of another workspace on the first page", dataset.Second, dataset.Main, onFirst, oneRow},
 	{"leaks-one-row-on-last-page", "shows one row of another workspace on the last page", dataset.Second, dataset.Main, onLast, someRow},
 	{"leaks-a-page", "shows the rows of another workspace on the first page", dataset.Second, dataset.Main, onFirst, everyRowOf},
-	{"leaks-one-row-to-another", "shows one row of the workspace on the last page of another one's list", dataset.Main, dataset.Second, onLast, oneRow},
+	{"leaks-one-row-to-another", "shows one row on the last page of another workspace's list", dataset.Main, dataset.Second, onLast, oneRow},
 }
 
 // leakDefects show a row in the lists of two workspaces. The row names the
@@ -196,7 +196,7 @@ func foreignIDDefects() []Defect {
 			breakingWith(requirement, operation, "serves-foreign-id", "serves another workspace's resource", func(a *Target) Middleware {
 				return a.onForeign(operation, func(_ Request, _, owners Response) Response { return owners })
 			}),
-			breakingWith(requirement, operation, "breaks-on-foreign-id", "breaks down when another workspace's resource is named", func(a *Target) Middleware {
+			breakingWith(requirement, operation, "breaks-on-foreign-id", "returns 500 for another workspace's resource", func(a *Target) Middleware {
 				return a.onForeign(operation, func(Request, Response, Response) Response { return refusal(http.StatusInternalServerError) })
 			}))
 	}
@@ -219,7 +219,7 @@ func foreignSubsequenceDefects() []Defect {
 		naming("to-foreign-subsequence", "moves a lead to another workspace's subsequence", func(a *Target) behaviour {
 			return inTheNameOf(first(a.Profile.Workspaces[dataset.Main].Subsequences))
 		}),
-		naming("breaks-on-foreign-subsequence", "breaks down when another workspace's subsequence is named", func(*Target) behaviour {
+		naming("breaks-on-foreign-subsequence", "returns 500 for another workspace's subsequence", func(*Target) behaviour {
 			return refusing(http.StatusInternalServerError)
 		}),
 	}
@@ -231,7 +231,7 @@ func foreignDeletionDefects() []Defect {
 	const requirement = "ISOLATION-UNTOUCHED"
 	var defects []Defect
 	for _, operation := range boundTo(requirement) {
-		defects = append(defects, breakingWith(requirement, operation, "refuses-and-deletes", "refuses to delete another workspace's resource and deletes it", func(a *Target) Middleware {
+		defects = append(defects, breakingWith(requirement, operation, "refuses-and-deletes", "refuses to delete another workspace's resource but deletes it", func(a *Target) Middleware {
 			return func(next Handler) Handler {
 				var gone sync.Map // ids
 				isGone := func(id string) bool { _, ok := gone.Load(id); return ok }
@@ -255,7 +255,7 @@ func foreignFilterDefects() []Defect {
 	var defects []Defect
 	for _, operation := range boundTo(requirement) {
 		finds := func(damage, what string, rows func([]any) []any) Defect {
-			return breakingWith(requirement, operation, damage, "shows "+what+" of another workspace for a filter by its resource", func(a *Target) Middleware {
+			return breakingWith(requirement, operation, damage, "shows "+what+" of another workspace when filtering by its resource", func(a *Target) Middleware {
 				asks, token := a.asks(dataset.Main), a.key(dataset.Second)
 				return func(next Handler) Handler {
 					return withItems(operation, func(r Request, _ any, items []any) []any {
@@ -288,12 +288,12 @@ func foreignFilterDefects() []Defect {
 // one's sub-workspaces.
 func foreignAccountDefects() []Defect {
 	const requirement, operation = "ISOLATION-ACCOUNTS", spec.MoveAccounts
-	other := asker{"other-admin-key", "a move by the key of another admin workspace", func(a *Target, r Request) bool {
+	other := asker{"other-admin-key", "a move with the key of another admin workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
 		return a.isAdmin(m.asker) && a.isElsewhere(m.source, m.asker) && a.isElsewhere(m.destination, m.asker)
 	}}
 	return append(misrefused(operation, requirement, other, http.StatusInternalServerError),
 		wrongfullyServed(operation, requirement, other),
-		whenAsked(operation, requirement, other, "told-success", "tells %s of a success that there was not", func(*Target) behaviour { return moved }),
+		whenAsked(operation, requirement, other, "told-success", "reports success to %s without acting", func(*Target) behaviour { return moved }),
 		movedAnyway(requirement, other))
 }

@@ -58,7 +58,7 @@ var unauthorized = []struct {
 		return len(r.Header.Values("Authorization")) == 0
 	}}}},
 	{"AUTH-SCHEME-OTHER", []asker{
-		{"other-scheme", "a valid key under another scheme than Bearer", func(a *Target, r Request) bool {
+		{"other-scheme", "a valid key with a scheme other than Bearer", func(a *Target, r Request) bool {
 			scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 			return !strings.EqualFold(scheme, "Bearer") && a.knows(token)
 		}},
@@ -69,7 +69,7 @@ var unauthorized = []struct {
 	}}}},
 	{"AUTH-KEY-UNKNOWN", []asker{
 		{"unknown-key", "a key that was never issued", func(a *Target, r Request) bool { return r.token() != "" && !a.knows(r.token()) }},
-		{"partial-key", "the beginning of a key in the key's place", func(a *Target, r Request) bool {
+		{"partial-key", "the beginning of a valid key", func(a *Target, r Request) bool {
 			return r.token() != "" && !a.knows(r.token()) && slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool { return strings.HasPrefix(k.Token, r.token()) })
 		}},
 	}},
@@ -137,7 +137,7 @@ func scopeRefusedDefects() []Defect {
 // scopeServedDefects serve a key that has none of the four alternatives, or
 // break down on it.
 func scopeServedDefects() []Defect {
-	noScope := asker{"no-scopes", "a key without any scope", func(a *Target, r Request) bool {
+	noScope := asker{"no-scopes", "a key without scopes", func(a *Target, r Request) bool {
 		key, ok := a.keyOf(r)
 		return ok && key.State == profile.KeyActive && len(key.Scopes) == 0
 	}}

@@ -33,7 +33,7 @@ func changeDefects() []Defect {
 	}{
 		{"ends-walk", "answers %s with an empty page", func(string) behaviour { return showingNothing }},
 		{"starts-over", "answers %s with the first page", startingOver},
-		{"skips-row", "skips a row when it is given %s", func(string) behaviour { return skippingRow }},
+		{"skips-row", "skips a row for %s", func(string) behaviour { return skippingRow }},
 		{"refused", "refuses %s", func(string) behaviour { return refusing(http.StatusBadRequest) }},
 		{"not-found", "does not find %s", func(string) behaviour { return refusing(http.StatusNotFound) }},
 	} {
@@ -41,7 +41,7 @@ func changeDefects() []Defect {
 			name, requirement, which string
 			outdated                 func(*changes, handedOut) bool
 		}{
-			{"insert", "PAGE-INSERT", "a cursor that is older than the newest row", (*changes).insertedSince},
+			{"insert", "PAGE-INSERT", "a cursor older than the newest row", (*changes).insertedSince},
 			{"removal", "PAGE-REMOVE", "a cursor whose row was deleted", (*changes).removed},
 		} {
 			defects = append(defects, Defect{list + "/" + c.name + "-" + d.name, spec.Pair{Requirement: c.requirement, Operation: list}, fmt.Sprintf(d.doc, c.which),

@@ -23,14 +23,14 @@ var sortDamages = []struct {
 	name, doc     string
 	before, after func(*page)
 }{
-	{"the-other-way", "sorts the other way round", otherWay, asItIs},
-	{"page-by-page", "sorts each page for itself", otherWay, func(s *page) { s.rows = reversed(s.rows) }},
-	{"small-pages-the-other-way", "sorts small pages the other way round", when(small, otherWay), asItIs},
+	{"the-other-way", "sorts in the opposite order", otherWay, asItIs},
+	{"page-by-page", "sorts each page separately", otherWay, func(s *page) { s.rows = reversed(s.rows) }},
+	{"small-pages-the-other-way", "sorts small pages in the opposite order", when(small, otherWay), asItIs},
 	{"rows-swapped", "shows two rows deep in the list in the wrong order", reordered(swapAt(3, 4)).before, asItIs},
-	{"first-row-last", "shows the first row behind all others", reordered(firstLast).before, asItIs},
-	{"last-row-lost", "leaves out the last row", withoutLast, asItIs},
+	{"first-row-last", "shows the first row last", reordered(firstLast).before, asItIs},
+	{"last-row-lost", "omits the last row", withoutLast, asItIs},
 	{"row-skipped", "skips a row between two pages", asItIs, skipNext},
-	{"row-repeated", "begins each page with the last row of the page before", asItIs, repeatLast},
+	{"row-repeated", "starts each page with the last row of the previous page", asItIs, repeatLast},
 }
 
 func asItIs(*page) {}

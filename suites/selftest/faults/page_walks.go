@@ -7,19 +7,19 @@ import (
 
 // walkDamages spoil what the pages of a list are together.
 var walkDamages = []pageDamage{
-	{"last-page-leads-to-itself", "PAGE-WALK-ENDS", "leads from the last page to the last page", paging{after: when(lastPage, func(s *page) { s.next = s.from })}},
-	{"last-page-leads-to-first", "PAGE-WALK-ENDS", "leads from the last page to the first", paging{after: when(lastPage, backToFirst)}},
-	{"small-pages-lead-to-first", "PAGE-WALK-ENDS", "leads from the last of many small pages to the first", paging{after: when(both(small, lastPage), backToFirst)}},
-	{"last-row-for-ever", "PAGE-WALK-ENDS", "shows its last row again and again, each time with a new cursor", paging{after: when(lastPage, func(s *page) {
+	{"last-page-leads-to-itself", "PAGE-WALK-ENDS", "links the last page to itself", paging{after: when(lastPage, func(s *page) { s.next = s.from })}},
+	{"last-page-leads-to-first", "PAGE-WALK-ENDS", "links the last page to the first", paging{after: when(lastPage, backToFirst)}},
+	{"small-pages-lead-to-first", "PAGE-WALK-ENDS", "links the last of many small pages to the first", paging{after: when(both(small, lastPage), backToFirst)}},
+	{"last-row-for-ever", "PAGE-WALK-ENDS", "repeats its last row forever, each time with a new cursor", paging{after: when(lastPage, func(s *page) {
 		s.next = max(0, len(s.list)-1)
 		s.mark++
 	})}},
-	{"walk-stuck-half-way", "PAGE-WALK-ENDS", "leads from a page half-way to that page", paging{after: when(crossing(1, 2), func(s *page) { s.next = s.from })}},
+	{"walk-stuck-half-way", "PAGE-WALK-ENDS", "links a page in the middle to itself", paging{after: when(crossing(1, 2), func(s *page) { s.next = s.from })}},
 
-	{"row-repeated-at-boundary", "PAGE-WALK-ONCE", "begins each page with the last row of the page before", paging{after: repeatLast}},
-	{"row-repeated-on-small-pages", "PAGE-WALK-ONCE", "begins each small page with the last row of the page before", paging{after: when(small, repeatLast)}},
-	{"row-repeated-without-limit", "PAGE-WALK-ONCE", "begins each page with the last row of the page before when no limit is sent", paging{after: when(not(askedFor), repeatLast)}},
-	{"row-repeated-once", "PAGE-WALK-ONCE", "repeats one row where two pages meet deep in the list", paging{after: when(crossing(3, 4), repeatLast)}},
+	{"row-repeated-at-boundary", "PAGE-WALK-ONCE", "starts each page with the last row of the previous page", paging{after: repeatLast}},
+	{"row-repeated-on-small-pages", "PAGE-WALK-ONCE", "starts each small page with the last row of the previous page", paging{after: when(small, repeatLast)}},
+	{"row-repeated-without-limit", "PAGE-WALK-ONCE", "starts each page with the last row of the previous page when no limit is sent", paging{after: when(not(askedFor), repeatLast)}},
+	{"row-repeated-once", "PAGE-WALK-ONCE", "repeats one row at a page boundary deep in the list", paging{after: when(crossing(3, 4), repeatLast)}},
 	{"row-doubled-in-page", "PAGE-WALK-ONCE", "shows the first row of a page deep in the list twice", paging{after: when(both(crossing(3, 4), several), func(s *page) {
 		s.next--
 		s.rows = slices.Concat(s.rows[:1], s.rows[:len(s.rows)-1])
@@ -31,30 +31,30 @@ var walkDamages = []pageDamage{
 	{"row-skipped-on-small-pages", "PAGE-WALK-COMPLETE", "skips a row between two small pages", paging{after: when(small, skipNext)}},
 	{"row-skipped-on-pages-of-50", "PAGE-WALK-COMPLETE", "skips a row between two pages of 50", paging{after: when(limitIs("50"), skipNext)}},
 	{"row-skipped-without-limit", "PAGE-WALK-COMPLETE", "skips a row between two pages when no limit is sent", paging{after: when(not(askedFor), skipNext)}},
-	{"row-skipped-once", "PAGE-WALK-COMPLETE", "skips one row where two pages meet deep in the list", paging{after: when(crossing(3, 4), skipNext)}},
-	{"last-row-left-out", "PAGE-WALK-COMPLETE", "leaves its last row out of small pages", paging{before: when(small, withoutLast)}},
-	{"page-short-of-a-row", "PAGE-WALK-COMPLETE", "drops a row from a page of the highest limit", paging{after: when(both(limitIs("100"), several), func(s *page) { s.rows = slices.Delete(slices.Clone(s.rows), 1, 2) })}},
-	{"walk-ends-early", "PAGE-WALK-COMPLETE", "gives no cursor with a full small page deep in the list", paging{after: when(both(small, crossing(3, 4)), endWalk)}},
-	{"walk-of-twenty-pages", "PAGE-WALK-COMPLETE", "ends every walk with its twentieth page", paging{after: func(s *page) {
+	{"row-skipped-once", "PAGE-WALK-COMPLETE", "skips one row at a page boundary deep in the list", paging{after: when(crossing(3, 4), skipNext)}},
+	{"last-row-left-out", "PAGE-WALK-COMPLETE", "omits its last row with small pages", paging{before: when(small, withoutLast)}},
+	{"page-short-of-a-row", "PAGE-WALK-COMPLETE", "drops a row from a page with the maximum limit", paging{after: when(both(limitIs("100"), several), func(s *page) { s.rows = slices.Delete(slices.Clone(s.rows), 1, 2) })}},
+	{"walk-ends-early", "PAGE-WALK-COMPLETE", "returns no cursor with a full small page deep in the list", paging{after: when(both(small, crossing(3, 4)), endWalk)}},
+	{"walk-of-twenty-pages", "PAGE-WALK-COMPLETE", "ends every walk after 20 pages", paging{after: func(s *page) {
 		if s.mark++; s.mark == 20 {
 			endWalk(s)
 		}
 	}}},
 
-	{"small-pages-backwards", "PAGE-WALK-SEQUENCE", "walks small pages in the other direction", paging{before: backwards(small)}},
-	{"full-pages-backwards", "PAGE-WALK-SEQUENCE", "walks pages of the highest limit in the other direction", paging{before: backwards(limitIs("100"))}},
-	{"pages-without-limit-backwards", "PAGE-WALK-SEQUENCE", "walks in the other direction when no limit is sent", paging{before: backwards(not(askedFor))}},
+	{"small-pages-backwards", "PAGE-WALK-SEQUENCE", "returns small pages in reverse order", paging{before: backwards(small)}},
+	{"full-pages-backwards", "PAGE-WALK-SEQUENCE", "returns pages with the maximum limit in reverse order", paging{before: backwards(limitIs("100"))}},
+	{"pages-without-limit-backwards", "PAGE-WALK-SEQUENCE", "returns rows in reverse order when no limit is sent", paging{before: backwards(not(askedFor))}},
 
 	{"two-rows-swapped", "PAGE-ORDER", "shows two neighbouring rows deep in the list in the wrong order", reordered(swapAt(3, 4))},
 	{"last-rows-swapped", "PAGE-ORDER", "shows its last two rows in the wrong order", reordered(swapAt(1, 1))},
-	{"first-row-last", "PAGE-ORDER", "shows the first row behind all others", reordered(firstLast)},
-	{"second-half-backwards", "PAGE-ORDER", "turns round half-way", reordered(func(rows []listRow) []listRow {
+	{"first-row-last", "PAGE-ORDER", "shows the first row last", reordered(firstLast)},
+	{"second-half-backwards", "PAGE-ORDER", "reverses the order halfway", reordered(func(rows []listRow) []listRow {
 		return slices.Concat(rows[:len(rows)/2], reversed(rows[len(rows)/2:]))
 	})},
 	{"sorted-by-end-of-id", "PAGE-ORDER", "sorts by the random part of the ids", reordered(func(rows []listRow) []listRow {
 		return slices.SortedStableFunc(slices.Values(rows), func(a, b listRow) int { return cmp.Compare(endOfID(a), endOfID(b)) })
 	})},
-	{"tens-backwards", "PAGE-ORDER", "sorts ten rows at a time", reordered(func(rows []listRow) []listRow {
+	{"tens-backwards", "PAGE-ORDER", "reverses each group of ten rows", reordered(func(rows []listRow) []listRow {
 		var all []listRow
 		for ten := range slices.Chunk(rows, 10) {
 			all = append(all, reversed(ten)...)

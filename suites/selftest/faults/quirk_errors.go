@@ -13,17 +13,17 @@ import (
 // What error quirks touch: refusals whose status and body the specification
 // does not show, by why they were refused.
 const (
-	touchesInvalid    = "refusal of what is invalid"
-	touchesPermission = "refusal for want of permission"
-	touchesForeign    = "refusal of another workspace's things"
+	touchesInvalid    = "refusal of invalid requests"
+	touchesPermission = "refusal for lack of permission"
+	touchesForeign    = "refusal of another workspace's resources"
 	touchesMessage    = "message"
 )
 
 // errorQuirks refuse in other ways than the reference server.
 func errorQuirks() []Quirk {
 	quirks := []Quirk{
-		message("other-texts", "words its errors in other languages", "¡Operación no disponible! 操作不可用 🚫"),
-		message("long-texts", "explains every error at length", strings.Repeat("It cannot be done, and this is why. ", 2000)),
+		message("other-texts", "writes error messages in other languages", "¡Operación no disponible! 操作不可用 🚫"),
+		message("long-texts", "writes very long error messages", strings.Repeat("It cannot be done, and this is why. ", 2000)),
 	}
 	for _, status := range []int{403, 404, 409, 415, 422} {
 		quirks = append(quirks, Quirk{ID: "errors/invalid-" + strconv.Itoa(status), Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
@@ -51,13 +51,13 @@ func errorQuirks() []Quirk {
 	}
 	for _, status := range []int{400, 403, 410, 422} {
 		quirks = append(quirks, Quirk{ID: "errors/foreign-" + strconv.Itoa(status), Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
-			Doc: "refuses what names another workspace's things with " + strconv.Itoa(status), Apply: func(a *Target) Middleware { return reanswered(a.namesForeign, refusal(status)) }})
+			Doc: "refuses references to another workspace's resources with " + strconv.Itoa(status), Apply: func(a *Target) Middleware { return reanswered(a.namesForeign, refusal(status)) }})
 	}
 	return append(quirks,
 		Quirk{ID: "errors/foreign-html", Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
-			Doc: "refuses what names another workspace's things with 403 and an HTML page", Apply: func(a *Target) Middleware { return reanswered(a.namesForeign, html.answer(http.StatusForbidden)) }},
+			Doc: "refuses references to another workspace's resources with 403 and an HTML page", Apply: func(a *Target) Middleware { return reanswered(a.namesForeign, html.answer(http.StatusForbidden)) }},
 		Quirk{ID: "errors/foreign-filter-404", Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
-			Doc: "answers 404 to a filter by something of another workspace", Apply: func(a *Target) Middleware {
+			Doc: "answers 404 to a filter by another workspace's resource", Apply: func(a *Target) Middleware {
 				return instead(a.filtersByForeign, func(Request) Response { return refusal(http.StatusNotFound) })
 			}})
 }

@@ -19,13 +19,13 @@ const (
 func fieldQuirks() []Quirk {
 	return []Quirk{
 		{ID: "fields/extra", Allowed: spec.SilenceExtraFields, Touches: []string{touchesExtra},
-			Doc: "adds undocumented fields to every object, errors and pages among them",
+			Doc: "adds undocumented fields to every object, including errors and pages",
 			Apply: alike(onJSON(func(_ Request, _ int, body any) any {
 				addExtra("", body)
 				return body
 			}))},
 		{ID: "fields/page-counts", Allowed: spec.SilenceExtraFields, Touches: []string{touchesExtra},
-			Doc: "tells the total and the position on every page",
+			Doc: "reports the total and the position on every page",
 			Apply: alike(onJSON(func(r Request, status int, body any) any {
 				if page, ok := body.(map[string]any); ok && status == 200 && isList(r) {
 					page["total"], page["has_more"], page["prev_starting_after"] = 5, true, nil
@@ -33,7 +33,7 @@ func fieldQuirks() []Quirk {
 				return body
 			}))},
 		{ID: "fields/null-shown", Allowed: spec.SilenceOmittedFields, Touches: []string{touchesNull},
-			Doc: "shows null wherever a field may be null and has no value",
+			Doc: "shows null for every nullable field without a value",
 			Apply: alike(onResource("", func(r Request, row map[string]any) {
 				for _, name := range nullable(r) {
 					if _, shown := row[name]; !shown {
@@ -42,7 +42,7 @@ func fieldQuirks() []Quirk {
 				}
 			}))},
 		{ID: "fields/null-omitted", Allowed: spec.SilenceOmittedFields, Touches: []string{touchesNull},
-			Doc: "leaves out every field whose value would be null",
+			Doc: "omits every field whose value would be null",
 			Apply: alike(onResource("", func(_ Request, row map[string]any) {
 				maps.DeleteFunc(row, func(_ string, value any) bool { return value == nil })
 			}))},
@@ -108,7 +108,7 @@ func sparseQuirks() []Quirk {
 	} {
 		omitted := conditional(s.resource, s.keep)
 		quirks = append(quirks, Quirk{ID: "fields/sparse-" + s.id, Allowed: spec.SilenceOmittedFields, Touches: []string{"fields of " + s.doc},
-			Doc: "shows of " + s.doc + " only what is always there", Unassessed: slices.Concat(requirementsOn(s.resource, omitted), s.unassessed),
+			Doc: "shows only the mandatory fields of " + s.doc, Unassessed: slices.Concat(requirementsOn(s.resource, omitted), s.unassessed),
 			Apply: alike(onResource(s.resource, func(_ Request, row map[string]any) { omit(omitted, "", row) }))})
 	}
 	return quirks

@@ -17,11 +17,11 @@ const touchesRows = "rows"
 // while they are read.
 func listQuirks() []Quirk {
 	return []Quirk{
-		{ID: "lists/descending", Allowed: spec.SilenceDirection, Doc: "sorts every list from the newest to the oldest unless asked otherwise", Touches: []string{touchesRows, touchesCursor},
+		{ID: "lists/descending", Allowed: spec.SilenceDirection, Doc: "sorts every list newest first by default", Touches: []string{touchesRows, touchesCursor},
 			Apply: func(a *Target) Middleware { return anchored{target: a, serves: isList, descending: true}.apply }},
-		{ID: "lists/rows-go", Allowed: "Pagination: nothing says that a list stands still; others use the workspace too", Doc: "loses rows while lists are read, since somebody else deletes them", Touches: []string{touchesRows, touchesCursor},
+		{ID: "lists/rows-go", Allowed: "Pagination: nothing says that a list is stable; others use the workspace too", Doc: "loses rows during walks, because somebody else deletes them", Touches: []string{touchesRows, touchesCursor},
 			Apply: func(a *Target) Middleware { return others{target: a, goes: true}.apply }},
-		{ID: "lists/rows-come-and-go", Allowed: "Pagination: nothing says that a list stands still; others use the workspace too", Doc: "gains rows while lists are read and loses them again, since somebody else is at work", Touches: []string{touchesRows, touchesCursor},
+		{ID: "lists/rows-come-and-go", Allowed: "Pagination: nothing says that a list is stable; others use the workspace too", Doc: "gains and loses rows during walks, because somebody else changes them", Touches: []string{touchesRows, touchesCursor},
 			Apply: func(a *Target) Middleware { return others{target: a}.apply }},
 	}
 }

@@ -40,7 +40,7 @@ func pageQuirks() []Quirk {
 	}
 	var quirks []Quirk
 	for _, n := range []string{"1", "7", "100"} {
-		quirks = append(quirks, limits("default-"+n, spec.SilenceDefaultLimit, "holds "+n+" rows on a page when no limit is sent", func(limit string) string {
+		quirks = append(quirks, limits("default-"+n, spec.SilenceDefaultLimit, "returns "+n+" rows per page when no limit is sent", func(limit string) string {
 			if limit == "" {
 				return n
 			}
@@ -48,7 +48,7 @@ func pageQuirks() []Quirk {
 		}))
 	}
 	return append(quirks,
-		limits("limit-clamped", spec.SilenceLimitRange, "replaces a limit out of range by the nearest in range", func(limit string) string {
+		limits("limit-clamped", spec.SilenceLimitRange, "clamps an out-of-range limit", func(limit string) string {
 			n, err := strconv.ParseFloat(limit, 64)
 			switch {
 			case limit == "" || sizeOf(limit) > 0:
@@ -59,15 +59,15 @@ func pageQuirks() []Quirk {
 				return strconv.Itoa(int(min(max(n, 1), 100)))
 			}
 		}),
-		limits("limit-ignored", spec.SilenceLimitRange, "ignores a limit out of range", func(limit string) string {
+		limits("limit-ignored", spec.SilenceLimitRange, "ignores an out-of-range limit", func(limit string) string {
 			if sizeOf(limit) == 0 {
 				return ""
 			}
 			return limit
 		}),
-		limits("one-short", spec.SilenceShortPages, "holds one row fewer on a page than the limit allows", inRange(func(n int) int { return max(1, n-1) })),
-		limits("small", spec.SilenceShortPages, "never holds more than 25 rows on a page", inRange(func(n int) int { return min(n, 25) })),
-		limits("uneven", spec.SilenceShortPages, "holds fewer rows on a page than the limit allows, now more, now less", inRange(func(n int) int { return 1 + n*2/3 - n%5*n/12 })),
+		limits("one-short", spec.SilenceShortPages, "returns one row fewer per page than the limit allows", inRange(func(n int) int { return max(1, n-1) })),
+		limits("small", spec.SilenceShortPages, "never returns more than 25 rows per page", inRange(func(n int) int { return min(n, 25) })),
+		limits("uneven", spec.SilenceShortPages, "returns a varying number of rows per page below the limit", inRange(func(n int) int { return 1 + n*2/3 - n%5*n/12 })),
 	)
 }
 
@@ -88,13 +88,13 @@ func cursorQuirks() []Quirk {
 		return Quirk{ID: "pages/" + id, Allowed: spec.SilenceLastCursor, Doc: doc, Touches: []string{touchesCursor}, Apply: func(a *Target) Middleware { return a.endingEmpty(again) }}
 	}
 	return []Quirk{
-		end("null", "shows null for a cursor on the last page", nil),
+		end("null", "shows a null cursor on the last page", nil),
 		end("empty", "shows an empty cursor on the last page", ""),
 		extra("empty-last-page", "ends every list with an empty page", false),
-		extra("empty-last-page-with-cursor", "ends every list with an empty page that carries a cursor all the same", true),
-		kind("uuid", "gives UUIDs for cursors", uuidCursor),
-		kind("timestamp", "gives timestamps for cursors", timestampCursor),
-		kind("email", "gives email addresses with a plus sign for cursors", plusCursor),
+		extra("empty-last-page-with-cursor", "ends every list with an empty page that has a cursor", true),
+		kind("uuid", "uses UUIDs as cursors", uuidCursor),
+		kind("timestamp", "uses timestamps as cursors", timestampCursor),
+		kind("email", "uses email addresses with a plus sign as cursors", plusCursor),
 	}
 }
 

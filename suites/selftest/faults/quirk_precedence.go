@@ -17,7 +17,7 @@ const silentPrecedence = "SILENT-PRECEDENCE"
 func precedenceQuirks() []Quirk {
 	return []Quirk{
 		{ID: "precedence/validity-first", Allowed: silentPrecedence, Touches: []string{"precedence"},
-			Doc: "answers 400 to an invalid request before it looks at the plan, the limit, permission or existence",
+			Doc: "answers 400 to an invalid request before it checks plan, limit, permission and existence",
 			Apply: alike(onAll(func(r Request, answer Response) Response {
 				if slices.Contains([]int{402, 403, 404, 429}, answer.Status) && !wellFormed(r) {
 					return refusal(http.StatusBadRequest)
@@ -25,7 +25,7 @@ func precedenceQuirks() []Quirk {
 				return answer
 			}))},
 		{ID: "precedence/existence-first", Allowed: silentPrecedence, Touches: []string{"precedence"},
-			Doc: "answers 404 to what names nothing before it looks at the plan, the limit or permission",
+			Doc: "answers 404 to a missing resource before it checks plan, limit and permission",
 			// A deletion over the limit names nothing that exists: the data must last.
 			Unassessed: slices.Concat(onOperation(spec.DeletePlacementTest, []string{"RATE-429", "ERROR-429-*"}), onOperation(spec.DeleteSubsequence, []string{"RATE-429", "ERROR-429-*"})),
 			Apply: func(a *Target) Middleware {

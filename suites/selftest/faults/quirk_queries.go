@@ -25,7 +25,7 @@ func queryQuirks() []Quirk {
 		}}
 	}
 	return []Quirk{
-		{ID: "query/unknown-refused", Allowed: spec.SilenceUnknownQuery, Doc: "refuses a query parameter that it does not know", Touches: []string{"unknown queries"}, Apply: func(a *Target) Middleware {
+		{ID: "query/unknown-refused", Allowed: spec.SilenceUnknownQuery, Doc: "refuses unknown query parameters", Touches: []string{"unknown queries"}, Apply: func(a *Target) Middleware {
 			return onAll(func(r Request, answer Response) Response {
 				if answer.Status == http.StatusOK && r.Method == http.MethodGet && a.hasUnknownQuery(r) {
 					return refusal(http.StatusBadRequest)
@@ -42,17 +42,17 @@ func queryQuirks() []Quirk {
 				}
 			})
 		}},
-		unknownCursor("first-page", "shows the first page for a cursor that it does not know", func(a *Target) Middleware {
+		unknownCursor("first-page", "shows the first page for an unknown cursor", func(a *Target) Middleware {
 			return asked(a.hasOddCursor, func(r *Request) { r.Query.Del(a.cursorName(*r)) })
 		}),
-		unknownCursor("empty-page", "shows an empty page for a cursor that it does not know", func(a *Target) Middleware {
+		unknownCursor("empty-page", "shows an empty page for an unknown cursor", func(a *Target) Middleware {
 			return instead(a.hasOddCursor, func(Request) Response { return served(map[string]any{"items": []any{}}) })
 		}),
-		unknownCursor("404", "answers 404 for a cursor that it does not know", func(a *Target) Middleware {
+		unknownCursor("404", "answers 404 for an unknown cursor", func(a *Target) Middleware {
 			return instead(a.hasOddCursor, func(Request) Response { return plain(http.StatusNotFound, "text/plain", "no such page") })
 		}),
-		window("exclusive", "leaves out reports at either end of a window", time.Millisecond, -time.Millisecond),
-		window("half-open", "leaves out reports at the end of a window", 0, -time.Millisecond),
+		window("exclusive", "omits reports at both ends of a window", time.Millisecond, -time.Millisecond),
+		window("half-open", "omits reports at the end of a window", 0, -time.Millisecond),
 	}
 }
 

@@ -13,24 +13,24 @@ import (
 // some subsequences and not others.
 func searchQuirks() []Quirk {
 	search := func(id, doc string, finds func(names, texts []string, term string) bool) Quirk {
-		return Quirk{ID: "search/" + id, Allowed: "Endpoints: a search string; which fields it is held against, and how, is not shown", Doc: doc,
+		return Quirk{ID: "search/" + id, Allowed: "Endpoints: which fields a search string matches, and how, is not shown", Doc: doc,
 			Touches: []string{touchesRows, touchesCursor}, Apply: func(a *Target) Middleware { return a.searching(finds) }}
 	}
 	contains := func(texts []string, part string) bool {
 		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) })
 	}
 	return []Quirk{
-		search("any-field", "finds rows by a part of any text in them", func(_, texts []string, term string) bool { return contains(texts, term) }),
-		search("any-word", "finds rows by any word of the string", func(_, texts []string, term string) bool {
+		search("any-field", "finds rows by a part of any of their texts", func(_, texts []string, term string) bool { return contains(texts, term) }),
+		search("any-word", "finds rows by any word of the search string", func(_, texts []string, term string) bool {
 			return slices.ContainsFunc(strings.Fields(term), func(word string) bool { return contains(texts, word) })
 		}),
-		search("whole-name", "finds rows by their whole name and nothing less, and tells capitals from small letters", func(names, _ []string, term string) bool {
+		search("whole-name", "finds rows only by their full name, with matching case", func(names, _ []string, term string) bool {
 			return slices.Contains(names, term)
 		}),
 		search("beginning", "finds rows by the beginning of their name", func(names, _ []string, term string) bool {
 			return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, term) })
 		}),
-		{ID: "search/nothing-reusable", Allowed: spec.SilenceReusable, Doc: "finds no subsequence reusable", Touches: []string{"reusable"},
+		{ID: "search/nothing-reusable", Allowed: spec.SilenceReusable, Doc: "treats no subsequence as reusable", Touches: []string{"reusable"},
 			Apply: func(a *Target) Middleware {
 				return onAll(func(r Request, answer Response) Response {
 					if answer.Status == http.StatusOK && a.excludes(r) {
@@ -39,7 +39,7 @@ func searchQuirks() []Quirk {
 					return answer
 				})
 			}},
-		{ID: "search/some-reusable", Allowed: spec.SilenceReusable, Doc: "finds only active subsequences reusable", Touches: []string{"reusable", touchesRows, touchesCursor},
+		{ID: "search/some-reusable", Allowed: spec.SilenceReusable, Doc: "treats only active subsequences as reusable", Touches: []string{"reusable", touchesRows, touchesCursor},
 			Apply: func(a *Target) Middleware {
 				return anchored{target: a, serves: a.excludes, choose: func(_ Request, rows []ranked) []ranked {
 					return slices.DeleteFunc(rows, func(row ranked) bool { return string(encode(row.fields["status"])) != "1" })

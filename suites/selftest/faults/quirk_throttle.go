@@ -16,13 +16,13 @@ func throttleQuirks() []Quirk {
 		return Quirk{ID: "throttle/" + id, Allowed: allowed, Doc: doc, Touches: []string{"throttle"}, Apply: func(a *Target) Middleware { return a.throttled(refuses) }}
 	}
 	return []Quirk{
-		throttle("now-and-then", spec.SilenceRateLimit, "answers 429 to a request now and then", func(n int) (bool, string) { return n%700 == 350, "" }),
-		throttle("in-a-row", spec.SilenceRateLimit, "answers 429 to the same request twice, now and then", func(n int) (bool, string) { return n%1500 == 700 || n%1500 == 701, "" }),
-		throttle("retry-after", spec.SilenceRetryAfter, "answers 429 and asks for a second's patience", func(n int) (bool, string) { return n == 1000, "1" }),
-		throttle("odd-retry-after", spec.SilenceRetryAfter, "answers 429 now and then, with a Retry-After that means nothing", func(n int) (bool, string) {
+		throttle("now-and-then", spec.SilenceRateLimit, "answers 429 occasionally", func(n int) (bool, string) { return n%700 == 350, "" }),
+		throttle("in-a-row", spec.SilenceRateLimit, "answers 429 twice to the same request occasionally", func(n int) (bool, string) { return n%1500 == 700 || n%1500 == 701, "" }),
+		throttle("retry-after", spec.SilenceRetryAfter, "answers 429 with a Retry-After of one second", func(n int) (bool, string) { return n == 1000, "1" }),
+		throttle("odd-retry-after", spec.SilenceRetryAfter, "answers 429 occasionally with a meaningless Retry-After", func(n int) (bool, string) {
 			return n%700 == 350, []string{"0", "soon", "-1", "Sun, 06 Nov 1994 08:49:37 GMT", "0.5"}[n/700%5]
 		}),
-		{ID: "throttle/low-limit", Allowed: spec.SilenceRateLimit, Doc: "allows each workspace 800 requests before it takes a short break", Touches: []string{"throttle"}, Apply: func(a *Target) Middleware { return a.pausing() }},
+		{ID: "throttle/low-limit", Allowed: spec.SilenceRateLimit, Doc: "pauses each workspace briefly after 800 requests", Touches: []string{"throttle"}, Apply: func(a *Target) Middleware { return a.pausing() }},
 	}
 }
 

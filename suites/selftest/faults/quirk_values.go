@@ -31,21 +31,21 @@ func valueQuirks() []Quirk {
 		return values
 	}
 	return []Quirk{
-		set("empty-texts", "leaves texts empty that nobody filled in", freeText, texts("")),
-		set("odd-texts", "shows texts in other scripts, with zeros, quotes, markup and signs from all of Unicode", freeText,
+		set("empty-texts", "leaves unset texts empty", freeText, texts("")),
+		set("odd-texts", "shows texts with NUL, quotes, markup and characters from all of Unicode", freeText,
 			texts("\x00\u001f\"\\/<b>&amp;\u2028\u202eعربى\U0001F469\u200d\U0001F680\ufeffe\u0301\U0010FFFF{{name}} 'DROP'")),
-		set("large-numbers", "shows numbers that no machine word holds, and fractions of counts", freeText, largeNumbers),
-		set("open-values", "uses values of its own where the specification lists none", "the sentences “not shown” of sections Resources", openValues),
-		{ID: "values/long-texts", Allowed: "Limits: none on the length of a text", Doc: "writes some texts of forty kilobytes", Touches: []string{"values"}, Apply: alike(longTexts)},
+		set("large-numbers", "shows numbers beyond 64 bits and fractional counts", freeText, largeNumbers),
+		set("open-values", "uses its own values if the specification lists none", "the sentences “not shown” of sections Resources", openValues),
+		{ID: "values/long-texts", Allowed: "Limits: none on the length of a text", Doc: "returns some texts of 40 kB", Touches: []string{"values"}, Apply: alike(longTexts)},
 		{ID: "values/whole-seconds", Allowed: "Resources and their fields: milliseconds are written; nothing says that they are measured",
-			Doc: "knows times to the second and writes .000", Touches: []string{"times"},
+			Doc: "records times to the second and writes .000", Touches: []string{"times"},
 			Apply: alike(onResource("", func(_ Request, row map[string]any) { eachText(row, wholeSecond) }))},
 		{ID: "values/upper-case-ids", Allowed: "Resources and their fields: identifiers are UUID strings, which are the same in either case (RFC 9562)",
-			Doc: "writes UUIDs in capitals", Touches: []string{"ids"}, Apply: upperCaseIDs(func(Request) bool { return true })},
+			Doc: "writes UUIDs in upper case", Touches: []string{"ids"}, Apply: upperCaseIDs(func(Request) bool { return true })},
 		{ID: "values/upper-case-ids-in-lists", Allowed: "Resources and their fields: identifiers are UUID strings, which are the same in either case (RFC 9562)",
-			Doc: "writes UUIDs in capitals on pages and in small letters elsewhere", Touches: []string{"ids"}, Apply: upperCaseIDs(isList)},
-		{ID: "values/shared-ids", Allowed: "Resources and their fields: nothing says that things of different kinds have different ids",
-			Doc: "gives a member and its user, a list and its owner, one id", Touches: []string{"references"},
+			Doc: "writes UUIDs in upper case on pages and in lower case elsewhere", Touches: []string{"ids"}, Apply: upperCaseIDs(isList)},
+		{ID: "values/shared-ids", Allowed: "Resources and their fields: nothing says that resources of different kinds have different ids",
+			Doc: "uses one id for a member and its user, and for a list and its owner", Touches: []string{"references"},
 			Apply: alike(onResource("", func(r Request, row map[string]any) {
 				for _, reference := range map[string][]string{"WorkspaceMember": {"user_id", "issuer_id"}, "LeadList": {"owned_by"}, "LeadLabel": {"created_by"}}[spec.MustOperation(r.Operation).Resource] {
 					if _, shown := row[reference]; shown {

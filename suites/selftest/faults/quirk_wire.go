@@ -20,7 +20,7 @@ const (
 	touchesFraming  = "framing"  // how a body is cut and coded on its way
 )
 
-const anyJSON = "What the service does: all endpoints return JSON, in no stated spelling"
+const anyJSON = "What the service does: all endpoints return JSON, in no stated format"
 
 // wireQuirks change how an answer is written and sent, and nothing that it says.
 func wireQuirks() []Quirk {
@@ -40,11 +40,11 @@ func wireQuirks() []Quirk {
 			}))}
 	}
 	return []Quirk{
-		{ID: "wire/gzip", Allowed: "not mentioned: content codings; the client offers gzip", Doc: "compresses every answer for those who take gzip",
+		{ID: "wire/gzip", Allowed: "not mentioned: content codings; the client offers gzip", Doc: "compresses every answer if the client accepts gzip",
 			Touches: []string{touchesFraming}, OnWire: true, Apply: alike(onAll(zipped))},
-		header("chunked", "sends bodies in chunks, without a length", []string{touchesFraming}, func(h http.Header) { h.Set("Transfer-Encoding", "chunked") }),
+		header("chunked", "sends chunked bodies without a length", []string{touchesFraming}, func(h http.Header) { h.Set("Transfer-Encoding", "chunked") }),
 		header("closing", "closes the connection after every answer", []string{"connection"}, func(h http.Header) { h.Set("Connection", "close") }),
-		header("more-headers", "sends headers of its own, cookies and hints for caches", []string{"headers"}, func(h http.Header) {
+		header("more-headers", "sends extra headers, cookies and caching hints", []string{"headers"}, func(h http.Header) {
 			h.Set("Set-Cookie", "session=1; Path=/; HttpOnly")
 			h.Set("ETag", `W/"1"`)
 			h.Set("Cache-Control", "private, max-age=60")
@@ -58,19 +58,19 @@ func wireQuirks() []Quirk {
 		{ID: "wire/white-space", Allowed: anyJSON, Doc: "sends white space before and after every body", Touches: []string{touchesLayout},
 			Apply: alike(onBytes(func(body []byte) []byte { return []byte("\r\n\t  " + string(body) + " \n\n") }))},
 		spelling("key-order", "writes the members of objects in reverse order", style{before: func(a, b string) int { return strings.Compare(b, a) }}),
-		spelling("escapes", "writes strings with escapes wherever they can be", style{text: escaped}),
+		spelling("escapes", "escapes every character of a string that may be escaped", style{text: escaped}),
 		spelling("decimals", "writes 1.0 where others write 1", style{number: decimal}),
 		spelling("exponents", "writes 1e0 where others write 1", style{number: exponential}),
-		media("media-type-plain", "announces application/json and nothing more", func(int) string { return "application/json" }),
-		media("media-type-parameters", "announces JSON in other letters and with parameters", func(int) string { return `Application/JSON ; Charset="UTF-8"; version=2` }),
-		media("media-type-vendor", "announces a +json type of its own", func(int) string { return "application/vnd.outreach.v2+json" }),
-		media("media-type-problem", "announces errors as application/problem+json", func(status int) string {
+		media("media-type-plain", "sends the content type application/json without parameters", func(int) string { return "application/json" }),
+		media("media-type-parameters", "sends the content type in mixed case with parameters", func(int) string { return `Application/JSON ; Charset="UTF-8"; version=2` }),
+		media("media-type-vendor", "sends its own +json content type", func(int) string { return "application/vnd.outreach.v2+json" }),
+		media("media-type-problem", "sends errors as application/problem+json", func(status int) string {
 			if status >= 400 {
 				return "application/problem+json"
 			}
 			return "application/json"
 		}),
-		{ID: "wire/slow", Allowed: "not mentioned: how fast an answer comes", Doc: "takes some milliseconds longer over every twentieth answer", Touches: []string{"pace"}, Apply: slow},
+		{ID: "wire/slow", Allowed: "not mentioned: how fast an answer comes", Doc: "delays every 20th answer by a few milliseconds", Touches: []string{"pace"}, Apply: slow},
 	}
 }
 

@@ -38,7 +38,7 @@ func createQuirks() []Quirk {
 				body, _ := objectIn(r)
 				return creates(r) && slices.ContainsFunc(spec.CreateReadOnly, func(name string) bool { _, sent := body[name]; return sent })
 			}, func(Request) Response { return refusal(http.StatusBadRequest) }))},
-		{ID: "create/unknown-refused", Allowed: spec.SilenceInvalidRequest, Doc: "refuses a body with a member that is not documented", Touches: []string{"create"},
+		{ID: "create/unknown-refused", Allowed: spec.SilenceInvalidRequest, Doc: "refuses a body with an undocumented member", Touches: []string{"create"},
 			Apply: alike(instead(func(r Request) bool {
 				body, _ := objectIn(r)
 				for name := range body {
@@ -49,11 +49,11 @@ func createQuirks() []Quirk {
 				return false
 			}, func(Request) Response { return refusal(http.StatusUnprocessableEntity) }))},
 		{ID: "create/media-type-required", Allowed: "What the service does: all endpoints use Content-Type: application/json for request bodies", Touches: []string{"media type of requests"},
-			Doc: "refuses a body that is not announced as JSON, and a media type without a body", Apply: alike(instead(func(r Request) bool {
+			Doc: "refuses a body without a JSON content type, and a content type without a body", Apply: alike(instead(func(r Request) bool {
 				announced := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
 				return hasBody(r) != announced
 			}, func(Request) Response { return refusal(http.StatusUnsupportedMediaType) }))},
-		{ID: "create/defaults", Allowed: spec.SilenceOmittedFields, Doc: "gives fields of a test that were not set, or set to null, values of its own", Touches: []string{touchesNull},
+		{ID: "create/defaults", Allowed: spec.SilenceOmittedFields, Doc: "sets its own values for fields of a test that are missing or null", Touches: []string{touchesNull},
 			Apply: alike(onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
 				for name, value := range map[string]any{"delivery_mode": 1, "text_only": false, "not_sending_status": "", "test_code": "", "automations": []any{}, "tags": []any{}, "recipients_labels": []any{}} {
 					if row[name] == nil {
@@ -63,7 +63,7 @@ func createQuirks() []Quirk {
 			}))},
 		{ID: "metadata/empty", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown", Doc: "shows metadata without members", Touches: []string{"metadata"},
 			Apply: alike(metadata(map[string]any{}))},
-		{ID: "metadata/rich", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown", Doc: "shows metadata of its own making", Touches: []string{"metadata"},
+		{ID: "metadata/rich", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown", Doc: "shows its own metadata", Touches: []string{"metadata"},
 			Apply: alike(metadata(map[string]any{"id": 7, "campaign": []any{nil}, "metadata": map[string]any{"": ""}}))},
 	}
 }
@@ -79,7 +79,7 @@ func metadata(content map[string]any) Middleware {
 func deleteQuirks() []Quirk {
 	deletes := func(r Request) bool { return r.Method == http.MethodDelete }
 	return []Quirk{
-		{ID: "delete/status-changes", Allowed: "States and transitions: transitions are not shown", Doc: "shows in the answer to a deletion that what is deleted has stopped", Touches: []string{"delete"},
+		{ID: "delete/status-changes", Allowed: "States and transitions: transitions are not shown", Doc: "shows the deleted resource as stopped", Touches: []string{"delete"},
 			Apply: alike(onResource("", func(r Request, row map[string]any) {
 				if !deletes(r) {
 					return
@@ -91,7 +91,7 @@ func deleteQuirks() []Quirk {
 					}
 				}
 			}))},
-		{ID: "delete/brief", Allowed: spec.SilenceOmittedFields, Doc: "answers a deletion with only those fields of the resource that are always there", Touches: []string{"delete"},
+		{ID: "delete/brief", Allowed: spec.SilenceOmittedFields, Doc: "answers a deletion with only the mandatory fields of the resource", Touches: []string{"delete"},
 			Unassessed: slices.Concat(
 				onOperation(spec.DeletePlacementTest, requirementsOn("InboxPlacementTest", conditional("InboxPlacementTest", nil))),
 				onOperation(spec.DeleteSubsequence, requirementsOn("Subsequence", conditional("Subsequence", nil)))),
@@ -121,7 +121,7 @@ func moveQuirks() []Quirk {
 		return Quirk{ID: "accounts/" + id, Allowed: allowed, Doc: doc, Touches: []string{"accounts"}, Apply: apply}
 	}
 	return []Quirk{
-		accounts("unknown-account-served", spec.SilenceUnknownAccount, "answers a move of an account that nobody has with success", func(a *Target) Middleware {
+		accounts("unknown-account-served", spec.SilenceUnknownAccount, "answers a move of an unknown account with success", func(a *Target) Middleware {
 			return onAll(func(r Request, answer Response) Response {
 				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && a.placesShareAdmin(r) && !a.hasAccounts(r) {
 					return served(map[string]any{"status": "success"})
@@ -129,7 +129,7 @@ func moveQuirks() []Quirk {
 				return answer
 			})
 		}),
-		accounts("unknown-account-422", spec.SilenceUnknownAccount, "answers a move of an account that nobody has with 422", func(a *Target) Middleware {
+		accounts("unknown-account-422", spec.SilenceUnknownAccount, "answers a move of an unknown account with 422", func(a *Target) Middleware {
 			return onAll(func(r Request, answer Response) Response {
 				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.hasAccounts(r) {
 					return refusal(http.StatusUnprocessableEntity)
@@ -137,7 +137,7 @@ func moveQuirks() []Quirk {
 				return answer
 			})
 		}),
-		accounts("unknown-workspace-403", spec.SilenceUnknownWorkspace, "answers 403 where a move names a workspace that is not under the key's", func(a *Target) Middleware {
+		accounts("unknown-workspace-403", spec.SilenceUnknownWorkspace, "answers 403 to a move that names a workspace outside the key's admin workspace", func(a *Target) Middleware {
 			return onAll(func(r Request, answer Response) Response {
 				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.placesShareAdmin(r) {
 					return refusal(http.StatusForbidden)
@@ -145,13 +145,13 @@ func moveQuirks() []Quirk {
 				return answer
 			})
 		}),
-		accounts("fields-optional", spec.SilenceAccountFields, "answers a move that lacks a field with success, and moves nothing", func(*Target) Middleware {
+		accounts("fields-optional", spec.SilenceAccountFields, "answers an incomplete move with success and moves nothing", func(*Target) Middleware {
 			return instead(func(r Request) bool {
 				body, ok := objectIn(r)
 				return r.Operation == spec.MoveAccounts && ok && (body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil)
 			}, func(Request) Response { return served(map[string]any{"status": "success"}) })
 		}),
-		{ID: "leads/subsequence-optional", Allowed: spec.SilenceLeadMoveFields, Doc: "takes a move without a subsequence for one to a subsequence of its choice", Touches: []string{"leads"},
+		{ID: "leads/subsequence-optional", Allowed: spec.SilenceLeadMoveFields, Doc: "treats a move without a subsequence as a move to one of its choice", Touches: []string{"leads"},
 			Apply: func(a *Target) Middleware {
 				return asked(func(r Request) bool {
 					body, ok := objectIn(r)

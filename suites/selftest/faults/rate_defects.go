@@ -20,8 +20,8 @@ func rateDefects() []Defect {
 		}
 		if canBeExceededAlone(op) {
 			defects = append(defects,
-				beyondLimit(op.ID, "limit-ignored", "goes on serving beyond the rate limit", (*Target).standIn),
-				beyondLimit(op.ID, "limit-tenfold", "serves ten times as much as the rate limit that it promises", servingTenfold))
+				beyondLimit(op.ID, "limit-ignored", "keeps serving beyond the rate limit", (*Target).standIn),
+				beyondLimit(op.ID, "limit-tenfold", "serves ten times its stated rate limit", servingTenfold))
 		}
 		if !op.Unsafe() {
 			defects = append(defects, beyondLimit(op.ID, "limit-403-every-other", "answers every other request beyond the rate limit with 403", refusingEveryOther))
@@ -99,10 +99,10 @@ func resumptionDefects() []Defect {
 		}
 	}
 	// A suite gives up on 429 only after many, so one operation has to stand for all.
-	defects := []Defect{shutOut(spec.ListPlacementTests, "limit-for-ever", "answers 429 for ever to a key that exceeded its limit once", tooMany)}
+	defects := []Defect{shutOut(spec.ListPlacementTests, "limit-for-ever", "answers 429 forever to a key that exceeded its limit once", tooMany)}
 	for _, op := range spec.Operations() {
 		if op.Answer != spec.One {
-			defects = append(defects, shutOut(op.ID, "shut-out", "answers 403 for ever to a key that exceeded its limit once", refusing(http.StatusForbidden)))
+			defects = append(defects, shutOut(op.ID, "shut-out", "answers 403 forever to a key that exceeded its limit once", refusing(http.StatusForbidden)))
 		}
 	}
 	return defects

@@ -29,7 +29,7 @@ type wrongRequest struct {
 
 // defects of a kind of wrong requests: they are taken, or the server breaks down.
 func (w wrongRequest) defects() []Defect {
-	taken := whenAsked(w.operation, w.requirement, w.asker, "taken", "takes %s", w.take)
+	taken := whenAsked(w.operation, w.requirement, w.asker, "taken", "accepts %s", w.take)
 	return append([]Defect{taken}, misrefused(w.operation, w.requirement, w.asker, http.StatusInternalServerError)...)
 }
 
@@ -99,7 +99,7 @@ func (f bodyField) createdAnyway() Defect {
 		"a body without a valid " + f.field, func(_ *Target, r Request) bool {
 			return slices.ContainsFunc(f.mistakes, func(m mistake) bool { return f.hasMistake(r, m) })
 		}}
-	return whenAsked(f.operation, f.requirement, by, "created-anyway", "answers 400 to %s and creates a test from it nevertheless",
+	return whenAsked(f.operation, f.requirement, by, "created-anyway", "answers 400 to %s but creates a test from it",
 		func(a *Target) behaviour {
 			create := f.repaired(a)
 			return func(next Handler, r Request) (Response, error) {
@@ -132,16 +132,16 @@ func bodyRequestDefects() []Defect {
 		requirement, name, who string
 		is                     func(body []byte) bool
 	}{
-		{"REQUEST-JSON", "body-cut-off", "a body that breaks off", func(body []byte) bool {
+		{"REQUEST-JSON", "body-cut-off", "a truncated body", func(body []byte) bool {
 			_, ok := decode(body)
 			return !ok && len(body) > 0
 		}},
-		{"REQUEST-JSON", "body-followed", "a body with something behind its JSON", func(body []byte) bool {
+		{"REQUEST-JSON", "body-followed", "a body with data after its JSON", func(body []byte) bool {
 			_, ok := decode(body)
 			return ok && !json.Valid(body)
 		}},
-		{"REQUEST-OBJECT", "body-array", "an array for a body", func(body []byte) bool { return isArray(decodedOrNil(body)) }},
-		{"REQUEST-OBJECT", "body-text", "a string for a body", func(body []byte) bool { return isText(decodedOrNil(body)) }},
+		{"REQUEST-OBJECT", "body-array", "an array as the body", func(body []byte) bool { return isArray(decodedOrNil(body)) }},
+		{"REQUEST-OBJECT", "body-text", "a string as the body", func(body []byte) bool { return isText(decodedOrNil(body)) }},
 	}
 	var defects []Defect
 	for _, op := range spec.Operations() {
@@ -183,9 +183,9 @@ func pathIDDefects() []Defect {
 		name, who string
 		is        func(id string) bool
 	}{
-		{"id-number", "a number for an id", func(id string) bool { return strings.Trim(id, "0123456789") == "" }},
-		{"id-broken", "an id that is a UUID but for one digit", func(id string) bool { return strings.Count(id, "-") == 4 && !isUUID(id) }},
-		{"id-word", "a word for an id", func(id string) bool { return strings.Trim(id, "abcdefghijklmnopqrstuvwxyz-") == "" }},
+		{"id-number", "a number as the id", func(id string) bool { return strings.Trim(id, "0123456789") == "" }},
+		{"id-broken", "a UUID with one invalid digit", func(id string) bool { return strings.Count(id, "-") == 4 && !isUUID(id) }},
+		{"id-word", "a word as the id", func(id string) bool { return strings.Trim(id, "abcdefghijklmnopqrstuvwxyz-") == "" }},
 	}
 	var defects []Defect
 	for _, op := range spec.Operations() {

@@ -25,7 +25,7 @@ type mistake struct {
 var (
 	leftOut    = mistake{name: "missing", absent: true}
 	aNumber    = mistake{name: "number", what: "a number", wrong: isNumber}
-	aText      = mistake{name: "text", what: "a text", wrong: isText}
+	aText      = mistake{name: "text", what: "a string", wrong: isText}
 	aNull      = mistake{name: "null", what: "null", wrong: func(v any) bool { return v == nil }}
 	anObject   = mistake{name: "object", what: "an object", wrong: isObject}
 	anArray    = mistake{name: "array", what: "an array", wrong: isArray}
@@ -34,27 +34,27 @@ var (
 
 // The mistakes in a value of the right type.
 var (
-	empty      = mistake{name: "empty", what: "no item", wrong: func(v any) bool { return isArray(v) && len(v.([]any)) == 0 }}
-	noUUID     = mistake{name: "word", what: "a word for a UUID", wrong: isNoUUID}
-	noUUIDItem = mistake{name: "word-item", what: "a word for a UUID among the items", wrong: someItem(isNoUUID)}
-	noMoment   = mistake{name: "word", what: "a word for a timestamp", wrong: func(v any) bool {
+	empty      = mistake{name: "empty", what: "an empty array", wrong: func(v any) bool { return isArray(v) && len(v.([]any)) == 0 }}
+	noUUID     = mistake{name: "word", what: "a word instead of a UUID", wrong: isNoUUID}
+	noUUIDItem = mistake{name: "word-item", what: "a word instead of a UUID among the items", wrong: someItem(isNoUUID)}
+	noMoment   = mistake{name: "word", what: "a word instead of a timestamp", wrong: func(v any) bool {
 		text, ok := v.(string)
 		_, err := time.Parse(time.RFC3339Nano, text)
 		return ok && err != nil
 	}}
-	noTimeOfDay = mistake{name: "impossible", what: "a time of day that there is not", wrong: func(v any) bool {
+	noTimeOfDay = mistake{name: "impossible", what: "an impossible time of day", wrong: func(v any) bool {
 		text, ok := v.(string)
 		return ok && !timeOfDay.MatchString(text)
 	}}
-	noTimezone = mistake{name: "unlisted", what: "a timezone outside the list", wrong: func(v any) bool {
+	noTimezone = mistake{name: "unlisted", what: "an unlisted timezone", wrong: func(v any) bool {
 		text, ok := v.(string)
 		return ok && !slices.Contains(dataset.Timezones(), text)
 	}}
-	unlistedNotSending = mistake{name: "unlisted", what: "a text outside the set", wrong: func(v any) bool {
+	unlistedNotSending = mistake{name: "unlisted", what: "an unlisted string", wrong: func(v any) bool {
 		text, ok := v.(string)
 		return ok && !slices.Contains([]string{"", "daily_limits_hit", "other"}, text)
 	}}
-	tooLow = mistake{name: "too-low", what: "a number below the set", wrong: func(v any) bool {
+	tooLow = mistake{name: "too-low", what: "a number below the range", wrong: func(v any) bool {
 		n, ok := wholeNumber(v)
 		return ok && n < 1
 	}}
@@ -65,7 +65,7 @@ var timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):([0-5][0-9])$`)
 
 // above is a number above the set.
 func above(most int64) mistake {
-	return mistake{name: "too-high", what: "a number above the set", wrong: func(v any) bool {
+	return mistake{name: "too-high", what: "a number above the range", wrong: func(v any) bool {
 		n, ok := wholeNumber(v)
 		return ok && n > most
 	}}

@@ -41,19 +41,19 @@ func answerDamages(op spec.Operation) []answerDamage {
 			return r
 		}},
 		{"STATUS-200", "206", "answers with 206", withStatus(http.StatusPartialContent)},
-		{"STATUS-200", "302", "answers with a redirection to the same place", withStatus(http.StatusFound)},
-		{"STATUS-200", "403", "refuses a key that may make the request", failing(http.StatusForbidden)},
+		{"STATUS-200", "302", "redirects to the same URL", withStatus(http.StatusFound)},
+		{"STATUS-200", "403", "refuses a key that has the permission", failing(http.StatusForbidden)},
 		{"STATUS-200", "500", "answers with 500", failing(http.StatusInternalServerError)},
 
-		{"BODY-JSON", "body-truncated", "sends the body without its last bytes", editing(func(b []byte) []byte { return b[:len(b)-min(len(b), 3)] })},
+		{"BODY-JSON", "body-truncated", "truncates the body", editing(func(b []byte) []byte { return b[:len(b)-min(len(b), 3)] })},
 		{"BODY-JSON", "body-empty", "sends no body", editing(func([]byte) []byte { return nil })},
 		{"BODY-JSON", "trailing-bytes", "sends bytes after the JSON value", editing(func(b []byte) []byte { return append(b, ";\n"...) })},
-		{"BODY-JSON", "two-values", "sends the JSON value twice, a line each", editing(func(b []byte) []byte { return bytes.Join([][]byte{b, b}, []byte("\n")) })},
+		{"BODY-JSON", "two-values", "sends the JSON value twice, one per line", editing(func(b []byte) []byte { return bytes.Join([][]byte{b, b}, []byte("\n")) })},
 		{"BODY-JSON", "byte-order-mark", "puts a byte order mark before the JSON value", editing(func(b []byte) []byte { return append([]byte("\ufeff"), b...) })},
-		{"BODY-JSON", "guard-prefix", "puts a guard against script inclusion before the JSON value", editing(func(b []byte) []byte { return append([]byte(")]}',\n"), b...) })},
-		{"BODY-JSON", "callback", "wraps the JSON value in a call", editing(func(b []byte) []byte { return append(append([]byte("callback("), b...), ')') })},
+		{"BODY-JSON", "guard-prefix", "puts a script-inclusion guard before the JSON value", editing(func(b []byte) []byte { return append([]byte(")]}',\n"), b...) })},
+		{"BODY-JSON", "callback", "wraps the JSON value in a JSONP call", editing(func(b []byte) []byte { return append(append([]byte("callback("), b...), ')') })},
 		{"BODY-JSON", "utf-16", "encodes the body in UTF-16", editing(inUTF16)},
-		{"BODY-JSON", "member-twice", "writes a member of an object twice", insideObject(`"_note":"a","_note":"a"`)},
+		{"BODY-JSON", "member-twice", "repeats a member of an object", insideObject(`"_note":"a","_note":"a"`)},
 		{"BODY-JSON", "latin-1", "writes a letter in Latin-1", insideObject("\"_note\":\"caf\xe9\"")},
 		{"BODY-JSON", "not-a-number", "writes NaN for a number", insideObject(`"_ratio":NaN`)},
 		{"BODY-JSON", "leading-zero", "writes a number with a leading zero", insideObject(`"_ratio":01`)},
@@ -68,16 +68,16 @@ func answerDamages(op spec.Operation) []answerDamage {
 		{"BODY-TYPE", "null", "answers with null", onValue(func(any) any { return nil })},
 		{"BODY-TYPE", "in-a-string", "answers with a string that holds the JSON", onValue(func(v any) any { return string(encode(v)) })},
 
-		{"CONTENT-TYPE", "text-html", "announces text/html", announcing("text/html; charset=utf-8")},
-		{"CONTENT-TYPE", "text-plain", "announces text/plain", announcing("text/plain; charset=utf-8")},
-		{"CONTENT-TYPE", "octet-stream", "announces application/octet-stream", announcing("application/octet-stream")},
-		{"CONTENT-TYPE", "no-content-type", "announces no content type", announcing("")},
-		{"CONTENT-TYPE", "half-a-parameter", "announces a content type that cannot be read", announcing("application/json; charset")},
+		{"CONTENT-TYPE", "text-html", "sends the content type text/html", announcing("text/html; charset=utf-8")},
+		{"CONTENT-TYPE", "text-plain", "sends the content type text/plain", announcing("text/plain; charset=utf-8")},
+		{"CONTENT-TYPE", "octet-stream", "sends the content type application/octet-stream", announcing("application/octet-stream")},
+		{"CONTENT-TYPE", "no-content-type", "sends no content type", announcing("")},
+		{"CONTENT-TYPE", "half-a-parameter", "sends a malformed content type", announcing("application/json; charset")},
 	}
 	if op.Answer == spec.Array {
 		return append(damages,
 			answerDamage{"BODY-TYPE", "in-items", "wraps the array in an object", onValue(func(v any) any { return map[string]any{"items": v} })},
-			answerDamage{"BODY-TYPE", "keyed-by-position", "answers with an object in the array's place", onValue(keyedByPosition)},
+			answerDamage{"BODY-TYPE", "keyed-by-position", "answers with an object instead of the array", onValue(keyedByPosition)},
 			answerDamage{"BODY-TYPE", "last-item-null", "ends the array with null", onValue(func(v any) any {
 				items, _ := v.([]any)
 				return append(items, nil)
@@ -85,7 +85,7 @@ func answerDamages(op spec.Operation) []answerDamage {
 	}
 	damages = append(damages, answerDamage{"BODY-TYPE", "in-an-array", "wraps the object in an array", onValue(inArray)})
 	if op.Answer == spec.Page {
-		damages = append(damages, answerDamage{"BODY-TYPE", "bare-items", "answers with the items alone", onValue(func(v any) any {
+		damages = append(damages, answerDamage{"BODY-TYPE", "bare-items", "answers with only the items", onValue(func(v any) any {
 			page, _ := v.(map[string]any)
 			return page["items"]
 		})})

@@ -14,12 +14,12 @@ func pageFormDefects() []Defect {
 		when              occasion
 		spoil             func(page map[string]any)
 	}{
-		{"PAGE-ITEMS-PRESENT", "data-for-items", "calls the items of a page data", always, func(page map[string]any) {
+		{"PAGE-ITEMS-PRESENT", "data-for-items", "calls the items of a page “data”", always, func(page map[string]any) {
 			page["data"] = page["items"]
 			delete(page, "items")
 		}},
-		{"PAGE-ITEMS-PRESENT", "items-left-out", "leaves items out", onLastPage, func(page map[string]any) { delete(page, "items") }},
-		{"PAGE-ITEMS-PRESENT", "items-left-out", "leaves items out", whenEmpty, func(page map[string]any) { delete(page, "items") }},
+		{"PAGE-ITEMS-PRESENT", "items-left-out", "omits items", onLastPage, func(page map[string]any) { delete(page, "items") }},
+		{"PAGE-ITEMS-PRESENT", "items-left-out", "omits items", whenEmpty, func(page map[string]any) { delete(page, "items") }},
 
 		{"PAGE-ITEMS-TYPE", "items-null", "shows null for items", onLastPage, inMember("items", toNull)},
 		{"PAGE-ITEMS-TYPE", "items-null", "shows null for items", whenEmpty, inMember("items", toNull)},

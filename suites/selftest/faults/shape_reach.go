@@ -22,7 +22,7 @@ var everyRow = reach{pick: func(*Target, Handler) func(Request, any, []map[strin
 
 // The other reaches hide the damage.
 var (
-	lastRow = reach{"in-the-last-row", "in the last row of the list alone", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
+	lastRow = reach{"in-the-last-row", "only in the last row of the list", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
 		return func(r Request, body any, rows []map[string]any) []map[string]any {
 			if len(rows) == 0 || !a.endsList(next, r, body) {
 				return nil
@@ -30,14 +30,14 @@ var (
 			return rows[len(rows)-1:]
 		}
 	}, true}
-	deepRow = reach{"in-one-row-deep-down", "in one row deep in the list alone", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
+	deepRow = reach{"in-one-row-deep-down", "only in one row deep in the list", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
 		d := &depth{seen: map[string]bool{}}
 		return func(r Request, body any, rows []map[string]any) []map[string]any {
 			return d.pick(rows, func() bool { return a.endsList(next, r, body) })
 		}
 	}, true}
 	// Where the profile names no filter of the list, the last row stands in for it.
-	filteredRows = reach{"where-rows-are-filtered", "where a request filters the rows", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
+	filteredRows = reach{"where-rows-are-filtered", "when a request filters the rows", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
 		last := lastRow.pick(a, next)
 		return func(r Request, body any, rows []map[string]any) []map[string]any {
 			switch {

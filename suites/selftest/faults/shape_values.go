@@ -25,7 +25,7 @@ func damagesOf(f spec.Field, a spec.Aspect) []fieldDamage {
 	case spec.Value:
 		return wrongValues(f)
 	default:
-		return []fieldDamage{{"left-out", "leaves %s out", constant(removed{})}}
+		return []fieldDamage{{"left-out", "omits %s", constant(removed{})}}
 	}
 }
 
@@ -70,7 +70,7 @@ func wrongValues(f spec.Field) []fieldDamage {
 	}
 	damages, known := valueDamages[f.Value]
 	if !known {
-		panic(fmt.Sprintf("faults: no way is known to break that %s of %s is %s", f.Path, f.Resource, f.Value))
+		panic(fmt.Sprintf("faults: no damage is defined for %s of %s being %s", f.Path, f.Resource, f.Value))
 	}
 	return damages
 }
@@ -81,7 +81,7 @@ func unlistedNumbers(set []any) []fieldDamage {
 		largest = max(largest, asFloat(listed))
 	}
 	return []fieldDamage{
-		{"one-above", "shows a %s one above the largest that is listed", constant(asNumber(largest + 1))},
+		{"one-above", "shows a %s one above the largest listed value", constant(asNumber(largest + 1))},
 		{"with-a-fraction", "shows a %s with a fraction", func(v any) any { return asNumber(asFloat(v) + 0.5) }},
 	}
 }
@@ -96,8 +96,8 @@ func asNumber(f float64) json.Number { return json.Number(strconv.FormatFloat(f,
 
 var unlistedTexts = []fieldDamage{
 	{"not-listed", "shows a %s that is not listed", constant("unlisted")},
-	{"in-capitals", "shows %s in capitals", ofText(capitals)},
-	{"with-a-space", "shows %s with a space at its end", ofText(func(s string) string { return s + " " })},
+	{"in-capitals", "shows %s in upper case", ofText(capitals)},
+	{"with-a-space", "shows %s with a trailing space", ofText(func(s string) string { return s + " " })},
 }
 
 // capitals shows even the empty string, which some sets list, as something else.
@@ -136,22 +136,22 @@ var valueDamages = map[string][]fieldDamage{
 	"a calendar date YYYY-MM-DD": {
 		{"with-a-time", "shows %s with a time", ofText(func(s string) string { return s + "T00:00:00.000Z" })},
 		{"with-slashes", "shows %s with slashes", ofText(func(s string) string { return strings.ReplaceAll(s, "-", "/") })},
-		{"on-no-day", "shows a %s that is no day of the calendar", ofText(func(s string) string { return s[:5] + "02-30" })},
+		{"on-no-day", "shows a %s that is not a calendar date", ofText(func(s string) string { return s[:5] + "02-30" })},
 	},
 	"a 24-hour time HH:MM": {
 		{"with-seconds", "shows %s with seconds", ofText(func(s string) string { return s + ":00" })},
 		{"with-am", "shows %s on a 12-hour clock", ofText(func(s string) string { return s + " AM" })},
 		{"at-24", "shows 24:00 for %s", constant("24:00")},
-		{"one-digit", "shows %s with an hour of one digit", ofText(func(s string) string { return s[1:] })},
+		{"one-digit", "shows %s with a single-digit hour", ofText(func(s string) string { return s[1:] })},
 	},
 	"a number in international E.164 format": {
 		{"without-plus", "shows %s without its plus sign", ofText(func(s string) string { return strings.TrimPrefix(s, "+") })},
 		{"with-spaces", "shows %s with a space", ofText(func(s string) string { return s[:2] + " " + s[2:] })},
-		{"in-parentheses", "shows %s in the way of its country", ofText(func(s string) string { return "(" + s[1:4] + ") " + s[4:] })},
+		{"in-parentheses", "shows %s in national format", ofText(func(s string) string { return "(" + s[1:4] + ") " + s[4:] })},
 	},
 	timezoneWords: {
 		{"not-listed", "shows a %s that is not listed", constant("Europe/Paris")},
-		{"in-small-letters", "shows %s in small letters", ofText(strings.ToLower)},
+		{"in-small-letters", "shows %s in lower case", ofText(strings.ToLower)},
 		{"as-an-offset", "shows an offset for %s", constant("+02:00")},
 	},
 	"at least one key, keys 0 to 6": {

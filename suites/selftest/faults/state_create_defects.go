@@ -97,7 +97,7 @@ func storedDefects() []Defect {
 		for _, operation := range testViews {
 			for _, d := range field.damages {
 				defects = append(defects, breaking(requirement, operation, "created-"+field.name+"-"+d.name,
-					"shows the "+field.name+" of a test that was just created "+d.doc,
+					"shows the "+field.name+" of a newly created test "+d.doc,
 					onCreated(operation, field.name, func(row map[string]any, _ any) { d.apply(row, field.name) })))
 			}
 		}
@@ -113,13 +113,13 @@ func storedDefects() []Defect {
 func unseenDefects(requirement, field string) []Defect {
 	return []Defect{
 		breaking(requirement, spec.GetPlacementTest, "not-found-with-"+field,
-			"does not find a test that was created with "+field, func(next Handler) Handler {
+			"does not find a test created with "+field, func(next Handler) Handler {
 				made := &creations{}
 				sent := func(r Request) bool { return made.sent(r.ID, field) != nil }
 				return Chain(where(spec.GetPlacementTest, sent, refusing(http.StatusNotFound)), made.watch)(next)
 			}),
 		breaking(requirement, spec.ListPlacementTests, "not-listed-with-"+field,
-			"does not list a test that was created with "+field, func(next Handler) Handler {
+			"does not list a test created with "+field, func(next Handler) Handler {
 				made := &creations{}
 				hide := withoutRows(spec.ListPlacementTests, func(_ Request, row map[string]any) bool {
 					return made.sent(textOf(row, "id"), field) != nil
@@ -143,7 +143,7 @@ func acceptDefects() []Defect {
 		word := "run-immediately-" + strconv.FormatBool(value)
 		fits := func(body map[string]any) bool { return body["run_immediately"] == value }
 		creating("STATE-CREATE-RUN_IMMEDIATELY", word+"-refused", "refuses a body whose run_immediately is "+strconv.FormatBool(value), fits, refusing(http.StatusBadRequest))
-		creating("STATE-CREATE-RUN_IMMEDIATELY", word+"-not-stored", "answers with a test that is not there when run_immediately is "+strconv.FormatBool(value), fits, createInPassing)
+		creating("STATE-CREATE-RUN_IMMEDIATELY", word+"-not-stored", "answers with a test that it does not store when run_immediately is "+strconv.FormatBool(value), fits, createInPassing)
 	}
 	isNull := func(field string) func(map[string]any) bool {
 		return func(body map[string]any) bool {
@@ -155,8 +155,8 @@ func acceptDefects() []Defect {
 		creating("STATE-CREATE-NULL", field+"-null-refused", "refuses null for "+field, isNull(field), refusing(http.StatusBadRequest))
 	}
 	description := isNull("description")
-	creating("STATE-CREATE-NULL", "null-breaks", "breaks down on null for description", description, refusing(http.StatusInternalServerError))
-	creating("STATE-CREATE-NULL", "null-not-stored", "answers with a test that is not there when description is null", description, createInPassing)
+	creating("STATE-CREATE-NULL", "null-breaks", "returns 500 for a null description", description, refusing(http.StatusInternalServerError))
+	creating("STATE-CREATE-NULL", "null-not-stored", "answers with a test that it does not store when description is null", description, createInPassing)
 	return defects
 }
 
@@ -192,9 +192,9 @@ func twinDefects() []Defect {
 		})
 	}
 	return []Defect{
-		twin("twin-same", "answers a body that it has seen before with the test that it made then",
+		twin("twin-same", "answers a repeated body with the first test",
 			func(_ Handler, _ Request, before Response) (Response, error) { return before, nil }),
-		twin("twin-not-stored", "answers a body that it has seen before with a test that is not there",
+		twin("twin-not-stored", "answers a repeated body with a test that it does not store",
 			func(next Handler, r Request, _ Response) (Response, error) { return createInPassing(next, r) }),
 		twin("twin-replaces", "deletes a test when the same body is sent again",
 			func(next Handler, r Request, before Response) (Response, error) {
@@ -223,7 +223,7 @@ func readOnlyDefects() []Defect {
 		} {
 			take := onCreated(view.operation, field, func(row map[string]any, sent any) { row[field] = sent })
 			defects = append(defects, breaking("STATE-READ_ONLY-"+strings.ToUpper(field), spec.CreatePlacementTest,
-				field+"-taken-in-"+strings.Fields(view.word)[1], "lets a body set "+field+", as "+view.word+" shows", Chain(take, strip)))
+				field+"-taken-in-"+strings.Fields(view.word)[1], "accepts "+field+" from a body and shows it in "+view.word, Chain(take, strip)))
 		}
 	}
 	return defects
@@ -256,7 +256,7 @@ func likenessDefects() []Defect {
 					}
 				}
 			})),
-		breaking(requirement, get, "list-unlike-created", "shows the name of a test that was just created without its last character in the list",
+		breaking(requirement, get, "list-unlike-created", "shows the name of a newly created test without its last character in the list",
 			onCreated(spec.ListPlacementTests, "name", func(row map[string]any, _ any) { cutShort.apply(row, "name") })),
 	)
 }

@@ -86,11 +86,11 @@ func variablesDefects() []Defect {
 				return r.naming(besides(a.Profile.Workspaces[dataset.Main].Campaigns, r.ID))
 			})
 		}),
-		breaking(requirement, operation, "answers-first-campaign", "answers with the campaign that it was first asked for", stubborn(operation)),
-		breaking(requirement, operation, "answers-another-id", "answers with the campaign under another id", inAnswer(operation, "id", otherID, anyBody)),
-		breaking(requirement, operation, "several-answer-another-id", "answers with the campaign under another id when several variables are added",
+		breaking(requirement, operation, "answers-first-campaign", "answers with the first campaign that it changed", stubborn(operation)),
+		breaking(requirement, operation, "answers-another-id", "answers with the campaign under a different id", inAnswer(operation, "id", otherID, anyBody)),
+		breaking(requirement, operation, "several-answer-another-id", "answers with the campaign under a different id when several variables are added",
 			inAnswer(operation, "id", otherID, several)),
-		breaking(requirement, operation, "one-answers-another-id", "answers with the campaign under another id when one variable is added",
+		breaking(requirement, operation, "one-answers-another-id", "answers with the campaign under a different id when one variable is added",
 			inAnswer(operation, "id", otherID, func(body map[string]any) bool { return !several(body) })),
 	}
 }
@@ -114,10 +114,10 @@ func leadDefects() []Defect {
 				return r
 			})
 		}),
-		lead("answers-first-lead", "answers with the lead that it moved first", func(*Target) Middleware { return stubborn(operation) }),
-		lead("answers-another-lead-id", "answers with the lead under another id", func(*Target) Middleware { return inAnswer(operation, "id", otherID, anyBody) }),
+		lead("answers-first-lead", "answers with the first lead that it moved", func(*Target) Middleware { return stubborn(operation) }),
+		lead("answers-another-lead-id", "answers with the lead under a different id", func(*Target) Middleware { return inAnswer(operation, "id", otherID, anyBody) }),
 		subsequence("answers-first-subsequence", "answers with a lead as it was after its first move", stubborn(operation)),
-		subsequence("subsequence-other-id", "answers with another subsequence_id", inAnswer(operation, "subsequence_id", otherID, anyBody)),
+		subsequence("subsequence-other-id", "answers with a different subsequence_id", inAnswer(operation, "subsequence_id", otherID, anyBody)),
 		subsequence("subsequence-left-out", "answers without subsequence_id", inAnswer(operation, "subsequence_id", lost, anyBody)),
 		subsequence("answers-as-before", "answers with the lead as it was before the move", asBefore()),
 	}
@@ -157,9 +157,9 @@ func accountDefects() []Defect {
 		}))
 	}
 	return []Defect{
-		breakingWith("ACCOUNTS-MOVED", operation, "stays-home", "answers the move of an account out of its first workspace with success and does nothing", staysHome),
-		breaking("ACCOUNTS-MOVED", operation, "moves-late", "answers a move before it is done, so that the next one finds the account where it was", movesLate()),
-		breakingWith("ACCOUNTS-MOVED", operation, "moves-once", "refuses to move what it has moved before", movesOnce),
+		breakingWith("ACCOUNTS-MOVED", operation, "stays-home", "reports success for the first move of an account without moving it", staysHome),
+		breaking("ACCOUNTS-MOVED", operation, "moves-late", "answers a move before it is done, so that the next one finds the account in its old place", movesLate()),
+		breakingWith("ACCOUNTS-MOVED", operation, "moves-once", "refuses to move an account twice", movesOnce),
 		some("moves-first-only", "the first", func(emails []any) []any { return emails[:1] }),
 		some("moves-all-but-last", "all but the last", func(emails []any) []any { return emails[:len(emails)-1] }),
 	}

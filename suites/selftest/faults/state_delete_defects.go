@@ -101,7 +101,7 @@ var deletedFields = map[string][]struct {
 	},
 	spec.DeleteSubsequence: {
 		{"id", otherID}, {"name", cutShort}, {"timestamp_created", hourLater}, {"parent_campaign", otherID},
-		{"conditions", member("reply_contains", on("marked", "with a mark", func(s string) any { return s + "." }))},
+		{"conditions", member("reply_contains", on("marked", "with an extra character", func(s string) any { return s + "." }))},
 		{"sequences", firstStepTwice}, {"sequences", emptied}, {"daily_limit_mode", another("inherit", "custom", "unlimited")}, {"ignore_account_daily_limit", negated},
 	},
 }
@@ -142,7 +142,7 @@ func deleteAnswerDefects(operation string) []Defect {
 // notDeletedDefects leave what was deleted in the list, or find it a second time.
 func notDeletedDefects(operation string) []Defect {
 	ghost := func(damage, where string, page func(*Target) onePage) Defect {
-		return breakingWith("STATE-DELETE-LIST", operation, damage, "shows what was deleted on "+where+" of the list", func(a *Target) Middleware {
+		return breakingWith("STATE-DELETE-LIST", operation, damage, "shows the deleted resource on "+where+" of the list", func(a *Target) Middleware {
 			return afterDeletion(operation, func(gone *deletions) Middleware {
 				fits := page(a)
 				return withItems(listOf[operation], func(r Request, page any, items []any) []any {
@@ -155,13 +155,13 @@ func notDeletedDefects(operation string) []Defect {
 		})
 	}
 	return []Defect{
-		breakingWith("STATE-DELETE-LIST", operation, "does-nothing", "answers a deletion as if it had been done and does nothing", notDeleting(operation)),
+		breakingWith("STATE-DELETE-LIST", operation, "does-nothing", "reports a deletion without deleting anything", notDeleting(operation)),
 		ghost("stays-on-first-page", "the first page", func(a *Target) onePage { return a.isFirst }),
 		ghost("stays-on-last-page", "the last page", func(*Target) onePage { return isLast }),
 		breaking("STATE-DELETE-AGAIN", operation, "twice-served", "answers a second deletion like the first", asGone(operation, operation, unchanged)),
 		breaking("STATE-DELETE-AGAIN", operation, "twice-410", "answers a second deletion with 410", asGone(operation, operation, refusedAs(http.StatusGone))),
 		breaking("STATE-DELETE-AGAIN", operation, "twice-400", "answers a second deletion with 400", asGone(operation, operation, refusedAs(http.StatusBadRequest))),
-		breaking("STATE-DELETE-AGAIN", operation, "twice-500", "breaks down on a second deletion", asGone(operation, operation, refusedAs(http.StatusInternalServerError))),
+		breaking("STATE-DELETE-AGAIN", operation, "twice-500", "returns 500 for a second deletion", asGone(operation, operation, refusedAs(http.StatusInternalServerError))),
 	}
 }
 
@@ -182,11 +182,11 @@ func notDeleting(operation string) func(*Target) Middleware {
 func getDeletedDefects() []Defect {
 	const requirement, operation, get = "STATE-DELETE-GET", spec.DeletePlacementTest, spec.GetPlacementTest
 	return []Defect{
-		breakingWith(requirement, operation, "leaves-all", "answers a deletion as if it had been done and still has the test", notDeleting(operation)),
+		breakingWith(requirement, operation, "leaves-all", "reports a deletion but keeps the test", notDeleting(operation)),
 		breaking(requirement, operation, "leaves-a-copy", "still shows a deleted test in a get, though not in the list", asGone(operation, get, unchanged)),
 		breaking(requirement, operation, "get-410", "answers 410 to a get of a deleted test", asGone(operation, get, refusedAs(http.StatusGone))),
 		breaking(requirement, operation, "get-400", "answers 400 to a get of a deleted test", asGone(operation, get, refusedAs(http.StatusBadRequest))),
-		breaking(requirement, operation, "get-500", "breaks down on a get of a deleted test", asGone(operation, get, refusedAs(http.StatusInternalServerError))),
+		breaking(requirement, operation, "get-500", "returns 500 for a get of a deleted test", asGone(operation, get, refusedAs(http.StatusInternalServerError))),
 	}
 }
 
@@ -197,14 +197,14 @@ func deletesMoreDefects(operation string) []Defect {
 		damage, who string
 		of          func(ids []string, i int) []string // ids in their order; that of the deleted one is at i
 	}{
-		{"takes-the-next", "the next younger one", func(ids []string, i int) []string { return ids[i+1 : min(i+2, len(ids))] }},
+		{"takes-the-next", "the next newer one", func(ids []string, i int) []string { return ids[i+1 : min(i+2, len(ids))] }},
 		{"takes-the-one-before", "the next older one", func(ids []string, i int) []string { return ids[max(i-1, 0):i] }},
-		{"takes-the-younger", "all younger ones", func(ids []string, i int) []string { return ids[i+1:] }},
+		{"takes-the-younger", "all newer ones", func(ids []string, i int) []string { return ids[i+1:] }},
 		{"takes-the-older", "all older ones", func(ids []string, i int) []string { return ids[:i] }},
 	}
 	var defects []Defect
 	for _, v := range victims {
-		defects = append(defects, breakingWith("STATE-DELETE-OTHERS", operation, v.damage, "deletes "+v.who+" with what was named", func(a *Target) Middleware {
+		defects = append(defects, breakingWith("STATE-DELETE-OTHERS", operation, v.damage, "also deletes "+v.who, func(a *Target) Middleware {
 			return func(next Handler) Handler {
 				var mu sync.Mutex
 				hidden := map[string]bool{}
@@ -257,11 +257,11 @@ func moveToDeletedDefects() []Defect {
 			})
 		})
 	}
-	defects := []Defect{moving("to-deleted-served", "moves a lead to a subsequence that was deleted", func(a *Target) behaviour {
+	defects := []Defect{moving("to-deleted-served", "moves a lead to a deleted subsequence", func(a *Target) behaviour {
 		return inTheNameOf(first(a.Profile.Workspaces[dataset.Main].Subsequences))
 	})}
 	for _, status := range []int{http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusInternalServerError} {
-		defects = append(defects, moving(fmt.Sprintf("to-deleted-%d", status), fmt.Sprintf("answers %d to the move of a lead to a subsequence that was deleted", status),
+		defects = append(defects, moving(fmt.Sprintf("to-deleted-%d", status), fmt.Sprintf("answers %d to the move of a lead to a deleted subsequence", status),
 			func(*Target) behaviour { return refusing(status) }))
 	}
 	return defects

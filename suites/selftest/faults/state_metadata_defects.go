@@ -25,10 +25,10 @@ func metadataDefects() []Defect {
 	const get = spec.GetPlacementTest
 	var defects []Defect
 	for _, t := range []struct{ requirement, damage, doc, asked, taken string }{
-		{"META-TRUE", "metadata-never", "does not know with_metadata", "true", ""},
-		{"META-TRUE", "metadata-inverted", "takes with_metadata=true for false", "true", "false"},
-		{"META-FALSE", "metadata-at-any-word", "takes with_metadata=false for true", "false", "true"},
-		{"META-ABSENT", "metadata-by-default", "shows metadata unasked", "", "true"},
+		{"META-TRUE", "metadata-never", "ignores with_metadata", "true", ""},
+		{"META-TRUE", "metadata-inverted", "treats with_metadata=true as false", "true", "false"},
+		{"META-FALSE", "metadata-at-any-word", "treats with_metadata=false as true", "false", "true"},
+		{"META-ABSENT", "metadata-by-default", "shows metadata without being asked", "", "true"},
 	} {
 		defects = append(defects, breaking(t.requirement, get, t.damage, t.doc, where(get, asksMetadata(t.asked), func(next Handler, r Request) (Response, error) {
 			r = r.clone()
@@ -46,10 +46,10 @@ func metadataDefects() []Defect {
 	}{
 		{"META-TRUE", "no-metadata-with-campaign", "shows no metadata of tests with a campaign", "true", hasCampaign, dropMetadata},
 		{"META-TRUE", "no-metadata-without-campaign", "shows no metadata of tests without a campaign", "true", hasNoCampaign, dropMetadata},
-		{"META-FALSE", "metadata-with-campaign", "shows metadata of tests with a campaign in spite of with_metadata=false", "false", hasCampaign, addMetadata},
-		{"META-FALSE", "metadata-without-campaign", "shows metadata of tests without a campaign in spite of with_metadata=false", "false", hasNoCampaign, addMetadata},
-		{"META-ABSENT", "unasked-metadata-with-campaign", "shows metadata of tests with a campaign unasked", "", hasCampaign, addMetadata},
-		{"META-ABSENT", "unasked-metadata-without-campaign", "shows metadata of tests without a campaign unasked", "", hasNoCampaign, addMetadata},
+		{"META-FALSE", "metadata-with-campaign", "shows metadata of tests with a campaign despite with_metadata=false", "false", hasCampaign, addMetadata},
+		{"META-FALSE", "metadata-without-campaign", "shows metadata of tests without a campaign despite with_metadata=false", "false", hasNoCampaign, addMetadata},
+		{"META-ABSENT", "unasked-metadata-with-campaign", "shows metadata of tests with a campaign without being asked", "", hasCampaign, addMetadata},
+		{"META-ABSENT", "unasked-metadata-without-campaign", "shows metadata of tests without a campaign without being asked", "", hasNoCampaign, addMetadata},
 	} {
 		defects = append(defects, breaking(t.requirement, get, t.damage, t.doc, onRows(get, func(r Request, rows []map[string]any) {
 			for _, row := range rows {
