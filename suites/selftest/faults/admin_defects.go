@@ -8,8 +8,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// adminDefects move accounts for those who may not, or between workspaces of
-// different admin workspaces (Authentication, rule 4).
+// adminDefects returns moves by keys without the right to move, or between
+// workspaces of different admin workspaces (Authentication, rule 4).
 func adminDefects() []Defect {
 	move := func(requirement string, by asker, damage, doc string, act behaviour) Defect {
 		return whenAsked(spec.MoveAccounts, requirement, by, damage, doc, func(*Target) behaviour { return act })
@@ -29,8 +29,8 @@ func adminDefects() []Defect {
 	return append(defects, movedAnyway("ADMIN-SAME", intoOutside))
 }
 
-// withoutAdminKey are the moves between sub-workspaces by keys of workspaces
-// that are no admin workspaces.
+// withoutAdminKey lists moves between sub-workspaces with keys that do not
+// belong to an admin workspace.
 var withoutAdminKey = []asker{
 	{"source-key", "a move with the key of the source workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
@@ -46,7 +46,7 @@ var withoutAdminKey = []asker{
 	}},
 }
 
-// The moves across the border of an admin workspace, by its own key.
+// Moves across the border of an admin workspace with its own key.
 var (
 	intoOutside = asker{"destination-outside", "a move into a workspace of another admin workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
@@ -58,9 +58,10 @@ var (
 	}}
 )
 
-// accountMove is what a request to move accounts says, in ids of workspaces.
+// accountMove holds the workspace ids and accounts of a request to move
+// accounts.
 type accountMove struct {
-	asker, source, destination string // empty: not known
+	asker, source, destination string // empty if unknown
 	emails                     []any
 }
 
@@ -71,8 +72,8 @@ func (a *Target) moveIn(r Request) accountMove {
 	return accountMove{a.Profile.Workspaces[key.Workspace].ID, textOf(body, "source_workspace_id"), textOf(body, "destination_workspace_id"), emails}
 }
 
-// adminOf returns the id of a workspace's admin workspace; empty if the
-// profile knows none. The profile names it by role or by id.
+// adminOf returns the id of a workspace's admin workspace; empty if the profile
+// has none. The profile names it by role or id.
 func (a *Target) adminOf(id string) string {
 	for _, w := range a.Profile.Workspaces {
 		if w.ID != id || w.Admin == "" {
@@ -95,14 +96,15 @@ func (a *Target) isAdmin(id string) bool {
 	return false
 }
 
-// isElsewhere reports whether the workspace is known to have another admin workspace.
+// isElsewhere reports whether the workspace is known to belong to another admin
+// workspace.
 func (a *Target) isElsewhere(id, admin string) bool {
 	other := a.adminOf(id)
 	return other != "" && other != admin
 }
 
-// movedAnyway is the defect of refusing a move and making it nevertheless. The
-// accounts only seem to be gone: the target is not asked to move any.
+// movedAnyway returns the defect of refusing a move but making it. The accounts
+// only seem to be gone: the target receives no move.
 func movedAnyway(requirement string, by asker) Defect {
 	d := whenAsked(spec.MoveAccounts, requirement, by, "refused-but-moved", "answers 403 to %s but moves the accounts", nil)
 	d.Apply = func(a *Target) Middleware {
@@ -126,7 +128,7 @@ func movedAnyway(requirement string, by asker) Defect {
 	return d
 }
 
-// goneAccounts remembers accounts that are not where they were.
+// goneAccounts records accounts that have left a workspace.
 type goneAccounts struct {
 	mu   sync.Mutex
 	from map[place]bool
@@ -135,7 +137,7 @@ type goneAccounts struct {
 // place is an account in a workspace.
 type place struct{ workspace, email string }
 
-// places lists where a move takes its accounts from.
+// places returns the places that a move takes its accounts from.
 func (m accountMove) places() []place {
 	var all []place
 	for _, email := range m.emails {
@@ -157,7 +159,7 @@ func (g *goneAccounts) add(m accountMove) {
 	}
 }
 
-// any reports whether the move takes an account from where it is no more.
+// any reports whether the move takes an account from a place it has left.
 func (g *goneAccounts) any(m accountMove) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -7,14 +7,14 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// unpaid is a request for a workspace without an active paid plan.
+// unpaid matches requests for a workspace without an active paid plan.
 var unpaid = asker{"unpaid", "a workspace without a paid plan", func(a *Target, r Request) bool {
 	key, ok := a.keyOf(r)
 	return ok && key.State == profile.KeyUnpaid
 }}
 
-// billingDefects serve a workspace that has not paid, or refuse it with another
-// status than 402.
+// billingDefects serve a workspace that has not paid, or refuse it with a
+// status other than 402.
 func billingDefects() []Defect {
 	var defects []Defect
 	for _, op := range spec.Operations() {

@@ -10,14 +10,14 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// position is what a cursor of paging stands for: the row at which the page
-// begins, and the mark that the page before left.
+// position is what a cursor of paging means: the first row of the page, and the
+// mark left by the previous page.
 type position struct{ mark, row int }
 
-// cursorForm writes a number as a cursor, each number in its own way.
+// cursorForm formats a number as a unique cursor.
 type cursorForm func(n int) string
 
-// cursors remembers the positions behind the cursors that were handed out.
+// cursors records the positions of the issued cursors.
 type cursors struct {
 	form cursorForm
 	out  sync.Map // cursor → position
@@ -31,7 +31,8 @@ func (c *cursors) at(p position) string {
 	return cursor
 }
 
-// position returns what a cursor stands for; false for one that was not handed out.
+// position returns the position of a cursor; ok is false if it was never
+// issued.
 func (c *cursors) position(cursor string) (position, bool) {
 	p, ok := c.out.Load(cursor)
 	if !ok {
@@ -40,7 +41,7 @@ func (c *cursors) position(cursor string) (position, bool) {
 	return p.(position), true
 }
 
-// formOf returns a form of cursor that suits the list (section Pagination).
+// formOf returns a cursor form that is legal for the list (section Pagination).
 func formOf(operation string) cursorForm {
 	if spec.Has(spec.Pair{Requirement: "PAGE-CURSOR-TIMESTAMP", Operation: operation}) {
 		return timestampCursor
@@ -48,15 +49,14 @@ func formOf(operation string) cursorForm {
 	return uuidCursor
 }
 
-// The forms that the specification allows, the timestamp alone where a list is
-// timestamp-based.
+// The legal forms; a timestamp-based list may use only the timestamp.
 func uuidCursor(n int) string  { return fmt.Sprintf("00000000-0000-7000-8000-%012x", n) }
 func emailCursor(n int) string { return fmt.Sprintf("row-%d@list.example", n) }
 func timestampCursor(n int) string {
 	return time.UnixMilli(int64(n)).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// Forms that no list may use.
+// Illegal forms.
 func numberCursor(n int) string { return strconv.Itoa(n) }
 func opaqueCursor(n int) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"after":%d}`, n))
@@ -68,7 +68,7 @@ func linkCursor(n int) string      { return "/api/v2?starting_after=" + uuidCurs
 func dateCursor(n int) string      { return time.Unix(0, 0).UTC().AddDate(0, 0, n).Format(time.DateOnly) }
 func epochCursor(n int) string     { return strconv.Itoa(1735689600000 + n) }
 
-// late uses one form for the first rows of a list and another behind them.
+// late uses one form for the first rows of a list and another one later.
 func late(early, late cursorForm) cursorForm {
 	const rows = 120
 	return func(n int) string {

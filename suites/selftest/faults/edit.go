@@ -8,7 +8,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// decode reads a JSON body, numbers kept as they are written; false if it is none.
+// decode decodes a JSON body and keeps numbers as written; ok is false for
+// invalid JSON.
 func decode(body []byte) (any, bool) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -16,7 +17,7 @@ func decode(body []byte) (any, bool) {
 	return value, decoder.Decode(&value) == nil
 }
 
-// encode writes what decode read.
+// encode encodes a value from decode.
 func encode(value any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -27,7 +28,7 @@ func encode(value any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// onAnswer changes the operation's answers of one status.
+// onAnswer changes the operation's answers with one status.
 func onAnswer(operation string, status int, change func(Request, Response) Response) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
@@ -40,7 +41,7 @@ func onAnswer(operation string, status int, change func(Request, Response) Respo
 	}
 }
 
-// onBody changes the decoded body of the operation's answers of one status.
+// onBody changes the decoded body of the operation's answers with one status.
 func onBody(operation string, status int, change func(Request, any) any) Middleware {
 	return onAnswer(operation, status, func(r Request, answer Response) Response {
 		if body, ok := decode(answer.Body); ok {
@@ -55,7 +56,7 @@ func rowsIn(operation string, body any) []map[string]any {
 	return spec.MustOperation(operation).Rows(body)
 }
 
-// onRows changes the resources in the operation's 200 answers, in their place.
+// onRows changes the resources in the operation's 200 answers in place.
 func onRows(operation string, change func(Request, []map[string]any)) Middleware {
 	return onBody(operation, http.StatusOK, func(r Request, body any) any {
 		change(r, rowsIn(operation, body))
@@ -63,7 +64,7 @@ func onRows(operation string, change func(Request, []map[string]any)) Middleware
 	})
 }
 
-// served is a 200 answer of the fault's own.
+// served returns a 200 answer made by the fault.
 func served(body any) Response { return jsonAnswer(http.StatusOK, body) }
 
 // onRequest changes the operation's requests before they are answered.
@@ -78,13 +79,13 @@ func onRequest(operation string, change func(Request) Request) Middleware {
 	}
 }
 
-// breaking is a defect that needs to know nothing of the target.
+// breaking returns a defect that does not depend on the target.
 func breaking(requirement, operation, damage, doc string, t Middleware) Defect {
 	return Defect{ID: defectID(operation, damage), Breaks: spec.Pair{Requirement: requirement, Operation: operation}, Doc: doc,
 		Apply: func(*Target) Middleware { return t }}
 }
 
-// breakingWith is a defect that knows the target's profile.
+// breakingWith returns a defect that depends on the target's profile.
 func breakingWith(requirement, operation, damage, doc string, apply func(*Target) Middleware) Defect {
 	d := breaking(requirement, operation, damage, doc, nil)
 	d.Apply = apply

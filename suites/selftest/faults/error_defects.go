@@ -13,19 +13,20 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// errorDefects damage the four documented errors, and answer something else
-// than 404 where a resource does not exist.
+// errorDefects damage the four documented errors, and answer something other
+// than 404 for a missing resource.
 func errorDefects() []Defect {
 	return slices.Concat(errorBodyDefects(), oneWay401Defects(), notFoundDefects())
 }
 
-// errorDamage is a way in which a documented error can be wrong.
+// errorDamage is one way to damage a documented error.
 type errorDamage struct {
 	part, id, words string // part completes ERROR-<status>-
 	spoil           func(Response) Response
 }
 
-// errorBodyDefects lay each damage around each documented error of each operation.
+// errorBodyDefects apply each damage to each documented error of each
+// operation.
 func errorBodyDefects() []Defect {
 	var defects []Defect
 	for _, status := range slices.Sorted(maps.Keys(spec.ErrorText)) {
@@ -86,7 +87,7 @@ func errorDamages(status int) []errorDamage {
 	}
 }
 
-// withMember changes a member of a body that is an object.
+// withMember changes a member of an object body.
 func withMember(name string, wrong func(any) any) func(Response) Response {
 	return onValue(func(body any) any {
 		if object, ok := body.(map[string]any); ok {
@@ -96,7 +97,8 @@ func withMember(name string, wrong func(any) any) func(Response) Response {
 	})
 }
 
-// onError changes the operation's answers of an error status to some requests.
+// onError changes the operation's answers with an error status to some
+// requests.
 func onError(operation string, status int, meant func(*Target, Request) bool, change func(Response) Response) func(*Target) Middleware {
 	return func(a *Target) Middleware {
 		return onAnswer(operation, status, func(r Request, answer Response) Response {
@@ -109,8 +111,7 @@ func onError(operation string, status int, meant func(*Target, Request) bool, ch
 	}
 }
 
-// oneWay401Defects damage the 401 of one way to lack authorization and leave
-// that of the others whole.
+// oneWay401Defects damage the 401 for one kind of missing authorization only.
 func oneWay401Defects() []Defect {
 	ways := []struct {
 		id, words, damage string
@@ -150,7 +151,7 @@ func isBearer(r Request) bool {
 	return strings.EqualFold(scheme, "Bearer")
 }
 
-// notFoundDefects answer something else than 404 for what does not exist.
+// notFoundDefects answer something other than 404 for what does not exist.
 func notFoundDefects() []Defect {
 	var defects []Defect
 	for _, requirement := range []string{"NOT-FOUND", "NOT-FOUND-SUBSEQUENCE"} {
@@ -182,15 +183,15 @@ func notFoundDefects() []Defect {
 }
 
 // movesListedLead reports whether a lead move names a lead of the profile, so
-// that what does not exist can only be the subsequence.
+// that only the subsequence can be missing.
 func movesListedLead(a *Target, r Request) bool {
 	body, _ := decode(r.Body)
 	id := textOf(body, "id")
 	return slices.ContainsFunc(slices.Collect(maps.Values(a.Profile.Workspaces)), func(w profile.Workspace) bool { return slices.Contains(w.Leads, id) })
 }
 
-// takingAnother answers for what does not exist as if something else had been
-// named, which it reads where it should delete.
+// takingAnother answers for a missing resource as if another one had been
+// named. It reads that one even if the request deletes.
 func takingAnother(op, requirement string, meant func(*Target, Request) bool) func(*Target) Middleware {
 	return func(a *Target) Middleware {
 		return func(next Handler) Handler {
@@ -217,7 +218,7 @@ func takingAnother(op, requirement string, meant func(*Target, Request) bool) fu
 	}
 }
 
-// withBodyMember returns the request with another value in its body, if that is an object.
+// withBodyMember returns the request with a changed member in its object body.
 func (r Request) withBodyMember(name string, value any) Request {
 	body, ok := objectIn(r)
 	if !ok {

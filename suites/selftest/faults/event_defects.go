@@ -10,7 +10,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// eventDefects break the rules between the fields of rows (section Events), and
+// eventDefects break the rules between fields of rows (section Events), and
 // dates that repeat a timestamp.
 func eventDefects() []Defect {
 	var defects []Defect
@@ -28,14 +28,14 @@ func eventDefects() []Defect {
 	return defects
 }
 
-// rowChoice picks, of the rows of a page that a damage fits, those that get it.
+// rowChoice selects the rows to damage from those that match.
 type rowChoice func(rows []map[string]any) []map[string]any
 
 func eachRow(rows []map[string]any) []map[string]any { return rows }
 
 func finalRow(rows []map[string]any) []map[string]any { return rows[max(0, len(rows)-1):] }
 
-// keepRows returns the rows that fit.
+// keepRows returns the matching rows.
 func keepRows(rows []map[string]any, fits func(map[string]any) bool) []map[string]any {
 	var kept []map[string]any
 	for _, row := range rows {
@@ -46,7 +46,7 @@ func keepRows(rows []map[string]any, fits func(map[string]any) bool) []map[strin
 	return kept
 }
 
-// spoil changes the chosen ones of the rows that fit.
+// spoil changes the selected ones of the matching rows.
 func spoil(operation string, choose rowChoice, fits func(map[string]any) bool, change func(map[string]any)) Middleware {
 	return onRows(operation, func(_ Request, rows []map[string]any) {
 		for _, row := range choose(keepRows(rows, fits)) {
@@ -55,7 +55,7 @@ func spoil(operation string, choose rowChoice, fits func(map[string]any) bool, c
 	})
 }
 
-// dateDefects show another day than that of the timestamp.
+// dateDefects show a day other than that of the timestamp.
 func dateDefects(operation string) []Defect {
 	const requirement = "DATE-OF-TIMESTAMP"
 	var defects []Defect
@@ -83,13 +83,13 @@ func hasCreation(row map[string]any) bool {
 	return ok
 }
 
-// momentOf reads a timestamp in UTC.
+// momentOf parses a timestamp in UTC.
 func momentOf(row map[string]any, field string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, textOf(row, field))
 	return t.UTC(), err == nil
 }
 
-// retries is how many attempts came before the row's.
+// retries returns the number of attempts before the row's.
 func retries(row map[string]any) int64 {
 	n, _ := row["retry_count"].(json.Number)
 	count, _ := n.Int64()
@@ -104,24 +104,24 @@ func willRetry(row map[string]any) bool { return failed(row) && row["will_retry"
 
 func isRetry(row map[string]any) bool { return retries(row) > 0 }
 
-// allOf fits the rows that every one of the conditions fits.
+// allOf matches rows that match every condition.
 func allOf(fits ...func(row map[string]any) bool) func(map[string]any) bool {
 	return func(row map[string]any) bool {
 		return !slices.ContainsFunc(fits, func(fit func(map[string]any) bool) bool { return !fit(row) })
 	}
 }
 
-// shows fits the rows that show the value.
+// shows matches rows that show the value.
 func shows(field string, value any) func(map[string]any) bool {
 	return func(row map[string]any) bool { return row[field] == value }
 }
 
-// put shows the value.
+// put sets the field to the value.
 func put(field string, value any) func(map[string]any) {
 	return func(row map[string]any) { row[field] = value }
 }
 
-// nextRetryAt shows the next attempt so much later than the row's own.
+// nextRetryAt sets the next attempt relative to the row's own.
 func nextRetryAt(after time.Duration) func(map[string]any) {
 	return func(row map[string]any) {
 		created, _ := momentOf(row, "timestamp_created")
@@ -133,7 +133,7 @@ func urlOf(change func(string) string) func(map[string]any) {
 	return func(row map[string]any) { row["webhook_url"] = change(textOf(row, "webhook_url")) }
 }
 
-// mostRetries is more than any delivery has.
+// mostRetries exceeds the retries of any delivery.
 const mostRetries = 1000
 
 func counting(count func(int64) int64) func(map[string]any) {

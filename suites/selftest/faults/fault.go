@@ -11,36 +11,37 @@ import (
 // Defect breaks one requirement on one operation.
 type Defect struct {
 	ID     string    // permanent: <operation>/<what it does>
-	Breaks spec.Pair // the requirement that must be found broken
-	Doc    string    // what the server does wrong, completing "the server …"
+	Breaks spec.Pair // the pair that a suite must find broken
+	Doc    string    // completes "the server …"
 	Apply  func(*Target) Middleware
 }
 
-// Quirk is legal behaviour that a suite may not expect.
+// Quirk is legal behaviour that a suite must accept.
 type Quirk struct {
 	ID      string // permanent: <family>/<what it does>
-	Allowed string // the silence (its id) or the section and words that allow it
-	Doc     string // what the server does, completing "the server …"
+	Allowed string // the open point (its id) or the sentence that allows it
+	Doc     string // completes "the server …"
 	Apply   func(*Target) Middleware
-	// Touches names what the quirk shapes. Two quirks that touch the same thing
-	// cannot be combined.
+	// Touches names what the quirk changes. Two quirks that touch the same
+	// thing cannot be combined.
 	Touches []string
-	// Unassessed lists what nobody can assess on such a server, since it never
-	// shows it: requirements, or “requirement on operation”, as patterns of path.Match.
+	// Unassessed lists what cannot be assessed on such a server, because it
+	// never occurs: requirements, or “requirement on operation”, as patterns of
+	// path.Match.
 	Unassessed []string
-	// OnWire quirks shape the connection and show only where there is one.
+	// OnWire marks quirks that change the connection and need a real one.
 	OnWire bool
 }
 
-// Target is what a fault may know of the target that it is laid around.
+// Target is what a fault may know about the target it is applied to.
 type Target struct {
 	Profile *profile.Profile
-	// Seed makes what is drawn repeatable.
+	// Seed makes random choices repeatable.
 	Seed uint64
 }
 
-// key returns the token of a key of the role that may do everything; a profile
-// without one cannot carry faults that need it.
+// key returns the token of the role's all:all key. It panics if the profile has
+// none.
 func (a *Target) key(role string) string {
 	key, ok := a.Profile.FullKey(role)
 	if !ok {
@@ -49,7 +50,7 @@ func (a *Target) key(role string) string {
 	return key.Token
 }
 
-// keyOf returns the profile's key that a request carries.
+// keyOf returns the profile's key in a request.
 func (a *Target) keyOf(r Request) (profile.Key, bool) {
 	token := r.token()
 	i := slices.IndexFunc(a.Profile.Keys, func(k profile.Key) bool { return k.Token == token && token != "" })

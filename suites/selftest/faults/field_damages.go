@@ -11,14 +11,14 @@ import (
 	"unicode"
 )
 
-// A damage turns a field's value into another one that is just as valid.
+// damage turns a field's value into another valid one.
 type damage struct {
 	name string                // its part of a defect's id
-	doc  string                // what the field looks like then, after "shows the field"
-	of   func(any) (any, bool) // false: the field is left out
+	doc  string                // the result, after "shows the field"
+	of   func(any) (any, bool) // false omits the field
 }
 
-// apply damages the row's field; null and absent stay as they are.
+// apply damages the row's field unless it is null or absent.
 func (d damage) apply(row map[string]any, field string) {
 	value := row[field]
 	if value == nil {
@@ -31,7 +31,7 @@ func (d damage) apply(row map[string]any, field string) {
 	}
 }
 
-// on makes a damage of a function on values of one type; others stay as they are.
+// on returns a damage for values of one type; other values stay the same.
 func on[T any](name, doc string, of func(T) any) damage {
 	return damage{name, doc, func(value any) (any, bool) {
 		if typed, ok := value.(T); ok {
@@ -73,7 +73,7 @@ var (
 	otherID = on("other-id", "as a different id", func(s string) any { return anotherID(s) })
 )
 
-// anotherID differs from a UUID in its last digit alone.
+// anotherID returns a UUID that differs in its last digit only.
 func anotherID(id string) string {
 	if id == "" {
 		return id
@@ -143,7 +143,7 @@ var (
 	lost    = damage{"left-out", "as absent", func(any) (any, bool) { return nil, false }}
 )
 
-// another takes, of a field's values, the one after the value that is there.
+// another returns the damage that replaces a value by the next one of values.
 func another(values ...string) damage {
 	return damage{"another", "with another valid value", func(value any) (any, bool) {
 		next := values[(slices.Index(values, fmt.Sprint(value))+1)%len(values)]

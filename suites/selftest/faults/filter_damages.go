@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// damages returns what can be done wrongly in a filter of that kind.
+// damages returns the ways to break a filter of that kind.
 func (f filter) damages() []filterDamage {
 	damages := slices.Clone(tooWide)
 	switch f.kind {
@@ -34,7 +34,7 @@ func (f filter) damages() []filterDamage {
 	return damages
 }
 
-// tooWide shows rows that a filter leaves out; of any kind.
+// tooWide shows rows that a filter of any kind should exclude.
 var tooWide = []filterDamage{
 	{"ignored", "EXTRA", "shows all rows", func(s *selection) []listRow { return s.all }},
 	{"with-neighbour", "EXTRA", "shows one extra row next to the right ones", func(s *selection) []listRow { return s.adding(s.neighbour()...) }},
@@ -43,7 +43,7 @@ var tooWide = []filterDamage{
 	}},
 }
 
-// tooNarrow leaves out rows that a filter shows.
+// tooNarrow omits rows that a filter should show.
 var tooNarrow = []filterDamage{
 	{"shows-nothing", "MISSING", "shows no rows", func(*selection) []listRow { return nil }},
 	{"without-last", "MISSING", "omits the last of the right rows", func(s *selection) []listRow { return s.right[:max(0, len(s.right)-1)] }},
@@ -54,7 +54,7 @@ var tooNarrow = []filterDamage{
 	{"finds-in-first-half", "MISSING", "searches only the first half of the list", func(s *selection) []listRow { return among(s.right, s.firstHalf()) }},
 }
 
-// oneValue treats a single value wrongly.
+// oneValue mishandles a single value.
 func oneValue(value string) []filterDamage {
 	is := func(s *selection) bool { return s.value == value }
 	return []filterDamage{
@@ -63,7 +63,7 @@ func oneValue(value string) []filterDamage {
 	}
 }
 
-// looseSearch is for searches of which the specification says little.
+// looseSearch is for searches that the specification hardly defines.
 var looseSearch = []filterDamage{
 	{"shows-all-for-none", "EXTRA", "shows all rows if none match", otherwise(func(s *selection) bool { return len(s.right) == 0 }, func(s *selection) []listRow { return s.all })},
 	{"by-first-letter", "EXTRA", "shows every row that begins with the same letter", func(s *selection) []listRow {
@@ -74,7 +74,7 @@ var looseSearch = []filterDamage{
 	}},
 }
 
-// partialMatch takes exactly for roughly.
+// partialMatch is for exact matches.
 var partialMatch = []filterDamage{
 	{"by-beginning", "EXTRA", "shows every row that begins with the text", func(s *selection) []listRow {
 		return s.adding(s.matching(func(text string) bool { return strings.HasPrefix(text, s.value) })...)
@@ -87,7 +87,7 @@ var partialMatch = []filterDamage{
 	}},
 }
 
-// wrongExclusion is for the filter that leaves one value out.
+// wrongExclusion is for the filter that excludes one value.
 var wrongExclusion = []filterDamage{
 	{"alone-shown", "EXTRA", "shows only the rows that it should exclude", func(s *selection) []listRow { return s.wrong() }},
 	{"last-shown", "EXTRA", "shows the last row that it should exclude", func(s *selection) []listRow { return s.adding(lastListed(s.wrong())...) }},
@@ -107,8 +107,8 @@ var wrongList = []filterDamage{
 	{"several-ignored", "EXTRA", "shows all rows for several values", otherwise(func(s *selection) bool { return strings.Contains(s.value, ",") }, func(s *selection) []listRow { return s.all })},
 }
 
-// wrongWindow is for an end of a window of timestamps. Rows at the very end are
-// nobody's, so what is left out lies further inside.
+// wrongWindow is for an end of a window of timestamps. Whether rows exactly at
+// the end belong to it is open, so omitted rows lie further inside.
 var wrongWindow = []filterDamage{
 	{"cut-to-the-day", "EXTRA", "shows all rows of the day at the end of the window", func(s *selection) []listRow {
 		return s.adding(s.matching(func(created string) bool { return dayOf(created) == dayOf(s.value) })...)
@@ -163,7 +163,7 @@ var wrongDays = []filterDamage{
 	}},
 }
 
-// otherwise chooses otherwise for some values and rightly for the rest.
+// otherwise uses another choice for some values.
 func otherwise(of func(*selection) bool, choose func(*selection) []listRow) func(*selection) []listRow {
 	return func(s *selection) []listRow {
 		if of(s) {
@@ -173,7 +173,7 @@ func otherwise(of func(*selection) bool, choose func(*selection) []listRow) func
 	}
 }
 
-// matching returns the rows of the unfiltered list whose field fits.
+// matching returns the rows of the unfiltered list whose field matches.
 func (s *selection) matching(fits func(text string) bool) []listRow {
 	var rows []listRow
 	for _, r := range s.all {
@@ -184,7 +184,7 @@ func (s *selection) matching(fits func(text string) bool) []listRow {
 	return rows
 }
 
-// neighbour is a wrong row that stands next to a right one in the unfiltered list.
+// neighbour returns a wrong row next to a right one in the unfiltered list.
 func (s *selection) neighbour() []listRow {
 	right := keysOf(s.right)
 	for i := 1; i < len(s.all); i++ {
@@ -199,7 +199,7 @@ func (s *selection) neighbour() []listRow {
 	return nil
 }
 
-// atEnd reports whether the row is of the day at the end of the window.
+// atEnd reports whether the row is from the day at the end of the window.
 func (s *selection) atEnd(r listRow) bool { return r.text(s.filter.field) == s.value }
 
 // nearest returns the n right rows next to the end of the window.
@@ -208,8 +208,8 @@ func (s *selection) nearest(n int) []listRow {
 	return rows[:min(n, len(rows))]
 }
 
-// nearestFirst sorts rows inside a window by their distance from the end that
-// the filter gives. Times and days sort as their texts do.
+// nearestFirst sorts rows inside a window by their distance from the given end.
+// Times and days sort like their texts.
 func nearestFirst(rows []listRow, s *selection) []listRow {
 	inward := 1
 	if s.filter.kind == toTime || s.filter.kind == toDay {
@@ -223,15 +223,15 @@ func nearestFirst(rows []listRow, s *selection) []listRow {
 // lastListed returns the last of the rows, if any.
 func lastListed(rows []listRow) []listRow { return rows[max(0, len(rows)-1):] }
 
-// The values that a filter looks at.
+// Predicates on the value of a filter.
 func given(value string) bool   { return value != "" }
 func isURL(value string) bool   { return strings.Contains(value, "://") }
 func isEmail(value string) bool { return strings.Contains(value, "@") && !isURL(value) }
 
-// dayOf cuts a timestamp to its day.
+// dayOf returns the day of a timestamp.
 func dayOf(timestamp string) string { return timestamp[:min(len(timestamp), len(time.DateOnly))] }
 
-// domainOf is the domain of a URL or an email address.
+// domainOf returns the domain of a URL or an email address.
 func domainOf(text string) string {
 	if u, err := url.Parse(text); err == nil && u.Host != "" {
 		return u.Host

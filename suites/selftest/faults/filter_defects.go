@@ -7,9 +7,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// filterDefects break the filters. What the target shows with the filter and
-// without it is enough to do so: the faults know of no filter what it selects,
-// only that some rows are in and others are not.
+// filterDefects break the filters. They use only what the target shows with and
+// without the filter: they do not know what it selects.
 func filterDefects() []Defect {
 	var defects []Defect
 	for _, f := range filterTable {
@@ -21,26 +20,26 @@ func filterDefects() []Defect {
 // filter is one filter of one list.
 type filter struct {
 	operation   string
-	requirement string // what FILTER-…-EXTRA and FILTER-…-MISSING have in common
+	requirement string // the middle of FILTER-…-EXTRA and FILTER-…-MISSING
 	name        string // in the ids of defects
 	meaning     string // of the parameter
-	field       string // of the row, which the filter is about
+	field       string // of the row, which the filter tests
 	is          func(value string) bool
 	kind        filterKind
-	values      []string // all there are, where they are few
+	values      []string // all values if they are few
 }
 
-// filterKind is how a filter selects.
+// filterKind is the way a filter selects.
 type filterKind int
 
 const (
 	exactly  filterKind = iota // rows with that value
 	listed                     // rows with one of the values in a list
-	excluded                   // rows without that value, and perhaps not all of them
+	excluded                   // rows without that value, possibly not all of them
 	searched                   // rows in which the text occurs
 	whole                      // rows in which a field is exactly the text
-	fromTime                   // rows of that time and later; the time itself is left open
-	toTime                     // rows of that time and earlier; the time itself is left open
+	fromTime                   // later rows; rows of exactly that time are open
+	toTime                     // earlier rows; rows of exactly that time are open
 	fromDay                    // rows of that day and later
 	toDay                      // rows of that day and earlier
 )
@@ -68,13 +67,13 @@ var filterTable = []filter{
 	{spec.ListWebhookEvents, "DAYS-END", "last-day", profile.MeaningWindowEnd, "timestamp_created_date", given, toDay, nil},
 }
 
-// filterDamage is one thing done wrongly in selecting rows.
+// filterDamage is one error in selecting rows.
 type filterDamage struct {
-	name, breaks, doc string // breaks is the end of the requirement's id
+	name, breaks, doc string // breaks completes the requirement's id
 	choose            func(*selection) []listRow
 }
 
-// selection is what a filter selects, and what it selects from.
+// selection is the result of a filter and the list that it selects from.
 type selection struct {
 	filter filter
 	value  string
@@ -85,7 +84,7 @@ type selection struct {
 	all   []listRow // without the filter
 }
 
-// defects makes a defect of each damage that can be done to the filter.
+// defects returns a defect for each damage to the filter.
 func (f filter) defects() []Defect {
 	var defects []Defect
 	for _, d := range f.damages() {
@@ -102,8 +101,8 @@ func (f filter) defects() []Defect {
 	return defects
 }
 
-// apply puts the chosen rows in the place of the right ones; requests without
-// the filter are the target's.
+// apply replaces the right rows by the chosen ones. Requests without the filter
+// go to the target.
 func (f filter) apply(s *page, name string, choose func(*selection) []listRow) {
 	value := s.request.Query.Get(name)
 	if !f.is(value) {
@@ -115,8 +114,8 @@ func (f filter) apply(s *page, name string, choose func(*selection) []listRow) {
 	s.list = choose(chosen)
 }
 
-// with returns what the target shows for another value; for none, the list
-// without the filter.
+// with returns the target's rows for another value; for "", the unfiltered
+// list.
 func (s *selection) with(value string) []listRow {
 	return s.page.read(func(r Request) Request {
 		if value == "" {
@@ -128,18 +127,18 @@ func (s *selection) with(value string) []listRow {
 	})
 }
 
-// wrong are the rows that the filter leaves out.
+// wrong returns the rows that the filter excludes.
 func (s *selection) wrong() []listRow { return without(s.all, s.right) }
 
-// adding returns the right rows and others, in the order of the list.
+// adding returns the right rows and others in the order of the list.
 func (s *selection) adding(others ...listRow) []listRow {
 	return among(s.all, slices.Concat(s.right, others))
 }
 
-// dropping returns the right rows that are not said to be dropped.
+// dropping returns the right rows without the dropped ones.
 func (s *selection) dropping(drop func(listRow) bool) []listRow {
 	return slices.DeleteFunc(slices.Clone(s.right), drop)
 }
 
-// firstHalf are the rows of the first half of the unfiltered list.
+// firstHalf returns the first half of the unfiltered list.
 func (s *selection) firstHalf() []listRow { return s.all[:len(s.all)/2] }

@@ -7,7 +7,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// partDefects break the two flags that leave a part of each report out.
+// partDefects break the two flags that omit a part of each report.
 func partDefects() []Defect {
 	var defects []Defect
 	for _, f := range []flag{
@@ -26,11 +26,11 @@ func partDefects() []Defect {
 	return defects
 }
 
-// flag leaves a part of each report out.
+// flag is a parameter that omits a part of each report.
 type flag struct {
 	requirement, id, meaning string
 	other                    string // meaning of the other flag
-	part                     string // the field that it leaves out
+	part                     string // the omitted field
 	mark                     string // a boolean in that part
 }
 
@@ -43,13 +43,13 @@ type flagged struct {
 
 func (f *flagged) is(value string) bool { return f.request.Query.Get(f.name) == value }
 
-// as returns the list as the target shows it for a value of a flag; "" for none.
+// as returns the target's list for a value of a flag; "" for none.
 func (f *flagged) as(name, value string) []listRow {
 	return (&selection{page: f.page, name: name}).with(value)
 }
 
-// flagDamages take a flag for something else. Those of FILTER-…-TRUE look at
-// requests with the flag true alone, those of FILTER-…-DEFAULT at all others.
+// flagDamages misread a flag. Those of FILTER-…-TRUE change only requests with
+// the flag true, those of FILTER-…-DEFAULT all others.
 var flagDamages = []struct {
 	name, breaks, doc string
 	do                func(*flagged)
@@ -110,7 +110,7 @@ var flagDamages = []struct {
 	}},
 }
 
-// skipping does something to requests with the flag true.
+// skipping applies a change to requests with the flag true.
 func skipping(do func(*flagged)) func(*flagged) {
 	return func(f *flagged) {
 		if f.is("true") {

@@ -6,8 +6,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// filteredWalkDefects break walks of filtered lists and leave the list without
-// a filter as it is.
+// filteredWalkDefects break walks of filtered lists only.
 func filteredWalkDefects() []Defect {
 	const requirement = "FILTER-WALK"
 	r, _ := spec.FindRequirement(requirement)
@@ -33,7 +32,7 @@ func filteredWalkDefects() []Defect {
 	return defects
 }
 
-// filtering knows a filtered list from the whole.
+// filtering distinguishes filtered requests.
 type filtering struct{ parameters []string }
 
 // filtersOf returns the names of the operation's parameters that select rows.
@@ -52,7 +51,7 @@ func (f *filtering) isSet(s *page) bool {
 	return slices.ContainsFunc(f.parameters, s.request.Query.Has)
 }
 
-// whole is the list without any filter.
+// whole returns the unfiltered list.
 func (f *filtering) whole(s *page) []listRow {
 	return s.read(func(r Request) Request {
 		for _, name := range f.parameters {
@@ -62,7 +61,7 @@ func (f *filtering) whole(s *page) []listRow {
 	})
 }
 
-// filteredWalkDamages are done to a page before and after it is cut.
+// filteredWalkDamages change a page before and after it is cut.
 var filteredWalkDamages = []struct {
 	name, doc     string
 	before, after func(*page, *filtering)
@@ -83,13 +82,13 @@ var filteredWalkDamages = []struct {
 
 func rightly(*page, *filtering) {}
 
-// plainly does what has nothing to do with the filter.
+// plainly ignores the filter.
 func plainly(do func(*page)) func(*page, *filtering) {
 	return func(s *page, _ *filtering) { do(s) }
 }
 
-// forgetFilter goes on from the last row of the filtered first page in the
-// whole list. The mark says in which list a cursor's position is meant.
+// forgetFilter continues after the filtered first page in the unfiltered list.
+// The mark tells which list a cursor's position refers to.
 func forgetFilter(s *page, f *filtering) {
 	const filtered, whole = 1, 2
 	if s.first {

@@ -9,8 +9,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// isolationDefects let a workspace see, or touch, what belongs to another. They
-// forward with the other's key and leave nothing of it deleted.
+// isolationDefects let a workspace see or change what belongs to another. They
+// forward requests with the other's key and leave nothing deleted.
 func isolationDefects() []Defect {
 	return slices.Concat(
 		leakDefects(),
@@ -23,7 +23,7 @@ func isolationDefects() []Defect {
 	)
 }
 
-// asks fits the requests by a key of the role's workspace.
+// asks matches requests with a key of the role's workspace.
 func (a *Target) asks(role string) func(Request) bool {
 	return func(r Request) bool {
 		key, ok := a.keyOf(r)
@@ -31,19 +31,19 @@ func (a *Target) asks(role string) func(Request) bool {
 	}
 }
 
-// claim makes a row of the operation's say that it belongs to the workspace.
+// claim sets the owner of the operation's row to the workspace.
 func claim(operation string, row map[string]any, workspace string) {
 	for _, field := range spec.MustOperation(operation).OwnerFields() {
 		row[field] = workspace
 	}
 }
 
-// leak is a way in which rows of one workspace show in the list of another.
+// leak is one way to show rows of one workspace in the list of another.
 type leak struct {
 	damage, doc string
 	from, to    string // roles
 	page        func(*Target) onePage
-	rows        func([]any) []any // those that leak
+	rows        func([]any) []any // the leaked rows
 }
 
 func oneRow(rows []any) []any   { return rows[:min(1, len(rows))] }
@@ -60,8 +60,8 @@ var leaks = []leak{
 }
 
 // leakDefects show a row in the lists of two workspaces. The row names the
-// workspace that sees it as its owner: that it should not be there shows only
-// where the two lists are compared.
+// workspace that sees it as its owner, so only a comparison of both lists
+// reveals it.
 func leakDefects() []Defect {
 	var defects []Defect
 	for _, op := range spec.Operations() {
@@ -128,15 +128,15 @@ func anyPage(Request, any) bool { return true }
 
 func secondWorkspace(a *Target, _ Request) string { return a.Profile.Workspaces[dataset.Second].ID }
 
-// noWorkspace is an id that belongs to no workspace.
+// noWorkspace returns an id that belongs to no workspace.
 func noWorkspace(a *Target, r Request) string {
 	key, _ := a.keyOf(r)
 	return anotherID(a.Profile.Workspaces[key.Workspace].ID)
 }
 
 // asOwner answers a request for another workspace's resource as its owner would
-// have been answered, in the name of the one that asks. It deletes nothing.
-// false: the resource is not the other workspace's either.
+// be answered, in the name of the requesting workspace. It deletes nothing. ok
+// is false if the resource does not belong to the other workspace either.
 func (a *Target) asOwner(next Handler, r Request) (Response, bool) {
 	second := a.Profile.Workspaces[dataset.Second]
 	token := a.key(dataset.Second)
@@ -170,8 +170,8 @@ func (a *Target) asOwner(next Handler, r Request) (Response, bool) {
 	return served(object), true
 }
 
-// onForeign changes the refusal of a request for another workspace's resource
-// into the answer that its owner would have had.
+// onForeign changes the refusal of a request for another workspace's resource,
+// given its owner's answer.
 func (a *Target) onForeign(operation string, change func(r Request, refusal, owners Response) Response) Middleware {
 	return func(next Handler) Handler {
 		return where(operation, a.asks(dataset.Main), func(next Handler, r Request) (Response, error) {
@@ -187,7 +187,7 @@ func (a *Target) onForeign(operation string, change func(r Request, refusal, own
 	}
 }
 
-// foreignIDDefects serve the id of another workspace's resource, or break down on it.
+// foreignIDDefects serve another workspace's resource by id, or return 500.
 func foreignIDDefects() []Defect {
 	const requirement = "ISOLATION-ID"
 	var defects []Defect
@@ -203,7 +203,8 @@ func foreignIDDefects() []Defect {
 	return defects
 }
 
-// foreignSubsequenceDefects move a lead to another workspace's subsequence, or break down on it.
+// foreignSubsequenceDefects move a lead to another workspace's subsequence, or
+// return 500.
 func foreignSubsequenceDefects() []Defect {
 	const requirement, operation = "ISOLATION-SUBSEQUENCE", spec.MoveLead
 	naming := func(damage, doc string, answer func(*Target) behaviour) Defect {
@@ -225,8 +226,8 @@ func foreignSubsequenceDefects() []Defect {
 	}
 }
 
-// foreignDeletionDefects refuse to delete another workspace's resource and hide
-// it from its owner, as if it were gone.
+// foreignDeletionDefects refuse to delete another workspace's resource but hide
+// it from its owner.
 func foreignDeletionDefects() []Defect {
 	const requirement = "ISOLATION-UNTOUCHED"
 	var defects []Defect
@@ -249,7 +250,8 @@ func foreignDeletionDefects() []Defect {
 	return defects
 }
 
-// foreignFilterDefects look in another workspace where a filter finds nothing in its own.
+// foreignFilterDefects search in another workspace if a filter finds nothing in
+// its own.
 func foreignFilterDefects() []Defect {
 	const requirement = "ISOLATION-FILTER"
 	var defects []Defect
@@ -284,8 +286,8 @@ func foreignFilterDefects() []Defect {
 	return defects
 }
 
-// foreignAccountDefects let an admin workspace move the accounts of another
-// one's sub-workspaces.
+// foreignAccountDefects let an admin workspace move accounts of another one's
+// sub-workspaces.
 func foreignAccountDefects() []Defect {
 	const requirement, operation = "ISOLATION-ACCOUNTS", spec.MoveAccounts
 	other := asker{"other-admin-key", "a move with the key of another admin workspace", func(a *Target, r Request) bool {

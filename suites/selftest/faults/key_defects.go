@@ -15,14 +15,15 @@ func keyDefects() []Defect {
 	return slices.Concat(authDefects(), scopeRefusedDefects(), scopeServedDefects(), adminDefects())
 }
 
-// asker is a kind of requests, told by the key that they carry.
+// asker is a kind of requests, identified by their key.
 type asker struct {
 	name string // its part of defect ids
-	who  string // in words: "a request without an Authorization header"
+	who  string // e.g. "a request without an Authorization header"
 	fits func(*Target, Request) bool
 }
 
-// whenAsked is the defect of treating the operation's requests of a kind wrongly.
+// whenAsked returns the defect of mishandling the operation's requests of a
+// kind.
 func whenAsked(operation, requirement string, by asker, damage, doc string, act func(*Target) behaviour) Defect {
 	return Defect{
 		ID: operation + "/" + by.name + "-" + damage, Breaks: spec.Pair{Requirement: requirement, Operation: operation},
@@ -33,7 +34,8 @@ func whenAsked(operation, requirement string, by asker, damage, doc string, act 
 	}
 }
 
-// misrefused are the defects of answering a kind of requests with each status.
+// misrefused returns the defects of answering a kind of requests with each
+// status.
 func misrefused(operation, requirement string, by asker, statuses ...int) []Defect {
 	var defects []Defect
 	for _, status := range statuses {
@@ -43,13 +45,14 @@ func misrefused(operation, requirement string, by asker, statuses ...int) []Defe
 	return defects
 }
 
-// wrongfullyServed is the defect of letting a kind of requests do everything.
+// wrongfullyServed returns the defect of allowing everything to a kind of
+// requests.
 func wrongfullyServed(operation, requirement string, by asker) Defect {
 	return whenAsked(operation, requirement, by, "served", "serves %s",
 		func(a *Target) behaviour { return asking(a.fullKey(operation)) })
 }
 
-// unauthorized are the ways to lack authorization (Authentication, rule 3).
+// unauthorized lists the ways to lack authorization (Authentication, rule 3).
 var unauthorized = []struct {
 	requirement string
 	askers      []asker
@@ -79,12 +82,12 @@ var unauthorized = []struct {
 	}}}},
 }
 
-// knows reports whether the token is that of one of the profile's keys.
+// knows reports whether the token belongs to a key of the profile.
 func (a *Target) knows(token string) bool {
 	return token != "" && slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool { return k.Token == token })
 }
 
-// authDefects serve what lacks authorization, or refuse it with another status
+// authDefects serve unauthorized requests, or refuse them with a status other
 // than 401.
 func authDefects() []Defect {
 	var defects []Defect
@@ -100,7 +103,7 @@ func authDefects() []Defect {
 	return defects
 }
 
-// holding is a request by a key with one scope, which fits the predicate.
+// holding matches requests with a key that has exactly one, matching scope.
 func holding(name, who string, fits func(resource, action string) bool) asker {
 	return asker{name, who, func(a *Target, r Request) bool {
 		key, ok := a.keyOf(r)
@@ -112,17 +115,17 @@ func holding(name, who string, fits func(resource, action string) bool) asker {
 	}}
 }
 
-// scopeWord is a scope as a part of a defect's id.
+// scopeWord returns a scope as a part of a defect's id.
 func scopeWord(scope string) string {
 	return "scope-" + strings.NewReplacer("_", "-", ":", "-").Replace(scope)
 }
 
-// holdingOnly is a request by a key whose only scope is this one.
+// holdingOnly matches requests with a key that has only this scope.
 func holdingOnly(scope string) asker {
 	return holding(scopeWord(scope), "a key whose only scope is "+scope, func(resource, action string) bool { return resource+":"+action == scope })
 }
 
-// scopeRefusedDefects refuse a key that has one of the four alternatives.
+// scopeRefusedDefects refuse a key with one of the four sufficient scopes.
 func scopeRefusedDefects() []Defect {
 	var defects []Defect
 	for _, op := range scoped() {
@@ -134,8 +137,8 @@ func scopeRefusedDefects() []Defect {
 	return defects
 }
 
-// scopeServedDefects serve a key that has none of the four alternatives, or
-// break down on it.
+// scopeServedDefects serve a key with none of the four sufficient scopes, or
+// return 500.
 func scopeServedDefects() []Defect {
 	noScope := asker{"no-scopes", "a key without scopes", func(a *Target, r Request) bool {
 		key, ok := a.keyOf(r)
@@ -181,7 +184,7 @@ func scopeServedDefects() []Defect {
 	return defects
 }
 
-// scoped are the operations whose scopes the specification shows.
+// scoped returns the operations with documented scopes.
 func scoped() []spec.Operation {
 	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return op.Scope == spec.Scope{} })
 }

@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// listRow is one row of a list: what the target wrote, and what that says.
+// listRow is one row of a list, as bytes and decoded.
 type listRow struct {
 	doc    json.RawMessage
 	fields map[string]any
 }
 
-// text returns a field that is a string; "" for anything else.
+// text returns a string field; "" for anything else.
 func (r listRow) text(field string) string { return textOf(r.fields, field) }
 
-// same tells rows apart: by id, or by the whole row where the list shows none.
+// same returns the identity of a row: its id, or the whole row if it has none.
 func (r listRow) same() string {
 	if id := r.text("id"); id != "" {
 		return id
@@ -25,24 +25,23 @@ func (r listRow) same() string {
 	return string(r.doc)
 }
 
-// archive reads lists of the target whole and keeps them until something may
-// have changed.
+// listCache reads whole lists from the target and keeps them until a change.
 type listCache struct {
 	next   Handler
-	cursor string // the query parameter that takes a cursor
+	cursor string // the name of the cursor parameter
 
 	mu    sync.Mutex
 	lists map[string][]listRow
 }
 
-// The archive asks for the largest pages, and gives up on a list that does not end.
+// The cache requests the largest pages and gives up on an endless list.
 const (
 	largestPage = "100"
 	mostPages   = 2000
 )
 
-// read returns every row that the target shows for the request, whatever page
-// it asks for; false where the target does not serve the list.
+// read returns all rows of the request's list, whatever page it asks for. ok is
+// false if the target does not serve the list.
 func (a *listCache) read(r Request) ([]listRow, bool) {
 	r = r.clone()
 	r.Query.Del(a.cursor)
@@ -74,14 +73,14 @@ func (a *listCache) read(r Request) ([]listRow, bool) {
 	return nil, false
 }
 
-// forget drops what was read.
+// forget drops the cached lists.
 func (a *listCache) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lists = nil
 }
 
-// pageIn takes a page apart; false for anything but a 200 with a page.
+// pageIn decodes a page; ok is false for anything but a 200 with a page.
 func pageIn(answer Response) (rows []listRow, cursor string, ok bool) {
 	var page struct {
 		Items []json.RawMessage `json:"items"`
@@ -101,7 +100,7 @@ func pageIn(answer Response) (rows []listRow, cursor string, ok bool) {
 	return rows, cursor, true
 }
 
-// pageOf puts a page together; an empty cursor is left out.
+// pageOf encodes a page; an empty cursor is omitted.
 func pageOf(rows []listRow, cursor string) Response {
 	docs := make([]json.RawMessage, len(rows))
 	for i, row := range rows {
@@ -114,13 +113,13 @@ func pageOf(rows []listRow, cursor string) Response {
 	return jsonAnswer(http.StatusOK, page)
 }
 
-// without returns the rows that are not among the others.
+// without returns the rows that are not in others.
 func without(rows, others []listRow) []listRow {
 	known := keysOf(others)
 	return slices.DeleteFunc(slices.Clone(rows), func(r listRow) bool { return known[r.same()] })
 }
 
-// among returns the rows that are among the others.
+// among returns the rows that are in others.
 func among(rows, others []listRow) []listRow {
 	known := keysOf(others)
 	return slices.DeleteFunc(slices.Clone(rows), func(r listRow) bool { return !known[r.same()] })

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Listening serves a handler over HTTP, for what shows only on a connection. A
-// handler's error closes the connection without an answer.
+// Listening serves a handler over HTTP, for effects that need a connection. If
+// the handler fails, it closes the connection without an answer.
 func Listening(h Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBody))
@@ -29,6 +29,6 @@ func Listening(h Handler) http.Handler {
 			header.Set("Content-Length", strconv.Itoa(len(answer.Body)))
 		}
 		w.WriteHeader(answer.Status)
-		_, _ = w.Write(answer.Body) // a client that is gone is no fault of the answer
+		_, _ = w.Write(answer.Body) // the client may be gone
 	})
 }

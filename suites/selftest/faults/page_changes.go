@@ -58,7 +58,7 @@ func newestFirst(s *page) {
 	s.list = slices.SortedStableFunc(slices.Values(s.list), func(a, b listRow) int { return cmp.Compare(b.text("id"), a.text("id")) })
 }
 
-// startingOver forgets the cursor.
+// startingOver ignores the cursor.
 func startingOver(cursor string) behaviour {
 	return func(next Handler, r Request) (Response, error) {
 		r = r.clone()
@@ -67,7 +67,7 @@ func startingOver(cursor string) behaviour {
 	}
 }
 
-// skippingRow leaves the first row out of a page.
+// skippingRow omits the first row of a page.
 func skippingRow(next Handler, r Request) (Response, error) {
 	answer, err := next(r)
 	if rows, cursor, ok := pageIn(answer); err == nil && ok && len(rows) > 1 {
@@ -76,7 +76,7 @@ func skippingRow(next Handler, r Request) (Response, error) {
 	return answer, err
 }
 
-// changes remembers what was created and deleted, and when cursors were handed out.
+// changes records created and deleted rows and the times of issued cursors.
 type changes struct {
 	mu      sync.Mutex
 	created int
@@ -84,7 +84,7 @@ type changes struct {
 	handed  map[string]handedOut // by cursor
 }
 
-// handedOut is the state of things when a cursor was handed out.
+// handedOut is the state when a cursor was issued.
 type handedOut struct {
 	created int
 	row     string // the last one of the cursor's page
@@ -93,7 +93,8 @@ type handedOut struct {
 func (c *changes) insertedSince(h handedOut) bool { return c.created > h.created }
 func (c *changes) removed(h handedOut) bool       { return c.deleted[h.row] }
 
-// outdated answers requests with a cursor that a change has outdated in another way.
+// outdated changes the answers to requests whose cursor is outdated by a
+// change.
 func outdated(list, parameter string, is func(*changes, handedOut) bool, b behaviour) Middleware {
 	return func(next Handler) Handler {
 		c := &changes{deleted: map[string]bool{}, handed: map[string]handedOut{}}

@@ -7,9 +7,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// pageDefects break the rules of the section Pagination, on every list that has
-// them. Most serve the list themselves, from what the target shows, with one
-// thing done wrongly.
+// pageDefects break the rules of the section Pagination on every list. Most
+// serve the list themselves, from the target's rows, with one error.
 func pageDefects() []Defect {
 	var defects []Defect
 	for _, op := range spec.Operations() {
@@ -30,13 +29,13 @@ func pageDefects() []Defect {
 	return slices.Concat(defects, changeDefects(), sortDefects())
 }
 
-// pageDamage is one thing done wrongly in serving a list.
+// pageDamage is one error in serving a list.
 type pageDamage struct {
 	name, breaks, doc string
 	paging            paging
 }
 
-// limitDamages take a limit for another.
+// limitDamages misread the limit.
 var limitDamages = []pageDamage{
 	{"limit-taken-for-ten", "PAGE-LIMIT-HONOURED", "serves ten rows per page for any limit", sized(askedFor, 10)},
 	{"limit-exceeded-by-one", "PAGE-LIMIT-HONOURED", "serves one row more than the limit", paging{before: when(askedFor, oneMore)}},
@@ -58,7 +57,7 @@ var limitDamages = []pageDamage{
 	{"limit-in-words-serves-all", "PAGE-LIMIT-OUT-OF-RANGE", "serves the whole list for a limit that is not a number", sized(wordy, everything)},
 }
 
-// refusedLimits are limits that are refused, or break the server down, and must not.
+// refusedLimits are limits that are wrongly refused or cause a server error.
 var refusedLimits = []struct {
 	name, breaks, doc string
 	fits              func(Request) bool
@@ -76,7 +75,7 @@ var refusedLimits = []struct {
 	{"limit-in-words-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a limit that is not a number", limitSent("ten"), http.StatusInternalServerError},
 }
 
-// cursorDamages write cursors that are no cursors.
+// cursorDamages use illegal cursors.
 var cursorDamages = []pageDamage{
 	{"cursor-a-position", "PAGE-CURSOR-VALUE", "uses positions as cursors", paging{form: numberCursor}},
 	{"cursor-opaque", "PAGE-CURSOR-VALUE", "uses encoded objects as cursors", paging{form: opaqueCursor}},

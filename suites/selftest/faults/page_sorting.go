@@ -2,7 +2,7 @@ package faults
 
 import "outreach.example/conformance/spec"
 
-// sortDefects sort the placement tests wrongly when they are asked to sort.
+// sortDefects sort the placement tests wrongly on request.
 func sortDefects() []Defect {
 	const list = spec.ListPlacementTests
 	var defects []Defect

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// walkDamages spoil what the pages of a list are together.
+// walkDamages break the sequence of pages.
 var walkDamages = []pageDamage{
 	{"last-page-leads-to-itself", "PAGE-WALK-ENDS", "links the last page to itself", paging{after: when(lastPage, func(s *page) { s.next = s.from })}},
 	{"last-page-leads-to-first", "PAGE-WALK-ENDS", "links the last page to the first", paging{after: when(lastPage, backToFirst)}},
@@ -63,7 +63,7 @@ var walkDamages = []pageDamage{
 	})},
 }
 
-// A condition says on which pages something is done.
+// condition selects the pages to damage.
 type condition func(*page) bool
 
 func askedFor(s *page) bool   { return s.limit != "" }
@@ -77,12 +77,12 @@ func wordy(s *page) bool      { return s.limit != "" && (s.limit[0] < '-' || s.l
 
 func limitIs(limit string) condition { return func(s *page) bool { return s.limit == limit } }
 
-// limitSent is limitIs for requests that no paging looks at.
+// limitSent is limitIs for requests that no paging handles.
 func limitSent(limit string) func(Request) bool {
 	return func(r Request) bool { return r.Query.Get("limit") == limit }
 }
 
-// crossing is the page that passes a part of the list and is not its last.
+// crossing matches a page that passes a part of the list and is not its last.
 func crossing(part, of int) condition {
 	return func(s *page) bool {
 		at := len(s.list) * part / of
@@ -93,7 +93,7 @@ func crossing(part, of int) condition {
 func not(c condition) condition     { return func(s *page) bool { return !c(s) } }
 func both(a, b condition) condition { return func(s *page) bool { return a(s) && b(s) } }
 
-// when does something on some pages alone.
+// when restricts a change to some pages.
 func when(c condition, do func(*page)) func(*page) {
 	return func(s *page) {
 		if c(s) {
@@ -109,8 +109,8 @@ func sized(c condition, size int) paging {
 
 func oneMore(s *page) { s.size++ }
 
-// repeatLast lets the next page begin with the last row of this one. A page of
-// one row must lead on, or the walk would not end.
+// repeatLast starts the next page with the last row of this one. A page of one
+// row must advance, or the walk would not end.
 func repeatLast(s *page) {
 	if len(s.rows) > 1 && s.next < len(s.list) {
 		s.next--
@@ -123,7 +123,7 @@ func endWalk(s *page) { s.next = len(s.list) }
 
 func backToFirst(s *page) { s.next = 0 }
 
-// backwards turns whole walks round: those that begin with a page of that kind.
+// backwards reverses whole walks: those that begin with a matching page.
 func backwards(c condition) func(*page) {
 	return func(s *page) {
 		if s.first && c(s) {
@@ -135,7 +135,7 @@ func backwards(c condition) func(*page) {
 	}
 }
 
-// reordered shows the rows in another order, the same for every page size.
+// reordered changes the order of rows, equally for every page size.
 func reordered(order func([]listRow) []listRow) paging {
 	return paging{before: func(s *page) {
 		if len(s.list) > 2 {
@@ -144,7 +144,7 @@ func reordered(order func([]listRow) []listRow) paging {
 	}}
 }
 
-// swapAt swaps the two rows in front of a part of the list.
+// swapAt swaps the two rows before a part of the list.
 func swapAt(part, of int) func([]listRow) []listRow {
 	return func(rows []listRow) []listRow {
 		rows = slices.Clone(rows)
@@ -154,10 +154,10 @@ func swapAt(part, of int) func([]listRow) []listRow {
 	}
 }
 
-// firstLast moves the first row behind all others.
+// firstLast moves the first row to the end.
 func firstLast(rows []listRow) []listRow { return slices.Concat(rows[1:], rows[:1]) }
 
-// endOfID is the part of a UUID that holds no time.
+// endOfID returns the part of a UUID without time.
 func endOfID(r listRow) string {
 	id := r.text("id")
 	return id[max(0, len(id)-12):]

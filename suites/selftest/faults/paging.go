@@ -8,44 +8,44 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// paging serves a list in the target's place: from rows that it read whole, in
-// pages that it cuts itself. As it stands it serves the list rightly; before and
-// after say what a fault does to the list and to the page.
+// paging serves a list instead of the target, from cached rows, in its own
+// pages. By default it serves the list correctly; before and after damage the
+// list and the page.
 //
-// Its cursors are positions. Rows that come or go during a walk therefore shift
-// it, which is a defect of its own (PAGE-INSERT, PAGE-REMOVE) and none while the
+// Its cursors are positions. Rows that come or go during a walk shift them,
+// which is a separate defect (PAGE-INSERT, PAGE-REMOVE) and invisible while the
 // list is quiet.
 type paging struct {
 	before func(*page) // may change the list, the size of the page and the mark
 	after  func(*page) // may change the rows of the page and where the next begins
-	form   cursorForm  // nil stands for one that suits the list
+	form   cursorForm  // nil means a legal form
 }
 
-// sheet is one page in the making.
+// page is one page under construction.
 type page struct {
 	request Request
 	cache   *listCache
 
-	list  []listRow // all rows, in the order in which they are shown
-	limit string    // as it was sent; empty for none
-	size  int       // rows that the page may hold; 0 leaves the request to the target
+	list  []listRow // all rows in the order shown
+	limit string    // as sent; empty if missing
+	size  int       // maximum rows of the page; 0 leaves the request to the target
 	first bool      // whether the request carries no cursor
 	from  int       // position of the page's first row
-	mark  int       // goes from page to page in the cursor; 0 on the first
+	mark  int       // passed from page to page in the cursor; 0 on the first
 
 	rows []listRow // the rows of the page
 	next int       // position at which the next page begins; the list's length ends the walk
 }
 
-// unaskedSize is the size of a page when no limit was sent. The specification
-// shows no default.
+// unaskedSize is the page size without a limit. The specification has no
+// default.
 const unaskedSize = 25
 
 // everything is the size of a page that holds the whole list.
 const everything = math.MaxInt32
 
-// paged serves the operation's list by the paging; what that leaves alone, and
-// all other requests, go to the target.
+// paged serves the operation's list by the paging. All other requests, and
+// those that it declines, go to the target.
 func (a *Target) paged(operation string, p paging) Middleware {
 	parameter := a.parameter(operation, profile.MeaningStartingAfter)
 	if p.form == nil {
@@ -69,8 +69,8 @@ func (a *Target) paged(operation string, p paging) Middleware {
 	}
 }
 
-// parameter returns the name of a query parameter; a profile without it cannot
-// carry faults that need it.
+// parameter returns the name of a query parameter. It panics if the profile
+// does not name it.
 func (a *Target) parameter(operation, meaning string) string {
 	name, ok := a.Profile.Parameter(operation, meaning)
 	if !ok {
@@ -79,7 +79,7 @@ func (a *Target) parameter(operation, meaning string) string {
 	return name
 }
 
-// serve answers one page; false leaves the request to the target.
+// serve answers one page; ok is false if the target should answer.
 func (p paging) serve(cache *listCache, handed *cursors, r Request) (Response, bool) {
 	s := &page{request: r, cache: cache, limit: r.Query.Get("limit")}
 	if cursor := r.Query.Get(cache.cursor); cursor == "" {
@@ -113,20 +113,20 @@ func (p paging) serve(cache *listCache, handed *cursors, r Request) (Response, b
 	return pageOf(s.rows, cursor), true
 }
 
-// cut takes the page's rows from the list.
+// cut selects the page's rows from the list.
 func (s *page) cut() {
 	s.from = min(s.from, len(s.list))
 	s.next = min(s.from+s.size, len(s.list))
 	s.rows = s.list[s.from:s.next:s.next]
 }
 
-// read returns the whole list for another query.
+// read returns the whole list for a changed query.
 func (s *page) read(change func(Request) Request) []listRow {
 	rows, _ := s.cache.read(change(s.request.clone()))
 	return rows
 }
 
-// sizeOf reads a limit; 0 for one that is out of range.
+// sizeOf parses a limit; 0 if it is out of range.
 func sizeOf(limit string) int {
 	if limit == "" {
 		return unaskedSize

@@ -12,24 +12,23 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// ranked is a row with its place in the list's order: its id, or where the list
-// shows none, its position in the target's list.
+// ranked is a row with its rank in the list: its id or, if it has none, its
+// position in the target's list.
 type ranked struct {
 	listRow
 	rank string
 }
 
-// anchored serves lists in the target's place: from rows that it read whole, in
-// pages that it cuts itself. Unlike paging it stays right while rows come and
-// go, since its cursors stand for the row that a page ended with.
+// anchored serves lists instead of the target, from cached rows, in its own
+// pages. Unlike paging it stays correct while rows come and go, because its
+// cursors refer to the last row of a page.
 type anchored struct {
 	target     *Target
-	serves     func(Request) bool // which requests for lists; the rest is the target's
-	descending bool               // direction unless sort_order says
-	// without lists meanings of parameters that the target is not to see.
+	serves     func(Request) bool // selects requests; the rest goes to the target
+	descending bool               // default direction
+	// without lists the meanings of parameters that are hidden from the target.
 	without []string
-	// choose returns the rows that are shown, in ascending order, of all that
-	// the target shows; nil shows all.
+	// choose selects the rows to show, in ascending order; nil shows all.
 	choose func(Request, []ranked) []ranked
 }
 
@@ -70,15 +69,15 @@ func (l anchored) page(next Handler, cache *listCache, ends *aliases, r Request)
 			asked.Query.Del(name)
 		}
 	}
-	// One row is asked for every time, so that the target counts the request
-	// and refuses a key that it would refuse.
+	// One row is requested every time, so that the target counts the request
+	// and refuses bad keys.
 	asked.Query.Set("limit", "1")
 	if answer, err := next(asked); err != nil || answer.Status != http.StatusOK {
 		return answer, err
 	}
 	list, ok := cache.read(asked)
 	if !ok {
-		return next(asked) // whatever kept the list from being read is the answer
+		return next(asked) // the target's refusal is the answer
 	}
 	rows := rank(list)
 	if l.choose != nil {
@@ -108,7 +107,7 @@ func (l anchored) page(next Handler, cache *listCache, ends *aliases, r Request)
 	return pageOf(docs, cursor), nil
 }
 
-// rank puts the rows in ascending order.
+// rank returns the rows in ascending order.
 func rank(list []listRow) []ranked {
 	rows := make([]ranked, len(list))
 	for i, row := range list {
@@ -121,7 +120,7 @@ func rank(list []listRow) []ranked {
 	return rows
 }
 
-// cursor is of the kind that the list has.
+// cursor returns a cursor of the list's kind.
 func (r ranked) cursor(operation string) string {
 	switch {
 	case isTimed(operation):
@@ -139,7 +138,7 @@ type tally struct {
 	of map[string]int
 }
 
-// next returns how many requests there were before.
+// next returns how many such requests came before.
 func (t *tally) next(what string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

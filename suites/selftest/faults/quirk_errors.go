@@ -10,8 +10,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// What error quirks touch: refusals whose status and body the specification
-// does not show, by why they were refused.
+// What error quirks touch: refusals by cause, if the specification does not
+// define status and body.
 const (
 	touchesInvalid    = "refusal of invalid requests"
 	touchesPermission = "refusal for lack of permission"
@@ -37,7 +37,7 @@ func errorQuirks() []Quirk {
 				Doc: "refuses keys without permission with " + form.doc, Apply: func(a *Target) Middleware { return reanswered(a.lacksPermission, form.answer(http.StatusForbidden)) }},
 		)
 	}
-	// A status of the table in the place of another refusal: the body is open still.
+	// Documented statuses may replace another refusal with any body.
 	html := bodyForms[0]
 	quirks = append(quirks,
 		Quirk{ID: "errors/invalid-404-html", Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
@@ -62,7 +62,7 @@ func errorQuirks() []Quirk {
 			}})
 }
 
-// bodyForms are bodies that no sentence rules out where bodies are not shown.
+// bodyForms are bodies that are legal if the specification does not define one.
 var bodyForms = []struct {
 	id, doc string
 	answer  func(status int) Response
@@ -93,7 +93,7 @@ func message(id, doc, text string) Quirk {
 		}))}
 }
 
-// reanswered puts another refusal in the place of those that fit.
+// reanswered replaces matching refusals.
 func reanswered(fits func(Request, Response) bool, otherwise Response) Middleware {
 	return onAll(func(r Request, answer Response) Response {
 		if answer.Status/100 == 4 && fits(r, answer) {
@@ -105,13 +105,13 @@ func reanswered(fits func(Request, Response) bool, otherwise Response) Middlewar
 	})
 }
 
-// isInvalid tells refusals of invalid requests, which conforming servers may
-// give other statuses than these; then the quirk does nothing.
+// isInvalid matches refusals of invalid requests with these statuses.
+// Conforming servers may use others; then the quirk has no effect.
 func isInvalid(_ Request, answer Response) bool {
 	return slices.Contains([]int{400, 405, 409, 413, 415, 422}, answer.Status)
 }
 
-// lacksPermission tells refusals of keys that may not do what they ask.
+// lacksPermission matches refusals of keys without the permission.
 func (a *Target) lacksPermission(r Request, answer Response) bool {
 	if answer.Status == http.StatusUnauthorized || answer.Status == http.StatusPaymentRequired || answer.Status == http.StatusTooManyRequests {
 		return false
@@ -122,8 +122,8 @@ func (a *Target) lacksPermission(r Request, answer Response) bool {
 		ok && len(needed) > 0 && !slices.ContainsFunc(needed, func(s string) bool { return slices.Contains(key.Scopes, s) })
 }
 
-// namesForeign tells refusals of requests that name, in path or body, something
-// that the profile lists for another workspace than the key's.
+// namesForeign matches refusals of requests whose path or body names another
+// workspace's resource of the profile.
 func (a *Target) namesForeign(r Request, answer Response) bool {
 	if answer.Status != http.StatusNotFound && answer.Status != http.StatusForbidden {
 		return false
@@ -150,8 +150,8 @@ func (a *Target) namesForeign(r Request, answer Response) bool {
 	return false
 }
 
-// filtersByForeign tells filters of reports, subsequences and mappings by an id
-// that the profile lists for another workspace than the key's.
+// filtersByForeign matches filters of reports, subsequences and mappings by
+// another workspace's id of the profile.
 func (a *Target) filtersByForeign(r Request) bool {
 	meaning := map[string]string{
 		spec.ListPlacementReports: profile.MeaningTest,

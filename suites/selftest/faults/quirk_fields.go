@@ -14,8 +14,8 @@ const (
 	touchesExtra = "extra fields"
 )
 
-// fieldQuirks show more fields than the tables have, and null in the place of
-// nothing or nothing in the place of null.
+// fieldQuirks show additional fields, null for missing values, or nothing for
+// null.
 func fieldQuirks() []Quirk {
 	return []Quirk{
 		{ID: "fields/extra", Allowed: spec.SilenceExtraFields, Touches: []string{touchesExtra},
@@ -49,8 +49,8 @@ func fieldQuirks() []Quirk {
 	}
 }
 
-// addExtra adds a field to every object in a value, except where the keys of an
-// object are stated (days) or its values are (a lead's payload).
+// addExtra adds a field to every object in a value, unless its keys (days) or
+// its values (a lead's payload) are documented.
 func addExtra(under string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -71,8 +71,8 @@ func addExtra(under string, value any) {
 	}
 }
 
-// nullable lists the fields of the operation's resource that the table says may
-// be null, apart from the parts of a report, which are null only on request.
+// nullable returns the nullable fields of the operation's resource, without the
+// parts of a report, which are null only on request.
 func nullable(r Request) []string {
 	resource := spec.MustOperation(r.Operation).Resource
 	if resource == "InboxPlacementReport" {
@@ -87,13 +87,13 @@ func nullable(r Request) []string {
 	return names
 }
 
-// sparseQuirks leave out everything that the tables let be absent, one resource
-// at a time. Whoever never shows a field cannot be judged by it.
+// sparseQuirks omit every optional field, one resource at a time. A field that
+// is never shown cannot be judged.
 func sparseQuirks() []Quirk {
 	var quirks []Quirk
 	for _, s := range []struct {
 		resource, id, doc string
-		keep              []string // shown all the same, since another sentence asks for it
+		keep              []string // kept, because another sentence requires it
 		unassessed        []string
 	}{
 		{"Campaign", "campaigns", "campaigns", nil, nil},
@@ -114,8 +114,8 @@ func sparseQuirks() []Quirk {
 	return quirks
 }
 
-// conditional returns the paths of a resource's fields that may be absent. A
-// day is left where it is: a schedule has at least one.
+// conditional returns the paths of a resource's optional fields. Days stay,
+// because a schedule has at least one.
 func conditional(resource string, keep []string) map[string]bool {
 	paths := map[string]bool{}
 	for _, f := range spec.Fields() {
@@ -127,7 +127,7 @@ func conditional(resource string, keep []string) map[string]bool {
 	return paths
 }
 
-// requirementsOn names every requirement on the fields and on what they hold.
+// requirementsOn returns every requirement on the fields and their parts.
 func requirementsOn(resource string, paths map[string]bool) []string {
 	var ids []string
 	for _, f := range spec.Fields() {
@@ -144,7 +144,7 @@ func requirementsOn(resource string, paths map[string]bool) []string {
 	return ids
 }
 
-// omit takes the fields at the paths out of a value.
+// omit removes the fields at the paths from a value.
 func omit(paths map[string]bool, at string, value any) {
 	switch value := value.(type) {
 	case map[string]any:

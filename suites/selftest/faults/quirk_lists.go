@@ -13,8 +13,8 @@ import (
 
 const touchesRows = "rows"
 
-// listQuirks show lists that run the other way, and lists that others work on
-// while they are read.
+// listQuirks show lists in the other direction, and lists that others change
+// during walks.
 func listQuirks() []Quirk {
 	return []Quirk{
 		{ID: "lists/descending", Allowed: spec.SilenceDirection, Doc: "sorts every list newest first by default", Touches: []string{touchesRows, touchesCursor},
@@ -26,9 +26,9 @@ func listQuirks() []Quirk {
 	}
 }
 
-// others are people who work in the workspaces that the run reads: they delete
-// rows (goes), or create rows and delete them soon after. They touch nothing
-// that the profile lists or that the run created.
+// others simulates people in the same workspaces. They delete rows (goes), or
+// create rows and delete them soon after. They touch nothing that the profile
+// lists or the run created.
 type others struct {
 	target *Target
 	goes   bool
@@ -42,14 +42,14 @@ type others struct {
 type otherRows struct {
 	reads int
 	gone  map[string]bool // ranks of rows that were deleted
-	guest *ranked         // the row that somebody created
-	host  string          // rank of the row that the guest resembles: a filter shows both or neither
-	since int             // reads when the guest came
+	guest *ranked         // the row that others created
+	host  string          // rank of the row that the guest copies: a filter shows both or neither
+	since int             // number of reads when the guest came
 	count int             // guests so far
 }
 
-// How often others act, in reads of a list, how long a guest stays, and how
-// many rows a list has at least before anybody touches it.
+// The interval of others' actions in reads of a list, the stay of a guest, and
+// the minimum size of a list they touch.
 const (
 	actEvery  = 9
 	guestStay = 14
@@ -74,11 +74,11 @@ func (o others) apply(next Handler) Handler {
 	}
 }
 
-// neverIssued is a UUID of version 7 from before there were any.
+// neverIssued is a version 7 UUID from before the service existed.
 const neverIssued = "00000000-0001-7000-8000-000000000001"
 
 // missing reports whether others deleted the test. A guest is deleted at the
-// latest when somebody asks for it: only the list ever shows it.
+// latest when it is requested: only the list shows it.
 func (o others) missing(id string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,7 +115,7 @@ func (o others) choose(r Request, list []ranked) []ranked {
 	return slices.DeleteFunc(list, func(row ranked) bool { return at.gone[row.rank] })
 }
 
-// act lets others do what they do at this read.
+// act performs the others' action at this read.
 func (o others) act(r Request, role string, at *otherRows, list []ranked) {
 	if at.guest != nil && at.reads-at.since >= guestStay {
 		at.guest = nil
@@ -125,7 +125,7 @@ func (o others) act(r Request, role string, at *otherRows, list []ranked) {
 	}
 	i := at.reads * 7 % len(list)
 	if at.reads/actEvery%2 == 0 {
-		i %= fewRows // the first rows are those that are looked at most
+		i %= fewRows // suites look at the first rows most
 	}
 	if r.Operation == spec.ListWebhookEvents && o.goes {
 		i = len(at.gone) // a log loses its oldest attempts
@@ -139,14 +139,14 @@ func (o others) act(r Request, role string, at *otherRows, list []ranked) {
 	}
 }
 
-// isReserved reports whether the row is the run's to work with.
+// isReserved reports whether the run works with the row.
 func (o others) isReserved(role string, row ranked) bool {
 	w := o.target.Profile.Workspaces[role]
 	id := row.text("id")
 	return o.own[id] || slices.Contains(slices.Concat(w.PlacementTests, w.Subsequences, w.ExpendableSubsequences), id)
 }
 
-// guestOf is a row like its host, created a millisecond later.
+// guestOf returns a row like its host, created a millisecond later.
 func guestOf(host ranked, count int) *ranked {
 	fields := map[string]any{}
 	for name, value := range host.fields {
@@ -154,7 +154,7 @@ func guestOf(host ranked, count int) *ranked {
 	}
 	rank := host.rank + "+"
 	if id := host.text("id"); id != "" {
-		// The chance in an id begins behind its time; the guest's is the higher.
+		// The random part of an id follows its time; the guest's is higher.
 		rank = fmt.Sprintf("%sfff%09x", host.rank[:24], count)
 		fields["id"] = rank
 	}

@@ -18,7 +18,7 @@ const (
 	touchesCursor = "cursor"
 )
 
-// pageQuirks read the limit in ways that the specification leaves open.
+// pageQuirks read the limit in legal ways.
 func pageQuirks() []Quirk {
 	limits := func(id, allowed, doc string, change func(limit string) string) Quirk {
 		return Quirk{ID: "pages/" + id, Allowed: allowed, Doc: doc, Touches: []string{touchesLimit}, Apply: alike(asked(isList, func(r *Request) {
@@ -71,7 +71,7 @@ func pageQuirks() []Quirk {
 	)
 }
 
-// cursorQuirks give cursors of other kinds, and end a list in other ways.
+// cursorQuirks use other kinds of cursors and other ends of a list.
 func cursorQuirks() []Quirk {
 	end := func(id, doc string, cursor any) Quirk {
 		return Quirk{ID: "pages/last-cursor-" + id, Allowed: spec.SilenceLastCursor, Doc: doc, Touches: []string{touchesCursor},
@@ -98,10 +98,11 @@ func cursorQuirks() []Quirk {
 	}
 }
 
-// plusCursor tries whoever writes a cursor into a query: a plus means itself there.
+// plusCursor tests clients that put a cursor into a query: a plus must be
+// escaped.
 func plusCursor(n int) string { return fmt.Sprintf("page+%x@cursors.example", n) }
 
-// isTimed reports whether the list's cursor is a timestamp by the specification's word.
+// isTimed reports whether the specification requires a timestamp cursor.
 func isTimed(operation string) bool {
 	return operation == spec.ListLeadLabels || operation == spec.ListLeadLists
 }
@@ -120,7 +121,7 @@ func onPage(change func(Request, map[string]any)) Middleware {
 	})
 }
 
-// aliases remember what stands for what.
+// aliases maps names to originals.
 type aliases struct {
 	mu sync.Mutex
 	of map[string]string
@@ -142,15 +143,14 @@ func (a *aliases) get(alias string) (string, bool) {
 	return name, ok
 }
 
-// hashed is a number of 40 bits: few enough for a timestamp within 35 years.
+// hashed returns a 40-bit hash: small enough for a timestamp within 35 years.
 func hashed(text string) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // a hash takes everything
 	return int(h.Sum64() >> 24)
 }
 
-// recursor gives cursors of one kind in the place of the target's, where the
-// kind is free.
+// recursor replaces the target's cursors by one kind, if the kind is free.
 func (a *Target) recursor(write cursorForm) Middleware {
 	return func(next Handler) Handler {
 		var given aliases
@@ -171,7 +171,7 @@ func (a *Target) recursor(write cursorForm) Middleware {
 	}
 }
 
-// endingEmpty puts an empty page behind the last, which may lead to itself.
+// endingEmpty adds an empty page after the last, which may link to itself.
 func (a *Target) endingEmpty(again bool) Middleware {
 	final := func(operation string) string {
 		if isTimed(operation) {
@@ -207,7 +207,7 @@ func (a *Target) endingEmpty(again bool) Middleware {
 	}
 }
 
-// filters returns the request's parameters other than those of paging.
+// filters returns the request's parameters without those of paging.
 func (a *Target) filters(r Request) url.Values {
 	filters := r.clone().Query
 	for _, name := range []string{"limit", a.cursorName(r), profile.MeaningSortOrder} {

@@ -11,9 +11,9 @@ import (
 
 const silentPrecedence = "SILENT-PRECEDENCE"
 
-// precedenceQuirks look at a request in another order than the reference
-// server, which asks for a key, the limit, the plan, permission, validity and
-// existence in turn. What is valid in every other respect is answered alike.
+// precedenceQuirks check a request in another order than the reference server,
+// which checks key, limit, plan, permission, validity and existence. A request
+// with a single error gets the same answer.
 func precedenceQuirks() []Quirk {
 	return []Quirk{
 		{ID: "precedence/validity-first", Allowed: silentPrecedence, Touches: []string{"precedence"},
@@ -26,7 +26,8 @@ func precedenceQuirks() []Quirk {
 			}))},
 		{ID: "precedence/existence-first", Allowed: silentPrecedence, Touches: []string{"precedence"},
 			Doc: "answers 404 to a missing resource before it checks plan, limit and permission",
-			// A deletion over the limit names nothing that exists: the data must last.
+			// A deletion over the limit names nothing that exists, because the
+			// data must last.
 			Unassessed: slices.Concat(onOperation(spec.DeletePlacementTest, []string{"RATE-429", "ERROR-429-*"}), onOperation(spec.DeleteSubsequence, []string{"RATE-429", "ERROR-429-*"})),
 			Apply: func(a *Target) Middleware {
 				return func(next Handler) Handler {
@@ -44,8 +45,8 @@ func precedenceQuirks() []Quirk {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// requiredMembers are those that the specification calls required, and those
-// without which the request would mean nothing.
+// requiredMembers lists the members that the specification requires, or without
+// which the request has no meaning.
 var requiredMembers = map[string][]string{
 	spec.AddCampaignVariables: {"variables"},
 	spec.MoveLead:             {"id", "subsequence_id"},
@@ -53,8 +54,8 @@ var requiredMembers = map[string][]string{
 	spec.CreatePlacementTest:  spec.CreateRequired,
 }
 
-// wellFormed reports whether the request has an id and a body of the documented
-// form, as far as it can be seen without looking at values.
+// wellFormed reports whether the request's id and body have the documented
+// form, without checking values.
 func wellFormed(r Request) bool {
 	if spec.MustOperation(r.Operation).HasPathID() && !uuidForm.MatchString(r.ID) {
 		return false
@@ -71,8 +72,8 @@ func wellFormed(r Request) bool {
 	return !slices.ContainsFunc(required, func(name string) bool { return object[name] == nil })
 }
 
-// exists reports whether everything that the request names is there for the
-// workspace of its key: listed in the profile or, of tests, shown by a get.
+// exists reports whether everything the request names exists in the key's
+// workspace: in the profile or, for tests, by a get.
 func (a *Target) exists(next Handler, r Request) bool {
 	key, ok := a.keyOf(r)
 	if !ok {

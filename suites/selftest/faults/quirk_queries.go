@@ -11,7 +11,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// queryQuirks read query parameters in ways that the specification leaves open.
+// queryQuirks read query parameters in legal ways.
 func queryQuirks() []Quirk {
 	unknownCursor := func(id, doc string, apply func(*Target) Middleware) Quirk {
 		return Quirk{ID: "query/unknown-cursor-" + id, Allowed: spec.SilenceUnknownCursor, Doc: doc, Touches: []string{"unknown cursors"}, Apply: apply}
@@ -58,7 +58,7 @@ func queryQuirks() []Quirk {
 
 var trueOrFalse = regexp.MustCompile(`^(true|false)$`)
 
-// validValues are the values of filters that the specification lists.
+// validValues are the documented values of filters.
 var validValues = map[string]*regexp.Regexp{
 	profile.MeaningStatus:            regexp.MustCompile(`^[123]$`),
 	profile.MeaningSortOrder:         regexp.MustCompile(`^(asc|desc)$`),
@@ -94,13 +94,13 @@ func (a *Target) hasUnknownQuery(r Request) bool {
 	return false
 }
 
-// cursorName is the query parameter of the list that takes a cursor.
+// cursorName returns the list's cursor parameter.
 func (a *Target) cursorName(r Request) string {
 	return a.parameter(r.Operation, profile.MeaningStartingAfter)
 }
 
-// hasOddCursor reports whether a list is asked for behind a cursor that is none
-// of the three kinds: no page gave it.
+// hasOddCursor reports whether the request's cursor is of none of the three
+// kinds, so that no page returned it.
 func (a *Target) hasOddCursor(r Request) bool {
 	if !isList(r) {
 		return false

@@ -10,15 +10,14 @@ import (
 	"unicode/utf16"
 )
 
-// style says how JSON is written where the grammar leaves a choice. The zero
-// style is that of encode.
+// style is a way to write JSON. The zero style is that of encode.
 type style struct {
 	before func(a, b string) int    // order of an object's members
 	number func(json.Number) string // spelling of a number
 	text   func(string) string      // spelling of a string, with its quotes
 }
 
-// write is encode in the style.
+// write encodes in the style.
 func (s style) write(value any) []byte {
 	if s.before == nil {
 		s.before = strings.Compare
@@ -65,7 +64,7 @@ func (s style) append(b *bytes.Buffer, value any) {
 	}
 }
 
-// decimal writes a number with a fraction: 1 as 1.0.
+// decimal formats a number with a fraction: 1 as 1.0.
 func decimal(n json.Number) string {
 	if strings.ContainsAny(n.String(), ".eE") {
 		return n.String()
@@ -73,7 +72,7 @@ func decimal(n json.Number) string {
 	return n.String() + ".0"
 }
 
-// exponential writes a number with an exponent: 1 as 1e0.
+// exponential formats a number with an exponent: 1 as 1e0.
 func exponential(n json.Number) string {
 	if strings.ContainsAny(n.String(), "eE") {
 		return n.String()
@@ -81,8 +80,8 @@ func exponential(n json.Number) string {
 	return n.String() + "e0"
 }
 
-// escaped writes a string with an escape wherever the grammar takes one in the
-// place of a sign that is not plain: all but ASCII, the slash, the first letter.
+// escaped escapes every character that may be escaped and is not plain: all but
+// ASCII, the slash, the first letter.
 func escaped(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -9,8 +9,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// searchQuirks find by a search string more or less than others do, and reuse
-// some subsequences and not others.
+// searchQuirks match search strings in legal ways, and treat some subsequences
+// as reusable.
 func searchQuirks() []Quirk {
 	search := func(id, doc string, finds func(names, texts []string, term string) bool) Quirk {
 		return Quirk{ID: "search/" + id, Allowed: "Endpoints: which fields a search string matches, and how, is not shown", Doc: doc,
@@ -48,15 +48,16 @@ func searchQuirks() []Quirk {
 	}
 }
 
-// excludes reports whether the request asks for the subsequences of campaigns other than one.
+// excludes reports whether the request asks for subsequences of campaigns other
+// than one.
 func (a *Target) excludes(r Request) bool {
 	name, ok := a.Profile.Parameter(r.Operation, profile.MeaningParentCampaignNot)
 	return ok && r.Operation == spec.ListSubsequences && r.Query.Get(name) != ""
 }
 
-// searching serves searches of the lists whose way of searching is not shown. It
-// holds the string against a row's name, and all texts of the row; of a member,
-// against name and email, which are shown.
+// searching serves searches whose matching is not documented. It matches the
+// string against a row's name and all its texts; for members against name and
+// email, which are documented.
 func (a *Target) searching(finds func(names, texts []string, term string) bool) Middleware {
 	term := func(r Request) string {
 		name, ok := a.Profile.Parameter(r.Operation, profile.MeaningSearch)

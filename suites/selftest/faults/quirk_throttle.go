@@ -9,8 +9,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// throttleQuirks answer 429 where no limit was promised. A request without a
-// valid key is never among them: it is answered with 401.
+// throttleQuirks answer 429 without a stated limit. Requests without a valid
+// key still get 401.
 func throttleQuirks() []Quirk {
 	throttle := func(id, allowed, doc string, refuses func(served int) (refuse bool, retryAfter string)) Quirk {
 		return Quirk{ID: "throttle/" + id, Allowed: allowed, Doc: doc, Touches: []string{"throttle"}, Apply: func(a *Target) Middleware { return a.throttled(refuses) }}
@@ -26,8 +26,7 @@ func throttleQuirks() []Quirk {
 	}
 }
 
-// isValidKey reports whether the request carries a key of the profile that was
-// not revoked.
+// isValidKey reports whether the request has an active key of the profile.
 func (a *Target) isValidKey(r Request) (profile.Key, bool) {
 	key, ok := a.keyOf(r)
 	return key, ok && key.State != profile.KeyRevoked
@@ -41,7 +40,7 @@ func overLimit(retryAfter string) Response {
 	return answer
 }
 
-// throttled refuses requests by their number.
+// throttled refuses requests by their sequence number.
 func (a *Target) throttled(refuses func(n int) (refuse bool, retryAfter string)) Middleware {
 	return func(next Handler) Handler {
 		var count tally
@@ -56,8 +55,8 @@ func (a *Target) throttled(refuses func(n int) (refuse bool, retryAfter string))
 	}
 }
 
-// pausing refuses all requests of a workspace for a while whenever it has had
-// its share.
+// pausing refuses all requests of a workspace for a while after each share of
+// requests.
 func (a *Target) pausing() Middleware {
 	const share, pause = 800, 20 * time.Millisecond
 	return func(next Handler) Handler {

@@ -11,7 +11,7 @@ import (
 
 const freeText = "Resources and their fields: the type is stated, values are not"
 
-// valueQuirks give fields values that their tables allow and few expect.
+// valueQuirks use legal but unexpected values.
 func valueQuirks() []Quirk {
 	set := func(id, doc, allowed string, values map[string]map[string]any) Quirk {
 		return Quirk{ID: "values/" + id, Allowed: allowed, Doc: doc, Touches: []string{"values"}, Apply: alike(onResource("", func(r Request, row map[string]any) {
@@ -56,7 +56,7 @@ func valueQuirks() []Quirk {
 	}
 }
 
-// proseFields are texts by which nothing is found, compared or counted.
+// proseFields are texts that nothing finds, compares or counts.
 var proseFields = map[string][]string{
 	"Campaign": {"campaign_schedule.schedules.ITEM.name", "sequences.ITEM.steps.ITEM.variants.ITEM.subject", "sequences.ITEM.steps.ITEM.variants.ITEM.body"},
 	"Lead": {"company_domain", "personalization", "website", "first_name", "last_name", "company_name", "job_title", "phone", "last_step_from",
@@ -94,7 +94,7 @@ var openValues = map[string]map[string]any{
 	"Lead":                 {"lt_interest_status": json.Number("12345")},
 }
 
-// replace sets the field at a path wherever it is shown; ITEM is every item.
+// replace sets the field at a path wherever it occurs; ITEM means every item.
 func replace(value any, path []string, by any) {
 	switch at := value.(type) {
 	case []any:
@@ -116,8 +116,8 @@ func replace(value any, path []string, by any) {
 	}
 }
 
-// longTexts makes long the texts of one row in many, always the same, so that a
-// page stays within what a client reads.
+// longTexts lengthens the texts of a few rows, always the same, so that a page
+// stays within the client's limit.
 var longTexts = onResource("", func(r Request, row map[string]any) {
 	const oneIn = 60
 	name := textOf(row, "id") + textOf(row, "domain")
@@ -157,8 +157,8 @@ func wholeSecond(text string) string {
 	return text
 }
 
-// upperCaseIDs writes UUIDs in capitals in the answers that fit, and turns those
-// of all requests back, for a target that would not know them.
+// upperCaseIDs writes UUIDs in upper case in matching answers, and converts
+// those of requests back for the target.
 func upperCaseIDs(fits func(Request) bool) func(*Target) Middleware {
 	upper := func(text string) string {
 		if uuidForm.MatchString(text) {

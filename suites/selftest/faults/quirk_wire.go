@@ -17,12 +17,12 @@ const (
 	touchesSpelling = "spelling" // how JSON is written
 	touchesLayout   = "layout"   // white space between its tokens
 	touchesMedia    = "media"    // Content-Type
-	touchesFraming  = "framing"  // how a body is cut and coded on its way
+	touchesFraming  = "framing"  // transfer and content coding
 )
 
 const anyJSON = "What the service does: all endpoints return JSON, in no stated format"
 
-// wireQuirks change how an answer is written and sent, and nothing that it says.
+// wireQuirks change how an answer is written and sent, but not its content.
 func wireQuirks() []Quirk {
 	spelling := func(id, doc string, s style) Quirk {
 		return Quirk{ID: "wire/" + id, Allowed: anyJSON, Doc: doc, Touches: []string{touchesSpelling},
@@ -53,7 +53,7 @@ func wireQuirks() []Quirk {
 			h.Set("X-RateLimit-Remaining", "0")
 			h.Set("Deprecation", "true")
 		}),
-		// What follows is written before it is cut and coded.
+		// The following change the body before it is coded.
 		{ID: "wire/pretty", Allowed: anyJSON, Doc: "prints JSON with line breaks and tabs", Touches: []string{touchesLayout}, Apply: alike(onBytes(indented))},
 		{ID: "wire/white-space", Allowed: anyJSON, Doc: "sends white space before and after every body", Touches: []string{touchesLayout},
 			Apply: alike(onBytes(func(body []byte) []byte { return []byte("\r\n\t  " + string(body) + " \n\n") }))},
@@ -90,7 +90,7 @@ func indented(body []byte) []byte {
 	return b.Bytes()
 }
 
-// rewritten writes all bodies that are JSON in another way.
+// rewritten re-encodes all JSON bodies.
 func rewritten(write func(any) []byte) Middleware {
 	return onBytes(func(body []byte) []byte {
 		value, ok := decode(body)
@@ -101,7 +101,7 @@ func rewritten(write func(any) []byte) Middleware {
 	})
 }
 
-// announced gives 200 answers and the documented errors another Content-Type.
+// announced changes the Content-Type of 200 answers and documented errors.
 func announced(of func(status int) string) Middleware {
 	return onAll(func(_ Request, answer Response) Response {
 		if answer.Status == http.StatusOK || spec.ErrorText[answer.Status] != "" {
@@ -129,7 +129,7 @@ func zipped(r Request, answer Response) Response {
 	return answer
 }
 
-// slow is part of what a target may do; nothing waits for it in order to be in step.
+// slow delays answers, as a target may; nothing waits for it to synchronise.
 func slow(*Target) Middleware {
 	const delay, every = 5 * time.Millisecond, 20
 	return func(next Handler) Handler {

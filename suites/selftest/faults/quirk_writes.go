@@ -9,7 +9,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// writeQuirks create, delete and move in ways that the specification leaves open.
+// writeQuirks create, delete and move in legal ways.
 func writeQuirks() []Quirk {
 	return slices.Concat(createQuirks(), deleteQuirks(), moveQuirks(), []Quirk{
 		{ID: "options/none", Allowed: spec.SilenceESPOptions, Doc: "has no list of provider options", Touches: []string{"options"},
@@ -107,7 +107,7 @@ func deleteQuirks() []Quirk {
 	}
 }
 
-// onOperation narrows patterns of requirements to one operation.
+// onOperation restricts requirement patterns to one operation.
 func onOperation(operation string, requirements []string) []string {
 	narrowed := make([]string, len(requirements))
 	for i, id := range requirements {
@@ -166,7 +166,7 @@ func moveQuirks() []Quirk {
 	}
 }
 
-// placesShareAdmin reports whether a move names two workspaces of the key's.
+// placesShareAdmin reports whether a move names two workspaces under the key's.
 func (a *Target) placesShareAdmin(r Request) bool {
 	key, _ := a.keyOf(r)
 	body, _ := objectIn(r)
@@ -182,7 +182,7 @@ func (a *Target) placesShareAdmin(r Request) bool {
 	return true
 }
 
-// hasAccounts reports whether a move names an account that the profile lists.
+// hasAccounts reports whether a move names an account of the profile.
 func (a *Target) hasAccounts(r Request) bool {
 	body, _ := objectIn(r)
 	emails, _ := body["emails"].([]any)

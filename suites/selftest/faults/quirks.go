@@ -10,9 +10,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Quirks returns every quirk, the outermost first: what writes bytes, then what
-// refuses, then what rows say, then which rows there are. Laid around a target
-// in this order they do not get in each other's way.
+// Quirks returns every quirk, the outermost first: bytes, refusals, values,
+// then rows. Applied in this order they do not interfere.
 func Quirks() []Quirk {
 	return slices.Concat(
 		wireQuirks(),
@@ -31,8 +30,8 @@ func Quirks() []Quirk {
 	)
 }
 
-// Draw picks three to six of the quirks, no two of which touch the same thing,
-// in their order; fewer where there are no more such quirks. The seed decides.
+// Draw picks three to six quirks by the seed, in their order. No two touch the
+// same thing; there are fewer if that is impossible.
 func Draw(seed uint64, quirks []Quirk) []Quirk {
 	rng := rand.New(rand.NewPCG(seed, uint64(len(quirks))))
 	most := 3 + rng.IntN(4)
@@ -58,7 +57,7 @@ func Draw(seed uint64, quirks []Quirk) []Quirk {
 	return drawn
 }
 
-// Combine makes one quirk of several, which are given the outermost first.
+// Combine returns one quirk made of several, given the outermost first.
 func Combine(quirks ...Quirk) Quirk {
 	var all Quirk
 	var ids, allowed, docs []string
@@ -79,7 +78,8 @@ func Combine(quirks ...Quirk) Quirk {
 	return all
 }
 
-// alike lays a transform that needs to know nothing of the target.
+// alike returns the Apply function of a middleware that does not depend on the
+// target.
 func alike(t Middleware) func(*Target) Middleware { return func(*Target) Middleware { return t } }
 
 // onAll changes the answers of all 18 operations.
@@ -124,7 +124,7 @@ func onResource(resource string, change func(r Request, row map[string]any)) Mid
 	})
 }
 
-// asked changes the requests that fit before they are answered.
+// asked changes matching requests before they reach the target.
 func asked(fits func(Request) bool, change func(*Request)) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
@@ -137,7 +137,7 @@ func asked(fits func(Request) bool, change func(*Request)) Middleware {
 	}
 }
 
-// instead answers the requests that fit without asking the target.
+// instead answers matching requests without the target.
 func instead(fits func(Request) bool, answer func(Request) Response) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
@@ -155,5 +155,5 @@ func isList(r Request) bool {
 	return ok && op.Answer == spec.Page
 }
 
-// hasBody reports whether the request carries anything but white space.
+// hasBody reports whether the request has a body besides white space.
 func hasBody(r Request) bool { return len(bytes.TrimSpace(r.Body)) > 0 }

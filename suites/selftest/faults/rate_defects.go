@@ -9,10 +9,10 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// rateDefects answer otherwise than with 429 beyond the rate limit, or go on
-// refusing when its period has passed.
+// rateDefects answer with a status other than 429 beyond the rate limit, or
+// keep refusing after its period.
 func rateDefects() []Defect {
-	defects := resumptionDefects() // they wait longest
+	defects := resumptionDefects() // first, because they take longest
 	for _, op := range spec.Operations() {
 		for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
 			defects = append(defects, beyondLimit(op.ID, "limit-"+strconv.Itoa(status),
@@ -30,15 +30,13 @@ func rateDefects() []Defect {
 	return defects
 }
 
-// canBeExceededAlone reports whether a suite may send the operation's own
-// requests until they exceed a limit: of account moves and deletions it has not
-// enough that are valid.
+// canBeExceededAlone reports whether a suite can exceed a limit with the
+// operation's own requests. It has too few valid account moves and deletions.
 func canBeExceededAlone(op spec.Operation) bool {
 	return op.ID != spec.MoveAccounts && op.Method != http.MethodDelete
 }
 
-// beyondLimit is the defect of answering the operation's requests otherwise
-// where the target answers 429.
+// beyondLimit returns the defect of changing the operation's 429 answers.
 func beyondLimit(operation, damage, doc string, act func(*Target) behaviour) Defect {
 	return Defect{
 		ID: operation + "/" + damage, Breaks: spec.Pair{Requirement: "RATE-429", Operation: operation}, Doc: doc,
@@ -63,8 +61,7 @@ func tooMany(Handler, Request) (Response, error) {
 	return answer, nil
 }
 
-// servingTenfold serves as many requests beyond the promised limit as make ten
-// times the limit.
+// servingTenfold serves up to ten times the stated limit.
 func servingTenfold(a *Target) behaviour {
 	serve := a.standIn()
 	var left atomic.Int64
@@ -89,8 +86,8 @@ func refusingEveryOther(*Target) behaviour {
 	}
 }
 
-// resumptionDefects shut a key out of an operation for good once it has
-// exceeded its limit.
+// resumptionDefects block a key on an operation forever once it has exceeded
+// its limit.
 func resumptionDefects() []Defect {
 	shutOut := func(operation, damage, doc string, act behaviour) Defect {
 		return Defect{
@@ -98,7 +95,8 @@ func resumptionDefects() []Defect {
 			Apply: func(*Target) Middleware { return afterLimit(operation, act) },
 		}
 	}
-	// A suite gives up on 429 only after many, so one operation has to stand for all.
+	// A suite waits long before it gives up on 429, so one operation stands for
+	// all.
 	defects := []Defect{shutOut(spec.ListPlacementTests, "limit-for-ever", "answers 429 forever to a key that exceeded its limit once", tooMany)}
 	for _, op := range spec.Operations() {
 		if op.Answer != spec.One {
@@ -108,8 +106,8 @@ func resumptionDefects() []Defect {
 	return defects
 }
 
-// afterLimit lays a behaviour over the operation's requests by keys that were
-// answered 429 on any operation before.
+// afterLimit applies a behaviour to the operation's requests with keys that got
+// 429 on any operation before.
 func afterLimit(operation string, b behaviour) Middleware {
 	return func(next Handler) Handler {
 		var exceeded sync.Map // by token

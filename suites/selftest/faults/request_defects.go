@@ -13,28 +13,27 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// requestDefects accept requests that lack a required part or have a wrong one,
-// or break down on them.
+// requestDefects accept requests with a missing or wrong part, or return 500.
 func requestDefects() []Defect {
 	return slices.Concat(fieldRequestDefects(), bodyRequestDefects(), pathIDDefects())
 }
 
 // wrongRequest is a kind of wrong requests of an operation, and how the
-// operation goes on when it takes one for right.
+// operation continues if it accepts one.
 type wrongRequest struct {
 	operation, requirement string
 	asker
 	take func(*Target) behaviour
 }
 
-// defects of a kind of wrong requests: they are taken, or the server breaks down.
+// defects returns the defects of a kind of wrong requests: accepted, or a
+// server error.
 func (w wrongRequest) defects() []Defect {
 	taken := whenAsked(w.operation, w.requirement, w.asker, "taken", "accepts %s", w.take)
 	return append([]Defect{taken}, misrefused(w.operation, w.requirement, w.asker, http.StatusInternalServerError)...)
 }
 
-// fieldRequestDefects go through the fields of the bodies and the mistakes that
-// can be made in each.
+// fieldRequestDefects covers each mistake in each field of the bodies.
 func fieldRequestDefects() []Defect {
 	var defects []Defect
 	for _, f := range bodyFields {
@@ -48,14 +47,14 @@ func fieldRequestDefects() []Defect {
 	return defects
 }
 
-// bodyField is a field of a request's body, and the mistakes that break one
+// bodyField is a field of a request body, and the mistakes that break one
 // requirement on it.
 type bodyField struct {
 	operation, requirement, field string
 	mistakes                      []mistake
 }
 
-// with is the wrong request that has the mistake in the field.
+// with returns the wrong request with the mistake in the field.
 func (f bodyField) with(m mistake) wrongRequest {
 	word := strings.ReplaceAll(f.field, "_", "-")
 	by := asker{word + "-" + m.name, fmt.Sprintf("a body with %s in %s", m.what, f.field), func(_ *Target, r Request) bool {
@@ -73,8 +72,8 @@ func (f bodyField) hasMistake(r Request, m mistake) bool {
 	return ok && (m.absent && !present || present && m.wrong != nil && m.wrong(value))
 }
 
-// repaired goes on with a valid value in the field or, where it is optional,
-// without it.
+// repaired continues with a valid value in the field, or without the field if
+// it is optional.
 func (f bodyField) repaired(a *Target) behaviour {
 	if f.operation == spec.MoveAccounts {
 		return moved
@@ -92,8 +91,8 @@ func (f bodyField) repaired(a *Target) behaviour {
 	}
 }
 
-// createdAnyway is the defect of refusing a body and creating a test from it
-// nevertheless.
+// createdAnyway returns the defect of refusing a body but creating a test from
+// it.
 func (f bodyField) createdAnyway() Defect {
 	by := asker{strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(f.requirement, "REQUEST-"), "_", "-")),
 		"a body without a valid " + f.field, func(_ *Target, r Request) bool {
@@ -126,7 +125,7 @@ func (a *Target) validBody(operation string) map[string]any {
 	return nil
 }
 
-// bodyRequestDefects take bodies that are not JSON, or no objects, for valid ones.
+// bodyRequestDefects accept bodies that are not JSON or not objects.
 func bodyRequestDefects() []Defect {
 	kinds := []struct {
 		requirement, name, who string
@@ -156,7 +155,7 @@ func bodyRequestDefects() []Defect {
 	return defects
 }
 
-// takingAnotherBody goes on with a valid body in the place of the one that came.
+// takingAnotherBody continues with a valid body instead of the received one.
 func takingAnotherBody(operation string) func(*Target) behaviour {
 	return func(a *Target) behaviour {
 		if operation == spec.MoveAccounts {
@@ -171,13 +170,13 @@ func takingAnotherBody(operation string) func(*Target) behaviour {
 	}
 }
 
-// decodedOrNil returns the value that a body holds; nil if it is no JSON.
+// decodedOrNil returns the value of a body; nil for invalid JSON.
 func decodedOrNil(body []byte) any {
 	value, _ := decode(body)
 	return value
 }
 
-// pathIDDefects serve ids that are no UUIDs.
+// pathIDDefects serve ids that are not UUIDs.
 func pathIDDefects() []Defect {
 	kinds := []struct {
 		name, who string
@@ -200,11 +199,11 @@ func pathIDDefects() []Defect {
 	return defects
 }
 
-// someID is what a wrong id in a path is read as.
+// someID replaces a wrong id in a path.
 const someID = "01890000-0000-7000-8000-000000000000"
 
-// servingSomeResource answers with a resource of the main workspace, as if
-// someID were its id.
+// servingSomeResource answers with a resource of the main workspace under
+// someID.
 func servingSomeResource(a *Target) behaviour {
 	serve := a.standIn()
 	return func(next Handler, r Request) (Response, error) { return serve(next, r.naming(someID)) }

@@ -13,15 +13,15 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// mistake is something that a value of a field can have wrong.
+// mistake is an error in a field's value.
 type mistake struct {
 	name   string // its part of defect ids
 	what   string // in words
-	absent bool   // the field is not there at all
+	absent bool   // the field is missing
 	wrong  func(value any) bool
 }
 
-// The mistakes in a value's type.
+// Mistakes in a value's type.
 var (
 	leftOut    = mistake{name: "missing", absent: true}
 	aNumber    = mistake{name: "number", what: "a number", wrong: isNumber}
@@ -32,7 +32,7 @@ var (
 	numberItem = mistake{name: "number-item", what: "a number among the items", wrong: someItem(isNumber)}
 )
 
-// The mistakes in a value of the right type.
+// Mistakes in a value of the right type.
 var (
 	empty      = mistake{name: "empty", what: "an empty array", wrong: func(v any) bool { return isArray(v) && len(v.([]any)) == 0 }}
 	noUUID     = mistake{name: "word", what: "a word instead of a UUID", wrong: isNoUUID}
@@ -63,7 +63,7 @@ var (
 // timeOfDay is the pattern of the section Resources / Campaign.
 var timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):([0-5][0-9])$`)
 
-// above is a number above the set.
+// above returns the mistake of a number above the range.
 func above(most int64) mistake {
 	return mistake{name: "too-high", what: "a number above the range", wrong: func(v any) bool {
 		n, ok := wholeNumber(v)
@@ -71,8 +71,8 @@ func above(most int64) mistake {
 	}}
 }
 
-// inPart is a mistake in a part of an object; the path is dotted, and ENTRY
-// stands for any member.
+// inPart returns a mistake in a part of an object. The path is dotted, and
+// ENTRY means any member.
 func inPart(path string, m mistake) mistake {
 	name, rest, deeper := strings.Cut(path, ".")
 	inner := m
@@ -94,8 +94,8 @@ func inPart(path string, m mistake) mistake {
 	}
 }
 
-// bodyFields are the mistakes in the bodies: what the tables of the section
-// Resources and the section Endpoints rule out.
+// bodyFields lists the mistakes in bodies that the sections Resources and
+// Endpoints rule out.
 var bodyFields = slices.Concat(createFields(), []bodyField{
 	{spec.AddCampaignVariables, "REQUEST-REQUIRED-VARIABLES", "variables", []mistake{leftOut}},
 	{spec.AddCampaignVariables, "REQUEST-INVALID-VARIABLES", "variables", []mistake{aText, anObject, numberItem}},
@@ -107,7 +107,7 @@ var bodyFields = slices.Concat(createFields(), []bodyField{
 	{spec.MoveAccounts, "REQUEST-INVALID-DESTINATION_WORKSPACE_ID", "destination_workspace_id", []mistake{aNumber, noUUID}},
 })
 
-// createMistakes are the mistakes in the values of the body that creates a test.
+// createMistakes lists the mistakes in the body that creates a test.
 var createMistakes = map[string][]mistake{
 	"name":           {aNumber, anObject, aNull},
 	"type":           {aText, aNull, tooLow, above(2)},
@@ -157,19 +157,19 @@ func someItem(is func(any) bool) func(any) bool {
 	}
 }
 
-// isNoUUID reports whether the value is a text, but no UUID.
+// isNoUUID reports whether the value is a string but not a UUID.
 func isNoUUID(v any) bool {
 	text, ok := v.(string)
 	return ok && !isUUID(text)
 }
 
-// isUUID accepts the form with dashes alone.
+// isUUID accepts only the form with dashes.
 func isUUID(text string) bool {
 	_, err := uuid.Parse(text)
 	return err == nil && len(text) == 36
 }
 
-// wholeNumber returns a decoded number without a fraction.
+// wholeNumber returns a decoded integer.
 func wholeNumber(v any) (int64, bool) {
 	number, _ := v.(json.Number)
 	n, err := number.Int64()

@@ -8,10 +8,9 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// What a list shows: rows taken out of its pages, put into them, and read.
+// Reading and changing the rows of a list.
 
-// withItems changes the items of the pages, or of the plain array, in which the
-// operation answers.
+// withItems changes the items of the operation's pages or plain arrays.
 func withItems(operation string, change func(r Request, page any, items []any) []any) Middleware {
 	return onBody(operation, http.StatusOK, func(r Request, body any) any {
 		switch body := body.(type) {
@@ -26,7 +25,7 @@ func withItems(operation string, change func(r Request, page any, items []any) [
 	})
 }
 
-// withoutRows takes rows out of the operation's pages.
+// withoutRows removes rows from the operation's pages.
 func withoutRows(operation string, hidden func(Request, map[string]any) bool) Middleware {
 	return withItems(operation, func(r Request, _ any, items []any) []any {
 		return slices.DeleteFunc(items, func(item any) bool {
@@ -36,25 +35,24 @@ func withoutRows(operation string, hidden func(Request, map[string]any) bool) Mi
 	})
 }
 
-// onePage tells whether a page is the one of a walk that a fault is about.
+// onePage matches the page of a walk that a fault changes.
 type onePage func(r Request, page any) bool
 
-// isFirst fits the page to which no cursor led.
+// isFirst matches a page requested without a cursor.
 func (a *Target) isFirst(r Request, _ any) bool {
 	cursor, ok := a.Profile.Parameter(r.Operation, profile.MeaningStartingAfter)
 	return !ok || !r.Query.Has(cursor)
 }
 
-// isLast fits the page from which no cursor leads on.
+// isLast matches a page without a cursor to the next.
 func isLast(_ Request, page any) bool { return textOf(page, "next_starting_after") == "" }
 
-// ownRequest is a request of the fault's own, by a key, without an id.
+// ownRequest returns a request by the fault itself, without an id.
 func ownRequest(operation, token string) Request {
 	return Request{Header: http.Header{}}.redirected(operation, "").withToken(token)
 }
 
-// readList returns the rows of a paged list as it is shown to a key; none where
-// it is not shown.
+// readList returns all rows of a list for a key; nil if the list is not served.
 func (a *Target) readList(next Handler, operation, token string) []map[string]any {
 	cache := listCache{next: next, cursor: a.parameter(operation, profile.MeaningStartingAfter)}
 	list, _ := cache.read(ownRequest(operation, token))
@@ -65,7 +63,7 @@ func (a *Target) readList(next Handler, operation, token string) []map[string]an
 	return rows
 }
 
-// rowByID is the row of a list that a key sees under an id.
+// rowByID returns the row with an id from a key's list.
 func (a *Target) rowByID(next Handler, operation, token, id string) (map[string]any, bool) {
 	rows := a.readList(next, operation, token)
 	i := slices.IndexFunc(rows, func(row map[string]any) bool { return textOf(row, "id") == id })
@@ -75,13 +73,13 @@ func (a *Target) rowByID(next Handler, operation, token, id string) (map[string]
 	return rows[i], true
 }
 
-// listOf is the list that shows what the operation deletes.
+// listOf maps a deletion to the list that shows its resources.
 var listOf = map[string]string{
 	spec.DeletePlacementTest: spec.ListPlacementTests,
 	spec.DeleteSubsequence:   spec.ListSubsequences,
 }
 
-// readerOf returns a token that may read whatever the request's workspace has.
+// readerOf returns a token that may read everything in the request's workspace.
 func (a *Target) readerOf(r Request) string {
 	if key, ok := a.keyOf(r); ok {
 		if full, ok := a.Profile.FullKey(key.Workspace); ok {

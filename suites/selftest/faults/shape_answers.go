@@ -8,14 +8,14 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// answerDamage is a way in which a whole 200 answer can be wrong.
+// answerDamage is one way to damage a whole 200 answer.
 type answerDamage struct {
 	breaks, id, words string
 	spoil             func(Response) Response
 }
 
-// wholeAnswerDefects lay each damage around each operation, some in every
-// answer and some now and then.
+// wholeAnswerDefects apply each damage to each operation, some to every answer
+// and some occasionally.
 func wholeAnswerDefects() []Defect {
 	var defects []Defect
 	for _, op := range spec.Operations() {
@@ -100,7 +100,7 @@ func withStatus(status int) func(Response) Response {
 	}
 }
 
-// failing answers with an error of the documented form.
+// failing returns an error of the documented form.
 func failing(status int) func(Response) Response {
 	return func(r Response) Response {
 		r.Status, r.Body = status, refusal(status).Body
@@ -115,8 +115,8 @@ func editing(change func([]byte) []byte) func(Response) Response {
 	}
 }
 
-// insideObject writes text as the first member of the body's first object, or
-// where it has none, of an object of its own.
+// insideObject inserts text as the first member of the body's first object, or
+// of a new object if there is none.
 func insideObject(text string) func(Response) Response {
 	return editing(func(b []byte) []byte {
 		start := bytes.IndexByte(b, '{')

@@ -7,11 +7,11 @@ import (
 	"outreach.example/conformance/schemas"
 )
 
-// openAPI is the OpenAPI document, which has the closed sets of values and a
+// openAPI returns the OpenAPI document, with the closed sets of values and a
 // sample of each resource.
 var openAPI = sync.OnceValues(schemas.Document)
 
-// must is for what is part of the program and loaded by its own tests.
+// must panics on an error in data that is part of the program and tested.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -19,14 +19,13 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// sampleOf returns the document's example of a resource, which shows every
-// field; a test holds it to that.
+// sampleOf returns the document's example of a resource. A test checks that it
+// has every field.
 func sampleOf(resource string) any {
 	return copyOf(must(openAPI()).Components.Schemas[resource].Value.Example)
 }
 
-// closedSet returns the values that the document lists for a field; nil if it
-// lists none.
+// closedSet returns the documented values of a field; nil if there are none.
 func closedSet(resource, path string) []any {
 	schema := must(openAPI()).Components.Schemas[resource]
 	for name := range strings.SplitSeq(path, ".") {
@@ -36,7 +35,7 @@ func closedSet(resource, path string) []any {
 			schema = schema.Value.Properties[name]
 		}
 		if schema == nil {
-			return nil // an entry of an object with free keys: nothing is listed
+			return nil // an entry of an object with free keys has no listed values
 		}
 	}
 	if listed, ok := schema.Value.Extensions["x-enum"].([]any); ok {

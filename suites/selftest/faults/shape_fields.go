@@ -7,9 +7,9 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// fieldDefects break what each row of the field tables says, on each operation
-// that shows the resource. The plainest damage to a field is in every row, all
-// others hide in some rows; one that is the only one does both.
+// fieldDefects break each row of the field tables on each operation that shows
+// the resource. The plainest damage to a field is in every row; the others hide
+// in some rows. A single damage does both.
 func fieldDefects() []Defect {
 	var defects []Defect
 	for _, op := range spec.Operations() {
@@ -46,7 +46,7 @@ func defectsOf(op spec.Operation, f spec.Field, aspect spec.Aspect) []Defect {
 	return defects
 }
 
-// damaging changes a field in the rows that are within reach.
+// damaging changes a field in the reached rows.
 func damaging(op spec.Operation, f spec.Field, wrong func(any) any, where reach) func(*Target) Middleware {
 	return func(a *Target) Middleware {
 		return func(next Handler) Handler {
@@ -56,8 +56,8 @@ func damaging(op spec.Operation, f spec.Field, wrong func(any) any, where reach)
 				rows := pick(r, body, rowsIn(op.ID, body))
 				slots := slotsIn(rows, f.Path, where.onePlace)
 				if len(slots) == 0 && len(rows) > 0 && mayShow(a, r, f) {
-					// No row shows the field, so that nothing could be wrong
-					// with it: one row is given it.
+					// No row shows the field, so nothing could be wrong with
+					// it: one row gets it.
 					graft(rows[0], sample, f.Path)
 					slots = slotsIn(rows[:1], f.Path, where.onePlace)
 				}
@@ -83,8 +83,8 @@ func slotsIn(rows []map[string]any, path string, onePlace bool) []slot {
 	return slots
 }
 
-// mayShow reports whether an answer may show a field that it does not show:
-// metadata is for those who ask for it, and a request may have parts of a row left out.
+// mayShow reports whether an answer may show a missing field: metadata is shown
+// on request, and requests may omit parts of a row.
 func mayShow(a *Target, r Request, f spec.Field) bool {
 	return f.Path != "metadata" && !a.filtersRows(r)
 }

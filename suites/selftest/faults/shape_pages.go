@@ -69,11 +69,11 @@ func pageFormDefects() []Defect {
 	return defects
 }
 
-// canBeEmpty reports whether a valid request can ask the list for no rows.
+// canBeEmpty reports whether a valid request can select no rows of the list.
 func canBeEmpty(operation string) bool {
 	switch operation {
 	case spec.ListGroupMembers, spec.ListDFYOrders, spec.ListTagMappings:
-		return false // nothing to filter by, or ids alone, which may have to exist
+		return false // no filter, or only ids that may have to exist
 	}
 	return true
 }
@@ -91,7 +91,7 @@ func toObject(v any) any { return map[string]any{"value": v} }
 
 func inArray(v any) any { return []any{v} }
 
-// toText writes a value as a string: scalars as they are, others as JSON.
+// toText converts a value to a string: scalars as they are, others as JSON.
 func toText(v any) any {
 	if text, ok := v.(string); ok {
 		return text
@@ -99,7 +99,8 @@ func toText(v any) any {
 	return string(encode(v))
 }
 
-// toNumber writes a truth value as 0 or 1 and any other as the length of its JSON.
+// toNumber converts a boolean to 0 or 1, and others to the length of their
+// JSON.
 func toNumber(v any) any {
 	switch v {
 	case true:
@@ -110,8 +111,8 @@ func toNumber(v any) any {
 	return json.Number(strconv.Itoa(len(encode(v))))
 }
 
-// keyedByPosition turns an array into an object, as encoders of languages
-// without arrays do.
+// keyedByPosition converts an array to an object, like encoders of languages
+// without arrays.
 func keyedByPosition(v any) any {
 	items, _ := v.([]any)
 	object := map[string]any{}

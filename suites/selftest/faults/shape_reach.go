@@ -6,16 +6,18 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// reach says which resources in an operation's answers are damaged.
+// reach selects the damaged resources in an operation's answers.
 type reach struct {
-	id, words string // both empty for every one
-	// pick begins to watch one target and returns what picks the rows of each answer.
+	id, words string // both empty for all resources
+	// pick observes one target and returns a function that selects the rows of
+	// each answer.
 	pick func(a *Target, next Handler) func(r Request, body any, rows []map[string]any) []map[string]any
-	// onePlace says that of several places of a field in a row only the last is damaged.
+	// onePlace restricts the damage to the last of several places of a field in
+	// a row.
 	onePlace bool
 }
 
-// everyRow damages all of them.
+// everyRow selects all rows.
 var everyRow = reach{pick: func(*Target, Handler) func(Request, any, []map[string]any) []map[string]any {
 	return func(_ Request, _ any, rows []map[string]any) []map[string]any { return rows }
 }}
@@ -36,7 +38,7 @@ var (
 			return d.pick(rows, func() bool { return a.endsList(next, r, body) })
 		}
 	}, true}
-	// Where the profile names no filter of the list, the last row stands in for it.
+	// If the profile names no filter of the list, the last row replaces it.
 	filteredRows = reach{"where-rows-are-filtered", "when a request filters the rows", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
 		last := lastRow.pick(a, next)
 		return func(r Request, body any, rows []map[string]any) []map[string]any {
@@ -74,11 +76,11 @@ func hidingPlaces(op spec.Operation) []reach {
 	}
 }
 
-// deepDown is how many other rows are shown before the one that deepRow picks.
+// deepDown is how many other rows come before the one that deepRow selects.
 const deepDown = 150
 
-// depth picks one row: the first that comes after deepDown others, or the last
-// of a shorter list. From then on it picks that row wherever it is shown.
+// depth selects one row: the first after deepDown others, or the last of a
+// shorter list. It then selects that row wherever it is shown.
 type depth struct {
 	mu     sync.Mutex
 	seen   map[string]bool
@@ -106,7 +108,7 @@ func (d *depth) pick(rows []map[string]any, last func() bool) []map[string]any {
 	return nil
 }
 
-// keyOf recognises a row by its id, or by all that it says where it shows none.
+// keyOf identifies a row by its id, or by its whole content if it has none.
 func keyOf(r map[string]any) string {
 	if id, ok := r["id"].(string); ok {
 		return id

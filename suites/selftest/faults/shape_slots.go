@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Path elements of the field table that stand for any item of an array and any
-// entry of an object with free keys.
+// Path elements of the field table for any item of an array and any entry of an
+// object with free keys.
 const (
 	pathItem  = "ITEM"
 	pathEntry = "ENTRY"
 )
 
-// slot is one place in a resource where a field stands.
+// slot is one place of a field in a resource.
 type slot struct {
 	value any
 	set   func(any)
 }
 
-// removed, put into a slot of an object, takes the member out.
+// removed, assigned to a slot of an object, removes the member.
 type removed struct{}
 
-// slotsAt returns the places of a field of which the value is not null.
+// slotsAt returns the non-null places of a field.
 func slotsAt(value any, path string) []slot {
 	slots := []slot{{value: value}}
 	for name := range strings.SplitSeq(path, ".") {
@@ -68,8 +68,8 @@ func setMember(object map[string]any, member string) func(any) {
 	}
 }
 
-// graft gives a value the field at the path, if it shows none, and returns the
-// value. What is missing on the way is taken from the sample, which has it all.
+// graft adds the missing field at the path and returns the value. Missing
+// parents come from the sample, which has every field.
 func graft(value, sample any, path string) any {
 	if value == nil {
 		return copyOf(sample)

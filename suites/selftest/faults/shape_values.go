@@ -10,14 +10,14 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// fieldDamage is a way in which one field can be wrong.
+// fieldDamage is one way to damage a field.
 type fieldDamage struct {
-	id, words string // the words have the field's name in place of %s
+	id, words string // %s in the words is the field's name
 	wrong     func(any) any
 }
 
-// damagesOf returns the ways in which a field can break what its row of the
-// field table says under the aspect, the plainest first.
+// damagesOf returns the ways to break the aspect of a field's table row, the
+// plainest first.
 func damagesOf(f spec.Field, a spec.Aspect) []fieldDamage {
 	switch a {
 	case spec.Type:
@@ -29,10 +29,10 @@ func damagesOf(f spec.Field, a spec.Aspect) []fieldDamage {
 	}
 }
 
-// wrongTypes returns the conversions whose result the field's type rules out.
+// wrongTypes returns conversions to types that the field rules out.
 func wrongTypes(f spec.Field) []fieldDamage {
 	conversions := []struct {
-		from, to string // types in the words of the field table; from any type if empty
+		from, to string // types as the field table writes them; empty means any
 		damage   fieldDamage
 	}{
 		{"number", "string", fieldDamage{"as-text", "shows %s as a string", toText}},
@@ -86,7 +86,7 @@ func unlistedNumbers(set []any) []fieldDamage {
 	}
 }
 
-// asFloat reads a number, as JSON or YAML gave it.
+// asFloat converts a number from JSON or YAML.
 func asFloat(v any) float64 {
 	number, _ := strconv.ParseFloat(fmt.Sprint(v), 64)
 	return number
@@ -100,7 +100,7 @@ var unlistedTexts = []fieldDamage{
 	{"with-a-space", "shows %s with a trailing space", ofText(func(s string) string { return s + " " })},
 }
 
-// capitals shows even the empty string, which some sets list, as something else.
+// capitals changes even the empty string, which some sets list.
 func capitals(s string) string {
 	if s == "" {
 		return "NONE"
@@ -110,9 +110,9 @@ func capitals(s string) string {
 
 const timezoneWords = "one of the timezone values that the specification lists"
 
-// valueDamages are the ways to break each format, pattern and length, by the
-// words of the field table. The text that a field shows is kept as far as can
-// be: a right value in a wrong form is what servers really send.
+// valueDamages maps each format, pattern and length of the field table to ways
+// to break it. They keep the shown text as far as possible: real servers send a
+// right value in a wrong form.
 var valueDamages = map[string][]fieldDamage{
 	"a UUID": {
 		{"without-dashes", "shows %s without its dashes", ofText(func(s string) string { return strings.ReplaceAll(s, "-", "") })},
@@ -168,7 +168,7 @@ var valueDamages = map[string][]fieldDamage{
 	},
 }
 
-// ofText changes a value that is a string, as every value with a format is.
+// ofText changes a string value, as every value with a format is.
 func ofText(change func(string) string) func(any) any {
 	return func(v any) any {
 		s, _ := v.(string)

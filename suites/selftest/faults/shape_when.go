@@ -8,10 +8,10 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// occasion says in which of an operation's 200 answers something goes wrong.
+// occasion selects the 200 answers of an operation that are damaged.
 type occasion struct {
-	id, words string // both empty for every answer
-	// watch begins to watch one target and returns what tells of each answer.
+	id, words string // both empty for all answers
+	// watch observes one target and returns a function that tests each answer.
 	watch func(a *Target, next Handler) func(Request, Response) bool
 }
 
@@ -33,7 +33,7 @@ var (
 			return ok && a.endsList(next, r, body)
 		}
 	}}
-	// Where no parameter is known that could empty a page, the last page stands in for it.
+	// If no known parameter can empty a page, the last page replaces it.
 	whenEmpty = occasion{"when-it-is-empty", "on a page without items", func(a *Target, next Handler) func(Request, Response) bool {
 		return func(r Request, answer Response) bool {
 			body, ok := decode(answer.Body)
@@ -42,7 +42,7 @@ var (
 	}}
 )
 
-// occasionsOf returns when an operation's answers can be wrong; always comes first.
+// occasionsOf returns the occasions of an operation; always comes first.
 func occasionsOf(op spec.Operation) []occasion {
 	switch {
 	case givesOneAnswer(op.ID):
@@ -54,7 +54,7 @@ func occasionsOf(op spec.Operation) []occasion {
 	}
 }
 
-// onOccasion changes the operation's 200 answers when the occasion is there.
+// onOccasion changes the operation's 200 answers on the occasion.
 func onOccasion(o occasion, operation string, change func(Response) Response) func(*Target) Middleware {
 	return func(a *Target) Middleware {
 		return func(next Handler) Handler {
@@ -93,7 +93,7 @@ func (a *Target) endsList(next Handler, r Request, body any) bool {
 	return ok && len(rowsIn(r.Operation, rest)) == 0
 }
 
-// filtersRows reports whether the request selects rows of a list.
+// filtersRows reports whether the request filters a list.
 func (a *Target) filtersRows(r Request) bool {
 	cursor, _ := a.Profile.Parameter(r.Operation, profile.MeaningStartingAfter)
 	for name := range r.Query {
@@ -104,8 +104,8 @@ func (a *Target) filtersRows(r Request) bool {
 	return false
 }
 
-// canFilter reports whether the profile and the specification name a parameter
-// that selects rows of the list.
+// canFilter reports whether the profile and the specification name a filter of
+// the list.
 func (a *Target) canFilter(operation string) bool {
 	if operation == spec.ListPlacementTests {
 		return true

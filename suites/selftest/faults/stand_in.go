@@ -13,7 +13,7 @@ import (
 // behaviour answers a request in its own way; next is the target.
 type behaviour func(next Handler, r Request) (Response, error)
 
-// where lays a behaviour over the operation's requests that fit.
+// where applies a behaviour to the operation's matching requests.
 func where(operation string, fits func(Request) bool, b behaviour) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
@@ -25,7 +25,7 @@ func where(operation string, fits func(Request) bool, b behaviour) Middleware {
 	}
 }
 
-// refusing answers with an error of that status, in the usual form.
+// refusing answers with an error of that status in the usual form.
 func refusing(status int) behaviour {
 	return func(Handler, Request) (Response, error) { return refusal(status), nil }
 }
@@ -39,17 +39,17 @@ func jsonAnswer(status int, body any) Response {
 	return Response{status, http.Header{"Content-Type": {"application/json; charset=utf-8"}}, encode(body)}
 }
 
-// asking forwards the request as if it had been made with another key.
+// asking forwards the request with another key.
 func asking(token string) behaviour {
 	return func(next Handler, r Request) (Response, error) { return next(r.withToken(token)) }
 }
 
-// moved is the only answer to an account move (Endpoints / Accounts).
+// moved answers an account move with success (Endpoints / Accounts).
 func moved(Handler, Request) (Response, error) {
 	return jsonAnswer(http.StatusOK, map[string]any{"status": "success"}), nil
 }
 
-// showingNothing answers a list without rows.
+// showingNothing answers with an empty list.
 func showingNothing(_ Handler, r Request) (Response, error) {
 	if spec.MustOperation(r.Operation).Answer == spec.Array {
 		return jsonAnswer(http.StatusOK, []any{}), nil
@@ -57,8 +57,8 @@ func showingNothing(_ Handler, r Request) (Response, error) {
 	return jsonAnswer(http.StatusOK, map[string]any{"items": []any{}}), nil
 }
 
-// fullKey is the key to which the operation is open in earnest: an admin
-// workspace's for moving accounts, else the main workspace's.
+// fullKey returns a key with full access to the operation: an admin workspace's
+// for account moves, else the main workspace's.
 func (a *Target) fullKey(operation string) string {
 	if operation == spec.MoveAccounts {
 		return a.key(dataset.Admin)
@@ -66,8 +66,8 @@ func (a *Target) fullKey(operation string) string {
 	return a.key(dataset.Main)
 }
 
-// redirected returns the request turned into one without a body for the id
-// under another operation.
+// redirected returns the request without its body, for the id under another
+// operation.
 func (r Request) redirected(operation, id string) Request {
 	op := spec.MustOperation(operation)
 	r = r.clone()
@@ -84,9 +84,9 @@ func (r Request) naming(id string) Request {
 	return r
 }
 
-// standIn serves requests that the target refuses, each as the main workspace
-// would be served, in the name of the workspace that asks. It leaves nothing
-// created or deleted behind.
+// standIn serves requests that the target refuses, as the main workspace would
+// be served, in the name of the requesting workspace. It leaves nothing created
+// or deleted.
 func (a *Target) standIn() behaviour {
 	main, token := a.Profile.Workspaces[dataset.Main], a.key(dataset.Main)
 	return func(next Handler, r Request) (Response, error) {
@@ -126,7 +126,7 @@ func (a *Target) standIn() behaviour {
 	}
 }
 
-// createInPassing creates a test and deletes it, and answers with the creation.
+// createInPassing creates a test, deletes it, and answers with the creation.
 func createInPassing(next Handler, r Request) (Response, error) {
 	answer, err := next(r)
 	if id := textIn(answer, "id"); err == nil && answer.Status == http.StatusOK && id != "" {
@@ -146,16 +146,16 @@ func firstSubsequence(next Handler, r Request) (Response, error) {
 	return jsonAnswer(http.StatusOK, rows[0]), nil
 }
 
-// renaming remembers which ids stand in for which.
+// renaming maps requested ids to the ids used instead.
 type renaming []struct{ asked, standIn string }
 
-// add returns the id that stands in.
+// add records a replacement and returns it.
 func (n *renaming) add(asked, standIn string) string {
 	*n = append(*n, struct{ asked, standIn string }{asked, standIn})
 	return standIn
 }
 
-// undo puts the ids that were asked for back into a body.
+// undo restores the requested ids in a body.
 func (n renaming) undo(body []byte) []byte {
 	for _, name := range n {
 		if name.standIn != "" && name.asked != "" {
@@ -165,7 +165,7 @@ func (n renaming) undo(body []byte) []byte {
 	return body
 }
 
-// textOf returns a string member of a decoded object; empty if it has none.
+// textOf returns a string member of a decoded object; empty if there is none.
 func textOf(body any, name string) string {
 	object, _ := body.(map[string]any)
 	text, _ := object[name].(string)
@@ -185,9 +185,10 @@ func first(ids []string) string {
 	return ids[0]
 }
 
-// objectIn returns the members of a request's body; false if it is no object.
+// objectIn returns the members of a request's body; ok is false if it is not an
+// object.
 func objectIn(r Request) (map[string]any, bool) {
-	if !json.Valid(r.Body) { // decode reads the first of several values
+	if !json.Valid(r.Body) { // decode accepts data after the first value
 		return nil, false
 	}
 	body, _ := decode(r.Body)

@@ -10,13 +10,13 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// creations remembers the body that each test was created from.
+// creations records the body that created each test.
 type creations struct {
 	mu     sync.Mutex
 	bodies map[string]map[string]any // by the test's id
 }
 
-// watch notes what goes by.
+// watch records what passes.
 func (c *creations) watch(next Handler) Handler {
 	return func(r Request) (Response, error) {
 		answer, err := next(r)
@@ -35,16 +35,16 @@ func (c *creations) watch(next Handler) Handler {
 	}
 }
 
-// sent returns the value that the body of the test's creation had for a field;
-// nil if it had none, or null, or the test was there before.
+// sent returns the field's value in the body that created the test; nil if it
+// was missing or null, or the test is older.
 func (c *creations) sent(id, field string) any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.bodies[id][field]
 }
 
-// onCreated changes the tests that were created with a value for the field,
-// wherever the operation shows them.
+// onCreated changes tests created with a value for the field, in the
+// operation's answers.
 func onCreated(operation, field string, change func(row map[string]any, sent any)) Middleware {
 	return func(next Handler) Handler {
 		made := &creations{}
@@ -59,8 +59,8 @@ func onCreated(operation, field string, change func(row map[string]any, sent any
 	}
 }
 
-// testFields are the fields of the body that creates a test, each with the ways
-// in which it may be kept badly.
+// testFields lists the fields of the body that creates a test, with the ways to
+// damage each.
 var testFields = []struct {
 	name    string
 	damages []damage
@@ -85,11 +85,10 @@ var testFields = []struct {
 	{"not_sending_status", []damage{another("daily_limits_hit", "other"), nulled, lost}},
 }
 
-// testViews are the operations that show a created test.
+// testViews lists the operations that show a created test.
 var testViews = []string{spec.CreatePlacementTest, spec.GetPlacementTest, spec.ListPlacementTests}
 
-// storedDefects show a field of a created test otherwise than it was sent, in
-// one of the places alone.
+// storedDefects change a field of a created test in one of its views only.
 func storedDefects() []Defect {
 	var defects []Defect
 	for _, field := range testFields {
@@ -108,8 +107,8 @@ func storedDefects() []Defect {
 	return defects
 }
 
-// unseenDefects forget, in one place, all of a test that has the field. With a
-// required field that would be every test.
+// unseenDefects hide, in one view, every test with the field. With a required
+// field that would be every test.
 func unseenDefects(requirement, field string) []Defect {
 	return []Defect{
 		breaking(requirement, spec.GetPlacementTest, "not-found-with-"+field,
@@ -129,7 +128,7 @@ func unseenDefects(requirement, field string) []Defect {
 	}
 }
 
-// acceptDefects refuse bodies that are valid, or serve them and keep nothing.
+// acceptDefects refuse valid bodies, or answer them without storing anything.
 func acceptDefects() []Defect {
 	var defects []Defect
 	creating := func(requirement, damage, doc string, fits func(body map[string]any) bool, b behaviour) {
@@ -160,7 +159,7 @@ func acceptDefects() []Defect {
 	return defects
 }
 
-// nullableTestFields are the optional fields that may be null.
+// nullableTestFields returns the optional fields that may be null.
 func nullableTestFields() []string {
 	var names []string
 	for _, f := range spec.Fields() {
@@ -171,7 +170,7 @@ func nullableTestFields() []string {
 	return names
 }
 
-// twinDefects make fewer than two tests of the same body sent twice.
+// twinDefects create fewer than two tests from the same body sent twice.
 func twinDefects() []Defect {
 	twin := func(damage, doc string, again func(next Handler, r Request, before Response) (Response, error)) Defect {
 		return breaking("STATE-CREATE-DISTINCT", spec.CreatePlacementTest, damage, doc, func(next Handler) Handler {
@@ -206,8 +205,7 @@ func twinDefects() []Defect {
 	}
 }
 
-// readOnlyDefects show, in one of the places, the value that a body had for a
-// read-only field.
+// readOnlyDefects show, in one view, the body's value of a read-only field.
 func readOnlyDefects() []Defect {
 	var defects []Defect
 	for _, field := range spec.CreateReadOnly {
@@ -229,7 +227,7 @@ func readOnlyDefects() []Defect {
 	return defects
 }
 
-// likenessDefects show a test in one way in a get and in another in the list.
+// likenessDefects show a test differently in a get and in the list.
 func likenessDefects() []Defect {
 	const requirement, get = "STATE-GET-LIST", spec.GetPlacementTest
 	differs := func(field string, d damage) Defect {

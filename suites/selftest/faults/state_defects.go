@@ -9,7 +9,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// stateDefects show what was written otherwise than it was written.
+// stateDefects show written data differently from what was written.
 func stateDefects() []Defect {
 	return slices.Concat(
 		storedDefects(),
@@ -27,7 +27,7 @@ func stateDefects() []Defect {
 	)
 }
 
-// stubborn answers every one of the operation's requests as it answered the first.
+// stubborn repeats the answer to the operation's first request.
 func stubborn(operation string) Middleware {
 	return func(next Handler) Handler {
 		var mu sync.Mutex
@@ -47,8 +47,8 @@ func stubborn(operation string) Middleware {
 	}
 }
 
-// inAnswer damages a field of the resource in which the operation answers, for
-// the requests that fit.
+// inAnswer damages a field of the resource in the operation's answers to
+// matching requests.
 func inAnswer(operation, field string, d damage, fits func(body map[string]any) bool) Middleware {
 	return onRows(operation, func(r Request, rows []map[string]any) {
 		if body, _ := objectIn(r); fits(body) {
@@ -59,12 +59,13 @@ func inAnswer(operation, field string, d damage, fits func(body map[string]any) 
 	})
 }
 
-// anyRequest fits all of an operation's requests.
+// anyRequest matches all requests of an operation.
 func anyRequest(Request) bool { return true }
 
 func anyBody(map[string]any) bool { return true }
 
-// besides returns the id that comes after another in a list; the id itself if it is alone.
+// besides returns the id after another in a list, or the same id if it is the
+// only one.
 func besides(ids []string, id string) string {
 	i := slices.Index(ids, id)
 	if len(ids) == 0 {
@@ -73,7 +74,7 @@ func besides(ids []string, id string) string {
 	return ids[(i+1)%len(ids)]
 }
 
-// variablesDefects answer with another campaign than the one that was named.
+// variablesDefects answer with another campaign than the named one.
 func variablesDefects() []Defect {
 	const requirement, operation = "VARIABLES-CAMPAIGN", spec.AddCampaignVariables
 	several := func(body map[string]any) bool {
@@ -95,7 +96,8 @@ func variablesDefects() []Defect {
 	}
 }
 
-// leadDefects move another lead than the one that was named, or not to where it was to go.
+// leadDefects move another lead than the named one, or move it to the wrong
+// place.
 func leadDefects() []Defect {
 	const operation = spec.MoveLead
 	lead := func(damage, doc string, apply func(*Target) Middleware) Defect {
@@ -123,7 +125,7 @@ func leadDefects() []Defect {
 	}
 }
 
-// asBefore shows a moved lead in the subsequence that it was moved to the time before.
+// asBefore shows a moved lead in the subsequence of its previous move.
 func asBefore() Middleware {
 	return func(next Handler) Handler {
 		var mu sync.Mutex
@@ -142,8 +144,8 @@ func asBefore() Middleware {
 	}
 }
 
-// accountDefects answer a move with success and do not do all of it. They leave
-// every account where it can be found again.
+// accountDefects report success for a move that is incomplete. They leave every
+// account where it can be found.
 func accountDefects() []Defect {
 	const operation = spec.MoveAccounts
 	some := func(damage, who string, of func(emails []any) []any) Defect {
@@ -165,7 +167,7 @@ func accountDefects() []Defect {
 	}
 }
 
-// staysHome moves nothing out of a workspace that the profile lists it in.
+// staysHome moves nothing out of a workspace where the profile lists it.
 func staysHome(a *Target) Middleware {
 	return where(spec.MoveAccounts, func(r Request) bool {
 		m := a.moveIn(r)
@@ -178,7 +180,7 @@ func staysHome(a *Target) Middleware {
 	}, moved)
 }
 
-// movesLate does a move after the one that follows it.
+// movesLate performs a move after the one that follows it.
 func movesLate() Middleware {
 	return func(next Handler) Handler {
 		var mu sync.Mutex
@@ -201,8 +203,8 @@ func movesLate() Middleware {
 	}
 }
 
-// movesOnce refuses the second move of an account. It does not do the first
-// one either, which cannot be seen and could not be undone.
+// movesOnce refuses the second move of an account. It skips the first one too,
+// which is invisible and could not be rolled back.
 func movesOnce(a *Target) Middleware {
 	return func(next Handler) Handler {
 		var mu sync.Mutex

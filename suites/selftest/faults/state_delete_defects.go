@@ -11,14 +11,14 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// deletions remembers what an operation deleted.
+// deletions records what an operation deleted.
 type deletions struct {
 	operation string
 	mu        sync.Mutex
 	rows      map[string]any // by id
 }
 
-// watch notes what goes by.
+// watch records what passes.
 func (d *deletions) watch(next Handler) Handler {
 	return func(r Request) (Response, error) {
 		answer, err := next(r)
@@ -37,7 +37,7 @@ func (d *deletions) watch(next Handler) Handler {
 	}
 }
 
-// row returns what was deleted under the id.
+// row returns the resource deleted under the id.
 func (d *deletions) row(id string) (any, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -45,7 +45,7 @@ func (d *deletions) row(id string) (any, bool) {
 	return row, ok
 }
 
-// all returns what was deleted, in the order of the ids.
+// all returns the deleted resources in the order of their ids.
 func (d *deletions) all() []any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -56,7 +56,7 @@ func (d *deletions) all() []any {
 	return rows
 }
 
-// afterDeletion lays something that knows what the operation has deleted.
+// afterDeletion applies a middleware that knows what the operation deleted.
 func afterDeletion(operation string, apply func(*deletions) Middleware) Middleware {
 	return func(next Handler) Handler {
 		gone := &deletions{operation: operation}
@@ -64,7 +64,7 @@ func afterDeletion(operation string, apply func(*deletions) Middleware) Middlewa
 	}
 }
 
-// asGone answers an operation's requests for what was deleted in its own way.
+// asGone changes the answers to an operation's requests for a deleted resource.
 func asGone(deleting, operation string, answer func(row any) Response) Middleware {
 	return afterDeletion(deleting, func(gone *deletions) Middleware {
 		isGone := func(r Request) bool { _, ok := gone.row(r.ID); return ok }
@@ -79,7 +79,7 @@ func refusedAs(status int) func(any) Response { return func(any) Response { retu
 
 func unchanged(row any) Response { return served(row) }
 
-// deleteDefects do not delete, or not what was named, or not that alone.
+// deleteDefects delete nothing, something else, or too much.
 func deleteDefects() []Defect {
 	var defects []Defect
 	for _, operation := range []string{spec.DeletePlacementTest, spec.DeleteSubsequence} {
@@ -90,7 +90,8 @@ func deleteDefects() []Defect {
 	return append(defects, getDeletedDefects()...)
 }
 
-// deletedFields are fields that a deletion does not touch, each with a damage.
+// deletedFields lists fields that a deletion does not change, with a damage for
+// each.
 var deletedFields = map[string][]struct {
 	name string
 	damage
@@ -106,7 +107,7 @@ var deletedFields = map[string][]struct {
 	},
 }
 
-// deleteAnswerDefects answer with something else than what was deleted.
+// deleteAnswerDefects answer with something other than the deleted resource.
 func deleteAnswerDefects(operation string) []Defect {
 	const requirement = "STATE-DELETE-ANSWER"
 	var defects []Defect
@@ -139,7 +140,8 @@ func deleteAnswerDefects(operation string) []Defect {
 	)
 }
 
-// notDeletedDefects leave what was deleted in the list, or find it a second time.
+// notDeletedDefects keep the deleted resource in the list, or find it a second
+// time.
 func notDeletedDefects(operation string) []Defect {
 	ghost := func(damage, where string, page func(*Target) onePage) Defect {
 		return breakingWith("STATE-DELETE-LIST", operation, damage, "shows the deleted resource on "+where+" of the list", func(a *Target) Middleware {
@@ -165,7 +167,7 @@ func notDeletedDefects(operation string) []Defect {
 	}
 }
 
-// notDeleting answers a deletion with the resource and leaves it where it is.
+// notDeleting answers a deletion with the resource and keeps it.
 func notDeleting(operation string) func(*Target) Middleware {
 	return func(a *Target) Middleware {
 		return where(operation, anyRequest, func(next Handler, r Request) (Response, error) {
@@ -178,7 +180,7 @@ func notDeleting(operation string) func(*Target) Middleware {
 	}
 }
 
-// getDeletedDefects find a test that was deleted.
+// getDeletedDefects find a deleted test.
 func getDeletedDefects() []Defect {
 	const requirement, operation, get = "STATE-DELETE-GET", spec.DeletePlacementTest, spec.GetPlacementTest
 	return []Defect{
@@ -190,12 +192,12 @@ func getDeletedDefects() []Defect {
 	}
 }
 
-// deletesMoreDefects take others out of the list with what was deleted. They
-// hide them and delete nothing.
+// deletesMoreDefects remove others from the list together with the deleted
+// resource. They hide them and delete nothing.
 func deletesMoreDefects(operation string) []Defect {
 	victims := []struct {
 		damage, who string
-		of          func(ids []string, i int) []string // ids in their order; that of the deleted one is at i
+		of          func(ids []string, i int) []string // ids in order; the deleted one is at i
 	}{
 		{"takes-the-next", "the next newer one", func(ids []string, i int) []string { return ids[i+1 : min(i+2, len(ids))] }},
 		{"takes-the-one-before", "the next older one", func(ids []string, i int) []string { return ids[max(i-1, 0):i] }},
@@ -232,7 +234,8 @@ func deletesMoreDefects(operation string) []Defect {
 	return defects
 }
 
-// idsInOrder returns the ids of rows in their order, which is that of time.
+// idsInOrder returns the ids of rows in ascending order, which is the order of
+// time.
 func idsInOrder(rows []map[string]any) []string {
 	ids := make([]string, 0, len(rows))
 	for _, row := range rows {
@@ -242,8 +245,8 @@ func idsInOrder(rows []map[string]any) []string {
 	return ids
 }
 
-// moveToDeletedDefects move leads to subsequences that were deleted, or refuse
-// to in another way than with 404.
+// moveToDeletedDefects move leads to deleted subsequences, or refuse with a
+// status other than 404.
 func moveToDeletedDefects() []Defect {
 	const requirement, operation = "STATE-DELETE-MOVE", spec.MoveLead
 	moving := func(damage, doc string, answer func(*Target) behaviour) Defect {
@@ -267,7 +270,8 @@ func moveToDeletedDefects() []Defect {
 	return defects
 }
 
-// inTheNameOf moves a lead to that subsequence and shows it in the one that was named.
+// inTheNameOf moves a lead to that subsequence and shows the named one in the
+// answer.
 func inTheNameOf(subsequence string) behaviour {
 	return func(next Handler, r Request) (Response, error) {
 		body, _ := objectIn(r)

@@ -2,10 +2,11 @@ package faults
 
 import "outreach.example/conformance/spec"
 
-// withMetadata is the query parameter that asks for metadata.
+// withMetadata is the query parameter that requests metadata.
 const withMetadata = "with_metadata"
 
-// asksMetadata fits a request with that value of the parameter; "" is none.
+// asksMetadata matches requests with that value of the parameter; "" means
+// none.
 func asksMetadata(value string) func(Request) bool {
 	return func(r Request) bool {
 		return r.Query.Get(withMetadata) == value && r.Query.Has(withMetadata) == (value != "")
@@ -20,7 +21,8 @@ func addMetadata(row map[string]any) { row["metadata"] = map[string]any{"tags": 
 
 func dropMetadata(row map[string]any) { delete(row, "metadata") }
 
-// metadataDefects show metadata in a get that did not ask for it, or not in one that did.
+// metadataDefects show metadata in a get that did not request it, or omit it in
+// one that did.
 func metadataDefects() []Defect {
 	const get = spec.GetPlacementTest
 	var defects []Defect
@@ -62,7 +64,7 @@ func metadataDefects() []Defect {
 	return defects
 }
 
-// metadataElsewhereDefects show metadata in an answer that never has it.
+// metadataElsewhereDefects show metadata in answers that never have it.
 func metadataElsewhereDefects() []Defect {
 	var defects []Defect
 	shows := func(operation, damage, which string, of rowChoice) {

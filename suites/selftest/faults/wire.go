@@ -12,10 +12,10 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Request is a request as a fault sees it: whole, and matched to its operation.
+// Request is a complete request, matched to its operation.
 type Request struct {
-	Operation string // operation id; empty if the path is none of the 18
-	ID        string // the path's id, where the operation has one
+	Operation string // operation id; empty if the path matches none of the 18
+	ID        string // the path's id, if the operation has one
 	Method    string
 	Path      string // from the server's root, decoded
 	Query     url.Values
@@ -23,21 +23,21 @@ type Request struct {
 	Body      []byte
 }
 
-// Response is a whole response. Its Content-Length follows from the body.
+// Response is a complete response. Its Content-Length follows from the body.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Handler answers a request. Its error stands for a connection that gave no answer.
+// Handler answers a request. An error means a connection without an answer.
 type Handler func(Request) (Response, error)
 
-// Middleware wraps a handler. A Middleware that keeps state keeps
-// it between the handler that it returns and nothing else.
+// Middleware wraps a handler. A Middleware with state keeps it only in the
+// handler that it returns.
 type Middleware func(Handler) Handler
 
-// Chain wraps a handler in several middlewares, the first outermost.
+// Chain combines middlewares, the first outermost.
 func Chain(transforms ...Middleware) Middleware {
 	return func(h Handler) Handler {
 		for i := len(transforms) - 1; i >= 0; i-- {
@@ -84,7 +84,7 @@ func Serving(h http.Handler) Handler {
 	}
 }
 
-// maxBody bounds what a fault reads of a body.
+// maxBody limits the body that a fault reads.
 const maxBody = 64 << 20
 
 // Forwarding returns a handler that sends requests to a server over a transport.
@@ -102,14 +102,14 @@ func Forwarding(base *url.URL, transport http.RoundTripper) Handler {
 		if err != nil {
 			return Response{}, err
 		}
-		defer func() { _ = answer.Body.Close() }() // it was read; closing says nothing new
+		defer func() { _ = answer.Body.Close() }() // the body was read completely
 		body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody))
 		return Response{answer.StatusCode, answer.Header, body}, err
 	}
 }
 
-// RoundTripper makes a handler the transport of a client, which puts the base
-// address's path in front of every path.
+// RoundTripper returns a handler as the transport of a client. prefix is the
+// path of the base address, which the client adds to every path.
 func RoundTripper(h Handler, prefix string) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		var body []byte
