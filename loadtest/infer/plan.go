@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -117,3 +119,118 @@ func (s *search) menu() []experiment {
 
 // lateness is the divisor of a window by which an opening may be noticed late.
 const lateness = 50
+
+// value returns the best ratio of expected information, in bits, to cost over
+// all stages at which an experiment may end.
+func (s *search) value(outcomes []outcome) (value float64, openings int) {
+	cells, total := s.cells(), 0.0
+	var cost [stages]float64
+	var least, most [stages]time.Duration
+	for i, o := range outcomes {
+		g := &s.guesses[i]
+		total += g.weight
+		for stage := range stages {
+			if i == 0 {
+				least[stage], most[stage] = o.opens[stage], o.opens[stage]
+			}
+			least[stage], most[stage] = min(least[stage], o.opens[stage]), max(most[stage], o.opens[stage])
+			cost[stage] += g.weight * (o.ends[stage].Seconds()/g.Window().Seconds()/10 + float64(o.requests[stage])/float64(g.Limit)/25)
+		}
+	}
+	looks := time.Duration(s.looks())
+	var after [stages]float64
+	left := make([]float64, len(outcomes))
+	for i := range outcomes {
+		alike := make([]bool, len(outcomes))
+		for j := range alike {
+			alike[j] = true
+		}
+		for stage := range stages {
+			clear(left)
+			for j := range outcomes {
+				if alike[j] = alike[j] && s.alike(i, j, &outcomes[i], &outcomes[j], stage, max(s.trip*3/2, (most[stage]-least[stage])/looks)); alike[j] {
+					left[cells[j]] += s.guesses[j].weight
+				}
+			}
+			after[stage] += s.guesses[i].weight / total * entropy(left)
+		}
+	}
+	clear(left)
+	for i, cell := range cells {
+		left[cell] += s.guesses[i].weight
+	}
+	before := entropy(left)
+	for stage := 1; stage < stages; stage++ {
+		if v := (before - after[stage]) / (effort + cost[stage]/total); v > value {
+			value, openings = v, stage-1
+		}
+	}
+	return value, openings
+}
+
+// alike reports whether two models predict the same at a stage, within what can
+// be observed.
+func (s *search) alike(i, j int, p, q *outcome, stage int, tolerance time.Duration) bool {
+	if (p.opens[stage] - q.opens[stage]).Abs() > tolerance {
+		return false
+	}
+	difference := p.passed[stage] - q.passed[stage]
+	return float64(max(difference, -difference)) <= s.slack(&s.guesses[i].Model)+s.slack(&s.guesses[j].Model)
+}
+
+// near is the ratio of two windows within which they count as equal.
+const near = 1.012
+
+// cells numbers the models; models that count as equal have the same number.
+func (s *search) cells() []int {
+	order := make([]int, len(s.guesses))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(s.guesses[i].Window(), s.guesses[j].Window()) })
+	type cell struct {
+		number int
+		from   time.Duration
+	}
+	latest := map[class]cell{}
+	cells, used := make([]int, len(order)), 0
+	for _, i := range order {
+		g := &s.guesses[i]
+		c := g.class()
+		last, ok := latest[c]
+		if !ok || float64(g.Window()) > near*float64(last.from) {
+			last = cell{used, g.Window()}
+			latest[c] = last
+			used++
+		}
+		cells[i] = last.number
+	}
+	return cells
+}
+
+// entropy returns the entropy of weights in bits.
+func entropy(weights []float64) float64 {
+	total, h := 0.0, 0.0
+	for _, w := range weights {
+		total += w
+	}
+	for _, w := range weights {
+		if w > 0 {
+			h -= w / total * math.Log2(w/total)
+		}
+	}
+	return h
+}
+
+// slack returns how many requests a model may gain while requests are in
+// flight.
+func (s *search) slack(m *family.Model) float64 {
+	if m.Kind != family.Bucket && m.Kind != family.Counter {
+		return 0
+	}
+	return 0.5 + 3*s.trip.Seconds()*float64(m.Limit)/m.Window().Seconds()
+}
+
+// effort is the fixed cost of an experiment as a share of the budget: many
+// small ones would yield no more than a few large ones.
+const effort = 0.05

@@ -194,3 +194,65 @@ func counts(n [3]int64) map[Class]int64 {
 	}
 	return out
 }
+
+// second holds what a Recorder keeps of one second of the phase.
+type second struct {
+	sent, done, bytes int64
+	statuses          []tally // the few that occur
+	response          byClass // of the requests that were due in it
+}
+
+type tally struct {
+	status int
+	n      int64
+}
+
+func (s *second) count(status int) {
+	for i := range s.statuses {
+		if s.statuses[i].status == status {
+			s.statuses[i].n++
+			return
+		}
+	}
+	s.statuses = append(s.statuses, tally{status, 1})
+}
+
+func (s *second) public(at int) Second {
+	out := Second{At: at, Sent: s.sent, Done: s.done, Bytes: s.bytes,
+		Statuses: make(map[int]int64, len(s.statuses)), Response: map[Class]Histogram{}}
+	for i, c := range classes {
+		if s.response[i].count > 0 {
+			out.Response[c] = s.response[i].seal()
+		}
+	}
+	for _, t := range s.statuses {
+		out.Statuses[t.status] = t.n
+	}
+	return out
+}
+
+// Live holds the figures of a live view. They are cheap enough to read many
+// times a second.
+type Live struct {
+	Planned int64
+	Sent    int64
+	Count   map[Class]int64
+	Lag     time.Duration // 99th percentile of the send lag
+	Last    Second        // the last whole second, without answers that are still pending
+}
+
+// Live returns the figures after the phase has run for the given time.
+func (r *Recorder) Live(ran time.Duration) Live {
+	var n [3]int64
+	for i := range n {
+		n[i] = r.response[i].Count()
+	}
+	l := Live{Planned: r.plan.Planned, Sent: r.sent, Count: counts(n)}
+	if r.sent > 0 {
+		l.Lag = r.lag.value(0.99)
+	}
+	if last := int(ran/time.Second) - 1; last >= 0 {
+		l.Last = r.second(last)
+	}
+	return l
+}

@@ -1,3 +1,16 @@
+// Package measure holds what a load run measured. Samples go into a Recorder
+// and a Recording comes out. Recordings of the shards of one plan merge into
+// the Recording that one process would have made, bucket by bucket.
+//
+// Three times are kept apart. Response time counts from the moment a request
+// was due, so a server that stalls is charged for the requests that had to
+// wait. Service time counts from the moment it was sent. Send lag is the
+// difference: the generator's own delay. Accepted, limited and failed answers
+// have separate histograms. Every quantile comes with the interval that the
+// sample supports (see estimate.go).
+//
+// The package is pure: no clock, no network. It is the only user of
+// hdrhistogram-go and imports no other package of this module.
 package measure
 
 import (
@@ -115,3 +128,115 @@ func link(of map[Class]Histogram, c Class, s *seconds) {
 		of[c] = h
 	}
 }
+
+// Plan describes what a phase intends to send.
+type Plan struct {
+	Name     string        // of the phase
+	Planned  int64         // requests of this process: its shard's share of the plan
+	Rate     float64       // requests per second of the whole plan; 0 if it varies
+	Duration time.Duration // of the whole plan
+	Start    time.Time     // all times count from here; the same for all shards
+
+	// ClosedLoop marks a phase without a schedule: each request follows the
+	// previous answer. Due equals Sent, and nothing can be dropped.
+	ClosedLoop bool
+
+	// Asked holds how many planned requests were due in each second. If empty,
+	// Planned is spread evenly over Duration. A Recording keeps it in Series.
+	Asked []int64
+
+	Shard Shard // this part of the whole plan
+}
+
+// Shard is one part of a plan that several processes share. The zero value is
+// the whole plan.
+type Shard struct {
+	Index int // from 0
+	Of    int // number of shards; 0 means the whole plan
+}
+
+// asked returns how many requests were due in second i.
+func (p Plan) asked(i int) int64 {
+	if len(p.Asked) > 0 {
+		if i < len(p.Asked) {
+			return p.Asked[i]
+		}
+		return 0
+	}
+	return p.evenly(i+1) - p.evenly(i)
+}
+
+// evenly returns how many requests are due in the first n seconds if they are
+// spread evenly.
+func (p Plan) evenly(n int) int64 {
+	until := time.Duration(n) * time.Second
+	if until >= p.Duration {
+		return p.Planned
+	}
+	return int64(float64(p.Planned) * until.Seconds() / p.Duration.Seconds())
+}
+
+// seconds returns the length of the plan in seconds, rounded up.
+func (p Plan) seconds() int { return int((p.Duration + time.Second - 1) / time.Second) }
+
+// Class is how a request ended.
+type Class string
+
+// The classes. Every sample has exactly one.
+const (
+	Accepted Class = "accepted" // a whole answer with a 2xx status
+	Limited  Class = "limited"  // a whole answer with status 429
+	Failed   Class = "failed"   // any other answer, part of one, or none
+)
+
+var classes = [...]Class{Accepted, Limited, Failed}
+
+// Classes returns all classes in the order of reports.
+func Classes() []Class { return slices.Clone(classes[:]) }
+
+// The reasons for a missing or incomplete answer. A Recorder counts any other
+// word as FailureOther.
+const (
+	FailureTimeout    = "timeout"     // the generator gave up waiting
+	FailureRefused    = "refused"     // no connection could be made
+	FailureReset      = "reset"       // the connection broke
+	FailureTooLong    = "too long"    // the body exceeds the limit
+	FailureLongHeader = "long header" // the header exceeds the limit
+	FailureOther      = "other"
+)
+
+// Sample is one request of a phase. Times count from the phase's start.
+type Sample struct {
+	Seq     uint64        // place in the schedule
+	Label   string        // kind of request, e.g. "campaigns.list limit=100": the unit of the breakdown
+	Due     time.Duration // when the schedule wanted it sent
+	Sent    time.Duration // when it was sent
+	Done    time.Duration // when the last byte arrived or the request failed
+	Status  int           // 0: no answer
+	Bytes   int64         // of the answer's body
+	Failure string        // one of the Failure words; empty for a whole answer
+}
+
+// Class returns how the request ended.
+func (s Sample) Class() Class {
+	switch {
+	case s.Failure != "":
+		return Failed
+	case s.Status >= 200 && s.Status <= 299:
+		return Accepted
+	case s.Status == 429:
+		return Limited
+	default:
+		return Failed
+	}
+}
+
+// Lag returns how late the request was sent: the generator's delay.
+func (s Sample) Lag() time.Duration { return s.Sent - s.Due }
+
+// Service returns the time from sending to the last byte of the answer.
+func (s Sample) Service() time.Duration { return s.Done - s.Sent }
+
+// Response returns the time from the moment the request was due to the last
+// byte of the answer: what a user experiences at a fixed rate.
+func (s Sample) Response() time.Duration { return s.Done - s.Due }

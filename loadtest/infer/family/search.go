@@ -1,5 +1,7 @@
 package family
 
+import "math"
+
 // The search for parameters halves boxes and discards those that are refuted as
 // a whole. Its result contains every point that is not refuted.
 
@@ -98,4 +100,105 @@ func searchPlane(p plane, refuted func(plane) bool) (found plane, at corners, ok
 		at.add(b.middle())
 	}
 	return found, at, ok
+}
+
+// Guesses returns up to n models that explain the log, spread over what the fit
+// leaves open, and the share of its parameters that explain it. They represent
+// the fit when probes are planned. An unbounded fit may have none.
+func (l *Log) Guesses(f Fit, n int) (models []Model, share float64) {
+	explains := l.pointCheck(f)
+	tried := 0
+	for ; tried < n*tries && len(models) < n; tried++ {
+		p := l.boxPoint(f, tried)
+		if f.corners != (corners{}) && tried%2 == 1 {
+			p = f.corners.between(tried)
+		}
+		if m := f.model(p.window, p.phase); explains(m) {
+			models = append(models, m)
+		}
+	}
+	share = float64(len(models)) / float64(tried)
+	if len(models) == 0 && f.corners != (corners{}) {
+		p := f.corners[0] // nearly explains it
+		models = append(models, f.model(p.window, p.phase))
+	}
+	for i := range models {
+		models[i].Observe(l.observations...)
+	}
+	return models, share
+}
+
+// boxPoint returns the i-th of points spread evenly over the bounds of the fit.
+func (l *Log) boxPoint(f Fit, i int) point {
+	windows, phases := f.windows(), span{float64(f.PhaseLow), float64(f.PhaseHigh)}
+	if f.High == Unbounded {
+		windows.high = windows.low * unboundedTo
+	}
+	window := windows.low + windows.width()*fraction(i, 0)
+	if f.High == Unbounded {
+		phases = span{float64(l.end()) - window, float64(l.end())}
+	}
+	return point{window, phases.low + phases.width()*fraction(i, 1)}
+}
+
+// between returns the i-th of points spread between the corners.
+func (c corners) between(i int) (p point) {
+	sum := 0.0
+	for k := range c {
+		w := fraction(i, k)
+		p.window, p.phase, sum = p.window+w*c[k].window, p.phase+w*c[k].phase, sum+w
+	}
+	return point{p.window / sum, p.phase / sum}
+}
+
+// fraction returns the i-th of numbers between 0 and 1 that are spread evenly
+// in any beginning of the sequence, along several axes at once.
+func fraction(i, axis int) float64 {
+	x := 0.5 + float64(i)*[]float64{0.7548776662466927, 0.5698402909980532, 0.8566748838545029, 0.7338918566271259}[axis]
+	return x - math.Floor(x)
+}
+
+// unboundedTo is the assumed upper end of an unbounded window, as a multiple of
+// its lower bound.
+const unboundedTo = 3
+
+// tries is how many points are tested to find one that explains the log.
+const tries = 20
+
+// pointCheck returns a function that reports whether a model of the fit
+// explains the log.
+func (l *Log) pointCheck(f Fit) func(m Model) bool {
+	point := func(m Model) plane {
+		return plane{phase: span{m.phase, m.phase}, window: span{m.window, m.window}}
+	}
+	switch f.Kind {
+	case Aligned:
+		hits, misses := minimal(l.spans(f.Limit+1)), l.misses(f)
+		return func(m Model) bool {
+			p := point(m)
+			for _, h := range hits {
+				if p.noneWithin(h) {
+					return false
+				}
+			}
+			for _, h := range misses {
+				if p.oneWithin(h) {
+					return false
+				}
+			}
+			return true
+		}
+	case Counter:
+		c := l.counterCheck(f)
+		return func(m Model) bool { return !c.refutes(point(m)) }
+	case First:
+		runs := l.spans(f.Limit + 1)
+		return func(m Model) bool {
+			return len(runs) == 0 || !l.refutesFirst(f.Limit, runs, floor(m.window), ceil(m.window))
+		}
+	case Bucket:
+		return func(m Model) bool { return l.enough(f, 1/m.window) && l.notTooMuch(f, 1/m.window) }
+	default:
+		return func(Model) bool { return true }
+	}
 }
