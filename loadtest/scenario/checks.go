@@ -2,13 +2,17 @@ package scenario
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
 )
 
 // checks closes the inspector and returns the findings of the inspector and the
@@ -84,4 +88,77 @@ func assessed(l *judge.Ledger) []reports.Check {
 		}
 	}
 	return checks
+}
+
+// looked checks an answer at once and records the findings. It is for requests
+// outside the generator, all of which are checked.
+func (r *runner) looked(asked judge.Asked, ex client.Exchange) judge.Sighting {
+	return r.lookedAs(asked, ex, func(requirement string) string { return judge.Replay(requirement, ex) })
+}
+
+// lookedAs is looked with a custom command that reproduces a violation.
+func (r *runner) lookedAs(asked judge.Asked, ex client.Exchange, replay func(requirement string) string) judge.Sighting {
+	if ex.Status == http.StatusTooManyRequests {
+		asked.Valid = false // a 429 is always legal
+	}
+	s := r.env.Rules.Look(asked, ex)
+	r.lookedAt.Add(1)
+	for _, p := range s.Seen {
+		r.ledger.Assessed(p, 1)
+	}
+	for _, f := range s.Findings {
+		r.found(f.Pair, reports.Violation{Pointer: r.redact(f.Pointer), Expected: r.redact(f.Expected), Actual: r.redact(f.Actual), Curl: replay(f.Pair.Requirement)})
+	}
+	if s.Err != nil {
+		r.ledger.Troubled("load: "+asked.Operation.ID, r.redact("the answer could not be checked: "+s.Err.Error()))
+	}
+	return s
+}
+
+// found records a violation.
+func (r *runner) found(p spec.Pair, v reports.Violation) {
+	r.ledger.Violated(p, v)
+}
+
+// redactAll returns the header with redacted values.
+func (r *runner) redactAll(h http.Header) http.Header {
+	shown := http.Header{}
+	for name, values := range h {
+		for _, value := range values {
+			shown.Add(name, r.redact(value))
+		}
+	}
+	return shown
+}
+
+func (r *runner) redact(s string) string { return r.env.Client.Redact(s) }
+
+// emptyLists reports lists of which only empty pages were measured. Empty pages
+// are legal but cost next to nothing, so their figures do not represent the
+// list. Depth and Walk report this themselves, and shards leave it to the
+// merge.
+func (r *runner) emptyLists() {
+	if k := r.scenario.Kind; k == Depth || k == Walk || r.env.Shard.Of > 1 {
+		return
+	}
+	asked := r.accepted()
+	empty := slices.DeleteFunc(slices.Clone(asked), func(id string) bool { return !slices.Contains(r.empty, id) })
+	switch {
+	case len(empty) == 0:
+	case len(empty) == len(asked):
+		r.void("no checked answer has rows: only empty pages were measured (use a target whose lists have rows)")
+	default:
+		r.foremost = append(r.foremost, fmt.Sprintf("no checked answer of %s has rows: only empty pages were measured there", strings.Join(empty, ", ")))
+	}
+}
+
+// accepted returns the operations with accepted requests that count, in the
+// order of the catalogue.
+func (r *runner) accepted() (ids []string) {
+	for _, op := range spec.Operations() {
+		if slices.ContainsFunc(r.counted, func(c counted) bool { return c.recording.Label(op.ID).Count[measure.Accepted] > 0 }) {
+			ids = append(ids, op.ID)
+		}
+	}
+	return ids
 }
