@@ -125,7 +125,8 @@ func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b Part) int { return a.Results.Run.Shard.Index - b.Results.Run.Shard.Index })
 	first := parts[0].Results
-	o := Outcome{Results: load.Results{Version: load.ModelVersion, Tool: first.Tool, Target: first.Target, Run: first.Run, Calibration: first.Calibration}}
+	o := Outcome{Results: load.Results{Version: load.ModelVersion, Tool: first.Tool, Target: first.Target, Run: first.Run,
+		Calibration: first.Calibration}}
 	o.Results.Run.Shard = nil
 	for _, p := range parts {
 		o.Results.Run.Seconds = max(o.Results.Run.Seconds, p.Results.Run.Seconds)
@@ -169,7 +170,8 @@ func whole(parts []Part) error {
 		case seen[shard.Index]:
 			return fmt.Errorf("%w: shard %d of %d is present twice (it ran twice, or its file was given twice)", ErrShards, shard.Index, of)
 		case p.Results.Target != first.Results.Target:
-			return fmt.Errorf("%w: %s loaded %s, %s loaded %s", ErrShards, first.named(), first.Results.Target.BaseURL, p.named(), p.Results.Target.BaseURL)
+			return fmt.Errorf("%w: %s loaded %s, %s loaded %s", ErrShards, first.named(), first.Results.Target.BaseURL, p.named(),
+				p.Results.Target.BaseURL)
 		case !samePlan(p, first):
 			return fmt.Errorf("%w: %s has different scenarios, settings or seed", ErrShards, p.named())
 		case len(p.Outcomes) != len(p.Scenarios):

@@ -99,7 +99,8 @@ func layerOf(fits []family.Fit) Layer {
 	switch {
 	case len(counting) == 0:
 		l.CountsRefused = Answer{Why: "it makes no difference to a fixed window"}
-	case len(kinds) > 1 && len(counting) < 2 && slices.ContainsFunc(fits, func(f family.Fit) bool { return f.Kind == family.Aligned || f.Kind == family.First }):
+	case len(kinds) > 1 && len(counting) < 2 && slices.ContainsFunc(fits,
+		func(f family.Fit) bool { return f.Kind == family.Aligned || f.Kind == family.First }):
 		l.CountsRefused = Answer{Why: "it depends on the kind"}
 	case counting[true] && counting[false]:
 		l.CountsRefused = Answer{OneOf: []string{"yes", "no"}, Why: "both fit all observations"}
@@ -161,7 +162,8 @@ func (b bounds) estimate(unit string, closeness float64) Estimate {
 func (s *search) noLimit() (Answer, *Beyond) {
 	passed, elapsed := count(s.seen, family.Accepted), s.now()
 	if neither := count(s.seen, family.Unknown); neither > len(s.seen)/20 {
-		return Answer{Why: fmt.Sprintf("%d of %s got neither a 2xx nor a 429; a limiter may be the reason", neither, plural(len(s.seen), "request"))}, nil
+		return Answer{Why: fmt.Sprintf("%d of %s got neither a 2xx nor a 429; a limiter may be the reason", neither,
+			plural(len(s.seen), "request"))}, nil
 	}
 	beyond := beyond(passed, s.burst, elapsed)
 	if slope, ok := s.ramps(); ok {

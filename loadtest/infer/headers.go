@@ -75,7 +75,8 @@ func (s *search) limitClaim(layers []Layer) Answer {
 		case !known:
 			return Answer{Why: fmt.Sprintf("headers say %d; the limit was not measured", claim)}
 		case slices.ContainsFunc(layers, func(l Layer) bool {
-			return l.Kind.Value != string(family.Aligned) && l.Kind.Value != string(family.First) && l.Kind.Value != string(family.Sliding) && l.Kind.Value != string(family.Counter)
+			return l.Kind.Value != string(family.Aligned) && l.Kind.Value != string(family.First) && l.Kind.Value != string(family.Sliding) &&
+				l.Kind.Value != string(family.Counter)
 		}):
 			return Answer{Why: fmt.Sprintf("headers say %d, which may be a bucket's refill in an unstated period", claim)}
 		default:
@@ -118,19 +119,22 @@ func (s *search) remainingClaim() Answer {
 			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("a refused answer says that %d requests remain", *r.claims.Remaining)}
 		}
 		// The next request shows whether one remained, if both were alone.
-		if i+1 == len(s.seen) || r.verdict != family.Accepted || *r.claims.Remaining == 0 || !s.alone(i) || !s.alone(i+1) || s.seen[i+1].subject != Main {
+		if i+1 == len(s.seen) || r.verdict != family.Accepted || *r.claims.Remaining == 0 || !s.alone(i) || !s.alone(i+1) ||
+			s.seen[i+1].subject != Main {
 			continue
 		}
 		next := s.seen[i+1]
 		promised++
 		if next.verdict == family.Refused && next.received-r.sent < 4*s.trip {
-			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("an answer said that %d requests remain, but the next one was refused", *r.claims.Remaining)}
+			return Answer{Value: Disagrees, Confidence: sure,
+				Why: fmt.Sprintf("an answer said that %d requests remain, but the next one was refused", *r.claims.Remaining)}
 		}
 	}
 	if said == 0 {
 		return Answer{Why: "no header states it"}
 	}
-	return Answer{Value: Agrees, Confidence: 0.9, Why: fmt.Sprintf("no refusal while requests remained; %d statements were tested at once", promised)}
+	return Answer{Value: Agrees, Confidence: 0.9,
+		Why: fmt.Sprintf("no refusal while requests remained; %d statements were tested at once", promised)}
 }
 
 // alone reports whether no other request was in flight with this one.

@@ -211,7 +211,8 @@ func (p *prober) roundTrip() Estimate {
 			low, high = min(low, r.received-r.sent), max(high, r.received-r.sent)
 		}
 	}
-	return Estimate{Known: true, Value: trip.Seconds(), Low: low.Seconds(), High: high.Seconds(), Confidence: 1, Unit: "s", Why: "median; the interval is the minimum and maximum"}
+	return Estimate{Known: true, Value: trip.Seconds(), Low: low.Seconds(), High: high.Seconds(), Confidence: 1, Unit: "s",
+		Why: "median; the interval is the minimum and maximum"}
 }
 
 // notes returns remarks beside the answers.

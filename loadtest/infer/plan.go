@@ -148,7 +148,8 @@ func (s *search) value(outcomes []outcome) (value float64, openings int) {
 		for stage := range stages {
 			clear(left)
 			for j := range outcomes {
-				if alike[j] = alike[j] && s.alike(i, j, &outcomes[i], &outcomes[j], stage, max(s.trip*3/2, (most[stage]-least[stage])/looks)); alike[j] {
+				if alike[j] = alike[j] && s.alike(i, j, &outcomes[i], &outcomes[j], stage,
+					max(s.trip*3/2, (most[stage]-least[stage])/looks)); alike[j] {
 					left[cells[j]] += s.guesses[j].weight
 				}
 			}

@@ -47,8 +47,9 @@ func (s *search) retryAfter() RetryAfter {
 	r.Promised = Estimate{Unit: "s", Why: cmp.Or(r.unpromised(), r.Shortest.Why)}
 	if len(promised) > 0 {
 		slices.Sort(promised)
-		r.Promised = Estimate{Known: true, Value: promised[len(promised)/2], Low: promised[0], High: promised[len(promised)-1], Confidence: 1, Unit: "s",
-			Why: "median of the first refusal after each drain; the interval covers all of them"}
+		r.Promised = Estimate{Known: true, Value: promised[len(promised)/2], Low: promised[0], High: promised[len(promised)-1], Confidence: 1,
+			Unit: "s",
+			Why:  "median of the first refusal after each drain; the interval covers all of them"}
 	}
 	r.Verdict = s.truth(r)
 	return r
@@ -215,7 +216,8 @@ func (s *search) truth(r RetryAfter) Answer {
 	}
 	if len(short) > 0 {
 		worst := longest(short, func(f followed) time.Duration { return f.late })
-		say(TooShort, short, fmt.Sprintf("it says %s, but requests were refused for another %s after that", InSeconds(worst.promised), InSeconds(worst.late)))
+		say(TooShort, short, fmt.Sprintf("it says %s, but requests were refused for another %s after that", InSeconds(worst.promised),
+			InSeconds(worst.late)))
 	}
 	return Answer{Value: strings.Join(values, " and "), Confidence: sure, Why: strings.Join(whys, "; ")}
 }

@@ -87,7 +87,8 @@ func (s *search) anything() experiment {
 		window = s.guesses[0].Window()
 	}
 	r := s.random.Float64
-	return experiment{rest: min(times(window, 0.3+1.2*r()), s.now()), share: int((0.2 + 0.5*r()) * float64(s.fits[0].Limit)), wait: min(times(window, 0.2+0.6*r()), s.now()/2), drain: true, openings: 1}
+	return experiment{rest: min(times(window, 0.3+1.2*r()), s.now()), share: int((0.2 + 0.5*r()) * float64(s.fits[0].Limit)),
+		wait: min(times(window, 0.2+0.6*r()), s.now()/2), drain: true, openings: 1}
 }
 
 // perform runs an experiment as far as it goes as predicted. An opening that

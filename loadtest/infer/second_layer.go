@@ -64,7 +64,7 @@ func (s *search) turn(turn int) error {
 		if found, err := s.feed(limit/2, s.options.MaxTime); found || err != nil {
 			return err
 		}
-		if err := s.rest("half rest of the slower layer", times(window, 0.5+0.2*r())); err != nil {
+		if err := s.rest("half of the slower layer", times(window, 0.5+0.2*r())); err != nil {
 			return err
 		}
 	}

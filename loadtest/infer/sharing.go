@@ -44,13 +44,16 @@ func (s *search) shared(other Subject, t tally) Answer {
 	case control != family.Accepted:
 		return Answer{Why: "refused or failed although the limiter was at rest"}
 	case t.asked < leastCycles:
-		return Answer{Why: fmt.Sprintf("only %d valid comparisons, because the main requests were not refused throughout; %d needed", t.asked, leastCycles)}
+		return Answer{Why: fmt.Sprintf("only %d valid comparisons, because the main requests were not refused throughout; %d needed", t.asked,
+			leastCycles)}
 	case t.refused == 0:
 		// With a shared counter, each could pass only by luck: one request in
 		// five would take what had just become free.
-		return Answer{Value: Separate, Confidence: sure, Why: fmt.Sprintf("accepted %d of %d times while the main requests were refused", t.asked, t.asked)}
+		return Answer{Value: Separate, Confidence: sure,
+			Why: fmt.Sprintf("accepted %d of %d times while the main requests were refused", t.asked, t.asked)}
 	case t.refused*5 >= t.asked*3:
-		return Answer{Value: Shared, Confidence: sure, Why: fmt.Sprintf("refused %d of %d times while the main requests were refused, but not at rest", t.refused, t.asked)}
+		return Answer{Value: Shared, Confidence: sure,
+			Why: fmt.Sprintf("refused %d of %d times while the main requests were refused, but not at rest", t.refused, t.asked)}
 	default:
 		return Answer{OneOf: []string{Shared, Separate}, Why: fmt.Sprintf("refused %d of %d times", t.refused, t.asked)}
 	}

@@ -30,7 +30,8 @@ func (c *checker) thirds(r Recording) {
 	for _, t := range []Third{r.First, r.Last} {
 		accepted -= c.add("requests due in a third of the phase", 0, t.Count, max(accepted, 0))
 		if !(t.Took >= 0 && t.Took <= most && t.Squares >= 0 && t.Squares <= most*Longest.Seconds()) { // NaN fails too
-			c.fail("response times of a third of the phase: %v s, squares of %v s²: negative or longer than any request may take", t.Took, t.Squares)
+			c.fail("response times of a third of the phase: %v s, squares of %v s²: negative or longer than any request may take", t.Took,
+				t.Squares)
 		}
 	}
 }

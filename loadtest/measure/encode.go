@@ -108,7 +108,8 @@ func histogramOf(w wireHistogram, figures int) (Histogram, error) {
 		return Histogram{}, fmt.Errorf("the bounds %s and %s are not in the first and last bucket", w.Min, w.Max)
 	}
 	if w.Clipped < 0 || w.Clipped > buckets.CountAtValue(int64(Longest)) {
-		return Histogram{}, fmt.Errorf("%d durations were clipped to %s, but only %d are that long", w.Clipped, Longest, buckets.CountAtValue(int64(Longest)))
+		return Histogram{}, fmt.Errorf("%d durations were clipped to %s, but only %d are that long", w.Clipped, Longest,
+			buckets.CountAtValue(int64(Longest)))
 	}
 	return Histogram{buckets: buckets, count: n, min: w.Min, max: w.Max, clipped: w.Clipped}, nil
 }

@@ -266,7 +266,7 @@ func (p *parser) baseline(t *Threshold) {
 
 func (p *parser) end() {
 	if p.space(); p.failed == nil && p.rest() != "" {
-		p.fail(p.at, p.rest(), "want nothing more here")
+		p.fail(p.at, p.rest(), "unexpected text")
 	}
 }
 

@@ -47,9 +47,11 @@ func (r Result) undecided() string {
 	switch {
 	case r.dependent():
 		return fmt.Sprintf("; not enough data to tell whether it is %s: answers are correlated, so %s count as about %s; run %s times longer",
-			t.bound(), requests(r.Figure.Samples), count(int64(float64(r.Figure.Samples)/r.Figure.Design)), digits(math.Ceil(float64(r.Need)/float64(r.Figure.Samples))))
+			t.bound(), requests(r.Figure.Samples), count(int64(float64(r.Figure.Samples)/r.Figure.Design)),
+			digits(math.Ceil(float64(r.Need)/float64(r.Figure.Samples))))
 	case r.Need > 0:
-		return fmt.Sprintf("; not enough data to tell whether it is %s: %s, about %s needed", t.bound(), requests(r.Figure.Samples), count(r.Need))
+		return fmt.Sprintf("; not enough data to tell whether it is %s: %s, about %s needed", t.bound(), requests(r.Figure.Samples),
+			count(r.Need))
 	case r.Figure.Samples > 0:
 		return fmt.Sprintf("; not enough data to tell whether it is %s: %s", t.bound(), requests(r.Figure.Samples))
 	default:

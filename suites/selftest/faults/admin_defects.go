@@ -40,10 +40,11 @@ var withoutAdminKey = []asker{
 		m := a.moveIn(r)
 		return m.asker != "" && m.asker == m.destination
 	}},
-	{"stranger-key", "a move with the key of a workspace that is neither source nor destination nor an admin workspace", func(a *Target, r Request) bool {
-		m := a.moveIn(r)
-		return m.asker != "" && m.asker != m.source && m.asker != m.destination && !a.isAdmin(m.asker)
-	}},
+	{"stranger-key", "a move with the key of a workspace that is neither source nor destination nor an admin workspace",
+		func(a *Target, r Request) bool {
+			m := a.moveIn(r)
+			return m.asker != "" && m.asker != m.source && m.asker != m.destination && !a.isAdmin(m.asker)
+		}},
 }
 
 // Moves across the border of an admin workspace with its own key.
@@ -69,7 +70,8 @@ func (a *Target) moveIn(r Request) accountMove {
 	body, _ := objectIn(r)
 	key, _ := a.keyOf(r)
 	emails, _ := body["emails"].([]any)
-	return accountMove{a.Profile.Workspaces[key.Workspace].ID, textOf(body, "source_workspace_id"), textOf(body, "destination_workspace_id"), emails}
+	return accountMove{a.Profile.Workspaces[key.Workspace].ID, textOf(body, "source_workspace_id"), textOf(body, "destination_workspace_id"),
+		emails}
 }
 
 // adminOf returns the id of a workspace's admin workspace; empty if the profile

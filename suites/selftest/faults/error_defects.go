@@ -58,7 +58,8 @@ func errorDamages(status int) []errorDamage {
 	other := http.StatusBadRequest
 	return []errorDamage{
 		{"BODY", "body-empty", "without a body", editing(func([]byte) []byte { return nil })},
-		{"BODY", "body-html", "with HTML labelled as JSON", editing(func([]byte) []byte { return []byte("<html><body>" + http.StatusText(status) + "</body></html>") })},
+		{"BODY", "body-html", "with HTML labelled as JSON",
+			editing(func([]byte) []byte { return []byte("<html><body>" + http.StatusText(status) + "</body></html>") })},
 		{"BODY", "body-a-string", "with a JSON string", onValue(constant(http.StatusText(status)))},
 		{"BODY", "body-in-an-array", "with the object in an array", onValue(inArray)},
 		{"BODY", "body-truncated", "with a truncated body", editing(func(b []byte) []byte { return b[:len(b)/2] })},
@@ -70,8 +71,10 @@ func errorDamages(status int) []errorDamage {
 
 		{"STATUSCODE", "statuscode-left-out", "without statusCode", withMember("statusCode", constant(removed{}))},
 		{"STATUSCODE", "statuscode-as-text", "with a string for statusCode", withMember("statusCode", toText)},
-		{"STATUSCODE", "statuscode-of-another", "with a different status in statusCode", withMember("statusCode", constant(json.Number(strconv.Itoa(other))))},
-		{"STATUSCODE", "statuscode-with-a-fraction", "with a fraction in statusCode", withMember("statusCode", constant(json.Number(strconv.Itoa(status)+".5")))},
+		{"STATUSCODE", "statuscode-of-another", "with a different status in statusCode",
+			withMember("statusCode", constant(json.Number(strconv.Itoa(other))))},
+		{"STATUSCODE", "statuscode-with-a-fraction", "with a fraction in statusCode",
+			withMember("statusCode", constant(json.Number(strconv.Itoa(status)+".5")))},
 
 		{"ERROR", "error-left-out", "without error", withMember("error", constant(removed{}))},
 		{"ERROR", "error-null", "with null for error", withMember("error", toNull)},
@@ -117,8 +120,10 @@ func oneWay401Defects() []Defect {
 		id, words, damage string
 		meant             func(*Target, Request) bool
 	}{
-		{"without-a-header", "if the Authorization header is missing", "message-empty", func(_ *Target, r Request) bool { return r.Header.Get("Authorization") == "" }},
-		{"for-another-scheme", "if the scheme is not Bearer", "text-plain", func(_ *Target, r Request) bool { return r.Header.Get("Authorization") != "" && !isBearer(r) }},
+		{"without-a-header", "if the Authorization header is missing", "message-empty",
+			func(_ *Target, r Request) bool { return r.Header.Get("Authorization") == "" }},
+		{"for-another-scheme", "if the scheme is not Bearer", "text-plain",
+			func(_ *Target, r Request) bool { return r.Header.Get("Authorization") != "" && !isBearer(r) }},
 		{"for-an-empty-token", "if the token is empty", "body-html", func(_ *Target, r Request) bool { return isBearer(r) && r.token() == "" }},
 		{"for-an-unknown-key", "if the key was never issued", "statuscode-as-text", func(a *Target, r Request) bool {
 			_, known := a.keyOf(r)
@@ -162,7 +167,8 @@ func notFoundDefects() []Defect {
 		}
 		for _, op := range boundTo(requirement) {
 			add := func(id, doc string, apply func(*Target) Middleware) {
-				defects = append(defects, Defect{ID: defectID(op, id, suffix), Breaks: spec.Pair{Requirement: requirement, Operation: op}, Doc: doc, Apply: apply})
+				defects = append(defects, Defect{ID: defectID(op, id, suffix), Breaks: spec.Pair{Requirement: requirement, Operation: op}, Doc: doc,
+					Apply: apply})
 			}
 			meant := func(a *Target, r Request) bool {
 				return op != spec.MoveLead || movesListedLead(a, r) == (requirement == "NOT-FOUND-SUBSEQUENCE")
@@ -187,7 +193,8 @@ func notFoundDefects() []Defect {
 func movesListedLead(a *Target, r Request) bool {
 	body, _ := decode(r.Body)
 	id := textOf(body, "id")
-	return slices.ContainsFunc(slices.Collect(maps.Values(a.Profile.Workspaces)), func(w profile.Workspace) bool { return slices.Contains(w.Leads, id) })
+	return slices.ContainsFunc(slices.Collect(maps.Values(a.Profile.Workspaces)),
+		func(w profile.Workspace) bool { return slices.Contains(w.Leads, id) })
 }
 
 // takingAnother answers for a missing resource as if another one had been

@@ -22,7 +22,8 @@ func eventDefects() []Defect {
 		defects = append(defects, breaking(e.requirement, spec.ListWebhookEvents, e.damage, e.doc, every))
 		if e.single {
 			last := spoil(spec.ListWebhookEvents, finalRow, e.fits, e.change)
-			defects = append(defects, breaking(e.requirement, spec.ListWebhookEvents, "last-"+e.damage, e.doc+", in the last matching row of a page", last))
+			defects = append(defects, breaking(e.requirement, spec.ListWebhookEvents, "last-"+e.damage,
+				e.doc+", in the last matching row of a page", last))
 		}
 	}
 	return defects
@@ -70,10 +71,11 @@ func dateDefects(operation string) []Defect {
 		{"date-in-los-angeles", "shows the day of timestamp_created in a time zone eight hours behind", eachRow, -8 * time.Hour},
 		{"date-rounded", "rounds timestamp_created to the nearest day", eachRow, 12 * time.Hour},
 	} {
-		defects = append(defects, breaking(requirement, operation, t.damage, t.doc, spoil(operation, t.choose, hasCreation, func(row map[string]any) {
-			created, _ := momentOf(row, "timestamp_created")
-			row["timestamp_created_date"] = created.Add(t.offset).Format(time.DateOnly)
-		})))
+		defects = append(defects, breaking(requirement, operation, t.damage, t.doc,
+			spoil(operation, t.choose, hasCreation, func(row map[string]any) {
+				created, _ := momentOf(row, "timestamp_created")
+				row["timestamp_created_date"] = created.Add(t.offset).Format(time.DateOnly)
+			})))
 	}
 	return defects
 }
@@ -148,27 +150,41 @@ var attemptDamages = []struct {
 	single                   bool // the last row of a page that it fits suffices
 }{
 	{"EVENT-SUCCESS-FINAL", "success-retried", "plans another attempt after a success", succeeded, put("will_retry", true), true},
-	{"EVENT-SUCCESS-FINAL", "late-success-retried", "plans another attempt after a successful retry", allOf(succeeded, isRetry), put("will_retry", true), true},
+	{"EVENT-SUCCESS-FINAL", "late-success-retried", "plans another attempt after a successful retry", allOf(succeeded, isRetry),
+		put("will_retry", true), true},
 
-	{"EVENT-NEXT-RETRY", "next-retry-left-out", "omits the time of the next retry", willRetry, func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
-	{"EVENT-NEXT-RETRY", "next-retry-in-the-past", "schedules the next attempt a minute before the failed one", willRetry, nextRetryAt(-time.Minute), true},
-	{"EVENT-NEXT-RETRY", "next-retry-just-before", "schedules the next attempt a millisecond before the failed one", willRetry, nextRetryAt(-time.Millisecond), true},
-	{"EVENT-NEXT-RETRY", "second-retry-left-out", "omits the time of the second retry", allOf(willRetry, isRetry), func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
+	{"EVENT-NEXT-RETRY", "next-retry-left-out", "omits the time of the next retry", willRetry,
+		func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
+	{"EVENT-NEXT-RETRY", "next-retry-in-the-past", "schedules the next attempt a minute before the failed one", willRetry,
+		nextRetryAt(-time.Minute), true},
+	{"EVENT-NEXT-RETRY", "next-retry-just-before", "schedules the next attempt a millisecond before the failed one", willRetry,
+		nextRetryAt(-time.Millisecond), true},
+	{"EVENT-NEXT-RETRY", "second-retry-left-out", "omits the time of the second retry", allOf(willRetry, isRetry),
+		func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
 
 	{"EVENT-GROUP-URL", "retry-elsewhere", "retries at another URL", isRetry, urlOf(func(u string) string { return u + "#retry" }), true},
-	{"EVENT-GROUP-URL", "retry-in-the-clear", "retries without TLS", allOf(isRetry, func(row map[string]any) bool { return strings.HasPrefix(textOf(row, "webhook_url"), "https:") }),
+	{"EVENT-GROUP-URL", "retry-in-the-clear", "retries without TLS",
+		allOf(isRetry, func(row map[string]any) bool { return strings.HasPrefix(textOf(row, "webhook_url"), "https:") }),
 		urlOf(func(u string) string { return strings.Replace(u, "https:", "http:", 1) }), false},
-	{"EVENT-GROUP-URL", "late-success-elsewhere", "succeeds at a different URL than the failed attempt", allOf(isRetry, succeeded), urlOf(func(u string) string { return u + "/" }), true},
+	{"EVENT-GROUP-URL", "late-success-elsewhere", "succeeds at a different URL than the failed attempt", allOf(isRetry, succeeded),
+		urlOf(func(u string) string { return u + "/" }), true},
 
-	{"EVENT-GROUP-COUNT", "retries-count-down", "counts the remaining retries", allFit, counting(func(n int64) int64 { return mostRetries - n }), false},
-	{"EVENT-GROUP-COUNT", "first-attempt-counted-late", "shows a high retry count in the first attempt", allOf(willRetry, shows("retry_count", json.Number("0"))), put("retry_count", json.Number("99")), true},
-	{"EVENT-GROUP-COUNT", "second-retry-count-reset", "resets the retry count after the first retry", func(row map[string]any) bool { return retries(row) > 1 }, put("retry_count", json.Number("0")), true},
+	{"EVENT-GROUP-COUNT", "retries-count-down", "counts the remaining retries", allFit,
+		counting(func(n int64) int64 { return mostRetries - n }), false},
+	{"EVENT-GROUP-COUNT", "first-attempt-counted-late", "shows a high retry count in the first attempt",
+		allOf(willRetry, shows("retry_count", json.Number("0"))), put("retry_count", json.Number("99")), true},
+	{"EVENT-GROUP-COUNT", "second-retry-count-reset", "resets the retry count after the first retry",
+		func(row map[string]any) bool { return retries(row) > 1 }, put("retry_count", json.Number("0")), true},
 
-	{"EVENT-RETRY-TRUE", "failure-called-success", "reports a successful retry although none succeeded", allOf(failed, shows("retry_successful", false)), put("retry_successful", true), true},
-	{"EVENT-RETRY-TRUE", "given-up-called-success", "reports a successful retry although the last attempt failed", allOf(failed, shows("will_retry", false)), put("retry_successful", true), true},
-	{"EVENT-RETRY-TRUE", "success-said-again", "reports a later successful retry for a successful attempt", succeeded, put("retry_successful", true), true},
+	{"EVENT-RETRY-TRUE", "failure-called-success", "reports a successful retry although none succeeded",
+		allOf(failed, shows("retry_successful", false)), put("retry_successful", true), true},
+	{"EVENT-RETRY-TRUE", "given-up-called-success", "reports a successful retry although the last attempt failed",
+		allOf(failed, shows("will_retry", false)), put("retry_successful", true), true},
+	{"EVENT-RETRY-TRUE", "success-said-again", "reports a later successful retry for a successful attempt", succeeded,
+		put("retry_successful", true), true},
 
-	{"EVENT-RETRY-FALSE", "success-denied", "reports no successful retry although one succeeded", allOf(failed, shows("retry_successful", true)), put("retry_successful", false), true},
+	{"EVENT-RETRY-FALSE", "success-denied", "reports no successful retry although one succeeded",
+		allOf(failed, shows("retry_successful", true)), put("retry_successful", false), true},
 	{"EVENT-RETRY-FALSE", "success-denied-in-first", "reports no successful retry in the first attempt although one succeeded",
 		allOf(failed, shows("retry_count", json.Number("0")), shows("retry_successful", true)), put("retry_successful", false), true},
 }

@@ -37,7 +37,8 @@ func (f filter) damages() []filterDamage {
 // tooWide shows rows that a filter of any kind should exclude.
 var tooWide = []filterDamage{
 	{"ignored", "EXTRA", "shows all rows", func(s *selection) []listRow { return s.all }},
-	{"with-neighbour", "EXTRA", "shows one extra row next to the right ones", func(s *selection) []listRow { return s.adding(s.neighbour()...) }},
+	{"with-neighbour", "EXTRA", "shows one extra row next to the right ones",
+		func(s *selection) []listRow { return s.adding(s.neighbour()...) }},
 	{"on-first-half", "EXTRA", "filters only the first half of the rows", func(s *selection) []listRow {
 		return s.adding(without(s.all, s.firstHalf())...)
 	}},
@@ -51,7 +52,8 @@ var tooNarrow = []filterDamage{
 		at := 0
 		return s.dropping(func(listRow) bool { at++; return at%2 == 1 })
 	}},
-	{"finds-in-first-half", "MISSING", "searches only the first half of the list", func(s *selection) []listRow { return among(s.right, s.firstHalf()) }},
+	{"finds-in-first-half", "MISSING", "searches only the first half of the list",
+		func(s *selection) []listRow { return among(s.right, s.firstHalf()) }},
 }
 
 // oneValue mishandles a single value.
@@ -59,13 +61,15 @@ func oneValue(value string) []filterDamage {
 	is := func(s *selection) bool { return s.value == value }
 	return []filterDamage{
 		{value + "-ignored", "EXTRA", fmt.Sprintf("shows all rows for %q", value), otherwise(is, func(s *selection) []listRow { return s.all })},
-		{value + "-shows-nothing", "MISSING", fmt.Sprintf("shows no rows for %q", value), otherwise(is, func(*selection) []listRow { return nil })},
+		{value + "-shows-nothing", "MISSING", fmt.Sprintf("shows no rows for %q", value),
+			otherwise(is, func(*selection) []listRow { return nil })},
 	}
 }
 
 // looseSearch is for searches that the specification hardly defines.
 var looseSearch = []filterDamage{
-	{"shows-all-for-none", "EXTRA", "shows all rows if none match", otherwise(func(s *selection) bool { return len(s.right) == 0 }, func(s *selection) []listRow { return s.all })},
+	{"shows-all-for-none", "EXTRA", "shows all rows if none match",
+		otherwise(func(s *selection) bool { return len(s.right) == 0 }, func(s *selection) []listRow { return s.all })},
 	{"by-first-letter", "EXTRA", "shows every row that begins with the same letter", func(s *selection) []listRow {
 		return s.adding(s.matching(func(text string) bool { return text != "" && text[0] == s.value[0] })...)
 	}},
@@ -90,12 +94,14 @@ var partialMatch = []filterDamage{
 // wrongExclusion is for the filter that excludes one value.
 var wrongExclusion = []filterDamage{
 	{"alone-shown", "EXTRA", "shows only the rows that it should exclude", func(s *selection) []listRow { return s.wrong() }},
-	{"last-shown", "EXTRA", "shows the last row that it should exclude", func(s *selection) []listRow { return s.adding(lastListed(s.wrong())...) }},
+	{"last-shown", "EXTRA", "shows the last row that it should exclude",
+		func(s *selection) []listRow { return s.adding(lastListed(s.wrong())...) }},
 }
 
 // wrongList is for a list of values in one parameter.
 var wrongList = []filterDamage{
-	{"only-first", "MISSING", "uses only the first of several values", func(s *selection) []listRow { return s.with(strings.Split(s.value, ",")[0]) }},
+	{"only-first", "MISSING", "uses only the first of several values",
+		func(s *selection) []listRow { return s.with(strings.Split(s.value, ",")[0]) }},
 	{"only-last", "MISSING", "uses only the last of several values", func(s *selection) []listRow {
 		values := strings.Split(s.value, ",")
 		return s.with(values[len(values)-1])
@@ -104,7 +110,8 @@ var wrongList = []filterDamage{
 		values := strings.Split(s.value, ",")
 		return s.with(strings.Join(values[:min(2, len(values))], ","))
 	}},
-	{"several-ignored", "EXTRA", "shows all rows for several values", otherwise(func(s *selection) bool { return strings.Contains(s.value, ",") }, func(s *selection) []listRow { return s.all })},
+	{"several-ignored", "EXTRA", "shows all rows for several values",
+		otherwise(func(s *selection) bool { return strings.Contains(s.value, ",") }, func(s *selection) []listRow { return s.all })},
 }
 
 // wrongWindow is for an end of a window of timestamps. Whether rows exactly at

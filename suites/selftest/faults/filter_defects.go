@@ -58,8 +58,10 @@ var filterTable = []filter{
 	{spec.ListSubsequences, "PARENT_NOT", "excluded-campaign", profile.MeaningParentCampaignNot, "parent_campaign", given, excluded, nil},
 	{spec.ListMembers, "ACCEPTED", "accepted", profile.MeaningAccepted, "accepted", given, exactly, []string{"true", "false"}},
 	{spec.ListTagMappings, "RESOURCE_IDS", "resources", profile.MeaningResourceIDs, "resource_id", given, listed, nil},
-	{spec.ListLeadLabels, "INTEREST", "interest", profile.MeaningInterestStatus, "interest_status_label", given, exactly, []string{"positive", "neutral", "negative"}},
-	{spec.ListLeadLists, "ENRICHMENT", "enrichment", profile.MeaningHasEnrichmentTask, "has_enrichment_task", given, exactly, []string{"true", "false"}},
+	{spec.ListLeadLabels, "INTEREST", "interest", profile.MeaningInterestStatus, "interest_status_label", given, exactly,
+		[]string{"positive", "neutral", "negative"}},
+	{spec.ListLeadLists, "ENRICHMENT", "enrichment", profile.MeaningHasEnrichmentTask, "has_enrichment_task", given, exactly,
+		[]string{"true", "false"}},
 	{spec.ListWebhookEvents, "SUCCESS", "success", profile.MeaningSuccess, "success", given, exactly, []string{"true", "false"}},
 	{spec.ListPlacementReports, "WINDOW-START", "window-start", profile.MeaningWindowStart, "timestamp_created", given, fromTime, nil},
 	{spec.ListPlacementReports, "WINDOW-END", "window-end", profile.MeaningWindowEnd, "timestamp_created", given, toTime, nil},
@@ -150,7 +152,8 @@ func filteredWalkDefects() []Defect {
 	var defects []Defect
 	for _, op := range r.Operations {
 		for _, d := range filteredWalkDamages {
-			defects = append(defects, Defect{op + "/filtered-" + d.name, spec.Pair{Requirement: requirement, Operation: op}, d.doc + " when a filter is set",
+			defects = append(defects, Defect{op + "/filtered-" + d.name, spec.Pair{Requirement: requirement, Operation: op},
+				d.doc + " when a filter is set",
 				func(a *Target) Middleware {
 					under := &filtering{a.filtersOf(op)}
 					return a.paged(op, paging{

@@ -11,12 +11,14 @@ import (
 func partDefects() []Defect {
 	var defects []Defect
 	for _, f := range []flag{
-		{"SKIP_SPAM_ASSASSIN", "skip-spam-assassin", profile.MeaningSkipSpamAssassin, profile.MeaningSkipBlacklist, "spam_assassin_report", "is_spam"},
+		{"SKIP_SPAM_ASSASSIN", "skip-spam-assassin", profile.MeaningSkipSpamAssassin, profile.MeaningSkipBlacklist, "spam_assassin_report",
+			"is_spam"},
 		{"SKIP_BLACKLIST", "skip-blacklist", profile.MeaningSkipBlacklist, profile.MeaningSkipSpamAssassin, "blacklist_report", "is_blacklisted"},
 	} {
 		for _, d := range flagDamages {
 			defects = append(defects, Defect{spec.ListPlacementReports + "/" + f.id + "-" + d.name,
-				spec.Pair{Requirement: "FILTER-" + f.requirement + "-" + d.breaks, Operation: spec.ListPlacementReports}, d.doc + ", for the flag that omits " + f.part,
+				spec.Pair{Requirement: "FILTER-" + f.requirement + "-" + d.breaks, Operation: spec.ListPlacementReports},
+				d.doc + ", for the flag that omits " + f.part,
 				func(a *Target) Middleware {
 					name, other := a.parameter(spec.ListPlacementReports, f.meaning), a.parameter(spec.ListPlacementReports, f.other)
 					return a.paged(spec.ListPlacementReports, paging{before: func(s *page) { d.do(&flagged{s, f, name, other}) }})

@@ -69,7 +69,8 @@ func leakDefects() []Defect {
 			continue
 		}
 		for _, l := range leaks {
-			defects = append(defects, breakingWith("ISOLATION-LIST", op.ID, l.damage, l.doc, func(a *Target) Middleware { return l.apply(a, op.ID) }))
+			defects = append(defects, breakingWith("ISOLATION-LIST", op.ID, l.damage, l.doc,
+				func(a *Target) Middleware { return l.apply(a, op.ID) }))
 		}
 	}
 	return defects
@@ -118,7 +119,8 @@ func ownerDefects() []Defect {
 		names("owned-by-nobody", "names a workspace that does not exist as the owner", anyPage, eachRow, noWorkspace)
 		if spec.MustOperation(operation).Answer != spec.One {
 			names("last-row-owned-by-another", "names another workspace as the owner of the last row of a page", anyPage, finalRow, secondWorkspace)
-			names("very-last-row-owned-by-another", "names another workspace as the owner of the last row of the list", isLast, finalRow, secondWorkspace)
+			names("very-last-row-owned-by-another", "names another workspace as the owner of the last row of the list", isLast, finalRow,
+				secondWorkspace)
 		}
 	}
 	return defects
@@ -212,7 +214,8 @@ func foreignSubsequenceDefects() []Defect {
 			second := a.Profile.Workspaces[dataset.Second]
 			return where(operation, func(r Request) bool {
 				body, _ := objectIn(r)
-				return a.asks(dataset.Main)(r) && slices.Contains(slices.Concat(second.Subsequences, second.ExpendableSubsequences), textOf(body, "subsequence_id"))
+				return a.asks(dataset.Main)(r) && slices.Contains(slices.Concat(second.Subsequences, second.ExpendableSubsequences),
+					textOf(body, "subsequence_id"))
 			}, answer(a))
 		})
 	}
@@ -232,20 +235,21 @@ func foreignDeletionDefects() []Defect {
 	const requirement = "ISOLATION-UNTOUCHED"
 	var defects []Defect
 	for _, operation := range boundTo(requirement) {
-		defects = append(defects, breakingWith(requirement, operation, "refuses-and-deletes", "refuses to delete another workspace's resource but deletes it", func(a *Target) Middleware {
-			return func(next Handler) Handler {
-				var gone sync.Map // ids
-				isGone := func(id string) bool { _, ok := gone.Load(id); return ok }
-				return Chain(
-					a.onForeign(operation, func(r Request, refusal, _ Response) Response {
-						gone.Store(r.ID, true)
-						return refusal
-					}),
-					where(spec.GetPlacementTest, func(r Request) bool { return isGone(r.ID) }, refusing(http.StatusNotFound)),
-					withoutRows(listOf[operation], func(_ Request, row map[string]any) bool { return isGone(textOf(row, "id")) }),
-				)(next)
-			}
-		}))
+		defects = append(defects, breakingWith(requirement, operation, "refuses-and-deletes",
+			"refuses to delete another workspace's resource but deletes it", func(a *Target) Middleware {
+				return func(next Handler) Handler {
+					var gone sync.Map // ids
+					isGone := func(id string) bool { _, ok := gone.Load(id); return ok }
+					return Chain(
+						a.onForeign(operation, func(r Request, refusal, _ Response) Response {
+							gone.Store(r.ID, true)
+							return refusal
+						}),
+						where(spec.GetPlacementTest, func(r Request) bool { return isGone(r.ID) }, refusing(http.StatusNotFound)),
+						withoutRows(listOf[operation], func(_ Request, row map[string]any) bool { return isGone(textOf(row, "id")) }),
+					)(next)
+				}
+			}))
 	}
 	return defects
 }
@@ -257,27 +261,28 @@ func foreignFilterDefects() []Defect {
 	var defects []Defect
 	for _, operation := range boundTo(requirement) {
 		finds := func(damage, what string, rows func([]any) []any) Defect {
-			return breakingWith(requirement, operation, damage, "shows "+what+" of another workspace when filtering by its resource", func(a *Target) Middleware {
-				asks, token := a.asks(dataset.Main), a.key(dataset.Second)
-				return func(next Handler) Handler {
-					return withItems(operation, func(r Request, _ any, items []any) []any {
-						if len(items) > 0 || !asks(r) || !a.filtersRows(r) {
-							return items
-						}
-						answer, err := next(r.withToken(token))
-						body, ok := decode(answer.Body)
-						if err != nil || !ok {
-							return items
-						}
-						var foreign []any
-						for _, row := range rowsIn(operation, body) {
-							claim(operation, row, a.Profile.Workspaces[dataset.Main].ID)
-							foreign = append(foreign, row)
-						}
-						return append(items, rows(foreign)...)
-					})(next)
-				}
-			})
+			return breakingWith(requirement, operation, damage, "shows "+what+" of another workspace when filtering by its resource",
+				func(a *Target) Middleware {
+					asks, token := a.asks(dataset.Main), a.key(dataset.Second)
+					return func(next Handler) Handler {
+						return withItems(operation, func(r Request, _ any, items []any) []any {
+							if len(items) > 0 || !asks(r) || !a.filtersRows(r) {
+								return items
+							}
+							answer, err := next(r.withToken(token))
+							body, ok := decode(answer.Body)
+							if err != nil || !ok {
+								return items
+							}
+							var foreign []any
+							for _, row := range rowsIn(operation, body) {
+								claim(operation, row, a.Profile.Workspaces[dataset.Main].ID)
+								foreign = append(foreign, row)
+							}
+							return append(items, rows(foreign)...)
+						})(next)
+					}
+				})
 		}
 		defects = append(defects,
 			finds("filter-reaches-another", "all rows", everyRowOf),
@@ -296,6 +301,7 @@ func foreignAccountDefects() []Defect {
 	}}
 	return append(misrefused(operation, requirement, other, http.StatusInternalServerError),
 		wrongfullyServed(operation, requirement, other),
-		whenAsked(operation, requirement, other, "told-success", "reports success to %s without acting", func(*Target) behaviour { return moved }),
+		whenAsked(operation, requirement, other, "told-success", "reports success to %s without acting",
+			func(*Target) behaviour { return moved }),
 		movedAnyway(requirement, other))
 }

@@ -73,7 +73,8 @@ var unauthorized = []struct {
 	{"AUTH-KEY-UNKNOWN", []asker{
 		{"unknown-key", "a key that was never issued", func(a *Target, r Request) bool { return r.token() != "" && !a.knows(r.token()) }},
 		{"partial-key", "the beginning of a valid key", func(a *Target, r Request) bool {
-			return r.token() != "" && !a.knows(r.token()) && slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool { return strings.HasPrefix(k.Token, r.token()) })
+			return r.token() != "" && !a.knows(r.token()) && slices.ContainsFunc(a.Profile.Keys,
+				func(k profile.Key) bool { return strings.HasPrefix(k.Token, r.token()) })
 		}},
 	}},
 	{"AUTH-KEY-REVOKED", []asker{{"revoked-key", "a revoked key", func(a *Target, r Request) bool {
@@ -122,7 +123,8 @@ func scopeWord(scope string) string {
 
 // holdingOnly matches requests with a key that has only this scope.
 func holdingOnly(scope string) asker {
-	return holding(scopeWord(scope), "a key whose only scope is "+scope, func(resource, action string) bool { return resource+":"+action == scope })
+	return holding(scopeWord(scope), "a key whose only scope is "+scope,
+		func(resource, action string) bool { return resource+":"+action == scope })
 }
 
 // scopeRefusedDefects refuse a key with one of the four sufficient scopes.

@@ -44,7 +44,8 @@ func changeDefects() []Defect {
 			{"insert", "PAGE-INSERT", "a cursor older than the newest row", (*changes).insertedSince},
 			{"removal", "PAGE-REMOVE", "a cursor whose row was deleted", (*changes).removed},
 		} {
-			defects = append(defects, Defect{list + "/" + c.name + "-" + d.name, spec.Pair{Requirement: c.requirement, Operation: list}, fmt.Sprintf(d.doc, c.which),
+			defects = append(defects, Defect{list + "/" + c.name + "-" + d.name, spec.Pair{Requirement: c.requirement, Operation: list},
+				fmt.Sprintf(d.doc, c.which),
 				func(a *Target) Middleware {
 					cursor := a.parameter(list, profile.MeaningStartingAfter)
 					return outdated(list, cursor, c.outdated, d.act(cursor))

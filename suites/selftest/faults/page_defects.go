@@ -40,9 +40,11 @@ type pageDamage struct {
 var limitDamages = []pageDamage{
 	{"limit-taken-for-ten", "PAGE-LIMIT-HONOURED", "serves ten rows per page for any limit", sized(askedFor, 10)},
 	{"limit-exceeded-by-one", "PAGE-LIMIT-HONOURED", "serves one row more than the limit", paging{before: when(askedFor, oneMore)}},
-	{"highest-limit-exceeded", "PAGE-LIMIT-HONOURED", "serves one row more than a limit of 100", paging{before: when(limitIs("100"), oneMore)}},
+	{"highest-limit-exceeded", "PAGE-LIMIT-HONOURED", "serves one row more than a limit of 100",
+		paging{before: when(limitIs("100"), oneMore)}},
 	{"lowest-limit-exceeded", "PAGE-LIMIT-HONOURED", "serves two rows for a limit of one", paging{before: when(limitIs("1"), oneMore)}},
-	{"limit-rounded-up", "PAGE-LIMIT-HONOURED", "rounds a limit up to whole tens", paging{before: when(askedFor, func(s *page) { s.size = (s.size + 9) / 10 * 10 })}},
+	{"limit-rounded-up", "PAGE-LIMIT-HONOURED", "rounds a limit up to whole tens",
+		paging{before: when(askedFor, func(s *page) { s.size = (s.size + 9) / 10 * 10 })}},
 	{"limit-exceeded-behind-first-page", "PAGE-LIMIT-HONOURED", "serves one row more than the limit on every page but the first",
 		paging{before: when(both(askedFor, not(firstPage)), oneMore)}},
 	{"last-pages-joined", "PAGE-LIMIT-HONOURED", "merges a partial last page into the previous one",
@@ -51,11 +53,13 @@ var limitDamages = []pageDamage{
 	{"no-limit-serves-all", "PAGE-LIMIT-ABSENT", "serves the whole list when no limit is sent", sized(not(askedFor), everything)},
 	{"no-limit-serves-101", "PAGE-LIMIT-ABSENT", "serves 101 rows when no limit is sent", sized(not(askedFor), 101)},
 
-	{"limit-0-serves-all", "PAGE-LIMIT-OUT-OF-RANGE", "treats a limit of 0 as none and serves the whole list", sized(limitIs("0"), everything)},
+	{"limit-0-serves-all", "PAGE-LIMIT-OUT-OF-RANGE", "treats a limit of 0 as none and serves the whole list",
+		sized(limitIs("0"), everything)},
 	{"limit-below-0-serves-all", "PAGE-LIMIT-OUT-OF-RANGE", "serves the whole list for a negative limit", sized(limitIs("-1"), everything)},
 	{"limit-101-served", "PAGE-LIMIT-OUT-OF-RANGE", "serves 101 rows for a limit of 101", sized(limitIs("101"), 101)},
 	{"limit-1000-served", "PAGE-LIMIT-OUT-OF-RANGE", "serves up to 1000 rows for a limit of 1000", sized(limitIs("1000"), 1000)},
-	{"limit-in-words-serves-all", "PAGE-LIMIT-OUT-OF-RANGE", "serves the whole list for a limit that is not a number", sized(wordy, everything)},
+	{"limit-in-words-serves-all", "PAGE-LIMIT-OUT-OF-RANGE", "serves the whole list for a limit that is not a number",
+		sized(wordy, everything)},
 }
 
 // refusedLimits are limits that are wrongly refused or cause a server error.
@@ -67,13 +71,19 @@ var refusedLimits = []struct {
 	{"limit-1-refused", "PAGE-LIMIT-ACCEPTED", "refuses a limit of 1", limitSent("1"), http.StatusBadRequest},
 	{"limit-100-refused", "PAGE-LIMIT-ACCEPTED", "refuses a limit of 100", limitSent("100"), http.StatusBadRequest},
 	{"limit-99-refused", "PAGE-LIMIT-ACCEPTED", "refuses a limit above 50 that is not 100", limitSent("99"), http.StatusUnprocessableEntity},
-	{"odd-limit-breaks-down", "PAGE-LIMIT-ACCEPTED", "returns 500 for an odd limit", func(r Request) bool { return sizeOf(r.Query.Get("limit"))%2 == 1 && r.Query.Has("limit") }, http.StatusInternalServerError},
-	{"no-limit-refused", "PAGE-LIMIT-ABSENT", "requires a limit", func(r Request) bool { return !r.Query.Has("limit") }, http.StatusBadRequest},
+	{"odd-limit-breaks-down", "PAGE-LIMIT-ACCEPTED", "returns 500 for an odd limit",
+		func(r Request) bool { return sizeOf(r.Query.Get("limit"))%2 == 1 && r.Query.Has("limit") }, http.StatusInternalServerError},
+	{"no-limit-refused", "PAGE-LIMIT-ABSENT", "requires a limit", func(r Request) bool { return !r.Query.Has("limit") },
+		http.StatusBadRequest},
 	{"limit-0-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a limit of 0", limitSent("0"), http.StatusInternalServerError},
-	{"limit-below-0-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a negative limit", limitSent("-1"), http.StatusInternalServerError},
-	{"huge-limit-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 502 for a limit that overflows", func(r Request) bool { return len(r.Query.Get("limit")) > 18 }, http.StatusBadGateway},
-	{"fraction-limit-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a fractional limit", limitSent("1.5"), http.StatusInternalServerError},
-	{"limit-in-words-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a limit that is not a number", limitSent("ten"), http.StatusInternalServerError},
+	{"limit-below-0-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a negative limit", limitSent("-1"),
+		http.StatusInternalServerError},
+	{"huge-limit-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 502 for a limit that overflows",
+		func(r Request) bool { return len(r.Query.Get("limit")) > 18 }, http.StatusBadGateway},
+	{"fraction-limit-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a fractional limit", limitSent("1.5"),
+		http.StatusInternalServerError},
+	{"limit-in-words-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a limit that is not a number", limitSent("ten"),
+		http.StatusInternalServerError},
 }
 
 // cursorDamages use illegal cursors.
@@ -84,45 +94,59 @@ var cursorDamages = []pageDamage{
 	{"cursor-without-dashes", "PAGE-CURSOR-VALUE", "uses UUIDs without dashes as cursors", paging{form: undashedCursor}},
 	{"cursor-an-addressee", "PAGE-CURSOR-VALUE", "uses email addresses with a display name as cursors", paging{form: addresseeCursor}},
 	{"cursor-a-link", "PAGE-CURSOR-VALUE", "uses URLs as cursors", paging{form: linkCursor}},
-	{"late-cursor-a-position", "PAGE-CURSOR-VALUE", "uses positions as cursors later in the list", paging{form: late(uuidCursor, numberCursor)}},
+	{"late-cursor-a-position", "PAGE-CURSOR-VALUE", "uses positions as cursors later in the list",
+		paging{form: late(uuidCursor, numberCursor)}},
 
 	{"cursor-a-uuid", "PAGE-CURSOR-TIMESTAMP", "uses UUIDs as cursors of a timestamp-based list", paging{form: uuidCursor}},
 	{"cursor-an-email", "PAGE-CURSOR-TIMESTAMP", "uses email addresses as cursors of a timestamp-based list", paging{form: emailCursor}},
 	{"cursor-an-epoch", "PAGE-CURSOR-TIMESTAMP", "uses milliseconds since 1970 as cursors", paging{form: epochCursor}},
 	{"cursor-a-date", "PAGE-CURSOR-TIMESTAMP", "uses dates without a time as cursors", paging{form: dateCursor}},
-	{"late-cursor-a-uuid", "PAGE-CURSOR-TIMESTAMP", "uses UUIDs as cursors later in a timestamp-based list", paging{form: late(timestampCursor, uuidCursor)}},
+	{"late-cursor-a-uuid", "PAGE-CURSOR-TIMESTAMP", "uses UUIDs as cursors later in a timestamp-based list",
+		paging{form: late(timestampCursor, uuidCursor)}},
 }
 
 // walkDamages break the sequence of pages.
 var walkDamages = []pageDamage{
-	{"last-page-leads-to-itself", "PAGE-WALK-ENDS", "links the last page to itself", paging{after: when(lastPage, func(s *page) { s.next = s.from })}},
+	{"last-page-leads-to-itself", "PAGE-WALK-ENDS", "links the last page to itself",
+		paging{after: when(lastPage, func(s *page) { s.next = s.from })}},
 	{"last-page-leads-to-first", "PAGE-WALK-ENDS", "links the last page to the first", paging{after: when(lastPage, backToFirst)}},
-	{"small-pages-lead-to-first", "PAGE-WALK-ENDS", "links the last of many small pages to the first", paging{after: when(both(small, lastPage), backToFirst)}},
-	{"last-row-for-ever", "PAGE-WALK-ENDS", "repeats its last row forever, each time with a new cursor", paging{after: when(lastPage, func(s *page) {
-		s.next = max(0, len(s.list)-1)
-		s.mark++
-	})}},
-	{"walk-stuck-half-way", "PAGE-WALK-ENDS", "links a page in the middle to itself", paging{after: when(crossing(1, 2), func(s *page) { s.next = s.from })}},
+	{"small-pages-lead-to-first", "PAGE-WALK-ENDS", "links the last of many small pages to the first",
+		paging{after: when(both(small, lastPage), backToFirst)}},
+	{"last-row-for-ever", "PAGE-WALK-ENDS", "repeats its last row forever, each time with a new cursor",
+		paging{after: when(lastPage, func(s *page) {
+			s.next = max(0, len(s.list)-1)
+			s.mark++
+		})}},
+	{"walk-stuck-half-way", "PAGE-WALK-ENDS", "links a page in the middle to itself",
+		paging{after: when(crossing(1, 2), func(s *page) { s.next = s.from })}},
 
 	{"row-repeated-at-boundary", "PAGE-WALK-ONCE", "starts each page with the last row of the previous page", paging{after: repeatLast}},
-	{"row-repeated-on-small-pages", "PAGE-WALK-ONCE", "starts each small page with the last row of the previous page", paging{after: when(small, repeatLast)}},
-	{"row-repeated-without-limit", "PAGE-WALK-ONCE", "starts each page with the last row of the previous page when no limit is sent", paging{after: when(not(askedFor), repeatLast)}},
-	{"row-repeated-once", "PAGE-WALK-ONCE", "repeats one row at a page boundary deep in the list", paging{after: when(crossing(3, 4), repeatLast)}},
-	{"row-doubled-in-page", "PAGE-WALK-ONCE", "shows the first row of a page deep in the list twice", paging{after: when(both(crossing(3, 4), several), func(s *page) {
-		s.next--
-		s.rows = slices.Concat(s.rows[:1], s.rows[:len(s.rows)-1])
-	})}},
+	{"row-repeated-on-small-pages", "PAGE-WALK-ONCE", "starts each small page with the last row of the previous page",
+		paging{after: when(small, repeatLast)}},
+	{"row-repeated-without-limit", "PAGE-WALK-ONCE", "starts each page with the last row of the previous page when no limit is sent",
+		paging{after: when(not(askedFor), repeatLast)}},
+	{"row-repeated-once", "PAGE-WALK-ONCE", "repeats one row at a page boundary deep in the list",
+		paging{after: when(crossing(3, 4), repeatLast)}},
+	{"row-doubled-in-page", "PAGE-WALK-ONCE", "shows the first row of a page deep in the list twice",
+		paging{after: when(both(crossing(3, 4), several), func(s *page) {
+			s.next--
+			s.rows = slices.Concat(s.rows[:1], s.rows[:len(s.rows)-1])
+		})}},
 	{"first-row-again-at-the-end", "PAGE-WALK-ONCE", "shows its first row again on the last of many small pages",
 		paging{after: when(both(small, both(lastPage, roomLeft)), func(s *page) { s.rows = slices.Concat(s.rows, s.list[:1]) })}},
 
 	{"row-skipped-at-boundary", "PAGE-WALK-COMPLETE", "skips a row between two pages", paging{after: skipNext}},
 	{"row-skipped-on-small-pages", "PAGE-WALK-COMPLETE", "skips a row between two small pages", paging{after: when(small, skipNext)}},
 	{"row-skipped-on-pages-of-50", "PAGE-WALK-COMPLETE", "skips a row between two pages of 50", paging{after: when(limitIs("50"), skipNext)}},
-	{"row-skipped-without-limit", "PAGE-WALK-COMPLETE", "skips a row between two pages when no limit is sent", paging{after: when(not(askedFor), skipNext)}},
-	{"row-skipped-once", "PAGE-WALK-COMPLETE", "skips one row at a page boundary deep in the list", paging{after: when(crossing(3, 4), skipNext)}},
+	{"row-skipped-without-limit", "PAGE-WALK-COMPLETE", "skips a row between two pages when no limit is sent",
+		paging{after: when(not(askedFor), skipNext)}},
+	{"row-skipped-once", "PAGE-WALK-COMPLETE", "skips one row at a page boundary deep in the list",
+		paging{after: when(crossing(3, 4), skipNext)}},
 	{"last-row-left-out", "PAGE-WALK-COMPLETE", "omits its last row with small pages", paging{before: when(small, withoutLast)}},
-	{"page-short-of-a-row", "PAGE-WALK-COMPLETE", "drops a row from a page with the maximum limit", paging{after: when(both(limitIs("100"), several), func(s *page) { s.rows = slices.Delete(slices.Clone(s.rows), 1, 2) })}},
-	{"walk-ends-early", "PAGE-WALK-COMPLETE", "returns no cursor with a full small page deep in the list", paging{after: when(both(small, crossing(3, 4)), endWalk)}},
+	{"page-short-of-a-row", "PAGE-WALK-COMPLETE", "drops a row from a page with the maximum limit",
+		paging{after: when(both(limitIs("100"), several), func(s *page) { s.rows = slices.Delete(slices.Clone(s.rows), 1, 2) })}},
+	{"walk-ends-early", "PAGE-WALK-COMPLETE", "returns no cursor with a full small page deep in the list",
+		paging{after: when(both(small, crossing(3, 4)), endWalk)}},
 	{"walk-of-twenty-pages", "PAGE-WALK-COMPLETE", "ends every walk after 20 pages", paging{after: func(s *page) {
 		if s.mark++; s.mark == 20 {
 			endWalk(s)
@@ -130,8 +154,10 @@ var walkDamages = []pageDamage{
 	}}},
 
 	{"small-pages-backwards", "PAGE-WALK-SEQUENCE", "returns small pages in reverse order", paging{before: backwards(small)}},
-	{"full-pages-backwards", "PAGE-WALK-SEQUENCE", "returns pages with the maximum limit in reverse order", paging{before: backwards(limitIs("100"))}},
-	{"pages-without-limit-backwards", "PAGE-WALK-SEQUENCE", "returns rows in reverse order when no limit is sent", paging{before: backwards(not(askedFor))}},
+	{"full-pages-backwards", "PAGE-WALK-SEQUENCE", "returns pages with the maximum limit in reverse order",
+		paging{before: backwards(limitIs("100"))}},
+	{"pages-without-limit-backwards", "PAGE-WALK-SEQUENCE", "returns rows in reverse order when no limit is sent",
+		paging{before: backwards(not(askedFor))}},
 
 	{"two-rows-swapped", "PAGE-ORDER", "shows two neighbouring rows deep in the list in the wrong order", reordered(swapAt(3, 4))},
 	{"last-rows-swapped", "PAGE-ORDER", "shows its last two rows in the wrong order", reordered(swapAt(1, 1))},

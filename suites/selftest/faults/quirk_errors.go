@@ -28,15 +28,17 @@ func errorQuirks() []Quirk {
 		message("long-texts", "writes very long error messages", strings.Repeat("It cannot be done, and this is why. ", 2000)),
 	}
 	for _, status := range []int{403, 404, 409, 415, 422} {
-		quirks = append(quirks, Quirk{ID: "errors/invalid-" + strconv.Itoa(status), Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
-			Doc: "refuses invalid requests with " + strconv.Itoa(status), Apply: alike(reanswered(isInvalid, refusal(status)))})
+		quirks = append(quirks, Quirk{ID: "errors/invalid-" + strconv.Itoa(status), Allowed: spec.SilenceInvalidRequest,
+			Touches: []string{touchesInvalid},
+			Doc:     "refuses invalid requests with " + strconv.Itoa(status), Apply: alike(reanswered(isInvalid, refusal(status)))})
 	}
 	for _, form := range bodyForms {
 		quirks = append(quirks,
 			Quirk{ID: "errors/invalid-" + form.id, Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
 				Doc: "refuses invalid requests with " + form.doc, Apply: alike(reanswered(isInvalid, form.answer(http.StatusBadRequest)))},
 			Quirk{ID: "errors/permission-" + form.id, Allowed: spec.SilencePermission, Touches: []string{touchesPermission},
-				Doc: "refuses keys without permission with " + form.doc, Apply: func(a *Target) Middleware { return reanswered(a.lacksPermission, form.answer(http.StatusForbidden)) }},
+				Doc:   "refuses keys without permission with " + form.doc,
+				Apply: func(a *Target) Middleware { return reanswered(a.lacksPermission, form.answer(http.StatusForbidden)) }},
 		)
 	}
 	// Documented statuses may replace another refusal with any body.
@@ -45,19 +47,25 @@ func errorQuirks() []Quirk {
 		Quirk{ID: "errors/invalid-404-html", Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
 			Doc: "refuses invalid requests with 404 and an HTML page", Apply: alike(reanswered(isInvalid, html.answer(http.StatusNotFound)))},
 		Quirk{ID: "errors/permission-401-html", Allowed: spec.SilencePermission, Touches: []string{touchesPermission},
-			Doc: "refuses keys without permission with 401 and an HTML page", Apply: func(a *Target) Middleware { return reanswered(a.lacksPermission, html.answer(http.StatusUnauthorized)) }},
+			Doc:   "refuses keys without permission with 401 and an HTML page",
+			Apply: func(a *Target) Middleware { return reanswered(a.lacksPermission, html.answer(http.StatusUnauthorized)) }},
 	)
 	for _, status := range []int{400, 401, 402, 404, 409} {
-		quirks = append(quirks, Quirk{ID: "errors/permission-" + strconv.Itoa(status), Allowed: spec.SilencePermission, Touches: []string{touchesPermission},
-			Doc: "refuses keys without permission with " + strconv.Itoa(status), Apply: func(a *Target) Middleware { return reanswered(a.lacksPermission, refusal(status)) }})
+		quirks = append(quirks, Quirk{ID: "errors/permission-" + strconv.Itoa(status), Allowed: spec.SilencePermission,
+			Touches: []string{touchesPermission},
+			Doc:     "refuses keys without permission with " + strconv.Itoa(status),
+			Apply:   func(a *Target) Middleware { return reanswered(a.lacksPermission, refusal(status)) }})
 	}
 	for _, status := range []int{400, 403, 410, 422} {
-		quirks = append(quirks, Quirk{ID: "errors/foreign-" + strconv.Itoa(status), Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
-			Doc: "refuses references to another workspace's resources with " + strconv.Itoa(status), Apply: func(a *Target) Middleware { return reanswered(a.namesForeign, refusal(status)) }})
+		quirks = append(quirks, Quirk{ID: "errors/foreign-" + strconv.Itoa(status), Allowed: spec.SilenceForeignID,
+			Touches: []string{touchesForeign},
+			Doc:     "refuses references to another workspace's resources with " + strconv.Itoa(status),
+			Apply:   func(a *Target) Middleware { return reanswered(a.namesForeign, refusal(status)) }})
 	}
 	return append(quirks,
 		Quirk{ID: "errors/foreign-html", Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
-			Doc: "refuses references to another workspace's resources with 403 and an HTML page", Apply: func(a *Target) Middleware { return reanswered(a.namesForeign, html.answer(http.StatusForbidden)) }},
+			Doc:   "refuses references to another workspace's resources with 403 and an HTML page",
+			Apply: func(a *Target) Middleware { return reanswered(a.namesForeign, html.answer(http.StatusForbidden)) }},
 		Quirk{ID: "errors/foreign-filter-404", Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
 			Doc: "answers 404 to a filter by another workspace's resource", Apply: func(a *Target) Middleware {
 				return instead(a.filtersByForeign, func(Request) Response { return refusal(http.StatusNotFound) })
@@ -143,7 +151,8 @@ func (a *Target) namesForeign(r Request, answer Response) bool {
 		if role == key.Workspace || w.Admin == key.Workspace {
 			continue
 		}
-		for _, named := range []string{r.ID, textOf(body, "id"), textOf(body, "subsequence_id"), textOf(body, "source_workspace_id"), textOf(body, "destination_workspace_id")} {
+		for _, named := range []string{r.ID, textOf(body, "id"), textOf(body, "subsequence_id"), textOf(body, "source_workspace_id"),
+			textOf(body, "destination_workspace_id")} {
 			if named != "" && slices.Contains(things, named) {
 				return true
 			}
@@ -177,16 +186,21 @@ func (a *Target) filtersByForeign(r Request) bool {
 // key still get 401.
 func throttleQuirks() []Quirk {
 	throttle := func(id, allowed, doc string, refuses func(served int) (refuse bool, retryAfter string)) Quirk {
-		return Quirk{ID: "throttle/" + id, Allowed: allowed, Doc: doc, Touches: []string{"throttle"}, Apply: func(a *Target) Middleware { return a.throttled(refuses) }}
+		return Quirk{ID: "throttle/" + id, Allowed: allowed, Doc: doc, Touches: []string{"throttle"},
+			Apply: func(a *Target) Middleware { return a.throttled(refuses) }}
 	}
 	return []Quirk{
 		throttle("now-and-then", spec.SilenceRateLimit, "answers 429 occasionally", func(n int) (bool, string) { return n%700 == 350, "" }),
-		throttle("in-a-row", spec.SilenceRateLimit, "answers 429 twice to the same request occasionally", func(n int) (bool, string) { return n%1500 == 700 || n%1500 == 701, "" }),
-		throttle("retry-after", spec.SilenceRetryAfter, "answers 429 with a Retry-After of one second", func(n int) (bool, string) { return n == 1000, "1" }),
-		throttle("odd-retry-after", spec.SilenceRetryAfter, "answers 429 occasionally with a meaningless Retry-After", func(n int) (bool, string) {
-			return n%700 == 350, []string{"0", "soon", "-1", "Sun, 06 Nov 1994 08:49:37 GMT", "0.5"}[n/700%5]
-		}),
-		{ID: "throttle/low-limit", Allowed: spec.SilenceRateLimit, Doc: "pauses each workspace briefly after 800 requests", Touches: []string{"throttle"}, Apply: func(a *Target) Middleware { return a.pausing() }},
+		throttle("in-a-row", spec.SilenceRateLimit, "answers 429 twice to the same request occasionally",
+			func(n int) (bool, string) { return n%1500 == 700 || n%1500 == 701, "" }),
+		throttle("retry-after", spec.SilenceRetryAfter, "answers 429 with a Retry-After of one second",
+			func(n int) (bool, string) { return n == 1000, "1" }),
+		throttle("odd-retry-after", spec.SilenceRetryAfter, "answers 429 occasionally with a meaningless Retry-After",
+			func(n int) (bool, string) {
+				return n%700 == 350, []string{"0", "soon", "-1", "Sun, 06 Nov 1994 08:49:37 GMT", "0.5"}[n/700%5]
+			}),
+		{ID: "throttle/low-limit", Allowed: spec.SilenceRateLimit, Doc: "pauses each workspace briefly after 800 requests",
+			Touches: []string{"throttle"}, Apply: func(a *Target) Middleware { return a.pausing() }},
 	}
 }
 

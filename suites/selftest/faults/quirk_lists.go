@@ -19,11 +19,14 @@ const touchesRows = "rows"
 // during walks.
 func listQuirks() []Quirk {
 	return []Quirk{
-		{ID: "lists/descending", Allowed: spec.SilenceDirection, Doc: "sorts every list newest first by default", Touches: []string{touchesRows, touchesCursor},
-			Apply: func(a *Target) Middleware { return anchored{target: a, serves: isList, descending: true}.apply }},
-		{ID: "lists/rows-go", Allowed: "Pagination: nothing says that a list is stable; others use the workspace too", Doc: "loses rows during walks, because somebody else deletes them", Touches: []string{touchesRows, touchesCursor},
+		{ID: "lists/descending", Allowed: spec.SilenceDirection, Doc: "sorts every list newest first by default",
+			Touches: []string{touchesRows, touchesCursor},
+			Apply:   func(a *Target) Middleware { return anchored{target: a, serves: isList, descending: true}.apply }},
+		{ID: "lists/rows-go", Allowed: "Pagination: nothing says that a list is stable; others use the workspace too",
+			Doc: "loses rows during walks, because somebody else deletes them", Touches: []string{touchesRows, touchesCursor},
 			Apply: func(a *Target) Middleware { return others{target: a, goes: true}.apply }},
-		{ID: "lists/rows-come-and-go", Allowed: "Pagination: nothing says that a list is stable; others use the workspace too", Doc: "gains and loses rows during walks, because somebody else changes them", Touches: []string{touchesRows, touchesCursor},
+		{ID: "lists/rows-come-and-go", Allowed: "Pagination: nothing says that a list is stable; others use the workspace too",
+			Doc: "gains and loses rows during walks, because somebody else changes them", Touches: []string{touchesRows, touchesCursor},
 			Apply: func(a *Target) Middleware { return others{target: a}.apply }},
 	}
 }

@@ -40,12 +40,13 @@ func pageQuirks() []Quirk {
 	}
 	var quirks []Quirk
 	for _, n := range []string{"1", "7", "100"} {
-		quirks = append(quirks, limits("default-"+n, spec.SilenceDefaultLimit, "returns "+n+" rows per page when no limit is sent", func(limit string) string {
-			if limit == "" {
-				return n
-			}
-			return limit
-		}))
+		quirks = append(quirks, limits("default-"+n, spec.SilenceDefaultLimit, "returns "+n+" rows per page when no limit is sent",
+			func(limit string) string {
+				if limit == "" {
+					return n
+				}
+				return limit
+			}))
 	}
 	return append(quirks,
 		limits("limit-clamped", spec.SilenceLimitRange, "clamps an out-of-range limit", func(limit string) string {
@@ -65,9 +66,11 @@ func pageQuirks() []Quirk {
 			}
 			return limit
 		}),
-		limits("one-short", spec.SilenceShortPages, "returns one row fewer per page than the limit allows", inRange(func(n int) int { return max(1, n-1) })),
+		limits("one-short", spec.SilenceShortPages, "returns one row fewer per page than the limit allows",
+			inRange(func(n int) int { return max(1, n-1) })),
 		limits("small", spec.SilenceShortPages, "never returns more than 25 rows per page", inRange(func(n int) int { return min(n, 25) })),
-		limits("uneven", spec.SilenceShortPages, "returns a varying number of rows per page below the limit", inRange(func(n int) int { return 1 + n*2/3 - n%5*n/12 })),
+		limits("uneven", spec.SilenceShortPages, "returns a varying number of rows per page below the limit",
+			inRange(func(n int) int { return 1 + n*2/3 - n%5*n/12 })),
 	)
 }
 
@@ -82,10 +85,12 @@ func cursorQuirks() []Quirk {
 			}))}
 	}
 	kind := func(id, doc string, write cursorForm) Quirk {
-		return Quirk{ID: "pages/cursor-" + id, Allowed: spec.SilenceCursorKind, Doc: doc, Touches: []string{touchesCursor}, Apply: func(a *Target) Middleware { return a.recursor(write) }}
+		return Quirk{ID: "pages/cursor-" + id, Allowed: spec.SilenceCursorKind, Doc: doc, Touches: []string{touchesCursor},
+			Apply: func(a *Target) Middleware { return a.recursor(write) }}
 	}
 	extra := func(id, doc string, again bool) Quirk {
-		return Quirk{ID: "pages/" + id, Allowed: spec.SilenceLastCursor, Doc: doc, Touches: []string{touchesCursor}, Apply: func(a *Target) Middleware { return a.endingEmpty(again) }}
+		return Quirk{ID: "pages/" + id, Allowed: spec.SilenceLastCursor, Doc: doc, Touches: []string{touchesCursor},
+			Apply: func(a *Target) Middleware { return a.endingEmpty(again) }}
 	}
 	return []Quirk{
 		end("null", "shows a null cursor on the last page", nil),

@@ -28,7 +28,8 @@ func precedenceQuirks() []Quirk {
 			Doc: "answers 404 to a missing resource before it checks plan, limit and permission",
 			// A deletion over the limit names nothing that exists, because the
 			// data must last.
-			Unassessed: slices.Concat(onOperation(spec.DeletePlacementTest, []string{"RATE-429", "ERROR-429-*"}), onOperation(spec.DeleteSubsequence, []string{"RATE-429", "ERROR-429-*"})),
+			Unassessed: slices.Concat(onOperation(spec.DeletePlacementTest, []string{"RATE-429", "ERROR-429-*"}),
+				onOperation(spec.DeleteSubsequence, []string{"RATE-429", "ERROR-429-*"})),
 			Apply: func(a *Target) Middleware {
 				return func(next Handler) Handler {
 					return func(r Request) (Response, error) {

@@ -15,34 +15,38 @@ import (
 // queryQuirks read query parameters in legal ways.
 func queryQuirks() []Quirk {
 	unknownCursor := func(id, doc string, apply func(*Target) Middleware) Quirk {
-		return Quirk{ID: "query/unknown-cursor-" + id, Allowed: spec.SilenceUnknownCursor, Doc: doc, Touches: []string{"unknown cursors"}, Apply: apply}
+		return Quirk{ID: "query/unknown-cursor-" + id, Allowed: spec.SilenceUnknownCursor, Doc: doc, Touches: []string{"unknown cursors"},
+			Apply: apply}
 	}
 	window := func(id, doc string, start, end time.Duration) Quirk {
-		return Quirk{ID: "query/window-" + id, Allowed: spec.SilenceWindowEnds, Doc: doc, Touches: []string{"window"}, Apply: func(a *Target) Middleware {
-			return asked(func(r Request) bool { return r.Operation == spec.ListPlacementReports }, func(r *Request) {
-				a.shift(r, profile.MeaningWindowStart, start)
-				a.shift(r, profile.MeaningWindowEnd, end)
-			})
-		}}
+		return Quirk{ID: "query/window-" + id, Allowed: spec.SilenceWindowEnds, Doc: doc, Touches: []string{"window"},
+			Apply: func(a *Target) Middleware {
+				return asked(func(r Request) bool { return r.Operation == spec.ListPlacementReports }, func(r *Request) {
+					a.shift(r, profile.MeaningWindowStart, start)
+					a.shift(r, profile.MeaningWindowEnd, end)
+				})
+			}}
 	}
 	return []Quirk{
-		{ID: "query/unknown-refused", Allowed: spec.SilenceUnknownQuery, Doc: "refuses unknown query parameters", Touches: []string{"unknown queries"}, Apply: func(a *Target) Middleware {
-			return onAll(func(r Request, answer Response) Response {
-				if answer.Status == http.StatusOK && r.Method == http.MethodGet && a.hasUnknownQuery(r) {
-					return refusal(http.StatusBadRequest)
-				}
-				return answer
-			})
-		}},
-		{ID: "query/invalid-ignored", Allowed: spec.SilenceInvalidQuery, Doc: "ignores a filter with an invalid value", Touches: []string{"invalid queries"}, Apply: func(a *Target) Middleware {
-			return asked(isList, func(r *Request) {
-				for meaning, valid := range validValues {
-					if name, ok := a.Profile.Parameter(r.Operation, meaning); ok && r.Query.Has(name) && !valid.MatchString(r.Query.Get(name)) {
-						r.Query.Del(name)
+		{ID: "query/unknown-refused", Allowed: spec.SilenceUnknownQuery, Doc: "refuses unknown query parameters",
+			Touches: []string{"unknown queries"}, Apply: func(a *Target) Middleware {
+				return onAll(func(r Request, answer Response) Response {
+					if answer.Status == http.StatusOK && r.Method == http.MethodGet && a.hasUnknownQuery(r) {
+						return refusal(http.StatusBadRequest)
 					}
-				}
-			})
-		}},
+					return answer
+				})
+			}},
+		{ID: "query/invalid-ignored", Allowed: spec.SilenceInvalidQuery, Doc: "ignores a filter with an invalid value",
+			Touches: []string{"invalid queries"}, Apply: func(a *Target) Middleware {
+				return asked(isList, func(r *Request) {
+					for meaning, valid := range validValues {
+						if name, ok := a.Profile.Parameter(r.Operation, meaning); ok && r.Query.Has(name) && !valid.MatchString(r.Query.Get(name)) {
+							r.Query.Del(name)
+						}
+					}
+				})
+			}},
 		unknownCursor("first-page", "shows the first page for an unknown cursor", func(a *Target) Middleware {
 			return asked(a.hasOddCursor, func(r *Request) { r.Query.Del(a.cursorName(*r)) })
 		}),
@@ -131,7 +135,8 @@ func searchQuirks() []Quirk {
 		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) })
 	}
 	return []Quirk{
-		search("any-field", "finds rows by a part of any of their texts", func(_, texts []string, term string) bool { return contains(texts, term) }),
+		search("any-field", "finds rows by a part of any of their texts",
+			func(_, texts []string, term string) bool { return contains(texts, term) }),
 		search("any-word", "finds rows by any word of the search string", func(_, texts []string, term string) bool {
 			return slices.ContainsFunc(strings.Fields(term), func(word string) bool { return contains(texts, word) })
 		}),
@@ -150,7 +155,8 @@ func searchQuirks() []Quirk {
 					return answer
 				})
 			}},
-		{ID: "search/some-reusable", Allowed: spec.SilenceReusable, Doc: "treats only active subsequences as reusable", Touches: []string{"reusable", touchesRows, touchesCursor},
+		{ID: "search/some-reusable", Allowed: spec.SilenceReusable, Doc: "treats only active subsequences as reusable",
+			Touches: []string{"reusable", touchesRows, touchesCursor},
 			Apply: func(a *Target) Middleware {
 				return anchored{target: a, serves: a.excludes, choose: func(_ Request, rows []ranked) []ranked {
 					return slices.DeleteFunc(rows, func(row ranked) bool { return string(encode(row.fields["status"])) != "1" })

@@ -14,11 +14,12 @@ const freeText = "Resources and their fields: the type is stated, values are not
 // valueQuirks use legal but unexpected values.
 func valueQuirks() []Quirk {
 	set := func(id, doc, allowed string, values map[string]map[string]any) Quirk {
-		return Quirk{ID: "values/" + id, Allowed: allowed, Doc: doc, Touches: []string{"values"}, Apply: alike(onResource("", func(r Request, row map[string]any) {
-			for path, value := range values[spec.MustOperation(r.Operation).Resource] {
-				replace(row, strings.Split(path, "."), value)
-			}
-		}))}
+		return Quirk{ID: "values/" + id, Allowed: allowed, Doc: doc, Touches: []string{"values"},
+			Apply: alike(onResource("", func(r Request, row map[string]any) {
+				for path, value := range values[spec.MustOperation(r.Operation).Resource] {
+					replace(row, strings.Split(path, "."), value)
+				}
+			}))}
 	}
 	texts := func(text string) map[string]map[string]any {
 		values := map[string]map[string]any{}
@@ -35,8 +36,10 @@ func valueQuirks() []Quirk {
 		set("odd-texts", "shows texts with NUL, quotes, markup and characters from all of Unicode", freeText,
 			texts("\x00\u001f\"\\/<b>&amp;\u2028\u202eعربى\U0001F469\u200d\U0001F680\ufeffe\u0301\U0010FFFF{{name}} 'DROP'")),
 		set("large-numbers", "shows numbers beyond 64 bits and fractional counts", freeText, largeNumbers),
-		set("open-values", "uses its own values if the specification lists none", "the sentences “not shown” of sections Resources", openValues),
-		{ID: "values/long-texts", Allowed: "Limits: none on the length of a text", Doc: "returns some texts of 40 kB", Touches: []string{"values"}, Apply: alike(longTexts)},
+		set("open-values", "uses its own values if the specification lists none", "the sentences “not shown” of sections Resources",
+			openValues),
+		{ID: "values/long-texts", Allowed: "Limits: none on the length of a text", Doc: "returns some texts of 40 kB",
+			Touches: []string{"values"}, Apply: alike(longTexts)},
 		{ID: "values/whole-seconds", Allowed: "Resources and their fields: milliseconds are written; nothing says that they are measured",
 			Doc: "records times to the second and writes .000", Touches: []string{"times"},
 			Apply: alike(onResource("", func(_ Request, row map[string]any) { eachText(row, wholeSecond) }))},
@@ -47,7 +50,8 @@ func valueQuirks() []Quirk {
 		{ID: "values/shared-ids", Allowed: "Resources and their fields: nothing says that resources of different kinds have different ids",
 			Doc: "uses one id for a member and its user, and for a list and its owner", Touches: []string{"references"},
 			Apply: alike(onResource("", func(r Request, row map[string]any) {
-				for _, reference := range map[string][]string{"WorkspaceMember": {"user_id", "issuer_id"}, "LeadList": {"owned_by"}, "LeadLabel": {"created_by"}}[spec.MustOperation(r.Operation).Resource] {
+				for _, reference := range map[string][]string{"WorkspaceMember": {"user_id", "issuer_id"}, "LeadList": {"owned_by"},
+					"LeadLabel": {"created_by"}}[spec.MustOperation(r.Operation).Resource] {
 					if _, shown := row[reference]; shown {
 						row[reference] = row["id"]
 					}
@@ -58,11 +62,14 @@ func valueQuirks() []Quirk {
 
 // proseFields are texts that nothing finds, compares or counts.
 var proseFields = map[string][]string{
-	"Campaign": {"campaign_schedule.schedules.ITEM.name", "sequences.ITEM.steps.ITEM.variants.ITEM.subject", "sequences.ITEM.steps.ITEM.variants.ITEM.body"},
+	"Campaign": {"campaign_schedule.schedules.ITEM.name", "sequences.ITEM.steps.ITEM.variants.ITEM.subject",
+		"sequences.ITEM.steps.ITEM.variants.ITEM.body"},
 	"Lead": {"company_domain", "personalization", "website", "first_name", "last_name", "company_name", "job_title", "phone", "last_step_from",
 		"last_step_id", "pl_value_lead", "last_contacted_from", "status_summary.lastStep.from", "status_summary.lastStep.stepID", "payload.note"},
-	"Subsequence":          {"conditions.reply_contains", "sequences.ITEM.steps.ITEM.variants.ITEM.subject", "sequences.ITEM.steps.ITEM.variants.ITEM.body"},
-	"InboxPlacementReport": {"domain", "domain_ip", "spam_assassin_report.report.ITEM.description", "spam_assassin_report.report.ITEM.score", "blacklist_report.address", "blacklist_report.ip", "blacklist_report.details.ITEM.test_type"},
+	"Subsequence": {"conditions.reply_contains", "sequences.ITEM.steps.ITEM.variants.ITEM.subject",
+		"sequences.ITEM.steps.ITEM.variants.ITEM.body"},
+	"InboxPlacementReport": {"domain", "domain_ip", "spam_assassin_report.report.ITEM.description", "spam_assassin_report.report.ITEM.score",
+		"blacklist_report.address", "blacklist_report.ip", "blacklist_report.details.ITEM.test_type"},
 	"WorkspaceMember":      {"nickname"},
 	"WorkspaceGroupMember": {"sub_workspace_name", "admin_workspace_name"},
 	"DFYEmailAccountOrder": {"forwarding_domain", "workspace_id"},

@@ -44,10 +44,13 @@ func wireQuirks() []Quirk {
 			}))}
 	}
 	return []Quirk{
-		{ID: "wire/gzip", Allowed: "not mentioned: content codings; the client offers gzip", Doc: "compresses every answer if the client accepts gzip",
+		{ID: "wire/gzip", Allowed: "not mentioned: content codings; the client offers gzip",
+			Doc:     "compresses every answer if the client accepts gzip",
 			Touches: []string{touchesFraming}, OnWire: true, Apply: alike(onAll(zipped))},
-		header("chunked", "sends chunked bodies without a length", []string{touchesFraming}, func(h http.Header) { h.Set("Transfer-Encoding", "chunked") }),
-		header("closing", "closes the connection after every answer", []string{"connection"}, func(h http.Header) { h.Set("Connection", "close") }),
+		header("chunked", "sends chunked bodies without a length", []string{touchesFraming},
+			func(h http.Header) { h.Set("Transfer-Encoding", "chunked") }),
+		header("closing", "closes the connection after every answer", []string{"connection"},
+			func(h http.Header) { h.Set("Connection", "close") }),
 		header("more-headers", "sends extra headers, cookies and caching hints", []string{"headers"}, func(h http.Header) {
 			h.Set("Set-Cookie", "session=1; Path=/; HttpOnly")
 			h.Set("ETag", `W/"1"`)
@@ -58,15 +61,18 @@ func wireQuirks() []Quirk {
 			h.Set("Deprecation", "true")
 		}),
 		// The following change the body before it is coded.
-		{ID: "wire/pretty", Allowed: anyJSON, Doc: "prints JSON with line breaks and tabs", Touches: []string{touchesLayout}, Apply: alike(onBytes(indented))},
+		{ID: "wire/pretty", Allowed: anyJSON, Doc: "prints JSON with line breaks and tabs", Touches: []string{touchesLayout},
+			Apply: alike(onBytes(indented))},
 		{ID: "wire/white-space", Allowed: anyJSON, Doc: "sends white space before and after every body", Touches: []string{touchesLayout},
 			Apply: alike(onBytes(func(body []byte) []byte { return []byte("\r\n\t  " + string(body) + " \n\n") }))},
-		spelling("key-order", "writes the members of objects in reverse order", style{before: func(a, b string) int { return strings.Compare(b, a) }}),
+		spelling("key-order", "writes the members of objects in reverse order",
+			style{before: func(a, b string) int { return strings.Compare(b, a) }}),
 		spelling("escapes", "escapes every character of a string that may be escaped", style{text: escaped}),
 		spelling("decimals", "writes 1.0 where others write 1", style{number: decimal}),
 		spelling("exponents", "writes 1e0 where others write 1", style{number: exponential}),
 		media("media-type-plain", "sends the content type application/json without parameters", func(int) string { return "application/json" }),
-		media("media-type-parameters", "sends the content type in mixed case with parameters", func(int) string { return `Application/JSON ; Charset="UTF-8"; version=2` }),
+		media("media-type-parameters", "sends the content type in mixed case with parameters",
+			func(int) string { return `Application/JSON ; Charset="UTF-8"; version=2` }),
 		media("media-type-vendor", "sends its own +json content type", func(int) string { return "application/vnd.outreach.v2+json" }),
 		media("media-type-problem", "sends errors as application/problem+json", func(status int) string {
 			if status >= 400 {
@@ -74,7 +80,8 @@ func wireQuirks() []Quirk {
 			}
 			return "application/json"
 		}),
-		{ID: "wire/slow", Allowed: "not mentioned: how fast an answer comes", Doc: "delays every 20th answer by a few milliseconds", Touches: []string{"pace"}, Apply: slow},
+		{ID: "wire/slow", Allowed: "not mentioned: how fast an answer comes", Doc: "delays every 20th answer by a few milliseconds",
+			Touches: []string{"pace"}, Apply: slow},
 	}
 }
 

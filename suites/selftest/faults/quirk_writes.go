@@ -33,12 +33,14 @@ func options(answer Response) Middleware {
 func createQuirks() []Quirk {
 	creates := func(r Request) bool { return r.Operation == spec.CreatePlacementTest }
 	return []Quirk{
-		{ID: "create/read-only-refused", Allowed: spec.SilenceReadOnlySent, Doc: "refuses a body with a read-only field", Touches: []string{"create"},
+		{ID: "create/read-only-refused", Allowed: spec.SilenceReadOnlySent, Doc: "refuses a body with a read-only field",
+			Touches: []string{"create"},
 			Apply: alike(instead(func(r Request) bool {
 				body, _ := objectIn(r)
 				return creates(r) && slices.ContainsFunc(spec.CreateReadOnly, func(name string) bool { _, sent := body[name]; return sent })
 			}, func(Request) Response { return refusal(http.StatusBadRequest) }))},
-		{ID: "create/unknown-refused", Allowed: spec.SilenceInvalidRequest, Doc: "refuses a body with an undocumented member", Touches: []string{"create"},
+		{ID: "create/unknown-refused", Allowed: spec.SilenceInvalidRequest, Doc: "refuses a body with an undocumented member",
+			Touches: []string{"create"},
 			Apply: alike(instead(func(r Request) bool {
 				body, _ := objectIn(r)
 				for name := range body {
@@ -48,22 +50,27 @@ func createQuirks() []Quirk {
 				}
 				return false
 			}, func(Request) Response { return refusal(http.StatusUnprocessableEntity) }))},
-		{ID: "create/media-type-required", Allowed: "What the service does: all endpoints use Content-Type: application/json for request bodies", Touches: []string{"media type of requests"},
-			Doc: "refuses a body without a JSON content type, and a content type without a body", Apply: alike(instead(func(r Request) bool {
+		{ID: "create/media-type-required", Allowed: "What the service does: all endpoints use Content-Type: application/json for request bodies",
+			Touches: []string{"media type of requests"},
+			Doc:     "refuses a body without a JSON content type, and a content type without a body", Apply: alike(instead(func(r Request) bool {
 				announced := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
 				return hasBody(r) != announced
 			}, func(Request) Response { return refusal(http.StatusUnsupportedMediaType) }))},
-		{ID: "create/defaults", Allowed: spec.SilenceOmittedFields, Doc: "sets its own values for fields of a test that are missing or null", Touches: []string{touchesNull},
+		{ID: "create/defaults", Allowed: spec.SilenceOmittedFields, Doc: "sets its own values for fields of a test that are missing or null",
+			Touches: []string{touchesNull},
 			Apply: alike(onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
-				for name, value := range map[string]any{"delivery_mode": 1, "text_only": false, "not_sending_status": "", "test_code": "", "automations": []any{}, "tags": []any{}, "recipients_labels": []any{}} {
+				for name, value := range map[string]any{"delivery_mode": 1, "text_only": false, "not_sending_status": "", "test_code": "",
+					"automations": []any{}, "tags": []any{}, "recipients_labels": []any{}} {
 					if row[name] == nil {
 						row[name] = value
 					}
 				}
 			}))},
-		{ID: "metadata/empty", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown", Doc: "shows metadata without members", Touches: []string{"metadata"},
+		{ID: "metadata/empty", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown",
+			Doc: "shows metadata without members", Touches: []string{"metadata"},
 			Apply: alike(metadata(map[string]any{}))},
-		{ID: "metadata/rich", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown", Doc: "shows its own metadata", Touches: []string{"metadata"},
+		{ID: "metadata/rich", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown",
+			Doc: "shows its own metadata", Touches: []string{"metadata"},
 			Apply: alike(metadata(map[string]any{"id": 7, "campaign": []any{nil}, "metadata": map[string]any{"": ""}}))},
 	}
 }
@@ -79,7 +86,8 @@ func metadata(content map[string]any) Middleware {
 func deleteQuirks() []Quirk {
 	deletes := func(r Request) bool { return r.Method == http.MethodDelete }
 	return []Quirk{
-		{ID: "delete/status-changes", Allowed: "States and transitions: transitions are not shown", Doc: "shows the deleted resource as stopped", Touches: []string{"delete"},
+		{ID: "delete/status-changes", Allowed: "States and transitions: transitions are not shown", Doc: "shows the deleted resource as stopped",
+			Touches: []string{"delete"},
 			Apply: alike(onResource("", func(r Request, row map[string]any) {
 				if !deletes(r) {
 					return
@@ -91,7 +99,8 @@ func deleteQuirks() []Quirk {
 					}
 				}
 			}))},
-		{ID: "delete/brief", Allowed: spec.SilenceOmittedFields, Doc: "answers a deletion with only the mandatory fields of the resource", Touches: []string{"delete"},
+		{ID: "delete/brief", Allowed: spec.SilenceOmittedFields, Doc: "answers a deletion with only the mandatory fields of the resource",
+			Touches: []string{"delete"},
 			Unassessed: slices.Concat(
 				onOperation(spec.DeletePlacementTest, requirementsOn("InboxPlacementTest", conditional("InboxPlacementTest", nil))),
 				onOperation(spec.DeleteSubsequence, requirementsOn("Subsequence", conditional("Subsequence", nil)))),
@@ -102,8 +111,10 @@ func deleteQuirks() []Quirk {
 					}
 				}
 			}))},
-		{ID: "delete/body-refused", Allowed: "Endpoints / Inbox placement tests: request body null or absent", Doc: "refuses a deletion with a body", Touches: []string{"delete"},
-			Apply: alike(instead(func(r Request) bool { return deletes(r) && hasBody(r) && string(r.Body) != "null" }, func(Request) Response { return refusal(http.StatusBadRequest) }))},
+		{ID: "delete/body-refused", Allowed: "Endpoints / Inbox placement tests: request body null or absent",
+			Doc: "refuses a deletion with a body", Touches: []string{"delete"},
+			Apply: alike(instead(func(r Request) bool { return deletes(r) && hasBody(r) && string(r.Body) != "null" },
+				func(Request) Response { return refusal(http.StatusBadRequest) }))},
 	}
 }
 
@@ -121,14 +132,15 @@ func moveQuirks() []Quirk {
 		return Quirk{ID: "accounts/" + id, Allowed: allowed, Doc: doc, Touches: []string{"accounts"}, Apply: apply}
 	}
 	return []Quirk{
-		accounts("unknown-account-served", spec.SilenceUnknownAccount, "answers a move of an unknown account with success", func(a *Target) Middleware {
-			return onAll(func(r Request, answer Response) Response {
-				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && a.placesShareAdmin(r) && !a.hasAccounts(r) {
-					return served(map[string]any{"status": "success"})
-				}
-				return answer
-			})
-		}),
+		accounts("unknown-account-served", spec.SilenceUnknownAccount, "answers a move of an unknown account with success",
+			func(a *Target) Middleware {
+				return onAll(func(r Request, answer Response) Response {
+					if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && a.placesShareAdmin(r) && !a.hasAccounts(r) {
+						return served(map[string]any{"status": "success"})
+					}
+					return answer
+				})
+			}),
 		accounts("unknown-account-422", spec.SilenceUnknownAccount, "answers a move of an unknown account with 422", func(a *Target) Middleware {
 			return onAll(func(r Request, answer Response) Response {
 				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.hasAccounts(r) {
@@ -137,21 +149,25 @@ func moveQuirks() []Quirk {
 				return answer
 			})
 		}),
-		accounts("unknown-workspace-403", spec.SilenceUnknownWorkspace, "answers 403 to a move that names a workspace outside the key's admin workspace", func(a *Target) Middleware {
-			return onAll(func(r Request, answer Response) Response {
-				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.placesShareAdmin(r) {
-					return refusal(http.StatusForbidden)
-				}
-				return answer
-			})
-		}),
-		accounts("fields-optional", spec.SilenceAccountFields, "answers an incomplete move with success and moves nothing", func(*Target) Middleware {
-			return instead(func(r Request) bool {
-				body, ok := objectIn(r)
-				return r.Operation == spec.MoveAccounts && ok && (body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil)
-			}, func(Request) Response { return served(map[string]any{"status": "success"}) })
-		}),
-		{ID: "leads/subsequence-optional", Allowed: spec.SilenceLeadMoveFields, Doc: "treats a move without a subsequence as a move to one of its choice", Touches: []string{"leads"},
+		accounts("unknown-workspace-403", spec.SilenceUnknownWorkspace,
+			"answers 403 to a move that names a workspace outside the key's admin workspace", func(a *Target) Middleware {
+				return onAll(func(r Request, answer Response) Response {
+					if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.placesShareAdmin(r) {
+						return refusal(http.StatusForbidden)
+					}
+					return answer
+				})
+			}),
+		accounts("fields-optional", spec.SilenceAccountFields, "answers an incomplete move with success and moves nothing",
+			func(*Target) Middleware {
+				return instead(func(r Request) bool {
+					body, ok := objectIn(r)
+					return r.Operation == spec.MoveAccounts && ok &&
+						(body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil)
+				}, func(Request) Response { return served(map[string]any{"status": "success"}) })
+			}),
+		{ID: "leads/subsequence-optional", Allowed: spec.SilenceLeadMoveFields,
+			Doc: "treats a move without a subsequence as a move to one of its choice", Touches: []string{"leads"},
 			Apply: func(a *Target) Middleware {
 				return asked(func(r Request) bool {
 					body, ok := objectIn(r)

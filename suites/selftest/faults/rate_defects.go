@@ -24,7 +24,8 @@ func rateDefects() []Defect {
 				beyondLimit(op.ID, "limit-tenfold", "serves ten times its stated rate limit", servingTenfold))
 		}
 		if !op.Unsafe() {
-			defects = append(defects, beyondLimit(op.ID, "limit-403-every-other", "answers every other request beyond the rate limit with 403", refusingEveryOther))
+			defects = append(defects, beyondLimit(op.ID, "limit-403-every-other", "answers every other request beyond the rate limit with 403",
+				refusingEveryOther))
 		}
 	}
 	return defects
@@ -97,10 +98,12 @@ func resumptionDefects() []Defect {
 	}
 	// A suite waits long before it gives up on 429, so one operation stands for
 	// all.
-	defects := []Defect{shutOut(spec.ListPlacementTests, "limit-for-ever", "answers 429 forever to a key that exceeded its limit once", tooMany)}
+	defects := []Defect{shutOut(spec.ListPlacementTests, "limit-for-ever", "answers 429 forever to a key that exceeded its limit once",
+		tooMany)}
 	for _, op := range spec.Operations() {
 		if op.Answer != spec.One {
-			defects = append(defects, shutOut(op.ID, "shut-out", "answers 403 forever to a key that exceeded its limit once", refusing(http.StatusForbidden)))
+			defects = append(defects, shutOut(op.ID, "shut-out", "answers 403 forever to a key that exceeded its limit once",
+				refusing(http.StatusForbidden)))
 		}
 	}
 	return defects

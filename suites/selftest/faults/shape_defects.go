@@ -84,10 +84,14 @@ func answerDamages(op spec.Operation) []answerDamage {
 		{"BODY-JSON", "body-truncated", "truncates the body", editing(func(b []byte) []byte { return b[:len(b)-min(len(b), 3)] })},
 		{"BODY-JSON", "body-empty", "sends no body", editing(func([]byte) []byte { return nil })},
 		{"BODY-JSON", "trailing-bytes", "sends bytes after the JSON value", editing(func(b []byte) []byte { return append(b, ";\n"...) })},
-		{"BODY-JSON", "two-values", "sends the JSON value twice, one per line", editing(func(b []byte) []byte { return bytes.Join([][]byte{b, b}, []byte("\n")) })},
-		{"BODY-JSON", "byte-order-mark", "puts a byte order mark before the JSON value", editing(func(b []byte) []byte { return append([]byte("\ufeff"), b...) })},
-		{"BODY-JSON", "guard-prefix", "puts a script-inclusion guard before the JSON value", editing(func(b []byte) []byte { return append([]byte(")]}',\n"), b...) })},
-		{"BODY-JSON", "callback", "wraps the JSON value in a JSONP call", editing(func(b []byte) []byte { return append(append([]byte("callback("), b...), ')') })},
+		{"BODY-JSON", "two-values", "sends the JSON value twice, one per line",
+			editing(func(b []byte) []byte { return bytes.Join([][]byte{b, b}, []byte("\n")) })},
+		{"BODY-JSON", "byte-order-mark", "puts a byte order mark before the JSON value",
+			editing(func(b []byte) []byte { return append([]byte("\ufeff"), b...) })},
+		{"BODY-JSON", "guard-prefix", "puts a script-inclusion guard before the JSON value",
+			editing(func(b []byte) []byte { return append([]byte(")]}',\n"), b...) })},
+		{"BODY-JSON", "callback", "wraps the JSON value in a JSONP call",
+			editing(func(b []byte) []byte { return append(append([]byte("callback("), b...), ')') })},
 		{"BODY-JSON", "utf-16", "encodes the body in UTF-16", editing(inUTF16)},
 		{"BODY-JSON", "member-twice", "repeats a member of an object", insideObject(`"_note":"a","_note":"a"`)},
 		{"BODY-JSON", "latin-1", "writes a letter in Latin-1", insideObject("\"_note\":\"caf\xe9\"")},
@@ -212,7 +216,8 @@ func pageFormDefects() []Defect {
 		{"PAGE-ITEMS-TYPE", "items-null", "shows null for items", onLastPage, inMember("items", toNull)},
 		{"PAGE-ITEMS-TYPE", "items-null", "shows null for items", whenEmpty, inMember("items", toNull)},
 		{"PAGE-ITEMS-TYPE", "items-an-object", "shows an object for items", whenEmpty, inMember("items", keyedByPosition)},
-		{"PAGE-ITEMS-TYPE", "items-keyed-by-position", "shows an object with numbered members for items", always, inMember("items", keyedByPosition)},
+		{"PAGE-ITEMS-TYPE", "items-keyed-by-position", "shows an object with numbered members for items", always,
+			inMember("items", keyedByPosition)},
 		{"PAGE-ITEMS-TYPE", "items-in-a-string", "shows a string that holds the JSON for items", everyThirdTime, inMember("items", toText)},
 		{"PAGE-ITEMS-TYPE", "last-item-null", "ends the items with null", onLastPage, inMember("items", func(v any) any {
 			items, _ := v.([]any)
@@ -225,12 +230,16 @@ func pageFormDefects() []Defect {
 			return v
 		})},
 
-		{"PAGE-CURSOR-TYPE", "cursor-a-number", "shows a number for next_starting_after", always, inMember("next_starting_after", constant(json.Number("100")))},
+		{"PAGE-CURSOR-TYPE", "cursor-a-number", "shows a number for next_starting_after", always,
+			inMember("next_starting_after", constant(json.Number("100")))},
 		{"PAGE-CURSOR-TYPE", "cursor-false", "shows false for next_starting_after", onLastPage, inMember("next_starting_after", constant(false))},
-		{"PAGE-CURSOR-TYPE", "cursor-zero", "shows 0 for next_starting_after", onLastPage, inMember("next_starting_after", constant(json.Number("0")))},
+		{"PAGE-CURSOR-TYPE", "cursor-zero", "shows 0 for next_starting_after", onLastPage,
+			inMember("next_starting_after", constant(json.Number("0")))},
 		{"PAGE-CURSOR-TYPE", "cursor-false", "shows false for next_starting_after", whenEmpty, inMember("next_starting_after", constant(false))},
-		{"PAGE-CURSOR-TYPE", "cursor-an-object", "shows an object for next_starting_after", everyThirdTime, inMember("next_starting_after", toObject)},
-		{"PAGE-CURSOR-TYPE", "cursor-in-an-array", "shows an array for next_starting_after", everyThirdTime, inMember("next_starting_after", inArray)},
+		{"PAGE-CURSOR-TYPE", "cursor-an-object", "shows an object for next_starting_after", everyThirdTime,
+			inMember("next_starting_after", toObject)},
+		{"PAGE-CURSOR-TYPE", "cursor-in-an-array", "shows an array for next_starting_after", everyThirdTime,
+			inMember("next_starting_after", inArray)},
 	}
 	var defects []Defect
 	for _, op := range spec.Operations() {

@@ -27,42 +27,46 @@ var everyRow = reach{pick: func(*Target, Handler) func(Request, any, []map[strin
 
 // The other reaches hide the damage.
 var (
-	lastRow = reach{"in-the-last-row", "only in the last row of the list", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
-		return func(r Request, body any, rows []map[string]any) []map[string]any {
-			if len(rows) == 0 || !a.endsList(next, r, body) {
+	lastRow = reach{"in-the-last-row", "only in the last row of the list",
+		func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
+			return func(r Request, body any, rows []map[string]any) []map[string]any {
+				if len(rows) == 0 || !a.endsList(next, r, body) {
+					return nil
+				}
+				return rows[len(rows)-1:]
+			}
+		}, true}
+	deepRow = reach{"in-one-row-deep-down", "only in one row deep in the list",
+		func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
+			d := &depth{seen: map[string]bool{}}
+			return func(r Request, body any, rows []map[string]any) []map[string]any {
+				return d.pick(rows, func() bool { return a.endsList(next, r, body) })
+			}
+		}, true}
+	// If the profile names no filter of the list, the last row replaces it.
+	filteredRows = reach{"where-rows-are-filtered", "when a request filters the rows",
+		func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
+			last := lastRow.pick(a, next)
+			return func(r Request, body any, rows []map[string]any) []map[string]any {
+				switch {
+				case !a.canFilter(r.Operation):
+					return last(r, body, rows)
+				case a.filtersRows(r):
+					return rows
+				}
 				return nil
 			}
-			return rows[len(rows)-1:]
-		}
-	}, true}
-	deepRow = reach{"in-one-row-deep-down", "only in one row deep in the list", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
-		d := &depth{seen: map[string]bool{}}
-		return func(r Request, body any, rows []map[string]any) []map[string]any {
-			return d.pick(rows, func() bool { return a.endsList(next, r, body) })
-		}
-	}, true}
-	// If the profile names no filter of the list, the last row replaces it.
-	filteredRows = reach{"where-rows-are-filtered", "when a request filters the rows", func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
-		last := lastRow.pick(a, next)
-		return func(r Request, body any, rows []map[string]any) []map[string]any {
-			switch {
-			case !a.canFilter(r.Operation):
-				return last(r, body, rows)
-			case a.filtersRows(r):
-				return rows
+		}, false}
+	laterAnswers = reach{exceptFirst.id, exceptFirst.words,
+		func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
+			strikes := exceptFirst.watch(a, next)
+			return func(r Request, _ any, rows []map[string]any) []map[string]any {
+				if strikes(r, Response{}) {
+					return rows
+				}
+				return nil
 			}
-			return nil
-		}
-	}, false}
-	laterAnswers = reach{exceptFirst.id, exceptFirst.words, func(a *Target, next Handler) func(Request, any, []map[string]any) []map[string]any {
-		strikes := exceptFirst.watch(a, next)
-		return func(r Request, _ any, rows []map[string]any) []map[string]any {
-			if strikes(r, Response{}) {
-				return rows
-			}
-			return nil
-		}
-	}, true}
+		}, true}
 )
 
 // hidingPlaces returns where a damage to the operation's answers can hide.

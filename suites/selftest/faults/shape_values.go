@@ -127,7 +127,8 @@ var valueDamages = map[string][]fieldDamage{
 	},
 	"an ISO 8601 UTC timestamp with milliseconds, such as 2026-03-01T09:30:00.000Z": {
 		{"without-milliseconds", "shows %s without milliseconds", ofText(func(s string) string { return s[:19] + "Z" })},
-		{"with-an-offset", "shows %s with an offset in place of Z", ofText(func(s string) string { return strings.TrimSuffix(s, "Z") + "+00:00" })},
+		{"with-an-offset", "shows %s with an offset in place of Z",
+			ofText(func(s string) string { return strings.TrimSuffix(s, "Z") + "+00:00" })},
 		{"with-microseconds", "shows %s with microseconds", ofText(func(s string) string { return strings.TrimSuffix(s, "Z") + "000Z" })},
 		{"without-zone", "shows %s without Z", ofText(func(s string) string { return strings.TrimSuffix(s, "Z") })},
 		{"with-a-space", "shows %s with a space in place of T", ofText(func(s string) string { return strings.Replace(s, "T", " ", 1) })},

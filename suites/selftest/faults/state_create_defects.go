@@ -73,7 +73,8 @@ var testFields = []struct {
 	{"emails", []damage{firstTwice, emptied}},
 	{"delivery_mode", []damage{another("1", "2"), nulled}},
 	{"description", []damage{cutShort, recoded, nulled, lost}},
-	{"schedule", []damage{member("timezone", another("Etc/GMT+12", "Asia/Tokyo")), dayLost, member("timing", member("from", another("00:00", "09:31"))), lost}},
+	{"schedule", []damage{member("timezone", another("Etc/GMT+12", "Asia/Tokyo")), dayLost,
+		member("timing", member("from", another("00:00", "09:31"))), lost}},
 	{"campaign_id", []damage{otherID, nulled, lost}},
 	{"test_code", []damage{caseFlipped, cutShort, nulled, lost}},
 	{"tags", []damage{firstTwice, emptied, nulled, lost}},
@@ -141,8 +142,10 @@ func acceptDefects() []Defect {
 	for _, value := range []bool{true, false} {
 		word := "run-immediately-" + strconv.FormatBool(value)
 		fits := func(body map[string]any) bool { return body["run_immediately"] == value }
-		creating("STATE-CREATE-RUN_IMMEDIATELY", word+"-refused", "refuses a body whose run_immediately is "+strconv.FormatBool(value), fits, refusing(http.StatusBadRequest))
-		creating("STATE-CREATE-RUN_IMMEDIATELY", word+"-not-stored", "answers with a test that it does not store when run_immediately is "+strconv.FormatBool(value), fits, createInPassing)
+		creating("STATE-CREATE-RUN_IMMEDIATELY", word+"-refused", "refuses a body whose run_immediately is "+strconv.FormatBool(value), fits,
+			refusing(http.StatusBadRequest))
+		creating("STATE-CREATE-RUN_IMMEDIATELY", word+"-not-stored",
+			"answers with a test that it does not store when run_immediately is "+strconv.FormatBool(value), fits, createInPassing)
 	}
 	isNull := func(field string) func(map[string]any) bool {
 		return func(body map[string]any) bool {
@@ -155,7 +158,8 @@ func acceptDefects() []Defect {
 	}
 	description := isNull("description")
 	creating("STATE-CREATE-NULL", "null-breaks", "returns 500 for a null description", description, refusing(http.StatusInternalServerError))
-	creating("STATE-CREATE-NULL", "null-not-stored", "answers with a test that it does not store when description is null", description, createInPassing)
+	creating("STATE-CREATE-NULL", "null-not-stored", "answers with a test that it does not store when description is null", description,
+		createInPassing)
 	return defects
 }
 

@@ -88,8 +88,10 @@ func variablesDefects() []Defect {
 			})
 		}),
 		breaking(requirement, operation, "answers-first-campaign", "answers with the first campaign that it changed", stubborn(operation)),
-		breaking(requirement, operation, "answers-another-id", "answers with the campaign under a different id", inAnswer(operation, "id", otherID, anyBody)),
-		breaking(requirement, operation, "several-answer-another-id", "answers with the campaign under a different id when several variables are added",
+		breaking(requirement, operation, "answers-another-id", "answers with the campaign under a different id",
+			inAnswer(operation, "id", otherID, anyBody)),
+		breaking(requirement, operation, "several-answer-another-id",
+			"answers with the campaign under a different id when several variables are added",
 			inAnswer(operation, "id", otherID, several)),
 		breaking(requirement, operation, "one-answers-another-id", "answers with the campaign under a different id when one variable is added",
 			inAnswer(operation, "id", otherID, func(body map[string]any) bool { return !several(body) })),
@@ -117,7 +119,8 @@ func leadDefects() []Defect {
 			})
 		}),
 		lead("answers-first-lead", "answers with the first lead that it moved", func(*Target) Middleware { return stubborn(operation) }),
-		lead("answers-another-lead-id", "answers with the lead under a different id", func(*Target) Middleware { return inAnswer(operation, "id", otherID, anyBody) }),
+		lead("answers-another-lead-id", "answers with the lead under a different id",
+			func(*Target) Middleware { return inAnswer(operation, "id", otherID, anyBody) }),
 		subsequence("answers-first-subsequence", "answers with a lead as it was after its first move", stubborn(operation)),
 		subsequence("subsequence-other-id", "answers with a different subsequence_id", inAnswer(operation, "subsequence_id", otherID, anyBody)),
 		subsequence("subsequence-left-out", "answers without subsequence_id", inAnswer(operation, "subsequence_id", lost, anyBody)),
@@ -149,18 +152,20 @@ func asBefore() Middleware {
 func accountDefects() []Defect {
 	const operation = spec.MoveAccounts
 	some := func(damage, who string, of func(emails []any) []any) Defect {
-		return breaking("ACCOUNTS-MOVED", operation, damage, "moves only "+who+" of several accounts", onRequest(operation, func(r Request) Request {
-			body, _ := objectIn(r)
-			if emails, ok := body["emails"].([]any); ok && len(emails) > 1 {
-				body["emails"] = of(emails)
-				r.Body = encode(body)
-			}
-			return r
-		}))
+		return breaking("ACCOUNTS-MOVED", operation, damage, "moves only "+who+" of several accounts",
+			onRequest(operation, func(r Request) Request {
+				body, _ := objectIn(r)
+				if emails, ok := body["emails"].([]any); ok && len(emails) > 1 {
+					body["emails"] = of(emails)
+					r.Body = encode(body)
+				}
+				return r
+			}))
 	}
 	return []Defect{
 		breakingWith("ACCOUNTS-MOVED", operation, "stays-home", "reports success for the first move of an account without moving it", staysHome),
-		breaking("ACCOUNTS-MOVED", operation, "moves-late", "answers a move before it is done, so that the next one finds the account in its old place", movesLate()),
+		breaking("ACCOUNTS-MOVED", operation, "moves-late",
+			"answers a move before it is done, so that the next one finds the account in its old place", movesLate()),
 		breakingWith("ACCOUNTS-MOVED", operation, "moves-once", "refuses to move an account twice", movesOnce),
 		some("moves-first-only", "the first", func(emails []any) []any { return emails[:1] }),
 		some("moves-all-but-last", "all but the last", func(emails []any) []any { return emails[:len(emails)-1] }),
@@ -254,14 +259,15 @@ func metadataDefects() []Defect {
 		{"META-FALSE", "metadata-at-any-word", "treats with_metadata=false as true", "false", "true"},
 		{"META-ABSENT", "metadata-by-default", "shows metadata without being asked", "", "true"},
 	} {
-		defects = append(defects, breaking(t.requirement, get, t.damage, t.doc, where(get, asksMetadata(t.asked), func(next Handler, r Request) (Response, error) {
-			r = r.clone()
-			r.Query.Del(withMetadata)
-			if t.taken != "" {
-				r.Query.Set(withMetadata, t.taken)
-			}
-			return next(r)
-		})))
+		defects = append(defects, breaking(t.requirement, get, t.damage, t.doc,
+			where(get, asksMetadata(t.asked), func(next Handler, r Request) (Response, error) {
+				r = r.clone()
+				r.Query.Del(withMetadata)
+				if t.taken != "" {
+					r.Query.Set(withMetadata, t.taken)
+				}
+				return next(r)
+			})))
 	}
 	for _, t := range []struct {
 		requirement, damage, doc, asked string
@@ -270,10 +276,14 @@ func metadataDefects() []Defect {
 	}{
 		{"META-TRUE", "no-metadata-with-campaign", "shows no metadata of tests with a campaign", "true", hasCampaign, dropMetadata},
 		{"META-TRUE", "no-metadata-without-campaign", "shows no metadata of tests without a campaign", "true", hasNoCampaign, dropMetadata},
-		{"META-FALSE", "metadata-with-campaign", "shows metadata of tests with a campaign despite with_metadata=false", "false", hasCampaign, addMetadata},
-		{"META-FALSE", "metadata-without-campaign", "shows metadata of tests without a campaign despite with_metadata=false", "false", hasNoCampaign, addMetadata},
-		{"META-ABSENT", "unasked-metadata-with-campaign", "shows metadata of tests with a campaign without being asked", "", hasCampaign, addMetadata},
-		{"META-ABSENT", "unasked-metadata-without-campaign", "shows metadata of tests without a campaign without being asked", "", hasNoCampaign, addMetadata},
+		{"META-FALSE", "metadata-with-campaign", "shows metadata of tests with a campaign despite with_metadata=false", "false", hasCampaign,
+			addMetadata},
+		{"META-FALSE", "metadata-without-campaign", "shows metadata of tests without a campaign despite with_metadata=false", "false",
+			hasNoCampaign, addMetadata},
+		{"META-ABSENT", "unasked-metadata-with-campaign", "shows metadata of tests with a campaign without being asked", "", hasCampaign,
+			addMetadata},
+		{"META-ABSENT", "unasked-metadata-without-campaign", "shows metadata of tests without a campaign without being asked", "", hasNoCampaign,
+			addMetadata},
 	} {
 		defects = append(defects, breaking(t.requirement, get, t.damage, t.doc, onRows(get, func(r Request, rows []map[string]any) {
 			for _, row := range rows {

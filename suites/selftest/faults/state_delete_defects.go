@@ -103,7 +103,8 @@ var deletedFields = map[string][]struct {
 	spec.DeleteSubsequence: {
 		{"id", otherID}, {"name", cutShort}, {"timestamp_created", hourLater}, {"parent_campaign", otherID},
 		{"conditions", member("reply_contains", on("marked", "with an extra character", func(s string) any { return s + "." }))},
-		{"sequences", firstStepTwice}, {"sequences", emptied}, {"daily_limit_mode", another("inherit", "custom", "unlimited")}, {"ignore_account_daily_limit", negated},
+		{"sequences", firstStepTwice}, {"sequences", emptied}, {"daily_limit_mode", another("inherit", "custom", "unlimited")},
+		{"ignore_account_daily_limit", negated},
 	},
 }
 
@@ -144,26 +145,31 @@ func deleteAnswerDefects(operation string) []Defect {
 // time.
 func notDeletedDefects(operation string) []Defect {
 	ghost := func(damage, where string, page func(*Target) onePage) Defect {
-		return breakingWith("STATE-DELETE-LIST", operation, damage, "shows the deleted resource on "+where+" of the list", func(a *Target) Middleware {
-			return afterDeletion(operation, func(gone *deletions) Middleware {
-				fits := page(a)
-				return withItems(listOf[operation], func(r Request, page any, items []any) []any {
-					if !fits(r, page) {
-						return items
-					}
-					return append(items, gone.all()...)
+		return breakingWith("STATE-DELETE-LIST", operation, damage, "shows the deleted resource on "+where+" of the list",
+			func(a *Target) Middleware {
+				return afterDeletion(operation, func(gone *deletions) Middleware {
+					fits := page(a)
+					return withItems(listOf[operation], func(r Request, page any, items []any) []any {
+						if !fits(r, page) {
+							return items
+						}
+						return append(items, gone.all()...)
+					})
 				})
 			})
-		})
 	}
 	return []Defect{
 		breakingWith("STATE-DELETE-LIST", operation, "does-nothing", "reports a deletion without deleting anything", notDeleting(operation)),
 		ghost("stays-on-first-page", "the first page", func(a *Target) onePage { return a.isFirst }),
 		ghost("stays-on-last-page", "the last page", func(*Target) onePage { return isLast }),
-		breaking("STATE-DELETE-AGAIN", operation, "twice-served", "answers a second deletion like the first", asGone(operation, operation, unchanged)),
-		breaking("STATE-DELETE-AGAIN", operation, "twice-410", "answers a second deletion with 410", asGone(operation, operation, refusedAs(http.StatusGone))),
-		breaking("STATE-DELETE-AGAIN", operation, "twice-400", "answers a second deletion with 400", asGone(operation, operation, refusedAs(http.StatusBadRequest))),
-		breaking("STATE-DELETE-AGAIN", operation, "twice-500", "returns 500 for a second deletion", asGone(operation, operation, refusedAs(http.StatusInternalServerError))),
+		breaking("STATE-DELETE-AGAIN", operation, "twice-served", "answers a second deletion like the first",
+			asGone(operation, operation, unchanged)),
+		breaking("STATE-DELETE-AGAIN", operation, "twice-410", "answers a second deletion with 410",
+			asGone(operation, operation, refusedAs(http.StatusGone))),
+		breaking("STATE-DELETE-AGAIN", operation, "twice-400", "answers a second deletion with 400",
+			asGone(operation, operation, refusedAs(http.StatusBadRequest))),
+		breaking("STATE-DELETE-AGAIN", operation, "twice-500", "returns 500 for a second deletion",
+			asGone(operation, operation, refusedAs(http.StatusInternalServerError))),
 	}
 }
 
@@ -185,10 +191,13 @@ func getDeletedDefects() []Defect {
 	const requirement, operation, get = "STATE-DELETE-GET", spec.DeletePlacementTest, spec.GetPlacementTest
 	return []Defect{
 		breakingWith(requirement, operation, "leaves-all", "reports a deletion but keeps the test", notDeleting(operation)),
-		breaking(requirement, operation, "leaves-a-copy", "still shows a deleted test in a get, though not in the list", asGone(operation, get, unchanged)),
+		breaking(requirement, operation, "leaves-a-copy", "still shows a deleted test in a get, though not in the list",
+			asGone(operation, get, unchanged)),
 		breaking(requirement, operation, "get-410", "answers 410 to a get of a deleted test", asGone(operation, get, refusedAs(http.StatusGone))),
-		breaking(requirement, operation, "get-400", "answers 400 to a get of a deleted test", asGone(operation, get, refusedAs(http.StatusBadRequest))),
-		breaking(requirement, operation, "get-500", "returns 500 for a get of a deleted test", asGone(operation, get, refusedAs(http.StatusInternalServerError))),
+		breaking(requirement, operation, "get-400", "answers 400 to a get of a deleted test",
+			asGone(operation, get, refusedAs(http.StatusBadRequest))),
+		breaking(requirement, operation, "get-500", "returns 500 for a get of a deleted test",
+			asGone(operation, get, refusedAs(http.StatusInternalServerError))),
 	}
 }
 
@@ -264,7 +273,8 @@ func moveToDeletedDefects() []Defect {
 		return inTheNameOf(first(a.Profile.Workspaces[dataset.Main].Subsequences))
 	})}
 	for _, status := range []int{http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusInternalServerError} {
-		defects = append(defects, moving(fmt.Sprintf("to-deleted-%d", status), fmt.Sprintf("answers %d to the move of a lead to a deleted subsequence", status),
+		defects = append(defects, moving(fmt.Sprintf("to-deleted-%d", status),
+			fmt.Sprintf("answers %d to the move of a lead to a deleted subsequence", status),
 			func(*Target) behaviour { return refusing(status) }))
 	}
 	return defects
