@@ -10,10 +10,10 @@ import (
 	"outreach.example/conformance/loadtest/infer/family"
 )
 
-// TestTheBoundsOfTheSearchAreNoFindings: a side that nothing seen bounds is left
-// out, and said to be open; where the search for it began or ended tells nothing
-// of the limiter.
-func TestTheBoundsOfTheSearchAreNoFindings(t *testing.T) {
+// TestUnboundedSidesStayOpen checks that a side without a bound is omitted and
+// reported as open, because the ends of the search range say nothing about the
+// limiter.
+func TestUnboundedSidesStayOpen(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fit                family.Fit
 		window, rate       [2]float64
@@ -43,10 +43,10 @@ func TestTheBoundsOfTheSearchAreNoFindings(t *testing.T) {
 	}
 }
 
-// TestNothingUnseenIsBounded: whatever ends the probing early, no figure lies
-// beyond what can have been seen: nothing shorter than a round trip, nothing
+// TestFiguresStayWithinObservations checks that no figure exceeds what could be
+// observed, whatever ends the probing: nothing shorter than a round trip or
 // longer than the probing.
-func TestNothingUnseenIsBounded(t *testing.T) {
+func TestFiguresStayWithinObservations(t *testing.T) {
 	open := 0
 	for _, config := range []string{"token-bucket:20/1h", "fixed-window:20/1h", "sliding-counter:5/10s", "token-bucket:20/1s", "fixed-window:1/1s"} {
 		for _, requests := range []int{2, 5, 8, 12, 30, 60} {

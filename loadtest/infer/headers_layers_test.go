@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestAnUnreachedQuotaStaysAClaim: headers name a layer that never binds, and
-// one that was measured.
-func TestAnUnreachedQuotaStaysAClaim(t *testing.T) {
+// TestUnreachedQuotaIsOnlyNoted uses headers that state one layer that never
+// applies and one that was measured.
+func TestUnreachedQuotaIsOnlyNoted(t *testing.T) {
 	w := newWorld(2, mustParse(t, "fixed-window:10/1s"), time.Millisecond)
 	wire := w.wire()
 	wire.Send = func(ctx context.Context, shots []Shot) []Observation {

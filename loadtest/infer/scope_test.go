@@ -2,7 +2,7 @@ package infer
 
 import "testing"
 
-// What keeps from telling several dimensions of a scope is said once.
+// A reason shared by several dimensions of a scope is given once.
 func TestCaveatsOfAScope(t *testing.T) {
 	untold := func(why string) Sharing { return Sharing{Shared: Answer{Why: why}} }
 	a := scope(map[Subject]Sharing{OtherKey: untold("too few"), OtherOperation: untold("too few"), OtherMethod: untold("there is none"),

@@ -38,7 +38,7 @@ func (w *world) wire(subjects ...Subject) Wire {
 		}}
 }
 
-// send decides about the shots in the order in which they arrive.
+// send decides on the shots in the order of their arrival.
 func (w *world) send(_ context.Context, shots []Shot) []Observation {
 	type flight struct {
 		index   int
@@ -113,7 +113,7 @@ func seconds(d time.Duration) string {
 	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
 }
 
-// member says whose counter a subject uses, under the world's scope.
+// member returns whose counter a subject uses in the world's scope.
 func (w *world) member(s Subject) string {
 	if s == OtherWorkspace {
 		return "other"

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// promising is the result of probing a limiter whose refusals all say the same;
-// an empty text leaves what they say as it is.
+// promising returns the result of probing a limiter whose refusals all carry
+// the same Retry-After; an empty text keeps the real one.
 func promising(t *testing.T, config, says string, o Options) Result {
 	t.Helper()
 	w := newWorld(2, mustParse(t, config), time.Millisecond)
@@ -30,9 +30,9 @@ func promising(t *testing.T, config, says string, o Options) Result {
 	return r
 }
 
-// TestTheTruthOfRetryAfter: whether it is true is said in words, with what was
-// promised and what came of it.
-func TestTheTruthOfRetryAfter(t *testing.T) {
+// TestRetryAfterVerdict checks the verdict and the reason, which gives the
+// promise and the outcome.
+func TestRetryAfterVerdict(t *testing.T) {
 	for name, tc := range map[string]struct {
 		config, says string
 		want, why    string
@@ -64,8 +64,9 @@ func TestTheTruthOfRetryAfter(t *testing.T) {
 	}
 }
 
-// TestAnUnreadableRetryAfterIsThere: the header counts, whatever its value.
-func TestAnUnreadableRetryAfterIsThere(t *testing.T) {
+// TestUnreadableRetryAfterIsCounted checks that the header counts as present,
+// whatever its value.
+func TestUnreadableRetryAfterIsCounted(t *testing.T) {
 	for _, says := range []string{"-5", "abc", "1.5", "999999999999999999999"} {
 		r := promising(t, "fixed-window:20/1s", says, Options{MaxTime: 1500 * time.Millisecond}).RetryAfter
 		if r.Present.Value != "always" || r.Refused == 0 || r.With != r.Refused || r.Unreadable != r.Refused || r.Example != strconv.Quote(says) {
@@ -80,8 +81,9 @@ func TestAnUnreadableRetryAfterIsThere(t *testing.T) {
 	}
 }
 
-// TestAnUntrueRetryAfterShowsEarly: it takes no understanding of the limiter.
-func TestAnUntrueRetryAfterShowsEarly(t *testing.T) {
+// TestWrongRetryAfterIsFoundEarly checks that the verdict does not need an
+// identified limiter.
+func TestWrongRetryAfterIsFoundEarly(t *testing.T) {
 	r := promising(t, "fixed-window:20/1s", "100000", Options{MaxTime: 1500 * time.Millisecond})
 	if r.Layers[0].Kind.Known() {
 		t.Fatal("the limiter was understood: the test says nothing")

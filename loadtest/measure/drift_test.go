@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// seriesOf is one value a second.
+// seriesOf returns a series with one value per second.
 func seriesOf(seconds int, value func(share float64) float64) Series {
 	s := Series{Name: "memory", Unit: "MB"}
 	for i := range seconds {
@@ -50,7 +50,7 @@ func TestDriftFalseAlarms(t *testing.T) {
 	}
 }
 
-// Heavy tails: a stall of a hundred times the level now and then is no drift.
+// Heavy tails: an occasional stall of a hundred times the level is no drift.
 func TestDriftIgnoresStalls(t *testing.T) {
 	got := verdicts(400, 120, 9, 0, func(rng *rand.Rand, _, noise float64) float64 {
 		if rng.IntN(40) == 0 {
@@ -86,8 +86,8 @@ func TestDriftIsFound(t *testing.T) {
 	}
 }
 
-// A change that is certain counts, unless it is certain too that it is small.
-func TestDriftComparesWithWhatIsTolerated(t *testing.T) {
+// A certain change counts, unless it is certainly small.
+func TestDriftRespectsTolerance(t *testing.T) {
 	const tolerated = 10
 	for _, c := range []struct {
 		low, high float64 // of the change
@@ -105,8 +105,8 @@ func TestDriftComparesWithWhatIsTolerated(t *testing.T) {
 	}
 }
 
-// What is below nought has a level as well.
-func TestDriftBelowNought(t *testing.T) {
+// Negative values have a level too.
+func TestDriftOfNegativeValues(t *testing.T) {
 	rng := seeded(8)
 	if got := Drift(seriesOf(120, func(float64) float64 { return -100 + rng.NormFloat64() })); got.Verdict != Steady {
 		t.Errorf("%+v, want it steady", got)
@@ -139,7 +139,7 @@ func TestDriftCannotTell(t *testing.T) {
 	}
 }
 
-// The order in which points come does not matter, and they are left alone.
+// The order of points does not matter, and Drift does not change them.
 func TestDriftSortsItsPoints(t *testing.T) {
 	s := seriesOf(120, func(share float64) float64 { return 100 + 50*share })
 	rng := seeded(1)
@@ -170,8 +170,8 @@ func TestDriftsOfASoak(t *testing.T) {
 	}
 }
 
-// The median may stay while the slowest get slower.
-func TestDriftsAreEachOfTheirOwnFigure(t *testing.T) {
+// The median may stay the same while the slowest get slower.
+func TestDriftsOfEachFigure(t *testing.T) {
 	rng := seeded(5)
 	samples := steady(50, 50*120, func(i int) time.Duration {
 		if i%20 == 0 {
@@ -187,9 +187,9 @@ func TestDriftsAreEachOfTheirOwnFigure(t *testing.T) {
 	}
 }
 
-// One request in some thousands that fails, or is refused, is no drift: chance alone
-// changes so small a share by more than a tenth, and by less than a thousandth of
-// all requests.
+// One failed or refused request in thousands is no drift: chance alone changes
+// so small a share by more than a tenth, but by less than a thousandth of all
+// requests.
 func TestRareFailuresAreNoDrift(t *testing.T) {
 	rng := seeded(6)
 	samples := steady(1000, 1000*120, func(int) time.Duration { return time.Millisecond })
@@ -208,7 +208,7 @@ func TestRareFailuresAreNoDrift(t *testing.T) {
 	}
 }
 
-// A server that fails ever more often.
+// The server fails more and more often.
 func TestGrowingErrorsAreFound(t *testing.T) {
 	rng := seeded(6)
 	samples := steady(50, 50*240, func(int) time.Duration { return time.Millisecond })

@@ -10,7 +10,7 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// What the log holds is read back with the library's own reader.
+// The library's own reader reads the log back.
 func TestHDRLog(t *testing.T) {
 	samples := steady(100, 300, func(i int) time.Duration { return time.Duration(i+1) * time.Millisecond })
 	samples[5].Status = 429
@@ -67,7 +67,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestHDRLogSaysWhenItCannotWrite(t *testing.T) {
+func TestHDRLogReportsWriteErrors(t *testing.T) {
 	rec := record(Plan{Name: "x"}, steady(10, 20, func(int) time.Duration { return time.Millisecond }))
 	for writes := range 9 {
 		if err := rec.WriteHDRLog(&full{writes}); err == nil || !strings.Contains(err.Error(), "disk full") {

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// steady returns samples of an accepted request every 1/rate second whose
-// response takes what takes says; nothing is sent late.
+// steady returns samples of an accepted request every 1/rate seconds with the
+// response time takes; nothing is sent late.
 func steady(rate, n int, takes func(i int) time.Duration) []Sample {
 	out := make([]Sample, n)
 	for i := range out {
@@ -31,11 +31,11 @@ func record(p Plan, samples []Sample) Recording {
 	return r.Recording()
 }
 
-// seeded is a random generator that gives the same in every run of the tests.
+// seeded returns a random generator with a fixed seed.
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// noise is an autoregressive series of unit variance whose memory fades in so
-// many steps; with none, its values are independent.
+// noise returns an autoregressive series of unit variance whose memory fades in
+// this many steps; with 0 its values are independent.
 func noise(rng *rand.Rand, fades float64) func() float64 {
 	keep := 0.0
 	if fades > 0 {
@@ -48,8 +48,8 @@ func noise(rng *rand.Rand, fades float64) func() float64 {
 	}
 }
 
-// all lists all that a recording holds, bucket by bucket. It says the same as its
-// encoding, but does not take the time to compress.
+// all formats a recording bucket by bucket. It says the same as the encoding,
+// but is faster.
 func all(r Recording) string {
 	var b strings.Builder
 	histogram := func(what string, h Histogram) {
@@ -82,7 +82,7 @@ func all(r Recording) string {
 	return b.String()
 }
 
-// encoded is what identifies a recording: all that it holds.
+// encoded returns everything in a recording, for comparison.
 func encoded(t interface{ Fatal(...any) }, r Recording) string {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -122,7 +122,7 @@ func phases(t *rapid.T) (Plan, [][]Sample) {
 	return plan, parts
 }
 
-// shardOf is the part of the plan that shard i of n has to send.
+// shardOf returns the part of the plan of shard i of n.
 func shardOf(p Plan, i, n int) Plan {
 	p.Shard = Shard{Index: i, Of: n}
 	all := p.Asked

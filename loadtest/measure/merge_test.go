@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Merging the shards of any split gives what one process would have recorded,
-// to the last bucket of the last second.
+// Merging the shards of any split gives the recording of one process, to the
+// last bucket of the last second.
 func TestMergeOfAnySplitIsTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plan, parts := phases(t)
@@ -39,8 +39,8 @@ func TestMergeOfAnySplitIsTheWhole(t *testing.T) {
 	})
 }
 
-// What is sent in pieces counts as one phase: nothing is lost or doubled, and
-// quantiles are those of all samples.
+// Pieces count as one phase: nothing is lost or doubled, and quantiles cover
+// all samples.
 func TestPiecesInTurnAreOnePhase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plan, parts := phases(t)

@@ -91,7 +91,7 @@ func TestRecorderCounts(t *testing.T) {
 	}
 }
 
-func TestSecondsWithoutAnythingSentAreShown(t *testing.T) {
+func TestSecondsWithoutRequestsAreShown(t *testing.T) {
 	rec := record(Plan{Planned: 300, Rate: 100, Duration: 3 * time.Second},
 		[]Sample{{Due: 0, Sent: 0, Done: time.Millisecond, Status: 200}})
 	if len(rec.Series) != 3 || rec.Series[2].Asked != 100 || rec.Series[2].Sent != 0 {
@@ -99,7 +99,7 @@ func TestSecondsWithoutAnythingSentAreShown(t *testing.T) {
 	}
 }
 
-func TestRecordingDoesNotChangeAnyMore(t *testing.T) {
+func TestRecordingIsImmutable(t *testing.T) {
 	samples := steady(100, 200, func(int) time.Duration { return time.Millisecond })
 	r := NewRecorder(Plan{Planned: 200, Duration: 2 * time.Second})
 	for _, s := range samples[:100] {
@@ -194,8 +194,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// soak records samples at 2,500/s as a server gives them whose times spread over
-// a decade, with a stall now and then.
+// soak records samples at 2,500/s with response times over a decade and
+// occasional stalls.
 func soak(seconds int) *Recorder {
 	const rate = 2500
 	rng := seeded(1)
@@ -214,8 +214,9 @@ func soak(seconds int) *Recorder {
 
 var labels = []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r"}
 
-// An hour at 2,500/s must leave most of 32 MB to the generator. What a second
-// adds is measured apart from the histograms of the whole phase, which hardly grow.
+// An hour at 2,500/s must leave most of 32 MB to the generator. The cost of a
+// second is measured without the histograms of the whole phase, which hardly
+// grow.
 func TestMemoryOfAnHour(t *testing.T) {
 	const seconds = 40
 	before := heap()
@@ -267,8 +268,9 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// A label without more stands for all that begin with it; one that is there, for itself.
-func TestALabelStandsForThoseThatBeginWithIt(t *testing.T) {
+// An operation covers all labels that begin with it; an exact label covers only
+// itself.
+func TestLabelCoversItsPageSizes(t *testing.T) {
 	r := NewRecorder(Plan{Name: "mixed", Planned: 6, Rate: 6, Duration: time.Second, Start: time.Unix(1e9, 0)})
 	for i, label := range []string{"list limit=1", "list limit=10", "list limit=10", "lists", "get", "get all"} {
 		at := time.Duration(i) * 100 * time.Millisecond

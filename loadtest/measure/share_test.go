@@ -58,7 +58,7 @@ func TestShareOfClasses(t *testing.T) {
 	}
 }
 
-// Errors that come in bursts say less than as many that come one by one.
+// Errors in bursts carry less information than the same number of single ones.
 func TestBurstsOfErrorsWidenTheInterval(t *testing.T) {
 	const runs = 200
 	rng := seeded(11)

@@ -8,9 +8,9 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// A figure of phases is any kind's but the inference's, whose requests are meant
-// to be refused; a figure of a whole scenario is one kind's; and a threshold
-// that names a scenario is that one's alone.
+// Every kind but rate-limit has the figures of phases; its requests are meant
+// to be refused. Figures of a whole scenario belong to one kind. A threshold
+// that names a scenario applies to that one only.
 func TestWhichKindsHaveAFigure(t *testing.T) {
 	phases := []Kind{Steady, Spike, Soak, Sustained, Depth, Walk}
 	for text, kinds := range map[string][]Kind{
@@ -40,8 +40,8 @@ func TestWhichKindsHaveAFigure(t *testing.T) {
 	}
 }
 
-// What the requests of a scenario are called, and the rates of its phases, are
-// known before it runs, as far as they do not depend on the target.
+// The labels of a scenario's requests and the rates of its phases are known in
+// advance if they do not depend on the target.
 func TestWhatAScenarioAsksAndHowFast(t *testing.T) {
 	lists := map[string]int{spec.ListLeadLists: 1, spec.ListPhoneNumbers: 1}
 	for name, tc := range map[string]struct {

@@ -7,7 +7,7 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 )
 
-// A rate that was held is achieved, whether or not its phase ends with a second.
+// A held rate is achieved, whether or not its phase ends at a full second.
 func TestKneePointOfARateThatWasHeld(t *testing.T) {
 	for _, tc := range []struct {
 		took     time.Duration // by each answer

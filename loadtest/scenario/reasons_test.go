@@ -8,8 +8,8 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 )
 
-// What went wrong alike in many phases is one reason, with how often and where.
-func TestReasonsOfOneCauseAreTold(t *testing.T) {
+// The same problem in many phases is one reason, with the count and the phases.
+func TestReasonsOfOneCauseAreMerged(t *testing.T) {
 	phases := func(n int) Share {
 		var all []measure.Recording
 		for i := range n {

@@ -9,8 +9,8 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// recorded is a phase of so many seconds at 20/s, whose answers are as said of
-// each request and its second.
+// recorded returns a phase at 20/s with an answer for each request and its
+// second.
 func recorded(seconds int, answer func(n, second int) (took time.Duration, status int)) measure.Recording {
 	const rate = 20
 	r := measure.NewRecorder(measure.Plan{Name: "soak", Planned: int64(rate * seconds), Rate: rate, Duration: time.Duration(seconds) * time.Second, Start: time.Unix(1e9, 0)})
@@ -71,7 +71,7 @@ func TestSoakFailsOnDrift(t *testing.T) {
 	}
 }
 
-// Memory is shown and never fails a scenario: what a server keeps is its own affair.
+// Memory is shown and never fails a scenario.
 func TestSoakShowsMemory(t *testing.T) {
 	var points []load.MemoryPoint
 	for i := range 60 {
@@ -88,7 +88,7 @@ func TestSoakShowsMemory(t *testing.T) {
 	}
 }
 
-// After a burst the target has to be as quick as before, some time.
+// After a burst the target must become as fast as before.
 func TestSpikeLooksForRecovery(t *testing.T) {
 	for name, tc := range map[string]struct {
 		after func(second int) time.Duration

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// serves answers as a target that meets every rate up to its capacity, seen by a
-// generator that goes up to its ceiling.
+// serves simulates a target that meets every rate up to its capacity, and a
+// generator that reaches every rate up to its ceiling.
 func serves(capacity, ceiling float64) func(float64, bool) (tried, error) {
 	return func(rate float64, _ bool) (tried, error) {
 		return tried{met: rate <= capacity, ceiling: rate > ceiling}, nil
@@ -50,7 +50,7 @@ func TestSearchGivesUpOnATargetThatMeetsNothing(t *testing.T) {
 	}
 }
 
-// A rate that is met for a moment and not for long is not the sustained rate.
+// A rate that is met only briefly is not the sustained rate.
 func TestSearchConfirms(t *testing.T) {
 	long := 0
 	f, err := search(100, 1e6, func(rate float64, confirm bool) (tried, error) {

@@ -13,7 +13,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// walkOf is a whole walk of lead lists between two seconds.
+// walkOf returns a whole walk of lead lists between two seconds.
 func walkOf(began, ended int, keys ...string) walked {
 	page := paging.Page{}
 	for _, key := range keys {
@@ -24,8 +24,8 @@ func walkOf(began, ended int, keys ...string) walked {
 	return walked{op: op, began: at(began), ended: at(ended), Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}}
 }
 
-// A row is missing from a walk only if others show that it was there before and
-// after: one that somebody else has created meanwhile is not.
+// A row is missing from a walk only if earlier and later walks show it, not if
+// somebody created it meanwhile.
 func TestWalksAreComparedWithWhatWasThereAllAlong(t *testing.T) {
 	for name, tc := range map[string]struct {
 		walks  []walked
@@ -51,7 +51,7 @@ func TestWalksAreComparedWithWhatWasThereAllAlong(t *testing.T) {
 	}
 }
 
-// walkersOf are clients that have made the walks.
+// walkersOf returns clients that have finished the walks.
 func walkersOf(t *testing.T, walks []walked) *walkers {
 	t.Helper()
 	r := newRunner(t.Context(), world(t), builtinScenario(t, "walk", func(*Scenario) {}))
@@ -60,9 +60,9 @@ func walkersOf(t *testing.T, walks []walked) *walkers {
 		whole: map[string][]walked{spec.ListLeadLists: walks}}
 }
 
-// What it takes to compare walks grows with their number, not with its square:
-// whoever interrupts a run waits for it.
-func TestWhatTheComparisonOfWalksTakes(t *testing.T) {
+// The cost of comparing walks grows linearly, because an interrupted run waits
+// for it.
+func TestComparisonOfWalksIsLinear(t *testing.T) {
 	keys := make([]string, 1000)
 	for i := range keys {
 		keys[i] = fmt.Sprint(i)

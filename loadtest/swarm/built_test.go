@@ -13,7 +13,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testbed.Tidying{Tests: m}.Run()) }
 
-// command is the built program with no variables of ours in its environment.
+// command returns the built program without OUTREACH_ variables in its
+// environment.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(testbed.Built(t), "bin", testbed.Program), args...)

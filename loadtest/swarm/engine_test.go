@@ -17,7 +17,7 @@ import (
 	"outreach.example/conformance/internal/testbed"
 )
 
-// swarmMark is a config that stands in a swarm which a test has made.
+// swarmMark is a config that marks a swarm made by a test.
 const swarmMark = "outreach-swarm-test"
 
 // engine is the Docker engine of this machine, in a swarm that it manages.
@@ -25,9 +25,9 @@ type engine struct {
 	label string // of what this test makes, as key=value
 }
 
-// needSwarm returns the engine, in a swarm: the one that it is in already, or a
-// new one, which is left when the test ends. Without Docker it skips the test,
-// visibly; with OUTREACH_REQUIRE_DOCKER=1 it fails instead.
+// needSwarm returns the engine in its swarm, or in a new one that is left when
+// the test ends. Without Docker it skips the test; with
+// OUTREACH_REQUIRE_DOCKER=1 it fails.
 func needSwarm(t *testing.T) engine {
 	t.Helper()
 	testbed.NeedDocker(t, target.Sweep)
@@ -50,11 +50,11 @@ func needSwarm(t *testing.T) engine {
 	return e
 }
 
-// bridge is a network that an engine makes when it joins a swarm, and keeps.
+// bridge is a network that an engine creates when it joins a swarm, and keeps.
 const bridge = "docker_gwbridge"
 
-// join makes a swarm of this machine alone, which takes connections from nowhere
-// else, and marks it as the test's own.
+// join creates a swarm of this machine only, closed to the network, and marks
+// it as the test's.
 func (e engine) join(t *testing.T) {
 	t.Helper()
 	before := docker(t, "network", "ls", "--quiet", "--filter", "name="+bridge)
@@ -68,7 +68,7 @@ func (e engine) join(t *testing.T) {
 	e.store(t, "config", swarmMark, "")
 }
 
-// sweep removes what a test left that was killed, the swarm included.
+// sweep removes what a killed test left, including the swarm.
 func (e engine) sweep(t *testing.T) {
 	t.Helper()
 	if docker(t, "info", "--format", "{{.Swarm.ControlAvailable}}") != "true" {
@@ -90,7 +90,7 @@ func (e engine) sweep(t *testing.T) {
 	}
 }
 
-// labelled returns what bears the label, by kind.
+// labelled returns the resources with the label, by kind.
 func (e engine) labelled(t *testing.T, label string) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
@@ -102,7 +102,7 @@ func (e engine) labelled(t *testing.T, label string) map[string][]string {
 	return found
 }
 
-// alive reports whether the process that a label names runs on this machine.
+// alive reports whether the process named by a label runs on this machine.
 func alive(label string) bool {
 	_, owner, _ := strings.Cut(label, " ")
 	number, _, _ := strings.Cut(owner, "@")
@@ -110,7 +110,7 @@ func alive(label string) bool {
 	return err == nil && pid > 0 && syscall.Kill(pid, 0) == nil
 }
 
-// store puts a file into the swarm, as a config or a secret.
+// store stores a file in the swarm as a config or a secret.
 func (e engine) store(t *testing.T, kind, name, text string) {
 	t.Helper()
 	create := exec.Command("docker", kind, "create", "--label", e.label, name, "-")
@@ -120,10 +120,10 @@ func (e engine) store(t *testing.T, kind, name, text string) {
 	}
 }
 
-// name is that of a config or a secret of this test.
+// name returns the name of a config or secret of this test.
 func (e engine) name(of string) string { return fmt.Sprintf("outreach-%s-%d", of, os.Getpid()) }
 
-// docker runs the docker command line and returns what it prints.
+// docker runs the docker command and returns its output.
 func docker(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "docker", args...).CombinedOutput()

@@ -12,10 +12,9 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// alike holds phases of the same plan against each other: the plan and the
-// counts are the same, and each percentile is, unless the intervals of the two
-// or the time by which requests went out late allow for the difference. On a
-// machine that is too busy to send in time, percentiles tell nothing.
+// alike compares phases of the same plan. Plan and counts must be equal.
+// Percentiles must be equal within the intervals of the two and the send lag.
+// On a machine that is too busy to send in time, percentiles are not compared.
 func alike(t *testing.T, merged, single load.Results) {
 	t.Helper()
 	if len(merged.Scenarios) != 1 || len(single.Scenarios) != 1 {
@@ -66,8 +65,8 @@ func quantile(d *load.Distribution, p float64) float64 {
 	return d.MaxMS
 }
 
-// merge joins parts, whose verdict is for the caller to judge. The first of them
-// outlives the results that are written beside it.
+// merge merges parts; the caller judges the verdict. The first part must
+// survive the results written beside it.
 func merge(t *testing.T, parts []string) load.Results {
 	t.Helper()
 	dir := t.TempDir()
@@ -82,7 +81,7 @@ func merge(t *testing.T, parts []string) load.Results {
 	return r
 }
 
-// written writes a file and returns where it is.
+// written writes a file and returns its path.
 func written(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -92,7 +91,8 @@ func written(t *testing.T, name, text string) string {
 	return path
 }
 
-// results runs the program, which must come to a verdict, and returns what it wrote.
+// results runs the program, which must reach a verdict, and returns its
+// results.
 func results(t *testing.T, args ...string) load.Results {
 	t.Helper()
 	return resultsIn(t, t.TempDir(), args...)

@@ -13,7 +13,7 @@ import (
 	"outreach.example/conformance/internal/testbed"
 )
 
-// script is fan-out, for workers that begin so long from now.
+// script returns fan-out for workers that start after this delay.
 func (e engine) script(t *testing.T, ahead time.Duration, options ...string) (c *exec.Cmd, stderr *bytes.Buffer) {
 	t.Helper()
 	c = exec.CommandContext(t.Context(), "./fan-out", append([]string{fmt.Sprint(workers), testbed.Image(t), "--label", e.label, "--no-resolve-image", "--network", "host"}, options...)...)
@@ -23,7 +23,7 @@ func (e engine) script(t *testing.T, ahead time.Duration, options ...string) (c 
 	return c, stderr
 }
 
-// fanOut runs the script to its end and returns the parts that it prints.
+// fanOut runs the script to its end and returns the printed parts.
 func (e engine) fanOut(t *testing.T, options ...string) []string {
 	t.Helper()
 	c, stderr := e.script(t, ahead, options...)
@@ -36,23 +36,22 @@ func (e engine) fanOut(t *testing.T, options ...string) []string {
 	return lines(string(stdout))
 }
 
-// containers are those of the image on this machine.
+// containers returns the containers of the image on this machine.
 func (e engine) containers(t *testing.T, filter ...string) []string {
 	t.Helper()
 	return lines(docker(t, append([]string{"ps", "--all", "--quiet", "--filter", "ancestor=" + testbed.Image(t)}, filter...)...))
 }
 
-// removalTakes bounds how long the engine may take to remove a container that
-// was told to go.
+// removalTakes is how long the engine may take to remove a container.
 const removalTakes = 20 * time.Second
 
-// nothingLeft: neither the service nor a container of it is there any more.
+// nothingLeft checks that the service and its containers are gone.
 func (e engine) nothingLeft(t *testing.T) {
 	t.Helper()
 	if left := docker(t, "service", "ls", "--quiet", "--filter", "label="+e.label); left != "" {
 		t.Errorf("fan-out leaves a service behind: %s", left)
 	}
-	// The engine may still be busy removing what was asked to go.
+	// The engine may still be removing them.
 	left := e.containers(t)
 	for deadline := time.Now().Add(removalTakes); len(left) > 0 && time.Now().Before(deadline); left = e.containers(t) {
 		docker(t, "version") // a round trip to the engine, which has other things to do
@@ -63,8 +62,8 @@ func (e engine) nothingLeft(t *testing.T) {
 	}
 }
 
-// documented returns the options of fan-out that docs/fan-out.md tells to use, with
-// the names and the file of this test.
+// documented returns the options of fan-out from docs/fan-out.md, with the
+// names and the file of this test.
 func documented(t *testing.T, e engine, settings string) []string {
 	t.Helper()
 	document, err := os.ReadFile("../../docs/fan-out.md")

@@ -39,8 +39,9 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// Whatever the truth is within both intervals, the change lies within its own.
-func TestAgainstHoldsAllThatBothAllow(t *testing.T) {
+// For all true values within both intervals, the change lies within its
+// interval.
+func TestAgainstCoversBothIntervals(t *testing.T) {
 	draw := rapid.Float64Range(0.01, 100)
 	rapid.Check(t, func(t *rapid.T) {
 		figure := func(name string) (Figure, float64) {
@@ -63,8 +64,8 @@ func TestAgainstHoldsAllThatBothAllow(t *testing.T) {
 	})
 }
 
-// What is no measure for others is not handed out without the reason.
-func TestBaselinesThatAreNoMeasure(t *testing.T) {
+// An unusable baseline comes with the reason.
+func TestUnusableBaselines(t *testing.T) {
 	var none *Baseline
 	b := &Baseline{Name: "old.json", Scenarios: map[string]Earlier{"mixed": {}, "soak": {Unfit: "soak is inconclusive"}}}
 	for _, c := range []struct {
@@ -87,8 +88,8 @@ func TestBaselinesThatAreNoMeasure(t *testing.T) {
 	}
 }
 
-// Two runs are compared only where they asked the same, but for the chance of
-// where a round of the mix ends.
+// Two runs are comparable only if they sent the same requests, within the
+// tolerance for a partial round of the mix.
 func TestPlansDiffer(t *testing.T) {
 	steady := func(rate float64, requests map[string]int64) Plan {
 		return Plan{Rate: rate, Mean: rate, Peak: int64(rate), Requests: requests}

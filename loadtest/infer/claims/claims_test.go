@@ -10,7 +10,7 @@ import (
 
 var received = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// say writes claims as text, to compare them.
+// say formats claims as text for comparison.
 func say(c Claims) string {
 	var parts []string
 	number := func(name string, n *int64) {
@@ -84,7 +84,7 @@ func header(text string) http.Header {
 	return h
 }
 
-func TestStylesAreTheHeadersThatWereThere(t *testing.T) {
+func TestStylesListsHeaders(t *testing.T) {
 	c := Parse(header("RateLimit-Limit: 10\nX-RateLimit-Reset: x\nRetry-After: 1"), received)
 	if got := strings.Join(c.Styles, " "); got != "RateLimit-Limit X-RateLimit-Reset" {
 		t.Errorf("styles are %q", got)

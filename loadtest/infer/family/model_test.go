@@ -10,8 +10,9 @@ import (
 	"outreach.example/conformance/fixtures/refserver/limiter"
 )
 
-// TestModelIsTheLimiter: what a model foretells of its own kind is what happens.
-func TestModelIsTheLimiter(t *testing.T) {
+// TestModelPredictsItsLimiter checks that a model's predictions for its own
+// kind come true.
+func TestModelPredictsItsLimiter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
 		limit := rapid.IntRange(1, 12).Draw(t, "limit")
@@ -53,8 +54,8 @@ func TestModelIsTheLimiter(t *testing.T) {
 	})
 }
 
-// TestGuessesAreOfTheFit: each fit that is bounded has models that stand for it.
-func TestGuessesAreOfTheFit(t *testing.T) {
+// TestBoundedFitsHaveGuesses checks that each bounded fit has models.
+func TestBoundedFitsHaveGuesses(t *testing.T) {
 	for i, kind := range kinds {
 		config, err := limiter.Parse(fmt.Sprintf(kind, 9, "1s"))
 		if err != nil {

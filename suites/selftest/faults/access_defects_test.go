@@ -16,7 +16,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// accessDefects are the families on who may ask, what may be asked and how often.
+// accessDefects returns the defects on permissions, requests and rate limits.
 func accessDefects() []Defect {
 	return slices.Concat(keyDefects(), billingDefects(), requestDefects(), rateDefects())
 }
@@ -26,7 +26,7 @@ func marked(Request) (Response, error) {
 	return jsonAnswer(http.StatusOK, map[string]any{"marked": true}), nil
 }
 
-// validRequest is what a suite sends in earnest.
+// validRequest returns a request as a suite sends it.
 func validRequest(a *Target, op spec.Operation) Request {
 	main, sub, other := a.Profile.Workspaces[dataset.Main], a.Profile.Workspaces[dataset.SubA], a.Profile.Workspaces[dataset.SubB]
 	r := Request{Operation: op.ID, Method: op.Method, Path: op.Path, Header: http.Header{}}
@@ -58,9 +58,10 @@ func TestAccessDefectsLetValidRequestsPass(t *testing.T) {
 	}
 }
 
-// TestMistakesAreFoundInInvalidBodiesAlone: a defect that is to take an invalid
-// value leaves every valid body alone, and each invalid value has such a defect.
-func TestMistakesAreFoundInInvalidBodiesAlone(t *testing.T) {
+// TestMistakesMatchOnlyInvalidBodies checks that a defect that accepts an
+// invalid value ignores every valid body, and that each invalid value has such
+// a defect.
+func TestMistakesMatchOnlyInvalidBodies(t *testing.T) {
 	request := func(body map[string]any) Request {
 		return Request{Operation: spec.CreatePlacementTest, Body: encode(body)}
 	}
@@ -168,7 +169,7 @@ func TestAccountsThatSeemToHaveMoved(t *testing.T) {
 	}
 }
 
-func TestWhoAsksForAMove(t *testing.T) {
+func TestAskersOfMoves(t *testing.T) {
 	a := &Target{Profile: profile.Embedded()}
 	askers := append(slices.Clone(withoutAdminKey), intoOutside, outOfOutside)
 	for _, c := range []struct {
@@ -198,7 +199,7 @@ func TestWhoAsksForAMove(t *testing.T) {
 	}
 }
 
-func TestALimitOfTenTimesThePromise(t *testing.T) {
+func TestTenfoldLimit(t *testing.T) {
 	a := &Target{Profile: profile.Embedded()}
 	a.Profile.RateLimit = &profile.RateLimit{Requests: 2}
 	next := func(r Request) (Response, error) {
@@ -220,7 +221,7 @@ func TestALimitOfTenTimesThePromise(t *testing.T) {
 	}
 }
 
-func TestAKeyIsShutOutAfterItsFirst429(t *testing.T) {
+func TestKeyIsBlockedAfterItsFirst429(t *testing.T) {
 	limited := false
 	next := func(r Request) (Response, error) {
 		if limited {

@@ -14,13 +14,13 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// refusedWith is a target that refuses every request.
+// refusedWith is a target that refuses every request with a status.
 func refusedWith(status int) Handler {
 	return func(Request) (Response, error) { return refusal(status), nil }
 }
 
-// unauthorizedRequests lack authorization in every way, by what the ids of
-// defects call it.
+// unauthorizedRequests returns requests that lack authorization in every way,
+// by the name in the defects' ids.
 func unauthorizedRequests(a *Target, op spec.Operation) map[string]Request {
 	revoked, _ := a.Profile.RevokedKey()
 	requests := map[string]Request{}
@@ -37,7 +37,7 @@ func unauthorizedRequests(a *Target, op spec.Operation) map[string]Request {
 	return requests
 }
 
-// brokenParts returns the requirements on an error that an answer breaks.
+// brokenParts returns the requirements on errors that an answer violates.
 func brokenParts(t *testing.T, v *schemas.Validator, status int, answer Response) []string {
 	t.Helper()
 	if answer.Status != status {
@@ -53,7 +53,7 @@ func brokenParts(t *testing.T, v *schemas.Validator, status int, answer Response
 	return broken
 }
 
-func TestErrorDefectsBreakOnePartAlone(t *testing.T) {
+func TestErrorDefectsBreakOnePart(t *testing.T) {
 	v, err := schemas.New()
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestErrorDefectsBreakOnePartAlone(t *testing.T) {
 	}
 }
 
-// withoutLost is a target on which nothing exists that a path or body calls lost.
+// withoutLost is a target without anything that a path or body calls "lost".
 func withoutLost(lost string) Handler {
 	return func(r Request) (Response, error) {
 		switch {

@@ -11,8 +11,8 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 )
 
-// fakeList is a list that conforms: rows in the order in which they stand, the
-// id of a page's last row as cursor, and at most one filter.
+// fakeList is a conforming list: rows in their order, the id of a page's last
+// row as cursor, and at most one filter.
 type fakeList struct {
 	operation string
 	rows      []listRow
@@ -21,7 +21,7 @@ type fakeList struct {
 	asked     int // requests that it answered
 }
 
-// fakeRows makes rows that have an id alone and what fill puts into them.
+// fakeRows returns rows with an id and the fields set by fill.
 func fakeRows(n int, fill ...func(i int, fields map[string]any)) []listRow {
 	rows := make([]listRow, n)
 	for i := range rows {
@@ -60,7 +60,7 @@ func (l *fakeList) answer(r Request) (Response, error) {
 	return pageOf(list[:size], list[size-1].text("id")), nil
 }
 
-// tour is what a walk showed.
+// tour is the result of a walk.
 type tour struct {
 	ids     []string
 	longest int // rows of the longest page
@@ -68,8 +68,8 @@ type tour struct {
 	ends    bool
 }
 
-// fakeWalk walks a list; limit 0 sends none. A cursor that comes back, or pages
-// without end, end it.
+// fakeWalk walks a list; limit 0 sends none. A repeated cursor or too many
+// pages end it.
 func fakeWalk(t *testing.T, h Handler, operation string, limit int, query url.Values) tour {
 	t.Helper()
 	var w tour
@@ -106,12 +106,12 @@ func (w tour) repeats() bool {
 	return len(slices.Compact(slices.Sorted(slices.Values(w.ids)))) < len(w.ids)
 }
 
-// lacks returns the ids that the tour does not show.
+// lacks returns the ids that are missing from the tour.
 func (w tour) lacks(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(w.ids, id) })
 }
 
-// sortedOneWay reports whether the ids run in one direction.
+// sortedOneWay reports whether the ids ascend or descend.
 func (w tour) sortedOneWay() bool {
 	back := slices.Clone(w.ids)
 	slices.Reverse(back)
@@ -126,5 +126,5 @@ func everyID(rows []listRow) []string {
 	return ids
 }
 
-// aroundEmbedded is what a fault knows of the reference server.
+// aroundEmbedded returns the reference server as a fault's target.
 func aroundEmbedded() *Target { return &Target{Profile: profile.Embedded(), Seed: 1} }

@@ -10,7 +10,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// filteredList is a list with values for the filter, and a target that filters rightly.
+// filteredList is a list with values for the filter on a target that filters
+// correctly.
 func filteredList(f filter, parameter string) *fakeList {
 	rows := fakeRows(40, func(i int, row map[string]any) {
 		day := fmt.Sprintf("2025-01-%02d", 1+i/4)
@@ -56,7 +57,7 @@ func valueOf(f filter, i int) string {
 	}
 }
 
-// values are what the list is filtered by: what occurs, and pieces of it.
+// values returns the values to filter by: existing ones and parts of them.
 func (l *fakeList) values(f filter) []string {
 	var values []string
 	for i := 4; i < len(l.rows); i += 5 {
@@ -75,8 +76,9 @@ func (l *fakeList) values(f filter) []string {
 	return values
 }
 
-// Seen with nothing of the suites': a filter that is too wide loses nothing, one
-// that is too narrow adds nothing, and neither touches what is nobody's.
+// Checked without the suites: a filter that is too wide loses nothing, one that
+// is too narrow adds nothing, and neither changes rows that the specification
+// leaves open.
 func TestFilterDamagesBreakOneSideEach(t *testing.T) {
 	a := aroundEmbedded()
 	for _, f := range filterTable {
@@ -117,7 +119,7 @@ func TestFilterDamagesBreakOneSideEach(t *testing.T) {
 	}
 }
 
-// speaksOf reports whether the requirement speaks of the loss of a row.
+// speaksOf reports whether the requirement is about missing rows.
 func (l *fakeList) speaksOf(p spec.Pair, f filter, id, value string) bool {
 	atEnd := slices.ContainsFunc(l.rows, func(row listRow) bool { return row.text("id") == id && row.text(f.field) == value })
 	switch f.kind {

@@ -12,8 +12,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Paging as such serves a list rightly, or its defects would break more than they mean.
-func TestPagingServesTheListRightly(t *testing.T) {
+// Paging without damage must be correct, or its defects would break too much.
+func TestPagingServesTheListCorrectly(t *testing.T) {
 	a, most := aroundEmbedded(), fakeRows(230)
 	rapid.Check(t, func(rt *rapid.T) {
 		operation := rapid.SampledFrom([]string{spec.ListTagMappings, spec.ListLeadLabels}).Draw(rt, "operation") // either form of cursor
@@ -30,7 +30,7 @@ func TestPagingServesTheListRightly(t *testing.T) {
 	})
 }
 
-// What a walk of each size shows of each damage, seen with nothing of the suites'.
+// The effect of each damage on walks of each size, checked without the suites.
 func TestWalkDamagesBreakOneRuleEach(t *testing.T) {
 	const operation = spec.ListTagMappings
 	a, list := aroundEmbedded(), &fakeList{operation: operation, rows: fakeRows(257)}
@@ -72,7 +72,7 @@ func TestWalkDamagesBreakOneRuleEach(t *testing.T) {
 	}
 }
 
-// Each damage makes pages too long where its own rule forbids it and nowhere else.
+// Each damage makes pages too long only where its own rule forbids it.
 func TestLimitDamagesBreakOneRuleEach(t *testing.T) {
 	const operation = spec.ListTagMappings
 	a, list := aroundEmbedded(), &fakeList{operation: operation, rows: fakeRows(130)}
@@ -99,7 +99,7 @@ func TestLimitDamagesBreakOneRuleEach(t *testing.T) {
 	}
 }
 
-// longestPage walks with a limit as it is given; a refusal ends the walk.
+// longestPage walks with the given limit; a refusal ends the walk.
 func longestPage(h Handler, operation, limit string) int {
 	r := Request{Operation: operation, Header: http.Header{}}.clone()
 	if limit != "" {
@@ -117,7 +117,7 @@ func longestPage(h Handler, operation, limit string) int {
 	}
 }
 
-func TestCursorFormsTellNumbersApart(t *testing.T) {
+func TestCursorFormsAreUnique(t *testing.T) {
 	forms := map[string]cursorForm{"uuid": uuidCursor, "email": emailCursor, "timestamp": timestampCursor, "number": numberCursor,
 		"opaque": opaqueCursor, "urn": urnCursor, "undashed": undashedCursor, "addressee": addresseeCursor, "link": linkCursor,
 		"date": dateCursor, "epoch": epochCursor, "late": late(uuidCursor, numberCursor)}
@@ -153,7 +153,7 @@ func TestPagingLeavesTheRestToTheTarget(t *testing.T) {
 	}
 }
 
-func TestArchiveReadsAgainAfterAChange(t *testing.T) {
+func TestListCacheReadsAgainAfterAChange(t *testing.T) {
 	const operation = spec.ListPlacementTests
 	list := &fakeList{operation: operation, rows: fakeRows(150)}
 	h := aroundEmbedded().paged(operation, paging{})(list.answer)
@@ -173,7 +173,7 @@ func TestArchiveReadsAgainAfterAChange(t *testing.T) {
 	}
 }
 
-// A cursor is outdated by its own kind of change alone.
+// A cursor is outdated only by its own kind of change.
 func TestOutdatedCursors(t *testing.T) {
 	const operation = spec.ListPlacementTests
 	for _, c := range []struct {

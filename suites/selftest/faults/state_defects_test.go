@@ -30,7 +30,7 @@ func TestEveryKeptFieldIsDamaged(t *testing.T) {
 	}
 }
 
-// conforming returns a server that conforms, and what faults know of it.
+// conforming returns a conforming server as a handler and as a fault's target.
 func conforming(t *testing.T) (Handler, *Target) {
 	t.Helper()
 	data, err := dataset.New(dataset.Options{Seed: 1, Rows: 40}) // small, for every list is read often
@@ -44,7 +44,7 @@ func conforming(t *testing.T) (Handler, *Target) {
 	return Serving(server.Handler()), &Target{Profile: profile.FromDataset(data)}
 }
 
-// ask makes a request by the full key of a role.
+// ask sends a request with the full key of a role.
 func ask(t *testing.T, h Handler, a *Target, role, operation, id string, body any) Response {
 	t.Helper()
 	r := Request{Header: http.Header{}}.redirected(operation, id).withToken(a.key(role))
@@ -58,7 +58,7 @@ func ask(t *testing.T, h Handler, a *Target, role, operation, id string, body an
 	return answer
 }
 
-// object decodes an answer with a resource.
+// object decodes a resource in an answer.
 func object(t *testing.T, answer Response) map[string]any {
 	t.Helper()
 	body, _ := decode(answer.Body)
@@ -69,7 +69,7 @@ func object(t *testing.T, answer Response) map[string]any {
 	return row
 }
 
-// fullTest is a body that has every field.
+// fullTest returns a body with every field.
 func fullTest(a *Target) map[string]any {
 	body := a.validBody(spec.CreatePlacementTest)
 	inputs := fixtures.Inputs{
@@ -86,7 +86,8 @@ func fullTest(a *Target) map[string]any {
 	return body
 }
 
-// TestFieldDamagesKeepTheShape: a damaged field is not what it was, and no less valid.
+// TestFieldDamagesKeepTheShape checks that a damaged field has a different and
+// valid value.
 func TestFieldDamagesKeepTheShape(t *testing.T) {
 	target, a := conforming(t)
 	validator, err := schemas.New()
@@ -119,9 +120,9 @@ func TestFieldDamagesKeepTheShape(t *testing.T) {
 	}
 }
 
-// TestDefectsAreHarmless: what is laid around a vendor's server deletes nothing
-// that it was not asked to delete and did not make, and nothing with the key of
-// another workspace than the one that asks.
+// TestDefectsAreHarmless checks that a defect on a vendor's server deletes only
+// what was requested or what it created, and nothing with the key of another
+// workspace than the requesting one.
 func TestDefectsAreHarmless(t *testing.T) {
 	target, a := conforming(t)
 	second := a.Profile.Workspaces[dataset.Second]
@@ -209,8 +210,8 @@ func bodyOrNone(body map[string]any) any {
 	return body
 }
 
-// TestAccountDefectsAnswerSuccess: each answers the first move as if it had
-// been made, and refuses one of those that follow.
+// TestAccountDefectsAnswerSuccess checks that each defect reports success for
+// the first move and refuses one of those that follow.
 func TestAccountDefectsAnswerSuccess(t *testing.T) {
 	for _, d := range accountDefects() {
 		target, a := conforming(t)
