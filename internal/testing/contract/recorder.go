@@ -132,3 +132,16 @@ func (r *Recorder) Excepted(e Exception) int {
 	defer r.mu.Unlock()
 	return r.used[e.Silence]
 }
+
+// Statuses returns how many requests got each status.
+func (r *Recorder) Statuses() map[int]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := map[int]int{}
+	for _, statuses := range r.statuses {
+		for status, n := range statuses {
+			all[status] += n
+		}
+	}
+	return all
+}
