@@ -178,7 +178,7 @@ func (l *Ledger) Troubled(where, what string, on ...spec.Pair) {
 // Observe records what the target does at a silence of the specification.
 func (l *Ledger) Observe(silence, operation, value string) {
 	if _, ok := spec.FindSilence(silence); !ok {
-		panic("judge: unknown silence" + silence)
+		panic("judge: unknown silence " + silence)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
