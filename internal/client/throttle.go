@@ -125,7 +125,7 @@ func seededJitter(seed uint64) func(d time.Duration) time.Duration {
 	}
 }
 
-var errKeyRefused = errors.New("the key got only 429 for too long; not sent")
+var errKeyRefused = errors.New("not sent, because the key has got only 429 for too long")
 
 // admit waits until the request may be sent: its key's gate is open, a slot is
 // free, and the pace allows it. On success the caller holds a slot. Otherwise it

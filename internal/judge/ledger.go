@@ -214,7 +214,7 @@ func (l *Ledger) Checks() []reports.Check {
 		if check.Outcome == reports.NotAssessed {
 			check.Missing = slices.Concat(e.missing, missing)
 			if len(check.Missing) == 0 {
-				check.Missing = []string{"no response allowed a check"}
+				check.Missing = []string{"a response to check"}
 			}
 		}
 		checks = append(checks, check)
