@@ -235,7 +235,7 @@ func TestLongBodyIsTruncated(t *testing.T) {
 	const most = 1 << 20
 	for name, tc := range map[string]struct{ length, read int64 }{
 		"of unknown length":    {-1, most + 1},
-		"that says its length": {most + 1, keptOfTooLong},
+		"that says its length": {most + 1, truncatedBody},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -248,8 +248,8 @@ func TestLongBodyIsTruncated(t *testing.T) {
 			g.Expect(e.Err).NotTo(HaveOccurred())
 			g.Expect(e.Truncated).To(BeTrue())
 			g.Expect(body.read).To(Equal(tc.read))
-			g.Expect(e.Body).To(HaveLen(keptOfTooLong))
-			g.Expect(cap(e.Body)).To(BeNumerically("<", 2*keptOfTooLong))
+			g.Expect(e.Body).To(HaveLen(truncatedBody))
+			g.Expect(cap(e.Body)).To(BeNumerically("<", 2*truncatedBody))
 		})
 	}
 }

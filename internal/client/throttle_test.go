@@ -211,7 +211,7 @@ func TestGate(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 	g := NewWithT(t)
-	gates := gates{shut: map[string]*gate{}, patience: time.Minute}
+	gates := gates{byKey: map[string]*gate{}, patience: time.Minute}
 
 	gates.close("k", at(0), 10*time.Second)
 	gates.close("k", at(1), 2*time.Second)

@@ -97,7 +97,7 @@ func TestViolationsAreKeptInPartAndCountedInFull(t *testing.T) {
 	l.Violated(phonesStatus, wrong)
 	check := l.Checks()[0]
 	g.Expect(check.ViolationCount).To(Equal(12))
-	g.Expect(check.Violations).To(HaveLen(keptViolations))
+	g.Expect(check.Violations).To(HaveLen(maxViolations))
 	g.Expect(check.Violations[0].Actual).To(Equal("500"), "the first are kept")
 	requirement, _ := spec.FindRequirement("STATUS-200")
 	for _, v := range check.Violations {
