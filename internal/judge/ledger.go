@@ -89,9 +89,9 @@ func (l *Ledger) Answered(operation string, status int) {
 	l.answered[operation][status] = true
 }
 
-// Refused records a rejection that the requirement asks for. It counts only if a
-// valid request got another status. Valid requests of the same operation decide,
-// or those of all operations if there were none.
+// Refused records a rejection that the requirement asks for. It does not count if
+// all valid requests got the same status. Valid requests of the same operation
+// decide, or those of all operations if there were none.
 func (l *Ledger) Refused(p spec.Pair, status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
