@@ -137,7 +137,7 @@ func FindOperation(id string) (Operation, bool) {
 func MustOperation(id string) Operation {
 	op, ok := FindOperation(id)
 	if !ok {
-		panic("spec: unknown operation" + id)
+		panic("spec: unknown operation " + id)
 	}
 	return op
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// label is what Ginkgo accepts as a label and a shell as a word.
+// label matches a valid Ginkgo label that is also one shell word.
 var label = regexp.MustCompile(`^[A-Z0-9][A-Z0-9_.-]*$`)
 
 func TestRequirementsAreComplete(t *testing.T) {
