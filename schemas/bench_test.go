@@ -38,7 +38,7 @@ func BenchmarkPage(b *testing.B) {
 		})
 	}
 	run("known rows", func(*Validator) {})
-	run("new rows", func(v *Validator) { v.clean = memo{} })
+	run("new rows", func(v *Validator) { v.clean = rowCache{} })
 }
 
 func BenchmarkDecode(b *testing.B) {

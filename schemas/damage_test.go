@@ -13,7 +13,7 @@ import (
 // The core proof: each field of each resource is damaged in every way that the
 // specification forbids, and exactly its own requirement must be found, where
 // the damage is. What the specification leaves open must pass.
-func TestEveryDamageIsFoundAsWhatItIs(t *testing.T) {
+func TestEveryDamageViolatesItsRequirement(t *testing.T) {
 	v, damaged := validator(t), map[string]bool{}
 	for resource, op := range resources() {
 		for _, f := range spec.Fields() {
@@ -38,7 +38,7 @@ func TestEveryDamageIsFoundAsWhatItIs(t *testing.T) {
 			})
 		}
 	}
-	for _, s := range newSheets() {
+	for _, s := range newFieldTables() {
 		for _, id := range s.ids {
 			if !damaged[id] {
 				t.Errorf("no damage violates %s", id)

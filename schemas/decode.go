@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds on what Decode accepts. They keep a hostile body from costing more
-// than its length: arithmetic on 1e1000000 alone takes tens of milliseconds.
+// Bounds of Decode. They keep the cost of a hostile body in proportion to its
+// length: arithmetic on 1e1000000 alone takes tens of milliseconds.
 const (
 	maxDepth        = 64  // nested objects and arrays
 	maxNumberLength = 100 // characters of one number
 	maxExponent     = 400 // a float64 ends at 308
 )
 
-// SyntaxError tells why a body is not one strict JSON value.
+// SyntaxError is the reason why a body is not one strict JSON value.
 type SyntaxError struct {
-	Offset int64 // byte at which the trouble is
+	Offset int64 // of the byte with the error
 	Reason string
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason) }
 
-// Decode reads one JSON value and nothing after it. It is stricter than
-// encoding/json: the input is valid UTF-8, no object has a key twice, nesting
-// and numbers are bounded. Numbers become json.Number. Errors are *SyntaxError.
+// Decode returns the one JSON value that the body holds. It is stricter than
+// encoding/json: invalid UTF-8, duplicate keys, deep nesting and long numbers are
+// errors. Numbers become json.Number. Errors are *SyntaxError.
 func Decode(body []byte) (any, error) {
 	d := decoder{data: body}
 	return d.document()
@@ -36,13 +36,13 @@ type decoder struct {
 	pos   int
 	depth int
 	keys  map[string]string // one string for all occurrences of a key
-	rows  *rowReader        // nil, or what to do with the rows of a list
+	rows  *rowReader        // of the list to read; nil for none
 }
 
 func (d *decoder) document() (any, error) {
 	if !utf8.Valid(d.data) {
 		d.pos = validPrefix(d.data)
-		return nil, d.fail("not valid UTF-8")
+		return nil, d.fail("invalid UTF-8")
 	}
 	d.space()
 	value, err := d.value()
@@ -51,7 +51,7 @@ func (d *decoder) document() (any, error) {
 	}
 	d.space()
 	if d.pos < len(d.data) {
-		return nil, d.fail("more bytes after the JSON value")
+		return nil, d.fail("trailing bytes after the JSON value")
 	}
 	return value, nil
 }
@@ -83,8 +83,8 @@ func (d *decoder) space() {
 	}
 }
 
-// peek returns the byte at the position, 0 at the end. A literal 0 is valid
-// nowhere, so the two need not be told apart.
+// peek returns the byte at the position; 0 at the end. A literal 0 byte is valid
+// nowhere, so that the two cases need no distinction.
 func (d *decoder) peek() byte {
 	if d.pos < len(d.data) {
 		return d.data[d.pos]
@@ -114,10 +114,10 @@ func (d *decoder) value() (any, error) {
 
 func (d *decoder) unexpected(wanted string) error {
 	if d.pos >= len(d.data) {
-		return d.fail("the body ends where %s should be", wanted)
+		return d.fail("unexpected end of the body (want %s)", wanted)
 	}
 	r, _ := utf8.DecodeRune(d.data[d.pos:])
-	return d.fail("%q where %s should be", r, wanted)
+	return d.fail("unexpected %q (want %s)", r, wanted)
 }
 
 func (d *decoder) literal(word string) error {
@@ -130,7 +130,7 @@ func (d *decoder) literal(word string) error {
 
 func (d *decoder) enter() error {
 	if d.depth == maxDepth {
-		return d.fail("nested deeper than %d", maxDepth)
+		return d.fail("nesting deeper than %d levels", maxDepth)
 	}
 	d.depth++
 	d.pos++
@@ -138,7 +138,7 @@ func (d *decoder) enter() error {
 	return nil
 }
 
-// next moves past a comma, or past the closing byte, and tells which it was.
+// next moves past a comma or the closing byte. It reports whether it was a comma.
 func (d *decoder) next(closing byte) (more bool, err error) {
 	d.space()
 	switch d.peek() {
@@ -175,7 +175,7 @@ func (d *decoder) object() (any, error) {
 		}
 		if _, twice := object[key]; twice {
 			d.pos = start
-			return nil, d.fail("the key %.80q stands twice in an object", key)
+			return nil, d.fail("duplicate key %.80q", key)
 		}
 		d.space()
 		if d.peek() != ':' {

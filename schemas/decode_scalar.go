@@ -10,7 +10,7 @@ import (
 
 // The decoder's strings and numbers.
 
-// key reads a key and returns the one copy that is kept of it.
+// key reads a key. Equal keys of a body share one string.
 func (d *decoder) key() (string, error) {
 	if d.peek() != '"' {
 		return "", d.unexpected("a key in quotes")
@@ -29,8 +29,8 @@ func (d *decoder) key() (string, error) {
 	return d.str()
 }
 
-// plain reads a string without escapes and returns its content. Otherwise it
-// stays where it is.
+// plain reads a string without escapes and returns its content. It does not move
+// and reports false if the string has escapes or errors.
 func (d *decoder) plain() ([]byte, bool) {
 	for i := d.pos + 1; i < len(d.data); i++ {
 		switch c := d.data[i]; {
@@ -57,7 +57,7 @@ func (d *decoder) str() (string, error) {
 			d.pos++
 			return string(out), nil
 		case c < ' ':
-			return "", d.fail("a control character inside a string")
+			return "", d.fail("control character in a string")
 		case c == '\\':
 			r, err := d.escape()
 			if err != nil {
@@ -69,13 +69,13 @@ func (d *decoder) str() (string, error) {
 			d.pos++
 		}
 	}
-	return "", d.fail("the body ends inside a string")
+	return "", d.fail("unexpected end of the body in a string")
 }
 
 var escapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// escape reads one escape sequence. Half a surrogate pair is grammatical JSON
-// that stands for no character; like encoding/json it becomes U+FFFD.
+// escape reads one escape sequence. Half a surrogate pair is valid JSON without a
+// character: it becomes U+FFFD, as in encoding/json.
 func (d *decoder) escape() (rune, error) {
 	if d.pos+1 < len(d.data) {
 		if r, ok := escapes[d.data[d.pos+1]]; ok {
@@ -85,7 +85,7 @@ func (d *decoder) escape() (rune, error) {
 	}
 	r, ok := d.hex(d.pos)
 	if !ok {
-		return 0, d.fail("an unknown escape sequence in a string")
+		return 0, d.fail("unknown escape sequence in a string")
 	}
 	d.pos += 6
 	if utf16.IsSurrogate(r) {
@@ -149,18 +149,18 @@ func (d *decoder) number() (any, error) {
 		}
 		if n, err := strconv.Atoi(string(d.data[first:d.pos])); err != nil || n > maxExponent {
 			d.pos = start
-			return nil, d.fail("a number with an exponent beyond %d", maxExponent)
+			return nil, d.fail("number with an exponent above %d", maxExponent)
 		}
 	}
 	text := d.data[start:d.pos]
 	if len(text) > maxNumberLength {
 		d.pos = start
-		return nil, d.fail("a number of more than %d characters", maxNumberLength)
+		return nil, d.fail("number of more than %d characters", maxNumberLength)
 	}
 	if hasExponent {
 		if _, err := strconv.ParseFloat(string(text), 64); err != nil {
 			d.pos = start
-			return nil, d.fail("a number that no float64 holds")
+			return nil, d.fail("number outside the range of float64")
 		}
 	}
 	return json.Number(text), nil

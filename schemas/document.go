@@ -3,8 +3,10 @@ package schemas
 import (
 	"bytes"
 	"context"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -13,8 +15,29 @@ import (
 	"outreach.example/conformance/schemas/internal/format"
 )
 
-// Document returns the OpenAPI document, loaded and validated, examples
-// included. Each call returns a document of its own.
+var (
+	//go:embed openapi.yaml
+	openAPI []byte
+	//go:embed json/*.schema.json
+	jsonSchemas embed.FS
+)
+
+// OpenAPI returns the OpenAPI 3.0.3 document in YAML.
+func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
+
+// JSONSchemas returns the derived draft-07 schemas: <Component>.schema.json for
+// responses and <Component>.request.schema.json for requests. They refer to each
+// other by file name.
+func JSONSchemas() fs.FS {
+	sub, err := fs.Sub(jsonSchemas, "json")
+	if err != nil {
+		panic(err) // the embedded path is a constant
+	}
+	return sub
+}
+
+// Document returns the OpenAPI document as kin-openapi loads and validates it,
+// with its examples. Each call loads a new one.
 func Document() (*openapi3.T, error) { return load(openAPI) }
 
 // OpenAPIJSON returns the document in JSON. Its objects are sorted by key.
@@ -35,16 +58,16 @@ func load(source []byte) (*openapi3.T, error) {
 	registerFormats()
 	doc, err := openapi3.NewLoader().LoadFromData(source)
 	if err != nil {
-		return nil, fmt.Errorf("schemas: the embedded OpenAPI document: %w", err)
+		return nil, fmt.Errorf("schemas: openapi.yaml: %w", err)
 	}
 	if err := doc.Validate(context.Background(), openapi3.EnableSchemaFormatValidation()); err != nil {
-		return nil, fmt.Errorf("schemas: the embedded OpenAPI document: %w", err)
+		return nil, fmt.Errorf("schemas: openapi.yaml: %w", err)
 	}
 	return doc, nil
 }
 
-// registerFormats gives both libraries the same strict formats, in place of
-// their own lax ones of the same names. Both keep them in package variables.
+// registerFormats registers the strict formats with both libraries, in place of
+// their own lax ones. Both libraries keep formats in package variables.
 var registerFormats = sync.OnceFunc(func() {
 	for _, name := range format.Names() {
 		f, _ := format.Lookup(name)
@@ -55,8 +78,8 @@ var registerFormats = sync.OnceFunc(func() {
 
 type formatChecker func(string) error
 
-// IsFormat implements gojsonschema.FormatChecker. A format says nothing of a
-// value that is no string.
+// IsFormat implements gojsonschema.FormatChecker. Every value that is not a
+// string passes.
 func (check formatChecker) IsFormat(input any) bool {
 	s, ok := input.(string)
 	return !ok || check(s) == nil

@@ -10,13 +10,13 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 )
 
-// engine is gojsonschema, held at arm's length: it compiles the embedded
-// schemas, is handed only what Decode made, and its panics end here.
+// engine wraps gojsonschema. It compiles the embedded schemas, takes values from
+// Decode only, and recovers from the panics of the library.
 type engine struct {
 	schemas map[string]*gojsonschema.Schema // by file name
 }
 
-// newEngine compiles all schemas.
+// newEngine returns an engine with all schemas compiled.
 func newEngine() (*engine, error) {
 	registerFormats()
 	files, err := fs.Glob(JSONSchemas(), "*.schema.json")
@@ -31,8 +31,8 @@ func newEngine() (*engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Every schema is known before one is compiled: gojsonschema would
-		// fetch an unknown $ref over the network.
+		// Add every schema before compiling one: gojsonschema fetches an
+		// unknown $ref over the network.
 		if err := loader.AddSchema(schemaURL(file), gojsonschema.NewBytesLoader(text)); err != nil {
 			return nil, fmt.Errorf("schemas: %s: %w", file, err)
 		}
@@ -50,8 +50,8 @@ const idBase = "https://outreach.example/schemas/"
 
 func schemaURL(file string) string { return idBase + file }
 
-// reference points the compiler at a schema that is loaded already. Whatever
-// else it is asked to load, it refuses.
+// reference returns a loader for a schema that was added before. It refuses to
+// load anything else.
 func reference(file string) gojsonschema.JSONLoader {
 	return offline{gojsonschema.NewReferenceLoader(schemaURL(file))}
 }
@@ -59,7 +59,7 @@ func reference(file string) gojsonschema.JSONLoader {
 type offline struct{ gojsonschema.JSONLoader }
 
 func (o offline) LoadJSON() (any, error) {
-	return nil, fmt.Errorf("%v is not in the embedded set of schemas", o.JsonSource())
+	return nil, fmt.Errorf("%v is not an embedded schema", o.JsonSource())
 }
 func (o offline) LoaderFactory() gojsonschema.JSONLoaderFactory { return offlineFactory{} }
 
@@ -69,25 +69,25 @@ func (offlineFactory) New(source string) gojsonschema.JSONLoader {
 	return offline{gojsonschema.NewReferenceLoader(source)}
 }
 
-// breach is one violated keyword, by what it says of which place.
+// breach is one violated keyword of a schema.
 type breach struct {
-	tokens []string // unescaped, from the judged value on
+	tokens []string // the path below the checked value, unescaped
 	kind   breachKind
 	text   string // gojsonschema's own description
-	value  any    // what stands there
+	value  any    // at that path
 }
 
 type breachKind int
 
 const (
 	wrongType breachKind = iota
-	missing              // tokens lead to the field that is not there
-	unknown              // tokens lead to a key of an object that is closed
+	missing              // tokens lead to the missing field
+	unknown              // tokens lead to a forbidden key of a closed object
 	wrongValue
 )
 
-// check judges a decoded value by a schema. An error is the engine's own
-// trouble and says nothing of the value.
+// check returns the violations of a schema in a decoded value. An error is a
+// failure of the engine and says nothing about the value.
 func (e *engine) check(file string, value any) (breaches []breach, err error) {
 	schema := e.schemas[file]
 	if schema == nil {
@@ -128,14 +128,14 @@ func detail(found gojsonschema.ResultError, name string) string {
 	return s
 }
 
-// tokensOf splits a context into keys. gojsonschema joins them unescaped, so
-// it is given a delimiter that no key holds: a byte that UTF-8 never has.
+// tokensOf splits a context into keys. gojsonschema joins keys without escapes,
+// so that the delimiter is a byte that UTF-8 never contains.
 func tokensOf(context *gojsonschema.JsonContext) []string {
 	const delimiter = "\xff"
 	return strings.Split(context.String(delimiter), delimiter)[1:] // without "(root)"
 }
 
-// pointerTo writes tokens as an RFC 6901 pointer.
+// pointerTo returns tokens as an RFC 6901 pointer.
 func pointerTo(tokens []string) string {
 	var b bytes.Buffer
 	for _, token := range tokens {

@@ -9,12 +9,12 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Error judges the body of an error answer by the section Errors. It knows the
-// four statuses of the table: 401, 402, 404 and 429.
+// Error checks the body of an error response by the section Errors. It knows the
+// four documented statuses: 401, 402, 404 and 429.
 func (v *Validator) Error(status int, body []byte) Judgement {
 	text, documented := spec.ErrorText[status]
 	if !documented {
-		return Judgement{Err: fmt.Errorf("schemas: the specification documents no error body for status %d", status)}
+		return Judgement{Err: fmt.Errorf("schemas: status %d: the specification documents no error body", status)}
 	}
 	prefix := "ERROR-" + strconv.Itoa(status) + "-"
 	j := Judgement{Seen: []string{prefix + "BODY"}}
@@ -41,7 +41,7 @@ func (v *Validator) Error(status int, body []byte) Judgement {
 		}
 	}
 	member("ERROR", "error", strconv.Quote(text), func(field any) bool { return field == text })
-	member("MESSAGE", "message", "a string that is not empty", func(field any) bool {
+	member("MESSAGE", "message", "a non-empty string", func(field any) bool {
 		s, ok := field.(string)
 		return ok && s != ""
 	})

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxActual bounds Finding.Actual and names from the target, in characters.
+// maxActual bounds Finding.Actual, and names that the target chose, in characters.
 const maxActual = 120
 
-// render shows a decoded value as JSON, cut off once it is long enough: the
-// value may be the target's whole body.
+// render returns a decoded value as JSON of at most maxActual characters. The
+// value may be the whole body.
 func render(value any) string {
 	return clip(string(appendValue(nil, value)))
 }
@@ -66,12 +66,12 @@ func appendString(out []byte, s string) []byte {
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
-		return out // no string fails to marshal
+		return out // marshalling a string cannot fail
 	}
 	return append(out, text...)
 }
 
-// clip cuts a text to maxActual characters.
+// clip returns the text truncated to maxActual characters.
 func clip(s string) string {
 	if utf8.RuneCountInString(s) <= maxActual {
 		return s

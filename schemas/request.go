@@ -10,8 +10,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// requestComponents names what the request of an operation carries; the others
-// carry nothing.
+// requestComponents holds the component of the body by operation. Requests of
+// other operations have no body.
 var requestComponents = map[string]string{
 	spec.AddCampaignVariables: "AddCampaignVariables",
 	spec.MoveLead:             "MoveLead",
@@ -19,21 +19,21 @@ var requestComponents = map[string]string{
 	spec.CreatePlacementTest:  "InboxPlacementTest",
 }
 
-// What a request can violate. Requests are the harness's own, so that these
-// are no requirements of the catalogue.
+// Rules for requests. The harness builds the requests, so that the catalogue has
+// no such requirements.
 const (
-	RequestJSON    = "REQUEST-JSON"    // not one JSON value
-	RequestType    = "REQUEST-TYPE"    // a wrong type, or a body where there should be none
-	RequestValue   = "REQUEST-VALUE"   // outside a closed set, format, pattern or bound
+	RequestJSON    = "REQUEST-JSON"    // the body is not one JSON value
+	RequestType    = "REQUEST-TYPE"    // a wrong type, or an unexpected body
+	RequestValue   = "REQUEST-VALUE"   // a value outside its set, format, pattern or bound
 	RequestPresent = "REQUEST-PRESENT" // a required field is missing
-	RequestUnknown = "REQUEST-UNKNOWN" // a field that is read-only or not documented
-	RequestTrouble = "REQUEST-TROUBLE" // the validator's own trouble
+	RequestUnknown = "REQUEST-UNKNOWN" // a read-only or undocumented field
+	RequestTrouble = "REQUEST-TROUBLE" // a failure of the Validator
 )
 
 var requestRules = map[breachKind]string{wrongType: RequestType, missing: RequestPresent, unknown: RequestUnknown, wrongValue: RequestValue}
 
-// Request judges a request body that the harness is about to send. It is for
-// tests of request builders.
+// Request checks the body of a request by the harness. Tests of request builders
+// call it.
 func (v *Validator) Request(op spec.Operation, body []byte) []Finding {
 	component, hasBody := requestComponents[op.ID]
 	trimmed := bytes.TrimSpace(body)

@@ -2,53 +2,52 @@ package schemas
 
 import "sync"
 
-// A run reads the same rows over and over: page walks with different limits,
-// load on one list. A row that was judged clean once is clean for ever, so its
-// bytes are remembered together with all that they led to.
+// A run reads the same rows many times, for example in walks with different
+// limits. A valid row stays valid, so that the cache keeps its bytes and results.
 
-// cleanRow is what a row without findings led to. It is shared by all
-// judgements of bodies that hold the row.
+// cleanRow holds the results of a row without findings. All judgements of
+// bodies with the row share it.
 type cleanRow struct {
 	value any
-	seen  marks
+	seen  idSet
 	extra []string
 }
 
-// rowKey tells one row from another. The form is part of it because depth
-// counts from the body's root, which makes the same bytes deeper in a page.
+// rowKey identifies a row. It holds the form of the response because Decode
+// counts depth from the root of the body: a page is deeper than a single row.
 type rowKey struct {
-	sheet *sheet
+	table *fieldTable
 	form  int
 	raw   string
 }
 
-// memoBytes bounds one generation of a memo, in bytes of rows as received;
-// decoded they take about five times as much.
-const memoBytes = 4 << 20
+// cacheBytes bounds one generation of a rowCache in bytes of received rows.
+// Decoded rows take about five times as much memory.
+const cacheBytes = 4 << 20
 
-// memo remembers clean rows. It holds two generations: when the younger one is
-// full, the elder is dropped, so that rows in use stay and memory is bounded.
-type memo struct {
-	mu             sync.Mutex
-	younger, elder map[rowKey]*cleanRow
-	size           int // bytes of the younger generation
+// rowCache holds clean rows in two generations. It drops the old generation when
+// the young one is full. Rows in use stay, and memory is bounded.
+type rowCache struct {
+	mu         sync.Mutex
+	young, old map[rowKey]*cleanRow
+	size       int // bytes of the young generation
 }
 
-func (m *memo) find(s *sheet, form int, raw []byte) (*cleanRow, bool) {
+func (m *rowCache) find(s *fieldTable, form int, raw []byte) (*cleanRow, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if row, ok := m.younger[rowKey{s, form, string(raw)}]; ok {
+	if row, ok := m.young[rowKey{s, form, string(raw)}]; ok {
 		return row, true
 	}
-	row, ok := m.elder[rowKey{s, form, string(raw)}]
+	row, ok := m.old[rowKey{s, form, string(raw)}]
 	if ok {
 		m.put(rowKey{s, form, string(raw)}, row)
 	}
 	return row, ok
 }
 
-func (m *memo) keep(s *sheet, form int, raw []byte, row *cleanRow) {
-	if len(raw) > memoBytes/64 {
+func (m *rowCache) keep(s *fieldTable, form int, raw []byte, row *cleanRow) {
+	if len(raw) > cacheBytes/64 {
 		return
 	}
 	m.mu.Lock()
@@ -56,33 +55,32 @@ func (m *memo) keep(s *sheet, form int, raw []byte, row *cleanRow) {
 	m.put(rowKey{s, form, string(raw)}, row)
 }
 
-func (m *memo) put(key rowKey, row *cleanRow) {
-	if m.younger == nil || m.size+len(key.raw) > memoBytes {
-		m.younger, m.elder, m.size = map[rowKey]*cleanRow{}, m.younger, 0
+func (m *rowCache) put(key rowKey, row *cleanRow) {
+	if m.young == nil || m.size+len(key.raw) > cacheBytes {
+		m.young, m.old, m.size = map[rowKey]*cleanRow{}, m.young, 0
 	}
-	if _, known := m.younger[key]; !known {
+	if _, known := m.young[key]; !known {
 		m.size += len(key.raw)
 	}
-	m.younger[key] = row
+	m.young[key] = row
 }
 
-// rowReader is told of the rows of a list while a decoder reads it.
+// rowReader collects the rows of a list while a decoder reads it.
 type rowReader struct {
-	inItems bool // the rows are in the root object's items; else in the root array
+	inItems bool // rows are in the items of the root object, otherwise in the root array
 	find    func(raw []byte) (*cleanRow, bool)
 	rows    []readRow
 }
 
-// readRow is one row of a list: a clean one that is known, or a new one.
+// readRow is one row of a list. known is nil for a row that the cache does not hold.
 type readRow struct {
 	raw   []byte
 	value any
 	known *cleanRow
 }
 
-// row reads an element of a list of rows. The bytes of a known row need not be
-// parsed again: they were read as one object before, so that parsing would end
-// at the same byte.
+// row reads an element of a list of rows. It does not parse the bytes of a known
+// row: they were parsed before, and end at the same byte.
 func (d *decoder) row() (any, error) {
 	start := d.pos
 	if end := objectEnd(d.data, start); end > 0 {
@@ -100,8 +98,8 @@ func (d *decoder) row() (any, error) {
 	return value, nil
 }
 
-// objectEnd returns the position after the brace that closes the one at start,
-// 0 if there is no object there. It looks at nothing but braces and strings.
+// objectEnd returns the position after the object that begins at start; 0 if no
+// object begins there. It reads braces and strings only.
 func objectEnd(data []byte, start int) int {
 	if start >= len(data) || data[start] != '{' {
 		return 0

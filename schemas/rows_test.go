@@ -18,7 +18,7 @@ import (
 func TestRowsAreJudgedAlikeEachTime(t *testing.T) {
 	op := spec.MustOperation(spec.ListLeadLists)
 	rapid.Check(t, func(rt *rapid.T) {
-		fresh := &Validator{engine: validator(t).engine, sheets: validator(t).sheets} // remembers nothing yet
+		fresh := &Validator{engine: validator(t).engine, tables: validator(t).tables} // with an empty cache
 		rows := []any{}
 		for range rapid.IntRange(0, 4).Draw(rt, "rows") {
 			row := example(t, "LeadList")
@@ -61,17 +61,17 @@ func TestBraceInAStringDoesNotEndARow(t *testing.T) {
 	}
 }
 
-func TestMemoIsBoundedAndKeepsWhatIsInUse(t *testing.T) {
-	var m memo
-	s, inUse := &sheet{}, []byte("in use")
+func TestCacheIsBoundedAndKeepsRowsInUse(t *testing.T) {
+	var m rowCache
+	s, inUse := &fieldTable{}, []byte("in use")
 	m.keep(s, 0, inUse, &cleanRow{})
-	row := bytes.Repeat([]byte("x"), memoBytes/100)
+	row := bytes.Repeat([]byte("x"), cacheBytes/100)
 	for i := range 1000 {
 		m.keep(s, 0, append([]byte(fmt.Sprint(i, " ")), row...), &cleanRow{})
 		if _, ok := m.find(s, 0, inUse); !ok {
 			t.Fatalf("a row in use was forgotten after %d others", i)
 		}
-		if m.size > memoBytes {
+		if m.size > cacheBytes {
 			t.Fatalf("%d bytes in one generation", m.size)
 		}
 	}
@@ -81,8 +81,8 @@ func TestMemoIsBoundedAndKeepsWhatIsInUse(t *testing.T) {
 	if _, ok := m.find(s, 1, inUse); ok {
 		t.Error("a row of one form was found as one of another")
 	}
-	m.keep(s, 0, bytes.Repeat([]byte("y"), memoBytes), &cleanRow{})
-	if _, ok := m.find(s, 0, bytes.Repeat([]byte("y"), memoBytes)); ok {
+	m.keep(s, 0, bytes.Repeat([]byte("y"), cacheBytes), &cleanRow{})
+	if _, ok := m.find(s, 0, bytes.Repeat([]byte("y"), cacheBytes)); ok {
 		t.Error("a huge row was kept")
 	}
 }

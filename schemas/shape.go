@@ -8,18 +8,18 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// sheet is the field table of one resource, made ready for judging: a tree of
-// shapes, and the requirements that the resource has.
-type sheet struct {
+// fieldTable is the field table of one resource as a tree of shapes, with the
+// requirements of the resource.
+type fieldTable struct {
 	root *shape
-	ids  []string // sorted; marks are positions in it
+	ids  []string // sorted; an idSet holds positions in it
 }
 
-// shape is one field, or the resource itself, or any item or entry of one.
+// shape is one field, the resource itself, or any item or entry of a field.
 type shape struct {
-	path  string // from the resource's name on, as in Judgement.Extra
+	path  string // begins with the resource's name, as in Judgement.Extra
 	field spec.Field
-	// Positions of its requirements in sheet.ids; none where there is no such requirement.
+	// Positions of its requirements in fieldTable.ids, or none.
 	typ, value, present int
 
 	names       []string // documented fields, in the document's order
@@ -29,24 +29,24 @@ type shape struct {
 
 const none = -1
 
-// newSheets builds the sheets of all resources.
-func newSheets() map[string]*sheet {
-	sheets := map[string]*sheet{}
+// newFieldTables returns the tables of all resources by name.
+func newFieldTables() map[string]*fieldTable {
+	tables := map[string]*fieldTable{}
 	for _, f := range spec.Fields() {
-		s := sheets[f.Resource]
+		s := tables[f.Resource]
 		if s == nil {
-			s = &sheet{root: &shape{path: f.Resource, typ: none, value: none, present: none}}
-			sheets[f.Resource] = s
+			s = &fieldTable{root: &shape{path: f.Resource, typ: none, value: none, present: none}}
+			tables[f.Resource] = s
 		}
 		s.ids = append(s.ids, requirementsOf(f)...)
 	}
-	for _, s := range sheets {
+	for _, s := range tables {
 		slices.Sort(s.ids)
 	}
 	for _, f := range spec.Fields() {
-		sheets[f.Resource].add(f)
+		tables[f.Resource].add(f)
 	}
-	return sheets
+	return tables
 }
 
 func requirementsOf(f spec.Field) []string {
@@ -60,8 +60,8 @@ func requirementsOf(f spec.Field) []string {
 	return ids
 }
 
-// add hangs a field into the tree; its parent stands before it in the table.
-func (s *sheet) add(f spec.Field) {
+// add adds a field to the tree. Its parent was added before.
+func (s *fieldTable) add(f spec.Field) {
 	index := func(a spec.Aspect) int {
 		if i, found := slices.BinarySearch(s.ids, f.Requirement(a)); found {
 			return i
@@ -92,8 +92,8 @@ func (s *sheet) add(f spec.Field) {
 	}
 }
 
-// child returns the shape of what a key or an index leads to; nil for
-// something that is not documented.
+// child returns the shape of the value at a key or an index; nil if it is
+// undocumented.
 func (s *shape) child(key string) *shape {
 	switch {
 	case s == nil:
@@ -106,25 +106,25 @@ func (s *shape) child(key string) *shape {
 	return s.fields[key]
 }
 
-// marks is a set of positions in sheet.ids.
-type marks []uint64
+// idSet is a set of positions in fieldTable.ids, one bit each.
+type idSet []uint64
 
-func newMarks(n int) marks { return make(marks, (n+63)/64) }
+func newIDSet(n int) idSet { return make(idSet, (n+63)/64) }
 
-func (m marks) set(i int) {
+func (m idSet) set(i int) {
 	if i != none {
 		m[i/64] |= 1 << (i % 64)
 	}
 }
 
-func (m marks) add(other marks) {
+func (m idSet) add(other idSet) {
 	for i, word := range other {
 		m[i] |= word
 	}
 }
 
-// names appends the marked requirements.
-func (m marks) names(to []string, s *sheet) []string {
+// names appends the requirements of the set.
+func (m idSet) names(to []string, s *fieldTable) []string {
 	for i, id := range s.ids {
 		if m[i/64]&(1<<(i%64)) != 0 {
 			to = append(to, id)
@@ -133,13 +133,13 @@ func (m marks) names(to []string, s *sheet) []string {
 	return to
 }
 
-// survey goes over a row and notes which requirements it puts to the test and
-// which of its fields are not documented.
+// survey collects the requirements that a row exercises, and its undocumented
+// fields.
 type survey struct {
-	seen  marks
+	seen  idSet
 	extra map[string]bool
-	// mistyped are the pointers of fields with a wrong type. Nothing but the
-	// type is put to the test there.
+	// mistyped holds the pointers of fields with a wrong type. Such a field
+	// exercises its type alone.
 	mistyped map[string]bool
 }
 
@@ -187,8 +187,8 @@ func (s *survey) noteExtra(at *shape, object map[string]any) {
 	}
 }
 
-// below extends a pointer. Where nothing is mistyped no pointer is ever looked
-// up, and building them would be most of the work.
+// below extends a pointer. It returns "" if no field is mistyped: nobody looks a
+// pointer up then, and building them would be most of the work.
 func (s *survey) below(pointer, key string) string {
 	if len(s.mistyped) == 0 {
 		return ""

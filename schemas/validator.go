@@ -10,74 +10,74 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Validator judges bodies. It is safe for concurrent use. One for the whole
-// process is best, since it remembers rows that it found clean.
+// Validator checks bodies. It is safe for concurrent use. Use one per process: it
+// caches valid rows.
 type Validator struct {
 	engine *engine
-	sheets map[string]*sheet
-	clean  memo
+	tables map[string]*fieldTable
+	clean  rowCache
 }
 
-// New compiles all schemas.
+// New returns a Validator with all schemas compiled.
 func New() (*Validator, error) {
 	e, err := newEngine()
 	if err != nil {
 		return nil, err
 	}
-	return &Validator{engine: e, sheets: newSheets()}, nil
+	return &Validator{engine: e, tables: newFieldTables()}, nil
 }
 
 // Finding is one violated shape rule.
 type Finding struct {
 	Requirement string // id in the catalogue
-	// Pointer (RFC 6901) leads from the body's root to the value in question;
-	// to where a missing field should be.
+	// Pointer (RFC 6901) leads from the body's root to the value, or to the place
+	// of a missing field.
 	Pointer  string
 	Expected string
 	Actual   string // JSON, or "absent"; at most 120 characters
 }
 
-// Judgement is all that a body has to tell.
+// Judgement is the result of checking a body.
 type Judgement struct {
-	// Body is the decoded body, numbers as json.Number; nil if it cannot be
-	// decoded. Rows may be shared with other judgements: do not change it.
+	// Body is the decoded body, with numbers as json.Number; nil if it cannot be
+	// decoded. Other judgements may share its rows: do not change it.
 	Body     any
-	Findings []Finding // all of them; in the order of the rows, then of the pointers
-	// Seen are the requirements that the body put to the test, sorted: TYPE and
-	// VALUE of a field that is there, PRESENT of one whose parent is. Of a field
-	// with a wrong type, or null, it is TYPE alone.
+	Findings []Finding // in the order of the rows, then of the pointers
+	// Seen are the requirements that the body exercised, sorted. A present field
+	// exercises TYPE and VALUE; a present parent exercises PRESENT of its fields.
+	// A field that is null or has a wrong type exercises TYPE alone.
 	Seen []string
-	// Extra are schema paths of undocumented fields, sorted, at most 100:
+	// Extra are the schema paths of undocumented fields, sorted, at most 100:
 	// "Lead.foo", "Campaign.sequences.ITEM.foo", "LeadPage.foo".
 	Extra []string
-	// Err is the validator's own trouble. Then there is nothing else, and the
-	// body must count as not judged.
+	// Err is a failure of the Validator itself. The other fields are empty then:
+	// the body was not checked.
 	Err error
 }
 
 const maxExtra = 100
 
-// Answer judges the body of a 200 answer to op.
+// Answer checks the body of a response to op with status 200.
 func (v *Validator) Answer(op spec.Operation, body []byte) Judgement {
-	s := v.sheets[op.Resource]
+	s := v.tables[op.Resource]
 	if s == nil {
-		return Judgement{Err: fmt.Errorf("schemas: operation %s answers with %q, which has no field table", op.ID, op.Resource)}
+		return Judgement{Err: fmt.Errorf("schemas: operation %s: the resource %q has no field table", op.ID, op.Resource)}
 	}
-	a := &answer{validator: v, op: op, sheet: s, fields: newMarks(len(s.ids))}
+	a := &answer{validator: v, op: op, table: s, fields: newIDSet(len(s.ids))}
 	a.read(body)
 	return a.judgement()
 }
 
-// answer collects the judgement of one 200 body.
+// answer collects the judgement of one body.
 type answer struct {
 	validator *Validator
 	op        spec.Operation
-	sheet     *sheet
+	table     *fieldTable
 
 	body     any
 	findings []Finding
 	seen     []string
-	fields   marks // requirements of fields that were put to the test
+	fields   idSet // requirements of fields that the body exercised
 	extra    []string
 	err      error
 }
@@ -86,7 +86,7 @@ func (a *answer) judgement() Judgement {
 	if a.err != nil {
 		return Judgement{Err: a.err}
 	}
-	seen := a.fields.names(a.seen, a.sheet)
+	seen := a.fields.names(a.seen, a.table)
 	slices.Sort(seen)
 	slices.Sort(a.extra)
 	extra := slices.Compact(a.extra)
@@ -114,7 +114,7 @@ func (a *answer) read(body []byte) {
 	}
 	value, err := d.document()
 	if err != nil {
-		a.find("BODY-JSON", "", "one JSON value in UTF-8, without a key twice in an object", err.Error())
+		a.find("BODY-JSON", "", "one JSON value in UTF-8, without duplicate keys", err.Error())
 		return
 	}
 	a.body = value
@@ -134,7 +134,7 @@ func (a *answer) read(body []byte) {
 }
 
 func (a *answer) known(raw []byte) (*cleanRow, bool) {
-	return a.validator.clean.find(a.sheet, int(a.op.Answer), raw)
+	return a.validator.clean.find(a.table, int(a.op.Answer), raw)
 }
 
 func (a *answer) one(value any, raw []byte) {
@@ -176,7 +176,7 @@ func (a *answer) page(value any, rows []readRow) {
 	}
 }
 
-// list judges the rows of a list; notObject is what a row violates that is no object.
+// list checks the rows of a list. A row that is not an object violates notObject.
 func (a *answer) list(notObject, prefix string, rows []readRow) {
 	for i, row := range rows {
 		if row.known != nil {
@@ -198,22 +198,22 @@ func (a *answer) take(row *cleanRow) {
 	a.extra = append(a.extra, row.extra...)
 }
 
-// row judges one resource and remembers it if it is clean.
+// row checks one resource and caches it if it has no findings.
 func (a *answer) row(object map[string]any, raw []byte, prefix string) {
 	findings, mistyped, err := a.judge(object)
 	if err != nil {
 		a.err = err
 		return
 	}
-	s := survey{seen: newMarks(len(a.sheet.ids)), mistyped: mistyped}
-	s.visit(a.sheet.root, object, "")
+	s := survey{seen: newIDSet(len(a.table.ids)), mistyped: mistyped}
+	s.visit(a.table.root, object, "")
 	row := &cleanRow{value: object, seen: s.seen}
 	for path := range s.extra {
 		row.extra = append(row.extra, path)
 	}
 	a.take(row)
 	if len(findings) == 0 {
-		a.validator.clean.keep(a.sheet, int(a.op.Answer), raw, row)
+		a.validator.clean.keep(a.table, int(a.op.Answer), raw, row)
 	}
 	for _, f := range findings {
 		f.Pointer = prefix + f.Pointer
@@ -221,15 +221,15 @@ func (a *answer) row(object map[string]any, raw []byte, prefix string) {
 	}
 }
 
-// judge lets the engine check one resource and turns what it found into
-// findings; mistyped are the pointers of those about a type.
+// judge returns the findings of the engine about one resource. mistyped holds
+// the pointers of fields with a wrong type.
 func (a *answer) judge(object map[string]any) (findings []Finding, mistyped map[string]bool, err error) {
 	breaches, err := a.validator.engine.check(a.op.Resource+".schema.json", object)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, b := range breaches {
-		f, err := a.sheet.finding(b)
+		f, err := a.table.finding(b)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -241,8 +241,8 @@ func (a *answer) judge(object map[string]any) (findings []Finding, mistyped map[
 		}
 		findings = append(findings, f)
 	}
-	// gojsonschema reports in the order of a map, and one value may break a
-	// pattern and a length at once.
+	// gojsonschema reports in the order of a map. One value may violate a pattern
+	// and a length.
 	slices.SortFunc(findings, func(x, y Finding) int {
 		return cmp.Or(strings.Compare(x.Pointer, y.Pointer), strings.Compare(x.Requirement, y.Requirement), strings.Compare(x.Actual, y.Actual))
 	})
@@ -251,8 +251,8 @@ func (a *answer) judge(object map[string]any) (findings []Finding, mistyped map[
 	}), mistyped, nil
 }
 
-// finding names the requirement that a breach violates.
-func (s *sheet) finding(b breach) (Finding, error) {
+// finding returns a breach as a finding with its requirement.
+func (s *fieldTable) finding(b breach) (Finding, error) {
 	tokens := b.tokens
 	if b.kind == unknown {
 		tokens = tokens[:len(tokens)-1] // the object's set of keys is what is wrong
@@ -262,7 +262,7 @@ func (s *sheet) finding(b breach) (Finding, error) {
 		at = at.child(token)
 	}
 	if at == nil || at == s.root {
-		return Finding{}, fmt.Errorf("schemas: %s breaks a rule (%s) at %s, where the field table has no field", s.root.path, b.text, pointerTo(b.tokens))
+		return Finding{}, fmt.Errorf("schemas: %s violates a rule (%s) at %s: the field table has no such field", s.root.path, b.text, pointerTo(b.tokens))
 	}
 	f := Finding{Pointer: pointerTo(tokens)}
 	aspect := spec.Value

@@ -152,7 +152,7 @@ func TestExtraIsBounded(t *testing.T) {
 	}
 }
 
-func TestAnUnknownResourceIsTheValidatorsTrouble(t *testing.T) {
+func TestUnknownResourcesAreErrors(t *testing.T) {
 	judged := validator(t).Answer(spec.Operation{ID: "x", Resource: "Nothing"}, []byte(`{}`))
 	if judged.Err == nil || len(judged.Seen) > 0 || len(judged.Findings) > 0 {
 		t.Errorf("%+v", judged)

@@ -137,7 +137,7 @@ func FindOperation(id string) (Operation, bool) {
 func MustOperation(id string) Operation {
 	op, ok := FindOperation(id)
 	if !ok {
-		panic("spec: unknown operation" + id)
+		panic("spec: unknown operation " + id)
 	}
 	return op
 }
@@ -183,3 +183,27 @@ var ownerFields = map[string][]string{
 // OwnerFields returns the fields that name the workspace of the operation's
 // resource, or nil if it has none.
 func (o Operation) OwnerFields() []string { return ownerFields[o.Resource] }
+
+// MatchOperation returns the operation of a request, and the id in its path. The
+// path begins at the server's root and is unescaped. An id may be empty, but
+// holds no slash.
+func MatchOperation(method, path string) (op Operation, id string, ok bool) {
+	if path == OptionsPath {
+		return Operation{}, "", false
+	}
+	for _, op := range operations {
+		before, after, hasID := strings.Cut(op.Path, "{id}")
+		if op.Method != method || !hasID && path != op.Path {
+			continue
+		}
+		if !hasID {
+			return op, "", true
+		}
+		rest, begins := strings.CutPrefix(path, before)
+		id, ends := strings.CutSuffix(rest, after)
+		if begins && ends && !strings.Contains(id, "/") {
+			return op, id, true
+		}
+	}
+	return Operation{}, "", false
+}

@@ -9,7 +9,7 @@ type Aspect string
 
 // The aspects of a row of a field table.
 const (
-	Type    Aspect = "TYPE"    // the stated JSON type; null only where the table says so
+	Type    Aspect = "TYPE"    // the stated JSON type; null only if the table says so
 	Value   Aspect = "VALUE"   // a closed set of values, a format, a pattern
 	Present Aspect = "PRESENT" // present whenever its meaning applies
 )

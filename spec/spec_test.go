@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// label is what Ginkgo accepts as a label and a shell as a word.
+// label matches a valid Ginkgo label that is also one shell word.
 var label = regexp.MustCompile(`^[A-Z0-9][A-Z0-9_.-]*$`)
 
 func TestRequirementsAreComplete(t *testing.T) {
@@ -131,6 +131,32 @@ func TestURLPathEscapesTheID(t *testing.T) {
 	} {
 		if got := c.op.URLPath(c.id); got != c.want {
 			t.Errorf("%s with %q: %q, want %q", c.op.ID, c.id, got, c.want)
+		}
+	}
+}
+
+func TestMatchOperation(t *testing.T) {
+	for _, op := range Operations() {
+		id := ""
+		if op.HasPathID() {
+			id = "a%b"
+		}
+		path := strings.Replace(op.Path, "{id}", id, 1)
+		if got, gotID, ok := MatchOperation(op.Method, path); !ok || got.ID != op.ID || gotID != id {
+			t.Errorf("%s %s: %q, id %q, %v", op.Method, path, got.ID, gotID, ok)
+		}
+	}
+	for _, c := range []struct{ method, path, want string }{
+		{"POST", "/api/v2/campaigns//variables", AddCampaignVariables}, // an empty id
+		{"POST", "/api/v2/campaigns/variables", ""},                    // no id
+		{"POST", "/api/v2/campaigns/a/b/variables", ""},
+		{"PUT", "/api/v2/lead-lists", ""},
+		{"GET", "/api/v2/lead-lists/", ""},
+		{"GET", OptionsPath, ""},
+		{"GET", "", ""},
+	} {
+		if got, id, ok := MatchOperation(c.method, c.path); got.ID != c.want || id != "" || ok != (c.want != "") {
+			t.Errorf("%s %s: %q, id %q, %v; want %q", c.method, c.path, got.ID, id, ok, c.want)
 		}
 	}
 }

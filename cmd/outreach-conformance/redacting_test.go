@@ -22,7 +22,7 @@ func TestContainerLogHoldsNoToken(t *testing.T) {
 		"got Bearer " + token,
 		"got " + base64.StdEncoding.EncodeToString([]byte("key:"+token)),
 		"got " + url.QueryEscape(token),
-		"got " + token[:12] + " … (the rest of a long line is left out)",
+		"got " + token[:12] + " … (long line truncated)",
 		"got " + token[:12],
 	} {
 		line := fmt.Sprintf("target | %s\n", said)
@@ -34,7 +34,7 @@ func TestContainerLogHoldsNoToken(t *testing.T) {
 target | got Bearer [redacted]
 target | got [redacted]
 target | got [redacted]
-target | got [redacted] … (the rest of a long line is left out)
+target | got [redacted] … (long line truncated)
 target | got [redacted]
 `
 	if log.String() != want {

@@ -28,7 +28,7 @@ var talkative = []string{"--operation", strings.Join([]string{spec.MoveLead, spe
 func TestNoArtifactHoldsAKey(t *testing.T) {
 	g := NewWithT(t)
 	base, _ := servingBuilt(t)
-	hostile := parroting(t, base)
+	hostile := echoing(t, base)
 	dir := t.TempDir()
 	shown := map[string]string{}
 	in := func(code int, env []string, args ...string) {
@@ -76,17 +76,17 @@ func TestNoArtifactHoldsAKey(t *testing.T) {
 func TestContainerLogHoldsNoKey(t *testing.T) {
 	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)
-	parrots := t.TempDir()
-	g.Expect(os.Mkdir(filepath.Join(parrots, "bin"), 0o700)).To(Succeed())
+	buildContext := t.TempDir()
+	g.Expect(os.Mkdir(filepath.Join(buildContext, "bin"), 0o700)).To(Succeed())
 	program, err := os.ReadFile(filepath.Join(testbed.Built(t), "bin", testbed.Proxy))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(os.WriteFile(filepath.Join(parrots, "bin", "proxy"), program, 0o700)).To(Succeed()) //nolint:gosec // it is a program
-	g.Expect(os.WriteFile(filepath.Join(parrots, "Dockerfile"), []byte("FROM scratch\nCOPY bin/proxy /proxy\nENTRYPOINT [\"/proxy\"]\n"), 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(buildContext, "bin", "proxy"), program, 0o700)).To(Succeed()) //nolint:gosec // it is a program
+	g.Expect(os.WriteFile(filepath.Join(buildContext, "Dockerfile"), []byte("FROM scratch\nCOPY bin/proxy /proxy\nENTRYPOINT [\"/proxy\"]\n"), 0o600)).To(Succeed())
 	file := contained(t, withDatabase, func(_ *testing.T, p *profile.Profile) {
 		p.Container.Container = profile.Container{
-			Dockerfile: filepath.Join(parrots, "Dockerfile"), Port: 9000,
+			Dockerfile: filepath.Join(buildContext, "Dockerfile"), Port: 9000,
 			Command:     []string{"9000", "http://database:8025"},
-			Environment: map[string]string{"PARROT": "1", "DATABASE_PASSWORD": "correct horse"},
+			Environment: map[string]string{"ECHO_KEY": "1", "DATABASE_PASSWORD": "correct horse"},
 		}
 	})
 	c := command(t, nil, append([]string{runCommand, "--verbose", "--target-profile", file}, talkative...)...)
@@ -100,12 +100,12 @@ func TestContainerLogHoldsNoKey(t *testing.T) {
 	testbed.HoldsNoKey(t, profile.Embedded().Keys, shown)
 }
 
-// parroting starts a proxy that repeats keys, and returns its address.
-func parroting(t *testing.T, base string) string {
+// echoing starts a proxy that repeats keys, and returns its address.
+func echoing(t *testing.T, base string) string {
 	t.Helper()
 	port := freePort(t)
 	c := exec.CommandContext(t.Context(), filepath.Join(testbed.Built(t), "bin", testbed.Proxy), port, base)
-	c.Env = append(os.Environ(), "PARROT=1")
+	c.Env = append(os.Environ(), "ECHO_KEY=1")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func TestContainerThatIsNeverReady(t *testing.T) {
 	})))
 	<-p.done
 	g.Expect(p.command.ProcessState.ExitCode()).To(Equal(exitCannotTell))
-	g.Expect(string(p.output.bytes())).To(And(ContainSubstring("not ready within 3s; its last answer: 404 from GET /never"), ContainSubstring("API    http://")))
+	g.Expect(string(p.output.bytes())).To(And(ContainSubstring("not ready within 3s; last response: 404 from GET /never"), ContainSubstring("API    http://")))
 	g.Expect(startedBy(t, p)).To(BeEmpty())
 }
 
@@ -178,7 +178,7 @@ func TestWithoutDocker(t *testing.T) {
 		for _, args := range [][]string{{"--target", "image:server"}, {"--target", dockerfilePrefix + "Dockerfile"}} {
 			e := exitsWith(t, exitUsage, []string{"DOCKER_HOST=" + host}, append([]string{runCommand}, args...)...)
 			g := NewWithT(t)
-			g.Expect(e.stderr).To(And(ContainSubstring("no Docker engine: probed "+host), ContainSubstring("unset DOCKER_HOST")))
+			g.Expect(e.stderr).To(And(ContainSubstring("no Docker engine: tried "+host), ContainSubstring("unset DOCKER_HOST")))
 			g.Expect(e.stdout).To(BeEmpty())
 		}
 	}

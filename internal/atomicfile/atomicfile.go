@@ -58,7 +58,7 @@ func destination(path string) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "%s is not a regular file (name a file that may be replaced)", fmt.Errorf("%s is not a regular file: name a file that may be replaced", path)
+		return "", fmt.Errorf("%s is not a regular file (name a file that may be replaced)", path)
 	}
 	return filepath.EvalSymlinks(path)
 }

@@ -15,7 +15,7 @@ func content(text string) func(string) error {
 	return func(path string) error { return os.WriteFile(path, []byte(text), 0o666) }
 }
 
-func TestAFailedWriteLeavesTheFormerFile(t *testing.T) {
+func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report")
@@ -33,7 +33,7 @@ func TestAFailedWriteLeavesTheFormerFile(t *testing.T) {
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
 }
 
-func TestASymbolicLinkStaysOne(t *testing.T) {
+func TestSymbolicLinkIsKept(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
 	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")

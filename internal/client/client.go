@@ -37,7 +37,7 @@ func New(opts Options) (*Client, error) {
 		base:     base,
 		slots:    make(chan struct{}, opts.Concurrency),
 		pace:     newPace(opts.RequestsPerSecond),
-		gates:    gates{shut: map[string]*gate{}, patience: opts.MaxThrottle},
+		gates:    gates{byKey: map[string]*gate{}, patience: opts.MaxThrottle},
 		jitter:   seededJitter(opts.Seed),
 		redactor: newRedactor(opts.Keys, opts.Secrets),
 	}, nil

@@ -20,13 +20,13 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestNewRejectsAddressesThatCannotBeMeant(t *testing.T) {
+func TestNewRejectsInvalidAddresses(t *testing.T) {
 	for _, tc := range []struct{ address, want string }{
 		{"", "must begin with http"},
 		{"localhost:8080", "must begin with http"},
 		{"ftp://host", "must begin with http"},
-		{"http://", "names no host"},
-		{"http://:80", "names no host"},
+		{"http://", "has no host"},
+		{"http://:80", "has no host"},
 		{"http://user:hunter22@host", "credentials belong in keys"},
 		{"http://host?key=hunter22", "must not contain a query"},
 		{"http://host?", "must not contain a query"},
@@ -51,7 +51,7 @@ func TestNewReportsEveryBadOption(t *testing.T) {
 		ContainSubstring("Concurrency"), ContainSubstring("Timeout"), ContainSubstring("MaxBody"))))
 }
 
-func TestNewRejectsAPaceThatIsNoNumber(t *testing.T) {
+func TestNewRejectsNaNPace(t *testing.T) {
 	for _, pace := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1} {
 		_, err := New(Options{BaseURL: "http://host", RequestsPerSecond: pace})
 		NewWithT(t).Expect(err).To(MatchError(ContainSubstring("RequestsPerSecond")))
@@ -138,7 +138,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func TestAnswerIsHandedOverWhole(t *testing.T) {
+func TestResponseIsComplete(t *testing.T) {
 	g := NewWithT(t)
 	var observed []Exchange
 	c := serve(t, Options{Observe: func(e Exchange) { observed = append(observed, e) }}, func(w http.ResponseWriter, _ *http.Request) {
@@ -291,7 +291,7 @@ func TestKindsOfFailure(t *testing.T) {
 	}
 }
 
-// withoutNameServer keeps name lookups off the network: every one fails.
+// withoutNameServer makes every name lookup fail without a network.
 func withoutNameServer(t *testing.T) {
 	t.Helper()
 	usual := net.DefaultResolver
@@ -301,7 +301,7 @@ func withoutNameServer(t *testing.T) {
 	}}
 }
 
-// listen answers every connection with a function and returns the address.
+// listen handles every connection with a function and returns the address.
 func listen(t *testing.T, answer func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -332,9 +332,8 @@ func closedAddress(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
-// Whoever bounds what is sent is asked for every request on the wire, and what
-// it keeps back was not sent.
-func TestAllowIsAskedForEachRequest(t *testing.T) {
+// Allow is called for every request on the wire. A request that it blocks is not sent.
+func TestAllowIsCalledForEachAttempt(t *testing.T) {
 	g := NewWithT(t)
 	clock := newFakeClock()
 	target := newThrottling(clock)

@@ -76,14 +76,14 @@ func TestAllKeepsOrderAndBoundsConcurrency(t *testing.T) {
 		if now == concurrency {
 			once.Do(func() { close(full) })
 		}
-		<-full // the first ones wait until the bound is reached
+		<-full // the first requests wait until the bound is reached
 		_, _ = io.WriteString(w, r.URL.Path)
 	})
 	reqs := make([]Request, requests)
 	for i := range reqs {
 		reqs[i] = get(fmt.Sprintf("/%d", i))
 	}
-	// Two lists at once: the bound is the client's, not a list's.
+	// Two concurrent lists share the client's bound.
 	var both sync.WaitGroup
 	var answers [2][]Exchange
 	for i := range answers {

@@ -22,7 +22,7 @@ import (
 	"outreach.example/conformance/internal/testbed"
 )
 
-func TestConnectionsAreKeptForAllThatRunAtOnce(t *testing.T) {
+func TestConnectionsAreReused(t *testing.T) {
 	g := NewWithT(t)
 	const concurrency = 8
 	var opened, arrived atomic.Int32
@@ -31,7 +31,7 @@ func TestConnectionsAreKeptForAllThatRunAtOnce(t *testing.T) {
 		if arrived.Add(1) == concurrency {
 			close(all)
 		}
-		<-all // so that the first round needs a connection each
+		<-all // so that each request of the first round needs a connection
 		_, _ = io.WriteString(w, "{}")
 	}))
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -79,7 +79,7 @@ func TestWhatCountsAsClosedUnanswered(t *testing.T) {
 	}
 }
 
-// What was lost on a kept connection is told apart from what a new one lost.
+// A loss on a kept connection differs from a loss on a new one.
 func TestKeptConnectionThatCloses(t *testing.T) {
 	g := NewWithT(t)
 	aborts := false
@@ -113,7 +113,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-func TestTurnOfACanceledRequestIsHandedOn(t *testing.T) {
+func TestCanceledRequestGivesUpItsTurn(t *testing.T) {
 	g := NewWithT(t)
 	clock := newFakeClock()
 	c := paced(t, clock, 1, func() {})
@@ -174,7 +174,7 @@ func TestTLS(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		server tls.Certificate
-		asks   bool // for a client certificate
+		asks   bool // requires a client certificate
 		client *tls.Config
 		want   string // in the error; empty if the request goes through
 	}{
@@ -211,7 +211,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-func TestTLSOptionsThatCannotBeMeant(t *testing.T) {
+func TestInvalidTLSOptions(t *testing.T) {
 	g := NewWithT(t)
 	_, err := New(Options{BaseURL: "https://127.0.0.1", TLSConfig: &tls.Config{InsecureSkipVerify: true}})
 	g.Expect(err).To(MatchError(ContainSubstring("does not verify certificates")))
@@ -219,7 +219,7 @@ func TestTLSOptionsThatCannotBeMeant(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("both TLSConfig and Transport")))
 }
 
-// endless is a body without an end that counts what is read of it.
+// endless is a body without an end that counts the bytes read.
 type endless struct{ read int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -229,13 +229,13 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func (e *endless) Close() error { return nil }
 
-// A body that is too long is neither read on nor kept: many come at once, and
-// exchanges are held on to.
-func TestWhatIsReadOfALongBody(t *testing.T) {
+// A body that is too long is neither read further nor kept, because many exchanges are in
+// memory at once.
+func TestLongBodyIsTruncated(t *testing.T) {
 	const most = 1 << 20
 	for name, tc := range map[string]struct{ length, read int64 }{
 		"of unknown length":    {-1, most + 1},
-		"that says its length": {most + 1, keptOfTooLong},
+		"that says its length": {most + 1, truncatedBody},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -248,8 +248,8 @@ func TestWhatIsReadOfALongBody(t *testing.T) {
 			g.Expect(e.Err).NotTo(HaveOccurred())
 			g.Expect(e.Truncated).To(BeTrue())
 			g.Expect(body.read).To(Equal(tc.read))
-			g.Expect(e.Body).To(HaveLen(keptOfTooLong))
-			g.Expect(cap(e.Body)).To(BeNumerically("<", 2*keptOfTooLong))
+			g.Expect(e.Body).To(HaveLen(truncatedBody))
+			g.Expect(cap(e.Body)).To(BeNumerically("<", 2*truncatedBody))
 		})
 	}
 }

@@ -61,7 +61,7 @@ func TestCurl(t *testing.T) {
 	}
 }
 
-// drawRequest draws any request that can be sent.
+// drawRequest draws any valid request.
 func drawRequest(t *rapid.T, key Key) Request {
 	text := rapid.OneOf(
 		rapid.String(),
@@ -83,9 +83,8 @@ func drawRequest(t *rapid.T, key Key) Request {
 	return req
 }
 
-// The line says the same request as went over the wire, once a shell and curl
-// have read it. Curl itself is played by a script that writes its arguments and
-// standard input down.
+// The line makes curl send the same request that went over the wire. A script that writes
+// its arguments and standard input replaces curl.
 func TestCurlRepeatsTheRequest(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -130,7 +129,7 @@ func TestCurlRepeatsTheRequest(t *testing.T) {
 	})
 }
 
-// Any pieces come out of a shell as they went in, in one word.
+// A shell turns any pieces into one unchanged word.
 func TestQuoteSurvivesAShell(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -161,7 +160,7 @@ func TestQuoteSurvivesAShell(t *testing.T) {
 	})
 }
 
-// curlCall is what a command line asks of curl.
+// curlCall is what a command line tells curl to send.
 type curlCall struct {
 	method, address, body string
 	header                http.Header
@@ -269,8 +268,8 @@ func TestCurlAtLimit(t *testing.T) {
 	}
 }
 
-// The line shows, with a real shell and a real curl, what is answered beyond the
-// limit; what changes something is sent once.
+// With a real shell and curl, the line shows the response beyond the limit. A request that
+// changes something is sent once.
 func TestCurlAtLimitMeetsTheLimit(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("no curl on this machine")
@@ -282,9 +281,9 @@ func TestCurlAtLimitMeetsTheLimit(t *testing.T) {
 		path   string
 		limit  int64
 		want   string
-		most   int64 // requests that read
+		most   int64 // maximum GET requests
 		status int   // of the exchange
-		odd    int64 // of so many refusals one is of that status, the others are 429
+		odd    int64 // one of this many rejections has that status, the others are 429
 	}{
 		{"get", "GET", "/list", limit, "429 GET beyond", 150, 429, 1},
 		{"brackets", "GET", "/list[1]", limit, "429 GET beyond", 150, 429, 1},

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// roundTrip makes a transport of a function.
+// roundTrip makes a transport from a function.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// fakeClock moves only when something sleeps, at once and by the whole sleep.
+// fakeClock only moves during a sleep, at once and by its whole length.
 type fakeClock struct {
 	mu    sync.Mutex
 	now   time.Time
@@ -28,7 +28,7 @@ func newFakeClock() *fakeClock {
 func (c *fakeClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now = c.now.Add(time.Microsecond) // time passes between any two looks
+	c.now = c.now.Add(time.Microsecond) // time passes between two readings
 	return c.now
 }
 
@@ -52,12 +52,12 @@ func (c *fakeClock) total() (sum time.Duration) {
 	return sum
 }
 
-// serve starts a server and returns a client of it.
+// serve starts a server and returns a client for it.
 func serve(t *testing.T, opts Options, h http.HandlerFunc) *Client {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	opts.BaseURL = server.URL + opts.BaseURL // what a test gives is a prefix
+	opts.BaseURL = server.URL + opts.BaseURL // the test gives a prefix
 	return newClient(t, opts)
 }
 

@@ -153,7 +153,7 @@ func parseBase(address string) (*url.URL, error) {
 	case base.Scheme != "http" && base.Scheme != "https":
 		wrong = "must begin with http:// or https://"
 	case base.Hostname() == "":
-		wrong = "names no host"
+		wrong = "has no host"
 	case base.User != nil:
 		wrong = "must not contain a user or password (credentials belong in keys)"
 	case base.RawQuery != "" || base.ForceQuery:

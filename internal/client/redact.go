@@ -158,7 +158,7 @@ func (r *redactor) find(s string) []found {
 }
 
 // look appends the secrets in a view, complete or truncated.
-func (t *needleTable) look(v view, all []found) []found { return t.cutOff(v, t.scan(v, all)) }
+func (t *needleTable) look(v view, all []found) []found { return t.truncated(v, t.scan(v, all)) }
 
 // scan appends the complete secrets in a view, as positions in the original text.
 func (t *needleTable) scan(v view, all []found) []found {
@@ -216,12 +216,12 @@ func merge(all []found) []found {
 // ellipses mark where a text was truncated. So does its end.
 var ellipses = []string{"…", "..."}
 
-// cutOff appends truncated secrets of at least minSecret bytes. Texts may be
+// truncated appends truncated secrets of at least minSecret bytes. Texts may be
 // truncated before they are redacted, and a truncated token must be redacted too.
-func (t *needleTable) cutOff(v view, all []found) []found {
-	for _, end := range cuts(v.text) {
+func (t *needleTable) truncated(v view, all []found) []found {
+	for _, end := range cutPositions(v.text) {
 		for _, until := range []int{end, withoutEscape(v.text, end)} {
-			start, hit := t.beginning(v.text, until)
+			start, hit := t.longestPrefix(v.text, until)
 			if hit == nil {
 				continue
 			}
@@ -236,8 +236,8 @@ func (t *needleTable) cutOff(v view, all []found) []found {
 	return all
 }
 
-// cuts returns where the text may be truncated, before any white space.
-func cuts(text string) []int {
+// cutPositions returns where the text may be truncated, before any white space.
+func cutPositions(text string) []int {
 	ends := []int{len(text)}
 	for _, mark := range ellipses {
 		for at := 0; ; {
@@ -273,8 +273,8 @@ func withoutEscape(text string, end int) int {
 	return end
 }
 
-// beginning returns the longest prefix of a needle that ends at end.
-func (t *needleTable) beginning(text string, end int) (start int, hit *needle) {
+// longestPrefix returns the longest prefix of a needle that ends at end.
+func (t *needleTable) longestPrefix(text string, end int) (start int, hit *needle) {
 	for i := max(0, end-t.longest); i <= end-minSecret; i++ {
 		bucket := t.by[text[i]]
 		for k := range bucket {

@@ -108,7 +108,7 @@ func drawSecret(t *rapid.T) string {
 	return rapid.StringMatching(`[A-Za-z0-9+/=._~ &"<-]{3}[A-Za-z0-9]{9,30}[A-Za-z0-9+/=._~ &"<-]{3}`).Draw(t, "secret")
 }
 
-// encodings are the ways in which the property tests hide a secret in a text.
+// encodings are the encodings of a secret in the property tests.
 var encodings = map[string]func(string) string{
 	"plain":           func(s string) string { return s },
 	"query":           url.QueryEscape,
@@ -124,13 +124,12 @@ var encodings = map[string]func(string) string{
 	},
 }
 
-// revealed undoes the encodings wherever in the text they begin, and reports
-// how the secret shows.
+// revealed decodes the text at every position and reports how the secret shows.
 func revealed(text, secret string) string {
 	return revealedAs(text, secret, secret[:len(secret)-3]) // the last characters of base64 hold other bits too
 }
 
-// revealedAs is revealed with what counts as the secret inside base64.
+// revealedAs is revealed with another string as the secret inside base64.
 func revealedAs(text, secret, part string) string {
 	for range 3 {
 		if strings.Contains(text, secret) {
@@ -161,7 +160,7 @@ func revealedAs(text, secret, part string) string {
 	return ""
 }
 
-func TestNoSecretIsLeft(t *testing.T) {
+func TestSecretsAreRedacted(t *testing.T) {
 	for name, encode := range encodings {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			secret := drawSecret(t)
@@ -183,9 +182,8 @@ func TestNoSecretIsLeft(t *testing.T) {
 	}
 }
 
-// However a text with a secret is cut off, too little of the secret is left to
-// be of use.
-func TestNoBeginningIsLeft(t *testing.T) {
+// Wherever a text with a secret is truncated, too little of the secret remains to be useful.
+func TestTruncatedSecretsAreRedacted(t *testing.T) {
 	for name, encode := range encodings {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			secret := drawSecret(t)
@@ -205,7 +203,7 @@ func TestNoBeginningIsLeft(t *testing.T) {
 	}
 }
 
-// Keys may be made while the function is in use.
+// Secrets may be added while the function is in use.
 func TestRedacting(t *testing.T) {
 	g := NewWithT(t)
 	var secrets []string
@@ -217,7 +215,7 @@ func TestRedacting(t *testing.T) {
 	g.Expect(redact("first-secret second-secret")).To(Equal("[redacted] [redacted]"))
 }
 
-// Text without a secret stays as it is.
+// Text without a secret stays unchanged.
 func TestRedactLeavesTheRestAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, err := New(Options{BaseURL: "http://host", Secrets: []string{drawSecret(t)}})

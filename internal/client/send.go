@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	smallestBody  = 4 << 10  // initial buffer for a body of unknown length
-	keptOfTooLong = 64 << 10 // bytes kept of a body that exceeds the bound
+	initialBody   = 4 << 10  // initial buffer for a body of unknown length
+	truncatedBody = 64 << 10 // bytes kept of a body that exceeds the bound
 )
 
 // build returns the net/http form of the request.
@@ -142,24 +142,24 @@ func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed b
 // bound, because many exchanges are kept in memory.
 func (c *Client) read(answer *http.Response) (body []byte, truncated bool, err error) {
 	if answer.ContentLength > c.opts.MaxBody {
-		body, err = io.ReadAll(io.LimitReader(answer.Body, c.beginning()))
+		body, err = io.ReadAll(io.LimitReader(answer.Body, c.keptBytes()))
 		return body, true, err
 	}
 	body, err = c.readBounded(answer)
 	if int64(len(body)) <= c.opts.MaxBody {
 		return body, false, err
 	}
-	return bytes.Clone(body[:c.beginning()]), true, nil
+	return bytes.Clone(body[:c.keptBytes()]), true, nil
 }
 
-// beginning returns how many bytes are kept of a body that exceeds the bound.
-func (c *Client) beginning() int64 { return min(c.opts.MaxBody, keptOfTooLong) }
+// keptBytes returns how many bytes are kept of a body that exceeds the bound.
+func (c *Client) keptBytes() int64 { return min(c.opts.MaxBody, truncatedBody) }
 
 // readBounded reads the body, up to one byte beyond the bound. Its buffer doubles
 // only up to there; io.ReadAll and bytes.Buffer grow to twice as much.
 func (c *Client) readBounded(answer *http.Response) ([]byte, error) {
 	most := int(c.opts.MaxBody) + 1
-	room := smallestBody
+	room := initialBody
 	if answer.ContentLength > 0 {
 		room = int(answer.ContentLength) + 1 // to see the end without growing again
 	}

@@ -21,7 +21,7 @@ func TestSleep(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				// The cause that a signal gives is not the context's error.
+				// The cause of a signal is not the context's error.
 				ctx, cancel := context.WithCancelCause(t.Context())
 				end := func() { cancel(errors.New("interrupt")) }
 				switch {

@@ -20,7 +20,7 @@ const (
 // its key. A key has a gate from its first 429 until its next other response.
 type gates struct {
 	mu       sync.Mutex
-	shut     map[string]*gate
+	byKey    map[string]*gate
 	patience time.Duration
 }
 
@@ -36,7 +36,7 @@ type gate struct {
 func (g *gates) wait(key string, now time.Time) (d time.Duration, hopeless bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at := g.shut[key]
+	at := g.byKey[key]
 	if at == nil || !now.Before(at.notBefore) {
 		return 0, false
 	}
@@ -48,10 +48,10 @@ func (g *gates) wait(key string, now time.Time) (d time.Duration, hopeless bool)
 func (g *gates) close(key string, now time.Time, d time.Duration) (hopeless bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at := g.shut[key]
+	at := g.byKey[key]
 	if at == nil {
 		at = &gate{refused: now}
-		g.shut[key] = at
+		g.byKey[key] = at
 	}
 	at.lastRefused = now
 	if until := now.Add(d); until.After(at.notBefore) {
@@ -66,8 +66,8 @@ func (g *gates) close(key string, now time.Time, d time.Duration) (hopeless bool
 func (g *gates) open(key string, sent time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if at := g.shut[key]; at != nil && sent.After(at.lastRefused) {
-		delete(g.shut, key)
+	if at := g.byKey[key]; at != nil && sent.After(at.lastRefused) {
+		delete(g.byKey, key)
 	}
 }
 
@@ -125,7 +125,7 @@ func seededJitter(seed uint64) func(d time.Duration) time.Duration {
 	}
 }
 
-var errKeyRefused = errors.New("the key got only 429 for too long; not sent")
+var errKeyRefused = errors.New("not sent, because the key has got only 429 for too long")
 
 // admit waits until the request may be sent: its key's gate is open, a slot is
 // free, and the pace allows it. On success the caller holds a slot. Otherwise it

@@ -12,11 +12,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// throttling is a target on a fake clock: it refuses until a time, key by key.
+// throttling is a target on a fake clock. It rejects each key until a certain time.
 type throttling struct {
 	clock  *fakeClock
 	mu     sync.Mutex
-	until  map[string]time.Time // by Authorization; refused before it
+	until  map[string]time.Time // by Authorization; rejected before it
 	header func(wait time.Duration) http.Header
 	hits   map[string]int
 }
@@ -57,7 +57,7 @@ var (
 
 func keyed(k Key) Request { return Request{Path: "/", Key: k} }
 
-func TestThrottledRequestWaitsAsLongAsItIsTold(t *testing.T) {
+func TestThrottledRequestHonoursRetryAfter(t *testing.T) {
 	g := NewWithT(t)
 	clock := newFakeClock()
 	target := newThrottling(clock)
@@ -105,7 +105,7 @@ func TestSameSeedSameWaits(t *testing.T) {
 	g.Expect(waits(1)).NotTo(Equal(waits(2)))
 }
 
-func TestNoRetryHandsThe429Back(t *testing.T) {
+func TestNoRetryReturnsThe429(t *testing.T) {
 	g := NewWithT(t)
 	clock := newFakeClock()
 	target := newThrottling(clock)
@@ -113,7 +113,7 @@ func TestNoRetryHandsThe429Back(t *testing.T) {
 	target.refuse(mainKey.Token, time.Minute)
 	req := keyed(mainKey)
 	req.NoRetry = true
-	for range 3 { // the gate that the first one shuts does not hold the others
+	for range 3 { // the gate that the first one closes does not block the others
 		e := c.Do(t.Context(), req)
 		g.Expect(e.Err).NotTo(HaveOccurred())
 		g.Expect(e.Status).To(Equal(http.StatusTooManyRequests))
@@ -123,7 +123,7 @@ func TestNoRetryHandsThe429Back(t *testing.T) {
 	g.Expect(c.Traffic().Throttled).To(BeZero())
 }
 
-func TestThrottledToDeath(t *testing.T) {
+func TestThrottledForTooLong(t *testing.T) {
 	t.Run("by time", func(t *testing.T) {
 		g := NewWithT(t)
 		clock := newFakeClock()
@@ -137,7 +137,7 @@ func TestThrottledToDeath(t *testing.T) {
 		g.Expect(clock.total()).To(BeNumerically("<=", time.Minute))
 		g.Expect(e.Throttled).To(BeNumerically(">", 0))
 
-		// The key is known to be dead until the next look: nothing is sent, nothing waits.
+		// The key stays hopeless until the next attempt: nothing is sent and nothing waits.
 		hits, waited := target.hits["Bearer "+mainKey.Token], clock.total()
 		e = c.Do(t.Context(), keyed(mainKey))
 		g.Expect(e.Err).To(MatchError(ErrThrottled))
@@ -145,10 +145,10 @@ func TestThrottledToDeath(t *testing.T) {
 		g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(hits))
 		g.Expect(clock.total()).To(Equal(waited))
 
-		// Another key is not concerned.
+		// Other keys are not affected.
 		g.Expect(c.Do(t.Context(), keyed(otherKey)).Status).To(Equal(http.StatusOK))
 
-		// And once the target hears the key again, so does the client.
+		// When the target accepts the key again, so does the client.
 		g.Expect(clock.Sleep(t.Context(), time.Hour)).To(Succeed())
 		g.Expect(c.Do(t.Context(), keyed(mainKey)).Status).To(Equal(http.StatusOK))
 	})
@@ -178,8 +178,8 @@ func TestCanceledWhileThrottled(t *testing.T) {
 	g.Expect(e.Throttled).To(Equal(1))
 }
 
-// While one request of a key waits, others of the key wait with it and those of
-// another key pass.
+// While one request of a key waits, other requests of the key wait too. Requests of other keys
+// do not.
 func TestOne429HoldsBackTheKey(t *testing.T) {
 	g := NewWithT(t)
 	clock := newFakeClock()
@@ -198,7 +198,7 @@ func TestOne429HoldsBackTheKey(t *testing.T) {
 	var held Exchange
 	waiting.Go(func() { held = c.Do(t.Context(), keyed(mainKey)) })
 	<-asleep
-	// The only slot is free: who waits holds none.
+	// The only slot is free: a waiting request holds none.
 	g.Expect(c.Do(t.Context(), keyed(otherKey)).Status).To(Equal(http.StatusOK))
 	close(wake)
 	waiting.Wait()
@@ -211,14 +211,14 @@ func TestGate(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 	g := NewWithT(t)
-	gates := gates{shut: map[string]*gate{}, patience: time.Minute}
+	gates := gates{byKey: map[string]*gate{}, patience: time.Minute}
 
 	gates.close("k", at(0), 10*time.Second)
 	gates.close("k", at(1), 2*time.Second)
 	wait, _ := gates.wait("k", at(1))
 	g.Expect(wait).To(Equal(9*time.Second), "a shorter wait does not open the gate sooner")
 
-	gates.open("k", at(0)) // the answer to a request that was under way at the 429
+	gates.open("k", at(0)) // the response to a request that was in flight at the 429
 	wait, _ = gates.wait("k", at(1))
 	g.Expect(wait).To(Equal(9 * time.Second))
 
@@ -283,9 +283,8 @@ func TestBackoffIsBounded(t *testing.T) {
 	})
 }
 
-// A request that was already on its way to be sent turns back when its key's
-// gate shuts.
-func TestGateIsLookedAtLast(t *testing.T) {
+// A request that is about to be sent waits again if its key's gate closes.
+func TestGateIsCheckedLast(t *testing.T) {
 	g := NewWithT(t)
 	clock := newFakeClock()
 	target := newThrottling(clock)
@@ -293,7 +292,7 @@ func TestGateIsLookedAtLast(t *testing.T) {
 	var opens time.Time
 	c = newClient(t, Options{BaseURL: "http://host", Transport: target, RequestsPerSecond: 1, Now: clock.Now,
 		Sleep: func(ctx context.Context, d time.Duration) error {
-			if opens.IsZero() { // it sleeps for the pace; meanwhile another request meets a 429
+			if opens.IsZero() { // it sleeps for the pace while another request gets a 429
 				now := clock.Now()
 				opens = now.Add(9 * time.Second)
 				c.gates.close("Bearer "+mainKey.Token, now, 9*time.Second)
@@ -304,9 +303,9 @@ func TestGateIsLookedAtLast(t *testing.T) {
 	g.Expect(c.Do(t.Context(), keyed(mainKey)).Sent).To(BeTemporally(">=", opens))
 }
 
-// Patience is with a key that gets no other answer; one that gets through now
-// and then is not given up.
-func TestPatienceBeginsAnewAfterAnAnswer(t *testing.T) {
+// Patience only ends for a key that gets no other response. A key that sometimes gets through
+// is not given up.
+func TestPatienceRestartsAfterAResponse(t *testing.T) {
 	g := NewWithT(t)
 	clock := newFakeClock()
 	target := newThrottling(clock)

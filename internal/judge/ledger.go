@@ -13,9 +13,9 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// keptViolations is how many violations of one pair the results show in full.
+// maxViolations is how many violations of one pair the results show in full.
 // All are counted.
-const keptViolations = 5
+const maxViolations = 5
 
 // Ledger collects the evidence of a run per requirement and operation. It is
 // safe for concurrent use.
@@ -23,7 +23,7 @@ type Ledger struct {
 	mu       sync.Mutex
 	entries  map[spec.Pair]*entry
 	answered map[string]map[int]bool // operation → statuses of responses to valid requests
-	observed map[sight]int
+	observed map[observation]int
 	troubles []reports.Trouble
 	total    int // violations
 }
@@ -37,13 +37,13 @@ type entry struct {
 	troubled    bool
 }
 
-type sight struct{ silence, operation, value string }
+type observation struct{ silence, operation, value string }
 
 // NewLedger returns a ledger for the selected pairs. Evidence for unselected
 // pairs is dropped. Evidence for a pair outside the catalogue is a bug in the
 // harness and panics.
 func NewLedger(selected []spec.Pair) *Ledger {
-	l := &Ledger{entries: make(map[spec.Pair]*entry, len(selected)), observed: map[sight]int{}, answered: map[string]map[int]bool{}}
+	l := &Ledger{entries: make(map[spec.Pair]*entry, len(selected)), observed: map[observation]int{}, answered: map[string]map[int]bool{}}
 	for _, p := range selected {
 		mustKnow(p)
 		l.entries[p] = &entry{}
@@ -89,9 +89,9 @@ func (l *Ledger) Answered(operation string, status int) {
 	l.answered[operation][status] = true
 }
 
-// Refused records a rejection that the requirement asks for. It counts only if a
-// valid request got another status. Valid requests of the same operation decide,
-// or those of all operations if there were none.
+// Refused records a rejection that the requirement asks for. It does not count if
+// all valid requests got the same status. Valid requests of the same operation
+// decide, or those of all operations if there were none.
 func (l *Ledger) Refused(p spec.Pair, status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,9 +103,9 @@ func (l *Ledger) Refused(p spec.Pair, status int) {
 	}
 }
 
-// telling counts the rejections that prove something. For the others it returns
+// countRejections counts the rejections that prove something. For the others it returns
 // the missing evidence. The caller holds mu.
-func (l *Ledger) telling(p spec.Pair, e *entry) (n int, missing []string) {
+func (l *Ledger) countRejections(p spec.Pair, e *entry) (n int, missing []string) {
 	valid := l.answered[p.Operation]
 	if len(valid) == 0 {
 		valid = map[int]bool{}
@@ -133,7 +133,7 @@ func (l *Ledger) Violated(p spec.Pair, v reports.Violation) {
 	}
 	l.total++
 	e.count++
-	if len(e.violations) < keptViolations {
+	if len(e.violations) < maxViolations {
 		r, _ := spec.FindRequirement(p.Requirement)
 		v.Statement, v.Section = r.Statement, r.Section
 		e.violations = append(e.violations, v)
@@ -178,11 +178,11 @@ func (l *Ledger) Troubled(where, what string, on ...spec.Pair) {
 // Observe records what the target does at a silence of the specification.
 func (l *Ledger) Observe(silence, operation, value string) {
 	if _, ok := spec.FindSilence(silence); !ok {
-		panic("judge: unknown silence" + silence)
+		panic("judge: unknown silence " + silence)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.observed[sight{silence, operation, value}]++
+	l.observed[observation{silence, operation, value}]++
 }
 
 // Violations returns the number of violations so far.
@@ -203,7 +203,7 @@ func (l *Ledger) Checks() []reports.Check {
 			continue
 		}
 		r, _ := spec.FindRequirement(p.Requirement)
-		refusals, missing := l.telling(p, e)
+		refusals, missing := l.countRejections(p, e)
 		assessments := e.assessments + refusals
 		check := reports.Check{
 			Requirement: p.Requirement, Operation: p.Operation,
@@ -214,7 +214,7 @@ func (l *Ledger) Checks() []reports.Check {
 		if check.Outcome == reports.NotAssessed {
 			check.Missing = slices.Concat(e.missing, missing)
 			if len(check.Missing) == 0 {
-				check.Missing = []string{"no response allowed a check"}
+				check.Missing = []string{"a response to check"}
 			}
 		}
 		checks = append(checks, check)

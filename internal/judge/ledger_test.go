@@ -30,8 +30,8 @@ func only(t *testing.T, l *Ledger) reports.Check {
 	return checks[0]
 }
 
-// Evidence of every kind, in any order and number: what was seen to be broken
-// outweighs trouble, trouble outweighs what was assessed, and nothing is a pass.
+// For evidence in any order and number: a violation outweighs trouble, trouble outweighs
+// assessments, and no evidence is not a pass.
 func TestOutcomes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := NewLedger([]spec.Pair{listStatus})
@@ -76,7 +76,7 @@ func TestOutcomes(t *testing.T) {
 	})
 }
 
-func TestWhatIsMissingIsNamedOnce(t *testing.T) {
+func TestMissingInputsAreListedOnce(t *testing.T) {
 	g := NewWithT(t)
 	l := NewLedger([]spec.Pair{listStatus})
 	g.Expect(only(t, l).Missing).To(HaveLen(1), "even if nobody said what")
@@ -97,7 +97,7 @@ func TestViolationsAreKeptInPartAndCountedInFull(t *testing.T) {
 	l.Violated(phonesStatus, wrong)
 	check := l.Checks()[0]
 	g.Expect(check.ViolationCount).To(Equal(12))
-	g.Expect(check.Violations).To(HaveLen(keptViolations))
+	g.Expect(check.Violations).To(HaveLen(maxViolations))
 	g.Expect(check.Violations[0].Actual).To(Equal("500"), "the first are kept")
 	requirement, _ := spec.FindRequirement("STATUS-200")
 	for _, v := range check.Violations {
@@ -107,7 +107,7 @@ func TestViolationsAreKeptInPartAndCountedInFull(t *testing.T) {
 	g.Expect(l.Violations()).To(Equal(13), "over all pairs")
 }
 
-func TestWhatTheCatalogueDoesNotKnowPanics(t *testing.T) {
+func TestUnknownPairPanics(t *testing.T) {
 	for name, use := range map[string]func(*Ledger){
 		"opening":  func(*Ledger) { NewLedger([]spec.Pair{unboundOrder}) },
 		"asking":   func(l *Ledger) { l.Selected(unboundOrder) },
@@ -124,8 +124,8 @@ func TestWhatTheCatalogueDoesNotKnowPanics(t *testing.T) {
 	}
 }
 
-// Rules see requirements that nobody asked for: those leave no trace.
-func TestEvidenceOnUnselectedPairsIsLetGo(t *testing.T) {
+// Rules also see unselected requirements, which leave no trace.
+func TestUnselectedPairsAreDropped(t *testing.T) {
 	g := NewWithT(t)
 	l := NewLedger([]spec.Pair{listStatus})
 	l.Assessed(phonesStatus, 1)
@@ -139,7 +139,7 @@ func TestEvidenceOnUnselectedPairsIsLetGo(t *testing.T) {
 	g.Expect(l.Troubles()).To(HaveLen(1), "trouble is told whomever it met")
 }
 
-func TestChecksStandInTheCataloguesOrder(t *testing.T) {
+func TestChecksFollowCatalogueOrder(t *testing.T) {
 	g := NewWithT(t)
 	all := spec.Pairs()
 	reversed := make([]spec.Pair, len(all))
@@ -170,7 +170,7 @@ func TestObservationsAreCountedAndSorted(t *testing.T) {
 	}))
 }
 
-func TestTroublesAreToldOnce(t *testing.T) {
+func TestTroublesAreListedOnce(t *testing.T) {
 	g := NewWithT(t)
 	l := NewLedger([]spec.Pair{listStatus})
 	l.Troubled("second", "broke")
@@ -180,7 +180,7 @@ func TestTroublesAreToldOnce(t *testing.T) {
 	g.Expect(only(t, l).Outcome).To(Equal(reports.Error))
 }
 
-// What the ledger hands out is the caller's; what goes on later does not show in it.
+// The ledger returns copies. Later evidence does not change them.
 func TestChecksAreACopy(t *testing.T) {
 	g := NewWithT(t)
 	l := NewLedger([]spec.Pair{listStatus})
@@ -218,7 +218,7 @@ func TestLedgerIsSafeForConcurrentUse(t *testing.T) {
 	g.Expect(l.Observations()[0].Count).To(Equal(writing * times))
 }
 
-// A refusal tells something only beside a valid request that is not refused alike.
+// A rejection counts only if a valid request is not rejected with the same status.
 func TestRefusals(t *testing.T) {
 	pair := spec.Pair{Requirement: "NOT-FOUND", Operation: spec.GetPlacementTest}
 	type valid struct {
@@ -263,7 +263,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What stands in the place of a 429 comes with a line that looks for it beyond the limit.
+// A status in place of a 429 gets a line that looks for it beyond the limit.
 func TestReplayExcess(t *testing.T) {
 	key := client.Key{Name: "limited", Token: "T0ken.0f-the~limited_key"}
 	line := ReplayExcess(client.Exchange{Request: client.Request{Path: "/api/v2/lead-labels", Key: key}, Status: 503})
@@ -274,8 +274,7 @@ func TestReplayExcess(t *testing.T) {
 	}
 }
 
-// A finding about a rate limit comes with a line that meets the limit; any other
-// with the request alone.
+// A rate-limit violation gets a line that reaches the limit; any other gets only the request.
 func TestReplay(t *testing.T) {
 	key := client.Key{Name: "limited", Token: "T0ken.0f-the~limited_key"}
 	read := client.Request{Path: "/api/v2/lead-labels", Key: key}

@@ -14,7 +14,7 @@ const (
 	theirs = "0190163d-8694-739b-aea5-966c26f8ad91"
 )
 
-// Each rule on rows is seen where it applies, and found broken only where it is.
+// Each rule on rows is checked where it applies, and reported only if it is broken.
 func TestRowRules(t *testing.T) {
 	type fields = map[string]any
 	for _, tc := range []struct {
@@ -22,7 +22,7 @@ func TestRowRules(t *testing.T) {
 		row                   fields
 		owner                 string
 		seen                  bool
-		pointer               string // where it is broken; empty if it holds
+		pointer               string // position of the violation; empty if there is none
 	}{
 		{"ours", "ISOLATION-OWNER", spec.ListLeadLists, fields{"organization_id": ours}, ours, true, ""},
 		{"ours, in capitals", "ISOLATION-OWNER", spec.ListLeadLists, fields{"organization_id": strings.ToUpper(ours)}, ours, true, ""},
@@ -87,8 +87,8 @@ func TestRowRules(t *testing.T) {
 	}
 }
 
-// Every row is looked at, and a finding says which.
-func TestEachRowIsLookedAt(t *testing.T) {
+// Every row is checked, and a finding names its row.
+func TestEveryRowIsChecked(t *testing.T) {
 	g := NewWithT(t)
 	good := row(t, "LeadList", map[string]any{"organization_id": ours})
 	bad := row(t, "LeadList", map[string]any{"organization_id": theirs})
@@ -101,7 +101,7 @@ func TestEachRowIsLookedAt(t *testing.T) {
 	g.Expect(s.Findings[1].Actual).To(ContainSubstring(theirs))
 }
 
-// Values that the specification does not list are observed, and never judged.
+// Values that the specification does not list are observed and never judged.
 func TestOpenValuesAreObserved(t *testing.T) {
 	for _, tc := range []struct {
 		operation, field string

@@ -23,7 +23,7 @@ var (
 	sharedDocument = sync.OnceValues(schemas.Document)
 )
 
-// look judges an answer to a valid request by the key of the workspace owner.
+// look judges a response to a valid request by the key of the workspace owner.
 func look(t *testing.T, asked Asked, ex client.Exchange) Sighting {
 	t.Helper()
 	rules, err := sharedRules()
@@ -33,7 +33,7 @@ func look(t *testing.T, asked Asked, ex client.Exchange) Sighting {
 	return rules.Look(asked, ex)
 }
 
-// broken returns the requirements that were found broken, each once.
+// broken returns the violated requirements without duplicates.
 func broken(s Sighting) []string {
 	ids := []string{}
 	for _, f := range s.Findings {
@@ -53,7 +53,7 @@ func answering(status int, contentType, body string) client.Exchange {
 
 func served(body string) client.Exchange { return answering(200, "application/json", body) }
 
-// row returns the document's example of a resource, changed; nil drops a field.
+// row returns the document's example of a resource with changes; nil removes a field.
 func row(t *testing.T, resource string, change map[string]any) map[string]any {
 	t.Helper()
 	document, err := sharedDocument()
@@ -73,7 +73,7 @@ func row(t *testing.T, resource string, change map[string]any) map[string]any {
 	return example
 }
 
-// answer puts rows into the outer form of the operation's 200.
+// answer wraps rows in the outer form of the operation's 200.
 func answer(t *testing.T, operation string, rows ...map[string]any) client.Exchange {
 	t.Helper()
 	var body any
@@ -223,8 +223,8 @@ func TestErrorBodies(t *testing.T) {
 	})
 }
 
-// What did not come whole shows nothing, neither good nor bad.
-func TestNoWholeAnswerShowsNothing(t *testing.T) {
+// An incomplete response proves nothing.
+func TestIncompleteResponseProvesNothing(t *testing.T) {
 	for name, spoil := range map[string]func(*client.Exchange){
 		"none":    func(ex *client.Exchange) { *ex = client.Exchange{Err: errors.New("no connection")} },
 		"in part": func(ex *client.Exchange) { ex.Err = errors.New("broke off") },
@@ -279,9 +279,8 @@ func FuzzLook(f *testing.F) {
 	})
 }
 
-// What the request says of the answer is judged where the one who asked says it,
-// and only there.
-func TestAnswersAreHeldAgainstTheRequest(t *testing.T) {
+// A response is compared with the request only as far as Asked describes it.
+func TestResponsesAreComparedWithTheRequest(t *testing.T) {
 	test := row(t, "InboxPlacementTest", nil)
 	id, _ := test["id"].(string)
 	const other = "0199ffff-0000-7000-8000-000000000000"

@@ -84,7 +84,7 @@ func TestWaive(t *testing.T) {
 		entry  Waiver
 		checks []reports.Check
 		want   []reports.Outcome
-		stale  string // a part of it; empty for none
+		stale  string // a part of the message; empty for none
 	}{
 		{"fails as expected", entry("lead-lists.list", "2026-03-11"), []reports.Check{failing, other}, []reports.Outcome{reports.ExpectedFailure, reports.Fail}, ""},
 		{"on its last day", entry("lead-lists.list", "2026-03-10"), []reports.Check{failing}, []reports.Outcome{reports.ExpectedFailure}, ""},
@@ -118,7 +118,7 @@ func TestWaive(t *testing.T) {
 	}
 }
 
-// Two entries may name one failure; neither of them is stale, and the first has the word.
+// Two entries may name one failure. Neither is stale, and the first one is shown.
 func TestWaiveTwice(t *testing.T) {
 	g := NewWithT(t)
 	results := reports.Results{Checks: []reports.Check{{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.Fail}}}
@@ -131,7 +131,7 @@ func TestWaiveTwice(t *testing.T) {
 	g.Expect(results.Checks[0].Waiver).To(HaveValue(Equal(first)))
 }
 
-// What an entry is worth decides the verdict.
+// The entry decides the verdict.
 func TestWaiveThenConclude(t *testing.T) {
 	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {

@@ -11,7 +11,7 @@ import (
 
 // Row is one row as a page showed it.
 type Row struct {
-	Key   string // from RowKey
+	Key   string // from KeyOf
 	Value map[string]any
 }
 

@@ -131,7 +131,7 @@ func TestRepeatsNameBothPlaces(t *testing.T) {
 	}
 }
 
-func TestRowKeyIdentifiesARow(t *testing.T) {
+func TestKeyIdentifiesARow(t *testing.T) {
 	const lower, upper = "0198c0de-0000-7000-8000-00000000000a", "0198C0DE-0000-7000-8000-00000000000A"
 	for _, c := range []struct {
 		a, b map[string]any

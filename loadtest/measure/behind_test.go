@@ -2,7 +2,6 @@ package measure
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"time"
 )
@@ -43,7 +42,7 @@ func TestShardsFallBehindTogether(t *testing.T) {
 	}
 	var decoded []Recording
 	for _, p := range parts {
-		r, err := Decode(strings.NewReader(encoded(t, p.Recording())))
+		r, err := decode(encoded(t, p.Recording()))
 		if err != nil {
 			t.Fatal(err)
 		}

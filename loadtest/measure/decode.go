@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"time"
 )
@@ -20,22 +19,8 @@ const (
 	maxBuckets = 32 << 20 // of all histograms together
 )
 
-// Decode reads a recording that MarshalJSON wrote, with nothing after it. The
-// input is not trusted: unknown keys, contradictory counts and sizes out of
-// bounds are errors.
-func Decode(from io.Reader) (Recording, error) {
-	data, err := io.ReadAll(io.LimitReader(from, MaxEncoded+1))
-	if err != nil {
-		return Recording{}, fmt.Errorf("measure: recording: %w", err)
-	}
-	var r Recording
-	if err := json.Unmarshal(data, &r); err != nil {
-		return Recording{}, fmt.Errorf("measure: recording: %w", err)
-	}
-	return r, nil
-}
-
-// UnmarshalJSON reads the output of MarshalJSON, as strictly as Decode.
+// UnmarshalJSON reads the output of MarshalJSON. It does not trust the input:
+// unknown keys, contradictory counts and sizes out of bounds are errors.
 func (r *Recording) UnmarshalJSON(data []byte) error {
 	if len(data) > MaxEncoded {
 		return fmt.Errorf("longer than %d bytes", MaxEncoded)

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strings"
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/profile"
@@ -65,7 +64,7 @@ func (p *preparation) findSpares() {
 		p.lack(fmt.Sprintf("which of the expendable subsequences are there could not be asked (%s)", w.End), spec.DeleteSubsequence)
 		return
 	}
-	p.env.rows.spares = slices.DeleteFunc(slices.Clone(p.env.rows.spares), func(id string) bool { return !there[strings.ToLower(id)] })
+	p.env.rows.spares = slices.DeleteFunc(slices.Clone(p.env.rows.spares), func(id string) bool { return !there[paging.FoldID(id)] })
 }
 
 // readable is how many tests are created to be read where the profile lists none.

@@ -1,5 +1,5 @@
-// Command generate writes the files that are derived from openapi.yaml. It is
-// run by go generate ./schemas, in that directory.
+// Command generate writes the files that are derived from openapi.yaml. The
+// command "go generate ./schemas" runs it in that directory.
 package main
 
 import (
@@ -17,8 +17,8 @@ func main() {
 	}
 }
 
-// generate writes below the module's root and removes schemas of components
-// that are no more.
+// generate writes the files below the module's root. It removes the schemas of
+// components that no longer exist.
 func generate(root string) error {
 	source, err := os.ReadFile(filepath.Join(root, "schemas", "openapi.yaml"))
 	if err != nil {

@@ -72,21 +72,14 @@ func (r refusing) refusal(request *http.Request) (int, error) {
 		request.Body = io.NopCloser(bytes.NewReader(body))
 		named += string(body)
 	}
-	if strings.Contains(named, nobodysIDs) || malformedID(request.URL.Path) {
+	if strings.Contains(named, nobodysIDs) || malformedID(request.Method, request.URL.Path) {
 		return http.StatusNotFound, nil
 	}
 	return 0, nil
 }
 
-// malformedID reports whether the path names a resource by something that is no UUID.
-func malformedID(path string) bool {
-	for _, op := range spec.Operations() {
-		before, after, hasID := strings.Cut(op.Path, "{id}")
-		id, ours := strings.CutPrefix(path, before)
-		if !hasID || !ours || !strings.HasSuffix(id, after) || "/"+id == after {
-			continue
-		}
-		return uuid.Validate(strings.TrimSuffix(id, after)) != nil
-	}
-	return false
+// malformedID reports whether the path of a request holds an id that is not a UUID.
+func malformedID(method, path string) bool {
+	op, id, ok := spec.MatchOperation(method, path)
+	return ok && op.HasPathID() && uuid.Validate(id) != nil
 }

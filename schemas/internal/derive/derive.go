@@ -72,14 +72,14 @@ func load(source []byte) (*document, error) {
 		if err := checked.schema(outside.where, outside.schema); err != nil {
 			return nil, err
 		}
-		if outside.users == inResponse {
+		if outside.side == inResponse {
 			reach(outside.schema, doc.responses)
 		}
-		if outside.users == inRequest {
+		if outside.side == inRequest {
 			reach(outside.schema, doc.requests)
 		}
 	}
-	if err := checked.all(loaded); err != nil {
+	if err := checked.complete(loaded); err != nil {
 		return nil, err
 	}
 	// The tests of the package schemas validate the examples, with the formats.
@@ -119,17 +119,17 @@ const (
 // outside is a schema that does not stand in components.schemas.
 type outside struct {
 	where  string
-	users  side
+	side   side
 	schema *openapi3.SchemaRef
 }
 
 // outsideComponents returns the schemas of parameters, requests and responses.
 func outsideComponents(doc *openapi3.T) []outside {
 	var all []outside
-	content := func(where string, users side, content openapi3.Content) {
+	content := func(where string, of side, content openapi3.Content) {
 		for _, media := range slices.Sorted(maps.Keys(content)) {
 			if s := content[media].Schema; s != nil {
-				all = append(all, outside{where + ".content." + media + ".schema", users, s})
+				all = append(all, outside{where + ".content." + media + ".schema", of, s})
 			}
 		}
 	}

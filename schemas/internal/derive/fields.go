@@ -13,8 +13,8 @@ import (
 	"outreach.example/conformance/schemas/internal/format"
 )
 
-// Path elements that stand for any item of an array and any entry of an object
-// with free keys.
+// Path elements for any item of an array and any entry of an object with free
+// keys.
 const (
 	anyItem  = "ITEM"
 	anyEntry = "ENTRY"
@@ -26,8 +26,8 @@ type field struct {
 	conditional                string // empty: required
 }
 
-// fieldTable writes spec/fields_gen.go: the fields of each resource in the
-// document's order, those of shared components in place of each $ref.
+// fieldTable returns spec/fields_gen.go: the fields of each resource in the
+// document's order. The fields of a component stand in place of a $ref to it.
 func (d *document) fieldTable() ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "// %s\n\npackage spec\n\nvar fields = []Field{\n", Header)
@@ -59,7 +59,7 @@ func (d *document) fieldTable() ([]byte, error) {
 // fieldsOf appends the fields below an object or array.
 func fieldsOf(to []field, resource, path string, s *openapi3.Schema) ([]field, error) {
 	if strings.Count(path, ".") > 32 {
-		return nil, fmt.Errorf("%s.%s: a field table cannot hold a shape that contains itself", resource, path)
+		return nil, fmt.Errorf("%s.%s: the shape contains itself", resource, path)
 	}
 	add := func(name string, child *openapi3.SchemaRef, conditional string) error {
 		below := strings.TrimPrefix(path+"."+name, ".")
@@ -91,7 +91,7 @@ func fieldsOf(to []field, resource, path string, s *openapi3.Schema) ([]field, e
 	return to, nil
 }
 
-// typeWords says a type in words that follow "is": "a string or null".
+// typeWords returns a type in words that follow "is": "a string or null".
 func typeWords(types []string) string {
 	words := make([]string, len(types))
 	for i, name := range types {
@@ -115,8 +115,8 @@ func enumerate(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// valueWords says in words that follow "is" what a value must be beyond its
-// type; empty for nothing.
+// valueWords returns the rules for a value besides its type, in words that follow
+// "is"; empty for none.
 func valueWords(ref *openapi3.SchemaRef) (string, error) {
 	s := ref.Value
 	if words, ok := s.Extensions["x-words"].(string); ok {

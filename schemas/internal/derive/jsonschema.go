@@ -9,15 +9,15 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// The $id of the schemas. Nothing is ever fetched from there: the validator
-// loads the whole set before it compiles.
+// idBase begins the $id of every schema. It is a name, not an address: the validator
+// loads all schemas before it compiles one.
 const idBase = "https://outreach.example/schemas/"
 
 // variant is the side of an exchange that a JSON Schema is for.
 type variant struct {
 	suffix string
-	closed bool // an unknown property is an error
-	leaves func(*openapi3.Schema) bool
+	closed bool                        // an unknown property is an error
+	omits  func(*openapi3.Schema) bool // a property of the other side
 	uses   func(*document) map[string]bool
 }
 
@@ -95,7 +95,7 @@ func (v variant) draft07(ref *openapi3.SchemaRef) object {
 	var required []string
 	var properties object
 	for _, p := range inOrder(s.Properties) {
-		if v.leaves(p.Value) {
+		if v.omits(p.Value) {
 			continue
 		}
 		properties = append(properties, member{p.name, v.draft07(p.SchemaRef)})

@@ -78,7 +78,6 @@ type bound struct {
 // bounds returns the bounds of a schema in the document's order.
 func bounds(s *openapi3.SchemaRef) []bound {
 	v := s.Value
-	number := func(n *float64) any { return *n }
 	var list []bound
 	for _, keyword := range keywords(s) {
 		switch keyword {
@@ -86,14 +85,14 @@ func bounds(s *openapi3.SchemaRef) []bound {
 			if v.ExclusiveMin.IsTrue() {
 				keyword = "exclusiveMinimum"
 			}
-			list = append(list, bound{keyword, number(v.Min)})
+			list = append(list, bound{keyword, *v.Min})
 		case "maximum":
 			if v.ExclusiveMax.IsTrue() {
 				keyword = "exclusiveMaximum"
 			}
-			list = append(list, bound{keyword, number(v.Max)})
+			list = append(list, bound{keyword, *v.Max})
 		case "multipleOf":
-			list = append(list, bound{keyword, number(v.MultipleOf)})
+			list = append(list, bound{keyword, *v.MultipleOf})
 		case "minLength":
 			list = append(list, bound{keyword, v.MinLength})
 		case "maxLength":
@@ -260,8 +259,9 @@ func properties(where string, s *openapi3.Schema) error {
 	return nil
 }
 
-// all returns an error if kin-openapi finds a schema where load does not look.
-func (c checker) all(doc *openapi3.T) error {
+// complete returns an error if kin-openapi finds a schema in a place that load
+// does not read.
+func (c checker) complete(doc *openapi3.T) error {
 	return doc.WalkSchemas(func(pointer string, s *openapi3.SchemaRef) error {
 		if !c[s.Value] {
 			return fmt.Errorf("%s: unknown place for a schema; add it to schemas/internal/derive", pointer)

@@ -1,8 +1,6 @@
-// Package format holds the string formats of the OpenAPI document, strict
-// where the customary libraries are lax. The schemas package registers these
-// same functions with every library that validates, so that all agree.
-//
-// It imports nothing of this module.
+// Package format holds the string formats of the OpenAPI document. They are
+// stricter than those of the usual libraries. The package schemas registers them
+// with every library that validates. The package imports nothing of this module.
 package format
 
 import (
@@ -16,7 +14,7 @@ import (
 
 // Format is one named string format.
 type Format struct {
-	Words string // what a value must be, to follow the word "is"
+	Words string // the format in words that follow "is"
 	Check func(string) error
 }
 
@@ -39,8 +37,8 @@ func Names() []string { return slices.Sorted(maps.Keys(formats)) }
 
 var errNoUUID = errors.New("not 8-4-4-4-12 hexadecimal digits")
 
-// checkUUID asks for the layout alone: the specification types several fields
-// as UUIDs of no stated version, and RFC 9562 reads either case.
+// checkUUID checks the layout alone. The specification states no version for
+// several fields, and RFC 9562 allows both letter cases.
 func checkUUID(s string) error {
 	if len(s) != 36 {
 		return errNoUUID
@@ -74,8 +72,8 @@ func checkUUIDv7(s string) error {
 }
 
 func checkTimestamp(s string) error {
-	// The length is held too: time.Parse reads a comma for the point and
-	// swallows further digits of a fraction.
+	// Check the length too: time.Parse accepts a comma for the point, and more
+	// digits of a fraction.
 	const layout = "2006-01-02T15:04:05.000Z"
 	if len(s) != len(layout) || s[19] != '.' {
 		return errors.New("not of the form " + layout)
@@ -89,8 +87,8 @@ func checkDate(s string) error {
 	return err
 }
 
-// checkEmail asks for a bare address: mail.ParseAddress alone would let
-// "Jane <jane@example.com>" pass.
+// checkEmail checks for a bare address. mail.ParseAddress alone accepts
+// "Jane <jane@example.com>".
 func checkEmail(s string) error {
 	a, err := mail.ParseAddress(s)
 	if err != nil {

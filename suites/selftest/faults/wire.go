@@ -145,27 +145,11 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// operationAt matches a path to its operation.
+// operationAt returns the operation of a request and the id in its path; both
+// are empty if the path is not one of the catalogue.
 func operationAt(method, path string) (operation, id string) {
-	if path == spec.OptionsPath {
-		return "", ""
-	}
-	for _, op := range spec.Operations() {
-		if op.Method != method {
-			continue
-		}
-		before, after, hasID := strings.Cut(op.Path, "{id}")
-		switch {
-		case !hasID && path == op.Path:
-			return op.ID, ""
-		case hasID && strings.HasPrefix(path, before) && strings.HasSuffix(path, after):
-			id := path[len(before) : len(path)-len(after)]
-			if !strings.Contains(id, "/") {
-				return op.ID, id
-			}
-		}
-	}
-	return "", ""
+	op, id, _ := spec.MatchOperation(method, path)
+	return op.ID, id
 }
 
 // Listening serves a handler over HTTP, for effects that need a connection. If
