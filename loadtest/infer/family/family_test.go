@@ -41,7 +41,7 @@ func probe(seed uint64, config limiter.Config, trip time.Duration, rounds int) [
 			s := shots[next]
 			shots = append(shots[:next], shots[next+1:]...)
 			verdict := Accepted
-			if ok, _ := l.Allow(epoch.Add(time.Duration(s.decided))); !ok {
+			if !l.Decide(epoch.Add(time.Duration(s.decided))).OK {
 				verdict, refused = Refused, refused+1
 			}
 			end = max(end, s.received)
@@ -110,7 +110,7 @@ func TestTruthIsNeverContradicted(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("%s, round trip %s: contradicted by %d observations; left: %+v", config, trip, len(log), fits)
+		t.Fatalf("%+v, round trip %s: contradicted by %d observations; left: %+v", config, trip, len(log), fits)
 	})
 }
 
@@ -143,12 +143,12 @@ func TestTruthIsNotContradictedByMore(t *testing.T) {
 				r.Narrow(l)
 			}
 			if !slices.ContainsFunc(r.Fits, func(f Fit) bool { return f.truth(config) }) {
-				t.Errorf("%s: contradicted by %d observations; left: %+v", config, part, r.Fits)
+				t.Errorf("%+v: contradicted by %d observations; left: %+v", config, part, r.Fits)
 				break
 			}
 		}
 		if r == nil {
-			t.Errorf("%s has refused nothing: the test says nothing", config)
+			t.Errorf("%+v has refused nothing: the test says nothing", config)
 		}
 	}
 }
@@ -173,7 +173,7 @@ func TestTruthOfExactTimes(t *testing.T) {
 		for range 400 {
 			decided := now + random.Int64N(width+1)
 			o := Observation{Sent: now, Received: now + width, Verdict: Accepted}
-			if ok, _ := l.Allow(epoch.Add(time.Duration(decided))); !ok {
+			if !l.Decide(epoch.Add(time.Duration(decided))).OK {
 				o.Verdict = Refused
 			}
 			log = append(log, o)
@@ -188,8 +188,8 @@ func TestTruthOfExactTimes(t *testing.T) {
 			if f.truth(config) {
 				return
 			}
-			t.Fatalf("%s: left %+v", config, f)
+			t.Fatalf("%+v: left %+v", config, f)
 		}
-		t.Fatalf("%s: contradicted", config)
+		t.Fatalf("%+v: contradicted", config)
 	})
 }

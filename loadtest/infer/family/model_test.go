@@ -45,10 +45,10 @@ func TestModelPredictsItsLimiter(t *testing.T) {
 			}
 			// Of a counting limiter the refusal itself puts it off.
 			if opens := before.Opens(now); !config.CountRefused && (opens-now-wait).Abs() > 10*time.Microsecond {
-				t.Fatalf("%s at %s: opens after %s, and the limiter says %s", config, now, opens-now, wait)
+				t.Fatalf("%+v at %s: opens after %s, and the limiter says %s", config, now, opens-now, wait)
 			}
 			if got := m.Send(now, n); got != passed {
-				t.Fatalf("%s at %s: of %d requests %d are foretold to pass, %d did", config, now, n, got, passed)
+				t.Fatalf("%+v at %s: of %d requests %d are foretold to pass, %d did", config, now, n, got, passed)
 			}
 		}
 	})
@@ -69,11 +69,11 @@ func TestBoundedFitsHaveGuesses(t *testing.T) {
 			}
 			models, _ := l.Guesses(f, 8)
 			if len(models) == 0 {
-				t.Errorf("%s: nothing stands for it", config)
+				t.Errorf("%+v: nothing stands for it", config)
 			}
 			for _, m := range models {
 				if w := m.Window(); w < f.Low || m.Kind != Bucket && w > f.High {
-					t.Errorf("%s: a model with a window of %s", config, w)
+					t.Errorf("%+v: a model with a window of %s", config, w)
 				}
 			}
 		}
