@@ -3,6 +3,8 @@ package suites
 import (
 	"net/http"
 
+	. "github.com/onsi/ginkgo/v2"
+
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
@@ -10,85 +12,100 @@ import (
 )
 
 // accounts judges moving accounts between workspaces. No operation lists
-// accounts: where an account is shows only in whether it can be moved from there.
-func accounts() []Spec {
-	op := spec.MustOperation(spec.MoveAccounts)
-	return []Spec{
-		{op.ID, "moves accounts there and back", on(op, "ACCOUNTS-MOVED"), func(c *check) {
-			source, destination := c.subWorkspaces(dataset.Admin)
-			c.movesThereAndBack(c.as(dataset.Admin, op), source, destination)
-		}},
-		{op.ID, "refuses the key of a workspace that is no admin workspace", on(op, "ADMIN-KEY"), func(c *check) {
-			source, destination := c.subWorkspaces(dataset.Admin)
-			keys := c.plainKeys(source, destination)
-			if len(keys) == 0 {
-				c.lack("a key with the scope all:all of a workspace that is not an admin workspace (%s, %s)", dataset.SubA, dataset.Second)
+// accounts: only a further move shows where an account is.
+func accounts() {
+	Describe(spec.MoveAccounts, func() {
+		It("moves accounts there and back", Requires(spec.AccountsMoved), func(api *API) {
+			source, destination := api.subWorkspaces(dataset.Admin)
+			movesThereAndBack(api, api.As(dataset.Admin, spec.MoveAccounts), source, destination)
+		})
+
+		It("refuses the key of a workspace that is no admin workspace", Requires(spec.AdminKey), func(api *API) {
+			source, destination := api.subWorkspaces(dataset.Admin)
+			for _, key := range plainKeys(api, source, destination) {
+				expectNoMove(api, api.As(dataset.Admin, spec.MoveAccounts).WithKey(key), source, destination)
 			}
-			for _, key := range keys {
-				c.refusesMove("ADMIN-KEY", call{op: op, key: key}, source, destination)
-			}
-		}},
-		{op.ID, "refuses workspaces that share no admin workspace", on(op, "ADMIN-SAME"), func(c *check) {
-			source, _ := c.subWorkspaces(dataset.Admin)
-			outsider := c.workspace(dataset.Outsider)
+		})
+
+		It("refuses workspaces that share no admin workspace", Requires(spec.AdminSame), func(api *API) {
+			source, _ := api.subWorkspaces(dataset.Admin)
+			outsider := api.Workspace(dataset.Outsider)
 			if outsider.ID == "" {
-				c.lack("the id of the workspace %q, which has another admin workspace", dataset.Outsider)
+				api.NotAssessed("the id of the workspace %q, which has another admin workspace", dataset.Outsider)
 			}
-			admin := c.as(dataset.Admin, op)
-			c.refusesMove("ADMIN-SAME", admin, source, outsider)
+			admin := api.As(dataset.Admin, spec.MoveAccounts)
+			expectNoMove(api, admin, source, outsider)
 			if len(outsider.Accounts) > 0 {
-				c.expect("ADMIN-SAME", c.one(admin.withBody(move(outsider, source, outsider.Accounts[0])).open()), beRefused())
+				intoOurs := api.Do(admin.WithBody(move(outsider, source, outsider.Accounts[0])).OpenRefusal())
+				api.Expect(intoOurs).To(BeRefused())
 			}
-		}},
-	}
+		})
+
+		It("does not move another admin workspace's accounts", Requires(spec.IsolationAccounts), func(api *API) {
+			source, destination := api.subWorkspaces(dataset.Admin)
+			expectNoMove(api, api.As(dataset.OutsiderAdmin, spec.MoveAccounts), source, destination)
+		})
+
+		documentedShape(func(api *API) {
+			admin := api.As(dataset.Admin, spec.MoveAccounts)
+			source, destination := api.subWorkspaces(dataset.Admin)
+			for _, emails := range [][]string{source.Accounts[:1], source.Accounts} {
+				api.DoValid(admin.WithBody(move(source, destination, emails...)))
+				api.DoValid(admin.WithBody(move(destination, source, emails...)))
+			}
+		})
+	})
 }
 
 // movesThereAndBack moves one account, then several. At the end it asks for a
-// move of what is no more where the request says: a server that does not refuse
-// that would not refuse a move back of what never left either.
-func (c *check) movesThereAndBack(admin call, source, destination profile.Workspace) {
-	const requirement = "ACCOUNTS-MOVED"
+// move of what is no longer where the request says. A server that accepts that
+// would accept a move back of what never left, too.
+func movesThereAndBack(api *API, admin Call, source, destination profile.Workspace) {
 	moved := 0
 	for _, emails := range [][]string{source.Accounts[:1], source.Accounts} {
-		c.must(admin.withBody(move(source, destination, emails...)))
+		api.MustDo(admin.WithBody(move(source, destination, emails...)))
 		for _, email := range emails { // one by one: a move of several may have left some behind
-			back := c.one(admin.withBody(move(destination, source, email)))
-			if !back.ok() {
-				c.serves(requirement, back)
+			back := api.Do(admin.WithBody(move(destination, source, email)))
+			if !back.OK() {
+				api.Expect(back).To(BeServed())
 				return // a further move of it would not be valid
 			}
 			moved++
 		}
 	}
-	if again := c.one(admin.withBody(move(destination, source, source.Accounts[0])).open()); again.Status == http.StatusOK {
-		c.lack("a refusal to move an account from where it is not: without that, nothing shows where it is")
+	if again := api.Do(admin.WithBody(move(destination, source, source.Accounts[0])).OpenRefusal()); again.Status == http.StatusOK {
+		api.NotAssessed("a refusal to move an account from where it is not: without that, nothing shows where it is")
 	}
 	for range moved {
-		c.assess(requirement, admin.op.ID)
+		api.For(spec.AccountsMoved).Assessed()
 	}
 }
 
-// plainKeys are keys of workspaces that are no admin workspaces: those of the
-// source and the destination themselves, and that of a stranger.
-func (c *check) plainKeys(source, destination profile.Workspace) []client.Key {
+// plainKeys returns keys of workspaces that are no admin workspaces: those of
+// the source and the destination, and that of a stranger.
+func plainKeys(api *API, source, destination profile.Workspace) []client.Key {
 	var keys []client.Key
 	for _, role := range []string{dataset.SubA, dataset.SubB, dataset.Second} {
-		w := c.workspace(role)
-		if key, ok := c.Profile.FullKey(role); ok && (w.ID == source.ID || w.ID == destination.ID || role == dataset.Second) {
+		w := api.Workspace(role)
+		if key, ok := api.Profile.FullKey(role); ok && (w.ID == source.ID || w.ID == destination.ID || role == dataset.Second) {
 			keys = append(keys, token(key))
 		}
+	}
+	if len(keys) == 0 {
+		api.NotAssessed("a key with the scope all:all of a workspace that is not an admin workspace (%s, %s)", dataset.SubA, dataset.Second)
 	}
 	return keys
 }
 
-// refusesMove asks for a move that must be refused, and makes sure that the
-// account stayed: the admin workspace can still move it from its place.
-func (c *check) refusesMove(requirement string, k call, source, destination profile.Workspace) {
+// expectNoMove asks for a move that must be refused. The account must have
+// stayed: the admin workspace can still move it from its place.
+func expectNoMove(api *API, k Call, source, destination profile.Workspace) {
 	account := source.Accounts[0]
-	c.expect(requirement, c.one(k.withBody(move(source, destination, account)).open()), beRefused())
-	_, sibling := c.subWorkspaces(dataset.Admin)
-	still := c.one(c.as(dataset.Admin, k.op).withBody(move(source, sibling, account)))
-	if c.serves(requirement, still) {
-		c.must(c.as(dataset.Admin, k.op).withBody(move(sibling, source, account)))
+	api.Expect(api.Do(k.WithBody(move(source, destination, account)).OpenRefusal())).To(BeRefused())
+	admin := api.As(dataset.Admin, spec.MoveAccounts)
+	_, sibling := api.subWorkspaces(dataset.Admin)
+	still := api.Do(admin.WithBody(move(source, sibling, account)))
+	if api.Expect(still).To(BeServed()) {
+		api.MustDo(admin.WithBody(move(sibling, source, account)))
 	}
 }

@@ -2,82 +2,122 @@ package suites
 
 import (
 	"context"
-	"maps"
-	"math/rand/v2"
-	"slices"
 	"sync"
+
+	"github.com/onsi/ginkgo/v2/types"
+
+	"outreach.example/conformance/internal/judge"
 )
 
-// result is what became of one spec; its fields may be read once done is closed.
+// ahead runs the bodies of specs before their nodes: Ginkgo runs one node at a
+// time, and a slow target would be asked one question at a time.
+type ahead struct {
+	ctx     context.Context
+	results map[string]*result
+	all     sync.WaitGroup
+}
+
+// result is what became of one body. done may be read once ended is closed; it
+// is nil if the body did not run.
 type result struct {
-	done       chan struct{}
-	ran        bool
-	complaints string
+	spec   Spec
+	ctx    context.Context
+	cancel context.CancelFunc
+	ended  chan struct{}
+	done   *API
 }
 
-// ahead runs specs at the same time, ahead of whoever asks for their results.
-type ahead map[string]*result
-
-// runAhead starts to run the specs in an order drawn from the env's seed. done,
-// unless nil, is told of each spec that has ended and the number of violations
-// that were found since it was told last; it is called from one goroutine at a time.
-func runAhead(ctx context.Context, env *Env, specs []Spec, done func(Spec, int)) ahead {
-	results := make(ahead, len(specs))
-	for _, s := range specs {
-		results[s.Name()] = &result{done: make(chan struct{})}
-	}
-	var mu sync.Mutex
-	told := 0
-	finish := func(s Spec) {
-		mu.Lock()
-		defer mu.Unlock()
-		if found := env.Ledger.Violations(); done != nil {
-			done(s, found-told)
-			told = found
-		}
-	}
-	jobs := make(chan []Spec)
-	for range env.width() {
-		go func() {
-			for job := range jobs {
-				for _, s := range job {
-					r := results[s.Name()]
-					if ctx.Err() == nil {
-						r.complaints, r.ran = s.run(ctx, env), true
-						finish(s)
-					}
-					close(r.done)
-				}
-			}
-		}()
-	}
-	go func() {
-		defer close(jobs)
-		for _, job := range shuffled(specs, env.Seed) {
-			jobs <- job
-		}
-	}()
-	return results
-}
-
-// wait returns the spec's complaints, and whether it ran.
-func (a ahead) wait(s Spec) (complaints string, ran bool) {
-	r := a[s.Name()]
-	<-r.done
-	return r.complaints, r.ran
-}
-
-// shuffled draws an order of jobs. A job is one spec, or all specs that must not
-// run beside each other, in turn. Those come first: nothing shortens them.
-func shuffled(specs []Spec, seed uint64) [][]Spec {
-	var singles [][]Spec
-	chains := map[string][]Spec{}
-	for _, i := range rand.New(rand.NewPCG(seed, 1)).Perm(len(specs)) {
-		if name := specs[i].alone(); name != "" {
-			chains[name] = append(chains[name], specs[i])
+// start starts the bodies in the order that Ginkgo will report them in, as many
+// at a time as the env allows. Specs that must not run beside each other run one
+// after the other, beside the rest.
+func start(ctx context.Context, env *Env, order []Spec) *ahead {
+	a := &ahead{ctx: ctx, results: make(map[string]*result, len(order))}
+	chains := map[string][]*result{}
+	var singles []*result
+	for _, s := range order {
+		r := &result{spec: s, ended: make(chan struct{})}
+		r.ctx, r.cancel = context.WithCancel(ctx)
+		a.results[s.Name()] = r
+		if s.alone != "" {
+			chains[s.alone] = append(chains[s.alone], r)
 		} else {
-			singles = append(singles, []Spec{specs[i]})
+			singles = append(singles, r)
 		}
 	}
-	return append(slices.Collect(maps.Values(chains)), singles...)
+	for _, chain := range chains {
+		a.all.Go(func() {
+			for _, r := range chain {
+				r.run(env)
+			}
+		})
+	}
+	queue := make(chan *result, len(singles))
+	for _, r := range singles {
+		queue <- r
+	}
+	close(queue)
+	for range max(1, env.width()-len(chains)) {
+		a.all.Go(func() {
+			for r := range queue {
+				r.run(env)
+			}
+		})
+	}
+	return a
+}
+
+func (r *result) run(env *Env) {
+	defer close(r.ended)
+	defer r.cancel()
+	if r.ctx.Err() == nil {
+		r.done = r.spec.execute(r.ctx, env, nil)
+	}
+}
+
+// wait returns what became of the spec's body; nil if it did not run. If the
+// node's context ends first, so does the body.
+func (a *ahead) wait(node context.Context, s Spec) *API {
+	r, ok := a.results[s.Name()]
+	if !ok {
+		return nil
+	}
+	select {
+	case <-r.ended:
+	case <-node.Done():
+		r.cancel()
+		<-r.ended
+	}
+	return r.done
+}
+
+func (a *ahead) waitForAll() { a.all.Wait() }
+
+func (a *ahead) whyCut() string { return whyCut(a.ctx) }
+
+// ran returns what the spec's body came to, if it ran.
+func (a *ahead) ran(name string) (*API, bool) {
+	r, ok := a.results[name]
+	if !ok || r.done == nil {
+		return nil, false
+	}
+	return r.done, true
+}
+
+// cut records that specs whose nodes Ginkgo did not run are not assessed: it was
+// interrupted.
+func (a *ahead) cut(report types.Report, into *judge.Ledger) {
+	reported := map[string]bool{}
+	for _, s := range report.SpecReports {
+		for _, entry := range s.ReportEntries {
+			reported[s.FullText()] = reported[s.FullText()] || entry.Name == evidenceEntry
+		}
+	}
+	for name, r := range a.results {
+		if reported[name] {
+			continue
+		}
+		for _, p := range r.spec.Pairs {
+			into.Missing(p, a.whyCut())
+		}
+	}
 }

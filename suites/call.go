@@ -3,6 +3,7 @@ package suites
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 
 	"outreach.example/conformance/internal/client"
@@ -10,168 +11,174 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// call is a request in the making. Its methods return changed copies.
-type call struct {
-	op            spec.Operation
+// Call is a request in the making. Its methods return changed copies.
+type Call struct {
+	Operation spec.Operation
+
 	id            string
 	query         url.Values
 	body          any    // marshalled, unless raw is set
-	raw           []byte // sent as it is, in the place of body
+	raw           []byte // sent as it is, instead of body
 	key           client.Key
 	authorization *string
-	owner         string // id of the key's workspace, if known
+	owner         string // id of the key's workspace; "" if unknown
 	noRetry       bool
-	openRefusal   bool // the body of a refusal is not shown
+	openRefusal   bool
 }
 
-func (k call) withID(id string) call   { k.id = id; return k }
-func (k call) withRaw(raw string) call { k.raw = []byte(raw); return k }
-func (k call) withBody(body any) call  { k.body, k.raw = body, nil; return k }
-func (k call) noWait() call            { k.noRetry = true; return k }
+// WithID names the resource in the path.
+func (k Call) WithID(id string) Call { k.id = id; return k }
 
-// open marks a request that is invalid, lacks permission or names another
-// workspace's things: neither status nor body of its refusal is shown.
-func (k call) open() call { k.openRefusal = true; return k }
+// WithBody sends the value as JSON.
+func (k Call) WithBody(body any) Call { k.body, k.raw = body, nil; return k }
 
-// withKey sends the request with another key, of which the workspace is not known.
-func (k call) withKey(key client.Key) call {
+// WithRawBody sends the text as it is.
+func (k Call) WithRawBody(raw string) Call { k.raw = []byte(raw); return k }
+
+// WithoutRetry hands over a 429 instead of waiting and trying again.
+func (k Call) WithoutRetry() Call { k.noRetry = true; return k }
+
+// OpenRefusal marks a request that is invalid, lacks permission or names a row
+// of another workspace: the specification shows neither status nor body of its
+// refusal.
+func (k Call) OpenRefusal() Call { k.openRefusal = true; return k }
+
+// WithKey sends the request with another key, whose workspace is not known.
+func (k Call) WithKey(key client.Key) Call {
 	k.key, k.authorization, k.owner = key, nil, ""
 	return k
 }
 
-// withAuthorization sends the header as it is given, whatever the key.
-func (k call) withAuthorization(header string) call {
+// WithAuthorization sends the header as given, whatever the key.
+func (k Call) WithAuthorization(header string) Call {
 	k.authorization, k.owner = &header, ""
 	return k
 }
 
-// without sends no Authorization header.
-func (k call) withoutAuthorization() call { return k.withKey(client.Key{}) }
+// WithoutAuthorization sends no Authorization header.
+func (k Call) WithoutAuthorization() Call { return k.WithKey(client.Key{}) }
 
-// with sets a query parameter.
-func (k call) with(name, value string) call {
-	query := url.Values{}
-	for n, v := range k.query {
-		query[n] = v
+// WithQuery sets a query parameter.
+func (k Call) WithQuery(name, value string) Call {
+	query := maps.Clone(k.query)
+	if query == nil {
+		query = url.Values{}
 	}
 	query.Set(name, value)
 	k.query = query
 	return k
 }
 
-// withField sets a member of a body that is an object.
-func (k call) withField(name string, value any) call {
-	body := k.object()
+// WithField sets a member of a body that is an object.
+func (k Call) WithField(name string, value any) Call {
+	body := k.members()
 	body[name] = value
-	return k.withBody(body)
+	return k.WithBody(body)
 }
 
-// withoutField drops a member of a body that is an object.
-func (k call) withoutField(name string) call {
-	body := k.object()
+// WithoutField drops a member of a body that is an object.
+func (k Call) WithoutField(name string) Call {
+	body := k.members()
 	delete(body, name)
-	return k.withBody(body)
+	return k.WithBody(body)
 }
 
-// object returns a copy of the body's members.
-func (k call) object() map[string]any {
+// members returns a copy of the body's members.
+func (k Call) members() map[string]any {
 	body := map[string]any{}
 	if members, ok := k.body.(map[string]any); ok {
-		for n, v := range members {
-			body[n] = v
-		}
+		maps.Copy(body, members)
 	}
 	return body
 }
 
-func (k call) request() client.Request {
+func (k Call) request() client.Request {
 	return client.Request{
-		Operation: k.op.ID, Method: k.op.Method,
-		Path:  k.op.URLPath(k.id),
+		Operation: k.Operation.ID, Method: k.Operation.Method,
+		Path:  k.Operation.URLPath(k.id),
 		Query: k.query, Body: k.bytes(),
 		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry,
 	}
 }
 
-// bytes is the body as it is sent; nil if there is none.
-func (k call) bytes() []byte {
+// bytes returns the body as it is sent; nil if there is none.
+func (k Call) bytes() []byte {
 	if k.raw != nil || k.body == nil {
 		return k.raw
 	}
 	encoded, err := json.Marshal(k.body)
 	if err != nil {
-		panic(fmt.Sprintf("suites: a request body of %s cannot be written as JSON: %v", k.op.ID, err))
+		panic(fmt.Sprintf("suites: the body of %s is not JSON: %v", k.Operation.ID, err))
 	}
 	return encoded
 }
 
-// answer is what came of a call.
-type answer struct {
+// Response is the server's answer to a call, with what the rules saw in it.
+type Response struct {
 	client.Exchange
-	judge.Sighting
-	call call
+	Call Call
+
+	rules judge.Sighting
 }
 
-// ok reports whether the answer is a 200 with a body of the documented outer
-// form: a page with its items, an array, or a resource. Only such a body shows
-// anything of rows: that they are none, too.
-func (a answer) ok() bool {
-	if a.Status != 200 {
-		return false
+// OK reports whether the response is a 200 with a body of the documented outer
+// form: a page with its items, an array, or a resource. Only such a body says
+// anything about rows, also that there are none.
+func (r Response) OK() bool { return r.shortfall() == "" }
+
+// shortfall says what an OK response would have instead; "" if it is OK.
+func (r Response) shortfall() string {
+	if r.Status != 200 {
+		return fmt.Sprintf("a 200 instead of a %d", r.Status)
 	}
-	switch a.call.op.Answer {
+	switch r.Call.Operation.Answer {
 	case spec.Page:
-		page, _ := a.Body().(map[string]any)
-		_, listed := page["items"].([]any)
-		return listed
+		page, _ := r.Body().(map[string]any)
+		if _, listed := page["items"].([]any); !listed {
+			return "a page with items"
+		}
 	case spec.Array:
-		_, listed := a.Body().([]any)
-		return listed
+		if _, listed := r.Body().([]any); !listed {
+			return "an array"
+		}
 	default:
-		return a.resource()
+		if r.Call.Operation.ID == spec.MoveAccounts && r.Text("status") != "success" {
+			return `a status of "success"`
+		}
+		if r.Call.Operation.ID != spec.MoveAccounts && r.ID() == "" {
+			return "an object with an id"
+		}
 	}
+	return ""
 }
 
-// resource reports whether the answer of an operation that answers with one
-// thing shows it: by its id or, where the operation shows no more, its success.
-func (a answer) resource() bool {
-	if a.call.op.ID == spec.MoveAccounts {
-		return a.text("status") == "success"
-	}
-	return a.text("id") != ""
-}
+// Body returns the decoded body, numbers as json.Number; nil if there is none.
+func (r Response) Body() any { return r.rules.Body }
 
-// lacks says what the answer would have to be to be ok.
-func (a answer) lacks() string {
-	if a.Status != 200 {
-		return fmt.Sprintf("a 200 instead of a %d", a.Status)
-	}
-	if a.call.op.ID == spec.MoveAccounts {
-		return `a status of "success"`
-	}
-	return map[spec.Answer]string{spec.Page: "a page with items", spec.Array: "an array", spec.One: "an object with an id"}[a.call.op.Answer]
-}
+// Rows returns the resources in the body of a 200.
+func (r Response) Rows() []map[string]any { return r.rules.Rows }
 
-// row returns the resource in the answer of an operation that answers with one; nil if there is none.
-func (a answer) row() map[string]any {
-	if a.call.op.Answer != spec.One || len(a.Rows) == 0 {
+// Row returns the resource in the answer of an operation that answers with one;
+// nil if there is none.
+func (r Response) Row() map[string]any {
+	if r.Call.Operation.Answer != spec.One || len(r.Rows()) == 0 {
 		return nil
 	}
-	return a.Rows[0]
+	return r.Rows()[0]
 }
 
-// text returns a string member of the answered resource; "" if it has none.
-func (a answer) text(field string) string {
-	value, _ := a.row()[field].(string)
+// Text returns a string member of the resource; "" if it has none.
+func (r Response) Text(field string) string {
+	value, _ := r.Row()[field].(string)
 	return value
 }
 
-// cursor returns next_starting_after; "" where there is none.
-func (a answer) cursor() string {
-	page, _ := a.Body().(map[string]any)
+// ID returns the id of the resource; "" if it shows none.
+func (r Response) ID() string { return r.Text("id") }
+
+// Cursor returns next_starting_after; "" if there is none.
+func (r Response) Cursor() string {
+	page, _ := r.Body().(map[string]any)
 	cursor, _ := page["next_starting_after"].(string)
 	return cursor
 }
-
-// Body returns the decoded body.
-func (a answer) Body() any { return a.Sighting.Body }

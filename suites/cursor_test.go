@@ -45,7 +45,7 @@ func FuzzCursorKind(f *testing.F) {
 func FuzzCovers(f *testing.F) {
 	f.Add(`{"a":[1,{"b":null}],"c":1e2}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		matches := equalJSON(map[string]any{"text": text})
+		matches := EqualJSON(map[string]any{"text": text})
 		if ok, err := matches.Match(map[string]any{"text": text, "more": 1}); !ok || err != nil {
 			t.Errorf("%q does not cover itself: %v", text, err)
 		}

@@ -1,6 +1,8 @@
 package suites
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -13,33 +15,33 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Env is what a run hands to its specs.
+// Env is all that the body of a spec depends on. One Env serves one run.
 type Env struct {
 	Client  *client.Client
 	Profile *profile.Profile
 	Rules   *judge.Rules
-	Ledger  *judge.Ledger
 	Seed    uint64 // of generated names and ids
 
-	// Journal remembers what is changed on the target; nil for none.
+	// Selected reports whether the run judges the pair; nil means all.
+	Selected func(spec.Pair) bool
+
+	// Journal records what is changed on the target; nil for no record.
 	Journal *journal.Journal
-	// LeftBehind are the names of tests that killed runs are known to have left
-	// on the target.
-	LeftBehind []string
-	// LeftAway are the accounts that killed runs moved, or may have moved, and
-	// nobody has put back.
-	LeftAway []string
-	// Budget is how many requests the specs may send; zero is no bound.
+	// Left is what killed runs left on the target.
+	Left sandbox.Left
+	// Budget is how many requests the specs may send; 0 sets no bound.
 	Budget int
 
-	// SpecTimeout bounds one spec, MaxPages one walk, ClaimPatience how long to
-	// wait for another run that uses the same rows; zero means the defaults.
-	SpecTimeout   time.Duration
-	MaxPages      int
-	ClaimPatience time.Duration
+	// SpecTimeout bounds one spec, MaxPages one walk, LockPatience how long to
+	// wait for another run that uses the same rows; 0 means the defaults.
+	SpecTimeout  time.Duration
+	MaxPages     int
+	LockPatience time.Duration
 
-	boxOnce sync.Once
+	once    sync.Once
 	box     *sandbox.Sandbox
+	outside *judge.Ledger // what was found out beside the specs: trouble of rolling back
+	all     *judge.Ledger // what all specs found out so far
 
 	controlled sync.Map // ids of the operations that control has asked
 }
@@ -67,27 +69,55 @@ func (e *Env) maxPages() int {
 	return DefaultMaxPages
 }
 
+// begin makes what a run collects.
+func (e *Env) begin() {
+	e.once.Do(func() {
+		e.outside, e.all = judge.NewEvidence(), judge.NewEvidence()
+		e.box = sandbox.New(sandbox.Config{Client: e.Client, Profile: e.Profile, Journal: e.Journal,
+			LeftBehind: e.Left.Tests, LeftAway: e.Left.Accounts, Budget: e.Budget, LockPatience: e.LockPatience,
+			Trouble: func(where, what string) { e.outside.Troubled(where, what) }})
+	})
+}
+
 // sandbox returns what keeps track of the run's changes.
 func (e *Env) sandbox() *sandbox.Sandbox {
-	e.boxOnce.Do(func() {
-		e.box = sandbox.New(sandbox.Config{Client: e.Client, Profile: e.Profile, Journal: e.Journal,
-			LeftBehind: e.LeftBehind, LeftAway: e.LeftAway, Budget: e.Budget, LockPatience: e.ClaimPatience,
-			Trouble: func(where, what string) { e.Ledger.Troubled(where, what) }})
-	})
+	e.begin()
 	return e.box
 }
 
 // Spent counts requests into the budget that went out before the specs.
 func (e *Env) Spent(requests int) { e.sandbox().Spend(requests) }
 
-// owner returns the id of the workspace that plays the role, if the profile gives it.
+// owner returns the id of the workspace that plays the role; "" if unknown.
 func (e *Env) owner(role string) string { return e.Profile.Workspaces[role].ID }
 
-// authorizedRole is the role whose key may make the operation's request in
-// earnest: the admin workspace for moving accounts, else the main one.
+// selected reports whether the run judges the pair.
+func (e *Env) selected(p spec.Pair) bool { return e.Selected == nil || e.Selected(p) }
+
+// authorizedRole returns the role whose key may make the operation's request in
+// earnest: the admin workspace for moving accounts, otherwise the main one.
 func authorizedRole(op spec.Operation) string {
 	if op.ID == spec.MoveAccounts {
 		return dataset.Admin
 	}
 	return dataset.Main
+}
+
+// ErrStoppedAnswering is the cause with which a runner ends the context of a run
+// once the target leaves every request unanswered.
+var ErrStoppedAnswering = errors.New("the target stopped answering")
+
+// interrupted is the input that is missing when a run is interrupted.
+const interrupted = "the rest of the run, which was interrupted"
+
+// whyCut returns the input that is missing when the context has ended a run early.
+func whyCut(ctx context.Context) string {
+	if stoppedAnswering(ctx) {
+		return "answers: " + ErrStoppedAnswering.Error()
+	}
+	return interrupted
+}
+
+func stoppedAnswering(ctx context.Context) bool {
+	return errors.Is(context.Cause(ctx), ErrStoppedAnswering)
 }

@@ -4,266 +4,281 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
-	"outreach.example/conformance/fixtures/dataset"
+	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
 
-// A probe is one use of a filter: what is sent, and what the specification
-// says of each row of the unfiltered list.
-type probe struct {
-	query map[string]string // meaning of the parameter → value
-	// says tells which requirement speaks of the row, and whether the row must
-	// be in the filtered list (or out of it); "" where nothing is said.
-	says func(row map[string]any) (requirement string, in bool)
+// filtersOf lists the filters of each list that select rows, as the section
+// Endpoints gives them. The flags that leave out parts of a report are in
+// inbox_placement_reports.go.
+var filtersOf = map[string][]filter{
+	spec.ListPlacementTests:   placementTestFilters,
+	spec.ListPlacementReports: reportFilters,
+	spec.ListSubsequences:     subsequenceFilters,
+	spec.ListMembers:          memberFilters,
+	spec.ListTagMappings:      tagMappingFilters,
+	spec.ListLeadLabels:       leadLabelFilters,
+	spec.ListLeadLists:        leadListFilters,
+	spec.ListWebhookEvents:    webhookEventFilters,
 }
 
-// filter is one filter of one list.
-type filter struct {
-	op           string
-	title        string
-	requirements []string
-	probes       func(rows []map[string]any) []probe // made from an unfiltered walk
-}
-
-// handful bounds how many values of a filter are tried.
-const handful = 4
-
-// filters compares every filter with unfiltered walks.
-func filters() []Spec {
-	var specs []Spec
-	for _, f := range filterTable() {
-		op := spec.MustOperation(f.op)
-		specs = append(specs, Spec{op.ID, f.title, on(op, f.requirements...), func(c *check) { c.compare(op, f) }})
-	}
-	for _, op := range bound("FILTER-WALK") {
-		specs = append(specs, Spec{op.ID, "pages through filtered rows as through all", on(op, "FILTER-WALK"), func(c *check) { c.walkFiltered(op) }})
-	}
-	return specs
-}
-
-// compare walks the list without the filter, with it, and without it again:
-// only rows that both unfiltered walks show alike are expected or ruled out.
-func (c *check) compare(op spec.Operation, f filter) {
-	list := c.as(dataset.Main, op)
-	before := c.walk(list, pagesOf(maxLimit))
-	probes := f.probes(valuesOf(before.Rows()))
-	if len(probes) == 0 {
-		c.lack("rows of %s with values to filter by", op.ID)
-	}
-	filtered := make([]journey, len(probes))
-	var work []func()
-	for i, p := range probes {
-		k := c.filtered(list, p)
-		work = append(work, func() { filtered[i] = c.walk(k, pagesOf(maxLimit)) })
-	}
-	c.together(work...)
-	after := c.walk(list, pagesOf(maxLimit))
-
-	for i, p := range probes {
-		c.judgeProbe(op, p, before, filtered[i], after)
-	}
-	for _, r := range f.requirements {
-		if !c.judged[c.own(r, op.ID)] {
-			c.missing(r, op.ID, "rows of %s that differ in what the filter selects", op.ID)
-		}
-	}
-}
-
-// filtered adds the probe's parameters to the list's call.
-func (c *check) filtered(list call, p probe) call {
-	for _, meaning := range slices.Sorted(maps.Keys(p.query)) {
-		list = list.with(c.parameter(list.op, meaning), p.query[meaning])
-	}
-	return list
-}
-
-func (c *check) judgeProbe(op spec.Operation, p probe, before, filtered, after journey) {
-	shown := filtered.Keys()
-	later := byKey(after)
-	for _, row := range before.Rows() {
-		requirement, in := p.says(row.Value)
-		again, still := later[row.Key]
-		if requirement == "" || !still {
-			continue
-		}
-		if r, sameIn := p.says(again); r != requirement || sameIn != in {
-			continue // the row has changed meanwhile
-		}
-		c.assess(requirement, op.ID)
-		if in && shown[row.Key] == 0 {
-			c.violate(requirement, filtered.at(0), "/items", "the row "+shorten(row.Key)+", which the unfiltered list shows",
-				fmt.Sprintf("%d rows without it", len(filtered.Rows())))
-		}
-	}
-	filtered.strangers(p, func(requirement string, page, item int, row paging.Row) {
-		c.violate(requirement, filtered.at(page), pointerIn(item), "no row that the filter leaves out", shorten(describe(row.Value)))
-	})
-}
-
-// strangers visits the rows that the probe's filter leaves out, with the
-// requirement that says so.
-func (j journey) strangers(p probe, visit func(requirement string, page, item int, row paging.Row)) {
-	for i, page := range j.Pages {
-		for k, row := range page.Rows {
-			if requirement, in := p.says(row.Value); requirement != "" && !in {
-				visit(requirement, i, k, row)
+// filters compares every filter with unfiltered walks of the list.
+func filters() {
+	for _, op := range spec.Operations() {
+		Describe(op.ID, func() {
+			for _, f := range filtersOf[op.ID] {
+				It(f.title, Requires(f.requirements...), func(api *API) { api.expectFilter(f) })
 			}
-		}
+		})
 	}
-}
-
-// walkFiltered judges FILTER-WALK with the first probe that selects several rows.
-func (c *check) walkFiltered(op spec.Operation) {
-	list := c.as(dataset.Main, op)
-	rows := valuesOf(c.walk(list, pagesOf(maxLimit)).Rows())
-	for _, f := range filterTable() {
-		if f.op != op.ID {
-			continue
-		}
-		for _, p := range f.probes(rows) {
-			k, ok := c.knownFilter(list, p)
-			if !ok {
-				continue
-			}
-			tours := []journey{c.tour(k, pagesOf(maxLimit))}
-			if len(tours[0].Rows()) < 5 {
-				continue
-			}
-			tours = append(tours, c.tour(k, pagesOf(3)), c.tour(k, paging.Cycle(1, 2, 7)), c.tour(k, pagesOf(maxLimit)))
-			c.sameFiltered(op, p, tours)
-			return
-		}
-	}
-	c.lack("a filter of %s that selects five rows or more", op.ID)
-}
-
-// knownFilter is filtered for probes whose parameter names may be unknown.
-func (c *check) knownFilter(list call, p probe) (call, bool) {
-	for meaning := range p.query {
-		if _, ok := c.Profile.Parameter(list.op.ID, meaning); !ok {
-			return call{}, false
-		}
-	}
-	return c.filtered(list, p), true
-}
-
-func (c *check) sameFiltered(op spec.Operation, p probe, tours []journey) {
-	const requirement = "FILTER-WALK"
-	walks := make([]paging.Walk, len(tours))
-	for i, j := range tours {
-		switch j.End {
-		case paging.Done:
-		case paging.Broken:
-			c.missing(requirement, op.ID, "%s", j.Err)
-			return
-		case paging.Capped:
-			c.missing(requirement, op.ID, "a list that ends within %d pages", c.maxPages())
-			return
-		default:
-			c.violate(requirement, j.last(), "/next_starting_after", "a walk that ends", string(j.End))
-			return
-		}
-		walks[i] = j.Walk
-	}
-	for i, j := range tours {
-		c.once(requirement, tours, i)
-		c.complete(requirement, j, paging.Missing(walks, i))
-		c.sameOrder(requirement, tours[0], j)
-		j.strangers(p, func(_ string, page, item int, row paging.Row) {
-			c.violate(requirement, j.at(page), pointerIn(item), "no row that the filter leaves out, whatever the page size", shorten(describe(row.Value)))
+	for _, op := range spec.FilterWalk.Operations() {
+		Describe(op.ID, func() {
+			It("pages through filtered rows as through all", Requires(spec.FilterWalk), walkFiltered)
 		})
 	}
 }
 
-// reportFilters judges the two flags that leave out parts of a report.
-func reportFilters() []Spec {
-	op := spec.MustOperation(spec.ListPlacementReports)
-	var specs []Spec
-	for _, part := range []struct{ id, meaning, field string }{
-		{"SPAM_ASSASSIN", "skip_spam_assassin", "spam_assassin_report"},
-		{"BLACKLIST", "skip_blacklist", "blacklist_report"},
-	} {
-		skips, keeps := "FILTER-SKIP_"+part.id+"-TRUE", "FILTER-SKIP_"+part.id+"-DEFAULT"
-		specs = append(specs, Spec{op.ID, "leaves out " + part.field + " when asked, and only then", on(op, skips, keeps), func(c *check) {
-			list := c.as(dataset.Main, op)
-			name := c.parameter(op, part.meaning)
-			plain := c.walk(list, pagesOf(maxLimit))
-			skipped := c.walk(list.with(name, "true"), pagesOf(maxLimit))
-			kept := c.walk(list.with(name, "false"), pagesOf(maxLimit))
-			again := c.walk(list, pagesOf(maxLimit))
-			c.skipTrue(skips, part.field, plain, skipped, again)
-			c.skipFalse(keeps, part.field, plain, kept, again)
-		}})
-	}
-	return specs
+// filter is one filter of one list.
+type filter struct {
+	title        string
+	requirements []spec.ID
+	probes       func(rows []map[string]any) []probe // made from an unfiltered walk
 }
 
-// skipTrue: the part is gone from every row, and nothing else is gone.
-func (c *check) skipTrue(requirement, field string, plain, skipped, again journey) {
-	op := plain.list.op.ID
-	if !slices.ContainsFunc(plain.Rows(), func(r paging.Row) bool { return r.Value[field] != nil }) {
-		c.missing(requirement, op, "a report that shows %s without the flag", field)
-		return
+// probe is one use of a filter: what is sent, and what the specification says of
+// each row of the unfiltered list.
+type probe struct {
+	query map[string]string // meaning of the parameter → value
+	// says returns the requirement that speaks of the row, and whether the row
+	// must be in the filtered list or out of it; "" if nothing is said.
+	says func(row map[string]any) (requirement spec.ID, in bool)
+}
+
+// handful is how many values of a filter are tried at most.
+const handful = 4
+
+// expectFilter walks the list without the filter, with it, and without it again:
+// only rows that both unfiltered walks show alike are expected or ruled out.
+func (api *API) expectFilter(f filter) {
+	list := api.Request()
+	before := api.ReadAll(list)
+	probes := f.probes(before.Values())
+	if len(probes) == 0 {
+		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
 	}
-	c.complete(requirement, skipped, missingBetween(plain, skipped, again))
-	before, after := byKey(plain), byKey(again)
-	for i, page := range skipped.Pages {
-		for j, row := range page.Rows {
-			if row.Value[field] != nil {
-				c.violate(requirement, skipped.at(i), pointerIn(j)+"/"+field, "absent or null", shorten(describe(row.Value[field])))
-			}
-			for other := range before[row.Key] {
-				if other != field && before[row.Key][other] != nil && after[row.Key][other] != nil && row.Value[other] == nil {
-					c.violate(requirement, skipped.at(i), pointerIn(j)+"/"+other, "shown, as without the flag", "absent or null")
-				}
-			}
+	filtered := make([]Walk, len(probes))
+	var work []func()
+	for i, p := range probes {
+		k := api.filteredBy(list, p)
+		work = append(work, func() { filtered[i] = api.ReadAll(k) })
+	}
+	api.Together(work...)
+	after := api.ReadAll(list)
+
+	for i, p := range probes {
+		for _, id := range f.requirements {
+			api.For(id).Expect(filtered[i]).To(SelectRows(id, p, before, after))
+		}
+	}
+	for _, id := range f.requirements {
+		if !api.For(id).Judged() {
+			api.For(id).NotAssessed("rows of %s that differ in what the filter selects", list.Operation.ID)
 		}
 	}
 }
 
-// skipFalse: a row shows the part without the flag just as with false, and none
-// is gone.
-func (c *check) skipFalse(requirement, field string, plain, kept, again journey) {
-	op := plain.list.op.ID
-	withFalse := byKey(kept)
-	if gone := missingBetween(plain, kept, again); len(gone) > 0 {
-		c.complete(requirement, kept, gone)
+// filteredBy adds the probe's parameters to the list's call.
+func (api *API) filteredBy(list Call, p probe) Call {
+	for _, meaning := range slices.Sorted(maps.Keys(p.query)) {
+		list = list.WithQuery(api.Parameter(list.Operation.ID, meaning), p.query[meaning])
 	}
-	for i, page := range plain.Pages {
-		for j, row := range page.Rows {
-			other, ok := withFalse[row.Key]
-			if !ok || other[field] == nil && row.Value[field] == nil {
+	return list
+}
+
+// knownFilter is filteredBy for a probe whose parameter names may be unknown.
+func (api *API) knownFilter(list Call, p probe) (Call, bool) {
+	for meaning := range p.query {
+		if _, ok := api.Profile.Parameter(list.Operation.ID, meaning); !ok {
+			return Call{}, false
+		}
+	}
+	return api.filteredBy(list, p), true
+}
+
+// SelectRows matches a filtered walk that shows the rows of which the requirement
+// says that they are in, and none of which it says that they are out. Rows that
+// changed between the unfiltered walks are left out.
+func SelectRows(id spec.ID, p probe, before, after Walk) types.GomegaMatcher {
+	return onWalk("show the rows that the filter selects, and no others", func(w Walk) Verdict {
+		var found Verdict
+		shown, later := w.Keys(), after.ByKey()
+		for _, row := range before.Rows() {
+			requirement, in := p.says(row.Value)
+			again, still := later[row.Key]
+			if requirement != id || !still {
 				continue
 			}
-			c.assess(requirement, op)
-			if (row.Value[field] == nil) != (other[field] == nil) {
-				c.violate(requirement, plain.at(i), pointerIn(j)+"/"+field, "shown without the flag just as with false",
-					fmt.Sprintf("without: %t, with false: %t", row.Value[field] != nil, other[field] != nil))
+			if r, sameIn := p.says(again); r != requirement || sameIn != in {
+				continue
+			}
+			found.Assessed++
+			if in && shown[row.Key] == 0 {
+				found.Findings = append(found.Findings, Finding{w.At(0), "/items", "the row " + shorten(row.Key) + ", which the unfiltered list shows",
+					fmt.Sprintf("%d rows without it", len(w.Rows()))})
+			}
+		}
+		found.Findings = append(found.Findings, strangers(id, p, w, "no row that the filter leaves out")...)
+		return found
+	})
+}
+
+// strangers finds the rows of which the requirement says that the filter leaves
+// them out.
+func strangers(id spec.ID, p probe, w Walk, expected string) []Finding {
+	var found []Finding
+	for i, page := range w.Pages {
+		for k, row := range page.Rows {
+			if requirement, in := p.says(row.Value); requirement != "" && !in && (id == "" || requirement == id) {
+				found = append(found, Finding{w.At(i), pointerIn(k), expected, shorten(describe(row.Value))})
 			}
 		}
 	}
-	if !c.judged[c.own(requirement, op)] {
-		c.missing(requirement, op, "a report that shows %s", field)
+	return found
+}
+
+// walkFiltered walks the list in several page sizes through the first filter that
+// selects several rows.
+func walkFiltered(api *API) {
+	list := api.Request()
+	rows := api.ReadAll(list).Values()
+	for _, f := range filtersOf[list.Operation.ID] {
+		for _, p := range f.probes(rows) {
+			k, ok := api.knownFilter(list, p)
+			if !ok {
+				continue
+			}
+			walks := []Walk{api.Walk(k, pagesOf(maxLimit))}
+			if len(walks[0].Rows()) < 5 {
+				continue
+			}
+			walks = append(walks, api.Walk(k, pagesOf(3)), api.Walk(k, paging.Cycle(1, 2, 7)), api.Walk(k, pagesOf(maxLimit)))
+			api.expectSameFiltered(p, walks)
+			return
+		}
+	}
+	api.NotAssessed("a filter of %s that selects five rows or more", list.Operation.ID)
+}
+
+func (api *API) expectSameFiltered(p probe, walks []Walk) {
+	plain := make([]paging.Walk, len(walks))
+	for i, walk := range walks {
+		if !api.Expect(walk).To(EndFiltered(api.maxPages())) {
+			return
+		}
+		plain[i] = walk.Walk
+	}
+	for i, walk := range walks {
+		api.Expect(walk).To(ShowEveryRowOnceAmong(walks, i))
+		api.Expect(walk).To(ShowTheRows(paging.Missing(plain, i)))
+		api.Expect(walk).To(ShowTheOrderOf(walks[0]))
+		api.Expect(walk).To(ShowNoStrangers(p))
 	}
 }
 
-func byKey(j journey) map[string]map[string]any {
-	rows := map[string]map[string]any{}
-	for _, row := range j.Rows() {
-		rows[row.Key] = row.Value
-	}
-	return rows
+// EndFiltered matches a filtered walk that ends.
+func EndFiltered(maxPages int) types.GomegaMatcher {
+	return onWalk("let the filtered walk end", func(w Walk) Verdict {
+		switch w.End {
+		case paging.Done:
+			return Verdict{Assessed: 1}
+		case paging.Broken, paging.Capped:
+			return Verdict{Missing: w.unread(maxPages)}
+		default:
+			return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/next_starting_after", "a walk that ends", string(w.End)}}}
+		}
+	})
 }
 
-func valuesOf(rows []paging.Row) []map[string]any {
-	values := make([]map[string]any, len(rows))
-	for i, row := range rows {
-		values[i] = row.Value
+// ShowNoStrangers matches a filtered walk without rows that the filter leaves out.
+func ShowNoStrangers(p probe) types.GomegaMatcher {
+	return onWalk("show no row that the filter leaves out", func(w Walk) Verdict {
+		return Verdict{Assessed: 1, Findings: strangers("", p, w, "no row that the filter leaves out, whatever the page size")}
+	})
+}
+
+// exactly filters by the whole value of one field.
+func exactly(missing, extra spec.ID, meaning, field string) filter {
+	return byValue(missing, extra, meaning, field, func(rows []map[string]any) []string { return distinct(rows, field) })
+}
+
+// exactlyText is exactly for texts that a server might match in part: it filters
+// by pieces of a value, too.
+func exactlyText(missing, extra spec.ID, meaning, field string) filter {
+	return byValue(missing, extra, meaning, field, func(rows []map[string]any) []string {
+		values := distinct(rows, field)
+		if len(values) == 0 || utf8.RuneCountInString(values[0]) < 2 {
+			return values
+		}
+		_, first := utf8.DecodeRuneInString(values[0])
+		_, last := utf8.DecodeLastRuneInString(values[0])
+		return append(values, values[0][:len(values[0])-last], values[0][first:])
+	})
+}
+
+// byValue filters by the values that are made from an unfiltered walk.
+func byValue(missing, extra spec.ID, meaning, field string, values func([]map[string]any) []string) filter {
+	return filter{"filters by " + field, []spec.ID{missing, extra}, func(rows []map[string]any) []probe {
+		var probes []probe
+		for _, value := range values(rows) {
+			probes = append(probes, probe{map[string]string{meaning: value}, func(row map[string]any) (spec.ID, bool) {
+				if scalar(row[field]) == value {
+					return missing, true
+				}
+				return extra, false
+			}})
+		}
+		return probes
+	}}
+}
+
+// searchBy searches for texts of the field that occur, and for a word that does
+// not.
+func searchBy(field string) filter {
+	const missing, extra = spec.FilterSearchMissing, spec.FilterSearchExtra
+	return filter{"searches by " + field, []spec.ID{missing, extra}, func(rows []map[string]any) []probe {
+		return searches(append(distinct(rows, field), absentWord), field, missing, extra)
+	}}
+}
+
+// absentWord occurs in no row.
+const absentWord = "zyxgqvkwjqxzzvq"
+
+func searches(terms []string, field string, missing, extra spec.ID) []probe {
+	var probes []probe
+	for _, term := range terms {
+		if strings.TrimSpace(term) == "" {
+			continue
+		}
+		probes = append(probes, probe{map[string]string{profile.MeaningSearch: term}, func(row map[string]any) (spec.ID, bool) {
+			switch {
+			case scalar(row[field]) == term:
+				return missing, true
+			case !containsWord(row, term):
+				return extra, false
+			default:
+				return "", false
+			}
+		}})
 	}
-	return values
+	return probes
 }
 
 // containsWord reports whether any word of the term occurs in any text of the row.
@@ -274,21 +289,73 @@ func containsWord(row map[string]any, term string) bool {
 
 // texts returns every string in a JSON value.
 func texts(value any) []string {
+	var all []string
 	switch value := value.(type) {
 	case string:
 		return []string{value}
 	case map[string]any:
-		var all []string
 		for _, v := range value {
 			all = append(all, texts(v)...)
 		}
-		return all
 	case []any:
-		var all []string
 		for _, v := range value {
 			all = append(all, texts(v)...)
 		}
-		return all
 	}
-	return nil
+	return all
+}
+
+// distinct returns a handful of the values that occur in a field, the first and
+// the last among them. Null and absent values do not count.
+func distinct(rows []map[string]any, field string) []string {
+	values := distinctAll(rows, field)
+	if len(values) <= handful {
+		return values
+	}
+	picked := make([]string, handful)
+	for i := range picked {
+		picked[i] = values[i*(len(values)-1)/(handful-1)]
+	}
+	return picked
+}
+
+func distinctAll(rows []map[string]any, field string) []string {
+	var values []string
+	seen := map[string]bool{}
+	for _, row := range rows {
+		value := scalar(row[field])
+		if value != "" && !seen[value] {
+			seen[value] = true
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// spread picks a handful of values from all over the list. Of a long list it
+// leaves out the very first and last, so that something lies on either side.
+func spread(values []string) []string {
+	if len(values) <= handful {
+		return values
+	}
+	picked := make([]string, handful)
+	for i := range picked {
+		picked[i] = values[(i+1)*len(values)/(handful+1)]
+	}
+	return picked
+}
+
+// scalar renders a JSON scalar as a query parameter does; "" for anything else.
+func scalar(value any) string {
+	switch value := value.(type) {
+	case string:
+		return value
+	case bool:
+		return strconv.FormatBool(value)
+	case fmt.Stringer: // json.Number
+		if whole, err := strconv.ParseFloat(value.String(), 64); err == nil {
+			return strconv.FormatFloat(whole, 'f', -1, 64)
+		}
+	}
+	return ""
 }

@@ -1,28 +1,35 @@
 package suites
 
 import (
+	. "github.com/onsi/ginkgo/v2"
+
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
 )
 
-// leads judges moving a lead to a subsequence. No operation reads a lead, so
-// the answers of the moves are all there is to see.
-func leads() []Spec {
-	op := spec.MustOperation(spec.MoveLead)
-	return []Spec{
-		{op.ID, "answers with the lead that was named", on(op, "LEAD-MOVE-LEAD"), func(c *check) {
-			k := c.request(dataset.Main, op)
-			for _, lead := range c.workspace(dataset.Main).Leads {
-				a := c.must(k.withField("id", lead))
-				c.expectAt("LEAD-MOVE-LEAD", a, "/id", a.text("id"), beID(lead))
+// leads judges moving a lead to a subsequence. No operation reads a lead: the
+// responses to the moves are all there is to see.
+func leads() {
+	Describe(spec.MoveLead, func() {
+		It("answers with the lead that was named", Requires(spec.LeadMoveLead), func(api *API) {
+			request := api.Request()
+			for _, lead := range api.Workspace(dataset.Main).Leads {
+				moved := api.MustDo(request.WithField("id", lead))
+				api.Expect(moved).To(HaveField("id", EqualID(lead)))
 			}
-		}},
-		{op.ID, "moves the lead to the subsequence that was named", on(op, "LEAD-MOVE-SUBSEQUENCE"), func(c *check) {
-			k := c.request(dataset.Main, op)
-			for _, subsequence := range c.workspace(dataset.Main).Subsequences {
-				a := c.must(k.withField("subsequence_id", subsequence))
-				c.expectAt("LEAD-MOVE-SUBSEQUENCE", a, "/subsequence_id", a.text("subsequence_id"), beID(subsequence))
+		})
+
+		It("moves the lead to the subsequence that was named", Requires(spec.LeadMoveSubsequence), func(api *API) {
+			request := api.Request()
+			for _, subsequence := range api.Workspace(dataset.Main).Subsequences {
+				moved := api.MustDo(request.WithField("subsequence_id", subsequence))
+				api.Expect(moved).To(HaveField("subsequence_id", EqualID(subsequence)))
 			}
-		}},
-	}
+		})
+
+		documentedShape(func(api *API) {
+			request := api.Request()
+			api.validForEach(api.Workspace(dataset.Main).Leads, func(lead string) Call { return request.WithField("id", lead) })
+		})
+	})
 }

@@ -4,63 +4,197 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"net/http"
 	"reflect"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 )
 
-// matcher is a Gomega matcher with the words for what it expects.
-type matcher struct {
+// expectation is a Gomega matcher over one type of value. It remembers what it
+// found, so that a violation can name the response, the place in it and both
+// values.
+type expectation[T any] struct {
+	words string // completes "expected the server to …"
+	judge func(T) Verdict
+	found Verdict
+}
+
+// Match reports whether nothing breaks the expectation.
+func (e *expectation[T]) Match(actual any) (bool, error) {
+	value, ok := actual.(T)
+	if !ok {
+		return false, fmt.Errorf("want a %T to %s, got a %T", value, e.words, actual)
+	}
+	e.found = e.judge(value)
+	return len(e.found.Findings) == 0, nil
+}
+
+// FailureMessage lists what breaks the expectation.
+func (e *expectation[T]) FailureMessage(any) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "Expected the server to %s:", e.words)
+	for _, f := range e.found.Findings {
+		fmt.Fprintf(&text, "\n  at %q: expected %s, got %s", f.Pointer, f.Expected, f.Actual)
+	}
+	return text.String()
+}
+
+// NegatedFailureMessage says what should not have been so.
+func (e *expectation[T]) NegatedFailureMessage(any) string {
+	return "Expected the server not to " + e.words
+}
+
+func (e *expectation[T]) verdict() Verdict { return e.found }
+
+// onStatus expects something of the status of a response.
+func onStatus(words, expected string, fits func(status int) bool) types.GomegaMatcher {
+	return &expectation[Response]{words: words, judge: func(r Response) Verdict {
+		if fits(r.Status) {
+			return Verdict{Assessed: 1}
+		}
+		return Verdict{Assessed: 1, Findings: []Finding{{r, "status", expected, describe(r)}}}
+	}}
+}
+
+// HaveStatus matches a response of exactly that HTTP status.
+func HaveStatus(status int) types.GomegaMatcher {
+	return HaveStatusBecause(status, fmt.Sprint(status))
+}
+
+// HaveStatusBecause is HaveStatus with words for the status that say why.
+func HaveStatusBecause(status int, expected string) types.GomegaMatcher {
+	return onStatus(fmt.Sprintf("answer %d", status), expected, func(s int) bool { return s == status })
+}
+
+// BeRefused matches a response that is neither a success nor a server error.
+func BeRefused() types.GomegaMatcher {
+	return onStatus("refuse the request", "a refusal (4xx), neither served nor a server error", func(s int) bool { return s/100 == 4 })
+}
+
+// BeServed matches a 200 with what the operation answers with. A 200 with
+// another body does not put the requirement to the test: the schemas judge it.
+func BeServed() types.GomegaMatcher {
+	return &expectation[Response]{words: "serve the request", judge: func(r Response) Verdict {
+		switch {
+		case r.OK():
+			return Verdict{Assessed: 1}
+		case r.Status == http.StatusOK:
+			return Verdict{Missing: r.shortfall()}
+		default:
+			return Verdict{Assessed: 1, Findings: []Finding{{r, "status", "200", describe(r)}}}
+		}
+	}}
+}
+
+// HaveAtMostItems matches a page that is no longer than the limit. A page
+// without rows says nothing about the limit.
+func HaveAtMostItems(limit int) types.GomegaMatcher {
+	return &expectation[Response]{words: fmt.Sprintf("show at most %d items", limit), judge: func(r Response) Verdict {
+		switch n := len(r.Rows()); {
+		case n == 0:
+			return Verdict{Missing: "a row in the list"}
+		case n > limit:
+			return Verdict{Assessed: 1, Findings: []Finding{{r, "/items", fmt.Sprintf("at most %d items", limit), fmt.Sprintf("%d items", n)}}}
+		default:
+			return Verdict{Assessed: 1}
+		}
+	}}
+}
+
+// HaveField matches a response whose resource has a fitting member. An absent
+// member counts as null.
+func HaveField(name string, value types.GomegaMatcher) types.GomegaMatcher {
+	return &expectation[Response]{words: "show a fitting " + name, judge: func(r Response) Verdict {
+		return judgeValue(r, "/"+name, r.Row()[name], value)
+	}}
+}
+
+// judgeValue judges a part of a response by a matcher of JSON values.
+func judgeValue(r Response, pointer string, value any, matcher types.GomegaMatcher) Verdict {
+	holds, err := matcher.Match(value)
+	if err != nil {
+		panic(fmt.Sprintf("suites: %s cannot be matched: %v", pointer, err))
+	}
+	if holds {
+		return Verdict{Assessed: 1}
+	}
+	return Verdict{Assessed: 1, Findings: []Finding{{r, pointer, wordsOf(matcher, value), describe(value)}}}
+}
+
+// valueMatcher is a Gomega matcher of a JSON value with words for what it
+// expects.
+type valueMatcher struct {
 	types.GomegaMatcher
-	words   string
-	pointer string // what of an answer it is about, where that is not said by the caller
+	words string
 }
 
-// be puts words to a Gomega matcher.
-func be(words string, m types.GomegaMatcher) matcher { return matcher{GomegaMatcher: m, words: words} }
-
-// statusOf is the status of an answer, for Gomega to look at.
-func statusOf(a answer) int { return a.Status }
-
-// haveStatus matches an answer of exactly that status.
-func haveStatus(status int) matcher {
-	return matcher{gomega.WithTransform(statusOf, gomega.Equal(status)), fmt.Sprint(status), "status"}
+func wordsOf(matcher types.GomegaMatcher, value any) string {
+	if named, ok := matcher.(valueMatcher); ok {
+		return named.words
+	}
+	return judge.Clip(matcher.FailureMessage(value))
 }
 
-// beRefused matches an answer that is neither a success nor a server error.
-func beRefused() matcher {
-	return matcher{gomega.WithTransform(statusOf, gomega.And(gomega.BeNumerically(">=", 400), gomega.BeNumerically("<", 500))),
-		"a refusal (4xx), neither served nor a server error", "status"}
+// Be puts words to a Gomega matcher of a JSON value.
+func Be(words string, m types.GomegaMatcher) types.GomegaMatcher { return valueMatcher{m, words} }
+
+// BeAbsent matches a member that is absent or null.
+func BeAbsent() types.GomegaMatcher { return Be("absent", gomega.BeNil()) }
+
+// BeAnObject matches a JSON object.
+func BeAnObject() types.GomegaMatcher {
+	return Be("an object", gomega.BeAssignableToTypeOf(map[string]any{}))
 }
 
-// equalJSON matches a decoded JSON value that means the same: numbers by value,
-// objects without regard to order. Extra members of an object are let pass, as
-// the specification does not forbid them.
-func equalJSON(want any) matcher {
+// EqualID matches a UUID, whichever its letter case (RFC 9562, section 4).
+func EqualID(id string) types.GomegaMatcher {
+	return Be(id, gomega.Satisfy(func(got any) bool {
+		text, ok := got.(string)
+		return ok && paging.FoldID(text) == paging.FoldID(id)
+	}))
+}
+
+// NotEqualID matches any value but that UUID.
+func NotEqualID(id string) types.GomegaMatcher {
+	return Be("an id of its own", gomega.Not(EqualID(id)))
+}
+
+// EqualJSON matches a JSON value that means the same: numbers by value, objects
+// whatever the order of their members. Extra members are accepted, because the
+// specification does not forbid them.
+func EqualJSON(want any) types.GomegaMatcher {
 	normal := normalize(want)
-	text, _ := json.Marshal(want)
-	return be(judge.Clip(string(text)), gomega.Satisfy(func(got any) bool { return covers(normal, normalize(got)) }))
+	return Be(clipJSON(want), gomega.Satisfy(func(got any) bool { return covers(normal, normalize(got)) }))
 }
 
-// agreeWith matches another view of the same thing: what both show is equal, but
-// members that may be absent need not show in both.
-func agreeWith(other any) matcher {
+// DifferFromJSON matches any value that EqualJSON does not match.
+func DifferFromJSON(sent any) types.GomegaMatcher {
+	return Be("a value other than the one sent", gomega.Not(EqualJSON(sent)))
+}
+
+// AgreeWith matches another view of the same thing: members that both views show
+// are equal. A member may be missing in either view.
+func AgreeWith(other any) types.GomegaMatcher {
 	normal := normalize(other)
-	text, _ := json.Marshal(other)
-	return be(judge.Clip(string(text)), gomega.Satisfy(func(got any) bool { return says(normal, normalize(got), true) }))
+	return Be(clipJSON(other), gomega.Satisfy(func(got any) bool { return says(normal, normalize(got), true) }))
+}
+
+func clipJSON(value any) string {
+	text, _ := json.Marshal(value)
+	return judge.Clip(string(text))
 }
 
 // normalize turns Go values and decoded JSON into one form.
 func normalize(value any) any {
 	encoded, err := json.Marshal(value)
 	if err != nil {
-		panic(fmt.Sprintf("suites: %v cannot be written as JSON: %v", value, err))
+		panic(fmt.Sprintf("suites: %v is not JSON: %v", value, err))
 	}
 	normal, err := schemas.Decode(encoded)
 	if err != nil {
@@ -70,11 +204,9 @@ func normalize(value any) any {
 }
 
 // covers reports whether got says everything that want says.
-func covers(want, got any) bool {
-	return says(want, got, false)
-}
+func covers(want, got any) bool { return says(want, got, false) }
 
-// says reports whether got says what want says; mayMiss lets it leave out
+// says reports whether got says what want says. With mayMiss, got may lack
 // members of objects.
 func says(want, got any, mayMiss bool) bool {
 	switch want := want.(type) {
@@ -105,28 +237,26 @@ func says(want, got any, mayMiss bool) bool {
 		return ok && sameNumber(want, number)
 	case string:
 		text, ok := got.(string)
-		return ok && foldID(want) == foldID(text)
+		return ok && paging.FoldID(want) == paging.FoldID(text)
 	default:
 		return reflect.DeepEqual(want, got)
 	}
-}
-
-// foldID returns a UUID in small letters, any other text as it is: in which case
-// a UUID is written is not shown, and either names the same thing (RFC 9562).
-func foldID(text string) string {
-	if len(text) != len(uuid.Nil.String()) || uuid.Validate(text) != nil {
-		return text
-	}
-	return strings.ToLower(text)
-}
-
-// beID matches a UUID in either case.
-func beID(id string) matcher {
-	return be(id, gomega.WithTransform(foldID, gomega.Equal(foldID(id))))
 }
 
 func sameNumber(a, b json.Number) bool {
 	x, okX := new(big.Rat).SetString(a.String())
 	y, okY := new(big.Rat).SetString(b.String())
 	return okX && okY && x.Cmp(y) == 0
+}
+
+// describe renders what was found, bounded.
+func describe(value any) string {
+	if r, ok := value.(Response); ok {
+		return judge.DescribeStatus(r.Exchange)
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		encoded = fmt.Append(nil, value)
+	}
+	return judge.Clip(string(encoded))
 }

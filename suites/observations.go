@@ -7,70 +7,79 @@ import (
 	"slices"
 	"strings"
 
+	. "github.com/onsi/ginkgo/v2"
+
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
-// observations asks what the specification leaves open. They judge nothing;
-// what they see is part of the target's fingerprint.
-func observations() []Spec {
-	move, accounts := spec.MustOperation(spec.MoveLead), spec.MustOperation(spec.MoveAccounts)
-	specs := []Spec{
-		{move.ID, "is observed: required fields", nil, func(c *check) {
-			k := c.request(dataset.Main, move)
+// observations asks what the specification leaves open. They judge nothing; what
+// they see is part of the target's fingerprint.
+func observations() {
+	Describe(spec.MoveLead, func() {
+		It("is observed: required fields", func(api *API) {
 			for _, field := range []string{"id", "subsequence_id"} {
-				c.observe(spec.SilenceLeadMoveFields, move.ID, "without %s: %d", field, c.one(k.withoutField(field).open()).Status)
+				moved := api.Do(api.Request().WithoutField(field).OpenRefusal())
+				api.Observe(spec.SilenceLeadMoveFields, "without %s: %d", field, moved.Status)
 			}
-		}},
-		{accounts.ID, "is observed: required fields, unknown accounts and workspaces", nil, func(c *check) {
-			// Whatever a target makes of these, no account that is there may move.
-			k := c.request(dataset.Admin, accounts).withField("emails", []string{c.word() + "@example.com"}).open()
-			c.observe(spec.SilenceAccountFields, accounts.ID, "without emails: %d", c.one(c.harmless(dataset.Admin, accounts).withoutField("emails").open()).Status)
-			c.observe(spec.SilenceUnknownAccount, accounts.ID, "%d", c.one(k).Status)
+		})
+	})
+	Describe(spec.MoveAccounts, func() {
+		It("is observed: required fields, unknown accounts and workspaces", func(api *API) {
+			// Whatever a server makes of these, no account that exists may move.
+			unknown := api.Request().WithField("emails", []string{api.Word() + "@example.com"}).OpenRefusal()
+			api.Observe(spec.SilenceAccountFields, "without emails: %d", api.Do(api.harmlessRequest().WithoutField("emails").OpenRefusal()).Status)
+			api.Observe(spec.SilenceUnknownAccount, "%d", api.Do(unknown).Status)
 			for _, field := range []string{"source_workspace_id", "destination_workspace_id"} {
-				c.observe(spec.SilenceAccountFields, accounts.ID, "without %s: %d", field, c.one(k.withoutField(field)).Status)
-				c.observe(spec.SilenceUnknownWorkspace, accounts.ID, "unknown %s: %d", field, c.one(k.withField(field, c.freshID())).Status)
+				api.Observe(spec.SilenceAccountFields, "without %s: %d", field, api.Do(unknown.WithoutField(field)).Status)
+				api.Observe(spec.SilenceUnknownWorkspace, "unknown %s: %d", field, api.Do(unknown.WithField(field, api.FreshID())).Status)
 			}
-		}},
-		{spec.CreatePlacementTest, "is observed: email service provider options", nil, func(c *check) { c.options() }},
+		})
+	})
+	Describe(spec.CreatePlacementTest, func() {
+		It("is observed: email service provider options", observeOptions)
+	})
+	for _, op := range spec.PageLimitAbsent.Operations() {
+		Describe(op.ID, func() {
+			It("is observed: unknown and invalid queries", func(api *API) {
+				list := api.Request()
+				api.Observe(spec.SilenceUnknownQuery, "%d", api.Do(list.WithQuery("conformance_unknown", "1").OpenRefusal()).Status)
+				api.Observe(spec.SilenceUnknownCursor, "%d", api.Do(list.WithQuery(api.cursorParameter(op), "conformance").OpenRefusal()).Status)
+			})
+		})
 	}
-	for _, op := range bound("PAGE-LIMIT-ABSENT") {
-		specs = append(specs, Spec{op.ID, "is observed: unknown and invalid queries", nil, func(c *check) {
-			list := c.as(dataset.Main, op)
-			c.observe(spec.SilenceUnknownQuery, op.ID, "%d", c.one(list.with("conformance_unknown", "1").open()).Status)
-			c.observe(spec.SilenceUnknownCursor, op.ID, "%d", c.one(list.with(c.cursorParameter(op), "conformance").open()).Status)
-		}})
-	}
-	list := spec.MustOperation(spec.ListPlacementTests)
-	return append(specs, Spec{list.ID, "is observed: invalid filter values", nil, func(c *check) {
-		for name, value := range map[string]string{"status": "9", "sort_order": "sideways"} {
-			c.observe(spec.SilenceInvalidQuery, list.ID, "%s=%s: %d", name, value, c.one(c.as(dataset.Main, list).with(name, value).open()).Status)
-		}
-	}})
+	Describe(spec.ListPlacementTests, func() {
+		It("is observed: invalid filter values", func(api *API) {
+			for _, filter := range [][2]string{{"status", "9"}, {"sort_order", "sideways"}} {
+				filtered := api.Do(api.Request().WithQuery(filter[0], filter[1]).OpenRefusal())
+				api.Observe(spec.SilenceInvalidQuery, "%s=%s: %d", filter[0], filter[1], filtered.Status)
+			}
+		})
+	})
 }
 
-// options looks at the 19th path, of which only the address is known.
-func (c *check) options() {
-	ex := c.Client.Do(c.ctx, client.Request{Operation: spec.CreatePlacementTest, Method: http.MethodGet, Path: spec.OptionsPath, Key: c.key(dataset.Main)})
+// observeOptions looks at the 19th path, of which only the address is known.
+func observeOptions(api *API) {
+	ex := api.Client.Do(api.ctx, client.Request{Operation: spec.CreatePlacementTest, Method: http.MethodGet, Path: spec.OptionsPath, Key: api.key(dataset.Main)})
 	form := "no JSON"
 	if body, err := schemas.Decode(ex.Body); err == nil {
 		form = fmt.Sprintf("a JSON %s", outerForm(body))
 	}
-	c.observe(spec.SilenceESPOptions, spec.CreatePlacementTest, "%d, %s", ex.Status, form)
+	api.Observe(spec.SilenceESPOptions, "%d, %s", ex.Status, form)
 }
 
-// refusal tells the status of an answer and which members its body has.
-func refusal(a answer) string {
-	body, err := schemas.Decode(a.Exchange.Body)
+// refusal renders the status of a response and the members of its body.
+func refusal(r Response) string {
+	body, err := schemas.Decode(r.Exchange.Body)
 	if err != nil {
-		return fmt.Sprintf("%d, no JSON", a.Status)
+		return fmt.Sprintf("%d, no JSON", r.Status)
 	}
 	if object, ok := body.(map[string]any); ok {
-		return fmt.Sprintf("%d with %s", a.Status, strings.Join(slices.Sorted(maps.Keys(object)), ", "))
+		return fmt.Sprintf("%d with %s", r.Status, strings.Join(slices.Sorted(maps.Keys(object)), ", "))
 	}
-	return fmt.Sprintf("%d, a JSON %s", a.Status, outerForm(body))
+	return fmt.Sprintf("%d, a JSON %s", r.Status, outerForm(body))
 }
 
 func outerForm(value any) string {

@@ -2,139 +2,149 @@ package suites
 
 import (
 	"strconv"
-	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
 
-// requests sends what must not be accepted.
-func requests() []Spec {
-	specs := malformed()
-	create := spec.MustOperation(spec.CreatePlacementTest)
-	for _, field := range spec.CreateRequired {
-		requirement := "REQUEST-REQUIRED-" + strings.ToUpper(field)
-		specs = append(specs, Spec{create.ID, "does not create a test without " + field, on(create, requirement), func(c *check) {
-			c.refuse(requirement, c.request(dataset.Main, create).withoutField(field))
-		}})
+// requests sends what a server must not accept.
+func requests() {
+	for _, op := range spec.RequestJSON.Operations() {
+		Describe(op.ID, func() {
+			It("refuses a body that is not JSON", Requires(spec.RequestJSON), func(api *API) {
+				request := api.Request()
+				api.expectNotAccepted(request.WithRawBody(`{"name": "breaks o`))
+				api.expectNotAccepted(request.WithRawBody(string(request.bytes()) + "}"))
+			})
+			It("refuses a body that is not an object", Requires(spec.RequestObject), func(api *API) {
+				api.expectNotAccepted(api.Request().WithRawBody(`[]`))
+				api.expectNotAccepted(api.Request().WithRawBody(`"text"`))
+			})
+		})
 	}
-	for _, invalid := range fixtures.PlacementTestInvalid() {
-		requirement := "REQUEST-INVALID-" + strings.ToUpper(invalid.Name)
-		specs = append(specs, Spec{create.ID, "does not create a test with " + invalid.Name + ": " + invalid.What, on(create, requirement), func(c *check) {
-			c.refuse(requirement, c.request(dataset.Main, create).withField(invalid.Name, invalid.Value))
-		}})
-	}
-	for _, bad := range invalidFields {
-		op := spec.MustOperation(bad.op)
-		specs = append(specs, Spec{op.ID, "refuses " + bad.title, on(op, bad.requirement), func(c *check) {
-			valid := c.request(authorizedRole(op), op)
-			for _, value := range bad.values {
-				k := valid.withField(bad.field, value)
-				if value == absent {
-					k = valid.withoutField(bad.field)
+	for _, op := range spec.RequestPathID.Operations() {
+		Describe(op.ID, func() {
+			It("refuses a path id that is not a UUID", Requires(spec.RequestPathID), func(api *API) {
+				request := api.harmlessRequestAs(dataset.Main, op.ID)
+				for _, id := range []string{"not-a-uuid", "123", "01890000-0000-7000-8000-00000000000g"} {
+					api.expectNotAccepted(request.WithID(id))
 				}
-				c.refuse(bad.requirement, k)
-			}
-		}})
+			})
+		})
 	}
-	return specs
+	Describe(spec.CreatePlacementTest, func() {
+		for _, field := range spec.CreateRequired {
+			It("does not create a test without "+field, Requires(spec.RequestRequired(field)), func(api *API) {
+				api.expectNotAccepted(api.Request().WithoutField(field))
+			})
+		}
+		for _, invalid := range fixtures.PlacementTestInvalid() {
+			It("does not create a test with "+invalid.Name+": "+invalid.What, Requires(spec.RequestInvalid(invalid.Name)), func(api *API) {
+				api.expectNotAccepted(api.Request().WithField(invalid.Name, invalid.Value))
+			})
+		}
+	})
+	for _, bad := range invalidBodies {
+		Describe(bad.operation, func() {
+			It("refuses "+bad.what, Requires(bad.requirement), func(api *API) {
+				request := api.Request()
+				if bad.values == nil {
+					api.expectNotAccepted(request.WithoutField(bad.field))
+				}
+				for _, value := range bad.values {
+					api.expectNotAccepted(request.WithField(bad.field, value))
+				}
+			})
+		})
+	}
 }
 
-// refuse sends a request that is invalid in one respect. No test may come of
-// it, whatever the answer says.
-func (c *check) refuse(requirement string, k call) {
-	creates := k.op.ID == spec.CreatePlacementTest
+// invalidBodies are the damages to bodies other than that of create. Without
+// values the field is left out.
+var invalidBodies = []struct {
+	operation   string
+	requirement spec.ID
+	what, field string
+	values      []any
+}{
+	{spec.AddCampaignVariables, spec.RequestRequiredVariables, "a body without variables", "variables", nil},
+	{spec.AddCampaignVariables, spec.RequestInvalidVariables, "variables that are not an array of strings", "variables",
+		[]any{"conformance", map[string]any{}, []any{"conformance", 7}}},
+	{spec.MoveLead, spec.RequestInvalidID, "a lead id that is not a UUID", "id", []any{7, "lead"}},
+	{spec.MoveLead, spec.RequestInvalidSubsequenceID, "a subsequence_id that is not a UUID", "subsequence_id", []any{7, "subsequence"}},
+	{spec.MoveAccounts, spec.RequestEmailsEmpty, "an empty list of emails", "emails", []any{[]any{}}},
+	{spec.MoveAccounts, spec.RequestInvalidAccountEmails, "emails that are not an array of addresses", "emails", []any{"a@example.com", []any{7}}},
+	{spec.MoveAccounts, spec.RequestInvalidSourceWorkspaceID, "a source_workspace_id that is not a UUID", "source_workspace_id", []any{7, "workspace"}},
+	{spec.MoveAccounts, spec.RequestInvalidDestinationWorkspaceID, "a destination_workspace_id that is not a UUID", "destination_workspace_id", []any{7, "workspace"}},
+}
+
+// expectNotAccepted sends a request that is invalid in one respect. It must be
+// refused, and no test may come of it, whatever the response says.
+func (api *API) expectNotAccepted(k Call) {
+	creates := k.Operation.ID == spec.CreatePlacementTest
 	var before map[string]map[string]any
 	if creates {
-		before = c.newestTests()
+		before = api.newestTests()
 	}
-	a := c.one(k.open())
-	refused := c.expect(requirement, a, beRefused())
-	c.observe(spec.SilenceInvalidRequest, k.op.ID, "%s", refusal(a))
+	response := api.Do(k.OpenRefusal())
+	refused := api.Expect(response).To(BeRefused())
+	api.Observe(spec.SilenceInvalidRequest, "%s", refusal(response))
 	if creates && refused {
-		c.notCreated(requirement, a, before)
+		made := madeOf(response, before, api.newestTests())
+		api.rollBack(made)
+		if len(made) > 0 {
+			api.Expect(response).To(MakeNothing(made))
+		}
 	}
 }
 
-// newest is how many tests are looked through for one that should not be
-// there: others may create some meanwhile.
+// newest is how many tests are searched for one that should not be there: others
+// may create some meanwhile.
 const newest = 25
 
-func (c *check) newestTests() map[string]map[string]any {
-	list := c.as(dataset.Main, spec.MustOperation(spec.ListPlacementTests)).with("sort_order", "desc").with("limit", strconv.Itoa(newest))
+func (api *API) newestTests() map[string]map[string]any {
+	list := api.As(dataset.Main, spec.ListPlacementTests).WithQuery("sort_order", "desc").WithQuery("limit", strconv.Itoa(newest))
 	rows := map[string]map[string]any{}
-	for _, row := range c.valid(list)[0].Rows {
-		rows[keyOf(row)] = row
+	for _, row := range api.DoValid(list)[0].Rows() {
+		rows[paging.KeyOf(row)] = row
 	}
 	return rows
 }
 
-// notCreated looks for a test that was made of the refused body: it bears its
-// name or its subject, of which there is no other.
-func (c *check) notCreated(requirement string, refused answer, before map[string]map[string]any) {
-	sent := refused.call.object()
-	for key, row := range c.newestTests() {
-		if before[key] != nil || !sameText(row["name"], sent["name"]) && !sameText(row["email_subject"], sent["email_subject"]) {
-			continue
+// madeOf returns the tests that were made of the refused body: they bear its
+// name or its subject, and no other test does.
+func madeOf(refused Response, before, after map[string]map[string]any) []map[string]any {
+	sent := refused.Call.members()
+	var made []map[string]any
+	for key, row := range after {
+		if before[key] == nil && (sameText(row["name"], sent["name"]) || sameText(row["email_subject"], sent["email_subject"])) {
+			made = append(made, row)
 		}
-		c.violate(requirement, refused, "", "no test", "the answer "+describe(refused)+", and the list shows the test "+shorten(describe(row)))
+	}
+	return made
+}
+
+// MakeNothing matches a refusal of which no test came.
+func MakeNothing(made []map[string]any) types.GomegaMatcher {
+	return &expectation[Response]{words: "make nothing of a refused request", judge: func(r Response) Verdict {
+		found := Verdict{Assessed: 1}
+		for _, row := range made {
+			found.Findings = append(found.Findings, Finding{r, "", "no test", "the answer " + describe(r) + ", and the list shows the test " + shorten(describe(row))})
+		}
+		return found
+	}}
+}
+
+// rollBack deletes the tests when the spec ends.
+func (api *API) rollBack(made []map[string]any) {
+	for _, row := range made {
 		if id, ok := row["id"].(string); ok {
-			c.afterwards(c.sandbox().DeleteTest(c.name(), id, c.key(dataset.Main)))
+			api.afterwards(api.sandbox().DeleteTest(api.spec.Name(), id, api.key(dataset.Main)))
 		}
 	}
-}
-
-// sameText reports whether both values are the same text.
-func sameText(a, b any) bool {
-	text, ok := a.(string)
-	return ok && a == b && text != ""
-}
-
-// absentField in a list of values stands for leaving the field out.
-type absentField struct{}
-
-var absent = absentField{}
-
-// invalidFields are the damages to bodies other than that of create.
-var invalidFields = []struct {
-	op, requirement, title, field string
-	values                        []any
-}{
-	{spec.AddCampaignVariables, "REQUEST-REQUIRED-VARIABLES", "a body without variables", "variables", []any{absent}},
-	{spec.AddCampaignVariables, "REQUEST-INVALID-VARIABLES", "variables that are not an array of strings", "variables",
-		[]any{"conformance", map[string]any{}, []any{"conformance", 7}}},
-	{spec.MoveLead, "REQUEST-INVALID-ID", "a lead id that is not a UUID", "id", []any{7, "lead"}},
-	{spec.MoveLead, "REQUEST-INVALID-SUBSEQUENCE_ID", "a subsequence_id that is not a UUID", "subsequence_id", []any{7, "subsequence"}},
-	{spec.MoveAccounts, "REQUEST-EMAILS-EMPTY", "an empty list of emails", "emails", []any{[]any{}}},
-	{spec.MoveAccounts, "REQUEST-INVALID-ACCOUNT_EMAILS", "emails that are not an array of addresses", "emails", []any{"a@example.com", []any{7}}},
-	{spec.MoveAccounts, "REQUEST-INVALID-SOURCE_WORKSPACE_ID", "a source_workspace_id that is not a UUID", "source_workspace_id", []any{7, "workspace"}},
-	{spec.MoveAccounts, "REQUEST-INVALID-DESTINATION_WORKSPACE_ID", "a destination_workspace_id that is not a UUID", "destination_workspace_id", []any{7, "workspace"}},
-}
-
-// malformed sends bodies that are not JSON or no objects, and ids that are no UUIDs.
-func malformed() []Spec {
-	var specs []Spec
-	for _, op := range bound("REQUEST-JSON") {
-		specs = append(specs,
-			Spec{op.ID, "refuses a body that is not JSON", on(op, "REQUEST-JSON"), func(c *check) {
-				k := c.request(authorizedRole(op), op)
-				c.refuse("REQUEST-JSON", k.withRaw(`{"name": "breaks o`))
-				c.refuse("REQUEST-JSON", k.withRaw(string(k.bytes())+"}"))
-			}},
-			Spec{op.ID, "refuses a body that is not an object", on(op, "REQUEST-OBJECT"), func(c *check) {
-				k := c.request(authorizedRole(op), op)
-				c.refuse("REQUEST-OBJECT", k.withRaw(`[]`))
-				c.refuse("REQUEST-OBJECT", k.withRaw(`"text"`))
-			}})
-	}
-	for _, op := range bound("REQUEST-PATH-ID") {
-		specs = append(specs, Spec{op.ID, "refuses a path id that is not a UUID", on(op, "REQUEST-PATH-ID"), func(c *check) {
-			k := c.harmless(dataset.Main, op)
-			for _, id := range []string{"not-a-uuid", "123", "01890000-0000-7000-8000-00000000000g"} {
-				c.refuse("REQUEST-PATH-ID", k.withID(id))
-			}
-		}})
-	}
-	return specs
 }

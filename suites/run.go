@@ -2,10 +2,14 @@ package suites
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -13,168 +17,234 @@ import (
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/extensions/globals"
 	"github.com/onsi/ginkgo/v2/formatter"
+	"github.com/onsi/ginkgo/v2/types"
 
-	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
 
-// Register adds the specs to the Ginkgo tree that is being built, for a suite
-// that Ginkgo itself runs, one spec after the other. A spec fails when it saw any
-// violation, whichever requirement that is charged to; the outcome of each
-// requirement is in the ledger.
-func Register(ctx context.Context, env *Env, specs []Spec) {
-	nodes(specs, func(s Spec, specCtx context.Context) (complaints string, ran bool) {
-		if ctx.Err() != nil {
-			return "", false
+// Plan says what a program has Ginkgo run.
+type Plan struct {
+	// LabelFilter selects specs, as Ginkgo's --label-filter does; "" selects all.
+	LabelFilter string
+	// Operations are those whose containers are built; none means all.
+	Operations []string
+	// Progress is told of the run as it goes on.
+	Progress Progress
+	// Gather runs all bodies before Ginkgo. It is for programs with many
+	// environments at once: Ginkgo has one tree a process.
+	Gather bool
+}
+
+// Judging returns the plan that runs the specs which judge any of the pairs.
+func Judging(pairs ...spec.Pair) Plan {
+	var plan Plan
+	var labels []string
+	for _, p := range pairs {
+		labels = append(labels, fmt.Sprintf("requirement:%s && operation:%s", p.Requirement, p.Operation))
+	}
+	plan.LabelFilter = strings.Join(labels, " || ")
+	for _, s := range Specs() {
+		if slices.ContainsFunc(pairs, s.declares) && !slices.Contains(plan.Operations, s.Operation) {
+			plan.Operations = append(plan.Operations, s.Operation)
 		}
-		both, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(specCtx, cancel)()
-		return s.Judge(both, env), true
-	})
-}
-
-// nodes adds a Ginkgo node for each spec.
-func nodes(specs []Spec, body func(Spec, context.Context) (complaints string, ran bool)) {
-	for _, s := range specs {
-		ginkgo.Describe(s.Operation, func() {
-			ginkgo.It(s.Title, labels(s), func(ctx ginkgo.SpecContext) {
-				switch complaints, ran := body(s, ctx); {
-				case !ran:
-					ginkgo.Skip("the run was interrupted")
-				case complaints != "":
-					ginkgo.Fail(complaints)
-				}
-			})
-		})
 	}
+	return plan
 }
 
-// labels are the requirements that the spec judges, so that Ginkgo's own
-// filters find it by them.
-func labels(s Spec) ginkgo.Labels {
-	var l ginkgo.Labels
-	for _, p := range s.Pairs {
-		l = append(l, p.Requirement)
+// Judges returns the names of the specs that judge each pair.
+func Judges() map[spec.Pair][]string {
+	names := map[spec.Pair][]string{}
+	for _, s := range Specs() {
+		for _, p := range s.Pairs {
+			names[p] = append(names[p], s.Name())
+		}
 	}
-	return l
+	return names
 }
 
-// Progress is told as a run goes on; nil functions are not called. The functions
-// are called from one goroutine at a time.
+// Progress is told of a run as it goes on. Nil functions are not called. One
+// goroutine at a time calls them.
 type Progress struct {
 	Start func(specs int)
 	Done  func(s Spec, violations int)
 }
 
-// Run runs the specs in random order, as the env's seed has it, and returns how
-// many ran. As many run at the same time as the profile allows requests in
-// flight: a spec copes with what others change, and those that cannot run one
-// after the other. Ginkgo's nodes report them. Findings go to the env's ledger.
-// When the context ends, what has not run is recorded as not assessed, with the
-// context's cause if that is ErrStoppedAnswering. Several Runs may be under way
-// at once.
-func Run(ctx context.Context, env *Env, specs []Spec, progress Progress) int {
-	if progress.Start != nil {
-		progress.Start(len(specs))
-	}
-	results := runAhead(ctx, env, specs, progress.Done)
-	ran := len(specs) - skipped(ctx, results, env, specs) // which waits for all
-	env.sandbox().Close(ctx)
-	if !ginkgoRefuses() {
-		report(env, specs, results)
-	}
-	return ran
+// Outcome is what a run came to.
+type Outcome struct {
+	Report types.Report // Ginkgo's
+	Ran    int          // specs that ran
+
+	outside *judge.Ledger
 }
 
-// ginkgoRefuses reports whether Ginkgo would end the process without a word:
-// so it does in a test to which `go test` was given -parallel or a -count. The
-// specs do not need it to run.
-func ginkgoRefuses() bool {
-	refused := false
+// Ledger returns the evidence on the selected pairs, from Ginkgo's report.
+func (o Outcome) Ledger(selected []spec.Pair) (*judge.Ledger, error) {
+	ledger, err := Evidence(o.Report, selected)
+	if err == nil {
+		ledger.Add(o.outside)
+	}
+	return ledger, err
+}
+
+// Description is the name of the suite.
+const Description = "Outreach Campaign Service API v2"
+
+// treeLock guards Ginkgo's tree, of which a process has one.
+var treeLock sync.Mutex
+
+// Run has Ginkgo run the specs that the plan selects, in the random order of the
+// env's seed. Bodies start early, as many at a time as the profile allows
+// requests in flight. Its error means that nothing was judged. When the context
+// ends, the specs that have not begun are not assessed.
+func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
+	if err := ready(plan); err != nil {
+		return Outcome{}, err
+	}
+	env.begin()
+	defer env.sandbox().Close(context.WithoutCancel(ctx))
+	t := &tree{env: env, wants: plan.wants()}
+	if plan.Gather {
+		t.ahead = start(ctx, env, plan.among(Specs()))
+		t.ahead.waitForAll()
+	}
+	treeLock.Lock()
+	defer treeLock.Unlock()
+	if !plan.Gather {
+		t.ahead = start(ctx, env, t.preview(plan))
+		defer t.ahead.waitForAll()
+		defer signal.Reset(os.Interrupt, syscall.SIGTERM) // Ginkgo's handlers outlive its run
+	}
+	if plan.Progress.Start != nil {
+		plan.Progress.Start(len(t.ahead.results))
+	}
+	return t.runSpecs(plan)
+}
+
+// ready reports what would make Ginkgo end the process without a verdict.
+func ready(plan Plan) error {
+	if _, err := os.Getwd(); err != nil {
+		return fmt.Errorf("no working directory: %w (start in a directory that exists)", err)
+	}
+	if _, err := types.ParseLabelFilter(plan.LabelFilter); err != nil {
+		return fmt.Errorf("label filter %q: %w", plan.LabelFilter, err)
+	}
+	var refused error
 	flag.Visit(func(f *flag.Flag) {
-		refused = refused || f.Name == "test.parallel" || f.Name == "test.count" && f.Value.String() != "1"
+		if f.Name == "test.parallel" || f.Name == "test.count" && f.Value.String() != "1" {
+			refused = errors.New("a test under go test -count or -parallel: Ginkgo refuses to run there (leave the flags out)")
+		}
 	})
 	return refused
 }
 
-// tree guards Ginkgo's tree, which it keeps in package variables.
-var tree sync.Mutex
+// wants reports whether an operation's container is built; nil for all.
+func (p Plan) wants() func(string) bool {
+	if len(p.Operations) == 0 {
+		return nil
+	}
+	wanted := map[string]bool{}
+	for _, id := range p.Operations {
+		wanted[id] = true
+	}
+	return func(operation string) bool { return wanted[operation] }
+}
 
-// report has Ginkgo report the specs.
-func report(env *Env, specs []Spec, results ahead) {
-	tree.Lock()
-	defer tree.Unlock()
-	defer signal.Reset(os.Interrupt, syscall.SIGTERM) // Ginkgo's handlers outlive its run
-	defer silence()()
-	globals.Reset()
-	nodes(specs, func(s Spec, _ context.Context) (string, bool) { return results.wait(s) })
+// among returns the specs that Ginkgo will select, in any order.
+func (p Plan) among(specs []Spec) []Spec {
+	wants, selects := p.wants(), types.MustParseLabelFilter(p.LabelFilter)
+	return slices.DeleteFunc(specs, func(s Spec) bool { return wants != nil && !wants(s.Operation) || !selects(s.labels()) })
+}
+
+// Specs returns every spec of the tree. Like Run, it takes the process's only tree:
+// it must not be called while another suite is being built.
+func Specs() []Spec { return slices.Clone(allSpecs()) }
+
+// allSpecs asks Ginkgo once: specs hold no state.
+var allSpecs = sync.OnceValue(func() []Spec {
+	treeLock.Lock()
+	defer treeLock.Unlock()
+	t := &tree{env: &Env{}}
+	return t.preview(Plan{})
+})
+
+// configuration returns Ginkgo's configuration of the run.
+func (t *tree) configuration(plan Plan) (types.SuiteConfig, types.ReporterConfig) {
 	suite, reporter := ginkgo.GinkgoConfiguration()
-	suite.RandomSeed = int64(env.Seed)
+	suite.RandomSeed = int64(t.env.Seed)
 	suite.RandomizeAllSpecs = true
+	suite.LabelFilter = plan.LabelFilter
+	suite.FocusStrings, suite.SkipStrings, suite.FocusFiles, suite.SkipFiles = nil, nil, nil, nil
+	suite.DryRun, suite.FailFast = false, false
+	suite.ParallelTotal, suite.ParallelProcess = 1, 1
 	suite.OutputInterceptorMode = "none"
-	suite.Timeout = suiteTimeout
-	reporter.NoColor = true
-	ginkgo.RunSpecs(&outcome{}, "Outreach Campaign Service API v2", suite, reporter)
+	suite.Timeout, suite.GracePeriod = forever, forever // each spec is bounded by itself, and rolls back what it changed
+	reporter.NoColor, reporter.JUnitReport, reporter.JSONReport = true, "", ""
+	return suite, reporter
 }
 
-// suiteTimeout only keeps Ginkgo's own default of an hour away: each spec is
-// bounded by Env.SpecTimeout.
-const suiteTimeout = 7 * 24 * time.Hour
+// forever is longer than any run.
+const forever = 7 * 24 * time.Hour
 
-// skipped records the specs that did not run, and counts them.
-func skipped(ctx context.Context, results ahead, env *Env, specs []Spec) int {
-	n := 0
-	for _, s := range specs {
-		if _, ran := results.wait(s); ran {
-			continue
-		}
-		n++
-		for _, p := range s.Pairs {
-			env.Ledger.Missing(p, whyCut(ctx))
+// preview asks Ginkgo which specs it selects, and in which order. The caller
+// holds treeLock.
+func (t *tree) preview(plan Plan) []Spec {
+	defer t.takeGinkgo()()
+	suite, reporter := t.configuration(plan)
+	var order []Spec
+	for _, s := range ginkgo.PreviewSpecs(Description, suite, reporter).SpecReports {
+		if s.State.Is(types.SpecStatePassed) { // so a dry run reports what it selects
+			order = append(order, t.specs[s.FullText()])
 		}
 	}
-	return n
+	return order
 }
 
-// ErrStoppedAnswering is the cause with which whoever runs specs ends their
-// context once the target leaves every request unanswered.
-var ErrStoppedAnswering = outage.ErrStopped
+// runSpecs has Ginkgo run the tree. The caller holds treeLock.
+func (t *tree) runSpecs(plan Plan) (Outcome, error) {
+	defer t.takeGinkgo()()
+	o := Outcome{outside: t.env.outside}
+	ginkgo.ReportAfterEach(func(s ginkgo.SpecReport) {
+		if done, ran := t.ahead.ran(s.FullText()); ran {
+			o.Ran++
+			if plan.Progress.Done != nil {
+				plan.Progress.Done(done.spec, done.evidence.Violations())
+			}
+		}
+	})
+	ginkgo.ReportAfterSuite("the results", func(r ginkgo.Report) { o.Report = r })
+	suite, reporter := t.configuration(plan)
+	ginkgo.RunSpecs(failing{}, Description, suite, reporter)
+	t.ahead.cut(o.Report, t.env.outside)
+	return o, nil
+}
 
-// interrupted is the input that is missing when a run is interrupted.
-const interrupted = "the rest of the run, which was interrupted"
-
-// whyCut is the input that is missing when the context has ended a run early.
-func whyCut(ctx context.Context) string {
-	if stoppedAnswering(ctx) {
-		return "answers: " + ErrStoppedAnswering.Error()
+// takeGinkgo makes ours the only tree of the process and mutes Ginkgo's console.
+// The function that it returns leaves Ginkgo without a tree, and configured as it
+// was, so that another suite can be built and run.
+func (t *tree) takeGinkgo() (giveBack func()) {
+	restore := mute()
+	globals.Reset()
+	unregister := t.register()
+	suite, reporter := ginkgo.GinkgoConfiguration()
+	return func() {
+		unregister()
+		globals.Reset()
+		ginkgo.PreviewSpecs("", suite, reporter) // Ginkgo has no other way to configure it
+		globals.Reset()
+		restore()
 	}
-	return interrupted
 }
 
-func stoppedAnswering(ctx context.Context) bool {
-	return outage.Ended(ctx)
-}
+// failing takes Ginkgo's word that a spec failed: its report says more.
+type failing struct{}
 
-// outcome takes Ginkgo's word that something failed; the ledger knows what.
-type outcome struct{}
+// Fail does nothing.
+func (failing) Fail() {}
 
-func (*outcome) Fail() {}
-
-// silence keeps Ginkgo's own console off ours.
-func silence() (restore func()) {
+// mute keeps Ginkgo's console off ours.
+func mute() (restore func()) {
 	out, err := formatter.ColorableStdOut, formatter.ColorableStdErr
 	formatter.ColorableStdOut, formatter.ColorableStdErr = io.Discard, io.Discard
 	return func() { formatter.ColorableStdOut, formatter.ColorableStdErr = out, err }
-}
-
-// Pairs returns every pair that some spec judges.
-func Pairs() map[spec.Pair][]string {
-	judged := map[spec.Pair][]string{}
-	for _, s := range All() {
-		for _, p := range s.Pairs {
-			judged[p] = append(judged[p], s.Name())
-		}
-	}
-	return judged
 }

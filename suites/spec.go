@@ -1,105 +1,130 @@
 package suites
 
 import (
-	"context"
+	"fmt"
 	"slices"
-	"sync"
 
+	. "github.com/onsi/ginkgo/v2"
+
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
 
-// Spec is one Ginkgo spec: what it judges, and how.
+// Spec is one Ginkgo spec of the tree.
 type Spec struct {
-	Operation string // the operation under judgement; the spec's container
+	Operation string // the operation that it is about; the text of its container
 	Title     string // completes the sentence "the operation …"
 	Pairs     []spec.Pair
-	judge     func(*check)
+
+	alone string // what no other spec may use at the same time; "" for nothing
+	rule  bool   // judged at the end, on the responses to all specs
+	body  func(*API)
 }
 
 // Name is unique among all specs.
 func (s Spec) Name() string { return s.Operation + " " + s.Title }
 
-// All returns every spec, in the order of the catalogue's groups.
-func All() []Spec { return slices.Clone(all()) }
+func (s Spec) declares(p spec.Pair) bool { return slices.Contains(s.Pairs, p) }
 
-// all is made once: specs hold no state.
-var all = sync.OnceValue(func() []Spec {
-	return slices.Concat(
-		shapes(),
-		authentication(),
-		scopes(),
-		billing(),
-		notFound(),
-		pages(),
-		placementTestPages(),
-		filters(),
-		reportFilters(),
-		requests(),
-		campaigns(),
-		leads(),
-		accounts(),
-		placementTests(),
-		placementTestFields(),
-		deletions(),
-		webhookEvents(),
-		isolation(),
-		rateLimits(),
-		observations(),
-	)
-})
-
-// alone names what the spec must not share with another that names the same;
-// specs of one name run one after the other. It is empty for most. An account
-// can be moved by one spec at a time, and whoever drives a key to its limit must
-// be alone with it.
-func (s Spec) alone() string {
-	switch {
-	case s.Operation == spec.MoveAccounts:
-		return "accounts"
-	case slices.ContainsFunc(s.Pairs, func(p spec.Pair) bool { return p.Requirement == "RATE-429" || p.Requirement == "RATE-RESUMES" }):
-		return "rate limit"
-	}
-	return ""
-}
-
-// Judging returns the specs that judge at least one of the wanted pairs and, if
-// observing is asked for, those that only observe.
-func Judging(wanted func(spec.Pair) bool, observing bool) []Spec {
-	return slices.DeleteFunc(All(), func(s Spec) bool {
-		if len(s.Pairs) == 0 {
-			return !observing
+// labels name the requirements of the spec, their operations, groups and
+// profiles, so that Ginkgo's filters find it by them.
+func (s Spec) labels() Labels {
+	labels := Labels{"operation:" + s.Operation}
+	add := func(label string) {
+		if !slices.Contains(labels, label) {
+			labels = append(labels, label)
 		}
-		return !slices.ContainsFunc(s.Pairs, wanted)
-	})
+	}
+	for _, p := range s.Pairs {
+		r, _ := spec.FindRequirement(p.Requirement)
+		add("requirement:" + r.ID)
+		add("operation:" + p.Operation)
+		add("group:" + string(r.Group))
+		add("profile:" + string(r.Profile))
+	}
+	if len(s.Pairs) == 0 {
+		add("observation")
+	}
+	return labels
 }
 
-// on returns the pairs of one operation with several requirements.
-func on(op spec.Operation, requirements ...string) []spec.Pair {
-	pairs := make([]spec.Pair, 0, len(requirements))
-	for _, r := range requirements {
-		pairs = append(pairs, spec.Pair{Requirement: r, Operation: op.ID})
+// The decorators of a spec. They go where Ginkgo's own do, after the title.
+
+type requirements struct{ ids []spec.ID }
+
+// Requires says which requirements the spec judges on the operation of its
+// container. The spec fails for these and for no others.
+func Requires(ids ...spec.ID) any { return requirements{ids} }
+
+// Rules is Requires for what the rules see in every response. Such a spec only
+// has to send requests. It runs last, and fails if any response of the run breaks
+// one of the rules, to whichever spec.
+func Rules(ids ...spec.ID) any { return []any{requirements{ids}, rule{}} }
+
+type rule struct{}
+
+// rulesOfTheOperation is Rules for all rules on the shape of the operation.
+type rulesOfTheOperation struct{}
+
+// alsoOn says that the spec judges its requirements on more operations.
+type alsoOn struct{ operations []string }
+
+type oneAtATime struct{ what string }
+
+// OneAtATime says that no other spec may use the same thing at the same time.
+func OneAtATime(what string) any { return oneAtATime{what} }
+
+// decorate takes our decorators out of the arguments of an It in the container of
+// the operation. It reports false if the It has no body of ours.
+func decorate(operation, title string, args []any) (s Spec, rest []any, ours bool, errs []error) {
+	s = Spec{Operation: operation, Title: title}
+	var ids []spec.ID
+	operations := []string{operation}
+	for _, arg := range args {
+		switch arg := arg.(type) {
+		case requirements:
+			ids = append(ids, arg.ids...)
+		case rule:
+			s.rule = true
+		case rulesOfTheOperation:
+			s.rule = true
+			ids = append(ids, shapeRequirements(operation)...)
+		case alsoOn:
+			operations = append(operations, arg.operations...)
+		case oneAtATime:
+			s.alone = arg.what
+		case func(*API):
+			s.body = arg
+		default:
+			rest = append(rest, arg)
+		}
 	}
-	return pairs
+	if s.body == nil {
+		return s, args, false, nil
+	}
+	if _, ok := spec.FindOperation(operation); !ok {
+		return s, nil, true, []error{fmt.Errorf("%q: the container's text is no operation: %q", title, operation)}
+	}
+	for _, op := range operations {
+		for _, id := range ids {
+			p := id.On(op)
+			if !spec.Has(p) {
+				errs = append(errs, fmt.Errorf("%q: the catalogue does not bind %s to %s", title, op, id))
+			}
+			s.Pairs = append(s.Pairs, p)
+		}
+	}
+	if operation == spec.MoveAccounts && s.alone == "" {
+		s.alone = "accounts" // an account can be moved by one spec at a time
+	}
+	if s.alone != "" {
+		rest = append(rest, Serial)
+	}
+	if s.rule {
+		rest = append(rest, SpecPriority(-1))
+	}
+	return s, append(rest, s.labels()), true, errs
 }
 
-// bound returns the operations that the catalogue binds to the requirement.
-func bound(requirement string) []spec.Operation {
-	r, ok := spec.FindRequirement(requirement)
-	if !ok {
-		panic("suites: the catalogue has no requirement " + requirement)
-	}
-	operations := make([]spec.Operation, 0, len(r.Operations))
-	for _, id := range r.Operations {
-		operations = append(operations, spec.MustOperation(id))
-	}
-	return operations
-}
-
-// Judge runs one spec on its own, without Ginkgo: for those who run many
-// targets at once. Findings go to the env's ledger; what it returns is empty
-// if the spec saw no violation and no trouble. One spec at a time may be judged
-// with one env.
-func (s Spec) Judge(ctx context.Context, env *Env) string {
-	defer env.sandbox().Close(ctx)
-	return s.run(ctx, env)
-}
+// ruleBound reports whether the spec's pair is judged on all responses of the run.
+func ruleBound(p spec.Pair) bool { return judge.SeenByRules(p.Requirement) }

@@ -2,123 +2,211 @@ package suites
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
-	"outreach.example/conformance/fixtures/dataset"
+	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 )
 
 // webhookEvents judges the rules between the attempts of one delivery (section
-// Events). Rules on a single attempt are judged on every row, by package judge.
-func webhookEvents() []Spec {
-	op := spec.MustOperation(spec.ListWebhookEvents)
-	pairs := on(op, "EVENT-GROUP-URL", "EVENT-GROUP-COUNT", "EVENT-RETRY-TRUE", "EVENT-RETRY-FALSE")
-	return []Spec{{op.ID, "keeps the attempts of a delivery consistent", pairs, func(c *check) {
-		list := c.as(dataset.Main, op)
-		first, second := attemptsOf(c.walk(list, pagesOf(maxLimit))), attemptsOf(c.walk(list, pagesOf(maxLimit)))
-		groups := groupAttempts(first)
-		c.groupsAgree(groups)
-		c.retrySuccessful(first, second, groups, groupAttempts(second))
-		for _, p := range pairs {
-			if !c.judged[p] {
-				c.missing(p.Requirement, op.ID, "webhook events with retries")
-			}
-		}
-	}}}
+// Events). The rules on a single attempt are judged on every row.
+func webhookEvents() {
+	Describe(spec.ListWebhookEvents, func() {
+		It("keeps the attempts of a delivery consistent", Requires(spec.EventGroupURL, spec.EventGroupCount, spec.EventRetryTrue, spec.EventRetryFalse), func(api *API) {
+			first, second := attemptsOf(api.ReadAll(api.Request())), attemptsOf(api.ReadAll(api.Request()))
+			api.For(spec.EventGroupURL).Expect(first).To(NameOneAddress())
+			api.For(spec.EventGroupCount).Expect(first).To(CountRetriesUp())
+			api.For(spec.EventRetryTrue).Expect(first).To(SucceedLaterWhereItSaysSo(second))
+			api.For(spec.EventRetryFalse).Expect(second).To(NotDenyASuccessOf(first))
+		})
+
+		documentedShape(readEachWay)
+	})
 }
 
-// attempt is one row of the list with its place and what the rules look at.
+var webhookEventFilters = []filter{
+	exactly(spec.FilterSuccessMissing, spec.FilterSuccessExtra, profile.MeaningSuccess, "success"),
+	exactlyText(spec.FilterSearchURLMissing, spec.FilterSearchURLExtra, profile.MeaningSearch, "webhook_url"),
+	exactlyText(spec.FilterSearchEmailMissing, spec.FilterSearchEmailExtra, profile.MeaningSearch, "lead_email"),
+	daysStart(),
+	daysEnd(),
+}
+
+// daysStart and daysEnd cut the window, which is inclusive and counts days.
+func daysStart() filter {
+	outside, on, inside := spec.FilterDaysStartExtra, spec.FilterDaysStartInclusive, spec.FilterDaysStartMissing
+	return days("starts a window of days", outside, on, inside, 1, func(cut string) map[string]string {
+		return map[string]string{profile.MeaningWindowStart: cut, profile.MeaningWindowEnd: farFuture.Format(time.DateOnly)}
+	})
+}
+
+func daysEnd() filter {
+	outside, on, inside := spec.FilterDaysEndExtra, spec.FilterDaysEndInclusive, spec.FilterDaysEndMissing
+	return days("ends a window of days", outside, on, inside, -1, func(cut string) map[string]string {
+		return map[string]string{profile.MeaningWindowStart: farPast.Format(time.DateOnly), profile.MeaningWindowEnd: cut}
+	})
+}
+
+// days makes a probe for some days that occur. The requirements speak of rows
+// outside, on and inside the cut; sign is that of the order of days inside.
+func days(title string, outside, on, inside spec.ID, sign int, query func(cut string) map[string]string) filter {
+	const field = "timestamp_created_date"
+	return filter{title, []spec.ID{outside, on, inside}, func(rows []map[string]any) []probe {
+		var probes []probe
+		for _, cut := range spread(distinctAll(rows, field)) {
+			probes = append(probes, probe{query(cut), func(row map[string]any) (spec.ID, bool) {
+				switch strings.Compare(scalar(row[field]), cut) * sign {
+				case -1:
+					return outside, false
+				case 0:
+					return on, true
+				default:
+					return inside, true
+				}
+			}})
+		}
+		return probes
+	}}
+}
+
+// attempt is one row of the list, its place, and what the rules look at.
 type attempt struct {
-	answer  answer
-	pointer string
-	id      string
-	group   string
-	at      time.Time
-	row     map[string]any
+	response Response
+	pointer  string
+	id       string
+	group    string
+	at       time.Time
+	row      map[string]any
+}
+
+// attempts are the rows of a walk, and the deliveries that they belong to, each
+// in order of time.
+type attempts struct {
+	rows       []attempt
+	deliveries map[string][]attempt
 }
 
 // attemptsOf returns the rows that say when they were made and for which
-// delivery; the schemas have found the others.
-func attemptsOf(j journey) []attempt {
-	var all []attempt
-	for p, page := range j.Pages {
+// delivery. The schemas judge the others.
+func attemptsOf(w Walk) attempts {
+	all := attempts{deliveries: map[string][]attempt{}}
+	for p, page := range w.Pages {
 		for i, row := range page.Rows {
 			group, ok := row.Value["retry_group_id"].(string)
 			at, err := time.Parse(time.RFC3339Nano, scalar(row.Value["timestamp_created"]))
 			if ok && err == nil {
-				all = append(all, attempt{j.at(p), pointerIn(i), row.Key, group, at, row.Value})
+				a := attempt{w.At(p), pointerIn(i), row.Key, group, at, row.Value}
+				all.rows = append(all.rows, a)
+				all.deliveries[group] = append(all.deliveries[group], a)
 			}
 		}
+	}
+	for _, delivery := range all.deliveries {
+		slices.SortStableFunc(delivery, func(a, b attempt) int { return a.at.Compare(b.at) })
 	}
 	return all
 }
 
-// groupAttempts puts the attempts of each delivery in order of time.
-func groupAttempts(attempts []attempt) map[string][]attempt {
-	groups := map[string][]attempt{}
-	for _, a := range attempts {
-		groups[a.group] = append(groups[a.group], a)
-	}
-	for _, group := range groups {
-		slices.SortStableFunc(group, func(a, b attempt) int { return a.at.Compare(b.at) })
-	}
-	return groups
+// onAttempts makes a matcher of attempts. Without an attempt that puts the rule
+// to the test, retries are missing.
+func onAttempts(words string, judge func(attempts) Verdict) types.GomegaMatcher {
+	return &expectation[attempts]{words: words, judge: func(a attempts) Verdict {
+		found := judge(a)
+		if found.Assessed == 0 {
+			found.Missing = "webhook events with retries"
+		}
+		return found
+	}}
 }
 
-// groupsAgree: one address a delivery, and a count of retries that never falls.
-func (c *check) groupsAgree(groups map[string][]attempt) {
-	for _, group := range groups {
-		for i := 1; i < len(group); i++ {
-			before, a := group[i-1], group[i]
-			c.assess("EVENT-GROUP-URL", spec.ListWebhookEvents)
-			if u, v := scalar(before.row["webhook_url"]), scalar(a.row["webhook_url"]); u != v {
-				c.violate("EVENT-GROUP-URL", a.answer, a.pointer+"/webhook_url", u+", as in the group's attempt "+before.id, v)
+// inTurn visits the attempts of each delivery that follow another one.
+func (a attempts) inTurn(visit func(before, next attempt)) {
+	for _, id := range slices.Sorted(maps.Keys(a.deliveries)) {
+		delivery := a.deliveries[id]
+		for i := 1; i < len(delivery); i++ {
+			visit(delivery[i-1], delivery[i])
+		}
+	}
+}
+
+// NameOneAddress matches attempts whose deliveries each go to one address.
+func NameOneAddress() types.GomegaMatcher {
+	return onAttempts("name one address for all attempts of a delivery", func(all attempts) (found Verdict) {
+		all.inTurn(func(before, next attempt) {
+			found.Assessed++
+			if u, v := scalar(before.row["webhook_url"]), scalar(next.row["webhook_url"]); u != v {
+				found.Findings = append(found.Findings, Finding{next.response, next.pointer + "/webhook_url", u + ", as in the group's attempt " + before.id, v})
 			}
-			count, okCount := number(a.row["retry_count"])
+		})
+		return found
+	})
+}
+
+// CountRetriesUp matches attempts whose retry_count never falls in a delivery.
+func CountRetriesUp() types.GomegaMatcher {
+	return onAttempts("never lower retry_count in a delivery", func(all attempts) (found Verdict) {
+		all.inTurn(func(before, next attempt) {
+			count, okCount := number(next.row["retry_count"])
 			previous, okPrevious := number(before.row["retry_count"])
-			if !okCount || !okPrevious || !a.at.After(before.at) {
-				continue
+			if !okCount || !okPrevious || !next.at.After(before.at) {
+				return
 			}
-			c.assess("EVENT-GROUP-COUNT", spec.ListWebhookEvents)
+			found.Assessed++
 			if count < previous {
-				c.violate("EVENT-GROUP-COUNT", a.answer, a.pointer+"/retry_count",
-					fmt.Sprintf("at least %v, the count of the earlier attempt %s", previous, before.id), fmt.Sprint(count))
+				found.Findings = append(found.Findings, Finding{next.response, next.pointer + "/retry_count",
+					fmt.Sprintf("at least %v, the count of the earlier attempt %s", previous, before.id), fmt.Sprint(count)})
 			}
-		}
-	}
+		})
+		return found
+	})
 }
 
-// retrySuccessful judges the field in both directions. Attempts may be added
-// while the list is walked, so that true is held against all that either walk
-// showed, and false only against successes that the first walk had shown before
-// the second read the row.
-func (c *check) retrySuccessful(first, second []attempt, firstGroups, secondGroups map[string][]attempt) {
-	for _, a := range first {
-		if a.row["retry_successful"] == true {
-			c.assess("EVENT-RETRY-TRUE", spec.ListWebhookEvents)
-			if !succeededAfter(firstGroups[a.group], a) && !succeededAfter(secondGroups[a.group], a) {
-				c.violate("EVENT-RETRY-TRUE", a.answer, a.pointer+"/retry_successful",
-					"true only with a later attempt of the group that succeeded", "true, and no later attempt of "+a.group+" succeeded")
-			}
-		}
-	}
-	for _, a := range second {
-		if a.row["success"] == false && succeededAfter(firstGroups[a.group], a) {
-			if _, says := a.row["retry_successful"].(bool); !says {
+// SucceedLaterWhereItSaysSo matches attempts whose retry_successful is true only
+// if a later attempt of the delivery succeeded, in this walk or in another one:
+// attempts may be added while the list is walked.
+func SucceedLaterWhereItSaysSo(other attempts) types.GomegaMatcher {
+	return onAttempts("set retry_successful only if a retry succeeded", func(all attempts) (found Verdict) {
+		for _, a := range all.rows {
+			if a.row["retry_successful"] != true {
 				continue
 			}
-			c.assess("EVENT-RETRY-FALSE", spec.ListWebhookEvents)
-			if a.row["retry_successful"] == false {
-				c.violate("EVENT-RETRY-FALSE", a.answer, a.pointer+"/retry_successful",
-					"not false, since a later attempt of "+a.group+" succeeded", "false")
+			found.Assessed++
+			if !succeededAfter(all.deliveries[a.group], a) && !succeededAfter(other.deliveries[a.group], a) {
+				found.Findings = append(found.Findings, Finding{a.response, a.pointer + "/retry_successful",
+					"true only with a later attempt of the group that succeeded", "true, and no later attempt of " + a.group + " succeeded"})
 			}
 		}
-	}
+		return found
+	})
 }
 
-func succeededAfter(group []attempt, a attempt) bool {
-	return slices.ContainsFunc(group, func(later attempt) bool {
+// NotDenyASuccessOf matches attempts whose retry_successful is not false if an
+// earlier walk has shown a later attempt of the delivery that succeeded.
+func NotDenyASuccessOf(earlier attempts) types.GomegaMatcher {
+	return onAttempts("not deny that a retry succeeded", func(all attempts) (found Verdict) {
+		for _, a := range all.rows {
+			said, says := a.row["retry_successful"].(bool)
+			if a.row["success"] != false || !says || !succeededAfter(earlier.deliveries[a.group], a) {
+				continue
+			}
+			found.Assessed++
+			if !said {
+				found.Findings = append(found.Findings, Finding{a.response, a.pointer + "/retry_successful",
+					"not false, since a later attempt of " + a.group + " succeeded", "false"})
+			}
+		}
+		return found
+	})
+}
+
+func succeededAfter(delivery []attempt, a attempt) bool {
+	return slices.ContainsFunc(delivery, func(later attempt) bool {
 		return later.row["success"] == true && later.id != a.id && !later.at.Before(a.at)
 	})
 }

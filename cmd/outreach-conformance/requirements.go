@@ -54,7 +54,7 @@ Each entry begins with its id at the start of a line; what it says stands below.
 const statementWidth = 72
 
 func listRequirements(w io.Writer, selected []spec.Pair) {
-	judged := suites.Pairs()
+	judged := suites.Judges()
 	bound, covered := map[string]int{}, map[string]int{}
 	total := 0
 	for _, p := range selected {
@@ -71,7 +71,7 @@ func listRequirements(w io.Writer, selected []spec.Pair) {
 		}
 	}
 	_, _ = fmt.Fprintf(w, "\n%d requirements on %d operations: %d requirement × operation pairs, %d judged by %d specs\n",
-		len(bound), operationsIn(selected), len(selected), total, len(suites.All()))
+		len(bound), operationsIn(selected), len(selected), total, len(suites.Specs()))
 }
 
 func operationsIn(selected []spec.Pair) int {
@@ -163,7 +163,7 @@ func explainRequirement(w io.Writer, r spec.Requirement) {
 	field("profile", string(r.Profile))
 	field("checked", r.Method)
 	_, _ = fmt.Fprintf(w, "\noperations, the specs that judge it there, and the defects (✗) that prove that they can fail\n")
-	judged, proofs := suites.Pairs(), defectsOf(r)
+	judged, proofs := suites.Judges(), defectsOf(r)
 	for _, op := range r.Operations {
 		_, _ = fmt.Fprintf(w, "  %s\n", op)
 		for _, name := range judged[spec.Pair{Requirement: r.ID, Operation: op}] {

@@ -25,7 +25,8 @@ type Ledger struct {
 	answered map[string]map[int]bool // operation → statuses of responses to valid requests
 	observed map[observation]int
 	troubles []reports.Trouble
-	total    int // violations
+	total    int  // violations
+	open     bool // for every pair, of which an entry is made when it is needed
 }
 
 type entry struct {
@@ -60,6 +61,9 @@ func mustKnow(p spec.Pair) {
 // at returns the pair's entry, or nil if the pair is not selected. The caller holds mu.
 func (l *Ledger) at(p spec.Pair) *entry {
 	mustKnow(p)
+	if l.open && l.entries[p] == nil {
+		l.entries[p] = &entry{}
+	}
 	return l.entries[p]
 }
 
@@ -67,7 +71,7 @@ func (l *Ledger) at(p spec.Pair) *entry {
 func (l *Ledger) Selected(p spec.Pair) bool {
 	mustKnow(p)
 	_, ok := l.entries[p]
-	return ok
+	return ok || l.open
 }
 
 // Assessed records n checks of the pair.
@@ -83,6 +87,11 @@ func (l *Ledger) Assessed(p spec.Pair, n int) {
 func (l *Ledger) Answered(operation string, status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.answer(operation, status)
+}
+
+// answer is Answered for a caller that holds mu.
+func (l *Ledger) answer(operation string, status int) {
 	if l.answered[operation] == nil {
 		l.answered[operation] = map[int]bool{}
 	}
@@ -96,11 +105,15 @@ func (l *Ledger) Refused(p spec.Pair, status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.at(p); e != nil {
-		if e.refusals == nil {
-			e.refusals = map[int]int{}
-		}
-		e.refusals[status]++
+		e.refuse(status, 1)
 	}
+}
+
+func (e *entry) refuse(status, n int) {
+	if e.refusals == nil {
+		e.refusals = map[int]int{}
+	}
+	e.refusals[status] += n
 }
 
 // countRejections counts the rejections that prove something. For the others it returns
@@ -133,9 +146,14 @@ func (l *Ledger) Violated(p spec.Pair, v reports.Violation) {
 	}
 	l.total++
 	e.count++
+	r, _ := spec.FindRequirement(p.Requirement)
+	v.Statement, v.Section = r.Statement, r.Section
+	e.keep(v)
+}
+
+// keep shows the violation if not enough of them are shown yet.
+func (e *entry) keep(v reports.Violation) {
 	if len(e.violations) < maxViolations {
-		r, _ := spec.FindRequirement(p.Requirement)
-		v.Statement, v.Section = r.Statement, r.Section
 		e.violations = append(e.violations, v)
 	}
 }
@@ -154,7 +172,13 @@ func (l *Ledger) ViolatedAgain(p spec.Pair, n int) {
 func (l *Ledger) Missing(p spec.Pair, input string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.at(p); e != nil && !slices.Contains(e.missing, input) {
+	if e := l.at(p); e != nil {
+		e.miss(input)
+	}
+}
+
+func (e *entry) miss(input string) {
+	if !slices.Contains(e.missing, input) {
 		e.missing = append(e.missing, input)
 	}
 }
@@ -164,14 +188,18 @@ func (l *Ledger) Missing(p spec.Pair, input string) {
 func (l *Ledger) Troubled(where, what string, on ...spec.Pair) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	trouble := reports.Trouble{Where: where, What: what}
-	if !slices.Contains(l.troubles, trouble) {
-		l.troubles = append(l.troubles, trouble)
-	}
+	l.trouble(reports.Trouble{Where: where, What: what})
 	for _, p := range on {
 		if e := l.at(p); e != nil {
 			e.troubled = true
 		}
+	}
+}
+
+// trouble lists each trouble once. The caller holds mu.
+func (l *Ledger) trouble(t reports.Trouble) {
+	if !slices.Contains(l.troubles, t) {
+		l.troubles = append(l.troubles, t)
 	}
 }
 

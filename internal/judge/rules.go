@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,14 @@ type Silent struct{ Silence, Value string }
 // Rules check single exchanges. They are safe for concurrent use.
 type Rules struct {
 	validator *schemas.Validator
+}
+
+// SeenByRules reports whether the rules judge the requirement in whatever
+// exchanges come by, so that no spec has to judge it by itself.
+func SeenByRules(requirement string) bool {
+	r, _ := spec.FindRequirement(requirement)
+	return r.Group == spec.GroupShape || r.Profile == spec.ProfileShape || strings.HasPrefix(requirement, "ERROR-") ||
+		slices.Contains([]spec.ID{spec.MetaElsewhere, spec.IsolationOwner, spec.DateOfTimestamp, spec.EventSuccessFinal, spec.EventNextRetry}, spec.ID(requirement))
 }
 
 // NewRules returns the rules. It compiles the schemas.

@@ -15,8 +15,8 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )

@@ -17,8 +17,8 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/spec"
 )
 

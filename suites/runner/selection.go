@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,6 +57,61 @@ func (s Selection) String() string {
 		}
 	}
 	return strings.Join(flags, " ")
+}
+
+// LabelFilter returns the selection as a filter of Ginkgo's labels. It selects
+// every spec that judges a selected pair, and perhaps more. What only observes is
+// part of a whole run.
+func (s Selection) LabelFilter() string {
+	if s.Everything() {
+		return ""
+	}
+	parts := []string{"!observation"}
+	add := func(kind string, patterns []string) {
+		if len(patterns) == 0 {
+			return
+		}
+		expressions := make([]string, len(patterns))
+		for i, p := range patterns {
+			expressions[i] = expression(p)
+		}
+		parts = append(parts, fmt.Sprintf("/^%s:(%s)$/", kind, strings.Join(expressions, "|")))
+	}
+	if !s.full() {
+		var profiles []string
+		for _, p := range s.Profiles {
+			profiles = append(profiles, string(p))
+		}
+		add("profile", profiles)
+	}
+	add("operation", s.Operations)
+	add("requirement", s.Requirements)
+	add("group", s.Groups)
+	return strings.Join(parts, " && ")
+}
+
+// expression returns a pattern of path.Match as a regular expression. Names have
+// no slash, which would end the expression in Ginkgo's filter.
+func expression(pattern string) string {
+	var e strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; c {
+		case '*':
+			e.WriteString(".*")
+		case '?':
+			e.WriteString(".")
+		case '[', ']', '-', '^':
+			e.WriteByte(c)
+		case '\\':
+			i++
+			if i < len(pattern) {
+				e.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+			}
+		default:
+			e.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	return e.String()
 }
 
 // Pairs returns the selected requirement × operation pairs. A pattern that

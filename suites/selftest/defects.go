@@ -39,8 +39,7 @@ func (k Kill) Sharp() bool { return k.Fate == Killed && len(k.Also) == 0 }
 
 // try runs the specs that judge the defect's requirement on its operation.
 func try(ctx context.Context, source Source, rules *judge.Rules, seed uint64, d faults.Defect) (Kill, error) {
-	specs := suites.Judging(func(p spec.Pair) bool { return p == d.Breaks }, false)
-	result, err := examine(ctx, source, rules, seed, specs, d.Apply)
+	result, err := examine(ctx, source, rules, seed, suites.Judging(d.Breaks), d.Apply)
 	if err != nil {
 		return Kill{}, fmt.Errorf("defect %s: %w", d.ID, err)
 	}

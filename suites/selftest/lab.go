@@ -13,11 +13,12 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver"
-	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
@@ -83,15 +84,15 @@ type judged struct {
 	troubles []reports.Trouble
 }
 
-// examine lays a transform around a fresh subject and judges it by the specs.
-func examine(ctx context.Context, source Source, rules *judge.Rules, seed uint64, specs []suites.Spec, apply func(*faults.Target) faults.Middleware) (judged, error) {
+// examine applies a fault to a fresh subject and judges it as planned.
+func examine(ctx context.Context, source Source, rules *judge.Rules, seed uint64, plan suites.Plan, apply func(*faults.Target) faults.Middleware) (judged, error) {
 	s, err := source(ctx)
 	if err != nil {
 		return judged{}, err
 	}
 	defer s.release()
 	s = s.with(apply, seed)
-	return s.judge(ctx, address, faults.RoundTripper(s.handler, ""), rules, seed, specs)
+	return s.judge(ctx, address, faults.RoundTripper(s.handler, ""), rules, seed, plan)
 }
 
 // with lays a transform around the subject; nil changes nothing.
@@ -102,22 +103,23 @@ func (s subject) with(apply func(*faults.Target) faults.Middleware, seed uint64)
 	return s
 }
 
-// judge judges what is at the base address by the specs; a nil transport is the network.
-func (s subject) judge(ctx context.Context, base string, transport http.RoundTripper, rules *judge.Rules, seed uint64, specs []suites.Spec) (judged, error) {
-	keys := make([]client.Key, 0, len(s.profile.Keys))
-	for _, k := range s.profile.Keys {
-		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
-	}
-	api, err := client.New(client.Options{BaseURL: base, Keys: keys, Seed: seed, Transport: transport,
-		Concurrency: s.profile.Pace.Concurrency, Timeout: s.profile.Pace.Timeout})
+// judge has Ginkgo judge what is at the base address; a nil transport is the
+// network.
+func (s subject) judge(ctx context.Context, base string, transport http.RoundTripper, rules *judge.Rules, seed uint64, plan suites.Plan) (judged, error) {
+	env, err := runner.NewEnv(runner.Config{Target: &target.Target{BaseURL: base, Profile: s.profile}, Seed: seed, Rules: rules, Transport: transport})
 	if err != nil {
 		return judged{}, err
 	}
-	defer api.Close()
-	ledger := judge.NewLedger(spec.Pairs())
-	env := &suites.Env{Client: api, Profile: s.profile, Rules: rules, Ledger: ledger, Seed: seed}
-	for _, sp := range specs {
-		sp.Judge(ctx, env)
+	defer env.Client.Close()
+	env.Budget = 0 // the profile's is for one run, and this is one of many
+	plan.Gather = true
+	outcome, err := suites.Run(ctx, env, plan)
+	if err != nil {
+		return judged{}, err
+	}
+	ledger, err := outcome.Ledger(spec.Pairs())
+	if err != nil {
+		return judged{}, err
 	}
 	result := judged{checks: map[spec.Pair]reports.Check{}, troubles: ledger.Troubles()}
 	for _, c := range ledger.Checks() {

@@ -60,7 +60,7 @@ func (l legalCase) try(ctx context.Context, source Source, rules *judge.Rules, s
 	if l.onWire {
 		examined = examineOnWire
 	}
-	result, err := examined(ctx, source, rules, seed, suites.All(), l.apply)
+	result, err := examined(ctx, source, rules, seed, suites.Plan{}, l.apply)
 	if err != nil {
 		return tolerance{}, fmt.Errorf("legal behaviour %s: %w", l.id, err)
 	}
@@ -79,7 +79,7 @@ func (l legalCase) try(ctx context.Context, source Source, rules *judge.Rules, s
 }
 
 // examineOnWire is examine over a loopback connection and the client's own transport.
-func examineOnWire(ctx context.Context, source Source, rules *judge.Rules, seed uint64, specs []suites.Spec, apply func(*faults.Target) faults.Middleware) (judged, error) {
+func examineOnWire(ctx context.Context, source Source, rules *judge.Rules, seed uint64, plan suites.Plan, apply func(*faults.Target) faults.Middleware) (judged, error) {
 	s, err := source(ctx)
 	if err != nil {
 		return judged{}, err
@@ -88,7 +88,7 @@ func examineOnWire(ctx context.Context, source Source, rules *judge.Rules, seed 
 	s = s.with(apply, seed)
 	server := httptest.NewServer(faults.Listening(s.handler))
 	defer server.Close()
-	return s.judge(ctx, server.URL, nil, rules, seed, specs)
+	return s.judge(ctx, server.URL, nil, rules, seed, plan)
 }
 
 // why shows the first violation of a pair.

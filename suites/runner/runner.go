@@ -40,12 +40,32 @@ type Config struct {
 	// empty for nowhere.
 	JournalDir string
 
+	// Rules are shared by many runs; nil makes them anew.
+	Rules *judge.Rules
 	// Transport replaces the network; nil is the network.
 	Transport http.RoundTripper
 	Progress  suites.Progress
 	// Observe is called after every exchange, from many goroutines, with the
 	// number of requests so far.
 	Observe func(requests int)
+}
+
+// NewEnv returns what the specs need to judge the target. Each of the hooks is
+// called after every exchange, from many goroutines. The caller closes the env's
+// client.
+func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) {
+	rules := config.Rules
+	if rules == nil {
+		var err error
+		if rules, err = judge.NewRules(); err != nil {
+			return nil, err
+		}
+	}
+	api, err := newClient(config, hooks...)
+	if err != nil {
+		return nil, err
+	}
+	return &suites.Env{Client: api, Profile: config.Target.Profile, Rules: rules, Seed: config.Seed, Budget: config.Target.Profile.Budget}, nil
 }
 
 // Run judges the target. Its error means that nothing was judged: the caller's
@@ -55,40 +75,36 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err != nil {
 		return reports.Results{}, err
 	}
-	rules, err := judge.NewRules()
-	if err != nil {
-		return reports.Results{}, err
-	}
 	running, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	quiet := &silence{giveUp: giveUp, timeout: timeout(config.Target.Profile)}
 	lost := &kept{}
-	api, err := newClient(config, quiet.hear, lost.hear)
+	env, err := NewEnv(config, quiet.hear, lost.hear)
 	if err != nil {
 		return reports.Results{}, err
 	}
-	defer api.Close() // a server that stops waits for connections that carried no request
+	defer env.Client.Close() // a server that stops waits for connections that carried no request
+	env.Selected = among(selected)
 	id := uuid.NewString()
-	ledger := judge.NewLedger(selected)
-	env := &suites.Env{Client: api, Profile: config.Target.Profile, Rules: rules, Ledger: ledger, Seed: config.Seed,
-		Budget: config.Target.Profile.Budget}
 	if config.JournalDir != "" {
-		left := sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
-		env.LeftBehind, env.LeftAway = left.Tests, left.Accounts
-		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL, api.Redact); err != nil {
+		env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
+		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL, env.Client.Redact); err != nil {
 			return reports.Results{}, err
 		}
 	}
 
 	started := time.Now()
-	ran, doubt := judgeWithKeys(running, config, env, selected)
-	if err := quiet.why(); err != nil {
-		ledger.Troubled("target", err.Error())
-	}
+	judged, err := judgeWithKeys(running, config, env, selected)
 	if env.Journal != nil {
-		if err := env.Journal.Finish(); err != nil {
-			ledger.Troubled("journal", err.Error())
+		if finished := env.Journal.Finish(); finished != nil && err == nil {
+			judged.ledger.Troubled("journal", finished.Error())
 		}
+	}
+	if err != nil {
+		return reports.Results{}, err
+	}
+	if err := quiet.why(); err != nil {
+		judged.ledger.Troubled("target", err.Error())
 	}
 
 	results := reports.Results{
@@ -98,12 +114,12 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		Run: reports.Run{
 			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
 			Seed: int64(config.Seed), Profile: config.Selection.ProfileName(), Selection: config.Selection.String(),
-			Interrupted: ctx.Err() != nil, Specs: ran,
+			Interrupted: ctx.Err() != nil, Specs: judged.ran,
 		},
-		Checks:       ledger.Checks(),
-		Observations: ledger.Observations(),
-		Troubles:     ledger.Troubles(),
-		Traffic:      traffic(api.Traffic()),
+		Checks:       judged.ledger.Checks(),
+		Observations: judged.ledger.Observations(),
+		Troubles:     judged.ledger.Troubles(),
+		Traffic:      traffic(env.Client.Traffic()),
 	}
 	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
 	if why := lost.why(); why != "" && results.Verdict == reports.CouldNotTell {
@@ -112,25 +128,47 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err := quiet.why(); err != nil && results.Verdict == reports.CouldNotTell {
 		results.Reasons = slices.Insert(results.Reasons, 0, err.Error())
 	}
-	if doubt != "" && results.Verdict != reports.Conforms {
-		results.Reasons = slices.Insert(results.Reasons, 0, doubt)
+	if judged.doubt != "" && results.Verdict != reports.Conforms {
+		results.Reasons = slices.Insert(results.Reasons, 0, judged.doubt)
 	}
 	return results, nil
 }
 
-// judgeWithKeys runs the specs, unless the target takes no key at all, and
-// returns how many ran, and what is wrong with the keys; empty for nothing.
-func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected []spec.Pair) (ran int, doubt string) {
+// among reports whether a pair is one of them.
+func among(pairs []spec.Pair) func(spec.Pair) bool {
+	set := make(map[spec.Pair]bool, len(pairs))
+	for _, p := range pairs {
+		set[p] = true
+	}
+	return func(p spec.Pair) bool { return set[p] }
+}
+
+// judgement is what a run came to.
+type judgement struct {
+	ledger *judge.Ledger
+	ran    int    // specs
+	doubt  string // what is wrong with the keys; "" for nothing
+}
+
+// judgeWithKeys has Ginkgo run the specs, unless the target accepts no key at
+// all. Everything that it returns comes from Ginkgo's report.
+func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected []spec.Pair) (judgement, error) {
 	keys := &keyCheck{ctx: ctx, api: env.Client, profile: env.Profile}
 	doubt, all := keys.doubt()
 	if all {
+		ledger := judge.NewLedger(selected)
 		for _, p := range selected {
-			env.Ledger.Missing(p, "a key that the target takes")
+			ledger.Missing(p, "a key that the target takes")
 		}
-		return 0, doubt
+		return judgement{ledger, 0, doubt}, nil
 	}
 	env.Spent(keys.asked)
-	return suites.Run(ctx, env, suites.Judging(env.Ledger.Selected, config.Selection.Everything()), config.Progress), doubt
+	outcome, err := suites.Run(ctx, env, suites.Plan{LabelFilter: config.Selection.LabelFilter(), Progress: config.Progress})
+	if err != nil {
+		return judgement{}, err
+	}
+	ledger, err := outcome.Ledger(selected)
+	return judgement{ledger, outcome.Ran, doubt}, err
 }
 
 // waivers are the failures that the profile expects.

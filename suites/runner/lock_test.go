@@ -1,6 +1,7 @@
-package suites_test
+package runner
 
 import (
+	"context"
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -17,11 +19,22 @@ import (
 )
 
 // What another run uses is not assessed and not touched; what nobody else uses is.
-func TestRowsThatAnotherRunClaims(t *testing.T) {
-	subject := subjectOfTest(t)
-	if subject.Kind != "embedded" {
-		t.Skip("another's server is not for trying this out")
+func environment(t *testing.T, subject *target.Target) *suites.Env {
+	t.Helper()
+	env, err := NewEnv(Config{Target: subject, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(env.Client.Close)
+	return env
+}
+
+func TestRowsThatAnotherRunClaims(t *testing.T) {
+	subject, err := target.Open(t.Context(), target.Source{Data: dataset.DefaultOptions()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = subject.Close(context.WithoutCancel(t.Context())) })
 	const claim = "conformance claim of another run"
 	env := environment(t, subject)
 	create := spec.MustOperation(spec.CreatePlacementTest)
@@ -40,12 +53,17 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 	free := []spec.Pair{{Requirement: "STATE-DELETE-ANSWER", Operation: spec.DeletePlacementTest}, {Requirement: "SCOPE-EXACT", Operation: spec.MoveLead}}
 	outcomes := func(left ...string) map[spec.Pair]reports.Check {
 		env := environment(t, subject)
-		env.ClaimPatience, env.LeftBehind = 1, left
-		for _, s := range suites.Judging(func(p spec.Pair) bool { return slices.Contains(shared, p) || slices.Contains(free, p) }, false) {
-			s.Judge(t.Context(), env)
+		env.LockPatience, env.Left.Tests = 1, left
+		outcome, err := suites.Run(t.Context(), env, suites.Judging(slices.Concat(shared, free)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledger, err := outcome.Ledger(spec.Pairs())
+		if err != nil {
+			t.Fatal(err)
 		}
 		checks := map[spec.Pair]reports.Check{}
-		for _, c := range env.Ledger.Checks() {
+		for _, c := range ledger.Checks() {
 			checks[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] = c
 		}
 		return checks

@@ -1,0 +1,122 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// NewEvidence returns a ledger that is open for every pair: what one spec found
+// out. Ledger.Add enters it into the ledger of a run.
+func NewEvidence() *Ledger {
+	l := NewLedger(nil)
+	l.open = true
+	return l
+}
+
+// Add enters all evidence of another ledger.
+func (l *Ledger) Add(other *Ledger) {
+	other.mu.Lock()
+	defer other.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for p, from := range other.entries {
+		e := l.at(p)
+		if e == nil {
+			continue
+		}
+		e.assessments += from.assessments
+		for status, n := range from.refusals {
+			e.refuse(status, n)
+		}
+		for _, input := range from.missing {
+			e.miss(input)
+		}
+		l.total += from.count
+		e.count += from.count
+		for _, v := range from.violations {
+			e.keep(v)
+		}
+		e.troubled = e.troubled || from.troubled
+	}
+	for operation, statuses := range other.answered {
+		for status := range statuses {
+			l.answer(operation, status)
+		}
+	}
+	for seen, n := range other.observed {
+		l.observed[seen] += n
+	}
+	for _, t := range other.troubles {
+		l.trouble(t)
+	}
+}
+
+// wireEvidence is the JSON form of a ledger, in which evidence crosses from one
+// process to another.
+type wireEvidence struct {
+	Pairs    map[string]wireEntry  `json:"pairs,omitempty"`
+	Answered map[string][]int      `json:"answered,omitempty"`
+	Observed []reports.Observation `json:"observed,omitempty"`
+	Troubles []reports.Trouble     `json:"troubles,omitempty"`
+}
+
+type wireEntry struct {
+	Assessments int                 `json:"assessments,omitempty"`
+	Refusals    map[int]int         `json:"refusals,omitempty"`
+	Missing     []string            `json:"missing,omitempty"`
+	Violations  []reports.Violation `json:"violations,omitempty"`
+	Count       int                 `json:"count,omitempty"`
+	Troubled    bool                `json:"troubled,omitempty"`
+}
+
+// MarshalJSON writes the evidence.
+func (l *Ledger) MarshalJSON() ([]byte, error) {
+	observed := l.Observations()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	wire := wireEvidence{Pairs: map[string]wireEntry{}, Answered: map[string][]int{}, Observed: observed, Troubles: l.troubles}
+	for p, e := range l.entries {
+		wire.Pairs[p.Requirement+" "+p.Operation] = wireEntry{e.assessments, e.refusals, e.missing, e.violations, e.count, e.troubled}
+	}
+	for operation, statuses := range l.answered {
+		wire.Answered[operation] = slices.Sorted(maps.Keys(statuses))
+	}
+	return json.Marshal(wire)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. A pair or an open point that the
+// catalogue does not have is an error.
+func (l *Ledger) UnmarshalJSON(data []byte) error {
+	var wire wireEvidence
+	if err := json.Unmarshal(data, &wire); err != nil {
+		return err
+	}
+	*l = Ledger{entries: map[spec.Pair]*entry{}, answered: map[string]map[int]bool{}, observed: map[observation]int{}, troubles: wire.Troubles, open: true}
+	for name, e := range wire.Pairs {
+		requirement, operation, _ := strings.Cut(name, " ")
+		p := spec.Pair{Requirement: requirement, Operation: operation}
+		if !spec.Has(p) {
+			return fmt.Errorf("the catalogue has no pair %q", name)
+		}
+		l.entries[p] = &entry{e.Assessments, e.Refusals, e.Missing, e.Violations, e.Count, e.Troubled}
+		l.total += e.Count
+	}
+	for operation, statuses := range wire.Answered {
+		for _, status := range statuses {
+			l.answer(operation, status)
+		}
+	}
+	for _, o := range wire.Observed {
+		if _, ok := spec.FindSilence(o.Silence); !ok {
+			return fmt.Errorf("the catalogue has no silence %q", o.Silence)
+		}
+		l.observed[observation{o.Silence, o.Operation, o.Value}] += o.Count
+	}
+	return nil
+}

@@ -1,0 +1,289 @@
+package suites
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// API is what the body of a spec works with: it sends requests to the target and
+// states what the specification expects of the responses. Its methods may be
+// called from several goroutines.
+type API struct {
+	*Env
+	ctx  context.Context
+	spec Spec
+	rng  *rand.Rand // guarded by mu
+
+	evidence *judge.Ledger // what this spec found out
+
+	mu       sync.Mutex
+	judged   map[spec.Pair]bool // pairs on which the spec itself has said something
+	failures []failure          // violations of the declared requirements, and trouble
+	undo     []sandbox.Undo
+	reported func(failure) // told of each failure at once; nil for nobody
+}
+
+// failure is one reason for the spec's Ginkgo node to fail.
+type failure struct {
+	text     string
+	location string // file and line of the expectation; "" for a rule or trouble
+}
+
+// skipSpec is the panic with which a spec ends early. An empty input means that
+// trouble was recorded, which covers all pairs.
+type skipSpec struct{ input string }
+
+// execute runs the body of the spec and returns what it found out, after the
+// target was rolled back. A context that ends stops the spec.
+func (s Spec) execute(ctx context.Context, env *Env, reported func(failure)) *API {
+	ctx, cancel := context.WithTimeoutCause(ctx, env.specTimeout(), fmt.Errorf("the spec took longer than %s", env.specTimeout()))
+	defer cancel()
+	api := &API{Env: env, ctx: ctx, spec: s, judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), reported: reported,
+		rng: rand.New(rand.NewPCG(env.Seed, hash(s.Name())))}
+	api.judgeAll()
+	api.restore()
+	return api
+}
+
+// hash is FNV-1a, so that each spec draws random numbers of its own.
+func hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+func (api *API) judgeAll() {
+	defer func() {
+		switch stopped := recover().(type) {
+		case nil:
+			api.settle("")
+		case skipSpec:
+			if stopped.input != "" {
+				api.settle(stopped.input)
+			}
+		default:
+			api.trouble(fmt.Sprintf("panic: %v\n%s", stopped, debug.Stack()))
+		}
+	}()
+	api.spec.body(api)
+}
+
+// settle leaves no pair of the spec without a word: what was not judged lacked
+// an input, and a spec that forgot a pair is in trouble.
+func (api *API) settle(missing string) {
+	for _, p := range api.spec.Pairs {
+		switch {
+		case api.judged[p], judge.SeenByRules(p.Requirement) && missing == "":
+		case missing != "":
+			api.evidence.Missing(p, missing)
+		default:
+			api.evidence.Troubled(api.spec.Name(), "the spec ended without judging "+p.Requirement, p)
+			api.fail(failure{text: p.Requirement + ": the spec ended without judging it"})
+		}
+	}
+}
+
+func (api *API) fail(f failure) {
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	if slices.Contains(api.failures, f) {
+		return
+	}
+	api.failures = append(api.failures, f)
+	if api.reported != nil {
+		api.reported(f)
+	}
+}
+
+// trouble records that the harness, or the way to the target, failed.
+func (api *API) trouble(what string) {
+	what = api.Client.Redact(what)
+	api.evidence.Troubled(api.spec.Name(), what, api.spec.Pairs...)
+	api.fail(failure{text: "trouble: " + what})
+}
+
+// NotAssessed ends the spec because an input of the profile or of the target's
+// data is missing. What was not judged so far is not assessed.
+func (api *API) NotAssessed(format string, args ...any) {
+	panic(skipSpec{input: fmt.Sprintf(format, args...)})
+}
+
+// Do sends the call and lets the rules see the response. Any status may come
+// back. The spec ends if no response comes.
+func (api *API) Do(k Call) Response { return api.DoAll(k)[0] }
+
+// DoAll is Do for several calls at the same time.
+func (api *API) DoAll(calls ...Call) []Response { return api.exchange(false, calls) }
+
+// DoValid is DoAll for calls that only a 200 answers rightly. Any other status
+// is charged to STATUS-200.
+func (api *API) DoValid(calls ...Call) []Response { return api.exchange(true, calls) }
+
+// MustDo is DoValid for a call without whose 200 the spec cannot go on.
+func (api *API) MustDo(k Call) Response {
+	r := api.DoValid(k)[0]
+	if lacks := r.shortfall(); lacks != "" {
+		api.NotAssessed("%s from %s", lacks, k.Operation.ID)
+	}
+	return r
+}
+
+func (api *API) exchange(valid bool, calls []Call) []Response {
+	requests := make([]client.Request, len(calls))
+	entries := make([]int, len(calls))
+	for i, k := range calls {
+		entries[i] = api.before(k)
+		requests[i] = k.request()
+	}
+	responses := make([]Response, len(calls))
+	var broken *Response
+	for i, ex := range api.exchanges(requests) {
+		asked := judge.Asked{Operation: calls[i].Operation, Valid: valid, Owner: calls[i].owner, Open: calls[i].openRefusal}
+		responses[i] = Response{Exchange: ex, Call: calls[i], rules: api.Rules.Look(asked, ex)}
+		api.record(responses[i])
+		if valid && ex.Err == nil {
+			api.evidence.Answered(calls[i].Operation.ID, ex.Status)
+		}
+		api.after(responses[i], entries[i])
+		if broken == nil && (ex.Err != nil || ex.Truncated || responses[i].rules.Err != nil) {
+			broken = &responses[i]
+		}
+	}
+	if broken != nil {
+		api.stop(*broken)
+	}
+	return responses
+}
+
+// exchanges sends the requests concurrently. A panic on the way to the target
+// ends the spec, not the process.
+func (api *API) exchanges(requests []client.Request) []client.Exchange {
+	came := make([]client.Exchange, len(requests))
+	work := make([]func(), len(requests))
+	for i, r := range requests {
+		work[i] = func() { came[i] = api.Client.Do(api.ctx, r) }
+	}
+	api.Together(work...)
+	return came
+}
+
+// stop ends the spec because no response came, or not a whole one.
+func (api *API) stop(r Response) {
+	if errors.Is(r.Exchange.Err, client.ErrCanceled) && !errors.Is(context.Cause(api.ctx), context.DeadlineExceeded) {
+		if cause := context.Cause(api.ctx); cause != nil && !errors.Is(cause, context.Canceled) && !stoppedAnswering(api.ctx) {
+			api.trouble(cause.Error())
+			panic(skipSpec{})
+		}
+		api.NotAssessed("%s", whyCut(api.ctx))
+	}
+	what := fmt.Sprintf("the body is larger than %d bytes, the most that the harness reads", client.DefaultMaxBody)
+	switch {
+	case r.Exchange.Err != nil:
+		what = r.Exchange.Err.Error()
+	case r.rules.Err != nil:
+		what = fmt.Sprintf("the response could not be judged: %v", r.rules.Err)
+	}
+	api.trouble(what)
+	panic(skipSpec{})
+}
+
+// record enters what the rules saw.
+func (api *API) record(r Response) {
+	seen := map[spec.Pair]int{}
+	for _, p := range r.rules.Seen {
+		seen[p]++
+	}
+	for p, n := range seen {
+		api.evidence.Assessed(p, n)
+	}
+	for _, f := range r.rules.Findings {
+		api.violated(f.Pair, Finding{r, f.Pointer, f.Expected, f.Actual}, "")
+	}
+	for _, o := range r.rules.Observed {
+		api.observeOn(r.Call.Operation.ID, o.Silence, "%s", o.Value)
+	}
+}
+
+// violated enters a violation. It fails the spec if the spec declares the pair
+// and judges it by itself; what the rules find fails the spec of the rule.
+func (api *API) violated(p spec.Pair, f Finding, location string) {
+	pointer := api.Client.Redact(f.Pointer) // the target chooses the names of some members
+	v := reports.Violation{Spec: api.spec.Name(), Location: location, Pointer: pointer,
+		Expected: api.Client.Redact(f.Expected), Actual: api.Client.Redact(f.Actual)}
+	if f.Response.Exchange.Request.Path != "" {
+		v.Curl = judge.Replay(p.Requirement, f.Response.Exchange)
+	}
+	api.evidence.Violated(p, v)
+	if api.selected(p) && slices.Contains(api.spec.Pairs, p) && !judge.SeenByRules(p.Requirement) {
+		api.fail(failure{text: p.Requirement + " on " + p.Operation + ": " + describeViolation(v), location: location})
+	}
+}
+
+// describeViolation renders a violation for Ginkgo's console.
+func describeViolation(v reports.Violation) string {
+	text := fmt.Sprintf("expected %s, got %s", v.Expected, v.Actual)
+	if v.Pointer != "" {
+		text = "at " + v.Pointer + ": " + text
+	}
+	if v.Curl != "" {
+		text += "\n  " + v.Curl
+	}
+	return text
+}
+
+// Observe records what the spec's operation does where the specification is
+// silent.
+func (api *API) Observe(silence, format string, args ...any) {
+	api.observeOn(api.spec.Operation, silence, format, args...)
+}
+
+func (api *API) observeOn(operation, silence, format string, args ...any) {
+	api.evidence.Observe(silence, operation, api.Client.Redact(fmt.Sprintf(format, args...)))
+}
+
+// Together runs the functions concurrently. If one ends the spec, the others are
+// waited for first.
+func (api *API) Together(work ...func()) {
+	stopped := make([]any, len(work))
+	var wait sync.WaitGroup
+	for i, f := range work {
+		wait.Go(func() {
+			defer func() { stopped[i] = recover() }()
+			f()
+		})
+	}
+	wait.Wait()
+	for _, s := range stopped {
+		if s != nil {
+			panic(s)
+		}
+	}
+}
+
+// afterwards registers what rolls the target back; last in, first out.
+func (api *API) afterwards(undo sandbox.Undo) {
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	api.undo = append(api.undo, undo)
+}
+
+func (api *API) restore() {
+	ctx, cancel := sandbox.ForRollback(api.ctx)
+	defer cancel()
+	for _, undo := range slices.Backward(api.undo) {
+		undo(ctx)
+	}
+}

@@ -1,0 +1,73 @@
+package suites
+
+import (
+	"net/http"
+
+	. "github.com/onsi/ginkgo/v2"
+
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/spec"
+)
+
+// authentication sends requests without valid authorization (section
+// Authentication, rule 3). The requests name nothing that exists, so that a
+// server that serves them does no harm. Without valid authorization the response
+// is 401, whatever else is wrong.
+func authentication() {
+	for _, op := range spec.Operations() {
+		Describe(op.ID, func() {
+			It("refuses a request without an Authorization header", Requires(spec.AuthHeaderMissing), func(api *API) {
+				api.expectUnauthorized(api.harmlessRequest().WithoutAuthorization())
+			})
+			It("refuses another scheme than Bearer", Requires(spec.AuthSchemeOther), func(api *API) {
+				request := api.harmlessRequest()
+				api.expectUnauthorized(request.WithAuthorization("Basic "+request.key.Token), request.WithAuthorization(request.key.Token))
+			})
+			It("refuses an empty token", Requires(spec.AuthTokenEmpty), func(api *API) {
+				api.expectUnauthorized(api.harmlessRequest().WithAuthorization("Bearer "))
+			})
+			It("refuses a key that was never issued", Requires(spec.AuthKeyUnknown), func(api *API) {
+				request := api.harmlessRequest()
+				calls := []Call{request.WithKey(client.Key{Name: "unknown", Token: api.Word() + api.Word()})}
+				if n := len(request.key.Token); n >= longKey {
+					calls = append(calls, request.WithKey(client.Key{Name: "half-of-" + request.key.Name, Token: request.key.Token[:n/2]}))
+				}
+				api.expectUnauthorized(calls...)
+			})
+			It("refuses a revoked key", Requires(spec.AuthKeyRevoked), func(api *API) {
+				revoked, ok := api.Profile.RevokedKey()
+				if !ok {
+					api.NotAssessed("a revoked key")
+				}
+				api.expectUnauthorized(api.harmlessRequest().WithKey(token(revoked)))
+			})
+		})
+	}
+}
+
+// longKey is how many bytes a key must have for its half to be surely no key.
+const longKey = 16
+
+// expectUnauthorized expects a 401 for each of the calls. The same request with
+// a good key must not be answered 401, or the 401 proves nothing.
+func (api *API) expectUnauthorized(calls ...Call) {
+	api.control()
+	for _, response := range api.DoAll(calls...) {
+		api.Expect(response).To(HaveStatus(http.StatusUnauthorized))
+	}
+}
+
+// control sends the spec's harmless request with a good key, once a run.
+func (api *API) control() {
+	op := api.Operation()
+	if _, done := api.controlled.LoadOrStore(op.ID, true); done {
+		return
+	}
+	k := api.harmlessRequest()
+	if op.Answer == spec.Page {
+		k = k.WithQuery("limit", "1") // so that the server has little to do
+	}
+	if r := api.Do(k); r.Status == http.StatusUnauthorized {
+		api.evidence.Answered(op.ID, r.Status)
+	}
+}

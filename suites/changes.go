@@ -1,0 +1,76 @@
+package suites
+
+import (
+	"context"
+	"errors"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox"
+	"outreach.example/conformance/spec"
+)
+
+// What a spec changes on the target, and how it is rolled back: package sandbox
+// knows, and these methods ask it on behalf of a spec.
+
+// change describes the call to the sandbox.
+func (api *API) change(k Call) sandbox.Change {
+	return sandbox.Change{By: api.spec.Name(), Operation: k.Operation, ID: k.id, Body: k.members(), Key: k.key, Owner: k.owner}
+}
+
+// need ends the spec if the sandbox returned an error.
+func (api *API) need(err error) {
+	var denied *sandbox.Denied
+	switch {
+	case errors.As(err, &denied):
+		api.NotAssessed("%s", denied.Input)
+	case err != nil:
+		api.stop(Response{Exchange: client.Exchange{Err: err}})
+	}
+}
+
+// before permits and records a call that is about to be sent.
+func (api *API) before(k Call) (entry int) {
+	api.need(api.sandbox().Permit(api.ctx, api.change(k)))
+	entry, err := api.sandbox().Before(api.change(k))
+	api.need(err)
+	return entry
+}
+
+// after registers the rollback of what the response changed.
+func (api *API) after(r Response, entry int) {
+	created := ""
+	if r.Call.Operation.ID == spec.CreatePlacementTest {
+		created = r.ID()
+	}
+	undo, err := api.sandbox().After(api.change(r.Call), entry, r.Exchange, created)
+	if undo != nil {
+		api.afterwards(undo)
+	}
+	if err != nil {
+		api.trouble(err.Error())
+	}
+}
+
+// expendableSubsequence returns a subsequence that the profile lets the run
+// delete and that still exists.
+func (api *API) expendableSubsequence() string {
+	id, err := api.sandbox().TakeSubsequence(api.ctx, func() ([]paging.Row, error) {
+		return api.ReadAll(api.As(dataset.Main, spec.ListSubsequences)).Rows(), nil
+	})
+	api.need(err)
+	return id
+}
+
+// neighbours takes the next older and the next younger expendable subsequence
+// until the spec has ended, if there are plenty.
+func (api *API) neighbours(id string) []string {
+	beside := api.sandbox().TakeNeighbours(id)
+	api.afterwards(func(context.Context) { api.sandbox().GiveBack(beside...) })
+	return beside
+}
+
+// lock makes sure that no other run uses the rows that only one run can use, or
+// ends the spec.
+func (api *API) lock() { api.need(api.sandbox().Lock(api.ctx)) }

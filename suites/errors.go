@@ -1,0 +1,56 @@
+package suites
+
+import (
+	"net/http"
+
+	. "github.com/onsi/ginkgo/v2"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// errorResponses judges the errors that every operation can answer with (section
+// Errors). The rules judge the bodies of the errors; rate_limits.go provokes 429.
+func errorResponses() {
+	for _, op := range spec.Operations() {
+		Describe(op.ID, func() {
+			It("describes a 401 as documented", Rules(spec.ErrorBody(http.StatusUnauthorized)...), func(api *API) {
+				api.Do(api.harmlessRequest().WithoutAuthorization())
+			})
+		})
+	}
+	for _, op := range spec.Billing402.Operations() {
+		Describe(op.ID, func() {
+			It("refuses a workspace without a paid plan", Requires(spec.Billing402), func(api *API) {
+				api.Expect(api.Do(api.RequestAs(dataset.Unpaid, op.ID))).To(HaveStatus(http.StatusPaymentRequired))
+			})
+			It("describes a 402 as documented", Rules(spec.ErrorBody(http.StatusPaymentRequired)...), func(api *API) {
+				api.Do(api.RequestAs(dataset.Unpaid, op.ID))
+			})
+		})
+	}
+	for _, op := range spec.NotFound.Operations() {
+		Describe(op.ID, func() {
+			It("answers 404 for an id that does not exist", Requires(spec.NotFound), func(api *API) {
+				api.Expect(api.Do(api.unknownResource())).To(HaveStatus(http.StatusNotFound))
+			})
+			It("describes a 404 as documented", Rules(spec.ErrorBody(http.StatusNotFound)...), func(api *API) {
+				api.Do(api.unknownResource())
+			})
+		})
+	}
+	Describe(spec.MoveLead, func() {
+		It("answers 404 for a subsequence that does not exist", Requires(spec.NotFoundSubsequence), func(api *API) {
+			move := api.Request().WithField("subsequence_id", api.FreshID())
+			api.Expect(api.Do(move)).To(HaveStatus(http.StatusNotFound))
+		})
+	})
+}
+
+// unknownResource is the spec's request for a resource that does not exist.
+func (api *API) unknownResource() Call {
+	if api.Operation().ID == spec.MoveLead {
+		return api.Request().WithField("id", api.FreshID())
+	}
+	return api.harmlessRequest()
+}

@@ -1,0 +1,485 @@
+package suites
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
+)
+
+// inboxPlacementTests judges creating, listing, reading and deleting tests.
+func inboxPlacementTests() {
+	Describe(spec.CreatePlacementTest, func() {
+		It("keeps the required fields", Requires(stored(spec.CreateRequired...)...), storedWhereShown(), func(api *API) {
+			// Letters beyond ASCII show how texts are kept.
+			request := api.Request().WithField("name", "Prüfung "+api.Word()).WithField("email_subject", "Grüße – "+api.Word())
+			api.expectKept(request, spec.CreateRequired...)
+		})
+		for _, field := range spec.CreateOptional {
+			if field == "run_immediately" { // an instruction, not a field of the resource
+				continue
+			}
+			It("keeps "+field, Requires(stored(field)...), storedWhereShown(), func(api *API) {
+				value, ok := api.optionalValue(field)
+				if !ok {
+					api.NotAssessed("a valid value of %s: one in the profile, or a row that shows one", field)
+				}
+				api.expectKept(api.Request().WithField(field, value), field)
+			})
+		}
+		It("accepts run_immediately", Requires(spec.StateCreateRunImmediately), func(api *API) {
+			for _, value := range []bool{true, false} {
+				api.expectCreated(api.Request().WithField("run_immediately", value))
+			}
+		})
+		It("accepts null where a field may be null", Requires(spec.StateCreateNull), func(api *API) {
+			request := api.Request()
+			for _, field := range nullable {
+				request = request.WithField(field, nil)
+			}
+			api.expectCreated(request)
+		})
+		It("makes two tests of two requests", Requires(spec.StateCreateDistinct), func(api *API) {
+			request := api.Request()
+			first, second := api.MustDo(request), api.MustDo(request)
+			api.Expect(second).To(HaveField("id", NotEqualID(first.ID())))
+			for _, made := range []Response{first, second} {
+				api.Expect(api.find(made)).To(HaveStatus(http.StatusOK))
+			}
+		})
+		for _, field := range spec.CreateReadOnly {
+			It("does not let a body set "+field, Requires(spec.StateReadOnly(field)), func(api *API) {
+				api.expectReadOnly(field)
+			})
+		}
+
+		documentedShape(func(api *API) {
+			api.DoValid(api.Request(), api.withAllOptional(api.Request()), api.Request())
+		})
+	})
+
+	Describe(spec.ListPlacementTests, func() {
+		It("sorts ascending", Requires(spec.SortAsc), func(api *API) { api.expectSorted("asc") })
+		It("sorts descending", Requires(spec.SortDesc), func(api *API) { api.expectSorted("desc") })
+		It("keeps a walk whole while rows are inserted", Requires(spec.PageInsert), func(api *API) {
+			api.walkWhile("", api.insertRow)
+			api.walkWhile("desc", api.insertRow) // new rows come first
+		})
+		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
+			api.walkWhile("", api.removeRow())
+		})
+
+		documentedShape(readEachWay)
+	})
+
+	Describe(spec.GetPlacementTest, func() {
+		It("shows a test as the list does", Requires(spec.StateGetList), getLikeList)
+		It("shows metadata when asked", Requires(spec.MetaTrue), func(api *API) {
+			api.expectMetadata("true", BeAnObject())
+		})
+		It("shows no metadata when told not to", Requires(spec.MetaFalse), func(api *API) {
+			api.expectMetadata("false", BeAbsent())
+		})
+		It("shows no metadata unasked", Requires(spec.MetaAbsent), func(api *API) {
+			api.expectMetadata("", BeAbsent())
+		})
+
+		documentedShape(getEveryKind)
+	})
+
+	Describe(spec.DeletePlacementTest, func() {
+		deletions(spec.ListPlacementTests)
+		It("leaves nothing to get", Requires(spec.StateDeleteGet), func(api *API) {
+			remove := api.Request()
+			api.MustDo(remove)
+			api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.id))).To(HaveStatus(http.StatusNotFound))
+		})
+
+		documentedShape(func(api *API) {
+			full := api.MustDo(api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
+			for _, made := range []Response{api.NewTest(), full, api.NewTest()} {
+				api.DoValid(api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()))
+			}
+		})
+	})
+}
+
+var placementTestFilters = []filter{
+	searchBy("name"),
+	exactly(spec.FilterStatusMissing, spec.FilterStatusExtra, profile.MeaningStatus, "status"),
+}
+
+// nullable are the fields of the create body that may be null.
+var nullable = []string{"delivery_mode", "description", "campaign_id", "test_code", "tags", "text_only",
+	"timestamp_next_run", "automations", "status", "not_sending_status"}
+
+// stored returns the requirements that a created test keeps the fields.
+func stored(fields ...string) []spec.ID {
+	ids := make([]spec.ID, len(fields))
+	for i, field := range fields {
+		ids[i] = spec.StateCreate(field)
+	}
+	return ids
+}
+
+// storedWhereShown says that the spec judges its requirements on all operations
+// that show a created test.
+func storedWhereShown() any { return alsoOn{[]string{spec.GetPlacementTest, spec.ListPlacementTests}} }
+
+// NewTest creates a minimal test in the main workspace.
+func (api *API) NewTest() Response {
+	return api.MustDo(api.RequestAs(dataset.Main, spec.CreatePlacementTest))
+}
+
+// find reads the test in which a creation was answered.
+func (api *API) find(made Response) Response {
+	return api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()))
+}
+
+// isMade reports whether the response shows the test that was created.
+func isMade(made, found Response) bool {
+	return found.OK() && paging.FoldID(found.ID()) == paging.FoldID(made.ID()) && sameText(found.Row()["name"], made.Call.members()["name"])
+}
+
+// sameText reports whether both values are the same text.
+func sameText(a, b any) bool {
+	text, ok := a.(string)
+	return ok && a == b && text != ""
+}
+
+// expectCreated expects that the request makes a test that can be read.
+func (api *API) expectCreated(k Call) {
+	made := api.Do(k)
+	if !made.OK() {
+		api.Expect(made).To(BeServed())
+		return
+	}
+	found := api.find(made)
+	if found.Status == http.StatusOK && !isMade(made, found) {
+		api.For(onlyOf(api)).NotAssessed("a get that shows the test that was created")
+		return
+	}
+	api.Expect(found).To(HaveStatus(http.StatusOK))
+}
+
+// onlyOf returns the requirement of a spec that declares one.
+func onlyOf(api *API) spec.ID { return spec.ID(api.spec.Pairs[0].Requirement) }
+
+// expectKept creates the test. The response, a get and the list must show the
+// values that were sent: a server that only echoes is caught, and so is one that
+// shows a field in one place alone.
+func (api *API) expectKept(k Call, fields ...string) {
+	sent := k.members()
+	made := api.MustDo(k)
+	found := api.find(made)
+	list := api.ReadAll(api.As(dataset.Main, spec.ListPlacementTests))
+	for _, field := range fields {
+		id, kept := spec.StateCreate(field), EqualJSON(sent[field])
+		api.ForOperation(id, spec.CreatePlacementTest).Expect(made).To(HaveField(field, kept))
+		if found.Status == http.StatusOK {
+			api.ForOperation(id, spec.GetPlacementTest).Expect(found).To(HaveField(field, kept))
+		} else {
+			api.ForOperation(id, spec.GetPlacementTest).Expect(found).To(HaveStatusBecause(http.StatusOK, "200 and the test that was created"))
+		}
+		api.ForOperation(id, spec.ListPlacementTests).Expect(list).To(ShowField(made.ID(), field, kept))
+	}
+}
+
+// ShowField matches a walk that shows the test, and a fitting member of it.
+func ShowField(id, field string, value types.GomegaMatcher) types.GomegaMatcher {
+	return onWalk("list the created test with a fitting "+field, func(w Walk) Verdict {
+		for p, page := range w.Pages {
+			for i, row := range page.Rows {
+				if row.Key == paging.FoldID(id) {
+					return judgeValue(w.At(p), pointerIn(i)+"/"+field, row.Value[field], value)
+				}
+			}
+		}
+		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/items", "the test " + id + " that was created", "no page of the walk shows it"}}}
+	})
+}
+
+// readOnlyValue returns a valid value of the read-only field that no server
+// would choose by itself.
+func (api *API) readOnlyValue(field string) any {
+	switch field {
+	case "recipients":
+		return []string{api.Word() + "@example.com"}
+	case "timestamp_created":
+		return "2001-02-03T04:05:06.789Z"
+	default:
+		return api.FreshID()
+	}
+}
+
+// expectReadOnly sends a value for the field. The body must be refused, or the
+// field must keep the server's own value wherever the test is shown.
+func (api *API) expectReadOnly(field string) {
+	value := api.readOnlyValue(field)
+	made := api.Do(api.Request().WithField(field, value).OpenRefusal())
+	api.Observe(spec.SilenceReadOnlySent, "%s: %d", field, made.Status)
+	requirement := api.For(spec.StateReadOnly(field))
+	switch {
+	case made.Status != http.StatusOK:
+		requirement.Expect(made).To(BeRefused())
+		return
+	case !made.OK():
+		requirement.NotAssessed("%s", made.shortfall())
+		return
+	}
+	requirement.Expect(creation{made, api.find(made), api.ReadAll(api.As(dataset.Main, spec.ListPlacementTests))}).To(KeepItsOwn(field, value))
+}
+
+// creation is a test that was created, as three operations show it.
+type creation struct {
+	made, found Response
+	list        Walk
+}
+
+// KeepItsOwn matches a creation that did not take over the value that was sent
+// for a read-only field.
+func KeepItsOwn(field string, sent any) types.GomegaMatcher {
+	return &expectation[creation]{words: "keep its own " + field, judge: func(c creation) Verdict {
+		var found Verdict
+		look := func(r Response, pointer string, row map[string]any) {
+			found.Findings = append(found.Findings, judgeValue(r, pointer, row[field], DifferFromJSON(sent)).Findings...)
+		}
+		look(c.made, "/"+field, c.made.Row())
+		look(c.found, "/"+field, c.found.Row())
+		for p, page := range c.list.Pages {
+			for i, row := range page.Rows {
+				if row.Key == paging.FoldID(c.made.ID()) || row.Key == sent {
+					look(c.list.At(p), pointerIn(i)+"/"+field, row.Value)
+				}
+			}
+		}
+		if len(found.Findings) == 0 && (!isMade(c.made, c.found) || c.found.Row()[field] == nil) {
+			return Verdict{Missing: "a get that shows the test that was created, with " + field}
+		}
+		found.Assessed = 1
+		return found
+	}}
+}
+
+// getLikeList reads some of the list's rows one by one and compares the fields
+// that both show.
+func getLikeList(api *API) {
+	get := api.As(dataset.Main, spec.GetPlacementTest)
+	list := api.As(dataset.Main, spec.ListPlacementTests)
+	made := api.NewTest()
+	before := api.ReadAll(list).ByKey()
+	var calls []Call
+	for _, id := range sample(before, 10) {
+		calls = append(calls, get.WithID(id))
+	}
+	shown := append(api.DoAll(calls...), api.DoValid(get.WithID(made.ID()))...) // the others' tests may be gone
+	after := api.ReadAll(list).ByKey()
+	for _, response := range shown {
+		id := paging.FoldID(response.Call.id)
+		row, still := after[id]
+		if !response.OK() || !still || !covers(before[id], row) {
+			continue // gone, or changed meanwhile
+		}
+		api.Expect(response).To(AgreeWithRow(row, nil))
+	}
+	if !api.For(spec.StateGetList).Judged() {
+		api.NotAssessed("a test that the list and a get both show")
+	}
+}
+
+// AgreeWithRow matches a response whose resource agrees with another view of it,
+// field by field, apart from the fields that may change meanwhile.
+func AgreeWithRow(row map[string]any, mayChange map[string]bool) types.GomegaMatcher {
+	return &expectation[Response]{words: "show the resource as the list does", judge: func(r Response) Verdict {
+		found := Verdict{Assessed: 1}
+		for field, value := range row {
+			if shown, ok := r.Row()[field]; ok && !mayChange[field] {
+				field := judgeValue(r, "/"+field, shown, AgreeWith(value))
+				found.Assessed += field.Assessed
+				found.Findings = append(found.Findings, field.Findings...)
+			}
+		}
+		return found
+	}}
+}
+
+// expectMetadata reads a minimal and a full test. An empty value asks without
+// the parameter.
+func (api *API) expectMetadata(withMetadata string, fits types.GomegaMatcher) {
+	create := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
+	for _, k := range []Call{create, api.withAllOptional(create)} {
+		made := api.MustDo(k)
+		get := api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
+		if withMetadata != "" {
+			get = get.WithQuery("with_metadata", withMetadata)
+		}
+		shown := api.MustDo(get)
+		if !isMade(made, shown) {
+			api.NotAssessed("a get that shows the test that was created")
+		}
+		api.Expect(shown).To(HaveField("metadata", fits))
+	}
+}
+
+// getEveryKind reads tests of every kind that there is, and a full one with
+// metadata.
+func getEveryKind(api *API) {
+	get := api.As(dataset.Main, spec.GetPlacementTest)
+	list := api.MustDo(api.As(dataset.Main, spec.ListPlacementTests).WithQuery("limit", "50"))
+	var calls []Call
+	for _, row := range list.Rows() {
+		if id, ok := row["id"].(string); ok {
+			calls = append(calls, get.WithID(id))
+		}
+	}
+	api.DoAll(calls...) // a 404 is fine: the tests of other specs may be gone
+	made := api.MustDo(api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
+	api.DoValid(get.WithID(made.ID()).WithQuery("with_metadata", "true"))
+}
+
+// expectSorted walks in two page sizes with a sort order: the right direction,
+// and each row once, as without it.
+func (api *API) expectSorted(order string) {
+	list := api.Request()
+	before := api.ReadAll(list)
+	sorted := api.ReadAll(list.WithQuery("sort_order", order))
+	small := api.ReadAllIn(list.WithQuery("sort_order", order), pagesOf(7))
+	after := api.ReadAll(list)
+	if len(before.Rows()) < 2 || len(after.Rows()) < 2 {
+		api.NotAssessed("at least two rows in the list")
+	}
+	for _, walk := range []Walk{sorted, small} {
+		api.Expect(walk).To(BeSortedByID(order))
+		api.Expect(walk).To(ShowEveryRowOnce())
+		api.Expect(walk).To(ShowTheRows(missingBetween(before, walk, after)))
+	}
+}
+
+// walkWhile changes the list between the pages of a walk in the given order. The
+// walk must go on to its end, and show exactly once what an unchanged walk before
+// and one after both show.
+func (api *API) walkWhile(order string, change func(page int, seen Response)) {
+	list := api.Request()
+	before := api.ReadAll(list)
+	during := Walk{List: list}
+	if order != "" {
+		during.List = list.WithQuery("sort_order", order)
+	}
+	fetch := api.fetch(during.List, api.DoAll, &during.responses)
+	during.Walk = paging.Run(api.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
+		page, err := fetch(ctx, cursor, limit)
+		if err == nil {
+			change(len(during.responses)-1, during.Last())
+		}
+		return page, err
+	}, pagesOf(pageWhile), api.maxPages())
+	after := api.ReadAll(list)
+	switch {
+	case len(during.responses) < 2:
+		api.NotAssessed("at least two pages of the list")
+	case during.End == paging.Capped:
+		api.NotAssessed("a list that ends within %d pages", api.maxPages())
+	case during.End == paging.Broken && during.Last().Status == http.StatusOK:
+		api.NotAssessed("%s while the list changes", during.Err)
+	case !api.Expect(during).To(LeadOn()):
+		return
+	}
+	api.Expect(during).To(ShowEveryRowOnce())
+	api.Expect(during).To(ShowTheRows(missingBetween(before, during, after)))
+}
+
+// LeadOn matches a walk that was read to its end, although the list changed.
+func LeadOn() types.GomegaMatcher {
+	return onWalk("lead on to the end of the list", func(w Walk) Verdict {
+		if w.Complete() {
+			return Verdict{Assessed: 1}
+		}
+		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "", "a page that leads on to the end of the list, as before it changed",
+			fmt.Sprintf("%d, %s", w.Last().Status, w.End)}}}
+	})
+}
+
+// pageWhile is the size of the pages between which the list changes: less than
+// the rows that removeRow makes, so that a page ends among them.
+const pageWhile = 2*handful - 1
+
+// insertRow creates a test after each of the first pages.
+func (api *API) insertRow(page int, _ Response) {
+	if page < handful {
+		api.NewTest()
+	}
+}
+
+// removeRow makes rows and deletes them as the walk passes: whenever a page ends
+// in one, its cursor points to a row that is then gone.
+func (api *API) removeRow() func(int, Response) {
+	remove := api.As(dataset.Main, spec.DeletePlacementTest)
+	own := map[string]bool{}
+	for range 2 * handful {
+		own[paging.FoldID(api.NewTest().ID())] = true
+	}
+	return func(_ int, seen Response) {
+		for _, row := range seen.Rows() {
+			if id := paging.KeyOf(row); own[id] {
+				api.MustDo(remove.WithID(id))
+				delete(own, id)
+			}
+		}
+	}
+}
+
+// optionalValue returns a valid value for an optional field. What only the
+// server can know to be valid (a tag's id, an item's shape) comes from rows that
+// the server shows.
+func (api *API) optionalValue(field string) (any, bool) {
+	var inputs fixtures.Inputs
+	switch field {
+	case "campaign_id":
+		if campaigns := api.Workspace(dataset.Main).Campaigns; len(campaigns) > 0 {
+			inputs.CampaignID = campaigns[0]
+		}
+	case "tags":
+		tag, ok := api.shownValue(spec.ListTagMappings, "tag_id")
+		id, isText := tag.(string)
+		if !ok || !isText {
+			return nil, false
+		}
+		inputs.TagIDs = []string{id}
+	case "recipients_labels", "automations":
+		return api.shownValue(spec.ListPlacementTests, field)
+	}
+	values := fixtures.PlacementTestOptional()
+	i := slices.IndexFunc(values, func(f fixtures.OptionalField) bool { return f.Name == field })
+	return values[i].Value(inputs)
+}
+
+// shownValue returns the first value other than null and the empty array that a
+// list's rows show for a field.
+func (api *API) shownValue(list, field string) (any, bool) {
+	for _, row := range api.Walk(api.As(dataset.Main, list), pagesOf(maxLimit)).Rows() {
+		value := row.Value[field]
+		if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+// withAllOptional adds every optional field for which there is a value.
+func (api *API) withAllOptional(k Call) Call {
+	for _, field := range spec.CreateOptional {
+		if value, ok := api.optionalValue(field); ok {
+			k = k.WithField(field, value)
+		}
+	}
+	return k
+}

@@ -1,0 +1,238 @@
+package suites
+
+import (
+	"fmt"
+	"net/http"
+	"net/mail"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
+)
+
+// pagination judges limits and walks of every paged list (section Pagination).
+func pagination() {
+	for _, op := range spec.PageLimitAccepted.Operations() {
+		Describe(op.ID, func() {
+			It("accepts and honours limits from 1 to 100", Requires(spec.PageLimitAccepted, spec.PageLimitHonoured), limitsInRange)
+			It("serves a page without a limit", Requires(spec.PageLimitAbsent), limitAbsent)
+			It("refuses or clamps a limit out of range", Requires(spec.PageLimitOutOfRange), limitsOutOfRange)
+			It("shows the same rows, each once, in order, for every page size", Requires(walkRequirements(op)...), walksAgree)
+		})
+	}
+}
+
+// walkRequirements are those that walks of the list put to the test. A list
+// whose rows have no id has no order.
+func walkRequirements(op spec.Operation) []spec.ID {
+	walks := []spec.ID{spec.PageWalkEnds, spec.PageWalkOnce, spec.PageWalkComplete, spec.PageWalkSequence, spec.PageLimitHonoured, cursorRequirement(op)}
+	if spec.Has(spec.PageOrder.On(op.ID)) {
+		walks = append(walks, spec.PageOrder)
+	}
+	return walks
+}
+
+func limitsInRange(api *API) {
+	list := api.Request()
+	limits := []int{1, 2, 7, 99, 100}
+	var calls []Call
+	for _, limit := range limits {
+		calls = append(calls, list.WithQuery("limit", strconv.Itoa(limit)))
+	}
+	for i, page := range api.DoAll(calls...) {
+		if api.For(spec.PageLimitAccepted).Expect(page).To(BeServed()) {
+			api.For(spec.PageLimitHonoured).Expect(page).To(HaveAtMostItems(limits[i]))
+		} else {
+			api.For(spec.PageLimitHonoured).NotAssessed("%s", page.shortfall())
+		}
+	}
+}
+
+func limitAbsent(api *API) {
+	page := api.Do(api.Request())
+	if !api.Expect(page).To(BeServed()) {
+		return
+	}
+	if len(page.Rows()) > 0 {
+		api.Expect(page).To(HaveAtMostItems(maxLimit))
+	}
+	if page.Cursor() != "" {
+		api.Observe(spec.SilenceDefaultLimit, "%d items", len(page.Rows()))
+	}
+}
+
+func limitsOutOfRange(api *API) {
+	list := api.Request()
+	limits := []string{"0", "-1", "101", "1000", "99999999999999999999", "1.5", "ten"}
+	var calls []Call
+	for _, limit := range limits {
+		calls = append(calls, list.WithQuery("limit", limit).OpenRefusal())
+	}
+	for i, page := range api.DoAll(calls...) {
+		api.Expect(page).To(BeRefusedOrClamped())
+		switch {
+		case page.OK():
+			api.Observe(spec.SilenceLimitRange, "limit %s: %d items", limits[i], len(page.Rows()))
+		case page.Status/100 == 4:
+			api.Observe(spec.SilenceLimitRange, "limit %s: %d", limits[i], page.Status)
+		}
+	}
+}
+
+// BeRefusedOrClamped matches a refusal, or a page of at most 100 items.
+func BeRefusedOrClamped() types.GomegaMatcher {
+	return &expectation[Response]{words: "refuse or clamp the limit", judge: func(r Response) Verdict {
+		switch n := len(r.Rows()); {
+		case r.OK() && n > maxLimit:
+			return Verdict{Assessed: 1, Findings: []Finding{{r, "/items", "a refusal, or at most 100 items", fmt.Sprintf("%d items", n)}}}
+		case r.OK(), r.Status/100 == 4:
+			return Verdict{Assessed: 1}
+		case r.Status == http.StatusOK:
+			return Verdict{Missing: r.shortfall()}
+		default:
+			return Verdict{Assessed: 1, Findings: []Finding{{r, "status", "a refusal (4xx), or a page of at most 100 items", describe(r)}}}
+		}
+	}}
+}
+
+// walksAgree walks the list in several ways, one after the other, so that rows
+// that come or go meanwhile can be told from rows that a walk leaves out. What
+// only the first or the last walk leaves out cannot be told, so both are
+// repeated in between.
+func walksAgree(api *API) {
+	op := api.Operation()
+	var walks []Walk
+	for _, sizes := range []paging.Sizes{pagesOf(50), pagesOf(100), pagesOf(7), paging.Cycle(1, 2, 7, 99, 100), pagesOf(0), pagesOf(50), pagesOf(100)} {
+		walks = append(walks, api.Walk(api.Request(), sizes))
+	}
+	for _, walk := range walks {
+		if api.For(spec.PageWalkEnds).Expect(walk).To(End(api.maxPages())) {
+			api.Observe(spec.SilenceLastCursor, "%s", lastCursor(walk.Last()))
+		}
+		api.For(cursorRequirement(op)).Expect(walk).To(CarryCursors(cursorRequirement(op) == spec.PageCursorTimestamp))
+		api.For(spec.PageLimitHonoured).Expect(walk).To(RespectLimits())
+		if spec.Has(spec.PageOrder.On(op.ID)) {
+			api.For(spec.PageOrder).Expect(walk).To(BeSortedByID(""))
+		}
+		observeWalk(api, walk)
+	}
+	agree(api, walks)
+}
+
+// observeWalk records the kinds of cursors, short pages and the direction.
+func observeWalk(api *API, walk Walk) {
+	for i, page := range walk.Pages {
+		if page.Cursor != "" {
+			api.Observe(spec.SilenceCursorKind, "%s", cursorKind(page.Cursor))
+		}
+		if page.Limit > 0 && len(page.Rows) < page.Limit && i < len(walk.Pages)-1 && len(walk.Pages[i+1].Rows) > 0 {
+			api.Observe(spec.SilenceShortPages, "a page that is not the last holds fewer items than the limit")
+		}
+	}
+	if direction, _ := sortedByID(walk, ""); direction != "" && spec.Has(spec.PageOrder.On(api.Operation().ID)) {
+		api.Observe(spec.SilenceDirection, "%s", direction)
+	}
+}
+
+// agree judges that walks of different page sizes show the same rows, each
+// once, in the same order.
+func agree(api *API, walks []Walk) {
+	missing := ""
+	for _, walk := range walks {
+		if !walk.Complete() && missing == "" {
+			missing = walk.unread(api.maxPages())
+		}
+	}
+	if missing == "" && len(walks[0].Rows()) < 2 {
+		missing = "at least two rows in the list"
+	}
+	if missing != "" {
+		for _, id := range []spec.ID{spec.PageWalkOnce, spec.PageWalkComplete, spec.PageWalkSequence} {
+			api.For(id).NotAssessed("%s", missing)
+		}
+		return
+	}
+	plain := make([]paging.Walk, len(walks))
+	for i, walk := range walks {
+		plain[i] = walk.Walk
+	}
+	for i, walk := range walks {
+		api.For(spec.PageWalkOnce).Expect(walk).To(ShowEveryRowOnceAmong(walks, i))
+		api.For(spec.PageWalkComplete).Expect(walk).To(ShowTheRows(paging.Missing(plain, i)))
+		api.For(spec.PageWalkSequence).Expect(walk).To(ShowTheOrderOf(walks[0]))
+	}
+}
+
+// lastCursor says what the last page of a walk carries as its cursor.
+func lastCursor(r Response) string {
+	page, _ := r.Body().(map[string]any)
+	cursor, present := page["next_starting_after"]
+	switch {
+	case !present:
+		return "absent"
+	case cursor == nil:
+		return "null"
+	case cursor == "":
+		return "empty string"
+	default:
+		return "a cursor on an empty page"
+	}
+}
+
+// cursorRequirement returns the requirement on the kind of the list's cursor.
+func cursorRequirement(op spec.Operation) spec.ID {
+	if spec.Has(spec.PageCursorTimestamp.On(op.ID)) {
+		return spec.PageCursorTimestamp
+	}
+	return spec.PageCursorValue
+}
+
+// CarryCursors matches a walk whose cursors are timestamps or, unless only
+// those are documented, UUIDs or email addresses.
+func CarryCursors(timestampsOnly bool) types.GomegaMatcher {
+	return onWalk("carry cursors of a documented kind", func(w Walk) Verdict {
+		var found Verdict
+		for i, page := range w.Pages {
+			if page.Cursor == "" {
+				continue
+			}
+			found.Assessed++
+			expected := ""
+			switch kind := cursorKind(page.Cursor); {
+			case timestampsOnly && kind != "timestamp":
+				expected = "a timestamp"
+			case kind == "other":
+				expected = "a UUID, a timestamp or an email address"
+			}
+			if expected != "" {
+				found.Findings = append(found.Findings, Finding{w.At(i), "/next_starting_after", expected, strconv.Quote(page.Cursor)})
+			}
+		}
+		if found.Assessed == 0 {
+			found.Missing = "a page with a cursor"
+		}
+		return found
+	})
+}
+
+// cursorKind names a cursor's kind. The specification does not say how exact a
+// timestamp in a cursor is: every ISO 8601 form with a date and a time counts.
+func cursorKind(cursor string) string {
+	if _, err := uuid.Parse(cursor); err == nil && len(cursor) == 36 {
+		return "UUID"
+	}
+	layouts := []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04:05.999999999Z0700"}
+	if slices.ContainsFunc(layouts, func(layout string) bool { _, err := time.Parse(layout, cursor); return err == nil }) {
+		return "timestamp"
+	}
+	if address, err := mail.ParseAddress(cursor); err == nil && address.Address == cursor {
+		return "email address"
+	}
+	return "other"
+}

@@ -1,0 +1,270 @@
+package suites
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/spec"
+)
+
+// rateLimits exceeds the rate limit of the key that the profile hands over for
+// it, within the profile's request budget (sections Errors and Limits). Whoever
+// drives the key to its limit must be alone with it.
+func rateLimits() {
+	for _, op := range spec.Rate429.Operations() {
+		Describe(op.ID, func() {
+			It("answers 429 beyond the rate limit", Requires(spec.Rate429), Requires(spec.ErrorBody(http.StatusTooManyRequests)...), OneAtATime("rate limit"), exceedTheLimit)
+		})
+	}
+	Describe(spec.ListPlacementTests, func() {
+		It("serves again once the limit's period has passed", Requires(spec.RateResumes), alsoOn{otherOperations(spec.RateResumes, spec.ListPlacementTests)}, OneAtATime("rate limit"), resume)
+	})
+}
+
+// otherOperations returns the operations of the requirement but one.
+func otherOperations(id spec.ID, but string) []string {
+	var operations []string
+	for _, op := range id.Operations() {
+		if op.ID != but {
+			operations = append(operations, op.ID)
+		}
+	}
+	return operations
+}
+
+// limited returns the key that may be driven to its limit, and its role.
+func (api *API) limited() (role string, key client.Key) {
+	if api.Profile.RateLimit == nil {
+		api.NotAssessed("rate_limit: a key that may be driven to its limit, and how many requests that may take")
+	}
+	for _, k := range api.Profile.Keys {
+		if k.Name == api.Profile.RateLimit.Key {
+			api.lock()
+			return k.Workspace, token(k)
+		}
+	}
+	api.NotAssessed("the key %q, which rate_limit names", api.Profile.RateLimit.Key)
+	panic("unreachable")
+}
+
+// limitedRequest returns a valid call for the limited key that does not wait for
+// its limit. What deletes names something that does not exist: the data must last.
+func (api *API) limitedRequest(operation string) Call {
+	role, key := api.limited()
+	build := api.RequestAs
+	if spec.MustOperation(operation).Method == http.MethodDelete {
+		build = api.harmlessRequestAs
+	}
+	k := build(role, operation)
+	k.key = key
+	if k.Operation.Answer == spec.Page {
+		k = k.WithQuery("limit", "1") // so that the server has little to do but count
+	}
+	return k.WithoutRetry()
+}
+
+// exceedTheLimit sends the same valid request until a 429 comes. What changes
+// something is first tried while lists have driven the key over its limit. It is
+// repeated only if that shows nothing and repeating does no harm.
+func exceedTheLimit(api *API) {
+	k := api.limitedRequest(api.Operation().ID)
+	if k.Operation.Unsafe() {
+		if api.refusedBeyondLists(k) {
+			return
+		}
+		if !api.repeatable(k.Operation) {
+			api.For(spec.Rate429).NotAssessed("a rate limit that counts this operation together with lists")
+			return
+		}
+	}
+	d := api.drain(k)
+	api.For(spec.Rate429).Expect(d).To(BeLimited(api.Profile.RateLimit))
+}
+
+// repeatable reports whether the unsafe operation's request may be sent up to
+// the limit: it leaves what one leaves, or so few tests that they are soon gone.
+func (api *API) repeatable(op spec.Operation) bool {
+	switch op.ID {
+	case spec.AddCampaignVariables, spec.MoveLead:
+		return true
+	case spec.CreatePlacementTest:
+		promise := api.Profile.RateLimit
+		return promise.Requests > 0 && promise.Requests < promise.Budget/4
+	}
+	return false
+}
+
+// drained is what came of driving a key over its limit.
+type drained struct {
+	limited bool       // a 429 came
+	served  []Response // those of 200, in the order in which the requests were sent
+	odd     []Response // refusals other than 429 of what was served before
+	last    Response
+}
+
+// BeLimited matches a drained key that was answered 429, and by nothing else once
+// it had been served. A limit that the budget does not reach proves nothing,
+// unless the profile promises a lower one.
+func BeLimited(promise *profile.RateLimit) types.GomegaMatcher {
+	return &expectation[drained]{words: "answer 429 beyond the rate limit", judge: func(d drained) Verdict {
+		var found Verdict
+		within, broken := d.breaksPromise(promise)
+		switch {
+		case broken:
+			found.Findings = append(found.Findings, Finding{d.last, "status",
+				fmt.Sprintf("429 beyond the promised %d requests per %s", promise.Requests, promise.Per),
+				fmt.Sprintf("%d requests served within %s", tooManyFor(promise), within.Round(time.Millisecond))})
+		case d.limited:
+			found.Assessed++
+		case len(d.odd) == 0:
+			found.Missing = fmt.Sprintf("a rate limit that %d requests exceed", promise.Budget)
+		}
+		for _, r := range d.odd {
+			found.Findings = append(found.Findings, Finding{r, "status", "429, since the same request was served before", describe(r)})
+		}
+		return found
+	}}
+}
+
+// tooManyFor is how many requests no limiter that keeps the promise serves
+// within its period: more than twice as many, since two periods may meet, and
+// one more for a server that rounds up.
+func tooManyFor(promise *profile.RateLimit) int { return 2*promise.Requests + 2 }
+
+// breaksPromise looks for too many requests that were served within the
+// promised period, and returns how long that took.
+func (d drained) breaksPromise(promise *profile.RateLimit) (within time.Duration, broken bool) {
+	n := tooManyFor(promise)
+	for i := 0; promise.Requests > 0 && i+n <= len(d.served); i++ {
+		var end time.Time
+		for _, r := range d.served[i : i+n] {
+			if answered := r.Sent.Add(r.Took); answered.After(end) {
+				end = answered
+			}
+		}
+		if within := end.Sub(d.served[i].Sent); within < promise.Per {
+			return within, true
+		}
+	}
+	return 0, false
+}
+
+// drain sends the request in concurrent batches until one is answered 429, or
+// the promise is broken, or the budget is spent.
+func (api *API) drain(k Call) drained {
+	const batch = 8
+	var d drained
+	promise := api.Profile.RateLimit
+	for sent, broken := 0, false; sent < promise.Budget && !d.limited && !broken; sent += batch {
+		for _, r := range api.DoAll(slices.Repeat([]Call{k}, min(batch, promise.Budget-sent))...) {
+			d.last = r
+			switch {
+			case r.Status == http.StatusTooManyRequests:
+				d.limited = true
+				api.observeOn(k.Operation.ID, spec.SilenceRetryAfter, "Retry-After: %q", r.Header.Get("Retry-After"))
+			case r.Status == http.StatusOK:
+				d.served = append(d.served, r)
+			case len(d.served) > 0:
+				d.odd = append(d.odd, r)
+			}
+		}
+		slices.SortFunc(d.served, func(a, b Response) int { return a.Sent.Compare(b.Sent) })
+		_, broken = d.breaksPromise(promise)
+	}
+	if d.limited {
+		api.observeOn(k.Operation.ID, spec.SilenceRateLimit, "a limit below the %d requests of the budget", promise.Budget)
+	}
+	return d
+}
+
+// refusedBeyondLists sends the request while lists have driven the key over its
+// limit, and reports whether that showed anything. It shows nothing if the
+// server counts operations apart. The period may just have passed: hence the
+// attempts.
+func (api *API) refusedBeyondLists(k Call) bool {
+	const attempts = 3
+	list := api.limitedRequest(spec.ListLeadLists)
+	for range attempts {
+		if d := api.drain(list); !d.limited {
+			return false
+		}
+		r := api.Do(k)
+		switch {
+		case r.Status == http.StatusTooManyRequests:
+			api.For(spec.Rate429).Assessed()
+			return true
+		case !takenInstead(r):
+			return api.refusedForLimit(r)
+		}
+		if k.Operation.ID == spec.MoveAccounts {
+			k = reversed(k)
+		}
+	}
+	return false
+}
+
+// takenInstead reports whether the response is the one that the request gets
+// below the limit. What the limited key deletes does not exist.
+func takenInstead(r Response) bool {
+	return r.Status == http.StatusOK || r.Status == http.StatusNotFound && r.Call.Operation.Method == http.MethodDelete
+}
+
+// refusedForLimit waits until the limit's period has passed and repeats a
+// refused request. If it is then taken, its refusal should have been a 429.
+func (api *API) refusedForLimit(refused Response) bool {
+	wait := api.limitedRequest(spec.ListLeadLists)
+	wait.noRetry = false
+	if !api.Do(wait).OK() || !takenInstead(api.Do(refused.Call)) {
+		return false
+	}
+	api.For(spec.Rate429).Expect(refused).To(HaveStatusBecause(http.StatusTooManyRequests, "429, since the same request is taken once the limit's period has passed"))
+	return true
+}
+
+// reversed returns the account move back.
+func reversed(k Call) Call {
+	const source, destination = "source_workspace_id", "destination_workspace_id"
+	there := k.members()
+	return k.WithField(source, there[destination]).WithField(destination, there[source])
+}
+
+// resume drives the key over its limit, then asks for every list until each is
+// served. The client waits as Retry-After says, or backs off.
+func resume(api *API) {
+	if !api.drain(api.limitedRequest(spec.ListPlacementTests)).limited {
+		api.NotAssessed("a rate limit that %d requests exceed", api.Profile.RateLimit.Budget)
+	}
+	for _, op := range spec.RateResumes.Operations() {
+		k := api.limitedRequest(op.ID)
+		k.noRetry = false
+		r := Response{Exchange: api.Client.Do(api.ctx, k.request()), Call: k}
+		if r.Err != nil && !errors.Is(r.Err, client.ErrThrottled) {
+			api.stop(r)
+		}
+		api.ForOperation(spec.RateResumes, op.ID).Expect(r).To(BeServedAgain())
+	}
+}
+
+// BeServedAgain matches a response to a request that was sent again until the
+// limit's period had passed.
+func BeServedAgain() types.GomegaMatcher {
+	return &expectation[Response]{words: "serve the request once the limit's period has passed", judge: func(r Response) Verdict {
+		switch {
+		case errors.Is(r.Err, client.ErrThrottled):
+			return Verdict{Assessed: 1, Findings: []Finding{{r, "status", "the request served once the period has passed",
+				fmt.Sprintf("%d answers of 429, and no other", r.Throttled)}}}
+		case r.Status != http.StatusOK:
+			return Verdict{Assessed: 1, Findings: []Finding{{r, "status", "200", describe(r)}}}
+		default:
+			return Verdict{Assessed: 1}
+		}
+	}}
+}

@@ -1,0 +1,121 @@
+package suites
+
+import (
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/spec"
+)
+
+// scopes tries keys of one scope each (section Authentication, rule 2).
+func scopes() {
+	alternatives := []spec.ID{spec.ScopeExact, spec.ScopeResourceAll, spec.ScopeAllAction, spec.ScopeAllAll}
+	for _, op := range spec.ScopeExact.Operations() {
+		Describe(op.ID, func() {
+			for i, requirement := range alternatives {
+				scope := op.Scope.Alternatives()[i]
+				It("accepts a key with the scope "+scope, Requires(requirement), func(api *API) {
+					request := api.Request()
+					api.Expect(api.Do(request.WithKey(api.keyWithScope(scope)))).To(BeServed())
+				})
+			}
+			It("refuses a key without scopes", Requires(spec.ScopeNone), func(api *API) {
+				api.expectRefusals(api.keysWithScopes(""))
+			})
+			It("refuses a key for another resource", Requires(spec.ScopeWrongResource), func(api *API) {
+				api.expectRefusals(api.keysWithScopes(scopesOfOtherResources(op)...))
+			})
+			It("refuses a key for another action", Requires(spec.ScopeWrongAction), func(api *API) {
+				api.expectRefusals(api.keysWithScopes(scopesOfOtherActions(op)...))
+			})
+		})
+	}
+}
+
+// keyWithScope returns a key of the main workspace with that scope alone.
+func (api *API) keyWithScope(scope string) client.Key {
+	key, ok := api.Profile.ScopedKey(dataset.Main, scope)
+	if !ok {
+		api.NotAssessed("a key of the workspace %q whose only scope is %q", dataset.Main, scope)
+	}
+	return token(key)
+}
+
+// keysWithScopes returns a key for each of the scopes that the profile has one
+// for. The scope "" stands for a key without scopes.
+func (api *API) keysWithScopes(scopes ...string) []client.Key {
+	var keys []client.Key
+	for _, scope := range scopes {
+		if key, ok := api.Profile.ScopedKey(dataset.Main, scope); ok {
+			keys = append(keys, token(key))
+		}
+	}
+	switch {
+	case len(keys) > 0:
+	case slices.Contains(scopes, ""):
+		api.NotAssessed("a key of the workspace %q without any scope", dataset.Main)
+	default:
+		api.NotAssessed("a key of the workspace %q whose only scope is one of %s", dataset.Main, strings.Join(scopes, ", "))
+	}
+	return keys
+}
+
+// expectRefusals sends a valid request with each of the keys.
+func (api *API) expectRefusals(keys []client.Key) {
+	request := api.Request()
+	served := false
+	for _, key := range keys {
+		response := api.Do(request.WithKey(key).OpenRefusal())
+		api.Expect(response).To(BeRefused())
+		api.Observe(spec.SilencePermission, "%s", refusal(response))
+		served = served || response.Status/100 == 2
+	}
+	if request.Operation.ID == spec.DeleteSubsequence && !served {
+		api.sandbox().GiveBack(request.id)
+	}
+}
+
+// scopesOfOtherResources returns scopes for the operation's action, and for all
+// actions, on the resources whose names are most like its own.
+func scopesOfOtherResources(op spec.Operation) []string {
+	var resources []string
+	for _, other := range spec.Operations() {
+		if other.Scope != (spec.Scope{}) && other.Scope.Resource != op.Scope.Resource && !slices.Contains(resources, other.Scope.Resource) {
+			resources = append(resources, other.Scope.Resource)
+		}
+	}
+	slices.SortStableFunc(resources, func(a, b string) int {
+		return commonPrefix(b, op.Scope.Resource) - commonPrefix(a, op.Scope.Resource)
+	})
+	const most = 2
+	var scopes []string
+	for _, resource := range resources[:min(len(resources), most)] {
+		scopes = append(scopes, resource+":"+op.Scope.Action, resource+":all")
+	}
+	return scopes
+}
+
+// commonPrefix returns how many bytes both begin with.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// scopesOfOtherActions returns scopes on the operation's resource, and on all
+// resources, for the other actions.
+func scopesOfOtherActions(op spec.Operation) []string {
+	var scopes []string
+	for _, action := range []string{"create", "read", "update", "delete"} {
+		if action != op.Scope.Action {
+			scopes = append(scopes, op.Scope.Resource+":"+action, "all:"+action)
+		}
+	}
+	return scopes
+}

@@ -1,0 +1,267 @@
+package suites
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/types"
+
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// files are the parts of the tree: one for each resource of the specification,
+// then one for each rule that cuts across operations.
+var files = []func(){
+	campaigns, leads, accounts, inboxPlacementTests, inboxPlacementReports, subsequences, workspaceMembers,
+	workspaceGroupMembers, dfyEmailAccountOrders, customTagMappings, leadLabels, leadLists, phoneNumbers, webhookEvents,
+
+	authentication, scopes, errorResponses, pagination, filters, requests, isolation, rateLimits, observations,
+}
+
+// tree is the registration of our specs in Ginkgo's tree, which is a variable of
+// the process.
+type tree struct {
+	env   *Env
+	ahead *ahead // bodies that start before their nodes; nil for none
+	wants func(operation string) bool
+
+	operation string // of the container that is being built
+	specs     map[string]Spec
+}
+
+// Register adds the specs to the Ginkgo tree that is being built, for a suite
+// that Ginkgo runs: `go test`, the ginkgo command, or a vendor's own suite, which
+// may add specs with bodies of type func(*suites.API). Bodies run in their nodes,
+// one after the other.
+//
+// The suite fails if no requirement was put to the test, and if a rule was broken
+// in a process, or at a time, in which its own spec could not see that.
+func Register(env *Env) {
+	env.begin()
+	t := &tree{env: env}
+	t.register()
+	ReportAfterSuite("nothing broken is left out", func(report Report) {
+		if report.SuiteConfig.DryRun {
+			return
+		}
+		if text := unseen(report, env); text != "" {
+			Fail(text)
+		}
+	})
+}
+
+// register adds the specs, and returns what takes our decorators out of use.
+func (t *tree) register() (unregister func()) {
+	t.specs = map[string]Spec{}
+	unregister = AddTreeConstructionNodeArgsTransformer(t.transform)
+	for _, add := range files {
+		add()
+	}
+	return unregister
+}
+
+// transform turns our decorators and bodies into Ginkgo's. Ginkgo calls it for
+// each node that is built.
+func (t *tree) transform(nodeType types.NodeType, _ Offset, text string, args []any) (string, []any, []error) {
+	switch {
+	case nodeType.Is(types.NodeTypeContainer):
+		for i, arg := range args {
+			if build, ok := arg.(func()); ok {
+				args[i] = t.inContainer(text, build)
+			}
+		}
+	case nodeType.Is(types.NodeTypeIt):
+		s, rest, ours, errs := decorate(t.operation, text, args)
+		if !ours || len(errs) > 0 {
+			return text, rest, errs
+		}
+		t.specs[s.Name()] = s
+		return text, append(rest, t.env.specBound(), func(ctx SpecContext) { t.run(ctx, s) }), nil
+	}
+	return text, args, nil
+}
+
+func (t *tree) inContainer(text string, build func()) func() {
+	if _, isOperation := spec.FindOperation(text); !isOperation {
+		return build
+	}
+	if t.wants != nil && !t.wants(text) {
+		return func() {}
+	}
+	return func() {
+		outer := t.operation
+		t.operation = text
+		defer func() { t.operation = outer }()
+		build()
+	}
+}
+
+// run is the body of a spec's node.
+func (t *tree) run(ctx SpecContext, s Spec) {
+	var done *API
+	if t.ahead == nil {
+		done = s.execute(ctx, t.env, failHere)
+		t.env.sandbox().Close(context.WithoutCancel(ctx))
+	} else if done = t.ahead.wait(ctx, s); done == nil {
+		cut := judge.NewEvidence()
+		for _, p := range s.Pairs {
+			cut.Missing(p, t.ahead.whyCut())
+		}
+		report(cut)
+		Skip("the run has ended before: " + t.ahead.whyCut())
+	}
+	t.env.all.Add(done.evidence)
+	report(done.evidence)
+	if t.ahead != nil && s.rule {
+		t.ahead.waitForAll()
+	}
+	t.conclude(s, done)
+}
+
+// failHere fails the running node at the line of the expectation, and lets the
+// body go on: one body may find several violations.
+func failHere(f failure) {
+	defer func() { _ = recover() }() // Fail records the failure and panics
+	Fail(f.text, framesToExpectation)
+}
+
+// framesToExpectation leads from failHere to the caller of Assertion.To.
+const framesToExpectation = 4
+
+// conclude fails or skips the node by what its spec found out.
+func (t *tree) conclude(s Spec, done *API) {
+	var texts []string
+	for _, f := range done.failures {
+		if f.location != "" {
+			f.text = f.location + ": " + f.text
+		}
+		texts = append(texts, f.text)
+	}
+	var ruled, own []spec.Pair
+	for _, p := range s.Pairs {
+		if ruleBound(p) {
+			ruled = append(ruled, p)
+		} else {
+			own = append(own, p)
+		}
+	}
+	assessed := len(s.Pairs) == 0
+	missing := ""
+	for evidence, pairs := range map[*judge.Ledger][]spec.Pair{t.env.all: ruled, done.evidence: own} {
+		ledger := judge.NewLedger(slices.DeleteFunc(pairs, func(p spec.Pair) bool { return !t.env.selected(p) }))
+		ledger.Add(evidence)
+		for _, c := range ledger.Checks() {
+			switch {
+			case c.Outcome == reports.NotAssessed:
+				missing = strings.Join(c.Missing, "; ")
+				continue
+			case c.Outcome == reports.Fail && evidence == t.env.all:
+				texts = append(texts, brokenRule(c))
+			}
+			assessed = true
+		}
+	}
+	switch {
+	case len(texts) > 0:
+		slices.Sort(texts)
+		Fail(strings.Join(slices.Compact(texts), "\n"))
+	case !assessed:
+		Skip("not assessed: " + missing)
+	}
+}
+
+// brokenRule describes a failed check in a few lines, whichever spec saw it.
+func brokenRule(c reports.Check) string {
+	return fmt.Sprintf("%s on %s (%d times): %s", c.Requirement, c.Operation, c.ViolationCount, describeViolation(c.Violations[0]))
+}
+
+// evidenceEntry is the name of the report entry that carries what a spec found
+// out.
+const evidenceEntry = "evidence"
+
+// carried is evidence as a report entry: invisible on Ginkgo's console, and JSON
+// on the way from one process to another.
+type carried struct{ *judge.Ledger }
+
+// String keeps evidence off Ginkgo's console.
+func (carried) String() string { return "" }
+
+func report(evidence *judge.Ledger) {
+	AddReportEntry(evidenceEntry, carried{evidence}, types.ReportEntryVisibilityNever)
+}
+
+// Evidence returns what the specs of a Ginkgo report found out on the selected
+// pairs. A report without our entries is evidence of nothing. Its error means
+// that an entry was written by another version.
+func Evidence(report types.Report, selected []spec.Pair) (*judge.Ledger, error) {
+	ledger := judge.NewLedger(selected)
+	for _, s := range report.SpecReports {
+		for _, entry := range s.ReportEntries {
+			if entry.Name != evidenceEntry {
+				continue
+			}
+			if found, ok := entry.GetRawValue().(carried); ok {
+				ledger.Add(found.Ledger)
+				continue
+			}
+			found := judge.NewEvidence()
+			if err := json.Unmarshal([]byte(entry.Value.AsJSON), found); err != nil {
+				return nil, fmt.Errorf("the evidence of %q: %w", s.FullText(), err)
+			}
+			ledger.Add(found)
+		}
+	}
+	return ledger, nil
+}
+
+// unseen says what a suite that Ginkgo ran has found out and no spec has failed
+// for; "" for nothing.
+func unseen(report Report, env *Env) string {
+	var selected []spec.Pair
+	for _, p := range spec.Pairs() {
+		if env.selected(p) {
+			selected = append(selected, p)
+		}
+	}
+	ledger, err := Evidence(report, selected)
+	if err != nil {
+		return err.Error()
+	}
+	ledger.Add(env.outside)
+	failed, broken := map[string]bool{}, false
+	for _, s := range report.SpecReports {
+		if s.Failed() {
+			broken = true
+			for _, label := range s.Labels() {
+				failed[label+" "+strings.Join(s.ContainerHierarchyTexts, " ")] = true
+			}
+		}
+	}
+	checks := ledger.Checks()
+	var texts []string
+	for _, c := range checks {
+		if c.Outcome == reports.Fail && !failed["requirement:"+c.Requirement+" "+c.Operation] && ruleBound(spec.Pair{Requirement: c.Requirement, Operation: c.Operation}) {
+			texts = append(texts, brokenRule(c))
+		}
+	}
+	for _, trouble := range ledger.Troubles() {
+		if !broken {
+			texts = append(texts, trouble.Where+": "+trouble.What)
+		}
+	}
+	if reports.Count(checks).Pass == 0 && len(texts) == 0 && !broken {
+		return "not one requirement could be assessed"
+	}
+	return strings.Join(texts, "\n")
+}
+
+// specBound is when Ginkgo interrupts the node of a spec that its own time limit
+// has not ended.
+func (e *Env) specBound() SpecTimeout { return SpecTimeout(e.specTimeout() + time.Minute) }

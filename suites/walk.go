@@ -1,0 +1,335 @@
+package suites
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
+)
+
+// maxLimit is the highest limit (section Limits).
+const maxLimit = 100
+
+// pagesOf asks for pages of one size; 0 sends no limit.
+func pagesOf(limit int) paging.Sizes { return paging.Fixed(limit) }
+
+// Walk is a list read page by page, with the responses that it was made of.
+type Walk struct {
+	paging.Walk
+	List      Call
+	responses []Response
+}
+
+// At returns the response that showed the page, counted from 0.
+func (w Walk) At(page int) Response { return w.responses[page] }
+
+// Last returns the last response.
+func (w Walk) Last() Response { return w.responses[len(w.responses)-1] }
+
+// ByKey returns the rows by their id, or by all they say if they show none.
+func (w Walk) ByKey() map[string]map[string]any {
+	rows := map[string]map[string]any{}
+	for _, row := range w.Rows() {
+		rows[row.Key] = row.Value
+	}
+	return rows
+}
+
+// Values returns the rows in the order in which they were shown.
+func (w Walk) Values() []map[string]any {
+	rows := w.Rows()
+	values := make([]map[string]any, len(rows))
+	for i, row := range rows {
+		values[i] = row.Value
+	}
+	return values
+}
+
+// unread says what would have let the walk be read to its end; "" if it was.
+func (w Walk) unread(maxPages int) string {
+	switch w.End {
+	case paging.Done:
+		return ""
+	case paging.Broken:
+		return w.Err.Error()
+	case paging.Capped:
+		return fmt.Sprintf("a list that ends within %d pages", maxPages)
+	default:
+		return fmt.Sprintf("walks that end (%s)", w.End)
+	}
+}
+
+// Walk reads a list page by page, however that ends.
+func (api *API) Walk(list Call, sizes paging.Sizes) Walk {
+	w := Walk{List: list}
+	w.Walk = paging.Run(api.ctx, api.fetch(list, api.DoValid, &w.responses), sizes, api.maxPages())
+	return w
+}
+
+// ReadAll reads a list to its end in the largest pages. The spec ends if the
+// list cannot be read whole.
+func (api *API) ReadAll(list Call) Walk { return api.ReadAllIn(list, pagesOf(maxLimit)) }
+
+// ReadAllIn is ReadAll in pages of other sizes.
+func (api *API) ReadAllIn(list Call, sizes paging.Sizes) Walk {
+	w := api.Walk(list, sizes)
+	if lacks := w.unread(api.maxPages()); lacks != "" {
+		api.NotAssessed("%s from %s", lacks, list.Operation.ID)
+	}
+	return w
+}
+
+// ReadRows reads a whole list as the role, whether it is paged or not.
+func (api *API) ReadRows(role, operation string) Walk {
+	list := api.As(role, operation)
+	if list.Operation.Answer == spec.Page {
+		return api.ReadAll(list)
+	}
+	r := api.MustDo(list)
+	page := paging.Page{}
+	for _, row := range r.Rows() {
+		page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(row), Value: row})
+	}
+	return Walk{Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}, responses: []Response{r}, List: list}
+}
+
+// fetch reads the page behind a cursor and keeps the response, so that a
+// violation can show the request. A response that is no page ends the walk with
+// the input that is missing.
+func (api *API) fetch(list Call, send func(...Call) []Response, responses *[]Response) paging.Fetch {
+	parameter := api.cursorParameter(list.Operation)
+	return func(_ context.Context, cursor string, limit int) (paging.Page, error) {
+		k := list
+		if limit > 0 {
+			k = k.WithQuery("limit", strconv.Itoa(limit))
+		}
+		if cursor != "" {
+			k = k.WithQuery(parameter, cursor)
+		}
+		r := send(k)[0]
+		*responses = append(*responses, r)
+		if lacks := r.shortfall(); lacks != "" {
+			return paging.Page{}, errors.New(lacks) // the rules have charged it
+		}
+		page := paging.Page{Limit: limit, Cursor: r.Cursor()}
+		for _, row := range r.Rows() {
+			page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(row), Value: row})
+		}
+		return page, nil
+	}
+}
+
+// cursorParameter returns the query parameter that takes the cursor, or ends the
+// spec.
+func (api *API) cursorParameter(op spec.Operation) string {
+	name, ok := api.Profile.CursorParameter(op)
+	if !ok {
+		api.NotAssessed("the name of the parameter %q of %s", profile.MeaningStartingAfter, op.ID)
+	}
+	return name
+}
+
+// pointerIn returns the JSON pointer to an item of a page.
+func pointerIn(item int) string { return "/items/" + strconv.Itoa(item) }
+
+// missingBetween returns the rows that a walk before and one after both show,
+// and the one between them does not.
+func missingBetween(before, between, after Walk) []paging.Row {
+	return paging.Missing([]paging.Walk{before.Walk, between.Walk, after.Walk}, 1)
+}
+
+// onWalk makes a matcher of walks.
+func onWalk(words string, judge func(Walk) Verdict) types.GomegaMatcher {
+	return &expectation[Walk]{words: words, judge: judge}
+}
+
+// End matches a walk that ended on a page without a cursor, or on an empty page.
+func End(maxPages int) types.GomegaMatcher {
+	return onWalk("let the walk end", func(w Walk) Verdict {
+		switch w.End {
+		case paging.CursorRepeated:
+			return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/next_starting_after", "a cursor that leads on",
+				fmt.Sprintf("the cursor %q again, on page %d", w.Last().Cursor(), len(w.Pages))}}}
+		case paging.NoNewRows:
+			return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/items", "rows that were not shown yet",
+				fmt.Sprintf("no new row on the last pages up to page %d", len(w.Pages))}}}
+		case paging.Done:
+			return Verdict{Assessed: 1}
+		default:
+			return Verdict{Missing: w.unread(maxPages)}
+		}
+	})
+}
+
+// ShowEveryRowOnce matches a walk that repeats no row.
+func ShowEveryRowOnce() types.GomegaMatcher { return ShowEveryRowOnceAmong(nil, 0) }
+
+// ShowEveryRowOnceAmong is ShowEveryRowOnce for the walk at the index of several
+// walks of one list. Rows without an id may be alike, and may come and go: such a
+// row counts as repeated only if walks before and after show it less often.
+func ShowEveryRowOnceAmong(walks []Walk, index int) types.GomegaMatcher {
+	return onWalk("show every row once", func(w Walk) Verdict {
+		found := Verdict{Assessed: 1}
+		for _, repeat := range w.Repeats() {
+			at := repeat.Again
+			if walks != nil && w.Pages[at.Page].Rows[at.Item].Value["id"] == nil && !shownMoreOften(walks, index, at.Key) {
+				continue
+			}
+			found.Findings = append(found.Findings, Finding{w.At(at.Page), pointerIn(at.Item), "a row that was not shown yet",
+				fmt.Sprintf("the row %s again, which was %s", shorten(at.Key), repeat.First)})
+		}
+		return found
+	})
+}
+
+func shownMoreOften(walks []Walk, index int, key string) bool {
+	here := walks[index].Keys()[key]
+	less := func(others []Walk) bool {
+		return len(others) == 0 || slices.ContainsFunc(others, func(other Walk) bool { return other.Keys()[key] < here })
+	}
+	return less(walks[:index]) && less(walks[index+1:])
+}
+
+// ShowTheRows matches a walk that leaves none of the rows out, which are those
+// that walks before and after it show.
+func ShowTheRows(missing []paging.Row) types.GomegaMatcher {
+	return onWalk("show the rows that walks before and after it show", func(w Walk) Verdict {
+		found := Verdict{Assessed: 1}
+		for _, row := range missing {
+			found.Findings = append(found.Findings, Finding{w.At(0), "/items",
+				"the row " + shorten(row.Key) + " somewhere in the walk, as in walks before and after it",
+				fmt.Sprintf("%d rows on %d pages without it", len(w.Rows()), len(w.Pages))})
+		}
+		return found
+	})
+}
+
+// ShowTheOrderOf matches a walk that shows its rows in the order of another.
+func ShowTheOrderOf(other Walk) types.GomegaMatcher {
+	return onWalk("keep the order of another walk", func(w Walk) Verdict {
+		found := Verdict{Assessed: 1}
+		if swap, differ := paging.Disorder(other.Walk, w.Walk); differ {
+			found.Findings = []Finding{{w.At(swap.Actual.Page), pointerIn(swap.Actual.Item),
+				"the row " + shorten(swap.Want) + ", as with another page size", shorten(swap.Actual.Key)}}
+		}
+		return found
+	})
+}
+
+// BeSortedByID matches a walk whose ids run in one direction: "asc", "desc", or
+// "" for either. A row that was shown before has no place in the order;
+// ShowEveryRowOnce judges that.
+func BeSortedByID(direction string) types.GomegaMatcher {
+	return onWalk("sort the rows by id", func(w Walk) Verdict {
+		_, found := sortedByID(w, direction)
+		return found
+	})
+}
+
+// sortedByID returns the direction in which the ids run, and what breaks it.
+func sortedByID(w Walk, direction string) (string, Verdict) {
+	var found Verdict
+	previous := ""
+	seen := map[string]bool{}
+	for p, page := range w.Pages {
+		for i, row := range page.Rows {
+			id, ok := row.Value["id"].(string)
+			if !ok || seen[id] { // the schemas judge a row without an id
+				continue
+			}
+			seen[id] = true
+			if previous != "" {
+				runs := "asc"
+				if strings.ToLower(id) < strings.ToLower(previous) {
+					runs = "desc"
+				}
+				found.Assessed++
+				if direction == "" {
+					direction = runs
+				} else if runs != direction {
+					found.Findings = append(found.Findings, Finding{w.At(p), pointerIn(i) + "/id",
+						"an id " + map[string]string{"asc": "above ", "desc": "below "}[direction] + previous, id})
+				}
+			}
+			previous = id
+		}
+	}
+	if found.Assessed == 0 {
+		found.Missing = "at least two rows in the list"
+	}
+	return direction, found
+}
+
+// ShowRow matches a walk that shows the row on exactly one page.
+func ShowRow(id, what string) types.GomegaMatcher {
+	return showTimes(id, 1, fmt.Sprintf("%s %s on one page", what, id))
+}
+
+// NotShowRow matches a walk that does not show the row.
+func NotShowRow(id, what string) types.GomegaMatcher {
+	return showTimes(id, 0, fmt.Sprintf("%s %s on no page", what, id))
+}
+
+func showTimes(id string, times int, expected string) types.GomegaMatcher {
+	return onWalk("show "+expected, func(w Walk) Verdict {
+		shown := w.Keys()[paging.FoldID(id)]
+		if shown == times {
+			return Verdict{Assessed: 1}
+		}
+		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/items", expected, fmt.Sprintf("it is shown %d times", shown)}}}
+	})
+}
+
+// RespectLimits matches a walk whose pages are no longer than their limits.
+func RespectLimits() types.GomegaMatcher {
+	return onWalk("keep every page within its limit", func(w Walk) Verdict {
+		var found Verdict
+		for i, page := range w.Pages {
+			if page.Limit == 0 {
+				continue
+			}
+			one := &expectation[Response]{judge: HaveAtMostItems(page.Limit).(*expectation[Response]).judge}
+			_, _ = one.Match(w.At(i))
+			found.Assessed += one.found.Assessed
+			found.Findings = append(found.Findings, one.found.Findings...)
+			if one.found.Missing != "" {
+				found.Missing = one.found.Missing
+			}
+		}
+		if len(w.Pages) == 0 {
+			found.Missing = w.Err.Error()
+		}
+		return found
+	})
+}
+
+// shorten keeps what identifies a row short enough to read.
+func shorten(key string) string {
+	const most = 80
+	if len(key) <= most {
+		return key
+	}
+	return strings.ToValidUTF8(key[:most], "") + "…"
+}
+
+// sample returns up to n keys of a list's rows, spread over it.
+func sample(rows map[string]map[string]any, n int) []string {
+	keys := slices.Sorted(maps.Keys(rows))
+	if len(keys) <= n {
+		return keys
+	}
+	picked := make([]string, n)
+	for i := range picked {
+		picked[i] = keys[i*len(keys)/n]
+	}
+	return picked
+}
