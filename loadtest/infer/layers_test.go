@@ -169,7 +169,7 @@ func TestRandomLayers(t *testing.T) {
 		}
 		roomy++
 		if !o.told {
-			t.Logf("%s at %s: not told", cases[i].config, cases[i].trip)
+			t.Logf("%+v at %s: not told", cases[i].config, cases[i].trip)
 			continue
 		}
 		told++
