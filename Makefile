@@ -14,7 +14,7 @@ RACE = env CGO_ENABLED=1 $(GO) test -race -timeout 30m
 LOADING = ./loadtest ./loadtest/generate ./loadtest/scenario ./loadtest/swarm
 
 .DEFAULT_GOAL := help
-.PHONY: help test check format vet lint tidy fresh documents generate build run load truth manifests steady busy selftest selftest-figures bench fuzz
+.PHONY: help test check format vet lint tidy fresh documents generate build run load truth transports manifests steady busy selftest selftest-figures bench fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +65,9 @@ truth: ## load's figures against the server's own record, and what make test com
 	$(GO) test ./loadtest -run TestTruth -count=1 -v -timeout 15m -args -truth
 	$(GO) test ./loadtest/scenario -run 'TestScenariosTellFaults/soak|TestRateLimitObserves' -count=1 -v -timeout 15m -args -slow
 	$(GO) test ./loadtest/infer/... ./loadtest/compare ./loadtest/measure ./suites/selftest/faults -count=1 -v -timeout 15m
+
+transports: ## CPU time of a request over each HTTP transport, beside raw Vegeta's
+	$(GO) test ./loadtest/generate -run TestTransports -count=1 -v -args -transports 5
 
 manifests: ## the Kubernetes manifests against the API's own types
 	$(GO) -C tools vet ./manifests

@@ -37,7 +37,7 @@ const (
 )
 
 // page is a real page of about 62 KB.
-func page(b *testing.B) []byte {
+func page(b testing.TB) []byte {
 	data, err := dataset.New(dataset.DefaultOptions())
 	if err != nil {
 		b.Fatal(err)
@@ -61,7 +61,7 @@ func page(b *testing.B) []byte {
 }
 
 // pageServer serves the page from a process of its own.
-func pageServer(b *testing.B) string {
+func pageServer(b testing.TB) string {
 	file := filepath.Join(b.TempDir(), "page.json")
 	if err := os.WriteFile(file, page(b), 0o600); err != nil {
 		b.Fatal(err)
@@ -164,6 +164,11 @@ func resident(figure string) int64 {
 }
 
 func checkingClient(base string, rate float64, u *usage) error {
+	return checkPages(Options{BaseURL: base}, rate, u)
+}
+
+// checkPages checks each page that it gets.
+func checkPages(opts Options, rate float64, u *usage) error {
 	rules, err := judge.NewRules()
 	if err != nil {
 		return err
@@ -172,7 +177,6 @@ func checkingClient(base string, rate float64, u *usage) error {
 	if err != nil {
 		return err
 	}
-	opts := Options{BaseURL: base}
 	if rate == flatOut {
 		rate, opts.Workers = saturationRate, flatOutWorkers
 	}
@@ -211,8 +215,8 @@ func rawVegetaClient(base string, rate float64, u *usage) error {
 	return nil
 }
 
-func clientUsage(b *testing.B, flag, base string, rate int) usage {
-	command := testbed.Again(b, flag, base, strconv.Itoa(rate))
+func clientUsage(b testing.TB, flag, base string, rate int, args ...string) usage {
+	command := testbed.Again(b, flag, append([]string{base, strconv.Itoa(rate)}, args...)...)
 	out, err := exec.Command(command[0], command[1:]...).Output()
 	if err != nil {
 		b.Fatalf("%s: %v", flag, err)

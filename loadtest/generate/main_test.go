@@ -11,10 +11,11 @@ import (
 
 // The test binary runs itself for what must not share its process.
 const (
-	nullFlag     = "null-server"       // size of the body
-	pageFlag     = "page-server"       // file with the body
-	checkingFlag = "checking-client"   // address, rate
-	vegetaFlag   = "raw-vegeta-client" // address, rate
+	nullFlag      = "null-server"       // size of the body
+	pageFlag      = "page-server"       // file with the body
+	checkingFlag  = "checking-client"   // address, rate
+	transportFlag = "transport-client"  // address, rate, transport
+	vegetaFlag    = "raw-vegeta-client" // address, rate
 )
 
 func TestMain(m *testing.M) {
@@ -33,7 +34,8 @@ func TestMain(m *testing.M) {
 			}
 			return NullServer(page, os.Stdout, os.Stdin)
 		},
-		checkingFlag: func(args []string) error { return clientProcess(checkingClient, args) },
-		vegetaFlag:   func(args []string) error { return clientProcess(rawVegetaClient, args) },
+		checkingFlag:  func(args []string) error { return clientProcess(checkingClient, args) },
+		transportFlag: func(args []string) error { return clientProcess(transportClient(args[2]), args) },
+		vegetaFlag:    func(args []string) error { return clientProcess(rawVegetaClient, args) },
 	})
 }

@@ -104,6 +104,11 @@ func newTransport(o Options, proxy func(*http.Request) (*url.URL, error)) (t htt
 	if through, err := proxy(&http.Request{URL: base}); through == nil && err == nil {
 		return newWire(o.Timeout, o.TLSConfig), true
 	}
+	return netHTTP(o, proxy), false
+}
+
+// netHTTP is net/http's transport, set up for load.
+func netHTTP(o Options, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	dialer := &net.Dialer{Timeout: o.Timeout}
@@ -119,5 +124,5 @@ func newTransport(o Options, proxy func(*http.Request) (*url.URL, error)) (t htt
 		MaxIdleConnsPerHost:    o.Workers,
 		MaxResponseHeaderBytes: maxHeader,
 		IdleConnTimeout:        maxIdle,
-	}, false
+	}
 }

@@ -1,0 +1,143 @@
+package generate
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// fastTransport is fasthttp's client as an http.RoundTripper.
+type fastTransport struct {
+	client *fasthttp.HostClient
+}
+
+func newFastTransport(base string, timeout time.Duration) (fastTransport, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return fastTransport{}, err
+	}
+	return fastTransport{&fasthttp.HostClient{
+		Addr: u.Host, MaxConns: DefaultWorkers, MaxIdleConnDuration: maxIdle, ReadTimeout: timeout, WriteTimeout: timeout,
+		NoDefaultUserAgentHeader: true, DisablePathNormalizing: true, StreamResponseBody: true,
+	}}, nil
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t fastTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	request, answer := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(request)
+	request.Header.SetMethod(r.Method)
+	request.SetRequestURI(r.URL.String())
+	for name, values := range r.Header {
+		for _, value := range values {
+			request.Header.Add(name, value)
+		}
+	}
+	if r.Body != nil {
+		return nil, errors.New("the benchmark sends no bodies")
+	}
+	if err := t.client.Do(request, answer); err != nil {
+		fasthttp.ReleaseResponse(answer)
+		return nil, err
+	}
+	header := http.Header{}
+	for name, value := range answer.Header.All() {
+		header.Add(string(name), string(value))
+	}
+	stream := answer.BodyStream()
+	if stream == nil {
+		stream = bytes.NewReader(answer.Body())
+	}
+	return &http.Response{StatusCode: answer.StatusCode(), Header: header, ContentLength: int64(answer.Header.ContentLength()), Body: fastBody{stream, answer}, Request: r}, nil
+}
+
+type fastBody struct {
+	io.Reader
+	answer *fasthttp.Response
+}
+
+func (b fastBody) Close() error {
+	err := b.answer.CloseBodyStream()
+	fasthttp.ReleaseResponse(b.answer)
+	return err
+}
+
+// The clients that TestTransports compares.
+const (
+	ownTransport  = "own"
+	netTransport  = "net/http"
+	fastHTTP      = "fasthttp"
+	rawVegeta     = "raw Vegeta, bodies kept"
+	transportRate = 2500
+)
+
+var transportRounds = flag.Int("transports", 0, "how many rounds to compare the transports in; 0: not at all")
+
+// transportClient checks each page, like checkingClient, over the named transport.
+func transportClient(name string) func(base string, rate float64, u *usage) error {
+	return func(base string, rate float64, u *usage) error {
+		opts := Options{BaseURL: base}
+		switch name {
+		case netTransport:
+			withDefaults, err := opts.withDefaults()
+			if err != nil {
+				return err
+			}
+			opts.Transport = netHTTP(withDefaults, http.ProxyFromEnvironment)
+		case fastHTTP:
+			transport, err := newFastTransport(base, DefaultTimeout)
+			if err != nil {
+				return err
+			}
+			opts.Transport = transport
+		}
+		return checkPages(opts, rate, u)
+	}
+}
+
+// TestTransports prints the processor time that a request takes over each
+// transport, each in a process of its own, in turns. Run it with make transports.
+func TestTransports(t *testing.T) {
+	if *transportRounds == 0 {
+		t.Skip("make transports compares the transports")
+	}
+	base := pageServer(t)
+	names := []string{ownTransport, netTransport, fastHTTP, rawVegeta}
+	times, resident := map[string][]float64{}, map[string]float64{}
+	for round := range *transportRounds {
+		for i := range names {
+			name := names[(i+round)%len(names)]
+			flag := transportFlag
+			if name == rawVegeta {
+				flag = vegetaFlag
+			}
+			u := clientUsage(t, flag, base, transportRate, name)
+			times[name] = append(times[name], float64(u.CPU.Microseconds())/float64(u.Sent))
+			resident[name] = max(resident[name], float64(u.Peak)/megabyte)
+		}
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "transport\tCPU µs/request\t× %s\t× raw Vegeta\tMB resident\t\n", ownTransport)
+	for _, name := range names {
+		over := func(other string) float64 {
+			var ratios []float64
+			for i, time := range times[name] {
+				ratios = append(ratios, time/times[other][i])
+			}
+			return median(ratios)
+		}
+		fmt.Fprintf(table, "%s\t%.0f\t%.2f\t%.2f\t%.0f\t\n", name, median(slices.Clone(times[name])), over(ownTransport), over(rawVegeta), resident[name])
+	}
+	_ = table.Flush()
+}
