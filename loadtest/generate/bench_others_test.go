@@ -94,7 +94,7 @@ func BenchmarkPacing(b *testing.B) {
 		sent := &arrivals{RoundTripper: g.opts.Transport}
 		g.opts.Transport = sent
 		before, _ := processorTime()
-		r, err := g.Run(context.Background(), Phase{Name: "bench", Schedule: schedule.Constant(rate, benchFor), Source: asking("/")})
+		r, err := g.Run(context.Background(), Phase{Name: "bench", Schedule: schedule.Constant(rate, benchFor), Mix: asking("/")})
 		if err != nil {
 			b.Fatal(err)
 		}

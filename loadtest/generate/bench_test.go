@@ -186,7 +186,7 @@ func checkPages(opts Options, rate float64, u *usage) error {
 	}
 	asked := judge.Asked{Operation: spec.MustOperation(spec.ListWebhookEvents), Valid: true}
 	p := Phase{Name: "bench", Schedule: schedule.Constant(rate, benchFor), Inspect: in.Take,
-		Source: func(uint64) Request { return Request{Label: "page", Path: benchPath, Asked: asked} }}
+		Mix: func(uint64) Request { return Request{Label: "page", Path: benchPath, Asked: asked} }}
 	measured(u, func() {
 		r, err2 := g.Run(context.Background(), p)
 		in.Close()

@@ -68,8 +68,8 @@ func Calibrate(ctx context.Context, opts CalibrationOptions) (Calibration, error
 		opts.Request.Path = "/"
 	}
 	phase := func(name string, rate float64, d time.Duration) Phase {
-		return Phase{Name: name, Schedule: schedule.Constant(rate, d), Inspect: opts.Inspect, grace: time.Nanosecond,
-			Source: func(uint64) Request { return opts.Request }}
+		return Phase{Name: name, Schedule: schedule.Constant(rate, d), Inspect: opts.Inspect, lateTolerance: time.Nanosecond,
+			Mix: func(uint64) Request { return opts.Request }}
 	}
 	if err := c.findCeiling(ctx, base, phase("saturation", saturationRate, saturating)); err != nil {
 		return c, err
@@ -191,7 +191,7 @@ func startNull(ctx context.Context, opts CalibrationOptions) (base string, stop 
 func startChild(ctx context.Context, opts CalibrationOptions) (base string, stop func(), err error) {
 	child := exec.CommandContext(ctx, opts.Child[0], append(opts.Child[1:len(opts.Child):len(opts.Child)], fmt.Sprint(len(opts.Body)))...)
 	child.Stderr = os.Stderr
-	apart(child)
+	ownGroup(child)
 	until, err := child.StdinPipe()
 	if err != nil {
 		return "", nil, err

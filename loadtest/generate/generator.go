@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// tooLate is how long ago an absolute start may lie: beyond it the first
-	// requests would all be overdue.
-	tooLate = time.Second
-	// lead is how long before its start a phase gets ready.
-	lead = 5 * time.Millisecond
-	// patience is how long an interrupted phase waits for answers.
-	patience = time.Second
+	// maxOverdueStart is how long ago an absolute start may lie. After that, the
+	// first requests would all be overdue.
+	maxOverdueStart = time.Second
+	// startupLead is how long before its start a phase gets ready.
+	startupLead = 5 * time.Millisecond
+	// drainTimeout is how long an interrupted phase waits for responses.
+	drainTimeout = time.Second
 
 	firstWorkers = 16
 )
@@ -31,54 +31,50 @@ const (
 // Phase is a stretch of load that is measured as one.
 type Phase struct {
 	Name     string
-	Schedule schedule.Schedule
-	Source   Source
-	Inspect  inspect.Func // gets every answer that came; nil for nobody
-	// Start is the instant from which the schedule counts, the same for all
-	// shards of a plan. The zero time is now.
+	Schedule schedule.Schedule // when requests are due
+	Mix      Mix               // what they ask
+	Inspect  inspect.Func      // gets every response; nil for nobody
+	// Start is the instant from which the schedule counts. It is the same for all
+	// shards of a plan. The zero time means now.
 	Start time.Time
-	// Warmup marks a phase that only prepares the target and the connections: it
+	// Warmup marks a phase that only prepares the target and the connections. It
 	// is neither inspected nor in the raw results, and Phases leaves it out.
 	Warmup bool
-	// Silences is told, once the phase is over, when the target answered nothing;
-	// nil for nobody.
-	Silences func(Silences)
+	// Outages is called at the end of the phase with the times in which the target
+	// answered nothing; nil for nobody.
+	Outages func(Outages)
 
-	grace time.Duration // how long after the end overdue requests are sent
+	lateTolerance time.Duration // how long after the end overdue requests are sent
 }
 
-// Generator sends phases to one target, one at a time, over connections that it
-// keeps between them.
+// Generator sends phases to one target, one at a time. It keeps its connections
+// between them.
 type Generator struct {
 	opts Options
 	raw  *rawWriter // nil for none
 	fine func(time.Duration)
-	mu   sync.Mutex // a phase runs
+	mu   sync.Mutex // held while a phase runs
 }
 
-// New returns a generator for the target that the options name. Its errors are
-// mistakes in the options; the target is not contacted.
+// New returns a generator for the target that the options name. It returns an
+// error if the options are wrong. It does not contact the target.
 func New(opts Options) (*Generator, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	g := &Generator{opts: opts, fine: fineSleep}
-	if opts.Raw != nil {
-		g.raw = &rawWriter{encode: vegeta.NewEncoder(opts.Raw)}
-	}
-	return g, nil
+	return &Generator{opts: opts, raw: newRawWriter(opts.Raw), fine: fineSleep}, nil
 }
 
-// Close closes the connections that are idle.
+// Close closes the idle connections.
 func (g *Generator) Close() {
 	if t, ok := g.opts.Transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
 }
 
-// Phases runs one phase after the other and returns what was measured in those
-// that are no warm-up. It ends with the first error.
+// Phases runs the phases one after the other and returns the recordings of those
+// that are not warm-ups. It stops at the first error.
 func (g *Generator) Phases(ctx context.Context, phases ...Phase) ([]measure.Recording, error) {
 	var recordings []measure.Recording
 	for _, p := range phases {
@@ -93,11 +89,11 @@ func (g *Generator) Phases(ctx context.Context, phases ...Phase) ([]measure.Reco
 	return recordings, nil
 }
 
-// Run sends the phase and returns when every request that was sent has its
-// answer or has timed out. Whatever the target does is in the recording, and so
-// is what was planned and not sent. An error is a mistake in the phase, trouble
-// with the raw results, the context's, or a SilentError where the target has
-// died: the recording then holds what was measured until it came.
+// Run sends the phase. It returns when every request that was sent has its
+// response or has timed out. The recording holds whatever the target does, and
+// also what was planned and not sent. The error is a mistake in the phase, a failed
+// write of raw results, the context's cause, or an OutageError. The recording
+// then holds what was measured before it.
 func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -105,11 +101,11 @@ func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, error)
 	if err != nil {
 		return measure.Recording{}, err
 	}
-	if p.grace == 0 {
-		p.grace = grace
+	if p.lateTolerance == 0 {
+		p.lateTolerance = lateTolerance
 	}
 	recorder := measure.NewRecorder(p.plan(start))
-	if client.Sleep(ctx, time.Until(start.Add(-lead))) != nil {
+	if client.Sleep(ctx, time.Until(start.Add(-startupLead))) != nil {
 		return recorder.Recording(), fmt.Errorf("generate: phase %q was interrupted before its start: %w", p.Name, context.Cause(ctx))
 	}
 
@@ -126,20 +122,20 @@ func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, error)
 	return recorder.Recording(), err
 }
 
-// begin checks the phase and returns its start, on the clock that does not jump.
+// begin checks the phase and returns its start with a monotonic clock reading.
 func (p Phase) begin(now time.Time) (time.Time, error) {
 	if err := p.Schedule.Validate(); err != nil {
 		return time.Time{}, fmt.Errorf("generate: phase %q: %w", p.Name, err)
 	}
-	if p.Source == nil {
-		return time.Time{}, fmt.Errorf("generate: phase %q has no source of requests", p.Name)
+	if p.Mix == nil {
+		return time.Time{}, fmt.Errorf("generate: phase %q has no mix of requests", p.Name)
 	}
 	if p.Start.IsZero() {
-		return now.Add(lead), nil
+		return now.Add(startupLead), nil
 	}
 	ahead := p.Start.Sub(now)
-	if ahead < -tooLate {
-		return time.Time{}, fmt.Errorf("generate: phase %q was to start %s ago: give a start that lies ahead, by 2s or more when several machines are to be ready",
+	if ahead < -maxOverdueStart {
+		return time.Time{}, fmt.Errorf("generate: phase %q should have started %s ago (choose a later start, at least 2s ahead for several machines)",
 			p.Name, -ahead.Round(time.Millisecond))
 	}
 	return now.Add(ahead), nil
@@ -156,74 +152,92 @@ func (p Phase) plan(start time.Time) measure.Plan {
 	return plan
 }
 
-// attack lets Vegeta send the phase and returns when all is answered.
+// attack lets Vegeta send the phase. It returns when all results are recorded.
 func (g *Generator) attack(ctx context.Context, stop context.CancelCauseFunc, p Phase, start time.Time, recorder *measure.Recorder) {
 	requests, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
-	s := &sender{opts: g.opts, phase: p, start: start, ctx: requests, end: stop}
+	a := &attack{Phase: p, hits: newHits(p, g.opts.BaseURL, stop), start: start, stop: stop, recorder: recorder,
+		monitor: g.LivenessMonitor(), raw: g.raw}
+	a.observer = &observer{transport: g.opts.Transport, timeout: g.opts.Timeout, maxBody: g.opts.MaxBody,
+		inspect: p.Inspect, hits: a.hits, start: start, ctx: requests}
+	if p.Warmup {
+		a.raw, a.observer.inspect = nil, nil
+	}
 	attacker := vegeta.NewAttacker(
-		vegeta.Client(&http.Client{Transport: s}),
+		vegeta.Client(&http.Client{Transport: a.observer, CheckRedirect: noRedirect}),
 		vegeta.Workers(uint64(min(firstWorkers, g.opts.Workers))),
 		vegeta.MaxWorkers(uint64(g.opts.Workers)),
 		vegeta.MaxBody(0),
 	)
-	pace := newPacer(ctx, p.Schedule, start, p.grace, g.fine)
-	// The engine may be waiting for a worker when the phase ends or is interrupted.
-	end := time.AfterFunc(time.Until(pace.end), func() { attacker.Stop() })
+	pacer := newPacer(ctx, p.Schedule, start, p.lateTolerance, g.fine)
+	// Vegeta may wait for a free worker when the phase ends or is interrupted.
+	end := time.AfterFunc(time.Until(pacer.end), func() { attacker.Stop() })
 	defer end.Stop()
 	defer context.AfterFunc(ctx, func() {
 		attacker.Stop()
-		_ = client.Sleep(requests, patience)
+		_ = client.Sleep(requests, drainTimeout)
 		abandon()
 	})()
-
-	blank := vegeta.NewStaticTargeter(vegeta.Target{Method: http.MethodGet, URL: g.opts.BaseURL})
-	g.record(s, attacker.Attack(blank, pace, 0, p.Name), recorder)
+	a.record(attacker.Attack(a.hits.Target, pacer, 0, attackName(p)), g.opts.Tick)
 }
 
-// record takes down what the sender measures, until there are no more results.
-// Vegeta's results say nothing that the sender does not know better, but each
-// wakes this goroutine: one that had to be woken by a channel of its own would
-// cost as much again.
-func (g *Generator) record(s *sender, results <-chan *vegeta.Result, recorder *measure.Recorder) {
-	raw := g.raw
-	if s.phase.Warmup {
-		raw = nil
-	}
-	attack, vigil := attackName(s.phase), g.Vigil()
-	if tell := s.phase.Silences; tell != nil {
-		defer func() { tell(vigil.Silences()) }()
-	}
-	var fetched []outcome
-	take := func() {
-		fetched = s.fetch(fetched)
-		for _, o := range fetched {
-			recorder.Add(o.Sample)
-			if err := vigil.Saw(o.Sent, o.Done, o.Status != 0); err != nil {
-				s.end(err)
-			}
-			if raw != nil {
-				raw.add(attack, g.opts.BaseURL, s.start, o)
-			}
-		}
+// noRedirect makes a redirect a response like any other: requests, and the keys
+// that they carry, go to no other address.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// attack is a phase that Vegeta sends.
+type attack struct {
+	Phase
+	hits     *hits
+	observer *observer
+	start    time.Time
+	stop     context.CancelCauseFunc
+	recorder *measure.Recorder
+	monitor  *LivenessMonitor
+	raw      *rawWriter // nil for none
+}
+
+// record records Vegeta's results until there are no more.
+func (a *attack) record(results <-chan *vegeta.Result, tick func(Live)) {
+	if a.Outages != nil {
+		defer func() { a.Outages(a.monitor.Outages()) }()
 	}
 	var ticks <-chan time.Time
 	var view *ticker
-	if g.opts.Tick != nil {
+	if tick != nil {
 		clock := time.NewTicker(tickEvery)
 		defer clock.Stop()
-		ticks, view = clock.C, newTicker(g.opts.Tick)
-		defer func() { view.end(s.live(recorder)) }()
+		ticks, view = clock.C, newTicker(tick)
+		defer func() { view.end(a.live()) }()
 	}
 	for {
 		select {
-		case _, more := <-results:
-			take()
+		case r, more := <-results:
 			if !more {
 				return
 			}
+			a.add(r)
 		case <-ticks:
-			view.show(s.live(recorder))
+			view.show(a.live())
 		}
 	}
+}
+
+// add records one result.
+func (a *attack) add(r *vegeta.Result) {
+	h := a.hits.record(r)
+	if h == nil {
+		return
+	}
+	a.recorder.Add(h.Sample)
+	if err := a.monitor.Observe(h.Sent, h.Done, h.Status != 0); err != nil {
+		a.stop(err)
+	}
+	a.raw.add(*r, h, a.start)
+}
+
+func (a *attack) live() Live {
+	at := time.Since(a.start)
+	return Live{Phase: a.Name, Warmup: a.Warmup, At: at, Duration: a.Schedule.Duration(),
+		InFlight: a.observer.inFlight.Load(), Live: a.recorder.Live(at)}
 }

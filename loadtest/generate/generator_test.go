@@ -34,7 +34,7 @@ func TestRequestsGoOutWhenTheyAreDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		n := &network{}
-		p := Phase{Name: "test", Source: asking("/a"), Schedule: schedule.Schedule{Segments: []schedule.Segment{
+		p := Phase{Name: "test", Mix: asking("/a"), Schedule: schedule.Schedule{Segments: []schedule.Segment{
 			{Rate: 100, Duration: time.Second}, {Rate: 0, Duration: time.Second}, {Rate: 1000, Duration: time.Second},
 		}}}
 		r := run(t, inBubble(t, n, Options{}), p)
@@ -101,7 +101,7 @@ func TestADeadTargetIsBounded(t *testing.T) {
 		n := &network{answer: func(r *http.Request) { <-r.Context().Done() }}
 		began := time.Now()
 		r := run(t, inBubble(t, n, Options{Workers: 3, Timeout: 700 * time.Millisecond}), constant(100, time.Second))
-		g.Expect(time.Since(began)).To(BeNumerically("<=", time.Second+grace+700*time.Millisecond+lead))
+		g.Expect(time.Since(began)).To(BeNumerically("<=", time.Second+lateTolerance+700*time.Millisecond+startupLead))
 		g.Expect(n.most).To(Equal(3))
 		g.Expect(r.Failures).To(Equal(map[string]int64{measure.FailureTimeout: r.Sent}))
 		g.Expect(r.Sent).To(BeEquivalentTo(len(n.came)))
@@ -124,9 +124,9 @@ func TestInterruptedRunsKeepWhatTheyMeasured(t *testing.T) {
 					}
 				}}
 				p := constant(100, time.Hour)
-				p.Source = func(seq uint64) Request { return Request{Path: "/" + strconv.FormatUint(seq, 10)} }
+				p.Mix = func(seq uint64) Request { return Request{Path: "/" + strconv.FormatUint(seq, 10)} }
 				ctx, cancel := context.WithCancelCause(context.Background())
-				time.AfterFunc(lead+299*time.Millisecond, func() { cancel(cause) })
+				time.AfterFunc(startupLead+299*time.Millisecond, func() { cancel(cause) })
 				began := time.Now()
 				r, err := inBubble(t, n, opts).Run(ctx, p)
 				g.Expect(err).To(MatchError(cause))
@@ -193,7 +193,7 @@ func TestShardsAddUp(t *testing.T) {
 		for i := range 4 {
 			generator := inBubble(t, n, Options{})
 			p := Phase{Name: "test", Schedule: whole.Shard(i, 4), Start: start,
-				Source: func(seq uint64) Request { return Request{Path: "/" + strconv.FormatUint(seq, 10)} }}
+				Mix: func(seq uint64) Request { return Request{Path: "/" + strconv.FormatUint(seq, 10)} }}
 			running.Go(func() { run(t, generator, p) })
 		}
 		running.Wait()
@@ -217,7 +217,7 @@ func TestWarmupsDoNotCount(t *testing.T) {
 		inspected := make(chan inspect.Answer, 100)
 		take := func(a inspect.Answer) { inspected <- a }
 		warm, counted := constant(10, time.Second), constant(20, time.Second)
-		warm.Name, warm.Warmup, warm.Inspect, warm.Source = "warm-up", true, take, asking("/warm")
+		warm.Name, warm.Warmup, warm.Inspect, warm.Mix = "warm-up", true, take, asking("/warm")
 		counted.Inspect = take
 		recordings, err := generator.Phases(context.Background(), warm, counted)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -269,10 +269,10 @@ func TestMistakesInPhases(t *testing.T) {
 		phase Phase
 		says  string
 	}{
-		"no schedule": {Phase{Name: "p", Source: asking("/")}, "no segments"},
-		"no source":   {Phase{Name: "p", Schedule: schedule.Constant(1, time.Second)}, "no source"},
-		"no slash":    {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Source: asking("@evil.example/")}, "slash"},
-		"no address":  {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Source: asking("/%zz")}, "test"},
+		"no schedule": {Phase{Name: "p", Mix: asking("/")}, "no segments"},
+		"no mix":      {Phase{Name: "p", Schedule: schedule.Constant(1, time.Second)}, "no mix"},
+		"no slash":    {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Mix: asking("@evil.example/")}, "slash"},
+		"no address":  {Phase{Name: "p", Schedule: schedule.Constant(1, time.Hour), Mix: asking("/%zz")}, "%zz"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -85,12 +85,12 @@ func newGenerator(t *testing.T, opts Options, fine func(time.Duration)) *Generat
 	return g
 }
 
-func asking(path string) Source {
+func asking(path string) Mix {
 	return func(uint64) Request { return Request{Label: "test", Path: path} }
 }
 
 func constant(rate float64, d time.Duration) Phase {
-	return Phase{Name: "test", Schedule: schedule.Constant(rate, d), Source: asking("/a")}
+	return Phase{Name: "test", Schedule: schedule.Constant(rate, d), Mix: asking("/a")}
 }
 
 func run(t *testing.T, g *Generator, p Phase) measure.Recording {

@@ -6,26 +6,20 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 )
 
-// Live is what a live view shows of a phase that runs.
+// Live is what a live view shows of a running phase.
 type Live struct {
 	Phase    string
 	Warmup   bool
-	At       time.Duration // since the phase's start
-	Duration time.Duration // that the schedule lasts
-	InFlight int64         // requests that wait for their answer
+	At       time.Duration // since the start of the phase
+	Duration time.Duration // of the schedule
+	InFlight int64         // requests that wait for their response
 	measure.Live
-}
-
-func (s *sender) live(recorder *measure.Recorder) Live {
-	at := time.Since(s.start)
-	return Live{Phase: s.phase.Name, Warmup: s.phase.Warmup, At: at, Duration: s.phase.Schedule.Duration(),
-		InFlight: s.inFlight.Load(), Live: recorder.Live(at)}
 }
 
 const tickEvery = 100 * time.Millisecond
 
 // ticker calls Options.Tick on a goroutine of its own, so that a slow terminal
-// does not hold up the recording.
+// does not delay the recording.
 type ticker struct {
 	figures chan Live
 	done    chan struct{}
@@ -42,7 +36,7 @@ func newTicker(tick func(Live)) *ticker {
 	return t
 }
 
-// show leaves the figures out when the ones before are still being shown.
+// show skips the figures if the previous ones are still being shown.
 func (t *ticker) show(l Live) {
 	select {
 	case t.figures <- l:
@@ -50,7 +44,7 @@ func (t *ticker) show(l Live) {
 	}
 }
 
-// end shows the last figures and waits until they were.
+// end shows the last figures and returns when they were shown.
 func (t *ticker) end(l Live) {
 	t.figures <- l
 	close(t.figures)

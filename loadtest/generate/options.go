@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -42,10 +40,10 @@ type Options struct {
 	Workers int
 	Timeout time.Duration // for one request, from its sending to the last byte of the answer
 	MaxBody int64         // bytes of a body that are read; an answer that is longer has failed
-	// Silence is how long a target may answer nothing at all, while requests are
-	// due, until it counts as dead and the phase ends with a SilentError. The
-	// default is 5 × Timeout, and 10 s at least.
-	Silence time.Duration
+	// MaxOutage is how long a target may answer nothing, while requests are due,
+	// before the phase ends with an OutageError. The default is 5 × Timeout, and at
+	// least 10 s.
+	MaxOutage time.Duration
 
 	// Raw receives the results in Vegeta's own encoding, which `vegeta report`
 	// and `vegeta plot` read; nil for none. There, too, the timestamp is when a
@@ -55,8 +53,6 @@ type Options struct {
 	// Tick is called about ten times a second while a phase runs, and once at its
 	// end, from one goroutine. When it is slow, figures are left out.
 	Tick func(Live)
-
-	timed bool // the transport keeps the timeout by itself
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -72,8 +68,8 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxBody < 0 {
 		wrong = append(wrong, fmt.Errorf("generate: at most %d bytes of a body: want more than 0, or 0 for the default of %d", o.MaxBody, DefaultMaxBody))
 	}
-	if o.Silence < 0 {
-		wrong = append(wrong, fmt.Errorf("generate: a silence of %s: want more than 0, or 0 for the default", o.Silence))
+	if o.MaxOutage < 0 {
+		wrong = append(wrong, fmt.Errorf("generate: the longest outage is %s: want more than 0, or 0 for the default", o.MaxOutage))
 	}
 	if o.Workers == 0 {
 		o.Workers = DefaultWorkers
@@ -84,45 +80,12 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxBody == 0 {
 		o.MaxBody = DefaultMaxBody
 	}
-	if o.Silence == 0 {
-		o.Silence = max(leastSilence, silentTimeouts*o.Timeout)
+	if o.MaxOutage == 0 {
+		o.MaxOutage = max(leastMaxOutage, outageTimeouts*o.Timeout)
 	}
 	if o.Transport == nil {
-		o.Transport, o.timed = newTransport(o, http.ProxyFromEnvironment)
+		o.Transport = newTransport(o, http.ProxyFromEnvironment)
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	return o, errors.Join(wrong...)
-}
-
-// newTransport returns what carries the requests: net/http's own transport where
-// a proxy stands between, and a wire where none does.
-func newTransport(o Options, proxy func(*http.Request) (*url.URL, error)) (t http.RoundTripper, timed bool) {
-	base, err := url.Parse(o.BaseURL)
-	if err != nil {
-		return nil, false // the client has said so
-	}
-	if through, err := proxy(&http.Request{URL: base}); through == nil && err == nil {
-		return newWire(o.Timeout, o.TLSConfig), true
-	}
-	return netHTTP(o, proxy), false
-}
-
-// netHTTP is net/http's transport, set up for load.
-func netHTTP(o Options, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
-	var protocols http.Protocols
-	protocols.SetHTTP1(true)
-	dialer := &net.Dialer{Timeout: o.Timeout}
-	return &http.Transport{
-		Proxy:                  proxy,
-		DialContext:            dialer.DialContext,
-		TLSClientConfig:        o.TLSConfig.Clone(), // nil stays nil
-		TLSHandshakeTimeout:    o.Timeout,
-		Protocols:              &protocols,
-		DisableCompression:     true, // bytes are counted as they come over the wire
-		MaxConnsPerHost:        o.Workers,
-		MaxIdleConns:           o.Workers,
-		MaxIdleConnsPerHost:    o.Workers,
-		MaxResponseHeaderBytes: maxHeader,
-		IdleConnTimeout:        maxIdle,
-	}
 }

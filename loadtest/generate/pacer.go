@@ -10,83 +10,76 @@ import (
 )
 
 const (
-	// window and haste bound how fast a generator that is behind catches up: no
-	// window holds more than haste times the requests that the rate puts there.
-	// A burst of overdue requests would meet limits that the schedule never
-	// touches.
-	window = 10 * time.Millisecond
-	haste  = 1.25
-	// grace is how long after its end a phase still sends what is overdue.
-	grace = time.Second
+	// No catchUpWindow holds more than maxCatchUp times the requests that the rate
+	// puts into it. A burst of overdue requests would meet limits that the schedule
+	// never touches.
+	catchUpWindow = 10 * time.Millisecond
+	maxCatchUp    = 1.25
+	// lateTolerance is how long after its end a phase still sends overdue requests.
+	lateTolerance = time.Second
 )
 
-// pacer is the vegeta.Pacer that follows a schedule. One goroutine uses it, and
-// waits in it: Vegeta's own waiting is good to a millisecond.
+// pacer is the schedule as the vegeta.Pacer of one phase: it adds a start, a bound
+// on catching up, and exact waiting. Vegeta's own waiting is exact to 1 ms, so the
+// pacer waits itself. It is for one goroutine.
 type pacer struct {
-	ctx      context.Context
-	schedule schedule.Schedule
-	planned  uint64
-	start    time.Time
-	end      time.Time // nothing is sent after it
-	segment  int       // the one in which the next request is due
-	until    time.Duration
+	schedule.Schedule
+	ctx   context.Context
+	start time.Time
+	end   time.Time // nothing is sent after it
 
-	sent []time.Time // a ring of when the last requests went out
-	last uint64      // the hit that was let go last, counted from 1
-	nap  *time.Timer
-	fine func(time.Duration) // sleeps for a short time, or less
+	sent  []time.Time // a ring of the times of the last requests
+	last  uint64      // the last hit that was let go, counted from 1
+	timer *time.Timer
+	fine  func(time.Duration) // waits for a short time, or less
 }
 
-func newPacer(ctx context.Context, s schedule.Schedule, start time.Time, grace time.Duration, fine func(time.Duration)) *pacer {
-	p := &pacer{ctx: ctx, fine: fine, schedule: s, planned: uint64(s.Planned()), start: start, end: start.Add(s.Duration() + grace)}
-	p.until = s.Segments[0].Duration
+func newPacer(ctx context.Context, s schedule.Schedule, start time.Time, tolerance time.Duration, fine func(time.Duration)) *pacer {
+	p := &pacer{Schedule: s, ctx: ctx, start: start, end: start.Add(s.Duration() + tolerance), timer: time.NewTimer(time.Hour), fine: fine}
 	most := 0
-	for _, g := range s.Segments {
-		most = max(most, p.atOnce(g.Rate))
+	var from time.Duration
+	for _, segment := range s.Segments {
+		most = max(most, p.atOnce(from))
+		from += segment.Duration
 	}
 	p.sent = make([]time.Time, most)
-	p.nap = time.NewTimer(time.Hour)
 	return p
 }
 
-// atOnce is how many requests a window may hold at the rate of the whole plan:
-// always more than the rate puts there, or what is late would stay late.
-func (p *pacer) atOnce(rate float64) int {
-	due := rate / float64(max(p.schedule.Of, 1)) * window.Seconds()
-	return max(int(math.Floor(haste*due)), int(math.Floor(due))+1)
+// atOnce returns how many requests a window may hold at that time. It is always
+// more than the rate puts there, or the late requests would stay late.
+func (p *pacer) atOnce(at time.Duration) int {
+	due := p.Rate(at) * catchUpWindow.Seconds()
+	return max(int(math.Floor(maxCatchUp*due)), int(math.Floor(due))+1)
 }
 
-// Pace implements vegeta.Pacer: it returns when the hit is to go out.
+// Pace implements vegeta.Pacer. It returns when the hit is to be sent.
 func (p *pacer) Pace(_ time.Duration, hits uint64) (time.Duration, bool) {
-	if hits >= p.planned {
+	now := time.Now()
+	elapsed := now.Sub(p.start) // Vegeta's clock starts before the phase does
+	wait, stop := p.Schedule.Pace(elapsed, hits)
+	if stop {
 		return 0, true
 	}
 	if hits+1 == p.last {
-		// No worker was free and Vegeta has started one: let it come up.
+		// No worker was free, and Vegeta has started one. Let it come up.
 		runtime.Gosched()
-		return 0, p.over(time.Now())
+		return 0, p.over(now)
 	}
-	at := p.when(hits)
-	p.sleepUntil(at)
-	now := time.Now()
+	p.waitUntil(p.notBefore(elapsed+wait, hits))
+	now = time.Now()
 	p.sent[hits%uint64(len(p.sent))] = now
 	p.last = hits + 1
 	return 0, p.over(now)
 }
 
-// when is the time at which the hit may go out.
-func (p *pacer) when(hits uint64) time.Time {
-	due := p.schedule.Due(hits)
-	for due >= p.until && p.segment+1 < len(p.schedule.Segments) {
-		p.segment++
-		p.until += p.schedule.Segments[p.segment].Duration
-	}
-	at := p.start.Add(due)
-	back := uint64(p.atOnce(p.schedule.Segments[p.segment].Rate))
+// notBefore returns when the hit may be sent that is due then.
+func (p *pacer) notBefore(due time.Duration, hits uint64) time.Time {
+	at, back := p.start.Add(due), uint64(p.atOnce(due))
 	if hits < back {
 		return at
 	}
-	if earliest := p.sent[(hits-back)%uint64(len(p.sent))].Add(window); earliest.After(at) {
+	if earliest := p.sent[(hits-back)%uint64(len(p.sent))].Add(catchUpWindow); earliest.After(at) {
 		return earliest
 	}
 	return at
@@ -94,15 +87,15 @@ func (p *pacer) when(hits uint64) time.Time {
 
 func (p *pacer) over(now time.Time) bool { return p.ctx.Err() != nil || now.After(p.end) }
 
-// sleepUntil waits for the time or the end of the context. Go's timers are good
-// to a millisecond in a process that is idle, so that the last stretch is left
-// to the system, which is good to a twentieth of that.
-func (p *pacer) sleepUntil(at time.Time) {
-	const lastStretch = 2 * time.Millisecond
-	if d := time.Until(at) - lastStretch; d > 0 {
-		p.nap.Reset(d)
+// waitUntil waits until the time, or until the context ends. Go's timers are exact
+// to 1 ms in an idle process, so the system waits for the last part: it is exact
+// to 50 µs.
+func (p *pacer) waitUntil(at time.Time) {
+	const lastPart = 2 * time.Millisecond
+	if d := time.Until(at) - lastPart; d > 0 {
+		p.timer.Reset(d)
 		select {
-		case <-p.nap.C:
+		case <-p.timer.C:
 		case <-p.ctx.Done():
 			return
 		}
@@ -111,15 +104,4 @@ func (p *pacer) sleepUntil(at time.Time) {
 	for d := time.Until(at); d > 0; d = time.Until(at) {
 		p.fine(d)
 	}
-}
-
-// Rate implements vegeta.Pacer; the engine does not ask.
-func (p *pacer) Rate(elapsed time.Duration) float64 {
-	for _, g := range p.schedule.Segments {
-		if elapsed < g.Duration {
-			return g.Rate / float64(max(p.schedule.Of, 1))
-		}
-		elapsed -= g.Duration
-	}
-	return 0
 }

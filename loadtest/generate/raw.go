@@ -2,6 +2,7 @@ package generate
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,14 +11,23 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
-// rawWriter writes outcomes as Vegeta's results. The first error ends it.
+// rawWriter writes Vegeta's results with Vegeta's encoder. It stops at the first
+// error.
 type rawWriter struct {
 	encode vegeta.Encoder
 	err    error
 }
 
-// attackName names a phase in the results. Vegeta's plot wants the numbers of an
-// attack's hits to be 0, 1, 2, …, so that each shard is an attack of its own.
+// newRawWriter returns nil for no writer.
+func newRawWriter(w io.Writer) *rawWriter {
+	if w == nil {
+		return nil
+	}
+	return &rawWriter{encode: vegeta.NewEncoder(w)}
+}
+
+// attackName names a phase in the results. Vegeta's plot needs the hits of an
+// attack to be numbered 0, 1, 2, …, so each shard is an attack of its own.
 func attackName(p Phase) string {
 	if p.Schedule.Of <= 1 {
 		return p.Name
@@ -25,44 +35,29 @@ func attackName(p Phase) string {
 	return fmt.Sprintf("%s shard %d/%d", p.Name, p.Schedule.Index, p.Schedule.Of)
 }
 
-// add writes one outcome of the phase that began at start.
-func (w *rawWriter) add(attack, base string, start time.Time, o outcome) {
-	if w.err != nil {
+// add writes the result of the hit in a phase that began at start. Timestamp and
+// latency count from the due time: Vegeta's own hide the time that a late request
+// waited. BytesIn is what was read, since Vegeta keeps no bodies. Errors and headers
+// are cut down to what cannot hold a secret.
+func (w *rawWriter) add(r vegeta.Result, h *hit, start time.Time) {
+	if w == nil || w.err != nil {
 		return
 	}
-	result := vegeta.Result{
-		Attack:    attack,
-		Seq:       o.hit,
-		Code:      uint16(o.Status),
-		Timestamp: start.Add(o.Due),
-		Latency:   o.Response(),
-		BytesOut:  uint64(len(o.asked.Body)),
-		BytesIn:   uint64(o.Bytes),
-		Method:    methodOf(o.asked),
-		URL:       base + o.asked.Path,
-		Headers:   shownHeaders(o.header),
-	}
+	r.Timestamp, r.Latency, r.BytesIn = start.Add(h.Due), h.Response(), uint64(h.Bytes)
+	r.Headers = shownHeaders(h.header)
 	switch {
-	case o.Failure != "":
-		// Vegeta takes a code below 400 for success, whatever the error says.
-		result.Code, result.Error = 0, o.Failure
-	case o.Status < 200 || o.Status >= 400:
-		result.Error = strings.TrimSpace(strconv.Itoa(o.Status) + " " + http.StatusText(o.Status))
+	case h.Failure != "":
+		r.Code, r.Error = 0, h.Failure // Vegeta counts every code below 400 as success
+	case r.Error != "":
+		r.Error = strings.TrimSpace(strconv.Itoa(h.Status) + " " + http.StatusText(h.Status))
 	}
-	if err := w.encode(&result); err != nil {
-		w.err = fmt.Errorf("generate: the raw results could not be written: %w", err)
+	if err := w.encode(&r); err != nil {
+		w.err = fmt.Errorf("generate: cannot write the raw results: %w", err)
 	}
 }
 
-func methodOf(q Request) string {
-	if q.Method == "" {
-		return http.MethodGet
-	}
-	return q.Method
-}
-
-// shownHeaders are the headers of an answer that say something about load. No
-// other goes into a file: cookies and the like are nobody's business.
+// shownHeaders returns the headers that say something about load. Others, such as
+// cookies, may hold secrets.
 func shownHeaders(h http.Header) http.Header {
 	shown := http.Header{}
 	for name, values := range h {

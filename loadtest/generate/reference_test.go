@@ -65,8 +65,8 @@ func TestTheReferenceServerUnderLoad(t *testing.T) {
 			asked := judge.Asked{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}
 			r := run(t, newGenerator(t, Options{BaseURL: server.URL}, fineSleep), Phase{
 				Name: "lists", Schedule: schedule.Constant(100, 500*time.Millisecond), Inspect: in.Take,
-				Source: func(uint64) Request {
-					return Request{Label: "lead-lists", Path: asked.Operation.Path + "?limit=20", Key: key, Asked: asked}
+				Mix: func(uint64) Request {
+					return Request{Label: "startupLead-lists", Path: asked.Operation.Path + "?limit=20", Key: key, Asked: asked}
 				},
 			})
 			in.Close()

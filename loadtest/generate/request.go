@@ -1,12 +1,11 @@
 package generate
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
@@ -14,40 +13,42 @@ import (
 
 // Request is one request of a phase.
 type Request struct {
-	Label  string // names its kind, e.g. "campaigns.list limit=100": figures are broken down by it
+	Label  string // its kind, e.g. "campaigns.list limit=100"; figures are broken down by it
 	Method string // empty means GET
 	Path   string // percent-encoded, with the query, from the server's root: /api/v2/campaigns?limit=100
-	Body   []byte // JSON; empty for none. It is not changed.
+	Body   []byte // JSON; empty for none; it is not changed
 	Key    client.Key
 	Asked  judge.Asked // for the inspector
 }
 
-// Source returns the request at a place of the schedule, the whole one when the
-// phase is a shard. It is deterministic, safe for concurrent use, and quick: it
-// is called when the request is due.
-type Source func(seq uint64) Request
+// Mix returns the request at a place of the whole schedule. It must be
+// deterministic, so that shards together send what the whole would send. It must
+// be safe for concurrent use and quick: Vegeta calls it, through hits.Target,
+// when the request is due.
+type Mix func(place uint64) Request
 
-// build makes the net/http form of the request. The address is the target's and
-// what follows it begins with a slash, so that no path leads to another host.
-func (q Request) build(ctx context.Context, base string) (*http.Request, error) {
+// fill writes the request into the target. The path must begin with a slash, so
+// that no request and no key can reach another host than base.
+func (q Request) fill(t *vegeta.Target, base string) error {
 	if !strings.HasPrefix(q.Path, "/") {
-		return nil, fmt.Errorf("generate: request %q: its path %q does not begin with a slash", q.Label, q.Path)
+		return fmt.Errorf("generate: request %q: the path %q does not begin with a slash", q.Label, q.Path)
 	}
-	var body io.Reader
+	t.Method, t.URL, t.Body = q.method(), base+q.Path, q.Body
+	t.Header = make(http.Header, 5)
+	t.Header["User-Agent"] = []string{client.UserAgent}
+	t.Header["Accept-Encoding"] = []string{"identity"} // without it, a server may compress
 	if len(q.Body) > 0 {
-		body = bytes.NewReader(q.Body)
-	}
-	r, err := http.NewRequestWithContext(ctx, q.Method, base+q.Path, body)
-	if err != nil {
-		return nil, fmt.Errorf("generate: request %q: %w", q.Label, err)
-	}
-	r.Header["User-Agent"] = []string{client.UserAgent}
-	r.Header["Accept-Encoding"] = []string{"identity"} // or else a server may choose to compress
-	if body != nil {
-		r.Header["Content-Type"] = []string{"application/json"}
+		t.Header["Content-Type"] = []string{"application/json"}
 	}
 	if q.Key.Token != "" {
-		r.Header["Authorization"] = []string{"Bearer " + q.Key.Token}
+		t.Header["Authorization"] = []string{"Bearer " + q.Key.Token}
 	}
-	return r, nil
+	return nil
+}
+
+func (q Request) method() string {
+	if q.Method == "" {
+		return http.MethodGet
+	}
+	return q.Method
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// fineSleep waits for a short time, or less when a signal comes.
+// fineSleep waits for d, or less if a signal arrives.
 func fineSleep(d time.Duration) {
 	left := syscall.NsecToTimespec(int64(d))
 	_ = syscall.Nanosleep(&left, &left)

@@ -4,5 +4,5 @@ package generate
 
 import "time"
 
-// fineSleep waits for a short time, as finely as the platform's timers are.
+// fineSleep waits for d, as exactly as the platform's timers allow.
 func fineSleep(d time.Duration) { time.Sleep(d) }

@@ -75,7 +75,6 @@ func (b fastBody) Close() error {
 
 // The clients that TestTransports compares.
 const (
-	ownTransport  = "own"
 	netTransport  = "net/http"
 	fastHTTP      = "fasthttp"
 	rawVegeta     = "raw Vegeta, bodies kept"
@@ -88,14 +87,7 @@ var transportRounds = flag.Int("transports", 0, "how many rounds to compare the 
 func transportClient(name string) func(base string, rate float64, u *usage) error {
 	return func(base string, rate float64, u *usage) error {
 		opts := Options{BaseURL: base}
-		switch name {
-		case netTransport:
-			withDefaults, err := opts.withDefaults()
-			if err != nil {
-				return err
-			}
-			opts.Transport = netHTTP(withDefaults, http.ProxyFromEnvironment)
-		case fastHTTP:
+		if name == fastHTTP {
 			transport, err := newFastTransport(base, DefaultTimeout)
 			if err != nil {
 				return err
@@ -113,7 +105,7 @@ func TestTransports(t *testing.T) {
 		t.Skip("make transports compares the transports")
 	}
 	base := pageServer(t)
-	names := []string{ownTransport, netTransport, fastHTTP, rawVegeta}
+	names := []string{netTransport, fastHTTP, rawVegeta}
 	times, resident := map[string][]float64{}, map[string]float64{}
 	for round := range *transportRounds {
 		for i := range names {
@@ -128,7 +120,7 @@ func TestTransports(t *testing.T) {
 		}
 	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "transport\tCPU µs/request\t× %s\t× raw Vegeta\tMB resident\t\n", ownTransport)
+	fmt.Fprintf(table, "transport\tCPU µs/request\t× %s\t× raw Vegeta\tMB resident\t\n", netTransport)
 	for _, name := range names {
 		over := func(other string) float64 {
 			var ratios []float64
@@ -137,7 +129,7 @@ func TestTransports(t *testing.T) {
 			}
 			return median(ratios)
 		}
-		fmt.Fprintf(table, "%s\t%.0f\t%.2f\t%.2f\t%.0f\t\n", name, median(slices.Clone(times[name])), over(ownTransport), over(rawVegeta), resident[name])
+		fmt.Fprintf(table, "%s\t%.0f\t%.2f\t%.2f\t%.0f\t\n", name, median(slices.Clone(times[name])), over(netTransport), over(rawVegeta), resident[name])
 	}
 	_ = table.Flush()
 }

@@ -54,7 +54,7 @@ func (r *runner) depth() error {
 	if err := r.warmUp(r.scenario.Rate, limit); err != nil {
 		return err
 	}
-	c, err := r.count("depth", schedule.Constant(r.scenario.Rate, r.scenario.Duration), func(uint64) generate.Source {
+	c, err := r.count("depth", schedule.Constant(r.scenario.Rate, r.scenario.Duration), func(uint64) generate.Mix {
 		return func(seq uint64) generate.Request { return r.pageAt(places[seq%uint64(len(places))], limit) }
 	})
 	r.depths(places, c.recording)

@@ -74,7 +74,7 @@ func TestADyingTargetEndsTheScenario(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var came atomic.Int64
-			env := patient(t, generate.Options{Silence: 300 * time.Millisecond}, dropping(&came, func(n int64) bool { return n > tc.dies }))
+			env := patient(t, generate.Options{MaxOutage: 300 * time.Millisecond}, dropping(&came, func(n int64) bool { return n > tc.dies }))
 			s := builtinScenario(t, tc.scenario, tc.change)
 			s.Thresholds = []string{"errors<1%"} // and nothing that a busy machine misses on its own
 			o := Run(t.Context(), env, s)
@@ -128,7 +128,7 @@ func TestALossyTargetIsLoadedToTheEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var came atomic.Int64
-			env := patient(t, generate.Options{Silence: 1, Workers: 1}, dropping(&came, func(n int64) bool { return n%9 > 0 }))
+			env := patient(t, generate.Options{MaxOutage: 1, Workers: 1}, dropping(&came, func(n int64) bool { return n%9 > 0 }))
 			o := Run(t.Context(), env, builtinScenario(t, name, change))
 			if o.Verdict != load.Fail || o.Cut != "" {
 				t.Errorf("%s: %q", o.Verdict, o.Reasons)
@@ -146,7 +146,7 @@ func TestASearchTellsOverwhelmedFromDead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var came atomic.Int64
-			env := patient(t, generate.Options{Silence: time.Hour}, func(next http.Handler) http.Handler {
+			env := patient(t, generate.Options{MaxOutage: time.Hour}, func(next http.Handler) http.Handler {
 				lossy := dropping(&came, func(n int64) bool { return n <= 40 || !tc.alive })(next)
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if tc.alive && r.URL.Query().Get("limit") != "1" {
@@ -177,7 +177,7 @@ func TestADyingTargetIsSeenWhenShardsAreJoined(t *testing.T) {
 	shares, envs := make([]Share, 2), make([]*Env, 2)
 	for i := range envs {
 		var came atomic.Int64
-		envs[i] = patient(t, generate.Options{Silence: 300 * time.Millisecond}, dropping(&came, func(n int64) bool { return n > 50 }))
+		envs[i] = patient(t, generate.Options{MaxOutage: 300 * time.Millisecond}, dropping(&came, func(n int64) bool { return n > 50 }))
 		envs[i].Shard = measure.Shard{Index: i, Of: 2}
 	}
 	start := time.Now().Add(2 * time.Second).Round(0)

@@ -140,7 +140,7 @@ type runner struct {
 	figures    map[threshold.Metric]threshold.Figure
 	places     uint64 // of the scenario that are taken by phases
 
-	silent       []string // when the target answered nothing in the phase that was sent last
+	outageNotes  []string // when the target answered nothing in the phase that was sent last
 	foremost     []string // notes that go before the others: what those say may follow from them
 	cut          string   // why the last phase did not run to its end; empty if it did
 	unread       inspect.Unread

@@ -104,8 +104,8 @@ func (m *mix) has(s schedule.Schedule, base uint64, operation string) (turns uin
 	return turns
 }
 
-// source returns what a phase asks that begins at the place base of the scenario.
-func (m *mix) source(limit int, base uint64) generate.Source {
+// requests returns what a phase asks that begins at the place base of the scenario.
+func (m *mix) requests(limit int, base uint64) generate.Mix {
 	return func(seq uint64) generate.Request {
 		place := base + seq
 		op, n := m.at(place)
@@ -113,13 +113,13 @@ func (m *mix) source(limit int, base uint64) generate.Source {
 	}
 }
 
-// from is source, for a phase of which it is not known yet where it begins.
-func (m *mix) from(limit int) func(base uint64) generate.Source {
-	return func(base uint64) generate.Source { return m.source(limit, base) }
+// from is requests, for a phase of which it is not known yet where it begins.
+func (m *mix) from(limit int) func(base uint64) generate.Mix {
+	return func(base uint64) generate.Mix { return m.requests(limit, base) }
 }
 
-// reading is source, but changes nothing: for warming up.
-func (m *mix) reading(limit int) generate.Source {
+// reading is requests, but changes nothing: for warming up.
+func (m *mix) reading(limit int) generate.Mix {
 	return func(seq uint64) generate.Request {
 		op, n := m.at(seq)
 		if op.Unsafe() {

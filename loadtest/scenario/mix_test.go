@@ -46,10 +46,10 @@ func TestShardsAskWhatTheWholeAsks(t *testing.T) {
 		whole := schedule.Constant(rapid.Float64Range(1, 300).Draw(t, "rate"), 1e9)
 		want := map[uint64]generate.Request{}
 		m := build()
-		source := m.source(limit, base)
+		source := m.requests(limit, base)
 		for seq := range uint64(whole.Planned()) {
 			want[seq] = source(seq)
-			if alone := build().source(limit, 0)(base + seq); seq == 0 && !reflect.DeepEqual(alone, want[0]) {
+			if alone := build().requests(limit, 0)(base + seq); seq == 0 && !reflect.DeepEqual(alone, want[0]) {
 				t.Fatalf("a phase that begins at place %d asks %+v first, and the scenario has %+v there", base, want[0], alone)
 			}
 		}
@@ -57,7 +57,7 @@ func TestShardsAskWhatTheWholeAsks(t *testing.T) {
 		for i := range of {
 			mine := whole.Shard(i, of)
 			m := build()
-			source := m.source(limit, base)
+			source := m.requests(limit, base)
 			created -= len(m.places(mine, base, spec.CreatePlacementTest))
 			for k := range uint64(mine.Planned()) {
 				seq := mine.Seq(k)

@@ -39,14 +39,14 @@ func (r *runner) warmUp(rate float64, limit int) error {
 		return nil
 	}
 	rec, err := r.send("warm-up", schedule.Constant(rate, r.scenario.Warmup), r.mix.reading(limit), true)
-	r.foremost = append(r.foremost, r.silent...)
+	r.foremost = append(r.foremost, r.outageNotes...)
 	r.uses.WarmUp += rec.Sent
 	return err
 }
 
 // send sends a phase, or this process's shard of it, and returns what was measured.
-func (r *runner) send(name string, whole schedule.Schedule, source generate.Source, warmUp bool) (measure.Recording, error) {
-	r.silent = nil
+func (r *runner) send(name string, whole schedule.Schedule, mix generate.Mix, warmUp bool) (measure.Recording, error) {
+	r.outageNotes = nil
 	mine := r.mine(whole)
 	if err := r.permit(whole); err != nil {
 		return measure.Recording{}, err
@@ -57,8 +57,8 @@ func (r *runner) send(name string, whole schedule.Schedule, source generate.Sour
 	if r.env.Watch != nil {
 		r.env.Watch(r.scenario.Name, name, mine)
 	}
-	p := generate.Phase{Name: name, Schedule: mine, Source: source, Start: r.begin(whole.Duration()), Warmup: warmUp,
-		Silences: func(s generate.Silences) { r.silent = r.outages(name, s) }}
+	p := generate.Phase{Name: name, Schedule: mine, Mix: mix, Start: r.begin(whole.Duration()), Warmup: warmUp,
+		Outages: func(s generate.Outages) { r.outageNotes = r.outages(name, s) }}
 	if !warmUp {
 		p.Inspect = r.inspector.Take
 	}
@@ -81,7 +81,7 @@ func (r *runner) tellOfStart(p generate.Phase) {
 
 // cutShort says of a phase that did not run to its end why, and how far it came.
 func (r *runner) cutShort(name string, rec measure.Recording, err error) error {
-	var dead *generate.SilentError
+	var dead *generate.OutageError
 	switch {
 	case err == nil:
 		return nil
@@ -132,15 +132,15 @@ const (
 	farFromTop = 0.5 // of the generator's ceiling
 )
 
-// count sends a phase that belongs to the scenario's figures. source returns
+// count sends a phase that belongs to the scenario's figures. mix returns
 // what is asked from a place of the scenario on.
-func (r *runner) count(name string, whole schedule.Schedule, source func(base uint64) generate.Source) (counted, error) {
+func (r *runner) count(name string, whole schedule.Schedule, mix func(base uint64) generate.Mix) (counted, error) {
 	for attempt := 1; ; attempt++ {
 		if err := r.stock(whole); err != nil {
 			return counted{}, err
 		}
-		rec, err := r.send(name, whole, source(r.places), false)
-		r.foremost = append(r.foremost, r.silent...)
+		rec, err := r.send(name, whole, mix(r.places), false)
+		r.foremost = append(r.foremost, r.outageNotes...)
 		r.places += uint64(whole.Planned())
 		c := r.judged(rec)
 		if err == nil && silent(rec) {

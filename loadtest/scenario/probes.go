@@ -39,7 +39,7 @@ type prober struct {
 	seen     probesSeen
 	blocked  blocked
 	recovery recovery // known once the inference has ended
-	vigil    *generate.Vigil
+	monitor  *generate.LivenessMonitor
 	ctx      context.Context // ends with the run's context or when the target has died
 	giveUp   context.CancelCauseFunc
 }
@@ -214,7 +214,7 @@ func (p *prober) watch(exchanges []client.Exchange) {
 			continue
 		}
 		sent := ex.Sent.Sub(p.r.started)
-		if err := p.vigil.Saw(sent, sent+ex.Took, ex.Status != 0); err != nil {
+		if err := p.monitor.Observe(sent, sent+ex.Took, ex.Status != 0); err != nil {
 			p.giveUp(err)
 		}
 	}

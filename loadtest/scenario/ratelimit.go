@@ -54,7 +54,7 @@ func (r *runner) rateLimit() error {
 		r.missing(fmt.Sprintf("exclusive use of the key %q: %s", promise.Key, why))
 		return nil
 	}
-	p := &prober{r: r, role: limitedKey.Workspace, limited: limitedKey, requests: map[infer.Subject]probe{}, vigil: r.env.Generator.Vigil()}
+	p := &prober{r: r, role: limitedKey.Workspace, limited: limitedKey, requests: map[infer.Subject]probe{}, monitor: r.env.Generator.LivenessMonitor()}
 	p.ctx, p.giveUp = context.WithCancelCause(r.ctx)
 	defer p.giveUp(nil)
 	if err := p.prepare(limitedKey); err != nil {
@@ -83,8 +83,8 @@ func (r *runner) rateLimit() error {
 	})
 	r.out.Limiter = limiterOf(result)
 	if p.ctx.Err() != nil {
-		if dead := new(generate.SilentError); errors.As(context.Cause(p.ctx), &dead) {
-			r.foremost = r.outages(r.scenario.Name, p.vigil.Silences())
+		if dead := new(generate.OutageError); errors.As(context.Cause(p.ctx), &dead) {
+			r.foremost = r.outages(r.scenario.Name, p.monitor.Outages())
 		}
 		return fmt.Errorf("probing was aborted: %w", context.Cause(p.ctx))
 	}

@@ -39,15 +39,15 @@ func (r *runner) try(rate float64, confirm bool) (tried, error) {
 		name, lasts = "confirming "+name, r.scenario.Confirm
 	}
 	whole := schedule.Constant(rate, lasts)
-	before := r.silent
-	rec, err := r.send(name, whole, r.mix.source(inTurn, r.places), false)
+	before := r.outageNotes
+	rec, err := r.send(name, whole, r.mix.requests(inTurn, r.places), false)
 	r.places += uint64(whole.Planned())
 	if err == nil && silent(rec) {
 		err = r.gone(name)
 	}
 	if err != nil {
 		// Earlier, the rate may have been too high; now the target has died.
-		r.foremost = append(r.foremost, slices.Concat(before, r.silent)...)
+		r.foremost = append(r.foremost, slices.Concat(before, r.outageNotes)...)
 		r.keepCut(counted{recording: rec}, err)
 		return tried{}, err
 	}

@@ -67,7 +67,7 @@ type walkers struct {
 
 	mu       sync.Mutex
 	recorder *measure.Recorder
-	vigil    *generate.Vigil
+	monitor  *generate.LivenessMonitor
 	seq      uint64
 	whole    map[string][]walked // by list, the first completed walks
 	out      load.Walks
@@ -101,7 +101,7 @@ func (r *runner) walk() error {
 	}
 	start := time.Now()
 	plan := measure.Plan{Name: "walk", Duration: s.Duration, Start: start.Round(0), ClosedLoop: true}
-	w := &walkers{r: r, plan: plan, lists: lists, recorder: measure.NewRecorder(plan), vigil: r.env.Generator.Vigil(),
+	w := &walkers{r: r, plan: plan, lists: lists, recorder: measure.NewRecorder(plan), monitor: r.env.Generator.LivenessMonitor(),
 		whole: map[string][]walked{}, out: load.Walks{Clients: s.Clients}}
 	r.announceStep(plan.Name)
 	stop := r.showing(w.live)
@@ -121,7 +121,7 @@ func (r *runner) walk() error {
 	stop()
 	c := r.judged(w.recorder.Recording())
 	addTraffic(&r.traffic, c.recording)
-	r.foremost = r.outages(plan.Name, w.vigil.Silences())
+	r.foremost = r.outages(plan.Name, w.monitor.Outages())
 	w.compare()
 	r.out.Walks = &w.out
 	if r.ctx.Err() != nil {
@@ -189,7 +189,7 @@ func (w *walkers) add(op spec.Operation, limit int, ex client.Exchange, start ti
 	w.recorder.Add(measure.Sample{Seq: w.seq, Label: label(op, limit), Due: sent, Sent: sent, Done: sent + ex.Took,
 		Status: ex.Status, Bytes: int64(len(ex.Body)), Failure: failureOf(ex)})
 	w.seq++
-	if err := w.vigil.Saw(sent, sent+ex.Took, ex.Status != 0); err != nil && w.over == nil {
+	if err := w.monitor.Observe(sent, sent+ex.Took, ex.Status != 0); err != nil && w.over == nil {
 		w.over = fmt.Errorf("the walks were aborted: %w", err)
 	}
 }

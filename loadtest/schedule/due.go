@@ -96,3 +96,25 @@ func (s Schedule) PerSecond() []int64 {
 	}
 	return asked
 }
+
+// Pace returns how long after elapsed the shard's next request is due, if hits
+// were sent before it, and whether none is left. With Rate, it makes a Schedule a
+// vegeta.Pacer.
+func (s Schedule) Pace(elapsed time.Duration, hits uint64) (wait time.Duration, stop bool) {
+	if hits >= uint64(s.Planned()) {
+		return 0, true
+	}
+	return s.Due(hits) - elapsed, false
+}
+
+// Rate returns the shard's requests per second at that time of the phase; 0 after
+// its end.
+func (s Schedule) Rate(elapsed time.Duration) float64 {
+	for _, g := range s.Segments {
+		if elapsed < g.Duration {
+			return g.Rate / float64(s.shards())
+		}
+		elapsed -= g.Duration
+	}
+	return 0
+}

@@ -28,7 +28,7 @@ import (
 
 // few is a phase of twenty requests, quickly sent.
 func few(q Request) Phase {
-	return Phase{Name: "few", Schedule: schedule.Constant(200, 100*time.Millisecond), Source: func(uint64) Request { return q }}
+	return Phase{Name: "few", Schedule: schedule.Constant(200, 100*time.Millisecond), Mix: func(uint64) Request { return q }}
 }
 
 func TestWhatGoesOverTheWire(t *testing.T) {
@@ -215,7 +215,7 @@ func TestCountsAreTheServers(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer server.Close()
-	r := run(t, newGenerator(t, Options{BaseURL: server.URL}, fineSleep), Phase{Name: "p", Schedule: schedule.Constant(1000, 300*time.Millisecond), Source: asking("/")})
+	r := run(t, newGenerator(t, Options{BaseURL: server.URL}, fineSleep), Phase{Name: "p", Schedule: schedule.Constant(1000, 300*time.Millisecond), Mix: asking("/")})
 	g.Expect(r.Statuses).To(Equal(counted))
 	g.Expect(r.Sent).To(Equal(next.Load()))
 	g.Expect(r.Count(measure.Accepted)).To(Equal(counted[200]))

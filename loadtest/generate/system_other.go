@@ -2,7 +2,13 @@
 
 package generate
 
-import "time"
+import (
+	"os/exec"
+	"time"
+)
 
 // processorTime is not known on this platform.
 func processorTime() (time.Duration, bool) { return 0, false }
+
+// ownGroup does nothing: signals of the terminal cannot be kept from a child here.
+func ownGroup(*exec.Cmd) {}

@@ -46,7 +46,7 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var came atomic.Int64
-			env := patient(t, generate.Options{Silence: time.Hour}, dropping(&came, tc.lost))
+			env := patient(t, generate.Options{MaxOutage: time.Hour}, dropping(&came, tc.lost))
 			o := Run(t.Context(), env, builtinScenario(t, tc.scenario, func(s *Scenario) {
 				s.Duration, s.Warmup, s.Mix, s.Thresholds = 2*time.Second, 0, map[string]int{spec.ListLeadLists: 1}, []string{"errors<99%"}
 				if s.Rate > 0 {
@@ -100,7 +100,7 @@ func TestAShardsSilence(t *testing.T) {
 	env := patient(t, generate.Options{})
 	env.Shard = measure.Shard{Index: 2, Of: 4}
 	r := newRunner(t.Context(), env, mine)
-	said := r.outages("steady", generate.Silences{Last: &generate.Silence{From: 1234 * time.Millisecond, Unanswered: 7}})
+	said := r.outages("steady", generate.Outages{Last: &generate.Outage{From: 1234 * time.Millisecond, Unanswered: 7}})
 	if len(said) != 1 || said[0] != "shard 3: steady: no answers from 1.23 s after its start to the end (7 requests unanswered)" {
 		t.Errorf("%q", said)
 	}
