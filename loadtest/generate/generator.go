@@ -233,7 +233,7 @@ func (a *attack) add(r *vegeta.Result) {
 	if err := a.monitor.Observe(h.Sent, h.Done, h.Status != 0); err != nil {
 		a.stop(err)
 	}
-	a.raw.add(*r, h, a.start)
+	a.raw.add(r, h, a.start)
 }
 
 func (a *attack) live() Live {

@@ -26,6 +26,7 @@ const (
 type hit struct {
 	request Request
 	measure.Sample
+	attempts
 	header http.Header // of the response; nil if there was none
 }
 

@@ -38,7 +38,7 @@ func (o *observer) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	ctx, cancel := context.WithTimeout(o.ctx, o.timeout)
 	defer cancel()
-	r = r.WithContext(ctx)
+	r = r.WithContext(h.attempts.within(ctx))
 	r.Header = withoutNumbers(r.Header)
 
 	o.inFlight.Add(1)

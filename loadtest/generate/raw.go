@@ -39,10 +39,11 @@ func attackName(p Phase) string {
 // latency count from the due time: Vegeta's own hide the time that a late request
 // waited. BytesIn is what was read, since Vegeta keeps no bodies. Errors and headers
 // are cut down to what cannot hold a secret.
-func (w *rawWriter) add(r vegeta.Result, h *hit, start time.Time) {
+func (w *rawWriter) add(result *vegeta.Result, h *hit, start time.Time) {
 	if w == nil || w.err != nil {
 		return
 	}
+	r := *result
 	r.Timestamp, r.Latency, r.BytesIn = start.Add(h.Due), h.Response(), uint64(h.Bytes)
 	r.Headers = shownHeaders(h.header)
 	switch {

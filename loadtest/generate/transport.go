@@ -28,19 +28,10 @@ const (
 // closed a connection in use.
 var errDropped = errors.New("generate: the server closed the connection without a response")
 
-// transport is net/http's transport, except that it does not hide dropped
-// requests. net/http sends a GET again if the server closes a kept connection
-// without a response. That is right after an idle time: the server closed the
-// connection as the request was on its way. On a busy connection, the server
-// dropped a request, which must count as failed.
-type transport struct {
-	*http.Transport
-}
-
 // newTransport returns the transport for the options. It uses HTTP/1.1: HTTP/2
 // would send all requests over one connection, whose flow control would shape the
 // figures.
-func newTransport(o Options, proxy func(*http.Request) (*url.URL, error)) transport {
+func newTransport(o Options, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	config := o.TLSConfig.Clone()
@@ -48,7 +39,7 @@ func newTransport(o Options, proxy func(*http.Request) (*url.URL, error)) transp
 		config.NextProtos = nil // the server must not choose HTTP/2
 	}
 	dialer := &net.Dialer{Timeout: o.Timeout}
-	return transport{&http.Transport{
+	return &http.Transport{
 		Proxy:                  stopRepeats(proxy, leastIdle),
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        config,
@@ -60,10 +51,13 @@ func newTransport(o Options, proxy func(*http.Request) (*url.URL, error)) transp
 		MaxIdleConnsPerHost:    o.Workers,
 		MaxResponseHeaderBytes: maxHeader,
 		IdleConnTimeout:        maxIdle,
-	}}
+	}
 }
 
-// attempts counts how often net/http has sent a request.
+// attempts counts how often net/http sends a request. net/http sends a GET again if
+// the server closes a kept connection without a response. That is right after an
+// idle time: the server closed the connection while the request was on its way. On
+// a busy connection the server dropped a request, which must count as failed.
 type attempts struct {
 	count int
 	idle  time.Duration // how long the last connection had been idle before
@@ -71,12 +65,10 @@ type attempts struct {
 
 type attemptsKey struct{}
 
-// RoundTrip implements http.RoundTripper.
-func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	a := &attempts{}
-	ctx := httptrace.WithClientTrace(context.WithValue(r.Context(), attemptsKey{}, a),
+// within returns a context for the request whose attempts are to be counted.
+func (a *attempts) within(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(context.WithValue(ctx, attemptsKey{}, a),
 		&httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { a.idle = info.IdleTime }})
-	return t.Transport.RoundTrip(r.WithContext(ctx))
 }
 
 // stopRepeats returns the proxy function with a check: net/http asks for the proxy

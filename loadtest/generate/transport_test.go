@@ -72,19 +72,19 @@ func answering(text string) func(int64, net.Conn, *bufio.Reader) {
 // direct is a proxy function without a proxy.
 func direct(*http.Request) (*url.URL, error) { return nil, nil }
 
-func testTransport(t *testing.T, config *tls.Config) transport {
+func testTransport(t *testing.T, config *tls.Config) *http.Transport {
 	tr := newTransport(Options{Timeout: time.Hour, TLSConfig: config}, direct)
 	t.Cleanup(tr.CloseIdleConnections)
 	return tr
 }
 
 // ask sends a request and reads the whole response.
-func ask(ctx context.Context, tr transport, method, address, sent string) (*http.Response, string, error) {
+func ask(ctx context.Context, tr *http.Transport, method, address, sent string) (*http.Response, string, error) {
 	var body io.Reader
 	if sent != "" {
 		body = strings.NewReader(sent)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, address, body)
+	r, err := http.NewRequestWithContext(new(attempts).within(ctx), method, address, body)
 	if err != nil {
 		return nil, "", err
 	}
