@@ -103,7 +103,7 @@ func failureOf(err error) string {
 		return measure.FailureTimeout
 	case errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &network) && network.Op == "dial":
 		return measure.FailureRefused
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errDropped),
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errDropped), errors.Is(err, errClosed),
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), strings.Contains(err.Error(), closedIdle):
 		return measure.FailureReset
 	default:

@@ -173,6 +173,22 @@ func TestDroppedRequests(t *testing.T) {
 			}
 		})
 	}
+	t.Run("no request on a connection that was closed before", func(t *testing.T) {
+		g := NewWithT(t)
+		closed := make(chan struct{}, 1)
+		server, tr := newScripted(t, func(_ int64, conn net.Conn, requests *bufio.Reader) {
+			_, _ = http.ReadRequest(requests)
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+			_ = conn.Close()
+			closed <- struct{}{}
+		}), testTransport(t, nil)
+		tr.Proxy = stopRepeats(direct, busy)
+		for range 20 {
+			_, body, err := ask(context.Background(), tr, "GET", server.URL, "")
+			g.Expect(body, err).To(Equal("ok"))
+			<-closed
+		}
+	})
 	t.Run("on a new connection", func(t *testing.T) {
 		g := NewWithT(t)
 		server := newScripted(t, func(_ int64, _ net.Conn, requests *bufio.Reader) { _, _ = http.ReadRequest(requests) })

@@ -230,3 +230,24 @@ func BenchmarkDue(b *testing.B) {
 		s.Due(uint64(i) % 9_000_000)
 	}
 }
+
+// The schedule paces like the due times that it names.
+func TestPace(t *testing.T) {
+	s := Schedule{Segments: []Segment{{Rate: 10, Duration: time.Second}, {Rate: 0, Duration: time.Second}, {Rate: 40, Duration: time.Second}}}
+	for hits := range uint64(s.Planned()) {
+		if wait, stop := s.Pace(300*time.Millisecond, hits); stop || wait != s.Due(hits)-300*time.Millisecond {
+			t.Errorf("hit %d: wait %s, stop %t", hits, wait, stop)
+		}
+	}
+	if _, stop := s.Pace(0, uint64(s.Planned())); !stop {
+		t.Error("no stop after the last request")
+	}
+	for at, want := range map[time.Duration]float64{0: 10, time.Second: 0, 2 * time.Second: 40, 3 * time.Second: 0} {
+		if got := s.Rate(at); got != want {
+			t.Errorf("rate %v at %s, want %v", got, at, want)
+		}
+	}
+	if got := s.Shard(1, 4).Rate(0); got != 2.5 {
+		t.Errorf("rate of a shard %v, want 2.5", got)
+	}
+}
