@@ -233,7 +233,7 @@ func TestMergedLagCountsByTheLimitOfTheParts(t *testing.T) {
 		want   load.Verdict
 		says   string
 	}{
-		"none":      {[2]time.Duration{}, load.Void, "steady: generator-limited: 1 % of the requests went out more than 30ms after they were due"},
+		"none":      {[2]time.Duration{}, load.Void, "steady: generator-limited: 1 % of the requests were sent more than 30ms after they were due"},
 		"below":     {[2]time.Duration{20 * time.Millisecond, 20 * time.Millisecond}, load.Void, "steady: generator-limited"},
 		"above":     {[2]time.Duration{50 * time.Millisecond, 50 * time.Millisecond}, load.Pass, ""},
 		"different": {[2]time.Duration{50 * time.Millisecond, time.Second}, load.Void, "settings or seed"},
@@ -269,7 +269,7 @@ func TestMergedShardsCountByTheirOwnCeilings(t *testing.T) {
 		says     string
 	}{
 		"far":                  {[2]float64{1000, 1000}, load.Pass, ""},
-		"the second's is near": {[2]float64{1000, 5}, load.Void, "steady: generator-limited: shard 2: asked for 5 requests/s, and this generator gets through 5/s with a null server: stay below"},
+		"the second's is near": {[2]float64{1000, 5}, load.Void, "steady: generator-limited: shard 2: 5 requests/s are near the ceiling of this generator, 5/s with a null server (stay below"},
 		"not known":            {[2]float64{0, 1000}, load.Pass, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,44 +19,43 @@ import (
 const (
 	saturating      = 700 * time.Millisecond
 	sampling        = time.Second
-	saturationRate  = 200_000 // requests per second, beyond what one machine sends
+	saturationRate  = 200_000 // requests per second, more than one machine can send
 	saturatingInUse = 64      // connections
-	// near is the part of the ceiling from which the generator shapes the figures.
+	// near is the share of the ceiling above which the generator affects the figures.
 	near = 0.8
 )
 
-// CalibrationOptions say what the generator is calibrated with.
+// CalibrationOptions describe the load of a calibration.
 type CalibrationOptions struct {
-	// Body is what the null server answers with: an answer of the target, or
-	// bytes as many as its answers have.
+	// Body is the body of the null server's responses: one of the target's, or as
+	// many bytes.
 	Body []byte
-	// Rate is the rate at which lag and processor time are taken; 0, or one that
-	// is too high, stands for half of the ceiling.
+	// Rate is the rate at which lag and processor time are measured. 0, or a rate
+	// that is too high, means half of the ceiling.
 	Rate float64
-	// Request and Inspect are as in a phase: inspecting is a part of the load. The
-	// request may have no body and needs no path.
+	// Request and Inspect are as in a phase, because inspection is a part of the
+	// load. The request must have no body and needs no path.
 	Request Request
 	Inspect inspect.Func
-	// Child is a command that runs NullServer in a process of its own, on its
-	// standard input and output, with a body of as many bytes as its last
-	// argument says, which is added to it. Empty: the null server runs in this
-	// process, and shares its processor time.
+	// Child is a command that runs NullServer on its standard input and output. The
+	// size of the body is added as the last argument. If Child is empty, the null
+	// server runs in this process and shares its processor time.
 	Child []string
 }
 
-// Calibration is what this generator can do on this machine at this time.
+// Calibration is what the generator can do on this machine now.
 type Calibration struct {
-	Ceiling float64          // requests per second, as many as it gets through with the null server beside it
+	Ceiling float64          // highest requests per second with the null server on the same machine
 	Rate    float64          // requests per second at which the rest was measured
 	Lag     measure.Estimate // 99th percentile of the send lag
-	CPU     time.Duration    // of processors, for one request; 0 if the system does not say
-	// Shared says that the null server ran in this process: CPU holds its share
-	// too, and the ceiling is lower than it would be.
+	CPU     time.Duration    // processor time of one request; 0 if the system does not report it
+	// Shared is true if the null server ran in this process. CPU then includes its
+	// share, and the ceiling is lower.
 	Shared bool
-	Bytes  int // of an answer
+	Bytes  int // of a response's body
 }
 
-// Calibrate loads a null server on this machine for about two seconds.
+// Calibrate loads a null server on this machine for about 2 s.
 func Calibrate(ctx context.Context, opts CalibrationOptions) (Calibration, error) {
 	c := Calibration{Shared: len(opts.Child) == 0, Bytes: len(opts.Body)}
 	base, stop, err := startNull(ctx, opts)
@@ -81,7 +80,7 @@ func Calibrate(ctx context.Context, opts CalibrationOptions) (Calibration, error
 	return c, c.takeLag(ctx, base, phase("calibration", max(c.Rate, 10), sampling))
 }
 
-// findCeiling lets so many requests be due that the next always waits.
+// findCeiling measures how many requests get through if the next one is always due.
 func (c *Calibration) findCeiling(ctx context.Context, base string, p Phase) error {
 	g, err := New(Options{BaseURL: base, Workers: saturatingInUse, Timeout: sampling})
 	if err != nil {
@@ -93,7 +92,7 @@ func (c *Calibration) findCeiling(ctx context.Context, base string, p Phase) err
 		return err
 	}
 	if r.Count(measure.Accepted) == 0 {
-		return errors.New("generate: calibration: the null server did not answer")
+		return errors.New("generate: calibration: the null server did not respond")
 	}
 	c.Ceiling = float64(r.Count(measure.Accepted)) / saturating.Seconds()
 	return nil
@@ -117,9 +116,8 @@ func (c *Calibration) takeLag(ctx context.Context, base string, p Phase) error {
 	return nil
 }
 
-// Limits reports whether the generator, not the target, shaped the figures of
-// the recording, and why: it was asked for a rate near its own ceiling, or it
-// sent late.
+// Limits reports whether the generator affected the figures of the recording, and
+// why: the rate was near its ceiling, or it sent late.
 func (c Calibration) Limits(r measure.Recording) (bool, string) {
 	if near, why := c.Near(r); near {
 		return true, why
@@ -133,26 +131,26 @@ func (c Calibration) Near(r measure.Recording) (bool, string) {
 	if c.Ceiling <= 0 || asked <= near*c.Ceiling {
 		return false, ""
 	}
-	of := "" // a ceiling that another process has found comes alone
+	of := "" // the size is not known for the ceiling of another process
 	if c.Bytes > 0 {
 		of = fmt.Sprintf(" (answers of %d bytes)", c.Bytes)
 	}
-	return true, fmt.Sprintf("asked for %.0f requests/s, and this generator gets through %.0f/s with a null server%s: stay below %.0f/s, or share the plan among more generators",
+	return true, fmt.Sprintf("%.0f requests/s are near the ceiling of this generator, %.0f/s with a null server%s (stay below %.0f/s, or use more generators)",
 		asked, c.Ceiling, of, near*c.Ceiling)
 }
 
-// Late reports whether the requests went out later than measure's LagLimit
-// allows: the 99th percentile of the send lag is above it.
+// Late reports whether the 99th percentile of the send lag is above measure's
+// LagLimit, and describes it.
 func Late(r measure.Recording) (bool, string) {
 	lag, limit := r.Lag.Quantile(0.99).Value, r.LagLimit()
 	if r.Sent == 0 || lag <= limit {
 		return false, ""
 	}
-	return true, fmt.Sprintf("1 %% of the requests went out more than %s after they were due, at most %s are good (1ms, or 5 %% of the median answer): take a machine that is less busy, lower the rate, allow more requests in flight (--workers), or tolerate it (--lag-limit)",
+	return true, fmt.Sprintf("1 %% of the requests were sent more than %s after they were due; the limit is %s (use an idle machine, a lower rate, more --workers, or --lag-limit)",
 		round(lag), round(limit))
 }
 
-// peak is the highest rate that was asked for in one of the recording's seconds.
+// peak returns the highest rate that one second of the recording asked for.
 func peak(r measure.Recording) float64 {
 	highest := 0.0
 	for _, second := range r.Series {
@@ -216,7 +214,7 @@ func startChild(ctx context.Context, opts CalibrationOptions) (base string, stop
 func firstLine(r io.Reader) (string, error) {
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil {
-		return "", fmt.Errorf("the null server has not said where it is: %w", err)
+		return "", fmt.Errorf("the null server did not print its address: %w", err)
 	}
 	return strings.TrimSpace(line), nil
 }

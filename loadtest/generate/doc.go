@@ -1,17 +1,19 @@
-// Package generate sends the requests of a phase on schedule and measures what
-// becomes of them. It is the only home of Vegeta, whose engine it uses: the
-// workers, the loop that wakes them, and the format of raw results.
+// Package generate sends the requests of a phase on schedule, with Vegeta, and
+// records Vegeta's results. The mix of requests is the phase's vegeta.Targeter
+// (hits.Target), the schedule is its vegeta.Pacer (pacer), and vegeta.Attacker sends
+// each request through its http.Client. A transport under that client observes what
+// goes out and what comes back.
 //
-// What Vegeta gets wrong by itself is done here. Its own latency counts from the
-// sending, so a server that stalls holds back the requests that would have shown
-// it: here every time counts from the moment that the schedule names. Its
-// worker limit closes the loop without a word: here what goes out late or not at
-// all is counted. Its pacer catches up in bursts, its results carry whole bodies:
-// here catching up is bounded, and bodies are read into buffers that are used
-// again and handed to an inspector. Its client wakes two more goroutines for each
-// request: here the one that sends it also reads the answer.
+// The package adds what Vegeta lacks:
+//   - Every time counts from the due time. Vegeta's latency counts from the
+//     sending, so a stalled server would hold back the requests that show the stall.
+//   - Late and unsent requests are counted. Vegeta's worker limit closes the loop
+//     silently.
+//   - Catching up is bounded. Vegeta's pacers catch up in bursts.
+//   - Bodies are read into pooled buffers and handed to an inspector. Vegeta keeps
+//     a copy of each body or none.
+//   - A request that the server drops counts as failed. net/http may send it again.
 //
 // The package imports client, judge, loadtest/inspect, loadtest/measure and
-// loadtest/schedule. It must not import the packages above it: scenarios,
-// thresholds, reports.
+// loadtest/schedule. It must not import scenarios, thresholds or reports.
 package generate

@@ -9,11 +9,10 @@ import (
 	"sync"
 )
 
-// NullServer answers every request with the body, at as little cost as can be:
-// what it is loaded with shows what the generator can do. It writes its base
-// address to out, in one line, and serves until the reader until ends, which for
-// the standard input of a child process is when its parent does. It is no server
-// for anything else: requests must have no body.
+// NullServer responds to every request with the body, as cheaply as possible. The
+// load that it gets shows what the generator can do. It writes its base address to
+// out, in one line, and serves until the reader until ends: the standard input of a
+// child process ends with its parent. Requests must have no body.
 func NullServer(body []byte, out io.Writer, until io.Reader) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -27,7 +26,7 @@ func NullServer(body []byte, out io.Writer, until io.Reader) error {
 		for {
 			conn, err := listener.Accept()
 			if err != nil {
-				return // it was closed
+				return // the listener was closed
 			}
 			if !open.add(conn) {
 				return
@@ -48,7 +47,7 @@ func NullServer(body []byte, out io.Writer, until io.Reader) error {
 	return err
 }
 
-// answerAll answers the requests of a connection until it is closed. A request
+// answerAll responds to the requests of a connection until it is closed. A request
 // ends with its first blank line.
 func answerAll(conn net.Conn, answer []byte) {
 	requests := bufio.NewReader(conn)
@@ -66,7 +65,7 @@ func answerAll(conn net.Conn, answer []byte) {
 	}
 }
 
-// connections are those that are open.
+// connections is the set of open connections.
 type connections struct {
 	mu     sync.Mutex
 	all    map[net.Conn]bool

@@ -19,44 +19,43 @@ const (
 	DefaultMaxBody = client.DefaultMaxBody
 )
 
-// MaxWorkers bounds Options.Workers: each takes a connection.
+// MaxWorkers is the upper bound of Options.Workers. Each worker needs a connection.
 const MaxWorkers = 65_536
 
-// Options say where the target is and how it is loaded. Only BaseURL is
-// required; zero means the default.
+// Options name the target and bound the load. Only BaseURL is required. Zero means
+// the default.
 type Options struct {
-	// BaseURL is the target's address, as client.Options has it. Requests, and
-	// the keys that they carry, go nowhere else: no redirect is followed.
+	// BaseURL is the target's address, as in client.Options. Requests, and the keys
+	// that they carry, go to no other address: redirects are not followed.
 	BaseURL string
 	// TLSConfig is as in client.Options.
 	TLSConfig *tls.Config
-	// Transport replaces the network, TLSConfig included. It must honour the
-	// request's context.
+	// Transport replaces the network and TLSConfig. It must honour the request's
+	// context.
 	Transport http.RoundTripper
 
-	// Workers is the most requests in flight, and so the most connections. When
-	// all wait for answers, requests go out late, or not at all if the phase ends
-	// meanwhile; both are counted.
+	// Workers is the maximum number of requests in flight, and so of connections.
+	// If all workers wait for responses, requests are sent late, or not at all if
+	// the phase ends before. Both are counted.
 	Workers int
-	Timeout time.Duration // for one request, from its sending to the last byte of the answer
-	MaxBody int64         // bytes of a body that are read; an answer that is longer has failed
+	Timeout time.Duration // of one request, from sending to the last byte of the response
+	MaxBody int64         // bytes of a body that are read; a response with a longer body has failed
 	// MaxOutage is how long a target may answer nothing, while requests are due,
 	// before the phase ends with an OutageError. The default is 5 × Timeout, and at
 	// least 10 s.
 	MaxOutage time.Duration
 
-	// Raw receives the results in Vegeta's own encoding, which `vegeta report`
-	// and `vegeta plot` read; nil for none. There, too, the timestamp is when a
-	// request was due and the latency counts from then. Bodies are left out, and
-	// of the headers of the answers all but a few.
+	// Raw receives Vegeta's results in Vegeta's own encoding, for `vegeta report` and
+	// `vegeta plot`; nil for none. Timestamp and latency count from the due time.
+	// Bodies and most response headers are left out.
 	Raw io.Writer
-	// Tick is called about ten times a second while a phase runs, and once at its
-	// end, from one goroutine. When it is slow, figures are left out.
+	// Tick is called about 10 times a second while a phase runs, and once at its
+	// end, from one goroutine. If it is slow, figures are skipped.
 	Tick func(Live)
 }
 
 func (o Options) withDefaults() (Options, error) {
-	// The client knows what a base address and a TLS configuration must be.
+	// The client checks the base address and the TLS configuration.
 	_, err := client.New(client.Options{BaseURL: o.BaseURL, TLSConfig: o.TLSConfig, Transport: o.Transport})
 	wrong := []error{err}
 	if o.Workers < 0 || o.Workers > MaxWorkers {

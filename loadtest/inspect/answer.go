@@ -10,7 +10,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Answer is one answer that came under load, and what was asked for it.
+// Answer is one response to a load request, with the request.
 type Answer struct {
 	Asked  judge.Asked
 	Method string
@@ -20,19 +20,18 @@ type Answer struct {
 
 	Status int
 	Header http.Header
-	Body   *Buffer // given to whoever takes the answer; nil is an empty body
-	Cut    bool    // there is more of the answer than Body holds, or it broke off
-	Long   bool    // it is cut since its body is larger than is read
+	Body   *Buffer // belongs to the receiver of the Answer; nil is an empty body
+	Cut    bool    // Body is incomplete
+	Long   bool    // Body is incomplete because it is larger than the bound
 }
 
-// Func takes an answer over, Body included, and returns at once: whoever calls
-// it is measuring. It is called from many goroutines.
+// Func receives an answer and its Body. It returns at once, because its caller
+// measures. It is called from many goroutines.
 type Func func(Answer)
 
-// judged is what the rules are asked. A 429 is always legal, however right the
-// request: that it is refused is no violation, but what the refusal looks like
-// is judged. So it is with an account that is not there to be moved: another run,
-// or one that was killed, may have moved it.
+// judged returns the question for the rules. A 429 is always legal, even for a valid
+// request, so only its shape is judged. The same goes for a 404 of an account move:
+// another run, or a killed one, may have moved the account.
 func (a Answer) judged() judge.Asked {
 	asked := a.Asked
 	gone := a.Status == http.StatusNotFound && asked.Operation.ID == spec.MoveAccounts
@@ -42,17 +41,17 @@ func (a Answer) judged() judge.Asked {
 	return asked
 }
 
-// compressed reports whether the body is in a form that the rules do not read:
-// generators ask for bodies that are not compressed.
+// compressed reports whether the body is compressed, although the request asked for
+// an uncompressed one. The rules cannot read it.
 func (a Answer) compressed() bool {
 	encoding := a.Header.Get("Content-Encoding")
 	return encoding != "" && !strings.EqualFold(encoding, "identity")
 }
 
-// exchange is the answer as the rules and the curl line know it.
+// exchange returns the answer in the form of the rules and the curl command.
 func (a Answer) exchange() client.Exchange {
 	path, query, _ := strings.Cut(a.Path, "?")
-	values, _ := url.ParseQuery(query) // what cannot be parsed is not in the curl line
+	values, _ := url.ParseQuery(query) // the curl command lacks what cannot be parsed
 	return client.Exchange{
 		Request: client.Request{Operation: a.Asked.Operation.ID, Method: a.Method, Path: path, Query: values, Body: a.Sent, Key: a.Key},
 		Status:  a.Status,

@@ -8,14 +8,14 @@ import (
 
 const (
 	smallestBuffer = 4 << 10
-	largestPooled  = 1 << 20 // a larger one would hold on to memory for the sake of a rare answer
+	largestPooled  = 1 << 20 // larger bodies are rare; their buffers are not kept
 )
 
 // ErrTooLong is the error of a body that is longer than the bound.
 var ErrTooLong = errors.New("the body is longer than is read")
 
-// Buffer holds the body of one answer in memory that is used again. It has one
-// owner at a time, who hands it on or gives it back with Release.
+// Buffer holds the body of one response in pooled memory. It has one owner at a time,
+// who passes it on or returns it with Release.
 type Buffer struct {
 	data []byte
 }
@@ -29,15 +29,15 @@ func NewBuffer() *Buffer {
 	return b
 }
 
-// Release gives the buffer back: neither it nor its Bytes may be used any more.
-// A nil buffer is fine.
+// Release returns the buffer to the pool. Neither it nor its Bytes may be used after
+// that. A nil buffer is fine.
 func (b *Buffer) Release() {
 	if b != nil && cap(b.data) <= largestPooled {
 		buffers.Put(b)
 	}
 }
 
-// Bytes is the body so far, valid until Release. A nil buffer has none.
+// Bytes returns the body so far. It is valid until Release. A nil buffer has none.
 func (b *Buffer) Bytes() []byte {
 	if b == nil {
 		return nil
@@ -45,15 +45,14 @@ func (b *Buffer) Bytes() []byte {
 	return b.data
 }
 
-// Fill appends what r yields until its end. expected is how many bytes that will
-// be, or -1 if it is not known; most bounds them, and what is expected to be
-// longer is not read at all. The error is the reader's own, or ErrTooLong, and
-// what came before it is kept.
+// Fill appends what r yields until its end. expected is the number of bytes, or -1 if
+// it is not known. most is their maximum: nothing is read if expected is larger. The
+// error is the reader's or ErrTooLong. The bytes before an error are kept.
 func (b *Buffer) Fill(r io.Reader, expected, most int64) error {
 	if expected > most {
 		return ErrTooLong
 	}
-	// One byte of room beyond the end lets the reader say that it is the end.
+	// The reader needs one more byte of room to report the end.
 	b.grow(int(max(expected, 0))+1, int(most)+1)
 	for {
 		if len(b.data) == cap(b.data) {
@@ -74,8 +73,8 @@ func (b *Buffer) Fill(r io.Reader, expected, most int64) error {
 	}
 }
 
-// grow makes room for size bytes in all, in steps that double, so that buffers
-// fit whatever answer takes them next, up to most.
+// grow makes room for size bytes in all, and at most for most. Sizes double, so that
+// a pooled buffer fits many responses.
 func (b *Buffer) grow(size, most int) {
 	if size <= cap(b.data) {
 		return

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// head is how much judging may be ahead of its share: a short run is then
-// covered whole.
+// head is how far judging may be ahead of its share, so that a short run is covered
+// completely.
 const head = time.Second
 
-// effort bounds the time that judging takes to a share of the time that passes.
+// effort bounds the time for judging to a share of the elapsed time.
 type effort struct {
 	share float64 // processors
 	now   func() time.Time

@@ -261,7 +261,7 @@ func TestAFullQueueDropsAndCounts(t *testing.T) {
 				g := NewWithT(t)
 				in, goOn := stopped(t, opts)
 				in.Take(answering(200, page))
-				time.Sleep(2 * patience) // now it is being looked at
+				time.Sleep(2 * batchWait) // now it is being looked at
 				for range 10 {
 					in.Take(answering(200, page))
 				}
@@ -305,7 +305,7 @@ func TestWhatJudgingHasNoTimeForIsSkipped(t *testing.T) {
 		g := NewWithT(t)
 		in := newInspector(t, Options{})
 		in.Take(answering(200, emptyPage))
-		time.Sleep(2 * patience) // now the memo knows it
+		time.Sleep(2 * batchWait) // now the memo knows it
 		in.effort.took(time.Hour)
 		r := inspected(in, answering(200, emptyPage), answering(200, `{"items":[] }`))
 		g.Expect(r.Known).To(BeEquivalentTo(1), "what is known costs nothing")

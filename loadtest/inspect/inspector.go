@@ -21,25 +21,25 @@ const (
 	DefaultQueueBytes = 4 << 20
 )
 
-// Options say how much is inspected. Only Rules is required; zero means the default.
+// Options bound the inspection. Only Rules is required. Zero means the default.
 type Options struct {
 	Rules *judge.Rules
-	// Ledger takes what is found; nil for one of the inspector's own. It may be
-	// shared with others that judge in the same scenario.
+	// Ledger receives the findings; nil means one of the inspector's own. Others that
+	// judge in the same scenario may share it.
 	Ledger *judge.Ledger
-	// Redact takes secrets out of what is shown of an answer, as Client.Redact
-	// does. The key of the request itself is taken out in any case.
+	// Redact redacts secrets in what is shown of a response, as Client.Redact does.
+	// The request's own key is always redacted.
 	Redact func(string) string
-	// Share is how many of the answers with status 200 are looked at, from above
-	// 0 to 1, which is the default. All others are looked at: they are few and
-	// cheap in a load that makes sense, and tell most in one that does not.
+	// Share is the share of the responses with status 200 that are inspected, above
+	// 0 and at most 1, the default. All other responses are inspected: they are
+	// few and cheap in a useful load, and matter most in a useless one.
 	Share float64
-	// Effort is how many processors may be kept busy with judging, on average;
-	// at most 64. One is enough for some hundred different pages of 100 rows a
-	// second. Answers that came before take no part of it.
+	// Effort is the average number of processors that judging may use, at most 64.
+	// One is enough for some hundred different pages of 100 rows a second. Known
+	// responses do not count.
 	Effort float64
-	// Queue and QueueBytes are how many answers, and bytes of their bodies, wait
-	// to be looked at.
+	// Queue and QueueBytes bound the responses, and the bytes of their bodies, that
+	// wait for inspection.
 	Queue      int
 	QueueBytes int64
 }
@@ -47,7 +47,7 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	var wrong []error
 	if o.Rules == nil {
-		wrong = append(wrong, errors.New("inspect: no rules: make them with judge.NewRules"))
+		wrong = append(wrong, errors.New("inspect: no rules (make them with judge.NewRules)"))
 	}
 	if !(o.Share >= 0 && o.Share <= 1) {
 		wrong = append(wrong, fmt.Errorf("inspect: the share of answers is %v: want more than 0 and at most 1, or 0 for all", o.Share))
@@ -79,8 +79,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, errors.Join(wrong...)
 }
 
-// Inspector judges the answers that it is given. Its methods are safe for
-// concurrent use; Close ends it.
+// Inspector judges answers. Its methods are safe for concurrent use. Close ends it.
 type Inspector struct {
 	opts    Options
 	queue   chan Answer
@@ -101,7 +100,7 @@ type Inspector struct {
 	good                                                          atomic.Uint64 // answers with status 200
 }
 
-// New starts an inspector. Its errors are mistakes in the options.
+// New starts an inspector. It returns an error if the options are wrong.
 func New(opts Options) (*Inspector, error) { return start(opts, time.Now) }
 
 func start(opts Options, now func() time.Time) (*Inspector, error) {
@@ -125,15 +124,15 @@ func start(opts Options, now func() time.Time) (*Inspector, error) {
 	return in, nil
 }
 
-// Workers are woken for several answers at a time, since to wake a goroutine
-// for each would cost a load generator more than to look at most of them.
+// Workers wake up for several answers at a time: waking a goroutine for each answer
+// would cost more than looking at most of them.
 const (
-	together = 16
-	patience = 10 * time.Millisecond // for fewer
+	batchSize = 16
+	batchWait = 10 * time.Millisecond // for fewer
 )
 
 func (in *Inspector) work() {
-	clock := time.NewTicker(patience)
+	clock := time.NewTicker(batchWait)
 	defer clock.Stop()
 	for {
 		select {
@@ -146,7 +145,7 @@ func (in *Inspector) work() {
 	}
 }
 
-// lookAtAll looks at what waits. It reports whether more can come.
+// lookAtAll judges the answers in the queue. It reports whether more can come.
 func (in *Inspector) lookAtAll() bool {
 	for {
 		select {
@@ -163,7 +162,7 @@ func (in *Inspector) lookAtAll() bool {
 	}
 }
 
-// wakeOne wakes a worker, if one sleeps.
+// wakeOne wakes a worker if one sleeps.
 func (in *Inspector) wakeOne() {
 	select {
 	case in.wake <- struct{}{}:
@@ -171,7 +170,7 @@ func (in *Inspector) wakeOne() {
 	}
 }
 
-// Take is the inspector's Func. What comes after Close is counted as dropped.
+// Take is the inspector's Func. Answers after Close count as dropped.
 func (in *Inspector) Take(a Answer) {
 	in.answers.Add(1)
 	if !in.queued(a) {
@@ -198,7 +197,7 @@ func (in *Inspector) queued(a Answer) bool {
 	in.closing.RLock()
 	defer in.closing.RUnlock()
 	size := int64(len(a.Body.Bytes()))
-	// An answer that is longer than the whole queue may wait alone.
+	// An answer that is larger than QueueBytes may wait alone.
 	if before := in.waiting.Add(size) - size; in.closed || before > 0 && before+size > in.opts.QueueBytes {
 		in.waiting.Add(-size)
 		in.dropped.Add(1)
@@ -206,7 +205,7 @@ func (in *Inspector) queued(a Answer) bool {
 	}
 	select {
 	case in.queue <- a:
-		if len(in.queue) >= min(together, in.opts.Queue) || in.waiting.Load() > in.opts.QueueBytes/2 {
+		if len(in.queue) >= min(batchSize, in.opts.Queue) || in.waiting.Load() > in.opts.QueueBytes/2 {
 			in.wakeOne()
 		}
 		return true
@@ -217,13 +216,14 @@ func (in *Inspector) queued(a Answer) bool {
 	}
 }
 
-// sampled spreads the share evenly over the answers.
+// sampled reports whether the next answer is part of the share, which is spread
+// evenly.
 func (in *Inspector) sampled() bool {
 	n := float64(in.good.Add(1))
 	return math.Floor(n*in.opts.Share) > math.Floor((n-1)*in.opts.Share)
 }
 
-// Close looks at what still waits and ends the inspector. Result remains.
+// Close judges the rest of the queue and ends the inspector. Result stays valid.
 func (in *Inspector) Close() {
 	in.closing.Lock()
 	if !in.closed {
@@ -234,8 +234,8 @@ func (in *Inspector) Close() {
 	in.workers.Wait()
 }
 
-// look judges one answer. A panic of the rules is the harness's trouble and must
-// not take the load down with it.
+// look judges one answer. A panic of the rules is an error of the harness and must
+// not end the load.
 func (in *Inspector) look(a Answer) {
 	asked := a.judged()
 	defer func() {
@@ -257,7 +257,7 @@ func (in *Inspector) look(a Answer) {
 	ex := a.exchange()
 	sighting := in.opts.Rules.Look(asked, ex)
 	if sighting.Err != nil {
-		in.trouble(a, fmt.Sprintf("the answer could not be judged: %v", sighting.Err))
+		in.trouble(a, fmt.Sprintf("cannot judge the response: %v", sighting.Err))
 		return
 	}
 	in.lists.saw(a, sighting)

@@ -10,14 +10,14 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// lists knows which list operations have shown a row, of those that were answered.
+// lists remembers which list operations have returned rows.
 type lists struct {
 	mu   sync.Mutex
 	rows map[string]bool
 }
 
-// saw takes down an answer. One that breaks a requirement and shows no row may have
-// some where they are not looked for.
+// saw notes an answer. An answer with a violation counts as one with rows: it may have
+// some in the wrong place.
 func (l *lists) saw(a Answer, s judge.Sighting) {
 	if a.Status != http.StatusOK || a.Asked.Operation.Answer != spec.Page {
 		return
@@ -27,7 +27,7 @@ func (l *lists) saw(a Answer, s judge.Sighting) {
 	l.rows[a.Asked.Operation.ID] = l.rows[a.Asked.Operation.ID] || len(s.Rows)+len(s.Findings) > 0
 }
 
-// empty are the operations of which no answer showed a row, sorted.
+// empty returns the operations whose answers had no rows, sorted.
 func (l *lists) empty() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

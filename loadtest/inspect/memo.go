@@ -8,13 +8,12 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// remembered is how many answers the memo knows. A load asks for few different
-// pages, and an entry takes some hundred bytes.
+// remembered is the size of the memo. A load asks for few different pages. An entry
+// takes some hundred bytes.
 const remembered = 4096
 
-// question is all that the rules' judgement of an answer depends on. The body
-// stands in it as a hash with a seed of this process's own, so that no target
-// can make two bodies look alike.
+// question holds all inputs of the rules' judgement. The body is represented by a hash
+// with a random seed, so no target can make two bodies look alike.
 type question struct {
 	operation, owner, id, contentType string
 	valid, open                       bool
@@ -33,21 +32,21 @@ func questionOf(a Answer, asked judge.Asked) question {
 	}
 }
 
-// proof is what the rules said of one answer, and how often it came again since
-// that was last entered into the ledger.
+// proof is the judgement of one answer, and how often the answer came again since
+// the ledger was last updated.
 type proof struct {
 	seen, broken map[spec.Pair]int
 	again        int
 }
 
-// memo knows the answers that were judged.
+// memo remembers judged answers.
 type memo struct {
 	mu     sync.Mutex
 	proofs map[question]*proof
-	enter  func(*proof) // settles the account of a proof
+	enter  func(*proof) // updates the ledger
 }
 
-// repeat reports whether the answer was judged before, and counts it if so.
+// repeat reports whether the answer was judged before. If so, it counts it.
 func (m *memo) repeat(q question) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -58,8 +57,7 @@ func (m *memo) repeat(q question) bool {
 	return p != nil
 }
 
-// keep remembers what an answer came to. When there is no room, one that is
-// picked by chance makes way.
+// keep remembers a judgement. A full memo forgets a random one.
 func (m *memo) keep(q question, p *proof) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,7 +74,7 @@ func (m *memo) keep(q question, p *proof) {
 	m.proofs[q] = p
 }
 
-// settle enters into the ledger what has come again so far.
+// settle updates the ledger with the repeated answers so far.
 func (m *memo) settle() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

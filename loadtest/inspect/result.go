@@ -9,44 +9,45 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Result is what the inspection came to. Answers is the sum of the seven counts
-// below it, as soon as the inspector is closed.
+// Result is the result of an inspection. Once the inspector is closed, Answers is the
+// sum of the seven counts below it.
 type Result struct {
-	Answers int64 // handed over
+	Answers int64 // all that were taken
 
 	Judged    int64 // decoded and judged
-	Known     int64 // the same as one that was judged before, and counted like it
-	Unsampled int64 // left out by Options.Share
-	Dropped   int64 // left out because the queue was full
-	Skipped   int64 // left out because judging took its share of time (Options.Effort)
+	Known     int64 // the same as one that was judged before; counted like it
+	Unsampled int64 // skipped because of Options.Share
+	Dropped   int64 // skipped because the queue was full
+	Skipped   int64 // skipped because judging had used its time (Options.Effort)
 	Unread    Unread
-	Troubled  int64 // the rules' own trouble
+	Troubled  int64 // not judged because of an error in the rules
 
-	// Empty are the list operations of which no answer that was judged showed a row.
+	// Empty are the list operations whose judged answers had no rows.
 	Empty []string
 
-	// Checks are the requirements × operations that were put to the test or seen
-	// broken, in the catalogue's order.
+	// Checks are the requirements × operations that were assessed or violated, in the
+	// catalogue's order.
 	Checks   []reports.Check
 	Troubles []reports.Trouble
 }
 
-// Unread are answers of which nothing can be said, each counted once.
+// Unread counts the answers that could not be inspected, each once.
 type Unread struct {
-	Compressed int64 `json:"compressed,omitempty"` // though nobody asked for it
-	Long       int64 `json:"long,omitempty"`       // the body is larger than is read
-	Partial    int64 `json:"partial,omitempty"`    // broken off, or not there in time
+	Compressed int64 `json:"compressed,omitempty"` // although the request did not allow it
+	Long       int64 `json:"long,omitempty"`       // the body is larger than the bound
+	Partial    int64 `json:"partial,omitempty"`    // incomplete, or too late
 }
 
-// Add counts both.
+// Add returns the sums.
 func (u Unread) Add(other Unread) Unread {
 	return Unread{u.Compressed + other.Compressed, u.Long + other.Long, u.Partial + other.Partial}
 }
 
-// All is how many there are.
+// All returns the number of unread answers.
 func (u Unread) All() int64 { return u.Compressed + u.Long + u.Partial }
 
-// Coverage is the part of the answers that was judged, from 0 to 1; 0 of none.
+// Coverage returns the share of the answers that was judged, from 0 to 1. It is 0 if
+// there were no answers.
 func (r Result) Coverage() float64 {
 	if r.Answers == 0 {
 		return 0
@@ -54,7 +55,7 @@ func (r Result) Coverage() float64 {
 	return float64(r.Judged+r.Known) / float64(r.Answers)
 }
 
-// Violations counts all sightings of broken requirements.
+// Violations returns the number of all violations.
 func (r Result) Violations() int {
 	n := 0
 	for _, c := range r.Checks {
@@ -63,7 +64,7 @@ func (r Result) Violations() int {
 	return n
 }
 
-// Result tells what was found so far.
+// Result returns the result so far.
 func (in *Inspector) Result() Result {
 	in.memo.settle()
 	r := Result{
@@ -80,11 +81,11 @@ func (in *Inspector) Result() Result {
 	return r
 }
 
-// keptInFull is how many violations of a pair are written out: as many as the
-// ledger keeps, or more. Writing one out costs far more than counting it.
+// keptInFull is the number of violations of a pair that are described, at least as
+// many as the ledger keeps. Describing one costs far more than counting it.
 const keptInFull = 5
 
-// shown counts the violations that were written out.
+// shown counts the violations that were described.
 type shown struct {
 	mu     sync.Mutex
 	counts map[spec.Pair]int
@@ -97,7 +98,7 @@ func (s *shown) room(p spec.Pair) bool {
 	return s.counts[p] <= keptInFull
 }
 
-// enter writes down what the rules saw in an answer.
+// enter puts the judgement of an answer into the ledger.
 func (in *Inspector) enter(a Answer, ex client.Exchange, s judge.Sighting) *proof {
 	p := &proof{seen: map[spec.Pair]int{}, broken: map[spec.Pair]int{}}
 	for _, pair := range s.Seen {
@@ -117,7 +118,7 @@ func (in *Inspector) enter(a Answer, ex client.Exchange, s judge.Sighting) *proo
 	return p
 }
 
-// enterAgain writes down what came again.
+// enterAgain puts the repetitions of an answer into the ledger.
 func (in *Inspector) enterAgain(p *proof) {
 	if p.again == 0 {
 		return
@@ -130,14 +131,14 @@ func (in *Inspector) enterAgain(p *proof) {
 	}
 }
 
-// violation is what a reader needs to understand the finding and to see it again.
+// violation describes the finding, with a command that reproduces it.
 func (in *Inspector) violation(a Answer, ex client.Exchange, f judge.Finding) reports.Violation {
 	redact := in.redacting(a)
 	return reports.Violation{
-		Pointer:  redact(f.Pointer), // the target chooses the names of some members
+		Pointer:  redact(f.Pointer), // the target chooses some names
 		Expected: redact(f.Expected),
 		Actual:   redact(f.Actual),
-		Curl:     in.opts.Redact(judge.Replay(f.Pair.Requirement, ex)), // which knows the request's own key by its variable
+		Curl:     in.opts.Redact(judge.Replay(f.Pair.Requirement, ex)), // which names the own key by its variable
 	}
 }
 
@@ -146,7 +147,8 @@ func (in *Inspector) trouble(a Answer, what string) {
 	in.ledger.Troubled("load: "+a.Asked.Operation.ID, in.redacting(a)(what))
 }
 
-// redacting takes out the secrets that the caller knows, and the request's own key.
+// redacting returns a function that redacts the secrets that the caller knows, and the
+// request's own key.
 func (in *Inspector) redacting(a Answer) func(string) string {
 	own := client.Redacting(func() []string { return []string{a.Key.Token} })
 	return func(s string) string { return own(in.opts.Redact(s)) }

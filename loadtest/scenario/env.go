@@ -21,32 +21,32 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Env is what a load run hands to its scenarios.
+// Env is the environment of a load run's scenarios.
 type Env struct {
 	Profile *profile.Profile
 	BaseURL string
 	Rules   *judge.Rules
-	// Client prepares what load needs and looks at what it left: it waits 429
-	// answers out and keeps the profile's pace.
+	// Client prepares what load needs and inspects what it left. It waits after a
+	// 429 and keeps the profile's pace.
 	Client *client.Client
-	// Bare returns a client without the profile's pace, but no faster than MaxRate,
-	// that has so many requests in flight at most.
-	// Its connections come from the local address; empty for any.
+	// Bare returns a client without the profile's pace, but no faster than MaxRate.
+	// concurrency bounds its requests in flight. from is the local address of its
+	// connections; empty means any.
 	Bare func(concurrency int, from string) (*client.Client, error)
 
 	Generator   *generate.Generator
 	Calibration generate.Calibration
-	// Inspect says how much of what comes under load is judged; Rules and Redact
-	// are filled in.
+	// Inspect says what share of the responses is judged. Rules and Redact are
+	// filled in.
 	Inspect inspect.Options
 
 	Thresholds []threshold.Threshold // of the profile and the command line
-	// Baselines hold the figures that regressions compare with, by the file that
-	// the threshold names; the empty name is the run's own.
+	// Baselines hold the figures for regression thresholds, by the file that the
+	// threshold names. The empty name is the run's own baseline.
 	Baselines map[string]*threshold.Baseline
 
-	Journal *journal.Journal // remembers what is changed; nil for nothing
-	// LeftBehind are the names of tests that killed runs are known to have left.
+	Journal *journal.Journal // records changes; nil for none
+	// LeftBehind are the names of tests that killed runs have left.
 	LeftBehind []string
 	// ClaimPatience is how long to wait for another run that uses the same rows;
 	// zero means the default of package claim.
@@ -54,49 +54,48 @@ type Env struct {
 	Run           string // id of the run, in the names of what is created
 	Seed          uint64
 
-	// LagLimit is the send lag that is tolerated where the machine can do no
-	// better; 0 is what measure.Recording.LagLimit says.
+	// LagLimit is the tolerated send lag. 0 means measure.Recording.LagLimit.
 	LagLimit time.Duration
 
-	MaxRate float64 // requests per second that the profile allows; 0: no bound
-	// Budget bounds the requests that are sent in all. The clients ask it before
-	// each of theirs.
+	MaxRate float64 // requests per second that the profile allows; 0 means no bound
+	// Budget bounds the number of requests of the run. Clients ask it before each
+	// request.
 	Budget *Budget
 
-	// Shard is the part of every phase that this process sends, and Start when
-	// the first phase begins; the zero values are the whole, and now.
+	// Shard is the part of every phase that this process sends; the zero value is the
+	// whole. Start is when the first phase begins; the zero value is now.
 	Shard measure.Shard
 	Start time.Time
 
-	// Memory tells what the target's process uses; nil where it cannot be seen.
+	// Memory returns the memory of the target's process; nil if it cannot be read.
 	Memory func(context.Context) (load.MemoryPoint, error)
-	// Watch is told of each phase that begins, and of each step of what does not
-	// go through the generator, with an empty schedule.
+	// Watch is called when a phase begins. It is also called, with an empty schedule,
+	// for each step that does not use the generator.
 	Watch func(scenario, phase string, s schedule.Schedule)
-	// Say is told what is waited for before the load or a phase; nil for nobody.
+	// Say is called with what the run waits for; nil for nobody.
 	Say func(string)
-	// Live is told, about ten times a second, the figures of what does not go
-	// through the generator, which has a Tick of its own; nil for nobody.
+	// Live is called about 10 times a second with figures of steps that do not use
+	// the generator, which has its own Tick; nil for nobody.
 	Live func(generate.Live)
 
 	rows   *rows  // of the run; nil without Ready
-	before *int64 // requests that were sent before Ready, until a scenario counts them
+	before *int64 // requests sent before Ready, until a scenario counts them
 }
 
-// Outcome is a scenario's result, and what was recorded on the way: with it, the
-// shards of a scenario can be joined.
+// Outcome is a scenario's result with its recordings, from which the shards of a
+// scenario can be joined.
 type Outcome struct {
 	load.Scenario
 	Recordings []measure.Recording `json:"recordings"`      // of the phases, in their order
-	Traffic    load.Traffic        `json:"traffic"`         // of all that was sent, warm-ups and repeated phases included
-	Checks     []reports.Check     `json:"checks"`          // requirements that were put to the test
+	Traffic    load.Traffic        `json:"traffic"`         // all requests, including warm-ups and repeated phases
+	Checks     []reports.Check     `json:"checks"`          // requirements that were checked
 	Cut        string              `json:"cut,omitempty"`   // why the last phase did not run to its end; empty if it did
-	Unread     inspect.Unread      `json:"unread,omitzero"` // answers of which nothing could be said
-	Empty      []string            `json:"empty,omitempty"` // list operations of which no answer that was judged showed a row
+	Unread     inspect.Unread      `json:"unread,omitzero"` // responses that could not be inspected
+	Empty      []string            `json:"empty,omitempty"` // list operations whose judged responses had no rows
 }
 
-// Run runs one scenario. Whatever goes wrong is in the outcome: a scenario that
-// could not run is VOID and says why.
+// Run runs one scenario. All errors are in the outcome: a scenario that could not run
+// is inconclusive and has a reason.
 func Run(ctx context.Context, env *Env, s Scenario) Outcome {
 	r := newRunner(ctx, env, s)
 	defer r.close()
@@ -115,7 +114,7 @@ func Run(ctx context.Context, env *Env, s Scenario) Outcome {
 	return r.outcome()
 }
 
-// runner is one scenario at work.
+// runner runs one scenario.
 type runner struct {
 	env      *Env
 	scenario Scenario
@@ -123,29 +122,29 @@ type runner struct {
 	started  time.Time
 
 	readsOnly bool // nothing may be changed
-	inBlocks  bool // its phases are blocks of one, in turns with another target's
+	inBlocks  bool // its phases alternate with those of another target
 	subjects  *subjects
 	shares    []share // of the scenario's operations, those that can be asked
 	mix       *mix
 	inspector *inspect.Inspector
-	ledger    *judge.Ledger // what was found, by the inspector too
+	ledger    *judge.Ledger // all findings, the inspector's included
 	traffic   load.Traffic
-	uses      load.Requests // all but the total and what is beside
+	uses      load.Requests // without the total and other requests
 	before    int64         // requests of the run, before the scenario
-	lookedAt  atomic.Int64  // answers that were judged beside the inspector
+	lookedAt  atomic.Int64  // responses that were judged without the inspector
 
 	out        load.Scenario
 	recordings []measure.Recording
-	counted    []counted // phases that thresholds are held against
+	counted    []counted // phases that thresholds are compared with
 	figures    map[threshold.Metric]threshold.Figure
-	places     uint64 // of the scenario that are taken by phases
+	places     uint64 // of the scenario, used by phases so far
 
-	outageNotes  []string // when the target answered nothing in the phase that was sent last
-	foremost     []string // notes that go before the others: what those say may follow from them
+	outageNotes  []string // about outages in the last phase
+	foremost     []string // notes that come first, because the others may follow from them
 	cut          string   // why the last phase did not run to its end; empty if it did
 	unread       inspect.Unread
-	empty        []string // list operations of which no answer that was judged showed a row
-	doubt        string   // why the highest rate of a search could not be confirmed, if its sample was too small
+	empty        []string // list operations whose judged responses had no rows
+	doubt        string   // why a search could not confirm its highest rate, if the sample was too small
 	fails, voids []reason
 }
 
@@ -154,8 +153,8 @@ func newRunner(ctx context.Context, env *Env, s Scenario) *runner {
 	return &runner{env: env, scenario: s, ctx: ctx, started: time.Now(), before: env.sentBefore(), traffic: load.Traffic{Statuses: map[string]int64{}}}
 }
 
-// sentBefore is how many requests the run had sent before the scenario, and
-// before the preparation if that is its first.
+// sentBefore returns the number of requests before the scenario. For the first
+// scenario, it is the number before the preparation.
 func (e *Env) sentBefore() int64 {
 	if before := e.before; before != nil {
 		e.before = nil
@@ -170,7 +169,7 @@ func (r *runner) close() {
 	}
 }
 
-// prepare looks up what the scenario can ask.
+// prepare finds out what the scenario can ask.
 func (r *runner) prepare() (err error) {
 	r.figures = map[threshold.Metric]threshold.Figure{}
 	options := r.env.Inspect
@@ -208,7 +207,7 @@ func (r *runner) prepare() (err error) {
 	return nil
 }
 
-// note is what else is worth knowing.
+// note adds a note to the scenario's result.
 func (r *runner) note(format string, args ...any) {
 	r.out.Notes = append(r.out.Notes, fmt.Sprintf(format, args...))
 }

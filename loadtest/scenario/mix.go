@@ -12,30 +12,28 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// A mix decides what each request of a scenario asks. Its turns are the slots
-// of one round, in which each operation has as many as its share; rounds repeat
-// through all phases. The place of a request in the scenario alone decides what
-// it is, so that shards together ask what the whole asks.
+// mix decides what each request of a scenario asks; generate.Mix turns it into
+// Vegeta's targeter. Its turns are the slots of one round. Each operation has as many
+// as its share, and rounds repeat through all phases. A request depends only on its
+// place in the scenario, so shards together ask what the whole asks.
 type mix struct {
 	subjects *subjects
 	limits   []int
 	turns    []turn
-	// instead is asked where an operation has run out of subjects, and where
-	// nothing may be changed.
+	// instead replaces an operation that has no more rows or may not change any.
 	instead spec.Operation
-	// every is how manyth deletion of a test is asked in a phase: there are not more
-	// tests for it. 0 and 1 are all of them.
+	// If there are too few tests to delete, every n-th deletion is asked in a phase.
+	// 0 and 1 mean all of them.
 	every uint64
 }
 
-// turn is one slot of a round: the operation, and the how manyth it is of the
-// operation's slots in the round.
+// turn is one slot of a round: number nth of the operation's slots in the round.
 type turn struct {
 	op      spec.Operation
 	nth, of uint64
 }
 
-// newMix draws the order of a round. left names the operations that cannot be
+// newMix draws the order of a round. It also returns the operations that cannot be
 // asked, each with the reason.
 func newMix(s *subjects, shares []share, limits []int) (m *mix, left []string, err error) {
 	m = &mix{subjects: s, limits: limits}
@@ -59,11 +57,11 @@ func newMix(s *subjects, shares []share, limits []int) (m *mix, left []string, e
 	return m, left, nil
 }
 
-// errNothingReads is a mix that cannot be asked.
+// errNothingReads is the error of a mix without an operation that reads.
 var errNothingReads = errors.New("no operation of the mix reads and can be asked")
 
-// nothingReads is errNothingReads with the operations that were left out, each with
-// the reason, and what to do.
+// nothingReads returns errNothingReads with the operations that were left out, the
+// reasons, and a hint.
 func nothingReads(left []string) error {
 	said := ""
 	if len(left) > 0 {
@@ -73,7 +71,8 @@ func nothingReads(left []string) error {
 		errNothingReads, said, spec.ListLeadLists)
 }
 
-// at returns the operation at the place and how manyth of the operation it is.
+// at returns the operation at the place, and its number among the requests of the
+// operation.
 func (m *mix) at(place uint64) (spec.Operation, uint64) {
 	round, slot := place/uint64(len(m.turns)), place%uint64(len(m.turns))
 	t := m.turns[slot]
@@ -86,12 +85,13 @@ func (m *mix) at(place uint64) (spec.Operation, uint64) {
 	return t.op, n
 }
 
-// asks reports whether the mix has the operation at all: a long phase has many turns.
+// asks reports whether the mix has the operation. It saves a look at the many turns
+// of a long phase.
 func (m *mix) asks(operation string) bool {
 	return slices.ContainsFunc(m.turns, func(t turn) bool { return t.op.ID == operation })
 }
 
-// has returns how many turns the operation has in a phase.
+// has returns the number of turns of the operation in a phase.
 func (m *mix) has(s schedule.Schedule, base uint64, operation string) (turns uint64) {
 	if !m.asks(operation) {
 		return 0
@@ -104,7 +104,7 @@ func (m *mix) has(s schedule.Schedule, base uint64, operation string) (turns uin
 	return turns
 }
 
-// requests returns what a phase asks that begins at the place base of the scenario.
+// requests returns the mix of a phase that begins at the place base of the scenario.
 func (m *mix) requests(limit int, base uint64) generate.Mix {
 	return func(seq uint64) generate.Request {
 		place := base + seq
@@ -113,12 +113,12 @@ func (m *mix) requests(limit int, base uint64) generate.Mix {
 	}
 }
 
-// from is requests, for a phase of which it is not known yet where it begins.
+// from is requests for a phase whose first place is not known yet.
 func (m *mix) from(limit int) func(base uint64) generate.Mix {
 	return func(base uint64) generate.Mix { return m.requests(limit, base) }
 }
 
-// reading is requests, but changes nothing: for warming up.
+// reading returns the mix of a warm-up, which changes nothing.
 func (m *mix) reading(limit int) generate.Mix {
 	return func(seq uint64) generate.Request {
 		op, n := m.at(seq)
@@ -129,7 +129,7 @@ func (m *mix) reading(limit int) generate.Mix {
 	}
 }
 
-// inTurn, in place of a page size, asks for the mix's sizes round by round.
+// inTurn stands for a page size: the mix's sizes take turns, one a round.
 const inTurn = -1
 
 func (m *mix) limitAt(limit int, place uint64) int {
@@ -142,7 +142,7 @@ func (m *mix) limitAt(limit int, place uint64) int {
 	return m.limits[place/uint64(len(m.turns))%uint64(len(m.limits))]
 }
 
-// places returns the places at which the shard of a phase asks the operation.
+// places returns the places where the shard of a phase asks the operation.
 func (m *mix) places(s schedule.Schedule, base uint64, operation string) []uint64 {
 	if !m.asks(operation) {
 		return nil

@@ -12,18 +12,18 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// betweenShards is the pause between two phases that several processes send:
-// answers of the one before may still be under way.
+// betweenShards is the pause between two phases of several processes. Responses of
+// the first may still be on their way.
 const betweenShards = 2 * time.Second
 
-// counted is a phase that thresholds are held against.
+// counted is a phase that thresholds are compared with.
 type counted struct {
 	recording measure.Recording
-	limited   string // why its figures are the generator's and not the target's; empty if they are not
+	limited   string // why the generator affected its figures; empty if it did not
 	cut       bool   // it did not run to its end
 }
 
-// begin returns when the next phase starts that lasts so long; zero is now.
+// begin returns when the next phase, of that length, starts. Zero means now.
 func (r *runner) begin(lasts time.Duration) time.Time {
 	if r.env.Start.IsZero() {
 		return time.Time{}
@@ -33,7 +33,7 @@ func (r *runner) begin(lasts time.Duration) time.Time {
 	return start
 }
 
-// warmUp sends requests that change nothing and count for nothing.
+// warmUp sends requests that change nothing and do not count.
 func (r *runner) warmUp(rate float64, limit int) error {
 	if r.scenario.Warmup == 0 {
 		return nil
@@ -44,7 +44,7 @@ func (r *runner) warmUp(rate float64, limit int) error {
 	return err
 }
 
-// send sends a phase, or this process's shard of it, and returns what was measured.
+// send sends a phase, or this process's shard of it, and returns the recording.
 func (r *runner) send(name string, whole schedule.Schedule, mix generate.Mix, warmUp bool) (measure.Recording, error) {
 	r.outageNotes = nil
 	mine := r.mine(whole)
@@ -62,24 +62,24 @@ func (r *runner) send(name string, whole schedule.Schedule, mix generate.Mix, wa
 	if !warmUp {
 		p.Inspect = r.inspector.Take
 	}
-	r.tellOfStart(p)
+	r.announceStart(p)
 	rec, err := r.env.Generator.Run(r.ctx, p)
 	r.env.Budget.giveBack(mine.Planned() - rec.Sent)
 	addTraffic(&r.traffic, rec)
 	return rec, r.cutShort(name, rec, err)
 }
 
-// farAhead is how far ahead a start is that is told: nothing happens until then.
+// farAhead is the least wait for a start that is announced.
 const farAhead = 5 * time.Second
 
-// tellOfStart says when the phase starts if that is not soon.
-func (r *runner) tellOfStart(p generate.Phase) {
+// announceStart announces the start of the phase if it is not soon.
+func (r *runner) announceStart(p generate.Phase) {
 	if ahead := time.Until(p.Start); r.env.Say != nil && ahead > farAhead {
 		r.env.Say(fmt.Sprintf("%s: %s starts at %s, in %s", r.scenario.Name, p.Name, p.Start.UTC().Format(time.RFC3339), ahead.Round(time.Second)))
 	}
 }
 
-// cutShort says of a phase that did not run to its end why, and how far it came.
+// cutShort returns why a phase did not run to its end, and how far it came.
 func (r *runner) cutShort(name string, rec measure.Recording, err error) error {
 	var dead *generate.OutageError
 	switch {
@@ -94,7 +94,7 @@ func (r *runner) cutShort(name string, rec measure.Recording, err error) error {
 	}
 }
 
-// mine is the part of a phase that this process sends.
+// mine returns the part of a phase that this process sends.
 func (r *runner) mine(whole schedule.Schedule) schedule.Schedule {
 	if r.env.Shard.Of > 1 {
 		return whole.Shard(r.env.Shard.Index, r.env.Shard.Of)
@@ -102,17 +102,17 @@ func (r *runner) mine(whole schedule.Schedule) schedule.Schedule {
 	return whole
 }
 
-// permit keeps the profile's word on how fast may be sent.
+// permit returns an error if the schedule exceeds the profile's maximum rate.
 func (r *runner) permit(whole schedule.Schedule) error {
 	for _, s := range whole.Segments {
 		if most := r.env.MaxRate; most > 0 && s.Rate > most {
-			return fmt.Errorf("%v requests a second are more than the %v that the profile allows (load.max_rate)", s.Rate, most)
+			return fmt.Errorf("%v requests a second exceed the profile's maximum of %v (load.max_rate)", s.Rate, most)
 		}
 	}
 	return nil
 }
 
-// addTraffic counts what was sent, whether it counts for figures or not.
+// addTraffic counts what was sent, warm-ups included.
 func addTraffic(t *load.Traffic, rec measure.Recording) {
 	t.Planned += planned(rec)
 	t.Sent += rec.Sent
@@ -124,16 +124,16 @@ func addTraffic(t *load.Traffic, rec measure.Recording) {
 	}
 }
 
-// A short phase is sent again when this machine was too busy to send it on time:
-// on a shared machine that passes.
+// A short phase is sent again if this machine was too busy to send it on time. On a
+// shared machine that passes.
 const (
 	attempts   = 3
 	worthAgain = 10 * time.Second
-	farFromTop = 0.5 // of the generator's ceiling
+	farFromTop = 0.5 // of the generator's ceiling: above it, the rate is the cause
 )
 
-// count sends a phase that belongs to the scenario's figures. mix returns
-// what is asked from a place of the scenario on.
+// count sends a phase that belongs to the scenario's figures. mix returns the mix of
+// a phase that begins at the place base.
 func (r *runner) count(name string, whole schedule.Schedule, mix func(base uint64) generate.Mix) (counted, error) {
 	for attempt := 1; ; attempt++ {
 		if err := r.stock(whole); err != nil {
@@ -144,7 +144,7 @@ func (r *runner) count(name string, whole schedule.Schedule, mix func(base uint6
 		r.places += uint64(whole.Planned())
 		c := r.judged(rec)
 		if err == nil && silent(rec) {
-			err = fmt.Errorf("%s: the target answers nothing any more (%s): the scenario was given up", rec.Name, endings(rec))
+			err = fmt.Errorf("%s: the target has stopped responding (%s); the scenario was given up", rec.Name, endings(rec))
 		}
 		if err != nil {
 			r.keepCut(c, err)
@@ -160,17 +160,17 @@ func (r *runner) count(name string, whole schedule.Schedule, mix func(base uint6
 	}
 }
 
-// silent reports whether requests were sent and not one was answered.
+// silent reports whether requests were sent and none got a response.
 func silent(rec measure.Recording) bool {
 	return rec.Sent > 0 && rec.Statuses[0] == rec.Sent
 }
 
-// judged says whether the figures are the target's.
+// judged finds out whether the generator affected the figures.
 func (r *runner) judged(rec measure.Recording) counted {
 	c := counted{recording: rec}
 	limits, why := r.env.Calibration.Limits(rec)
 	if tolerated := r.env.LagLimit; limits && tolerated > 0 && rec.Lag.Quantile(0.99).Value <= tolerated {
-		r.note("%s: requests went out as much as %s late (p99), which --lag-limit tolerates: the response times hold it, too", rec.Name, rec.Lag.Quantile(0.99).Value.Round(10*time.Microsecond))
+		r.note("%s: requests were sent up to %s late (p99), within --lag-limit; response times include it", rec.Name, rec.Lag.Quantile(0.99).Value.Round(10*time.Microsecond))
 		return c
 	}
 	if limits {
@@ -179,15 +179,15 @@ func (r *runner) judged(rec measure.Recording) counted {
 	return c
 }
 
-// keep takes the phase into the scenario's figures.
+// keep adds the phase to the scenario's figures.
 func (r *runner) keep(c counted) {
 	r.uses.Counted += c.recording.Sent
 	r.recordings = append(r.recordings, c.recording)
 	r.counted = append(r.counted, c)
 }
 
-// keepCut keeps what was measured of a phase that did not run to its end, which
-// is the scenario's last.
+// keepCut keeps the recording of a phase that did not run to its end. It is the
+// scenario's last.
 func (r *runner) keepCut(c counted, why error) {
 	if c.recording.Sent == 0 {
 		return

@@ -19,8 +19,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// subjects are what the profile lets load requests name, and the keys to do so.
-// Whatever is missing takes operations out of the mix, never a verdict.
+// subjects holds the rows that the profile lets load requests name, and the keys for
+// them. Missing rows remove operations from the mix. They never change a verdict.
 type subjects struct {
 	profile *profile.Profile
 	run     string // of this run, in the names of what it creates
@@ -31,11 +31,11 @@ type subjects struct {
 	source, away      profile.Workspace // of account moves
 
 	rows  *rows
-	stock map[uint64]string // ids of tests that were created to be deleted, by the place of the request that does
+	stock map[uint64]string // ids of tests that were created to be deleted, by the place of the deletion
 }
 
-// newSubjects looks up what the profile holds. It fails without a key that may
-// do everything in the main workspace, which every scenario needs.
+// newSubjects reads the profile. It returns an error if there is no key with all
+// scopes in the main workspace, which every scenario needs.
 func newSubjects(env *Env, part string) (*subjects, error) {
 	profile := env.Profile
 	key, ok := profile.FullKey(dataset.Main)
@@ -72,7 +72,7 @@ func (s *subjects) findMove() {
 	}
 }
 
-// lacks says what keeps the operation out of a mix; empty if nothing does.
+// lacks returns why the operation cannot be in a mix; empty if it can.
 func (s *subjects) lacks(op spec.Operation) string {
 	if why := s.rows.lacks[op.ID]; why != "" {
 		return why
@@ -116,8 +116,8 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// finite is how many requests of the operation there are subjects for, if
-// their number is bounded.
+// finite returns the number of requests of the operation that there are rows for, if
+// it is bounded.
 func (s *subjects) finite(op spec.Operation) (uint64, bool) {
 	switch op.ID {
 	case spec.MoveAccounts:
@@ -128,8 +128,8 @@ func (s *subjects) finite(op spec.Operation) (uint64, bool) {
 	return 0, false
 }
 
-// request returns the n-th request of the operation, at its place in the
-// scenario. A limit of 0 sends none.
+// request returns the n-th request of the operation, at its place in the scenario. A
+// limit of 0 sends no limit.
 func (s *subjects) request(op spec.Operation, limit int, n, place uint64) generate.Request {
 	r := generate.Request{Label: label(op, limit), Method: op.Method, Key: s.mainKey,
 		Asked: judge.Asked{Operation: op, Valid: true, Owner: s.main.ID}}
@@ -158,14 +158,15 @@ func (s *subjects) request(op spec.Operation, limit int, n, place uint64) genera
 			r.Asked.Limit = limit
 		}
 	}
-	if !s.profile.Stateless { // which answers with examples, whatever was asked for
+	if !s.profile.Stateless { // a stateless target answers with examples, whatever the id
 		r.Asked.ID = id
 	}
 	r.Path = op.URLPath(id) + query
 	return r
 }
 
-// label is that of requests of the operation for pages of that size; 0: of none.
+// label returns the label of requests of the operation for pages of that size. A
+// limit of 0 means no limit.
 func label(op spec.Operation, limit int) string {
 	if limit > 0 && op.Answer == spec.Page {
 		return op.ID + " limit=" + strconv.Itoa(limit)
@@ -173,35 +174,35 @@ func label(op spec.Operation, limit int) string {
 	return op.ID
 }
 
-// moveBody asks for an account to be moved.
+// moveBody returns the body of a request that moves an account.
 func moveBody(account, from, to string) []byte {
 	return encode(map[string]any{"emails": []string{account}, "source_workspace_id": from, "destination_workspace_id": to})
 }
 
-// creation is the journal's entry on a test that is about to be created in the
+// creation returns the journal's entry for a test that is about to be created in the
 // main workspace.
 func (s *subjects) creation(name string) journal.Entry {
 	return journal.Entry{Do: journal.Create, Name: name, Key: s.mainKey.Name, Home: s.main.ID}
 }
 
-// testName is the name of the test that the request at that place creates.
+// testName returns the name of the test that the request at the place creates.
 func (s *subjects) testName(place uint64) string {
 	return fmt.Sprintf("conformance-load-%s-%d", s.run, place)
 }
 
 func pick(ids []string, n uint64) string { return ids[n%uint64(len(ids))] }
 
-// encode writes a body of the harness's own making, which JSON can hold.
+// encode returns the JSON of a body that the harness made.
 func encode(body any) []byte {
 	encoded, err := json.Marshal(body)
 	if err != nil {
-		panic(fmt.Sprintf("scenario: a request body cannot be written as JSON: %v", err))
+		panic(fmt.Sprintf("scenario: cannot encode a request body: %v", err))
 	}
 	return encoded
 }
 
-// Typical returns a request for a page as load asks for them, and what is known
-// of it, if the profile has a key for it.
+// Typical returns a typical page request of a load, and what is known about it, if
+// the profile has a key for it.
 func Typical(profile *profile.Profile) (client.Request, judge.Asked, bool) {
 	key, ok := profile.FullKey(dataset.Main)
 	op := spec.MustOperation(spec.ListPlacementTests)

@@ -62,7 +62,7 @@ func TestSilentTargetsAreGivenUp(t *testing.T) {
 			t.Cleanup(impatient.Close)
 			env.Generator = impatient
 			o := Run(t.Context(), env, threePhases(t))
-			phases, givenUp := 3, ": the scenario was given up"
+			phases, givenUp := 3, "; the scenario was given up"
 			if tc.silent {
 				phases = 2
 			}

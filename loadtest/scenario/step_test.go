@@ -74,10 +74,10 @@ func TestWhoseFiguresTheyAre(t *testing.T) {
 		limited   string // why the figures are the generator's, in part; empty if they are not
 	}{
 		"in time":                   {lagging(0), 10_000, 0, ""},
-		"late":                      {lagging(20 * time.Millisecond), 10_000, 0, "went out more than 20ms after they were due"},
+		"late":                      {lagging(20 * time.Millisecond), 10_000, 0, "were sent more than 20ms after they were due"},
 		"late, and tolerated":       {lagging(20 * time.Millisecond), 10_000, 30 * time.Millisecond, ""},
-		"later than is tolerated":   {lagging(20 * time.Millisecond), 10_000, 10 * time.Millisecond, "went out more than 20ms"},
-		"in time, near the ceiling": {near, 100, 0, "asked for 100 requests/s"},
+		"later than is tolerated":   {lagging(20 * time.Millisecond), 10_000, 10 * time.Millisecond, "were sent more than 20ms"},
+		"in time, near the ceiling": {near, 100, 0, "100 requests/s are near the ceiling"},
 	} {
 		r := &runner{env: &Env{Calibration: generate.Calibration{Ceiling: tc.ceiling}, LagLimit: tc.tolerated}}
 		c := r.judged(tc.rec)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A request is worth this many steps: rates are whole millionths of a request
-// per second and times whole nanoseconds, so that rate × time is a whole
+// steps is the number of steps in one request. Rates are whole millionths of a
+// request per second and times are whole nanoseconds, so rate × time is a whole
 // number of steps.
 const steps = 1_000_000 * uint64(time.Second)
 
@@ -22,7 +22,7 @@ func (p place) add(q place) place {
 	return sum
 }
 
-// up is the number of requests whose place lies before p.
+// up returns the number of requests before p.
 func (p place) up() uint64 {
 	if p.part > 0 {
 		return p.whole + 1
@@ -30,20 +30,20 @@ func (p place) up() uint64 {
 	return p.whole
 }
 
-// millionths is the segment's rate in millionths of a request per second.
+// millionths returns the segment's rate in millionths of a request per second.
 func (g Segment) millionths() uint64 { return uint64(math.Round(g.Rate * 1e6)) }
 
-// until is what the segment's rate adds up to in d.
+// until returns what the segment's rate adds up to in d.
 func (g Segment) until(d time.Duration) place {
 	hi, lo := bits.Mul64(g.millionths(), uint64(d))
 	whole, part := bits.Div64(hi, lo, steps)
 	return place{whole, part}
 }
 
-// Planned is the number of requests of the schedule (of this shard of it).
+// Planned returns the number of requests of the schedule, or of this shard of it.
 func (s Schedule) Planned() int64 { return s.before(s.Duration()) }
 
-// before is the number of the shard's requests that are due before t.
+// before returns the number of the shard's requests that are due before t.
 func (s Schedule) before(t time.Duration) int64 {
 	var at place
 	for _, g := range s.Segments {
@@ -60,13 +60,13 @@ func (s Schedule) before(t time.Duration) int64 {
 	return int64((all - first + of - 1) / of)
 }
 
-// Seq is the place, in the whole schedule, of this shard's request seq (from 0).
-// What is asked depends on it, so that shards together ask what the whole asks.
+// Seq returns the place of this shard's request seq (from 0) in the whole schedule.
+// The request depends on the place, so shards together send what the whole sends.
 func (s Schedule) Seq(seq uint64) uint64 { return uint64(s.Index) + seq*uint64(s.shards()) }
 
-// Due is when this shard's request seq (from 0) is due, from the start of the
-// phase, exact to the nanosecond below. A seq beyond Planned is due at the end.
-// The schedule must be valid.
+// Due returns when this shard's request seq (from 0) is due, counted from the start
+// of the phase and rounded down to 1 ns. A seq beyond Planned is due at the end. The
+// schedule must be valid.
 func (s Schedule) Due(seq uint64) time.Duration {
 	k := s.Seq(seq)
 	var from time.Duration
@@ -84,7 +84,7 @@ func (s Schedule) Due(seq uint64) time.Duration {
 	return from
 }
 
-// PerSecond is the number of this shard's requests that are due in each second
+// PerSecond returns the number of this shard's requests that are due in each second
 // of the phase.
 func (s Schedule) PerSecond() []int64 {
 	seconds := (s.Duration() + time.Second - 1) / time.Second

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// The bounds of what a schedule may ask for. They are far beyond what one
-// generator can do and exist to refuse slips such as a rate in requests a
-// minute or a duration without its unit.
+// The bounds of a schedule are far beyond what one generator can do. They reject
+// mistakes such as a rate in requests per minute or a duration without its unit.
 const (
 	MaxRate     = 1_000_000          // requests per second
 	MinRate     = 0.001              // requests per second; 0 is a pause
@@ -18,10 +17,10 @@ const (
 	MaxShards   = 10_000
 )
 
-// Segment is a stretch of constant rate.
+// Segment is a time of constant rate.
 type Segment struct {
-	Rate     float64       // requests per second, read to the millionth; 0 is a pause
-	Duration time.Duration // how long the rate holds
+	Rate     float64 // requests per second, rounded to a millionth; 0 is a pause
+	Duration time.Duration
 }
 
 // Schedule says when each request of a phase is due. Its zero value plans
@@ -29,9 +28,9 @@ type Segment struct {
 type Schedule struct {
 	Segments []Segment
 
-	// Index and Of make the schedule one of several shards: the one that takes
-	// the requests Index, Index+Of, Index+2·Of, … of the whole. Of 0 is the
-	// whole schedule. Shard sets them.
+	// Index and Of make the schedule one of several shards: it takes the requests
+	// Index, Index+Of, Index+2·Of, … of the whole. If Of is 0, it is the whole
+	// schedule. Shard sets them.
 	Index, Of int
 }
 
@@ -40,8 +39,8 @@ func Constant(rate float64, d time.Duration) Schedule {
 	return Schedule{Segments: []Segment{{Rate: rate, Duration: d}}}
 }
 
-// Shard returns the i-th (from 0) of n shards: it takes every n-th request,
-// and the n shards together are exactly s. Validate refuses an i outside 0…n-1.
+// Shard returns the i-th (from 0) of n shards. It takes every n-th request, and the n
+// shards together are exactly s. Validate rejects an i outside 0…n-1.
 func (s Schedule) Shard(i, n int) Schedule {
 	own := s.shards()
 	return Schedule{Segments: s.Segments, Index: s.Index + i*own, Of: n * own}
@@ -49,8 +48,8 @@ func (s Schedule) Shard(i, n int) Schedule {
 
 func (s Schedule) shards() int { return max(s.Of, 1) }
 
-// Validate says what is wrong with the schedule: no segments, a rate or a
-// duration out of bounds, nothing to send, a shard that does not exist.
+// Validate returns an error if there are no segments, a rate or a duration is out of
+// bounds, the shard does not exist, or there is nothing to send.
 func (s Schedule) Validate() error {
 	if len(s.Segments) == 0 {
 		return errors.New("schedule: no segments: name at least one rate and its duration")
@@ -86,7 +85,7 @@ func (g Segment) validate() error {
 	return nil
 }
 
-// Duration is how long the schedule lasts, pauses and the last interval included.
+// Duration returns how long the schedule lasts, with pauses and the last interval.
 func (s Schedule) Duration() time.Duration {
 	var d time.Duration
 	for _, g := range s.Segments {
