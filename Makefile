@@ -66,7 +66,7 @@ truth: ## load's figures against the server's own record, and what make test com
 	$(GO) test ./loadtest/scenario -run 'TestScenariosTellFaults/soak|TestRateLimitObserves' -count=1 -v -timeout 15m -args -slow
 	$(GO) test ./loadtest/infer/... ./loadtest/compare ./loadtest/measure ./suites/selftest/faults -count=1 -v -timeout 15m
 
-transports: ## CPU time of a request over each HTTP transport, beside raw Vegeta's
+transports: ## CPU time and memory of a request over HTTP transports, beside raw Vegeta
 	$(GO) test ./loadtest/generate -run TestTransports -count=1 -v -args -transports 5
 
 manifests: ## the Kubernetes manifests against the API's own types
