@@ -19,7 +19,7 @@ import (
 	"outreach.example/conformance/loadtest/schedule"
 )
 
-// BenchmarkK6 shows what k6 takes for the same load, its start included.
+// BenchmarkK6 measures k6 under the same load, including its start.
 func BenchmarkK6(b *testing.B) {
 	k6, err := exec.LookPath("k6")
 	if err != nil {
@@ -49,7 +49,7 @@ export default function () { http.get('%s'); }
 	b.ReportMetric(0, "ns/op")
 }
 
-// arrivals notes when requests are handed to the network.
+// arrivals notes when requests are passed to the network.
 type arrivals struct {
 	http.RoundTripper
 	mu sync.Mutex
@@ -72,9 +72,9 @@ func (a *arrivals) busiest() float64 {
 	return float64(busiest(times, 10*time.Millisecond))
 }
 
-// BenchmarkPacing shows the most requests that any 10 ms saw at 1,000/s, where
-// the ideal is 11, at the sender and at a server in this process; for Vegeta's
-// own pacer beside it, at the sender.
+// BenchmarkPacing measures the largest number of requests in any 10 ms at 1,000/s, at
+// the sender and at a server in this process. The ideal is 11. It also measures
+// Vegeta's own pacer at the sender.
 func BenchmarkPacing(b *testing.B) {
 	const rate = 1000
 	served := arrivals{}

@@ -36,7 +36,7 @@ const (
 	flatOutWorkers = 64
 )
 
-// page is a real page of about 62 KB.
+// page returns a real page of about 62 KB.
 func page(b testing.TB) []byte {
 	data, err := dataset.New(dataset.DefaultOptions())
 	if err != nil {
@@ -90,7 +90,7 @@ func pageServer(b testing.TB) string {
 	return base
 }
 
-// usage is what a client process says of itself.
+// usage is what a client process reports about itself.
 type usage struct {
 	Sent     int64
 	CPU      time.Duration // of the whole process while it sent
@@ -116,7 +116,7 @@ func clientProcess(client func(base string, rate float64, u *usage) error, args 
 	return json.NewEncoder(os.Stdout).Encode(u)
 }
 
-// measured fills in what the work takes.
+// measured fills in the usage of the work.
 func measured(u *usage, work func()) {
 	runtime.GC()
 	u.Before = resident("VmRSS")
@@ -150,8 +150,8 @@ func allocated() int64 {
 	return int64(stats.TotalAlloc)
 }
 
-// resident reads a figure of this process's memory, in bytes; 0 where there is
-// no /proc. The system's own record of the peak would hold the parent's, too.
+// resident returns a figure of this process's memory in bytes, or 0 if there is no
+// /proc. getrusage's peak would include the parent's.
 func resident(figure string) int64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
@@ -167,7 +167,7 @@ func checkingClient(base string, rate float64, u *usage) error {
 	return checkPages(Options{BaseURL: base}, rate, u)
 }
 
-// checkPages checks each page that it gets.
+// checkPages loads the server and checks each page.
 func checkPages(opts Options, rate float64, u *usage) error {
 	rules, err := judge.NewRules()
 	if err != nil {
@@ -250,12 +250,11 @@ func median(values []float64) float64 {
 
 const megabyte = 1 << 20
 
-// BenchmarkChecking compares the processor time of a request whose 62 KB page is
-// checked with raw Vegeta that keeps the body, each in a process of its own, and
-// shows the memory that both take. A round is one run of each, and which comes
-// first changes. Processor times and the send lag, which is measured at the same
-// time since either can be bought with the other, are medians of the rounds:
-// -benchtime 5x takes five.
+// BenchmarkChecking compares the processor time of a request with raw Vegeta's. The
+// generator checks each 62 KB page; raw Vegeta keeps each body. Each client runs in a
+// process of its own. A round is one run of each, in changing order. Processor times
+// and send lag are medians of the rounds; -benchtime 5x runs five. The lag is shown
+// because a generator can save processor time by sending late.
 func BenchmarkChecking(b *testing.B) {
 	base := pageServer(b)
 	for _, rate := range []int{500, 2500, flatOut} {

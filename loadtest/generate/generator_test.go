@@ -50,8 +50,7 @@ func TestRequestsGoOutWhenTheyAreDue(t *testing.T) {
 	})
 }
 
-// A stall is billed in full to the requests that were due while it lasted,
-// because they were sent.
+// The requests that are due during a stall are sent, and their times contain the stall.
 func TestAStallDoesNotHoldBackTheLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
@@ -68,7 +67,7 @@ func TestAStallDoesNotHoldBackTheLoad(t *testing.T) {
 	})
 }
 
-// With too few workers the loop is closed. That must show.
+// With too few workers the loop is closed. The recording must show it.
 func TestTooFewWorkersShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
@@ -117,7 +116,7 @@ func TestInterruptedRunsKeepWhatTheyMeasured(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				// One request waits for an answer that does not come.
+				// One request never gets a response.
 				n := &network{answer: func(r *http.Request) {
 					if r.URL.Path == "/29" {
 						<-r.Context().Done()
@@ -139,7 +138,7 @@ func TestInterruptedRunsKeepWhatTheyMeasured(t *testing.T) {
 	}
 }
 
-// Who interrupts a phase that waits for its start is told why it did not run.
+// A phase can be interrupted while it waits for its start.
 func TestInterruptedBeforeItsStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
@@ -182,7 +181,7 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// Shards ask together what the whole asks, when the whole asks it.
+// Together, shards send the requests of the whole schedule, at the same times.
 func TestShardsAddUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

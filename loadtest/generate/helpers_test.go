@@ -14,8 +14,8 @@ import (
 	"outreach.example/conformance/loadtest/schedule"
 )
 
-// network stands in for the network and the target, in the fake time of a
-// synctest bubble. It notes when each request comes.
+// network replaces the network and the target in the fake time of a synctest bubble.
+// It notes when each request arrives.
 type network struct {
 	answer func(r *http.Request) // returns when the answer is due; nil for at once
 
@@ -45,7 +45,7 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, ContentLength: 2, Body: io.NopCloser(bytes.NewReader([]byte("{}")))}, nil
 }
 
-// since returns when the requests came, from the start.
+// since returns when the requests arrived, counted from the start.
 func (n *network) since(start time.Time) []time.Duration {
 	came := make([]time.Duration, len(n.came))
 	for i, at := range n.came {
@@ -55,7 +55,7 @@ func (n *network) since(start time.Time) []time.Duration {
 	return came
 }
 
-// busiest is the most of the sorted times that any window holds.
+// busiest returns the largest number of the sorted times in a window.
 func busiest(times []time.Duration, window time.Duration) int {
 	most, from := 0, 0
 	for i := range times {
@@ -67,7 +67,7 @@ func busiest(times []time.Duration, window time.Duration) int {
 	return most
 }
 
-// inBubble returns a generator for the network whose waiting is all in fake time.
+// inBubble returns a generator for the network that waits in fake time only.
 func inBubble(t *testing.T, n *network, opts Options) *Generator {
 	t.Helper()
 	opts.BaseURL, opts.Transport = "http://target.example", n

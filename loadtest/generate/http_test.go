@@ -26,7 +26,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// few is a phase of twenty requests, quickly sent.
+// few returns a phase of 20 requests in 100 ms.
 func few(q Request) Phase {
 	return Phase{Name: "few", Schedule: schedule.Constant(200, 100*time.Millisecond), Mix: func(uint64) Request { return q }}
 }
@@ -82,6 +82,23 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			g.Expect(r.Count(measure.Failed)).To(BeEquivalentTo(20))
 		})
 	}
+}
+
+// net/http's client takes a malformed redirect for an error. It is a response.
+func TestMalformedRedirects(t *testing.T) {
+	g := NewWithT(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "http://[::1")
+		w.WriteHeader(http.StatusFound)
+		_, _ = io.WriteString(w, "elsewhere")
+	}))
+	defer server.Close()
+	var raw bytes.Buffer
+	r := run(t, newGenerator(t, Options{BaseURL: server.URL, Raw: &raw}, fineSleep), few(Request{Path: "/"}))
+	g.Expect(r.Statuses).To(Equal(map[int]int64{302: 20}))
+	g.Expect(r.Bytes).To(BeEquivalentTo(20 * len("elsewhere")))
+	g.Expect(r.Failures).To(BeEmpty())
+	g.Expect(decodeRaw(t, raw.Bytes())).To(HaveEach(And(HaveField("Code", BeEquivalentTo(302)), HaveField("Error", "302 Found"))))
 }
 
 func TestFailures(t *testing.T) {
@@ -199,8 +216,7 @@ func TestTLS(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("does not verify")))
 }
 
-// What the server counts and what the recording counts are the same, with a few
-// of each status.
+// The server and the recording count the same.
 func TestCountsAreTheServers(t *testing.T) {
 	g := NewWithT(t)
 	statuses := []int{200, 200, 200, 429, 500}

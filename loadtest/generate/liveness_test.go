@@ -15,7 +15,7 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 )
 
-// mute leaves those requests without an answer that come when dead says so.
+// mute responds to no request that comes while dead returns true.
 func mute(dead func(at time.Duration) bool) func(*http.Request) {
 	began := time.Now()
 	return func(r *http.Request) {
@@ -25,7 +25,7 @@ func mute(dead func(at time.Duration) bool) func(*http.Request) {
 	}
 }
 
-// Eight hours of load on a target that has died tell no more than a while of it.
+// A phase of 8 hours ends soon after its target has stopped responding.
 func TestADeadTargetIsGivenUp(t *testing.T) {
 	const dies = time.Minute
 	for name, tc := range map[string]struct {
@@ -34,7 +34,7 @@ func TestADeadTargetIsGivenUp(t *testing.T) {
 	}{
 		"a short time-out":     {Options{Timeout: 700 * time.Millisecond}, leastMaxOutage},
 		"a long time-out":      {Options{Timeout: 4 * time.Second}, outageTimeouts * 4 * time.Second},
-		"a silence of its own": {Options{Timeout: time.Second, MaxOutage: 3 * time.Second}, 3 * time.Second},
+		"a maximum of its own": {Options{Timeout: time.Second, MaxOutage: 3 * time.Second}, 3 * time.Second},
 		"no free worker":       {Options{Timeout: 700 * time.Millisecond, Workers: 5}, leastMaxOutage},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestADeadTargetIsGivenUp(t *testing.T) {
 	}
 }
 
-// What is alive is loaded to the end, however badly it does.
+// A target that responds now and then is loaded to the end.
 func TestALivingTargetIsNotGivenUp(t *testing.T) {
 	const lasts = 10 * time.Minute
 	for name, tc := range map[string]struct {
@@ -81,7 +81,7 @@ func TestALivingTargetIsNotGivenUp(t *testing.T) {
 	}
 }
 
-// A refusal and an error are answers.
+// A 429 and an error are responses.
 func TestAnyAnswerIsASignOfLife(t *testing.T) {
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusInternalServerError} {
 		synctest.Test(t, func(t *testing.T) {
@@ -91,15 +91,15 @@ func TestAnyAnswerIsASignOfLife(t *testing.T) {
 	}
 }
 
-// always is a target that answers everything with the status.
+// always is a target that responds to every request with the status.
 type always int
 
 func (a always) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: int(a), Body: http.NoBody}, nil
 }
 
-// When nothing was answered is told, where enough requests had no answer for it.
-func TestSilencesAreTold(t *testing.T) {
+// A phase reports its outages if enough requests got no response.
+func TestOutages(t *testing.T) {
 	const lasts = 10 * time.Second
 	within := func(spans ...time.Duration) func(time.Duration) bool { // from, to, from, to
 		return func(at time.Duration) (dead bool) {
@@ -144,9 +144,9 @@ func TestSilencesAreTold(t *testing.T) {
 	}
 }
 
-// Requests that were sent before the last answer, and time out after it, are slow
-// ones among others: they make no silence.
-func TestSlowRequestsAmongOthersAreNoSilence(t *testing.T) {
+// Requests that were sent before the last response and time out after it are slow.
+// They make no outage.
+func TestSlowRequestsAreNoOutage(t *testing.T) {
 	g := NewWithT(t)
 	v := &LivenessMonitor{maxOutage: time.Hour}
 	at := func(tenths int) time.Duration { return time.Duration(tenths) * 100 * time.Millisecond }

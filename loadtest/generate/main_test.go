@@ -9,7 +9,7 @@ import (
 	"outreach.example/conformance/internal/testbed"
 )
 
-// The test binary runs itself for what must not share its process.
+// The test binary runs itself in the roles that need a process of their own.
 const (
 	nullFlag      = "null-server"       // size of the body
 	pageFlag      = "page-server"       // file with the body

@@ -45,7 +45,7 @@ func (w *rawWriter) add(result *vegeta.Result, h *hit, start time.Time) {
 	}
 	r := *result
 	r.Timestamp, r.Latency, r.BytesIn = start.Add(h.Due), h.Response(), uint64(h.Bytes)
-	r.Headers = shownHeaders(h.header)
+	r.Code, r.Headers = uint16(h.Status), shownHeaders(h.header) // no code of Vegeta's if a redirect leads nowhere
 	switch {
 	case h.Failure != "":
 		r.Code, r.Error = 0, h.Failure // Vegeta counts every code below 400 as success

@@ -36,8 +36,7 @@ func decodeRaw(t *testing.T, raw []byte) vegeta.Results {
 	}
 }
 
-// Vegeta's own reporters read what was written, and their latencies count from
-// when requests were due.
+// Vegeta's own reporters read the raw results. Their latencies count from the due time.
 func TestVegetaReadsTheRawResults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
@@ -111,7 +110,7 @@ func TestRawResultsHoldNoSecrets(t *testing.T) {
 	g.Expect(results[0].Headers).NotTo(HaveKey("Set-Cookie"))
 }
 
-// Whatever goes wrong is no success for Vegeta either.
+// A failed request is no success for Vegeta's reporters.
 func TestRawFailures(t *testing.T) {
 	g := NewWithT(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -132,7 +131,7 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-func TestRawTroubleIsTold(t *testing.T) {
+func TestRawWriteErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		r, err := inBubble(t, &network{}, Options{Raw: brokenWriter{}}).Run(t.Context(), constant(10, time.Second))

@@ -20,8 +20,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// The reference server under load breaks nothing; with a fault around it, the
-// load shows which requirement is broken.
+// The reference server under load violates nothing. With a fault around it, the load
+// shows the violated requirement.
 func TestTheReferenceServerUnderLoad(t *testing.T) {
 	data, err := dataset.New(dataset.DefaultOptions())
 	if err != nil {

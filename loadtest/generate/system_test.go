@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// What a terminal sends to all that runs in it does not reach the null server.
+// Signals of the terminal do not reach the null server.
 func TestTheNullServerIsInAGroupOfItsOwn(t *testing.T) {
 	g := NewWithT(t)
 	said, stop, err := startNull(t.Context(), CalibrationOptions{Child: []string{"sh", "-c", "ps -o pgid= -p $$"}})

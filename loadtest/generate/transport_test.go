@@ -24,7 +24,7 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// scripted is a server whose connections, counted from 1, do as they are told.
+// scripted is a server that runs a script for each connection, counted from 1.
 type scripted struct {
 	URL  string
 	open atomic.Int64
@@ -55,7 +55,7 @@ func newScripted(t *testing.T, serve func(n int64, conn net.Conn, requests *bufi
 	return s
 }
 
-// answering answers every request with the text.
+// answering responds to every request with the text.
 func answering(text string) func(int64, net.Conn, *bufio.Reader) {
 	return func(_ int64, conn net.Conn, requests *bufio.Reader) {
 		for {

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A buffer holds what a reader yields up to the bound, however the reader yields
-// it and whatever length was announced.
+// A buffer holds a reader's bytes up to the bound, for any sizes of reads and any
+// announced length.
 func TestFill(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.SliceOfN(rapid.Byte(), 0, 20_000).Draw(t, "body")
@@ -60,8 +60,8 @@ func TestNoBuffer(t *testing.T) {
 	NewWithT(t).Expect(b.Bytes()).To(BeEmpty())
 }
 
-// An endless body takes no more memory than the bound, and one that says how long
-// it is takes none.
+// An endless body takes no more memory than the bound. An announced length above the
+// bound takes none.
 func TestFillIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	const most = 5 << 20
@@ -77,7 +77,7 @@ func TestFillIsBounded(t *testing.T) {
 	g.Expect(cap(b.data) + endless.read).To(BeZero())
 }
 
-// counted is an endless body that counts what is read of it.
+// counted is an endless body that counts the bytes read.
 type counted struct{ read int }
 
 func (c *counted) Read(p []byte) (int, error) {

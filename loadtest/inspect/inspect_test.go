@@ -43,7 +43,7 @@ func newInspector(t *testing.T, opts Options) *Inspector {
 	return in
 }
 
-// answering is an answer to a valid request for a list of lead lists.
+// answering returns an answer to a valid request for lead lists.
 func answering(status int, body string) Answer {
 	b := NewBuffer()
 	if err := b.Fill(strings.NewReader(body), int64(len(body)), 1<<20); err != nil {
@@ -58,7 +58,7 @@ func answering(status int, body string) Answer {
 
 const emptyPage = `{"items":[]}`
 
-// inspected closes the inspector on what it was given.
+// inspected inspects the answers, closes the inspector and returns its result.
 func inspected(in *Inspector, answers ...Answer) Result {
 	for _, a := range answers {
 		in.Take(a)
@@ -98,8 +98,8 @@ func TestAHealthyAnswer(t *testing.T) {
 	}
 }
 
-// A list is empty of which no answer that was judged showed a row. An answer that
-// breaks a requirement, or is none, does not say so.
+// A list is empty if no judged answer had a row. Answers with violations do not count
+// as empty.
 func TestEmptyLists(t *testing.T) {
 	const row = `{"items":[{"id":"0198b3c0-0000-7000-8000-000000000001"}]}`
 	lists := []string{spec.ListLeadLists}
@@ -169,8 +169,8 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// An account that is not where the profile says may have been moved by another
-// run: nobody is blamed for it. A move that fails otherwise is.
+// Another run may have moved an account, so a 404 of a move is no violation. Other
+// failures of a move are.
 func TestAnAccountThatIsNotThere(t *testing.T) {
 	for status, want := range map[int]bool{http.StatusNotFound: false, http.StatusConflict: true, http.StatusInternalServerError: true} {
 		moved := answering(status, fmt.Sprintf(`{"statusCode":%d,"error":"%s","message":"no such account"}`, status, http.StatusText(status)))
@@ -181,8 +181,8 @@ func TestAnAccountThatIsNotThere(t *testing.T) {
 	}
 }
 
-// All sightings are counted, the first few are shown in full, and a body that
-// was seen before counts like the first time.
+// All violations are counted, the first few are described, and a repeated body counts
+// like the first.
 func TestViolationsAreCounted(t *testing.T) {
 	g := NewWithT(t)
 	in := newInspector(t, Options{})
@@ -232,7 +232,7 @@ func TestShare(t *testing.T) {
 	g.Expect(r.Coverage()).To(BeNumerically("~", 0.55))
 }
 
-// stopped is an inspector that looks at nothing until it is closed.
+// stopped returns an inspector that judges nothing until it is closed.
 func stopped(t *testing.T, opts Options) (in *Inspector, goOn func()) {
 	gate := make(chan struct{})
 	block := true
@@ -314,12 +314,12 @@ func TestWhatJudgingHasNoTimeForIsSkipped(t *testing.T) {
 	})
 }
 
-// Nothing was covered where nothing came.
+// Without answers, the coverage is 0.
 func TestCoverageOfNothing(t *testing.T) {
 	NewWithT(t).Expect(Result{}.Coverage()).To(BeZero())
 }
 
-// Trouble of the rules is nobody's violation, and the inspector survives it.
+// An error in the rules is no violation, and the inspector survives it.
 func TestTrouble(t *testing.T) {
 	g := NewWithT(t)
 	odd := answering(200, emptyPage)

@@ -26,8 +26,7 @@ func TestNoSecretsAreShown(t *testing.T) {
 	g.Expect(string(shown)).NotTo(ContainSubstring(foreign))
 }
 
-// The target chooses the names of members and the words of values: the findings
-// that quote them, in whatever place, are cleaned.
+// The target chooses names and values, so findings that quote them are redacted.
 func TestFindingsShowNoSecrets(t *testing.T) {
 	const foreign = "secret-token-of-somebody-else"
 	in := newInspector(t, Options{Redact: func(s string) string { return strings.ReplaceAll(s, foreign, "[redacted]") }})

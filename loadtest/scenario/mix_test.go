@@ -12,7 +12,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// drawMix draws a mix as separate processes build it: from the same data, anew each time.
+// drawMix draws a mix like a separate process: anew, from the same data.
 func drawMix(t *rapid.T) (build func() *mix, limits []int) {
 	seed := rapid.Uint64().Draw(t, "seed")
 	limits = rapid.SliceOfN(rapid.IntRange(0, 100), 0, 4).Draw(t, "limits")
@@ -35,8 +35,7 @@ func drawMix(t *rapid.T) (build func() *mix, limits []int) {
 	}, limits
 }
 
-// The shards of a phase together ask exactly what the whole asks, however many
-// they are.
+// Together, any number of shards of a phase ask exactly what the whole asks.
 func TestShardsAskWhatTheWholeAsks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		build, limits := drawMix(t)
@@ -100,8 +99,8 @@ func TestMixKeepsItsShares(t *testing.T) {
 	})
 }
 
-// No two requests of a scenario create a test of the same name, or move the same
-// account: it could not be put back.
+// No two requests of a scenario create a test of the same name or move the same
+// account: that could not be rolled back.
 func TestMixRepeatsNoChange(t *testing.T) {
 	subjects, err := newSubjects(&Env{Profile: embedded(), Run: "run", Seed: 1}, "mixed")
 	if err != nil {
@@ -149,8 +148,8 @@ func TestWarmUpOnlyReads(t *testing.T) {
 	})
 }
 
-// A mix of which nothing that reads can be asked is VOID: the reason names what was
-// left out and why, once, and what to do.
+// A mix without an operation that reads is inconclusive. The reason names each
+// operation that was left out, why, and what to do.
 func TestAMixThatReadsNothing(t *testing.T) {
 	const advice = ". Add one that can be asked, such as lead-lists.list=1 (--mix, or mix in the file of scenarios): it warms up, and takes the place of changes for which there are no more rows"
 	for name, tc := range map[string]struct {

@@ -69,8 +69,8 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 	}
 }
 
-// What an interruption cut off might have been answered: it is no silence.
-func TestAnInterruptionIsNoSilence(t *testing.T) {
+// What an interruption cut off might have been answered: it is no outage.
+func TestAnInterruptionIsNoOutage(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	var came atomic.Int64
@@ -96,7 +96,7 @@ func TestAnInterruptionIsNoSilence(t *testing.T) {
 }
 
 // A shard says that it is one: another may have had answers.
-func TestAShardsSilence(t *testing.T) {
+func TestAShardsOutage(t *testing.T) {
 	env := patient(t, generate.Options{})
 	env.Shard = measure.Shard{Index: 2, Of: 4}
 	r := newRunner(t.Context(), env, mine)
