@@ -35,7 +35,7 @@ func TestProfileBoundsLoad(t *testing.T) {
 		bound func(*Env)
 		says  string
 	}{
-		"max_rate": {func(e *Env) { e.MaxRate = 99 }, "more than the 99 that the profile allows (load.max_rate)"},
+		"max_rate": {func(e *Env) { e.MaxRate = 99 }, "exceed the profile's maximum of 99 (load.max_rate)"},
 		"budget":   {func(e *Env) { e.Budget.most = 99 }, "the budget of 99 requests does not suffice"},
 	} {
 		for _, scenario := range []string{"list-throughput", "spike", "soak", "mixed"} {

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +130,8 @@ func TestASearchAdvisesOneDuration(t *testing.T) {
 			doubted = append(doubted, k.Why)
 		}
 	}
-	if len(doubted) < 2 || !slices.Equal(advised, []string{"5s)"}) || len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], "(--duration 5s)") {
+	// Which rate is the highest depends on the machine, and with it the duration.
+	if len(doubted) < 2 || len(advised) != 1 || len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], "(--duration "+advised[0]) {
 		t.Errorf("%s: %q; %q", o.Verdict, o.Reasons, doubted)
 	}
 }
