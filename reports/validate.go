@@ -55,18 +55,21 @@ func (r Results) Validate() error {
 }
 
 func (r Results) validateVerdict(p *strict.Problems) {
-	verdicts := []Verdict{Conforms, ConformsExcept, DoesNotConform, CouldNotTell}
-	p.Unless(slices.Contains(verdicts, r.Verdict), "/verdict", "%q is none of %v", r.Verdict, verdicts)
+	p.Unless(slices.Contains(Verdicts(), r.Verdict), "/verdict", "%q is none of %v", r.Verdict, Verdicts())
 	for i, reason := range r.Reasons {
 		p.Unless(reason != "", fmt.Sprintf("/reasons/%d", i), "empty")
 	}
-	if r.Verdict != Conforms {
-		p.Unless(len(r.Reasons) > 0, "/reasons", "%s needs a reason", r.Verdict)
-		return
+	n := Count(r.Checks)
+	p.Unless(r.ExpectedFailures == n.Expected, "/expected_failures", "%d, but %d checks are expected failures", r.ExpectedFailures, n.Expected)
+	if r.Verdict != Passed || r.ExpectedFailures > 0 {
+		p.Unless(len(r.Reasons) > 0, "/reasons", "%s with %d expected failures needs a reason", r.Verdict, r.ExpectedFailures)
+	} else {
+		p.Unless(len(r.Reasons) == 0, "/reasons", "a plain %s has no reasons", Passed)
 	}
-	p.Unless(len(r.Reasons) == 0, "/reasons", "%s leaves no reasons to give", Conforms)
-	p.Unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot tell that the target conforms")
-	p.Unless(Count(r.Checks).Pass > 0, "/verdict", "%s, and not one check passed", Conforms)
+	if r.Verdict == Passed {
+		p.Unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot pass")
+		p.Unless(n.Pass > 0, "/verdict", "%s, but no check passed", Passed)
+	}
 }
 
 func (c Check) validate(p *strict.Problems, at string) {

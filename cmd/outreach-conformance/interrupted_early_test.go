@@ -64,7 +64,7 @@ func TestLoadOfAThrottledKeyIsVoid(t *testing.T) {
 	var exit exitError
 	g.Expect(errors.As(nothingMeasured(t.Context(), errors.Join(&scenario.ThrottledError{}, nil), nil), &exit)).To(BeTrue())
 	g.Expect(exit.code).To(Equal(exitCannotTell))
-	g.Expect(exit.cause).To(MatchError(HavePrefix("VOID: nothing was loaded: ")))
+	g.Expect(exit.cause).To(MatchError(HavePrefix("inconclusive: nothing was loaded: ")))
 }
 
 // So does a run that is interrupted while it connects.

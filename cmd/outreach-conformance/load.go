@@ -67,12 +67,13 @@ load-junit.xml for programs, metrics.txt (OpenMetrics), latency.hlog (HDR
 histogram logs) and, with --raw, results.bin for vegeta.
 
 Requests go out on a schedule, whatever the target does, and latency counts from
-the moment at which a request was due. A run that missed its rate is VOID, never
-a pass. While the load is on, answers are held against the specification: what
-breaks a requirement fails the run.
+the moment at which a request was due. If the generator missed its rate, the run
+is inconclusive, never a pass. Responses are checked against the specification
+during the load: a violation fails the run.
 
-Exit codes: 0 PASS, 1 FAIL, 2 usage or profile wrong, 3 VOID, 130 interrupted. A
-shard exits with 0 once it has left its part: the verdict is that of the whole.`,
+Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive, 130
+interrupted. A shard exits with 0 once it has written its part: load merge draws
+the verdict.`,
 		Example: `  outreach-conformance load
   outreach-conformance load --list --duration 10s
   outreach-conformance load --scenario mixed --rate 200 --duration 30s --threshold 'p99<250ms'
@@ -195,7 +196,7 @@ func nothingMeasured(ctx context.Context, err, left error) error {
 	case ctx.Err() != nil:
 		code, err = exitInterrupted, errors.New("interrupted before anything was measured")
 	case errors.As(err, &throttled):
-		code, err = exitCannotTell, fmt.Errorf("VOID: %w", err)
+		code, err = exitCannotTell, fmt.Errorf("inconclusive: %w", err)
 	case errors.As(err, &exit):
 		code, err = exit.code, exit.cause
 	}

@@ -9,7 +9,7 @@ import (
 
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 )
 
 // A target in a container is loaded like any other, and taken down afterwards.
@@ -27,7 +27,7 @@ func TestLoadOfAContainer(t *testing.T) {
 			g.Expect(p.command.ProcessState.ExitCode()).To(BeZero(), "%s", p.output.bytes())
 			g.Expect(startedBy(t, p)).To(BeEmpty())
 			r := loadResults(t, p.command.Dir)
-			g.Expect(r.Verdict).To(Equal(load.Pass))
+			g.Expect(r.Verdict).To(Equal(reports.Passed))
 			g.Expect(r.Target.Kind).To(Equal(tc.name))
 			g.Expect(r.Scenarios[0].Phases[0].Sent).To(BeEquivalentTo(400))
 		})

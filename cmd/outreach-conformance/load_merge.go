@@ -24,7 +24,7 @@ func newLoadMerge() *cobra.Command {
 sent everything, holds the figures against the thresholds, and writes what load
 writes. A PART is a part.json, a directory that holds one, or - for the standard
 input, with one part a line. A shard that is missing, or there twice, or of
-another run, makes the result VOID.`,
+another run, makes the result inconclusive.`,
 		Example: `  outreach-conformance load merge shards/*/part.json -o load-results
   kubectl logs -l job-name=load --tail=-1 | grep '^{' | outreach-conformance load merge -`,
 		Args: cobra.MinimumNArgs(1),

@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/load"
@@ -78,9 +79,9 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 
 // doubted is a pass no more if something failed after the load.
 func doubted(r load.Results, failed error) load.Results {
-	if failed != nil && r.Verdict == load.Pass {
+	if failed != nil && r.Verdict == reports.Passed {
 		first, _, _ := strings.Cut(failed.Error(), "\n")
-		r.Verdict = load.Void
+		r.Verdict = reports.Inconclusive
 		r.Reasons = append(slices.Clone(r.Reasons), "after the load: "+strings.TrimSuffix(first, ":")+"; standard error says more")
 	}
 	return r

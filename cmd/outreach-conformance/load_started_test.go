@@ -18,6 +18,7 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -64,7 +65,7 @@ func TestLoadFilesAreWhatTheySeem(t *testing.T) {
 	g := NewWithT(t)
 	e, r := loaded(t, 0, "--raw", "--threshold", "p99<20s")
 	phase := r.Scenarios[0].Phases[0]
-	g.Expect(r.Verdict).To(Equal(load.Pass))
+	g.Expect(r.Verdict).To(Equal(reports.Passed))
 	g.Expect(phase.Sent).To(BeEquivalentTo(400))
 	path := func(name string) string { return filepath.Join(e.dir, defaultLoadOutput, name) }
 
@@ -131,12 +132,12 @@ func TestLoadThresholds(t *testing.T) {
 	for name, tc := range map[string]struct {
 		thresholds []string
 		code       int
-		verdict    load.Verdict
+		verdict    reports.Verdict
 		says       string
 	}{
-		"met":         {[]string{"p50<20s", "errors<1%", "limited<1%"}, 0, load.Pass, `errors<1%  met in steady`},
-		"missed":      {[]string{"p50<20s", "p50<1us"}, 1, load.Fail, `because +p50<1us missed`},
-		"undecidable": {[]string{"p50<20s", "p99.9<20s"}, exitCannotTell, load.Void, `because +p99.9<20s inconclusive`},
+		"met":         {[]string{"p50<20s", "errors<1%", "limited<1%"}, 0, reports.Passed, `errors<1%  met in steady`},
+		"missed":      {[]string{"p50<20s", "p50<1us"}, 1, reports.Failed, `because +p50<1us missed`},
+		"undecidable": {[]string{"p50<20s", "p99.9<20s"}, exitCannotTell, reports.Inconclusive, `because +p99.9<20s inconclusive`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -233,11 +234,11 @@ func TestInterruptedLoad(t *testing.T) {
 	// The line of a phase is written when the next one has begun.
 	p, _ := begun(t, c, `^\[1/1\] (quick) limit=1 `)
 	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted), "%s", p.output.bytes())
-	g.Expect(string(p.output.bytes())).To(MatchRegexp(`\? VOID \(interrupted\)  exit 130`))
+	g.Expect(string(p.output.bytes())).To(MatchRegexp(`\? INCONCLUSIVE \(interrupted\)  exit 130`))
 
 	r := loadResults(t, c.Dir)
 	g.Expect(r.Run.Interrupted).To(BeTrue())
-	g.Expect(r.Verdict).To(Equal(load.Void))
+	g.Expect(r.Verdict).To(Equal(reports.Inconclusive))
 	g.Expect(r.Scenarios[0].Phases[0].Sent).To(BeEquivalentTo(800), "of the phase that was over")
 	raw := readRaw(t, filepath.Join(c.Dir, defaultLoadOutput, rawFile))
 	g.Expect(int64(raw.Requests)).To(Equal(r.Traffic.Sent))

@@ -1,9 +1,9 @@
-// Command outreach-conformance tells whether a server implements the Outreach
+// Command outreach-conformance checks whether a server implements the Outreach
 // Campaign Service API v2. Its commands are thin: they read flags, call the
-// packages below and write what comes back.
+// packages below and write the results.
 //
-// Exit codes: 0 the target conforms, 1 it does not, 2 the command line or the
-// profile is wrong, 3 it could not be told, 130 interrupted.
+// Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive, 130
+// interrupted.
 package main
 
 import (
@@ -108,9 +108,8 @@ counts as unset, and that of a flag that may be repeated holds several values wi
 and OUTREACH_URL, which printed commands read, names of API keys begin with
 OUTREACH_KEY_; any other variable that begins with OUTREACH_ is an error.
 
-Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
-130 interrupted. Those of load mean the same of its thresholds: 0 PASS, 1 FAIL,
-3 VOID, which is that the figures say nothing about the target.`,
+Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
+130 interrupted.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

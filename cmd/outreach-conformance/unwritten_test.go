@@ -56,8 +56,8 @@ func TestAPassThatCannotBeWrittenIsNone(t *testing.T) {
 			})
 			e := exitsWith(t, exitCannotTell, nil, loadCommand, "--target", base, "--scenario", "list-throughput", "--rate", "400", "--duration", "1s",
 				"--limit", "1", "--lag-limit", "1h", "--output", dir)
-			g.Expect(e.stdout).To(ContainSubstring("? VOID  exit 3 "))
-			for file, says := range map[string]string{loadFile: `"verdict": "VOID"`, pageFile: "VOID", loadJUnitFile: "after the load: "} {
+			g.Expect(e.stdout).To(ContainSubstring("? INCONCLUSIVE  exit 3 "))
+			for file, says := range map[string]string{loadFile: `"verdict": "inconclusive"`, pageFile: "INCONCLUSIVE", loadJUnitFile: "after the load: "} {
 				if file != lost {
 					g.Expect(contents(t, filepath.Join(dir, file))).To(ContainSubstring(says), file)
 				}

@@ -96,7 +96,7 @@ type Outcome struct {
 }
 
 // Run runs one scenario. Whatever goes wrong is in the outcome: a scenario that
-// could not run is VOID and says why.
+// could not run is inconclusive and says why.
 func Run(ctx context.Context, env *Env, s Scenario) Outcome {
 	r := newRunner(ctx, env, s)
 	defer r.close()

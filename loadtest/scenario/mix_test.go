@@ -149,7 +149,7 @@ func TestWarmUpOnlyReads(t *testing.T) {
 	})
 }
 
-// A mix of which nothing that reads can be asked is VOID: the reason names what was
+// A mix of which nothing that reads can be asked is inconclusive: the reason names what was
 // left out and why, once, and what to do.
 func TestAMixThatReadsNothing(t *testing.T) {
 	const advice = ". Add one that can be asked, such as lead-lists.list=1 (--mix, or mix in the file of scenarios): it warms up, and takes the place of changes for which there are no more rows"

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 )
 
 // A pass says that answers were held against the specification. Where most of

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -37,7 +37,7 @@ func TestWalksThatAreNotWhole(t *testing.T) {
 	const noneWhole = "no walk completed and returned a row"
 	for name, tc := range map[string]struct {
 		around middleware
-		want   load.Verdict
+		want   reports.Verdict
 		says   string // the reason, in part
 		notes  string
 	}{

@@ -73,7 +73,7 @@ func (p *page) loadHeader(r load.Results) {
 // scenario shows one scenario: the answer first, then what it rests on.
 func (p *page) scenario(s load.Scenario) {
 	p.line()
-	p.line(p.loadAnswer(s.Verdict), "  ", p.paint.bold(p.label(s.Name)), "  ", p.paint.dim(duration(s.Seconds)))
+	p.line(p.word(s.Verdict), "  ", p.paint.bold(p.label(s.Name)), "  ", p.paint.dim(duration(s.Seconds)))
 	p.paragraph(scenarioIndent, p.paint.dim(reports.Printable(s.About)))
 	for _, reason := range s.Reasons {
 		p.fact("because", reports.Printable(reason))
@@ -167,7 +167,7 @@ func (p *page) comparison(c load.Comparison) {
 }
 
 // loadVerdict says once more what was not good, where the files are and then, as
-// the very last line, the answer.
+// the very last line, the verdict with its coverage.
 func (p *page) loadVerdict(r load.Results) {
 	if p.marked {
 		p.line()
@@ -181,7 +181,7 @@ func (p *page) loadVerdict(r load.Results) {
 		}
 	}
 	for _, s := range r.Scenarios {
-		if s.Verdict != load.Pass && len(r.Scenarios) > 1 {
+		if s.Verdict != reports.Passed && len(r.Scenarios) > 1 {
 			p.notGood(s)
 		}
 	}
@@ -200,29 +200,21 @@ func (p *page) loadVerdict(r load.Results) {
 	if t := counted(r.Scenarios...); t.Planned > 0 {
 		facts = "sent " + p.ofPlan(t) + "; " + facts
 	}
-	if len(r.Scenarios) == 0 {
-		facts = "no scenario could be judged"
-	}
-	answer := p.loadAnswer(r.Verdict)
+	answer := p.word(r.Verdict)
 	if r.Run.Interrupted {
 		answer += p.paint.yellow(" (interrupted)")
 	}
 	if r.Run.Shard != nil && !r.Run.Interrupted {
 		answer += " of this shard alone"
 	}
-	answer += fmt.Sprintf("  exit %d", p.ExitCode)
-	if width(answer)+3+width(facts) > p.width {
-		p.paragraph(0, facts)
-		p.line(answer)
-		return
-	}
-	p.line(answer, " · ", facts)
+	p.paragraph(0, facts)
+	p.line(answer, fmt.Sprintf("  exit %d · %s", p.ExitCode, r.Coverage()))
 }
 
 // notGood is a scenario's answer and its first reason on one line: the whole
 // stands above.
 func (p *page) notGood(s load.Scenario) {
-	head := p.loadAnswer(s.Verdict) + "  " + p.paint.bold(p.label(s.Name))
+	head := p.word(s.Verdict) + "  " + p.paint.bold(p.label(s.Name))
 	if len(s.Reasons) == 0 {
 		p.line(head)
 		return
@@ -243,17 +235,4 @@ func told(reason string, scenarios []load.Scenario) bool {
 		}
 	}
 	return false
-}
-
-func (p *page) loadAnswer(v load.Verdict) string {
-	switch v {
-	case load.Pass:
-		return p.paint.relief("✓ PASS")
-	case load.Fail:
-		return p.paint.alarm("✗ FAIL")
-	case load.Void:
-		return p.paint.doubt("? VOID")
-	default:
-		return p.paint.alarm("? NO VERDICT")
-	}
 }

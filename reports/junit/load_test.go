@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/loadsample"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/load"
@@ -64,7 +65,7 @@ func TestLoadIsNeverGreenAboutNothing(t *testing.T) {
 	s, _ := ofLoad(t, passed)
 	g.Expect(s.Failures + s.Errors).To(BeZero())
 
-	lacking := load.Scenario{Name: "rate-limit", About: "It lacks a key.", Verdict: load.Void, Missing: []string{"a key"}}
+	lacking := load.Scenario{Name: "rate-limit", About: "It lacks a key.", Verdict: reports.Inconclusive, Missing: []string{"a key"}}
 	passed.Scenarios = append(passed.Scenarios, lacking)
 	s, cases = ofLoad(t, passed)
 	g.Expect(s.Failures + s.Errors).To(BeZero())
@@ -75,7 +76,7 @@ func TestLoadIsNeverGreenAboutNothing(t *testing.T) {
 	g.Expect(cases["run"].Error.Message).To(ContainSubstring("not one scenario passed"))
 
 	interrupted := loadsample.Passed()
-	interrupted.Run.Interrupted, interrupted.Verdict = true, load.Void
+	interrupted.Run.Interrupted, interrupted.Verdict = true, reports.Inconclusive
 	_, cases = ofLoad(t, interrupted)
 	g.Expect(cases["run"].Error.Message).To(ContainSubstring("interrupted"))
 }

@@ -16,17 +16,17 @@ import (
 func verdict(r reports.Results) types.SpecReport {
 	report := types.SpecReport{LeafNodeText: "run"}
 	n := reports.Count(r.Checks)
-	conforms := r.Verdict == reports.Conforms || r.Verdict == reports.ConformsExcept
-	hollow := conforms && n.Pass == 0
+	passed := r.Verdict == reports.Passed
+	hollow := passed && n.Pass == 0
 	said := explanation(r, n, hollow)
 	switch {
 	case r.Run.Interrupted:
 		report.State = types.SpecStateInterrupted
 		report.Failure = failure(r, said, "the run as a whole")
-	case r.Verdict == reports.DoesNotConform:
+	case r.Verdict == reports.Failed:
 		report.State = types.SpecStateFailed
 		report.Failure = failure(r, said, "the run as a whole")
-	case conforms && !hollow:
+	case passed && !hollow:
 		report.State = types.SpecStatePassed
 	default:
 		report.State = types.SpecStatePanicked
@@ -37,7 +37,7 @@ func verdict(r reports.Results) types.SpecReport {
 
 func explanation(r reports.Results, n reports.Counts, hollow bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "verdict: %s", reports.Printable(string(r.Verdict)))
+	fmt.Fprintf(&b, "verdict: %s in %s", reports.Printable(string(r.Verdict)), reports.CoverageOf(r.Checks))
 	if r.Run.Interrupted {
 		b.WriteString("; the run was interrupted")
 	}

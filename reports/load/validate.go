@@ -50,22 +50,22 @@ func (r Results) Validate() error {
 
 func (r Results) validateVerdict(p *strict.Problems) {
 	validateReasons(p, r.Verdict, r.Reasons, "")
-	if r.Verdict != Pass {
+	if r.Verdict != reports.Passed {
 		return
 	}
 	p.Unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot pass")
-	p.Unless(len(r.Scenarios) > 0, "/scenarios", "%s, and there was no scenario", Pass)
+	p.Unless(len(r.Scenarios) > 0, "/scenarios", "%s, and there was no scenario", reports.Passed)
 	probed := slices.ContainsFunc(r.Scenarios, func(s Scenario) bool { return s.Requests != nil && s.Requests.Total > 0 })
-	p.Unless(r.Traffic.Sent > 0 || probed, "/traffic/sent", "%s, and nothing was sent", Pass)
+	p.Unless(r.Traffic.Sent > 0 || probed, "/traffic/sent", "%s, and nothing was sent", reports.Passed)
 	for i, s := range r.Scenarios {
-		p.Unless(s.Verdict == Pass || len(s.Missing) > 0, "/verdict", "%s, but /scenarios/%d is %s", Pass, i, s.Verdict)
+		p.Unless(s.Verdict == reports.Passed || len(s.Missing) > 0, "/verdict", "%s, but /scenarios/%d is %s", reports.Passed, i, s.Verdict)
 	}
 }
 
 // validateReasons checks a verdict and the reasons that go with it.
-func validateReasons(p *strict.Problems, v Verdict, reasons []string, at string) {
-	oneOf(p, v, at+"/verdict", Pass, Fail, Void)
-	p.Unless((v == Pass) == (len(reasons) == 0), at+"/reasons", "%s with %d reasons: all verdicts but %s have some", v, len(reasons), Pass)
+func validateReasons(p *strict.Problems, v reports.Verdict, reasons []string, at string) {
+	oneOf(p, v, at+"/verdict", reports.Verdicts()...)
+	p.Unless((v == reports.Passed) == (len(reasons) == 0), at+"/reasons", "%s with %d reasons: all verdicts but %s have some", v, len(reasons), reports.Passed)
 	for i, reason := range reasons {
 		p.Unless(reason != "", fmt.Sprintf("%s/reasons/%d", at, i), "empty")
 	}

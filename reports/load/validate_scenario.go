@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/strict"
 )
 
@@ -12,13 +13,13 @@ func (s Scenario) validate(p *strict.Problems, at string) {
 	p.Unless(namePattern.MatchString(s.Name), at+"/name", "%q is no name of a scenario", s.Name)
 	p.Unless(s.About != "", at+"/about", "empty")
 	validateReasons(p, s.Verdict, s.Reasons, at)
-	p.Unless(s.Verdict != Pass || len(s.Violations) == 0, at+"/verdict", "%s with violations", Pass)
+	p.Unless(s.Verdict != reports.Passed || len(s.Violations) == 0, at+"/verdict", "%s with violations", reports.Passed)
 	for i, phase := range s.Phases {
 		phase.validate(p, fmt.Sprintf("%s/phases/%d", at, i))
 	}
 	for i, t := range s.Thresholds {
 		t.validate(p, fmt.Sprintf("%s/thresholds/%d", at, i))
-		p.Unless(s.Verdict != Pass || t.Outcome == Met, at+"/verdict", "%s, but threshold %d is not met", Pass, i)
+		p.Unless(s.Verdict != reports.Passed || t.Outcome == Met, at+"/verdict", "%s, but threshold %d is not met", reports.Passed, i)
 	}
 	for i, v := range s.Violations {
 		v.validate(p, fmt.Sprintf("%s/violations/%d", at, i))
@@ -55,8 +56,8 @@ func (s Scenario) validate(p *strict.Problems, at string) {
 
 func (t Threshold) validate(p *strict.Problems, at string) {
 	p.Unless(t.Text != "", at+"/text", "empty")
-	oneOf(p, t.Outcome, at+"/outcome", Met, Missed, CouldNotTell)
-	if t.Outcome == CouldNotTell {
+	oneOf(p, t.Outcome, at+"/outcome", Met, Missed, Inconclusive)
+	if t.Outcome == Inconclusive {
 		p.Unless(t.Why != "", at+"/why", "empty: what kept from telling?")
 	} else {
 		p.Unless(t.Measured != nil, at+"/measured", "%s, and nothing was measured", t.Outcome)

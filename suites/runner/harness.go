@@ -106,13 +106,13 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		Traffic:      traffic(api.Traffic()),
 	}
 	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
-	if why := lost.why(); why != "" && results.Verdict == reports.CouldNotTell {
+	if why := lost.why(); why != "" && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, why)
 	}
-	if err := quiet.why(); err != nil && results.Verdict == reports.CouldNotTell {
+	if err := quiet.why(); err != nil && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, err.Error())
 	}
-	if doubt != "" && results.Verdict != reports.Conforms {
+	if doubt != "" && results.Verdict != reports.Passed {
 		results.Reasons = slices.Insert(results.Reasons, 0, doubt)
 	}
 	return results, nil

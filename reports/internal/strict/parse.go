@@ -51,10 +51,10 @@ func checkVersion(tree any, want string) error {
 	switch version := object["version"].(type) {
 	case string:
 		if version != want {
-			return fmt.Errorf("/version: results model %q, but this build reads %q: use the release that wrote the file", version, want)
+			return fmt.Errorf("/version: the file has results model %q, this build reads %q (use the release that wrote the file)", version, want)
 		}
 		return nil
 	default:
-		return fmt.Errorf("/version: no results model version: this is not a results file")
+		return fmt.Errorf("/version: missing (this is not a results file)")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -40,8 +41,8 @@ func (e *exposition) run(r load.Results) {
 	}
 }
 
-func (e *exposition) verdict(name, help string, is load.Verdict, of labels) {
-	for _, v := range []load.Verdict{load.Pass, load.Fail, load.Void} {
+func (e *exposition) verdict(name, help string, is reports.Verdict, of labels) {
+	for _, v := range reports.Verdicts() {
 		value := 0.0
 		if v == is {
 			value = 1
