@@ -32,11 +32,15 @@ killed runs left of them.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", "", "the address of the target, in front of /api/v2 (default: the profile's)")
-	flags.StringVar(&f.targetProfile, "target-profile", "", "YAML file that describes the target (default: the reference server's)")
-	f.registerPace(flags)
-	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory in which the run left its journal")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "list the tests that were announced and never created")
+	group(flags, "Target", func() {
+		flags.StringVarP(&f.target, "target", "t", "", "the server under test: its address without /api/v2 (default: that of the target profile)")
+		flags.StringVar(&f.targetProfile, "target-profile", "", targetProfileUsage)
+	})
+	group(flags, "Pace", func() { f.registerPace(flags) })
+	group(flags, "Output", func() {
+		registerOutput(flags, &f.output, defaultOutput)
+		registerVerbose(flags, &f.verbose, "tests that were announced but never created")
+	})
 	return cmd
 }
 

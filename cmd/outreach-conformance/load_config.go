@@ -38,10 +38,10 @@ func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (load
 		wrong = append(wrong, fmt.Errorf("--lag-limit %s: want more than 0", f.lagLimit))
 	}
 	if f.workers < 1 || f.workers > generate.MaxWorkers {
-		wrong = append(wrong, fmt.Errorf("--workers %d: want 1 to %d; without the flag there are %d at most", f.workers, generate.MaxWorkers, generate.DefaultWorkers))
+		wrong = append(wrong, fmt.Errorf("--concurrency %d: want 1 to %d; without the flag there are %d at most", f.workers, generate.MaxWorkers, generate.DefaultWorkers))
 	}
 	if !(f.share > 0 && f.share <= 1) {
-		wrong = append(wrong, fmt.Errorf("--inspect %v: want a share above 0 and at most 1", f.share))
+		wrong = append(wrong, fmt.Errorf("--inspect-share %v: want a share above 0 and at most 1", f.share))
 	}
 	var err error
 	if config.Thresholds, err = f.checkedThresholds(scenarios, stderr); err != nil {
@@ -137,7 +137,7 @@ func (f loadFlags) selection() string {
 		}
 	}
 	add(len(f.scenarios) > 0, "scenario", strings.Join(f.scenarios, ","))
-	add(f.file != "", "scenarios", f.file)
+	add(f.file != "", "scenario-file", f.file)
 	add(f.rate != 0, "rate", f.rate)
 	add(f.burst != 0, "burst", f.burst)
 	add(f.maxRate != 0, "max-rate", f.maxRate)
@@ -145,20 +145,20 @@ func (f loadFlags) selection() string {
 	add(f.warmup != 0, "warmup", f.warmup)
 	add(f.clients != 0, "clients", f.clients)
 	for _, limit := range f.limits {
-		add(true, "limit", limit)
+		add(true, "page-size", limit)
 	}
 	for _, operation := range slices.Sorted(maps.Keys(f.mix)) {
 		add(true, "mix", fmt.Sprintf("%s=%d", operation, f.mix[operation]))
 	}
-	add(f.budget != 0, "budget", f.budget)
+	add(f.budget != 0, "probe-budget", f.budget)
 	add(f.against != "", "against", f.against)
 	add(f.against != "", "pairs", f.pairs)
 	add(f.given["writes"], "writes", f.writes)
-	add(f.given["request-budget"], "request-budget", f.requests)
+	add(f.given["max-requests"], "max-requests", f.requests)
 	add(f.given["timeout"], "timeout", f.timeout)
 	add(f.lagLimit != 0, "lag-limit", f.lagLimit)
-	add(f.share != 1, "inspect", f.share)
-	add(f.given["workers"], "workers", f.workers)
+	add(f.share != 1, "inspect-share", f.share)
+	add(f.given["concurrency"], "concurrency", f.workers)
 	for _, t := range f.thresholds {
 		add(true, "threshold", strconv.Quote(t))
 	}

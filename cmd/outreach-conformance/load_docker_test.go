@@ -22,7 +22,7 @@ func TestLoadOfAContainer(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
 			p := begunWithout(t, command(t, nil, loadCommand, "--target", tc.from, "--target-profile", contained(t),
-				"--scenarios", written(t, "quick.yaml", quick), "--lag-limit", "10s"))
+				"--scenario-file", written(t, "quick.yaml", quick), "--lag-limit", "10s"))
 			<-p.done
 			g.Expect(p.command.ProcessState.ExitCode()).To(BeZero(), "%s", p.output.bytes())
 			g.Expect(startedBy(t, p)).To(BeEmpty())
@@ -38,8 +38,8 @@ func TestLoadOfAContainer(t *testing.T) {
 func TestInterruptedLoadTakesTheContainerDown(t *testing.T) {
 	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)
-	p, _ := begun(t, command(t, nil, loadCommand, "--target-profile", contained(t), "--scenarios", written(t, "quick.yaml", quick),
-		"--lag-limit", "10s", "--limit", "1", "--limit", "10", "--duration", "20s", "--warmup", "100ms"), `^(\[1/1\] quick) warm-up `)
+	p, _ := begun(t, command(t, nil, loadCommand, "--target-profile", contained(t), "--scenario-file", written(t, "quick.yaml", quick),
+		"--lag-limit", "10s", "--page-size", "1", "--page-size", "10", "--duration", "20s", "--warmup", "100ms"), `^(\[1/1\] quick) warm-up `)
 	g.Expect(startedBy(t, p)).To(ContainElement(HaveField("Kind", "container")))
 	g.Expect(p.end(t, syscall.SIGTERM)).To(Equal(exitInterrupted), "%s", p.output.bytes())
 	g.Expect(startedBy(t, p)).To(BeEmpty())

@@ -86,8 +86,8 @@ func TestInterruptedLoadOfASilentTarget(t *testing.T) {
 		"on the way to pages":   {20, []string{"--scenario", "page-depth"}},
 		"soak":                  {200, []string{"--scenario", "soak", "--duration", "10m"}},
 		"spike":                 {200, []string{"--scenario", "spike", "--duration", "10m"}},
-		"rate-limit":            {60, []string{"--scenario", "rate-limit", "--duration", "8h", "--budget", "1000000"}},
-		"rate-limit, its start": {12, []string{"--scenario", "rate-limit", "--duration", "8h", "--budget", "1000000"}},
+		"rate-limit":            {60, []string{"--scenario", "rate-limit", "--duration", "8h", "--probe-budget", "1000000"}},
+		"rate-limit, its start": {12, []string{"--scenario", "rate-limit", "--duration", "8h", "--probe-budget", "1000000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +117,7 @@ func TestLoadIsInterruptedInTheMiddle(t *testing.T) {
 		"mixed":          {"--scenario", "mixed", "--duration", "10s"},
 		"walk":           {"--scenario", "walk", "--duration", "10m"},
 		"sustained-rate": {"--scenario", "sustained-rate", "--duration", "10m", "--warmup", "10ms"},
-		"rate-limit":     {"--scenario", "rate-limit", "--duration", "8h", "--budget", "1000000"},
+		"rate-limit":     {"--scenario", "rate-limit", "--duration", "8h", "--probe-budget", "1000000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

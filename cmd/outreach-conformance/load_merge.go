@@ -33,10 +33,11 @@ another run, makes the result inconclusive.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.thresholds, "threshold", nil, "what must hold, in place of the scenarios' own thresholds of the same figures; may be repeated")
-	flags.StringVar(&f.baseline, "baseline", "", "load.json of an earlier run that regression thresholds compare with")
-	flags.StringVarP(&f.output, "output", "o", defaultLoadOutput, "directory for the results")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every phase and violation")
+	group(flags, "Gate", func() { registerGate(flags, &f) })
+	group(flags, "Output", func() {
+		registerOutput(flags, &f.output, defaultLoadOutput)
+		registerVerbose(flags, &f.verbose, "every phase and violation")
+	})
 	return cmd
 }
 

@@ -57,9 +57,9 @@ func (f loadFlags) settings() []setting {
 		{"duration", f.given["duration"], "duration", func(s *scenario.Scenario) { s.Last(f.duration) }},
 		{"warmup", f.given["warmup"], "warmup", func(s *scenario.Scenario) { s.Warmup = f.warmup }},
 		{"clients", f.given["clients"], "clients", func(s *scenario.Scenario) { s.Clients = f.clients }},
-		{"limit", len(f.limits) > 0, "limits", func(s *scenario.Scenario) { s.Limits = f.limits }},
+		{"page-size", len(f.limits) > 0, "page_sizes", func(s *scenario.Scenario) { s.Limits = f.limits }},
 		{"mix", len(f.mix) > 0, "mix", func(s *scenario.Scenario) { s.Mix = f.mix }},
-		{"budget", f.given["budget"], "budget", func(s *scenario.Scenario) { s.Budget = f.budget }},
+		{"probe-budget", f.given["probe-budget"], "probe_budget", func(s *scenario.Scenario) { s.Budget = f.budget }},
 	}
 }
 

@@ -29,7 +29,7 @@ const quick = `scenarios:
     about: The smallest page of one list, at one rate.
     kind: steady
     mix: {lead-lists.list: 1}
-    limits: [1]
+    page_sizes: [1]
     rate: 400
     duration: 1s
 `
@@ -38,7 +38,7 @@ const quick = `scenarios:
 // late a busy machine sends is no subject of these tests.
 func loaded(t *testing.T, code int, args ...string) (ended, load.Results) {
 	t.Helper()
-	args = append([]string{loadCommand, "--scenarios", written(t, "quick.yaml", quick), "--lag-limit", "10s", "--seed", "7"}, args...)
+	args = append([]string{loadCommand, "--scenario-file", written(t, "quick.yaml", quick), "--lag-limit", "10s", "--seed", "7"}, args...)
 	e := exitsWith(t, code, nil, args...)
 	return e, loadResults(t, e.dir)
 }
@@ -192,7 +192,7 @@ func TestLoadAgainstABaseline(t *testing.T) {
 	g.Expect(regression(1, filepath.Join(quicker.dir, defaultLoadOutput, loadFile), "--target", slow)[0].Outcome).To(Equal(load.Missed))
 
 	other := written(t, "other.yaml", strings.ReplaceAll(quick, "name: quick", "name: other"))
-	e := exitsWith(t, exitCannotTell, nil, loadCommand, "--scenarios", other, "--lag-limit", "10s", "--baseline", baseline, "--threshold", "regression<10%")
+	e := exitsWith(t, exitCannotTell, nil, loadCommand, "--scenario-file", other, "--lag-limit", "10s", "--baseline", baseline, "--threshold", "regression<10%")
 	g.Expect(e.stdout).To(ContainSubstring("regression<10% inconclusive"))
 }
 
@@ -229,8 +229,8 @@ func TestLoadKeepsToTheProfile(t *testing.T) {
 func TestInterruptedLoad(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	limits := strings.Replace(quick, "limits: [1]", "limits: [1, 10, 20, 50]", 1)
-	c := command(t, nil, loadCommand, "--scenarios", written(t, "limits.yaml", limits), "--lag-limit", "10s", "--raw", "--duration", "2s")
+	limits := strings.Replace(quick, "page_sizes: [1]", "page_sizes: [1, 10, 20, 50]", 1)
+	c := command(t, nil, loadCommand, "--scenario-file", written(t, "limits.yaml", limits), "--lag-limit", "10s", "--raw", "--duration", "2s")
 	// The line of a phase is written when the next one has begun.
 	p, _ := begun(t, c, `^\[1/1\] (quick) limit=1 `)
 	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted), "%s", p.output.bytes())

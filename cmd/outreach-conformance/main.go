@@ -130,5 +130,6 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(explainFlagError)
 	root.AddCommand(newRun(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCleanup(), newNullServer())
+	groupHelp(root)
 	return root
 }

@@ -42,11 +42,10 @@ Each entry begins with its id at the start of a line; what it says stands below.
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&f.profiles, "profile", "p", nil, fmt.Sprintf("of these profiles only: %v", spec.Profiles()))
-	flags.StringSliceVar(&f.operations, "operation", nil, "that bind these operations only")
-	flags.StringSliceVar(&f.requirements, "requirement", nil, "with these ids only, e.g. 'PAGE-*'")
-	flags.StringSliceVar(&f.groups, "group", nil, fmt.Sprintf("of these groups only: %v", spec.Groups()))
-	flags.BoolVar(&silences, "silences", false, "list what the specification leaves open instead")
+	group(flags, "Selection", func() {
+		f.registerSelection(flags, nil)
+		flags.BoolVar(&silences, "silences", false, "list what the specification leaves open instead")
+	})
 	return cmd
 }
 

@@ -82,21 +82,27 @@ as they fail. The exit code is that of the verdict all the same.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", embeddedTarget, targetUsage)
-	flags.StringVar(&f.targetProfile, "target-profile", "", profileUsage)
-	flags.StringSliceVarP(&f.profiles, "profile", "p", []string{string(spec.ProfileFull)}, fmt.Sprintf("sets of requirements to judge: %v", spec.Profiles()))
-	flags.StringSliceVar(&f.operations, "operation", nil, "judge these operations only, e.g. 'subsequences.*'")
-	flags.StringSliceVar(&f.requirements, "requirement", nil, "judge these requirements only, e.g. 'AUTH-*'")
-	flags.StringSliceVar(&f.groups, "group", nil, fmt.Sprintf("judge these groups of requirements only: %v", spec.Groups()))
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of the specs and of generated content (default: drawn, and printed)")
-	flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, "rows in each list of the embedded target")
-	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory for results.json and junit.xml")
-	flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of failures that are expected, besides those of the profile")
-	flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the failures to that the profile does not expect, for --expected-failures; new ones hold for %d days", expectedDays))
-	f.registerPace(flags)
-	f.registerWrites(flags)
-	f.registerBudget(flags)
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every violation and observation")
+	group(flags, "Target", func() {
+		f.registerTarget(flags)
+		flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, rowsUsage)
+	})
+	group(flags, "Selection", func() {
+		f.registerSelection(flags, []string{string(spec.ProfileFull)})
+		registerSeed(flags, &f.seed, 0, "order of the specs and content of the requests (default: drawn and printed)")
+	})
+	group(flags, "Pace and safety", func() {
+		f.registerPace(flags)
+		f.registerBudget(flags)
+		f.registerWrites(flags)
+	})
+	group(flags, "Expected failures", func() {
+		flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of expected failures, in addition to those of the target profile")
+		flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the other failures to, for --expected-failures; new entries expire after %d days", expectedDays))
+	})
+	group(flags, "Output", func() {
+		registerOutput(flags, &f.output, defaultOutput)
+		registerVerbose(flags, &f.verbose, "every violation and observation")
+	})
 	return cmd
 }
 

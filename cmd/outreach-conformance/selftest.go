@@ -23,7 +23,7 @@ type selftestFlags struct {
 	runFlags
 	sample       int
 	combinations int
-	workers      int
+	parallel     int
 	faults       []string
 }
 
@@ -52,15 +52,18 @@ own that conforms.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", embeddedTarget, "the conforming target: embedded, the address in front of /api/v2, image:NAME or dockerfile:PATH")
-	flags.StringVar(&f.targetProfile, "target-profile", "", profileUsage)
-	flags.IntVar(&f.sample, "sample", 0, "how many defects to draw; 0 tries all")
-	flags.Uint64Var(&f.seed, "seed", 1, "draws the sample and the combinations of quirks")
-	flags.IntVar(&f.combinations, "combinations", 20, "how many combinations of quirks to draw")
-	flags.IntVar(&f.workers, "workers", 0, "cases at the same time (default: two for each processor; always one for a target of your own)")
-	flags.StringSliceVar(&f.faults, "fault", nil, "try only defects and quirks whose id or requirement matches, e.g. 'PAGE-*'")
-	f.registerPace(flags)
-	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory for selftest.json and selftest.md")
+	group(flags, "Target", func() { f.registerTarget(flags) })
+	group(flags, "Selection", func() {
+		flags.StringSliceVar(&f.faults, "fault", nil, "defects and quirks to try, by id or requirement, e.g. 'PAGE-*' (default: all)")
+		flags.IntVar(&f.sample, "sample", 0, "number of defects to draw; 0 tries all")
+		flags.IntVar(&f.combinations, "combinations", 20, "number of combinations of quirks to draw")
+		registerSeed(flags, &f.seed, 1, "the sample and the combinations")
+	})
+	group(flags, "Pace", func() {
+		flags.IntVar(&f.parallel, "parallel", 0, "cases at the same time (default: 2 per processor; always 1 with your own target)")
+		f.registerPace(flags)
+	})
+	group(flags, "Output", func() { registerOutput(flags, &f.output, defaultOutput) })
 	return cmd
 }
 
@@ -80,7 +83,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
-	m, err := selftest.Run(ctx, selftest.Options{Source: source, Workers: f.workers, Seed: f.seed, Sample: f.sample,
+	m, err := selftest.Run(ctx, selftest.Options{Source: source, Workers: f.parallel, Seed: f.seed, Sample: f.sample,
 		Combinations: f.combinations, Faults: f.faults, Start: progress.Start, Done: progress.Done})
 	progress.Stop()
 	switch {
@@ -114,7 +117,7 @@ func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source se
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = t.TLS
-	f.workers = 1 // the cases share one server, and must not see each other's changes
+	f.parallel = 1 // the cases share one server, and must not see each other's changes
 	return selftest.At(t.Profile, base, transport), stop, nil
 }
 

@@ -28,12 +28,6 @@ const (
 	dockerfilePrefix = "dockerfile:"
 )
 
-// targetUsage and profileUsage are the help of the two flags that name a target.
-const (
-	targetUsage  = "what to judge: embedded, the address in front of /api/v2, image:NAME or dockerfile:PATH"
-	profileUsage = "what describes the target: embedded, mock or a YAML file (default: the reference server's)"
-)
-
 // containerLog is the file in the output directory that takes what containers write.
 const containerLog = "container.log"
 

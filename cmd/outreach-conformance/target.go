@@ -49,12 +49,15 @@ told.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", embeddedTarget, "what to check: embedded, the address in front of /api/v2, image:NAME or dockerfile:PATH")
-	flags.StringVar(&f.targetProfile, "target-profile", "", profileUsage)
-	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory for the log of a target that is started in a container")
-	f.registerPace(flags)
-	f.registerWrites(flags)
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every key, and every missing input")
+	group(flags, "Target", func() { f.registerTarget(flags) })
+	group(flags, "Pace and safety", func() {
+		f.registerPace(flags)
+		f.registerWrites(flags)
+	})
+	group(flags, "Output", func() {
+		registerOutput(flags, &f.output, defaultOutput)
+		registerVerbose(flags, &f.verbose, "every key and every missing input")
+	})
 	return cmd
 }
 

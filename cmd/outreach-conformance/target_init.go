@@ -36,7 +36,7 @@ there are, which names the parameters have that the specification does not
 name. It writes a profile to start from, and the JSON Schema of profiles beside
 it, by which editors complete and check it.
 
-The key is read from the environment variable that --key-env names or, on a
+The key is read from the environment variable that --token-env names or, on a
 terminal, asked for. It is not written: the profile names the variable.`,
 		Example: `  OUTREACH_KEY_MAIN=… outreach-conformance target init --target https://api.example.com`,
 		Args:    cobra.NoArgs,
@@ -45,12 +45,16 @@ terminal, asked for. It is not written: the profile names the variable.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", "", "the address in front of /api/v2; asked for on a terminal")
-	flags.StringVar(&f.keyEnv, "key-env", "OUTREACH_KEY_MAIN", "environment variable that holds the API key of a workspace")
-	flags.StringVar(&f.name, "name", "", "name of the implementation (default: the server's host name)")
-	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of the authority that signed the server's certificate")
-	flags.StringVarP(&f.file, "file", "f", "target.yaml", "file to write")
-	flags.BoolVar(&f.force, "force", false, "replace the file if it is there")
+	group(flags, "Target", func() {
+		flags.StringVarP(&f.target, "target", "t", "", "the server under test: its address without /api/v2 (asked for on a terminal)")
+		flags.StringVar(&f.keyEnv, "token-env", "OUTREACH_KEY_MAIN", "environment variable that holds the API key of a workspace")
+		flags.StringVar(&f.caFile, "ca-file", "", "PEM file of the authority that signed the server's certificate")
+	})
+	group(flags, "Output", func() {
+		flags.StringVar(&f.name, "name", "", "name of the implementation (default: the server's host name)")
+		flags.StringVarP(&f.file, "file", "f", "target.yaml", "profile to write")
+		flags.BoolVar(&f.force, "force", false, "replace an existing file")
+	})
 	return cmd
 }
 
@@ -119,7 +123,7 @@ func (f *initFlags) askKey(ctx context.Context, terminal *os.File, stderr io.Wri
 		return token, nil
 	}
 	if terminal == nil {
-		return "", fmt.Errorf("the environment variable %s is not set: it must hold an API key (see --key-env)", f.keyEnv)
+		return "", fmt.Errorf("the environment variable %s is not set: it must hold an API key (see --token-env)", f.keyEnv)
 	}
 	_, _ = fmt.Fprintf(stderr, "API key of a workspace (not shown; the profile will read it from %s): ", f.keyEnv)
 	token, err = typed(ctx, terminal, readHidden)

@@ -74,7 +74,7 @@ func TestNoRatioWithoutPositiveFigures(t *testing.T) {
 	}
 }
 
-func TestCouldNotTell(t *testing.T) {
+func TestInconclusive(t *testing.T) {
 	good := func(n int) []Pair { return pairsOf(n, func(int) Pair { return Pair{1, 2} }) }
 	broken := good(12)
 	broken[3].B = math.NaN()

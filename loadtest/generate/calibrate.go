@@ -148,7 +148,7 @@ func Late(r measure.Recording) (bool, string) {
 	if r.Sent == 0 || lag <= limit {
 		return false, ""
 	}
-	return true, fmt.Sprintf("1 %% of the requests went out more than %s after they were due, at most %s are good (1ms, or 5 %% of the median answer): take a machine that is less busy, lower the rate, allow more requests in flight (--workers), or tolerate it (--lag-limit)",
+	return true, fmt.Sprintf("1 %% of the requests went out more than %s after they were due, at most %s are good (1ms, or 5 %% of the median answer): take a machine that is less busy, lower the rate, allow more requests in flight (--concurrency), or tolerate it (--lag-limit)",
 		round(lag), round(limit))
 }
 

@@ -13,7 +13,6 @@ import (
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
 

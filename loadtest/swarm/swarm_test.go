@@ -41,7 +41,7 @@ var plan = fmt.Sprintf(`scenarios:
     about: Two lists at one rate, in two page sizes.
     kind: steady
     mix: {%s: 1, %s: 1}
-    limits: [10, 50]
+    page_sizes: [10, 50]
     rate: %d
     duration: %ds
     thresholds: [errors=0]
@@ -66,7 +66,7 @@ func TestSharedLoadIsTheLoadOfOne(t *testing.T) {
 	e.store(t, "config", e.name("profile"), string(text))
 	e.store(t, "config", e.name("plan"), plan)
 	settings := written(t, "settings.env", "OUTREACH_TARGET="+server.base+"\nOUTREACH_TARGET_PROFILE=/profile/target.yaml\n"+
-		"OUTREACH_SCENARIOS=/plan.yaml\nOUTREACH_SEED=7\nOUTREACH_LAG_LIMIT="+lagLimit+"\n")
+		"OUTREACH_SCENARIO_FILE=/plan.yaml\nOUTREACH_SEED=7\nOUTREACH_LAG_LIMIT="+lagLimit+"\n")
 	parts := e.fanOut(t, append(documented(t, e, settings), "--config", "source="+e.name("plan")+",target=/plan.yaml")...)
 	if len(parts) != workers {
 		t.Fatalf("%d parts of %d workers:\n%.2000q", len(parts), workers, parts)
@@ -75,7 +75,7 @@ func TestSharedLoadIsTheLoadOfOne(t *testing.T) {
 	server.counted(t, merged, workers)
 
 	server.forget(t)
-	single := results(t, "load", "--target", server.base, "--scenarios", written(t, "plan.yaml", plan), "--seed", "7", "--lag-limit", lagLimit)
+	single := results(t, "load", "--target", server.base, "--scenario-file", written(t, "plan.yaml", plan), "--seed", "7", "--lag-limit", lagLimit)
 	server.counted(t, single, 1)
 
 	alike(t, merged, single)

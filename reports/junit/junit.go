@@ -24,7 +24,7 @@ import (
 // Write puts the JUnit form of r at path, whole or not at all. Missing
 // directories are made.
 //
-// The testcase "run" fails or errs whenever the verdict is not Conforms, and
+// The testcase "run" fails or errs whenever the verdict is not pass, and
 // also when there is not one pass behind it: a CI that only reads JUnit is
 // never green about nothing.
 func Write(path string, r reports.Results) error {
