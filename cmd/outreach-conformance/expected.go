@@ -72,9 +72,9 @@ func (f runFlags) writeDown(results reports.Results, announced, file []profile.E
 	if err := create(schema, profile.ExpectedFailuresSchema()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err // one that is there is theirs, or ours from before
 	}
-	_, _ = fmt.Fprintf(stderr, "outreach-conformance: wrote %s: %d expected failures, %d of them new", f.writeExpected, len(entries), added)
+	_, _ = fmt.Fprintf(stderr, "outreach-conformance: wrote %s: expected failures: %d, new: %d", f.writeExpected, len(entries), added)
 	if added > 0 {
-		_, _ = fmt.Fprint(stderr, "; say why in each reason")
+		_, _ = fmt.Fprint(stderr, " (replace the reason of each new entry)")
 	}
 	_, _ = fmt.Fprintln(stderr)
 	return nil

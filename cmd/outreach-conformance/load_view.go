@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
@@ -32,7 +30,7 @@ func newLoadView(stderr io.Writer, scenarios []string) *loadView {
 	var options console.ProgressOptions
 	if file, ok := stderr.(*os.File); ok {
 		detected := console.Detect(file, os.Getenv)
-		options.Color, options.Width, options.Live = detected.Color, detected.Width, term.IsTerminal(int(file.Fd()))
+		options.Color, options.Width, options.Live = detected.Color, detected.Width, console.Live(file, os.Getenv)
 	}
 	v := &loadView{stderr: stderr, progress: console.NewLoadProgress(stderr, options), all: scenarios}
 	v.progress.Say("finding out what this machine can send")

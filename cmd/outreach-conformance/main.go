@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 
 	"github.com/spf13/cobra"
 )
@@ -124,12 +125,27 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 			if err := setFromEnvironment(cmd.Flags(), os.Getenv); err != nil {
 				return err
 			}
+			if output := cmd.Flags().Lookup("output"); output != nil && output.Value.String() == "-" {
+				return errors.New("--output -: not a directory (the summary goes to the standard output anyway)")
+			}
 			return refuseEmpty(cmd.Flags())
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(explainFlagError)
-	root.AddCommand(newRun(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCleanup(), newNullServer())
+	root.AddCommand(newRun(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCleanup(), newVersion(), newNullServer())
 	groupHelp(root)
 	return root
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s (%s)\n", cmd.Root().Name(), version(), runtime.Version())
+			return err
+		},
+	}
 }

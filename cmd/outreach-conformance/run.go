@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/reports"
@@ -193,7 +192,7 @@ func selectionCode(err error) int {
 func newProgress(stderr io.Writer, options console.ProgressOptions) *console.Progress {
 	if file, ok := stderr.(*os.File); ok {
 		detected := console.Detect(file, os.Getenv)
-		options.Color, options.Width, options.Live = detected.Color, detected.Width, term.IsTerminal(int(file.Fd()))
+		options.Color, options.Width, options.Live = detected.Color, detected.Width, console.Live(file, os.Getenv)
 	}
 	return console.NewProgress(stderr, options)
 }

@@ -10,14 +10,14 @@ func (p *page) expected(r reports.Results) {
 	if total == 0 {
 		return
 	}
-	p.heading("EXPECTED FAILURES", plural(total, "check", "checks")+" that fail as announced")
+	p.heading("EXPECTED FAILURES", plural(total, "check", "checks")+", declared by the target's owner")
 	shown := p.limit(total, maxExpected)
 	for _, c := range r.Checks {
 		if c.Outcome != reports.ExpectedFailure || c.Waiver == nil {
 			continue
 		}
 		if shown == 0 {
-			p.line("  ", p.paint.dim(p.more(total-maxExpected, "expected failures")))
+			p.line("  ", p.paint.dim(p.more(total-maxExpected, noun(total-maxExpected, "expected failure", "expected failures"))))
 			return
 		}
 		shown--

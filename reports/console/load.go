@@ -133,7 +133,7 @@ func (p *page) broken(s load.Scenario) {
 		}
 	}
 	if left := len(s.Violations) - shown; left > 0 {
-		p.line("  ", p.paint.dim(p.more(left, "broken requirements")))
+		p.line("  ", p.paint.dim(p.more(left, noun(left, "broken requirement", "broken requirements"))))
 	}
 }
 

@@ -236,6 +236,13 @@ func TestDetectOnWhatIsNoTerminal(t *testing.T) {
 	g.Expect(console.Detect(f, getenv)).To(Equal(console.Options{Width: console.DefaultWidth}))
 	env["COLUMNS"] = "132"
 	g.Expect(console.Detect(f, getenv)).To(Equal(console.Options{Width: 132}))
+	for value, colored := range map[string]bool{"1": true, "0": false, "": false} {
+		env["FORCE_COLOR"] = value
+		g.Expect(console.Detect(f, getenv).Color).To(Equal(colored), value)
+	}
+	env["FORCE_COLOR"], env["NO_COLOR"] = "1", "1"
+	g.Expect(console.Detect(f, getenv).Color).To(BeFalse())
+	g.Expect(console.Live(f, getenv)).To(BeFalse())
 	env["COLUMNS"] = "wide"
 	g.Expect(console.Detect(f, getenv)).To(Equal(console.Options{Width: console.DefaultWidth}))
 }
