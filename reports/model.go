@@ -145,7 +145,7 @@ type Violation struct {
 	Curl      string `json:"curl,omitempty"` // repeats the request; the key is an environment variable
 }
 
-// Observation records what the target does where the specification is silent.
+// Observation records behaviour of the target that the specification leaves open.
 type Observation struct {
 	Silence   string `json:"silence"`
 	Operation string `json:"operation,omitempty"`

@@ -38,7 +38,7 @@ func (r Results) Validate() error {
 		c.validate(&p, at)
 		key := [2]string{c.Requirement, c.Operation}
 		first, doubled := seen[key]
-		p.Unless(!doubled, at, "%s on %s stands there already as /checks/%d", c.Requirement, c.Operation, first)
+		p.Unless(!doubled, at, "%s on %s: duplicate of /checks/%d", c.Requirement, c.Operation, first)
 		seen[key] = i
 	}
 	for i, o := range r.Observations {
@@ -89,19 +89,19 @@ func (c Check) validate(p *strict.Problems, at string) {
 		p.Unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q is none of a JSON pointer, \"status\" and \"header:<name>\"", v.Pointer)
 		p.Unless(v.Expected != "", at+"/expected", "empty")
 	}
-	p.Unless((c.Waiver != nil) == (c.Outcome == ExpectedFailure), at+"/waiver", "a waiver belongs to an expected failure, and to nothing else")
+	p.Unless((c.Waiver != nil) == (c.Outcome == ExpectedFailure), at+"/waiver", "want a waiver for an expected failure, and only there")
 	if c.Waiver != nil {
 		p.Unless(c.Waiver.Reason != "", at+"/waiver/reason", "empty")
 		p.Unless(datePattern.MatchString(c.Waiver.Expires), at+"/waiver/expires", "%q is no date YYYY-MM-DD", c.Waiver.Expires)
 	}
 	switch c.Outcome {
 	case Pass:
-		p.Unless(c.Assessments > 0, at+"/assessments", "a pass that nothing was assessed for")
+		p.Unless(c.Assessments > 0, at+"/assessments", "a pass without an assessment")
 		p.Unless(c.ViolationCount == 0, at+"/violation_count", "a pass with violations")
 	case Fail, ExpectedFailure:
-		p.Unless(len(c.Violations) > 0, at+"/violations", "a failure that shows no violation")
+		p.Unless(len(c.Violations) > 0, at+"/violations", "a failure without a violation")
 	case NotAssessed:
-		p.Unless(len(c.Missing) > 0, at+"/missing", "not assessed, and no word of what was missing")
+		p.Unless(len(c.Missing) > 0, at+"/missing", "not assessed without a missing input")
 	case Error:
 	default:
 		p.Unless(false, at+"/outcome", "%q is none of %v", c.Outcome, []Outcome{Pass, Fail, NotAssessed, Error, ExpectedFailure})

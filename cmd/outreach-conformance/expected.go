@@ -59,7 +59,7 @@ func (f runFlags) writeDown(results reports.Results, announced, file []profile.E
 		return nil
 	}
 	entries, added := failuresOf(results, announced, file)
-	heading := fmt.Sprintf("Failures of %s that are known, for `run --expected-failures`. An entry that\nhas expired, or whose failure is mended, fails the run.",
+	heading := fmt.Sprintf("Known failures of %s, for `run --expected-failures`. An entry fails the run\nonce it has expired or its failure is fixed.",
 		reports.Printable(results.Target.Name))
 	text, err := profile.ExpectedFailuresYAML(heading, entries)
 	if err != nil {
@@ -98,7 +98,7 @@ func failuresOf(results reports.Results, announced, file []profile.ExpectedFailu
 		}
 		added++
 		entries = append(entries, profile.ExpectedFailure{Requirement: c.Requirement, Operation: c.Operation,
-			Reason:  fmt.Sprintf("failed in run %s on %s; say why", results.Run.ID, day.Format(time.DateOnly)),
+			Reason:  fmt.Sprintf("failed in run %s on %s; replace this with the cause", results.Run.ID, day.Format(time.DateOnly)),
 			Expires: profile.Date(day.AddDate(0, 0, expectedDays).Format(time.DateOnly))})
 	}
 	return entries, added

@@ -61,13 +61,13 @@ func newLoad() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   loadCommand,
 		Short: "Load a target and measure what it does",
-		Long: `load runs load scenarios against a target, holds the figures against thresholds,
-and writes into the output directory: load.html to look at, load.json and
-load-junit.xml for programs, metrics.txt (OpenMetrics), latency.hlog (HDR
+		Long: `load runs load scenarios against a target and compares the figures with
+thresholds. It writes into the output directory: load.html for people, load.json
+and load-junit.xml for programs, metrics.txt (OpenMetrics), latency.hlog (HDR
 histogram logs) and, with --raw, results.bin for vegeta.
 
-Requests go out on a schedule, whatever the target does, and latency counts from
-the moment at which a request was due. If the generator missed its rate, the run
+Requests are sent on a schedule, whatever the target does. Latency counts from the
+time when a request was due. If the generator missed its rate, the run
 is inconclusive, never a pass. Responses are checked against the specification
 during the load: a violation fails the run.
 
@@ -167,7 +167,7 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	config.Baselines = baselines
 	if err := errors.Join(makeWritable(f.output, append(mergedFiles, partFile)...), forgetLoad(f.output)); err != nil {
-		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	if err := f.consented(); err != nil {
 		return exitError{exitUsage, err}
@@ -202,7 +202,7 @@ func nothingMeasured(ctx context.Context, err, left error) error {
 	var throttled *scenario.ThrottledError
 	switch {
 	case ctx.Err() != nil:
-		code, err = exitInterrupted, errors.New("interrupted before anything was measured")
+		code, err = exitInterrupted, errors.New("interrupted before the first measurement")
 	case errors.As(err, &throttled):
 		code, err = exitCannotTell, fmt.Errorf("inconclusive: %w", err)
 	case errors.As(err, &exit):
@@ -272,7 +272,7 @@ func (f loadFlags) putBack(ctx context.Context, t *target.Target, view *loadView
 	_, err := runner.WatchedCleanup(ctx, t, f.output, view.puttingBack)
 	view.putBack(time.Since(began))
 	if err != nil {
-		return fmt.Errorf("not all could be put back:\n%w\nthis tries again: %s", err, f.cleanupOf(t)) // which must not be buried
+		return fmt.Errorf("some changes could not be rolled back:\n%w\ntry again with: %s", err, f.cleanupOf(t)) // which must not be buried
 	}
 	return nil
 }

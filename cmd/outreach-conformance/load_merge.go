@@ -19,12 +19,12 @@ func newLoadMerge() *cobra.Command {
 	var f loadFlags
 	cmd := &cobra.Command{
 		Use:   mergeCommand + " PART...",
-		Short: "Join the parts of a load run that several processes shared",
-		Long: `merge joins what the shards of a load run left behind, as if one process had
-sent everything, holds the figures against the thresholds, and writes what load
+		Short: "Join the parts of a sharded load run",
+		Long: `merge joins the parts that the shards of a load run wrote, as if one process had
+sent everything. It compares the figures with the thresholds and writes what load
 writes. A PART is a part.json, a directory that holds one, or - for the standard
-input, with one part a line. A shard that is missing, or there twice, or of
-another run, makes the result inconclusive.`,
+input, with one part per line. The result is inconclusive if a shard is missing,
+appears twice or belongs to another run.`,
 		Example: `  outreach-conformance load merge shards/*/part.json -o load-results
   kubectl logs -l job-name=load --tail=-1 | grep '^{' | outreach-conformance load merge -`,
 		Args: cobra.MinimumNArgs(1),
@@ -71,7 +71,7 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 		return exitError{exitUsage, err}
 	}
 	if err := errors.Join(makeWritable(f.output, mergedFiles...), forgetMerged(f.output)); err != nil {
-		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	return f.reportLoad(outcome, nil, stdout, nil)
 }
@@ -86,7 +86,7 @@ func readParts(source string, stdin io.Reader) ([]loadtest.Part, error) {
 	}
 	file, err := os.Open(source)
 	if err != nil {
-		return nil, fmt.Errorf("%w: want a %s that load --shard has left, or its output directory", err, partFile)
+		return nil, fmt.Errorf("%w (want a %s written by load --shard, or its output directory)", err, partFile)
 	}
 	parts, err := loadtest.ReadParts(source, file)
 	return parts, errors.Join(err, file.Close())

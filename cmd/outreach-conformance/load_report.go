@@ -52,7 +52,7 @@ func forgetFiles(dir string, names ...string) error {
 	var failed []error
 	for _, name := range names {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			failed = append(failed, fmt.Errorf("the results of an earlier run: %w", err))
+			failed = append(failed, fmt.Errorf("remove the results of an earlier run: %w", err))
 		}
 	}
 	return errors.Join(failed...)
@@ -82,7 +82,7 @@ func doubted(r load.Results, failed error) load.Results {
 	if failed != nil && r.Verdict == reports.Passed {
 		first, _, _ := strings.Cut(failed.Error(), "\n")
 		r.Verdict = reports.Inconclusive
-		r.Reasons = append(slices.Clone(r.Reasons), "after the load: "+strings.TrimSuffix(first, ":")+"; standard error says more")
+		r.Reasons = append(slices.Clone(r.Reasons), "after the load: "+strings.TrimSuffix(first, ":")+"; see standard error")
 	}
 	return r
 }

@@ -33,7 +33,7 @@ func newLoadView(stderr io.Writer, scenarios []string) *loadView {
 		options.Color, options.Width, options.Live = detected.Color, detected.Width, console.Live(file, os.Getenv)
 	}
 	v := &loadView{stderr: stderr, progress: console.NewLoadProgress(stderr, options), all: scenarios}
-	v.progress.Say("finding out what this machine can send")
+	v.progress.Say("measuring what this machine can send")
 	return v
 }
 
@@ -79,7 +79,7 @@ func (v *loadView) puttingBack(left int) {
 	if left == 1 {
 		changes = "change is"
 	}
-	v.progress.Say(fmt.Sprintf("putting back what the run has changed: %d %s left", left, changes))
+	v.progress.Say(fmt.Sprintf("rolling back changes: %d %s left", left, changes))
 }
 
 // worthTelling is how long the putting back takes where that is told: the time of
@@ -90,7 +90,7 @@ const worthTelling = time.Second
 func (v *loadView) putBack(took time.Duration) {
 	v.progress.Stop()
 	if took >= worthTelling {
-		v.say(fmt.Sprintf("putting back what the run has changed took %.1f s", took.Seconds()))
+		v.say(fmt.Sprintf("rolled back changes in %.1f s", took.Seconds()))
 	}
 }
 

@@ -22,11 +22,11 @@ func newRequirements() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "requirements",
 		Short: "List the catalogue and its coverage",
-		Long: `requirements lists what a server is judged by: every requirement with its level,
-the operations that it binds and how many of these some spec judges. With
---silences it lists what the specification leaves open, which is never judged.
+		Long: `requirements lists every requirement with its level, its number of operations and
+on how many of these a spec checks it. With --silences it lists what the
+specification leaves open, which is never judged.
 
-Each entry begins with its id at the start of a line; what it says stands below.`,
+Each entry begins with its id at the start of a line.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if silences {
@@ -120,7 +120,7 @@ func newExplain() *cobra.Command {
 		Example: "  outreach-conformance explain PAGE-WALK-ONCE",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return errors.New("explain takes one id; `outreach-conformance requirements` lists them, with --silences what is left open")
+				return errors.New("explain takes one id (`outreach-conformance requirements [--silences]` lists them)")
 			}
 			id := strings.ToUpper(args[0])
 			if r, ok := spec.FindRequirement(id); ok {
@@ -131,7 +131,7 @@ func newExplain() *cobra.Command {
 				explainSilence(cmd.OutOrStdout(), s)
 				return nil
 			}
-			return fmt.Errorf("the catalogue has no %q%s; `outreach-conformance requirements` lists it", id, suggest.Near(id, ids()))
+			return fmt.Errorf("unknown id %q%s (`outreach-conformance requirements` lists all)", id, suggest.Near(id, ids()))
 		},
 	}
 }
@@ -161,7 +161,7 @@ func explainRequirement(w io.Writer, r spec.Requirement) {
 	field("group", string(r.Group))
 	field("profile", string(r.Profile))
 	field("checked", r.Method)
-	_, _ = fmt.Fprintf(w, "\noperations, the specs that judge it there, and the defects (✗) that prove that they can fail\n")
+	_, _ = fmt.Fprintf(w, "\noperations, with the specs that check it and the defects (✗) that prove that they can fail\n")
 	judged, proofs := suites.Pairs(), defectsOf(r)
 	for _, op := range r.Operations {
 		_, _ = fmt.Fprintf(w, "  %s\n", op)
@@ -172,8 +172,8 @@ func explainRequirement(w io.Writer, r spec.Requirement) {
 			_, _ = fmt.Fprintf(w, "      ✗ %s: the server %s\n", d.ID, d.Doc)
 		}
 	}
-	_, _ = fmt.Fprintf(w, "\njudge it alone: outreach-conformance run --requirement %s\n", r.ID)
-	_, _ = fmt.Fprintf(w, "prove it alone: outreach-conformance selftest --fault %s\n", r.ID)
+	_, _ = fmt.Fprintf(w, "\ncheck only this: outreach-conformance run --requirement %s\n", r.ID)
+	_, _ = fmt.Fprintf(w, "prove only this: outreach-conformance selftest --fault %s\n", r.ID)
 }
 
 // defectsOf returns the defects that break the requirement, by operation.

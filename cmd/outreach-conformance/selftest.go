@@ -31,18 +31,17 @@ func newSelftest() *cobra.Command {
 	var f selftestFlags
 	cmd := &cobra.Command{
 		Use:   "selftest",
-		Short: "Prove that every check can fail, and fails nobody wrongly",
-		Long: `selftest runs the suites against a target that conforms, against every quirk
-(legal behaviour, which must pass) and against every defect (a fault that breaks
-one requirement on one operation, which must be caught for that reason). It
-prints what is proven, and writes the kill matrix as selftest.json and selftest.md.
+		Short: "Prove that every check can fail and has no false positives",
+		Long: `selftest runs the suites against a conforming target, against every quirk (legal
+behaviour, which must pass) and against every defect. A defect breaks one
+requirement on one operation and must be caught for that reason. selftest prints
+the proven checks and writes the kill matrix: selftest.json and selftest.md.
 
-It fails when a quirk is failed, when a defect survives or is caught by the
-check of another requirement alone, or when a requirement × operation is killed
-by nothing. With --sample it is quick, and says nothing of what was not drawn.
+It fails if a quirk fails, if a defect survives or is caught only by the check of
+another requirement, or if no defect proves a requirement × operation. With
+--sample it is quick, but proves only what was drawn.
 
-With --target or --target-profile the faults are laid around a server of your
-own that conforms.`,
+With --target or --target-profile the faults wrap your own conforming server.`,
 		Example: `  outreach-conformance selftest
   outreach-conformance selftest --sample 200 --seed 7
   outreach-conformance selftest --fault 'PAGE-*'`,
@@ -80,7 +79,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	}
 	defer stop()
 	if err := makeWritable(f.output, matrixJSON, matrixMarkdown); err != nil {
-		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
 	m, err := selftest.Run(ctx, selftest.Options{Source: source, Workers: f.parallel, Seed: f.seed, Sample: f.sample,
@@ -101,7 +100,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source selftest.Source, stop func(), err error) {
 	if f.isEmbedded() {
 		if given, err := f.settings(); err != nil || given != (profile.Settings{}) {
-			own := errors.New("--requests-per-second, --concurrency and --timeout are for a target of your own: leave them out")
+			own := errors.New("--requests-per-second, --concurrency, --timeout: only with a target of your own")
 			return nil, nil, exitError{exitUsage, cmp.Or(err, own)}
 		}
 		return selftest.Embedded(), func() {}, nil
@@ -135,7 +134,7 @@ func (f selftestFlags) reportMatrix(m selftest.Matrix, stdout io.Writer) error {
 	_, _ = fmt.Fprintf(stdout, "\n%s\n", m.Figures())
 	switch {
 	case failed != nil:
-		return exitError{exitCannotTell, fmt.Errorf("the matrix could not be written: %w", failed)}
+		return exitError{exitCannotTell, fmt.Errorf("write the matrix: %w", failed)}
 	case len(problems) > 0:
 		return exitError{code: 1}
 	}
@@ -177,5 +176,5 @@ func printMatrix(w io.Writer, m selftest.Matrix) {
 		t.AppendRow(row)
 	}
 	t.Render()
-	_, _ = fmt.Fprintln(w, "\nchecks proven by a defect that they caught / checks")
+	_, _ = fmt.Fprintln(w, "\nchecks that caught a defect / checks")
 }

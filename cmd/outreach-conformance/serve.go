@@ -38,19 +38,19 @@ func newServe() *cobra.Command {
 		Use:   "serve",
 		Short: "Start the reference server",
 		Long: `serve starts the reference server: a complete, honest implementation of the
-specification over data that is the same for the same seed. It stops on
-interrupt, after it has answered what is under way; with --idle-exit also when
-nobody asks for that long, so that one that was forgotten goes away.
+specification. The same seed gives the same data. The server stops on interrupt,
+after it has answered the requests in progress, and with --idle-exit also if no
+request arrives for that time.
 
-A limit is a list of layers: KIND:REQUESTS/PERIOD, e.g. fixed-window:20/1s or
-token-bucket:100/1s:burst=20,fixed-window:6000/1m; none for no limit.
+A rate limit is a list of layers KIND:REQUESTS/PERIOD, e.g. fixed-window:20/1s or
+token-bucket:100/1s:burst=20,fixed-window:6000/1m, or none.
 
-A shape makes the server slow or faulty in a way that is known exactly, to see
-what a load generator makes of it. It is a list of
+A shape makes the server slow or faulty in an exactly known way, to test load
+generators. It is a list of
   98%:2ms,2%:250ms   exactly 98 of each 100 requests take 2 ms, the others 250 ms
   drift=1ms/10s      and 1 ms more for each 10 s since the first request
-  stall=2s/10s       the last 2 s of each 10 s nothing is answered
-  capacity=800/1s    at most 800 are served in a second, the others queue
+  stall=2s/10s       no response in the last 2 s of each 10 s
+  capacity=800/1s    at most 800 requests served per second, the others queue
   errors=1%:503      exactly 1 of each 100 fails with this status`,
 		Example: `  outreach-conformance serve
   outreach-conformance serve --addr 127.0.0.1:0 --truth-addr 127.0.0.1:0
@@ -153,10 +153,10 @@ func (f serveFlags) limiters() (map[string]limiter.Config, error) {
 	for _, given := range f.limits {
 		role, text, ok := strings.Cut(given, "=")
 		if !ok {
-			return nil, fmt.Errorf("--rate-limit %s: write it as ROLE=LIMIT, e.g. main=fixed-window:20/1s", given)
+			return nil, fmt.Errorf("--rate-limit %s: want ROLE=LIMIT, e.g. main=fixed-window:20/1s", given)
 		}
 		if role != refserver.AnyRole && !slices.Contains(roles(), role) {
-			return nil, fmt.Errorf("--rate-limit %s: there is no workspace with the role %s; there are %v", given, role, roles())
+			return nil, fmt.Errorf("--rate-limit %s: unknown role %s (known: %v)", given, role, roles())
 		}
 		if text == "none" {
 			text = ""

@@ -24,7 +24,7 @@ func (p *page) expected(r reports.Results) {
 		p.paragraph(2, p.paint.yellow("~ ")+reports.Printable(c.Requirement)+" "+p.paint.dim("on "+reports.Printable(c.Operation)))
 		p.paragraph(4, "until "+reports.Printable(c.Waiver.Expires)+": "+reports.Printable(c.Waiver.Reason)+" "+reports.Printable(c.Waiver.Link))
 		if p.Announced != nil {
-			p.paragraph(4, p.paint.dim("announced in "+reports.Printable(p.Announced(c))))
+			p.paragraph(4, p.paint.dim("declared in "+reports.Printable(p.Announced(c))))
 		}
 	}
 }

@@ -63,9 +63,9 @@ func (p *page) loadHeader(r load.Results) {
 		run += fmt.Sprintf(", shard %d of %d", s.Index, s.Of)
 	}
 	p.entry(0, column, "run", run)
-	generator := p.paint.yellow("not calibrated: whether it or the target was the bottleneck is not known")
+	generator := p.paint.yellow("not calibrated: the bottleneck may be the generator or the target")
 	if c := r.Calibration; c != nil {
-		generator = fmt.Sprintf("ceiling %s/s, send lag p99 %s ms, %s µs CPU a request on %s", figure(c.CeilingPerSecond), figure(c.LagP99MS), figure(c.CPUPerRequestUS), plural(c.Cores, "core", "cores"))
+		generator = fmt.Sprintf("ceiling %s/s, send lag p99 %s ms, %s µs CPU per request on %s", figure(c.CeilingPerSecond), figure(c.LagP99MS), figure(c.CPUPerRequestUS), plural(c.Cores, "core", "cores"))
 	}
 	p.entry(0, column, "generator", generator)
 }
@@ -171,7 +171,7 @@ func (p *page) comparison(c load.Comparison) {
 func (p *page) loadVerdict(r load.Results) {
 	if p.marked {
 		p.line()
-		p.paragraph(0, p.paint.dim(doubt+" marks a figure that the requests were too few to make sure"))
+		p.paragraph(0, p.paint.dim(doubt+" marks an uncertain figure: too few requests"))
 	}
 	p.line()
 	before := p.Len()
@@ -191,7 +191,7 @@ func (p *page) loadVerdict(r load.Results) {
 		}
 	}
 	if s := r.Run.Shard; s != nil {
-		p.entry(0, 9, "shard", fmt.Sprintf("%d of %d: `load merge` joins the parts and judges the whole", s.Index, s.Of))
+		p.entry(0, 9, "shard", fmt.Sprintf("%d of %d (`load merge` joins the parts and draws the verdict)", s.Index, s.Of))
 	}
 	if p.Len() > before {
 		p.line()
@@ -205,7 +205,7 @@ func (p *page) loadVerdict(r load.Results) {
 		answer += p.paint.yellow(" (interrupted)")
 	}
 	if r.Run.Shard != nil && !r.Run.Interrupted {
-		answer += " of this shard alone"
+		answer += " for this shard only"
 	}
 	p.paragraph(0, facts)
 	p.line(answer, fmt.Sprintf("  exit %d · %s", p.ExitCode, r.Coverage()))

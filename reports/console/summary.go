@@ -60,7 +60,7 @@ func (p *page) troubles(r reports.Results) {
 	if len(r.Troubles) == 0 {
 		return
 	}
-	p.heading("TROUBLES", "of the harness or of the way to the target: nobody's violation")
+	p.heading("TROUBLES", "errors of the harness or of the connection; they never fail the target")
 	var order []string
 	where := map[string][]string{}
 	for _, t := range r.Troubles {
@@ -77,7 +77,7 @@ func (p *page) troubles(r reports.Results) {
 			p.line("    ", p.paint.yellow(cut(reports.Printable(also), p.width-4)))
 		}
 		if left := len(where[what]) - places; left > 0 {
-			p.line("    ", p.paint.dim(p.more(left, "with the same")))
+			p.line("    ", p.paint.dim(p.more(left, "with the same error")))
 		}
 		p.paragraph(4, reports.Printable(what))
 	}

@@ -75,7 +75,7 @@ func TestDigest(t *testing.T) {
 		g.Expect(strings.Count(page, "\n")).To(BeNumerically("<", 140))
 		_, failures, found := strings.Cut(page, "FAILURES")
 		g.Expect(found).To(BeTrue())
-		overview, examples, _ := strings.Cut(failures, "An example")
+		overview, examples, _ := strings.Cut(failures, "One example")
 		r := broken()
 		groups := map[string]bool{}
 		for _, c := range r.Checks {
@@ -107,7 +107,7 @@ func TestExpectedFailuresSayWhereTheyStand(t *testing.T) {
 		}
 		return "the target's profile"
 	}})
-	g.Expect(page).To(And(ContainSubstring("announced in known.yaml"), ContainSubstring("announced in the target's profile")))
+	g.Expect(page).To(And(ContainSubstring("declared in known.yaml"), ContainSubstring("declared in the target's profile")))
 	g.Expect(summary(r, console.Options{})).NotTo(ContainSubstring("announced in"))
 }
 

@@ -65,10 +65,10 @@ func complete(path string, testcases int) error {
 	defer f.Close()
 	var suites reporters.JUnitTestSuites
 	if err := xml.NewDecoder(f).Decode(&suites); err != nil {
-		return fmt.Errorf("what was written is not whole: %w", err)
+		return fmt.Errorf("the written file is incomplete: %w", err)
 	}
 	if suites.Tests != testcases || len(suites.TestSuites) != 1 || len(suites.TestSuites[0].TestCases) != testcases {
-		return errors.New("what was written is not whole: testcases are missing")
+		return errors.New("the written file is incomplete: testcases are missing")
 	}
 	return nil
 }

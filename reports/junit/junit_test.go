@@ -93,7 +93,7 @@ func TestAFullRun(t *testing.T) {
 	walk := find(t, s, "pages inbox-placement-tests.list PAGE-WALK-04 A walk over all pages")
 	for _, text := range []string{walk.Failure.Message, walk.Failure.Text} {
 		g.Expect(text).To(And(
-			ContainSubstring("seen 9× in 12 assessments"),
+			ContainSubstring("seen 9 times in 12 assessments"),
 			ContainSubstring("at        /items/0/id"),
 			ContainSubstring("expected  a row that no former page"),
 			ContainSubstring("actual    259 rows"),
@@ -141,7 +141,7 @@ func TestNeverGreenAboutNothing(t *testing.T) {
 		"fails without a failed check": {func(r *reports.Results) {
 			r.Verdict, r.Reasons = reports.Failed, []string{"an expected failure passes"}
 		}, 0, 1, "an expected failure passes"},
-		"nothing checked": {func(r *reports.Results) { r.Checks = nil }, 1, 0, "not one check passed"},
+		"nothing checked": {func(r *reports.Results) { r.Checks = nil }, 1, 0, "but no check passed"},
 		"no verdict":      {func(r *reports.Results) { r.Verdict = "" }, 1, 0, "verdict: "},
 	} {
 		t.Run(name, func(t *testing.T) {

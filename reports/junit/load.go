@@ -76,7 +76,7 @@ func loadVerdict(r load.Results) types.SpecReport {
 		said += "; the run was interrupted"
 	case state == types.SpecStatePassed && !passed:
 		state = types.SpecStatePanicked
-		said += "; but not one scenario passed, so there is nothing to rely on"
+		said += "; but no scenario passed"
 	}
 	return testcase(state, r.Run.Started, said+because(r.Reasons), "the run as a whole", "run")
 }
@@ -106,10 +106,10 @@ func scenario(r load.Results, s load.Scenario) types.SpecReport {
 	state := loadState(s.Verdict)
 	said := "verdict: " + reports.Printable(string(s.Verdict)) + because(s.Reasons)
 	if len(s.Missing) > 0 && r.Verdict == reports.Passed {
-		state, said = types.SpecStateSkipped, "not assessed, for want of: "+joined(s.Missing)
+		state, said = types.SpecStateSkipped, "not assessed, missing: "+joined(s.Missing)
 	}
 	for _, v := range s.Violations {
-		said += fmt.Sprintf("\n\n%s on %s, seen %d×", reports.Printable(v.Requirement), reports.Printable(v.Operation), v.Count)
+		said += fmt.Sprintf("\n\n%s on %s, seen %d times", reports.Printable(v.Requirement), reports.Printable(v.Operation), v.Count)
 		for _, example := range v.Examples {
 			said += violation(example)
 		}

@@ -189,7 +189,7 @@ func TestAPassNeedsNoPhase(t *testing.T) {
 	r.Scenarios = append(r.Scenarios, left)
 	g.Expect(r.Validate()).To(Succeed())
 	r.Scenarios = r.Scenarios[1:]
-	g.Expect(r.Validate()).To(MatchError(ContainSubstring("nothing was sent")))
+	g.Expect(r.Validate()).To(MatchError(ContainSubstring("without a request")))
 }
 
 // A regression is below 0 where the figure has become better.

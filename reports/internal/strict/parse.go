@@ -46,7 +46,7 @@ func parse[T any](body []byte, version string, complete func(T) T) (T, error) {
 func checkVersion(tree any, want string) error {
 	object, ok := tree.(map[string]any)
 	if !ok {
-		return fmt.Errorf("a JSON %s where results are an object", kind(tree))
+		return fmt.Errorf("a JSON %s, want an object", kind(tree))
 	}
 	switch version := object["version"].(type) {
 	case string:
