@@ -73,7 +73,7 @@ func TestLoadIsNeverGreenAboutNothing(t *testing.T) {
 
 	passed.Scenarios = []load.Scenario{lacking}
 	_, cases = ofLoad(t, passed)
-	g.Expect(cases["run"].Error.Message).To(ContainSubstring("not one scenario passed"))
+	g.Expect(cases["run"].Error.Message).To(ContainSubstring("no scenario passed"))
 
 	interrupted := loadsample.Passed()
 	interrupted.Run.Interrupted, interrupted.Verdict = true, reports.Inconclusive
