@@ -31,7 +31,7 @@ func inspect(path string) error {
 		return err
 	}
 	passed := reports.Count(results.Checks).Pass
-	if results.Verdict != reports.Conforms || passed != len(spec.Pairs()) {
+	if results.Verdict != reports.Passed || passed != len(spec.Pairs()) {
 		return fmt.Errorf("the verdict is %s (%v) with %d of %d checks passed", results.Verdict, results.Reasons, passed, len(spec.Pairs()))
 	}
 	fmt.Printf("%s: valid, %s, %d of %d checks passed\n", path, results.Verdict, passed, len(spec.Pairs()))

@@ -5,6 +5,7 @@ import (
 
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -38,14 +39,14 @@ func unfit(r load.Results, s load.Scenario) string {
 	switch {
 	case r.Run.Interrupted:
 		return "its run was interrupted"
-	case s.Verdict == load.Void && len(s.Reasons) > 0:
+	case s.Verdict == reports.Inconclusive && len(s.Reasons) > 0:
 		const most = 80 // characters, because a reason may quote another baseline's
 		reason := []rune(s.Reasons[0])
 		if len(reason) > most {
 			reason = append(reason[:most], '…')
 		}
 		return fmt.Sprintf("%s is inconclusive (%s)", s.Name, string(reason))
-	case s.Verdict == load.Void:
+	case s.Verdict == reports.Inconclusive:
 		return s.Name + " is inconclusive"
 	default:
 		return ""

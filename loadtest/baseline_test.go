@@ -9,6 +9,7 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
@@ -53,25 +54,25 @@ func TestRegressionsAgainstWhatIsNoMeasure(t *testing.T) {
 	for name, tc := range map[string]struct {
 		earlier load.Results
 		now     measure.Recording
-		want    load.Verdict
+		want    reports.Verdict
 		says    string
 	}{
-		"as before": {earlier(same), before, load.Pass, ""},
-		"slower": {earlier(same), recorded("limit=10", list, 1000, 20*time.Millisecond), load.Fail,
+		"as before": {earlier(same), before, reports.Passed, ""},
+		"slower": {earlier(same), recorded("limit=10", list, 1000, 20*time.Millisecond), reports.Failed,
 			"limit=10 p50: regression<10% missed: 20 ms, was 10 ms in old.json; the regression is 100 %, not below 10 %; and 1 more: limit=10 p99 (20 ms, was 10 ms)"},
-		"another rate": {earlier(same), recorded("limit=10", list, 500, 10*time.Millisecond), load.Void,
+		"another rate": {earlier(same), recorded("limit=10", list, 500, 10*time.Millisecond), reports.Inconclusive,
 			"old.json is not comparable: 1000/s then, 500/s now" + again},
-		"another page size": {earlier(same), recorded("limit=10", "lead-lists.list limit=11", 1000, 10*time.Millisecond), load.Void,
+		"another page size": {earlier(same), recorded("limit=10", "lead-lists.list limit=11", 1000, 10*time.Millisecond), reports.Inconclusive,
 			"old.json is not comparable: lead-lists.list limit=10 was requested then, not now" + again},
-		"another phase": {earlier(same), recorded("limit=11", list, 1000, 10*time.Millisecond), load.Void,
+		"another phase": {earlier(same), recorded("limit=11", list, 1000, 10*time.Millisecond), reports.Inconclusive,
 			"old.json is not comparable: it has no phase limit=11"},
-		"another scenario": {earlier(func(r *load.Results) { r.Scenarios[0].Name = "others" }), before, load.Void,
+		"another scenario": {earlier(func(r *load.Results) { r.Scenarios[0].Name = "others" }), before, reports.Inconclusive,
 			"old.json has no comparable results for scenario lists"},
-		"interrupted": {earlier(func(r *load.Results) { r.Run.Interrupted = true }), before, load.Void,
+		"interrupted": {earlier(func(r *load.Results) { r.Run.Interrupted = true }), before, reports.Inconclusive,
 			"old.json cannot be the baseline: its run was interrupted; use a complete"},
 		"void": {earlier(func(r *load.Results) {
-			r.Scenarios[0].Verdict, r.Scenarios[0].Reasons = load.Void, []string{"rate not reached"}
-		}), before, load.Void,
+			r.Scenarios[0].Verdict, r.Scenarios[0].Reasons = reports.Inconclusive, []string{"rate not reached"}
+		}), before, reports.Inconclusive,
 			"old.json cannot be the baseline: lists is inconclusive (rate not reached); use a complete"},
 	} {
 		o := regressions(t, tc.earlier, tc.now)
@@ -83,7 +84,7 @@ func TestRegressionsAgainstWhatIsNoMeasure(t *testing.T) {
 
 // A sustained rate is compared with one that was found under the same bounds.
 func TestSustainedRatesOfOtherSearchesAreNoMeasure(t *testing.T) {
-	results := load.Results{Scenarios: []load.Scenario{{Name: "search", Verdict: load.Pass, Sustained: &load.Sustained{RatePerSecond: 500, Confirmed: true},
+	results := load.Results{Scenarios: []load.Scenario{{Name: "search", Verdict: reports.Passed, Sustained: &load.Sustained{RatePerSecond: 500, Confirmed: true},
 		Thresholds: []load.Threshold{{Text: "p99<1s"}, {Text: "errors<1%"}, {Text: "p99<1s"}, {Text: "sustained>=1/s"}, {Text: "regression<10%"}}}}}
 	found, unfit := loadtest.Baseline("old.json", results).Of("search")
 	if got := strings.Join(found.Bounds, " "); got != "errors<1% p99<1s" || unfit != "" || found.Sustained.Value != 500 {

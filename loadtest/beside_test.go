@@ -16,7 +16,6 @@ import (
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
@@ -92,14 +91,14 @@ func TestLoadBesideOthers(t *testing.T) {
 		})
 		all.Wait()
 		for i, o := range loads {
-			if o.Results.Verdict != load.Pass {
+			if o.Results.Verdict != reports.Passed {
 				t.Errorf("load %d of seed %d: %s %q", i, seed, o.Results.Verdict, o.Results.Reasons)
 			}
 			for _, s := range o.Results.Scenarios {
 				t.Logf("load %d of seed %d: %s: %s %q %q", i, seed, s.Name, s.Verdict, s.Missing, s.Notes)
 			}
 		}
-		if run.Verdict != reports.Conforms {
+		if run.Verdict != reports.Passed {
 			t.Errorf("run of seed %d: %s %q %v", seed, run.Verdict, run.Reasons, run.Troubles)
 			for _, c := range run.Checks {
 				if c.Outcome == reports.Fail {

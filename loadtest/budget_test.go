@@ -11,6 +11,7 @@ import (
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -80,7 +81,7 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 			if s.Kind == scenario.RateLimit {
 				return // which probes with what it may
 			}
-			if reasons := strings.Join(bounded.Scenarios[0].Reasons, "\n"); bounded.Verdict != load.Void || !strings.Contains(reasons, "(load.budget)") {
+			if reasons := strings.Join(bounded.Scenarios[0].Reasons, "\n"); bounded.Verdict != reports.Inconclusive || !strings.Contains(reasons, "(load.budget)") {
 				t.Errorf("%s: %s", bounded.Verdict, reasons)
 			}
 		})
@@ -91,7 +92,7 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 func TestTheBudgetIsOfTheWholeRun(t *testing.T) {
 	server := served(t, "", "")
 	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{reading(100, time.Second)}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour}
-	for budget, want := range map[int]load.Verdict{102: load.Void, 104: load.Pass} { // of which 50, the calibration and the question whether the key will do are this shard's
+	for budget, want := range map[int]reports.Verdict{102: reports.Inconclusive, 104: reports.Passed} { // of which 50, the calibration and the question whether the key will do are this shard's
 		server.Profile.Load = &profile.LoadUse{Budget: budget}
 		config.Shard = measure.Shard{Index: 1, Of: 2}
 		if o, err := loadtest.Run(t.Context(), config); err != nil || o.Results.Verdict != want {
@@ -102,7 +103,7 @@ func TestTheBudgetIsOfTheWholeRun(t *testing.T) {
 	server.Profile.Load = &profile.LoadUse{Budget: 35}
 	forget(t, server)
 	o, err := loadtest.Compare(t.Context(), config, server, 2)
-	if err != nil || o.Results.Verdict != load.Void || truthOf(t, server).Total > 35 {
+	if err != nil || o.Results.Verdict != reports.Inconclusive || truthOf(t, server).Total > 35 {
 		t.Errorf("a comparison: %s %q after %d requests, %v", o.Results.Verdict, o.Results.Reasons, truthOf(t, server).Total, err)
 	}
 }

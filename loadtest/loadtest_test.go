@@ -19,7 +19,7 @@ import (
 	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
@@ -136,7 +136,7 @@ func TestCleanupPutsEverythingBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Results.Verdict != load.Pass {
+	if o.Results.Verdict != reports.Passed {
 		t.Errorf("%s: %q", o.Results.Verdict, o.Results.Reasons)
 	}
 	changed, testsChanged := stateOf(t, server)
@@ -172,10 +172,10 @@ func TestThresholdsThatMeetNothingMakeARunVoid(t *testing.T) {
 	server := served(t, "", "")
 	for text, tc := range map[string]struct {
 		threshold threshold.Threshold
-		want      load.Verdict
+		want      reports.Verdict
 	}{
-		"held against nothing": {never, load.Void},
-		"missed":               {missed, load.Fail},
+		"held against nothing": {never, reports.Inconclusive},
+		"missed":               {missed, reports.Failed},
 	} {
 		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Scenarios: []scenario.Scenario{reading(50, 500*time.Millisecond)}, ByName: true,
 			Thresholds: []threshold.Threshold{tc.threshold}, LagLimit: time.Hour})

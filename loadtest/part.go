@@ -11,6 +11,7 @@ import (
 
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -134,7 +135,7 @@ func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]
 	}
 	if err := whole(parts); err != nil {
 		o.Results.Traffic.Statuses = map[string]int64{}
-		o.Results.Verdict, o.Results.Reasons = load.Void, []string{err.Error()}
+		o.Results.Verdict, o.Results.Reasons = reports.Inconclusive, []string{err.Error()}
 		return o, nil
 	}
 	for i, s := range parts[0].Scenarios {

@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/suites/runner"
 )
@@ -68,7 +69,7 @@ func TestMergedShardsEqualOneRun(t *testing.T) {
 	if record := truthOf(t, server); record.Total > 0 {
 		t.Errorf("merging has asked the server %d times", record.Total)
 	}
-	if whole.Results.Verdict != load.Pass || merged.Results.Verdict == load.Fail {
+	if whole.Results.Verdict != reports.Passed || merged.Results.Verdict == reports.Failed {
 		t.Errorf("one run: %s %q; merged: %s %q", whole.Results.Verdict, whole.Results.Reasons, merged.Results.Verdict, merged.Results.Reasons)
 	}
 	if len(whole.Results.Scenarios) != 1 || len(merged.Results.Scenarios) != 1 || len(merged.Results.Scenarios[0].Phases) != 1 {
@@ -153,8 +154,8 @@ func misfits(t *testing.T, parts []loadtest.Part) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if reasons := strings.Join(o.Results.Reasons, "\n"); o.Results.Verdict != load.Void || !strings.Contains(reasons, tc.says) {
-				t.Errorf("%s: %s; want %s and %q", o.Results.Verdict, reasons, load.Void, tc.says)
+			if reasons := strings.Join(o.Results.Reasons, "\n"); o.Results.Verdict != reports.Inconclusive || !strings.Contains(reasons, tc.says) {
+				t.Errorf("%s: %s; want %s and %q", o.Results.Verdict, reasons, reports.Inconclusive, tc.says)
 			}
 			if err := o.Results.Validate(); err != nil {
 				t.Errorf("the results are not valid: %v", err)
@@ -230,13 +231,13 @@ func TestMergedLagCountsByTheLimitOfTheParts(t *testing.T) {
 	const lag = 30 * time.Millisecond // more than the millisecond that is good
 	for name, tc := range map[string]struct {
 		limits [2]time.Duration
-		want   load.Verdict
+		want   reports.Verdict
 		says   string
 	}{
-		"none":      {[2]time.Duration{}, load.Void, "steady: generator-limited: 1 % of the requests were sent more than 30ms after they were due"},
-		"below":     {[2]time.Duration{20 * time.Millisecond, 20 * time.Millisecond}, load.Void, "steady: generator-limited"},
-		"above":     {[2]time.Duration{50 * time.Millisecond, 50 * time.Millisecond}, load.Pass, ""},
-		"different": {[2]time.Duration{50 * time.Millisecond, time.Second}, load.Void, "settings or seed"},
+		"none":      {[2]time.Duration{}, reports.Inconclusive, "steady: generator-limited: 1 % of the requests were sent more than 30ms after they were due"},
+		"below":     {[2]time.Duration{20 * time.Millisecond, 20 * time.Millisecond}, reports.Inconclusive, "steady: generator-limited"},
+		"above":     {[2]time.Duration{50 * time.Millisecond, 50 * time.Millisecond}, reports.Passed, ""},
+		"different": {[2]time.Duration{50 * time.Millisecond, time.Second}, reports.Inconclusive, "settings or seed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var lines bytes.Buffer
@@ -265,12 +266,12 @@ func TestMergedLagCountsByTheLimitOfTheParts(t *testing.T) {
 func TestMergedShardsCountByTheirOwnCeilings(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ceilings [2]float64 // requests per second; each shard sends five
-		want     load.Verdict
+		want     reports.Verdict
 		says     string
 	}{
-		"far":                  {[2]float64{1000, 1000}, load.Pass, ""},
-		"the second's is near": {[2]float64{1000, 5}, load.Void, "steady: generator-limited: shard 2: 5 requests/s are near the ceiling of this generator, 5/s with a null server (stay below"},
-		"not known":            {[2]float64{0, 1000}, load.Pass, ""},
+		"far":                  {[2]float64{1000, 1000}, reports.Passed, ""},
+		"the second's is near": {[2]float64{1000, 5}, reports.Inconclusive, "steady: generator-limited: shard 2: 5 requests/s are near the ceiling of this generator, 5/s with a null server (stay below"},
+		"not known":            {[2]float64{0, 1000}, reports.Passed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			parts := make([]loadtest.Part, 2)

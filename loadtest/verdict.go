@@ -10,6 +10,7 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -24,22 +25,22 @@ func conclude(r *load.Results, byName bool) {
 		ran++
 		text := s.Name + ": " + strings.Join(s.Reasons, "; ")
 		switch s.Verdict {
-		case load.Fail:
+		case reports.Failed:
 			fails = append(fails, text)
-		case load.Void:
+		case reports.Inconclusive:
 			voids = append(voids, text)
 		}
 	}
 	switch {
 	case r.Run.Interrupted:
-		r.Verdict = load.Void
+		r.Verdict = reports.Inconclusive
 		voids = append(voids, "the run was interrupted")
 	case len(fails) > 0:
-		r.Verdict = load.Fail
+		r.Verdict = reports.Failed
 	case len(voids) > 0 || ran == 0:
-		r.Verdict = load.Void
+		r.Verdict = reports.Inconclusive
 	default:
-		r.Verdict = load.Pass
+		r.Verdict = reports.Passed
 	}
 	if ran == 0 {
 		voids = append(voids, "no scenario could run")
@@ -50,23 +51,23 @@ func conclude(r *load.Results, byName bool) {
 // concludeComparison fails a run whose second target is worse and makes it
 // inconclusive if the blocks are.
 func concludeComparison(r *load.Results) {
-	if len(r.Comparison.Figures) == 0 && r.Verdict == load.Pass {
-		r.Verdict, r.Reasons = load.Void, append(r.Reasons, "nothing could be compared")
+	if len(r.Comparison.Figures) == 0 && r.Verdict == reports.Passed {
+		r.Verdict, r.Reasons = reports.Inconclusive, append(r.Reasons, "nothing could be compared")
 	}
 	var compared []string
 	for _, f := range r.Comparison.Figures {
 		if f.Verdict == load.Worse {
 			compared = append(compared, fmt.Sprintf("%s is worse at B (%s): %.3g %s, A has %.3g", f.Name, r.Comparison.B.BaseURL, *f.B, f.Unit, *f.A))
-			if r.Verdict == load.Pass {
-				r.Verdict = load.Fail
+			if r.Verdict == reports.Passed {
+				r.Verdict = reports.Failed
 			}
 		}
 	}
 	for _, f := range r.Comparison.Figures {
 		if f.Verdict == load.EffectNotKnown {
 			compared = append(compared, fmt.Sprintf("%s could not be compared: %s", f.Name, f.Why))
-			if r.Verdict == load.Pass {
-				r.Verdict = load.Void
+			if r.Verdict == reports.Passed {
+				r.Verdict = reports.Inconclusive
 			}
 		}
 	}
@@ -84,8 +85,8 @@ func unheld(r *load.Results, thresholds []threshold.Threshold) {
 			continue
 		}
 		r.Reasons = append(r.Reasons, fmt.Sprintf("the threshold %s was not evaluated: no phase or scenario has that figure", t.Text))
-		if r.Verdict == load.Pass {
-			r.Verdict = load.Void
+		if r.Verdict == reports.Passed {
+			r.Verdict = reports.Inconclusive
 		}
 	}
 }

@@ -4,11 +4,14 @@
 // It imports the catalogue (spec) and nothing else of this module.
 package reports
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // ModelVersion is the version of the results model. It rises when a reader of
 // the former version could misread the new one.
-const ModelVersion = "1"
+const ModelVersion = "2"
 
 // Results is everything that one run has to tell. The committed JSON Schema
 // results.schema.json describes its JSON form.
@@ -19,8 +22,12 @@ type Results struct {
 	Run     Run    `json:"run"`
 
 	Verdict Verdict `json:"verdict"`
-	// Reasons says in words why the verdict is not Conforms; ConformsExcept counts the exceptions there.
+	// Reasons says in words why the verdict is not a plain Passed: why it is
+	// another, or how many failures were expected.
 	Reasons []string `json:"reasons"`
+	// ExpectedFailures counts the checks whose failure the target's owner has
+	// announced. They do not fail the run.
+	ExpectedFailures int `json:"expected_failures"`
 
 	Checks       []Check       `json:"checks"`
 	Observations []Observation `json:"observations"`
@@ -56,27 +63,37 @@ type Run struct {
 	Specs       int       `json:"specs"` // Ginkgo specs that ran
 }
 
-// Verdict is the answer of a whole run.
+// Verdict is the answer of a whole run, of a load run and of a load scenario.
 type Verdict string
 
-// The verdicts of a run. Every other ending of the process is a usage error.
+// The verdicts. Every other ending of the process is a usage error.
 const (
-	Conforms       Verdict = "conforms"
-	ConformsExcept Verdict = "conforms-except-expected" // every failure is expected, by an entry that has not expired
-	DoesNotConform Verdict = "does-not-conform"
-	CouldNotTell   Verdict = "could-not-tell"
+	Passed       Verdict = "pass"
+	Failed       Verdict = "fail"
+	Inconclusive Verdict = "inconclusive" // the run proves nothing about the target
 )
+
+// Verdicts returns all verdicts, the best first.
+func Verdicts() []Verdict { return []Verdict{Passed, Failed, Inconclusive} }
 
 // ExitCode is the process exit code that stands for the verdict.
 func (v Verdict) ExitCode() int {
 	switch v {
-	case Conforms, ConformsExcept:
+	case Passed:
 		return 0
-	case DoesNotConform:
+	case Failed:
 		return 1
 	default:
 		return 3
 	}
+}
+
+// Word is the verdict as people see it: PASS, FAIL or INCONCLUSIVE.
+func (v Verdict) Word() string {
+	if v == "" {
+		return "NO VERDICT"
+	}
+	return strings.ToUpper(Printable(string(v)))
 }
 
 // Outcome is the answer for one requirement on one operation.
@@ -129,7 +146,7 @@ type Violation struct {
 	Curl      string `json:"curl,omitempty"` // repeats the request; the key is an environment variable
 }
 
-// Observation records what the target does where the specification is silent.
+// Observation records behaviour of the target that the specification leaves open.
 type Observation struct {
 	Silence   string `json:"silence"`
 	Operation string `json:"operation,omitempty"`

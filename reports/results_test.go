@@ -64,7 +64,7 @@ func TestParseIsNoLaxerThanTheSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	parse := func(body []byte) error { _, err := reports.Parse(body); return err }
-	schematest.ParseIsNoLaxer(t, reports.Schema(), base, parse, "pass", "could-not-tell", "fail")
+	schematest.ParseIsNoLaxer(t, reports.Schema(), base, parse, "pass", "inconclusive", "fail")
 }
 
 func TestSchemaAndModelNameTheSameFields(t *testing.T) {
@@ -97,7 +97,7 @@ func TestWriteReplacesWholeFiles(t *testing.T) {
 
 	back, err := reports.Read(path)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(back.Verdict).To(Equal(reports.Conforms))
+	g.Expect(back.Verdict).To(Equal(reports.Passed))
 	entries, err := os.ReadDir(filepath.Dir(path))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(entries).To(HaveLen(1), "no temporary file stays behind")
@@ -120,12 +120,12 @@ func TestExitCodes(t *testing.T) {
 		interrupted bool
 		want        int
 	}{
-		{reports.Conforms, false, 0},
-		{reports.DoesNotConform, false, 1},
-		{reports.CouldNotTell, false, 3},
+		{reports.Passed, false, 0},
+		{reports.Failed, false, 1},
+		{reports.Inconclusive, false, 3},
 		{"something newer", false, 3},
-		{reports.CouldNotTell, true, 130},
-		{reports.DoesNotConform, true, 130},
+		{reports.Inconclusive, true, 130},
+		{reports.Failed, true, 130},
 	} {
 		r := reports.Results{Verdict: c.verdict, Run: reports.Run{Interrupted: c.interrupted}}
 		if got := r.ExitCode(); got != c.want {
@@ -141,4 +141,25 @@ func TestCountLosesNothing(t *testing.T) {
 			t.Fatalf("%+v adds up to %d of %d checks", n, n.Total(), len(checks))
 		}
 	})
+}
+
+func TestCoverageCountsWhatWasAssessed(t *testing.T) {
+	g := NewWithT(t)
+	checks := []reports.Check{
+		{Operation: "leads.move", Outcome: reports.Pass}, {Operation: "leads.move", Outcome: reports.ExpectedFailure},
+		{Operation: "lead-lists.list", Outcome: reports.Fail}, {Operation: "campaigns.list", Outcome: reports.NotAssessed},
+		{Operation: "members.list", Outcome: reports.Error},
+	}
+	g.Expect(reports.CoverageOf(checks).String()).To(MatchRegexp(`^2 of 18 operations, 3 of [0-9],[0-9]{3} checks$`))
+	g.Expect(reports.CoverageOf(nil)).To(HaveField("Checks", 0))
+}
+
+func TestEveryVerdictHasAWord(t *testing.T) {
+	for verdict, word := range map[reports.Verdict]string{
+		reports.Passed: "PASS", reports.Failed: "FAIL", reports.Inconclusive: "INCONCLUSIVE", "": "NO VERDICT",
+	} {
+		if got := verdict.Word(); got != word {
+			t.Errorf("%q is shown as %q, want %q", verdict, got, word)
+		}
+	}
 }

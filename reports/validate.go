@@ -38,7 +38,7 @@ func (r Results) Validate() error {
 		c.validate(&p, at)
 		key := [2]string{c.Requirement, c.Operation}
 		first, doubled := seen[key]
-		p.Unless(!doubled, at, "%s on %s stands there already as /checks/%d", c.Requirement, c.Operation, first)
+		p.Unless(!doubled, at, "%s on %s: duplicate of /checks/%d", c.Requirement, c.Operation, first)
 		seen[key] = i
 	}
 	for i, o := range r.Observations {
@@ -55,18 +55,21 @@ func (r Results) Validate() error {
 }
 
 func (r Results) validateVerdict(p *strict.Problems) {
-	verdicts := []Verdict{Conforms, ConformsExcept, DoesNotConform, CouldNotTell}
-	p.Unless(slices.Contains(verdicts, r.Verdict), "/verdict", "%q is none of %v", r.Verdict, verdicts)
+	p.Unless(slices.Contains(Verdicts(), r.Verdict), "/verdict", "%q is none of %v", r.Verdict, Verdicts())
 	for i, reason := range r.Reasons {
 		p.Unless(reason != "", fmt.Sprintf("/reasons/%d", i), "empty")
 	}
-	if r.Verdict != Conforms {
-		p.Unless(len(r.Reasons) > 0, "/reasons", "%s needs a reason", r.Verdict)
-		return
+	n := Count(r.Checks)
+	p.Unless(r.ExpectedFailures == n.Expected, "/expected_failures", "%d, but %d checks are expected failures", r.ExpectedFailures, n.Expected)
+	if r.Verdict != Passed || r.ExpectedFailures > 0 {
+		p.Unless(len(r.Reasons) > 0, "/reasons", "%s with %d expected failures needs a reason", r.Verdict, r.ExpectedFailures)
+	} else {
+		p.Unless(len(r.Reasons) == 0, "/reasons", "a plain %s has no reasons", Passed)
 	}
-	p.Unless(len(r.Reasons) == 0, "/reasons", "%s leaves no reasons to give", Conforms)
-	p.Unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot tell that the target conforms")
-	p.Unless(Count(r.Checks).Pass > 0, "/verdict", "%s, and not one check passed", Conforms)
+	if r.Verdict == Passed {
+		p.Unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot pass")
+		p.Unless(n.Pass > 0, "/verdict", "%s, but no check passed", Passed)
+	}
 }
 
 func (c Check) validate(p *strict.Problems, at string) {
@@ -86,19 +89,19 @@ func (c Check) validate(p *strict.Problems, at string) {
 		p.Unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q is none of a JSON pointer, \"status\" and \"header:<name>\"", v.Pointer)
 		p.Unless(v.Expected != "", at+"/expected", "empty")
 	}
-	p.Unless((c.Waiver != nil) == (c.Outcome == ExpectedFailure), at+"/waiver", "a waiver belongs to an expected failure, and to nothing else")
+	p.Unless((c.Waiver != nil) == (c.Outcome == ExpectedFailure), at+"/waiver", "want a waiver for an expected failure, and only there")
 	if c.Waiver != nil {
 		p.Unless(c.Waiver.Reason != "", at+"/waiver/reason", "empty")
 		p.Unless(datePattern.MatchString(c.Waiver.Expires), at+"/waiver/expires", "%q is no date YYYY-MM-DD", c.Waiver.Expires)
 	}
 	switch c.Outcome {
 	case Pass:
-		p.Unless(c.Assessments > 0, at+"/assessments", "a pass that nothing was assessed for")
+		p.Unless(c.Assessments > 0, at+"/assessments", "a pass without an assessment")
 		p.Unless(c.ViolationCount == 0, at+"/violation_count", "a pass with violations")
 	case Fail, ExpectedFailure:
-		p.Unless(len(c.Violations) > 0, at+"/violations", "a failure that shows no violation")
+		p.Unless(len(c.Violations) > 0, at+"/violations", "a failure without a violation")
 	case NotAssessed:
-		p.Unless(len(c.Missing) > 0, at+"/missing", "not assessed, and no word of what was missing")
+		p.Unless(len(c.Missing) > 0, at+"/missing", "not assessed without a missing input")
 	case Error:
 	default:
 		p.Unless(false, at+"/outcome", "%q is none of %v", c.Outcome, []Outcome{Pass, Fail, NotAssessed, Error, ExpectedFailure})

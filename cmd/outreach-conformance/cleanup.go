@@ -19,12 +19,11 @@ func newCleanup() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "cleanup",
-		Short: "Put back what a killed run changed on its target",
-		Long: `cleanup reads the journals that runs leave in their output directory when they
-are killed, and puts back what they changed: it deletes the tests that they
-created and moves accounts home. Journals of other targets and of runs under
-way are left alone. Of a target that is started in containers it removes what
-killed runs left of them.`,
+		Short: "Roll back what a killed run changed on its target",
+		Long: `cleanup reads the journals that killed runs left in the output directory and rolls
+back their changes: it deletes the tests that they created and moves accounts
+back. It skips journals of other targets and of runs in progress. For a target in
+containers it removes the containers that killed runs left.`,
 		Example: `  outreach-conformance cleanup --target http://127.0.0.1:8025`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -32,11 +31,15 @@ killed runs left of them.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", "", "the address of the target, in front of /api/v2 (default: the profile's)")
-	flags.StringVar(&f.targetProfile, "target-profile", "", "YAML file that describes the target (default: the reference server's)")
-	f.registerPace(flags)
-	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory in which the run left its journal")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "list the tests that were announced and never created")
+	group(flags, "Target", func() {
+		flags.StringVarP(&f.target, "target", "t", "", "the server under test: its address without /api/v2 (default: that of the target profile)")
+		flags.StringVar(&f.targetProfile, "target-profile", "", targetProfileUsage)
+	})
+	group(flags, "Pace", func() { f.registerPace(flags) })
+	group(flags, "Output", func() {
+		registerOutput(flags, &f.output, defaultOutput)
+		registerVerbose(flags, &f.verbose, "tests that were announced but never created")
+	})
 	return cmd
 }
 
@@ -45,7 +48,7 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 		if err := target.Sweep(ctx); err != nil {
 			return exitError{exitCannotTell, err}
 		}
-		_, _ = fmt.Fprintln(stdout, "nothing is left of the containers of killed runs")
+		_, _ = fmt.Fprintln(stdout, "no containers of killed runs are left")
 		return nil
 	}
 	t, stop, err := f.start(ctx, stderr)
@@ -59,9 +62,9 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 	case f.verbose:
 		lines = append(lines, cleaned.NeverCreated...)
 	case n == 1:
-		lines = append(lines, "1 test that was announced was never created")
+		lines = append(lines, "1 announced test was never created")
 	case n > 1:
-		lines = append(lines, fmt.Sprintf("%d tests that were announced were never created", n))
+		lines = append(lines, fmt.Sprintf("%d announced tests were never created", n))
 	}
 	for _, line := range lines {
 		_, _ = fmt.Fprintln(stdout, line)
@@ -70,7 +73,7 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 		return exitError{exitCannotTell, err}
 	}
 	if len(lines) == 0 {
-		_, _ = fmt.Fprintf(stdout, "nothing to put back: %s holds no journal\n", f.output)
+		_, _ = fmt.Fprintf(stdout, "nothing to roll back: no journal in %s\n", f.output)
 	}
 	return nil
 }
@@ -97,7 +100,7 @@ func (f runFlags) tellWhatIsLeft(t *target.Target, stderr io.Writer) {
 }
 
 func (f runFlags) tellOfCleanup(t *target.Target, stderr io.Writer) {
-	_, _ = fmt.Fprintf(stderr, "outreach-conformance: something may be left on the target; this puts it back: %s\n", f.cleanupOf(t))
+	_, _ = fmt.Fprintf(stderr, "outreach-conformance: changes may be left on the target; roll them back with: %s\n", f.cleanupOf(t))
 }
 
 // cleanupOf is the command line that puts back what runs with these flags have

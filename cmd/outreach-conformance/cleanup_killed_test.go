@@ -48,7 +48,7 @@ func TestCleanupAfterARunWasKilled(t *testing.T) {
 		{name: "while a test is created", stop: stop{nth: 3, reaches: true, matches: func(s seen) bool { return s.path == create.Path }},
 			args: []string{"--operation", spec.GetPlacementTest}, changed: true},
 		{name: "while a rate limit is used up", stop: stop{nth: 5, reaches: true, matches: creation},
-			args: []string{"--operation", create.ID, "--requirement", "RATE-*"}, server: []string{"--limit", "limited=none"}, changed: true},
+			args: []string{"--operation", create.ID, "--requirement", "RATE-*"}, server: []string{"--rate-limit", "limited=none"}, changed: true},
 		{name: "while an account is away", stop: stop{nth: 1, reaches: true, matches: into(dataset.SubB)}, args: []string{"--operation", move.ID, "--requirement", "ACCOUNTS-MOVED"}, changed: true},
 		{name: "while an account is sent to another admin's workspace", stop: stop{nth: 1, reaches: true, matches: into(dataset.Outsider)},
 			args: []string{"--operation", move.ID, "--requirement", "ADMIN-SAME"}},

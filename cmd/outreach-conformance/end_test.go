@@ -10,7 +10,7 @@ import (
 // What goes wrong at the end makes no pass of anything, and hides no failure: who
 // tries again whatever could not be told must not try a server again that failed.
 func TestEndOfACommand(t *testing.T) {
-	trouble := errors.New("not all could be put back")
+	trouble := errors.New("some changes could not be rolled back")
 	for name, tc := range map[string]struct {
 		code    int
 		failed  error

@@ -59,7 +59,7 @@ func (f runFlags) writeDown(results reports.Results, announced, file []profile.E
 		return nil
 	}
 	entries, added := failuresOf(results, announced, file)
-	heading := fmt.Sprintf("Failures of %s that are known, for `run --expected-failures`. An entry that\nhas expired, or whose failure is mended, fails the run.",
+	heading := fmt.Sprintf("Known failures of %s, for `run --expected-failures`. An entry fails the run\nonce it has expired or its failure is fixed.",
 		reports.Printable(results.Target.Name))
 	text, err := profile.ExpectedFailuresYAML(heading, entries)
 	if err != nil {
@@ -72,9 +72,9 @@ func (f runFlags) writeDown(results reports.Results, announced, file []profile.E
 	if err := create(schema, profile.ExpectedFailuresSchema()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err // one that is there is theirs, or ours from before
 	}
-	_, _ = fmt.Fprintf(stderr, "outreach-conformance: wrote %s: %d expected failures, %d of them new", f.writeExpected, len(entries), added)
+	_, _ = fmt.Fprintf(stderr, "outreach-conformance: wrote %s: expected failures: %d, new: %d", f.writeExpected, len(entries), added)
 	if added > 0 {
-		_, _ = fmt.Fprint(stderr, "; say why in each reason")
+		_, _ = fmt.Fprint(stderr, " (replace the reason of each new entry)")
 	}
 	_, _ = fmt.Fprintln(stderr)
 	return nil
@@ -98,7 +98,7 @@ func failuresOf(results reports.Results, announced, file []profile.ExpectedFailu
 		}
 		added++
 		entries = append(entries, profile.ExpectedFailure{Requirement: c.Requirement, Operation: c.Operation,
-			Reason:  fmt.Sprintf("failed in run %s on %s; say why", results.Run.ID, day.Format(time.DateOnly)),
+			Reason:  fmt.Sprintf("failed in run %s on %s; replace this with the cause", results.Run.ID, day.Format(time.DateOnly)),
 			Expires: profile.Date(day.AddDate(0, 0, expectedDays).Format(time.DateOnly))})
 	}
 	return entries, added

@@ -94,8 +94,7 @@ func checkEnvironment(root *cobra.Command, environ []string) error {
 			continue
 		}
 		meant := "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
-		wrong = append(wrong, fmt.Errorf("the environment variable %s stands for nothing: there is no flag %s%s; "+
-			"correct or unset it, and let the name of one that holds an API key begin with %sKEY_",
+		wrong = append(wrong, fmt.Errorf("unknown environment variable %s: no flag %s%s (variables with API keys begin with %sKEY_)",
 			name, meant, suggest.Near(meant, flags), envPrefix))
 	}
 	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })

@@ -41,11 +41,11 @@ func TestVariablesOfLists(t *testing.T) {
 		timed := strings.NewReplacer("1", "1s", "2", "2s", "3", "3s").Replace(text)
 		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		scenarios := flags.StringSlice("scenario", []string{"all"}, "")
-		limits := flags.IntSlice("limit", nil, "")
+		limits := flags.IntSlice("page-size", nil, "")
 		mix := flags.StringToInt("mix", nil, "")
 		pauses := flags.DurationSlice("pause", nil, "")
 		g.Expect(setFromEnvironment(flags, func(name string) string {
-			return map[string]string{"OUTREACH_SCENARIO": text, "OUTREACH_LIMIT": text, "OUTREACH_MIX": named, "OUTREACH_PAUSE": timed}[name]
+			return map[string]string{"OUTREACH_SCENARIO": text, "OUTREACH_PAGE_SIZE": text, "OUTREACH_MIX": named, "OUTREACH_PAUSE": timed}[name]
 		})).To(Succeed(), text)
 		g.Expect(*scenarios).To(Equal([]string{"1", "2", "3"}))
 		g.Expect(*limits).To(Equal([]int{1, 2, 3}))

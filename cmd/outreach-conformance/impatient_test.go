@@ -48,7 +48,7 @@ func holdingDeletions(t *testing.T) (base string, created, waiting <-chan struct
 var creating = []string{loadCommand, "--scenario", "mixed", "--mix", "lead-lists.list=1,inbox-placement-tests.create=1",
 	"--rate", "100", "--duration", "1m", "--warmup", "0s", "--lag-limit", "1h"}
 
-const puttingBack = `^outreach-conformance: (interrupted: what was changed on the target is put back.*)$`
+const puttingBack = `^outreach-conformance: (interrupted: rolling back changes on the target.*)$`
 
 // The first Ctrl-C puts back what was changed, and says so. Whoever does not want
 // to wait for that ends it with the second, and is told what puts it back later.
@@ -74,7 +74,7 @@ func TestImpatientInterrupts(t *testing.T) {
 			output := filepath.Join(p.command.Dir, defaultLoadOutput)
 			g.Expect(filepath.Glob(filepath.Join(output, "*.json"))).To(BeEmpty(), "it did not wait for the end: %s", p.output.bytes())
 			g.Expect(filepath.Glob(filepath.Join(output, "journal-*"))).To(HaveLen(1))
-			again := regexp.MustCompile(`(?m)this puts it back: (.*)$`).FindStringSubmatch(string(p.output.bytes()))
+			again := regexp.MustCompile(`(?m)roll them back with: (.*)$`).FindStringSubmatch(string(p.output.bytes()))
 			g.Expect(again).To(HaveLen(2), "%s", p.output.bytes())
 			let()
 			cleanup := exec.Command("sh", "-c", again[1])

@@ -39,7 +39,7 @@ func TestLoadIsInterruptedBeforeItMeasures(t *testing.T) {
 			g.Expect(syscall.Kill(-c.Process.Pid, tc.signal)).To(Succeed(), "as a terminal does, to all that runs in it")
 			<-p.done
 			g.Expect(c.ProcessState.ExitCode()).To(Equal(exitInterrupted))
-			g.Expect(string(p.output.bytes())).To(Equal("outreach-conformance: interrupted before anything was measured\n"))
+			g.Expect(string(p.output.bytes())).To(Equal("outreach-conformance: interrupted before the first measurement\n"))
 			g.Expect(files(t, filepath.Join(c.Dir, defaultLoadOutput))).To(BeEmpty())
 		})
 	}
@@ -54,7 +54,7 @@ func TestLoadIsInterruptedBeforeItsStart(t *testing.T) {
 	p := launched(t, c, `list-throughput: warm-up starts at \S+Z, in (1h0m0s|59m\d+s)\n`)
 	p.await(t)
 	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted))
-	g.Expect(string(p.output.bytes())).To(HaveSuffix("\noutreach-conformance: interrupted before anything was measured\n"))
+	g.Expect(string(p.output.bytes())).To(HaveSuffix("\noutreach-conformance: interrupted before the first measurement\n"))
 	g.Expect(files(t, filepath.Join(c.Dir, defaultLoadOutput))).To(BeEmpty())
 }
 
@@ -64,7 +64,7 @@ func TestLoadOfAThrottledKeyIsVoid(t *testing.T) {
 	var exit exitError
 	g.Expect(errors.As(nothingMeasured(t.Context(), errors.Join(&scenario.ThrottledError{}, nil), nil), &exit)).To(BeTrue())
 	g.Expect(exit.code).To(Equal(exitCannotTell))
-	g.Expect(exit.cause).To(MatchError(HavePrefix("VOID: nothing was loaded: ")))
+	g.Expect(exit.cause).To(MatchError(HavePrefix("inconclusive: nothing was loaded: ")))
 }
 
 // So does a run that is interrupted while it connects.

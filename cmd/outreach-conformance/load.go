@@ -61,18 +61,19 @@ func newLoad() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   loadCommand,
 		Short: "Load a target and measure what it does",
-		Long: `load runs load scenarios against a target, holds the figures against thresholds,
-and writes into the output directory: load.html to look at, load.json and
-load-junit.xml for programs, metrics.txt (OpenMetrics), latency.hlog (HDR
+		Long: `load runs load scenarios against a target and compares the figures with
+thresholds. It writes into the output directory: load.html for people, load.json
+and load-junit.xml for programs, metrics.txt (OpenMetrics), latency.hlog (HDR
 histogram logs) and, with --raw, results.bin for vegeta.
 
-Requests go out on a schedule, whatever the target does, and latency counts from
-the moment at which a request was due. A run that missed its rate is VOID, never
-a pass. While the load is on, answers are held against the specification: what
-breaks a requirement fails the run.
+Requests are sent on a schedule, whatever the target does. Latency counts from the
+time when a request was due. If the generator missed its rate, the run
+is inconclusive, never a pass. Responses are checked against the specification
+during the load: a violation fails the run.
 
-Exit codes: 0 PASS, 1 FAIL, 2 usage or profile wrong, 3 VOID, 130 interrupted. A
-shard exits with 0 once it has left its part: the verdict is that of the whole.`,
+Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive, 130
+interrupted. A shard exits with 0 once it has written its part: load merge draws
+the verdict.`,
 		Example: `  outreach-conformance load
   outreach-conformance load --list --duration 10s
   outreach-conformance load --scenario mixed --rate 200 --duration 30s --threshold 'p99<250ms'
@@ -87,39 +88,47 @@ shard exits with 0 once it has left its part: the verdict is that of the whole.`
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.list, "list", false, "list the scenarios, as the other flags make them, and send nothing")
-	flags.StringSliceVarP(&f.scenarios, "scenario", "s", nil, "run these scenarios only, e.g. mixed,soak (default: all)")
-	flags.StringVar(&f.file, "scenarios", "", "YAML file of scenarios in place of those that come with the program")
-	flags.StringVarP(&f.target, "target", "t", embeddedTarget, targetUsage)
-	flags.StringVar(&f.targetProfile, "target-profile", "", profileUsage)
-	flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, "rows in each list of the embedded target")
-	flags.Float64Var(&f.rate, "rate", 0, "requests per second, in place of the scenarios' own")
-	flags.Float64Var(&f.burst, "burst", 0, "requests per second of a spike")
-	flags.Float64Var(&f.maxRate, "max-rate", 0, "requests per second at which the search for the sustained rate ends")
-	flags.DurationVar(&f.duration, "duration", 0, "how long each phase lasts, in place of the scenarios' own")
-	flags.DurationVar(&f.warmup, "warmup", 0, "how long to warm up before the first phase, uncounted")
-	flags.IntVar(&f.clients, "clients", 0, "how many clients walk at the same time")
-	flags.IntSliceVar(&f.limits, "limit", nil, "page sizes to ask for, 1 to 100")
-	flags.StringToIntVar(&f.mix, "mix", nil, "shares of operations, e.g. 'subsequences.list=3,leads.move=1', in place of the scenarios' own")
-	flags.IntVar(&f.budget, "budget", 0, "requests that the inference of a rate limit may take")
-	flags.StringArrayVar(&f.thresholds, "threshold", nil, "what must hold, e.g. 'p99<250ms@500/s', 'errors<0.1%', 'sustained>=800/s', in place of the scenarios' own of the same figures; may be repeated")
-	flags.StringVar(&f.baseline, "baseline", "", "load.json of an earlier run that regression thresholds compare with")
-	flags.StringVar(&f.against, "against", "", "address of a second target to compare with, in turns; it is used as the profile says")
-	flags.IntVar(&f.pairs, "pairs", 12, "pairs of blocks of a comparison")
-	flags.StringSliceVar(&f.consent, "consent", nil, "the host's name, repeated, where the target is not on this machine")
-	flags.IntVar(&f.workers, "workers", generate.DefaultWorkers, "most requests in flight")
-	flags.Float64Var(&f.share, "inspect", 1, "share of the answers with status 200 that are held against the specification, above 0 to 1; all others are")
-	flags.StringVar(&f.shard, "shard", "", "send only this part of every phase, e.g. 3/8; load merge joins the parts of a run")
-	flags.StringVar(&f.startAt, "start-at", "", "when the first phase begins, e.g. 2026-01-31T12:00:00Z or +5s; the same for all shards")
-	flags.BoolVar(&f.printPart, "print-part", false, "print the shard's part as one line of JSON in place of the summary")
-	flags.DurationVar(&f.lagLimit, "lag-limit", 0, "send lag (p99) to tolerate where the machine can do no better (default 1ms, or 5 % of the median answer)")
-	flags.BoolVar(&f.raw, "raw", false, "write every result into results.bin, in the encoding that vegeta reads")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of what is asked and in which order (default: drawn, and printed)")
-	flags.StringVarP(&f.output, "output", "o", defaultLoadOutput, "directory for the results")
-	f.registerTimeout(flags)
-	f.registerWrites(flags)
-	f.registerLoadBudget(flags)
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every phase and violation")
+	group(flags, "Target", func() {
+		f.registerTarget(flags)
+		flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, rowsUsage)
+		flags.StringSliceVar(&f.consent, "consent", nil, "host name of a target that is not on this machine, repeated as your consent to load it")
+		f.registerWrites(flags)
+		f.registerTimeout(flags)
+	})
+	group(flags, "Load", func() {
+		flags.BoolVar(&f.list, "list", false, "list the scenarios with the other flags applied, and send nothing")
+		flags.StringSliceVarP(&f.scenarios, "scenario", "s", nil, "scenarios to run, e.g. mixed,soak (default: all)")
+		flags.StringVar(&f.file, "scenario-file", "", "YAML file of scenarios (default: the built-in ones)")
+		flags.Float64Var(&f.rate, "rate", 0, "requests per second, overrides the scenarios")
+		flags.Float64Var(&f.burst, "burst", 0, "requests per second during a spike, overrides the scenarios")
+		flags.Float64Var(&f.maxRate, "max-rate", 0, "highest rate that the search for the sustained rate tries, in requests per second")
+		flags.DurationVar(&f.duration, "duration", 0, "length of each phase, overrides the scenarios")
+		flags.DurationVar(&f.warmup, "warmup", 0, "length of the warm-up before the first phase; it is not measured")
+		flags.IntVar(&f.clients, "clients", 0, "clients that walk at the same time, overrides the scenarios")
+		flags.IntSliceVar(&f.limits, "page-size", nil, "page sizes to request (limit=…), 1 to 100")
+		flags.StringToIntVar(&f.mix, "mix", nil, "share of each operation, e.g. 'subsequences.list=3,leads.move=1', overrides the scenarios")
+		flags.IntVar(&f.workers, "concurrency", generate.DefaultWorkers, concurrencyUsage)
+		flags.IntVar(&f.budget, "probe-budget", 0, "maximum number of requests to infer a rate limit with")
+		f.registerLoadBudget(flags)
+		registerSeed(flags, &f.seed, 0, "order and content of the requests (default: drawn and printed)")
+	})
+	group(flags, "Gate", func() {
+		registerGate(flags, &f)
+		flags.StringVar(&f.against, "against", "", "address of a second target; both are loaded in turns and compared")
+		flags.IntVar(&f.pairs, "pairs", 12, "pairs of blocks that --against compares")
+		flags.Float64Var(&f.share, "inspect-share", 1, "share of the responses with status 200 that are checked against the specification, above 0 to 1; all others always are")
+		flags.DurationVar(&f.lagLimit, "lag-limit", 0, "send lag (p99) to tolerate (default: 1ms, or 5 % of the median response time)")
+	})
+	group(flags, "Output", func() {
+		registerOutput(flags, &f.output, defaultLoadOutput)
+		flags.BoolVar(&f.raw, "raw", false, "also write every result into results.bin, in vegeta's encoding")
+		registerVerbose(flags, &f.verbose, "every phase and violation")
+	})
+	group(flags, "Sharing one load among machines", func() {
+		flags.StringVar(&f.shard, "shard", "", "send only this part of every phase, e.g. 3/8; load merge joins the parts")
+		flags.StringVar(&f.startAt, "start-at", "", "when the first phase begins, e.g. 2026-01-31T12:00:00Z or +5s; the same for all shards")
+		flags.BoolVar(&f.printPart, "print-part", false, "print the shard's part as one line of JSON instead of the summary")
+	})
 	cmd.AddCommand(newLoadMerge())
 	return cmd
 }
@@ -158,7 +167,7 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	config.Baselines = baselines
 	if err := errors.Join(makeWritable(f.output, append(mergedFiles, partFile)...), forgetLoad(f.output)); err != nil {
-		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	if err := f.consented(); err != nil {
 		return exitError{exitUsage, err}
@@ -193,9 +202,9 @@ func nothingMeasured(ctx context.Context, err, left error) error {
 	var throttled *scenario.ThrottledError
 	switch {
 	case ctx.Err() != nil:
-		code, err = exitInterrupted, errors.New("interrupted before anything was measured")
+		code, err = exitInterrupted, errors.New("interrupted before the first measurement")
 	case errors.As(err, &throttled):
-		code, err = exitCannotTell, fmt.Errorf("VOID: %w", err)
+		code, err = exitCannotTell, fmt.Errorf("inconclusive: %w", err)
 	case errors.As(err, &exit):
 		code, err = exit.code, exit.cause
 	}
@@ -263,7 +272,7 @@ func (f loadFlags) putBack(ctx context.Context, t *target.Target, view *loadView
 	_, err := runner.WatchedCleanup(ctx, t, f.output, view.puttingBack)
 	view.putBack(time.Since(began))
 	if err != nil {
-		return fmt.Errorf("not all could be put back:\n%w\nthis tries again: %s", err, f.cleanupOf(t)) // which must not be buried
+		return fmt.Errorf("some changes could not be rolled back:\n%w\ntry again with: %s", err, f.cleanupOf(t)) // which must not be buried
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (f loadFlags) replaces(thresholds []threshold.Threshold) error {
 	}
 	for _, file := range files {
 		if info, err := os.Stat(file); err == nil && os.SameFile(before, info) {
-			return fmt.Errorf("the baseline %s is where this run would write its own results: name another directory with --output, or copy the baseline", file)
+			return fmt.Errorf("baseline %s: this run would overwrite it (copy it, or choose another --output)", file)
 		}
 	}
 	return nil

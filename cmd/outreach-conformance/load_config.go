@@ -29,19 +29,19 @@ func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (load
 		Selection: f.selection(), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, LagLimit: f.lagLimit,
 	}
 	if f.seed > math.MaxInt64 {
-		wrong = append(wrong, fmt.Errorf("--seed %d is above %d, the greatest that results can name", f.seed, math.MaxInt64))
+		wrong = append(wrong, fmt.Errorf("--seed %d: want at most %d", f.seed, math.MaxInt64))
 	}
 	if f.rowsGiven && !f.isEmbedded() {
-		wrong = append(wrong, fmt.Errorf("--rows %d, or %s, is for the embedded target alone: leave it out", f.rows, variable("rows")))
+		wrong = append(wrong, fmt.Errorf("--rows %d, or %s: only for the embedded target", f.rows, variable("rows")))
 	}
 	if f.given["lag-limit"] && f.lagLimit <= 0 {
 		wrong = append(wrong, fmt.Errorf("--lag-limit %s: want more than 0", f.lagLimit))
 	}
 	if f.workers < 1 || f.workers > generate.MaxWorkers {
-		wrong = append(wrong, fmt.Errorf("--workers %d: want 1 to %d; without the flag there are %d at most", f.workers, generate.MaxWorkers, generate.DefaultWorkers))
+		wrong = append(wrong, fmt.Errorf("--concurrency %d: want 1 to %d (default %d)", f.workers, generate.MaxWorkers, generate.DefaultWorkers))
 	}
 	if !(f.share > 0 && f.share <= 1) {
-		wrong = append(wrong, fmt.Errorf("--inspect %v: want a share above 0 and at most 1", f.share))
+		wrong = append(wrong, fmt.Errorf("--inspect-share %v: want a share above 0, at most 1", f.share))
 	}
 	var err error
 	if config.Thresholds, err = f.checkedThresholds(scenarios, stderr); err != nil {
@@ -54,7 +54,7 @@ func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (load
 		wrong = append(wrong, err)
 	}
 	if f.baseline != "" && !slices.ContainsFunc(config.Thresholds, func(t threshold.Threshold) bool { return t.Metric == threshold.Regression && t.Baseline == "" }) {
-		wrong = append(wrong, errors.New("--baseline: no threshold compares with it: say what is allowed, e.g. --threshold 'regression<10%'"))
+		wrong = append(wrong, errors.New("--baseline: no threshold uses it (add one, e.g. --threshold 'regression<10%')"))
 	}
 	wrong = append(wrong, f.contradictions(config))
 	return config, errors.Join(wrong...)
@@ -71,50 +71,50 @@ func (f loadFlags) contradictions(config loadtest.Config) error {
 	if sharded {
 		for _, s := range config.Scenarios {
 			if !s.Shardable() {
-				wrong = append(wrong, fmt.Errorf("--shard: the scenario %s finds its way as it goes, so that processes cannot share it: name others with --scenario", s.Name))
+				wrong = append(wrong, fmt.Errorf("--shard: scenario %s is adaptive and cannot be sharded (choose others with --scenario)", s.Name))
 			}
 		}
 		if f.startAt == "" {
-			wrong = append(wrong, errors.New("--shard needs --start-at: all shards count from the same instant, at least "+leastAhead.String()+" ahead"))
+			wrong = append(wrong, errors.New("--shard needs --start-at: the same time for all shards, at least "+leastAhead.String()+" ahead"))
 		}
 		if strings.HasPrefix(f.startAt, "+") {
-			wrong = append(wrong, fmt.Errorf("--start-at %s: each shard would count from its own start: give all of them the same instant", f.startAt))
+			wrong = append(wrong, fmt.Errorf("--start-at %s: relative to the start of each shard (give all shards the same absolute time)", f.startAt))
 		} else if ahead := time.Until(config.Start); !config.Start.IsZero() && ahead < leastAhead {
-			wrong = append(wrong, fmt.Errorf("--start-at %s is %s ahead: the generator is calibrated before, so give at least %s", f.startAt, ahead.Round(time.Second), leastAhead))
+			wrong = append(wrong, fmt.Errorf("--start-at %s: only %s ahead, want at least %s for the calibration", f.startAt, ahead.Round(time.Second), leastAhead))
 		}
 		if f.isEmbedded() {
-			wrong = append(wrong, errors.New("--shard needs a --target that all shards can reach: the embedded server is each process's own"))
+			wrong = append(wrong, errors.New("--shard needs a --target that all shards reach: each process has its own embedded server"))
 		}
 		if f.seed == 0 {
-			wrong = append(wrong, errors.New("--shard needs --seed: all shards must draw the same"))
+			wrong = append(wrong, errors.New("--shard needs --seed: the same for all shards"))
 		}
 	}
 	if !sharded && f.startAt != "" {
 		for _, s := range config.Scenarios {
 			if !s.Shardable() {
-				wrong = append(wrong, fmt.Errorf("--start-at: the scenario %s finds its way as it goes, and begins at once: name others with --scenario", s.Name))
+				wrong = append(wrong, fmt.Errorf("--start-at: scenario %s is adaptive and starts at once (choose others with --scenario)", s.Name))
 			}
 		}
 	}
 	if f.against != "" && f.startAt != "" {
-		wrong = append(wrong, errors.New("--against and --start-at do not go together: the blocks of a comparison follow one another"))
+		wrong = append(wrong, errors.New("--against and --start-at exclude each other"))
 	}
 	if f.printPart && !sharded {
-		wrong = append(wrong, errors.New("--print-part goes with --shard"))
+		wrong = append(wrong, errors.New("--print-part needs --shard"))
 	}
 	if f.against == "" && f.given["pairs"] {
-		wrong = append(wrong, errors.New("--pairs goes with --against"))
+		wrong = append(wrong, errors.New("--pairs needs --against"))
 	}
 	if f.against != "" {
 		switch {
 		case sharded:
-			wrong = append(wrong, errors.New("--against and --shard do not go together"))
+			wrong = append(wrong, errors.New("--against and --shard exclude each other"))
 		case len(f.scenarios) != 1:
-			wrong = append(wrong, errors.New("--against compares in one scenario: name it with --scenario, e.g. mixed"))
+			wrong = append(wrong, errors.New("--against compares one scenario (choose it with --scenario, e.g. mixed)"))
 		case config.Scenarios[0].Kind != scenario.Steady:
-			wrong = append(wrong, fmt.Errorf("--against compares in a scenario of kind %s, e.g. mixed; %s is of kind %s", scenario.Steady, config.Scenarios[0].Name, config.Scenarios[0].Kind))
+			wrong = append(wrong, fmt.Errorf("--against needs a scenario of kind %s, such as mixed; %s is of kind %s", scenario.Steady, config.Scenarios[0].Name, config.Scenarios[0].Kind))
 		case f.pairs < scenario.LeastPairs() || f.pairs > 1000:
-			wrong = append(wrong, fmt.Errorf("--pairs %d: want %d to 1000; of fewer, even the clearest difference may have come about by chance", f.pairs, scenario.LeastPairs()))
+			wrong = append(wrong, fmt.Errorf("--pairs %d: want %d to 1000 (fewer cannot show a difference)", f.pairs, scenario.LeastPairs()))
 		}
 	}
 	return errors.Join(wrong...)
@@ -137,7 +137,7 @@ func (f loadFlags) selection() string {
 		}
 	}
 	add(len(f.scenarios) > 0, "scenario", strings.Join(f.scenarios, ","))
-	add(f.file != "", "scenarios", f.file)
+	add(f.file != "", "scenario-file", f.file)
 	add(f.rate != 0, "rate", f.rate)
 	add(f.burst != 0, "burst", f.burst)
 	add(f.maxRate != 0, "max-rate", f.maxRate)
@@ -145,20 +145,20 @@ func (f loadFlags) selection() string {
 	add(f.warmup != 0, "warmup", f.warmup)
 	add(f.clients != 0, "clients", f.clients)
 	for _, limit := range f.limits {
-		add(true, "limit", limit)
+		add(true, "page-size", limit)
 	}
 	for _, operation := range slices.Sorted(maps.Keys(f.mix)) {
 		add(true, "mix", fmt.Sprintf("%s=%d", operation, f.mix[operation]))
 	}
-	add(f.budget != 0, "budget", f.budget)
+	add(f.budget != 0, "probe-budget", f.budget)
 	add(f.against != "", "against", f.against)
 	add(f.against != "", "pairs", f.pairs)
 	add(f.given["writes"], "writes", f.writes)
-	add(f.given["request-budget"], "request-budget", f.requests)
+	add(f.given["max-requests"], "max-requests", f.requests)
 	add(f.given["timeout"], "timeout", f.timeout)
 	add(f.lagLimit != 0, "lag-limit", f.lagLimit)
-	add(f.share != 1, "inspect", f.share)
-	add(f.given["workers"], "workers", f.workers)
+	add(f.share != 1, "inspect-share", f.share)
+	add(f.given["concurrency"], "concurrency", f.workers)
 	for _, t := range f.thresholds {
 		add(true, "threshold", strconv.Quote(t))
 	}

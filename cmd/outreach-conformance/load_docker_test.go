@@ -9,7 +9,7 @@ import (
 
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/testbed"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 )
 
 // A target in a container is loaded like any other, and taken down afterwards.
@@ -22,12 +22,12 @@ func TestLoadOfAContainer(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
 			p := begunWithout(t, command(t, nil, loadCommand, "--target", tc.from, "--target-profile", contained(t),
-				"--scenarios", written(t, "quick.yaml", quick), "--lag-limit", "10s"))
+				"--scenario-file", written(t, "quick.yaml", quick), "--lag-limit", "10s"))
 			<-p.done
 			g.Expect(p.command.ProcessState.ExitCode()).To(BeZero(), "%s", p.output.bytes())
 			g.Expect(startedBy(t, p)).To(BeEmpty())
 			r := loadResults(t, p.command.Dir)
-			g.Expect(r.Verdict).To(Equal(load.Pass))
+			g.Expect(r.Verdict).To(Equal(reports.Passed))
 			g.Expect(r.Target.Kind).To(Equal(tc.name))
 			g.Expect(r.Scenarios[0].Phases[0].Sent).To(BeEquivalentTo(400))
 		})
@@ -38,8 +38,8 @@ func TestLoadOfAContainer(t *testing.T) {
 func TestInterruptedLoadTakesTheContainerDown(t *testing.T) {
 	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)
-	p, _ := begun(t, command(t, nil, loadCommand, "--target-profile", contained(t), "--scenarios", written(t, "quick.yaml", quick),
-		"--lag-limit", "10s", "--limit", "1", "--limit", "10", "--duration", "20s", "--warmup", "100ms"), `^(\[1/1\] quick) warm-up `)
+	p, _ := begun(t, command(t, nil, loadCommand, "--target-profile", contained(t), "--scenario-file", written(t, "quick.yaml", quick),
+		"--lag-limit", "10s", "--page-size", "1", "--page-size", "10", "--duration", "20s", "--warmup", "100ms"), `^(\[1/1\] quick) warm-up `)
 	g.Expect(startedBy(t, p)).To(ContainElement(HaveField("Kind", "container")))
 	g.Expect(p.end(t, syscall.SIGTERM)).To(Equal(exitInterrupted), "%s", p.output.bytes())
 	g.Expect(startedBy(t, p)).To(BeEmpty())

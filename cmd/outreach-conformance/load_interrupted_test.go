@@ -14,7 +14,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 )
 
 // reachedAfter is a reference server that tells when so many requests have come.
@@ -86,8 +86,8 @@ func TestInterruptedLoadOfASilentTarget(t *testing.T) {
 		"on the way to pages":   {20, []string{"--scenario", "page-depth"}},
 		"soak":                  {200, []string{"--scenario", "soak", "--duration", "10m"}},
 		"spike":                 {200, []string{"--scenario", "spike", "--duration", "10m"}},
-		"rate-limit":            {60, []string{"--scenario", "rate-limit", "--duration", "8h", "--budget", "1000000"}},
-		"rate-limit, its start": {12, []string{"--scenario", "rate-limit", "--duration", "8h", "--budget", "1000000"}},
+		"rate-limit":            {60, []string{"--scenario", "rate-limit", "--duration", "8h", "--probe-budget", "1000000"}},
+		"rate-limit, its start": {12, []string{"--scenario", "rate-limit", "--duration", "8h", "--probe-budget", "1000000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +98,7 @@ func TestInterruptedLoadOfASilentTarget(t *testing.T) {
 			g.Expect(p.end(t, syscall.SIGTERM)).To(Equal(exitInterrupted), "%s", p.output.bytes())
 			r := loadResults(t, p.command.Dir)
 			g.Expect(r.Run.Interrupted).To(BeTrue())
-			g.Expect(r.Verdict).To(Equal(load.Void))
+			g.Expect(r.Verdict).To(Equal(reports.Inconclusive))
 		})
 	}
 }
@@ -117,7 +117,7 @@ func TestLoadIsInterruptedInTheMiddle(t *testing.T) {
 		"mixed":          {"--scenario", "mixed", "--duration", "10s"},
 		"walk":           {"--scenario", "walk", "--duration", "10m"},
 		"sustained-rate": {"--scenario", "sustained-rate", "--duration", "10m", "--warmup", "10ms"},
-		"rate-limit":     {"--scenario", "rate-limit", "--duration", "8h", "--budget", "1000000"},
+		"rate-limit":     {"--scenario", "rate-limit", "--duration", "8h", "--probe-budget", "1000000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,10 +130,10 @@ func TestLoadIsInterruptedInTheMiddle(t *testing.T) {
 			g.Expect(ourTests(t, base)).To(BeEmpty(), "what it created is gone, its claim too")
 			r := loadResults(t, p.command.Dir)
 			g.Expect(r.Run.Interrupted).To(BeTrue())
-			g.Expect(r.Verdict).To(Equal(load.Void))
+			g.Expect(r.Verdict).To(Equal(reports.Inconclusive))
 			g.Expect(r.Scenarios).To(HaveLen(1))
 			s := r.Scenarios[0]
-			g.Expect(s.Verdict).To(Equal(load.Void), "%q", s.Reasons)
+			g.Expect(s.Verdict).To(Equal(reports.Inconclusive), "%q", s.Reasons)
 			g.Expect(strings.Join(s.Reasons, "\n")).To(ContainSubstring("interrupt"))
 			g.Expect(s.Requests.Total).To(BeNumerically(">=", first-2))
 			if name != "rate-limit" {

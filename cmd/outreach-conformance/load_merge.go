@@ -19,12 +19,12 @@ func newLoadMerge() *cobra.Command {
 	var f loadFlags
 	cmd := &cobra.Command{
 		Use:   mergeCommand + " PART...",
-		Short: "Join the parts of a load run that several processes shared",
-		Long: `merge joins what the shards of a load run left behind, as if one process had
-sent everything, holds the figures against the thresholds, and writes what load
+		Short: "Join the parts of a sharded load run",
+		Long: `merge joins the parts that the shards of a load run wrote, as if one process had
+sent everything. It compares the figures with the thresholds and writes what load
 writes. A PART is a part.json, a directory that holds one, or - for the standard
-input, with one part a line. A shard that is missing, or there twice, or of
-another run, makes the result VOID.`,
+input, with one part per line. The result is inconclusive if a shard is missing,
+appears twice or belongs to another run.`,
 		Example: `  outreach-conformance load merge shards/*/part.json -o load-results
   kubectl logs -l job-name=load --tail=-1 | grep '^{' | outreach-conformance load merge -`,
 		Args: cobra.MinimumNArgs(1),
@@ -33,10 +33,11 @@ another run, makes the result VOID.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.thresholds, "threshold", nil, "what must hold, in place of the scenarios' own thresholds of the same figures; may be repeated")
-	flags.StringVar(&f.baseline, "baseline", "", "load.json of an earlier run that regression thresholds compare with")
-	flags.StringVarP(&f.output, "output", "o", defaultLoadOutput, "directory for the results")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every phase and violation")
+	group(flags, "Gate", func() { registerGate(flags, &f) })
+	group(flags, "Output", func() {
+		registerOutput(flags, &f.output, defaultLoadOutput)
+		registerVerbose(flags, &f.verbose, "every phase and violation")
+	})
 	return cmd
 }
 
@@ -70,7 +71,7 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 		return exitError{exitUsage, err}
 	}
 	if err := errors.Join(makeWritable(f.output, mergedFiles...), forgetMerged(f.output)); err != nil {
-		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	return f.reportLoad(outcome, nil, stdout, nil)
 }
@@ -85,7 +86,7 @@ func readParts(source string, stdin io.Reader) ([]loadtest.Part, error) {
 	}
 	file, err := os.Open(source)
 	if err != nil {
-		return nil, fmt.Errorf("%w: want a %s that load --shard has left, or its output directory", err, partFile)
+		return nil, fmt.Errorf("%w (want a %s written by load --shard, or its output directory)", err, partFile)
 	}
 	parts, err := loadtest.ReadParts(source, file)
 	return parts, errors.Join(err, file.Close())

@@ -40,7 +40,7 @@ func parseShard(text string) (measure.Shard, error) {
 	i, errI := strconv.Atoi(index)
 	n, errN := strconv.Atoi(of)
 	if errI != nil || errN != nil || n < 1 || n > 10_000 || i < first || i >= n+first {
-		return measure.Shard{}, fmt.Errorf("--shard %s: write it like 3/8, the third of eight, or index:2/8 to count from 0", text)
+		return measure.Shard{}, fmt.Errorf("--shard %s: want the form 3/8 (the third of eight), or index:2/8 to count from 0", text)
 	}
 	return measure.Shard{Index: i - first, Of: n}, nil
 }
@@ -57,11 +57,11 @@ func parseStart(text string, now time.Time) (time.Time, error) {
 	at, err := readStart(text, now)
 	switch {
 	case err != nil:
-		return time.Time{}, fmt.Errorf("--start-at %s: write an instant like 2026-01-31T12:00:00Z, or a time from now like +5s", text)
+		return time.Time{}, fmt.Errorf("--start-at %s: want a time like 2026-01-31T12:00:00Z, or +5s from now", text)
 	case at.Before(now):
-		return time.Time{}, fmt.Errorf("--start-at %s is over: give an instant that lies ahead", text)
+		return time.Time{}, fmt.Errorf("--start-at %s: in the past", text)
 	case at.Sub(now) > mostAhead:
-		return time.Time{}, fmt.Errorf("--start-at %s is more than 24 hours ahead, and it is %s now: give an instant within them", text, now.UTC().Format(time.RFC3339))
+		return time.Time{}, fmt.Errorf("--start-at %s: more than 24 hours ahead (it is %s now)", text, now.UTC().Format(time.RFC3339))
 	}
 	return at, nil
 }

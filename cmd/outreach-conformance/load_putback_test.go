@@ -14,6 +14,7 @@ import (
 
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/testbed"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -33,15 +34,15 @@ func TestLoadThatCannotPutBack(t *testing.T) {
 	})
 	e := exitsWith(t, exitCannotTell, nil, loadCommand, "--target", base, "--scenario", "mixed", "--mix", "lead-lists.list=1,inbox-placement-tests.create=1",
 		"--rate", "400", "--duration", "1s", "--warmup", "0s", "--lag-limit", "1h", "--target-profile", "embedded", "--output", "it's here")
-	g.Expect(e.stdout).To(ContainSubstring("? VOID  exit 3 "))
-	g.Expect(e.stdout).To(MatchRegexp(`because +after the load: not all could be put back; standard error says more`))
+	g.Expect(e.stdout).To(ContainSubstring("? INCONCLUSIVE  exit 3 "))
+	g.Expect(e.stdout).To(MatchRegexp(`because +after the load: some changes could not be rolled back; see standard error`))
 	r := must[load.Results](t)(load.Read(filepath.Join(e.dir, "it's here", loadFile)))
-	g.Expect(r.Verdict).To(Equal(load.Void), "in the files as on the terminal")
-	g.Expect(e.stderr).To(ContainSubstring("not all could be put back"))
+	g.Expect(r.Verdict).To(Equal(reports.Inconclusive), "in the files as on the terminal")
+	g.Expect(e.stderr).To(ContainSubstring("some changes could not be rolled back"))
 	g.Expect(strings.Count(e.stderr, "could not be deleted")).To(Equal(3), "%s", e)
 	g.Expect(e.stderr).To(MatchRegexp(`\n\d+ more changes were not put back\n`))
 
-	again := regexp.MustCompile(`\nthis tries again: (.*)\n$`).FindStringSubmatch(e.stderr)
+	again := regexp.MustCompile(`\ntry again with: (.*)\n$`).FindStringSubmatch(e.stderr)
 	g.Expect(again).To(HaveLen(2), "%s", e)
 	mended.Store(true)
 	shell := command(t, nil)

@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/load"
@@ -51,7 +52,7 @@ func forgetFiles(dir string, names ...string) error {
 	var failed []error
 	for _, name := range names {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			failed = append(failed, fmt.Errorf("the results of an earlier run: %w", err))
+			failed = append(failed, fmt.Errorf("remove the results of an earlier run: %w", err))
 		}
 	}
 	return errors.Join(failed...)
@@ -78,10 +79,10 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 
 // doubted is a pass no more if something failed after the load.
 func doubted(r load.Results, failed error) load.Results {
-	if failed != nil && r.Verdict == load.Pass {
+	if failed != nil && r.Verdict == reports.Passed {
 		first, _, _ := strings.Cut(failed.Error(), "\n")
-		r.Verdict = load.Void
-		r.Reasons = append(slices.Clone(r.Reasons), "after the load: "+strings.TrimSuffix(first, ":")+"; standard error says more")
+		r.Verdict = reports.Inconclusive
+		r.Reasons = append(slices.Clone(r.Reasons), "after the load: "+strings.TrimSuffix(first, ":")+"; see standard error")
 	}
 	return r
 }

@@ -24,7 +24,7 @@ func (f loadFlags) chosen() ([]scenario.Scenario, error) {
 	for _, name := range f.scenarios {
 		i := slices.Index(names, name)
 		if i < 0 {
-			return nil, fmt.Errorf("--scenario %s: there is no such scenario%s; there are %s", name, suggest.Near(name, names), strings.Join(names, ", "))
+			return nil, fmt.Errorf("--scenario %s: unknown scenario%s (known: %s)", name, suggest.Near(name, names), strings.Join(names, ", "))
 		}
 		picked = append(picked, all[i])
 	}
@@ -57,9 +57,9 @@ func (f loadFlags) settings() []setting {
 		{"duration", f.given["duration"], "duration", func(s *scenario.Scenario) { s.Last(f.duration) }},
 		{"warmup", f.given["warmup"], "warmup", func(s *scenario.Scenario) { s.Warmup = f.warmup }},
 		{"clients", f.given["clients"], "clients", func(s *scenario.Scenario) { s.Clients = f.clients }},
-		{"limit", len(f.limits) > 0, "limits", func(s *scenario.Scenario) { s.Limits = f.limits }},
+		{"page-size", len(f.limits) > 0, "page_sizes", func(s *scenario.Scenario) { s.Limits = f.limits }},
 		{"mix", len(f.mix) > 0, "mix", func(s *scenario.Scenario) { s.Mix = f.mix }},
-		{"budget", f.given["budget"], "budget", func(s *scenario.Scenario) { s.Budget = f.budget }},
+		{"probe-budget", f.given["probe-budget"], "probe_budget", func(s *scenario.Scenario) { s.Budget = f.budget }},
 	}
 }
 
@@ -77,7 +77,7 @@ func (f loadFlags) adjust(picked []scenario.Scenario) ([]scenario.Scenario, erro
 			}
 		}
 		if !used {
-			wrong = append(wrong, fmt.Errorf("--%s: none of the scenarios %s has that setting", setting.flag, strings.Join(scenario.Names(picked), ", ")))
+			wrong = append(wrong, fmt.Errorf("--%s: no selected scenario has this setting (%s)", setting.flag, strings.Join(scenario.Names(picked), ", ")))
 		}
 	}
 	for _, s := range picked {
@@ -91,7 +91,7 @@ func listScenarios(w io.Writer, all []scenario.Scenario) error {
 	for _, s := range all {
 		lasts := "about " + s.Lasts().Round(100*time.Millisecond).String()
 		if s.Kind == scenario.Sustained {
-			lasts = fmt.Sprintf("%s for each rate that it tries", s.Duration)
+			lasts = fmt.Sprintf("%s per rate tried", s.Duration)
 		}
 		if _, err := fmt.Fprintf(w, "%s (%s, %s)\n  %s\n  %s\n", s.Name, s.Kind, lasts, s.About, s.Settings()); err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -28,7 +29,7 @@ const quick = `scenarios:
     about: The smallest page of one list, at one rate.
     kind: steady
     mix: {lead-lists.list: 1}
-    limits: [1]
+    page_sizes: [1]
     rate: 400
     duration: 1s
 `
@@ -37,7 +38,7 @@ const quick = `scenarios:
 // late a busy machine sends is no subject of these tests.
 func loaded(t *testing.T, code int, args ...string) (ended, load.Results) {
 	t.Helper()
-	args = append([]string{loadCommand, "--scenarios", written(t, "quick.yaml", quick), "--lag-limit", "10s", "--seed", "7"}, args...)
+	args = append([]string{loadCommand, "--scenario-file", written(t, "quick.yaml", quick), "--lag-limit", "10s", "--seed", "7"}, args...)
 	e := exitsWith(t, code, nil, args...)
 	return e, loadResults(t, e.dir)
 }
@@ -64,7 +65,7 @@ func TestLoadFilesAreWhatTheySeem(t *testing.T) {
 	g := NewWithT(t)
 	e, r := loaded(t, 0, "--raw", "--threshold", "p99<20s")
 	phase := r.Scenarios[0].Phases[0]
-	g.Expect(r.Verdict).To(Equal(load.Pass))
+	g.Expect(r.Verdict).To(Equal(reports.Passed))
 	g.Expect(phase.Sent).To(BeEquivalentTo(400))
 	path := func(name string) string { return filepath.Join(e.dir, defaultLoadOutput, name) }
 
@@ -131,12 +132,12 @@ func TestLoadThresholds(t *testing.T) {
 	for name, tc := range map[string]struct {
 		thresholds []string
 		code       int
-		verdict    load.Verdict
+		verdict    reports.Verdict
 		says       string
 	}{
-		"met":         {[]string{"p50<20s", "errors<1%", "limited<1%"}, 0, load.Pass, `errors<1%  met in steady`},
-		"missed":      {[]string{"p50<20s", "p50<1us"}, 1, load.Fail, `because +p50<1us missed`},
-		"undecidable": {[]string{"p50<20s", "p99.9<20s"}, exitCannotTell, load.Void, `because +p99.9<20s inconclusive`},
+		"met":         {[]string{"p50<20s", "errors<1%", "limited<1%"}, 0, reports.Passed, `errors<1%  met in steady`},
+		"missed":      {[]string{"p50<20s", "p50<1us"}, 1, reports.Failed, `because +p50<1us missed`},
+		"undecidable": {[]string{"p50<20s", "p99.9<20s"}, exitCannotTell, reports.Inconclusive, `because +p99.9<20s inconclusive`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -191,7 +192,7 @@ func TestLoadAgainstABaseline(t *testing.T) {
 	g.Expect(regression(1, filepath.Join(quicker.dir, defaultLoadOutput, loadFile), "--target", slow)[0].Outcome).To(Equal(load.Missed))
 
 	other := written(t, "other.yaml", strings.ReplaceAll(quick, "name: quick", "name: other"))
-	e := exitsWith(t, exitCannotTell, nil, loadCommand, "--scenarios", other, "--lag-limit", "10s", "--baseline", baseline, "--threshold", "regression<10%")
+	e := exitsWith(t, exitCannotTell, nil, loadCommand, "--scenario-file", other, "--lag-limit", "10s", "--baseline", baseline, "--threshold", "regression<10%")
 	g.Expect(e.stdout).To(ContainSubstring("regression<10% inconclusive"))
 }
 
@@ -228,16 +229,16 @@ func TestLoadKeepsToTheProfile(t *testing.T) {
 func TestInterruptedLoad(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	limits := strings.Replace(quick, "limits: [1]", "limits: [1, 10, 20, 50]", 1)
-	c := command(t, nil, loadCommand, "--scenarios", written(t, "limits.yaml", limits), "--lag-limit", "10s", "--raw", "--duration", "2s")
+	limits := strings.Replace(quick, "page_sizes: [1]", "page_sizes: [1, 10, 20, 50]", 1)
+	c := command(t, nil, loadCommand, "--scenario-file", written(t, "limits.yaml", limits), "--lag-limit", "10s", "--raw", "--duration", "2s")
 	// The line of a phase is written when the next one has begun.
 	p, _ := begun(t, c, `^\[1/1\] (quick) limit=1 `)
 	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted), "%s", p.output.bytes())
-	g.Expect(string(p.output.bytes())).To(MatchRegexp(`\? VOID \(interrupted\)  exit 130`))
+	g.Expect(string(p.output.bytes())).To(MatchRegexp(`\? INCONCLUSIVE \(interrupted\)  exit 130`))
 
 	r := loadResults(t, c.Dir)
 	g.Expect(r.Run.Interrupted).To(BeTrue())
-	g.Expect(r.Verdict).To(Equal(load.Void))
+	g.Expect(r.Verdict).To(Equal(reports.Inconclusive))
 	g.Expect(r.Scenarios[0].Phases[0].Sent).To(BeEquivalentTo(800), "of the phase that was over")
 	raw := readRaw(t, filepath.Join(c.Dir, defaultLoadOutput, rawFile))
 	g.Expect(int64(raw.Requests)).To(Equal(r.Traffic.Sent))

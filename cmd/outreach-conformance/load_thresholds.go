@@ -50,7 +50,7 @@ func (f loadFlags) checkedThresholds(chosen []scenario.Scenario, stderr io.Write
 	}
 	err = errors.Join(wrong...)
 	if err == nil && len(others) > 0 {
-		_, _ = fmt.Fprintf(stderr, "of the profile's thresholds, these are for scenarios, rates or requests that this run does not have: %s\n", strings.Join(others, ", "))
+		_, _ = fmt.Fprintf(stderr, "skipped thresholds of the profile, which do not apply to this run: %s\n", strings.Join(others, ", "))
 	}
 	return slices.Concat(own, given), err
 }
@@ -88,16 +88,16 @@ func (f loadFlags) never(all []scenario.Scenario, t threshold.Threshold) string 
 	case t.Scenario != "" && !slices.Contains(names, t.Scenario):
 		return f.absent(t.Scenario, names)
 	case len(measured) == 0:
-		return fmt.Sprintf("none of the scenarios %s has that figure", strings.Join(names, ", "))
+		return fmt.Sprintf("no selected scenario has this figure (%s)", strings.Join(names, ", "))
 	case len(missable) == 0:
 		return scenario.EveryRunMeets
 	case len(running) == 0:
 		return fmt.Sprintf("no phase runs at %v/s: %s", t.Rate, rates(measured))
 	case len(asking) == 0:
 		labels, operations := labels(running)
-		return fmt.Sprintf("no request is a %q%s: there are %s", t.Label, suggest.Near(t.Label, operations), few(labels))
+		return fmt.Sprintf("no request is labelled %q%s (labels: %s)", t.Label, suggest.Near(t.Label, operations), few(labels))
 	case t.Metric == threshold.Regression && t.Baseline == "" && f.baseline == "":
-		return "there is nothing to compare with: name the load.json of an earlier run with --baseline, or in the threshold, as in regression<10% vs baseline.json"
+		return "no baseline (name the load.json of an earlier run: --baseline FILE, or regression<10% vs FILE)"
 	default:
 		return ""
 	}
@@ -107,9 +107,9 @@ func (f loadFlags) never(all []scenario.Scenario, t threshold.Threshold) string 
 func (f loadFlags) absent(name string, running []string) string {
 	there := strings.Join(running, ", ")
 	if known, err := f.known(); err == nil && slices.Contains(scenario.Names(known), name) {
-		return fmt.Sprintf("the scenario %s is not among those that run, which are %s", name, there)
+		return fmt.Sprintf("scenario %s is not selected (selected: %s)", name, there)
 	}
-	return fmt.Sprintf("there is no scenario %s%s; there are %s", name, suggest.Near(name, running), there)
+	return fmt.Sprintf("unknown scenario %s%s (known: %s)", name, suggest.Near(name, running), there)
 }
 
 // rates says at which rates the scenarios run.

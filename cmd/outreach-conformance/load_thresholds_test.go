@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 )
 
 // The profile's thresholds are for every load run: those on figures that a run
@@ -22,7 +22,7 @@ func TestThresholdsOfTheProfileAreForAllRuns(t *testing.T) {
 	}}
 	profile := written(t, "server.yaml", string(must[[]byte](t)(p.YAML(""))))
 	e, r := loaded(t, 0, "--target-profile", profile, "--threshold", "p50<20s", "--threshold", "max<20s")
-	g.Expect(r.Verdict).To(Equal(load.Pass), "%s", e)
+	g.Expect(r.Verdict).To(Equal(reports.Passed), "%s", e)
 	var held []string
 	for _, one := range r.Scenarios[0].Thresholds {
 		held = append(held, one.Text)

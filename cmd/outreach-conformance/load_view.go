@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
@@ -32,10 +30,10 @@ func newLoadView(stderr io.Writer, scenarios []string) *loadView {
 	var options console.ProgressOptions
 	if file, ok := stderr.(*os.File); ok {
 		detected := console.Detect(file, os.Getenv)
-		options.Color, options.Width, options.Live = detected.Color, detected.Width, term.IsTerminal(int(file.Fd()))
+		options.Color, options.Width, options.Live = detected.Color, detected.Width, console.Live(file, os.Getenv)
 	}
 	v := &loadView{stderr: stderr, progress: console.NewLoadProgress(stderr, options), all: scenarios}
-	v.progress.Say("finding out what this machine can send")
+	v.progress.Say("measuring what this machine can send")
 	return v
 }
 
@@ -81,7 +79,7 @@ func (v *loadView) puttingBack(left int) {
 	if left == 1 {
 		changes = "change is"
 	}
-	v.progress.Say(fmt.Sprintf("putting back what the run has changed: %d %s left", left, changes))
+	v.progress.Say(fmt.Sprintf("rolling back changes: %d %s left", left, changes))
 }
 
 // worthTelling is how long the putting back takes where that is told: the time of
@@ -92,7 +90,7 @@ const worthTelling = time.Second
 func (v *loadView) putBack(took time.Duration) {
 	v.progress.Stop()
 	if took >= worthTelling {
-		v.say(fmt.Sprintf("putting back what the run has changed took %.1f s", took.Seconds()))
+		v.say(fmt.Sprintf("rolled back changes in %.1f s", took.Seconds()))
 	}
 }
 

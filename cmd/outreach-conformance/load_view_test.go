@@ -47,9 +47,9 @@ func TestProgressTellsWhatIsPutBack(t *testing.T) {
 		want types.GomegaMatcher
 	}{
 		"short, in a log":      {false, 900 * time.Millisecond, BeEmpty()},
-		"long, in a log":       {false, 1250 * time.Millisecond, Equal("outreach-conformance: putting back what the run has changed took 1.2 s\n")},
+		"long, in a log":       {false, 1250 * time.Millisecond, Equal("outreach-conformance: rolled back changes in 1.2 s\n")},
 		"short, on a terminal": {true, 900 * time.Millisecond, And(ContainSubstring(": 2 changes are left"), ContainSubstring(": 1 change is left"), HaveSuffix("\r\x1b[2K"))},
-		"long, on a terminal":  {true, time.Minute, And(ContainSubstring(": 1 change is left"), HaveSuffix("\x1b[2Koutreach-conformance: putting back what the run has changed took 60.0 s\n"))},
+		"long, on a terminal":  {true, time.Minute, And(ContainSubstring(": 1 change is left"), HaveSuffix("\x1b[2Koutreach-conformance: rolled back changes in 60.0 s\n"))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder

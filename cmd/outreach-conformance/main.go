@@ -1,9 +1,9 @@
-// Command outreach-conformance tells whether a server implements the Outreach
+// Command outreach-conformance checks whether a server implements the Outreach
 // Campaign Service API v2. Its commands are thin: they read flags, call the
-// packages below and write what comes back.
+// packages below and write the results.
 //
-// Exit codes: 0 the target conforms, 1 it does not, 2 the command line or the
-// profile is wrong, 3 it could not be told, 130 interrupted.
+// Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive, 130
+// interrupted.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 
 	"github.com/spf13/cobra"
 )
@@ -32,7 +33,7 @@ func main() {
 
 // execute runs one command line and returns the exit code.
 func execute(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	defer stop()
 	root := newRoot()
 	root.SetArgs(args)
@@ -85,7 +86,7 @@ func end(code int, failed error, summarise func(code int) error) error {
 		code = cmp.Or(code, exitCannotTell)
 	}
 	if err := summarise(code); err != nil {
-		code, failed = cmp.Or(code, exitCannotTell), errors.Join(failed, fmt.Errorf("the summary could not be written: %w", err))
+		code, failed = cmp.Or(code, exitCannotTell), errors.Join(failed, fmt.Errorf("write the summary: %w", err))
 	}
 	if code == 0 {
 		return nil
@@ -96,27 +97,25 @@ func end(code int, failed error, summarise func(code int) error) error {
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "outreach-conformance",
-		Short: "Judge servers of the Outreach Campaign Service API v2",
-		Long: `outreach-conformance tells whether a server really implements the Outreach
-Campaign Service API v2. Without a target it judges the reference server that
-it contains.
+		Short: "Check servers of the Outreach Campaign Service API v2",
+		Long: `outreach-conformance checks whether a server really implements the Outreach
+Campaign Service API v2, and how it behaves under load. Without a target it checks
+its own reference server.
 
-Every flag can also be set by an environment variable: OUTREACH_ and the flag's
-name in capitals, with _ for -, e.g. OUTREACH_TARGET for --target; an empty one
-counts as unset, and that of a flag that may be repeated holds several values with
-; or a line break between them, as in OUTREACH_THRESHOLD='p99<1s; errors<1%'. Besides these
-and OUTREACH_URL, which printed commands read, names of API keys begin with
-OUTREACH_KEY_; any other variable that begins with OUTREACH_ is an error.
+Every flag has an environment variable: OUTREACH_TARGET sets --target. An empty
+variable counts as unset. The variable of a repeatable flag holds several values,
+separated by ; or line breaks: OUTREACH_THRESHOLD='p99<1s; errors<1%'.
+Variables with API keys begin with OUTREACH_KEY_, and printed commands read
+OUTREACH_URL. Any other OUTREACH_ variable is an error.
 
-Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
-130 interrupted. Those of load mean the same of its thresholds: 0 PASS, 1 FAIL,
-3 VOID, which is that the figures say nothing about the target.`,
+Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
+130 interrupted.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		// Without a command nothing is judged, which must not look like a pass.
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("no command is given; `outreach-conformance --help` lists them")
+			return errors.New("no command given (`outreach-conformance --help` lists them)")
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkEnvironment(cmd.Root(), os.Environ()); err != nil {
@@ -125,11 +124,27 @@ Exit codes: 0 conforms, 1 does not, 2 usage or profile wrong, 3 could not tell,
 			if err := setFromEnvironment(cmd.Flags(), os.Getenv); err != nil {
 				return err
 			}
+			if output := cmd.Flags().Lookup("output"); output != nil && output.Value.String() == "-" {
+				return errors.New("--output -: not a directory (the summary goes to the standard output anyway)")
+			}
 			return refuseEmpty(cmd.Flags())
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(explainFlagError)
-	root.AddCommand(newRun(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCleanup(), newNullServer())
+	root.AddCommand(newRun(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCleanup(), newVersion(), newNullServer())
+	groupHelp(root)
 	return root
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s (%s)\n", cmd.Root().Name(), version(), runtime.Version())
+			return err
+		},
+	}
 }

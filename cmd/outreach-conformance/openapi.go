@@ -25,7 +25,7 @@ source of the shapes that run and load check.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "yaml", "of the document: yaml or json")
+	cmd.Flags().StringVar(&format, "format", "yaml", "output format: yaml or json")
 	return cmd
 }
 

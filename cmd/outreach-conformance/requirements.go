@@ -22,11 +22,11 @@ func newRequirements() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "requirements",
 		Short: "List the catalogue and its coverage",
-		Long: `requirements lists what a server is judged by: every requirement with its level,
-the operations that it binds and how many of these some spec judges. With
---silences it lists what the specification leaves open, which is never judged.
+		Long: `requirements lists every requirement with its level, its number of operations and
+on how many of these a spec checks it. With --silences it lists what the
+specification leaves open, which is never judged.
 
-Each entry begins with its id at the start of a line; what it says stands below.`,
+Each entry begins with its id at the start of a line.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if silences {
@@ -42,11 +42,10 @@ Each entry begins with its id at the start of a line; what it says stands below.
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&f.profiles, "profile", "p", nil, fmt.Sprintf("of these profiles only: %v", spec.Profiles()))
-	flags.StringSliceVar(&f.operations, "operation", nil, "that bind these operations only")
-	flags.StringSliceVar(&f.requirements, "requirement", nil, "with these ids only, e.g. 'PAGE-*'")
-	flags.StringSliceVar(&f.groups, "group", nil, fmt.Sprintf("of these groups only: %v", spec.Groups()))
-	flags.BoolVar(&silences, "silences", false, "list what the specification leaves open instead")
+	group(flags, "Selection", func() {
+		f.registerSelection(flags, nil)
+		flags.BoolVar(&silences, "silences", false, "list what the specification leaves open instead")
+	})
 	return cmd
 }
 
@@ -121,7 +120,7 @@ func newExplain() *cobra.Command {
 		Example: "  outreach-conformance explain PAGE-WALK-ONCE",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return errors.New("explain takes one id; `outreach-conformance requirements` lists them, with --silences what is left open")
+				return errors.New("explain takes one id (`outreach-conformance requirements [--silences]` lists them)")
 			}
 			id := strings.ToUpper(args[0])
 			if r, ok := spec.FindRequirement(id); ok {
@@ -132,7 +131,7 @@ func newExplain() *cobra.Command {
 				explainSilence(cmd.OutOrStdout(), s)
 				return nil
 			}
-			return fmt.Errorf("the catalogue has no %q%s; `outreach-conformance requirements` lists it", id, suggest.Near(id, ids()))
+			return fmt.Errorf("unknown id %q%s (`outreach-conformance requirements` lists all)", id, suggest.Near(id, ids()))
 		},
 	}
 }
@@ -173,8 +172,8 @@ func explainRequirement(w io.Writer, r spec.Requirement) {
 			_, _ = fmt.Fprintf(w, "      ✗ %s: the server %s\n", d.ID, d.Doc)
 		}
 	}
-	_, _ = fmt.Fprintf(w, "\njudge it alone: outreach-conformance run --requirement %s\n", r.ID)
-	_, _ = fmt.Fprintf(w, "prove it alone: outreach-conformance selftest --fault %s\n", r.ID)
+	_, _ = fmt.Fprintf(w, "\ncheck only this: outreach-conformance run --requirement %s\n", r.ID)
+	_, _ = fmt.Fprintf(w, "prove only this: outreach-conformance selftest --fault %s\n", r.ID)
 }
 
 // defectsOf returns the defects that break the requirement, by operation.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/reports"
@@ -57,16 +56,16 @@ func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   runCommand,
 		Short: "Judge a target and write the results",
-		Long: `run judges a target: it sends requests, holds the answers against the
-specification, and writes results.json and junit.xml into the output directory.
+		Long: `run sends requests to a target and checks the responses against the
+specification. It writes results.json and junit.xml into the output directory.
 
-Filters narrow what is judged; each may be repeated, and * stands for any text.
+Filters select checks. They are repeatable, and * matches any text.
 
-Failures that are known are announced in the profile, or in the file that
---expected-failures names: they do not fail the run until their day has passed,
-but do fail it once they are mended. --write-expected writes such a file, with
-all failures of the run; it may be the same one, whose entries then stay as long
-as they fail. The exit code is that of the verdict all the same.`,
+Expected failures stand in the target profile or in the file of
+--expected-failures. They do not fail the run before they expire. An entry whose
+failure is fixed does fail it. --write-expected writes such a file with the
+failures of the run. It may name the same file: entries stay while they fail. The
+exit code is that of the verdict in any case.`,
 		Example: `  outreach-conformance run
   outreach-conformance run --target http://127.0.0.1:8025
   outreach-conformance run --target image:registry.example/server:1.4 --target-profile server.yaml
@@ -82,21 +81,27 @@ as they fail. The exit code is that of the verdict all the same.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", embeddedTarget, targetUsage)
-	flags.StringVar(&f.targetProfile, "target-profile", "", profileUsage)
-	flags.StringSliceVarP(&f.profiles, "profile", "p", []string{string(spec.ProfileFull)}, fmt.Sprintf("sets of requirements to judge: %v", spec.Profiles()))
-	flags.StringSliceVar(&f.operations, "operation", nil, "judge these operations only, e.g. 'subsequences.*'")
-	flags.StringSliceVar(&f.requirements, "requirement", nil, "judge these requirements only, e.g. 'AUTH-*'")
-	flags.StringSliceVar(&f.groups, "group", nil, fmt.Sprintf("judge these groups of requirements only: %v", spec.Groups()))
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of the specs and of generated content (default: drawn, and printed)")
-	flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, "rows in each list of the embedded target")
-	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory for results.json and junit.xml")
-	flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of failures that are expected, besides those of the profile")
-	flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the failures to that the profile does not expect, for --expected-failures; new ones hold for %d days", expectedDays))
-	f.registerPace(flags)
-	f.registerWrites(flags)
-	f.registerBudget(flags)
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every violation and observation")
+	group(flags, "Target", func() {
+		f.registerTarget(flags)
+		flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, rowsUsage)
+	})
+	group(flags, "Selection", func() {
+		f.registerSelection(flags, []string{string(spec.ProfileFull)})
+		registerSeed(flags, &f.seed, 0, "order of the specs and content of the requests (default: drawn and printed)")
+	})
+	group(flags, "Pace and safety", func() {
+		f.registerPace(flags)
+		f.registerBudget(flags)
+		f.registerWrites(flags)
+	})
+	group(flags, "Expected failures", func() {
+		flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of expected failures, in addition to those of the target profile")
+		flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the other failures to, for --expected-failures; new entries expire after %d days", expectedDays))
+	})
+	group(flags, "Output", func() {
+		registerOutput(flags, &f.output, defaultOutput)
+		registerVerbose(flags, &f.verbose, "every violation and observation")
+	})
 	return cmd
 }
 
@@ -117,14 +122,14 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return exitError{selectionCode(err), err}
 	}
 	if f.seed > math.MaxInt64 {
-		return fmt.Errorf("--seed %d is above %d, the greatest that results can name", f.seed, math.MaxInt64)
+		return fmt.Errorf("--seed %d: want at most %d", f.seed, math.MaxInt64)
 	}
 	if f.rowsGiven && !f.isEmbedded() {
-		return fmt.Errorf("--rows %d, or %s, is for the embedded target alone: leave it out; the rows of a server that `serve` starts, its own --rows sets",
+		return fmt.Errorf("--rows %d, or %s: only for the embedded target (set the rows of another server with `serve --rows`)",
 			f.rows, variable("rows"))
 	}
 	if err := makeWritable(f.output, resultsFile, junitFile); err != nil {
-		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	expected, err := f.expected()
 	if err != nil {
@@ -164,7 +169,7 @@ func makeWritable(dir string, files ...string) error {
 	}
 	for _, name := range files {
 		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.IsDir() {
-			return fmt.Errorf("%s is a directory, where a file is to be written: move it away, or name another --output", filepath.Join(dir, name))
+			return fmt.Errorf("%s: is a directory, but a file must be written there (move it, or choose another --output)", filepath.Join(dir, name))
 		}
 	}
 	file, err := os.CreateTemp(dir, ".writable-*")
@@ -187,7 +192,7 @@ func selectionCode(err error) int {
 func newProgress(stderr io.Writer, options console.ProgressOptions) *console.Progress {
 	if file, ok := stderr.(*os.File); ok {
 		detected := console.Detect(file, os.Getenv)
-		options.Color, options.Width, options.Live = detected.Color, detected.Width, term.IsTerminal(int(file.Fd()))
+		options.Color, options.Width, options.Live = detected.Color, detected.Width, console.Live(file, os.Getenv)
 	}
 	return console.NewProgress(stderr, options)
 }
@@ -213,7 +218,7 @@ func (f runFlags) report(results reports.Results, stdout io.Writer, announced fu
 		file = "" // the summary names what there is
 	}
 	if failed != nil {
-		failed = fmt.Errorf("the results could not be written: %w", failed)
+		failed = fmt.Errorf("write the results: %w", failed)
 	}
 	return end(results.ExitCode(), failed, func(code int) error {
 		options := console.Options{}

@@ -23,7 +23,7 @@ type selftestFlags struct {
 	runFlags
 	sample       int
 	combinations int
-	workers      int
+	parallel     int
 	faults       []string
 }
 
@@ -31,18 +31,17 @@ func newSelftest() *cobra.Command {
 	var f selftestFlags
 	cmd := &cobra.Command{
 		Use:   "selftest",
-		Short: "Prove that every check can fail, and fails nobody wrongly",
-		Long: `selftest runs the suites against a target that conforms, against every quirk
-(legal behaviour, which must pass) and against every defect (a fault that breaks
-one requirement on one operation, which must be caught for that reason). It
-prints what is proven, and writes the kill matrix as selftest.json and selftest.md.
+		Short: "Prove that every check can fail and has no false positives",
+		Long: `selftest runs the suites against a conforming target, against every quirk (legal
+behaviour, which must pass) and against every defect. A defect breaks one
+requirement on one operation and must be caught for that reason. selftest prints
+the proven checks and writes the kill matrix: selftest.json and selftest.md.
 
-It fails when a quirk is failed, when a defect survives or is caught by the
-check of another requirement alone, or when a requirement × operation is killed
-by nothing. With --sample it is quick, and says nothing of what was not drawn.
+It fails if a quirk fails, if a defect survives or is caught only by the check of
+another requirement, or if no defect proves a requirement × operation. With
+--sample it is quick, but proves only what was drawn.
 
-With --target or --target-profile the faults are laid around a server of your
-own that conforms.`,
+With --target or --target-profile the faults wrap your own conforming server.`,
 		Example: `  outreach-conformance selftest
   outreach-conformance selftest --sample 200 --seed 7
   outreach-conformance selftest --fault 'PAGE-*'`,
@@ -52,15 +51,18 @@ own that conforms.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", embeddedTarget, "the conforming target: embedded, the address in front of /api/v2, image:NAME or dockerfile:PATH")
-	flags.StringVar(&f.targetProfile, "target-profile", "", profileUsage)
-	flags.IntVar(&f.sample, "sample", 0, "how many defects to draw; 0 tries all")
-	flags.Uint64Var(&f.seed, "seed", 1, "draws the sample and the combinations of quirks")
-	flags.IntVar(&f.combinations, "combinations", 20, "how many combinations of quirks to draw")
-	flags.IntVar(&f.workers, "workers", 0, "cases at the same time (default: two for each processor; always one for a target of your own)")
-	flags.StringSliceVar(&f.faults, "fault", nil, "try only defects and quirks whose id or requirement matches, e.g. 'PAGE-*'")
-	f.registerPace(flags)
-	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory for selftest.json and selftest.md")
+	group(flags, "Target", func() { f.registerTarget(flags) })
+	group(flags, "Selection", func() {
+		flags.StringSliceVar(&f.faults, "fault", nil, "defects and quirks to try, by id or requirement, e.g. 'PAGE-*' (default: all)")
+		flags.IntVar(&f.sample, "sample", 0, "number of defects to draw; 0 tries all")
+		flags.IntVar(&f.combinations, "combinations", 20, "number of combinations of quirks to draw")
+		registerSeed(flags, &f.seed, 1, "the sample and the combinations")
+	})
+	group(flags, "Pace", func() {
+		flags.IntVar(&f.parallel, "parallel", 0, "cases at the same time (default: 2 per processor; always 1 with your own target)")
+		f.registerPace(flags)
+	})
+	group(flags, "Output", func() { registerOutput(flags, &f.output, defaultOutput) })
 	return cmd
 }
 
@@ -77,10 +79,10 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	}
 	defer stop()
 	if err := makeWritable(f.output, matrixJSON, matrixMarkdown); err != nil {
-		return exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
-	m, err := selftest.Run(ctx, selftest.Options{Source: source, Workers: f.workers, Seed: f.seed, Sample: f.sample,
+	m, err := selftest.Run(ctx, selftest.Options{Source: source, Workers: f.parallel, Seed: f.seed, Sample: f.sample,
 		Combinations: f.combinations, Faults: f.faults, Start: progress.Start, Done: progress.Done})
 	progress.Stop()
 	switch {
@@ -98,7 +100,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source selftest.Source, stop func(), err error) {
 	if f.isEmbedded() {
 		if given, err := f.settings(); err != nil || given != (profile.Settings{}) {
-			own := errors.New("--requests-per-second, --concurrency and --timeout are for a target of your own: leave them out")
+			own := errors.New("--requests-per-second, --concurrency, --timeout: only with a target of your own")
 			return nil, nil, exitError{exitUsage, cmp.Or(err, own)}
 		}
 		return selftest.Embedded(), func() {}, nil
@@ -114,7 +116,7 @@ func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source se
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = t.TLS
-	f.workers = 1 // the cases share one server, and must not see each other's changes
+	f.parallel = 1 // the cases share one server, and must not see each other's changes
 	return selftest.At(t.Profile, base, transport), stop, nil
 }
 
@@ -132,7 +134,7 @@ func (f selftestFlags) reportMatrix(m selftest.Matrix, stdout io.Writer) error {
 	_, _ = fmt.Fprintf(stdout, "\n%s\n", m.Figures())
 	switch {
 	case failed != nil:
-		return exitError{exitCannotTell, fmt.Errorf("the matrix could not be written: %w", failed)}
+		return exitError{exitCannotTell, fmt.Errorf("write the matrix: %w", failed)}
 	case len(problems) > 0:
 		return exitError{code: 1}
 	}
@@ -174,5 +176,5 @@ func printMatrix(w io.Writer, m selftest.Matrix) {
 		t.AppendRow(row)
 	}
 	t.Render()
-	_, _ = fmt.Fprintln(w, "\nchecks proven by a defect that they caught / checks")
+	_, _ = fmt.Fprintln(w, "\nchecks that caught a defect / checks")
 }

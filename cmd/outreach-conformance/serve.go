@@ -38,24 +38,24 @@ func newServe() *cobra.Command {
 		Use:   "serve",
 		Short: "Start the reference server",
 		Long: `serve starts the reference server: a complete, honest implementation of the
-specification over data that is the same for the same seed. It stops on
-interrupt, after it has answered what is under way; with --idle-exit also when
-nobody asks for that long, so that one that was forgotten goes away.
+specification. The same seed gives the same data. The server stops on interrupt,
+after it has answered the requests in progress, and with --idle-exit also if no
+request arrives for that time.
 
-A limit is a list of layers: KIND:REQUESTS/PERIOD, e.g. fixed-window:20/1s or
-token-bucket:100/1s:burst=20,fixed-window:6000/1m; none for no limit.
+A rate limit is a list of layers KIND:REQUESTS/PERIOD, e.g. fixed-window:20/1s or
+token-bucket:100/1s:burst=20,fixed-window:6000/1m, or none.
 
-A shape makes the server slow or faulty in a way that is known exactly, to see
-what a load generator makes of it. It is a list of
+A shape makes the server slow or faulty in an exactly known way, to test load
+generators. It is a list of
   98%:2ms,2%:250ms   exactly 98 of each 100 requests take 2 ms, the others 250 ms
   drift=1ms/10s      and 1 ms more for each 10 s since the first request
-  stall=2s/10s       the last 2 s of each 10 s nothing is answered
-  capacity=800/1s    at most 800 are served in a second, the others queue
+  stall=2s/10s       no response in the last 2 s of each 10 s
+  capacity=800/1s    at most 800 requests served per second, the others queue
   errors=1%:503      exactly 1 of each 100 fails with this status`,
 		Example: `  outreach-conformance serve
   outreach-conformance serve --addr 127.0.0.1:0 --truth-addr 127.0.0.1:0
   outreach-conformance serve --rows-of webhook-events=1000000
-  outreach-conformance serve --limit 'main=token-bucket:100/1s:burst=20'
+  outreach-conformance serve --rate-limit 'main=token-bucket:100/1s:burst=20'
   outreach-conformance serve --shape '98%:2ms,2%:250ms,stall=2s/10s'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,17 +64,25 @@ what a load generator makes of it. It is a list of
 	}
 	defaults := dataset.DefaultOptions()
 	flags := cmd.Flags()
-	flags.StringVar(&f.addr, "addr", "127.0.0.1:8025", "address of the API; port 0 picks a free one")
-	flags.StringVar(&f.truthAddr, "truth-addr", "", "address of the test-only endpoints, e.g. 127.0.0.1:0; empty for none")
-	flags.Uint64Var(&f.seed, "seed", defaults.Seed, "seed of the data")
-	flags.IntVar(&f.rows, "rows", defaults.Rows, "rows in each list of the main workspace")
-	flags.StringToIntVar(&f.rowsOf, "rows-of", nil, fmt.Sprintf("rows in single lists, e.g. webhook-events=1000000; lists: %v", dataset.RowResources))
-	flags.StringArrayVar(&f.limits, "limit", nil, "rate limit of a workspace, ROLE=LIMIT; * for all that are not named; may be repeated")
-	flags.StringVar(&f.shape, "shape", "", "known latencies, stalls and failures, e.g. 98%:2ms,2%:250ms,stall=2s/10s; empty for none")
-	flags.StringVar(&f.webhookURL, "webhook-url", "", "address to which webhook events are delivered; empty for none")
-	flags.DurationVar(&f.webhookTimeout, "webhook-timeout", 5*time.Second, "time-out of one delivery attempt")
-	flags.DurationSliceVar(&f.webhookRetries, "webhook-retries", []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}, "pauses before the retries of a delivery")
-	flags.DurationVar(&f.idleExit, "idle-exit", 0, "stop by itself when no request to the API has come for that long; 0 for never")
+	group(flags, "Server", func() {
+		flags.StringVar(&f.addr, "addr", "127.0.0.1:8025", "address of the API; port 0 picks a free one")
+		flags.StringVar(&f.truthAddr, "truth-addr", "", "address of the test-only endpoints, e.g. 127.0.0.1:0 (default: none)")
+		flags.DurationVar(&f.idleExit, "idle-exit", 0, "stop after this time without a request to the API; 0 never")
+	})
+	group(flags, "Data", func() {
+		registerSeed(flags, &f.seed, defaults.Seed, "the data")
+		flags.IntVar(&f.rows, "rows", defaults.Rows, rowsUsage)
+		flags.StringToIntVar(&f.rowsOf, "rows-of", nil, fmt.Sprintf("rows of single lists, e.g. webhook-events=1000000; lists: %v", dataset.RowResources))
+	})
+	group(flags, "Behaviour", func() {
+		flags.StringArrayVar(&f.limits, "rate-limit", nil, "rate limit of a workspace, ROLE=LIMIT; * for all other roles; repeatable")
+		flags.StringVar(&f.shape, "shape", "", "known latencies, stalls and failures, e.g. 98%:2ms,2%:250ms,stall=2s/10s (default: none)")
+	})
+	group(flags, "Webhooks", func() {
+		flags.StringVar(&f.webhookURL, "webhook-url", "", "address to deliver webhook events to (default: none)")
+		flags.DurationVar(&f.webhookTimeout, "webhook-timeout", 5*time.Second, "timeout of one delivery attempt")
+		flags.DurationSliceVar(&f.webhookRetries, "webhook-retries", []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}, "pauses before the retries of a delivery")
+	})
 	return cmd
 }
 
@@ -145,17 +153,17 @@ func (f serveFlags) limiters() (map[string]limiter.Config, error) {
 	for _, given := range f.limits {
 		role, text, ok := strings.Cut(given, "=")
 		if !ok {
-			return nil, fmt.Errorf("--limit %s: write it as ROLE=LIMIT, e.g. main=fixed-window:20/1s", given)
+			return nil, fmt.Errorf("--rate-limit %s: want ROLE=LIMIT, e.g. main=fixed-window:20/1s", given)
 		}
 		if role != refserver.AnyRole && !slices.Contains(roles(), role) {
-			return nil, fmt.Errorf("--limit %s: there is no workspace with the role %s; there are %v", given, role, roles())
+			return nil, fmt.Errorf("--rate-limit %s: unknown role %s (known: %v)", given, role, roles())
 		}
 		if text == "none" {
 			text = ""
 		}
 		config, err := limiter.Parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("--limit %s: %w", given, err)
+			return nil, fmt.Errorf("--rate-limit %s: %w", given, err)
 		}
 		limiters[role] = config
 	}

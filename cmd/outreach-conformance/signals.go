@@ -13,10 +13,10 @@ import (
 	"outreach.example/conformance/internal/sandbox/journal"
 )
 
-// endings are the signals that end a command early: it then puts back what it
+// stopSignals are the signals that end a command early: it then puts back what it
 // changed and writes what it has found out. That a terminal closes is one of
 // them, unless the program was started to outlive it, as nohup does.
-func endings() []os.Signal {
+func stopSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
@@ -24,23 +24,23 @@ func endings() []os.Signal {
 	return signals
 }
 
-// outliveReaders keeps the process alive when whoever reads its output is gone,
+// ignoreSIGPIPE keeps the process alive when whoever reads its output is gone,
 // such as a tee that the same interrupt has ended: there is something to put
 // back. What is written then fails like any other writing. To ignore the signal
 // would have the commands that we start ignore it, too.
-func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+func ignoreSIGPIPE() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// mindImpatience tells, when the command is interrupted, that what it changed on
+// handleSecondInterrupt tells, when the command is interrupted, that what it changed on
 // the target is put back, for which somebody may have to wait, and ends the
 // process at once at the next Ctrl-C: the journal stays for a cleanup. No other
 // signal is impatient: of terminals that close, and of timeout(1), the same comes
 // twice.
-func (f runFlags) mindImpatience(t *target.Target, stderr io.Writer) (stop func()) {
+func (f runFlags) handleSecondInterrupt(t *target.Target, stderr io.Writer) (stop func()) {
 	if f.journals(t) == "" {
 		return func() {} // nothing is put back, and containers must be taken down
 	}
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(signals, endings()...)
+	signal.Notify(signals, stopSignals()...)
 	next := func() (s os.Signal, came bool) {
 		select {
 		case s = <-signals:
@@ -58,7 +58,7 @@ func (f runFlags) mindImpatience(t *target.Target, stderr io.Writer) (stop func(
 			if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 				begin = "\n" // below the live line, in which the terminal shows the ^C
 			}
-			_, _ = fmt.Fprintln(stderr, begin+"outreach-conformance: interrupted: what was changed on the target is put back; Ctrl-C ends that at once, and leaves it to a cleanup")
+			_, _ = fmt.Fprintln(stderr, begin+"outreach-conformance: interrupted: rolling back changes on the target (press Ctrl-C again to stop now and clean up later)")
 		}
 		for s, came := next(); came; s, came = next() {
 			if s == os.Interrupt {

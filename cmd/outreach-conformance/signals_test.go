@@ -74,7 +74,7 @@ func TestNobodyReadsTheOutput(t *testing.T) {
 	read, write, err := os.Pipe()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(read.Close()).To(Succeed())
-	c := command(t, nil, loadCommand, "--scenarios", written(t, "quick.yaml", quick), "--lag-limit", "1h")
+	c := command(t, nil, loadCommand, "--scenario-file", written(t, "quick.yaml", quick), "--lag-limit", "1h")
 	c.Stderr = write
 	g.Expect(c.Run()).To(Succeed())
 	g.Expect(write.Close()).To(Succeed())

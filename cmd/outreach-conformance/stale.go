@@ -31,7 +31,7 @@ func forget(dir string) error {
 		path := filepath.Join(dir, name)
 		if ours(path, isOurs) {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				failed = append(failed, fmt.Errorf("the results of an earlier run: %w", err))
+				failed = append(failed, fmt.Errorf("remove the results of an earlier run: %w", err))
 			}
 		}
 	}

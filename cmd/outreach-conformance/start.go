@@ -28,12 +28,6 @@ const (
 	dockerfilePrefix = "dockerfile:"
 )
 
-// targetUsage and profileUsage are the help of the two flags that name a target.
-const (
-	targetUsage  = "what to judge: embedded, the address in front of /api/v2, image:NAME or dockerfile:PATH"
-	profileUsage = "what describes the target: embedded, mock or a YAML file (default: the reference server's)"
-)
-
 // containerLog is the file in the output directory that takes what containers write.
 const containerLog = "container.log"
 
@@ -44,7 +38,7 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 	if err != nil {
 		return nil, nil, exitError{exitUsage, err}
 	}
-	outliveReaders()
+	ignoreSIGPIPE()
 	t, log, err := f.up(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -60,13 +54,13 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 		return t.Profile.Warnings()
 	}
 	warned := len(warn(stderr, warnings(), 0))
-	patient := f.mindImpatience(t, stderr)
+	patient := f.handleSecondInterrupt(t, stderr)
 	return t, func() {
 		patient()
 		// The handlers of the specs' runner end all others when it returns; an
 		// impatient interrupt must not leave containers behind.
 		held := make(chan os.Signal, 1)
-		signal.Notify(held, endings()...)
+		signal.Notify(held, stopSignals()...)
 		defer signal.Stop(held)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
@@ -126,9 +120,9 @@ func at(profile *profile.Profile, address string) (*target.Target, error) {
 	switch {
 	case address == "" || strings.Contains(address, "://"):
 	case strings.Contains(address, "@"): // which may come behind a password
-		return nil, errors.New("--target lacks http:// or https:// in front of the address, and must hold no user: keys stand in the profile")
+		return nil, errors.New("--target: want http:// or https:// before the address, and no user (keys belong in the profile)")
 	default:
-		return nil, fmt.Errorf("--target %s lacks http:// or https:// in front of an address: write --target http://%s%s",
+		return nil, fmt.Errorf("--target %s: no http:// or https:// before the address (did you mean --target http://%s?)%s",
 			address, address, suggest.Near(address, []string{embeddedTarget}))
 	}
 	t, err := target.URL(profile, address)
@@ -136,7 +130,7 @@ func at(profile *profile.Profile, address string) (*target.Target, error) {
 		return nil, err
 	}
 	if base, doubled := strings.CutSuffix(t.BaseURL, refserver.BasePath); doubled {
-		return nil, fmt.Errorf("leave %s off the address, it is a part of every path: %s", refserver.BasePath, base)
+		return nil, fmt.Errorf("address ends in %s, which is part of every path (use %s)", refserver.BasePath, base)
 	}
 	return t, nil
 }
@@ -188,11 +182,11 @@ func (f runFlags) profile() (*profile.Profile, error) {
 // contain starts the profile's containers.
 func (f runFlags) contain(ctx context.Context, profile *profile.Profile) (*target.Target, io.Closer, error) {
 	if err := os.MkdirAll(f.output, 0o755); err != nil {
-		return nil, nil, exitError{exitUsage, fmt.Errorf("the output directory: %w", err)}
+		return nil, nil, exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	log, err := os.OpenFile(filepath.Join(f.output, containerLog), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, nil, exitError{exitUsage, fmt.Errorf("the containers' log: %w", err)}
+		return nil, nil, exitError{exitUsage, fmt.Errorf("container log: %w", err)}
 	}
 	redact := client.Redacting(profile.Secrets)
 	t, err := target.Container(ctx, profile, uuid.NewString(), redacting{log, redact})

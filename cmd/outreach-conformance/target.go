@@ -34,14 +34,13 @@ func newTargetCheck() *cobra.Command {
 	f := runFlags{rows: dataset.DefaultOptions().Rows}
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Tell what a run with a profile would assess",
-		Long: `check tells, in seconds and without changing anything, whether the server
-answers, which keys do what the profile claims, which rows are there, and for
-each group of requirements how much a run would assess and what is missing for
-the rest. What the data of the server do not show comes on top.
+		Short: "Show what a run with a profile would assess",
+		Long: `check takes seconds and changes nothing. It shows whether the server answers,
+which keys match the profile and which rows exist. For each group of requirements
+it shows how much a run would assess and which inputs are missing. A run may miss
+more, if the server's data do not show something.
 
-Exit codes: 0 the profile holds, 2 it claims what is not so, 3 it could not be
-told.`,
+Exit codes: 0 the profile holds, 2 the profile is wrong, 3 inconclusive.`,
 		Example: `  outreach-conformance target check --target-profile server.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,12 +48,15 @@ told.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", embeddedTarget, "what to check: embedded, the address in front of /api/v2, image:NAME or dockerfile:PATH")
-	flags.StringVar(&f.targetProfile, "target-profile", "", profileUsage)
-	flags.StringVarP(&f.output, "output", "o", defaultOutput, "directory for the log of a target that is started in a container")
-	f.registerPace(flags)
-	f.registerWrites(flags)
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show every key, and every missing input")
+	group(flags, "Target", func() { f.registerTarget(flags) })
+	group(flags, "Pace and safety", func() {
+		f.registerPace(flags)
+		f.registerWrites(flags)
+	})
+	group(flags, "Output", func() {
+		registerOutput(flags, &f.output, defaultOutput)
+		registerVerbose(flags, &f.verbose, "every key and every missing input")
+	})
 	return cmd
 }
 
@@ -75,14 +77,14 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 	f.printFindings(stdout, report)
 	f.printCoverage(stdout, report.Coverage)
 	if slices.ContainsFunc(report.Data, func(d preflight.Finding) bool { return d.Spent }) && f.targetProfile != profile.MockName && f.builtinProfile() {
-		_, _ = fmt.Fprint(stdout, "\nThe reference server puts its data back when it starts, and on POST /reset at the port of `serve --truth-addr`.\n")
+		_, _ = fmt.Fprint(stdout, "\nThe reference server restores its data when it starts, and on POST /reset at the port of `serve --truth-addr`.\n")
 	}
 	if wrong := report.Wrong(); len(wrong) > 0 {
 		_, _ = fmt.Fprintln(stdout)
 		for _, w := range wrong {
 			_, _ = fmt.Fprintf(stdout, "✗ %s: %s\n", w.What, w.Says)
 		}
-		return exitError{exitUsage, fmt.Errorf("the profile claims what is not so: %d of its entries", len(wrong))}
+		return exitError{exitUsage, fmt.Errorf("wrong entries in the profile: %d", len(wrong))}
 	}
 	return nil
 }
@@ -95,7 +97,7 @@ func (f runFlags) printFindings(w io.Writer, r preflight.Report) {
 			_, _ = fmt.Fprintf(w, "%-40s %s\n", k.What, k.Says)
 		}
 	} else {
-		_, _ = fmt.Fprintf(w, "%-40s %d tried, --verbose shows each\n", "keys", len(r.Keys))
+		_, _ = fmt.Fprintf(w, "%-40s %d tried (--verbose shows each)\n", "keys", len(r.Keys))
 	}
 	for _, d := range r.Data {
 		_, _ = fmt.Fprintf(w, "%-40s %s\n", d.What, d.Says)
@@ -126,7 +128,7 @@ func (f runFlags) printCoverage(w io.Writer, all []preflight.Coverage) {
 			lines = append(lines, fmt.Sprintf("%s (%d)", m.Input, m.Pairs))
 		}
 		if more := len(c.Missing) - len(missing); more > 0 {
-			lines = append(lines, fmt.Sprintf("and %d more, --verbose shows them", more))
+			lines = append(lines, fmt.Sprintf("and %d more (--verbose shows them)", more))
 		}
 		t.AppendRow(table.Row{c.Group, c.Assessable, c.Pairs, strings.Join(lines, "\n")})
 	}

@@ -30,14 +30,13 @@ func newTargetInit() *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Write a profile for a server, with what the server itself tells",
-		Long: `init asks a server what a profile needs: which lists the key reads, which rows
-there are, which names the parameters have that the specification does not
-name. It writes a profile to start from, and the JSON Schema of profiles beside
-it, by which editors complete and check it.
+		Short: "Write a profile for a server by asking the server",
+		Long: `init asks a server what a profile needs: the lists that the key reads, the existing
+rows, and the names of the parameters that the specification does not show. It
+writes a first profile, and beside it the JSON Schema of profiles for editors.
 
-The key is read from the environment variable that --key-env names or, on a
-terminal, asked for. It is not written: the profile names the variable.`,
+The key comes from the environment variable of --token-env, or from a prompt on a
+terminal. It is not written: the profile names the variable.`,
 		Example: `  OUTREACH_KEY_MAIN=… outreach-conformance target init --target https://api.example.com`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,18 +44,22 @@ terminal, asked for. It is not written: the profile names the variable.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.target, "target", "t", "", "the address in front of /api/v2; asked for on a terminal")
-	flags.StringVar(&f.keyEnv, "key-env", "OUTREACH_KEY_MAIN", "environment variable that holds the API key of a workspace")
-	flags.StringVar(&f.name, "name", "", "name of the implementation (default: the server's host name)")
-	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of the authority that signed the server's certificate")
-	flags.StringVarP(&f.file, "file", "f", "target.yaml", "file to write")
-	flags.BoolVar(&f.force, "force", false, "replace the file if it is there")
+	group(flags, "Target", func() {
+		flags.StringVarP(&f.target, "target", "t", "", "the server under test: its address without /api/v2 (asked for on a terminal)")
+		flags.StringVar(&f.keyEnv, "token-env", "OUTREACH_KEY_MAIN", "environment variable that holds the API key of a workspace")
+		flags.StringVar(&f.caFile, "ca-file", "", "PEM file of the authority that signed the server's certificate")
+	})
+	group(flags, "Output", func() {
+		flags.StringVar(&f.name, "name", "", "name of the implementation (default: the server's host name)")
+		flags.StringVarP(&f.file, "file", "f", "target.yaml", "profile to write")
+		flags.BoolVar(&f.force, "force", false, "replace an existing file")
+	})
 	return cmd
 }
 
 func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	if _, err := os.Stat(f.file); err == nil && !f.force {
-		return exitError{exitUsage, fmt.Errorf("%s is there already: name another with --file, or replace it with --force", f.file)}
+		return exitError{exitUsage, fmt.Errorf("%s: already exists (choose another --file, or replace it with --force)", f.file)}
 	}
 	terminal, _ := stdin.(*os.File)
 	if terminal != nil && !term.IsTerminal(int(terminal.Fd())) {
@@ -87,7 +90,7 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 		return exitError{exitCannotTell, err}
 	}
 	if f.name == "" {
-		notes = slices.Insert(notes, 0, "the API does not tell what the implementation is called: correct name, and add version and vendor, for the reports")
+		notes = slices.Insert(notes, 0, "the API does not show the name of the implementation: correct it, and add version and vendor")
 	}
 	if err := f.write(profile, notes); err != nil {
 		return exitError{exitUsage, err}
@@ -95,7 +98,7 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 	for _, note := range notes {
 		_, _ = fmt.Fprintf(stdout, "- %s\n", note)
 	}
-	_, _ = fmt.Fprintf(stdout, "\nwrote %s; `outreach-conformance target check --target-profile %s` tells what a run would assess\n", f.file, f.file)
+	_, _ = fmt.Fprintf(stdout, "\nwrote %s; `outreach-conformance target check --target-profile %s` shows what a run would assess\n", f.file, f.file)
 	return nil
 }
 
@@ -106,9 +109,9 @@ func (f *initFlags) askAddress(ctx context.Context, terminal *os.File, stderr io
 		return nil
 	}
 	if terminal == nil {
-		return errors.New("--target is missing: the address of the server, in front of /api/v2")
+		return errors.New("--target: missing (the address of the server without /api/v2)")
 	}
-	_, _ = fmt.Fprint(stderr, "Address of the server, in front of /api/v2: ")
+	_, _ = fmt.Fprint(stderr, "Address of the server, without /api/v2: ")
 	f.target, err = typed(ctx, terminal, readLine)
 	return err
 }
@@ -119,7 +122,7 @@ func (f *initFlags) askKey(ctx context.Context, terminal *os.File, stderr io.Wri
 		return token, nil
 	}
 	if terminal == nil {
-		return "", fmt.Errorf("the environment variable %s is not set: it must hold an API key (see --key-env)", f.keyEnv)
+		return "", fmt.Errorf("environment variable %s: not set (it must hold an API key, see --token-env)", f.keyEnv)
 	}
 	_, _ = fmt.Fprintf(stderr, "API key of a workspace (not shown; the profile will read it from %s): ", f.keyEnv)
 	token, err = typed(ctx, terminal, readHidden)
@@ -160,7 +163,7 @@ func nameAt(u *url.URL) string {
 
 // write writes the profile, after it has proven to be valid, and the schema.
 func (f initFlags) write(p *profile.Profile, notes []string) error {
-	heading := "Profile of a target, found by asking it. Complete it where you know more:\n- " + strings.Join(notes, "\n- ")
+	heading := "Profile of a target, written by target init. Complete it:\n- " + strings.Join(notes, "\n- ")
 	text, err := p.YAML(heading)
 	if err != nil {
 		return err

@@ -20,8 +20,8 @@ func TestTheSummaryNamesNoFileThatIsNotThere(t *testing.T) {
 		lost, written string
 	}{
 		"results of a run": {[]string{runCommand, "--operation", "phone-numbers.list", "--requirement", "STATUS-200"}, resultsFile, junitFile},
-		"results of load":  {[]string{loadCommand, "--scenario", "list-throughput", "--duration", "200ms", "--limit", "1"}, loadFile, pageFile},
-		"page of load":     {[]string{loadCommand, "--scenario", "list-throughput", "--duration", "200ms", "--limit", "1"}, pageFile, loadFile},
+		"results of load":  {[]string{loadCommand, "--scenario", "list-throughput", "--duration", "200ms", "--page-size", "1"}, loadFile, pageFile},
+		"page of load":     {[]string{loadCommand, "--scenario", "list-throughput", "--duration", "200ms", "--page-size", "1"}, pageFile, loadFile},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -55,9 +55,9 @@ func TestAPassThatCannotBeWrittenIsNone(t *testing.T) {
 				next.ServeHTTP(w, r)
 			})
 			e := exitsWith(t, exitCannotTell, nil, loadCommand, "--target", base, "--scenario", "list-throughput", "--rate", "400", "--duration", "1s",
-				"--limit", "1", "--lag-limit", "1h", "--output", dir)
-			g.Expect(e.stdout).To(ContainSubstring("? VOID  exit 3 "))
-			for file, says := range map[string]string{loadFile: `"verdict": "VOID"`, pageFile: "VOID", loadJUnitFile: "after the load: "} {
+				"--page-size", "1", "--lag-limit", "1h", "--output", dir)
+			g.Expect(e.stdout).To(ContainSubstring("? INCONCLUSIVE  exit 3 "))
+			for file, says := range map[string]string{loadFile: `"verdict": "inconclusive"`, pageFile: "INCONCLUSIVE", loadJUnitFile: "after the load: "} {
 				if file != lost {
 					g.Expect(contents(t, filepath.Join(dir, file))).To(ContainSubstring(says), file)
 				}

@@ -28,9 +28,9 @@ func refuseEmpty(flags *pflag.FlagSet) error {
 		switch {
 		case slices.Contains(emptyMeansNone, f.Name):
 		case len(given) == 0 || len(given) == 1 && blank(given[0]):
-			wrong = append(wrong, fmt.Errorf("--%s is given an empty value: give it one, or leave the flag out%s", f.Name, without(f)))
+			wrong = append(wrong, fmt.Errorf("--%s: empty value (give one, or omit the flag%s)", f.Name, without(f)))
 		case slices.ContainsFunc(given, blank):
-			wrong = append(wrong, fmt.Errorf("--%s is given an empty value among others (%s): leave it out", f.Name, strings.Join(given, ",")))
+			wrong = append(wrong, fmt.Errorf("--%s: empty value in %q", f.Name, strings.Join(given, ",")))
 		}
 	})
 	return errors.Join(wrong...)
@@ -51,7 +51,7 @@ func plainly(named string, invalid *pflag.InvalidValueError) error {
 	var malformed *csv.ParseError
 	switch kind := invalid.GetFlag().Value.Type(); {
 	case errors.As(invalid, &malformed):
-		return said("values with commas between them, and quotes only in pairs around a whole value")
+		return said("comma-separated values, with quotes only around a whole value")
 	case errors.Is(invalid, strconv.ErrRange):
 		return said("a smaller number")
 	case kind == "uint" || kind == "uint64":
@@ -61,15 +61,15 @@ func plainly(named string, invalid *pflag.InvalidValueError) error {
 	case kind == "float64":
 		return said("a number")
 	case kind == "intSlice":
-		return said("whole numbers with commas between them, such as 10,100")
+		return said("comma-separated whole numbers, such as 10,100")
 	case kind == "bool":
 		return said("true or false")
 	case kind == "duration":
-		return said("a time with its unit, such as 500ms, 30s or 5m")
+		return said("a time with a unit, such as 500ms, 30s or 5m")
 	case kind == "durationSlice":
-		return said("times with their units and commas between them, such as 1s,30s")
+		return said("comma-separated times with units, such as 1s,30s")
 	case kind == "stringToInt":
-		return said("NAME=NUMBER, with commas between several")
+		return said("NAME=NUMBER, comma-separated")
 	default:
 		return fmt.Errorf("%s=%q: %w", named, invalid.GetValue(), invalid.Unwrap())
 	}

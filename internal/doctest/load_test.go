@@ -13,8 +13,8 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/reports/load"
 )
 
 var needs = regexp.MustCompile("(?m)^\\| (`[^|]+) \\| ([\\d,]+) \\|$")
@@ -37,7 +37,7 @@ func TestRequestsThatDecide(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Run(limit.Text, func(t *testing.T) {
-				if few := limit.Hold(limit.Of(flawless(n - 1))); few.Verdict != threshold.CouldNotTell {
+				if few := limit.Hold(limit.Of(flawless(n - 1))); few.Verdict != threshold.Inconclusive {
 					t.Errorf("%d requests: %s: %s", n-1, few.Verdict, few.Sentence)
 				}
 				if enough := limit.Hold(limit.Of(flawless(n))); enough.Verdict != threshold.Met {
@@ -71,7 +71,7 @@ func loadRun(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if outcome.Results.Verdict != load.Pass {
+	if outcome.Results.Verdict != reports.Passed {
 		t.Fatalf("not a run to show: %v", outcome.Results.Reasons)
 	}
 	outcome.Results.Scenarios[0].Notes = nil

@@ -22,7 +22,7 @@ func Conclude(results *reports.Results, stale ...string) {
 	for _, c := range results.Checks {
 		count[c.Outcome]++
 	}
-	results.Reasons = []string{}
+	results.Reasons, results.ExpectedFailures = []string{}, count[reports.ExpectedFailure]
 	because := func(format string, args ...any) {
 		results.Reasons = append(results.Reasons, fmt.Sprintf(format, args...))
 	}
@@ -31,7 +31,7 @@ func Conclude(results *reports.Results, stale ...string) {
 	}
 	results.Reasons = append(results.Reasons, stale...)
 	if len(results.Reasons) > 0 {
-		results.Verdict = reports.DoesNotConform
+		results.Verdict = reports.Failed
 		return
 	}
 	if results.Run.Interrupted {
@@ -47,15 +47,13 @@ func Conclude(results *reports.Results, stale ...string) {
 		because("no requirement could be assessed")
 	}
 	if len(results.Reasons) > 0 {
-		results.Verdict = reports.CouldNotTell
+		results.Verdict = reports.Inconclusive
 		return
 	}
-	if n := count[reports.ExpectedFailure]; n > 0 {
+	if n := results.ExpectedFailures; n > 0 {
 		because("%d of %d checks failed as expected", n, len(results.Checks))
-		results.Verdict = reports.ConformsExcept
-		return
 	}
-	results.Verdict = reports.Conforms
+	results.Verdict = reports.Passed
 }
 
 // Waiver is an expected failure that the target's owner has declared.

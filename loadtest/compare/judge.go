@@ -19,7 +19,7 @@ type Verdict string
 const (
 	Different    Verdict = "different"
 	NotShown     Verdict = "no difference shown" // the interval bounds how large a difference may be
-	CouldNotTell Verdict = "inconclusive"        // too few pairs, or a block without the figure
+	Inconclusive Verdict = "inconclusive"        // too few pairs, or a block without the figure
 )
 
 // Figure holds the values of one figure, e.g. the p99 of each block.
@@ -63,7 +63,7 @@ func Judge(seed uint64, figures ...Figure) []Result {
 	var tested []int
 	for i, f := range figures {
 		r := &results[i]
-		*r = Result{Name: f.Name, Unit: f.Unit, Pairs: len(f.Pairs), P: 1, Adjusted: 1, Verdict: CouldNotTell}
+		*r = Result{Name: f.Name, Unit: f.Unit, Pairs: len(f.Pairs), P: 1, Adjusted: 1, Verdict: Inconclusive}
 		if r.Why = f.unfit(len(figures)); r.Why != "" {
 			continue
 		}

@@ -68,13 +68,13 @@ func TestNoRatioWithoutPositiveFigures(t *testing.T) {
 			f.Pairs = append(f.Pairs, Pair{A: 1, B: 3})
 		}
 		r := Judge(1, f)[0]
-		if r.Ratio != nil || r.Verdict == CouldNotTell || math.IsNaN(r.P) || r.Difference.Low > r.Difference.Value || r.Difference.High < r.Difference.Value {
+		if r.Ratio != nil || r.Verdict == Inconclusive || math.IsNaN(r.P) || r.Difference.Low > r.Difference.Value || r.Difference.High < r.Difference.Value {
 			t.Errorf("with %v: %+v", odd, r)
 		}
 	}
 }
 
-func TestCouldNotTell(t *testing.T) {
+func TestInconclusive(t *testing.T) {
 	good := func(n int) []Pair { return pairsOf(n, func(int) Pair { return Pair{1, 2} }) }
 	broken := good(12)
 	broken[3].B = math.NaN()
@@ -88,7 +88,7 @@ func TestCouldNotTell(t *testing.T) {
 		"a block without":   {[]Figure{{Pairs: broken}}, "pair 4 has no value"},
 	} {
 		r := Judge(1, c.figures...)[0]
-		if r.Verdict != CouldNotTell || !strings.Contains(r.Why, c.why) || r.P != 1 || r.Ratio != nil {
+		if r.Verdict != Inconclusive || !strings.Contains(r.Why, c.why) || r.P != 1 || r.Ratio != nil {
 			t.Errorf("%s: %+v, want %q", name, r, c.why)
 		}
 	}

@@ -146,7 +146,7 @@ func Late(r measure.Recording) (bool, string) {
 	if r.Sent == 0 || lag <= limit {
 		return false, ""
 	}
-	return true, fmt.Sprintf("1 %% of the requests were sent more than %s after they were due; the limit is %s (use an idle machine, a lower rate, more --workers, or --lag-limit)",
+	return true, fmt.Sprintf("1 %% of the requests were sent more than %s after they were due; the limit is %s (use an idle machine, a lower rate, a higher --concurrency, or --lag-limit)",
 		round(lag), round(limit))
 }
 

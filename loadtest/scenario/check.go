@@ -25,21 +25,21 @@ const (
 
 // uses lists the required and optional fields of each kind.
 var uses = map[Kind]struct{ needs, takes []string }{
-	Steady:    {[]string{"mix", "rate", "duration"}, []string{"limits", "warmup"}},
-	Spike:     {[]string{"mix", "rate", "duration", "burst"}, []string{"limits", "warmup"}},
-	Soak:      {[]string{"mix", "rate", "duration"}, []string{"limits", "warmup"}},
-	Sustained: {[]string{"mix", "rate", "duration", "max_rate", "confirm"}, []string{"limits", "warmup"}},
-	Depth:     {[]string{"mix", "rate", "duration", "pages"}, []string{"limits", "warmup"}},
-	Walk:      {[]string{"mix", "clients", "duration"}, []string{"limits"}},
-	RateLimit: {[]string{"budget", "duration"}, nil},
+	Steady:    {[]string{"mix", "rate", "duration"}, []string{"page_sizes", "warmup"}},
+	Spike:     {[]string{"mix", "rate", "duration", "burst"}, []string{"page_sizes", "warmup"}},
+	Soak:      {[]string{"mix", "rate", "duration"}, []string{"page_sizes", "warmup"}},
+	Sustained: {[]string{"mix", "rate", "duration", "max_rate", "confirm"}, []string{"page_sizes", "warmup"}},
+	Depth:     {[]string{"mix", "rate", "duration", "pages"}, []string{"page_sizes", "warmup"}},
+	Walk:      {[]string{"mix", "clients", "duration"}, []string{"page_sizes"}},
+	RateLimit: {[]string{"probe_budget", "duration"}, nil},
 }
 
 // given returns the fields that have a value.
 func (s Scenario) given() map[string]bool {
 	given := map[string]bool{
-		"mix": len(s.Mix) > 0, "limits": len(s.Limits) > 0, "rate": s.Rate != 0, "duration": s.Duration != 0, "warmup": s.Warmup != 0,
+		"mix": len(s.Mix) > 0, "page_sizes": len(s.Limits) > 0, "rate": s.Rate != 0, "duration": s.Duration != 0, "warmup": s.Warmup != 0,
 		"burst": s.Burst != 0, "max_rate": s.MaxRate != 0, "confirm": s.Confirm != 0, "pages": len(s.Pages) > 0,
-		"clients": s.Clients != 0, "budget": s.Budget != 0,
+		"clients": s.Clients != 0, "probe_budget": s.Budget != 0,
 	}
 	maps.DeleteFunc(given, func(_ string, there bool) bool { return !there })
 	return given
@@ -148,12 +148,12 @@ func (s Scenario) checkNumbers(add func(field, format string, args ...any)) {
 		}
 	}
 	within("clients", s.Clients, 0, maxClients)
-	within("budget", s.Budget, 0, 100_000_000)
+	within("probe_budget", s.Budget, 0, 100_000_000)
 	if len(s.Limits) > maxLimits {
-		add("limits", "%d page sizes: want at most %d", len(s.Limits), maxLimits)
+		add("page_sizes", "%d page sizes: want at most %d", len(s.Limits), maxLimits)
 	}
 	for _, limit := range s.Limits {
-		within("limits", limit, 1, maxLimit)
+		within("page_sizes", limit, 1, maxLimit)
 	}
 	if len(s.Pages) > maxPages {
 		add("pages", "%d places: want at most %d", len(s.Pages), maxPages)

@@ -63,7 +63,7 @@ func whyUnread(u inspect.Unread) string {
 		says  string
 	}{
 		{u.Compressed, "were compressed despite Accept-Encoding: identity (turn compression off in the server or proxy)"},
-		{u.Long, "had a " + load.FailureInWords(measure.FailureTooLong) + " (request smaller pages with --limit)"},
+		{u.Long, "had a " + load.FailureInWords(measure.FailureTooLong) + " (request smaller pages with --page-size)"},
 		{u.Partial, "were incomplete or timed out"},
 	} {
 		if reason.count > 0 {

@@ -81,7 +81,7 @@ func Effects(results []compare.Result) []load.ComparedFigure {
 	var figures []load.ComparedFigure
 	for _, r := range results {
 		f := load.ComparedFigure{Name: r.Name, Unit: r.Unit, Why: r.Why, Verdict: load.EffectNotKnown}
-		if r.Verdict == compare.CouldNotTell {
+		if r.Verdict == compare.Inconclusive {
 			figures = append(figures, f)
 			continue
 		}

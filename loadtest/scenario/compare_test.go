@@ -22,7 +22,7 @@ func TestEffectsPointWhereTheTestDoes(t *testing.T) {
 		"worse, without a ratio":       {compare.Result{Verdict: compare.Different, Difference: compare.Effect{Value: 0.45}}, load.Worse},
 		"better, without a ratio":      {compare.Result{Verdict: compare.Different, Difference: compare.Effect{Value: -0.45}}, load.Better},
 		"no difference":                {compare.Result{Verdict: compare.NotShown, Difference: compare.Effect{Value: 0.45}, Ratio: ratio(1.1)}, load.NoDifference},
-		"not known":                    {compare.Result{Verdict: compare.CouldNotTell}, load.EffectNotKnown},
+		"not known":                    {compare.Result{Verdict: compare.Inconclusive}, load.EffectNotKnown},
 	} {
 		if got := Effects([]compare.Result{tc.result})[0].Verdict; got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)

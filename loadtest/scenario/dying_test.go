@@ -11,6 +11,7 @@ import (
 
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
@@ -79,7 +80,7 @@ func TestADyingTargetEndsTheScenario(t *testing.T) {
 			s.Thresholds = []string{"errors<1%"} // and nothing that a busy machine misses on its own
 			o := Run(t.Context(), env, s)
 			reasons := strings.Join(o.Reasons, "\n")
-			if o.Verdict != load.Void || !strings.Contains(reasons, tc.says) {
+			if o.Verdict != reports.Inconclusive || !strings.Contains(reasons, tc.says) {
 				t.Fatalf("%s: %s", o.Verdict, reasons)
 			}
 			if preparing := slices.Contains([]string{"depth way", "deletions"}, name); preparing {
@@ -130,7 +131,7 @@ func TestALossyTargetIsLoadedToTheEnd(t *testing.T) {
 			var came atomic.Int64
 			env := patient(t, generate.Options{MaxOutage: 1, Workers: 1}, dropping(&came, func(n int64) bool { return n%9 > 0 }))
 			o := Run(t.Context(), env, builtinScenario(t, name, change))
-			if o.Verdict != load.Fail || o.Cut != "" {
+			if o.Verdict != reports.Failed || o.Cut != "" {
 				t.Errorf("%s: %q", o.Verdict, o.Reasons)
 			}
 		})
@@ -141,8 +142,8 @@ func TestALossyTargetIsLoadedToTheEnd(t *testing.T) {
 func TestASearchTellsOverwhelmedFromDead(t *testing.T) {
 	for name, tc := range map[string]struct {
 		alive   bool // to a single request
-		verdict load.Verdict
-	}{"overwhelmed": {true, load.Pass}, "dead": {false, load.Void}} {
+		verdict reports.Verdict
+	}{"overwhelmed": {true, reports.Passed}, "dead": {false, reports.Inconclusive}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var came atomic.Int64
@@ -189,7 +190,7 @@ func TestADyingTargetIsSeenWhenShardsAreJoined(t *testing.T) {
 	running.Wait()
 	o := Join(soak, shares, nil, nil, time.Hour)
 	reasons := strings.Join(o.Reasons, "\n")
-	if o.Verdict != load.Void || !strings.Contains(reasons, "shard 1: soak was given up after ") || !strings.Contains(reasons, "shard 2: soak was given up after ") {
+	if o.Verdict != reports.Inconclusive || !strings.Contains(reasons, "shard 1: soak was given up after ") || !strings.Contains(reasons, "shard 2: soak was given up after ") {
 		t.Errorf("%s: %s", o.Verdict, reasons)
 	}
 	if n := o.Requests; n == nil || n.Counted != o.Phases[0].Sent || n.Counted != shares[0].Requests.Counted+shares[1].Requests.Counted {

@@ -9,6 +9,7 @@ import (
 
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
@@ -66,9 +67,9 @@ func TestEmptyListsAreNoPass(t *testing.T) {
 					s.Limits = s.Limits[:2]
 				}
 			}))
-			want := load.Pass
+			want := reports.Passed
 			if tc.void {
-				want = load.Void
+				want = reports.Inconclusive
 			}
 			if said := strings.HasPrefix(strings.Join(o.Reasons, "\n"), "no checked answer has rows: "); o.Verdict != want || said != tc.void {
 				t.Errorf("%s: %q, want %s", o.Verdict, o.Reasons, want)
@@ -95,16 +96,16 @@ func TestEmptyListsOfShards(t *testing.T) {
 		return judgedOf(t, nil, shares...)
 	}
 	lists := []string{spec.ListLeadLists}
-	if o := shared(lists, lists); o.Verdict != load.Void || !strings.HasPrefix(o.Reasons[0], "no checked answer has rows") {
+	if o := shared(lists, lists); o.Verdict != reports.Inconclusive || !strings.HasPrefix(o.Reasons[0], "no checked answer has rows") {
 		t.Errorf("all saw none: %s %q", o.Verdict, o.Reasons)
 	}
-	if o := shared(lists, nil); o.Verdict != load.Pass {
+	if o := shared(lists, nil); o.Verdict != reports.Passed {
 		t.Errorf("one saw some: %s %q", o.Verdict, o.Reasons)
 	}
 	shard := emptied(t, spec.ListLeadLists)
 	shard.Shard = measure.Shard{Index: 0, Of: 2}
 	o := Run(t.Context(), shard, mine)
-	if !slices.Equal(o.Empty, lists) || o.Verdict != load.Pass {
+	if !slices.Equal(o.Empty, lists) || o.Verdict != reports.Passed {
 		t.Errorf("a shard leaves it to the whole: %s %q, %q", o.Verdict, o.Reasons, o.Empty)
 	}
 }
@@ -130,7 +131,7 @@ func TestUninspectedAnswersOfShards(t *testing.T) {
 			shares = append(shares, share)
 		}
 		o := judgedOf(t, nil, shares...)
-		if said := strings.Join(o.Reasons, "\n"); (o.Verdict == load.Void) != (tc.says != "") || !strings.HasPrefix(said, tc.says) {
+		if said := strings.Join(o.Reasons, "\n"); (o.Verdict == reports.Inconclusive) != (tc.says != "") || !strings.HasPrefix(said, tc.says) {
 			t.Errorf("%s: %s %q, want %q", name, o.Verdict, said, tc.says)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
@@ -41,7 +42,7 @@ func Join(s Scenario, shares []Share, thresholds []threshold.Threshold, baseline
 		if n := share.Requests; n != nil {
 			r.uses.WarmUp, r.uses.Beside = r.uses.WarmUp+n.WarmUp, r.uses.Beside+n.Beside
 		}
-		if share.Verdict == load.Void && len(share.Recordings) == 0 {
+		if share.Verdict == reports.Inconclusive && len(share.Recordings) == 0 {
 			for _, reason := range share.Reasons {
 				r.void("shard %d: %s", i+1, reason)
 			}

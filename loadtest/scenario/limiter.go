@@ -88,7 +88,7 @@ func summary(r infer.Result) string {
 // notMet describes what was tried without reaching a limit, which does not
 // prove that there is none.
 func notMet(b infer.Beyond) string {
-	return b.Why + "; a higher or slower limit would need more probing (--duration, --budget)"
+	return b.Why + "; a higher or slower limit would need more probing (--duration, --probe-budget)"
 }
 
 func aboutEstimate(e *infer.Estimate) string {

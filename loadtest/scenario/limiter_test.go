@@ -28,7 +28,7 @@ func TestSummaryOfWhatWasNotMet(t *testing.T) {
 	l := limiterOf(infer.Result{Verdict: infer.Answer{Value: infer.RateLimited},
 		Beyond: &infer.Beyond{Why: "no slower layer was met while 18.75 requests/s were sustained for 3.15 s"},
 		Total:  infer.Spent{Stopped: "the time budget of 17.5s"}})
-	const tried = "no slower layer was met while 18.75 requests/s were sustained for 3.15 s; a higher or slower limit would need more probing (--duration, --budget)"
+	const tried = "no slower layer was met while 18.75 requests/s were sustained for 3.15 s; a higher or slower limit would need more probing (--duration, --probe-budget)"
 	if l.Beyond.Why != tried || l.Summary != tried+"; stopped early by the time budget of 17.5s" {
 		t.Errorf("%q, summary %q", l.Beyond.Why, l.Summary)
 	}

@@ -10,7 +10,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/loadtest/infer"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/selftest/faults"
 )
@@ -41,7 +41,7 @@ func TestADisprovedRetryAfterIsNotObeyed(t *testing.T) {
 			t.Parallel()
 			o := Run(t.Context(), limitedBy(t, "fixed-window:10/200ms", saysAlways(says)),
 				builtinScenario(t, "rate-limit", func(s *Scenario) { s.Budget, s.Duration = 600, 4*time.Second }))
-			if o.Verdict != load.Pass || len(o.Notes) > 0 {
+			if o.Verdict != reports.Passed || len(o.Notes) > 0 {
 				t.Errorf("%s: %q, notes %q, %+v", o.Verdict, o.Reasons, o.Notes, o.Violations)
 			}
 			for _, requirement := range []string{"RATE-429", "RATE-RESUMES"} {
@@ -72,7 +72,7 @@ func TestAnUnreadableRetryAfterIsShown(t *testing.T) {
 // that is: where it cannot be waited for, that is said, and nobody fails.
 func TestAnHonestHourIsNotWaitedFor(t *testing.T) {
 	o := Run(t.Context(), limitedBy(t, "sliding-log:10/1h"), probing(t))
-	if o.Verdict != load.Pass || assessedOf(o, "RATE-RESUMES") {
+	if o.Verdict != reports.Passed || assessedOf(o, "RATE-RESUMES") {
 		t.Errorf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
 	}
 	for _, what := range []string{"refused writes were not checked", "recovery was not checked: Retry-After says 3"} {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -48,7 +48,7 @@ func TestProfileBoundsLoad(t *testing.T) {
 					s.Rate, s.Duration, s.Warmup = 100, time.Second, 0
 				})
 				o := Run(t.Context(), env, s)
-				if o.Verdict != load.Void || !strings.Contains(strings.Join(o.Reasons, "\n"), tc.says) || len(o.Recordings) > 0 && o.Recordings[0].Sent > 0 {
+				if o.Verdict != reports.Inconclusive || !strings.Contains(strings.Join(o.Reasons, "\n"), tc.says) || len(o.Recordings) > 0 && o.Recordings[0].Sent > 0 {
 					t.Errorf("%s: %q; sent %+v", o.Verdict, o.Reasons, o.Traffic)
 				}
 				if sent.Load() > 0 {
@@ -85,7 +85,7 @@ func TestProfileBoundsTheSearch(t *testing.T) {
 		env := world(t, counting(&sent, all))
 		env.Budget.most = 40
 		o := Run(t.Context(), env, s)
-		if o.Verdict != load.Void || sent.Load() > 40 {
+		if o.Verdict != reports.Inconclusive || sent.Load() > 40 {
 			t.Errorf("%s after %d requests: %q", o.Verdict, sent.Load(), o.Reasons)
 		}
 	})
@@ -109,7 +109,7 @@ func TestProfileBoundsWalksAndProbes(t *testing.T) {
 			}
 			before := sent.Load()
 			again := Run(t.Context(), env, builtinScenario(t, scenario, change))
-			if reasons := strings.Join(again.Reasons, "\n"); again.Verdict != load.Void || !strings.Contains(reasons, "(load.budget)") || sent.Load() > before {
+			if reasons := strings.Join(again.Reasons, "\n"); again.Verdict != reports.Inconclusive || !strings.Contains(reasons, "(load.budget)") || sent.Load() > before {
 				t.Errorf("%s with a budget that is spent, after %d more requests: %q", again.Verdict, sent.Load()-before, again.Reasons)
 			}
 		})
@@ -134,7 +134,7 @@ func TestWritesNone(t *testing.T) {
 			if changes.Load() > 0 {
 				t.Errorf("%d requests that may change something were sent", changes.Load())
 			}
-			if o.Verdict != load.Pass || !strings.Contains(strings.Join(o.Notes, "\n"), "writes: none") {
+			if o.Verdict != reports.Passed || !strings.Contains(strings.Join(o.Notes, "\n"), "writes: none") {
 				t.Errorf("%s: %q; %q", o.Verdict, o.Reasons, o.Notes)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/loadtest/measure"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -63,7 +63,7 @@ func TestRefusedLimitedKey(t *testing.T) {
 	i := slices.IndexFunc(env.Profile.Keys, func(k profile.Key) bool { return k.Name == dataset.Limited })
 	env.Profile.Keys[i].Token = "wrong"
 	o := Run(t.Context(), env, briefly(t)[1])
-	if o.Verdict != load.Void || len(o.Violations) > 0 || !strings.Contains(strings.Join(o.Reasons, "\n"), `refuses the key "limited" (keys in the profile) with 401`) {
+	if o.Verdict != reports.Inconclusive || len(o.Violations) > 0 || !strings.Contains(strings.Join(o.Reasons, "\n"), `refuses the key "limited" (keys in the profile) with 401`) {
 		t.Errorf("%s: %q", o.Verdict, o.Reasons)
 	}
 }
@@ -103,7 +103,7 @@ func TestRefusedOperationsAreLeftOut(t *testing.T) {
 			}
 			defer release()
 			o := Run(t.Context(), env, mixed[0])
-			if o.Verdict != load.Pass {
+			if o.Verdict != reports.Passed {
 				t.Errorf("%s: %q", o.Verdict, o.Reasons)
 			}
 			for _, id := range refused {
@@ -140,7 +140,7 @@ func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	mixed, limiter := Run(t.Context(), env, scenarios[0]), Run(t.Context(), env, scenarios[1])
 	for _, operation := range claimed {
 		want := operation + " is left out: the test \"" + lock.Prefix
-		if notes := strings.Join(mixed.Notes, "\n"); mixed.Verdict != load.Pass || !strings.Contains(notes, want) {
+		if notes := strings.Join(mixed.Notes, "\n"); mixed.Verdict != reports.Passed || !strings.Contains(notes, want) {
 			t.Errorf("%s %q: %s", mixed.Verdict, mixed.Reasons, notes)
 		}
 	}
@@ -148,7 +148,7 @@ func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 		t.Errorf("%q, %+v", limiter.Missing, limiter.Requests)
 	}
 	env.Shard, env.Start = measure.Shard{Index: 1, Of: 2}, time.Now()
-	if o := Run(t.Context(), env, scenarios[0]); o.Verdict != load.Void || !strings.Contains(strings.Join(o.Reasons, "\n"), "a shard leaves nothing out") {
+	if o := Run(t.Context(), env, scenarios[0]); o.Verdict != reports.Inconclusive || !strings.Contains(strings.Join(o.Reasons, "\n"), "a shard leaves nothing out") {
 		t.Errorf("a shard: %s %q", o.Verdict, o.Reasons)
 	}
 	if err := other.Release(t.Context()); err != nil {
@@ -197,7 +197,7 @@ func TestOnlyOwnTestsAreRead(t *testing.T) {
 		}
 		release()
 		o := Run(t.Context(), env, s)
-		if o.Verdict != load.Pass || len(read) != want {
+		if o.Verdict != reports.Passed || len(read) != want {
 			t.Errorf("writes %s: %s %q: %d tests were read", writes, o.Verdict, o.Reasons, len(read))
 		}
 		if said := strings.Contains(strings.Join(o.Notes, "\n"), "placement_tests"); said != (want == 0) {

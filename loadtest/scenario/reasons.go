@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 )
 
 // reason explains a verdict other than pass.
@@ -82,16 +82,16 @@ func times(n int64) string {
 func (r *runner) conclude() {
 	switch {
 	case len(r.out.Missing) > 0:
-		r.out.Verdict = load.Void
+		r.out.Verdict = reports.Inconclusive
 		for _, input := range r.out.Missing {
 			r.void("missing input: %s", input)
 		}
 	case len(r.fails) > 0:
-		r.out.Verdict = load.Fail
+		r.out.Verdict = reports.Failed
 	case len(r.voids) > 0:
-		r.out.Verdict = load.Void
+		r.out.Verdict = reports.Inconclusive
 	default:
-		r.out.Verdict = load.Pass
+		r.out.Verdict = reports.Passed
 	}
 	r.out.Reasons = slices.Concat(said(r.fails), said(r.voids))
 }

@@ -10,7 +10,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/selftest/faults"
 )
@@ -27,7 +27,7 @@ func TestRateLimitTellsFaults(t *testing.T) {
 	t.Run("honest", func(t *testing.T) {
 		t.Parallel()
 		o := Run(t.Context(), limitedBy(t, quickLimit), probing(t))
-		if o.Verdict != load.Pass || len(o.Reasons) > 0 {
+		if o.Verdict != reports.Passed || len(o.Reasons) > 0 {
 			t.Errorf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
 		}
 		for _, requirement := range []string{"RATE-429", "RATE-RESUMES", "ERROR-429-BODY"} {
@@ -82,7 +82,7 @@ func TestRateLimitObservesALyingRetryAfter(t *testing.T) {
 			// Ten windows of 3 s to understand the limiter, and drains to try promises.
 			s := builtinScenario(t, "rate-limit", func(s *Scenario) { s.Duration = time.Minute })
 			o := Run(t.Context(), limitedBy(t, tc.limit, tc.lies), s)
-			if o.Verdict != load.Pass {
+			if o.Verdict != reports.Passed {
 				t.Errorf("%s: %q", o.Verdict, o.Reasons)
 			}
 			honest := o.Limiter.RetryAfter.Honest

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/selftest/faults"
 )
@@ -126,7 +126,7 @@ func expectGreen(t *testing.T, s Scenario, around []middleware) {
 	for attempt := 1; ; attempt++ {
 		o := Run(t.Context(), world(t, around...), s)
 		switch {
-		case o.Verdict == load.Pass && len(o.Reasons) == 0:
+		case o.Verdict == reports.Passed && len(o.Reasons) == 0:
 			return
 		case attempt == busyAttempts || len(o.Violations) > 0:
 			t.Fatalf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
@@ -166,7 +166,7 @@ func TestScenariosTellFaults(t *testing.T) {
 // machine busy, too little may be seen in the time: then it is looked for again.
 func untilRed(t *testing.T, s Scenario, f fault, around []middleware) (o Outcome) {
 	for range busyAttempts {
-		if o = Run(t.Context(), world(t, append([]middleware{f.lay(t)}, around...)...), s); o.Verdict == load.Fail {
+		if o = Run(t.Context(), world(t, append([]middleware{f.lay(t)}, around...)...), s); o.Verdict == reports.Failed {
 			break
 		}
 	}
@@ -175,8 +175,8 @@ func untilRed(t *testing.T, s Scenario, f fault, around []middleware) (o Outcome
 
 func expectRed(t *testing.T, o Outcome, f fault) {
 	t.Helper()
-	if o.Verdict != load.Fail {
-		t.Errorf("%s instead of %s: %q; drift: %+v", o.Verdict, load.Fail, o.Reasons, o.Drift)
+	if o.Verdict != reports.Failed {
+		t.Errorf("%s instead of %s: %q; drift: %+v", o.Verdict, reports.Failed, o.Reasons, o.Drift)
 	}
 	if reasons := strings.Join(o.Reasons, "\n"); !strings.Contains(reasons, f.says) {
 		t.Errorf("no reason says %q:\n%s", f.says, reasons)

@@ -48,7 +48,7 @@ type Scenario struct {
 
 	// Mix maps operation ids, or patterns as in path.Match, to their weights.
 	Mix    map[string]int `yaml:"mix,omitempty"`
-	Limits []int          `yaml:"limits,omitempty"` // page sizes; if empty, no limit is sent
+	Limits []int          `yaml:"page_sizes,omitempty"` // page sizes; if empty, no limit is sent
 
 	Rate     float64       `yaml:"rate,omitempty"`
 	Duration time.Duration `yaml:"duration,omitempty"` // of a phase; of the whole budget for rate-limit
@@ -59,7 +59,7 @@ type Scenario struct {
 	Confirm time.Duration `yaml:"confirm,omitempty"`  // sustained: how long the found rate must hold
 	Pages   []int         `yaml:"pages,omitempty"`    // depth: places in the list, from 1; the last page is always added
 	Clients int           `yaml:"clients,omitempty"`  // walk: concurrent clients
-	Budget  int           `yaml:"budget,omitempty"`   // rate-limit: maximum number of requests
+	Budget  int           `yaml:"probe_budget,omitempty"`   // rate-limit: maximum number of requests
 
 	Thresholds []string `yaml:"thresholds,omitempty"`
 }

@@ -9,7 +9,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/loadtest/generate"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -73,8 +73,8 @@ func TestSilentTargetsAreGivenUp(t *testing.T) {
 			if !strings.Contains(reasons, tc.says) || strings.Contains(reasons, givenUp) != tc.silent {
 				t.Errorf("want %q, given up %t:\n%s", tc.says, tc.silent, reasons)
 			}
-			if tc.silent && o.Verdict != load.Void {
-				t.Errorf("%s instead of %s", o.Verdict, load.Void)
+			if tc.silent && o.Verdict != reports.Inconclusive {
+				t.Errorf("%s instead of %s", o.Verdict, reports.Inconclusive)
 			}
 		})
 	}
@@ -91,7 +91,7 @@ func TestDeadTargetsAreGivenUp(t *testing.T) {
 				delete(s.Mix, spec.DeletePlacementTest) // whose tests are made before
 			}))
 			reasons := strings.Join(o.Reasons, "\n")
-			if o.Verdict != load.Void || !strings.Contains(reasons, fmt.Sprintf("connection refused: %d", o.Traffic.Sent)) || len(o.Recordings) != 1 || o.Traffic.Sent == 0 {
+			if o.Verdict != reports.Inconclusive || !strings.Contains(reasons, fmt.Sprintf("connection refused: %d", o.Traffic.Sent)) || len(o.Recordings) != 1 || o.Traffic.Sent == 0 {
 				t.Errorf("%s after %d phases and %d requests: %s", o.Verdict, len(o.Recordings), o.Traffic.Sent, reasons)
 			}
 		})

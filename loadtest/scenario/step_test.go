@@ -8,6 +8,7 @@ import (
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
@@ -102,11 +103,11 @@ func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
 	r.foundRate(found{above: 40, ceiling: true}, nil)
 	o := r.outcome()
 	want := "no rate could be confirmed: not enough data to decide errors<1% at 40/s for 1s: 40 requests sent, 40 answered; about 368 needed (--duration 5s)"
-	if o.Verdict != load.Void || len(o.Reasons) != 1 || o.Reasons[0] != want {
+	if o.Verdict != reports.Inconclusive || len(o.Reasons) != 1 || o.Reasons[0] != want {
 		t.Errorf("%s: %q, want just %q", o.Verdict, o.Reasons, want)
 	}
 	for _, held := range o.Thresholds {
-		if held.Outcome != load.CouldNotTell || held.Why != unconfirmed {
+		if held.Outcome != load.Inconclusive || held.Why != unconfirmed {
 			t.Errorf("%s is %s: %s", held.Text, held.Outcome, held.Why)
 		}
 	}

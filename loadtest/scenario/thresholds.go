@@ -42,9 +42,9 @@ func (r *runner) misses(rec measure.Recording, sure bool) (missed []string, unsu
 			continue
 		}
 		switch held := t.Hold(t.Of(rec)); {
-		case held.Verdict == threshold.Missed, held.Verdict == threshold.CouldNotTell && !held.PointMeets:
+		case held.Verdict == threshold.Missed, held.Verdict == threshold.Inconclusive && !held.PointMeets:
 			missed = append(missed, t.Text+": "+held.Sentence)
-		case held.Verdict == threshold.CouldNotTell && sure:
+		case held.Verdict == threshold.Inconclusive && sure:
 			unsure = append(unsure, held)
 		}
 	}
@@ -159,11 +159,11 @@ func elsewhere(c counted, all []counted, label string) bool {
 // phase may have caused it.
 func distrust(c counted, result threshold.Result) threshold.Result {
 	if c.cut && result.Verdict == threshold.Missed && result.Threshold.Metric == threshold.Errors {
-		result.Verdict = threshold.CouldNotTell
+		result.Verdict = threshold.Inconclusive
 		result.Sentence += ", but the phase was cut short, so unanswered requests do not count"
 	}
 	if c.limited != "" && result.Verdict == threshold.Missed && result.Threshold.Metric != threshold.Errors {
-		result.Verdict = threshold.CouldNotTell
+		result.Verdict = threshold.Inconclusive
 		result.Sentence += ", but the generator was the bottleneck"
 	}
 	return result
@@ -199,7 +199,7 @@ func (r *runner) because(t threshold.Threshold, phase string, result threshold.R
 	switch result.Verdict {
 	case threshold.Missed:
 		r.fails = append(r.fails, reason{phase: where, cause: t.Text, brief: brief, text: fmt.Sprintf("%s missed: %s", t.Text, result.Sentence)})
-	case threshold.CouldNotTell:
+	case threshold.Inconclusive:
 		r.voids = append(r.voids, reason{phase: where, cause: t.Text, brief: brief, text: fmt.Sprintf("%s inconclusive: %s", t.Text, result.Sentence)})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 )
 
 // A body that is larger than is read is told as such: its status says nothing.
@@ -23,7 +23,7 @@ func TestBodiesThatAreTooLong(t *testing.T) {
 		"walk":            func(s *Scenario) { s.Clients, s.Duration = 1, time.Second },
 	} {
 		o := Run(t.Context(), env, builtinScenario(t, name, change))
-		if told := strings.Join(o.Reasons, "\n"); o.Verdict == load.Pass || !strings.Contains(told, "larger than 8") {
+		if told := strings.Join(o.Reasons, "\n"); o.Verdict == reports.Passed || !strings.Contains(told, "larger than 8") {
 			t.Errorf("%s: %s: %s", name, o.Verdict, told)
 		}
 	}

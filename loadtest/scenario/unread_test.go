@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 )
 
 // A pass says that answers were held against the specification. Where most of
@@ -29,7 +29,7 @@ func TestAnswersThatCannotBeReadAreNoPass(t *testing.T) {
 			_ = z.Close()
 		}, "40 were compressed despite Accept-Encoding: identity (turn compression off in the server or proxy)"},
 		"too large": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) },
-			"40 had a body larger than 8 MiB, the most that is read (request smaller pages with --limit)"},
+			"40 had a body larger than 8 MiB, the most that is read (request smaller pages with --page-size)"},
 		"broken off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = w.Write([]byte(`{"items":[`))
@@ -38,7 +38,7 @@ func TestAnswersThatCannotBeReadAreNoPass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := Run(t.Context(), world(t, fromTheSecond(tc.does)), threePhases(t))
 			want := "40 of 60 answers could not be checked: " + tc.says
-			if o.Verdict == load.Pass || !slices.Contains(o.Reasons, want) {
+			if o.Verdict == reports.Passed || !slices.Contains(o.Reasons, want) {
 				t.Errorf("%s: %q; want %q", o.Verdict, o.Reasons, want)
 			}
 		})
@@ -55,7 +55,7 @@ func TestNoAnswerThatCanBeRead(t *testing.T) {
 		})
 	}
 	o := Run(t.Context(), world(t, compressed), threePhases(t))
-	if told := strings.Join(o.Reasons, "\n"); o.Verdict != load.Void || !strings.Contains(told, "none of 60 answers could be checked: 60 were compressed") {
+	if told := strings.Join(o.Reasons, "\n"); o.Verdict != reports.Inconclusive || !strings.Contains(told, "none of 60 answers could be checked: 60 were compressed") {
 		t.Errorf("%s: %s", o.Verdict, told)
 	}
 }

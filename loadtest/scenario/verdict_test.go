@@ -67,26 +67,26 @@ func TestVerdictOfAScenario(t *testing.T) {
 	for name, tc := range map[string]struct {
 		thresholds []string
 		share      Share
-		want       load.Verdict
+		want       reports.Verdict
 		says       []string // the reasons, each in part
 	}{
-		"all is well":               {[]string{"p50<1s", "errors<1%"}, shareOf(made(1000, ok(1000))), load.Pass, nil},
-		"just enough was sent":      {nil, shareOf(made(1000, ok(995))), load.Pass, nil},
-		"too little was sent":       {nil, shareOf(made(1000, ok(994))), load.Void, []string{"steady: rate not reached: 994 of 1000 requests were sent"}},
-		"nothing was sent":          {nil, shareOf(made(1000, nil)), load.Void, []string{"steady: no request was sent"}},
-		"walkers have no rate":      {nil, shareOf(closed), load.Pass, nil},
-		"nothing was accepted":      {nil, shareOf(made(1000, map[int]int{500: 600, 429: 400})), load.Void, []string{"none of 1000 requests was accepted (status 429: 400, status 500: 600)"}},
-		"half of it was refused":    {nil, shareOf(made(1000, map[int]int{200: 500, 429: 500})), load.Pass, nil},
-		"most of it was refused":    {nil, shareOf(made(1000, map[int]int{200: 499, 429: 501})), load.Void, []string{"501 of 1000 requests got 429, more than were accepted"}},
-		"a miss beats a doubt":      {[]string{"p50<1ms"}, shareOf(made(1000, ok(994))), load.Fail, []string{"p50<1ms missed", "rate not reached"}},
-		"the generator's miss":      {[]string{"p50<1ms"}, near, load.Void, []string{"generator-limited", "but the generator was the bottleneck"}},
-		"errors are the target's":   {[]string{"errors<1%"}, nearAndFailing, load.Fail, []string{"errors<1% missed", "generator-limited"}},
-		"of another scenario":       {[]string{"other: p50<1us"}, shareOf(made(1000, ok(1000))), load.Pass, nil},
-		"of a rate that did run":    {[]string{"p50<1ms@1000/s"}, shareOf(made(1000, ok(1000))), load.Fail, []string{"p50<1ms@1000/s missed"}},
-		"of a rate that did not":    {[]string{"mine: p50<1s@500/s"}, shareOf(made(1000, ok(1000))), load.Void, []string{"no phase ran at 500/s"}},
-		"a figure that it has not":  {[]string{"mine: depth<2x"}, shareOf(made(1000, ok(1000))), load.Void, []string{"mine: depth<2x inconclusive"}},
-		"a figure that others have": {[]string{"depth<2x"}, shareOf(made(1000, ok(1000))), load.Pass, nil},
-		"nothing to compare with":   {[]string{"regression<10%"}, shareOf(made(1000, ok(1000))), load.Void, []string{"no baseline to compare with"}},
+		"all is well":               {[]string{"p50<1s", "errors<1%"}, shareOf(made(1000, ok(1000))), reports.Passed, nil},
+		"just enough was sent":      {nil, shareOf(made(1000, ok(995))), reports.Passed, nil},
+		"too little was sent":       {nil, shareOf(made(1000, ok(994))), reports.Inconclusive, []string{"steady: rate not reached: 994 of 1000 requests were sent"}},
+		"nothing was sent":          {nil, shareOf(made(1000, nil)), reports.Inconclusive, []string{"steady: no request was sent"}},
+		"walkers have no rate":      {nil, shareOf(closed), reports.Passed, nil},
+		"nothing was accepted":      {nil, shareOf(made(1000, map[int]int{500: 600, 429: 400})), reports.Inconclusive, []string{"none of 1000 requests was accepted (status 429: 400, status 500: 600)"}},
+		"half of it was refused":    {nil, shareOf(made(1000, map[int]int{200: 500, 429: 500})), reports.Passed, nil},
+		"most of it was refused":    {nil, shareOf(made(1000, map[int]int{200: 499, 429: 501})), reports.Inconclusive, []string{"501 of 1000 requests got 429, more than were accepted"}},
+		"a miss beats a doubt":      {[]string{"p50<1ms"}, shareOf(made(1000, ok(994))), reports.Failed, []string{"p50<1ms missed", "rate not reached"}},
+		"the generator's miss":      {[]string{"p50<1ms"}, near, reports.Inconclusive, []string{"generator-limited", "but the generator was the bottleneck"}},
+		"errors are the target's":   {[]string{"errors<1%"}, nearAndFailing, reports.Failed, []string{"errors<1% missed", "generator-limited"}},
+		"of another scenario":       {[]string{"other: p50<1us"}, shareOf(made(1000, ok(1000))), reports.Passed, nil},
+		"of a rate that did run":    {[]string{"p50<1ms@1000/s"}, shareOf(made(1000, ok(1000))), reports.Failed, []string{"p50<1ms@1000/s missed"}},
+		"of a rate that did not":    {[]string{"mine: p50<1s@500/s"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"no phase ran at 500/s"}},
+		"a figure that it has not":  {[]string{"mine: depth<2x"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"mine: depth<2x inconclusive"}},
+		"a figure that others have": {[]string{"depth<2x"}, shareOf(made(1000, ok(1000))), reports.Passed, nil},
+		"nothing to compare with":   {[]string{"regression<10%"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"no baseline to compare with"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := judgedOf(t, tc.thresholds, tc.share)
@@ -130,7 +130,7 @@ func TestFindingsOfSharesAddUp(t *testing.T) {
 	}
 	example := reports.Violation{Expected: "200", Actual: "500"}
 	o := judgedOf(t, nil, seen(0, 400, 7, example, example), seen(1, 400, 0))
-	if o.Verdict != load.Fail || len(o.Reasons) != 1 || !strings.Contains(o.Reasons[0], "a requirement was violated under load: STATUS-200 on lead-lists.list (7 times)") {
+	if o.Verdict != reports.Failed || len(o.Reasons) != 1 || !strings.Contains(o.Reasons[0], "a requirement was violated under load: STATUS-200 on lead-lists.list (7 times)") {
 		t.Errorf("%s: %q", o.Verdict, o.Reasons)
 	}
 	if len(o.Violations) != 1 || o.Violations[0].Count != 7 || len(o.Violations[0].Examples) != 2 {
@@ -151,9 +151,9 @@ func TestFindingsOfSharesAddUp(t *testing.T) {
 // Why the shards could not run is said of each of them.
 func TestSharesWithoutPhasesSayWhy(t *testing.T) {
 	lost := shareOf()
-	lost.Verdict, lost.Reasons = load.Void, []string{"the journal could not be written"}
+	lost.Verdict, lost.Reasons = reports.Inconclusive, []string{"the journal could not be written"}
 	o := judgedOf(t, nil, lost, lost)
-	if got := strings.Join(o.Reasons, "|"); o.Verdict != load.Void || got != "shard 1: the journal could not be written|shard 2: the journal could not be written" {
+	if got := strings.Join(o.Reasons, "|"); o.Verdict != reports.Inconclusive || got != "shard 1: the journal could not be written|shard 2: the journal could not be written" {
 		t.Errorf("%s: %s", o.Verdict, got)
 	}
 }
@@ -191,7 +191,7 @@ func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 		if got := strings.Join(held, " "); got != tc.held {
 			t.Errorf("%s: held are %s, want %s", name, got, tc.held)
 		}
-		if reasons := strings.Join(o.Reasons, "; "); !strings.Contains(reasons, tc.says) || len(o.Reasons) > 1 || (tc.says == "") != (o.Verdict == load.Pass) {
+		if reasons := strings.Join(o.Reasons, "; "); !strings.Contains(reasons, tc.says) || len(o.Reasons) > 1 || (tc.says == "") != (o.Verdict == reports.Passed) {
 			t.Errorf("%s: %s: %q, want just %q", name, o.Verdict, o.Reasons, tc.says)
 		}
 	}
@@ -215,7 +215,7 @@ func TestLabelsAreHeldWhereTheyAre(t *testing.T) {
 		for _, one := range o.Thresholds {
 			held = append(held, one.Phase)
 		}
-		if got := strings.Join(held, " "); got != want || (o.Verdict == load.Pass) != strings.HasPrefix(label, "lead") {
+		if got := strings.Join(held, " "); got != want || (o.Verdict == reports.Passed) != strings.HasPrefix(label, "lead") {
 			t.Errorf("%s is held in %s: %s %q; want in %s", label, got, o.Verdict, o.Reasons, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"outreach.example/conformance/fixtures/refserver/truth"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
 )
@@ -83,7 +84,7 @@ func (s server) counted(t *testing.T, r load.Results, processes int64) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the run counts %v, the server %v", got, want)
 	}
-	if r.Verdict == load.Fail || r.Run.Interrupted {
+	if r.Verdict == reports.Failed || r.Run.Interrupted {
 		t.Errorf("the verdict is %s: %q", r.Verdict, r.Reasons)
 	}
 }

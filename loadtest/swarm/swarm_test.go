@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -41,7 +41,7 @@ var plan = fmt.Sprintf(`scenarios:
     about: Two lists at one rate, in two page sizes.
     kind: steady
     mix: {%s: 1, %s: 1}
-    limits: [10, 50]
+    page_sizes: [10, 50]
     rate: %d
     duration: %ds
     thresholds: [errors=0]
@@ -66,7 +66,7 @@ func TestSharedLoadIsTheLoadOfOne(t *testing.T) {
 	e.store(t, "config", e.name("profile"), string(text))
 	e.store(t, "config", e.name("plan"), plan)
 	settings := written(t, "settings.env", "OUTREACH_TARGET="+server.base+"\nOUTREACH_TARGET_PROFILE=/profile/target.yaml\n"+
-		"OUTREACH_SCENARIOS=/plan.yaml\nOUTREACH_SEED=7\nOUTREACH_LAG_LIMIT="+lagLimit+"\n")
+		"OUTREACH_SCENARIO_FILE=/plan.yaml\nOUTREACH_SEED=7\nOUTREACH_LAG_LIMIT="+lagLimit+"\n")
 	parts := e.fanOut(t, append(documented(t, e, settings), "--config", "source="+e.name("plan")+",target=/plan.yaml")...)
 	if len(parts) != workers {
 		t.Fatalf("%d parts of %d workers:\n%.2000q", len(parts), workers, parts)
@@ -75,7 +75,7 @@ func TestSharedLoadIsTheLoadOfOne(t *testing.T) {
 	server.counted(t, merged, workers)
 
 	server.forget(t)
-	single := results(t, "load", "--target", server.base, "--scenarios", written(t, "plan.yaml", plan), "--seed", "7", "--lag-limit", lagLimit)
+	single := results(t, "load", "--target", server.base, "--scenario-file", written(t, "plan.yaml", plan), "--seed", "7", "--lag-limit", lagLimit)
 	server.counted(t, single, 1)
 
 	alike(t, merged, single)
@@ -87,8 +87,8 @@ func TestSharedLoadIsTheLoadOfOne(t *testing.T) {
 		"missing": {parts[1:], "is missing"},
 		"doubled": {append(slices.Clone(parts), parts[2]), "is present twice"},
 	} {
-		if r := merge(t, c.parts); r.Verdict != load.Void || !strings.Contains(strings.Join(r.Reasons, "\n"), c.want) {
-			t.Errorf("with a shard %s: %s %q, want VOID that says that it %s", what, r.Verdict, r.Reasons, c.want)
+		if r := merge(t, c.parts); r.Verdict != reports.Inconclusive || !strings.Contains(strings.Join(r.Reasons, "\n"), c.want) {
+			t.Errorf("with a shard %s: %s %q, want inconclusive that says that it %s", what, r.Verdict, r.Reasons, c.want)
 		}
 	}
 }

@@ -9,7 +9,7 @@ type Verdict string
 const (
 	Met          Verdict = "met"
 	Missed       Verdict = "missed"
-	CouldNotTell Verdict = "could-not-tell"
+	Inconclusive Verdict = "inconclusive"
 )
 
 // Result is a threshold compared with its figure.
@@ -24,10 +24,10 @@ type Result struct {
 
 // Hold compares the figure with the bound.
 func (t Threshold) Hold(f Figure) Result {
-	r := Result{Threshold: t, Figure: f, Verdict: CouldNotTell}
+	r := Result{Threshold: t, Figure: f, Verdict: Inconclusive}
 	if f.Known {
 		r.Verdict, r.PointMeets = t.verdict(f), t.meets(f.Value)
-		if r.Verdict == CouldNotTell {
+		if r.Verdict == Inconclusive {
 			r.Need = t.need(f)
 		}
 	}
@@ -55,7 +55,7 @@ func (t Threshold) verdict(f Figure) Verdict {
 	case met:
 		return Met
 	default:
-		return CouldNotTell
+		return Inconclusive
 	}
 }
 

@@ -35,33 +35,33 @@ func TestHold(t *testing.T) {
 	}{
 		{"p99<250ms", known(0.1, 0.09, 0.11), Met, true, "p99 is 100 ms (90 to 110), below 250 ms"},
 		{"p99<250ms", known(0.3, 0.28, 0.31), Missed, false, "p99 is 300 ms (280 to 310), not below 250 ms"},
-		{"p99<250ms", known(0.24, 0.22, 0.26), CouldNotTell, true, "; not enough data to tell whether it is below 250 ms: 1000 requests, about 4000 needed"},
-		{"p99<250ms", known(0.26, 0.24, 0.28), CouldNotTell, false, "not enough data"},
+		{"p99<250ms", known(0.24, 0.22, 0.26), Inconclusive, true, "; not enough data to tell whether it is below 250 ms: 1000 requests, about 4000 needed"},
+		{"p99<250ms", known(0.26, 0.24, 0.28), Inconclusive, false, "not enough data"},
 		{"p99<250ms", known(0.25, 0.25, 0.25), Missed, false, "p99 is 250 ms, not below 250 ms"},
 		{"p99<=250ms", known(0.25, 0.25, 0.25), Met, true, "at most 250 ms"},
 		{"p99<=250ms", known(0.251, 0.251, 0.251), Missed, false, "not at most"},
-		{"p99<250ms", open, CouldNotTell, true, "(90 or more)"},
+		{"p99<250ms", open, Inconclusive, true, "(90 or more)"},
 		{"p99<50ms", open, Missed, false, "not below 50 ms"},
-		{"p99<250ms", Figure{}, CouldNotTell, false, "no request was sent"},
-		{"p99<250ms", Figure{Besides: 7}, CouldNotTell, false, "none of 7 requests was accepted"},
-		{"[x]: p99<250ms", Figure{}, CouldNotTell, false, `no request has the label "x"`},
+		{"p99<250ms", Figure{}, Inconclusive, false, "no request was sent"},
+		{"p99<250ms", Figure{Besides: 7}, Inconclusive, false, "none of 7 requests was accepted"},
+		{"[x]: p99<250ms", Figure{}, Inconclusive, false, `no request has the label "x"`},
 		{"p99<250ms", Figure{Value: 0.1, Low: 0.1, High: 0.1, Known: true, Besides: 1}, Met, true, "; excludes 1 request not accepted"},
 		{"max<2s", known(1, 1, 1), Met, true, "the maximum response time is 1000 ms, below 2000 ms"},
-		{"errors<0.1%", known(0, 0, 0.0037), CouldNotTell, true, "the share of failed requests is 0 % (0 to 0.37); not enough data to tell whether it is below 0.1 %: 1000 requests, about 3700 needed"},
+		{"errors<0.1%", known(0, 0, 0.0037), Inconclusive, true, "the share of failed requests is 0 % (0 to 0.37); not enough data to tell whether it is below 0.1 %: 1000 requests, about 3700 needed"},
 		{"errors<1%", known(0, 0, 0.0037), Met, true, "below 1 %"},
 		{"errors<1%", known(0.05, 0.04, 0.06), Missed, false, "5 % (4 to 6)"},
 		{"errors=0", known(0, 0, 0.0037), Met, true, ", equal to 0 %"},
 		{"errors=0", known(0.001, 0.0001, 0.006), Missed, false, ", not equal to 0 %"},
-		{"errors=0", Figure{}, CouldNotTell, false, "no request"},
+		{"errors=0", Figure{}, Inconclusive, false, "no request"},
 		{"limited<1%", known(0.05, 0.04, 0.06), Missed, false, "limited requests"},
 		{"sustained>=800/s", Figure{Value: 900, Low: 900, High: 990, Known: true}, Met, true, "is 900/s (900 to 990), at least 800/s"},
 		{"sustained>=800/s", Figure{Value: 800, Low: 800, High: 880, Known: true}, Met, true, ""},
-		{"sustained>800/s", Figure{Value: 800, Low: 800, High: 880, Known: true}, CouldNotTell, false, "; the interval does not tell whether it is above 800/s"},
+		{"sustained>800/s", Figure{Value: 800, Low: 800, High: 880, Known: true}, Inconclusive, false, "; the interval does not tell whether it is above 800/s"},
 		{"sustained>=800/s", Figure{Value: 700, Low: 700, High: 770, Known: true}, Missed, false, ""},
 		{"sustained>=800/s", Figure{Value: 750, Low: 750, High: 800, Known: true}, Missed, false, ""},
-		{"sustained>=800/s", Figure{Value: 750, Low: 750, High: 820, Known: true}, CouldNotTell, false, ""},
-		{"sustained>=800/s", Figure{Value: 700, Low: 700, Open: true, Known: true}, CouldNotTell, false, "700/s (700 or more)"},
-		{"sustained>=800/s", Figure{}, CouldNotTell, false, "was not measured"},
+		{"sustained>=800/s", Figure{Value: 750, Low: 750, High: 820, Known: true}, Inconclusive, false, ""},
+		{"sustained>=800/s", Figure{Value: 700, Low: 700, Open: true, Known: true}, Inconclusive, false, "700/s (700 or more)"},
+		{"sustained>=800/s", Figure{}, Inconclusive, false, "was not measured"},
 		{"depth<2x", Figure{Value: 1.1, Low: 1, High: 1.2, Known: true}, Met, true, "is 1.1x (1 to 1.2)"},
 		{"regression<10% vs x", Figure{Value: 0.2, Low: 0.15, High: 0.25, Known: true}, Missed, false, "the regression is 20 % (15 to 25)"},
 	} {
@@ -99,7 +99,7 @@ func TestVerdictsHoldThroughoutTheInterval(t *testing.T) {
 		if got == Met && !all || got == Missed && !none && f.Low < f.High {
 			t.Fatalf("%s of %+v: %s", th, f, got)
 		}
-		if got == CouldNotTell && (all || none) {
+		if got == Inconclusive && (all || none) {
 			t.Fatalf("%s of %+v: %s, but all of the interval is on one side", th, f, got)
 		}
 	})
@@ -168,7 +168,7 @@ func TestVerdictsAreSeldomWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range runs {
 		rec := phase(rng, 3000, 0)
-		if mustParse(t, "p90<23.0259ms").Hold(mustParse(t, "p90<1s").Of(rec)).Verdict != CouldNotTell {
+		if mustParse(t, "p90<23.0259ms").Hold(mustParse(t, "p90<1s").Of(rec)).Verdict != Inconclusive {
 			decided++
 		}
 		if mustParse(t, "p90<30ms").Hold(mustParse(t, "p90<1s").Of(rec)).Verdict != Met ||
@@ -202,7 +202,7 @@ func TestNeed(t *testing.T) {
 		{"a regression is of the baseline's requests too", "regression<10%", Figure{Value: 0.05, Low: -0.1, High: 0.2, Samples: 1000, Known: true}, 0},
 	} {
 		r := mustParse(t, c.text).Hold(c.f)
-		if r.Verdict != CouldNotTell || r.Need < c.want*99/100 || r.Need > c.want*101/100 {
+		if r.Verdict != Inconclusive || r.Need < c.want*99/100 || r.Need > c.want*101/100 {
 			t.Errorf("%s: %s, %d needed, want about %d", c.name, r.Verdict, r.Need, c.want)
 		}
 	}
@@ -216,11 +216,11 @@ func TestNeedIsEnough(t *testing.T) {
 		undecided, settled := 0, 0
 		for range 60 {
 			r := th.Hold(th.Of(phase(rng, 200, 0.01)))
-			if r.Verdict != CouldNotTell || r.Need == 0 || r.Need > 50_000 {
+			if r.Verdict != Inconclusive || r.Need == 0 || r.Need > 50_000 {
 				continue
 			}
 			undecided++
-			if th.Hold(th.Of(phase(rng, int(2*r.Need), 0.01))).Verdict != CouldNotTell {
+			if th.Hold(th.Of(phase(rng, int(2*r.Need), 0.01))).Verdict != Inconclusive {
 				settled++
 			}
 		}
@@ -262,7 +262,7 @@ func TestWhatDependenceKeepsFromTelling(t *testing.T) {
 		12: "; not enough data to tell whether it is below 250 ms: answers are correlated, so 6000 requests count as about 500; run 4 times longer",
 	} {
 		figure.Design = design
-		if r := mustParse(t, "p99<250ms").Hold(figure); r.Verdict != CouldNotTell || !strings.HasSuffix(r.Sentence, want) {
+		if r := mustParse(t, "p99<250ms").Hold(figure); r.Verdict != Inconclusive || !strings.HasSuffix(r.Sentence, want) {
 			t.Errorf("%v: %s: %s", design, r.Verdict, r.Sentence)
 		}
 	}

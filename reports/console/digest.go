@@ -28,7 +28,7 @@ func (p *page) digest(r reports.Results, failures [][]reports.Check) {
 
 	groups := worstFirst(failures)
 	p.heading("FAILURES", plural(len(failures), "requirement", "requirements")+", "+
-		plural(reports.Count(r.Checks).Fail, "check", "checks")+", by group; the most frequent first, with the number of operations")
+		plural(reports.Count(r.Checks).Fail, "check", "checks")+", by group, the most frequent first, with the number of operations")
 	column := 0
 	for _, g := range groups {
 		column = max(column, width(title(g.name))+gap)
@@ -44,7 +44,7 @@ func (p *page) digest(r reports.Results, failures [][]reports.Check) {
 		p.entry(2, column, title(g.name), p.paint.red("✗"+number(g.checks))+"  "+list(names))
 	}
 	p.line()
-	p.paragraph(0, p.paint.dim("An example from each of the groups that fail most; all: --verbose"+p.orResults()))
+	p.paragraph(0, p.paint.dim("One example from each of the groups with most failures (all: --verbose)"+p.orResults()))
 	for _, g := range groups[:min(len(groups), maxExamples)] {
 		p.line()
 		p.failure(g.failures[0][:1], 1, 1)

@@ -43,14 +43,20 @@ const (
 	MinWidth     = 60  // narrower terminals wrap by themselves
 )
 
-// Detect returns options that suit f: as wide as its terminal, and in colour
-// unless f is no terminal, NO_COLOR is set (see no-color.org) or TERM is dumb.
-// Getenv is os.Getenv, or stands in for it.
+// Live reports whether f can show a line that changes: a terminal that knows
+// control sequences.
+func Live(f *os.File, getenv func(string) string) bool {
+	return term.IsTerminal(int(f.Fd())) && getenv("TERM") != "dumb"
+}
+
+// Detect returns options that suit f: as wide as its terminal, and in colour if
+// it is a terminal whose TERM is not dumb. FORCE_COLOR (not empty or 0) turns
+// colour on anywhere, NO_COLOR (see no-color.org) turns it off.
 func Detect(f *os.File, getenv func(string) string) Options {
 	fd := int(f.Fd())
 	terminal := term.IsTerminal(fd)
 	o := Options{
-		Color: terminal && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb",
+		Color: getenv("NO_COLOR") == "" && (Live(f, getenv) || forced(getenv("FORCE_COLOR"))),
 		Width: DefaultWidth,
 	}
 	if terminal {
@@ -62,3 +68,5 @@ func Detect(f *os.File, getenv func(string) string) Options {
 	}
 	return o
 }
+
+func forced(variable string) bool { return variable != "" && variable != "0" }

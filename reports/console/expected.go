@@ -10,21 +10,21 @@ func (p *page) expected(r reports.Results) {
 	if total == 0 {
 		return
 	}
-	p.heading("EXPECTED FAILURES", plural(total, "check", "checks")+" that fail as announced")
+	p.heading("EXPECTED FAILURES", plural(total, "check", "checks")+", declared by the target's owner")
 	shown := p.limit(total, maxExpected)
 	for _, c := range r.Checks {
 		if c.Outcome != reports.ExpectedFailure || c.Waiver == nil {
 			continue
 		}
 		if shown == 0 {
-			p.line("  ", p.paint.dim(p.more(total-maxExpected, "expected failures")))
+			p.line("  ", p.paint.dim(p.more(total-maxExpected, noun(total-maxExpected, "expected failure", "expected failures"))))
 			return
 		}
 		shown--
 		p.paragraph(2, p.paint.yellow("~ ")+reports.Printable(c.Requirement)+" "+p.paint.dim("on "+reports.Printable(c.Operation)))
 		p.paragraph(4, "until "+reports.Printable(c.Waiver.Expires)+": "+reports.Printable(c.Waiver.Reason)+" "+reports.Printable(c.Waiver.Link))
 		if p.Announced != nil {
-			p.paragraph(4, p.paint.dim("announced in "+reports.Printable(p.Announced(c))))
+			p.paragraph(4, p.paint.dim("declared in "+reports.Printable(p.Announced(c))))
 		}
 	}
 }

@@ -63,9 +63,9 @@ func (p *page) loadHeader(r load.Results) {
 		run += fmt.Sprintf(", shard %d of %d", s.Index, s.Of)
 	}
 	p.entry(0, column, "run", run)
-	generator := p.paint.yellow("not calibrated: whether it or the target was the bottleneck is not known")
+	generator := p.paint.yellow("not calibrated: the bottleneck may be the generator or the target")
 	if c := r.Calibration; c != nil {
-		generator = fmt.Sprintf("ceiling %s/s, send lag p99 %s ms, %s µs CPU a request on %s", figure(c.CeilingPerSecond), figure(c.LagP99MS), figure(c.CPUPerRequestUS), plural(c.Cores, "core", "cores"))
+		generator = fmt.Sprintf("ceiling %s/s, send lag p99 %s ms, %s µs CPU per request on %s", figure(c.CeilingPerSecond), figure(c.LagP99MS), figure(c.CPUPerRequestUS), plural(c.Cores, "core", "cores"))
 	}
 	p.entry(0, column, "generator", generator)
 }
@@ -73,7 +73,7 @@ func (p *page) loadHeader(r load.Results) {
 // scenario shows one scenario: the answer first, then what it rests on.
 func (p *page) scenario(s load.Scenario) {
 	p.line()
-	p.line(p.loadAnswer(s.Verdict), "  ", p.paint.bold(p.label(s.Name)), "  ", p.paint.dim(duration(s.Seconds)))
+	p.line(p.word(s.Verdict), "  ", p.paint.bold(p.label(s.Name)), "  ", p.paint.dim(duration(s.Seconds)))
 	p.paragraph(scenarioIndent, p.paint.dim(reports.Printable(s.About)))
 	for _, reason := range s.Reasons {
 		p.fact("because", reports.Printable(reason))
@@ -133,7 +133,7 @@ func (p *page) broken(s load.Scenario) {
 		}
 	}
 	if left := len(s.Violations) - shown; left > 0 {
-		p.line("  ", p.paint.dim(p.more(left, "broken requirements")))
+		p.line("  ", p.paint.dim(p.more(left, noun(left, "broken requirement", "broken requirements"))))
 	}
 }
 
@@ -167,11 +167,11 @@ func (p *page) comparison(c load.Comparison) {
 }
 
 // loadVerdict says once more what was not good, where the files are and then, as
-// the very last line, the answer.
+// the very last line, the verdict with its coverage.
 func (p *page) loadVerdict(r load.Results) {
 	if p.marked {
 		p.line()
-		p.paragraph(0, p.paint.dim(doubt+" marks a figure that the requests were too few to make sure"))
+		p.paragraph(0, p.paint.dim(doubt+" marks an uncertain figure: too few requests"))
 	}
 	p.line()
 	before := p.Len()
@@ -181,7 +181,7 @@ func (p *page) loadVerdict(r load.Results) {
 		}
 	}
 	for _, s := range r.Scenarios {
-		if s.Verdict != load.Pass && len(r.Scenarios) > 1 {
+		if s.Verdict != reports.Passed && len(r.Scenarios) > 1 {
 			p.notGood(s)
 		}
 	}
@@ -191,7 +191,7 @@ func (p *page) loadVerdict(r load.Results) {
 		}
 	}
 	if s := r.Run.Shard; s != nil {
-		p.entry(0, 9, "shard", fmt.Sprintf("%d of %d: `load merge` joins the parts and judges the whole", s.Index, s.Of))
+		p.entry(0, 9, "shard", fmt.Sprintf("%d of %d (`load merge` joins the parts and draws the verdict)", s.Index, s.Of))
 	}
 	if p.Len() > before {
 		p.line()
@@ -200,29 +200,21 @@ func (p *page) loadVerdict(r load.Results) {
 	if t := counted(r.Scenarios...); t.Planned > 0 {
 		facts = "sent " + p.ofPlan(t) + "; " + facts
 	}
-	if len(r.Scenarios) == 0 {
-		facts = "no scenario could be judged"
-	}
-	answer := p.loadAnswer(r.Verdict)
+	answer := p.word(r.Verdict)
 	if r.Run.Interrupted {
 		answer += p.paint.yellow(" (interrupted)")
 	}
 	if r.Run.Shard != nil && !r.Run.Interrupted {
-		answer += " of this shard alone"
+		answer += " for this shard only"
 	}
-	answer += fmt.Sprintf("  exit %d", p.ExitCode)
-	if width(answer)+3+width(facts) > p.width {
-		p.paragraph(0, facts)
-		p.line(answer)
-		return
-	}
-	p.line(answer, " · ", facts)
+	p.paragraph(0, facts)
+	p.line(answer, fmt.Sprintf("  exit %d · %s", p.ExitCode, r.Coverage()))
 }
 
 // notGood is a scenario's answer and its first reason on one line: the whole
 // stands above.
 func (p *page) notGood(s load.Scenario) {
-	head := p.loadAnswer(s.Verdict) + "  " + p.paint.bold(p.label(s.Name))
+	head := p.word(s.Verdict) + "  " + p.paint.bold(p.label(s.Name))
 	if len(s.Reasons) == 0 {
 		p.line(head)
 		return
@@ -243,17 +235,4 @@ func told(reason string, scenarios []load.Scenario) bool {
 		}
 	}
 	return false
-}
-
-func (p *page) loadAnswer(v load.Verdict) string {
-	switch v {
-	case load.Pass:
-		return p.paint.relief("✓ PASS")
-	case load.Fail:
-		return p.paint.alarm("✗ FAIL")
-	case load.Void:
-		return p.paint.doubt("? VOID")
-	default:
-		return p.paint.alarm("? NO VERDICT")
-	}
 }

@@ -14,7 +14,7 @@ func (p *page) sustained(s *load.Sustained) {
 	if s == nil {
 		return
 	}
-	said := "none that was tried"
+	said := "none of the rates tried"
 	if s.RatePerSecond > 0 {
 		said = p.paint.bold(figure(s.RatePerSecond)+"/s") + map[bool]string{true: ", confirmed", false: ", not confirmed"}[s.Confirmed]
 	}

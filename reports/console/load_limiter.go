@@ -18,14 +18,14 @@ func (p *page) limiter(l load.Limiter) {
 	}
 	why, l := l.Common()
 	if why != "" && !strings.Contains(l.Summary, why) {
-		show("untold", "what cannot be told without a reason of its own: "+reports.Printable(why))
+		show("untold", "inconclusive, without a separate reason: "+reports.Printable(why))
 	}
 	for _, layer := range l.Layers {
 		show("layer", fmt.Sprintf("%s; limit %s; window %s; rate %s; refused requests count: %s",
 			answer(layer.Kind), finding(layer.Limit), finding(layer.Window), finding(layer.Rate), answer(layer.CountsRefused)))
 	}
 	show("scope", answer(l.Scope))
-	show("Retry-After", fmt.Sprintf("present: %s%s%s; shortest wait that works %s, promised %s", answer(l.RetryAfter.Present), unread(l.RetryAfter), truth(l.RetryAfter), finding(l.RetryAfter.Shortest), finding(l.RetryAfter.Promised)))
+	show("Retry-After", fmt.Sprintf("present: %s%s%s; shortest sufficient wait %s, promised %s", answer(l.RetryAfter.Present), unread(l.RetryAfter), truth(l.RetryAfter), finding(l.RetryAfter.Shortest), finding(l.RetryAfter.Promised)))
 	show("recovery", finding(l.Recovery))
 	if p.Verbose {
 		p.limiterInFull(l)
@@ -36,7 +36,7 @@ func (p *page) limiter(l load.Limiter) {
 // limiterInFull shows what the answers rest on.
 func (p *page) limiterInFull(l load.Limiter) {
 	for _, s := range l.Sharing {
-		p.fact("sharing", fmt.Sprintf("%s: %s; refused in %d of %d looks", reports.Printable(s.Subject), answer(s.Shared), s.Refused, s.Sandwiches))
+		p.fact("sharing", fmt.Sprintf("%s: %s; refused in %d of %d trials", reports.Printable(s.Subject), answer(s.Shared), s.Refused, s.Sandwiches))
 	}
 	p.fact("headers", "present: "+answer(l.Headers.Present))
 	for _, h := range []struct {
@@ -67,7 +67,7 @@ func truth(r load.RetryAfter) string {
 	case r.With == r.Unreadable:
 		return ""
 	case r.Verdict.Value == "":
-		return "; whether it is true: " + answer(r.Verdict)
+		return "; honest: " + answer(r.Verdict)
 	default:
 		return "; " + reports.Printable(r.Verdict.Value)
 	}

@@ -169,7 +169,7 @@ func (p *page) sent(s load.Scenario) {
 		p.fact("in all", number(int(n.Total))+" requests: "+purposes(*n))
 	}
 	if c := s.Coverage; c != nil {
-		p.fact("inspected", fmt.Sprintf("%s %% of %s answers against the specification", figure(100*c.Share), number(int(c.Answers))))
+		p.fact("inspected", fmt.Sprintf("%s %% of %s responses checked against the specification", figure(100*c.Share), number(int(c.Answers))))
 	}
 }
 
@@ -221,8 +221,8 @@ func purposes(n load.Requests) string {
 		requests int64
 		purpose  string
 	}{
-		{n.Counted, "that count"}, {n.WarmUp, "to warm up"}, {n.Again, "in phases that were sent again"},
-		{n.Searched, "at the rates that were tried"}, {n.Beside, "to prepare or to probe"},
+		{n.Counted, "that count"}, {n.WarmUp, "to warm up"}, {n.Again, "in repeated phases"},
+		{n.Searched, "at the rates tried"}, {n.Beside, "to prepare or probe"},
 	} {
 		if part.requests > 0 {
 			parts = append(parts, number(int(part.requests))+" "+part.purpose)

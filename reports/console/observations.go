@@ -27,7 +27,7 @@ func (p *page) observations(r reports.Results) {
 	if len(r.Observations) == 0 {
 		return
 	}
-	p.heading("OBSERVATIONS", "what the target does where the specification is silent")
+	p.heading("OBSERVATIONS", "behaviour of the target that the specification leaves open")
 	bySilence := map[string][]reports.Observation{}
 	silences := map[string]bool{}
 	for _, o := range r.Observations {

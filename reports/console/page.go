@@ -2,12 +2,12 @@ package console
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/printable"
 )
 
 // page is the text of a summary while it grows.
@@ -133,17 +133,7 @@ func painted(s string) bool { return strings.ContainsRune(s, '\x1b') }
 func width(s string) int { return text.StringWidthWithoutEscSequences(s) }
 
 // number writes n with a comma between thousands.
-func number(n int) string {
-	digits := strconv.Itoa(n)
-	sign := ""
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
-}
+func number(n int) string { return printable.Number(n) }
 
 // plural writes n with the noun, in the form that n asks for.
 func plural(n int, one, many string) string {

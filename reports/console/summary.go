@@ -60,7 +60,7 @@ func (p *page) troubles(r reports.Results) {
 	if len(r.Troubles) == 0 {
 		return
 	}
-	p.heading("TROUBLES", "of the harness or of the way to the target: nobody's violation")
+	p.heading("TROUBLES", "errors of the harness or of the connection; they never fail the target")
 	var order []string
 	where := map[string][]string{}
 	for _, t := range r.Troubles {
@@ -77,7 +77,7 @@ func (p *page) troubles(r reports.Results) {
 			p.line("    ", p.paint.yellow(cut(reports.Printable(also), p.width-4)))
 		}
 		if left := len(where[what]) - places; left > 0 {
-			p.line("    ", p.paint.dim(p.more(left, "with the same")))
+			p.line("    ", p.paint.dim(p.more(left, "with the same error")))
 		}
 		p.paragraph(4, reports.Printable(what))
 	}
@@ -89,8 +89,8 @@ func (p *page) troubles(r reports.Results) {
 // maxTroubles is how many different troubles are shown unless everything is asked for.
 const maxTroubles = 8
 
-// verdict shows the reasons and then, as the very last line, the answer. The
-// figures stand in that line if it is wide enough, else above it.
+// verdict shows the reasons, the figures and, as the very last line, the verdict
+// with its coverage. That line is never wrapped, so that scripts can find it.
 func (p *page) verdict(r reports.Results) {
 	p.line()
 	for _, reason := range r.Reasons {
@@ -113,32 +113,32 @@ func (p *page) verdict(r reports.Results) {
 		facts = append(facts, "nothing checked")
 	}
 	facts = append(facts, fmt.Sprintf("%s in %s", plural(r.Traffic.Requests, "request", "requests"), duration(r.Run.Seconds)))
-	answer, exit := p.answer(r), fmt.Sprintf("exit %d", p.ExitCode)
-	if one := answer + "  " + strings.Join(append([]string{exit}, facts...), " · "); width(one) <= p.width {
-		p.line(one)
-		return
-	}
 	for _, l := range flow(facts, " · ", p.width) {
 		p.line(l)
 	}
-	p.line(answer, "  ", exit)
+	p.line(p.answer(r), fmt.Sprintf("  exit %d · %s", p.ExitCode, reports.CoverageOf(r.Checks)))
 }
 
 func (p *page) answer(r reports.Results) string {
-	words := map[reports.Verdict]string{
-		reports.Conforms:       p.paint.relief("✓ CONFORMS"),
-		reports.ConformsExcept: p.paint.relief("✓ CONFORMS EXCEPT AS EXPECTED"),
-		reports.DoesNotConform: p.paint.alarm("✗ DOES NOT CONFORM"),
-		reports.CouldNotTell:   p.paint.doubt("? COULD NOT TELL"),
-	}
-	answer, ok := words[r.Verdict]
-	if !ok {
-		answer = p.paint.alarm("? NO VERDICT")
-	}
+	answer := p.word(r.Verdict)
 	if r.Run.Interrupted {
 		answer += p.paint.yellow(" (interrupted)")
 	}
 	return answer
+}
+
+// word shows a verdict with its mark.
+func (p *page) word(v reports.Verdict) string {
+	switch v {
+	case reports.Passed:
+		return p.paint.relief("✓ " + v.Word())
+	case reports.Failed:
+		return p.paint.alarm("✗ " + v.Word())
+	case reports.Inconclusive:
+		return p.paint.doubt("? " + v.Word())
+	default:
+		return p.paint.alarm("? " + v.Word())
+	}
 }
 
 // duration writes seconds as exactly as a person cares for.

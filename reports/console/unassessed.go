@@ -34,7 +34,7 @@ func (p *page) notAssessed(r reports.Results) {
 	}
 	rest := plural(total, "check", "checks") + ", by what was missing"
 	if sum > total {
-		rest += " (some lack more than one thing)"
+		rest += " (some lack several inputs)"
 	}
 	p.heading("NOT ASSESSED", rest)
 	listed := p.limit(len(inputs), maxInputs)

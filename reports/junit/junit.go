@@ -24,7 +24,7 @@ import (
 // Write puts the JUnit form of r at path, whole or not at all. Missing
 // directories are made.
 //
-// The testcase "run" fails or errs whenever the verdict is not Conforms, and
+// The testcase "run" fails or errs whenever the verdict is not pass, and
 // also when there is not one pass behind it: a CI that only reads JUnit is
 // never green about nothing.
 func Write(path string, r reports.Results) error {
@@ -65,10 +65,10 @@ func complete(path string, testcases int) error {
 	defer f.Close()
 	var suites reporters.JUnitTestSuites
 	if err := xml.NewDecoder(f).Decode(&suites); err != nil {
-		return fmt.Errorf("what was written is not whole: %w", err)
+		return fmt.Errorf("the written file is incomplete: %w", err)
 	}
 	if suites.Tests != testcases || len(suites.TestSuites) != 1 || len(suites.TestSuites[0].TestCases) != testcases {
-		return errors.New("what was written is not whole: testcases are missing")
+		return errors.New("the written file is incomplete: testcases are missing")
 	}
 	return nil
 }

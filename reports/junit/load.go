@@ -13,7 +13,7 @@ import (
 )
 
 // WriteLoad is Write for the results of a load run. The testcase "run" fails or
-// errs whenever the verdict is not PASS; what is VOID is an error.
+// errs unless the verdict is pass; an inconclusive one is an error.
 func WriteLoad(path string, r load.Results) error { return write(path, LoadReport(r)) }
 
 // LoadReport is the Ginkgo report that stands for r.
@@ -69,23 +69,23 @@ func testcase(state types.SpecState, at time.Time, said, location string, names 
 func loadVerdict(r load.Results) types.SpecReport {
 	state := loadState(r.Verdict)
 	said := "verdict: " + reports.Printable(string(r.Verdict))
-	passed := slices.ContainsFunc(r.Scenarios, func(s load.Scenario) bool { return s.Verdict == load.Pass })
+	passed := slices.ContainsFunc(r.Scenarios, func(s load.Scenario) bool { return s.Verdict == reports.Passed })
 	switch {
 	case r.Run.Interrupted:
 		state = types.SpecStateInterrupted
 		said += "; the run was interrupted"
 	case state == types.SpecStatePassed && !passed:
 		state = types.SpecStatePanicked
-		said += "; but not one scenario passed, so there is nothing to rely on"
+		said += "; but no scenario passed"
 	}
 	return testcase(state, r.Run.Started, said+because(r.Reasons), "the run as a whole", "run")
 }
 
-func loadState(v load.Verdict) types.SpecState {
+func loadState(v reports.Verdict) types.SpecState {
 	switch v {
-	case load.Pass:
+	case reports.Passed:
 		return types.SpecStatePassed
-	case load.Fail:
+	case reports.Failed:
 		return types.SpecStateFailed
 	default:
 		return types.SpecStatePanicked
@@ -105,11 +105,11 @@ func because(reasons []string) string {
 func scenario(r load.Results, s load.Scenario) types.SpecReport {
 	state := loadState(s.Verdict)
 	said := "verdict: " + reports.Printable(string(s.Verdict)) + because(s.Reasons)
-	if len(s.Missing) > 0 && r.Verdict == load.Pass {
-		state, said = types.SpecStateSkipped, "not assessed, for want of: "+joined(s.Missing)
+	if len(s.Missing) > 0 && r.Verdict == reports.Passed {
+		state, said = types.SpecStateSkipped, "not assessed, missing: "+joined(s.Missing)
 	}
 	for _, v := range s.Violations {
-		said += fmt.Sprintf("\n\n%s on %s, seen %d×", reports.Printable(v.Requirement), reports.Printable(v.Operation), v.Count)
+		said += fmt.Sprintf("\n\n%s on %s, seen %d times", reports.Printable(v.Requirement), reports.Printable(v.Operation), v.Count)
 		for _, example := range v.Examples {
 			said += violation(example)
 		}

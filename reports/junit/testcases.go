@@ -16,17 +16,17 @@ import (
 func verdict(r reports.Results) types.SpecReport {
 	report := types.SpecReport{LeafNodeText: "run"}
 	n := reports.Count(r.Checks)
-	conforms := r.Verdict == reports.Conforms || r.Verdict == reports.ConformsExcept
-	hollow := conforms && n.Pass == 0
+	passed := r.Verdict == reports.Passed
+	hollow := passed && n.Pass == 0
 	said := explanation(r, n, hollow)
 	switch {
 	case r.Run.Interrupted:
 		report.State = types.SpecStateInterrupted
 		report.Failure = failure(r, said, "the run as a whole")
-	case r.Verdict == reports.DoesNotConform:
+	case r.Verdict == reports.Failed:
 		report.State = types.SpecStateFailed
 		report.Failure = failure(r, said, "the run as a whole")
-	case conforms && !hollow:
+	case passed && !hollow:
 		report.State = types.SpecStatePassed
 	default:
 		report.State = types.SpecStatePanicked
@@ -37,12 +37,12 @@ func verdict(r reports.Results) types.SpecReport {
 
 func explanation(r reports.Results, n reports.Counts, hollow bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "verdict: %s", reports.Printable(string(r.Verdict)))
+	fmt.Fprintf(&b, "verdict: %s in %s", reports.Printable(string(r.Verdict)), reports.CoverageOf(r.Checks))
 	if r.Run.Interrupted {
 		b.WriteString("; the run was interrupted")
 	}
 	if hollow {
-		b.WriteString("; but not one check passed, so there is nothing to rely on")
+		b.WriteString("; but no check passed")
 	}
 	fmt.Fprintf(&b, "\n%d passed, %d failed, %d failed as expected, %d not assessed, %d in error", n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error)
 	for _, reason := range r.Reasons {
@@ -72,10 +72,10 @@ func check(r reports.Results, c reports.Check) types.SpecReport {
 			reports.Printable(c.Waiver.Expires), reports.Printable(c.Waiver.Reason), reports.Printable(c.Waiver.Link), violations(c)), section(c))
 	case reports.NotAssessed:
 		report.State = types.SpecStateSkipped
-		report.Failure = failure(r, "not assessed, for want of: "+joined(c.Missing), section(c))
+		report.Failure = failure(r, "not assessed, missing: "+joined(c.Missing), section(c))
 	default:
 		report.State = types.SpecStatePanicked
-		report.Failure = panicked(r, fmt.Sprintf("%s: the harness met trouble of its own or on the way to the target, which is not the target's fault; the testcase \"run\" lists the troubles",
+		report.Failure = panicked(r, fmt.Sprintf("%s: an error of the harness or of the connection, not of the target (see the test case \"run\")",
 			reports.Printable(string(c.Outcome))), section(c))
 	}
 	return report
@@ -106,7 +106,7 @@ func section(c reports.Check) string {
 
 func violations(c reports.Check) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: seen %d× in %d assessments", reports.Printable(c.Level), c.ViolationCount, c.Assessments)
+	fmt.Fprintf(&b, "%s: seen %d times in %d assessments", reports.Printable(c.Level), c.ViolationCount, c.Assessments)
 	for _, v := range c.Violations {
 		b.WriteString(violation(v))
 	}

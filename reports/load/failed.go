@@ -46,8 +46,8 @@ var inWords = map[string]string{
 	"timeout":     "no answer in time",
 	"refused":     "connection refused",
 	"reset":       "connection broken",
-	"too long":    "body larger than 8 MiB, the most that is read",
-	"long header": "header larger than 256 KiB, the most that is read",
+	"too long":    "body larger than the limit of 8 MiB",
+	"long header": "header larger than the limit of 256 KiB",
 	"other":       "other trouble",
 }
 

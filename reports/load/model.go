@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"time"
 
 	"outreach.example/conformance/reports"
@@ -8,7 +9,7 @@ import (
 
 // ModelVersion is the version of the model. It rises when a reader of the former
 // version could misread the new one.
-const ModelVersion = "1"
+const ModelVersion = "2"
 
 // Results is everything that one load run has to tell. The committed JSON
 // Schema load.schema.json describes its JSON form.
@@ -18,8 +19,8 @@ type Results struct {
 	Target  reports.Target `json:"target"`
 	Run     Run            `json:"run"`
 
-	Verdict Verdict `json:"verdict"`
-	// Reasons says in words why the verdict is not Pass.
+	Verdict reports.Verdict `json:"verdict"`
+	// Reasons says in words why the verdict is not Passed.
 	Reasons []string `json:"reasons"`
 
 	Calibration *Calibration `json:"calibration,omitempty"`
@@ -51,26 +52,16 @@ func (r Results) Requests() (total int64) {
 	return max(total, r.Traffic.Sent)
 }
 
-// Verdict is the answer of a run or of a scenario.
-type Verdict string
-
-// The verdicts.
-const (
-	Pass Verdict = "PASS"
-	Fail Verdict = "FAIL"
-	Void Verdict = "VOID" // the run says nothing about the target
-)
-
-// ExitCode is the process exit code that stands for the verdict.
-func (v Verdict) ExitCode() int {
-	switch v {
-	case Pass:
-		return 0
-	case Fail:
-		return 1
-	default:
-		return 3
+// Coverage says how many of the run's scenarios came to a verdict about the
+// target, for example "3 of 4 scenarios".
+func (r Results) Coverage() string {
+	judged := 0
+	for _, s := range r.Scenarios {
+		if s.Verdict != reports.Inconclusive {
+			judged++
+		}
 	}
+	return fmt.Sprintf("%d of %d scenarios", judged, len(r.Scenarios))
 }
 
 // Run tells what was asked for and when.
@@ -147,5 +138,5 @@ const (
 	NoDifference   Effect = "no-difference" // none that the test could see
 	Better         Effect = "better"
 	Worse          Effect = "worse"
-	EffectNotKnown Effect = "could-not-tell"
+	EffectNotKnown Effect = "inconclusive"
 )

@@ -64,23 +64,23 @@ func TestParseIsNoLaxerThanTheSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	parse := func(body []byte) error { _, err := load.Parse(body); return err }
-	schematest.ParseIsNoLaxer(t, load.Schema(), base, parse, "PASS", "VOID", "could-not-tell", "cannot-tell")
+	schematest.ParseIsNoLaxer(t, load.Schema(), base, parse, "pass", "fail", "inconclusive", "cannot-tell")
 }
 
 // The schema, on its own, refuses what its reader must be kept from believing.
 func TestSchemaRefusesDamage(t *testing.T) {
 	s := schematest.Compiled(t, load.Schema())
 	for name, damage := range map[string]func(r *load.Results){
-		"another version":               func(r *load.Results) { r.Version = "2" },
+		"another version":               func(r *load.Results) { r.Version = "1" },
 		"a verdict of its own":          func(r *load.Results) { r.Verdict = "GREEN" },
-		"a pass with reasons":           func(r *load.Results) { r.Verdict = load.Pass },
+		"a pass with reasons":           func(r *load.Results) { r.Verdict = reports.Passed },
 		"no reasons":                    func(r *load.Results) { r.Reasons = nil },
 		"a negative count":              func(r *load.Results) { r.Traffic.Sent = -1 },
 		"a negative duration":           func(r *load.Results) { r.Scenarios[0].Phases[0].Lag.MaxMS = -1 },
 		"a share above the whole":       func(r *load.Results) { r.Scenarios[0].Coverage.Share = 1.2 },
-		"a passed scenario with misses": func(r *load.Results) { r.Scenarios[0].Verdict, r.Scenarios[0].Reasons = load.Pass, nil },
+		"a passed scenario with misses": func(r *load.Results) { r.Scenarios[0].Verdict, r.Scenarios[0].Reasons = reports.Passed, nil },
 		"a passed scenario that broke something": func(r *load.Results) {
-			r.Scenarios[3].Verdict, r.Scenarios[3].Reasons = load.Pass, nil
+			r.Scenarios[3].Verdict, r.Scenarios[3].Reasons = reports.Passed, nil
 		},
 		"a failed scenario without a word": func(r *load.Results) { r.Scenarios[3].Reasons = nil },
 		"a met threshold of nothing":       func(r *load.Results) { r.Scenarios[0].Thresholds[1].Measured = nil },
@@ -165,8 +165,8 @@ func TestNoPassAboutNothing(t *testing.T) {
 			r.Traffic = load.Traffic{}
 			r.Scenarios[0].Phases = nil
 		},
-		"/verdict: PASS, but /scenarios/0 is VOID": func(r *load.Results) {
-			r.Scenarios[0].Verdict, r.Scenarios[0].Reasons = load.Void, []string{"x"}
+		"/verdict: pass, but /scenarios/0 is inconclusive": func(r *load.Results) {
+			r.Scenarios[0].Verdict, r.Scenarios[0].Reasons = reports.Inconclusive, []string{"x"}
 		},
 		"an interrupted run": func(r *load.Results) { r.Run.Interrupted = true },
 	} {
@@ -184,12 +184,12 @@ func TestAPassNeedsNoPhase(t *testing.T) {
 	r.Traffic = load.Traffic{}
 	r.Scenarios[0].Phases, r.Scenarios[0].Thresholds = nil, nil
 	r.Scenarios[0].Requests = &load.Requests{Total: 800, Beside: 800}
-	left := load.Scenario{Name: "rate-limit", About: "It lacks a key.", Verdict: load.Void, Started: r.Run.Started,
+	left := load.Scenario{Name: "rate-limit", About: "It lacks a key.", Verdict: reports.Inconclusive, Started: r.Run.Started,
 		Missing: []string{"rate_limit in the profile"}, Reasons: []string{"it lacks an input: rate_limit in the profile"}}
 	r.Scenarios = append(r.Scenarios, left)
 	g.Expect(r.Validate()).To(Succeed())
 	r.Scenarios = r.Scenarios[1:]
-	g.Expect(r.Validate()).To(MatchError(ContainSubstring("nothing was sent")))
+	g.Expect(r.Validate()).To(MatchError(ContainSubstring("without a request")))
 }
 
 // A regression is below 0 where the figure has become better.
@@ -229,7 +229,7 @@ func TestWriteReplacesWholeFilesAndReadComesBack(t *testing.T) {
 	g.Expect(load.Write(path, loadsample.Passed())).To(Succeed())
 	back, err := load.Read(path)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(back.Verdict).To(Equal(load.Pass))
+	g.Expect(back.Verdict).To(Equal(reports.Passed))
 	entries, err := os.ReadDir(filepath.Dir(path))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(entries).To(HaveLen(1), "no temporary file stays behind")
@@ -248,14 +248,14 @@ func TestWriteKeepsAContradictoryReportAndSaysSo(t *testing.T) {
 
 func TestExitCodes(t *testing.T) {
 	for _, c := range []struct {
-		verdict load.Verdict
+		verdict reports.Verdict
 		run     load.Run
 		want    int
 	}{
-		{load.Pass, load.Run{}, 0}, {load.Fail, load.Run{}, 1}, {load.Void, load.Run{}, 3}, {"something newer", load.Run{}, 3},
-		{load.Void, load.Run{Interrupted: true}, 130}, {load.Fail, load.Run{Interrupted: true}, 130},
-		{load.Void, load.Run{Shard: &load.Shard{Index: 1, Of: 2}}, 0},
-		{load.Void, load.Run{Shard: &load.Shard{Index: 1, Of: 2}, Interrupted: true}, 130},
+		{reports.Passed, load.Run{}, 0}, {reports.Failed, load.Run{}, 1}, {reports.Inconclusive, load.Run{}, 3}, {"something newer", load.Run{}, 3},
+		{reports.Inconclusive, load.Run{Interrupted: true}, 130}, {reports.Failed, load.Run{Interrupted: true}, 130},
+		{reports.Inconclusive, load.Run{Shard: &load.Shard{Index: 1, Of: 2}}, 0},
+		{reports.Inconclusive, load.Run{Shard: &load.Shard{Index: 1, Of: 2}, Interrupted: true}, 130},
 	} {
 		r := load.Results{Verdict: c.verdict, Run: c.run}
 		if got := r.ExitCode(); got != c.want {

@@ -9,14 +9,14 @@ import (
 // Scenario is one scenario and what became of it. The parts from Sustained on
 // belong to single kinds of scenarios.
 type Scenario struct {
-	Name    string    `json:"name"`
-	About   string    `json:"about"` // one sentence: what it does
-	Verdict Verdict   `json:"verdict"`
-	Reasons []string  `json:"reasons,omitempty"` // why the verdict is not Pass
-	Missing []string  `json:"missing,omitempty"` // inputs without which the scenario could not run
-	Notes   []string  `json:"notes,omitempty"`   // what else is worth knowing
-	Started time.Time `json:"started"`
-	Seconds float64   `json:"seconds"`
+	Name    string          `json:"name"`
+	About   string          `json:"about"` // one sentence: what it does
+	Verdict reports.Verdict `json:"verdict"`
+	Reasons []string        `json:"reasons,omitempty"` // why the verdict is not Passed
+	Missing []string        `json:"missing,omitempty"` // inputs without which the scenario could not run
+	Notes   []string        `json:"notes,omitempty"`   // what else is worth knowing
+	Started time.Time       `json:"started"`
+	Seconds float64         `json:"seconds"`
 
 	Phases     []Phase     `json:"phases,omitempty"` // in the order in which they ran
 	Thresholds []Threshold `json:"thresholds,omitempty"`
@@ -51,7 +51,7 @@ type Outcome string
 const (
 	Met          Outcome = "met"
 	Missed       Outcome = "missed"
-	CouldNotTell Outcome = "could-not-tell"
+	Inconclusive Outcome = "inconclusive"
 )
 
 // Estimate is a figure with the bounds between which it lies, as far as the
@@ -155,7 +155,7 @@ type Trend string
 const (
 	Steady        Trend = "steady"
 	Drifts        Trend = "drifts"
-	TrendNotKnown Trend = "could-not-tell"
+	TrendNotKnown Trend = "inconclusive"
 )
 
 // Memory is what a process used over time.

@@ -50,22 +50,22 @@ func (r Results) Validate() error {
 
 func (r Results) validateVerdict(p *strict.Problems) {
 	validateReasons(p, r.Verdict, r.Reasons, "")
-	if r.Verdict != Pass {
+	if r.Verdict != reports.Passed {
 		return
 	}
 	p.Unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot pass")
-	p.Unless(len(r.Scenarios) > 0, "/scenarios", "%s, and there was no scenario", Pass)
+	p.Unless(len(r.Scenarios) > 0, "/scenarios", "%s without a scenario", reports.Passed)
 	probed := slices.ContainsFunc(r.Scenarios, func(s Scenario) bool { return s.Requests != nil && s.Requests.Total > 0 })
-	p.Unless(r.Traffic.Sent > 0 || probed, "/traffic/sent", "%s, and nothing was sent", Pass)
+	p.Unless(r.Traffic.Sent > 0 || probed, "/traffic/sent", "%s without a request", reports.Passed)
 	for i, s := range r.Scenarios {
-		p.Unless(s.Verdict == Pass || len(s.Missing) > 0, "/verdict", "%s, but /scenarios/%d is %s", Pass, i, s.Verdict)
+		p.Unless(s.Verdict == reports.Passed || len(s.Missing) > 0, "/verdict", "%s, but /scenarios/%d is %s", reports.Passed, i, s.Verdict)
 	}
 }
 
 // validateReasons checks a verdict and the reasons that go with it.
-func validateReasons(p *strict.Problems, v Verdict, reasons []string, at string) {
-	oneOf(p, v, at+"/verdict", Pass, Fail, Void)
-	p.Unless((v == Pass) == (len(reasons) == 0), at+"/reasons", "%s with %d reasons: all verdicts but %s have some", v, len(reasons), Pass)
+func validateReasons(p *strict.Problems, v reports.Verdict, reasons []string, at string) {
+	oneOf(p, v, at+"/verdict", reports.Verdicts()...)
+	p.Unless((v == reports.Passed) == (len(reasons) == 0), at+"/reasons", "%s with %d reasons: all verdicts except %s need one", v, len(reasons), reports.Passed)
 	for i, reason := range reasons {
 		p.Unless(reason != "", fmt.Sprintf("%s/reasons/%d", at, i), "empty")
 	}
@@ -86,8 +86,8 @@ func (c Comparison) validate(p *strict.Problems, at string) {
 		p.Unless(f.Name != "", at+"/name", "empty")
 		oneOf(p, f.Verdict, at+"/verdict", NoDifference, Better, Worse, EffectNotKnown)
 		told := f.Verdict != EffectNotKnown
-		p.Unless(told || f.Why != "", at+"/why", "empty: what kept from telling?")
-		p.Unless(!told || f.A != nil && f.B != nil && f.P > 0, at, "a verdict without what it rests on: a, b or p is missing")
+		p.Unless(told || f.Why != "", at+"/why", "empty: want the reason")
+		p.Unless(!told || f.A != nil && f.B != nil && f.P > 0, at, "a verdict needs a, b and p")
 		validateEstimate(p, f.Difference, at+"/difference")
 		p.Unless(f.RatioLow <= f.Ratio && f.Ratio <= f.RatioHigh, at+"/ratio", "%v is not within %v and %v", f.Ratio, f.RatioLow, f.RatioHigh)
 	}

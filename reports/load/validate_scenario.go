@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/strict"
 )
 
@@ -12,13 +13,13 @@ func (s Scenario) validate(p *strict.Problems, at string) {
 	p.Unless(namePattern.MatchString(s.Name), at+"/name", "%q is no name of a scenario", s.Name)
 	p.Unless(s.About != "", at+"/about", "empty")
 	validateReasons(p, s.Verdict, s.Reasons, at)
-	p.Unless(s.Verdict != Pass || len(s.Violations) == 0, at+"/verdict", "%s with violations", Pass)
+	p.Unless(s.Verdict != reports.Passed || len(s.Violations) == 0, at+"/verdict", "%s with violations", reports.Passed)
 	for i, phase := range s.Phases {
 		phase.validate(p, fmt.Sprintf("%s/phases/%d", at, i))
 	}
 	for i, t := range s.Thresholds {
 		t.validate(p, fmt.Sprintf("%s/thresholds/%d", at, i))
-		p.Unless(s.Verdict != Pass || t.Outcome == Met, at+"/verdict", "%s, but threshold %d is not met", Pass, i)
+		p.Unless(s.Verdict != reports.Passed || t.Outcome == Met, at+"/verdict", "%s, but threshold %d is not met", reports.Passed, i)
 	}
 	for i, v := range s.Violations {
 		v.validate(p, fmt.Sprintf("%s/violations/%d", at, i))
@@ -40,7 +41,7 @@ func (s Scenario) validate(p *strict.Problems, at string) {
 		at := fmt.Sprintf("%s/drift/%d", at, i)
 		p.Unless(d.Name != "", at+"/name", "empty")
 		oneOf(p, d.Verdict, at+"/verdict", Steady, Drifts, TrendNotKnown)
-		p.Unless(d.Verdict != TrendNotKnown || d.Why != "", at+"/why", "empty: what kept from telling?")
+		p.Unless(d.Verdict != TrendNotKnown || d.Why != "", at+"/why", "empty: want the reason")
 		validateEstimate(p, &d.PerMinute, at+"/per_minute")
 	}
 	for i, m := range s.Memory {
@@ -55,11 +56,11 @@ func (s Scenario) validate(p *strict.Problems, at string) {
 
 func (t Threshold) validate(p *strict.Problems, at string) {
 	p.Unless(t.Text != "", at+"/text", "empty")
-	oneOf(p, t.Outcome, at+"/outcome", Met, Missed, CouldNotTell)
-	if t.Outcome == CouldNotTell {
-		p.Unless(t.Why != "", at+"/why", "empty: what kept from telling?")
+	oneOf(p, t.Outcome, at+"/outcome", Met, Missed, Inconclusive)
+	if t.Outcome == Inconclusive {
+		p.Unless(t.Why != "", at+"/why", "empty: want the reason")
 	} else {
-		p.Unless(t.Measured != nil, at+"/measured", "%s, and nothing was measured", t.Outcome)
+		p.Unless(t.Measured != nil, at+"/measured", "%s without a measurement", t.Outcome)
 	}
 	validateEstimate(p, t.Measured, at+"/measured")
 }
@@ -67,7 +68,7 @@ func (t Threshold) validate(p *strict.Problems, at string) {
 func (v Violation) validate(p *strict.Problems, at string) {
 	p.Unless(idPattern.MatchString(v.Requirement), at+"/requirement", "%q is no id", v.Requirement)
 	p.Unless(operationPattern.MatchString(v.Operation), at+"/operation", "%q is no operation id", v.Operation)
-	p.Unless(len(v.Examples) > 0, at+"/examples", "a violation that is not shown")
+	p.Unless(len(v.Examples) > 0, at+"/examples", "want an example")
 	p.Unless(v.Count >= int64(max(1, len(v.Examples))), at+"/count", "%d, but %d are listed", v.Count, len(v.Examples))
 	for i, e := range v.Examples {
 		at := fmt.Sprintf("%s/examples/%d", at, i)
@@ -82,7 +83,7 @@ func (s Sustained) validate(p *strict.Problems, at string) {
 	p.Unless(s.LowPerSecond <= s.RatePerSecond && s.RatePerSecond <= s.HighPerSecond, at+"/rate_per_second", "%v is not within %v and %v", s.RatePerSecond, s.LowPerSecond, s.HighPerSecond)
 	ascending(p, s.Knee, at+"/knee", func(k KneePoint) float64 { return k.AskedPerSecond })
 	for i, k := range s.Knee {
-		p.Unless(k.OK || k.Why != "", fmt.Sprintf("%s/knee/%d/why", at, i), "empty: what was not met?")
+		p.Unless(k.OK || k.Why != "", fmt.Sprintf("%s/knee/%d/why", at, i), "empty: want the reason")
 	}
 }
 
@@ -96,7 +97,7 @@ func (d Depth) validate(p *strict.Problems, at string) {
 
 func (l Limiter) validate(p *strict.Problems, at string) {
 	p.Unless(l.Summary != "", at+"/summary", "empty")
-	p.Unless(l.Verdict.Value != "" || l.Verdict.Why != "", at+"/verdict/why", "empty: what kept from telling?")
+	p.Unless(l.Verdict.Value != "" || l.Verdict.Why != "", at+"/verdict/why", "empty: want the reason")
 	for i, layer := range l.Layers {
 		at := fmt.Sprintf("%s/layers/%d", at, i)
 		layer.Limit.validate(p, at+"/limit")

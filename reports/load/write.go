@@ -51,7 +51,7 @@ func Write(path string, r Results) error {
 		return fmt.Errorf("write load results: %w", err)
 	}
 	if err := r.Validate(); err != nil {
-		return fmt.Errorf("%s is written, but contradicts itself, which is a defect of the harness: %w", path, err)
+		return fmt.Errorf("%s: written, but contradicts itself (a defect of the harness): %w", path, err)
 	}
 	return nil
 }

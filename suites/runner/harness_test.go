@@ -153,7 +153,7 @@ func TestSteady(t *testing.T) {
 	}
 	t.Parallel()
 	base := first(t)
-	if base.Verdict != reports.Conforms || len(of(base, reports.Pass)) != len(spec.Pairs()) {
+	if base.Verdict != reports.Passed || len(of(base, reports.Pass)) != len(spec.Pairs()) {
 		t.Fatalf("the reference server: %s %v; not assessed: %v; troubles: %v",
 			base.Verdict, base.Reasons, of(base, reports.NotAssessed), base.Troubles)
 	}
@@ -178,7 +178,7 @@ func TestDifferencesAreSeen(t *testing.T) {
 	again.Observations = []reports.Observation{{Silence: spec.SilenceDirection, Operation: "x", Value: "asc", Count: 7}}
 	g.Expect(differences(base, again)).To(BeEmpty())
 	for name, change := range map[string]func(*reports.Results){
-		"verdict": func(r *reports.Results) { r.Verdict = reports.CouldNotTell },
+		"verdict": func(r *reports.Results) { r.Verdict = reports.Inconclusive },
 		"trouble": func(r *reports.Results) { r.Troubles = []reports.Trouble{{Where: "x", What: "y"}} },
 		"outcome": func(r *reports.Results) {
 			r.Checks = []reports.Check{{Requirement: "STATUS-200", Operation: "x", Outcome: reports.Fail}}
@@ -225,7 +225,7 @@ func TestResultsTellWhatWasAskedFor(t *testing.T) {
 		r, _ := spec.FindRequirement(c.Requirement)
 		g.Expect(r.Profile).To(Equal(spec.ProfileShape))
 	}
-	g.Expect(results.Verdict).To(Equal(reports.Conforms))
+	g.Expect(results.Verdict).To(Equal(reports.Passed))
 }
 
 // Mistakes of the caller are errors; nothing is sent.

@@ -107,9 +107,9 @@ func TestHollowServersPassNothingTheyHaveNotEarned(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
 			results := judged(t, t.Context(), Config{Target: server, Transport: tc.answer})
-			want := reports.DoesNotConform
+			want := reports.Failed
 			if tc.name == "401" || tc.name == "403" { // which is what a wrong key looks like
-				want = reports.CouldNotTell
+				want = reports.Inconclusive
 			}
 			g.Expect(results.Verdict).To(Equal(want))
 			g.Expect(of(results, reports.Error)).To(BeEmpty())
@@ -152,7 +152,7 @@ func TestRefusingAllIsNoPass(t *testing.T) {
 	results := judged(t, t.Context(), Config{Target: server, Transport: refusing, Selection: Selection{Requirements: []string{"AUTH-*"}}})
 	g := NewWithT(t)
 	g.Expect(of(results, reports.Pass)).To(BeEmpty())
-	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 	for _, c := range results.Checks {
 		g.Expect(c.Missing).To(ContainElement("a valid request of "+c.Operation+" that does not also get 401"), "%s", c.Requirement)
 	}

@@ -38,7 +38,7 @@ func TestConnectionsThatCloseWithoutAWord(t *testing.T) {
 			subject, err := target.URL(behind.Profile, closing(t, behind.BaseURL, tc.keeps, tc.closes))
 			g.Expect(err).NotTo(HaveOccurred())
 			results := judged(t, t.Context(), Config{Target: subject, Selection: Selection{Operations: []string{spec.CreatePlacementTest}}})
-			g.Expect(results.Verdict).To(Equal(reports.CouldNotTell), "%v %v", results.Reasons, results.Troubles)
+			g.Expect(results.Verdict).To(Equal(reports.Inconclusive), "%v %v", results.Reasons, results.Troubles)
 			g.Expect(results.Reasons[0]).To(tc.says)
 		})
 	}

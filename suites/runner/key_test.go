@@ -36,7 +36,7 @@ func wrongKeys(t *testing.T, all bool) *target.Target {
 func TestNoKeyIsTaken(t *testing.T) {
 	g := NewWithT(t)
 	results := judged(t, t.Context(), Config{Target: wrongKeys(t, true)})
-	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 	g.Expect(results.ExitCode()).To(Equal(3))
 	g.Expect(results.Reasons[0]).To(And(ContainSubstring(`the key "main" (the variable OUTREACH_KEY_main)`), ContainSubstring("(401)"), ContainSubstring("target check")))
 	g.Expect(of(results, reports.NotAssessed)).To(HaveLen(len(spec.Pairs())))
@@ -49,7 +49,7 @@ func TestNoKeyIsTaken(t *testing.T) {
 func TestTheMainKeyIsRefused(t *testing.T) {
 	g := NewWithT(t)
 	results := judged(t, t.Context(), Config{Target: wrongKeys(t, false), Selection: Selection{Profiles: []spec.Profile{spec.ProfileRead}}})
-	g.Expect(results.Verdict).To(Equal(reports.DoesNotConform))
+	g.Expect(results.Verdict).To(Equal(reports.Failed))
 	g.Expect(results.Reasons[0]).To(ContainSubstring("the likeliest cause of all else"))
 	g.Expect(len(results.Reasons)).To(BeNumerically(">", 1))
 }
@@ -69,7 +69,7 @@ func TestAnOperationRefusesARightKey(t *testing.T) {
 			return answer, err
 		})
 		results := judged(t, t.Context(), Config{Target: embedded(t), Transport: transport, Selection: Selection{Operations: []string{op.ID}}})
-		g.Expect(results.Verdict).To(Equal(reports.DoesNotConform), op.ID)
+		g.Expect(results.Verdict).To(Equal(reports.Failed), op.ID)
 		g.Expect(results.Reasons).To(HaveLen(1), op.ID)
 		g.Expect(results.Reasons[0]).To(ContainSubstring("checks failed"))
 	}

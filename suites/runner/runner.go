@@ -122,13 +122,13 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		Traffic:      traffic(env.Client.Traffic()),
 	}
 	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
-	if why := lost.why(); why != "" && results.Verdict == reports.CouldNotTell {
+	if why := lost.why(); why != "" && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, why)
 	}
-	if err := quiet.why(); err != nil && results.Verdict == reports.CouldNotTell {
+	if err := quiet.why(); err != nil && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, err.Error())
 	}
-	if judged.doubt != "" && results.Verdict != reports.Conforms {
+	if judged.doubt != "" && results.Verdict != reports.Passed {
 		results.Reasons = slices.Insert(results.Reasons, 0, judged.doubt)
 	}
 	return results, nil

@@ -52,7 +52,7 @@ func TestTargetStalls(t *testing.T) {
 			var came atomic.Int64
 			results := judged(t, t.Context(), Config{Target: patient, Transport: stalling(tc.after, &came), JournalDir: journals})
 
-			g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+			g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 			g.Expect(results.ExitCode()).To(Equal(3))
 			g.Expect(results.Run.Interrupted).To(BeFalse(), "nobody interrupted it")
 			g.Expect(results.Reasons[0]).To(And(HavePrefix("the target stopped answering: 5 requests in a row had no answer within 250ms each"), ContainSubstring("pace.timeout")))

@@ -49,7 +49,7 @@ func TestInterruption(t *testing.T) {
 	}})
 
 	g.Expect(results.Run.Interrupted).To(BeTrue())
-	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 	g.Expect(results.ExitCode()).To(Equal(130))
 	g.Expect(results.Troubles).To(BeEmpty())
 	g.Expect(results.Reasons).To(ConsistOf("the run was interrupted"))
@@ -85,7 +85,7 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 	g.Expect(results.Run.Interrupted).To(BeTrue())
 	g.Expect(results.Run.Specs).To(BeZero())
 	g.Expect(results.Traffic.Requests).To(BeZero())
-	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 	g.Expect(of(results, reports.NotAssessed)).To(HaveLen(len(spec.Pairs())))
 }
 
@@ -112,7 +112,7 @@ func TestTargetDies(t *testing.T) {
 			journals := t.TempDir()
 			results := judged(t, t.Context(), Config{Target: server, Transport: dying(tc.after), JournalDir: journals})
 			g.Expect(of(results, reports.Fail)).To(BeEmpty())
-			g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+			g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 			g.Expect(results.ExitCode()).To(Equal(3))
 			g.Expect(results.Troubles).NotTo(BeEmpty())
 			g.Expect(results.Troubles).To(ContainElement(HaveField("What", ContainSubstring("connection refused"))))
@@ -137,7 +137,7 @@ func TestCleanupAfterTheTargetDied(t *testing.T) {
 	before := tests(t, server)
 	creating := Selection{Operations: []string{spec.GetPlacementTest, spec.DeletePlacementTest, spec.CreatePlacementTest}}
 	results := judged(t, t.Context(), Config{Target: server, Selection: creating, Transport: dying(60), JournalDir: journals})
-	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 	g.Expect(tests(t, server)).NotTo(Equal(before), "something was left behind")
 
 	cleaned, err := Cleanup(t.Context(), server, journals)
@@ -147,7 +147,7 @@ func TestCleanupAfterTheTargetDied(t *testing.T) {
 	g.Expect(os.ReadDir(journals)).To(BeEmpty())
 	g.Expect(Cleanup(t.Context(), server, journals)).To(BeZero(), "a second time there is nothing to do")
 	again := judged(t, t.Context(), Config{Target: server, Selection: creating})
-	g.Expect(again.Verdict).To(Equal(reports.Conforms), "%v %v", again.Reasons, again.Troubles)
+	g.Expect(again.Verdict).To(Equal(reports.Passed), "%v %v", again.Reasons, again.Troubles)
 }
 
 // An account is moved home from wherever the journal says that it was sent, if
@@ -248,7 +248,7 @@ func TestPanic(t *testing.T) {
 		}
 		g.Expect(c.Outcome).To(Equal(want), "%s on %s", c.Requirement, c.Operation)
 	}
-	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 	g.Expect(results.ExitCode()).To(Equal(3))
 	g.Expect(results.Troubles).To(ContainElement(And(
 		HaveField("Where", HavePrefix(spec.ListPhoneNumbers)),
@@ -273,7 +273,7 @@ func TestEndlessBody(t *testing.T) {
 	})
 	g.Expect(of(results, reports.Error)).To(Equal([]string{"STATUS-200 on " + spec.ListPhoneNumbers}))
 	g.Expect(results.Troubles).To(ContainElement(HaveField("What", ContainSubstring("the body is larger than 8388608 bytes"))))
-	g.Expect(results.Verdict).To(Equal(reports.CouldNotTell))
+	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 }
 
 type spaces struct{}

@@ -20,7 +20,7 @@ func Empty() load.Results {
 		Tool:    reports.Tool{Name: "outreach-conformance"},
 		Target:  reports.Target{Kind: "url"},
 		Run:     load.Run{ID: "0", Started: started},
-		Verdict: load.Void,
+		Verdict: reports.Inconclusive,
 		Reasons: []string{"the target cannot be reached"},
 	}
 }
@@ -29,10 +29,10 @@ func Empty() load.Results {
 func Passed() load.Results {
 	r := Empty()
 	r.Target = reports.Target{Name: "reference server", Kind: "embedded", BaseURL: "http://127.0.0.1:8025"}
-	r.Verdict, r.Reasons = load.Pass, nil
+	r.Verdict, r.Reasons = reports.Passed, nil
 	phase := simulate("at 50/s", 50, 5, func(int, int) float64 { return 3 })
 	r.Scenarios = []load.Scenario{{
-		Name: "list-throughput", About: "Each list operation at a fixed rate.", Verdict: load.Pass,
+		Name: "list-throughput", About: "Each list operation at a fixed rate.", Verdict: reports.Passed,
 		Started: started, Seconds: 5, Phases: []load.Phase{phase},
 		Thresholds: []load.Threshold{{
 			Text: "p99<250ms", Outcome: load.Met, Measured: &load.Estimate{Value: 3, Low: 3, High: 3}, Unit: "ms",
@@ -53,7 +53,7 @@ func Full() load.Results {
 			ID: "20260301T102030-7f3a", Started: started, Seconds: 171.4, Seed: 7,
 			Selection: "--scenario list-throughput,sustained-rate,page-depth,walk,soak,rate-limit", Shard: &load.Shard{Index: 3, Of: 8},
 		},
-		Verdict:     load.Fail,
+		Verdict:     reports.Failed,
 		Reasons:     []string{"list-throughput: p99<250ms@500/s is missed", "walk: PAGE-WALK-01 is broken on campaigns.list", "soak: errors<0.1% could not be told"},
 		Calibration: &load.Calibration{CeilingPerSecond: 11842.4, LagP99MS: 0.62, CPUPerRequestUS: 41.7, Cores: 2, Note: "null server on loopback, keep-alive"},
 		Scenarios:   []load.Scenario{throughput(), sustained(), depth(), walk(), soak(), rateLimit()},

@@ -31,7 +31,7 @@ func throughput() load.Scenario {
 	warm := simulate("warm-up", 100, 3, func(int, int) float64 { return 4 })
 	warm.Warmup = true
 	return load.Scenario{
-		Name: "list-throughput", About: "Each list operation at a fixed rate and by limit.", Verdict: load.Fail,
+		Name: "list-throughput", About: "Each list operation at a fixed rate and by limit.", Verdict: reports.Failed,
 		Reasons: []string{"p99<250ms@500/s is missed: 1,902 ms"}, Started: started, Seconds: 33.2,
 		Phases: []load.Phase{warm, main},
 		Thresholds: []load.Threshold{
@@ -55,7 +55,7 @@ func sustained() load.Scenario {
 		s.Knee = append(s.Knee, k)
 	}
 	return load.Scenario{
-		Name: "sustained-rate", About: "The highest rate that still meets the thresholds.", Verdict: load.Pass, Started: started, Seconds: 58.1,
+		Name: "sustained-rate", About: "The highest rate that still meets the thresholds.", Verdict: reports.Passed, Started: started, Seconds: 58.1,
 		Phases: []load.Phase{simulate("confirm 820/s", 820, 10, func(s, i int) float64 { return 4 + float64((s+i)%17) })}, Sustained: &s,
 		Requests:   &load.Requests{Total: 15_900, Counted: 8_200, WarmUp: 100, Searched: 7_600},
 		Thresholds: []load.Threshold{{Text: "sustained>=800/s", Outcome: load.Met, Measured: &load.Estimate{Value: 820, Low: 810, High: 840}, Unit: "1/s"}},
@@ -69,7 +69,7 @@ func depth() load.Scenario {
 	}
 	flat := load.Depth{Operation: "lead-lists.list", Ratio: 9.5, Points: []load.DepthPoint{{Page: 1, Count: 30, P50MS: 2, P99MS: 4}, {Page: 10, Rows: 900, Count: 30, P50MS: 19, P99MS: 28}}}
 	return load.Scenario{
-		Name: "page-depth", About: "What page 1, 10, 100, … cost.", Verdict: load.Pass, Started: started, Seconds: 12,
+		Name: "page-depth", About: "What page 1, 10, 100, … cost.", Verdict: reports.Passed, Started: started, Seconds: 12,
 		Phases: []load.Phase{simulate("pages", 20, 12, func(s, i int) float64 { return 2 + float64(i%3) })}, Depth: []load.Depth{d, flat},
 	}
 }
@@ -78,7 +78,7 @@ func walk() load.Scenario {
 	phase := simulate("50 clients", 300, 8, func(s, i int) float64 { return 30 + float64((s*31+i*17)%90) })
 	phase.ClosedLoop, phase.GeneratorLimited, phase.RatePerSecond = true, true, 0
 	return load.Scenario{
-		Name: "walk", About: "Many clients, each walking whole lists, every page checked.", Verdict: load.Fail,
+		Name: "walk", About: "Many clients, each walking whole lists, every page checked.", Verdict: reports.Failed,
 		Reasons: []string{"PAGE-WALK-01 is broken on campaigns.list"}, Started: started, Seconds: 8.4, Phases: []load.Phase{phase},
 		Walks: &load.Walks{Clients: 50, Walks: 400, Pages: 2400, Rows: 238_113, Faults: 3},
 		Notes: []string{"lead-lists.list has no second page and was left out"},
@@ -110,11 +110,11 @@ func soak() load.Scenario {
 	})
 	phase.Late, phase.Planned, phase.Dropped = 21, phase.Planned+9, 9
 	return load.Scenario{
-		Name: "soak", About: "A mixture at a steady rate for long; does anything drift?", Verdict: load.Void,
+		Name: "soak", About: "A mixture at a steady rate for long; does anything drift?", Verdict: reports.Inconclusive,
 		Reasons: []string{"errors<0.1% could not be told: 8,000 answers are too few"}, Started: started, Seconds: 40.2,
 		Phases: []load.Phase{phase},
 		Thresholds: []load.Threshold{{
-			Text: "errors<0.1%", Outcome: load.CouldNotTell, Measured: &load.Estimate{Value: 0.025, Low: 0.003, High: 0.11}, Unit: "%",
+			Text: "errors<0.1%", Outcome: load.Inconclusive, Measured: &load.Estimate{Value: 0.025, Low: 0.003, High: 0.11}, Unit: "%",
 			Why: "8,000 answers are too few; ask for 20,000 or more",
 		}},
 		Drift: []load.Drift{
@@ -177,7 +177,7 @@ func rateLimit() load.Scenario {
 		return 2 + float64(i%5)/4
 	})
 	return load.Scenario{
-		Name: "rate-limit", About: "Excess requests: how they are refused, and by which limiter.", Verdict: load.Pass, Started: started, Seconds: 15,
+		Name: "rate-limit", About: "Excess requests: how they are refused, and by which limiter.", Verdict: reports.Passed, Started: started, Seconds: 15,
 		Phases: []load.Phase{phase}, Limiter: &l,
 	}
 }

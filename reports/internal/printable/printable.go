@@ -3,6 +3,7 @@ package printable
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,4 +51,17 @@ func plain(s string) bool {
 		}
 	}
 	return true
+}
+
+// Number returns n in digits with a comma between thousands.
+func Number(n int) string {
+	digits := strconv.Itoa(n)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
 }

@@ -11,7 +11,7 @@ import (
 
 // Random draws results that keep all rules of the model.
 func Random(t *rapid.T) reports.Results {
-	verdict := rapid.SampledFrom([]reports.Verdict{reports.Conforms, reports.DoesNotConform, reports.CouldNotTell}).Draw(t, "verdict")
+	verdict := rapid.SampledFrom([]reports.Verdict{reports.Passed, reports.Failed, reports.Inconclusive}).Draw(t, "verdict")
 	r := reports.Results{
 		Version:      reports.ModelVersion,
 		Tool:         reports.Tool{Name: words(t), Version: rapid.String().Draw(t, "version"), Go: rapid.String().Draw(t, "go")},
@@ -36,7 +36,7 @@ func Random(t *rapid.T) reports.Results {
 			Statuses: rapid.MapOfN(rapid.StringMatching(`[1-5][0-9]{2}|none`), rapid.IntRange(0, 1e6), 0, 4).Draw(t, "statuses"),
 		},
 	}
-	if verdict == reports.Conforms {
+	if verdict == reports.Passed {
 		r.Checks = append(r.Checks, reports.Check{
 			Requirement: "SURE-PASS", Operation: "sure.pass", Group: "sure", Level: "stated", Outcome: reports.Pass, Assessments: 1,
 		})

@@ -18,7 +18,7 @@ var groups = []struct {
 	lists bool // on list operations only
 	count int
 }{
-	{spec.GroupShape, "SHAPE-FIELD", false, 118},
+	{spec.GroupShape, "SHAPE-FIELD", false, 60},
 	{spec.GroupErrors, "ERROR-BODY", false, 6},
 	{spec.GroupKeys, "KEY-REFUSED", false, 4},
 	{spec.GroupBilling, "BILLING-REFUSED", false, 1},
@@ -42,7 +42,7 @@ func Full() reports.Results {
 			ID: "01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e11", Started: time.Date(2026, 3, 1, 10, 20, 30, 0, time.UTC),
 			Seconds: 12.348, Seed: 42, Profile: "full", Specs: 512,
 		},
-		Verdict: reports.DoesNotConform,
+		Verdict: reports.Failed,
 		Reasons: []string{"some checks failed", "an expected failure of the profile has expired: PAGE-WALK-07 on lead-lists.list (2026-02-01)"},
 		Checks:  checks(),
 		Traffic: reports.Traffic{
@@ -63,7 +63,7 @@ func Full() reports.Results {
 // Passed returns a run of one operation that conforms.
 func Passed() reports.Results {
 	r := Full()
-	r.Verdict, r.Reasons, r.Troubles = reports.Conforms, nil, nil
+	r.Verdict, r.Reasons, r.Troubles = reports.Passed, nil, nil
 	r.Run.Selection = "--operation phone-numbers.list"
 	r.Checks = slices.DeleteFunc(checks(), func(c reports.Check) bool { return c.Operation != spec.ListPhoneNumbers })
 	r.Observations = slices.DeleteFunc(r.Observations, func(o reports.Observation) bool { return o.Operation != spec.ListPhoneNumbers })
@@ -79,7 +79,7 @@ func Empty() reports.Results {
 		Tool:     reports.Tool{Name: "outreach-conformance", Version: "(devel)", Go: "go1.26.0"},
 		Target:   reports.Target{Kind: "url", BaseURL: "http://127.0.0.1:9"},
 		Run:      reports.Run{ID: "01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e13", Started: time.Date(2026, 3, 1, 10, 20, 30, 0, time.UTC), Profile: "shape"},
-		Verdict:  reports.CouldNotTell,
+		Verdict:  reports.Inconclusive,
 		Reasons:  []string{"no answer from http://127.0.0.1:9: connection refused"},
 		Troubles: []reports.Trouble{{Where: "target", What: "dial tcp 127.0.0.1:9: connect: connection refused"}},
 	}
@@ -178,7 +178,7 @@ func leaveOut(r *reports.Results) {
 	on(r, "RATE-ANSWERS-02", nil, without("a workspace whose rate limit may be exhausted", "a revoked key"))
 	on(r, "KEY-REFUSED-04", nil, without("a revoked key"))
 	on(r, "FILTER-SELECTS-03", []string{spec.ListMembers, spec.ListLeadLists}, without("the name of the parameter that filters by a search string (names.search), which the specification does not show"))
-	for n := 60; n <= 100; n++ {
+	for n := 20; n <= 60; n++ {
 		on(r, fmt.Sprintf("SHAPE-FIELD-%02d", n), []string{spec.MoveLead}, without("a lead that was moved"))
 	}
 }

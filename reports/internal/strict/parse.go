@@ -46,15 +46,15 @@ func parse[T any](body []byte, version string, complete func(T) T) (T, error) {
 func checkVersion(tree any, want string) error {
 	object, ok := tree.(map[string]any)
 	if !ok {
-		return fmt.Errorf("a JSON %s where results are an object", kind(tree))
+		return fmt.Errorf("a JSON %s, want an object", kind(tree))
 	}
 	switch version := object["version"].(type) {
 	case string:
 		if version != want {
-			return fmt.Errorf("/version: results model %q, but this build reads %q: use the release that wrote the file", version, want)
+			return fmt.Errorf("/version: the file has results model %q, this build reads %q (use the release that wrote the file)", version, want)
 		}
 		return nil
 	default:
-		return fmt.Errorf("/version: no results model version: this is not a results file")
+		return fmt.Errorf("/version: missing (this is not a results file)")
 	}
 }

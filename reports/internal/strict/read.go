@@ -60,5 +60,5 @@ func (f Format[T]) Parse(body []byte) (T, error) {
 }
 
 func (f Format[T]) tooLarge() error {
-	return fmt.Errorf("more than %d bytes: this is not a %s file", f.MaxSize, f.Name)
+	return fmt.Errorf("larger than %d bytes (not a %s file)", f.MaxSize, f.Name)
 }

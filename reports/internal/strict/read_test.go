@@ -53,7 +53,7 @@ func TestReadIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(read(small)).To(Succeed())
-			g.Expect(read(large)).To(MatchError(ContainSubstring("more than 25 bytes: this is not a notes file")))
+			g.Expect(read(large)).To(MatchError(ContainSubstring("larger than 25 bytes (not a notes file)")))
 		})
 	}
 }

@@ -33,7 +33,7 @@ func decodeTree(body []byte) (any, error) {
 		return nil, fmt.Errorf("not valid JSON at byte %d: %w", d.InputOffset(), err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("not valid JSON at byte %d: more after the end of the document", d.InputOffset())
+		return nil, fmt.Errorf("not valid JSON at byte %d: data after the end of the document", d.InputOffset())
 	}
 	return tree, nil
 }
@@ -66,7 +66,7 @@ func decodeObject(d *json.Decoder, pointer string) (any, error) {
 		name := token.(string) // the decoder lets nothing else stand here
 		at := Below(pointer, name)
 		if _, doubled := object[name]; doubled {
-			return nil, fmt.Errorf("%s stands there twice", at)
+			return nil, fmt.Errorf("%s: duplicate field", at)
 		}
 		if object[name], err = decodeValue(d, at); err != nil {
 			return nil, err
@@ -93,14 +93,14 @@ func decodeArray(d *json.Decoder, pointer string) (any, error) {
 // same names and the same JSON types, everywhere.
 func sameShape(given, understood any, pointer string) error {
 	if kind(given) != kind(understood) {
-		return fmt.Errorf("%s: %s where %s belongs", pointer, kind(given), kind(understood))
+		return fmt.Errorf("%s: %s, want %s", pointer, kind(given), kind(understood))
 	}
 	switch given := given.(type) {
 	case map[string]any:
 		understood := understood.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(given)) {
 			if _, ok := understood[name]; !ok {
-				return fmt.Errorf("%s: no such field in results, or one that is left out when empty", Below(pointer, name))
+				return fmt.Errorf("%s: unknown field, or empty where it must be omitted", Below(pointer, name))
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(understood)) {

@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strconv"
 
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
 // run adds all figures of a run.
 func (e *exposition) run(r load.Results) {
-	e.gauge("run", "What was run, against what; always 1.", 1, labels{
+	e.gauge("run", "The run and its target; always 1.", 1, labels{
 		"run", r.Run.ID, "target", r.Target.Name, "target_version", r.Target.Version, "vendor", r.Target.Vendor,
 		"base_url", r.Target.BaseURL, "tool_version", r.Tool.Version,
 	})
@@ -18,9 +19,9 @@ func (e *exposition) run(r load.Results) {
 	e.gauge("run_duration_seconds", "How long the run took.", r.Run.Seconds, nil)
 	e.verdict("verdict", "1 for the verdict of the run.", r.Verdict, nil)
 	if c := r.Calibration; c != nil {
-		e.gauge("generator_ceiling_per_second", "Requests a second that the generator can send to a server that does nothing.", c.CeilingPerSecond, nil)
-		e.gauge("generator_lag_p99_seconds", "How late the generator sends.", c.LagP99MS/1000, nil)
-		e.gauge("generator_cpu_per_request_seconds", "CPU time of the generator a request.", c.CPUPerRequestUS/1e6, nil)
+		e.gauge("generator_ceiling_per_second", "Highest rate of the generator with a null server.", c.CeilingPerSecond, nil)
+		e.gauge("generator_lag_p99_seconds", "Send lag of the generator (p99).", c.LagP99MS/1000, nil)
+		e.gauge("generator_cpu_per_request_seconds", "CPU time of the generator per request.", c.CPUPerRequestUS/1e6, nil)
 	}
 	scenarios := names{}
 	for _, s := range r.Scenarios {
@@ -35,13 +36,13 @@ func (e *exposition) run(r load.Results) {
 				e.gauge("comparison_ratio", "", f.RatioLow, of.with("bound", "low"))
 				e.gauge("comparison_ratio", "", f.RatioHigh, of.with("bound", "high"))
 			}
-			e.gauge("comparison_p", "Of the test that A and B are the same.", f.P, of)
+			e.gauge("comparison_p", "p value of the test that A and B are the same.", f.P, of)
 		}
 	}
 }
 
-func (e *exposition) verdict(name, help string, is load.Verdict, of labels) {
-	for _, v := range []load.Verdict{load.Pass, load.Fail, load.Void} {
+func (e *exposition) verdict(name, help string, is reports.Verdict, of labels) {
+	for _, v := range reports.Verdicts() {
 		value := 0.0
 		if v == is {
 			value = 1
@@ -59,17 +60,17 @@ func (e *exposition) scenario(s load.Scenario, of labels) {
 			of.with("threshold", thresholds.unique(t.Text), "phase", t.Phase, "outcome", string(t.Outcome)))
 	}
 	for _, v := range s.Violations {
-		e.counter("violations", "Broken requirements, by sightings.", v.Count, of.with("requirement", v.Requirement, "operation", v.Operation))
+		e.counter("violations", "Violations of a requirement.", v.Count, of.with("requirement", v.Requirement, "operation", v.Operation))
 	}
 	if c := s.Coverage; c != nil {
-		e.gauge("inspected_ratio", "Share of the answers that were judged.", c.Share, of)
+		e.gauge("inspected_ratio", "Share of the responses that were checked.", c.Share, of)
 	}
 	if f := s.Sustained; f != nil {
 		e.gauge("sustained_per_second", "The highest rate that meets the thresholds.", f.RatePerSecond, of)
 	}
 	if w := s.Walks; w != nil {
 		e.counter("walked_rows", "Rows that clients walked over.", w.Rows, of)
-		e.counter("walk_faults", "Rows missing, doubled or out of order, and walks that broke off.", w.Faults, of)
+		e.counter("walk_faults", "Missing, duplicate or misordered rows, and aborted walks.", w.Faults, of)
 	}
 	if s.Limiter != nil {
 		e.limiter(*s.Limiter, of)
@@ -77,7 +78,7 @@ func (e *exposition) scenario(s load.Scenario, of labels) {
 	for _, d := range s.Depth {
 		for _, at := range d.Points {
 			place := of.with("operation", d.Operation, "page", strconv.FormatInt(at.Page, 10))
-			e.gauge("page_seconds", "Response time of a page by its place in the list.", at.P50MS/1000, place.with("quantile", "0.5"))
+			e.gauge("page_seconds", "Response time by page number.", at.P50MS/1000, place.with("quantile", "0.5"))
 			e.gauge("page_seconds", "", at.P99MS/1000, place.with("quantile", "0.99"))
 		}
 	}
@@ -95,9 +96,9 @@ func (e *exposition) limiter(l load.Limiter, of labels) {
 			name, help string
 			load.Finding
 		}{
-			{"limiter_limit_requests", "Requests that pass at once after a long silence.", layer.Limit},
-			{"limiter_window_seconds", "Time in which so many pass.", layer.Window},
-			{"limiter_rate_per_second", "Requests a second that pass in the long run.", layer.Rate},
+			{"limiter_limit_requests", "Requests accepted at once after a long pause.", layer.Limit},
+			{"limiter_window_seconds", "Window of the limit.", layer.Window},
+			{"limiter_rate_per_second", "Sustained rate of accepted requests.", layer.Rate},
 		} {
 			if f.Known {
 				e.gauge(f.name, f.help, f.Value, of)
@@ -107,7 +108,7 @@ func (e *exposition) limiter(l load.Limiter, of labels) {
 	if l.Recovery.Known {
 		e.gauge("limiter_recovery_seconds", "From a full limiter to the next accepted request.", l.Recovery.Value, of)
 	}
-	e.counter("limiter_probes", "Requests that the probing cost.", l.Total.Requests, of)
+	e.counter("limiter_probes", "Requests sent to probe the limiter.", l.Total.Requests, of)
 }
 
 func (e *exposition) phase(p load.Phase, of labels) {
@@ -115,29 +116,29 @@ func (e *exposition) phase(p load.Phase, of labels) {
 		what  string
 		count int64
 	}{{"planned", p.Planned}, {"sent", p.Sent}, {"late", p.Late}, {"dropped", p.Dropped}} {
-		e.counter("requests", "Requests of a phase: planned, sent, of these late, and dropped.", n.count, of.with("what", n.what))
+		e.counter("requests", "Requests of a phase: planned, sent, late (of those sent), dropped.", n.count, of.with("what", n.what))
 	}
 	for _, status := range slices.Sorted(maps.Keys(p.Statuses)) {
-		e.counter("answers", "Answers by HTTP status; none where no answer came.", p.Statuses[status], of.with("status", status))
+		e.counter("answers", "Responses by HTTP status; none: no response.", p.Statuses[status], of.with("status", status))
 	}
-	e.counter("received_bytes", "Bytes of the answers' bodies.", p.BytesReceived, of)
+	e.counter("received_bytes", "Bytes of response bodies.", p.BytesReceived, of)
 	if !p.ClosedLoop {
-		e.gauge("asked_per_second", "The rate that was asked for.", p.RatePerSecond, of)
+		e.gauge("asked_per_second", "The rate asked for.", p.RatePerSecond, of)
 	}
-	e.gauge("achieved_per_second", "The rate of accepted answers.", p.AchievedPerSecond, of)
+	e.gauge("achieved_per_second", "The rate of accepted responses.", p.AchievedPerSecond, of)
 	limited := 0.0
 	if p.GeneratorLimited {
 		limited = 1
 	}
-	e.gauge("generator_limited", "1 where the generator, not the target, shaped the figures.", limited, of)
+	e.gauge("generator_limited", "1 if the generator was the bottleneck.", limited, of)
 	for _, c := range []struct {
 		class             string
 		response, service *load.Distribution
 	}{
 		{"accepted", p.Response.Accepted, p.Service.Accepted}, {"limited", p.Response.Limited, p.Service.Limited}, {"failed", p.Response.Failed, p.Service.Failed},
 	} {
-		e.summary("response_seconds", "Time from the moment at which a request was due.", c.response, of.with("class", c.class))
-		e.summary("service_seconds", "Time from the moment at which a request was sent.", c.service, of.with("class", c.class))
+		e.summary("response_seconds", "Time from when a request was due.", c.response, of.with("class", c.class))
+		e.summary("service_seconds", "Time from when a request was sent.", c.service, of.with("class", c.class))
 	}
-	e.summary("send_lag_seconds", "Time from the moment at which a request was due to that at which it was sent.", p.Lag, of)
+	e.summary("send_lag_seconds", "Time from when a request was due to when it was sent.", p.Lag, of)
 }

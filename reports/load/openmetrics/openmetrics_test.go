@@ -75,14 +75,14 @@ func TestFiguresStandInBaseUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		`outreach_load_verdict{verdict="FAIL"} 1.0`,
-		`outreach_load_verdict{verdict="PASS"} 0.0`,
-		`outreach_load_scenario_verdict{scenario="soak",verdict="VOID"} 1.0`,
+		`outreach_load_verdict{verdict="fail"} 1.0`,
+		`outreach_load_verdict{verdict="pass"} 0.0`,
+		`outreach_load_scenario_verdict{scenario="soak",verdict="inconclusive"} 1.0`,
 		`outreach_load_requests_total{scenario="soak",phase="200/s",warmup="false",what="dropped"} 9.0`,
 		`outreach_load_answers_total{scenario="soak",phase="200/s",warmup="false",status="none"} 2.0`,
 		`outreach_load_response_seconds{scenario="soak",phase="200/s",warmup="false",class="failed",quantile="0.5"} 10.0`,
 		`outreach_load_response_seconds_count{scenario="list-throughput",phase="500/s",warmup="false",class="accepted"} 15000`,
-		`outreach_load_threshold{scenario="soak",threshold="errors<0.1%",outcome="could-not-tell"} 1.0`,
+		`outreach_load_threshold{scenario="soak",threshold="errors<0.1%",outcome="inconclusive"} 1.0`,
 		`outreach_load_violations_total{scenario="walk",requirement="PAGE-WALK-01",operation="campaigns.list"} 3.0`,
 		`outreach_load_sustained_per_second{scenario="sustained-rate"} 820.0`,
 		`outreach_load_limiter_window_seconds{scenario="rate-limit",layer="1",kind="fixed-window"} 1.0`,

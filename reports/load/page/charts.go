@@ -76,7 +76,7 @@ func latencyOverTime(seconds []load.Second) *figure {
 }
 
 func percentileCurve(p load.Phase) *figure {
-	c := newChart("percentile: each further nine takes the same room", "ms")
+	c := newChart("percentile (logarithmic: each further nine has the same width)", "ms")
 	c.plot.X.Tick.Marker = percentiles{}
 	var lines []line
 	var series []plotter.XYs
@@ -108,15 +108,15 @@ func percentileCurve(p load.Phase) *figure {
 	for i := range lines {
 		c.add(lines[i], series[i])
 	}
-	title := "How long the slowest share takes"
+	title := "Latency distribution"
 	if d := p.Response.Accepted; d != nil {
-		title += fmt.Sprintf(": the slowest answer took %s ms", number(d.MaxMS))
+		title += fmt.Sprintf(": slowest response %s ms", number(d.MaxMS))
 	}
 	return c.figure(title)
 }
 
 func rates(p load.Phase, seconds []load.Second) *figure {
-	c := newTimeChart("seconds since the phase began", "requests a second")
+	c := newTimeChart("seconds since the phase began", "requests/s")
 	asked, sent, done := make(plotter.XYs, len(seconds)), make(plotter.XYs, len(seconds)), make(plotter.XYs, len(seconds))
 	for i, s := range seconds {
 		x := float64(s.T) + 0.5
@@ -126,7 +126,7 @@ func rates(p load.Phase, seconds []load.Second) *figure {
 	c.add(line{Name: "sent", ink: green}, sent)
 	c.add(line{Name: "answered", ink: blue}, done)
 	if p.ClosedLoop {
-		return c.figure(fmt.Sprintf("Rate by second: %s/s in a closed loop, which asks for no rate", number(p.AchievedPerSecond)))
+		return c.figure(fmt.Sprintf("Rate by second: %s/s in a closed loop", number(p.AchievedPerSecond)))
 	}
 	title := fmt.Sprintf("Rate by second: %s/s asked, %s/s achieved", number(p.RatePerSecond), number(p.AchievedPerSecond))
 	if p.RatePerSecond == 0 { // a closed loop asks for none, a schedule of several for no single one
@@ -136,7 +136,7 @@ func rates(p load.Phase, seconds []load.Second) *figure {
 }
 
 func statuses(seconds []load.Second) *figure {
-	c := newTimeChart("seconds since the phase began", "answers a second")
+	c := newTimeChart("seconds since the phase began", "responses/s")
 	floor := steps(seconds, func(load.Second) int64 { return 0 })
 	accepted := steps(seconds, func(s load.Second) int64 { return s.Accepted })
 	limited := steps(seconds, func(s load.Second) int64 { return s.Accepted + s.Limited })

@@ -12,8 +12,8 @@ import (
 
 // kneeFigures show what was achieved at the rates that were tried, and at which latency.
 func kneeFigures(s load.Sustained) []*figure {
-	rate := newChart("requests a second asked", "requests a second achieved")
-	latency := newChart("requests a second asked", "ms")
+	rate := newChart("requests/s asked", "requests/s achieved")
+	latency := newChart("requests/s asked", "ms")
 	var ideal, achieved, good, bad, p50, p99 plotter.XYs
 	for _, k := range s.Knee {
 		at := plotter.XY{X: k.AskedPerSecond, Y: k.AchievedPerSecond}
@@ -35,8 +35,8 @@ func kneeFigures(s load.Sustained) []*figure {
 	latency.add(line{Name: "p50", ink: blue, marks: draw.CircleGlyph{}}, p50)
 	latency.add(line{Name: "p99", ink: red, marks: draw.CircleGlyph{}}, p99)
 	return drawn(
-		rate.figure(fmt.Sprintf("Knee curve: %s/s is sustained", number(s.RatePerSecond))),
-		latency.figure("Latency at each rate that was tried"))
+		rate.figure(fmt.Sprintf("Latency by rate: %s/s sustained", number(s.RatePerSecond))),
+		latency.figure("Latency at each rate tried"))
 }
 
 func depthFigures(all []load.Depth) []*figure {
@@ -57,9 +57,9 @@ func depthFigure(d load.Depth) *figure {
 	c.plot.X.Tick.Marker = pages{d.Points}
 	c.add(line{Name: "p50", ink: blue, marks: draw.CircleGlyph{}}, p50)
 	c.add(line{Name: "p99", ink: red, marks: draw.CircleGlyph{}}, p99)
-	title := d.Operation + ": cost of a page by its place in the list"
+	title := d.Operation + ": response time by page number"
 	if d.Ratio > 0 {
-		title += fmt.Sprintf("; the deepest takes %s times as long as the first", number(d.Ratio))
+		title += fmt.Sprintf("; the deepest page takes %s times as long as the first", number(d.Ratio))
 	}
 	return c.figure(title)
 }
@@ -103,7 +103,7 @@ func limiterFigures(l load.Limiter) []*figure {
 	c.add(line{Name: "accepted", ink: blue}, few(accepted))
 	c.add(line{Name: "limited (429)", ink: orange, marks: draw.PyramidGlyph{}, marked: true}, few(limited))
 	c.add(line{Name: "failed", ink: red, marks: draw.BoxGlyph{}, marked: true}, few(failed))
-	return drawn(c.figure(fmt.Sprintf("Probes: steep where requests pass, level where they are refused (%s of %s accepted)", number(n), whole(int64(len(l.Probes))))))
+	return drawn(c.figure(fmt.Sprintf("Probes accepted over time (%s of %s)", number(n), whole(int64(len(l.Probes))))))
 }
 
 // few takes points at even distances of a long series, the last one too.
