@@ -11,8 +11,8 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"

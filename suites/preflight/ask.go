@@ -26,19 +26,13 @@ type asker struct {
 	profile *profile.Profile
 }
 
-// newAsker asks the target with the keys and at the pace of the profile.
-func newAsker(ctx context.Context, t *target.Target, profile *profile.Profile) (*asker, error) {
-	pace := profile.Pace
-	var keys []client.Key
-	for _, k := range profile.Keys {
-		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
-	}
-	api, err := client.New(client.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, Keys: keys,
-		Concurrency: pace.Concurrency, RequestsPerSecond: pace.RequestsPerSecond, Timeout: pace.Timeout})
+// newAsker returns an asker with the keys and the pace of the target's profile.
+func newAsker(ctx context.Context, t *target.Target) (*asker, error) {
+	api, err := t.Client(client.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return &asker{ctx: ctx, api: api, profile: profile}, nil
+	return &asker{ctx: ctx, api: api, profile: t.Profile}, nil
 }
 
 // answer is what came of a probe.

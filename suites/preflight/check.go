@@ -54,7 +54,7 @@ func Check(ctx context.Context, t *target.Target) (Report, error) {
 
 // look is the part of Check that asks the target.
 func look(ctx context.Context, t *target.Target) (Report, error) {
-	a, err := newAsker(ctx, t, t.Profile)
+	a, err := newAsker(ctx, t)
 	if err != nil {
 		return Report{}, err
 	}

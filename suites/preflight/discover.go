@@ -39,7 +39,7 @@ func Discover(ctx context.Context, t *target.Target, token, tokenEnv string) (fo
 	key := profile.Key{Name: keyName, Token: token, TokenEnv: tokenEnv, Workspace: dataset.Main, State: profile.KeyActive}
 	p := *t.Profile
 	p.Keys = []profile.Key{key}
-	a, err := newAsker(ctx, t, &p)
+	a, err := newAsker(ctx, &target.Target{BaseURL: t.BaseURL, TLS: t.TLS, Profile: &p})
 	if err != nil {
 		return nil, nil, err
 	}

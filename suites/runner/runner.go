@@ -187,25 +187,10 @@ func timeout(p *profile.Profile) time.Duration { return cmp.Or(p.Pace.Timeout, c
 // newClient returns a client of the target. Each of the hooks is called after
 // every exchange, from many goroutines.
 func newClient(config Config, hooks ...func(client.Exchange)) (*client.Client, error) {
-	profile := config.Target.Profile
-	var keys []client.Key
-	for _, k := range profile.Keys {
-		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
-	}
-	tls := config.Target.TLS
-	if config.Transport != nil {
-		tls = nil // the transport brings its own
-	}
 	var requests atomic.Int64
-	return client.New(client.Options{
-		BaseURL:           config.Target.BaseURL,
-		Concurrency:       profile.Pace.Concurrency,
-		RequestsPerSecond: profile.Pace.RequestsPerSecond,
-		Timeout:           profile.Pace.Timeout,
-		Keys:              keys,
-		Seed:              config.Seed,
-		TLSConfig:         tls,
-		Transport:         config.Transport,
+	return config.Target.Client(client.Options{
+		Seed:      config.Seed,
+		Transport: config.Transport,
 		Observe: func(ex client.Exchange) {
 			for _, hook := range hooks {
 				hook(ex)
