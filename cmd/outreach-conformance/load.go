@@ -13,10 +13,10 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/suites/runner"
 )
 
 type loadFlags struct {
@@ -260,7 +260,7 @@ func (f loadFlags) putBack(ctx context.Context, t *target.Target, view *loadView
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTimeout)
 	defer cancel()
 	began := time.Now()
-	_, err := runner.WatchedCleanup(ctx, t, f.output, view.puttingBack)
+	_, err := sandbox.Cleanup(ctx, t, f.output, view.puttingBack)
 	view.putBack(time.Since(began))
 	if err != nil {
 		return fmt.Errorf("not all could be put back:\n%w\nthis tries again: %s", err, f.cleanupOf(t)) // which must not be buried

@@ -39,7 +39,7 @@ func TestLoadThatCannotPutBack(t *testing.T) {
 	g.Expect(r.Verdict).To(Equal(load.Void), "in the files as on the terminal")
 	g.Expect(e.stderr).To(ContainSubstring("not all could be put back"))
 	g.Expect(strings.Count(e.stderr, "could not be deleted")).To(Equal(3), "%s", e)
-	g.Expect(e.stderr).To(MatchRegexp(`\n\d+ more changes were not put back\n`))
+	g.Expect(e.stderr).To(MatchRegexp(`\n\d+ more changes were not rolled back\n`))
 
 	again := regexp.MustCompile(`\nthis tries again: (.*)\n$`).FindStringSubmatch(e.stderr)
 	g.Expect(again).To(HaveLen(2), "%s", e)

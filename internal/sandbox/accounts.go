@@ -139,7 +139,7 @@ func (s *Sandbox) moveBack(ctx context.Context, by string) {
 // moveHome reports whether the account is certainly at home.
 func (s *Sandbox) moveHome(ctx context.Context, by, email, at string, home profile.Workspace) bool {
 	back := Change{By: by, Operation: spec.MustOperation(spec.MoveAccounts),
-		Body: map[string]any{"emails": []string{email}, "source_workspace_id": at, "destination_workspace_id": home.ID}}
+		Body: moveBody(email, at, home.ID)}
 	admin, ok := s.Profile.AdminKey(home)
 	if !ok {
 		s.uncertain.add(back, "the profile has no key of its admin workspace, to move it back")
@@ -221,6 +221,11 @@ func (s *Sandbox) certain(emails []string) error {
 
 func unanswered(c Change, err error) string {
 	return fmt.Sprintf("%s was not answered: %v", c.Operation.ID, err)
+}
+
+// moveBody is the body that moves an account.
+func moveBody(email, from, to string) map[string]any {
+	return map[string]any{"emails": []string{email}, "source_workspace_id": from, "destination_workspace_id": to}
 }
 
 // encode writes a body that the package itself has made; nil for none.

@@ -15,6 +15,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
@@ -111,29 +112,35 @@ const (
 	pageSize = 100
 )
 
-// all reads a list page by page. whole is false when its end was not reached.
+// all reads a list page by page. whole reports whether it reached the end.
 func (a *asker) all(op spec.Operation, key profile.Key) (rows []map[string]any, whole bool, err error) {
 	parameter, named := a.profile.Parameter(op.ID, profile.MeaningStartingAfter)
 	query := url.Values{}
 	if op.Answer == spec.Page {
 		query.Set("limit", strconv.Itoa(pageSize))
 	}
-	for seen := map[string]bool{}; len(seen) < maxPages; {
-		page := a.list(op, key, query)
-		if !page.shows() {
-			return rows, false, page.problem(op)
-		}
-		rows = append(rows, page.rows...)
-		if page.cursor == "" || len(page.rows) == 0 {
-			return rows, true, nil
-		}
-		if !named || seen[page.cursor] {
-			return rows, false, nil
-		}
-		seen[page.cursor] = true
-		query.Set(parameter, page.cursor)
+	most := maxPages
+	if !named {
+		most = 1
 	}
-	return rows, false, nil
+	walk := paging.Run(a.ctx, func(_ context.Context, cursor string, limit int) (paging.Page, error) {
+		if cursor != "" {
+			query.Set(parameter, cursor)
+		}
+		got := a.list(op, key, query)
+		if !got.shows() {
+			return paging.Page{}, got.problem(op)
+		}
+		page := paging.Page{Limit: limit, Cursor: got.cursor}
+		for _, row := range got.rows {
+			page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(row), Value: row})
+		}
+		return page, nil
+	}, paging.Fixed(pageSize), most)
+	for _, row := range walk.Rows() {
+		rows = append(rows, row.Value)
+	}
+	return rows, walk.Complete(), walk.Err
 }
 
 // problem says what an answer other than 200 is.

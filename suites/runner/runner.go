@@ -77,9 +77,9 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	}
 	running, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	quiet := &silence{giveUp: giveUp, timeout: timeout(config.Target.Profile)}
+	stopped := newOutage(timeout(config.Target.Profile), giveUp)
 	lost := &kept{}
-	env, err := NewEnv(config, quiet.hear, lost.hear)
+	env, err := NewEnv(config, func(ex client.Exchange) { stopped.Observe(ex.Err) }, lost.hear)
 	if err != nil {
 		return reports.Results{}, err
 	}
@@ -103,7 +103,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err != nil {
 		return reports.Results{}, err
 	}
-	if err := quiet.why(); err != nil {
+	if err := stopped.Err(); err != nil {
 		judged.ledger.Troubled("target", err.Error())
 	}
 
@@ -125,7 +125,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if why := lost.why(); why != "" && results.Verdict == reports.CouldNotTell {
 		results.Reasons = slices.Insert(results.Reasons, 0, why)
 	}
-	if err := quiet.why(); err != nil && results.Verdict == reports.CouldNotTell {
+	if err := stopped.Err(); err != nil && results.Verdict == reports.CouldNotTell {
 		results.Reasons = slices.Insert(results.Reasons, 0, err.Error())
 	}
 	if judged.doubt != "" && results.Verdict != reports.Conforms {

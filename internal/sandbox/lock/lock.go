@@ -180,9 +180,9 @@ func (l *Lock) show(ctx context.Context) (shown bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	ex, err := l.ask(ctx, spec.CreatePlacementTest, nil, body)
-	if err != nil {
-		return false, err
+	ex := l.send(ctx, l.request(spec.CreatePlacementTest, "", nil, body))
+	if ex.Err != nil {
+		return false, ex.Err
 	}
 	id, _ := object(ex.Body)["id"].(string)
 	if ex.Status != http.StatusOK || id == "" {
@@ -209,15 +209,14 @@ func (l *Lock) Release(ctx context.Context) error {
 	return l.Journal.Close(l.test.entry)
 }
 
-// ask sends a request if Permit allows it. A missing response is an error.
-func (l *Lock) ask(ctx context.Context, operation string, query url.Values, body []byte) (client.Exchange, error) {
+// send sends a request if Permit allows it; the exchange's error is Permit's otherwise.
+func (l *Lock) send(ctx context.Context, r client.Request) client.Exchange {
 	if l.Permit != nil {
 		if err := l.Permit(); err != nil {
-			return client.Exchange{}, err
+			return client.Exchange{Request: r, Err: err}
 		}
 	}
-	ex := l.Client.Do(ctx, l.request(operation, "", query, body))
-	return ex, ex.Err
+	return l.Client.Do(ctx, r)
 }
 
 func (l *Lock) request(operation, id string, query url.Values, body []byte) client.Request {

@@ -1,7 +1,8 @@
-package runner
+package sandbox
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -16,11 +17,29 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/spec"
 )
+
+// embedded starts a reference server that lives as long as the test.
+func embedded(t *testing.T) *target.Target {
+	t.Helper()
+	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
+}
 
 // strict is a server that answers 403 to every move of accounts that it refuses,
 // where the reference server answers 404: it says nothing of where an account is.
@@ -90,13 +109,45 @@ func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
 				g.Expect(moveAccount(t, server, email, w[tc.home].ID, w[tc.first].ID)).To(Equal(http.StatusOK))
 			}
 			dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: email, Home: w[tc.home].ID, Away: w[tc.away].ID, Key: dataset.Admin})
-			cleaned, err := Cleanup(t.Context(), server, dir)
+			cleaned, err := Cleanup(t.Context(), server, dir, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(cleaned.Done).To(ConsistOf(And(ContainSubstring(email), ContainSubstring(tc.want))))
 			g.Expect(os.ReadDir(dir)).To(BeEmpty())
 			if tc.home == dataset.SubA {
 				g.Expect(moveAccount(t, server, email, w[dataset.SubA].ID, w[dataset.SubB].ID)).To(Equal(http.StatusOK), "it is at home")
 			}
+		})
+	}
+}
+
+// An account is moved home from wherever the journal says that it was sent, if
+// it ever got there.
+func TestCleanupMovesAccountsHome(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		away  func(home, other string) string
+		moved bool
+	}{
+		{"moved", func(_, other string) string { return other }, true},
+		{"asked for, but not moved", func(_, other string) string { return other }, false},
+		{"to a workspace that does not exist", func(home, _ string) string { return home[:35] + "0" }, false},
+		{"to what is no workspace", func(_, _ string) string { return "nowhere" }, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := embedded(t)
+			home, other := server.Profile.Workspaces[dataset.SubA], server.Profile.Workspaces[dataset.SubB]
+			email, away := home.Accounts[0], tc.away(home.ID, other.ID)
+			if tc.moved {
+				g.Expect(moveAccount(t, server, email, home.ID, other.ID)).To(Equal(http.StatusOK))
+			}
+			dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
+
+			cleaned, err := Cleanup(t.Context(), server, dir, nil)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring(email)))
+			g.Expect(os.ReadDir(dir)).To(BeEmpty())
+			g.Expect(moveAccount(t, server, email, home.ID, other.ID)).To(Equal(http.StatusOK), "it is at home")
 		})
 	}
 }
@@ -109,7 +160,7 @@ func TestCleanupTellsWhatItCannotPutBack(t *testing.T) {
 	w := server.Profile.Workspaces
 	lost := w[dataset.Outsider].Accounts[0]
 	dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: lost, Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
-	_, err := Cleanup(t.Context(), server, dir)
+	_, err := Cleanup(t.Context(), server, dir, nil)
 	g.Expect(err).To(MatchError(And(ContainSubstring(lost), ContainSubstring("403"), ContainSubstring("journal-killed.jsonl stays"))))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
 }
@@ -117,7 +168,7 @@ func TestCleanupTellsWhatItCannotPutBack(t *testing.T) {
 // Of many changes that cannot be put back the first few say why: the rest are
 // counted, and the journal lists them. Who waits is told how many are left.
 func TestCleanupCountsWhatItCannotPutBack(t *testing.T) {
-	for stuck, want := range map[int]string{1: "", 3: "", 4: "\n1 more change was not put back\n", 9: "\n6 more changes were not put back\n"} {
+	for stuck, want := range map[int]string{1: "", 3: "", 4: "\n1 more change was not rolled back\n", 9: "\n6 more changes were not rolled back\n"} {
 		g := NewWithT(t)
 		server := strict(t)
 		w := server.Profile.Workspaces
@@ -126,7 +177,7 @@ func TestCleanupCountsWhatItCannotPutBack(t *testing.T) {
 			entries = append(entries, journal.Entry{Do: journal.Move, Email: w[dataset.Outsider].Accounts[0], Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
 		}
 		var left []int
-		_, err := WatchedCleanup(t.Context(), server, journalled(t, server, entries...), func(n int) { left = append(left, n) })
+		_, err := Cleanup(t.Context(), server, journalled(t, server, entries...), func(n int) { left = append(left, n) })
 		g.Expect(err).To(MatchError(ContainSubstring(want)))
 		g.Expect(strings.Count(err.Error(), "could not be moved home")).To(Equal(min(stuck, 3)), "%s", err)
 		g.Expect(strings.Contains(err.Error(), " more change")).To(Equal(stuck > 3))
@@ -159,7 +210,7 @@ func TestCleanupGivesTheClaimUpLast(t *testing.T) {
 			dir := journalled(t, server,
 				journal.Entry{Do: journal.Move, Email: account, Home: w[dataset.SubA].ID, Away: w[tc.away].ID, Key: dataset.Admin},
 				journal.Entry{Do: journal.Create, Name: lock.Prefix + "1", ID: id, Home: w[dataset.Main].ID})
-			cleaned, err := Cleanup(t.Context(), server, dir)
+			cleaned, err := Cleanup(t.Context(), server, dir, nil)
 			g.Expect(cleaned.Done).To(HaveLen(len(tc.want)))
 			for i, want := range tc.want {
 				g.Expect(cleaned.Done[i]).To(ContainSubstring(want))
@@ -186,7 +237,7 @@ func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
 		}
 		dir := journalled(t, server, entry)
 		g.Expect(testsOf(t, server, key)).NotTo(Equal(before))
-		g.Expect(Cleanup(t.Context(), server, dir)).To(HaveField("Done", ConsistOf(ContainSubstring("is deleted"))))
+		g.Expect(Cleanup(t.Context(), server, dir, nil)).To(HaveField("Done", ConsistOf(ContainSubstring("is deleted"))))
 		g.Expect(testsOf(t, server, key)).To(Equal(before))
 		g.Expect(os.ReadDir(dir)).To(BeEmpty())
 	}
@@ -197,8 +248,25 @@ func TestCleanupInAnUnpaidWorkspace(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
 	dir := journalled(t, server, journal.Entry{Do: journal.Create, Name: "x", Key: dataset.Unpaid, Home: server.Profile.Workspaces[dataset.Unpaid].ID})
-	g.Expect(Cleanup(t.Context(), server, dir)).To(Equal(Cleaned{NeverCreated: []string{"the test x was never created: its workspace has no paid plan"}}))
+	g.Expect(Cleanup(t.Context(), server, dir, nil)).To(Equal(Cleaned{NeverCreated: []string{"the test x was never created: its workspace has no paid plan"}}))
 	g.Expect(os.ReadDir(dir)).To(BeEmpty())
+}
+
+// moveAccount asks the server to move an account and returns the status.
+func moveAccount(t *testing.T, server *target.Target, email, from, to string) int {
+	t.Helper()
+	api, err := server.Client(client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	c := &cleaner{ctx: t.Context(), api: api, profile: server.Profile, outage: outage.Detector{Limit: 1}}
+	admin, _ := server.Profile.FullKey(dataset.Admin)
+	ex, err := c.move(admin, email, from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ex.Status
 }
 
 func createTest(t *testing.T, server *target.Target, key profile.Key) (id, name string) {
