@@ -20,7 +20,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// asker sends the probes to one target.
+// asker sends requests to one target.
 type asker struct {
 	ctx     context.Context
 	api     *client.Client
@@ -36,25 +36,25 @@ func newAsker(ctx context.Context, t *target.Target) (*asker, error) {
 	return &asker{ctx: ctx, api: api, profile: t.Profile}, nil
 }
 
-// answer is what came of a probe.
+// answer is the response to a request.
 type answer struct {
 	status int
 	rows   []map[string]any
 	cursor string
-	err    error // why there is no answer
-	// formless: a 200 with a body that is not of the documented outer form.
+	err    error // why there is no response
+	// formless: a 200 with a body of another outer form than the documented one.
 	formless bool
 }
 
-// shows reports whether the answer is a 200 that shows rows, or that there are none.
+// shows reports whether the response is a 200 with a list of rows, which may be empty.
 func (g answer) shows() bool { return g.err == nil && g.status == http.StatusOK && !g.formless }
 
-// list asks for a list; the query may be nil.
+// list reads a page of a list; the query may be nil.
 func (a *asker) list(op spec.Operation, key profile.Key, query url.Values) answer {
 	return a.get(op, op.Path, key, query)
 }
 
-// get asks for a path of the operation. A 429 is waited out.
+// get reads a path of the operation. It waits out a 429.
 func (a *asker) get(op spec.Operation, path string, key profile.Key, query url.Values) answer {
 	ex := a.api.Do(a.ctx, client.Request{Operation: op.ID, Method: http.MethodGet, Path: path, Query: query,
 		Key: client.Key{Name: key.Name, Token: key.Token}})
@@ -65,9 +65,8 @@ func (a *asker) get(op spec.Operation, path string, key profile.Key, query url.V
 	return got
 }
 
-// rowsOf reads the rows and the cursor of a list, and the resource of any other
-// answer; what is in them is left for a run to judge. No key that the target
-// repeats is in what it returns, since that is printed and put into profiles.
+// rowsOf returns the rows and the cursor of a list, or the resource in any other
+// response. It redacts them, because they are printed and written to profiles.
 func (a *asker) rowsOf(op spec.Operation, body []byte) (rows []map[string]any, cursor string, formless bool) {
 	decoded, err := schemas.Decode(body)
 	if err != nil {
@@ -87,7 +86,7 @@ func (a *asker) rowsOf(op spec.Operation, body []byte) (rows []map[string]any, c
 	return op.Rows(decoded), cursor, !ok
 }
 
-// redacted returns a decoded value with every text in it redacted.
+// redacted returns a decoded value with all its texts redacted.
 func redacted(value any, redact func(string) string) any {
 	switch value := value.(type) {
 	case string:
@@ -106,7 +105,8 @@ func redacted(value any, redact func(string) string) any {
 	return value
 }
 
-// maxPages bounds how far a list is read; pageSize is the highest limit (section Limits).
+// maxPages bounds how many pages of a list are read; pageSize is the highest limit
+// (section Limits).
 const (
 	maxPages = 50
 	pageSize = 100
@@ -143,29 +143,28 @@ func (a *asker) all(op spec.Operation, key profile.Key) (rows []map[string]any, 
 	return rows, walk.Complete(), walk.Err
 }
 
-// problem says what an answer other than 200 is.
+// problem describes a response without rows.
 func (g answer) problem(op spec.Operation) error {
 	if g.err != nil {
 		return g.err
 	}
 	if g.formless {
-		return fmt.Errorf("%s answers %d with a body of another form than the documented one", op.ID, g.status)
+		return fmt.Errorf("%s returns %d with a body of another form than the documented one", op.ID, g.status)
 	}
-	return fmt.Errorf("%s answers %d", op.ID, g.status)
+	return fmt.Errorf("%s returns %d", op.ID, g.status)
 }
 
-// lists are the operations that answer with rows.
+// lists returns the operations that return rows.
 func lists() []spec.Operation {
 	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return op.Answer == spec.One })
 }
 
-// ownerFields name the workspace of a row.
+// ownerFields are the fields that name the workspace of a row.
 var ownerFields = []string{"organization_id", "organization", "workspace", "workspace_id"}
 
-// ownerOf returns the id of a row's workspace; "" where the row tells of none,
-// or by something that is no UUID.
+// ownerOf returns the id of a row's workspace; "" if the row shows no UUID for it.
 func ownerOf(op spec.Operation, row map[string]any) string {
-	if op.ID == spec.ListDFYOrders { // whose workspace_id is of another kind
+	if op.ID == spec.ListDFYOrders { // its workspace_id is of another kind
 		return ""
 	}
 	for _, field := range ownerFields {
@@ -182,7 +181,7 @@ func text(row map[string]any, field string) string {
 	return value
 }
 
-// same reports whether two answers show the same rows.
+// same reports whether two responses show the same rows.
 func same(a, b answer) bool {
 	one, err := json.Marshal(a.rows)
 	other, err2 := json.Marshal(b.rows)
