@@ -195,7 +195,7 @@ func (r *runner) prepare() (err error) {
 			return s.op.Unsafe()
 		})
 	}
-	if why := r.subjects.rows.denied; why != "" && r.env.Shard.Of > 1 && slices.ContainsFunc(shares, func(s share) bool { return slices.Contains(claimed, s.op.ID) }) {
+	if why := r.subjects.rows.denied; why != "" && r.env.Shard.Of > 1 && slices.ContainsFunc(shares, func(s share) bool { return slices.Contains(exclusive, s.op.ID) }) {
 		return fmt.Errorf("%s; a shard leaves nothing out that the others may ask", why)
 	}
 	m, lacking, err := newMix(r.subjects, shares, r.scenario.Limits)

@@ -85,7 +85,7 @@ func TestCheckFindsWhatIsNotTrue(t *testing.T) {
 			w.ID = p.Workspaces[dataset.Outsider].ID
 			p.Workspaces[dataset.Second] = w
 		},
-			[]string{"workspace second", "its key second shows rows of the workspace"}},
+			[]string{"workspace second", "its key second shows rows of workspace"}},
 		{"subsequence that is gone", func(p *profile.Profile) {
 			w := p.Workspaces[dataset.Main]
 			w.Subsequences = append(w.Subsequences, "01941f29-7c00-7000-8000-000000000000")
