@@ -41,8 +41,8 @@ func embedded(t *testing.T) *target.Target {
 	return server
 }
 
-// strict is a server that answers 403 to every move of accounts that it refuses,
-// where the reference server answers 404: it says nothing of where an account is.
+// strict is a server that refuses moves of accounts with 403, where the reference
+// server returns 404. A 403 does not show where an account is.
 func strict(t *testing.T) *target.Target {
 	t.Helper()
 	server := embedded(t)
@@ -66,7 +66,7 @@ func strict(t *testing.T) *target.Target {
 	return forbidding
 }
 
-// journalled leaves a journal as a killed run does.
+// journalled returns a directory with the journal of a killed run.
 func journalled(t *testing.T, server *target.Target, entries ...journal.Entry) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -85,8 +85,8 @@ func journalled(t *testing.T, server *target.Target, entries ...journal.Entry) (
 	return dir
 }
 
-// A move that was under way and that a conforming target refuses cannot be
-// undone by its opposite, which is refused too. Its journal goes all the same.
+// The journal of a move that a conforming target refuses is removed, although the
+// target refuses the way back as well.
 func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
@@ -120,8 +120,8 @@ func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
 	}
 }
 
-// An account is moved home from wherever the journal says that it was sent, if
-// it ever got there.
+// An account is moved home from where the journal says that it was sent, if it is
+// there.
 func TestCleanupMovesAccountsHome(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -131,7 +131,7 @@ func TestCleanupMovesAccountsHome(t *testing.T) {
 		{"moved", func(_, other string) string { return other }, true},
 		{"asked for, but not moved", func(_, other string) string { return other }, false},
 		{"to a workspace that does not exist", func(home, _ string) string { return home[:35] + "0" }, false},
-		{"to what is no workspace", func(_, _ string) string { return "nowhere" }, false},
+		{"to a name that is no workspace", func(_, _ string) string { return "nowhere" }, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -152,9 +152,9 @@ func TestCleanupMovesAccountsHome(t *testing.T) {
 	}
 }
 
-// What the target has really moved to where its admin's key does not reach is
-// for a person to move home: the journal stays and is named.
-func TestCleanupTellsWhatItCannotPutBack(t *testing.T) {
+// The journal of an account that the admin key cannot move home stays, and the error
+// names it.
+func TestCleanupReportsFailedRollbacks(t *testing.T) {
 	g := NewWithT(t)
 	server := strict(t)
 	w := server.Profile.Workspaces
@@ -165,9 +165,9 @@ func TestCleanupTellsWhatItCannotPutBack(t *testing.T) {
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
 }
 
-// Of many changes that cannot be put back the first few say why: the rest are
-// counted, and the journal lists them. Who waits is told how many are left.
-func TestCleanupCountsWhatItCannotPutBack(t *testing.T) {
+// The error shows the first few failed rollbacks and counts the rest. The watcher
+// gets the number of changes left.
+func TestCleanupCountsFailedRollbacks(t *testing.T) {
 	for stuck, want := range map[int]string{1: "", 3: "", 4: "\n1 more change was not rolled back\n", 9: "\n6 more changes were not rolled back\n"} {
 		g := NewWithT(t)
 		server := strict(t)
@@ -187,14 +187,14 @@ func TestCleanupCountsWhatItCannotPutBack(t *testing.T) {
 	}
 }
 
-// The claim keeps other runs off the rows until they are as they were: it goes
-// last, though it may have been renewed since, and stays where they are not.
-func TestCleanupGivesTheClaimUpLast(t *testing.T) {
+// The lock keeps other runs off the rows until they are as before. Cleanup deletes
+// it last, even if it was renewed later, and keeps it if a rollback failed.
+func TestCleanupReleasesTheLockLast(t *testing.T) {
 	for _, tc := range []struct {
 		name, away string
 		want       []string
 	}{
-		{"all is put back", dataset.SubB, []string{"is in its workspace", lock.Prefix}},
+		{"all is rolled back", dataset.SubB, []string{"is in its workspace", lock.Prefix}},
 		{"an account stays away", dataset.Outsider, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -216,13 +216,13 @@ func TestCleanupGivesTheClaimUpLast(t *testing.T) {
 				g.Expect(cleaned.Done[i]).To(ContainSubstring(want))
 			}
 			g.Expect(err == nil).To(Equal(tc.want != nil))
-			g.Expect(slices.Contains(testsOf(t, server, key), id)).To(Equal(tc.want == nil), "the claim is there")
+			g.Expect(slices.Contains(testsOf(t, server, key), id)).To(Equal(tc.want == nil), "the lock exists")
 		})
 	}
 }
 
-// Tests are deleted where they were created, which is not the main workspace
-// for those by which a run used up a rate limit.
+// Tests are deleted in the workspace in which they were created. A run creates some
+// in the limited workspace to use up a rate limit.
 func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		g := NewWithT(t)
@@ -243,7 +243,7 @@ func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
 	}
 }
 
-// A workspace without a paid plan lists no tests, and was given none.
+// A workspace without a paid plan can neither list nor have created tests.
 func TestCleanupInAnUnpaidWorkspace(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
@@ -294,7 +294,7 @@ func testsOf(t *testing.T, server *target.Target, key profile.Key) (ids []string
 	return ids
 }
 
-// asked returns the body of the answer, which must be a 200.
+// asked returns the body of the response, which must be a 200.
 func asked(t *testing.T, server *target.Target, key profile.Key, operation string, body []byte) (answer map[string]any) {
 	t.Helper()
 	op := spec.MustOperation(operation)

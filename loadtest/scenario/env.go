@@ -48,11 +48,11 @@ type Env struct {
 	Journal *journal.Journal // remembers what is changed; nil for nothing
 	// LeftBehind are the names of tests that killed runs are known to have left.
 	LeftBehind []string
-	// ClaimPatience is how long to wait for another run that uses the same rows;
-	// zero means the default of package claim.
-	ClaimPatience time.Duration
-	Run           string // id of the run, in the names of what is created
-	Seed          uint64
+	// LockPatience is how long to wait for another run that uses the same rows;
+	// zero means the default of package lock.
+	LockPatience time.Duration
+	Run          string // id of the run, in the names of what is created
+	Seed         uint64
 
 	// LagLimit is the send lag that is tolerated where the machine can do no
 	// better; 0 is what measure.Recording.LagLimit says.

@@ -110,7 +110,7 @@ func (p *preparation) lockRows() (release func()) {
 		return release
 	}
 	own := &lock.Lock{Client: p.env.Client, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind}
-	patience := p.env.ClaimPatience
+	patience := p.env.LockPatience
 	if patience == 0 {
 		patience = lock.DefaultPatience
 	}

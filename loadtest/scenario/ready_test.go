@@ -129,7 +129,7 @@ func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := ""
-	env.ClaimPatience, env.Say = 1, func(text string) { said = text }
+	env.LockPatience, env.Say = 1, func(text string) { said = text }
 	scenarios := briefly(t)
 	if _, err := Ready(t.Context(), env, scenarios, false); err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	}
 	defer release()
 	if o := Run(t.Context(), env, scenarios[0]); strings.Contains(strings.Join(o.Notes, "\n"), "left out") {
-		t.Errorf("with the claim to itself: %q", o.Notes)
+		t.Errorf("with the lock: %q", o.Notes)
 	}
 }
 

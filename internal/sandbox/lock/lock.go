@@ -29,7 +29,7 @@ import (
 )
 
 // Prefix begins the name of the test that shows a lock.
-const Prefix = "conformance claim "
+const Prefix = "conformance lock "
 
 const (
 	// DefaultPatience is how long to wait for another run that holds the lock.
@@ -118,7 +118,7 @@ func (l *Lock) Take(ctx context.Context, patience time.Duration, waits func(hold
 // HeldBy describes the situation in which another run holds the lock. Take
 // returned the holder.
 func HeldBy(holder string) string {
-	return fmt.Sprintf("the test %q shows that another uses the same rows; repeat the run when that has ended, or if it was killed, `outreach-conformance cleanup` first", holder)
+	return fmt.Sprintf("the test %q shows that another run uses the same rows (retry when it has ended; if it was killed, run `outreach-conformance cleanup`)", holder)
 }
 
 // KeepAlive renews the lock before it counts as left by a killed run, until
@@ -198,10 +198,10 @@ func (l *Lock) Release(ctx context.Context) error {
 		return nil
 	}
 	ex := l.Client.Do(ctx, l.request(spec.DeletePlacementTest, l.test.id, nil, nil))
-	const failed = "could not put the target back as it was: %s %s; `outreach-conformance cleanup` tries again"
+	const failed = "rollback failed: %s %s (`outreach-conformance cleanup` tries again)"
 	switch {
 	case ex.Err != nil:
-		return fmt.Errorf(failed, spec.DeletePlacementTest, "was not answered: "+ex.Err.Error())
+		return fmt.Errorf(failed, spec.DeletePlacementTest, "had no response: "+ex.Err.Error())
 	case ex.Status != http.StatusOK && ex.Status != http.StatusNotFound:
 		return fmt.Errorf(failed, spec.DeletePlacementTest, "answered "+l.Client.Redact(judge.DescribeStatus(ex)))
 	}

@@ -33,7 +33,7 @@ func TestLocksOfOthers(t *testing.T) {
 		{"our own, with another id", ours, "", row("b", Prefix+"1", 0), ""},
 		{"of another process of the same run, while we have none", test{}, Prefix + "4", row("b", Prefix+"4", 0), ""},
 		{"our own, renamed", ours, "", row("a", Prefix+"9", 0), ""},
-		{"no claim", ours, "", row("b", "conformance", 0), ""},
+		{"no lock", ours, "", row("b", "conformance", 0), ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
