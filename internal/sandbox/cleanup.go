@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -74,11 +76,34 @@ type Cleaned struct {
 // changes left. The error names the first few changes that were not rolled back
 // and counts the rest; their journal stays.
 func Cleanup(ctx context.Context, t *target.Target, dir string, watch func(left int)) (Cleaned, error) {
+	return cleanup(ctx, t, client.Options{}, dir, watch)
+}
+
+// Bounds of a cleanup right after a run.
+const (
+	afterRunTimeout = time.Minute
+	hurriedTimeout  = 5 * time.Second
+)
+
+// CleanupAfterRun is Cleanup for the run that has just ended. An interruption does
+// not stop it, but makes it hurry: a user waits, so requests may take 5 s at most.
+// It ends after 1 minute.
+func CleanupAfterRun(ctx context.Context, t *target.Target, dir string, watch func(left int)) (Cleaned, error) {
+	var options client.Options
+	if ctx.Err() != nil {
+		options.Timeout = min(cmp.Or(t.Profile.Pace.Timeout, client.DefaultTimeout), hurriedTimeout)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterRunTimeout)
+	defer cancel()
+	return cleanup(ctx, t, options, dir, watch)
+}
+
+func cleanup(ctx context.Context, t *target.Target, options client.Options, dir string, watch func(left int)) (Cleaned, error) {
 	pending, err := journal.Find(dir)
 	if err != nil {
 		return Cleaned{}, err
 	}
-	api, err := t.Client(client.Options{})
+	api, err := t.Client(options)
 	if err != nil {
 		return Cleaned{}, err
 	}

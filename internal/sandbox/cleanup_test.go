@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -316,4 +317,39 @@ func asked(t *testing.T, server *target.Target, key profile.Key, operation strin
 		t.Fatalf("%d, %v: %v", came.StatusCode, err, answer)
 	}
 	return answer
+}
+
+// An interruption of the run does not stop the cleanup after it.
+func TestCleanupAfterAnInterruptedRun(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	key, _ := server.Profile.FullKey(dataset.Main)
+	id, name := createTest(t, server, key)
+	dir := journalled(t, server, journal.Entry{Do: journal.Create, Name: name, ID: id, Home: server.Profile.Workspaces[dataset.Main].ID})
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Cleanup(interrupted, server, dir, nil)
+	g.Expect(err).To(MatchError(client.ErrCanceled))
+	g.Expect(CleanupAfterRun(interrupted, server, dir, nil)).To(HaveField("Done", ConsistOf(ContainSubstring("is deleted"))))
+	g.Expect(testsOf(t, server, key)).NotTo(ContainElement(id))
+}
+
+// Cleanup sends no more requests to a target that has stopped responding.
+func TestCleanupOfADeadTarget(t *testing.T) {
+	g := NewWithT(t)
+	var requests atomic.Int64
+	dead := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		panic(http.ErrAbortHandler)
+	}))
+	defer dead.Close()
+	server, err := target.URL(profile.Embedded(), dead.URL)
+	g.Expect(err).NotTo(HaveOccurred())
+	var entries []journal.Entry
+	for range 9 {
+		entries = append(entries, journal.Entry{Do: journal.Create, Name: "x", ID: "01890000-0000-7000-8000-000000000001"})
+	}
+	_, err = Cleanup(t.Context(), server, journalled(t, server, entries...), nil)
+	g.Expect(err).To(MatchError(ContainSubstring("6 more changes were not rolled back")))
+	g.Expect(requests.Load()).To(BeEquivalentTo(maxUnanswered))
 }
