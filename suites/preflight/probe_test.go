@@ -62,7 +62,7 @@ func TestCheckOfAnHonestProfile(t *testing.T) {
 	for _, c := range report.Coverage {
 		g.Expect(c.Assessable).To(Equal(c.Pairs), "%s: %v", c.Group, c.Missing)
 	}
-	g.Expect(report.Data).To(ContainElement(HaveField("Says", "all 129 that the profile names are there")))
+	g.Expect(report.Data).To(ContainElement(HaveField("Says", "all 129 that the profile names exist")))
 }
 
 func TestCheckFindsWhatIsNotTrue(t *testing.T) {
