@@ -112,7 +112,8 @@ func cleanup(ctx context.Context, t *target.Target, options client.Options, dir 
 		watch = func(int) {}
 	}
 	var cleaned Cleaned
-	c := &cleaner{ctx: ctx, api: api, profile: t.Profile, tests: map[string]testList{}, watch: watch, outage: outage.Detector{Limit: maxUnanswered}}
+	c := &cleaner{ctx: ctx, api: api, profile: t.Profile, tests: map[string]testList{}, watch: watch}
+	c.outage.Limit = maxUnanswered
 	for _, p := range pending {
 		if !p.Alive && isOf(p, t.BaseURL) {
 			c.left += len(p.Entries)

@@ -46,7 +46,8 @@ func (c *cleaner) moveHome(e journal.Entry) (string, error) {
 		}
 	}
 	if ex.Status == http.StatusPaymentRequired || len(siblings) == 0 {
-		return fmt.Sprintf("the account %s: the target refuses to move it home from %s (%s), so it presumably refused to move it there", e.Email, e.Away, c.describe(ex)), nil
+		const never = "the account %s: the target refuses to move it home from %s (%s), so it presumably refused to move it there"
+		return fmt.Sprintf(never, e.Email, e.Away, c.describe(ex)), nil
 	}
 	return "", c.stuck(e, ex)
 }
@@ -109,6 +110,7 @@ func (c *cleaner) seenAtHome(admin profile.Key, e journal.Entry, sibling string)
 
 func (c *cleaner) move(admin profile.Key, email, from, to string) (client.Exchange, error) {
 	op := spec.MustOperation(spec.MoveAccounts)
-	ex := c.send(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Body: encode(moveBody(email, from, to)), Key: token(admin)})
+	ex := c.send(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path,
+		Body: encode(moveBody(email, from, to)), Key: token(admin)})
 	return ex, ex.Err
 }
