@@ -12,6 +12,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
@@ -78,7 +79,7 @@ func TestLoadBesideOthers(t *testing.T) {
 					Seed: 2*seed + uint64(i) + 1, LagLimit: time.Hour}); err != nil {
 					t.Error(err)
 				}
-				if _, err := runner.Cleanup(t.Context(), at, dir); err != nil {
+				if _, err := sandbox.Cleanup(t.Context(), at, dir, nil); err != nil {
 					t.Error(err)
 				}
 			})

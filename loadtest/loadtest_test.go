@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
@@ -21,7 +22,6 @@ import (
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites/runner"
 )
 
 // reading is a scenario that asks for small pages.
@@ -143,7 +143,7 @@ func TestCleanupPutsEverythingBack(t *testing.T) {
 	if reflect.DeepEqual(before.Accounts, changed.Accounts) || len(testsChanged) <= len(testsBefore) {
 		t.Fatal("the run has changed nothing that would have to be put back")
 	}
-	done, err := runner.Cleanup(t.Context(), server, dir)
+	done, err := sandbox.Cleanup(t.Context(), server, dir, nil)
 	if err != nil || len(done.Done) == 0 {
 		t.Errorf("%q, %v", done, err)
 	}

@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
-	"outreach.example/conformance/suites/runner"
 )
 
 // Four shards, each as a process of its own would be, come to the same as one
@@ -34,7 +34,7 @@ func TestMergedShardsEqualOneRun(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if _, err := runner.Cleanup(t.Context(), server, config.JournalDir); err != nil {
+		if _, err := sandbox.Cleanup(t.Context(), server, config.JournalDir, nil); err != nil {
 			t.Error(err)
 		}
 		return o

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
@@ -84,7 +85,7 @@ func environment(ctx context.Context, config Config, id string, budget *scenario
 	if err != nil {
 		return nil, nil, err
 	}
-	api, err := client.New(clientOptions(t, config.Seed, budget))
+	api, err := t.Client(client.Options{Seed: config.Seed, Allow: budget.One})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,7 +101,7 @@ func environment(ctx context.Context, config Config, id string, budget *scenario
 		Run: id, Seed: config.Seed, Shard: config.Shard, LagLimit: config.LagLimit, Budget: budget,
 		Start:  config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
 		Memory: memory(t.TruthURL), Watch: config.Watch, Live: config.Live, Say: config.Say,
-		ClaimPatience: config.ClaimPatience,
+		LockPatience: config.LockPatience,
 	}
 	if l := t.Profile.Load; l != nil {
 		env.MaxRate = float64(l.MaxRate)
@@ -131,40 +132,28 @@ func budgetOf(config Config) *scenario.Budget {
 	return scenario.NewBudget(max(1, int64(l.Budget)/int64(max(1, config.Shard.Of))))
 }
 
-func clientOptions(t *target.Target, seed uint64, budget *scenario.Budget) client.Options {
-	options := client.Options{
-		BaseURL: t.BaseURL, TLSConfig: t.TLS, Seed: seed, Allow: budget.One,
-		Concurrency: t.Profile.Pace.Concurrency, RequestsPerSecond: t.Profile.Pace.RequestsPerSecond, Timeout: t.Profile.Pace.Timeout,
-	}
-	for _, k := range t.Profile.Keys {
-		options.Keys = append(options.Keys, client.Key{Name: k.Name, Token: k.Token})
-	}
-	return options
-}
-
-// bare returns a function that creates clients with bareOptions and an optional
-// local address.
+// bare returns a function that makes clients with bareOptions, which send from a
+// local address of the caller's choice; empty for any.
 func bare(t *target.Target, seed uint64, budget *scenario.Budget) func(int, string) (*client.Client, error) {
 	return func(concurrency int, from string) (*client.Client, error) {
-		options := bareOptions(t, seed, budget, concurrency)
+		options := bareOptions(t.Profile, seed, budget, concurrency)
 		if from != "" {
 			transport, err := fromAddress(from, t.TLS, concurrency)
 			if err != nil {
 				return nil, err
 			}
-			options.Transport, options.TLSConfig = transport, nil
+			options.Transport = transport
 		}
-		return client.New(options)
+		return t.Client(options)
 	}
 }
 
-// bareOptions returns options without the profile's pace, but limited to its
-// maximum load rate.
-func bareOptions(t *target.Target, seed uint64, budget *scenario.Budget, concurrency int) client.Options {
-	options := clientOptions(t, seed, budget)
-	options.Concurrency, options.RequestsPerSecond = concurrency, 0
-	if l := t.Profile.Load; l != nil {
-		options.RequestsPerSecond = float64(l.MaxRate)
+// bareOptions returns the options of a client that ignores the profile's pace but
+// is no faster than load may be.
+func bareOptions(p *profile.Profile, seed uint64, budget *scenario.Budget, concurrency int) client.Options {
+	options := client.Options{Seed: seed, Allow: budget.One, Concurrency: concurrency, RequestsPerSecond: client.Unpaced}
+	if p.Load != nil && p.Load.MaxRate > 0 {
+		options.RequestsPerSecond = float64(p.Load.MaxRate)
 	}
 	return options
 }

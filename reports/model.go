@@ -140,7 +140,7 @@ type Violation struct {
 	Section   string `json:"section"`   // where the specification says so
 	Spec      string `json:"spec,omitempty"`
 	Location  string `json:"location,omitempty"` // file and line of the expectation that was not met
-	Pointer   string `json:"pointer"` // JSON pointer into the body, or "" for the whole; "header:…" and "status" otherwise
+	Pointer   string `json:"pointer"`            // JSON pointer into the body, or "" for the whole; "header:…" and "status" otherwise
 	Expected  string `json:"expected"`
 	Actual    string `json:"actual"`
 	Curl      string `json:"curl,omitempty"` // repeats the request; the key is an environment variable

@@ -2,7 +2,6 @@ package suites
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/spec"
@@ -103,21 +103,17 @@ func authorizedRole(op spec.Operation) string {
 	return dataset.Main
 }
 
-// ErrStoppedAnswering is the cause with which a runner ends the context of a run
-// once the target leaves every request unanswered.
-var ErrStoppedAnswering = errors.New("the target stopped answering")
-
 // interrupted is the input that is missing when a run is interrupted.
 const interrupted = "the rest of the run, which was interrupted"
 
 // whyCut returns the input that is missing when the context has ended a run early.
 func whyCut(ctx context.Context) string {
 	if stoppedAnswering(ctx) {
-		return "answers: " + ErrStoppedAnswering.Error()
+		return "answers: " + outage.ErrStopped.Error()
 	}
 	return interrupted
 }
 
 func stoppedAnswering(ctx context.Context) bool {
-	return errors.Is(context.Cause(ctx), ErrStoppedAnswering)
+	return outage.Ended(ctx)
 }

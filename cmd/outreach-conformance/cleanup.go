@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/suites/runner"
+	"outreach.example/conformance/internal/sandbox"
 )
 
 func newCleanup() *cobra.Command {
@@ -56,7 +54,7 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer stop()
-	cleaned, err := runner.Cleanup(ctx, t, f.output)
+	cleaned, err := sandbox.Cleanup(ctx, t, f.output, nil)
 	lines := cleaned.Done
 	switch n := len(cleaned.NeverCreated); {
 	case f.verbose:
@@ -92,11 +90,9 @@ func (f runFlags) tellWhatIsLeft(t *target.Target, stderr io.Writer) {
 	if f.journals(t) == "" {
 		return
 	}
-	pending, err := journal.Find(f.output)
-	if err != nil || !slices.ContainsFunc(pending, func(p journal.Pending) bool { return !p.Alive && p.Header.BaseURL == t.BaseURL }) {
-		return // what cannot be read, cleanup complains of
+	if sandbox.SomethingLeft(f.output, t.BaseURL) {
+		f.tellOfCleanup(t, stderr)
 	}
-	f.tellOfCleanup(t, stderr)
 }
 
 func (f runFlags) tellOfCleanup(t *target.Target, stderr io.Writer) {

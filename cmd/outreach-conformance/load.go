@@ -11,12 +11,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/suites/runner"
 )
 
 type loadFlags struct {
@@ -259,34 +258,11 @@ func (f loadFlags) putBack(ctx context.Context, t *target.Target, view *loadView
 	if f.journals(t) == "" {
 		return nil
 	}
-	if ctx.Err() != nil {
-		hurried, err := target.URL(brief(t.Profile), t.BaseURL)
-		if err != nil {
-			return err
-		}
-		t = hurried
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTimeout)
-	defer cancel()
 	began := time.Now()
-	_, err := runner.WatchedCleanup(ctx, t, f.output, view.puttingBack)
+	_, err := sandbox.CleanupAfterRun(ctx, t, f.output, view.puttingBack)
 	view.putBack(time.Since(began))
 	if err != nil {
 		return fmt.Errorf("some changes could not be rolled back:\n%w\ntry again with: %s", err, f.cleanupOf(t)) // which must not be buried
 	}
 	return nil
-}
-
-// putBackTimeout bounds the putting back, which goes on after an interruption.
-const putBackTimeout = time.Minute
-
-// briefTimeout is how long a request may take with which something is put back
-// after an interruption: somebody waits for the end.
-const briefTimeout = 5 * time.Second
-
-// brief is the profile for who waits no longer than that.
-func brief(p *profile.Profile) *profile.Profile {
-	hurried := *p
-	hurried.Pace.Timeout = min(p.Pace.Timeout, briefTimeout)
-	return &hurried
 }

@@ -40,7 +40,7 @@ func TestLoadThatCannotPutBack(t *testing.T) {
 	g.Expect(r.Verdict).To(Equal(reports.Inconclusive), "in the files as on the terminal")
 	g.Expect(e.stderr).To(ContainSubstring("some changes could not be rolled back"))
 	g.Expect(strings.Count(e.stderr, "could not be deleted")).To(Equal(3), "%s", e)
-	g.Expect(e.stderr).To(MatchRegexp(`\n\d+ more changes were not put back\n`))
+	g.Expect(e.stderr).To(MatchRegexp(`\n\d+ more changes were not rolled back\n`))
 
 	again := regexp.MustCompile(`\ntry again with: (.*)\n$`).FindStringSubmatch(e.stderr)
 	g.Expect(again).To(HaveLen(2), "%s", e)

@@ -208,7 +208,7 @@ func TestLoadKeepsToTheProfile(t *testing.T) {
 	}{
 		"thresholds": {profile.LoadUse{Thresholds: []string{"p50<1us"}}, 1, `p50<1us missed`, 400},
 		"rate":       {profile.LoadUse{MaxRate: 300}, exitCannotTell, `400 requests a second exceed the profile's maximum of 300 \(load.max_rate\)`, 0},
-		"budget":     {profile.LoadUse{Budget: 399}, exitCannotTell, `the budget of 399 requests does not suffice`, 0},
+		"budget":     {profile.LoadUse{Budget: 399}, exitCannotTell, `the budget of 399 requests is too small`, 0},
 		// Two requests more tell the calibration how large answers are, and whether the key will do.
 		"within all": {profile.LoadUse{MaxRate: 400, Budget: 402, Thresholds: []string{"p50<20s"}}, 0, `✓ PASS`, 400},
 	} {

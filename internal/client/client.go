@@ -46,7 +46,7 @@ func New(opts Options) (*Client, error) {
 // newPace spaces requests evenly. The burst covers 20 ms, so that late timers do
 // not lower a high rate.
 func newPace(requestsPerSecond float64) *rate.Limiter {
-	if requestsPerSecond == 0 {
+	if requestsPerSecond == 0 || requestsPerSecond == Unpaced {
 		return rate.NewLimiter(rate.Inf, 1)
 	}
 	return rate.NewLimiter(rate.Limit(requestsPerSecond), max(1, int(requestsPerSecond/50)))

@@ -30,6 +30,9 @@ const IdleTimeout = 4 * time.Second
 // UserAgent is the default User-Agent header.
 const UserAgent = "outreach-conformance"
 
+// Unpaced is the RequestsPerSecond of a client that only Concurrency bounds.
+const Unpaced = math.MaxFloat64
+
 // Options describe the target and how to treat it. Only BaseURL is required. A
 // zero field means the default.
 type Options struct {
@@ -38,7 +41,7 @@ type Options struct {
 	BaseURL string
 
 	Concurrency       int           // maximum requests in flight
-	RequestsPerSecond float64       // over all keys; 0 means no limit
+	RequestsPerSecond float64       // over all keys; 0 means Unpaced
 	Timeout           time.Duration // per request, from the connection to the last byte of the body
 	MaxBody           int64         // maximum bytes of a body; longer bodies are truncated
 

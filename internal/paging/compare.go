@@ -2,7 +2,7 @@ package paging
 
 import "fmt"
 
-// At is a row's place in a walk.
+// At is the position of a row in a walk.
 type At struct {
 	Page, Item int // both count from 0
 	Key        string
@@ -38,9 +38,9 @@ func (w Walk) each(visit func(At, Row)) {
 	}
 }
 
-// Missing returns the rows that walks[i] should have shown and did not: those
-// that an earlier and a later walk of the same list both show, so that they
-// were there all along. The walks are in order of time.
+// Missing returns the rows that walks[i] should show but does not. Both an
+// earlier and a later walk of the same list show these rows, so they existed
+// throughout. The walks are in chronological order.
 func Missing(walks []Walk, i int) []Row {
 	if i <= 0 || i >= len(walks)-1 {
 		return nil
@@ -72,12 +72,12 @@ func keysOf(walks []Walk) map[string]bool {
 
 // Swap is a pair of rows that two walks show in different order.
 type Swap struct {
-	Expected, Actual At // places in the second walk's common rows and what stands there
-	Want             string
+	Expected, Actual At     // positions of the two rows, in the first and in the second walk
+	Want             string // key of the row that should be at Actual
 }
 
-// Disorder compares the rows that both walks show, each by its first place, and
-// returns the first position at which their order differs.
+// Disorder compares the order of the rows that both walks show, each by its first
+// position. It returns the first difference.
 func Disorder(a, b Walk) (Swap, bool) {
 	inB := b.Keys()
 	inA := a.Keys()
@@ -91,7 +91,7 @@ func Disorder(a, b Walk) (Swap, bool) {
 	return Swap{}, false
 }
 
-// firsts returns the first place of every row of w that the other walk shows too.
+// firsts returns the first position of every row of w that the other walk also shows.
 func firsts(w Walk, other map[string]int) []At {
 	var places []At
 	seen := map[string]bool{}

@@ -1,13 +1,11 @@
-// Package paging follows the cursors of a list from its first page to its last
-// and says how that ended, whatever pages a server sends: every walk ends.
+// Package paging reads a list page by page, from the first to the last. Every
+// walk ends, whatever pages the server sends, and says how it ended.
 //
-// It knows rows and cursors, not HTTP, and judges nothing: what a walk means
-// for a requirement is said by those who compare walks.
+// It judges nothing: those who compare walks decide what a walk means for a
+// requirement. It must not import the suites or the load generator.
 package paging
 
-import (
-	"context"
-)
+import "context"
 
 // Row is one row as a page showed it.
 type Row struct {
@@ -19,10 +17,10 @@ type Row struct {
 type Page struct {
 	Limit  int // the limit that was asked for; 0 for none
 	Rows   []Row
-	Cursor string // leads to the next page; empty on the last
+	Cursor string // of the next page; empty on the last
 }
 
-// Fetch reads the page behind a cursor; the empty cursor is the first page.
+// Fetch reads the page at a cursor; the empty cursor stands for the first page.
 // Its error ends the walk.
 type Fetch func(ctx context.Context, cursor string, limit int) (Page, error)
 
@@ -33,32 +31,32 @@ type End string
 const (
 	Done           End = "done"            // a page without a cursor, or an empty page
 	CursorRepeated End = "cursor repeated" // a page with rows carries a cursor that an earlier page carried
-	NoNewRows      End = "no new rows"     // staleAfter pages in a row showed nothing but rows that were seen before
-	Capped         End = "capped"          // the walk reached the most pages that it may read
+	NoNewRows      End = "no new rows"     // staleAfter pages in a row showed only rows that earlier pages showed
+	Capped         End = "capped"          // the walk reached its maximum number of pages
 	Broken         End = "broken"          // Fetch failed; Walk.Err says why
 )
 
-// staleAfter is how many pages without a new row end a walk. More than one,
+// staleAfter is how many pages without a new row end a walk. It is more than 1
 // because two rows without an id may look alike.
 const staleAfter = 4
 
-// Walk is a walk that has ended.
+// Walk is the result of a walk.
 type Walk struct {
 	Pages []Page
 	End   End
 	Err   error
 }
 
-// Sizes yields the limit for each page of a walk; page counts from 0.
+// Sizes returns the limit for a page of a walk; page counts from 0.
 type Sizes func(page int) int
 
-// Fixed asks for the same limit on every page; 0 sends none.
+// Fixed returns the same limit for every page; 0 sends none.
 func Fixed(limit int) Sizes { return func(int) int { return limit } }
 
-// Cycle asks for the limits in turn.
+// Cycle returns the limits in turn.
 func Cycle(limits ...int) Sizes { return func(page int) int { return limits[page%len(limits)] } }
 
-// Run walks from the first page, at most maxPages pages far.
+// Run walks a list from the first page and reads at most maxPages pages.
 func Run(ctx context.Context, fetch Fetch, sizes Sizes, maxPages int) Walk {
 	var (
 		w       Walk

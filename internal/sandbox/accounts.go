@@ -139,10 +139,10 @@ func (s *Sandbox) moveBack(ctx context.Context, by string) {
 // moveHome reports whether the account is certainly at home.
 func (s *Sandbox) moveHome(ctx context.Context, by, email, at string, home profile.Workspace) bool {
 	back := Change{By: by, Operation: spec.MustOperation(spec.MoveAccounts),
-		Body: map[string]any{"emails": []string{email}, "source_workspace_id": at, "destination_workspace_id": home.ID}}
+		Body: moveBody(email, at, home.ID)}
 	admin, ok := s.Profile.AdminKey(home)
 	if !ok {
-		s.uncertain.add(back, "the profile has no key of its admin workspace, to move it back")
+		s.uncertain.add(back, "the profile has no key of its admin workspace")
 		return false
 	}
 	back.Key = token(admin)
@@ -210,17 +210,22 @@ func (s *Sandbox) certain(emails []string) error {
 	for _, email := range emails {
 		why := s.uncertain.why(email)
 		if slices.Contains(s.LeftAway, email) {
-			why = "an earlier run may have left it elsewhere; `outreach-conformance cleanup` puts it back"
+			why = "an earlier run may have left it elsewhere (`outreach-conformance cleanup` moves it home)"
 		}
 		if why != "" {
-			return denied("the account %s where the profile says that it is: %s", email, why)
+			return denied("a known location of the account %s: %s", email, why)
 		}
 	}
 	return nil
 }
 
 func unanswered(c Change, err error) string {
-	return fmt.Sprintf("%s was not answered: %v", c.Operation.ID, err)
+	return fmt.Sprintf("%s had no response: %v", c.Operation.ID, err)
+}
+
+// moveBody is the body that moves an account.
+func moveBody(email, from, to string) map[string]any {
+	return map[string]any{"emails": []string{email}, "source_workspace_id": from, "destination_workspace_id": to}
 }
 
 // encode writes a body that the package itself has made; nil for none.

@@ -278,7 +278,7 @@ func (s *Sandbox) rollBack(ctx context.Context, c Change) bool {
 		why = unanswered(c, ex.Err)
 	}
 	s.uncertain.add(c, why)
-	s.Trouble(c.By, fmt.Sprintf("could not put the target back as it was: %s; `outreach-conformance cleanup` tries again", why))
+	s.Trouble(c.By, fmt.Sprintf("rollback failed: %s (`outreach-conformance cleanup` tries again)", why))
 	return false
 }
 
@@ -338,7 +338,7 @@ func (s *Sandbox) Close(ctx context.Context) {
 	ctx, cancel := ForRollback(ctx)
 	defer cancel()
 	if err := s.lock.own.Release(ctx); err != nil {
-		s.Trouble("claim", err.Error())
+		s.Trouble("lock", err.Error())
 	}
 	s.lock.decided, s.lock.denied = false, ""
 }

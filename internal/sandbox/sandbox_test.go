@@ -225,7 +225,7 @@ func TestLostMoveMakesTheAccountUncertain(t *testing.T) {
 	undo(t.Context()) // the server answers 404: the account never left
 	var denied *Denied
 	g.Expect(errors.As(f.Permit(t.Context(), f.move(dataset.SubA, dataset.SubB)), &denied)).To(BeTrue())
-	g.Expect(denied.Input).To(ContainSubstring("was not answered"))
+	g.Expect(denied.Input).To(ContainSubstring("had no response"))
 	f.Close(t.Context())
 	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", journal.Move), HaveField("Name", HavePrefix(lock.Prefix))))
 }

@@ -7,27 +7,26 @@ import (
 	"sync"
 )
 
-// ErrBudget keeps requests back that the profile does not allow any more.
-var ErrBudget = errors.New("the budget does not suffice (load.budget)")
+// ErrBudget is the error for requests beyond the profile's budget.
+var ErrBudget = errors.New("the budget is used up (load.budget)")
 
-// Budget counts what a load run sends to its targets and bounds it: phases,
-// warm-ups and probes, and what prepares them, with everything that is sent
-// again. It is safe for concurrent use.
+// Budget counts and bounds the requests that a load run sends to its targets:
+// phases, warm-ups, probes, preparation and retries. It is safe for concurrent use.
 type Budget struct {
-	most int64   // 0: no bound
-	of   *Budget // the whole of which it is a part; nil for none
+	most int64   // 0 for no bound
+	of   *Budget // the budget that it is a part of; nil for none
 
 	mu    sync.Mutex
 	spent int64
 }
 
-// NewBudget allows so many requests; 0 bounds nothing.
+// NewBudget returns a budget of that many requests; 0 sets no bound.
 func NewBudget(most int64) *Budget { return &Budget{most: most} }
 
-// Part counts apart what one of several targets gets, within the whole.
+// Part returns a budget that counts the requests to one of several targets, within b.
 func (b *Budget) Part() *Budget { return &Budget{of: b} }
 
-// One takes a single request: it is the Allow of clients.
+// One takes a single request. Clients use it as their Allow.
 func (b *Budget) One() error {
 	if err := b.take(1); err != nil {
 		return ErrBudget
@@ -35,7 +34,7 @@ func (b *Budget) One() error {
 	return nil
 }
 
-// take takes so many requests, or none if they are too many.
+// take takes that many requests, or none if the budget does not allow them all.
 func (b *Budget) take(requests int64) error {
 	if b.of != nil {
 		if err := b.of.take(requests); err != nil {
@@ -45,13 +44,13 @@ func (b *Budget) take(requests int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.most > 0 && requests > b.most-b.spent {
-		return fmt.Errorf("the budget of %d requests does not suffice: %d are spent, and what comes next takes %d (load.budget)", b.most, b.spent, requests)
+		return fmt.Errorf("the budget of %d requests is too small: %d are spent, and the next step needs %d (load.budget)", b.most, b.spent, requests)
 	}
 	b.spent += requests
 	return nil
 }
 
-// giveBack returns what was taken and not sent.
+// giveBack returns requests that were taken but not sent.
 func (b *Budget) giveBack(requests int64) {
 	if b.of != nil {
 		b.of.giveBack(requests)
@@ -61,7 +60,7 @@ func (b *Budget) giveBack(requests int64) {
 	b.spent -= requests
 }
 
-// left is how many requests it still allows.
+// left returns how many requests the budget still allows.
 func (b *Budget) left() int64 {
 	if b.of != nil {
 		return b.of.left()
@@ -74,7 +73,7 @@ func (b *Budget) left() int64 {
 	return b.most - b.spent
 }
 
-// sent is how many requests were taken so far.
+// sent returns how many requests were taken so far.
 func (b *Budget) sent() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -64,7 +64,7 @@ func TestADyingTargetEndsTheScenario(t *testing.T) {
 		"depth":   {"page-depth", 1000, func(s *Scenario) { s.Duration, s.Pages = hours, []int{1, 10} }, "depth was given up after "},
 		"deletions": {"mixed", 30, func(s *Scenario) {
 			s.Duration, s.Warmup, s.Mix = 50*time.Second, 0, map[string]int{"*.list": 1, spec.DeletePlacementTest: 9}
-		}, "the tests that are to be deleted could not be created: "},
+		}, "the tests to be deleted could not be created: "},
 		"depth way": {"page-depth", 10, func(s *Scenario) { s.Duration = hours }, "walking to the pages of "},
 		"walk":      {"walk", 300, func(s *Scenario) { s.Duration = hours }, "the walks were aborted: "},
 		"sustained": {"sustained-rate", 800, func(s *Scenario) {

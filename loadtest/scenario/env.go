@@ -48,11 +48,11 @@ type Env struct {
 	Journal *journal.Journal // records changes; nil for none
 	// LeftBehind are the names of tests that killed runs have left.
 	LeftBehind []string
-	// ClaimPatience is how long to wait for another run that uses the same rows;
-	// zero means the default of package claim.
-	ClaimPatience time.Duration
-	Run           string // id of the run, in the names of what is created
-	Seed          uint64
+	// LockPatience is how long to wait for another run that uses the same rows;
+	// zero means the default of package lock.
+	LockPatience time.Duration
+	Run          string // id of the run, in the names of what is created
+	Seed         uint64
 
 	// LagLimit is the tolerated send lag. 0 means measure.Recording.LagLimit.
 	LagLimit time.Duration
@@ -194,7 +194,7 @@ func (r *runner) prepare() (err error) {
 			return s.op.Unsafe()
 		})
 	}
-	if why := r.subjects.rows.denied; why != "" && r.env.Shard.Of > 1 && slices.ContainsFunc(shares, func(s share) bool { return slices.Contains(claimed, s.op.ID) }) {
+	if why := r.subjects.rows.denied; why != "" && r.env.Shard.Of > 1 && slices.ContainsFunc(shares, func(s share) bool { return slices.Contains(exclusive, s.op.ID) }) {
 		return fmt.Errorf("%s; a shard leaves nothing out that the others may ask", why)
 	}
 	m, lacking, err := newMix(r.subjects, shares, r.scenario.Limits)

@@ -14,16 +14,16 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Whether the target takes the keys is asked before it is loaded: what it refuses
-// to a wrong key would look like its own fault, some ten thousand times.
+// The keys are tried before the load: thousands of refusals of a wrong key would
+// look like faults of the target.
 
-// refuses reports whether an answer says that the key will not do.
+// refuses reports whether the response refuses the key.
 func refuses(ex client.Exchange) bool {
 	return ex.Err == nil && (ex.Status == http.StatusUnauthorized || ex.Status == http.StatusForbidden)
 }
 
-// tryKeys asks with each key for what the scenarios read with it. It takes what
-// is refused out of them; its error is a key for which that is all.
+// tryKeys requests with each key what the scenarios read with it, and removes from
+// them what is refused. It returns an error if a key is refused altogether.
 func (p *preparation) tryKeys() error {
 	var reads []spec.Operation
 	for _, op := range spec.Operations() {
@@ -38,12 +38,12 @@ func (p *preparation) tryKeys() error {
 	if admin, ok := p.env.Profile.FullKey(dataset.Admin); ok && p.asked[spec.MoveAccounts] {
 		return p.tryKey(admin, []spec.Operation{spec.MustOperation(spec.ListLeadLists)})
 	}
-	// The limited key is not asked: what counts before the probes do would be
-	// foreign traffic to them. They notice themselves (prober.taken).
+	// The limited key is not tried: the probes would take its requests for foreign
+	// traffic. They detect a refused key themselves (prober.taken).
 	return nil
 }
 
-// tryKey asks for the first page of each list, or for a row of it.
+// tryKey requests one row of each list.
 func (p *preparation) tryKey(key profile.Key, reads []spec.Operation) error {
 	var refused []string
 	answered := 0
@@ -71,23 +71,23 @@ func (p *preparation) tryKey(key profile.Key, reads []spec.Operation) error {
 	}
 	also := ""
 	if n := len(refused) - 1; n > 0 {
-		also = fmt.Sprintf(", and so are all %d others that the scenarios ask", n)
+		also = fmt.Sprintf(", and so do all %d others that the scenarios request", n)
 	}
-	return fmt.Errorf("the target refuses %s: %s is answered %d%s. Put the key right; `outreach-conformance target check` tells what each key of the profile is good for",
+	return fmt.Errorf("the target refuses %s: %s returns %d%s (correct the key; `outreach-conformance target check` checks all keys)",
 		key.Described(), refused[0], status, also)
 }
 
-// refusal says of an operation why the scenarios leave it out.
+// refusal explains why the scenarios skip an operation.
 func refusal(key profile.Key, status int) string {
-	return fmt.Sprintf("the target refuses it to %s with %d: `outreach-conformance target check` tells what each key is good for", key.Described(), status)
+	return fmt.Sprintf("the target refuses it to %s with %d (`outreach-conformance target check` checks all keys)", key.Described(), status)
 }
 
-// tryChanges asks for what the scenarios change, once and so that it can be put
-// back, or as often as they do. It takes out of them what is refused.
+// tryChanges tries once each change that the scenarios make, in a way that can be
+// rolled back. It removes from the scenarios what is refused.
 func (p *preparation) tryChanges() {
 	main, _ := p.env.Profile.FullKey(dataset.Main)
 	try := func(operation string, ask func(spec.Operation) client.Exchange) {
-		if p.asked[operation] && !p.silent {
+		if p.asked[operation] && !p.stopped() {
 			if ex := ask(spec.MustOperation(operation)); refuses(ex) {
 				p.lack(refusal(main, ex.Status), operation)
 			}
@@ -105,7 +105,7 @@ func (p *preparation) tryChanges() {
 	own := ""
 	if p.asked[spec.CreatePlacementTest] || p.asked[spec.DeletePlacementTest] {
 		id, ex := p.createTest("tried")
-		if own = id; refuses(ex) { // and what is not created cannot be deleted
+		if own = id; refuses(ex) { // no test means nothing to delete either
 			p.lack(refusal(main, ex.Status), spec.CreatePlacementTest, spec.DeletePlacementTest)
 		}
 	}
@@ -117,15 +117,15 @@ func (p *preparation) tryChanges() {
 	}
 	try(spec.AddCampaignVariables, asPlanned)
 	try(spec.MoveLead, asPlanned)
-	// Of what is not there: the rows must last.
+	// The id is unused: the rows must last.
 	try(spec.DeleteSubsequence, func(op spec.Operation) client.Exchange { return deletion(op, unusedID(p.env.Seed)) })
 	p.tryMove()
 }
 
-// tryMove moves an account there and back: only a move that is right tells
-// whether the admin key may.
+// tryMove moves an account there and back: only a valid move shows whether the
+// admin key may move accounts.
 func (p *preparation) tryMove() {
-	if !p.asked[spec.MoveAccounts] || p.silent || len(p.env.rows.accounts) == 0 {
+	if !p.asked[spec.MoveAccounts] || p.stopped() || len(p.env.rows.accounts) == 0 {
 		return
 	}
 	op, s := spec.MustOperation(spec.MoveAccounts), p.subjects
@@ -144,7 +144,7 @@ func (p *preparation) tryMove() {
 	if there.Status == http.StatusOK {
 		back, ok := move(s.away, s.source)
 		if !ok || back.Status != http.StatusOK {
-			s.rows.accounts = s.rows.accounts[1:] // for whoever reads the journal
+			s.rows.accounts = s.rows.accounts[1:] // cleanup moves it home
 			return
 		}
 	}

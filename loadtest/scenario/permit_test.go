@@ -36,7 +36,7 @@ func TestProfileBoundsLoad(t *testing.T) {
 		says  string
 	}{
 		"max_rate": {func(e *Env) { e.MaxRate = 99 }, "exceed the profile's maximum of 99 (load.max_rate)"},
-		"budget":   {func(e *Env) { e.Budget.most = 99 }, "the budget of 99 requests does not suffice"},
+		"budget":   {func(e *Env) { e.Budget.most = 99 }, "the budget of 99 requests is too small"},
 	} {
 		for _, scenario := range []string{"list-throughput", "spike", "soak", "mixed"} {
 			t.Run(name+" "+scenario, func(t *testing.T) {

@@ -7,22 +7,23 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/spec"
 )
 
-// Ready prepares a run of the scenarios: it asks whether the target takes the
-// keys, lays a claim to what only one run can use at a time, and finds out which
-// rows are there. What it sends counts among the requests of the first scenario.
+// Ready prepares a run of the scenarios: it tries the keys, takes the lock on rows
+// that only one run can use, and finds out which rows exist. Its requests count
+// towards the first scenario.
 //
-// Its error is a key that the target refuses altogether, a ThrottledError where it
-// does so with 429: nothing has been loaded then, and nothing was changed. release stops renewing the claim, which stands
-// in the journal for whoever puts back what the run has changed.
+// An error means that the target refuses a key altogether; it is a ThrottledError
+// if the target does so with 429. Nothing was changed then. release stops renewing
+// the lock. The lock stays in the journal, and the cleanup after the run removes it.
 func Ready(ctx context.Context, env *Env, scenarios []Scenario, readsOnly bool) (release func(), err error) {
 	release = func() {}
 	before := env.Budget.sent()
 	env.before, env.rows = &before, nil
-	p := &preparation{ctx: ctx, env: env, asked: map[string]bool{}, waited: map[string]bool{}}
+	p := &preparation{ctx: ctx, env: env, asked: map[string]bool{}, waited: map[string]bool{}, outage: outage.Detector{Limit: 1}}
 	if p.subjects, err = newSubjects(env, "ready"); err != nil {
 		return release, nil // each scenario says so
 	}
@@ -42,7 +43,7 @@ func Ready(ctx context.Context, env *Env, scenarios []Scenario, readsOnly bool) 
 		return release, err
 	}
 	if !readsOnly {
-		release = p.claimRows()
+		release = p.lockRows()
 		p.findSpares()
 		p.ownTests()
 		p.tryChanges()
@@ -50,21 +51,24 @@ func Ready(ctx context.Context, env *Env, scenarios []Scenario, readsOnly bool) 
 	return release, nil
 }
 
-// preparation is Ready at work.
+// preparation is the state of Ready.
 type preparation struct {
 	ctx      context.Context
 	env      *Env
 	subjects *subjects
-	asked    map[string]bool // operations that scenarios ask, by id
+	asked    map[string]bool // ids of the operations that scenarios request
 	limited  bool            // a scenario drives the limited key to its limit
-	silent   bool            // the target gave no answer: no more is asked of it
-	waited   map[string]bool // keys of which it was said that they are waited for, by name
+	outage   outage.Detector // one missing response ends the preparation
+	waited   map[string]bool // names of the keys whose wait was announced
 }
 
-// do sends a request at the profile's pace and reports whether an answer came.
-// What a target leaves unanswered is for the scenarios to tell.
+// stopped reports whether the target has left a request without a response.
+func (p *preparation) stopped() bool { return p.outage.Err() != nil || p.ctx.Err() != nil }
+
+// do sends a request at the profile's pace and reports whether there was a response.
+// The scenarios report a missing one.
 func (p *preparation) do(request client.Request) (client.Exchange, bool) {
-	if p.silent {
+	if p.stopped() {
 		return client.Exchange{}, false
 	}
 	request.NoRetry = true
@@ -74,11 +78,11 @@ func (p *preparation) do(request client.Request) (client.Exchange, bool) {
 		request.NoRetry = false
 		ex = p.env.Client.Do(p.ctx, request)
 	}
-	p.silent = ex.Err != nil
-	return ex, !p.silent
+	p.outage.Observe(ex.Err)
+	return ex, ex.Err == nil
 }
 
-// lack takes operations out of the mixtures of all scenarios.
+// lack removes operations from the mixes of all scenarios.
 func (p *preparation) lack(why string, operations ...string) {
 	for _, id := range operations {
 		p.env.rows.lacks[id] = why
@@ -86,55 +90,55 @@ func (p *preparation) lack(why string, operations ...string) {
 	}
 }
 
-// claimed are the operations that use up rows of the profile.
-var claimed = []string{spec.MoveAccounts, spec.DeleteSubsequence}
+// exclusive are the operations that use up rows of the profile.
+var exclusive = []string{spec.MoveAccounts, spec.DeleteSubsequence}
 
-// beforeShards is what a shard needs between the preparation and the start, to
-// find out what its machine can send.
-const beforeShards = 4 * time.Second
+// calibrationTime is what a shard needs between the preparation and the start, to
+// measure what its machine can send.
+const calibrationTime = 4 * time.Second
 
-// claimRows lays claim to what only one run can use at a time, if the scenarios
-// use any of it, and takes it out of them if another run has it. A run without a
-// journal has its target to itself. release stops renewing the claim.
-func (p *preparation) claimRows() (release func()) {
+// lockRows takes the lock on rows that only one run can use, if the scenarios use
+// any. If another run holds it, the scenarios do without them. A run without a
+// journal has its target to itself. release stops renewing the lock.
+func (p *preparation) lockRows() (release func()) {
 	release = func() {}
 	needed := p.limited
-	for _, id := range claimed {
+	for _, id := range exclusive {
 		needed = needed || p.asked[id]
 	}
-	if !needed || p.silent || p.env.Journal == nil || !lock.Possible(p.env.Profile) {
+	if !needed || p.stopped() || p.env.Journal == nil || !lock.Possible(p.env.Profile) {
 		return release
 	}
-	c := &lock.Lock{Client: p.env.Client, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind}
-	patience := p.env.ClaimPatience
+	own := &lock.Lock{Client: p.env.Client, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind}
+	patience := p.env.LockPatience
 	if patience == 0 {
 		patience = lock.DefaultPatience
 	}
 	if p.env.Shard.Of > 1 {
-		c.Name = lock.NameOf(p.env.Seed, p.env.Start)
-		patience = min(patience, time.Until(p.env.Start)-beforeShards)
+		own.Name = lock.NameOf(p.env.Seed, p.env.Start)
+		patience = min(patience, time.Until(p.env.Start)-calibrationTime)
 	}
-	other, err := c.Take(p.ctx, patience, func(other string) {
-		p.tell(fmt.Sprintf("waiting up to %s for another run, whose test %q keeps accounts, subsequences and a limited key for it", patience.Round(time.Second), other))
+	other, err := own.Take(p.ctx, patience, func(other string) {
+		p.tell(fmt.Sprintf("waiting up to %s for another run: its test %q reserves accounts, subsequences and a limited key", patience.Round(time.Second), other))
 	})
 	switch {
 	case err != nil:
-		p.deny(fmt.Sprintf("whether another run uses the same rows could not be asked: %s", err))
+		p.deny(fmt.Sprintf("whether another run uses the same rows is unknown: %s", err))
 		return release
 	case other != "":
 		p.deny(lock.HeldBy(other))
 		return release
 	}
-	return c.KeepAlive(p.ctx)
+	return own.KeepAlive(p.ctx)
 }
 
-// deny leaves what only one run can use to another.
+// deny leaves the rows that only one run can use to another run.
 func (p *preparation) deny(why string) {
-	p.lack(why, claimed...)
+	p.lack(why, exclusive...)
 	p.env.rows.limited, p.env.rows.denied = why, why
 }
 
-// tell lets a live view show what the run is at.
+// tell shows a step of the run in a live view.
 func (p *preparation) tell(step string) {
 	if p.env.Say != nil {
 		p.env.Say(step)

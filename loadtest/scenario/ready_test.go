@@ -37,8 +37,8 @@ func TestRefusedKeyEndsTheRun(t *testing.T) {
 		from profile.Key // where the profile has the token
 		want string
 	}{
-		{dataset.Main, profile.Key{TokenEnv: "OUTREACH_KEY_MAIN"}, `the key "main" (the variable OUTREACH_KEY_MAIN): inbox-placement-tests.list is answered 401, and so are all 10 others`},
-		{dataset.Admin, profile.Key{TokenFile: "admin.txt"}, `the key "admin" (the file admin.txt): lead-lists.list is answered 401.`},
+		{dataset.Main, profile.Key{TokenEnv: "OUTREACH_KEY_MAIN"}, `the key "main" (the variable OUTREACH_KEY_MAIN): inbox-placement-tests.list returns 401, and so do all 10 others`},
+		{dataset.Admin, profile.Key{TokenFile: "admin.txt"}, `the key "admin" (the file admin.txt): lead-lists.list returns 401 (`},
 	} {
 		t.Run(tc.key, func(t *testing.T) {
 			var changes atomic.Int64
@@ -115,7 +115,7 @@ func TestRefusedOperationsAreLeftOut(t *testing.T) {
 	}
 }
 
-// What another run has claimed is left to it, and said. A shard leaves nothing
+// What another run has exclusive is left to it, and said. A shard leaves nothing
 // out, since the others might not.
 func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	env := world(t)
@@ -129,7 +129,7 @@ func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := ""
-	env.ClaimPatience, env.Say = 1, func(text string) { said = text }
+	env.LockPatience, env.Say = 1, func(text string) { said = text }
 	scenarios := briefly(t)
 	if _, err := Ready(t.Context(), env, scenarios, false); err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 		t.Errorf("that it waits: %q", said)
 	}
 	mixed, limiter := Run(t.Context(), env, scenarios[0]), Run(t.Context(), env, scenarios[1])
-	for _, operation := range claimed {
+	for _, operation := range exclusive {
 		want := operation + " is left out: the test \"" + lock.Prefix
 		if notes := strings.Join(mixed.Notes, "\n"); mixed.Verdict != reports.Passed || !strings.Contains(notes, want) {
 			t.Errorf("%s %q: %s", mixed.Verdict, mixed.Reasons, notes)
@@ -161,7 +161,7 @@ func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	}
 	defer release()
 	if o := Run(t.Context(), env, scenarios[0]); strings.Contains(strings.Join(o.Notes, "\n"), "left out") {
-		t.Errorf("with the claim to itself: %q", o.Notes)
+		t.Errorf("with the lock: %q", o.Notes)
 	}
 }
 

@@ -15,19 +15,19 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// rows are what of the target the scenarios of a run may still use. Without
-// Ready they are what the profile lists.
+// rows are the rows of the target that the scenarios of a run may still use.
+// Without Ready they are those that the profile lists.
 type rows struct {
-	accounts []string          // of the workspace from which subjects move them: those that were not moved yet
+	accounts []string          // of the source workspace, not moved yet
 	spares   []string          // expendable subsequences of the main workspace
 	tests    []string          // tests of the main workspace that may be read
-	lacks    map[string]string // by operation: what keeps it from being asked
-	limited  string            // what keeps the limited key from being used; empty for nothing
-	denied   string            // why what only one run can use is another's; empty if it is not
+	lacks    map[string]string // by operation: why it cannot be requested
+	limited  string            // why the limited key cannot be used; empty if it can
+	denied   string            // how another run holds the lock; empty if it does not
 }
 
-// use takes the rows out that a scenario has used up in its first places, so that
-// the next one finds others. The plan alone says which they are: shards agree.
+// use removes the rows that a scenario has used up in its first places. It depends
+// on the plan alone, so all shards agree.
 func (o *rows) use(m *mix, places uint64) {
 	if m == nil {
 		return
@@ -41,14 +41,14 @@ func (o *rows) use(m *mix, places uint64) {
 	}
 }
 
-// findSpares looks which of the expendable subsequences are still there: what is
-// deleted cannot be put back, so that earlier runs may have left none.
+// findSpares finds out which of the expendable subsequences exist. Earlier runs may
+// have deleted all of them, because a deletion cannot be rolled back.
 func (p *preparation) findSpares() {
-	if !p.asked[spec.DeleteSubsequence] || p.silent || p.env.Profile.Stateless {
+	if !p.asked[spec.DeleteSubsequence] || p.stopped() || p.env.Profile.Stateless {
 		return
 	}
 	op := spec.MustOperation(spec.ListSubsequences)
-	there := map[string]bool{}
+	exists := map[string]bool{}
 	w := paging.Run(p.ctx, func(ctx context.Context, cursor string, size int) (paging.Page, error) {
 		ex := p.env.Client.Do(ctx, pageRequest(p.env.Profile, p.subjects.mainKey, op, cursor, size))
 		if ex.Err != nil {
@@ -56,22 +56,22 @@ func (p *preparation) findSpares() {
 		}
 		page, err := pageOf(ex, p.env.Rules.Look(judge.Asked{Operation: op}, ex), size)
 		for _, row := range page.Rows {
-			there[row.Key] = true
+			exists[row.Key] = true
 		}
 		return page, err
 	}, paging.Fixed(maxLimit), mostPagesToPlaces)
 	if !w.Complete() {
-		p.lack(fmt.Sprintf("which of the expendable subsequences are there could not be asked (%s)", w.End), spec.DeleteSubsequence)
+		p.lack(fmt.Sprintf("the list of subsequences, which shows the expendable ones, could not be read (%s)", w.End), spec.DeleteSubsequence)
 		return
 	}
-	p.env.rows.spares = slices.DeleteFunc(slices.Clone(p.env.rows.spares), func(id string) bool { return !there[paging.FoldID(id)] })
+	p.env.rows.spares = slices.DeleteFunc(slices.Clone(p.env.rows.spares), func(id string) bool { return !exists[paging.FoldID(id)] })
 }
 
-// readable is how many tests are created to be read where the profile lists none.
+// readable is how many tests are created to be read if the profile lists none.
 const readable = 4
 
-// ownTests creates tests to be read, where the profile lists none: those of others
-// may go at any time.
+// ownTests creates tests to be read if the profile lists none. Other tests may
+// disappear at any time.
 func (p *preparation) ownTests() {
 	if !p.asked[spec.GetPlacementTest] || len(p.env.rows.tests) > 0 || p.env.Profile.Writes == profile.WritesNone {
 		return
@@ -83,13 +83,13 @@ func (p *preparation) ownTests() {
 	}
 }
 
-// createTest creates a test, which the journal knows from before it is there. The
-// id is empty if there is none.
+// createTest records a test in the journal and creates it. The id is empty if the
+// target did not create it.
 func (p *preparation) createTest(suffix string) (id string, ex client.Exchange) {
 	op := spec.MustOperation(spec.CreatePlacementTest)
 	name := fmt.Sprintf("conformance-load-%s-%s", p.env.Run, suffix)
 	entry, err := p.env.Journal.Open(p.subjects.creation(name))
-	if err != nil || p.silent {
+	if err != nil || p.stopped() {
 		return "", ex
 	}
 	ex, _ = p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: p.subjects.mainKey,

@@ -54,12 +54,12 @@ type Scenario struct {
 	Duration time.Duration `yaml:"duration,omitempty"` // of a phase; of the whole budget for rate-limit
 	Warmup   time.Duration `yaml:"warmup,omitempty"`   // before the first phase, at its rate; not counted
 
-	Burst   float64       `yaml:"burst,omitempty"`    // spike: rate of the burst, which lasts a third of the duration
-	MaxRate float64       `yaml:"max_rate,omitempty"` // sustained: the upper end of the search
-	Confirm time.Duration `yaml:"confirm,omitempty"`  // sustained: how long the found rate must hold
-	Pages   []int         `yaml:"pages,omitempty"`    // depth: places in the list, from 1; the last page is always added
-	Clients int           `yaml:"clients,omitempty"`  // walk: concurrent clients
-	Budget  int           `yaml:"probe_budget,omitempty"`   // rate-limit: maximum number of requests
+	Burst   float64       `yaml:"burst,omitempty"`        // spike: rate of the burst, which lasts a third of the duration
+	MaxRate float64       `yaml:"max_rate,omitempty"`     // sustained: the upper end of the search
+	Confirm time.Duration `yaml:"confirm,omitempty"`      // sustained: how long the found rate must hold
+	Pages   []int         `yaml:"pages,omitempty"`        // depth: places in the list, from 1; the last page is always added
+	Clients int           `yaml:"clients,omitempty"`      // walk: concurrent clients
+	Budget  int           `yaml:"probe_budget,omitempty"` // rate-limit: maximum number of requests
 
 	Thresholds []string `yaml:"thresholds,omitempty"`
 }

@@ -14,15 +14,14 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// stock prepares what the next phase will change: it writes into the journal
-// what it will create and move, before any of it goes out, and creates the tests
-// that it will delete. What is left of it all is put back by whoever reads the
-// journal, once the run is over.
+// stock prepares the changes of the next phase. It records in the journal what the
+// phase will create and move, and creates the tests that the phase will delete. The
+// cleanup after the run reads the journal and rolls back what is left.
 func (r *runner) stock(whole schedule.Schedule) error {
 	r.spread(whole)
 	mine := r.mine(whole)
 	deletions := r.mix.places(mine, r.places, spec.DeletePlacementTest)
-	// What may not be sent needs no preparation.
+	// A phase that may not be sent needs no preparation.
 	if err := r.permit(whole); err != nil {
 		return err
 	}
@@ -30,7 +29,7 @@ func (r *runner) stock(whole schedule.Schedule) error {
 	if err := r.env.Budget.take(phase); err != nil {
 		return err
 	}
-	r.env.Budget.giveBack(phase) // who sends the requests takes them
+	r.env.Budget.giveBack(phase) // the senders of the requests take them
 	for _, place := range r.mix.places(mine, r.places, spec.CreatePlacementTest) {
 		if _, err := r.env.Journal.Open(r.subjects.creation(r.subjects.testName(place))); err != nil {
 			return err
@@ -47,21 +46,21 @@ func (r *runner) stock(whole schedule.Schedule) error {
 	return r.createTests(deletions)
 }
 
-// mostStock bounds how many tests are created before a phase to be deleted in it:
-// each is a row that the target keeps meanwhile, and a long phase would begin late.
-const mostStock = 1000
+// maxStock bounds how many tests are created before a phase that deletes them. Each
+// is a row on the target, and too many would delay a long phase.
+const maxStock = 1000
 
-// spread spreads the deletions that there are tests for evenly over the phase,
-// and says what is asked less often than its share for want of rows.
+// spread distributes the possible deletions evenly over the phase. It notes which
+// operations are requested less often than their share because rows are missing.
 func (r *runner) spread(whole schedule.Schedule) {
-	r.mix.every = (r.mix.has(whole, r.places, spec.DeletePlacementTest) + mostStock - 1) / mostStock
+	r.mix.every = (r.mix.has(whole, r.places, spec.DeletePlacementTest) + maxStock - 1) / maxStock
 	for _, bounded := range []struct{ operation, why string }{
-		{spec.DeletePlacementTest, fmt.Sprintf("no more than %d tests are created beforehand", mostStock)},
+		{spec.DeletePlacementTest, fmt.Sprintf("at most %d tests are created in advance", maxStock)},
 		{spec.MoveAccounts, "the profile lists no more accounts to move"},
 		{spec.DeleteSubsequence, "there are no more expendable subsequences"},
 	} {
 		turns, asked := r.mix.has(whole, r.places, bounded.operation), len(r.mix.places(whole, r.places, bounded.operation))
-		text := fmt.Sprintf("%s is asked %d times in %s instead of %d: %s; %s is asked in its place",
+		text := fmt.Sprintf("%s is requested %d times in %s instead of %d: %s; %s is requested in its place",
 			bounded.operation, asked, whole.Duration(), turns, bounded.why, r.mix.instead.ID)
 		if uint64(asked) < turns && !slices.Contains(r.out.Notes, text) {
 			r.note("%s", text)
@@ -69,11 +68,11 @@ func (r *runner) spread(whole schedule.Schedule) {
 	}
 }
 
-// createdAtOnce is how many tests are created before their answers are looked at:
-// of a target that has died no more is asked.
+// createdAtOnce is how many tests are created before their responses are checked, so
+// that a dead target gets no more requests.
 const createdAtOnce = 64
 
-// createTests creates a test for each place at which one will be deleted.
+// createTests creates a test for each place that deletes one.
 func (r *runner) createTests(places []uint64) error {
 	for some := range slices.Chunk(places, createdAtOnce) {
 		if err := r.createSome(some); err != nil {
@@ -99,7 +98,7 @@ func (r *runner) createSome(places []uint64) error {
 	}
 	for i, ex := range r.env.Client.All(r.ctx, requests) {
 		if ex.Err != nil {
-			return fmt.Errorf("the tests that are to be deleted could not be created: %w", ex.Err)
+			return fmt.Errorf("the tests to be deleted could not be created: %w", ex.Err)
 		}
 		rows := r.looked(judge.Asked{Operation: op, Valid: true, Owner: r.subjects.main.ID}, ex).Rows
 		id := ""
@@ -107,7 +106,7 @@ func (r *runner) createSome(places []uint64) error {
 			id, _ = rows[0]["id"].(string)
 		}
 		if ex.Status != http.StatusOK || id == "" {
-			return fmt.Errorf("the tests that are to be deleted could not be created: the target answered %s", r.env.Client.Redact(judge.DescribeStatus(ex)))
+			return fmt.Errorf("the tests to be deleted could not be created: the target answered %s", r.env.Client.Redact(judge.DescribeStatus(ex)))
 		}
 		r.subjects.stock[places[i]] = id
 		if err := r.env.Journal.Made(entries[i], id); err != nil {

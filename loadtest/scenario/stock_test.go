@@ -25,14 +25,14 @@ func TestStockIsBounded(t *testing.T) {
 		whole := schedule.Constant(r.scenario.Rate, lasts)
 		r.spread(whole)
 		places := r.mix.places(whole, 0, spec.DeletePlacementTest)
-		bounded := strings.Contains(strings.Join(r.out.Notes, "\n"), "no more than 1000 tests are created beforehand")
+		bounded := strings.Contains(strings.Join(r.out.Notes, "\n"), "at most 1000 tests are created in advance")
 		if lasts < time.Minute {
 			if bounded || r.mix.has(whole, 0, spec.DeletePlacementTest) != uint64(len(places)) {
 				t.Errorf("%s: %d deletions; %q", lasts, len(places), r.out.Notes)
 			}
 			continue
 		}
-		if len(places) > mostStock || len(places) < mostStock/2 || !bounded {
+		if len(places) > maxStock || len(places) < maxStock/2 || !bounded {
 			t.Errorf("%s: %d deletions; %q", lasts, len(places), r.out.Notes)
 		}
 		widest := uint64(0)
@@ -76,7 +76,7 @@ func TestScenariosUseUpRows(t *testing.T) {
 	}
 	defer release()
 	for i, wants := range [][]string{
-		{"accounts.move is asked 6 times in 300ms instead of 10: ", "subsequences.delete is asked 3 times in 300ms instead of 10: "},
+		{"accounts.move is requested 6 times in 300ms instead of 10: ", "subsequences.delete is requested 3 times in 300ms instead of 10: "},
 		{"accounts.move is left out: every account", "subsequences.delete is left out: none of the expendable subsequences"},
 	} {
 		o := Run(t.Context(), env, s)

@@ -15,51 +15,46 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
-// asker sends the probes to one target.
+// asker sends requests to one target.
 type asker struct {
 	ctx     context.Context
 	api     *client.Client
 	profile *profile.Profile
 }
 
-// newAsker asks the target with the keys and at the pace of the profile.
-func newAsker(ctx context.Context, t *target.Target, profile *profile.Profile) (*asker, error) {
-	pace := profile.Pace
-	var keys []client.Key
-	for _, k := range profile.Keys {
-		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
-	}
-	api, err := client.New(client.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, Keys: keys,
-		Concurrency: pace.Concurrency, RequestsPerSecond: pace.RequestsPerSecond, Timeout: pace.Timeout})
+// newAsker returns an asker with the keys and the pace of the target's profile.
+func newAsker(ctx context.Context, t *target.Target) (*asker, error) {
+	api, err := t.Client(client.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return &asker{ctx: ctx, api: api, profile: profile}, nil
+	return &asker{ctx: ctx, api: api, profile: t.Profile}, nil
 }
 
-// answer is what came of a probe.
+// answer is the response to a request.
 type answer struct {
 	status int
 	rows   []map[string]any
 	cursor string
-	err    error // why there is no answer
-	// formless: a 200 with a body that is not of the documented outer form.
+	err    error // why there is no response
+	// formless: a 200 with a body of another outer form than the documented one.
 	formless bool
 }
 
-// shows reports whether the answer is a 200 that shows rows, or that there are none.
+// shows reports whether the response is a 200 with a list of rows, which may be empty.
 func (g answer) shows() bool { return g.err == nil && g.status == http.StatusOK && !g.formless }
 
-// list asks for a list; the query may be nil.
+// list reads a page of a list; the query may be nil.
 func (a *asker) list(op spec.Operation, key profile.Key, query url.Values) answer {
 	return a.get(op, op.Path, key, query)
 }
 
-// get asks for a path of the operation. A 429 is waited out.
+// get reads a path of the operation. It waits out a 429.
 func (a *asker) get(op spec.Operation, path string, key profile.Key, query url.Values) answer {
 	ex := a.api.Do(a.ctx, client.Request{Operation: op.ID, Method: http.MethodGet, Path: path, Query: query,
 		Key: client.Key{Name: key.Name, Token: key.Token}})
@@ -70,9 +65,8 @@ func (a *asker) get(op spec.Operation, path string, key profile.Key, query url.V
 	return got
 }
 
-// rowsOf reads the rows and the cursor of a list, and the resource of any other
-// answer; what is in them is left for a run to judge. No key that the target
-// repeats is in what it returns, since that is printed and put into profiles.
+// rowsOf returns the rows and the cursor of a list, or the resource in any other
+// response. It redacts them, because they are printed and written to profiles.
 func (a *asker) rowsOf(op spec.Operation, body []byte) (rows []map[string]any, cursor string, formless bool) {
 	decoded, err := schemas.Decode(body)
 	if err != nil {
@@ -92,7 +86,7 @@ func (a *asker) rowsOf(op spec.Operation, body []byte) (rows []map[string]any, c
 	return op.Rows(decoded), cursor, !ok
 }
 
-// redacted returns a decoded value with every text in it redacted.
+// redacted returns a decoded value with all its texts redacted.
 func redacted(value any, redact func(string) string) any {
 	switch value := value.(type) {
 	case string:
@@ -111,60 +105,66 @@ func redacted(value any, redact func(string) string) any {
 	return value
 }
 
-// maxPages bounds how far a list is read; pageSize is the highest limit (section Limits).
+// maxPages bounds how many pages of a list are read; pageSize is the highest limit
+// (section Limits).
 const (
 	maxPages = 50
 	pageSize = 100
 )
 
-// all reads a list page by page. whole is false when its end was not reached.
+// all reads a list page by page. whole reports whether it reached the end.
 func (a *asker) all(op spec.Operation, key profile.Key) (rows []map[string]any, whole bool, err error) {
 	parameter, named := a.profile.Parameter(op.ID, profile.MeaningStartingAfter)
 	query := url.Values{}
 	if op.Answer == spec.Page {
 		query.Set("limit", strconv.Itoa(pageSize))
 	}
-	for seen := map[string]bool{}; len(seen) < maxPages; {
-		page := a.list(op, key, query)
-		if !page.shows() {
-			return rows, false, page.problem(op)
-		}
-		rows = append(rows, page.rows...)
-		if page.cursor == "" || len(page.rows) == 0 {
-			return rows, true, nil
-		}
-		if !named || seen[page.cursor] {
-			return rows, false, nil
-		}
-		seen[page.cursor] = true
-		query.Set(parameter, page.cursor)
+	most := maxPages
+	if !named {
+		most = 1
 	}
-	return rows, false, nil
+	walk := paging.Run(a.ctx, func(_ context.Context, cursor string, limit int) (paging.Page, error) {
+		if cursor != "" {
+			query.Set(parameter, cursor)
+		}
+		got := a.list(op, key, query)
+		if !got.shows() {
+			return paging.Page{}, got.problem(op)
+		}
+		page := paging.Page{Limit: limit, Cursor: got.cursor}
+		for _, row := range got.rows {
+			page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(row), Value: row})
+		}
+		return page, nil
+	}, paging.Fixed(pageSize), most)
+	for _, row := range walk.Rows() {
+		rows = append(rows, row.Value)
+	}
+	return rows, walk.Complete(), walk.Err
 }
 
-// problem says what an answer other than 200 is.
+// problem describes a response without rows.
 func (g answer) problem(op spec.Operation) error {
 	if g.err != nil {
 		return g.err
 	}
 	if g.formless {
-		return fmt.Errorf("%s answers %d with a body of another form than the documented one", op.ID, g.status)
+		return fmt.Errorf("%s returns %d with a body of another form than the documented one", op.ID, g.status)
 	}
-	return fmt.Errorf("%s answers %d", op.ID, g.status)
+	return fmt.Errorf("%s returns %d", op.ID, g.status)
 }
 
-// lists are the operations that answer with rows.
+// lists returns the operations that return rows.
 func lists() []spec.Operation {
 	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return op.Answer == spec.One })
 }
 
-// ownerFields name the workspace of a row.
+// ownerFields are the fields that name the workspace of a row.
 var ownerFields = []string{"organization_id", "organization", "workspace", "workspace_id"}
 
-// ownerOf returns the id of a row's workspace; "" where the row tells of none,
-// or by something that is no UUID.
+// ownerOf returns the id of a row's workspace; "" if the row shows no UUID for it.
 func ownerOf(op spec.Operation, row map[string]any) string {
-	if op.ID == spec.ListDFYOrders { // whose workspace_id is of another kind
+	if op.ID == spec.ListDFYOrders { // its workspace_id is of another kind
 		return ""
 	}
 	for _, field := range ownerFields {
@@ -181,7 +181,7 @@ func text(row map[string]any, field string) string {
 	return value
 }
 
-// same reports whether two answers show the same rows.
+// same reports whether two responses show the same rows.
 func same(a, b answer) bool {
 	one, err := json.Marshal(a.rows)
 	other, err2 := json.Marshal(b.rows)

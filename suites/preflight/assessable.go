@@ -1,10 +1,16 @@
 package preflight
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
+
+	"github.com/google/uuid"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/standin"
@@ -14,29 +20,28 @@ import (
 	"outreach.example/conformance/suites/runner"
 )
 
-// Coverage tells of one group of requirements how much a run with the profile
-// can assess, as far as that is for the profile to say: what the target's data
-// do not show comes on top.
+// Coverage is how much of one group of requirements a run with the profile can
+// assess. Missing data on the target may reduce it further.
 type Coverage struct {
 	Group      spec.Group
 	Pairs      int // requirements × operations
 	Assessable int
-	Missing    []Missing // the most often missing first
+	Missing    []Missing // most frequent first
 }
 
 // Missing is an input that the profile lacks.
 type Missing struct {
 	Input string
-	Pairs int // that are not assessed for want of it
+	Pairs int // not assessed without it
 }
 
-// standinAddress is where no server is: the stand-in's transport takes its place.
+// standinAddress is the address of the stand-in, which is a transport, not a server.
 const standinAddress = "http://standin.invalid"
 
-// Assessable rehearses a run with the profile on a stand-in, without a network.
-// The specs themselves say what they lack; what they would lack with the
-// reference server's profile too is the stand-in's doing and not the profile's. It must not
-// run beside another run in the process.
+// Assessable rehearses a run with the profile on a stand-in, without a network. The
+// specs report the inputs that they lack. Inputs that the reference server's profile
+// lacks too are ignored: the stand-in causes those. Assessable must not run at the
+// same time as another run in the process.
 func Assessable(ctx context.Context, profile *profile.Profile) ([]Coverage, error) {
 	with, err := rehearse(ctx, profile)
 	if err != nil {
@@ -53,7 +58,7 @@ func Assessable(ctx context.Context, profile *profile.Profile) ([]Coverage, erro
 	return all, ctx.Err()
 }
 
-// atBest is the rehearsal with a profile that lacks nothing. It is the same every time.
+// atBest is the rehearsal with a complete profile. Its result never changes.
 var atBest = sync.OnceValues(func() (map[spec.Pair][]string, error) {
 	return rehearse(context.Background(), profile.Embedded())
 })
@@ -67,7 +72,7 @@ func rehearse(ctx context.Context, given *profile.Profile) (map[spec.Pair][]stri
 	p := *given
 	p.Pace = profile.Pace{Concurrency: profile.DefaultConcurrency, Timeout: profile.DefaultTimeout}
 	p.Container, p.TLS, p.Budget, p.ExpectedFailures = nil, nil, 0, nil
-	p.Stateless = true // else the ids that the profile names would have to be in the stand-in's lists
+	p.Stateless = true // the stand-in's lists do not show the ids that the profile names
 	if p.RateLimit != nil {
 		limit := *p.RateLimit
 		limit.Requests, limit.Per, limit.Budget = 0, 0, 1
@@ -82,7 +87,7 @@ func rehearse(ctx context.Context, given *profile.Profile) (map[spec.Pair][]stri
 	}
 	results, err := runner.Run(ctx, runner.Config{Target: t, Seed: 1, Transport: refusals(transport, p.Keys)})
 	if err != nil {
-		return nil, fmt.Errorf("the rehearsal: %w", err)
+		return nil, fmt.Errorf("rehearsal: %w", err)
 	}
 	lacking := map[spec.Pair][]string{}
 	for _, c := range results.Checks {
@@ -118,4 +123,74 @@ func cover(g spec.Group, with, best map[spec.Pair][]string) Coverage {
 		return slices.Compare([]string{a.Input}, []string{b.Input})
 	})
 	return c
+}
+
+// rehearsalToken begins the token of a key that a rehearsal mints.
+const rehearsalToken = "rehearsal-"
+
+// unusedIDs begins the ids that runs make up. No resource has such an id.
+const unusedIDs = "00800000-00"
+
+// refusing adds the refusals of a real server to the stand-in, which serves every
+// request. A rehearsal then sees the same kinds of responses as a run.
+type refusing struct {
+	next http.RoundTripper
+	keys map[string]string // state by token
+}
+
+func refusals(next http.RoundTripper, keys []profile.Key) refusing {
+	states := map[string]string{}
+	for _, k := range keys {
+		states[k.Token] = k.State
+	}
+	return refusing{next, states}
+}
+
+func (r refusing) RoundTrip(request *http.Request) (*http.Response, error) {
+	status, err := r.refusal(request)
+	if err != nil {
+		return nil, err
+	}
+	if status == 0 {
+		return r.next.RoundTrip(request)
+	}
+	body := fmt.Sprintf(`{"statusCode":%d,"error":%q,"message":"refused in a rehearsal"}`, status, spec.ErrorText[status])
+	return &http.Response{
+		StatusCode: status, Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(body)),
+		ContentLength: int64(len(body)), Request: request,
+	}, nil
+}
+
+// refusal returns the status with which a real server would refuse the request; 0
+// if it would not. It reads the request's body and restores it.
+func (r refusing) refusal(request *http.Request) (int, error) {
+	token, _ := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
+	state, known := r.keys[token]
+	switch {
+	case strings.HasPrefix(token, rehearsalToken):
+	case !known || token == "" || state == profile.KeyRevoked:
+		return http.StatusUnauthorized, nil
+	case state == profile.KeyUnpaid:
+		return http.StatusPaymentRequired, nil
+	}
+	named := request.URL.Path
+	if request.Body != nil {
+		body, err := io.ReadAll(request.Body)
+		if err != nil {
+			return 0, err
+		}
+		request.Body = io.NopCloser(bytes.NewReader(body))
+		named += string(body)
+	}
+	if strings.Contains(named, unusedIDs) || malformedID(request.Method, request.URL.Path) {
+		return http.StatusNotFound, nil
+	}
+	return 0, nil
+}
+
+// malformedID reports whether the path of a request holds an id that is not a UUID.
+func malformedID(method, path string) bool {
+	op, id, ok := spec.MatchOperation(method, path)
+	return ok && op.HasPathID() && uuid.Validate(id) != nil
 }

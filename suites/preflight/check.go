@@ -1,3 +1,10 @@
+// Package preflight checks a profile against its target in a few seconds, before
+// any run. It reports whether the server responds, whether the keys have the
+// scopes that the profile claims, which rows exist, and which requirements a run
+// would assess. Discover does the same without a profile, and writes one.
+//
+// The package sends only GET requests, so it changes nothing on the target. It
+// judges the profile, not the server.
 package preflight
 
 import (
@@ -16,33 +23,32 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Report is what Check has found.
+// Report is the result of Check.
 type Report struct {
 	Keys     []Finding // one for each key of the profile
 	Data     []Finding // rows that the profile names, and rows that lists show
 	Coverage []Coverage
 }
 
-// Finding is one thing that was looked at.
+// Finding is the result for one key or one group of rows.
 type Finding struct {
-	What string // the key, the rows
-	Says string // what was found
-	// Wrong: the profile claims something that does not hold.
-	Wrong bool
-	// Spent: some of the rows that runs delete are gone.
-	Spent bool
+	What  string // the key or the rows
+	Says  string // the result in words
+	Wrong bool   // the profile claims something that is not true
+	Spent bool   // some of the rows that runs delete are gone
 }
 
-// Wrong returns the findings that the profile has to be put right for.
+// Wrong returns the findings that require a correction of the profile.
 func (r Report) Wrong() []Finding {
 	return slices.DeleteFunc(slices.Concat(r.Keys, r.Data), func(f Finding) bool { return !f.Wrong })
 }
 
-// ErrNoAnswer: the target does not answer as far as can be told with the profile.
-var ErrNoAnswer = errors.New("the target gives no answer that can be used")
+// ErrNoAnswer is the error for a target that gives no usable response to the keys
+// of the profile.
+var ErrNoAnswer = errors.New("no usable response from the target")
 
-// Check looks at a target and its profile. Its error means that it could not be
-// told: the server does not answer, or the context has ended.
+// Check checks a profile against its target. An error means that there is no
+// result: the server gives no usable response, or the context has ended.
 func Check(ctx context.Context, t *target.Target) (Report, error) {
 	r, err := look(ctx, t)
 	if err != nil {
@@ -52,9 +58,9 @@ func Check(ctx context.Context, t *target.Target) (Report, error) {
 	return r, err
 }
 
-// look is the part of Check that asks the target.
+// look is the part of Check that sends requests.
 func look(ctx context.Context, t *target.Target) (Report, error) {
-	a, err := newAsker(ctx, t, t.Profile)
+	a, err := newAsker(ctx, t)
 	if err != nil {
 		return Report{}, err
 	}
@@ -85,8 +91,8 @@ func (a *asker) keys(r *Report) error {
 	return nil
 }
 
-// key tries whether a key is what the profile says, by a list that its scopes
-// allow to read. What it may change is not tried.
+// key checks one key with a list that its scopes allow it to read. It does not
+// check write access.
 func (a *asker) key(k profile.Key) (Finding, error) {
 	op, readable := readableBy(k.Scopes)
 	got := a.list(op, k, nil)
@@ -103,19 +109,20 @@ func (a *asker) key(k profile.Key) (Finding, error) {
 	f := Finding{What: "key " + k.Name}
 	switch {
 	case !readable && k.State == profile.KeyActive && got.status/100 != 2:
-		f.Says = fmt.Sprintf("refused for %s (%d), as its scopes have it; what it may do cannot be tried by reading", op.ID, got.status)
+		f.Says = fmt.Sprintf("%s returns %d, as its scopes require; reads cannot show what the key may do", op.ID, got.status)
 	case !readable && k.State == profile.KeyActive:
-		f.Says = fmt.Sprintf("answered %d for %s, which its scopes %q do not allow: they are others, or the server lets them through", got.status, op.ID, k.Scopes)
+		f.Says = fmt.Sprintf("%s returns %d, which its scopes %q do not allow: the key has other scopes, or the server does not enforce them", op.ID, got.status, k.Scopes)
 	case got.status == want:
-		f.Says = fmt.Sprintf("%s: answered %d for %s", k.State, got.status, op.ID)
+		f.Says = fmt.Sprintf("%s: %s returns %d", k.State, op.ID, got.status)
 	default:
 		f.Wrong = true
-		f.Says = fmt.Sprintf("answered %d for %s, want %d of a key that is %s and has the scopes %q", got.status, op.ID, want, k.State, k.Scopes)
+		f.Says = fmt.Sprintf("%s returns %d, want %d for a key with the state %s and the scopes %q", op.ID, got.status, want, k.State, k.Scopes)
 	}
 	return f, nil
 }
 
-// readableBy returns a list that the scopes allow to read; else one that they do not.
+// readableBy returns a list that the scopes allow to read, or else another list and
+// false.
 func readableBy(scopes []string) (spec.Operation, bool) {
 	for _, op := range lists() {
 		if slices.ContainsFunc(op.Scope.Alternatives(), func(s string) bool { return slices.Contains(scopes, s) }) {
@@ -125,16 +132,16 @@ func readableBy(scopes []string) (spec.Operation, bool) {
 	return spec.MustOperation(spec.ListPhoneNumbers), false
 }
 
-// minted tries the mint command once.
+// minted runs the mint command once and tries the key.
 func (a *asker) minted() Finding {
 	f := Finding{What: "mint"}
 	key, ok := a.profile.ScopedKey(dataset.Main, spec.MustOperation(spec.ListLeadLists).Scope.Alternatives()[0])
 	if !ok {
-		f.Wrong, f.Says = true, "made no key: "+strings.Join(a.profile.Warnings(), "; ")
+		f.Wrong, f.Says = true, "no key was minted: "+strings.Join(a.profile.Warnings(), "; ")
 		return f
 	}
 	got := a.list(spec.MustOperation(spec.ListLeadLists), key, nil)
 	f.Wrong = got.status != http.StatusOK
-	f.Says = fmt.Sprintf("the key %s is answered %d for %s", key.Name, got.status, spec.ListLeadLists)
+	f.Says = fmt.Sprintf("%s returns %d for the key %s", spec.ListLeadLists, got.status, key.Name)
 	return f
 }

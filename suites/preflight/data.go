@@ -13,9 +13,9 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// data looks for the rows that the profile names, and at how many rows the
-// lists of the main workspace show. Workspaces whose keys are refused are left
-// out: keys has told.
+// data looks for the rows that the profile names, and counts the rows in the lists
+// of the main workspace. It skips workspaces whose keys are refused: keys has
+// reported those.
 func (a *asker) data(r *Report) error {
 	for _, role := range slices.Sorted(maps.Keys(a.profile.Workspaces)) {
 		key, ok := a.profile.FullKey(role)
@@ -28,7 +28,7 @@ func (a *asker) data(r *Report) error {
 			return fmt.Errorf("%w: %w", ErrNoAnswer, err)
 		}
 		if owner != "" && owner != strings.ToLower(w.ID) {
-			r.Data = append(r.Data, Finding{What: "workspace " + role, Says: fmt.Sprintf("its key %s shows rows of the workspace %s, not of %s", key.Name, owner, w.ID), Wrong: true})
+			r.Data = append(r.Data, Finding{What: "workspace " + role, Says: fmt.Sprintf("its key %s shows rows of workspace %s instead of %s", key.Name, owner, w.ID), Wrong: true})
 		}
 		if !a.profile.Stateless {
 			if err := a.named(r, role, key, w); err != nil {
@@ -42,10 +42,11 @@ func (a *asker) data(r *Report) error {
 	return nil
 }
 
-// owner returns the workspace that the rows of a key's lists belong to; "" if none tells.
+// owner returns the workspace to which the rows of a key's lists belong; "" if no
+// row shows it.
 func (a *asker) owner(key profile.Key) (string, error) {
 	for _, op := range lists() {
-		if op.ID == spec.ListGroupMembers { // which belong to two
+		if op.ID == spec.ListGroupMembers { // a membership belongs to 2 workspaces
 			continue
 		}
 		got := a.list(op, key, onePage(op, "1"))
@@ -61,7 +62,7 @@ func (a *asker) owner(key profile.Key) (string, error) {
 	return "", nil
 }
 
-// onePage is the query for one page of a list; nil for one without pages.
+// onePage returns the query for one page of a list; nil for a plain array.
 func onePage(op spec.Operation, limit string) url.Values {
 	if op.Answer != spec.Page {
 		return nil
@@ -69,8 +70,8 @@ func onePage(op spec.Operation, limit string) url.Values {
 	return url.Values{"limit": {limit}}
 }
 
-// named looks for rows that the profile names and that can be read. Campaigns,
-// leads and accounts no operation shows.
+// named looks for the readable rows that the profile names. No operation shows
+// campaigns, leads and accounts.
 func (a *asker) named(r *Report, role string, key profile.Key, w profile.Workspace) error {
 	if len(w.Subsequences)+len(w.ExpendableSubsequences) > 0 {
 		rows, whole, err := a.all(spec.MustOperation(spec.ListSubsequences), key)
@@ -108,32 +109,32 @@ func (a *asker) named(r *Report, role string, key profile.Key, w profile.Workspa
 	return nil
 }
 
-// presence tells how many named rows are there. In a list that was not read
-// whole, what was not seen may yet be there.
+// presence reports how many of the named rows exist. If the list was not read to
+// its end, the other rows may exist as well.
 func presence(what string, named int, lost []string, whole bool) Finding {
-	f := Finding{What: what, Says: fmt.Sprintf("all %d that the profile names are there", named)}
+	f := Finding{What: what, Says: fmt.Sprintf("all %d that the profile names exist", named)}
 	switch {
 	case len(lost) > 0 && whole:
 		f.Wrong = true
-		f.Says = fmt.Sprintf("%d of %d that the profile names are not there: %s", len(lost), named, some(lost))
+		f.Says = fmt.Sprintf("%d of %d that the profile names do not exist: %s", len(lost), named, some(lost))
 	case len(lost) > 0:
-		f.Says = fmt.Sprintf("%d of %d that the profile names were seen in the part of the list that was read", named-len(lost), named)
+		f.Says = fmt.Sprintf("%d of %d that the profile names are in the part of the list that was read", named-len(lost), named)
 	}
 	return f
 }
 
-// supply is presence for rows that runs delete: some may be gone, not all.
+// supply is presence for rows that runs delete: it is wrong only if all are gone.
 func supply(what string, named int, lost []string, whole bool) Finding {
 	f := presence(what, named, lost, whole)
 	if f.Wrong {
 		f.Wrong, f.Spent = len(lost) == named, true
 		f.Says = fmt.Sprintf("%d of %d that the profile names are left; each run deletes some for good: "+
-			"before they run out, put the server's data back to the start or name others", named-len(lost), named)
+			"before none is left, reset the server's data or list other rows", named-len(lost), named)
 	}
 	return f
 }
 
-// some shows the first of many.
+// some returns the first few of many ids.
 func some(ids []string) string {
 	const shown = 3
 	if len(ids) <= shown {
@@ -142,8 +143,8 @@ func some(ids []string) string {
 	return strings.Join(ids[:shown], ", ") + ", …"
 }
 
-// counts tells how many rows each list of the main workspace shows: a list with
-// few leaves the checks of pages and filters unassessed.
+// counts reports how many rows each list of the main workspace shows. With too few
+// rows, checks of pages and filters are not assessed.
 func (a *asker) counts(r *Report, key profile.Key) {
 	for _, op := range lists() {
 		got := a.list(op, key, onePage(op, fmt.Sprint(pageSize)))
@@ -153,7 +154,7 @@ func (a *asker) counts(r *Report, key profile.Key) {
 		}
 		switch {
 		case !got.shows():
-			says = fmt.Sprintf("not shown to the key %s: %v", key.Name, got.problem(op))
+			says = fmt.Sprintf("the key %s cannot read it: %v", key.Name, got.problem(op))
 		case got.cursor != "":
 			says += " and more"
 		case len(got.rows) < 2:

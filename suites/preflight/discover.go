@@ -28,18 +28,17 @@ const (
 // keyName is the name of the one key of a discovered profile.
 const keyName = "main"
 
-// Discover writes a profile for the target: what the token's workspace shows is
-// found through the API, and what is not is left out. notes tell what was found
-// and what is still to be filled in, a line each. The token itself is not
-// written: the profile names the environment variable.
+// Discover returns a profile for the target, filled with what the API shows of the
+// token's workspace. notes say, one per line, what it found and what the user has
+// to fill in. The profile names the environment variable instead of the token.
 //
-// What is found is never listed as something to delete, and the profile lets a
-// run change only what the run has made itself.
+// The profile lists nothing that a run may delete, and lets a run change only what
+// the run itself created.
 func Discover(ctx context.Context, t *target.Target, token, tokenEnv string) (found *profile.Profile, notes []string, err error) {
 	key := profile.Key{Name: keyName, Token: token, TokenEnv: tokenEnv, Workspace: dataset.Main, State: profile.KeyActive}
 	p := *t.Profile
 	p.Keys = []profile.Key{key}
-	a, err := newAsker(ctx, t, &p)
+	a, err := newAsker(ctx, &target.Target{BaseURL: t.BaseURL, TLS: t.TLS, Profile: &p})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,7 +50,7 @@ func Discover(ctx context.Context, t *target.Target, token, tokenEnv string) (fo
 	return d.write(), d.notes, nil
 }
 
-// discovery is a profile in the making.
+// discovery is the state of Discover.
 type discovery struct {
 	*asker
 	key     profile.Key
@@ -60,7 +59,7 @@ type discovery struct {
 	notes   []string
 }
 
-// note adds a line. Some of it may be the target's words.
+// note adds a line, which may quote the target.
 func (d *discovery) note(format string, args ...any) {
 	d.notes = append(d.notes, reports.Printable(fmt.Sprintf(format, args...)))
 }
@@ -85,16 +84,16 @@ func (d *discovery) look() error {
 		d.first[op.ID] = got
 	}
 	if refused == len(d.first) {
-		return fmt.Errorf("%w: every list answers 401: the key is not valid there", ErrNoAnswer)
+		return fmt.Errorf("%w: every list returns 401 (is the key valid on this server?)", ErrNoAnswer)
 	}
 	if shown == 0 {
-		return fmt.Errorf("%w: no list shows rows, nor that it has none (%w): is %s the address in front of /api/v2, and the key one that may read?",
+		return fmt.Errorf("%w: no list can be read: %w (is %s the address in front of /api/v2, and may the key read?)",
 			ErrNoAnswer, wrong, d.profile.BaseURL)
 	}
 	return nil
 }
 
-// write puts the profile together.
+// write returns the profile.
 func (d *discovery) write() *profile.Profile {
 	w := profile.Workspace{ID: d.workspaceID()}
 	d.scopes()
@@ -104,12 +103,12 @@ func (d *discovery) write() *profile.Profile {
 	p.Keys = []profile.Key{{Name: d.key.Name, TokenEnv: d.key.TokenEnv, Workspace: d.key.Workspace, Scopes: d.key.Scopes, State: d.key.State}}
 	p.Workspaces = map[string]profile.Workspace{dataset.Main: w}
 	p.Writes = profile.WritesOwn
-	d.note("leads, sending accounts and campaigns without subsequences no operation lists: add them under workspaces.%s", dataset.Main)
-	d.note("the run may change only what it creates (writes: own); list what else it may change, and write writes: listed")
+	d.note("no operation lists leads, sending accounts and campaigns without subsequences: add them under workspaces.%s", dataset.Main)
+	d.note("a run may change only what it creates (writes: own); to allow more, list the rows and set writes: listed")
 	return &p
 }
 
-// workspaceID returns the workspace that most lists name as the owner of their rows.
+// workspaceID returns the first workspace that a row names as its owner.
 func (d *discovery) workspaceID() string {
 	for _, op := range lists() {
 		if op.ID == spec.ListGroupMembers {
@@ -121,12 +120,12 @@ func (d *discovery) workspaceID() string {
 			}
 		}
 	}
-	d.note("no row tells the id of the workspace: workspaces.%s.id is a placeholder", dataset.Main)
+	d.note("no row shows the id of the workspace: workspaces.%s.id is a placeholder", dataset.Main)
 	return uuid.Nil.String()
 }
 
-// scopes finds which lists the key may read. That it may change what it may
-// read is taken for granted, and said.
+// scopes finds out which lists the key may read. It assumes, and notes, that the
+// key may change what it can read.
 func (d *discovery) scopes() {
 	var readable, refused []string
 	for _, op := range lists() {
@@ -138,32 +137,32 @@ func (d *discovery) scopes() {
 	}
 	if len(refused) == 0 {
 		d.key.Scopes = []string{"all:all"}
-		d.note("the key reads every list; its scopes are taken for all:all: correct them if they are others")
+		d.note("the key can read every list: its scopes are assumed to be all:all; correct them if they are not")
 		return
 	}
 	d.key.Scopes = slices.Compact(slices.Sorted(slices.Values(readable)))
 	d.note("the key is refused for %s: most checks need a key with the scope all:all", strings.Join(refused, ", "))
 }
 
-// rows collects the ids that the lists show.
+// rows collects ids from the lists.
 func (d *discovery) rows(w *profile.Workspace) {
 	if d.first[spec.ListSubsequences].status == http.StatusOK {
 		all, _, err := d.all(spec.MustOperation(spec.ListSubsequences), d.key)
 		if err != nil {
-			d.note("subsequences were not read whole: %v", err)
+			d.note("not all subsequences were read: %v", err)
 		}
 		for _, row := range all {
 			w.Subsequences = appendID(w.Subsequences, text(row, "id"), mostSubsequences)
 			w.Campaigns = appendID(w.Campaigns, text(row, "parent_campaign"), mostSubsequences)
 		}
-		d.note("%d subsequences and %d campaigns that have some; none is listed as expendable: move those that a run may delete to expendable_subsequences", len(w.Subsequences), len(w.Campaigns))
+		d.note("found %d subsequences of %d campaigns; none is expendable: move those that a run may delete to expendable_subsequences", len(w.Subsequences), len(w.Campaigns))
 	}
 	for _, row := range d.first[spec.ListPlacementTests].rows {
 		w.PlacementTests = appendID(w.PlacementTests, text(row, "id"), mostTests)
 	}
 	for _, row := range d.first[spec.ListGroupMembers].rows {
 		if admin := strings.ToLower(text(row, "admin_workspace_id")); admin == w.ID {
-			d.note("this is the admin workspace of %s (%s): for account moves list it as %s too, with a key of its own, and its sub-workspaces as %s and %s",
+			d.note("this is the admin workspace of %s (%s): for account moves, list it as %s too, with its own key, and its sub-workspaces as %s and %s",
 				judge.Clip(text(row, "sub_workspace_id")), judge.Clip(text(row, "sub_workspace_name")), dataset.Admin, dataset.SubA, dataset.SubB)
 			break
 		}
@@ -179,7 +178,7 @@ func (d *discovery) rows(w *profile.Workspace) {
 	}
 }
 
-// appendID appends a UUID that is not in the list yet, while there is room.
+// appendID appends a UUID unless the list contains it or is full.
 func appendID(ids []string, id string, most int) []string {
 	if uuid.Validate(id) != nil || len(ids) >= most || slices.Contains(ids, id) {
 		return ids
@@ -187,8 +186,8 @@ func appendID(ids []string, id string, most int) []string {
 	return append(ids, id)
 }
 
-// parameters tries the names that public clients use for parameters that the
-// specification does not name: one that changes the answer is taken.
+// parameters looks for the parameters that the specification does not name. It
+// tries the names that public clients use, and keeps those that change the response.
 func (d *discovery) parameters() {
 	found := map[string]map[string]string{}
 	customary := profile.Embedded().Parameters
@@ -212,8 +211,8 @@ func (d *discovery) parameters() {
 	d.profile.Parameters = found
 }
 
-// effective reports whether the parameter does something: one value of it shows
-// other rows than another, or than none. An unknown parameter is ignored by most servers.
+// effective reports whether the parameter changes which rows are shown. Most
+// servers ignore an unknown parameter.
 func (d *discovery) effective(op spec.Operation, meaning, name string) bool {
 	plain := d.first[op.ID]
 	if plain.status != http.StatusOK || len(plain.rows) == 0 {
@@ -241,8 +240,8 @@ func (d *discovery) effective(op spec.Operation, meaning, name string) bool {
 	}
 }
 
-// windowValue writes a day as the operation's window takes it: webhook events a
-// date, reports a timestamp.
+// windowValue returns a day in the format of the operation's window: a date for
+// webhook events, a timestamp for reports.
 func windowValue(op spec.Operation, day string) string {
 	if op.ID == spec.ListWebhookEvents {
 		return day

@@ -76,7 +76,7 @@ func TestOtherAnswers(t *testing.T) {
 			bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
 			g.Expect(err).NotTo(HaveOccurred())
 			_, _, err = Discover(t.Context(), bare, full.Token, "FOUND_KEY")
-			g.Expect(err).To(MatchError(And(ContainSubstring("no list shows rows"), ContainSubstring(server.URL))))
+			g.Expect(err).To(MatchError(And(ContainSubstring("no list can be read"), ContainSubstring(server.URL))))
 		})
 	}
 }

@@ -62,7 +62,7 @@ func TestCheckOfAnHonestProfile(t *testing.T) {
 	for _, c := range report.Coverage {
 		g.Expect(c.Assessable).To(Equal(c.Pairs), "%s: %v", c.Group, c.Missing)
 	}
-	g.Expect(report.Data).To(ContainElement(HaveField("Says", "all 129 that the profile names are there")))
+	g.Expect(report.Data).To(ContainElement(HaveField("Says", "all 129 that the profile names exist")))
 }
 
 func TestCheckFindsWhatIsNotTrue(t *testing.T) {
@@ -73,9 +73,9 @@ func TestCheckFindsWhatIsNotTrue(t *testing.T) {
 		want  []string // what and says of the one finding that is wrong
 	}{
 		{"revoked key given as active", func(p *profile.Profile) { key(p, "main-revoked").State = profile.KeyActive },
-			[]string{"key main-revoked", "answered 401 for", "want 200 of a key that is active"}},
+			[]string{"key main-revoked", "returns 401", "want 200 for a key with the state active"}},
 		{"active key given as revoked", func(p *profile.Profile) { key(p, "main-2").State = profile.KeyRevoked },
-			[]string{"key main-2", "want 401 of a key that is revoked"}},
+			[]string{"key main-2", "want 401 for a key with the state revoked"}},
 		{"paid key given as unpaid", func(p *profile.Profile) { key(p, "main-2").State = profile.KeyUnpaid },
 			[]string{"key main-2", "want 402"}},
 		{"more scopes than it has", func(p *profile.Profile) { key(p, "main-campaigns-update").Scopes = []string{"all:read"} },
@@ -85,25 +85,25 @@ func TestCheckFindsWhatIsNotTrue(t *testing.T) {
 			w.ID = p.Workspaces[dataset.Outsider].ID
 			p.Workspaces[dataset.Second] = w
 		},
-			[]string{"workspace second", "its key second shows rows of the workspace"}},
+			[]string{"workspace second", "its key second shows rows of workspace"}},
 		{"subsequence that is gone", func(p *profile.Profile) {
 			w := p.Workspaces[dataset.Main]
 			w.Subsequences = append(w.Subsequences, "01941f29-7c00-7000-8000-000000000000")
 			p.Workspaces[dataset.Main] = w
 		},
-			[]string{"subsequences of main", "1 of 6 that the profile names are not there: 01941f29-7c00-7000-8000-000000000000"}},
+			[]string{"subsequences of main", "1 of 6 that the profile names do not exist: 01941f29-7c00-7000-8000-000000000000"}},
 		{"no subsequence left to delete", func(p *profile.Profile) {
 			w := p.Workspaces[dataset.Main]
 			w.ExpendableSubsequences = []string{"01941f29-7c00-7000-8000-000000000000"}
 			p.Workspaces[dataset.Main] = w
 		},
-			[]string{"expendable subsequences of main", "0 of 1 that the profile names are left", "put the server's data back to the start or name others"}},
+			[]string{"expendable subsequences of main", "0 of 1 that the profile names are left", "reset the server's data or list other rows"}},
 		{"test that is gone", func(p *profile.Profile) {
 			w := p.Workspaces[dataset.Main]
 			w.PlacementTests = []string{"01941f29-7c00-7000-8000-000000000000"}
 			p.Workspaces[dataset.Main] = w
 		},
-			[]string{"placement tests of main", "1 of 1 that the profile names are not there"}},
+			[]string{"placement tests of main", "1 of 1 that the profile names do not exist"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -222,7 +222,7 @@ func TestDiscoverWithLittle(t *testing.T) {
 	bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
 	g.Expect(err).NotTo(HaveOccurred())
 	_, _, err = Discover(t.Context(), bare, "no-such-key", "FOUND_KEY")
-	g.Expect(err).To(MatchError(ContainSubstring("every list answers 401")))
+	g.Expect(err).To(MatchError(ContainSubstring("every list returns 401")))
 
 	narrow, _ := on.Profile.ScopedKey(dataset.Main, "lead_lists:read")
 	p, notes, err := Discover(t.Context(), bare, narrow.Token, "FOUND_KEY")

@@ -14,6 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
@@ -100,7 +101,7 @@ func TestCanary(t *testing.T) {
 		g.Expect(console.Summary(&page, results, console.Options{Verbose: verbose})).To(Succeed())
 		shown[fmt.Sprintf("the console, verbose %t", verbose)] = page.String()
 	}
-	done, err := Cleanup(t.Context(), server, dir)
+	done, err := sandbox.Cleanup(t.Context(), server, dir, nil)
 	shown["cleanup"] = fmt.Sprint(done, err)
 	files, err := os.ReadDir(dir)
 	g.Expect(err).NotTo(HaveOccurred())

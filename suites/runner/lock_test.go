@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
@@ -35,7 +36,7 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = subject.Close(context.WithoutCancel(t.Context())) })
-	const claim = "conformance claim of another run"
+	const claim = lock.Prefix + "of another run"
 	env := environment(t, subject)
 	create := spec.MustOperation(spec.CreatePlacementTest)
 	key, _ := subject.Profile.FullKey(dataset.Main)
@@ -73,7 +74,7 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 	checks := outcomes()
 	for _, p := range shared {
 		g.Expect(checks[p].Outcome).To(Equal(reports.NotAssessed), "%v", p)
-		g.Expect(checks[p].Missing).To(ContainElement(ContainSubstring("the test %q shows that another uses the same rows", claim)), "%v", p)
+		g.Expect(checks[p].Missing).To(ContainElement(ContainSubstring("the test %q shows that another run uses the same rows", claim)), "%v", p)
 	}
 	for _, p := range free {
 		g.Expect(checks[p].Outcome).To(Equal(reports.Pass), "%v", p)

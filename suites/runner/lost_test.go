@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -134,7 +135,7 @@ func judgesMoves(t *testing.T, way *losing) reports.Verdict {
 		t.Errorf("request %d lost: %q", way.nth, failed)
 	}
 
-	if _, err := Cleanup(t.Context(), server, journals); err != nil {
+	if _, err := sandbox.Cleanup(t.Context(), server, journals, nil); err != nil {
 		t.Error(err)
 	}
 	home, other := server.Profile.Workspaces[dataset.SubA], server.Profile.Workspaces[dataset.SubB]
@@ -167,7 +168,7 @@ func TestRunsAfterALostMove(t *testing.T) {
 	g.Expect(after.Checks[0].Outcome).To(Equal(reports.NotAssessed))
 	g.Expect(after.Checks[0].Missing).To(ContainElement(ContainSubstring("outreach-conformance cleanup")))
 
-	_, err := Cleanup(t.Context(), server, moves.JournalDir)
+	_, err := sandbox.Cleanup(t.Context(), server, moves.JournalDir, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(tests(t, server)).NotTo(ContainElement(HavePrefix(lock.Prefix)))
 	g.Expect(judged(t, t.Context(), moves).Verdict).To(Equal(reports.Passed))

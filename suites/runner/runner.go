@@ -77,9 +77,9 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	}
 	running, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	quiet := &silence{giveUp: giveUp, timeout: timeout(config.Target.Profile)}
+	stopped := newOutage(timeout(config.Target.Profile), giveUp)
 	lost := &kept{}
-	env, err := NewEnv(config, quiet.hear, lost.hear)
+	env, err := NewEnv(config, func(ex client.Exchange) { stopped.Observe(ex.Err) }, lost.hear)
 	if err != nil {
 		return reports.Results{}, err
 	}
@@ -103,7 +103,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err != nil {
 		return reports.Results{}, err
 	}
-	if err := quiet.why(); err != nil {
+	if err := stopped.Err(); err != nil {
 		judged.ledger.Troubled("target", err.Error())
 	}
 
@@ -125,7 +125,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if why := lost.why(); why != "" && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, why)
 	}
-	if err := quiet.why(); err != nil && results.Verdict == reports.Inconclusive {
+	if err := stopped.Err(); err != nil && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, err.Error())
 	}
 	if judged.doubt != "" && results.Verdict != reports.Passed {
@@ -187,25 +187,10 @@ func timeout(p *profile.Profile) time.Duration { return cmp.Or(p.Pace.Timeout, c
 // newClient returns a client of the target. Each of the hooks is called after
 // every exchange, from many goroutines.
 func newClient(config Config, hooks ...func(client.Exchange)) (*client.Client, error) {
-	profile := config.Target.Profile
-	var keys []client.Key
-	for _, k := range profile.Keys {
-		keys = append(keys, client.Key{Name: k.Name, Token: k.Token})
-	}
-	tls := config.Target.TLS
-	if config.Transport != nil {
-		tls = nil // the transport brings its own
-	}
 	var requests atomic.Int64
-	return client.New(client.Options{
-		BaseURL:           config.Target.BaseURL,
-		Concurrency:       profile.Pace.Concurrency,
-		RequestsPerSecond: profile.Pace.RequestsPerSecond,
-		Timeout:           profile.Pace.Timeout,
-		Keys:              keys,
-		Seed:              config.Seed,
-		TLSConfig:         tls,
-		Transport:         config.Transport,
+	return config.Target.Client(client.Options{
+		Seed:      config.Seed,
+		Transport: config.Transport,
 		Observe: func(ex client.Exchange) {
 			for _, hook := range hooks {
 				hook(ex)

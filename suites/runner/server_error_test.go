@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/spec"
 )
 
@@ -57,7 +58,7 @@ func TestChangesBehindAServerErrorArePutBack(t *testing.T) {
 					Selection: Selection{Operations: []string{tc.operation}, Requirements: []string{tc.requirement}}})
 				g.Expect(results.Troubles).To(BeEmpty())
 				g.Expect(way.came.Load()).To(BeNumerically(">=", nth), "or nothing was answered with 500")
-				_, err := Cleanup(t.Context(), server, journals)
+				_, err := sandbox.Cleanup(t.Context(), server, journals, nil)
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(tests(t, server)).To(ConsistOf(before), "tests after request %d", nth)
 				home, other := server.Profile.Workspaces[dataset.SubA], server.Profile.Workspaces[dataset.SubB]

@@ -17,7 +17,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
@@ -65,7 +65,7 @@ func TestInterruption(t *testing.T) {
 
 	// A test whose creation was broken off may be there or not: the journal knows
 	// its name.
-	_, err := Cleanup(t.Context(), server, journals)
+	_, err := sandbox.Cleanup(t.Context(), server, journals, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.ReadDir(journals)).To(BeEmpty())
 	g.Expect(tests(t, server)).To(Equal(before))
@@ -140,81 +140,48 @@ func TestCleanupAfterTheTargetDied(t *testing.T) {
 	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 	g.Expect(tests(t, server)).NotTo(Equal(before), "something was left behind")
 
-	cleaned, err := Cleanup(t.Context(), server, journals)
+	cleaned, err := sandbox.Cleanup(t.Context(), server, journals, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(cleaned.Done).NotTo(BeEmpty())
 	g.Expect(tests(t, server)).To(Equal(before))
 	g.Expect(os.ReadDir(journals)).To(BeEmpty())
-	g.Expect(Cleanup(t.Context(), server, journals)).To(BeZero(), "a second time there is nothing to do")
+	g.Expect(sandbox.Cleanup(t.Context(), server, journals, nil)).To(BeZero(), "a second time there is nothing to do")
 	again := judged(t, t.Context(), Config{Target: server, Selection: creating})
 	g.Expect(again.Verdict).To(Equal(reports.Passed), "%v %v", again.Reasons, again.Troubles)
 }
 
-// An account is moved home from wherever the journal says that it was sent, if
-// it ever got there.
-func TestCleanupMovesAccountsHome(t *testing.T) {
-	for _, tc := range []struct {
-		name  string
-		away  func(home, other string) string
-		moved bool
-	}{
-		{"moved", func(_, other string) string { return other }, true},
-		{"asked for, but not moved", func(_, other string) string { return other }, false},
-		{"to a workspace that does not exist", func(home, _ string) string { return home[:35] + "0" }, false},
-		{"to what is no workspace", func(_, _ string) string { return "nowhere" }, false},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			g := NewWithT(t)
-			server := embedded(t)
-			home, other := server.Profile.Workspaces[dataset.SubA], server.Profile.Workspaces[dataset.SubB]
-			email, away := home.Accounts[0], tc.away(home.ID, other.ID)
-			if tc.moved {
-				g.Expect(moveAccount(t, server, email, home.ID, other.ID)).To(Equal(http.StatusOK))
-			}
-			dir := t.TempDir()
-			j, err := journal.Start(dir, "killed", server.BaseURL, nil)
-			g.Expect(err).NotTo(HaveOccurred())
-			_, err = j.Open(journal.Entry{Do: journal.Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(j.Finish()).To(Succeed())
-
-			cleaned, err := Cleanup(t.Context(), server, dir)
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring(email)))
-			g.Expect(os.ReadDir(dir)).To(BeEmpty())
-			g.Expect(moveAccount(t, server, email, home.ID, other.ID)).To(Equal(http.StatusOK), "it is at home")
-		})
-	}
+// moveAccount asks the server to move an account and returns the status.
+func moveAccount(t *testing.T, server *target.Target, email, from, to string) int {
+	t.Helper()
+	op := spec.MustOperation(spec.MoveAccounts)
+	return send(t, server, dataset.Admin, client.Request{Method: op.Method, Path: op.Path,
+		Body: fmt.Appendf(nil, `{"emails":[%q],"source_workspace_id":%q,"destination_workspace_id":%q}`, email, from, to)}).Status
 }
 
-func moveAccount(t *testing.T, server *target.Target, email, from, to string) (status int) {
+// send sends a request with the role's key.
+func send(t *testing.T, server *target.Target, role string, request client.Request) client.Exchange {
 	t.Helper()
 	api, err := newClient(Config{Target: server})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer api.Close()
-	c := &cleaner{ctx: t.Context(), api: api, target: server}
-	ex, err := c.send(dataset.Admin, spec.MoveAccounts, "", nil,
-		fmt.Appendf(nil, `{"emails":[%q],"source_workspace_id":%q,"destination_workspace_id":%q}`, email, from, to))
-	if err != nil {
-		t.Fatal(err)
+	key, _ := server.Profile.FullKey(role)
+	request.Key = client.Key{Name: key.Name, Token: key.Token}
+	ex := api.Do(t.Context(), request)
+	if ex.Err != nil {
+		t.Fatal(ex.Err)
 	}
-	return ex.Status
+	return ex
 }
 
 // tests returns the names of the newest tests in the main workspace.
 func tests(t *testing.T, server *target.Target) []string {
 	t.Helper()
-	api, err := newClient(Config{Target: server})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer api.Close()
-	c := &cleaner{ctx: t.Context(), api: api, target: server}
-	ex, err := c.send(dataset.Main, spec.ListPlacementTests, "", map[string][]string{"limit": {"100"}, "sort_order": {"desc"}}, nil)
-	if err != nil || ex.Status != http.StatusOK {
-		t.Fatalf("%v: %v", err, ex)
+	op := spec.MustOperation(spec.ListPlacementTests)
+	ex := send(t, server, dataset.Main, client.Request{Path: op.Path, Query: map[string][]string{"limit": {"100"}, "sort_order": {"desc"}}})
+	if ex.Status != http.StatusOK {
+		t.Fatal(ex)
 	}
 	var names []string
 	for part := range strings.SplitSeq(string(ex.Body), `"name":"`) {

@@ -1,9 +1,8 @@
-// Package journal remembers on disk what a run changes on its target, before
-// the request goes out, so that what a killed run could not put back can be put
-// back later.
+// Package journal records on disk what a run changes on its target, before the
+// request is sent. If the run is killed, its changes can be rolled back later.
 //
-// A journal is a file of JSON lines. It is removed when nothing is pending. The
-// package sends nothing and imports nothing of this module.
+// A journal is a file of JSON lines. It is removed when no change is pending. The
+// package sends nothing and must not import anything of this module.
 package journal
 
 import (
@@ -19,29 +18,29 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Entry is one change. Seq ties the lines on one change together.
+// Entry is a line about one change. All lines about it have the same Seq.
 type Entry struct {
 	Seq int    `json:"seq"`
 	Do  Action `json:"do"`
 
 	Key  string `json:"key,omitempty"`  // name of the key that made the change
-	Name string `json:"name,omitempty"` // of a test that is being created: how to find it while its id is not known
+	Name string `json:"name,omitempty"` // of a test that is being created; it finds the test while the id is unknown
 	ID   string `json:"id,omitempty"`   // of a test that was created
 
 	Email string `json:"email,omitempty"` // of an account that is being moved
-	Home  string `json:"home,omitempty"`  // id of the workspace where the account belongs or, if known, in which the test is created
-	Away  string `json:"away,omitempty"`  // id of the workspace to which it is being moved
+	Home  string `json:"home,omitempty"`  // id of the workspace to which the account belongs, or in which the test is created if known
+	Away  string `json:"away,omitempty"`  // id of the workspace to which the account is being moved
 }
 
-// Action is what an entry tells.
+// Action is the kind of an entry.
 type Action string
 
-// The actions. Open entries are Create and Move ones without a Done of the same Seq.
+// The actions. A Create or Move is open until a Done with the same Seq.
 const (
-	Begin  Action = "begin"  // the journal's first line: which run, which target
-	Create Action = "create" // a test is about to be created, or (with ID) was
+	Begin  Action = "begin"  // the first line: which run, which target
+	Create Action = "create" // a test is about to be created or, with ID, was created
 	Move   Action = "move"   // an account is about to be moved
-	Done   Action = "done"   // the change is undone, or never took place
+	Done   Action = "done"   // the change was rolled back or never took place
 )
 
 // Header is the journal's first line.
@@ -64,7 +63,7 @@ type Journal struct {
 	open map[int]bool
 }
 
-// pattern matches the journals of a directory.
+// pattern matches the journals in a directory.
 const pattern = "journal-*.jsonl"
 
 // Start opens a new journal for a run in the directory. redact removes keys from
@@ -97,7 +96,7 @@ func (j *Journal) Open(e Entry) (seq int, err error) {
 	e.Seq = j.last
 	j.open[e.Seq] = true
 	if err := j.write(e); err != nil {
-		return 0, fmt.Errorf("nothing is changed that cannot be written down first: %w", err)
+		return 0, fmt.Errorf("the journal cannot be written, so nothing is changed: %w", err)
 	}
 	return e.Seq, nil
 }
@@ -127,7 +126,7 @@ func (j *Journal) Close(seq int) error {
 	return j.write(Entry{Seq: seq, Do: Done})
 }
 
-// write appends a line; the caller holds mu, or nobody else knows the journal.
+// write appends a line. The caller holds mu, or no other goroutine has the journal.
 func (j *Journal) write(line any) error {
 	encoded, err := json.Marshal(line)
 	if err != nil {
@@ -139,7 +138,7 @@ func (j *Journal) write(line any) error {
 	return nil
 }
 
-// Finish closes the file, and removes it if nothing is pending.
+// Finish closes the file, and removes it if no change is pending.
 func (j *Journal) Finish() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -150,12 +149,12 @@ func (j *Journal) Finish() error {
 	return err
 }
 
-// Pending is what a journal left behind.
+// Pending is the content of a journal.
 type Pending struct {
 	Path    string
 	Header  Header
-	Alive   bool    // the run is still under way
-	Entries []Entry // the last change first
+	Alive   bool    // the run is still active
+	Entries []Entry // the changes to roll back, the last one first
 }
 
 // Find reads the journals in the directory.
@@ -179,10 +178,9 @@ func Find(dir string) ([]Pending, error) {
 	return all, nil
 }
 
-// Tells reports whether a journal in the directory tells of changes on the target
-// at the address, put back or not. It reads no more than where they begin: that
-// of a long load run is large, and somebody waits. One that cannot be read tells
-// of none.
+// Tells reports whether a journal in the directory records any change on the target
+// at the address, rolled back or not. It reads only the beginning of each file, as
+// the journal of a long load run is large. Unreadable journals are ignored.
 func Tells(dir, baseURL string) bool {
 	paths, err := filepath.Glob(filepath.Join(dir, pattern))
 	return err == nil && slices.ContainsFunc(paths, func(path string) bool { return tells(path, baseURL) })
@@ -200,7 +198,7 @@ func tells(path, baseURL string) bool {
 	return lines.Scan() && json.Unmarshal(lines.Bytes(), &h) == nil && h.BaseURL == baseURL && lines.Scan()
 }
 
-// held reports whether somebody holds the journal's lock.
+// held reports whether an active run holds the journal's lock.
 func held(path string) (bool, error) {
 	lock := flock.New(path)
 	free, err := lock.TryLock()
@@ -213,11 +211,11 @@ func held(path string) (bool, error) {
 	return !free, err
 }
 
-// maxLine bounds a line of a journal.
+// maxLine is the maximum length of a line.
 const maxLine = 64 << 10
 
-// read reads a journal. A last line that breaks off, as a killed process leaves
-// it, stands for a change that was not made.
+// read reads a journal. A truncated last line is ignored: the process was killed
+// before it made that change.
 func read(path string) (Pending, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -231,7 +229,7 @@ func read(path string) (Pending, error) {
 	var broken error
 	for n := 1; lines.Scan(); n++ {
 		if broken != nil {
-			return Pending{}, broken // not the last line after all
+			return Pending{}, broken // it is not the last line
 		}
 		if n == 1 {
 			broken = json.Unmarshal(lines.Bytes(), &p.Header)
@@ -239,7 +237,7 @@ func read(path string) (Pending, error) {
 			broken = apply(open, lines.Bytes())
 		}
 		if broken != nil {
-			broken = fmt.Errorf("journal: %s:%d: %w; it is no line of a journal", path, n, broken)
+			broken = fmt.Errorf("journal: %s:%d: not an entry: %w", path, n, broken)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -252,7 +250,7 @@ func read(path string) (Pending, error) {
 	return p, nil
 }
 
-// apply enters a line into the open changes.
+// apply updates the open changes with a line.
 func apply(open map[int]*Entry, line []byte) error {
 	var e Entry
 	if err := json.Unmarshal(line, &e); err != nil {
@@ -273,5 +271,5 @@ func apply(open map[int]*Entry, line []byte) error {
 	return nil
 }
 
-// Remove removes a journal whose changes have been put back.
+// Remove removes the file. All its changes must have been rolled back.
 func (p Pending) Remove() error { return os.Remove(p.Path) }

@@ -37,7 +37,7 @@ func TestPendingIsWhatWasNotClosed(t *testing.T) {
 	must(t, j.Made(second, "id-2"))
 	must(t, j.Close(second))
 	if under, err := Find(dir); err != nil || !under[0].Alive {
-		t.Errorf("a journal that is open is that of a run under way: %v", err)
+		t.Errorf("an open journal belongs to an active run: %v", err)
 	}
 	must(t, j.Finish())
 
@@ -56,13 +56,12 @@ func TestPendingIsWhatWasNotClosed(t *testing.T) {
 	}
 }
 
-// Whether there is anything to tell of is known from the beginning of a journal,
-// whatever comes later.
+// Tells needs only the beginning of a journal.
 func TestTells(t *testing.T) {
 	j, dir := start(t)
 	const here = "http://127.0.0.1:1"
 	if Tells(dir, here) {
-		t.Error("nothing has been changed yet")
+		t.Error("no change is recorded yet")
 	}
 	_, err := j.Open(Entry{Do: Create, Name: "one", Key: "main"})
 	must(t, err)
@@ -76,7 +75,7 @@ func TestTells(t *testing.T) {
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "journal-torn.jsonl"), []byte(`{"begin`), 0o600))
 	if must(t, j.Finish()); !Tells(dir, here) || Tells(t.TempDir(), here) {
-		t.Error("the run has ended, and the test is still to be put back")
+		t.Error("the run has ended, and its test is still pending")
 	}
 }
 
@@ -124,4 +123,37 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d journals", len(pending))
 		}
 	})
+}
+
+func TestNilJournalRecordsNothing(t *testing.T) {
+	var j *Journal
+	entry, err := j.Open(Entry{Do: Create, Name: "a"})
+	if entry != 0 || err != nil || j.Made(entry, "id") != nil || j.Close(entry) != nil {
+		t.Error(entry, err)
+	}
+}
+
+// A target may return a key as the id of a test. No file may hold a key.
+func TestJournalHoldsNoKey(t *testing.T) {
+	dir := t.TempDir()
+	j, err := Start(dir, "x", "http://h", func(text string) string { return strings.ReplaceAll(text, "secret", "$KEY") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a secret id", "plain"} {
+		entry, err := j.Open(Entry{Do: Create, Name: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Made(entry, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	pending, err := Find(dir)
+	if err != nil || len(pending) != 1 || len(pending[0].Entries) != 2 || pending[0].Entries[0].ID != "plain" || pending[0].Entries[1].ID != "" {
+		t.Errorf("%+v, %v", pending, err)
+	}
 }

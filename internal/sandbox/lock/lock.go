@@ -29,7 +29,7 @@ import (
 )
 
 // Prefix begins the name of the test that shows a lock.
-const Prefix = "conformance claim "
+const Prefix = "conformance lock "
 
 const (
 	// DefaultPatience is how long to wait for another run that holds the lock.
@@ -118,7 +118,7 @@ func (l *Lock) Take(ctx context.Context, patience time.Duration, waits func(hold
 // HeldBy describes the situation in which another run holds the lock. Take
 // returned the holder.
 func HeldBy(holder string) string {
-	return fmt.Sprintf("the test %q shows that another uses the same rows; repeat the run when that has ended, or if it was killed, `outreach-conformance cleanup` first", holder)
+	return fmt.Sprintf("the test %q shows that another run uses the same rows (retry when it has ended; if it was killed, run `outreach-conformance cleanup`)", holder)
 }
 
 // KeepAlive renews the lock before it counts as left by a killed run, until
@@ -180,9 +180,9 @@ func (l *Lock) show(ctx context.Context) (shown bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	ex, err := l.ask(ctx, spec.CreatePlacementTest, nil, body)
-	if err != nil {
-		return false, err
+	ex := l.send(ctx, l.request(spec.CreatePlacementTest, "", nil, body))
+	if ex.Err != nil {
+		return false, ex.Err
 	}
 	id, _ := object(ex.Body)["id"].(string)
 	if ex.Status != http.StatusOK || id == "" {
@@ -198,10 +198,10 @@ func (l *Lock) Release(ctx context.Context) error {
 		return nil
 	}
 	ex := l.Client.Do(ctx, l.request(spec.DeletePlacementTest, l.test.id, nil, nil))
-	const failed = "could not put the target back as it was: %s %s; `outreach-conformance cleanup` tries again"
+	const failed = "rollback failed: %s %s (`outreach-conformance cleanup` tries again)"
 	switch {
 	case ex.Err != nil:
-		return fmt.Errorf(failed, spec.DeletePlacementTest, "was not answered: "+ex.Err.Error())
+		return fmt.Errorf(failed, spec.DeletePlacementTest, "had no response: "+ex.Err.Error())
 	case ex.Status != http.StatusOK && ex.Status != http.StatusNotFound:
 		return fmt.Errorf(failed, spec.DeletePlacementTest, "answered "+l.Client.Redact(judge.DescribeStatus(ex)))
 	}
@@ -209,15 +209,14 @@ func (l *Lock) Release(ctx context.Context) error {
 	return l.Journal.Close(l.test.entry)
 }
 
-// ask sends a request if Permit allows it. A missing response is an error.
-func (l *Lock) ask(ctx context.Context, operation string, query url.Values, body []byte) (client.Exchange, error) {
+// send sends a request if Permit allows it; the exchange's error is Permit's otherwise.
+func (l *Lock) send(ctx context.Context, r client.Request) client.Exchange {
 	if l.Permit != nil {
 		if err := l.Permit(); err != nil {
-			return client.Exchange{}, err
+			return client.Exchange{Request: r, Err: err}
 		}
 	}
-	ex := l.Client.Do(ctx, l.request(operation, "", query, body))
-	return ex, ex.Err
+	return l.Client.Do(ctx, r)
 }
 
 func (l *Lock) request(operation, id string, query url.Values, body []byte) client.Request {

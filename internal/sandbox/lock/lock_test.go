@@ -3,6 +3,7 @@ package lock
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -43,7 +44,7 @@ func server(t *testing.T, around func(http.Handler) http.Handler) string {
 
 func asItIs(next http.Handler) http.Handler { return next }
 
-// run is what a run brings along to the server, its journal in the directory.
+// run returns the lock of a run on the server, with its journal in the directory.
 func run(t *testing.T, base, dir, id string) *Lock {
 	t.Helper()
 	api, err := client.New(client.Options{BaseURL: base})
@@ -86,7 +87,7 @@ func TestOneRunAtATime(t *testing.T) {
 	g.Expect(pending[1].Entries[0].ID).To(Equal(second.test.id))
 }
 
-// A load run creates so many tests that its claim is far behind the newest.
+// A load run creates so many tests that its lock is not among the newest.
 func TestLockUnderManyTests(t *testing.T) {
 	g := NewWithT(t)
 	base := server(t, asItIs)
@@ -148,7 +149,7 @@ func TestRenewedLock(t *testing.T) {
 	g.Expect(pending[0].Entries[0].ID).To(Equal(first.test.id))
 }
 
-// A claim is renewed as long as it is kept, and no longer.
+// A lock is renewed until KeepAlive is stopped.
 func TestKeptLock(t *testing.T) {
 	g := NewWithT(t)
 	created := make(chan struct{}, 100)
@@ -186,4 +187,26 @@ func TestNoLockOnTargetWithoutTests(t *testing.T) {
 	pending, err := journal.Find(dir)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(pending[0].Entries).To(BeEmpty())
+}
+
+// An attempt that fails after the test was created is continued with the same test.
+func TestTakeAfterAFailedAttempt(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	l := run(t, server(t, asItIs), dir, "run")
+	budget, spent := 1, errors.New("no more requests")
+	l.Permit = func() error {
+		if budget--; budget < 0 {
+			return spent
+		}
+		return nil
+	}
+	_, err := l.Take(t.Context(), 0, nil)
+	g.Expect(err).To(MatchError(spent))
+	budget = 100
+	g.Expect(l.Take(t.Context(), 0, nil)).To(BeEmpty())
+	pending, err := journal.Find(dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(pending[0].Entries).To(HaveLen(1))
+	g.Expect(l.Release(t.Context())).To(Succeed())
 }

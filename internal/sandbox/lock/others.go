@@ -2,21 +2,24 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
 
 const (
 	// newestPages is how many pages of the newest tests are searched for locks.
 	newestPages = 6
-	pageSize    = "50"
+	pageSize    = 50
 )
 
 // other returns the name of another run's lock, or "". It looks among the tests
@@ -27,8 +30,8 @@ func (l *Lock) other(ctx context.Context) (string, error) {
 		query url.Values
 		pages int
 	}{
-		{url.Values{"search": {strings.TrimSpace(Prefix)}, "sort_order": {"desc"}, "limit": {pageSize}}, 1},
-		{url.Values{"sort_order": {"desc"}, "limit": {pageSize}}, newestPages},
+		{url.Values{"search": {strings.TrimSpace(Prefix)}, "sort_order": {"desc"}}, 1},
+		{url.Values{"sort_order": {"desc"}}, newestPages},
 	} {
 		other, err := l.among(ctx, look.query, look.pages)
 		if other != "" || err != nil {
@@ -40,36 +43,37 @@ func (l *Lock) other(ctx context.Context) (string, error) {
 
 // among looks for another run's lock in the first pages of a list of tests.
 func (l *Lock) among(ctx context.Context, query url.Values, pages int) (string, error) {
-	for range pages {
-		ex, err := l.ask(ctx, spec.ListPlacementTests, query, nil)
-		if err != nil {
-			return "", err
+	var answered time.Time
+	fetch := paging.List(func(ctx context.Context, r client.Request) client.Exchange {
+		ex := l.send(ctx, r)
+		answered = answeredAt(ex)
+		return ex
+	}, l.request(spec.ListPlacementTests, "", query, nil), profile.MeaningStartingAfter)
+	found := ""
+	walk := paging.Run(ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
+		page, err := fetch(ctx, cursor, limit)
+		if found = l.others(page.Rows, answered); found != "" {
+			page.Cursor = "" // ends the walk
 		}
-		body := object(ex.Body)
-		items, _ := body["items"].([]any)
-		if name := l.others(items, answeredAt(ex)); name != "" {
-			return l.Client.Redact(judge.Clip(name)), nil
-		}
-		cursor, _ := body["next_starting_after"].(string)
-		if cursor == "" || len(items) == 0 {
-			return "", nil
-		}
-		query.Set("starting_after", cursor)
+		return page, err
+	}, paging.Fixed(pageSize), pages)
+	var noPage *paging.NoPageError
+	if walk.Err != nil && !errors.As(walk.Err, &noPage) {
+		return "", walk.Err
 	}
-	return "", nil
+	return l.Client.Redact(judge.Clip(found)), nil
 }
 
 // others returns the name of another run's lock among the rows, or "". Old locks
 // and those that killed runs left behind do not count.
-func (l *Lock) others(items []any, now time.Time) string {
-	for _, item := range items {
-		row, _ := item.(map[string]any)
-		name, _ := row["name"].(string)
-		id, _ := row["id"].(string)
+func (l *Lock) others(rows []paging.Row, now time.Time) string {
+	for _, row := range rows {
+		name, _ := row.Value["name"].(string)
+		id, _ := row.Value["id"].(string)
 		if !strings.HasPrefix(name, Prefix) || slices.Contains(l.LeftBehind, name) || l.ours(id, name) {
 			continue
 		}
-		created, _ := row["timestamp_created"].(string)
+		created, _ := row.Value["timestamp_created"].(string)
 		made, err := time.Parse(time.RFC3339Nano, created)
 		if err != nil || now.Sub(made) < maxAge {
 			return name

@@ -1,11 +1,15 @@
 package faults
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
 	"sync"
+
+	lists "outreach.example/conformance/internal/paging"
 )
 
 // listRow is one row of a list, as bytes and decoded.
@@ -55,23 +59,33 @@ func (a *listCache) read(r Request) ([]listRow, bool) {
 		return rows, true
 	}
 	var rows []listRow
-	for range mostPages {
+	walk := lists.Run(context.Background(), func(_ context.Context, cursor string, _ int) (lists.Page, error) {
+		if cursor != "" {
+			r.Query.Set(a.cursor, cursor)
+		}
 		answer, err := a.next(r)
-		page, cursor, ok := pageIn(answer)
-		if err != nil || !ok {
-			return nil, false
+		if err != nil {
+			return lists.Page{}, err
 		}
-		rows = append(rows, page...)
-		if cursor == "" || len(page) == 0 {
-			if a.lists == nil {
-				a.lists = map[string][]listRow{}
-			}
-			a.lists[key] = rows
-			return rows, true
+		shown, next, ok := pageIn(answer)
+		if !ok {
+			return lists.Page{}, errors.New("not a page")
 		}
-		r.Query.Set(a.cursor, cursor)
+		rows = append(rows, shown...)
+		page := lists.Page{Cursor: next}
+		for _, row := range shown {
+			page.Rows = append(page.Rows, lists.Row{Key: row.same()})
+		}
+		return page, nil
+	}, lists.Fixed(0), mostPages) // the request carries the limit
+	if !walk.Complete() {
+		return nil, false
 	}
-	return nil, false
+	if a.lists == nil {
+		a.lists = map[string][]listRow{}
+	}
+	a.lists[key] = rows
+	return rows, true
 }
 
 // forget drops the cached lists.

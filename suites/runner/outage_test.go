@@ -13,6 +13,8 @@ import (
 
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
@@ -55,7 +57,7 @@ func TestTargetStalls(t *testing.T) {
 			g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 			g.Expect(results.ExitCode()).To(Equal(3))
 			g.Expect(results.Run.Interrupted).To(BeFalse(), "nobody interrupted it")
-			g.Expect(results.Reasons[0]).To(And(HavePrefix("the target stopped answering: 5 requests in a row had no answer within 250ms each"), ContainSubstring("pace.timeout")))
+			g.Expect(results.Reasons[0]).To(And(HavePrefix("the target stopped responding: 5 requests in a row had no response within 250ms each"), ContainSubstring("pace.timeout")))
 			g.Expect(results.Troubles).To(ContainElement(reports.Trouble{Where: "target", What: results.Reasons[0]}))
 			g.Expect(results.Troubles).NotTo(ContainElement(HaveField("What", ContainSubstring("answered 0"))))
 			g.Expect(results.Run.Specs).To(BeNumerically("<", len(suites.Specs())/2))
@@ -63,13 +65,13 @@ func TestTargetStalls(t *testing.T) {
 			g.Expect(len(of(results, reports.NotAssessed))).To(BeNumerically(">", len(spec.Pairs())/4))
 			for _, c := range results.Checks {
 				if c.Outcome == reports.NotAssessed {
-					g.Expect(c.Missing).To(ContainElement("answers: the target stopped answering"), "%s on %s", c.Requirement, c.Operation)
+					g.Expect(c.Missing).To(ContainElement("answers: the target stopped responding"), "%s on %s", c.Requirement, c.Operation)
 				}
 			}
 			// What was under way when it began to stall, and what that left to put back.
 			g.Expect(came.Load()-tc.after).To(BeNumerically("<", 100), "requests that were sent in vain")
 
-			_, err = Cleanup(t.Context(), server, journals)
+			_, err = sandbox.Cleanup(t.Context(), server, journals, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(os.ReadDir(journals)).To(BeEmpty())
 			g.Expect(tests(t, server)).To(Equal(before))
@@ -80,25 +82,25 @@ func TestTargetStalls(t *testing.T) {
 func TestSilence(t *testing.T) {
 	g := NewWithT(t)
 	ctx, giveUp := context.WithCancelCause(t.Context())
-	quiet := &silence{giveUp: giveUp, timeout: 30 * time.Second}
+	quiet := newOutage(30*time.Second, giveUp)
 	hear := func(err error, times int) {
 		for range times {
-			quiet.hear(client.Exchange{Err: err})
+			quiet.Observe(err)
 		}
 	}
-	hear(client.ErrTimeout, silentFor-1)
+	hear(client.ErrTimeout, maxTimeouts-1)
 	hear(nil, 1)
-	hear(client.ErrTimeout, silentFor-1)
+	hear(client.ErrTimeout, maxTimeouts-1)
 	hear(client.ErrRefused, 1)
-	hear(client.ErrTimeout, silentFor-1)
+	hear(client.ErrTimeout, maxTimeouts-1)
 	hear(client.ErrCanceled, 1) // says nothing either way
 	g.Expect(ctx.Err()).NotTo(HaveOccurred())
-	g.Expect(quiet.why()).NotTo(HaveOccurred())
+	g.Expect(quiet.Err()).NotTo(HaveOccurred())
 	hear(client.ErrTimeout, 1)
-	g.Expect(context.Cause(ctx)).To(MatchError(suites.ErrStoppedAnswering))
-	said := quiet.why()
-	g.Expect(errors.Is(said, suites.ErrStoppedAnswering)).To(BeTrue())
+	g.Expect(context.Cause(ctx)).To(MatchError(outage.ErrStopped))
+	said := quiet.Err()
+	g.Expect(errors.Is(said, outage.ErrStopped)).To(BeTrue())
 	hear(nil, 1)
-	hear(client.ErrTimeout, silentFor)
-	g.Expect(quiet.why()).To(BeIdenticalTo(said), "the first word is the last")
+	hear(client.ErrTimeout, maxTimeouts)
+	g.Expect(quiet.Err()).To(BeIdenticalTo(said), "the first word is the last")
 }

@@ -1,7 +1,6 @@
-package runner
+package sandbox
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -17,15 +16,15 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// moveHome moves an account from where it was last sent. No operation lists
-// accounts: where one is shows only in whether it can be moved from there.
+// moveHome moves an account home from where it was last sent. No operation lists
+// accounts: only a successful move shows where an account was.
 //
-// Runs also ask for moves that the target must refuse, to a workspace of
-// another admin workspace for one. The way back is then refused as well, and it
-// takes other moves to see that the account never left.
+// Runs also request moves that the target must refuse, such as a move to another
+// admin workspace. The target then refuses the way back as well. Other moves are
+// needed to see that the account never left.
 func (c *cleaner) moveHome(e journal.Entry) (string, error) {
-	if _, err := uuid.Parse(e.Away); err != nil { // an invalid move that had no answer
-		return fmt.Sprintf("the account %s cannot have left its workspace: %q names no other", e.Email, e.Away), nil
+	if _, err := uuid.Parse(e.Away); err != nil { // an invalid move without a response
+		return fmt.Sprintf("the account %s cannot have left its workspace: %q is not a workspace", e.Email, e.Away), nil
 	}
 	admin, siblings, err := c.family(e.Home)
 	if err != nil {
@@ -47,7 +46,8 @@ func (c *cleaner) moveHome(e journal.Entry) (string, error) {
 		}
 	}
 	if ex.Status == http.StatusPaymentRequired || len(siblings) == 0 {
-		return fmt.Sprintf("the account %s: the target refuses to move it home from %s (%s), and so will have refused to move it there", e.Email, e.Away, c.describe(ex)), nil
+		const never = "the account %s: the target refuses to move it home from %s (%s), so it presumably refused to move it there"
+		return fmt.Sprintf(never, e.Email, e.Away, c.describe(ex)), nil
 	}
 	return "", c.stuck(e, ex)
 }
@@ -60,15 +60,16 @@ func (c *cleaner) stuck(e journal.Entry, ex client.Exchange) error {
 	return fmt.Errorf("the account %s could not be moved home to %s from %s: %s", e.Email, e.Home, e.Away, c.describe(ex))
 }
 
-// refused: the target understood, and will not; another time it will not either.
+// refused reports whether the target refused the request for good: a retry would
+// get the same response.
 func refused(ex client.Exchange) bool {
 	return ex.Status/100 == 4 && ex.Status != http.StatusUnauthorized && ex.Status != http.StatusTooManyRequests
 }
 
 // family returns the admin key of the workspace, and the ids of the other
-// workspaces that the profile puts below the same admin workspace, sorted by role.
+// workspaces of the same admin workspace, sorted by role.
 func (c *cleaner) family(workspaceID string) (admin profile.Key, siblings []string, err error) {
-	known := c.target.Profile
+	known := c.profile
 	var home profile.Workspace
 	for _, w := range known.Workspaces {
 		if strings.EqualFold(w.ID, workspaceID) && w.Admin != "" {
@@ -90,8 +91,8 @@ func (c *cleaner) family(workspaceID string) (admin profile.Key, siblings []stri
 	return admin, siblings, nil
 }
 
-// seenAtHome takes the account to a sibling of its workspace and back. It
-// begins with the way back, for a cleanup that was killed between the two.
+// seenAtHome reports whether the account can be moved to a sibling of its home
+// and back. It tries the way back first, in case a cleanup was killed in between.
 func (c *cleaner) seenAtHome(admin profile.Key, e journal.Entry, sibling string) (bool, error) {
 	if back, err := c.move(admin, e.Email, sibling, e.Home); err != nil || back.Status == http.StatusOK {
 		return err == nil, err
@@ -108,13 +109,8 @@ func (c *cleaner) seenAtHome(admin profile.Key, e journal.Entry, sibling string)
 }
 
 func (c *cleaner) move(admin profile.Key, email, from, to string) (client.Exchange, error) {
-	body, err := json.Marshal(struct {
-		Emails []string `json:"emails"`
-		From   string   `json:"source_workspace_id"`
-		To     string   `json:"destination_workspace_id"`
-	}{[]string{email}, from, to})
-	if err != nil {
-		return client.Exchange{}, err
-	}
-	return c.sendWith(admin, spec.MoveAccounts, "", nil, body)
+	op := spec.MustOperation(spec.MoveAccounts)
+	ex := c.send(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path,
+		Body: encode(moveBody(email, from, to)), Key: token(admin)})
+	return ex, ex.Err
 }

@@ -1,7 +1,8 @@
-package runner
+package sandbox
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -10,20 +11,39 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/spec"
 )
 
-// strict is a server that answers 403 to every move of accounts that it refuses,
-// where the reference server answers 404: it says nothing of where an account is.
+// embedded starts a reference server that lives as long as the test.
+func embedded(t *testing.T) *target.Target {
+	t.Helper()
+	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
+}
+
+// strict is a server that refuses moves of accounts with 403, where the reference
+// server returns 404. A 403 does not show where an account is.
 func strict(t *testing.T) *target.Target {
 	t.Helper()
 	server := embedded(t)
@@ -47,7 +67,7 @@ func strict(t *testing.T) *target.Target {
 	return forbidding
 }
 
-// journalled leaves a journal as a killed run does.
+// journalled returns a directory with the journal of a killed run.
 func journalled(t *testing.T, server *target.Target, entries ...journal.Entry) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -66,8 +86,8 @@ func journalled(t *testing.T, server *target.Target, entries ...journal.Entry) (
 	return dir
 }
 
-// A move that was under way and that a conforming target refuses cannot be
-// undone by its opposite, which is refused too. Its journal goes all the same.
+// The journal of a move that a conforming target refuses is removed, although the
+// target refuses the way back as well.
 func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
@@ -90,7 +110,7 @@ func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
 				g.Expect(moveAccount(t, server, email, w[tc.home].ID, w[tc.first].ID)).To(Equal(http.StatusOK))
 			}
 			dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: email, Home: w[tc.home].ID, Away: w[tc.away].ID, Key: dataset.Admin})
-			cleaned, err := Cleanup(t.Context(), server, dir)
+			cleaned, err := Cleanup(t.Context(), server, dir, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(cleaned.Done).To(ConsistOf(And(ContainSubstring(email), ContainSubstring(tc.want))))
 			g.Expect(os.ReadDir(dir)).To(BeEmpty())
@@ -101,23 +121,55 @@ func TestCleanupOfMovesThatMustBeRefused(t *testing.T) {
 	}
 }
 
-// What the target has really moved to where its admin's key does not reach is
-// for a person to move home: the journal stays and is named.
-func TestCleanupTellsWhatItCannotPutBack(t *testing.T) {
+// An account is moved home from where the journal says that it was sent, if it is
+// there.
+func TestCleanupMovesAccountsHome(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		away  func(home, other string) string
+		moved bool
+	}{
+		{"moved", func(_, other string) string { return other }, true},
+		{"asked for, but not moved", func(_, other string) string { return other }, false},
+		{"to a workspace that does not exist", func(home, _ string) string { return home[:35] + "0" }, false},
+		{"to a name that is no workspace", func(_, _ string) string { return "nowhere" }, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := embedded(t)
+			home, other := server.Profile.Workspaces[dataset.SubA], server.Profile.Workspaces[dataset.SubB]
+			email, away := home.Accounts[0], tc.away(home.ID, other.ID)
+			if tc.moved {
+				g.Expect(moveAccount(t, server, email, home.ID, other.ID)).To(Equal(http.StatusOK))
+			}
+			dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
+
+			cleaned, err := Cleanup(t.Context(), server, dir, nil)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring(email)))
+			g.Expect(os.ReadDir(dir)).To(BeEmpty())
+			g.Expect(moveAccount(t, server, email, home.ID, other.ID)).To(Equal(http.StatusOK), "it is at home")
+		})
+	}
+}
+
+// The journal of an account that the admin key cannot move home stays, and the error
+// names it.
+func TestCleanupReportsFailedRollbacks(t *testing.T) {
 	g := NewWithT(t)
 	server := strict(t)
 	w := server.Profile.Workspaces
 	lost := w[dataset.Outsider].Accounts[0]
 	dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: lost, Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
-	_, err := Cleanup(t.Context(), server, dir)
+	_, err := Cleanup(t.Context(), server, dir, nil)
 	g.Expect(err).To(MatchError(And(ContainSubstring(lost), ContainSubstring("403"), ContainSubstring("journal-killed.jsonl stays"))))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
 }
 
-// Of many changes that cannot be put back the first few say why: the rest are
-// counted, and the journal lists them. Who waits is told how many are left.
-func TestCleanupCountsWhatItCannotPutBack(t *testing.T) {
-	for stuck, want := range map[int]string{1: "", 3: "", 4: "\n1 more change was not put back\n", 9: "\n6 more changes were not put back\n"} {
+// The error shows the first few failed rollbacks and counts the rest. The watcher
+// gets the number of changes left.
+func TestCleanupCountsFailedRollbacks(t *testing.T) {
+	for stuck, want := range map[int]string{1: "", 3: "", 4: "\n1 more change was not rolled back\n", 9: "\n6 more changes were not rolled back\n"} {
 		g := NewWithT(t)
 		server := strict(t)
 		w := server.Profile.Workspaces
@@ -126,7 +178,7 @@ func TestCleanupCountsWhatItCannotPutBack(t *testing.T) {
 			entries = append(entries, journal.Entry{Do: journal.Move, Email: w[dataset.Outsider].Accounts[0], Home: w[dataset.SubA].ID, Away: w[dataset.Outsider].ID, Key: dataset.Admin})
 		}
 		var left []int
-		_, err := WatchedCleanup(t.Context(), server, journalled(t, server, entries...), func(n int) { left = append(left, n) })
+		_, err := Cleanup(t.Context(), server, journalled(t, server, entries...), func(n int) { left = append(left, n) })
 		g.Expect(err).To(MatchError(ContainSubstring(want)))
 		g.Expect(strings.Count(err.Error(), "could not be moved home")).To(Equal(min(stuck, 3)), "%s", err)
 		g.Expect(strings.Contains(err.Error(), " more change")).To(Equal(stuck > 3))
@@ -136,14 +188,14 @@ func TestCleanupCountsWhatItCannotPutBack(t *testing.T) {
 	}
 }
 
-// The claim keeps other runs off the rows until they are as they were: it goes
-// last, though it may have been renewed since, and stays where they are not.
-func TestCleanupGivesTheClaimUpLast(t *testing.T) {
+// The lock keeps other runs off the rows until they are as before. Cleanup deletes
+// it last, even if it was renewed later, and keeps it if a rollback failed.
+func TestCleanupReleasesTheLockLast(t *testing.T) {
 	for _, tc := range []struct {
 		name, away string
 		want       []string
 	}{
-		{"all is put back", dataset.SubB, []string{"is in its workspace", lock.Prefix}},
+		{"all is rolled back", dataset.SubB, []string{"is in its workspace", lock.Prefix}},
 		{"an account stays away", dataset.Outsider, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -159,19 +211,19 @@ func TestCleanupGivesTheClaimUpLast(t *testing.T) {
 			dir := journalled(t, server,
 				journal.Entry{Do: journal.Move, Email: account, Home: w[dataset.SubA].ID, Away: w[tc.away].ID, Key: dataset.Admin},
 				journal.Entry{Do: journal.Create, Name: lock.Prefix + "1", ID: id, Home: w[dataset.Main].ID})
-			cleaned, err := Cleanup(t.Context(), server, dir)
+			cleaned, err := Cleanup(t.Context(), server, dir, nil)
 			g.Expect(cleaned.Done).To(HaveLen(len(tc.want)))
 			for i, want := range tc.want {
 				g.Expect(cleaned.Done[i]).To(ContainSubstring(want))
 			}
 			g.Expect(err == nil).To(Equal(tc.want != nil))
-			g.Expect(slices.Contains(testsOf(t, server, key), id)).To(Equal(tc.want == nil), "the claim is there")
+			g.Expect(slices.Contains(testsOf(t, server, key), id)).To(Equal(tc.want == nil), "the lock exists")
 		})
 	}
 }
 
-// Tests are deleted where they were created, which is not the main workspace
-// for those by which a run used up a rate limit.
+// Tests are deleted in the workspace in which they were created. A run creates some
+// in the limited workspace to use up a rate limit.
 func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		g := NewWithT(t)
@@ -186,19 +238,36 @@ func TestCleanupDeletesInTheWorkspaceOfTheCreation(t *testing.T) {
 		}
 		dir := journalled(t, server, entry)
 		g.Expect(testsOf(t, server, key)).NotTo(Equal(before))
-		g.Expect(Cleanup(t.Context(), server, dir)).To(HaveField("Done", ConsistOf(ContainSubstring("is deleted"))))
+		g.Expect(Cleanup(t.Context(), server, dir, nil)).To(HaveField("Done", ConsistOf(ContainSubstring("is deleted"))))
 		g.Expect(testsOf(t, server, key)).To(Equal(before))
 		g.Expect(os.ReadDir(dir)).To(BeEmpty())
 	}
 }
 
-// A workspace without a paid plan lists no tests, and was given none.
+// A workspace without a paid plan can neither list nor have created tests.
 func TestCleanupInAnUnpaidWorkspace(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
 	dir := journalled(t, server, journal.Entry{Do: journal.Create, Name: "x", Key: dataset.Unpaid, Home: server.Profile.Workspaces[dataset.Unpaid].ID})
-	g.Expect(Cleanup(t.Context(), server, dir)).To(Equal(Cleaned{NeverCreated: []string{"the test x was never created: its workspace has no paid plan"}}))
+	g.Expect(Cleanup(t.Context(), server, dir, nil)).To(Equal(Cleaned{NeverCreated: []string{"the test x was never created: its workspace has no paid plan"}}))
 	g.Expect(os.ReadDir(dir)).To(BeEmpty())
+}
+
+// moveAccount asks the server to move an account and returns the status.
+func moveAccount(t *testing.T, server *target.Target, email, from, to string) int {
+	t.Helper()
+	api, err := server.Client(client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	c := &cleaner{ctx: t.Context(), api: api, profile: server.Profile, outage: outage.Detector{Limit: 1}}
+	admin, _ := server.Profile.FullKey(dataset.Admin)
+	ex, err := c.move(admin, email, from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ex.Status
 }
 
 func createTest(t *testing.T, server *target.Target, key profile.Key) (id, name string) {
@@ -226,7 +295,7 @@ func testsOf(t *testing.T, server *target.Target, key profile.Key) (ids []string
 	return ids
 }
 
-// asked returns the body of the answer, which must be a 200.
+// asked returns the body of the response, which must be a 200.
 func asked(t *testing.T, server *target.Target, key profile.Key, operation string, body []byte) (answer map[string]any) {
 	t.Helper()
 	op := spec.MustOperation(operation)
@@ -248,4 +317,39 @@ func asked(t *testing.T, server *target.Target, key profile.Key, operation strin
 		t.Fatalf("%d, %v: %v", came.StatusCode, err, answer)
 	}
 	return answer
+}
+
+// An interruption of the run does not stop the cleanup after it.
+func TestCleanupAfterAnInterruptedRun(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	key, _ := server.Profile.FullKey(dataset.Main)
+	id, name := createTest(t, server, key)
+	dir := journalled(t, server, journal.Entry{Do: journal.Create, Name: name, ID: id, Home: server.Profile.Workspaces[dataset.Main].ID})
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Cleanup(interrupted, server, dir, nil)
+	g.Expect(err).To(MatchError(client.ErrCanceled))
+	g.Expect(CleanupAfterRun(interrupted, server, dir, nil)).To(HaveField("Done", ConsistOf(ContainSubstring("is deleted"))))
+	g.Expect(testsOf(t, server, key)).NotTo(ContainElement(id))
+}
+
+// Cleanup sends no more requests to a target that has stopped responding.
+func TestCleanupOfADeadTarget(t *testing.T) {
+	g := NewWithT(t)
+	var requests atomic.Int64
+	dead := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		panic(http.ErrAbortHandler)
+	}))
+	defer dead.Close()
+	server, err := target.URL(profile.Embedded(), dead.URL)
+	g.Expect(err).NotTo(HaveOccurred())
+	var entries []journal.Entry
+	for range 9 {
+		entries = append(entries, journal.Entry{Do: journal.Create, Name: "x", ID: "01890000-0000-7000-8000-000000000001"})
+	}
+	_, err = Cleanup(t.Context(), server, journalled(t, server, entries...), nil)
+	g.Expect(err).To(MatchError(ContainSubstring("6 more changes were not rolled back")))
+	g.Expect(requests.Load()).To(BeEquivalentTo(maxUnanswered))
 }

@@ -1,0 +1,83 @@
+package paging
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/schemas"
+)
+
+// Sender sends one request. Client.Do is a Sender.
+type Sender func(context.Context, client.Request) client.Exchange
+
+// List returns a Fetch that reads the pages of a list with the request. It adds
+// limit and cursor to the request's query; parameter is the name of the cursor.
+// A plain array is read as one page. Items that are not objects are skipped. The
+// error of the Fetch is a *NoPageError, or the exchange's if there was no response.
+func List(send Sender, request client.Request, parameter string) Fetch {
+	return func(ctx context.Context, cursor string, limit int) (Page, error) {
+		r := request
+		r.Query = url.Values{}
+		maps.Copy(r.Query, request.Query)
+		if limit > 0 {
+			r.Query.Set("limit", strconv.Itoa(limit))
+		}
+		if cursor != "" {
+			r.Query.Set(parameter, cursor)
+		}
+		ex := send(ctx, r)
+		if ex.Err != nil {
+			return Page{}, ex.Err
+		}
+		return pageIn(ex, limit)
+	}
+}
+
+// NoPageError is the error for a response that does not show rows.
+type NoPageError struct{ Exchange client.Exchange }
+
+func (e *NoPageError) Error() string {
+	if e.Exchange.Status == http.StatusOK {
+		return fmt.Sprintf("%s: the body is neither a page nor an array", e.Exchange.Request.Operation)
+	}
+	return fmt.Sprintf("%s: status %d", e.Exchange.Request.Operation, e.Exchange.Status)
+}
+
+// pageIn returns the page in a response.
+func pageIn(ex client.Exchange, limit int) (Page, error) {
+	body, err := schemas.Decode(ex.Body)
+	if ex.Status != http.StatusOK || err != nil {
+		return Page{}, &NoPageError{ex}
+	}
+	page := Page{Limit: limit}
+	items, isArray := body.([]any)
+	if object, ok := body.(map[string]any); ok {
+		items, isArray = object["items"].([]any)
+		page.Cursor, _ = object["next_starting_after"].(string)
+	}
+	if !isArray {
+		return Page{}, &NoPageError{ex}
+	}
+	for _, item := range items {
+		if row, ok := item.(map[string]any); ok {
+			page.Rows = append(page.Rows, Row{Key: KeyOf(row), Value: row})
+		}
+	}
+	return page, nil
+}
+
+// All reads a list to its end and returns its rows. It asks for pages of limit
+// rows, maxPages at most; a list that leads back to earlier pages ends there. The
+// error is Fetch's, or says that maxPages did not suffice.
+func All(ctx context.Context, fetch Fetch, limit, maxPages int) ([]Row, error) {
+	w := Run(ctx, fetch, Fixed(limit), maxPages)
+	if w.End == Capped {
+		return w.Rows(), fmt.Errorf("the list does not end within %d pages", maxPages)
+	}
+	return w.Rows(), w.Err
+}
