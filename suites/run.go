@@ -153,7 +153,7 @@ func (p Plan) wants() func(string) bool {
 // among returns the specs that Ginkgo will select, in any order.
 func (p Plan) among(specs []Spec) []Spec {
 	wants, selects := p.wants(), types.MustParseLabelFilter(p.LabelFilter)
-	return slices.DeleteFunc(specs, func(s Spec) bool { return wants != nil && !wants(s.Operation) || !selects(s.labels()) })
+	return slices.DeleteFunc(specs, func(s Spec) bool { return wants != nil && !wants(s.Operation) || !selects(s.Labels()) })
 }
 
 // Specs returns every spec of the tree. Like Run, it takes the process's only tree:

@@ -26,9 +26,9 @@ func (s Spec) Name() string { return s.Operation + " " + s.Title }
 
 func (s Spec) declares(p spec.Pair) bool { return slices.Contains(s.Pairs, p) }
 
-// labels name the requirements of the spec, their operations, groups and
+// Labels name the requirements of the spec, their operations, groups and
 // profiles, so that Ginkgo's filters find it by them.
-func (s Spec) labels() Labels {
+func (s Spec) Labels() Labels {
 	labels := Labels{"operation:" + s.Operation}
 	add := func(label string) {
 		if !slices.Contains(labels, label) {
@@ -123,7 +123,7 @@ func decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 	if s.rule {
 		rest = append(rest, SpecPriority(-1))
 	}
-	return s, append(rest, s.labels()), true, errs
+	return s, append(rest, s.Labels()), true, errs
 }
 
 // ruleBound reports whether the spec's pair is judged on all responses of the run.

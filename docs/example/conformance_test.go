@@ -1,0 +1,45 @@
+// Package conformance is an example: a vendor's own repository that runs the
+// conformance suites beside a spec of its own. Copy it, and replace the replace
+// in go.mod by a version.
+//
+//	go test .
+//	OUTREACH_TARGET=http://127.0.0.1:8025 OUTREACH_TARGET_PROFILE=server.yaml go test .
+//	ginkgo --label-filter='group:pages || vendor'
+package conformance
+
+import (
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/runner"
+)
+
+func TestConformance(t *testing.T) {
+	env, err := runner.FromEnvironment(t.Context(), GinkgoRandomSeed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := env.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	suites.Register(env.Env)
+	ownSpecs()
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Conformance of our implementation")
+}
+
+// ownSpecs are promises of this vendor's that the specification does not make.
+func ownSpecs() {
+	Describe(spec.ListLeadLists, func() {
+		It("fills the first page of a long list", Label("vendor"), func(api *suites.API) {
+			page := api.MustDo(api.Request().WithQuery("limit", "5"))
+			Expect(page.Rows()).To(HaveLen(5))
+		})
+	})
+}

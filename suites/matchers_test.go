@@ -1,0 +1,157 @@
+package suites
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+)
+
+// answered is a response of the operation with that status and body.
+func answered(operation string, status int, body string) Response {
+	r := Response{Call: Call{Operation: spec.MustOperation(operation)}}
+	r.Exchange = client.Exchange{Status: status, Body: []byte(body)}
+	if decoded, err := schemas.Decode([]byte(body)); err == nil {
+		r.rules = judge.Sighting{Body: decoded, Rows: r.Call.Operation.Rows(decoded)}
+	}
+	return r
+}
+
+// walked is a walk of a list in pages of ids.
+func walked(end paging.End, pages ...[]string) Walk {
+	w := Walk{Walk: paging.Walk{End: end}, List: Call{Operation: spec.MustOperation(spec.ListPlacementTests)}}
+	for _, ids := range pages {
+		page := paging.Page{Limit: 2}
+		for _, id := range ids {
+			page.Rows = append(page.Rows, paging.Row{Key: id, Value: map[string]any{"id": id}})
+		}
+		w.Pages = append(w.Pages, page)
+		rows, _ := json.Marshal(map[string]any{"items": func() (rows []map[string]any) {
+			for _, id := range ids {
+				rows = append(rows, map[string]any{"id": id})
+			}
+			return rows
+		}()})
+		w.responses = append(w.responses, answered(spec.ListPlacementTests, 200, string(rows)))
+	}
+	return w
+}
+
+const (
+	one = "01900000-0000-7000-8000-000000000001"
+	two = "01900000-0000-7000-8000-000000000002"
+)
+
+// Each matcher matches what it should, says where it does not, and says when
+// nothing puts it to the test.
+func TestMatchers(t *testing.T) {
+	list := func(body string) Response { return answered(spec.ListPlacementTests, 200, body) }
+	test := func(body string) Response { return answered(spec.GetPlacementTest, 200, body) }
+	refused := answered(spec.GetPlacementTest, 404, `{}`)
+	broken := answered(spec.GetPlacementTest, 500, `oops`)
+	ordered := walked(paging.Done, []string{one, two})
+	attempt := func(at, group string, more string) string {
+		return `{"id":"` + at + `","retry_group_id":"` + group + `","timestamp_created":"2026-01-0` + at + `T00:00:00.000Z"` + more + `}`
+	}
+	events := func(rows ...string) attempts {
+		r := answered(spec.ListWebhookEvents, 200, `{"items":[`+strings.Join(rows, ",")+`]}`)
+		w := Walk{Walk: paging.Walk{Pages: []paging.Page{{}}}, responses: []Response{r}}
+		for _, row := range r.Rows() {
+			w.Pages[0].Rows = append(w.Pages[0].Rows, paging.Row{Key: paging.KeyOf(row), Value: row})
+		}
+		return attemptsOf(w)
+	}
+	limit := &profile.RateLimit{Budget: 10}
+	selects := probe{says: func(row map[string]any) (spec.ID, bool) { return spec.FilterStatusMissing, row["id"] == one }}
+
+	for name, tc := range map[string]struct {
+		matcher types.GomegaMatcher
+		good    any
+		bad     any
+		at      string // the pointer of the violation
+		nothing any    // what does not put it to the test; nil if everything does
+	}{
+		"HaveStatus":             {HaveStatus(404), refused, test(`{}`), "status", nil},
+		"BeRefused":              {BeRefused(), refused, broken, "status", nil},
+		"BeServed":               {BeServed(), list(`{"items":[]}`), refused, "status", list(`{}`)},
+		"BeRefusedOrClamped":     {BeRefusedOrClamped(), list(`{"items":[]}`), broken, "status", list(`{}`)},
+		"HaveAtMostItems":        {HaveAtMostItems(1), list(`{"items":[{}]}`), list(`{"items":[{},{}]}`), "/items", list(`{"items":[]}`)},
+		"HaveField":              {HaveField("id", EqualID(one)), test(`{"id":"` + strings.ToUpper(one) + `"}`), test(`{"id":"` + two + `"}`), "/id", nil},
+		"AgreeWithRow":           {AgreeWithRow(map[string]any{"name": "a"}, nil), test(`{"id":"x","name":"a"}`), test(`{"name":"b"}`), "/name", nil},
+		"MakeNothing":            {MakeNothing([]map[string]any{{"id": one}}), nil, refused, "", nil},
+		"ShowNoForeignRow":       {ShowNoForeignRow("id", one, ordered), list(`{"items":[{"id":"x"}]}`), list(`{"items":[{"id":"` + two + `"}]}`), "/items/0", nil},
+		"BeServedAgain":          {BeServedAgain(), test(`{}`), broken, "status", nil},
+		"End":                    {End(9), ordered, walked(paging.CursorRepeated, []string{one}), "/next_starting_after", walked(paging.Capped, []string{one})},
+		"EndFiltered":            {EndFiltered(9), ordered, walked(paging.NoNewRows, []string{one}), "/next_starting_after", walked(paging.Capped, []string{one})},
+		"ShowEveryRowOnce":       {ShowEveryRowOnce(), ordered, walked(paging.Done, []string{one}, []string{one}), "/items/0", nil},
+		"ShowTheRows":            {ShowTheRows([]paging.Row{{Key: two}}), nil, walked(paging.Done, []string{one}), "/items", nil},
+		"ShowTheOrderOf":         {ShowTheOrderOf(ordered), ordered, walked(paging.Done, []string{two, one}), "/items/0", nil},
+		"BeSortedByID":           {BeSortedByID("asc"), ordered, walked(paging.Done, []string{two, one}), "/items/1/id", walked(paging.Done, []string{one})},
+		"ShowRow":                {ShowRow(one, "the row"), ordered, walked(paging.Done, []string{two}), "/items", nil},
+		"NotShowRow":             {NotShowRow(one, "the row"), walked(paging.Done, []string{two}), ordered, "/items", nil},
+		"ShowField":              {ShowField(one, "id", EqualID(one)), ordered, walked(paging.Done, []string{two}), "/items", nil},
+		"RespectLimits":          {RespectLimits(), ordered, walked(paging.Done, []string{one, two, "3"}), "/items", walked(paging.Done, []string{})},
+		"LeadOn":                 {LeadOn(), ordered, walked(paging.Broken, []string{one}), "", nil},
+		"ShareNoRowWith":         {ShareNoRowWith(walked(paging.Done, []string{two})), walked(paging.Done, []string{one}), ordered, "/items/1", nil},
+		"ShowNoStrangers":        {ShowNoStrangers(selects), walked(paging.Done, []string{one}), ordered, "/items/1", nil},
+		"SelectRows":             {SelectRows(spec.FilterStatusMissing, selects, ordered, ordered), walked(paging.Done, []string{one}), walked(paging.Done, []string{}), "/items", nil},
+		"LeaveOutOnly":           {LeaveOutOnly("id", ordered, ordered), walked(paging.Done, []string{}), ordered, "/items/0/id", nil},
+		"ShowPartAsIn":           {ShowPartAsIn(ordered, "id"), ordered, nil, "", walked(paging.Done, []string{"other"})},
+		"CarryCursors":           {CarryCursors(true), withCursor("2026-01-01T00:00:00Z"), withCursor(one), "/next_starting_after", ordered},
+		"KeepItsOwn":             {KeepItsOwn("recipients", []string{"a"}), nil, creation{test(`{"id":"` + one + `","recipients":["a"]}`), refused, Walk{}}, "/recipients", creation{refused, refused, Walk{}}},
+		"BeLimited":              {BeLimited(limit), drained{limited: true}, drained{odd: []Response{broken}}, "status", drained{}},
+		"NameOneAddress":         {NameOneAddress(), events(attempt("1", "g", `,"webhook_url":"a"`), attempt("2", "g", `,"webhook_url":"a"`)), events(attempt("1", "g", `,"webhook_url":"a"`), attempt("2", "g", `,"webhook_url":"b"`)), "/items/1/webhook_url", events()},
+		"CountRetriesUp":         {CountRetriesUp(), events(attempt("1", "g", `,"retry_count":1`), attempt("2", "g", `,"retry_count":1`)), events(attempt("1", "g", `,"retry_count":1`), attempt("2", "g", `,"retry_count":0`)), "/items/1/retry_count", events()},
+		"SucceedLaterWhereItSay": {SucceedLaterWhereItSaysSo(events()), events(attempt("1", "g", `,"retry_successful":true`), attempt("2", "g", `,"success":true`)), events(attempt("1", "g", `,"retry_successful":true`)), "/items/0/retry_successful", events()},
+		"NotDenyASuccessOf":      {NotDenyASuccessOf(events(attempt("2", "g", `,"success":true`))), events(attempt("1", "g", `,"success":false,"retry_successful":true`)), events(attempt("1", "g", `,"success":false,"retry_successful":false`)), "/items/0/retry_successful", events()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			if tc.good != nil {
+				g.Expect(tc.good).To(tc.matcher)
+				g.Expect(verdictOf(tc.matcher, tc.good, "")).To(gomega.And(verdictField("Assessed", gomega.BeNumerically(">", 0)), verdictField("Missing", gomega.BeEmpty())))
+			}
+			if tc.bad != nil {
+				ok, err := tc.matcher.Match(tc.bad)
+				g.Expect(err).NotTo(gomega.HaveOccurred())
+				g.Expect(ok).To(gomega.BeFalse())
+				found := verdictOf(tc.matcher, tc.bad, "")
+				g.Expect(found.Findings[0].Pointer).To(gomega.Equal(tc.at))
+				g.Expect(found.Findings[0].Expected).NotTo(gomega.BeEmpty())
+				g.Expect(tc.matcher.FailureMessage(tc.bad)).To(gomega.And(gomega.HavePrefix("Expected the server to "), gomega.ContainSubstring(found.Findings[0].Actual)))
+				g.Expect(tc.matcher.NegatedFailureMessage(tc.bad)).To(gomega.HavePrefix("Expected the server not to "))
+			}
+			if tc.nothing != nil {
+				g.Expect(tc.nothing).To(tc.matcher)
+				g.Expect(verdictOf(tc.matcher, tc.nothing, "")).To(gomega.And(verdictField("Assessed", gomega.BeZero()), verdictField("Missing", gomega.Not(gomega.BeEmpty()))))
+			}
+			_, err := tc.matcher.Match("a text")
+			g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("got a string")))
+		})
+	}
+}
+
+// verdictField matches the Assessed or Missing of a verdict.
+func verdictField(name string, m types.GomegaMatcher) types.GomegaMatcher {
+	return gomega.WithTransform(func(v Verdict) any {
+		if name == "Assessed" {
+			return v.Assessed
+		}
+		return v.Missing
+	}, m)
+}
+
+func withCursor(cursor string) Walk {
+	w := walked(paging.Done, []string{one})
+	w.Pages[0].Cursor = cursor
+	return w
+}

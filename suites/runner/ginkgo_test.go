@@ -1,0 +1,193 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/onsi/ginkgo/v2/types"
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/selftest/faults"
+)
+
+// Without Ginkgo's report there are no results.
+func TestResultsComeFromGinkgosReport(t *testing.T) {
+	g := NewWithT(t)
+	subject := embedded(t)
+	env, err := NewEnv(Config{Target: subject, Seed: 1})
+	g.Expect(err).NotTo(HaveOccurred())
+	defer env.Client.Close()
+	outcome, err := suites.Run(t.Context(), env, suites.Plan{LabelFilter: "group:keys"})
+	g.Expect(err).NotTo(HaveOccurred())
+
+	passed := func(report types.Report) int {
+		ledger, err := suites.Evidence(report, spec.Pairs())
+		g.Expect(err).NotTo(HaveOccurred())
+		return reports.Count(ledger.Checks()).Pass
+	}
+	g.Expect(passed(outcome.Report)).To(BeNumerically(">=", 5*len(spec.Operations())))
+	g.Expect(passed(types.Report{})).To(BeZero())
+	for i := range outcome.Report.SpecReports {
+		outcome.Report.SpecReports[i].ReportEntries = nil
+	}
+	g.Expect(passed(outcome.Report)).To(BeZero(), "specs that passed show nothing without their entries")
+}
+
+// A target on which one requirement is broken fails the same checks under run and
+// under ginkgo, in few lines, and the spec of the requirement alone.
+func TestRunAndGinkgoFailAlike(t *testing.T) {
+	for name, tc := range map[string]struct {
+		breaks spec.Pair
+		file   string // where the failure is
+	}{
+		"a field of the wrong type": {spec.Pair{Requirement: "SHAPE-SUBSEQUENCE-NAME-TYPE", Operation: spec.ListSubsequences}, "suites/subsequences.go:"},
+		"another lead":              {spec.LeadMoveLead.On(spec.MoveLead), "suites/leads.go:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			address := defective(t, tc.breaks)
+			subject, err := target.URL(profile.Embedded(), address)
+			g.Expect(err).NotTo(HaveOccurred())
+			results, err := Run(t.Context(), Config{Target: subject, Seed: 1})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(failed(results.Checks)).To(ContainElement(tc.breaks))
+
+			file := filepath.Join(t.TempDir(), "report.json")
+			command := exec.CommandContext(t.Context(), "go", "test", "../", "-count=1", "-run", "^TestConformance$",
+				"-args", "-ginkgo.no-color", "-ginkgo.succinct", "-ginkgo.seed=1", "-ginkgo.json-report="+file)
+			command.Env = append(os.Environ(), target.EnvTarget+"="+address, target.EnvProfile+"=")
+			out, err := command.CombinedOutput()
+			g.Expect(err).To(HaveOccurred(), "the suite must fail")
+			g.Expect(bytes.Count(out, []byte("\n"))).To(BeNumerically("<", 100), "%s", out)
+
+			report := read(t, file)
+			ledger, err := suites.Evidence(report, spec.Pairs())
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(failed(ledger.Checks())).To(ConsistOf(failed(results.Checks)))
+			var labels, places []string
+			for _, p := range failed(results.Checks) {
+				labels = append(labels, "requirement:"+p.Requirement)
+			}
+			for _, s := range report.SpecReports {
+				if s.Failed() && s.LeafNodeType.Is(types.NodeTypeIt) {
+					g.Expect(s.Labels()).To(ContainElement(BeElementOf(labels)), s.FullText())
+					places = append(places, s.FailureLocation().String(), s.LeafNodeLocation.String())
+				}
+			}
+			g.Expect(places).To(ContainElement(ContainSubstring(tc.file)))
+		})
+	}
+}
+
+func failed(checks []reports.Check) (pairs []spec.Pair) {
+	for _, c := range checks {
+		if c.Outcome == reports.Fail {
+			pairs = append(pairs, spec.Pair{Requirement: c.Requirement, Operation: c.Operation})
+		}
+	}
+	return pairs
+}
+
+func read(t *testing.T, file string) types.Report {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []types.Report
+	if err := json.Unmarshal(text, &all); err != nil || len(all) != 1 {
+		t.Fatalf("%d reports: %v", len(all), err)
+	}
+	return all[0]
+}
+
+// defective serves the reference service with a defect that breaks just the pair.
+func defective(t *testing.T, breaks spec.Pair) (address string) {
+	t.Helper()
+	data, err := dataset.New(dataset.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := refserver.New(data, refserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range faults.Defects() {
+		if d.Breaks == breaks {
+			handler := d.Apply(&faults.Target{Profile: profile.FromDataset(data), Seed: 1})(faults.Serving(server.Handler()))
+			listening := httptest.NewServer(faults.Listening(handler))
+			t.Cleanup(listening.Close)
+			return listening.URL
+		}
+	}
+	t.Fatalf("no defect breaks %v", breaks)
+	return ""
+}
+
+// What Ginkgo would end the process for is an error instead.
+func TestWhatEndsGinkgoIsAnError(t *testing.T) {
+	g := NewWithT(t)
+	env, err := NewEnv(Config{Target: embedded(t), Seed: 1, Rules: &judge.Rules{}})
+	g.Expect(err).NotTo(HaveOccurred())
+	defer env.Client.Close()
+	_, err = suites.Run(t.Context(), env, suites.Plan{LabelFilter: "group:keys &&"})
+	g.Expect(err).To(MatchError(ContainSubstring("label filter")))
+
+	here, err := os.Getwd()
+	g.Expect(err).NotTo(HaveOccurred())
+	gone := filepath.Join(t.TempDir(), "gone")
+	g.Expect(os.Mkdir(gone, 0o700)).To(Succeed())
+	t.Chdir(gone)
+	g.Expect(os.Remove(gone)).To(Succeed())
+	_, err = suites.Run(t.Context(), env, suites.Plan{})
+	g.Expect(err).To(MatchError(ContainSubstring("no working directory")))
+	g.Expect(os.Chdir(here)).To(Succeed())
+}
+
+// A selection of the command line is a filter of labels that selects the specs of
+// its pairs.
+func TestLabelFilterSelectsTheSpecsOfThePairs(t *testing.T) {
+	g := NewWithT(t)
+	for _, s := range []Selection{
+		{Operations: []string{"lead-*.list"}}, {Requirements: []string{"PAGE-WALK-*", "SORT-?SC"}}, {Groups: []string{"isolation"}},
+		{Profiles: []spec.Profile{spec.ProfileShape}}, {Operations: []string{"leads.move"}, Groups: []string{"state", "[ai]*"}},
+	} {
+		pairs, err := s.Pairs()
+		g.Expect(err).NotTo(HaveOccurred())
+		selects, err := types.ParseLabelFilter(s.LabelFilter())
+		g.Expect(err).NotTo(HaveOccurred(), s.LabelFilter())
+		chosen := map[string]bool{}
+		for _, spec := range suites.Specs() {
+			chosen[spec.Name()] = selects(spec.Labels())
+		}
+		judges := suites.Judges()
+		for _, p := range pairs {
+			for _, name := range judges[p] {
+				g.Expect(chosen[name]).To(BeTrue(), "%s selects %q", s.LabelFilter(), name)
+			}
+		}
+		some := 0
+		for _, is := range chosen {
+			if is {
+				some++
+			}
+		}
+		g.Expect(some).To(BeNumerically("<", len(chosen)/2), s.LabelFilter())
+		g.Expect(strings.Contains(s.LabelFilter(), "!observation")).To(BeTrue())
+	}
+	g.Expect(Selection{}.LabelFilter()).To(BeEmpty())
+}
