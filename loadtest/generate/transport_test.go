@@ -208,8 +208,8 @@ func TestHeadersAreBounded(t *testing.T) {
 // Messages state the bounds that the code has.
 func TestBoundsInWords(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(load.FailureInWords(measure.FailureTooLong)).To(Equal(fmt.Sprintf("body larger than %d MiB, the most that is read", DefaultMaxBody>>20)))
-	g.Expect(load.FailureInWords(measure.FailureLongHeader)).To(Equal(fmt.Sprintf("header larger than %d KiB, the most that is read", maxHeader>>10)))
+	g.Expect(load.FailureInWords(measure.FailureTooLong)).To(Equal(fmt.Sprintf("body larger than the limit of %d MiB", DefaultMaxBody>>20)))
+	g.Expect(load.FailureInWords(measure.FailureLongHeader)).To(Equal(fmt.Sprintf("header larger than the limit of %d KiB", maxHeader>>10)))
 }
 
 // A server may refuse a request before it has read the whole of it.
