@@ -26,17 +26,24 @@ import (
 const program = testbed.Program
 
 func TestMain(m *testing.M) {
-	// Most tests wait for a process that waits itself: two for each core.
-	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
-		panic(err)
-	}
-	testscript.Main(testbed.Tidying{Tests: m}, map[string]func(){
+	testscript.Main(waiting{testbed.Tidying{Tests: m}}, map[string]func(){
 		program: func() {
 			calibrator = []string{os.Args[0], nullServerCommand}
 			calibrate = calibrations[os.Getenv(calibrationVariable)]
 			os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 		},
 	})
+}
+
+// waiting are tests that mostly wait for a process that waits itself: two run on
+// each core. The program must not see that flag, which Ginkgo refuses.
+type waiting struct{ testbed.Tidying }
+
+func (w waiting) Run() int {
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
+	return w.Tidying.Run()
 }
 
 // calibrationVariable says how the program of the tests measures the generator.
