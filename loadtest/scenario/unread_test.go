@@ -29,7 +29,7 @@ func TestAnswersThatCannotBeReadAreNoPass(t *testing.T) {
 			_ = z.Close()
 		}, "40 were compressed despite Accept-Encoding: identity (turn compression off in the server or proxy)"},
 		"too large": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) },
-			"40 had a body larger than 8 MiB, the most that is read (request smaller pages with --page-size)"},
+			"40 had a body larger than the limit of 8 MiB (request smaller pages with --page-size)"},
 		"broken off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = w.Write([]byte(`{"items":[`))
