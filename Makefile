@@ -1,54 +1,103 @@
-# The habits of the project: `make` lists them. What a target needs besides Go
-# is bash and, for `fresh` and so for `check`, git. Make itself exits with 2
-# whatever a program exits with: for the exit codes of a verdict, run the binary.
+# The commands of the project: `make` lists them. Besides Go they need bash, and
+# `fresh` and `check` need git. Make exits with 2 whatever a command exits with:
+# run the binary itself to see the exit code of a verdict.
 
 GO         ?= go
 STATICCHECK = $(GO) tool -modfile=tools/go.mod staticcheck
 FUZZTIME   ?= 10s
-RUNS       ?= 20
 ARGS       ?=
+# The packages that `make test` and `make busy` test, and flags for go test.
+PACKAGES   ?= ./...
+TESTFLAGS  ?=
 
-RACE = env CGO_ENABLED=1 $(GO) test -race -timeout 30m
-# What is mostly waiting, and measured: packages that put load on a server are
-# tested one at a time, beside the others, which let them go first.
-LOADING = ./loadtest ./loadtest/generate ./loadtest/scenario ./loadtest/swarm
+# RACED packages share memory between goroutines, so `make race` tests them with
+# the race detector. It slows computation down tenfold and finds nothing in
+# packages that only compute, or that only start the built program.
+RACED = ./fixtures/refserver/... ./fixtures/target ./internal/client ./internal/judge \
+	./internal/sandbox/... ./loadtest ./loadtest/generate ./loadtest/inspect \
+	./loadtest/measure ./loadtest/scenario ./suites ./suites/preflight ./suites/runner
+
+# STARTED packages start programs and wait for them. They depend most on what a
+# process inherits and on how busy the machine is: `make strange` and, in CI,
+# `make busy` test them.
+STARTED = ./cmd/... ./loadtest/swarm
+
+# CI runs each test once: RACED packages by `make race`, STARTED packages by
+# `make busy`, and OTHERS by `make test`. On its own, `make test` runs them all.
+OTHERS = $(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(STARTED))"
+
+TESTS = $(GO) test -timeout 20m $(TESTFLAGS)
+# The command lines of the documents take 2 minutes: `make documents` runs them.
+UNDOCUMENTED = -skip '^TestDocuments$$'
 
 .DEFAULT_GOAL := help
-.PHONY: help test check format vet lint tidy fresh documents generate build run load truth transports manifests steady busy selftest selftest-figures bench fuzz
+.PHONY: help test race busy steady strange truth transports documents manifests selftest selftest-figures \
+	check format vet lint tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
-test: ## all tests, with the race detector
-	@loading="$$($(GO) list $(LOADING))" && others="$$($(GO) list ./... | grep -vxF "$$loading")" || exit 1; \
-	$(RACE) -p 1 $$loading & load=$$!; trap "kill $$load" INT TERM; \
-	nice $(RACE) $$others; code=$$?; \
-	wait $$load && exit $$code
+test: ## run all tests in 4 minutes or less; PACKAGES='./cmd/...' runs some
+	$(TESTS) $(UNDOCUMENTED) $(PACKAGES)
 
-check: format vet lint tidy fresh documents manifests test ## everything that must hold before a change goes in
+race: ## run the tests of concurrent packages with the race detector
+	env CGO_ENABLED=1 $(TESTS) -race $(RACED)
 
-format: ## fail on files that gofmt would change
+busy: RUNS ?= 20
+busy: ## run make test RUNS times while another program keeps every core busy
+	tools/busy $(RUNS) $(TESTS) -count=1 $(UNDOCUMENTED) $(PACKAGES)
+
+steady: RUNS ?= 100
+steady: ## judge a server RUNS times in random order on busy cores: the verdicts must be identical
+	tools/busy 1 $(GO) test ./suites/runner -run TestSteady -count=1 -v -timeout 60m -args -runs $(RUNS)
+
+strange: ## run tests of started programs in unusual environments: nohup, umask, locale, proxy, home
+	GO='$(GO)' tools/strange
+
+truth: ## check what needs a quiet machine or minutes of computing: figures of load against the server's own record
+	$(GO) test ./loadtest -run TestTruth -count=1 -v -timeout 15m -args -truth
+	$(GO) test ./loadtest/infer -run 'TestGrid|TestRandom|TestReal' -count=1 -v -timeout 15m -args -slow
+	$(GO) test ./loadtest/swarm -run TestSharedLoad -count=1 -v -timeout 15m -args -slow
+	$(GO) test ./cmd/outreach-conformance -run TestVerdictsAreTheSame -count=1 -v -timeout 15m -args -slow
+
+transports: ## compare CPU time and memory of a request over HTTP transports with raw Vegeta
+	$(GO) test ./loadtest/generate -run TestTransports -count=1 -v -args -transports 5
+
+documents: ## run the commands in the documents
+	$(GO) test ./cmd/outreach-conformance -run '^TestDocuments$$' -count=1
+
+manifests: ## check the Kubernetes manifests against the types of the API
+	$(GO) -C tools vet ./manifests
+	$(GO) -C tools test ./manifests
+
+selftest: build ## prove that every check finds its defects and accepts legal behaviour
+	bin/outreach-conformance selftest $(ARGS)
+
+selftest-figures: build ## run the whole self-test and write its figures into the README, on an idle machine
+	bin/outreach-conformance selftest --output bin/selftest
+	$(GO) test ./internal/doctest -count=1 -run TestReadmeIsFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
+
+check: format vet lint tidy fresh documents manifests test ## run every check that a change must pass
+
+format: ## fail if gofmt would change a file
 	@unformatted="$$(gofmt -l .)" || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 
-vet: ## go vet
+vet: ## run go vet
 	$(GO) vet ./...
 	$(GO) vet .ci/results.go
 
-lint: ## staticcheck, in the version that tools/go.mod pins
+lint: ## run staticcheck, in the version that tools/go.mod names
 	$(STATICCHECK) ./...
 
-tidy: ## fail when go mod tidy would change something
+tidy: ## fail if go mod tidy would change a file
 	$(GO) mod tidy -diff
 	$(GO) -C tools mod tidy -diff
 
-fresh: ## fail when make generate would change something
+fresh: ## fail if make generate would change a file
 	tools/fresh
 
-documents: ## run the command lines of the documents
-	$(GO) test ./cmd/outreach-conformance -run TestDocuments -count=1
-
-generate: ## write everything that is derived from something else
+generate: ## write all generated files
 	$(GO) generate ./...
 	$(GO) test ./internal/doctest -count=1 -run TestReadmeIsFresh -args -update
 
@@ -61,33 +110,14 @@ run: ## judge a target; ARGS='--target http://127.0.0.1:8025'
 load: ## load a target; ARGS='--scenario mixed --target http://127.0.0.1:8025'
 	$(GO) run ./cmd/outreach-conformance load $(ARGS)
 
-truth: ## load's figures against the server's own record, and what make test computes only in part; on a quiet machine
-	$(GO) test ./loadtest -run TestTruth -count=1 -v -timeout 15m -args -truth
-	$(GO) test ./loadtest/scenario -run 'TestScenariosTellFaults/soak|TestRateLimitObserves' -count=1 -v -timeout 15m -args -slow
-	$(GO) test ./loadtest/infer/... ./loadtest/compare ./loadtest/measure ./suites/selftest/faults -count=1 -v -timeout 15m
-
-transports: ## CPU time and memory of a request over HTTP transports, beside raw Vegeta
-	$(GO) test ./loadtest/generate -run TestTransports -count=1 -v -args -transports 5
-
-manifests: ## the Kubernetes manifests against the API's own types
-	$(GO) -C tools vet ./manifests
-	$(GO) -C tools test ./manifests
-
-steady: ## RUNS runs in different random orders must give the same verdicts
-	$(GO) test ./suites/runner -run TestSteady -count=1 -v -args -runs $(RUNS)
-
-busy: ## 100 runs while something else keeps every core busy: identical verdicts
-	tools/busy $(GO) test ./suites/runner -run TestSteady -count=1 -v -timeout 60m -args -runs 100
-
-selftest: build ## prove every check: all defects caught, all quirks let pass
-	bin/outreach-conformance selftest $(ARGS)
-
-selftest-figures: build ## the whole of it, and its figures into the README; on an idle machine
-	bin/outreach-conformance selftest --output bin/selftest
-	$(GO) test ./internal/doctest -count=1 -run TestReadmeIsFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
-
-bench: ## all benchmarks
+bench: ## run all benchmarks
 	$(GO) test ./... -run '^$$' -bench . -benchmem
 
-fuzz: ## each fuzz target for FUZZTIME
+fuzz: ## run each fuzz target for FUZZTIME
 	GO='$(GO)' tools/fuzz $(FUZZTIME)
+
+list-started: # for CI
+	@$(GO) list $(STARTED)
+
+list-others: # for CI
+	@$(OTHERS)

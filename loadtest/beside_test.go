@@ -66,6 +66,7 @@ func changing(t *testing.T, lasts time.Duration) []scenario.Scenario {
 // A run and two loads that use the same rows of one server at the same time do
 // not fail it for what the others do, and leave nothing behind.
 func TestLoadBesideOthers(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(*beside) {
 		server := ownServer(t)
 		loads := make([]loadtest.Outcome, 2)
@@ -75,7 +76,7 @@ func TestLoadBesideOthers(t *testing.T) {
 			all.Go(func() {
 				at, dir := known(t, server, asksForTests()), t.TempDir()
 				var err error
-				if loads[i], err = loadtest.Run(t.Context(), loadtest.Config{Target: at, Scenarios: changing(t, 2*time.Second), JournalDir: dir,
+				if loads[i], err = loadtest.Run(t.Context(), loadtest.Config{Target: at, Calibrate: calibrated, Scenarios: changing(t, 2*time.Second), JournalDir: dir,
 					Seed: 2*seed + uint64(i) + 1, LagLimit: time.Hour}); err != nil {
 					t.Error(err)
 				}

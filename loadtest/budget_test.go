@@ -51,13 +51,14 @@ func asksForTests() *profile.Profile {
 
 // Every request counts, whatever it is for: the server's own record says so.
 func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
+	t.Parallel()
 	// A server for each run: what one has changed the next would wait for.
 	outcome := func(t *testing.T, budget int, s scenario.Scenario) (load.Results, int64) {
 		t.Helper()
 		server := served(t, "", "")
 		server.Profile = asksForTests()
 		server.Profile.Load = &profile.LoadUse{Budget: budget}
-		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour})
+		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{s}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,6 +66,7 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 	}
 	for _, s := range shortened(t) {
 		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
 			whole, came := outcome(t, 0, s)
 			uses := whole.Scenarios[0].Requests
 			if uses == nil || came != uses.Total {
@@ -90,8 +92,9 @@ func TestTheBudgetCountsAllThatIsSent(t *testing.T) {
 
 // Shards have the budget together, and so do two targets.
 func TestTheBudgetIsOfTheWholeRun(t *testing.T) {
+	t.Parallel()
 	server := served(t, "", "")
-	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{reading(100, time.Second)}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour}
+	config := loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{reading(100, time.Second)}, ByName: true, JournalDir: t.TempDir(), Seed: 1, LagLimit: time.Hour}
 	for budget, want := range map[int]reports.Verdict{102: reports.Inconclusive, 104: reports.Passed} { // of which 50, the calibration and the question whether the key will do are this shard's
 		server.Profile.Load = &profile.LoadUse{Budget: budget}
 		config.Shard = measure.Shard{Index: 1, Of: 2}

@@ -51,6 +51,8 @@ type Config struct {
 	// Calibrator is the command of the null server
 	// (generate.CalibrationOptions.Child).
 	Calibrator []string
+	// Calibrate measures the generator. The default is generate.Calibrate.
+	Calibrate func(context.Context, generate.CalibrationOptions) (generate.Calibration, error)
 
 	// Shard is this process's part of every phase. Start is when the first
 	// phase begins, the same for all shards. The zero values mean the whole,

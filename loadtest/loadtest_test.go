@@ -92,6 +92,7 @@ func elsewhere(t *testing.T, server *target.Target) *target.Target {
 
 // Without consent nothing is sent, not even for calibration or preparation.
 func TestNothingIsSentWithoutConsent(t *testing.T) {
+	t.Parallel()
 	here := served(t, "", "")
 	away := elsewhere(t, here)
 	config := loadtest.Config{Target: away, Scenarios: []scenario.Scenario{writing(20, time.Second)}, ByName: true, JournalDir: t.TempDir()}
@@ -128,10 +129,11 @@ func stateOf(t *testing.T, server *target.Target) (state refserver.State, tests 
 
 // After a run and the clean-up, what the run has created and moved is as before.
 func TestCleanupPutsEverythingBack(t *testing.T) {
+	t.Parallel()
 	server := served(t, "", "")
 	before, testsBefore := stateOf(t, server)
 	dir := t.TempDir()
-	o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Scenarios: []scenario.Scenario{writing(70, time.Second)}, ByName: true,
+	o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{writing(70, time.Second)}, ByName: true,
 		Seed: 1, LagLimit: time.Hour, JournalDir: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -161,6 +163,7 @@ func TestCleanupPutsEverythingBack(t *testing.T) {
 
 // A threshold that is held against nothing must not look met.
 func TestThresholdsThatMeetNothingMakeARunVoid(t *testing.T) {
+	t.Parallel()
 	never, err := threshold.Parse("p99<250ms@123/s")
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +180,7 @@ func TestThresholdsThatMeetNothingMakeARunVoid(t *testing.T) {
 		"held against nothing": {never, reports.Inconclusive},
 		"missed":               {missed, reports.Failed},
 	} {
-		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Scenarios: []scenario.Scenario{reading(50, 500*time.Millisecond)}, ByName: true,
+		o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{reading(50, 500*time.Millisecond)}, ByName: true,
 			Thresholds: []threshold.Threshold{tc.threshold}, LagLimit: time.Hour})
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/sandbox"
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -24,10 +23,11 @@ import (
 // Four shards, each as a process of its own would be, come to the same as one
 // run: every count exactly, the percentiles within the error.
 func TestMergedShardsEqualOneRun(t *testing.T) {
+	t.Parallel()
 	server := served(t, "", "98%:2ms,2%:250ms")
 	s := writing(140, 2*time.Second)
 	s.Thresholds = []string{"errors<5%"}
-	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 7, LagLimit: time.Hour, Calibrator: testbed.Again(t, nullServer)}
+	config := loadtest.Config{Target: server, Scenarios: []scenario.Scenario{s}, ByName: true, Seed: 7, LagLimit: time.Hour, Calibrate: calibrated}
 	run := func(config loadtest.Config) loadtest.Outcome {
 		config.JournalDir = t.TempDir()
 		o, err := loadtest.Run(t.Context(), config)
@@ -42,7 +42,7 @@ func TestMergedShardsEqualOneRun(t *testing.T) {
 	whole := run(config)
 
 	const shards = 4
-	config.Start = time.Now().Add(8 * time.Second) // calibrations are over by then
+	config.Start = time.Now().Add(5 * time.Second) // preparations are over by then
 	outcomes := make([]loadtest.Outcome, shards)
 	var all sync.WaitGroup
 	for i := range shards {

@@ -177,7 +177,10 @@ func calibrate(ctx context.Context, config Config, api *client.Client, rules *ju
 	}
 	defer inspector.Close()
 	options.Inspect = inspector.Take
-	return generate.Calibrate(ctx, options)
+	if config.Calibrate == nil {
+		return generate.Calibrate(ctx, options)
+	}
+	return config.Calibrate(ctx, options)
 }
 
 func describe(t *target.Target) reports.Target {

@@ -18,7 +18,6 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/standin"
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
@@ -40,9 +39,6 @@ const repository = "../.."
 //	mock NAME                   serves examples of the OpenAPI document
 //	action STEP CODE INPUT=…    runs a step of action.yml, which ends with that code
 func TestDocuments(t *testing.T) {
-	if testbed.RaceDetector {
-		t.Skip("make documents runs this, without the race detector")
-	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 documentScripts,
 		RequireExplicitExec: true,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -53,6 +54,7 @@ const puttingBack = `^outreach-conformance: (interrupted: rolling back changes o
 // The first Ctrl-C puts back what was changed, and says so. Whoever does not want
 // to wait for that ends it with the second, and is told what puts it back later.
 func TestImpatientInterrupts(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		args  []string
 		first func(created, waiting <-chan struct{}) <-chan struct{} // when the first Ctrl-C comes
@@ -78,7 +80,7 @@ func TestImpatientInterrupts(t *testing.T) {
 			g.Expect(again).To(HaveLen(2), "%s", p.output.bytes())
 			let()
 			cleanup := exec.Command("sh", "-c", again[1])
-			cleanup.Dir, cleanup.Env = p.command.Dir, append(command(t, nil).Env, "PATH="+filepath.Join(testbed.Built(t), "bin")+":/usr/bin:/bin")
+			cleanup.Dir, cleanup.Env = p.command.Dir, append(command(t, nil).Env, "PATH="+os.Getenv("PATH"))
 			cleaned := toTheEnd(t, cleanup)
 			g.Expect(cleaned.code).To(BeZero(), "%s", cleaned)
 			g.Expect(filepath.Glob(filepath.Join(output, "journal-*"))).To(BeEmpty(), "%s", cleaned)
@@ -90,6 +92,7 @@ func TestImpatientInterrupts(t *testing.T) {
 // Terminals that close, and timeout(1), send their signal twice: only Ctrl-C is
 // impatient.
 func TestSignalsThatComeTwice(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			g := NewWithT(t)

@@ -16,6 +16,7 @@ import (
 // A load run that is interrupted before its first phase says that, whatever it
 // was doing, and nothing of what the interruption met on its way.
 func TestLoadIsInterruptedBeforeItMeasures(t *testing.T) {
+	t.Parallel()
 	silent := func(answered int64) func(*testing.T) (string, <-chan struct{}) {
 		return func(t *testing.T) (string, <-chan struct{}) { return goneSilent(t, answered) }
 	}
@@ -32,7 +33,7 @@ func TestLoadIsInterruptedBeforeItMeasures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			base, reached := tc.base(t)
-			c := command(t, nil, loadCommand, "--target", base, "--scenario", "list-throughput", "--timeout", "10m", "--raw")
+			c := command(t, []string{calibrationVariable + "=" + endless}, loadCommand, "--target", base, "--scenario", "list-throughput", "--timeout", "10m", "--raw")
 			inForeground(c)
 			p := begunWithout(t, c)
 			p.awaits(reached)
@@ -69,6 +70,7 @@ func TestLoadOfAThrottledKeyIsVoid(t *testing.T) {
 
 // So does a run that is interrupted while it connects.
 func TestRunIsInterruptedBeforeItJudges(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	base, silent := goneSilent(t, 0)
 	c := command(t, nil, runCommand, "--target", base, "--timeout", "10m")

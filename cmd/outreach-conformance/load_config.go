@@ -26,7 +26,7 @@ func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (load
 	var wrong []error
 	config := loadtest.Config{
 		Scenarios: scenarios, ByName: len(f.scenarios) > 0 || f.file != "", Consent: f.consent, Seed: f.seed, Version: version(),
-		Selection: f.selection(), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, LagLimit: f.lagLimit,
+		Selection: f.selection(), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, Calibrate: calibrate, LagLimit: f.lagLimit,
 	}
 	if f.seed > math.MaxInt64 {
 		wrong = append(wrong, fmt.Errorf("--seed %d: want at most %d", f.seed, math.MaxInt64))

@@ -14,6 +14,7 @@ import (
 
 // A target in a container is loaded like any other, and taken down afterwards.
 func TestLoadOfAContainer(t *testing.T) {
+	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	for _, tc := range []struct{ name, from string }{
 		{"image", imagePrefix + testbed.Image(t)},
@@ -22,7 +23,7 @@ func TestLoadOfAContainer(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
 			p := begunWithout(t, command(t, nil, loadCommand, "--target", tc.from, "--target-profile", contained(t),
-				"--scenario-file", written(t, "quick.yaml", quick), "--lag-limit", "10s"))
+				"--scenario-file", written(t, "quick.yaml", quick), "--lag-limit", "1h"))
 			<-p.done
 			g.Expect(p.command.ProcessState.ExitCode()).To(BeZero(), "%s", p.output.bytes())
 			g.Expect(startedBy(t, p)).To(BeEmpty())
@@ -36,10 +37,11 @@ func TestLoadOfAContainer(t *testing.T) {
 
 // A load run that is interrupted takes its container down.
 func TestInterruptedLoadTakesTheContainerDown(t *testing.T) {
+	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)
 	p, _ := begun(t, command(t, nil, loadCommand, "--target-profile", contained(t), "--scenario-file", written(t, "quick.yaml", quick),
-		"--lag-limit", "10s", "--page-size", "1", "--page-size", "10", "--duration", "20s", "--warmup", "100ms"), `^(\[1/1\] quick) warm-up `)
+		"--lag-limit", "1h", "--page-size", "1", "--page-size", "10", "--duration", "20s", "--warmup", "100ms"), `^(\[1/1\] quick) warm-up `)
 	g.Expect(startedBy(t, p)).To(ContainElement(HaveField("Kind", "container")))
 	g.Expect(p.end(t, syscall.SIGTERM)).To(Equal(exitInterrupted), "%s", p.output.bytes())
 	g.Expect(startedBy(t, p)).To(BeEmpty())

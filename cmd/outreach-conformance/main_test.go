@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"os"
@@ -10,12 +11,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/xeipuuv/gojsonschema"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/testbed"
+	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/reports"
 )
 
@@ -23,13 +26,44 @@ import (
 const program = testbed.Program
 
 func TestMain(m *testing.M) {
-	// Most tests wait for a process that waits itself: two for each core.
+	testscript.Main(waiting{testbed.Tidying{Tests: m}}, map[string]func(){
+		program: func() {
+			calibrator = []string{os.Args[0], nullServerCommand}
+			calibrate = calibrations[os.Getenv(calibrationVariable)]
+			os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+		},
+	})
+}
+
+// waiting are tests that mostly wait for a process that waits itself: two run on
+// each core. The program must not see that flag, which Ginkgo refuses.
+type waiting struct{ testbed.Tidying }
+
+func (w waiting) Run() int {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(testbed.Tidying{Tests: m}, map[string]func(){
-		program: func() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) },
-	})
+	return w.Tidying.Run()
+}
+
+// calibrationVariable says how the program of the tests measures the generator.
+const (
+	calibrationVariable = "CALIBRATION"
+	endless             = "endless"
+	measured            = "measured"
+)
+
+var calibrations = map[string]func(context.Context, generate.CalibrationOptions) (generate.Calibration, error){
+	"": func(context.Context, generate.CalibrationOptions) (generate.Calibration, error) {
+		return generate.Calibration{Ceiling: 10_000, Rate: 5000, CPU: 100 * time.Microsecond}, nil
+	},
+	endless: func(ctx context.Context, options generate.CalibrationOptions) (c generate.Calibration, err error) {
+		for err == nil {
+			c, err = generate.Calibrate(ctx, options)
+		}
+		return c, err
+	},
+	measured: generate.Calibrate,
 }
 
 // TestScripts runs testdata/*.txtar. Beside testscript's own commands they have:

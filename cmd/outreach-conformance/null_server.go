@@ -38,6 +38,9 @@ func newNullServer() *cobra.Command {
 // runs in the process.
 var calibrator []string
 
+// calibrate measures the generator, which takes seconds: most tests replace it.
+var calibrate = generate.Calibrate
+
 // ownNullServer is this program as the calibrator; nil where it does not know its own file.
 func ownNullServer() []string {
 	self, err := os.Executable()

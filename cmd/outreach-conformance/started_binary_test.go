@@ -13,11 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 )
 
-// Tests of the program as users have it: built, and run as a process of its own.
+// Tests of the program as a process of its own: this test binary, under its name.
 
 func must[T any](t *testing.T) func(value T, err error) T {
 	return func(value T, err error) T {
@@ -29,11 +28,11 @@ func must[T any](t *testing.T) func(value T, err error) T {
 	}
 }
 
-// command is the built program, in a directory of its own and with no variables
-// of ours but those that are given.
+// command returns the program, in a new directory and with none of our variables
+// but the given ones.
 func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	c := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(testbed.Built(t), "bin", program), args...)
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), program, args...) // TestMain puts it into the PATH
 	c.Dir = t.TempDir()
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, envPrefix) {

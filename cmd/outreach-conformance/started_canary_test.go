@@ -26,6 +26,7 @@ var talkative = []string{"--operation", strings.Join([]string{spec.MoveLead, spe
 // Whatever a server repeats of the keys that it is sent, no command shows it or
 // writes it down.
 func TestNoArtifactHoldsAKey(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	base, _ := servingBuilt(t)
 	hostile := echoing(t, base)
@@ -74,6 +75,7 @@ func TestNoArtifactHoldsAKey(t *testing.T) {
 // What a container writes of keys stays out of its log. The server under test
 // stands before another one, on a network with it.
 func TestContainerLogHoldsNoKey(t *testing.T) {
+	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)
 	buildContext := t.TempDir()

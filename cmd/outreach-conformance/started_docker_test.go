@@ -90,6 +90,7 @@ const tenPercent = `^ *10 %`
 // A run that is told to end takes down what it started, whether that is being
 // built, comes up or is being judged.
 func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
+	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	for _, tc := range []struct {
 		name    string
@@ -126,14 +127,15 @@ func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
 
 // A container that does not become ready is taken down, and its last words are told.
 func TestContainerThatIsNeverReady(t *testing.T) {
+	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)
 	p := begunWithout(t, command(t, nil, runCommand, "--target-profile", contained(t, func(_ *testing.T, p *profile.Profile) {
-		p.Container.Wait = profile.Wait{Path: "/never", Status: 200, Timeout: 3 * time.Second}
+		p.Container.Wait = profile.Wait{Path: "/never", Status: 200, Timeout: 15 * time.Second}
 	})))
 	<-p.done
 	g.Expect(p.command.ProcessState.ExitCode()).To(Equal(exitCannotTell))
-	g.Expect(string(p.output.bytes())).To(And(ContainSubstring("not ready within 3s; last response: 404 from GET /never"), ContainSubstring("API    http://")))
+	g.Expect(string(p.output.bytes())).To(And(ContainSubstring("not ready within 15s; last response: 404 from GET /never"), ContainSubstring("API    http://")))
 	g.Expect(startedBy(t, p)).To(BeEmpty())
 }
 
@@ -164,6 +166,7 @@ func TestWhatAKilledRunLeftInDockerIsSwept(t *testing.T) {
 // The image holds the harness as well: it judges, and leaves its files in the
 // directory that is mounted.
 func TestImageOfTheHarness(t *testing.T) {
+	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	dir := t.TempDir()
 	testbed.Docker(t, "run", "--rm", "--user", fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()), "-v", dir+":/work", testbed.Image(t),
@@ -174,6 +177,7 @@ func TestImageOfTheHarness(t *testing.T) {
 // Without Docker it is said at once where it was looked for. What a listener
 // that never answers costs is tested beside the code.
 func TestWithoutDocker(t *testing.T) {
+	t.Parallel()
 	for _, host := range []string{"unix:///no/such/docker.sock", "tcp://127.0.0.1:1", "tcp://192.0.2.1:2375"} {
 		for _, args := range [][]string{{"--target", "image:server"}, {"--target", dockerfilePrefix + "Dockerfile"}} {
 			e := exitsWith(t, exitUsage, []string{"DOCKER_HOST=" + host}, append([]string{runCommand}, args...)...)

@@ -13,7 +13,7 @@ import (
 
 // patience bounds the wait for what a script has started: it ends tests that
 // would hang, and no other.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // script is what the custom commands of one script share.
 type script struct {

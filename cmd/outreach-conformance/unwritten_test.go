@@ -15,6 +15,7 @@ import (
 // What could not be written while the run was on is told, and the summary names
 // only the files that there are.
 func TestTheSummaryNamesNoFileThatIsNotThere(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		args          []string
 		lost, written string

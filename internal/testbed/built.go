@@ -87,8 +87,9 @@ var leftToTidy []func()
 // them.
 type Tidying struct{ Tests *testing.M }
 
-// Run returns the exit code of the tests.
+// Run isolates the tests from the calling process and returns their exit code.
 func (t Tidying) Run() int {
+	Isolate()
 	defer func() {
 		for _, remove := range slices.Backward(leftToTidy) {
 			remove()

@@ -2,5 +2,5 @@
 
 package testbed
 
-// RaceDetector tells that the race detector is on: see race_on.go.
+// RaceDetector is false: see race_on.go.
 const RaceDetector = false

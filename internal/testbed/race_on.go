@@ -2,7 +2,6 @@
 
 package testbed
 
-// RaceDetector tells that the race detector is on. What only computes takes ten
-// times as long with it and holds no races: such tests do a part of their cases
-// then, and all of them without it, in CI under make truth or make documents.
+// RaceDetector is true if the race detector is on. It slows computation down
+// tenfold, so that tests of computation leave cases out.
 const RaceDetector = true

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"outreach.example/conformance/internal/testbed"
 )
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 99)) }
@@ -186,10 +184,7 @@ func alarms(results []Result) bool {
 // 40 raise an alarm, but for a round or so.
 func TestFalseAlarms(t *testing.T) {
 	const comparisons, pairs = 40, 10
-	rounds := 50
-	if testbed.RaceDetector {
-		rounds = 5
-	}
+	const rounds = 50
 	total, bad, seed := 0, 0, uint64(0)
 	rng := seeded(2)
 	for range rounds {

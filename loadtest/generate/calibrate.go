@@ -67,7 +67,7 @@ func Calibrate(ctx context.Context, opts CalibrationOptions) (Calibration, error
 		opts.Request.Path = "/"
 	}
 	phase := func(name string, rate float64, d time.Duration) Phase {
-		return Phase{Name: name, Schedule: schedule.Constant(rate, d), Inspect: opts.Inspect, lateTolerance: time.Nanosecond,
+		return Phase{Name: name, Schedule: schedule.Constant(rate, d), Inspect: opts.Inspect, LateTolerance: time.Nanosecond,
 			Mix: func(uint64) Request { return opts.Request }}
 	}
 	if err := c.findCeiling(ctx, base, phase("saturation", saturationRate, saturating)); err != nil {

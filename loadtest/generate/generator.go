@@ -44,7 +44,9 @@ type Phase struct {
 	// answered nothing; nil for nobody.
 	Outages func(Outages)
 
-	lateTolerance time.Duration // how long after the end overdue requests are sent
+	// LateTolerance is how long after the end overdue requests are sent. Zero means
+	// DefaultLateTolerance.
+	LateTolerance time.Duration
 }
 
 // Generator sends phases to one target, one at a time. It keeps its connections
@@ -52,7 +54,6 @@ type Phase struct {
 type Generator struct {
 	opts Options
 	raw  *rawWriter // nil for none
-	fine func(time.Duration)
 	mu   sync.Mutex // held while a phase runs
 }
 
@@ -63,7 +64,7 @@ func New(opts Options) (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Generator{opts: opts, raw: newRawWriter(opts.Raw), fine: fineSleep}, nil
+	return &Generator{opts: opts, raw: newRawWriter(opts.Raw)}, nil
 }
 
 // Close closes the idle connections.
@@ -101,8 +102,8 @@ func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, error)
 	if err != nil {
 		return measure.Recording{}, err
 	}
-	if p.lateTolerance == 0 {
-		p.lateTolerance = lateTolerance
+	if p.LateTolerance == 0 {
+		p.LateTolerance = DefaultLateTolerance
 	}
 	recorder := measure.NewRecorder(p.plan(start))
 	if client.Sleep(ctx, time.Until(start.Add(-startupLead))) != nil {
@@ -169,7 +170,7 @@ func (g *Generator) attack(ctx context.Context, stop context.CancelCauseFunc, p 
 		vegeta.MaxWorkers(uint64(g.opts.Workers)),
 		vegeta.MaxBody(0),
 	)
-	pacer := newPacer(ctx, p.Schedule, start, p.lateTolerance, g.fine)
+	pacer := newPacer(ctx, p.Schedule, start, p.LateTolerance, g.opts.Sleep)
 	// Vegeta may wait for a free worker when the phase ends or is interrupted.
 	end := time.AfterFunc(time.Until(pacer.end), func() { attacker.Stop() })
 	defer end.Stop()

@@ -100,7 +100,7 @@ func TestADeadTargetIsBounded(t *testing.T) {
 		n := &network{answer: func(r *http.Request) { <-r.Context().Done() }}
 		began := time.Now()
 		r := run(t, inBubble(t, n, Options{Workers: 3, Timeout: 700 * time.Millisecond}), constant(100, time.Second))
-		g.Expect(time.Since(began)).To(BeNumerically("<=", time.Second+lateTolerance+700*time.Millisecond+startupLead))
+		g.Expect(time.Since(began)).To(BeNumerically("<=", time.Second+DefaultLateTolerance+700*time.Millisecond+startupLead))
 		g.Expect(n.most).To(Equal(3))
 		g.Expect(r.Failures).To(Equal(map[string]int64{measure.FailureTimeout: r.Sent}))
 		g.Expect(r.Sent).To(BeEquivalentTo(len(n.came)))

@@ -76,11 +76,11 @@ func inBubble(t *testing.T, n *network, opts Options) *Generator {
 
 func newGenerator(t *testing.T, opts Options, fine func(time.Duration)) *Generator {
 	t.Helper()
+	opts.Sleep = fine
 	g, err := New(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.fine = fine
 	t.Cleanup(g.Close)
 	return g
 }

@@ -29,7 +29,7 @@ import (
 // few returns a phase of 20 requests in 100 ms, which are all sent however busy the
 // machine is.
 func few(q Request) Phase {
-	return Phase{Name: "few", Schedule: schedule.Constant(200, 100*time.Millisecond), lateTolerance: time.Minute,
+	return Phase{Name: "few", Schedule: schedule.Constant(200, 100*time.Millisecond), LateTolerance: time.Minute,
 		Mix: func(uint64) Request { return q }}
 }
 

@@ -33,6 +33,9 @@ type Options struct {
 	// Transport replaces the network and TLSConfig. It must honour the request's
 	// context.
 	Transport http.RoundTripper
+	// Sleep waits for a short time, or less, until a request is due. The default
+	// is more precise than time.Sleep, which tests in fake time need.
+	Sleep func(time.Duration)
 
 	// Workers is the maximum number of requests in flight, and so of connections.
 	// If all workers wait for responses, requests are sent late, or not at all if
@@ -81,6 +84,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.MaxOutage == 0 {
 		o.MaxOutage = max(leastMaxOutage, outageTimeouts*o.Timeout)
+	}
+	if o.Sleep == nil {
+		o.Sleep = fineSleep
 	}
 	if o.Transport == nil {
 		o.Transport = newTransport(o, http.ProxyFromEnvironment)

@@ -15,8 +15,8 @@ const (
 	// never touches.
 	catchUpWindow = 10 * time.Millisecond
 	maxCatchUp    = 1.25
-	// lateTolerance is how long after its end a phase still sends overdue requests.
-	lateTolerance = time.Second
+	// DefaultLateTolerance is how long after its end a phase still sends overdue requests.
+	DefaultLateTolerance = time.Second
 )
 
 // pacer is the schedule as the vegeta.Pacer of one phase: it adds a start, a bound

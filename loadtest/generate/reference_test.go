@@ -64,7 +64,7 @@ func TestTheReferenceServerUnderLoad(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			asked := judge.Asked{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}
 			r := run(t, newGenerator(t, Options{BaseURL: server.URL}, fineSleep), Phase{
-				Name: "lists", Schedule: schedule.Constant(100, 500*time.Millisecond), lateTolerance: time.Minute, Inspect: in.Take,
+				Name: "lists", Schedule: schedule.Constant(100, 500*time.Millisecond), LateTolerance: time.Minute, Inspect: in.Take,
 				Mix: func(uint64) Request {
 					return Request{Label: "startupLead-lists", Path: asked.Operation.Path + "?limit=20", Key: key, Asked: asked}
 				},

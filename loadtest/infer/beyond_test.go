@@ -12,7 +12,6 @@ import (
 // However soon the time is over, no more is said to have been sustained than the
 // limiter that was found lets pass.
 func TestBeyondAKnownLimiter(t *testing.T) {
-	skipIfShort(t)
 	told := 0
 	sustained := regexp.MustCompile(`^no slower layer was found at [\d.]+ requests/s sustained for [\d.]+ s$`)
 	for seed := range uint64(40) {

@@ -9,7 +9,6 @@ import (
 // TestAShutSlowLayerIsNotPassedOver: where the time is over while a slower layer
 // is shut, the fast one is not told as if it were all that there is.
 func TestAShutSlowLayerIsNotPassedOver(t *testing.T) {
-	skipIfShort(t)
 	config := mustParse(t, "fixed-window:10/1s,sliding-log:100/30s")
 	contradicted := 0
 	for seed := range uint64(6) {

@@ -221,17 +221,10 @@ func (g goals) check(t *testing.T, scores []score) {
 	}
 }
 
-func skipIfShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() || testbed.RaceDetector {
-		t.Skip("takes some seconds of computing")
-	}
-}
-
 // TestGrid holds the goals at round trips up to 5 ms.
 func TestGrid(t *testing.T) {
 	limits, windows, trips := []int{10, 37, 100}, []time.Duration{time.Second, time.Minute}, []time.Duration{300 * time.Microsecond, time.Millisecond, 5 * time.Millisecond}
-	if testing.Short() || testbed.RaceDetector {
+	if !testbed.Slow() {
 		limits, windows, trips = limits[:1], windows[:1], trips[:1]
 	}
 	scores := runGrid(t, grid(limits, windows, trips), nil)
@@ -263,7 +256,7 @@ func shareWithin(scores []score) float64 {
 // windows that no grid has. It prints how many of each kind were understood,
 // and what the slowest took; the last such table is:
 func TestRandomLimiters(t *testing.T) {
-	skipIfShort(t)
+	testbed.SkipUnlessSlow(t)
 	scores := runGrid(t, randomLimiters(200, 1), nil)
 	goals{right: 0.9, limit: 0.95, window: 0.9, counting: 0.9, scope: 0, wrong: 0.01}.check(t, scores)
 	t.Logf("%-44s %6s  %s", "understood within both budgets", "share", "requests in limits and windows: half and nine in ten took at most")
@@ -295,7 +288,7 @@ func randomLimiters(n int, seed uint64) []gridCase {
 
 // TestGridFar: far away more cannot be told; it is not told wrong.
 func TestGridFar(t *testing.T) {
-	skipIfShort(t)
+	testbed.SkipUnlessSlow(t)
 	scores := runGrid(t, grid([]int{10, 37}, []time.Duration{time.Second, time.Minute}, []time.Duration{20 * time.Millisecond, 100 * time.Millisecond}), nil)
 	goals{right: 0.8, limit: 0.8, window: 0.7, counting: 0.8, scope: 0.8, wrong: 0.01}.check(t, scores)
 }
@@ -303,7 +296,7 @@ func TestGridFar(t *testing.T) {
 // TestGridNoise: round trips that double by chance, and now and then take ten
 // times as long, as on a busy machine.
 func TestGridNoise(t *testing.T) {
-	skipIfShort(t)
+	testbed.SkipUnlessSlow(t)
 	scores := runGrid(t, grid([]int{10, 37}, []time.Duration{time.Second, 10 * time.Second}, []time.Duration{time.Millisecond}), func(w *world) {
 		w.jitter, w.outlier = 1, 0.02
 	})

@@ -101,7 +101,6 @@ func TestQueue(t *testing.T) {
 // TestWhatCannotBeExplainedIsNotGuessed: traffic of others, chance and nodes
 // that count apart lead to no statement that is false.
 func TestWhatCannotBeExplainedIsNotGuessed(t *testing.T) {
-	skipIfShort(t)
 	for name, change := range map[string]func(w *world){
 		"random shedding": func(w *world) {
 			random := rand.New(rand.NewPCG(w.random.Uint64(), 1))

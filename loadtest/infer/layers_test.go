@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/refserver/limiter"
+	"outreach.example/conformance/internal/testbed"
 )
 
 func mustParse(t testing.TB, text string) limiter.Config {
@@ -25,7 +26,6 @@ func mustParse(t testing.TB, text string) limiter.Config {
 
 // TestSeveralLayers: both layers are told, each with its own limit and window.
 func TestSeveralLayers(t *testing.T) {
-	skipIfShort(t)
 	for _, config := range []string{
 		"token-bucket:20/1s,fixed-window:300/1m",
 		"sliding-log:10/1s,fixed-window:200/1m:from-first",
@@ -52,7 +52,6 @@ func TestSeveralLayers(t *testing.T) {
 // TestSlowLayerTooEarly: where the slow layer shuts before the fast one is
 // understood, none of them is told, and it is said why.
 func TestSlowLayerTooEarly(t *testing.T) {
-	skipIfShort(t)
 	for _, config := range []string{"fixed-window:20/1s,fixed-window:60/10s", "fixed-window:20/1s,fixed-window:200/1m,count-refused"} {
 		t.Run(config, func(t *testing.T) {
 			c := layered{config: mustParse(t, config), trip: time.Millisecond, seed: 3}
@@ -66,7 +65,6 @@ func TestSlowLayerTooEarly(t *testing.T) {
 // TestLargeSlowLayer: of a layer that lets too many pass to be looked at closely
 // it is said that it is there, and the fast one is told all the same.
 func TestLargeSlowLayer(t *testing.T) {
-	skipIfShort(t)
 	c := layered{config: mustParse(t, "fixed-window:500/1s,token-bucket:8200/1h"), trip: time.Millisecond, seed: 3}
 	r := c.run(t)
 	if len(r.Layers) != 2 || r.Layers[0].Limit.Value != 500 {
@@ -130,7 +128,7 @@ func (c layered) judge(r Result) (told bool, wrong []string) {
 // and the slow one shuts too early, that is printed and not promised. So is what
 // nine in ten took.
 func TestRandomLayers(t *testing.T) {
-	skipIfShort(t)
+	testbed.SkipUnlessSlow(t)
 	type outcome struct {
 		roomy, told       bool
 		wrong             []string

@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/refserver/limiter"
+	"outreach.example/conformance/internal/testbed"
 )
 
 // real is a wire to a reference server over loopback.
@@ -98,7 +99,7 @@ func clientFrom(t *testing.T, address string) *http.Client {
 // TestReal infers limiters of the reference server on the wall clock. On a busy
 // machine the answer may be "cannot tell"; it must not be wrong.
 func TestReal(t *testing.T) {
-	skipIfShort(t)
+	testbed.SkipUnlessSlow(t)
 	for i, tc := range []gridCase{
 		{kind: "token-bucket:%d/%s", limit: 15, window: 200 * time.Millisecond},
 		{kind: "fixed-window:%d/%s", limit: 12, window: 200 * time.Millisecond},

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"outreach.example/conformance/internal/testbed"
 )
 
 // coverage is the share of simulated runs whose interval holds the true quantile.
@@ -45,9 +43,6 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		{20, 0.99, 0.3, 1, 0.90},
 		{40, 0.5, 0.3, 2, 0.88},
 	} {
-		if testbed.RaceDetector && c.seconds > 10 {
-			continue
-		}
 		got := coverage(uint64(i), c.seconds, c.p, c.common, c.fades)
 		name := fmt.Sprintf("p%g of %d s, %g of the variance common within %g s", 100*c.p, c.seconds, c.common, c.fades)
 		t.Logf("%s: %.3f", name, got)

@@ -78,8 +78,7 @@ func TestScenariosFollowTheDocument(t *testing.T) {
 		"mixed":           func(s *Scenario) { brief(s); s.Duration = time.Second; s.Mix[spec.DeleteSubsequence] = 1 },
 		"rate-limit":      func(s *Scenario) { *s = probing(t) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			recorder := &contract.Recorder{Document: d}
 			env := worldOf(t, refserver.Options{Limiters: map[string]limiter.Config{dataset.Limited: limit},
 				Middleware: []func(http.Handler) http.Handler{recorder.Middleware}})
@@ -100,6 +99,6 @@ func TestScenariosFollowTheDocument(t *testing.T) {
 			if served == 0 || len(statuses) > 0 {
 				t.Errorf("%d requests got 200, others %s", served, fmt.Sprint(statuses))
 			}
-		})
+		}))
 	}
 }

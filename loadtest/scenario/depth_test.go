@@ -36,8 +36,7 @@ func TestPagesThatAreNotDeep(t *testing.T) {
 		"none is":    {empty("/lead-lists", "/webhook-events"), reports.Inconclusive, "no list has a second page", ""},
 		"one is not": {empty("/webhook-events"), reports.Passed, "", "webhook-events.list has no second page"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			o := Run(t.Context(), world(t, tc.around), builtinScenario(t, "page-depth", func(s *Scenario) {
 				s.Mix = map[string]int{spec.ListLeadLists: 1, spec.ListWebhookEvents: 1}
 				s.Duration, s.Thresholds = time.Second, nil
@@ -46,6 +45,6 @@ func TestPagesThatAreNotDeep(t *testing.T) {
 			if o.Verdict != tc.want || !strings.Contains(reasons, tc.says) || !strings.Contains(notes, tc.notes) {
 				t.Errorf("%s: %s; notes %s; want %s: %s; notes %s", o.Verdict, reasons, notes, tc.want, tc.says, tc.notes)
 			}
-		})
+		}))
 	}
 }

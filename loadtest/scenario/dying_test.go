@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports"
@@ -33,15 +34,7 @@ func dropping(came *atomic.Int64, lost func(n int64) bool) middleware {
 // a target is given up.
 func patient(t *testing.T, options generate.Options, around ...middleware) *Env {
 	t.Helper()
-	env := world(t, around...)
-	options.BaseURL = env.BaseURL
-	generator, err := generate.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(generator.Close)
-	env.Generator = generator
-	return env
+	return envOf(t, inMemory, serving(t, refserver.Options{Middleware: around}), options)
 }
 
 // hours is what the scenarios of these tests are asked to last.
@@ -72,8 +65,7 @@ func TestADyingTargetEndsTheScenario(t *testing.T) {
 		}, "/s was given up after "},
 		"limiter": {"rate-limit", 50, func(s *Scenario) { s.Duration, s.Budget = hours, 1_000_000 }, "probing was aborted: "},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			var came atomic.Int64
 			env := patient(t, generate.Options{MaxOutage: 300 * time.Millisecond}, dropping(&came, func(n int64) bool { return n > tc.dies }))
 			s := builtinScenario(t, tc.scenario, tc.change)
@@ -114,7 +106,7 @@ func TestADyingTargetEndsTheScenario(t *testing.T) {
 					t.Errorf("%s is missed in a phase that was given up: %s", held.Text, held.Why)
 				}
 			}
-		})
+		}))
 	}
 }
 
@@ -126,15 +118,14 @@ func TestALossyTargetIsLoadedToTheEnd(t *testing.T) {
 		"soak": func(s *Scenario) { s.Duration, s.Warmup, s.Rate = time.Second, 0, 400 },
 		"walk": func(s *Scenario) { s.Duration, s.Clients = time.Second, 1 },
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			var came atomic.Int64
 			env := patient(t, generate.Options{MaxOutage: 1, Workers: 1}, dropping(&came, func(n int64) bool { return n%9 > 0 }))
 			o := Run(t.Context(), env, builtinScenario(t, name, change))
 			if o.Verdict != reports.Failed || o.Cut != "" {
 				t.Errorf("%s: %q", o.Verdict, o.Reasons)
 			}
-		})
+		}))
 	}
 }
 
@@ -144,8 +135,7 @@ func TestASearchTellsOverwhelmedFromDead(t *testing.T) {
 		alive   bool // to a single request
 		verdict reports.Verdict
 	}{"overwhelmed": {true, reports.Passed}, "dead": {false, reports.Inconclusive}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			var came atomic.Int64
 			env := patient(t, generate.Options{MaxOutage: time.Hour}, func(next http.Handler) http.Handler {
 				lossy := dropping(&came, func(n int64) bool { return n <= 40 || !tc.alive })(next)
@@ -168,32 +158,34 @@ func TestASearchTellsOverwhelmedFromDead(t *testing.T) {
 			if !tc.alive && !strings.Contains(o.Reasons[0], "100/s: the target stopped answering, search aborted") {
 				t.Errorf("%q", o.Reasons)
 			}
-		})
+		}))
 	}
 }
 
 // What was cut short in one shard was cut short in the whole.
 func TestADyingTargetIsSeenWhenShardsAreJoined(t *testing.T) {
-	soak := builtinScenario(t, "soak", func(s *Scenario) { s.Duration, s.Warmup = hours, 0 })
-	shares, envs := make([]Share, 2), make([]*Env, 2)
-	for i := range envs {
-		var came atomic.Int64
-		envs[i] = patient(t, generate.Options{MaxOutage: 300 * time.Millisecond}, dropping(&came, func(n int64) bool { return n > 50 }))
-		envs[i].Shard = measure.Shard{Index: i, Of: 2}
-	}
-	start := time.Now().Add(2 * time.Second).Round(0)
-	var running sync.WaitGroup
-	for i, env := range envs {
-		env.Start = start
-		running.Go(func() { shares[i].Outcome = Run(t.Context(), env, soak) })
-	}
-	running.Wait()
-	o := Join(soak, shares, nil, nil, time.Hour)
-	reasons := strings.Join(o.Reasons, "\n")
-	if o.Verdict != reports.Inconclusive || !strings.Contains(reasons, "shard 1: soak was given up after ") || !strings.Contains(reasons, "shard 2: soak was given up after ") {
-		t.Errorf("%s: %s", o.Verdict, reasons)
-	}
-	if n := o.Requests; n == nil || n.Counted != o.Phases[0].Sent || n.Counted != shares[0].Requests.Counted+shares[1].Requests.Counted {
-		t.Errorf("%+v", n)
-	}
+	inFakeTime(func(t *testing.T) {
+		soak := builtinScenario(t, "soak", func(s *Scenario) { s.Duration, s.Warmup = hours, 0 })
+		shares, envs := make([]Share, 2), make([]*Env, 2)
+		for i := range envs {
+			var came atomic.Int64
+			envs[i] = patient(t, generate.Options{MaxOutage: 300 * time.Millisecond}, dropping(&came, func(n int64) bool { return n > 50 }))
+			envs[i].Shard = measure.Shard{Index: i, Of: 2}
+		}
+		start := time.Now().Add(2 * time.Second).Round(0)
+		var running sync.WaitGroup
+		for i, env := range envs {
+			env.Start = start
+			running.Go(func() { shares[i].Outcome = Run(t.Context(), env, soak) })
+		}
+		running.Wait()
+		o := Join(soak, shares, nil, nil, time.Hour)
+		reasons := strings.Join(o.Reasons, "\n")
+		if o.Verdict != reports.Inconclusive || !strings.Contains(reasons, "shard 1: soak was given up after ") || !strings.Contains(reasons, "shard 2: soak was given up after ") {
+			t.Errorf("%s: %s", o.Verdict, reasons)
+		}
+		if n := o.Requests; n == nil || n.Counted != o.Phases[0].Sent || n.Counted != shares[0].Requests.Counted+shares[1].Requests.Counted {
+			t.Errorf("%+v", n)
+		}
+	})(t)
 }

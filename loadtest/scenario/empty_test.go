@@ -52,8 +52,7 @@ func TestEmptyListsAreNoPass(t *testing.T) {
 		"mixture, all lists":   {"mixed", []string{get, labels, lists}, []string{labels, lists}, false, labels + ", " + lists},
 		"others are not asked": {"mixed", []string{get, lists}, []string{labels}, false, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			o := Run(t.Context(), emptied(t, tc.empty...), builtinScenario(t, tc.scenario, func(s *Scenario) {
 				s.Mix = map[string]int{}
 				for _, id := range tc.mix {
@@ -78,36 +77,38 @@ func TestEmptyListsAreNoPass(t *testing.T) {
 			if tc.note == "" && len(noted) > 0 || tc.note != "" && !slices.Equal(noted, []string{"no checked answer of " + tc.note + " has rows: only empty pages were measured there"}) {
 				t.Errorf("%q, want %q named", noted, tc.note)
 			}
-		})
+		}))
 	}
 }
 
 // What one shard has seen of a list the whole has seen.
 func TestEmptyListsOfShards(t *testing.T) {
-	shared := func(empty ...[]string) Outcome {
-		var shares []Share
-		for i, of := range empty {
-			rec := made(1000, map[int]int{200: 1000})
-			rec.Shard = measure.Shard{Index: i, Of: len(empty)}
-			share := shareOf(rec)
-			share.Empty = of
-			shares = append(shares, share)
+	inFakeTime(func(t *testing.T) {
+		shared := func(empty ...[]string) Outcome {
+			var shares []Share
+			for i, of := range empty {
+				rec := made(1000, map[int]int{200: 1000})
+				rec.Shard = measure.Shard{Index: i, Of: len(empty)}
+				share := shareOf(rec)
+				share.Empty = of
+				shares = append(shares, share)
+			}
+			return judgedOf(t, nil, shares...)
 		}
-		return judgedOf(t, nil, shares...)
-	}
-	lists := []string{spec.ListLeadLists}
-	if o := shared(lists, lists); o.Verdict != reports.Inconclusive || !strings.HasPrefix(o.Reasons[0], "no checked answer has rows") {
-		t.Errorf("all saw none: %s %q", o.Verdict, o.Reasons)
-	}
-	if o := shared(lists, nil); o.Verdict != reports.Passed {
-		t.Errorf("one saw some: %s %q", o.Verdict, o.Reasons)
-	}
-	shard := emptied(t, spec.ListLeadLists)
-	shard.Shard = measure.Shard{Index: 0, Of: 2}
-	o := Run(t.Context(), shard, mine)
-	if !slices.Equal(o.Empty, lists) || o.Verdict != reports.Passed {
-		t.Errorf("a shard leaves it to the whole: %s %q, %q", o.Verdict, o.Reasons, o.Empty)
-	}
+		lists := []string{spec.ListLeadLists}
+		if o := shared(lists, lists); o.Verdict != reports.Inconclusive || !strings.HasPrefix(o.Reasons[0], "no checked answer has rows") {
+			t.Errorf("all saw none: %s %q", o.Verdict, o.Reasons)
+		}
+		if o := shared(lists, nil); o.Verdict != reports.Passed {
+			t.Errorf("one saw some: %s %q", o.Verdict, o.Reasons)
+		}
+		shard := emptied(t, spec.ListLeadLists)
+		shard.Shard = measure.Shard{Index: 0, Of: 2}
+		o := Run(t.Context(), shard, mine)
+		if !slices.Equal(o.Empty, lists) || o.Verdict != reports.Passed {
+			t.Errorf("a shard leaves it to the whole: %s %q, %q", o.Verdict, o.Reasons, o.Empty)
+		}
+	})(t)
 }
 
 // What no shard could judge, the whole has not judged either.

@@ -162,7 +162,7 @@ func TestAMixThatReadsNothing(t *testing.T) {
 		"own":              {profile.WritesOwn, false, ": leads.move is left out: writes: own, and it changes what the run did not create"},
 		"a comparison":     {profile.WritesListed, true, ": leads.move is left out: a comparison changes nothing; inbox-placement-tests.create is left out: a comparison changes nothing"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			env := world(t)
 			profile := *env.Profile
 			profile.Writes = tc.writes
@@ -176,6 +176,6 @@ func TestAMixThatReadsNothing(t *testing.T) {
 			if err := r.prepare(); err == nil || err.Error() != want || len(r.out.Notes) > 0 {
 				t.Errorf("%v, notes %q; want %s", err, r.out.Notes, want)
 			}
-		})
+		}))
 	}
 }

@@ -43,8 +43,7 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 		"before a search": {"sustained-rate", func(s *Scenario) { s.Warmup, s.Confirm = 2*time.Second, 500*time.Millisecond }, func(n int64) bool { return n > 120 },
 			[]string{`^warm-up: no answers from `}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			var came atomic.Int64
 			env := patient(t, generate.Options{MaxOutage: time.Hour}, dropping(&came, tc.lost))
 			o := Run(t.Context(), env, builtinScenario(t, tc.scenario, func(s *Scenario) {
@@ -65,43 +64,47 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 					t.Errorf("%q, want %s", silent[i], want)
 				}
 			}
-		})
+		}))
 	}
 }
 
 // What an interruption cut off might have been answered: it is no outage.
 func TestAnInterruptionIsNoOutage(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	var came atomic.Int64
-	env := world(t, func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch n := came.Add(1); {
-			case n > 80:
-				interrupt()
-				fallthrough
-			case n > 20:
-				<-r.Context().Done()
-			default:
-				next.ServeHTTP(w, r)
-			}
+	inFakeTime(func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		var came atomic.Int64
+		env := world(t, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch n := came.Add(1); {
+				case n > 80:
+					interrupt()
+					fallthrough
+				case n > 20:
+					<-r.Context().Done()
+				default:
+					next.ServeHTTP(w, r)
+				}
+			})
 		})
-	})
-	o := Run(ctx, env, builtinScenario(t, "mixed", func(s *Scenario) {
-		s.Rate, s.Duration, s.Warmup, s.Mix = 200, time.Minute, 0, map[string]int{spec.ListLeadLists: 1}
-	}))
-	if o.Verdict != reports.Inconclusive || strings.Contains(strings.Join(o.Notes, "\n"), ": no answers from ") {
-		t.Errorf("%s: %q, %q", o.Verdict, o.Reasons, o.Notes)
-	}
+		o := Run(ctx, env, builtinScenario(t, "mixed", func(s *Scenario) {
+			s.Rate, s.Duration, s.Warmup, s.Mix = 200, time.Minute, 0, map[string]int{spec.ListLeadLists: 1}
+		}))
+		if o.Verdict != reports.Inconclusive || strings.Contains(strings.Join(o.Notes, "\n"), ": no answers from ") {
+			t.Errorf("%s: %q, %q", o.Verdict, o.Reasons, o.Notes)
+		}
+	})(t)
 }
 
 // A shard says that it is one: another may have had answers.
 func TestAShardsOutage(t *testing.T) {
-	env := patient(t, generate.Options{})
-	env.Shard = measure.Shard{Index: 2, Of: 4}
-	r := newRunner(t.Context(), env, mine)
-	said := r.outages("steady", generate.Outages{Last: &generate.Outage{From: 1234 * time.Millisecond, Unanswered: 7}})
-	if len(said) != 1 || said[0] != "shard 3: steady: no answers from 1.23 s after its start to the end (7 requests unanswered)" {
-		t.Errorf("%q", said)
-	}
+	inFakeTime(func(t *testing.T) {
+		env := patient(t, generate.Options{})
+		env.Shard = measure.Shard{Index: 2, Of: 4}
+		r := newRunner(t.Context(), env, mine)
+		said := r.outages("steady", generate.Outages{Last: &generate.Outage{From: 1234 * time.Millisecond, Unanswered: 7}})
+		if len(said) != 1 || said[0] != "shard 3: steady: no answers from 1.23 s after its start to the end (7 requests unanswered)" {
+			t.Errorf("%q", said)
+		}
+	})(t)
 }

@@ -37,8 +37,7 @@ func (w waitOf) WriteHeader(status int) {
 // A Retry-After that the probes have disproved is not obeyed afterwards.
 func TestADisprovedRetryAfterIsNotObeyed(t *testing.T) {
 	for _, says := range []string{"0", "60", "86400"} {
-		t.Run(says, func(t *testing.T) {
-			t.Parallel()
+		t.Run(says, inFakeTime(func(t *testing.T) {
 			o := Run(t.Context(), limitedBy(t, "fixed-window:10/200ms", saysAlways(says)),
 				builtinScenario(t, "rate-limit", func(s *Scenario) { s.Budget, s.Duration = 600, 4*time.Second }))
 			if o.Verdict != reports.Passed || len(o.Notes) > 0 {
@@ -49,54 +48,60 @@ func TestADisprovedRetryAfterIsNotObeyed(t *testing.T) {
 					t.Errorf("%s was not put to the test", requirement)
 				}
 			}
-		})
+		}))
 	}
 }
 
 // A Retry-After that cannot be read is there all the same. What it says may be a
 // secret: it is taken out before the value is cut.
 func TestAnUnreadableRetryAfterIsShown(t *testing.T) {
-	token := tokenOf(embedded(), dataset.Limited)
-	said := strings.Repeat("x", 50) + token
-	o := Run(t.Context(), limitedBy(t, quickLimit, saysAlways(said)), probing(t))
-	r := o.Limiter.RetryAfter
-	if r.Present.Value != "always" || r.With == 0 || r.With != r.Refused || r.Unreadable != r.With {
-		t.Errorf("%+v", r)
-	}
-	if !strings.Contains(r.Example, "$OUTREACH") || strings.Contains(r.Example, token[:8]) {
-		t.Errorf("the example is %s", r.Example)
-	}
+	inFakeTime(func(t *testing.T) {
+		token := tokenOf(embedded(), dataset.Limited)
+		said := strings.Repeat("x", 50) + token
+		o := Run(t.Context(), limitedBy(t, quickLimit, saysAlways(said)), probing(t))
+		r := o.Limiter.RetryAfter
+		if r.Present.Value != "always" || r.With == 0 || r.With != r.Refused || r.Unreadable != r.With {
+			t.Errorf("%+v", r)
+		}
+		if !strings.Contains(r.Example, "$OUTREACH") || strings.Contains(r.Example, token[:8]) {
+			t.Errorf("the example is %s", r.Example)
+		}
+	})(t)
 }
 
 // A server that resumes only once its Retry-After is over is honest, however long
 // that is: where it cannot be waited for, that is said, and nobody fails.
 func TestAnHonestHourIsNotWaitedFor(t *testing.T) {
-	o := Run(t.Context(), limitedBy(t, "sliding-log:10/1h"), probing(t))
-	if o.Verdict != reports.Passed || assessedOf(o, "RATE-RESUMES") {
-		t.Errorf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
-	}
-	for _, what := range []string{"refused writes were not checked", "recovery was not checked: Retry-After says 3"} {
-		if !slices.ContainsFunc(o.Notes, func(n string) bool {
-			return strings.Contains(n, what) && strings.Contains(n, "use a longer --duration")
-		}) {
-			t.Errorf("notes %q, want one with %q", o.Notes, what)
+	inFakeTime(func(t *testing.T) {
+		o := Run(t.Context(), limitedBy(t, "sliding-log:10/1h"), probing(t))
+		if o.Verdict != reports.Passed || assessedOf(o, "RATE-RESUMES") {
+			t.Errorf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
 		}
-	}
+		for _, what := range []string{"refused writes were not checked", "recovery was not checked: Retry-After says 3"} {
+			if !slices.ContainsFunc(o.Notes, func(n string) bool {
+				return strings.Contains(n, what) && strings.Contains(n, "use a longer --duration")
+			}) {
+				t.Errorf("notes %q, want one with %q", o.Notes, what)
+			}
+		}
+	})(t)
 }
 
 // What is found wrong beyond the limit comes with a line that meets the limit.
 func TestWhatIsWrongBeyondTheLimitIsSeenAgain(t *testing.T) {
-	o := Run(t.Context(), limitedBy(t, quickLimit, defectOf("lead-lists.list/429-message-left-out")(t)), probing(t))
-	if len(o.Violations) == 0 {
-		t.Fatalf("%s: nothing was found: %q", o.Verdict, o.Reasons)
-	}
-	for _, v := range o.Violations {
-		for _, e := range v.Examples {
-			if !strings.Contains(e.Curl, "; for n in ") || !strings.Contains(e.Curl, `lead-lists?limit=1#[1-50]"`) {
-				t.Errorf("%s: %s", v.Requirement, e.Curl)
+	inFakeTime(func(t *testing.T) {
+		o := Run(t.Context(), limitedBy(t, quickLimit, defectOf("lead-lists.list/429-message-left-out")(t)), probing(t))
+		if len(o.Violations) == 0 {
+			t.Fatalf("%s: nothing was found: %q", o.Verdict, o.Reasons)
+		}
+		for _, v := range o.Violations {
+			for _, e := range v.Examples {
+				if !strings.Contains(e.Curl, "; for n in ") || !strings.Contains(e.Curl, `lead-lists?limit=1#[1-50]"`) {
+					t.Errorf("%s: %s", v.Requirement, e.Curl)
+				}
 			}
 		}
-	}
+	})(t)
 }
 
 // So does a server error in the place of a 429, though no 429 ever comes. One that
@@ -125,8 +130,7 @@ func TestAServerErrorBeyondTheLimitIsSeenAgain(t *testing.T) {
 			}
 		}), false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			o := Run(t.Context(), limitedBy(t, quickLimit, tc.lay), probing(t))
 			pair := spec.Pair{Requirement: "STATUS-200", Operation: spec.ListLeadLists}
 			if !violated(o, pair) {
@@ -142,7 +146,7 @@ func TestAServerErrorBeyondTheLimitIsSeenAgain(t *testing.T) {
 					}
 				}
 			}
-		})
+		}))
 	}
 }
 

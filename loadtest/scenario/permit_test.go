@@ -39,8 +39,7 @@ func TestProfileBoundsLoad(t *testing.T) {
 		"budget":   {func(e *Env) { e.Budget.most = 99 }, "the budget of 99 requests is too small"},
 	} {
 		for _, scenario := range []string{"list-throughput", "spike", "soak", "mixed"} {
-			t.Run(name+" "+scenario, func(t *testing.T) {
-				t.Parallel()
+			t.Run(name+" "+scenario, inFakeTime(func(t *testing.T) {
 				var sent atomic.Int64
 				env := world(t, counting(&sent, unsafe))
 				tc.bound(env)
@@ -54,7 +53,7 @@ func TestProfileBoundsLoad(t *testing.T) {
 				if sent.Load() > 0 {
 					t.Errorf("%d changes were asked for beforehand", sent.Load())
 				}
-			})
+			}))
 		}
 	}
 }
@@ -65,8 +64,7 @@ func TestProfileBoundsTheSearch(t *testing.T) {
 		s.Rate, s.MaxRate, s.Duration, s.Confirm, s.Warmup, s.Limits = 50, 10_000, 200*time.Millisecond, 300*time.Millisecond, 0, []int{1}
 		s.Thresholds = []string{"p50<1s"}
 	})
-	t.Run("max_rate", func(t *testing.T) {
-		t.Parallel()
+	t.Run("max_rate", inFakeTime(func(t *testing.T) {
 		env := world(t)
 		env.MaxRate = 120
 		o := Run(t.Context(), env, s)
@@ -78,9 +76,8 @@ func TestProfileBoundsTheSearch(t *testing.T) {
 				t.Errorf("tried %v/s", point.AskedPerSecond)
 			}
 		}
-	})
-	t.Run("budget", func(t *testing.T) {
-		t.Parallel()
+	}))
+	t.Run("budget", inFakeTime(func(t *testing.T) {
 		var sent atomic.Int64
 		env := world(t, counting(&sent, all))
 		env.Budget.most = 40
@@ -88,7 +85,7 @@ func TestProfileBoundsTheSearch(t *testing.T) {
 		if o.Verdict != reports.Inconclusive || sent.Load() > 40 {
 			t.Errorf("%s after %d requests: %q", o.Verdict, sent.Load(), o.Reasons)
 		}
-	})
+	}))
 }
 
 // What is not sent by the plan keeps to the budget too.
@@ -97,8 +94,7 @@ func TestProfileBoundsWalksAndProbes(t *testing.T) {
 		"walk":       func(s *Scenario) { s.Duration = 2 * time.Second },
 		"rate-limit": func(s *Scenario) { s.Duration = 20 * time.Second }, // the budget is to end it
 	} {
-		t.Run(scenario, func(t *testing.T) {
-			t.Parallel()
+		t.Run(scenario, inFakeTime(func(t *testing.T) {
 			const budget = 210
 			var sent atomic.Int64
 			env := world(t, counting(&sent, all))
@@ -112,7 +108,7 @@ func TestProfileBoundsWalksAndProbes(t *testing.T) {
 			if reasons := strings.Join(again.Reasons, "\n"); again.Verdict != reports.Inconclusive || !strings.Contains(reasons, "(load.budget)") || sent.Load() > before {
 				t.Errorf("%s with a budget that is spent, after %d more requests: %q", again.Verdict, sent.Load()-before, again.Reasons)
 			}
-		})
+		}))
 	}
 }
 
@@ -125,8 +121,7 @@ func TestWritesNone(t *testing.T) {
 		},
 		"rate-limit": func(s *Scenario) { s.Budget, s.Duration = 400, 3*time.Second },
 	} {
-		t.Run(scenario, func(t *testing.T) {
-			t.Parallel()
+		t.Run(scenario, inFakeTime(func(t *testing.T) {
 			var changes atomic.Int64
 			env := world(t, counting(&changes, unsafe))
 			env.Profile.Writes = profile.WritesNone
@@ -137,6 +132,6 @@ func TestWritesNone(t *testing.T) {
 			if o.Verdict != reports.Passed || !strings.Contains(strings.Join(o.Notes, "\n"), "writes: none") {
 				t.Errorf("%s: %q; %q", o.Verdict, o.Reasons, o.Notes)
 			}
-		})
+		}))
 	}
 }

@@ -62,6 +62,10 @@ func (r *runner) send(name string, whole schedule.Schedule, mix generate.Mix, wa
 	if !warmUp {
 		p.Inspect = r.inspector.Take
 	}
+	if r.env.LagLimit > 0 {
+		// What may go out late is sent and not dropped.
+		p.LateTolerance = max(generate.DefaultLateTolerance, r.env.LagLimit)
+	}
 	r.announceStart(p)
 	rec, err := r.env.Generator.Run(r.ctx, p)
 	r.env.Budget.giveBack(mine.Planned() - rec.Sent)

@@ -40,7 +40,7 @@ func TestRefusedKeyEndsTheRun(t *testing.T) {
 		{dataset.Main, profile.Key{TokenEnv: "OUTREACH_KEY_MAIN"}, `the key "main" (the variable OUTREACH_KEY_MAIN): inbox-placement-tests.list returns 401, and so do all 10 others`},
 		{dataset.Admin, profile.Key{TokenFile: "admin.txt"}, `the key "admin" (the file admin.txt): lead-lists.list returns 401 (`},
 	} {
-		t.Run(tc.key, func(t *testing.T) {
+		t.Run(tc.key, inFakeTime(func(t *testing.T) {
 			var changes atomic.Int64
 			env := world(t, counting(&changes, unsafe))
 			i := slices.IndexFunc(env.Profile.Keys, func(k profile.Key) bool { return k.Name == tc.key })
@@ -53,19 +53,21 @@ func TestRefusedKeyEndsTheRun(t *testing.T) {
 			if changes.Load() > 0 {
 				t.Errorf("%d changes were asked for", changes.Load())
 			}
-		})
+		}))
 	}
 }
 
 // The key that is driven to its limit is not asked beforehand: the probes notice.
 func TestRefusedLimitedKey(t *testing.T) {
-	env := world(t)
-	i := slices.IndexFunc(env.Profile.Keys, func(k profile.Key) bool { return k.Name == dataset.Limited })
-	env.Profile.Keys[i].Token = "wrong"
-	o := Run(t.Context(), env, briefly(t)[1])
-	if o.Verdict != reports.Inconclusive || len(o.Violations) > 0 || !strings.Contains(strings.Join(o.Reasons, "\n"), `refuses the key "limited" (keys in the profile) with 401`) {
-		t.Errorf("%s: %q", o.Verdict, o.Reasons)
-	}
+	inFakeTime(func(t *testing.T) {
+		env := world(t)
+		i := slices.IndexFunc(env.Profile.Keys, func(k profile.Key) bool { return k.Name == dataset.Limited })
+		env.Profile.Keys[i].Token = "wrong"
+		o := Run(t.Context(), env, briefly(t)[1])
+		if o.Verdict != reports.Inconclusive || len(o.Violations) > 0 || !strings.Contains(strings.Join(o.Reasons, "\n"), `refuses the key "limited" (keys in the profile) with 401`) {
+			t.Errorf("%s: %q", o.Verdict, o.Reasons)
+		}
+	})(t)
 }
 
 // refusing answers 403 to some operations.
@@ -93,8 +95,7 @@ func TestRefusedOperationsAreLeftOut(t *testing.T) {
 		{spec.CreatePlacementTest}, {spec.DeletePlacementTest}, {spec.GetPlacementTest}, {spec.AddCampaignVariables}, {spec.MoveLead},
 		{spec.MoveAccounts}, {spec.DeleteSubsequence}, {spec.ListLeadLabels, spec.ListWebhookEvents},
 	} {
-		t.Run(strings.Join(refused, " "), func(t *testing.T) {
-			t.Parallel()
+		t.Run(strings.Join(refused, " "), inFakeTime(func(t *testing.T) {
 			env := world(t, refusing(refused...))
 			mixed := briefly(t)[:1]
 			release, err := Ready(t.Context(), env, mixed, false)
@@ -111,97 +112,101 @@ func TestRefusedOperationsAreLeftOut(t *testing.T) {
 					t.Errorf("%s: %s", id, notes)
 				}
 			}
-		})
+		}))
 	}
 }
 
 // What another run has exclusive is left to it, and said. A shard leaves nothing
 // out, since the others might not.
 func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
-	env := world(t)
-	book, err := journal.Start(t.TempDir(), "other", env.BaseURL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = book.Finish() }()
-	other := &lock.Lock{Client: env.Client, Profile: env.Profile, Journal: book}
-	if _, err := other.Take(t.Context(), 0, nil); err != nil {
-		t.Fatal(err)
-	}
-	said := ""
-	env.LockPatience, env.Say = 1, func(text string) { said = text }
-	scenarios := briefly(t)
-	if _, err := Ready(t.Context(), env, scenarios, false); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(said, lock.Prefix) {
-		t.Errorf("that it waits: %q", said)
-	}
-	mixed, limiter := Run(t.Context(), env, scenarios[0]), Run(t.Context(), env, scenarios[1])
-	for _, operation := range exclusive {
-		want := operation + " is left out: the test \"" + lock.Prefix
-		if notes := strings.Join(mixed.Notes, "\n"); mixed.Verdict != reports.Passed || !strings.Contains(notes, want) {
-			t.Errorf("%s %q: %s", mixed.Verdict, mixed.Reasons, notes)
+	inFakeTime(func(t *testing.T) {
+		env := world(t)
+		book, err := journal.Start(t.TempDir(), "other", env.BaseURL, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if len(limiter.Missing) != 1 || !strings.Contains(limiter.Missing[0], lock.Prefix) || limiter.Requests != nil {
-		t.Errorf("%q, %+v", limiter.Missing, limiter.Requests)
-	}
-	env.Shard, env.Start = measure.Shard{Index: 1, Of: 2}, time.Now()
-	if o := Run(t.Context(), env, scenarios[0]); o.Verdict != reports.Inconclusive || !strings.Contains(strings.Join(o.Reasons, "\n"), "a shard leaves nothing out") {
-		t.Errorf("a shard: %s %q", o.Verdict, o.Reasons)
-	}
-	if err := other.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	env.Shard = measure.Shard{}
-	release, err := Ready(t.Context(), env, scenarios, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	if o := Run(t.Context(), env, scenarios[0]); strings.Contains(strings.Join(o.Notes, "\n"), "left out") {
-		t.Errorf("with the lock: %q", o.Notes)
-	}
+		defer func() { _ = book.Finish() }()
+		other := &lock.Lock{Client: env.Client, Profile: env.Profile, Journal: book}
+		if _, err := other.Take(t.Context(), 0, nil); err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		env.LockPatience, env.Say = 1, func(text string) { said = text }
+		scenarios := briefly(t)
+		if _, err := Ready(t.Context(), env, scenarios, false); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(said, lock.Prefix) {
+			t.Errorf("that it waits: %q", said)
+		}
+		mixed, limiter := Run(t.Context(), env, scenarios[0]), Run(t.Context(), env, scenarios[1])
+		for _, operation := range exclusive {
+			want := operation + " is left out: the test \"" + lock.Prefix
+			if notes := strings.Join(mixed.Notes, "\n"); mixed.Verdict != reports.Passed || !strings.Contains(notes, want) {
+				t.Errorf("%s %q: %s", mixed.Verdict, mixed.Reasons, notes)
+			}
+		}
+		if len(limiter.Missing) != 1 || !strings.Contains(limiter.Missing[0], lock.Prefix) || limiter.Requests != nil {
+			t.Errorf("%q, %+v", limiter.Missing, limiter.Requests)
+		}
+		env.Shard, env.Start = measure.Shard{Index: 1, Of: 2}, time.Now()
+		if o := Run(t.Context(), env, scenarios[0]); o.Verdict != reports.Inconclusive || !strings.Contains(strings.Join(o.Reasons, "\n"), "a shard leaves nothing out") {
+			t.Errorf("a shard: %s %q", o.Verdict, o.Reasons)
+		}
+		if err := other.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		env.Shard = measure.Shard{}
+		release, err := Ready(t.Context(), env, scenarios, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		if o := Run(t.Context(), env, scenarios[0]); strings.Contains(strings.Join(o.Notes, "\n"), "left out") {
+			t.Errorf("with the lock: %q", o.Notes)
+		}
+	})(t)
 }
 
 // Where the profile lists no tests, those are read that the run has created:
 // others' may go at any time.
 func TestOnlyOwnTestsAreRead(t *testing.T) {
-	var mu sync.Mutex
-	read := map[string]bool{}
-	watching := func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if id, ok := strings.CutPrefix(r.URL.Path, "/api/v2/inbox-placement-tests/"); ok && r.Method == http.MethodGet {
-				mu.Lock()
-				read[id] = true
-				mu.Unlock()
+	inFakeTime(func(t *testing.T) {
+		var mu sync.Mutex
+		read := map[string]bool{}
+		watching := func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if id, ok := strings.CutPrefix(r.URL.Path, "/api/v2/inbox-placement-tests/"); ok && r.Method == http.MethodGet {
+					mu.Lock()
+					read[id] = true
+					mu.Unlock()
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+		for writes, want := range map[string]int{profile.WritesListed: readable, profile.WritesNone: 0} {
+			env := world(t, watching)
+			clear(read)
+			env.Profile.Writes = writes
+			main := env.Profile.Workspaces[dataset.Main]
+			main.PlacementTests = nil
+			env.Profile.Workspaces[dataset.Main] = main
+			s := builtinScenario(t, "mixed", func(s *Scenario) {
+				s.Mix = map[string]int{spec.GetPlacementTest: 4, spec.ListLeadLists: 1}
+				s.Limits, s.Duration, s.Warmup, s.Thresholds = nil, 500*time.Millisecond, 0, nil
+			})
+			release, err := Ready(t.Context(), env, []Scenario{s}, false)
+			if err != nil {
+				t.Fatal(err)
 			}
-			next.ServeHTTP(w, r)
-		})
-	}
-	for writes, want := range map[string]int{profile.WritesListed: readable, profile.WritesNone: 0} {
-		env := world(t, watching)
-		clear(read)
-		env.Profile.Writes = writes
-		main := env.Profile.Workspaces[dataset.Main]
-		main.PlacementTests = nil
-		env.Profile.Workspaces[dataset.Main] = main
-		s := builtinScenario(t, "mixed", func(s *Scenario) {
-			s.Mix = map[string]int{spec.GetPlacementTest: 4, spec.ListLeadLists: 1}
-			s.Limits, s.Duration, s.Warmup, s.Thresholds = nil, 500*time.Millisecond, 0, nil
-		})
-		release, err := Ready(t.Context(), env, []Scenario{s}, false)
-		if err != nil {
-			t.Fatal(err)
+			release()
+			o := Run(t.Context(), env, s)
+			if o.Verdict != reports.Passed || len(read) != want {
+				t.Errorf("writes %s: %s %q: %d tests were read", writes, o.Verdict, o.Reasons, len(read))
+			}
+			if said := strings.Contains(strings.Join(o.Notes, "\n"), "placement_tests"); said != (want == 0) {
+				t.Errorf("writes %s: %q", writes, o.Notes)
+			}
 		}
-		release()
-		o := Run(t.Context(), env, s)
-		if o.Verdict != reports.Passed || len(read) != want {
-			t.Errorf("writes %s: %s %q: %d tests were read", writes, o.Verdict, o.Reasons, len(read))
-		}
-		if said := strings.Contains(strings.Join(o.Notes, "\n"), "placement_tests"); said != (want == 0) {
-			t.Errorf("writes %s: %q", writes, o.Notes)
-		}
-	}
+	})(t)
 }

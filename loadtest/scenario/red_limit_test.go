@@ -24,8 +24,7 @@ func probing(t *testing.T) Scenario {
 const quickLimit = "fixed-window:10/200ms,no-retry-after"
 
 func TestRateLimitTellsFaults(t *testing.T) {
-	t.Run("honest", func(t *testing.T) {
-		t.Parallel()
+	t.Run("honest", inFakeTime(func(t *testing.T) {
 		o := Run(t.Context(), limitedBy(t, quickLimit), probing(t))
 		if o.Verdict != reports.Passed || len(o.Reasons) > 0 {
 			t.Errorf("%s: %q, %+v", o.Verdict, o.Reasons, o.Violations)
@@ -38,7 +37,7 @@ func TestRateLimitTellsFaults(t *testing.T) {
 		if o.Limiter == nil || o.Limiter.Total.Refused == 0 {
 			t.Errorf("the limiter: %+v", o.Limiter)
 		}
-	})
+	}))
 	for _, f := range []fault{
 		{name: "a 429 without message", lay: defectOf("lead-lists.list/429-message-left-out"), finds: []spec.Pair{{Requirement: "ERROR-429-MESSAGE", Operation: spec.ListLeadLists}}},
 		{name: "a 429 as text", lay: defectOf("lead-lists.list/429-text-plain"), finds: []spec.Pair{{Requirement: "ERROR-429-CONTENT_TYPE", Operation: spec.ListLeadLists}}},
@@ -46,10 +45,9 @@ func TestRateLimitTellsFaults(t *testing.T) {
 		{name: "a refused write that is carried out", lay: transformed(carriedOut), finds: []spec.Pair{{Requirement: "RATE-429", Operation: spec.CreatePlacementTest}}},
 		{name: "refuses for ever", lay: transformed(refusingForEver), finds: []spec.Pair{{Requirement: "RATE-RESUMES", Operation: spec.ListLeadLists}}},
 	} {
-		t.Run(f.name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(f.name, inFakeTime(func(t *testing.T) {
 			expectRed(t, Run(t.Context(), limitedBy(t, quickLimit, f.lay(t)), probing(t)), f)
-		})
+		}))
 	}
 }
 
@@ -74,11 +72,7 @@ func TestRateLimitObservesALyingRetryAfter(t *testing.T) {
 		"honest": {"fixed-window:10/1s", func(next http.Handler) http.Handler { return next }, 0.99, 1, "honest"},
 		"lying":  {"fixed-window:10/3s", saysAlways("1"), 0, 0.7, "too short"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if !*slow {
-				t.Skip("it takes half a minute: make truth runs it")
-			}
-			t.Parallel()
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			// Ten windows of 3 s to understand the limiter, and drains to try promises.
 			s := builtinScenario(t, "rate-limit", func(s *Scenario) { s.Duration = time.Minute })
 			o := Run(t.Context(), limitedBy(t, tc.limit, tc.lies), s)
@@ -93,7 +87,7 @@ func TestRateLimitObservesALyingRetryAfter(t *testing.T) {
 				t.Errorf("Retry-After: %+v, want that it is %s", o.Limiter.RetryAfter.Verdict, tc.word)
 			}
 			t.Logf("%s; Retry-After honest: %+v", o.Limiter.Summary, honest)
-		})
+		}))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -52,15 +51,8 @@ func TestSilentTargetsAreGivenUp(t *testing.T) {
 		"fails":              {answers(http.StatusInternalServerError), false, "none of 20 requests was accepted (status 500: 20)"},
 		"refuses":            {answers(http.StatusTooManyRequests), false, "none of 20 requests was accepted (status 429: 20)"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			env := world(t, fromTheSecond(tc.does))
-			impatient, err := generate.New(generate.Options{BaseURL: env.BaseURL, Timeout: 500 * time.Millisecond})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(impatient.Close)
-			env.Generator = impatient
+		t.Run(name, inFakeTime(func(t *testing.T) {
+			env := patient(t, generate.Options{Timeout: 500 * time.Millisecond}, fromTheSecond(tc.does))
 			o := Run(t.Context(), env, threePhases(t))
 			phases, givenUp := 3, "; the scenario was given up"
 			if tc.silent {
@@ -76,7 +68,7 @@ func TestSilentTargetsAreGivenUp(t *testing.T) {
 			if tc.silent && o.Verdict != reports.Inconclusive {
 				t.Errorf("%s instead of %s", o.Verdict, reports.Inconclusive)
 			}
-		})
+		}))
 	}
 }
 
@@ -85,7 +77,7 @@ func TestDeadTargetsAreGivenUp(t *testing.T) {
 	for _, scenario := range []string{"list-throughput", "mixed", "spike", "soak"} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
-			env := envOf(t, "http://127.0.0.1:1", profile.Embedded()) // where nobody listens
+			env := envOf(t, "http://127.0.0.1:1", nil, generate.Options{}) // where nobody listens
 			o := Run(t.Context(), env, builtinScenario(t, scenario, func(s *Scenario) {
 				s.Rate, s.Duration, s.Warmup = 20, time.Second, 0
 				delete(s.Mix, spec.DeletePlacementTest) // whose tests are made before

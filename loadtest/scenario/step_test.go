@@ -116,25 +116,27 @@ func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
 // One duration is advised, that of the highest rate: the lower ones, which are
 // confirmed next, would each take another.
 func TestASearchAdvisesOneDuration(t *testing.T) {
-	env := world(t)
-	o := Run(t.Context(), env, builtinScenario(t, "sustained-rate", func(s *Scenario) {
-		s.Mix = map[string]int{spec.ListLeadLists: 1}
-		s.Rate, s.MaxRate, s.Duration, s.Confirm, s.Warmup, s.Limits = 40, 40, 50*time.Millisecond, 100*time.Millisecond, 0, []int{1}
-		s.Thresholds = []string{"errors<1%"}
-	}))
-	var advised, doubted []string
-	for _, k := range o.Sustained.Knee {
-		if _, duration, found := strings.Cut(k.Why, "--duration "); found {
-			advised = append(advised, duration)
+	inFakeTime(func(t *testing.T) {
+		env := world(t)
+		o := Run(t.Context(), env, builtinScenario(t, "sustained-rate", func(s *Scenario) {
+			s.Mix = map[string]int{spec.ListLeadLists: 1}
+			s.Rate, s.MaxRate, s.Duration, s.Confirm, s.Warmup, s.Limits = 40, 40, 50*time.Millisecond, 100*time.Millisecond, 0, []int{1}
+			s.Thresholds = []string{"errors<1%"}
+		}))
+		var advised, doubted []string
+		for _, k := range o.Sustained.Knee {
+			if _, duration, found := strings.Cut(k.Why, "--duration "); found {
+				advised = append(advised, duration)
+			}
+			if strings.Contains(k.Why, "not enough data to decide errors<1%") {
+				doubted = append(doubted, k.Why)
+			}
 		}
-		if strings.Contains(k.Why, "not enough data to decide errors<1%") {
-			doubted = append(doubted, k.Why)
+		// Which rate is the highest depends on the machine, and with it the duration.
+		if len(doubted) < 2 || len(advised) != 1 || len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], "(--duration "+advised[0]) {
+			t.Errorf("%s: %q; %q", o.Verdict, o.Reasons, doubted)
 		}
-	}
-	// Which rate is the highest depends on the machine, and with it the duration.
-	if len(doubted) < 2 || len(advised) != 1 || len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], "(--duration "+advised[0]) {
-		t.Errorf("%s: %q; %q", o.Verdict, o.Reasons, doubted)
-	}
+	})(t)
 }
 
 // A confirmation lasts as much longer than the other phases of a search as before.

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/loadtest/generate"
 )
 
 // throttling answers 429 to the requests of these numbers, from 1.
@@ -37,12 +39,13 @@ func TestThrottledKeysAreWaitedForInWords(t *testing.T) {
 		"for ever":            {func(int64) bool { return true }, true},
 		"for a moment, twice": {func(n int64) bool { return n == 1 || n == 4 }, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			env := world(t, throttling(tc.refused))
+		t.Run(name, inFakeTime(func(t *testing.T) {
+			network := serving(t, refserver.Options{Middleware: []middleware{throttling(tc.refused)}})
+			env := envOf(t, inMemory, network, generate.Options{})
 			var said []string
 			env.Say = func(what string) { said = append(said, what) }
 			var err error
-			if env.Client, err = client.New(client.Options{BaseURL: env.BaseURL, Allow: env.Budget.One, MaxThrottle: 10 * time.Second, MaxThrottled: 2}); err != nil {
+			if env.Client, err = client.New(client.Options{BaseURL: env.BaseURL, Transport: network, Allow: env.Budget.One, MaxThrottle: 10 * time.Second, MaxThrottled: 2}); err != nil {
 				t.Fatal(err)
 			}
 			_, err = Ready(t.Context(), env, []Scenario{builtinScenario(t, "list-throughput", func(*Scenario) {})}, false)
@@ -58,6 +61,6 @@ func TestThrottledKeysAreWaitedForInWords(t *testing.T) {
 			if len(said) != 1 || said[0] != want {
 				t.Errorf("said %q; want %q", said, want)
 			}
-		})
+		}))
 	}
 }

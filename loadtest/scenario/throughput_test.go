@@ -23,7 +23,7 @@ func TestLessThroughputThanAskedForIsNoted(t *testing.T) {
 		// The bucket is full at the start, so that more passes than is refused.
 		"limited": {limit: "token-bucket:100/1s", notes: "got 429: the key is rate-limited"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			var env *Env
 			if tc.limit != "" {
 				config, err := limiter.Parse(tc.limit)
@@ -48,6 +48,6 @@ func TestLessThroughputThanAskedForIsNoted(t *testing.T) {
 			if tc.limit != "" && o.Phases[0].AchievedPerSecond > 190 {
 				t.Errorf("%.4g/s are said to be served of a key that may have 100/s and a burst", o.Phases[0].AchievedPerSecond)
 			}
-		})
+		}))
 	}
 }

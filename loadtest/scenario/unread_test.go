@@ -35,27 +35,28 @@ func TestAnswersThatCannotBeReadAreNoPass(t *testing.T) {
 			_, _ = w.Write([]byte(`{"items":[`))
 		}, "40 were incomplete or timed out"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			o := Run(t.Context(), world(t, fromTheSecond(tc.does)), threePhases(t))
 			want := "40 of 60 answers could not be checked: " + tc.says
 			if o.Verdict == reports.Passed || !slices.Contains(o.Reasons, want) {
 				t.Errorf("%s: %q; want %q", o.Verdict, o.Reasons, want)
 			}
-		})
+		}))
 	}
 }
 
 // Where not one could be, the reason is the same.
 func TestNoAnswerThatCanBeRead(t *testing.T) {
-	t.Parallel()
-	compressed := func(http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write([]byte("no matter"))
-		})
-	}
-	o := Run(t.Context(), world(t, compressed), threePhases(t))
-	if told := strings.Join(o.Reasons, "\n"); o.Verdict != reports.Inconclusive || !strings.Contains(told, "none of 60 answers could be checked: 60 were compressed") {
-		t.Errorf("%s: %s", o.Verdict, told)
-	}
+	inFakeTime(func(t *testing.T) {
+		compressed := func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Encoding", "gzip")
+				_, _ = w.Write([]byte("no matter"))
+			})
+		}
+		o := Run(t.Context(), world(t, compressed), threePhases(t))
+		if told := strings.Join(o.Reasons, "\n"); o.Verdict != reports.Inconclusive || !strings.Contains(told, "none of 60 answers could be checked: 60 were compressed") {
+			t.Errorf("%s: %s", o.Verdict, told)
+		}
+	})(t)
 }

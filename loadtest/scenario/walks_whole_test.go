@@ -47,8 +47,7 @@ func TestWalksThatAreNotWhole(t *testing.T) {
 		"one list does not":     {around("/webhook-events", deeper, breaks), reports.Passed, "", "no walk of webhook-events.list completed:"},
 		"nothing is accepted":   {around("", always, breaks), reports.Inconclusive, "none of ", ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inFakeTime(func(t *testing.T) {
 			o := Run(t.Context(), world(t, tc.around), builtinScenario(t, "walk", func(s *Scenario) {
 				s.Mix, s.Clients, s.Limits = map[string]int{}, len(lists), []int{100}
 				for _, list := range lists {
@@ -63,6 +62,6 @@ func TestWalksThatAreNotWhole(t *testing.T) {
 			if !strings.Contains(notes, tc.notes) {
 				t.Errorf("notes: %s; want %s", notes, tc.notes)
 			}
-		})
+		}))
 	}
 }

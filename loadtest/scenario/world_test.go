@@ -1,9 +1,7 @@
 package scenario
 
 import (
-	"flag"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
@@ -23,9 +21,6 @@ import (
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
-// slow asks for the tests that take half a minute: go test -args -slow.
-var slow = flag.Bool("slow", false, "run the tests that take half a minute")
-
 // middleware is laid around the API of a reference server.
 type middleware = func(http.Handler) http.Handler
 
@@ -36,15 +31,20 @@ var (
 )
 
 // world is a reference server, with faults around it, and what a run brings along.
-//
-// Its machine may be as busy as it likes: the generator's lag is tolerated, so
-// that verdicts depend on figures alone, whose bounds the tests set far away.
+// It needs no network. In a bubble of package synctest its time is fake: figures
+// then depend on the server's shape alone, and not on the machine.
 func world(t *testing.T, around ...middleware) *Env {
 	t.Helper()
 	return worldOf(t, refserver.Options{Middleware: around})
 }
 
 func worldOf(t *testing.T, options refserver.Options) *Env {
+	t.Helper()
+	return envOf(t, inMemory, serving(t, options), generate.Options{})
+}
+
+// serving returns a transport that leads to a reference server.
+func serving(t *testing.T, options refserver.Options) http.RoundTripper {
 	t.Helper()
 	set, err := data()
 	if err != nil {
@@ -54,14 +54,14 @@ func worldOf(t *testing.T, options refserver.Options) *Env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(service.Handler())
-	t.Cleanup(server.Close)
-	return envOf(t, server.URL, profile.Embedded())
+	return piped(t, service.Handler())
 }
 
-// envOf is what a run brings along to the target at the address.
-func envOf(t *testing.T, base string, profile *profile.Profile) *Env {
+// envOf is what a run brings along to the target at the address: a client and a
+// generator with the transport, which is nil for the network.
+func envOf(t *testing.T, base string, network http.RoundTripper, options generate.Options) *Env {
 	t.Helper()
+	profile := profile.Embedded()
 	profile.BaseURL = base
 	rules, err := rules()
 	if err != nil {
@@ -69,7 +69,7 @@ func envOf(t *testing.T, base string, profile *profile.Profile) *Env {
 	}
 	budget := NewBudget(0)
 	bare := func(concurrency int, _ string) (*client.Client, error) {
-		options := client.Options{BaseURL: base, Allow: budget.One, Concurrency: concurrency, MaxThrottle: 10 * time.Second, MaxThrottled: 5}
+		options := client.Options{BaseURL: base, Transport: network, Allow: budget.One, Concurrency: concurrency, MaxThrottle: 10 * time.Second, MaxThrottled: 5}
 		for _, k := range profile.Keys {
 			options.Keys = append(options.Keys, client.Key{Name: k.Name, Token: k.Token})
 		}
@@ -79,7 +79,8 @@ func envOf(t *testing.T, base string, profile *profile.Profile) *Env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	generator, err := generate.New(generate.Options{BaseURL: base})
+	options.BaseURL, options.Transport, options.Sleep = base, network, time.Sleep
+	generator, err := generate.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"outreach.example/conformance/fixtures/refserver/limiter"
-	"outreach.example/conformance/internal/testbed"
 )
 
 // probe is a made-up run: bursts, polls and silences against a real limiter,
@@ -117,9 +116,6 @@ func TestTruthIsNeverContradicted(t *testing.T) {
 // TestTruthIsNotContradictedByMore is the same of a log that grows, with some
 // refusals that need no explanation.
 func TestTruthIsNotContradictedByMore(t *testing.T) {
-	if testbed.RaceDetector {
-		t.Skip("takes some seconds of computing: make truth runs it")
-	}
 	for seed := range uint64(len(kinds)) {
 		config, err := limiter.Parse(fmt.Sprintf(kinds[seed], 8+seed, "1s"))
 		if err != nil {

@@ -17,7 +17,6 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver"
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
@@ -119,9 +118,6 @@ func reference(t *testing.T) (Handler, *profile.Profile) {
 // the target with each quirk: something is different, and every 200 answer is of
 // the documented shape.
 func TestQuirksShowAndStayLegal(t *testing.T) {
-	if testbed.RaceDetector {
-		t.Skip("takes some seconds of computing: make truth runs it")
-	}
 	validator, err := schemas.New()
 	if err != nil {
 		t.Fatal(err)

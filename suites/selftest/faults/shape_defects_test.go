@@ -15,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
@@ -132,9 +131,6 @@ func violated(t *testing.T, v *schemas.Validator, s specimen, h Handler) map[str
 // TestShapeDefectsBreakTheirRequirementAlone lays every defect around a target
 // that shows every field. (How a suite finds them, package selftest tells.)
 func TestShapeDefectsBreakTheirRequirementAlone(t *testing.T) {
-	if testbed.RaceDetector {
-		t.Skip("takes some seconds of computing: make truth runs it")
-	}
 	v, err := schemas.New()
 	if err != nil {
 		t.Fatal(err)
@@ -159,9 +155,6 @@ func TestShapeDefectsBreakTheirRequirementAlone(t *testing.T) {
 // TestFieldDefectsSupplyAMissingField: what no row shows is given to one row,
 // unless a request could have left it out.
 func TestFieldDefectsSupplyAMissingField(t *testing.T) {
-	if testbed.RaceDetector {
-		t.Skip("takes some seconds of computing: make truth runs it")
-	}
 	v, err := schemas.New()
 	if err != nil {
 		t.Fatal(err)

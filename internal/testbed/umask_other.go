@@ -1,0 +1,5 @@
+//go:build !unix
+
+package testbed
+
+func setUmask(int) {} // there is none
