@@ -22,6 +22,7 @@ var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/load.md", "A phase of at most 10 s", "loadtest/scenario", "worthAgain", "10 * time.Second"},
 	{"docs/load.md", "sent again, up to 2 times", "loadtest/scenario", "attempts", "3"},
 	{"docs/load.md", "create them first, at most 1,000", "loadtest/scenario", "mostStock", "1000"},
+	{"docs/load.md", "was idle for 100 ms", "loadtest/generate", "leastIdle", "100 * time.Millisecond"},
 	{"docs/load.md", "bodies above 8 MiB", "internal/client", "DefaultMaxBody", "8 << 20"},
 	{"docs/fan-out.md", "at most 24 hours", "cmd/outreach-conformance", "mostAhead", "24 * time.Hour"},
 	{"docs/rate-limits.md", "more than 8,000 requests", "loadtest/infer", "mostSlow", "8000"},
