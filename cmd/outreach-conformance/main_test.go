@@ -24,7 +24,9 @@ const program = testbed.Program
 
 func TestMain(m *testing.M) {
 	// Most tests wait for a process that waits itself: two for each core.
-	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+	// Ginkgo refuses to run in a process to which the flag was given, so set its value
+	// only.
+	if err := flag.Lookup("test.parallel").Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
 	testscript.Main(testbed.Tidying{Tests: m}, map[string]func(){
