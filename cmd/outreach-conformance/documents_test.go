@@ -24,16 +24,16 @@ import (
 // repository is the root of the repository, where the documents are.
 const repository = "../.."
 
-// TestDocuments runs the command lines of the documents as they stand there, in
-// the order of testdata/documents/*.txtar, which prepare what they need and look
-// at what came of them. Beside the commands of TestScripts there are:
+// TestDocuments runs the command lines of the documents. The scripts in
+// testdata/documents/*.txtar give the order, prepare what the lines need and
+// check the results. In addition to the commands of TestScripts there are:
 //
 //	commands FILE HEADING       runs what the sh blocks below the heading say; a
 //	                            line ends with exit code 0, or with the one that
 //	                            its comment names: # exits with CODE. One that
 //	                            loads a server ends with any verdict
-//	session FILE                runs the commands that the text blocks of the file
-//	                            begin with, and looks for what is shown below them
+//	session FILE                runs the command at the start of each text block of
+//	                            the file, and looks for the output shown below it
 //	defective NAME ID           serves what $URL does, with the defect; $NAME is
 //	                            its address
 //	mock NAME                   serves examples of the OpenAPI document
@@ -53,9 +53,8 @@ func TestDocuments(t *testing.T) {
 
 const documentScripts = "testdata/documents"
 
-// unfold lays out what the documents take for granted: bin/outreach-conformance,
-// the files of the repository that they name, and the variables from which the
-// sample profile and target init read their keys.
+// unfold prepares what the documents assume: bin/outreach-conformance, the files
+// of the repository that they name, and the variables that hold API keys.
 func unfold(env *testscript.Env) error {
 	env.Values[scriptKey{}] = &script{vars: env.Vars, running: map[string]*process{}}
 	self, err := os.Executable()
@@ -78,8 +77,8 @@ func unfold(env *testscript.Env) error {
 	return os.Symlink(docs, filepath.Join(env.WorkDir, "docs"))
 }
 
-// handOverKeys sets the variables from which the sample profile reads its keys,
-// to those of the reference server that it stands for; and that of target init.
+// handOverKeys sets the variables of the sample profile and of target init to keys
+// of the reference server.
 func handOverKeys(env *testscript.Env, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -107,8 +106,8 @@ var (
 	heading    = regexp.MustCompile(`(?m)^## (.+)$`)
 	shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 	exitRemark = regexp.MustCompile(`# exits with (\d+)$`)
-	// containerTarget marks lines that need a Docker engine: here they get as far
-	// as looking for one. The tests of fixtures/target go on from there.
+	// containerTarget marks lines that need a Docker engine. Here they only look for
+	// one. The tests of fixtures/target start containers.
 	containerTarget = regexp.MustCompile(`--target '?(?:image|dockerfile):`)
 	// elsewhere are command lines of other programs. internal/doctest verifies the
 	// targets of make and the packages of go and ginkgo. The tests of
@@ -117,8 +116,8 @@ var (
 	exported  = regexp.MustCompile(`^export (\w+)=`)
 )
 
-// linesBelow returns the command lines in a document, by heading; "" is for
-// those above the first.
+// linesBelow returns the command lines of a document by heading. The key "" has
+// those above the first heading.
 func linesBelow(document string) (map[string][]string, error) {
 	text, err := os.ReadFile(filepath.Join(repository, document))
 	if err != nil {
@@ -170,7 +169,7 @@ func commands(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		exits(ts, false, []string{code, "bash", "-c", line})
 		if containerTarget.MatchString(line) && !strings.Contains(ts.ReadFile("stderr"), "no Docker engine") {
-			ts.Fatalf("this does not get as far as looking for Docker")
+			ts.Fatalf("this line does not look for Docker")
 		}
 	}
 }
@@ -195,8 +194,7 @@ func anyVerdict(ts *testscript.TestScript, line string) {
 	}
 }
 
-// instead replaces what only stands for something in a document, and sizes that
-// are too large for a test.
+// instead replaces placeholders, and sizes that are too large for a test.
 func instead(ts *testscript.TestScript) *strings.Replacer {
 	return strings.NewReplacer(
 		"go run ./cmd/outreach-conformance", "bin/outreach-conformance",
@@ -213,7 +211,7 @@ func instead(ts *testscript.TestScript) *strings.Replacer {
 	)
 }
 
-// TestEveryCommandIsRun: no command line of a document is left out of the scripts.
+// TestEveryCommandIsRun verifies that the scripts run all command lines of the documents.
 func TestEveryCommandIsRun(t *testing.T) {
 	var scripts strings.Builder
 	paths, err := filepath.Glob(filepath.Join(documentScripts, "*.txtar"))
@@ -248,7 +246,7 @@ func TestEveryCommandIsRun(t *testing.T) {
 	}
 }
 
-// serving lives as long as the script.
+// serving serves until the script ends, and puts the address into the variable.
 func serving(ts *testscript.TestScript, name string, handler http.Handler) {
 	server := httptest.NewServer(handler)
 	ts.Defer(server.Close)

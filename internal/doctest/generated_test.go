@@ -78,6 +78,7 @@ func TestStalePartsAreSeen(t *testing.T) {
 		{"passed", "1,782 passed", "1,783 passed", false},
 		{"passed", "pass", "fail", false},
 		{"load", "p99  1.5?  met", "p99 12.25 met", true},
+		{"load", "lag p99 820 µs, 5 late", "lag p99 1.2 s, 17 late", true},
 		{"load", "p99  1.5  met", "p99  1.5  missed", false},
 	} {
 		if same(c.name, c.is, c.should) != c.same {
@@ -119,11 +120,11 @@ func timeless(s string) string {
 	return s
 }
 
-// figure is one with the mark of a sample that is too small.
-var figure = regexp.MustCompile(`\d[\d,.]*\??`)
+// figure is a number with its unit of time and the mark of a sample that is too small.
+var figure = regexp.MustCompile(`\d[\d,.]*\??(?: (?:µs|ms|s)\b)?`)
 
 // figureless is the output of a load run without its figures, which no two runs
-// share, and so without the columns that follow from their widths.
+// share, and without the widths of columns, which follow from them.
 func figureless(s string) string {
 	return strings.Join(strings.Fields(figure.ReplaceAllString(s, " N ")), " ")
 }

@@ -2,6 +2,7 @@ package doctest
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,6 +46,13 @@ func TestRequestsThatDecide(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestPairsThatDecide: docs/load.md says how many pairs of blocks a comparison needs.
+func TestPairsThatDecide(t *testing.T) {
+	if words := fmt.Sprintf("At least %d pairs are needed", scenario.LeastPairs()); !strings.Contains(read(t, "docs/load.md"), words) {
+		t.Errorf("docs/load.md does not say: %s", words)
 	}
 }
 

@@ -32,7 +32,11 @@ func passedRun(t *testing.T) string {
 	for _, silence := range []string{spec.SilenceDefaultLimit, spec.SilenceDirection, spec.SilenceLastCursor, spec.SilenceUnknownCursor} {
 		shown = append(shown, lines[find(t, lines, "  "+silence+" ")])
 	}
-	return fenced(append(shown, "  …", "", lines[len(lines)-1]))
+	end := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, " passed · ") })
+	if end < 0 {
+		t.Fatalf("the output does not count what passed: %q", lines)
+	}
+	return fenced(slices.Concat(shown, []string{"  …", ""}, lines[end:]))
 }
 
 // failedRun is what a run prints about a server that ignores sort_order.

@@ -93,3 +93,45 @@ func TestSentencesAreShort(t *testing.T) {
 		short + n(25) + n(25) + n(25) + n(28) + "\n": "words in 5 sentences; the limit is 20 on average",
 	})
 }
+
+// unwanted are words of another language, or with a usual word in their place.
+var unwanted = map[string]string{
+	"VOID":               "inconclusive",
+	"could not tell":     "inconclusive",
+	"could not be told":  "inconclusive",
+	"COULD NOT TELL":     "inconclusive",
+	"DOES NOT CONFORM":   "fail",
+	"put back":           "roll back",
+	"puts back":          "roll back",
+	"putting back":       "roll back",
+	"goes before":        "overrides",
+	"let pass":           "accept",
+	"lets pass":          "accept",
+	"for want of":        "without",
+	"time-out":           "timeout",
+	"stands for nothing": "unknown",
+	"nobody's":           "name the owner",
+	"it is told":         "name the actor",
+	"is seen to":         "name the actor",
+}
+
+func vocabulary(d document) []string {
+	var problems []string
+	for _, s := range sentences(d.text) {
+		for word, better := range unwanted {
+			if strings.Contains(s, word) {
+				problems = append(problems, fmt.Sprintf("%q: %s (%s)", word, s, better))
+			}
+		}
+	}
+	return problems
+}
+
+func TestWordsAreUsual(t *testing.T) {
+	everywhere(t, vocabulary)
+	damaged(t, vocabulary, "README.md", "Roll back. `VOID` in code.\n\n| VOID | in a table |\n", map[string]string{
+		"The verdict is VOID.":            "inconclusive",
+		"The run puts back its\nchanges.": "roll back",
+		"The request had a time-out.":     "timeout",
+	})
+}

@@ -22,7 +22,7 @@ var (
 	unslugged  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	makeTarget = regexp.MustCompile("(?m)(?:`|^)make ([a-z-]+)")
 	makeRule   = regexp.MustCompile(`(?m)^([a-z-]+):`)
-	idPattern  = regexp.MustCompile("(?:--requirement|explain) '?([A-Z][A-Z0-9_*.-]+)|`([A-Z][A-Z0-9_]*(?:-[A-Z0-9_.]+)+)`")
+	idPattern  = regexp.MustCompile("(?:--requirement |explain |requirement:)'?([A-Z][A-Z0-9_*.-]+)|`([A-Z][A-Z0-9_]*(?:-[A-Z0-9_.]+)+)`")
 	goPackage  = regexp.MustCompile("(?:go (?:test|run|build|vet)|ginkgo)[^\n`]* (\\./[\\w./-]+)")
 	codePath   = regexp.MustCompile("`((?:cmd|spec|suites|schemas|loadtest|fixtures|reports|internal|docs|tools)/[\\w./-]*)`")
 )

@@ -1,0 +1,118 @@
+package doctest
+
+import (
+	"bytes"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// stated are figures that documents state and that constants of the program
+// decide: the words, and where the constant is and how it is written there.
+var stated = []struct{ document, words, directory, constant, value string }{
+	{"docs/load.md", "fewer than 99.5 % of", "loadtest/scenario", "leastSent", "0.995"},
+	{"docs/load.md", "above 0.8 of what", "loadtest/generate", "near", "0.8"},
+	{"docs/load.md", "and 10 requests in a row", "loadtest/generate", "leastUnanswered", "10"},
+	{"docs/load.md", "A phase of at most 10 s", "loadtest/scenario", "worthAgain", "10 * time.Second"},
+	{"docs/load.md", "sent again, up to 2 times", "loadtest/scenario", "attempts", "3"},
+	{"docs/load.md", "create them first, at most 1,000", "loadtest/scenario", "maxStock", "1000"},
+	{"docs/load.md", "was idle for 100 ms", "loadtest/generate", "leastIdle", "100 * time.Millisecond"},
+	{"docs/load.md", "bodies above 8 MiB", "internal/client", "DefaultMaxBody", "8 << 20"},
+	{"docs/fan-out.md", "at most 24 hours", "cmd/outreach-conformance", "mostAhead", "24 * time.Hour"},
+	{"docs/rate-limits.md", "more than 8,000 requests", "loadtest/infer", "mostSlow", "8000"},
+	{"docs/rate-limits.md", "volleys of 50 requests", "internal/client", "volley", `"#[1-50]"`},
+	{"docs/judge-a-server.md", "on which 5 requests in a row", "suites/runner", "maxTimeouts", "5"},
+	{"docs/judge-a-server.md", "waits for 1 minute", "internal/sandbox", "DefaultPatience", "time.Minute"},
+	{"docs/judge-a-server.md", "expires after 1 hour", "internal/sandbox", "maxAge", "time.Hour"},
+	{"docs/judge-a-server.md", "longer than 4 s", "internal/client", "IdleTimeout", "4 * time.Second"},
+	{"docs/gate-a-pull-request.md", "90 days from now", "cmd/outreach-conformance", "expectedDays", "90"},
+	{"docs/target-profile.md", "requests in flight, default 16", "fixtures/profile", "DefaultConcurrency", "16"},
+	{"docs/target-profile.md", "of a request (default `30s`)", "fixtures/profile", "DefaultTimeout", "30 * time.Second"},
+	{"docs/target-profile.md", "`timeout` (default `1m`)", "fixtures/profile", "DefaultWaitTimeout", "time.Minute"},
+}
+
+// constants returns the values of the constants in a directory and below, as
+// they are written, by name.
+func constants(t *testing.T, directory string) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	for _, pattern := range []string{"*.go", "*/*.go"} {
+		files, err := filepath.Glob(filepath.Join(root, directory, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range file.Decls {
+				if group, ok := d.(*ast.GenDecl); ok && group.Tok == token.CONST {
+					written(t, set, group, all)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// written adds the values of a group of constants.
+func written(t *testing.T, set *token.FileSet, group *ast.GenDecl, all map[string][]string) {
+	t.Helper()
+	for _, s := range group.Specs {
+		values := s.(*ast.ValueSpec)
+		for i, name := range values.Names {
+			if i >= len(values.Values) {
+				continue // a further iota
+			}
+			var text bytes.Buffer
+			if err := format.Node(&text, set, values.Values[i]); err != nil {
+				t.Fatal(err)
+			}
+			all[name.Name] = append(all[name.Name], text.String())
+		}
+	}
+}
+
+// disagrees returns why a stated figure is not that of the program; "" if it is.
+func disagrees(text, words, constant, value string, constants map[string][]string) string {
+	if !strings.Contains(strings.Join(strings.Fields(text), " "), words) {
+		return "the document does not say this any more: adapt the table of this test"
+	}
+	for _, written := range constants[constant] {
+		if written == value {
+			return ""
+		}
+	}
+	return "the constant " + constant + " is " + strings.Join(constants[constant], ", ") + ", not " + value + ": adapt the document and the table of this test"
+}
+
+func TestFiguresAreThoseOfTheProgram(t *testing.T) {
+	for _, s := range stated {
+		if problem := disagrees(read(t, s.document), s.words, s.constant, s.value, constants(t, s.directory)); problem != "" {
+			t.Errorf("%s, %q (%s): %s", s.document, s.words, s.directory, problem)
+		}
+	}
+	known := map[string][]string{"most": {"7", "8"}}
+	for _, c := range []struct {
+		text, constant, value string
+		agrees                bool
+	}{
+		{"It sends at\nmost 8 of them.", "most", "8", true},
+		{"It sends at most 9 of them.", "most", "8", false},
+		{"It sends at most 8 of them.", "most", "9", false},
+		{"It sends at most 8 of them.", "least", "8", false},
+	} {
+		if got := disagrees(c.text, "at most 8", c.constant, c.value, known); (got == "") != c.agrees {
+			t.Errorf("%+v: got %q", c, got)
+		}
+	}
+}
