@@ -73,9 +73,9 @@ manifests: ## check the Kubernetes manifests against the types of the API
 selftest: build ## prove that every check finds its defects and accepts legal behaviour
 	bin/outreach-conformance selftest $(ARGS)
 
-selftest-figures: build ## run the whole self-test and write its figures into the README, on an idle machine
+selftest-figures: build ## run the whole self-test and write its figures into the documents, on an idle machine
 	bin/outreach-conformance selftest --output bin/selftest
-	$(GO) test ./internal/doctest -count=1 -run TestReadmeIsFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
+	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
 
 check: format vet lint tidy fresh documents manifests test ## run every check that a change must pass
 
@@ -99,7 +99,7 @@ fresh: ## fail if make generate would change a file
 
 generate: ## write all generated files
 	$(GO) generate ./...
-	$(GO) test ./internal/doctest -count=1 -run TestReadmeIsFresh -args -update
+	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update
 
 build: ## build bin/outreach-conformance
 	$(GO) build -trimpath -o bin/ ./cmd/outreach-conformance

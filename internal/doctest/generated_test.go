@@ -26,7 +26,7 @@ var parts = map[string]func(*testing.T) string{
 
 var generated = regexp.MustCompile(`(?s)(<!-- generated: ([a-z]+) -->\n)(.*?)(<!-- end -->)`)
 
-func TestReadmeIsFresh(t *testing.T) {
+func TestGeneratedPartsAreFresh(t *testing.T) {
 	found := map[string]bool{}
 	for _, d := range documents(t) {
 		fresh := generated.ReplaceAllStringFunc(d.text, func(part string) string {
