@@ -124,7 +124,7 @@ func TestInitAtATerminal(t *testing.T) {
 	until(t, p, "the question for the key", asks(p, "API key of a workspace (not shown"))
 	until(t, p, "a terminal that hides", func() bool { return !x.shows(t) })
 	x.types(t, key.Token+"\n")
-	until(t, p, "the end", func() bool { return asks(p, "tells what a run would assess")() })
+	until(t, p, "the end", func() bool { return asks(p, "shows what a run would assess")() })
 	<-p.done
 
 	shown := string(p.output.bytes())

@@ -59,7 +59,7 @@ func TestCleanupOfWhatWasNeverCreated(t *testing.T) {
 	t.Parallel()
 	base, _ := servingBuilt(t)
 	for flag, want := range map[string]string{
-		"--verbose=false": "^3 tests that were announced were never created\n$",
+		"--verbose=false": "^3 announced tests were never created\n$",
 		"--verbose":       "^(the test absent-[0-2] was never created\n){3}$",
 	} {
 		g := NewWithT(t)

@@ -24,7 +24,7 @@ func TestUnreachedQuotaIsOnlyNoted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes := slices.DeleteFunc(slices.Clone(r.Notes), func(note string) bool { return !strings.HasPrefix(note, "a policy in the headers ") })
+	notes := slices.DeleteFunc(slices.Clone(r.Notes), func(note string) bool { return !strings.HasPrefix(note, "a policy header states ") })
 	if len(notes) != 1 || !strings.Contains(notes[0], "a quota of 6000 in 60 s, which was not reached (at most ") {
 		t.Errorf("notes %q, want one, of the quota that was not reached", r.Notes)
 	}
