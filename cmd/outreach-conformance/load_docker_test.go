@@ -17,8 +17,8 @@ func TestLoadOfAContainer(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	for _, tc := range []struct{ name, from string }{
-		{"image", imagePrefix + testbed.Image(t)},
-		{"dockerfile", dockerfilePrefix + filepath.Join(testbed.Built(t), "Dockerfile")},
+		{"image", target.ImagePrefix + testbed.Image(t)},
+		{"dockerfile", target.DockerfilePrefix + filepath.Join(testbed.Built(t), "Dockerfile")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)

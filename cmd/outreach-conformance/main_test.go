@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 type waiting struct{ testbed.Tidying }
 
 func (w waiting) Run() int {
-	if err := flag.Lookup("test.parallel").Value.Set(strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Lookup("test.parallel").Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
 	return w.Tidying.Run()

@@ -9,24 +9,17 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/suggest"
 )
 
-// Values of --target that name something to start.
-const (
-	embeddedTarget   = "embedded" // the reference server, in this process
-	imagePrefix      = "image:"
-	dockerfilePrefix = "dockerfile:"
-)
+// embeddedTarget is the --target of the reference server in this process.
+const embeddedTarget = target.EmbeddedName
 
 // containerLog is the file in the output directory that takes what containers write.
 const containerLog = "container.log"
@@ -86,9 +79,7 @@ func (f runFlags) up(ctx context.Context) (*target.Target, io.Closer, error) {
 		if f.rows < 0 || f.rows > dataset.MaxRows {
 			return nil, nil, exitError{exitUsage, fmt.Errorf("--rows %d: want 0 to %d", f.rows, dataset.MaxRows)}
 		}
-		options := dataset.DefaultOptions()
-		options.Rows = f.rows
-		t, err := target.Embedded(ctx, options, refserver.Options{})
+		t, err := target.Open(ctx, f.source())
 		if err != nil {
 			return nil, nil, exitError{exitUsage, err}
 		}
@@ -101,83 +92,32 @@ func (f runFlags) up(ctx context.Context) (*target.Target, io.Closer, error) {
 	if profile.Container != nil {
 		return f.contain(ctx, profile)
 	}
-	address := f.target
-	if address == embeddedTarget {
-		address = "" // the profile's
-	}
-	t, err := at(profile, address)
-	if err != nil {
-		return nil, nil, exitError{exitUsage, err}
-	}
-	if err := t.Reachable(ctx); err != nil {
+	t, err := target.Open(ctx, f.source())
+	switch unreachable := (*target.UnreachableError)(nil); {
+	case errors.As(err, &unreachable):
 		return nil, nil, exitError{exitCannotTell, err}
+	case err != nil:
+		return nil, nil, exitError{exitUsage, err}
 	}
 	return t, nothing, nil
 }
 
-// at is the target at an address, or at the profile's where that is empty.
-func at(profile *profile.Profile, address string) (*target.Target, error) {
-	switch {
-	case address == "" || strings.Contains(address, "://"):
-	case strings.Contains(address, "@"): // which may come behind a password
-		return nil, errors.New("--target: want http:// or https:// before the address, and no user (keys belong in the profile)")
-	default:
-		return nil, fmt.Errorf("--target %s: no http:// or https:// before the address (did you mean --target http://%s?)%s",
-			address, address, suggest.Near(address, []string{embeddedTarget}))
-	}
-	t, err := target.URL(profile, address)
-	if err != nil {
-		return nil, err
-	}
-	if base, doubled := strings.CutSuffix(t.BaseURL, refserver.BasePath); doubled {
-		return nil, fmt.Errorf("address ends in %s, which is part of every path (use %s)", refserver.BasePath, base)
-	}
-	return t, nil
+// source names the target as the flags do.
+func (f runFlags) source() target.Source {
+	data := dataset.DefaultOptions()
+	data.Rows = f.rows
+	return target.Source{Target: f.target, Profile: f.targetProfile, Data: data}
 }
 
-// isEmbedded: neither the target nor the profile is another than the reference server's.
-func (f runFlags) isEmbedded() bool {
-	return f.target == embeddedTarget && (f.targetProfile == "" || f.targetProfile == profile.EmbeddedName)
-}
+func (f runFlags) isEmbedded() bool { return f.source().IsEmbedded() }
 
 // builtinProfile: the profile came with the program.
 func (f runFlags) builtinProfile() bool {
 	return slices.Contains([]string{"", profile.EmbeddedName, profile.MockName}, f.targetProfile)
 }
 
-// profile returns the profile that the flags name. Its container is the one to
-// start; it is nil if --target names an address, which goes before it.
-func (f runFlags) profile() (*profile.Profile, error) {
-	name := f.targetProfile
-	if name == "" {
-		name = profile.EmbeddedName
-	}
-	opened, err := profile.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	image, isImage := strings.CutPrefix(f.target, imagePrefix)
-	path, isDockerfile := strings.CutPrefix(f.target, dockerfilePrefix)
-	switch {
-	case isImage && image == "", isDockerfile && path == "":
-		return nil, fmt.Errorf("--target %s: want image:NAME or dockerfile:PATH", f.target)
-	case isImage, isDockerfile:
-		replaced := profile.Deployment{}
-		if opened.Container != nil {
-			replaced = *opened.Container
-		}
-		replaced.Image, replaced.Dockerfile, replaced.Context = "", "", ""
-		if isImage {
-			replaced.Image = image
-		} else {
-			replaced.Dockerfile = path
-		}
-		opened.Container = &replaced
-	case f.target != embeddedTarget && f.target != "":
-		opened.Container = nil
-	}
-	return opened, nil
-}
+// profile returns the profile that the flags name, with the container to start.
+func (f runFlags) profile() (*profile.Profile, error) { return f.source().OpenProfile() }
 
 // contain starts the profile's containers.
 func (f runFlags) contain(ctx context.Context, profile *profile.Profile) (*target.Target, io.Closer, error) {

@@ -179,7 +179,7 @@ func TestImageOfTheHarness(t *testing.T) {
 func TestWithoutDocker(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"unix:///no/such/docker.sock", "tcp://127.0.0.1:1", "tcp://192.0.2.1:2375"} {
-		for _, args := range [][]string{{"--target", "image:server"}, {"--target", dockerfilePrefix + "Dockerfile"}} {
+		for _, args := range [][]string{{"--target", "image:server"}, {"--target", target.DockerfilePrefix + "Dockerfile"}} {
 			e := exitsWith(t, exitUsage, []string{"DOCKER_HOST=" + host}, append([]string{runCommand}, args...)...)
 			g := NewWithT(t)
 			g.Expect(e.stderr).To(And(ContainSubstring("no Docker engine: tried "+host), ContainSubstring("unset DOCKER_HOST")))

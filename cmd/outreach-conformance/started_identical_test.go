@@ -45,11 +45,11 @@ func TestVerdictsAreTheSameHoweverTheTargetComesUp(t *testing.T) {
 		}},
 		{target.KindImage, func(t *testing.T) string {
 			testbed.NeedDocker(t, target.Sweep)
-			return imagePrefix + testbed.Image(t)
+			return target.ImagePrefix + testbed.Image(t)
 		}},
 		{target.KindDockerfile, func(t *testing.T) string {
 			testbed.NeedDocker(t, target.Sweep)
-			return dockerfilePrefix + filepath.Join(testbed.Built(t), "Dockerfile")
+			return target.DockerfilePrefix + filepath.Join(testbed.Built(t), "Dockerfile")
 		}},
 	} {
 		t.Run(tc.kind, func(t *testing.T) {

@@ -143,7 +143,7 @@ func (f initFlags) found() (*target.Target, error) {
 		}
 		blank.TLS = &profile.TLS{CAFile: ca}
 	}
-	t, err := at(blank, f.target)
+	t, err := target.At(blank, f.target)
 	if err != nil {
 		return nil, err
 	}
