@@ -31,7 +31,7 @@ TESTS = $(GO) test -timeout 20m $(TESTFLAGS)
 UNDOCUMENTED = -skip '^TestDocuments$$'
 
 .DEFAULT_GOAL := help
-.PHONY: help test race busy steady strange truth transports documents manifests selftest selftest-figures \
+.PHONY: help test race busy steady strange ginkgo example truth transports documents manifests selftest selftest-figures \
 	check format vet lint tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
@@ -53,6 +53,13 @@ steady: ## judge a server RUNS times in random order on busy cores: the verdicts
 
 strange: ## run tests of started programs in unusual environments: nohup, umask, locale, proxy, home
 	GO='$(GO)' tools/strange
+
+ginkgo: ## run the suites with the ginkgo command and each flag that the documents name
+	tools/ginkgo-demo
+
+example: ## test the example of a repository that embeds the suites
+	$(GO) -C docs/example vet ./...
+	$(GO) -C docs/example test -count=1 ./...
 
 truth: ## check what needs a quiet machine or minutes of computing: figures of load against the server's own record
 	$(GO) test ./loadtest -run TestTruth -count=1 -v -timeout 15m -args -truth
@@ -93,12 +100,14 @@ lint: ## run staticcheck, in the version that tools/go.mod names
 tidy: ## fail if go mod tidy would change a file
 	$(GO) mod tidy -diff
 	$(GO) -C tools mod tidy -diff
+	$(GO) -C docs/example mod tidy -diff
 
 fresh: ## fail if make generate would change a file
 	tools/fresh
 
 generate: ## write all generated files
 	$(GO) generate ./...
+	$(GO) test ./suites -count=1 -run TestLabelsAreListed -args -update
 	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update
 
 build: ## build bin/outreach-conformance
