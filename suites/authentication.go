@@ -2,6 +2,7 @@ package suites
 
 import (
 	"net/http"
+	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 
@@ -17,32 +18,58 @@ func authentication() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
 			It("refuses a request without an Authorization header", Requires(spec.AuthHeaderMissing), func(api *API) {
-				api.expectUnauthorized(api.harmlessRequest().WithoutAuthorization())
+				api.expectUnauthorized(withoutHeader(api.harmlessRequest())...)
 			})
 			It("refuses another scheme than Bearer", Requires(spec.AuthSchemeOther), func(api *API) {
-				request := api.harmlessRequest()
-				api.expectUnauthorized(request.WithAuthorization("Basic "+request.key.Token), request.WithAuthorization(request.key.Token))
+				api.expectUnauthorized(withOtherScheme(api.harmlessRequest())...)
 			})
 			It("refuses an empty token", Requires(spec.AuthTokenEmpty), func(api *API) {
-				api.expectUnauthorized(api.harmlessRequest().WithAuthorization("Bearer "))
+				api.expectUnauthorized(withEmptyToken(api.harmlessRequest())...)
 			})
 			It("refuses a key that was never issued", Requires(spec.AuthKeyUnknown), func(api *API) {
-				request := api.harmlessRequest()
-				calls := []Call{request.WithKey(client.Key{Name: "unknown", Token: api.Word() + api.Word()})}
-				if n := len(request.key.Token); n >= longKey {
-					calls = append(calls, request.WithKey(client.Key{Name: "half-of-" + request.key.Name, Token: request.key.Token[:n/2]}))
-				}
-				api.expectUnauthorized(calls...)
+				api.expectUnauthorized(api.withUnknownKey(api.harmlessRequest())...)
 			})
 			It("refuses a revoked key", Requires(spec.AuthKeyRevoked), func(api *API) {
-				revoked, ok := api.Profile.RevokedKey()
-				if !ok {
+				revoked := api.withRevokedKey(api.harmlessRequest())
+				if len(revoked) == 0 {
 					api.NotAssessed("a revoked key")
 				}
-				api.expectUnauthorized(api.harmlessRequest().WithKey(token(revoked)))
+				api.expectUnauthorized(revoked...)
 			})
 		})
 	}
+}
+
+// The ways to lack authorization.
+
+func withoutHeader(k Call) []Call { return []Call{k.WithoutAuthorization()} }
+
+func withOtherScheme(k Call) []Call {
+	return []Call{k.WithAuthorization("Basic " + k.key.Token), k.WithAuthorization(k.key.Token)}
+}
+
+func withEmptyToken(k Call) []Call { return []Call{k.WithAuthorization("Bearer ")} }
+
+func (api *API) withUnknownKey(k Call) []Call {
+	calls := []Call{k.WithKey(client.Key{Name: "unknown", Token: api.Word() + api.Word()})}
+	if n := len(k.key.Token); n >= longKey {
+		calls = append(calls, k.WithKey(client.Key{Name: "half-of-" + k.key.Name, Token: k.key.Token[:n/2]}))
+	}
+	return calls
+}
+
+// withRevokedKey returns no call if the profile has no revoked key.
+func (api *API) withRevokedKey(k Call) []Call {
+	revoked, ok := api.Profile.RevokedKey()
+	if !ok {
+		return nil
+	}
+	return []Call{k.WithKey(token(revoked))}
+}
+
+// unauthorized lacks authorization in every way.
+func (api *API) unauthorized(k Call) []Call {
+	return slices.Concat(withoutHeader(k), withOtherScheme(k), withEmptyToken(k), api.withUnknownKey(k), api.withRevokedKey(k))
 }
 
 // longKey is how many bytes a key must have for its half to be surely no key.

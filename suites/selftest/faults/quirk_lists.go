@@ -114,7 +114,8 @@ func (o others) choose(r Request, list []ranked) []ranked {
 	}
 	if at.guest != nil {
 		if i := slices.IndexFunc(list, func(row ranked) bool { return row.rank == at.host }); i >= 0 {
-			list = slices.Insert(list, i+1, *at.guest)
+			// Made of the host as this request shows it: flags may leave out parts of rows.
+			list = slices.Insert(list, i+1, *guestOf(list[i], at.count))
 		}
 	}
 	return slices.DeleteFunc(list, func(row ranked) bool { return at.gone[row.rank] })
