@@ -155,8 +155,8 @@ func (api *API) exchange(valid bool, calls []Call) []Response {
 	responses := make([]Response, len(calls))
 	var broken *Response
 	for i, ex := range api.exchanges(requests) {
-		asked := judge.Asked{Operation: calls[i].Operation, Valid: valid, Owner: calls[i].owner, Open: calls[i].openRefusal}
-		responses[i] = Response{Exchange: ex, Call: calls[i], rules: api.Rules.Look(asked, ex)}
+		asked := judge.Request{Operation: calls[i].Operation, Valid: valid, Owner: calls[i].owner, Open: calls[i].openRefusal}
+		responses[i] = Response{Exchange: ex, Call: calls[i], rules: api.Rules.Check(asked, ex)}
 		api.record(responses[i])
 		if valid && ex.Err == nil {
 			api.evidence.Answered(calls[i].Operation.ID, ex.Status)

@@ -118,7 +118,7 @@ type Response struct {
 	client.Exchange
 	Call Call
 
-	rules judge.Sighting
+	rules judge.Result
 }
 
 // OK reports whether the response is a 200 with a body of the documented outer

@@ -21,7 +21,7 @@ func answered(operation string, status int, body string) Response {
 	r := Response{Call: Call{Operation: spec.MustOperation(operation)}}
 	r.Exchange = client.Exchange{Status: status, Body: []byte(body)}
 	if decoded, err := schemas.Decode([]byte(body)); err == nil {
-		r.rules = judge.Sighting{Body: decoded, Rows: r.Call.Operation.Rows(decoded)}
+		r.rules = judge.Result{Body: decoded, Rows: r.Call.Operation.Rows(decoded)}
 	}
 	return r
 }

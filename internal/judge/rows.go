@@ -23,7 +23,7 @@ func pointerTo(op spec.Operation, i int) string {
 }
 
 // row checks the fields of one resource against each other and against the key.
-func (s *sighter) row(at string, row map[string]any, owner string) {
+func (s *examiner) row(at string, row map[string]any, owner string) {
 	s.owner(at, row, owner)
 	s.dateOfTimestamp(at, row)
 	if s.op.ID == spec.ListWebhookEvents {
@@ -34,7 +34,7 @@ func (s *sighter) row(at string, row map[string]any, owner string) {
 	s.openValues(row)
 }
 
-func (s *sighter) owner(at string, row map[string]any, owner string) {
+func (s *examiner) owner(at string, row map[string]any, owner string) {
 	fields := s.op.OwnerFields()
 	want, err := uuid.Parse(owner)
 	if err != nil || len(fields) == 0 {
@@ -57,7 +57,7 @@ func (s *sighter) owner(at string, row map[string]any, owner string) {
 	}
 }
 
-func (s *sighter) dateOfTimestamp(at string, row map[string]any) {
+func (s *examiner) dateOfTimestamp(at string, row map[string]any) {
 	pair := spec.Pair{Requirement: "DATE-OF-TIMESTAMP", Operation: s.op.ID}
 	created, ok := moment(row["timestamp_created"])
 	date, isText := row["timestamp_created_date"].(string)
@@ -70,7 +70,7 @@ func (s *sighter) dateOfTimestamp(at string, row map[string]any) {
 	}
 }
 
-func (s *sighter) successIsFinal(at string, row map[string]any) {
+func (s *examiner) successIsFinal(at string, row map[string]any) {
 	success, ok := row["success"].(bool)
 	willRetry, ok2 := row["will_retry"].(bool)
 	if !ok || !ok2 || !success {
@@ -82,7 +82,7 @@ func (s *sighter) successIsFinal(at string, row map[string]any) {
 	}
 }
 
-func (s *sighter) nextRetry(at string, row map[string]any) {
+func (s *examiner) nextRetry(at string, row map[string]any) {
 	success, ok := row["success"].(bool)
 	willRetry, ok2 := row["will_retry"].(bool)
 	if !ok || !ok2 || success || !willRetry {
@@ -103,7 +103,7 @@ func (s *sighter) nextRetry(at string, row map[string]any) {
 }
 
 // metadataElsewhere checks that only a get shows metadata.
-func (s *sighter) metadataElsewhere(at string, row map[string]any) {
+func (s *examiner) metadataElsewhere(at string, row map[string]any) {
 	pair := spec.Pair{Requirement: "META-ELSEWHERE", Operation: s.op.ID}
 	if !spec.Has(pair) {
 		return
@@ -126,15 +126,15 @@ var openFields = map[string]struct{ silence, field string }{
 }
 
 // openValues observes lists only. Which single rows a run reads is chance.
-func (s *sighter) openValues(row map[string]any) {
+func (s *examiner) openValues(row map[string]any) {
 	if s.op.Answer != spec.Page {
 		return
 	}
 	if open, ok := openFields[s.op.Resource]; ok && row[open.field] != nil {
-		s.Observed = append(s.Observed, Silent{open.silence, Clip(fmt.Sprint(row[open.field]))})
+		s.Observed = append(s.Observed, Observation{open.silence, Clip(fmt.Sprint(row[open.field]))})
 	}
 	if variant, ok := row["auto_variant_select"].(map[string]any); ok && s.op.Resource == "Subsequence" {
-		s.Observed = append(s.Observed, Silent{spec.SilenceTrigger, Clip(fmt.Sprint(variant["trigger"]))})
+		s.Observed = append(s.Observed, Observation{spec.SilenceTrigger, Clip(fmt.Sprint(variant["trigger"]))})
 	}
 }
 

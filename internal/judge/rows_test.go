@@ -68,7 +68,7 @@ func TestRowRules(t *testing.T) {
 		t.Run(tc.rule+" "+tc.name, func(t *testing.T) {
 			g := NewWithT(t)
 			op := spec.MustOperation(tc.operation)
-			s := look(t, Asked{Operation: op, Valid: true, Owner: tc.owner}, answer(t, op.ID, row(t, op.Resource, tc.row)))
+			s := look(t, Request{Operation: op, Valid: true, Owner: tc.owner}, answer(t, op.ID, row(t, op.Resource, tc.row)))
 			g.Expect(saw(s, tc.rule)).To(Equal(tc.seen))
 			var at []string
 			for _, f := range s.Findings {
@@ -92,7 +92,7 @@ func TestEveryRowIsChecked(t *testing.T) {
 	g := NewWithT(t)
 	good := row(t, "LeadList", map[string]any{"organization_id": ours})
 	bad := row(t, "LeadList", map[string]any{"organization_id": theirs})
-	s := look(t, Asked{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true, Owner: ours}, answer(t, spec.ListLeadLists, good, bad, good, bad))
+	s := look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true, Owner: ours}, answer(t, spec.ListLeadLists, good, bad, good, bad))
 	g.Expect(s.Rows).To(HaveLen(4))
 	g.Expect(broken(s)).To(Equal([]string{"ISOLATION-OWNER"}))
 	g.Expect(s.Findings).To(HaveLen(2))
@@ -106,18 +106,18 @@ func TestOpenValuesAreObserved(t *testing.T) {
 	for _, tc := range []struct {
 		operation, field string
 		value            any
-		want             Silent
+		want             Observation
 	}{
-		{spec.ListMembers, "role", "emperor", Silent{spec.SilenceMemberRole, "emperor"}},
-		{spec.ListGroupMembers, "status", "frozen", Silent{spec.SilenceGroupStatus, "frozen"}},
-		{spec.ListDFYOrders, "forwarding_mode", "owl", Silent{spec.SilenceForwardingMode, "owl"}},
-		{spec.ListTagMappings, "resource_type", 77, Silent{spec.SilenceResourceType, "77"}},
-		{spec.ListSubsequences, "auto_variant_select", map[string]any{"trigger": "coin"}, Silent{spec.SilenceTrigger, "coin"}},
+		{spec.ListMembers, "role", "emperor", Observation{spec.SilenceMemberRole, "emperor"}},
+		{spec.ListGroupMembers, "status", "frozen", Observation{spec.SilenceGroupStatus, "frozen"}},
+		{spec.ListDFYOrders, "forwarding_mode", "owl", Observation{spec.SilenceForwardingMode, "owl"}},
+		{spec.ListTagMappings, "resource_type", 77, Observation{spec.SilenceResourceType, "77"}},
+		{spec.ListSubsequences, "auto_variant_select", map[string]any{"trigger": "coin"}, Observation{spec.SilenceTrigger, "coin"}},
 	} {
 		t.Run(tc.operation, func(t *testing.T) {
 			g := NewWithT(t)
 			op := spec.MustOperation(tc.operation)
-			s := look(t, Asked{Operation: op, Valid: true}, answer(t, op.ID, row(t, op.Resource, map[string]any{tc.field: tc.value})))
+			s := look(t, Request{Operation: op, Valid: true}, answer(t, op.ID, row(t, op.Resource, map[string]any{tc.field: tc.value})))
 			g.Expect(s.Findings).To(BeEmpty())
 			g.Expect(s.Observed).To(ContainElement(tc.want))
 		})

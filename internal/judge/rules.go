@@ -13,8 +13,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Asked is what the sender knows about a request.
-type Asked struct {
+// Request is what the sender knows about a request.
+type Request struct {
 	Operation spec.Operation
 	// Valid means that the request is valid and its key is authorized, so only
 	// 200 is right.
@@ -37,19 +37,19 @@ type Finding struct {
 	Pointer, Expected, Actual string
 }
 
-// Sighting is the result of applying the rules to one exchange.
-type Sighting struct {
+// Result is the result of applying the rules to one exchange.
+type Result struct {
 	Body     any // the decoded response, numbers as json.Number; nil if there is none
 	Findings []Finding
 	Seen     []spec.Pair      // requirements that the response allowed to check
-	Observed []Silent         // observations on silences
+	Observed []Observation         // observations on silences
 	Rows     []map[string]any // the resources in a 200 response
 	// Err is an error of the rules themselves. It says nothing about the target.
 	Err error
 }
 
-// Silent is one observation on a silence.
-type Silent struct{ Silence, Value string }
+// Observation is one observation on a silence.
+type Observation struct{ Silence, Value string }
 
 // Rules check single exchanges. They are safe for concurrent use.
 type Rules struct {
@@ -73,12 +73,12 @@ func NewRules() (*Rules, error) {
 	return &Rules{validator: v}, nil
 }
 
-// Look checks one exchange. Its result is empty if the exchange has no complete
+// Check checks one exchange. Its result is empty if the exchange has no complete
 // response.
-func (r *Rules) Look(asked Asked, ex client.Exchange) Sighting {
-	s := &sighter{op: asked.Operation}
+func (r *Rules) Check(asked Request, ex client.Exchange) Result {
+	s := &examiner{op: asked.Operation}
 	if ex.Err != nil || ex.Truncated {
-		return s.Sighting
+		return s.Result
 	}
 	s.status(asked, ex)
 	switch {
@@ -87,11 +87,11 @@ func (r *Rules) Look(asked Asked, ex client.Exchange) Sighting {
 	case spec.ErrorText[ex.Status] != "" && !asked.Open:
 		r.refused(s, ex)
 	}
-	return s.Sighting
+	return s.Result
 }
 
 // status checks STATUS-200: valid requests get 200, and no request gets another 2xx.
-func (s *sighter) status(asked Asked, ex client.Exchange) {
+func (s *examiner) status(asked Request, ex client.Exchange) {
 	success := ex.Status/100 == 2
 	if asked.Valid || success {
 		s.see("STATUS-200")
@@ -101,12 +101,12 @@ func (s *sighter) status(asked Asked, ex client.Exchange) {
 	}
 }
 
-func (r *Rules) served(s *sighter, asked Asked, ex client.Exchange) {
+func (r *Rules) served(s *examiner, asked Request, ex client.Exchange) {
 	s.contentType("CONTENT-TYPE", ex)
 	judged := r.validator.Answer(asked.Operation, ex.Body)
 	s.take(judged)
 	for _, field := range judged.Extra {
-		s.Observed = append(s.Observed, Silent{spec.SilenceExtraFields, field})
+		s.Observed = append(s.Observed, Observation{spec.SilenceExtraFields, field})
 	}
 	s.Rows = asked.Operation.Rows(judged.Body)
 	for i, row := range s.Rows {
@@ -115,7 +115,7 @@ func (r *Rules) served(s *sighter, asked Asked, ex client.Exchange) {
 	s.fits(asked)
 }
 
-func (r *Rules) refused(s *sighter, ex client.Exchange) {
+func (r *Rules) refused(s *examiner, ex client.Exchange) {
 	prefix := "ERROR-" + strconv.Itoa(ex.Status)
 	if !spec.Has(spec.Pair{Requirement: prefix + "-BODY", Operation: s.op.ID}) {
 		return // a 404 without an id in the request: its body is unspecified
@@ -125,28 +125,28 @@ func (r *Rules) refused(s *sighter, ex client.Exchange) {
 	s.take(judged)
 	if body, ok := judged.Body.(map[string]any); ok {
 		if message, ok := body["message"].(string); ok {
-			s.Observed = append(s.Observed, Silent{spec.SilenceMessages, fmt.Sprintf("%d: %s", ex.Status, Clip(message))})
+			s.Observed = append(s.Observed, Observation{spec.SilenceMessages, fmt.Sprintf("%d: %s", ex.Status, Clip(message))})
 		}
 	}
 }
 
-// sighter builds a Sighting for one operation.
-type sighter struct {
-	Sighting
+// examiner builds a Result for one operation.
+type examiner struct {
+	Result
 	op spec.Operation
 }
 
-func (s *sighter) see(requirement string) {
+func (s *examiner) see(requirement string) {
 	s.Seen = append(s.Seen, spec.Pair{Requirement: requirement, Operation: s.op.ID})
 }
 
-func (s *sighter) find(requirement, pointer, expected, actual string) {
+func (s *examiner) find(requirement, pointer, expected, actual string) {
 	s.Findings = append(s.Findings, Finding{spec.Pair{Requirement: requirement, Operation: s.op.ID}, pointer, expected, actual})
 }
 
 // take adds the result of the schemas. They know resources, not operations, so
 // it drops fields that this operation must not show (META-ELSEWHERE judges those).
-func (s *sighter) take(j schemas.Judgement) {
+func (s *examiner) take(j schemas.Judgement) {
 	s.Body, s.Err = j.Body, j.Err
 	for _, id := range j.Seen {
 		if s.bound(id) {
@@ -160,12 +160,12 @@ func (s *sighter) take(j schemas.Judgement) {
 	}
 }
 
-func (s *sighter) bound(requirement string) bool {
+func (s *examiner) bound(requirement string) bool {
 	return spec.Has(spec.Pair{Requirement: requirement, Operation: s.op.ID})
 }
 
 // contentType accepts application/json and any +json type, with any parameters.
-func (s *sighter) contentType(requirement string, ex client.Exchange) {
+func (s *examiner) contentType(requirement string, ex client.Exchange) {
 	s.see(requirement)
 	header := ex.Header.Get("Content-Type")
 	media, _, err := mime.ParseMediaType(header)
@@ -195,14 +195,14 @@ func Clip(s string) string {
 }
 
 // fits checks the response against the request.
-func (s *sighter) fits(asked Asked) {
+func (s *examiner) fits(asked Request) {
 	s.limit(asked.Limit)
 	s.id(asked.ID)
 }
 
 // limit checks that a page has at most limit items. An empty page says nothing
 // about the limit.
-func (s *sighter) limit(limit int) {
+func (s *examiner) limit(limit int) {
 	const requirement = "PAGE-LIMIT-HONOURED"
 	if limit == 0 || len(s.Rows) == 0 || !s.bound(requirement) {
 		return
@@ -223,7 +223,7 @@ var aboutID = map[string]string{
 
 // id checks that the response is the requested resource. The specification
 // allows either letter case in a UUID.
-func (s *sighter) id(want string) {
+func (s *examiner) id(want string) {
 	requirement := aboutID[s.op.ID]
 	if want == "" || requirement == "" || len(s.Rows) != 1 {
 		return

@@ -24,17 +24,17 @@ var (
 )
 
 // look judges a response to a valid request by the key of the workspace owner.
-func look(t *testing.T, asked Asked, ex client.Exchange) Sighting {
+func look(t *testing.T, asked Request, ex client.Exchange) Result {
 	t.Helper()
 	rules, err := sharedRules()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rules.Look(asked, ex)
+	return rules.Check(asked, ex)
 }
 
 // broken returns the violated requirements without duplicates.
-func broken(s Sighting) []string {
+func broken(s Result) []string {
 	ids := []string{}
 	for _, f := range s.Findings {
 		ids = append(ids, f.Pair.Requirement)
@@ -43,7 +43,7 @@ func broken(s Sighting) []string {
 	return slices.Compact(ids)
 }
 
-func saw(s Sighting, requirement string) bool {
+func saw(s Result, requirement string) bool {
 	return slices.ContainsFunc(s.Seen, func(p spec.Pair) bool { return p.Requirement == requirement })
 }
 
@@ -114,7 +114,7 @@ func TestStatus(t *testing.T) {
 			g := NewWithT(t)
 			op := spec.MustOperation(spec.ListLeadLists)
 			ex := answering(tc.status, "application/json", `{"items":[],"statusCode":401,"error":"Unauthorized","message":"no"}`)
-			s := look(t, Asked{Operation: op, Valid: tc.valid}, ex)
+			s := look(t, Request{Operation: op, Valid: tc.valid}, ex)
 			g.Expect(saw(s, "STATUS-200")).To(Equal(tc.seen))
 			if tc.held {
 				g.Expect(s.Findings).To(BeEmpty())
@@ -146,8 +146,8 @@ func TestContentType(t *testing.T) {
 		t.Run(header, func(t *testing.T) {
 			g := NewWithT(t)
 			op := spec.MustOperation(spec.ListLeadLists)
-			ok := look(t, Asked{Operation: op, Valid: true}, answering(200, header, `{"items":[]}`))
-			refusal := look(t, Asked{Operation: op}, answering(401, header, `{"statusCode":401,"error":"Unauthorized","message":"no"}`))
+			ok := look(t, Request{Operation: op, Valid: true}, answering(200, header, `{"items":[]}`))
+			refusal := look(t, Request{Operation: op}, answering(401, header, `{"statusCode":401,"error":"Unauthorized","message":"no"}`))
 			g.Expect(saw(ok, "CONTENT-TYPE")).To(BeTrue())
 			g.Expect(saw(refusal, "ERROR-401-CONTENT_TYPE")).To(BeTrue())
 			if held {
@@ -176,7 +176,7 @@ func TestServedBodies(t *testing.T) {
 		{"a cursor that is a number", `{"items":[],"next_starting_after":1}`, "PAGE-CURSOR-TYPE"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := look(t, Asked{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}, served(tc.body))
+			s := look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}, served(tc.body))
 			want := []string{}
 			if tc.broken != "" {
 				want = append(want, tc.broken)
@@ -208,18 +208,18 @@ func TestErrorBodies(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := look(t, Asked{Operation: get}, answering(tc.status, "application/json", tc.body))
+			s := look(t, Request{Operation: get}, answering(tc.status, "application/json", tc.body))
 			g.Expect(broken(s)).To(Equal(tc.broken))
 			g.Expect(saw(s, "ERROR-404-BODY")).To(Equal(tc.status == 404))
 		})
 	}
 	t.Run("404 where no id is asked for", func(t *testing.T) {
-		s := look(t, Asked{Operation: spec.MustOperation(spec.ListLeadLists)}, answering(404, "text/html", "nothing here"))
+		s := look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists)}, answering(404, "text/html", "nothing here"))
 		NewWithT(t).Expect(s.Findings).To(BeEmpty())
 	})
 	t.Run("the message is observed", func(t *testing.T) {
-		s := look(t, Asked{Operation: get}, answering(402, "application/json", `{"statusCode":402,"error":"Payment Required","message":"pay first"}`))
-		NewWithT(t).Expect(s.Observed).To(Equal([]Silent{{spec.SilenceMessages, "402: pay first"}}))
+		s := look(t, Request{Operation: get}, answering(402, "application/json", `{"statusCode":402,"error":"Payment Required","message":"pay first"}`))
+		NewWithT(t).Expect(s.Observed).To(Equal([]Observation{{spec.SilenceMessages, "402: pay first"}}))
 	})
 }
 
@@ -233,14 +233,14 @@ func TestIncompleteResponseProvesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ex := answering(500, "text/html", "<html>")
 			spoil(&ex)
-			NewWithT(t).Expect(look(t, Asked{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}, ex)).To(Equal(Sighting{}))
+			NewWithT(t).Expect(look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}, ex)).To(Equal(Result{}))
 		})
 	}
 }
 
 func TestExtraFieldsAreObservedOnly(t *testing.T) {
 	g := NewWithT(t)
-	s := look(t, Asked{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true},
+	s := look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true},
 		answer(t, spec.ListLeadLists, row(t, "LeadList", map[string]any{"colour": "red"})))
 	g.Expect(s.Findings).To(BeEmpty())
 	g.Expect(s.Observed).To(ContainElement(HaveField("Silence", spec.SilenceExtraFields)))
@@ -264,7 +264,7 @@ func FuzzLook(f *testing.F) {
 	f.Add(3, 404, "text/html; =", `{"statusCode":1e9999999}`)
 	f.Fuzz(func(t *testing.T, op, status int, contentType, body string) {
 		operations := spec.Operations()
-		asked := Asked{Operation: operations[uint(op)%uint(len(operations))], Valid: true, Owner: "x"}
+		asked := Request{Operation: operations[uint(op)%uint(len(operations))], Valid: true, Owner: "x"}
 		s := look(t, asked, answering(status, contentType, body))
 		for _, finding := range s.Findings {
 			if !spec.Has(finding.Pair) || finding.Expected == "" || !slices.Contains(s.Seen, finding.Pair) {
@@ -279,7 +279,7 @@ func FuzzLook(f *testing.F) {
 	})
 }
 
-// A response is compared with the request only as far as Asked describes it.
+// A response is compared with the request only as far as Request describes it.
 func TestResponsesAreComparedWithTheRequest(t *testing.T) {
 	test := row(t, "InboxPlacementTest", nil)
 	id, _ := test["id"].(string)
@@ -303,7 +303,7 @@ func TestResponsesAreComparedWithTheRequest(t *testing.T) {
 		"an id of which nothing is said": {spec.CreatePlacementTest, 1, 0, other, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := look(t, Asked{Operation: spec.MustOperation(tc.operation), Valid: true, Limit: tc.limit, ID: tc.id}, answer(t, tc.operation, slices.Repeat([]map[string]any{test}, tc.rows)...))
+			s := look(t, Request{Operation: spec.MustOperation(tc.operation), Valid: true, Limit: tc.limit, ID: tc.id}, answer(t, tc.operation, slices.Repeat([]map[string]any{test}, tc.rows)...))
 			for _, requirement := range []string{"PAGE-LIMIT-HONOURED", "STATE-GET-LIST", "STATE-DELETE-ANSWER"} {
 				if saw(s, requirement) != (requirement == tc.sees) {
 					t.Errorf("%s is put to the test: %v", requirement, saw(s, requirement))

@@ -184,7 +184,7 @@ func checkPages(opts Options, rate float64, u *usage) error {
 	if err != nil {
 		return err
 	}
-	asked := judge.Asked{Operation: spec.MustOperation(spec.ListWebhookEvents), Valid: true}
+	asked := judge.Request{Operation: spec.MustOperation(spec.ListWebhookEvents), Valid: true}
 	p := Phase{Name: "bench", Schedule: schedule.Constant(rate, benchFor), Inspect: in.Take,
 		Mix: func(uint64) Request { return Request{Label: "page", Path: benchPath, Asked: asked} }}
 	measured(u, func() {

@@ -18,7 +18,7 @@ type Request struct {
 	Path   string // percent-encoded, with the query, from the server's root: /api/v2/campaigns?limit=100
 	Body   []byte // JSON; empty for none; it is not changed
 	Key    client.Key
-	Asked  judge.Asked // for the inspector
+	Asked  judge.Request // for the inspector
 }
 
 // Mix returns the request at a place of the whole schedule. It must be

@@ -12,7 +12,7 @@ import (
 
 // Answer is one response to a load request, with the request.
 type Answer struct {
-	Asked  judge.Asked
+	Asked  judge.Request
 	Method string
 	Path   string // from the server's root, with the query: /api/v2/campaigns?limit=10
 	Sent   []byte // body of the request; nil for none
@@ -32,7 +32,7 @@ type Func func(Answer)
 // judged returns the question for the rules. A 429 is always legal, even for a valid
 // request, so only its shape is judged. The same goes for a 404 of an account move:
 // another run, or a killed one, may have moved the account.
-func (a Answer) judged() judge.Asked {
+func (a Answer) judged() judge.Request {
 	asked := a.Asked
 	gone := a.Status == http.StatusNotFound && asked.Operation.ID == spec.MoveAccounts
 	if a.Status == http.StatusTooManyRequests || gone {

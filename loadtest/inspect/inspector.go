@@ -255,7 +255,7 @@ func (in *Inspector) look(a Answer) {
 	began := in.effort.now()
 	defer func() { in.effort.took(in.effort.now().Sub(began)) }()
 	ex := a.exchange()
-	sighting := in.opts.Rules.Look(asked, ex)
+	sighting := in.opts.Rules.Check(asked, ex)
 	if sighting.Err != nil {
 		in.trouble(a, fmt.Sprintf("cannot judge the response: %v", sighting.Err))
 		return

@@ -18,7 +18,7 @@ type lists struct {
 
 // saw notes an answer. An answer with a violation counts as one with rows: it may have
 // some in the wrong place.
-func (l *lists) saw(a Answer, s judge.Sighting) {
+func (l *lists) saw(a Answer, s judge.Result) {
 	if a.Status != http.StatusOK || a.Asked.Operation.Answer != spec.Page {
 		return
 	}

@@ -23,7 +23,7 @@ type question struct {
 
 var seed = maphash.MakeSeed()
 
-func questionOf(a Answer, asked judge.Asked) question {
+func questionOf(a Answer, asked judge.Request) question {
 	body := a.Body.Bytes()
 	return question{
 		operation: asked.Operation.ID, owner: asked.Owner, id: asked.ID, limit: asked.Limit, valid: asked.Valid, open: asked.Open,

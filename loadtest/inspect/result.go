@@ -99,7 +99,7 @@ func (s *shown) room(p spec.Pair) bool {
 }
 
 // enter puts the judgement of an answer into the ledger.
-func (in *Inspector) enter(a Answer, ex client.Exchange, s judge.Sighting) *proof {
+func (in *Inspector) enter(a Answer, ex client.Exchange, s judge.Result) *proof {
 	p := &proof{seen: map[spec.Pair]int{}, broken: map[spec.Pair]int{}}
 	for _, pair := range s.Seen {
 		p.seen[pair]++

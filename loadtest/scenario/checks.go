@@ -92,16 +92,16 @@ func assessed(l *judge.Ledger) []reports.Check {
 
 // looked checks an answer at once and records the findings. It is for requests
 // outside the generator, all of which are checked.
-func (r *runner) looked(asked judge.Asked, ex client.Exchange) judge.Sighting {
+func (r *runner) looked(asked judge.Request, ex client.Exchange) judge.Result {
 	return r.lookedAs(asked, ex, func(requirement string) string { return judge.Replay(requirement, ex) })
 }
 
 // lookedAs is looked with a custom command that reproduces a violation.
-func (r *runner) lookedAs(asked judge.Asked, ex client.Exchange, replay func(requirement string) string) judge.Sighting {
+func (r *runner) lookedAs(asked judge.Request, ex client.Exchange, replay func(requirement string) string) judge.Result {
 	if ex.Status == http.StatusTooManyRequests {
 		asked.Valid = false // a 429 is always legal
 	}
-	s := r.env.Rules.Look(asked, ex)
+	s := r.env.Rules.Check(asked, ex)
 	r.lookedAt.Add(1)
 	for _, p := range s.Seen {
 		r.ledger.Assessed(p, 1)

@@ -84,7 +84,7 @@ func (r *runner) shallow(places []place) {
 func (r *runner) pageAt(p place, limit int) generate.Request {
 	request := pageRequest(r.env.Profile, r.subjects.mainKey, p.op, p.cursor, limit)
 	return generate.Request{Label: p.label(), Method: p.op.Method, Path: p.op.Path + "?" + request.Query.Encode(), Key: request.Key,
-		Asked: judge.Asked{Operation: p.op, Valid: true, Owner: r.subjects.main.ID, Limit: limit}}
+		Asked: judge.Request{Operation: p.op, Valid: true, Owner: r.subjects.main.ID, Limit: limit}}
 }
 
 // placesOf walks a list as far as the places require, and to its end if that is
@@ -164,7 +164,7 @@ func (r *runner) fetch(ctx context.Context, op spec.Operation, cursor string, li
 	if ex.Err != nil {
 		return paging.Page{}, ex.Err
 	}
-	s := r.looked(judge.Asked{Operation: op, Valid: true, Owner: r.subjects.main.ID, Limit: limit}, ex)
+	s := r.looked(judge.Request{Operation: op, Valid: true, Owner: r.subjects.main.ID, Limit: limit}, ex)
 	return pageOf(ex, s, limit)
 }
 

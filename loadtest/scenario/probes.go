@@ -48,7 +48,7 @@ type prober struct {
 type probe struct {
 	api     *client.Client
 	request client.Request
-	asked   judge.Asked
+	asked   judge.Request
 	served  int // status of a request that the limit let pass
 }
 
@@ -86,7 +86,7 @@ func (p *prober) prepare(limited profile.Key) error {
 		op := spec.MustOperation(spec.DeletePlacementTest)
 		request := client.Request{Operation: op.ID, Method: op.Method, Key: keyOf(limited), NoRetry: true,
 			Path: op.URLPath(unusedID(p.r.env.Seed))}
-		p.requests[infer.OtherMethod] = probe{api, request, judge.Asked{Operation: op, Owner: p.owner(p.role)}, http.StatusNotFound}
+		p.requests[infer.OtherMethod] = probe{api, request, judge.Request{Operation: op, Owner: p.owner(p.role)}, http.StatusNotFound}
 	}
 	if elsewhere, err := p.r.env.Bare(parallelProbes, otherLoopback); err == nil && onLoopback(p.r.env.BaseURL) {
 		p.add(infer.OtherAddress, elsewhere, list, keyOf(limited), p.role)
@@ -118,7 +118,7 @@ func (p *prober) owner(role string) string { return p.r.env.Profile.Workspaces[r
 func (p *prober) add(s infer.Subject, api *client.Client, op spec.Operation, key client.Key, role string) {
 	p.requests[s] = probe{api,
 		client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}}, Key: key, NoRetry: true},
-		judge.Asked{Operation: op, Valid: true, Owner: p.owner(role)}, http.StatusOK}
+		judge.Request{Operation: op, Valid: true, Owner: p.owner(role)}, http.StatusOK}
 }
 
 func (p *prober) close() {
@@ -183,7 +183,7 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 // looked checks an answer. If the limited key gets a server error after it was
 // served, it counts as the answer to an excess request, and the command that
 // reproduces it sends the earlier requests too.
-func (p *prober) looked(asked judge.Asked, ex client.Exchange) {
+func (p *prober) looked(asked judge.Request, ex client.Exchange) {
 	if p.passed && ex.Status >= http.StatusInternalServerError && ex.Request.Key == keyOf(p.limited) {
 		p.r.lookedAs(asked, ex, func(string) string { return judge.ReplayExcess(ex) })
 		return

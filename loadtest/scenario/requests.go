@@ -132,7 +132,7 @@ func (s *subjects) finite(op spec.Operation) (uint64, bool) {
 // limit of 0 sends no limit.
 func (s *subjects) request(op spec.Operation, limit int, n, place uint64) generate.Request {
 	r := generate.Request{Label: label(op, limit), Method: op.Method, Key: s.mainKey,
-		Asked: judge.Asked{Operation: op, Valid: true, Owner: s.main.ID}}
+		Asked: judge.Request{Operation: op, Valid: true, Owner: s.main.ID}}
 	query, id := "", ""
 	switch op.ID {
 	case spec.AddCampaignVariables:
@@ -203,9 +203,9 @@ func encode(body any) []byte {
 
 // Typical returns a typical page request of a load, and what is known about it, if
 // the profile has a key for it.
-func Typical(profile *profile.Profile) (client.Request, judge.Asked, bool) {
+func Typical(profile *profile.Profile) (client.Request, judge.Request, bool) {
 	key, ok := profile.FullKey(dataset.Main)
 	op := spec.MustOperation(spec.ListPlacementTests)
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: keyOf(key)},
-		judge.Asked{Operation: op, Valid: true, Owner: profile.Workspaces[dataset.Main].ID, Limit: 10}, ok
+		judge.Request{Operation: op, Valid: true, Owner: profile.Workspaces[dataset.Main].ID, Limit: 10}, ok
 }

@@ -54,7 +54,7 @@ func (p *preparation) findSpares() {
 		if ex.Err != nil {
 			return paging.Page{}, ex.Err
 		}
-		page, err := pageOf(ex, p.env.Rules.Look(judge.Asked{Operation: op}, ex), size)
+		page, err := pageOf(ex, p.env.Rules.Check(judge.Request{Operation: op}, ex), size)
 		for _, row := range page.Rows {
 			exists[row.Key] = true
 		}
@@ -94,7 +94,7 @@ func (p *preparation) createTest(suffix string) (id string, ex client.Exchange) 
 	}
 	ex, _ = p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: p.subjects.mainKey,
 		Body: encode(fixtures.PlacementTest(rand.New(rand.NewPCG(p.env.Seed, 0)), name))})
-	sighting := p.env.Rules.Look(judge.Asked{Operation: op}, ex)
+	sighting := p.env.Rules.Check(judge.Request{Operation: op}, ex)
 	if len(sighting.Rows) == 1 && ex.Status == http.StatusOK {
 		id, _ = sighting.Rows[0]["id"].(string)
 	}

@@ -100,7 +100,7 @@ func (r *runner) createSome(places []uint64) error {
 		if ex.Err != nil {
 			return fmt.Errorf("the tests to be deleted could not be created: %w", ex.Err)
 		}
-		rows := r.looked(judge.Asked{Operation: op, Valid: true, Owner: r.subjects.main.ID}, ex).Rows
+		rows := r.looked(judge.Request{Operation: op, Valid: true, Owner: r.subjects.main.ID}, ex).Rows
 		id := ""
 		if len(rows) == 1 {
 			id, _ = rows[0]["id"].(string)

@@ -24,7 +24,7 @@ var errNoPage = errors.New("not a page")
 var errTooLong = fmt.Errorf("the body is larger than %d bytes", client.DefaultMaxBody)
 
 // pageOf returns the page in an answer, with the keys of its rows only.
-func pageOf(ex client.Exchange, s judge.Sighting, limit int) (paging.Page, error) {
+func pageOf(ex client.Exchange, s judge.Result, limit int) (paging.Page, error) {
 	if ex.Truncated {
 		return paging.Page{}, fmt.Errorf("%w: %w", errNoPage, errTooLong)
 	}
@@ -148,7 +148,7 @@ func (w *walkers) one(api *client.Client, op spec.Operation, limit int, start ti
 		if ex.Err != nil {
 			return paging.Page{}, ex.Err
 		}
-		asked := judge.Asked{Operation: op, Valid: true, Owner: w.r.subjects.main.ID, Limit: limit}
+		asked := judge.Request{Operation: op, Valid: true, Owner: w.r.subjects.main.ID, Limit: limit}
 		return pageOf(ex, w.r.looked(asked, ex), limit)
 	}, paging.Fixed(limit), mostPagesOfWalk)
 	one.ended = time.Now()
