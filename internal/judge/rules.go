@@ -42,7 +42,7 @@ type Result struct {
 	Body     any // the decoded response, numbers as json.Number; nil if there is none
 	Findings []Finding
 	Seen     []spec.Pair      // requirements that the response allowed to check
-	Observed []Observation         // observations on silences
+	Observed []Observation    // observations on silences
 	Rows     []map[string]any // the resources in a 200 response
 	// Err is an error of the rules themselves. It says nothing about the target.
 	Err error
