@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 	"pgregory.net/rapid"
 
-	"outreach.example/conformance/internal/testing/schematest"
+	"outreach.example/conformance/schemas/schematest"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/sample"
 )

@@ -10,7 +10,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/refserver/limiter"
-	"outreach.example/conformance/internal/testing/contract"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/spec"
 )

@@ -11,7 +11,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/testing/contract"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
