@@ -11,9 +11,9 @@ import (
 	. "github.com/onsi/gomega"
 	"pgregory.net/rapid"
 
-	"outreach.example/conformance/schemas/schematest"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/sample"
+	"outreach.example/conformance/schemas/schematest"
 )
 
 func TestSamplesMeetTheSchema(t *testing.T) {

@@ -1,15 +1,11 @@
 package suites
 
 import (
-	"context"
-	"fmt"
 	"net/http"
-	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega/types"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/paging"
@@ -362,124 +358,4 @@ func (api *API) expectSorted(order string) {
 		api.Expect(walk).To(ShowEveryRowOnce())
 		api.Expect(walk).To(ShowTheRows(missingBetween(before, walk, after)))
 	}
-}
-
-// walkWhile changes the list between the pages of a walk in the given order. The
-// walk must go on to its end, and show exactly once what an unchanged walk before
-// and one after both show.
-func (api *API) walkWhile(order string, change func(page int, seen Response)) {
-	list := api.Request()
-	before := api.ReadAll(list)
-	during := Walk{List: list}
-	if order != "" {
-		during.List = list.WithQuery("sort_order", order)
-	}
-	fetch := api.fetch(during.List, api.DoAll, &during.responses)
-	during.Walk = paging.Run(api.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
-		page, err := fetch(ctx, cursor, limit)
-		if err == nil {
-			change(len(during.responses)-1, during.Last())
-		}
-		return page, err
-	}, pagesOf(pageWhile), api.maxPages())
-	after := api.ReadAll(list)
-	switch {
-	case len(during.responses) < 2:
-		api.NotAssessed("at least two pages of the list")
-	case during.End == paging.Capped:
-		api.NotAssessed("a list that ends within %d pages", api.maxPages())
-	case during.End == paging.Broken && during.Last().Status == http.StatusOK:
-		api.NotAssessed("%s while the list changes", during.Err)
-	case !api.Expect(during).To(LeadOn()):
-		return
-	}
-	api.Expect(during).To(ShowEveryRowOnce())
-	api.Expect(during).To(ShowTheRows(missingBetween(before, during, after)))
-}
-
-// LeadOn matches a walk that was read to its end, although the list changed.
-func LeadOn() types.GomegaMatcher {
-	return onWalk("lead on to the end of the list", func(w Walk) Verdict {
-		if w.Complete() {
-			return Verdict{Assessed: 1}
-		}
-		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "", "a page that leads on to the end of the list, as before it changed",
-			fmt.Sprintf("%d, %s", w.Last().Status, w.End)}}}
-	})
-}
-
-// pageWhile is the size of the pages between which the list changes: less than
-// the rows that removeRow makes, so that a page ends among them.
-const pageWhile = 2*handful - 1
-
-// insertRow creates a test after each of the first pages.
-func (api *API) insertRow(page int, _ Response) {
-	if page < handful {
-		api.NewTest()
-	}
-}
-
-// removeRow makes rows and deletes them as the walk passes: whenever a page ends
-// in one, its cursor points to a row that is then gone.
-func (api *API) removeRow() func(int, Response) {
-	remove := api.As(dataset.Main, spec.DeletePlacementTest)
-	own := map[string]bool{}
-	for range 2 * handful {
-		own[paging.FoldID(api.NewTest().ID())] = true
-	}
-	return func(_ int, seen Response) {
-		for _, row := range seen.Rows() {
-			if id := paging.KeyOf(row); own[id] {
-				api.MustDo(remove.WithID(id))
-				delete(own, id)
-			}
-		}
-	}
-}
-
-// optionalValue returns a valid value for an optional field. What only the
-// server can know to be valid (a tag's id, an item's shape) comes from rows that
-// the server shows.
-func (api *API) optionalValue(field string) (any, bool) {
-	var inputs fixtures.Inputs
-	switch field {
-	case "campaign_id":
-		if campaigns := api.Workspace(dataset.Main).Campaigns; len(campaigns) > 0 {
-			inputs.CampaignID = campaigns[0]
-		}
-	case "tags":
-		tag, ok := api.shownValue(spec.ListTagMappings, "tag_id")
-		id, isText := tag.(string)
-		if !ok || !isText {
-			return nil, false
-		}
-		inputs.TagIDs = []string{id}
-	case "recipients_labels", "automations":
-		return api.shownValue(spec.ListPlacementTests, field)
-	}
-	values := fixtures.PlacementTestOptional()
-	i := slices.IndexFunc(values, func(f fixtures.OptionalField) bool { return f.Name == field })
-	return values[i].Value(inputs)
-}
-
-// shownValue returns the first value other than null and the empty array that a
-// list's rows show for a field.
-func (api *API) shownValue(list, field string) (any, bool) {
-	for _, row := range api.Walk(api.As(dataset.Main, list), pagesOf(maxLimit)).Rows() {
-		value := row.Value[field]
-		if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {
-			return value, true
-		}
-	}
-	return nil, false
-}
-
-// withAllOptional adds every optional field for which there is a value.
-func (api *API) withAllOptional(k Call) Call {
-	for _, field := range spec.CreateOptional {
-		if value, ok := api.optionalValue(field); ok {
-			k = k.WithField(field, value)
-		}
-	}
-	return k
 }

@@ -167,3 +167,50 @@ func (api *API) Word() string {
 	defer api.mu.Unlock()
 	return fmt.Sprintf("conformance%016x", api.rng.Uint64())
 }
+
+// optionalValue returns a valid value for an optional field. What only the
+// server can know to be valid (a tag's id, an item's shape) comes from rows that
+// the server shows.
+func (api *API) optionalValue(field string) (any, bool) {
+	var inputs fixtures.Inputs
+	switch field {
+	case "campaign_id":
+		if campaigns := api.Workspace(dataset.Main).Campaigns; len(campaigns) > 0 {
+			inputs.CampaignID = campaigns[0]
+		}
+	case "tags":
+		tag, ok := api.shownValue(spec.ListTagMappings, "tag_id")
+		id, isText := tag.(string)
+		if !ok || !isText {
+			return nil, false
+		}
+		inputs.TagIDs = []string{id}
+	case "recipients_labels", "automations":
+		return api.shownValue(spec.ListPlacementTests, field)
+	}
+	values := fixtures.PlacementTestOptional()
+	i := slices.IndexFunc(values, func(f fixtures.OptionalField) bool { return f.Name == field })
+	return values[i].Value(inputs)
+}
+
+// shownValue returns the first value other than null and the empty array that a
+// list's rows show for a field.
+func (api *API) shownValue(list, field string) (any, bool) {
+	for _, row := range api.Walk(api.As(dataset.Main, list), pagesOf(maxLimit)).Rows() {
+		value := row.Value[field]
+		if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+// withAllOptional adds every optional field for which there is a value.
+func (api *API) withAllOptional(k Call) Call {
+	for _, field := range spec.CreateOptional {
+		if value, ok := api.optionalValue(field); ok {
+			k = k.WithField(field, value)
+		}
+	}
+	return k
+}

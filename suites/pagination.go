@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/mail"
@@ -12,6 +13,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega/types"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
@@ -235,4 +237,77 @@ func cursorKind(cursor string) string {
 		return "email address"
 	}
 	return "other"
+}
+
+// walkWhile changes the list between the pages of a walk in the given order. The
+// walk must go on to its end, and show exactly once what an unchanged walk before
+// and one after both show.
+func (api *API) walkWhile(order string, change func(page int, seen Response)) {
+	list := api.Request()
+	before := api.ReadAll(list)
+	during := Walk{List: list}
+	if order != "" {
+		during.List = list.WithQuery("sort_order", order)
+	}
+	fetch := api.fetch(during.List, api.DoAll, &during.responses)
+	during.Walk = paging.Run(api.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
+		page, err := fetch(ctx, cursor, limit)
+		if err == nil {
+			change(len(during.responses)-1, during.Last())
+		}
+		return page, err
+	}, pagesOf(pageWhile), api.maxPages())
+	after := api.ReadAll(list)
+	switch {
+	case len(during.responses) < 2:
+		api.NotAssessed("at least two pages of the list")
+	case during.End == paging.Capped:
+		api.NotAssessed("a list that ends within %d pages", api.maxPages())
+	case during.End == paging.Broken && during.Last().Status == http.StatusOK:
+		api.NotAssessed("%s while the list changes", during.Err)
+	case !api.Expect(during).To(LeadOn()):
+		return
+	}
+	api.Expect(during).To(ShowEveryRowOnce())
+	api.Expect(during).To(ShowTheRows(missingBetween(before, during, after)))
+}
+
+// LeadOn matches a walk that was read to its end, although the list changed.
+func LeadOn() types.GomegaMatcher {
+	return onWalk("lead on to the end of the list", func(w Walk) Verdict {
+		if w.Complete() {
+			return Verdict{Assessed: 1}
+		}
+		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "", "a page that leads on to the end of the list, as before it changed",
+			fmt.Sprintf("%d, %s", w.Last().Status, w.End)}}}
+	})
+}
+
+// pageWhile is the size of the pages between which the list changes: less than
+// the rows that removeRow makes, so that a page ends among them.
+const pageWhile = 2*handful - 1
+
+// insertRow creates a test after each of the first pages.
+func (api *API) insertRow(page int, _ Response) {
+	if page < handful {
+		api.NewTest()
+	}
+}
+
+// removeRow makes rows and deletes them as the walk passes: whenever a page ends
+// in one, its cursor points to a row that is then gone.
+func (api *API) removeRow() func(int, Response) {
+	remove := api.As(dataset.Main, spec.DeletePlacementTest)
+	own := map[string]bool{}
+	for range 2 * handful {
+		own[paging.FoldID(api.NewTest().ID())] = true
+	}
+	return func(_ int, seen Response) {
+		for _, row := range seen.Rows() {
+			if id := paging.KeyOf(row); own[id] {
+				api.MustDo(remove.WithID(id))
+				delete(own, id)
+			}
+		}
+	}
 }

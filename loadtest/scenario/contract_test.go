@@ -10,8 +10,8 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/refserver/limiter"
-	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 )
 

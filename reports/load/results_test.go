@@ -11,10 +11,10 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/schemas/schematest"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/loadsample"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/schemas/schematest"
 )
 
 func TestSamplesMeetTheSchemaAndComeBack(t *testing.T) {

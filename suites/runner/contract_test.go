@@ -11,8 +11,8 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
