@@ -148,9 +148,13 @@ func (api *API) MustDo(k Call) Response {
 func (api *API) exchange(valid bool, calls []Call) []Response {
 	requests := make([]client.Request, len(calls))
 	entries := make([]int, len(calls))
+	for _, k := range calls { // before any is recorded: all are sent, or none
+		api.need(api.sandbox().Permit(api.ctx, api.change(k)))
+	}
 	for i, k := range calls {
-		entries[i] = api.before(k)
-		requests[i] = k.request()
+		entry, err := api.sandbox().Before(api.change(k))
+		api.need(err)
+		entries[i], requests[i] = entry, k.request()
 	}
 	responses := make([]Response, len(calls))
 	var broken *Response

@@ -30,14 +30,6 @@ func (api *API) need(err error) {
 	}
 }
 
-// before permits and records a call that is about to be sent.
-func (api *API) before(k Call) (entry int) {
-	api.need(api.sandbox().Permit(api.ctx, api.change(k)))
-	entry, err := api.sandbox().Before(api.change(k))
-	api.need(err)
-	return entry
-}
-
 // after registers the rollback of what the response changed.
 func (api *API) after(r Response, entry int) {
 	created := ""
