@@ -114,8 +114,8 @@ func decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 			s.Pairs = append(s.Pairs, p)
 		}
 	}
-	if operation == spec.MoveAccounts && s.alone == "" {
-		s.alone = "accounts" // an account can be moved by one spec at a time
+	if operation == spec.MoveAccounts {
+		s.alone = "accounts" // an account can be moved by one spec at a time, also by one on rate limits
 	}
 	if s.alone != "" {
 		rest = append(rest, Serial)
