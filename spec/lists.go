@@ -118,5 +118,6 @@ func filterRequirements() []Requirement {
 		"Filters select rows and pagination divides them. Neither sentence restricts the other.",
 		"A filtered walk in small pages is compared with one in pages of 100.",
 		ListPlacementTests, ListPlacementReports, ListSubsequences, ListMembers, ListTagMappings, ListLeadLabels, ListLeadLists, ListWebhookEvents)
+	table[len(table)-1].Section = "Pagination (list endpoints)" // it is about all of them
 	return table
 }

@@ -285,7 +285,7 @@ func showTimes(id string, times int, expected string) types.GomegaMatcher {
 		if shown == times {
 			return Verdict{Assessed: 1}
 		}
-		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/items", expected, fmt.Sprintf("it is shown %d times", shown)}}}
+		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/items", expected, fmt.Sprintf("number of times it is shown: %d", shown)}}}
 	})
 }
 

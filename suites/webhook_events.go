@@ -113,17 +113,23 @@ func attemptsOf(w Walk) attempts {
 	return all
 }
 
-// onAttempts makes a matcher of attempts. Without an attempt that puts the rule
-// to the test, retries are missing.
-func onAttempts(words string, judge func(attempts) Verdict) types.GomegaMatcher {
+// onAttempts makes a matcher of attempts. missing is what would have put the rule
+// to the test.
+func onAttempts(words, missing string, judge func(attempts) Verdict) types.GomegaMatcher {
 	return &expectation[attempts]{words: words, judge: func(a attempts) Verdict {
 		found := judge(a)
 		if found.Assessed == 0 {
-			found.Missing = "webhook events with retries"
+			found.Missing = missing
 		}
 		return found
 	}}
 }
+
+// What the rules between attempts need.
+const (
+	withRetries = "webhook events with retries"
+	withSuccess = "webhook events with a retry that succeeded"
+)
 
 // inTurn visits the attempts of each delivery that follow another one.
 func (a attempts) inTurn(visit func(before, next attempt)) {
@@ -137,7 +143,7 @@ func (a attempts) inTurn(visit func(before, next attempt)) {
 
 // NameOneAddress matches attempts whose deliveries each go to one address.
 func NameOneAddress() types.GomegaMatcher {
-	return onAttempts("name one address for all attempts of a delivery", func(all attempts) (found Verdict) {
+	return onAttempts("name one address for all attempts of a delivery", withRetries, func(all attempts) (found Verdict) {
 		all.inTurn(func(before, next attempt) {
 			found.Assessed++
 			if u, v := scalar(before.row["webhook_url"]), scalar(next.row["webhook_url"]); u != v {
@@ -150,7 +156,7 @@ func NameOneAddress() types.GomegaMatcher {
 
 // CountRetriesUp matches attempts whose retry_count never falls in a delivery.
 func CountRetriesUp() types.GomegaMatcher {
-	return onAttempts("never lower retry_count in a delivery", func(all attempts) (found Verdict) {
+	return onAttempts("never lower retry_count in a delivery", withRetries, func(all attempts) (found Verdict) {
 		all.inTurn(func(before, next attempt) {
 			count, okCount := number(next.row["retry_count"])
 			previous, okPrevious := number(before.row["retry_count"])
@@ -171,7 +177,7 @@ func CountRetriesUp() types.GomegaMatcher {
 // if a later attempt of the delivery succeeded, in this walk or in another one:
 // attempts may be added while the list is walked.
 func SucceedLaterWhereItSaysSo(other attempts) types.GomegaMatcher {
-	return onAttempts("set retry_successful only if a retry succeeded", func(all attempts) (found Verdict) {
+	return onAttempts("set retry_successful only if a retry succeeded", withSuccess, func(all attempts) (found Verdict) {
 		for _, a := range all.rows {
 			if a.row["retry_successful"] != true {
 				continue
@@ -189,7 +195,7 @@ func SucceedLaterWhereItSaysSo(other attempts) types.GomegaMatcher {
 // NotDenyASuccessOf matches attempts whose retry_successful is not false if an
 // earlier walk has shown a later attempt of the delivery that succeeded.
 func NotDenyASuccessOf(earlier attempts) types.GomegaMatcher {
-	return onAttempts("not deny that a retry succeeded", func(all attempts) (found Verdict) {
+	return onAttempts("not deny that a retry succeeded", withSuccess, func(all attempts) (found Verdict) {
 		for _, a := range all.rows {
 			said, says := a.row["retry_successful"].(bool)
 			if a.row["success"] != false || !says || !succeededAfter(earlier.deliveries[a.group], a) {
