@@ -34,7 +34,7 @@ func (api *API) Workspace(role string) profile.Workspace { return api.Profile.Wo
 // first returns the first of the profile's ids, or ends the spec.
 func (api *API) first(ids []string, what, role string) string {
 	if len(ids) == 0 {
-		api.NotAssessed("the id of a %s in the workspace %q", what, role)
+		api.NotAssessed("the id of %s in the workspace %q", what, role)
 	}
 	return ids[0]
 }
@@ -69,27 +69,27 @@ func (api *API) RequestAs(role, operation string) Call {
 	w := api.Workspace(role)
 	switch operation {
 	case spec.AddCampaignVariables:
-		return k.WithID(api.first(w.Campaigns, "campaign", role)).WithBody(map[string]any{"variables": []string{"conformance"}})
+		return k.WithID(api.first(w.Campaigns, "a campaign", role)).WithBody(map[string]any{"variables": []string{"conformance"}})
 	case spec.MoveLead:
 		return k.WithBody(map[string]any{
-			"id":             api.first(w.Leads, "lead", role),
-			"subsequence_id": api.first(w.Subsequences, "subsequence that leads may be moved to", role),
+			"id":             api.first(w.Leads, "a lead", role),
+			"subsequence_id": api.first(w.Subsequences, "a subsequence that leads may be moved to", role),
 		})
 	case spec.MoveAccounts:
 		source, destination := api.subWorkspaces(role)
-		return k.WithBody(move(source, destination, api.first(source.Accounts, "sending account of a sub-workspace", role)))
+		return k.WithBody(move(source, destination, api.first(source.Accounts, "a sending account of a sub-workspace", role)))
 	case spec.CreatePlacementTest:
 		return k.WithBody(fixtures.PlacementTest(api.rng, api.Word()))
 	case spec.GetPlacementTest, spec.DeletePlacementTest:
 		if role == dataset.Main {
 			return k.WithID(api.NewTest().ID())
 		}
-		return k.WithID(api.first(w.PlacementTests, "inbox placement test", role))
+		return k.WithID(api.first(w.PlacementTests, "an inbox placement test", role))
 	case spec.DeleteSubsequence:
 		if role == dataset.Main {
 			return k.WithID(api.expendableSubsequence())
 		}
-		return k.WithID(api.first(slices.Concat(w.ExpendableSubsequences, w.Subsequences), "subsequence", role))
+		return k.WithID(api.first(slices.Concat(w.ExpendableSubsequences, w.Subsequences), "a subsequence", role))
 	default:
 		return k
 	}

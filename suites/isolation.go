@@ -65,7 +65,7 @@ func isolation() {
 	}
 	Describe(spec.MoveLead, func() {
 		It("does not move a lead to another workspace's subsequence", Requires(spec.IsolationSubsequence), func(api *API) {
-			foreign := api.first(api.Workspace(dataset.Second).Subsequences, "subsequence", dataset.Second)
+			foreign := api.first(api.Workspace(dataset.Second).Subsequences, "a subsequence", dataset.Second)
 			moved := api.Do(api.Request().WithField("subsequence_id", foreign).OpenRefusal())
 			api.Expect(moved).To(BeRefused())
 		})
@@ -103,13 +103,13 @@ func (api *API) expectForeignIDRefused() Response {
 	k := api.As(dataset.Main, op.ID)
 	switch op.ID {
 	case spec.AddCampaignVariables:
-		k = k.WithID(api.first(second.Campaigns, "campaign", dataset.Second)).WithBody(map[string]any{"variables": []string{"conformance"}})
+		k = k.WithID(api.first(second.Campaigns, "a campaign", dataset.Second)).WithBody(map[string]any{"variables": []string{"conformance"}})
 	case spec.MoveLead:
-		k = api.Request().WithField("id", api.first(second.Leads, "lead", dataset.Second))
+		k = api.Request().WithField("id", api.first(second.Leads, "a lead", dataset.Second))
 	case spec.DeleteSubsequence:
-		k = k.WithID(api.first(second.Subsequences, "subsequence", dataset.Second))
+		k = k.WithID(api.first(second.Subsequences, "a subsequence", dataset.Second))
 	default:
-		k = k.WithID(api.first(second.PlacementTests, "inbox placement test", dataset.Second))
+		k = k.WithID(api.first(second.PlacementTests, "an inbox placement test", dataset.Second))
 	}
 	response := api.Do(k.OpenRefusal())
 	api.For(spec.IsolationID).Expect(response).To(BeRefused())

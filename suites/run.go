@@ -111,9 +111,11 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 	treeLock.Lock()
 	defer treeLock.Unlock()
 	if !plan.Gather {
+		// Ginkgo's handlers outlive its run. The caller's go with them, so that waits
+		// until the bodies have rolled back.
+		defer signal.Reset(os.Interrupt, syscall.SIGTERM)
 		t.ahead = start(ctx, env, t.preview(plan))
 		defer t.ahead.waitForAll()
-		defer signal.Reset(os.Interrupt, syscall.SIGTERM) // Ginkgo's handlers outlive its run
 	}
 	if plan.Progress.Start != nil {
 		plan.Progress.Start(len(t.ahead.results))

@@ -1,9 +1,9 @@
 // Package conformance is an example: a vendor's own repository that runs the
-// conformance suites beside a spec of its own. Copy it, and replace the replace
-// in go.mod by a version.
+// conformance suites beside a spec of its own. Copy it, and point the replace in
+// go.mod to your checkout: go mod edit -replace outreach.example/conformance=PATH.
 //
-//	go test .
-//	OUTREACH_TARGET=http://127.0.0.1:8025 OUTREACH_TARGET_PROFILE=server.yaml go test .
+//	go test -count=1 .
+//	OUTREACH_TARGET=http://127.0.0.1:8025 OUTREACH_TARGET_PROFILE=server.yaml go test -count=1 .
 //	ginkgo --label-filter='group:pages || vendor'
 package conformance
 
