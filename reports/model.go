@@ -124,6 +124,11 @@ type Check struct {
 	Violations     []Violation `json:"violations,omitempty"`
 	ViolationCount int         `json:"violation_count,omitempty"`
 	Waiver         *Waiver     `json:"waiver,omitempty"` // of an expected failure
+	// Specs are the Ginkgo specs that judged the check: file and line of each.
+	Specs []string `json:"specs,omitempty"`
+	// Seconds is how long these specs took. A spec's time is shared equally among
+	// the checks that it judges.
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // Waiver is the target's owner's word on an expected failure.

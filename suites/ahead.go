@@ -108,9 +108,8 @@ func (a *ahead) ran(name string) (*API, bool) {
 func (a *ahead) cut(report types.Report, into *judge.Ledger) {
 	reported := map[string]bool{}
 	for _, s := range report.SpecReports {
-		for _, entry := range s.ReportEntries {
-			reported[s.FullText()] = reported[s.FullText()] || entry.Name == evidenceEntry
-		}
+		_, ok, _ := carriedBy(s)
+		reported[s.FullText()] = reported[s.FullText()] || ok
 	}
 	for name, r := range a.results {
 		if reported[name] {

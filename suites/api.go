@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/onsi/ginkgo/v2/types"
 
@@ -28,6 +29,7 @@ type API struct {
 	rng  *rand.Rand // guarded by mu
 
 	evidence *judge.Ledger // what this spec found out
+	took     time.Duration // how long its body took
 
 	mu       sync.Mutex
 	judged   map[spec.Pair]bool // pairs on which the spec itself has said something
@@ -53,8 +55,10 @@ func (s Spec) execute(ctx context.Context, env *Env, reported func(failure)) *AP
 	defer cancel()
 	api := &API{Env: env, ctx: ctx, spec: s, judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), reported: reported,
 		rng: rand.New(rand.NewPCG(env.Seed, hash(s.Name())))}
+	began := time.Now()
 	api.judgeAll()
 	api.restore()
+	api.took = time.Since(began)
 	return api
 }
 

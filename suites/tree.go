@@ -2,7 +2,6 @@ package suites
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -114,11 +113,11 @@ func (t *tree) run(ctx SpecContext, s Spec) {
 		for _, p := range s.Pairs {
 			cut.Missing(p, t.ahead.whyCut())
 		}
-		report(cut)
+		report(cut, 0)
 		Skip("the run has ended before: " + t.ahead.whyCut())
 	}
 	t.env.all.Add(done.evidence)
-	report(done.evidence)
+	report(done.evidence, done.took)
 	if t.ahead != nil && s.rule {
 		t.ahead.waitForAll()
 	}
@@ -180,45 +179,6 @@ func (t *tree) conclude(s Spec, done *API) {
 // brokenRule describes a failed check in a few lines, whichever spec saw it.
 func brokenRule(c reports.Check) string {
 	return fmt.Sprintf("%s on %s (%d times): %s", c.Requirement, c.Operation, c.ViolationCount, describeViolation(c.Violations[0]))
-}
-
-// evidenceEntry is the name of the report entry that carries what a spec found
-// out.
-const evidenceEntry = "evidence"
-
-// carried is evidence as a report entry: invisible on Ginkgo's console, and JSON
-// on the way from one process to another.
-type carried struct{ *judge.Ledger }
-
-// String keeps evidence off Ginkgo's console.
-func (carried) String() string { return "" }
-
-func report(evidence *judge.Ledger) {
-	AddReportEntry(evidenceEntry, carried{evidence}, types.ReportEntryVisibilityNever)
-}
-
-// Evidence returns what the specs of a Ginkgo report found out on the selected
-// pairs. A report without our entries is evidence of nothing. Its error means
-// that an entry was written by another version.
-func Evidence(report types.Report, selected []spec.Pair) (*judge.Ledger, error) {
-	ledger := judge.NewLedger(selected)
-	for _, s := range report.SpecReports {
-		for _, entry := range s.ReportEntries {
-			if entry.Name != evidenceEntry {
-				continue
-			}
-			if found, ok := entry.GetRawValue().(carried); ok {
-				ledger.Add(found.Ledger)
-				continue
-			}
-			found := judge.NewEvidence()
-			if err := json.Unmarshal([]byte(entry.Value.AsJSON), found); err != nil {
-				return nil, fmt.Errorf("the evidence of %q: %w", s.FullText(), err)
-			}
-			ledger.Add(found)
-		}
-	}
-	return ledger, nil
 }
 
 // unseen says what a suite that Ginkgo ran has found out and no spec has failed

@@ -59,6 +59,10 @@ func check(r reports.Results, c reports.Check) types.SpecReport {
 	report := types.SpecReport{
 		ContainerHierarchyTexts: []string{reports.Printable(c.Group), reports.Printable(c.Operation)},
 		LeafNodeText:            strings.TrimSpace(reports.Printable(c.Requirement) + " " + statement(c)),
+		RunTime:                 inSeconds(c.Seconds),
+	}
+	if len(c.Specs) > 0 {
+		report.CapturedStdOutErr = "judged by " + joined(c.Specs)
 	}
 	switch c.Outcome {
 	case reports.Pass:

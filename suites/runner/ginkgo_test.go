@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,6 +46,38 @@ func TestResultsComeFromGinkgosReport(t *testing.T) {
 		outcome.Report.SpecReports[i].ReportEntries = nil
 	}
 	g.Expect(passed(outcome.Report)).To(BeZero(), "specs that passed show nothing without their entries")
+}
+
+// Each check names the specs that judged it, by the line that adds them.
+func TestChecksNameTheirSpecs(t *testing.T) {
+	g := NewWithT(t)
+	results, err := Run(t.Context(), Config{Target: embedded(t), Seed: 1})
+	g.Expect(err).NotTo(HaveOccurred())
+	lines := map[string][]string{} // of files
+	seconds := 0.0
+	for _, c := range results.Checks {
+		seconds += c.Seconds
+		g.Expect(c.Specs).NotTo(BeEmpty(), "%s on %s", c.Requirement, c.Operation)
+		for _, location := range c.Specs {
+			file, line, _ := strings.Cut(location, ":")
+			if lines[file] == nil {
+				source, err := os.ReadFile(filepath.Join("..", "..", file))
+				g.Expect(err).NotTo(HaveOccurred())
+				lines[file] = strings.Split(string(source), "\n")
+			}
+			number, err := strconv.Atoi(line)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(lines[file][number-1]).To(MatchRegexp(`\b(It|documentedShape)\(`), location)
+		}
+		if c.Requirement == string(spec.LeadMoveLead) {
+			g.Expect(c.Specs).To(ConsistOf(HavePrefix("suites/leads.go:")))
+		}
+	}
+	g.Expect(seconds).To(BeNumerically(">", 0))
+
+	checks := []reports.Check{{Requirement: string(spec.LeadMoveLead), Operation: spec.MoveLead}}
+	g.Expect(suites.AddSpecs(checks, types.Report{})).To(Succeed())
+	g.Expect(checks[0].Specs).To(BeEmpty(), "there is no other source than Ginkgo's report")
 }
 
 // A target on which one requirement is broken fails the same checks under run and

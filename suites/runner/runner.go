@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/onsi/ginkgo/v2/types"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
@@ -121,6 +122,9 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		Troubles:     judged.ledger.Troubles(),
 		Traffic:      traffic(env.Client.Traffic()),
 	}
+	if err := suites.AddSpecs(results.Checks, judged.report); err != nil {
+		return reports.Results{}, err
+	}
 	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
 	if why := lost.why(); why != "" && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, why)
@@ -146,8 +150,9 @@ func among(pairs []spec.Pair) func(spec.Pair) bool {
 // judgement is what a run came to.
 type judgement struct {
 	ledger *judge.Ledger
-	ran    int    // specs
-	doubt  string // what is wrong with the keys; "" for nothing
+	report types.Report // Ginkgo's
+	ran    int          // specs
+	doubt  string       // what is wrong with the keys; "" for nothing
 }
 
 // judgeWithKeys has Ginkgo run the specs, unless the target accepts no key at
@@ -160,7 +165,7 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 		for _, p := range selected {
 			ledger.Missing(p, "a key that the target takes")
 		}
-		return judgement{ledger, 0, doubt}, nil
+		return judgement{ledger: ledger, doubt: doubt}, nil
 	}
 	env.Spent(keys.asked)
 	outcome, err := suites.Run(ctx, env, suites.Plan{LabelFilter: config.Selection.LabelFilter(), Progress: config.Progress})
@@ -168,7 +173,7 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 		return judgement{}, err
 	}
 	ledger, err := outcome.Ledger(selected)
-	return judgement{ledger, outcome.Ran, doubt}, err
+	return judgement{ledger, outcome.Report, outcome.Ran, doubt}, err
 }
 
 // waivers are the failures that the profile expects.

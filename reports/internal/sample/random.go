@@ -61,6 +61,11 @@ func randomCheck(t *rapid.T) reports.Check {
 		Level:       rapid.SampledFrom([]string{"stated", "derived"}).Draw(t, "level"),
 		Outcome:     rapid.SampledFrom([]reports.Outcome{reports.Pass, reports.Fail, reports.NotAssessed, reports.Error}).Draw(t, "outcome"),
 	}
+	if c.Specs = rapid.SliceOfN(rapid.Custom(words), 0, 2).Draw(t, "specs"); len(c.Specs) == 0 {
+		c.Specs = nil
+	} else {
+		c.Seconds = rapid.Float64Range(0, 1e6).Draw(t, "seconds")
+	}
 	switch c.Outcome {
 	case reports.Pass:
 		c.Assessments = count(t, 1)
