@@ -283,26 +283,30 @@ func searches(terms []string, field string, missing, extra spec.ID) []probe {
 
 // containsWord reports whether any word of the term occurs in any text of the row.
 func containsWord(row map[string]any, term string) bool {
-	text := strings.ToLower(strings.Join(texts(row), "\n"))
-	return slices.ContainsFunc(strings.Fields(strings.ToLower(term)), func(word string) bool { return strings.Contains(text, word) })
+	return containsAny(row, strings.Fields(strings.ToLower(term)))
 }
 
-// texts returns every string in a JSON value.
-func texts(value any) []string {
-	var all []string
+// containsAny reports whether a string of a JSON value contains one of the words,
+// which are in lower case.
+func containsAny(value any, words []string) bool {
 	switch value := value.(type) {
 	case string:
-		return []string{value}
+		text := strings.ToLower(value)
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 	case map[string]any:
 		for _, v := range value {
-			all = append(all, texts(v)...)
+			if containsAny(v, words) {
+				return true
+			}
 		}
 	case []any:
 		for _, v := range value {
-			all = append(all, texts(v)...)
+			if containsAny(v, words) {
+				return true
+			}
 		}
 	}
-	return all
+	return false
 }
 
 // distinct returns a handful of the values that occur in a field, the first and

@@ -143,29 +143,24 @@ func (t *tree) conclude(s Spec, done *API) {
 		}
 		texts = append(texts, f.text)
 	}
-	var ruled, own []spec.Pair
-	for _, p := range s.Pairs {
-		if ruleBound(p) {
-			ruled = append(ruled, p)
-		} else {
-			own = append(own, p)
-		}
-	}
 	assessed := len(s.Pairs) == 0
 	missing := ""
-	for evidence, pairs := range map[*judge.Ledger][]spec.Pair{t.env.all: ruled, done.evidence: own} {
-		ledger := judge.NewLedger(slices.DeleteFunc(pairs, func(p spec.Pair) bool { return !t.env.selected(p) }))
-		ledger.Add(evidence)
-		for _, c := range ledger.Checks() {
-			switch {
-			case c.Outcome == reports.NotAssessed:
-				missing = strings.Join(c.Missing, "; ")
-				continue
-			case c.Outcome == reports.Fail && evidence == t.env.all:
-				texts = append(texts, brokenRule(c))
-			}
-			assessed = true
+	for _, p := range s.Pairs {
+		if !t.env.selected(p) {
+			continue
 		}
+		evidence := done.evidence
+		if ruleBound(p) {
+			evidence = t.env.all
+		}
+		switch c := evidence.Check(p); {
+		case c.Outcome == reports.NotAssessed:
+			missing = strings.Join(c.Missing, "; ")
+			continue
+		case c.Outcome == reports.Fail && ruleBound(p):
+			texts = append(texts, brokenRule(c))
+		}
+		assessed = true
 	}
 	switch {
 	case len(texts) > 0:

@@ -226,28 +226,42 @@ func (l *Ledger) Checks() []reports.Check {
 	defer l.mu.Unlock()
 	checks := make([]reports.Check, 0, len(l.entries))
 	for _, p := range spec.Pairs() {
-		e, ok := l.entries[p]
-		if !ok {
-			continue
+		if e, ok := l.entries[p]; ok {
+			checks = append(checks, l.check(p, e))
 		}
-		r, _ := spec.FindRequirement(p.Requirement)
-		refusals, missing := l.countRejections(p, e)
-		assessments := e.assessments + refusals
-		check := reports.Check{
-			Requirement: p.Requirement, Operation: p.Operation,
-			Group: string(r.Group), Level: string(r.Level),
-			Outcome: e.outcome(assessments), Assessments: assessments,
-			Violations: slices.Clone(e.violations), ViolationCount: e.count,
-		}
-		if check.Outcome == reports.NotAssessed {
-			check.Missing = slices.Concat(e.missing, missing)
-			if len(check.Missing) == 0 {
-				check.Missing = []string{"a response to check"}
-			}
-		}
-		checks = append(checks, check)
 	}
 	return checks
+}
+
+// Check returns the outcome of one pair. A pair without evidence is not assessed.
+func (l *Ledger) Check(p spec.Pair) reports.Check {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.at(p)
+	if e == nil {
+		e = &entry{}
+	}
+	return l.check(p, e)
+}
+
+// check is Check for a caller that holds mu.
+func (l *Ledger) check(p spec.Pair, e *entry) reports.Check {
+	r, _ := spec.FindRequirement(p.Requirement)
+	refusals, missing := l.countRejections(p, e)
+	assessments := e.assessments + refusals
+	check := reports.Check{
+		Requirement: p.Requirement, Operation: p.Operation,
+		Group: string(r.Group), Level: string(r.Level),
+		Outcome: e.outcome(assessments), Assessments: assessments,
+		Violations: slices.Clone(e.violations), ViolationCount: e.count,
+	}
+	if check.Outcome == reports.NotAssessed {
+		check.Missing = slices.Concat(e.missing, missing)
+		if len(check.Missing) == 0 {
+			check.Missing = []string{"a response to check"}
+		}
+	}
+	return check
 }
 
 // outcome puts a violation first, then trouble. A pair without any check does
