@@ -147,6 +147,3 @@ func Compare(ctx context.Context, config Config, against *target.Target, pairs i
 	concludeComparison(&o.Results)
 	return o, errors.Join(a.end(), b.end())
 }
-
-// Name is the harness's name in results.
-const Name = "outreach-conformance"

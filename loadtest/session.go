@@ -60,7 +60,7 @@ func (s *session) results() load.Results {
 	calibrated := calibration(s.env.Calibration)
 	return load.Results{
 		Version: load.ModelVersion,
-		Tool:    reports.Tool{Name: Name, Version: s.config.Version, Go: runtime.Version()},
+		Tool:    reports.Tool{Name: reports.ToolName, Version: s.config.Version, Go: runtime.Version()},
 		Target:  describe(s.config.Target),
 		Run: load.Run{ID: s.id, Started: s.started.UTC().Truncate(time.Millisecond), Seed: int64(s.config.Seed),
 			Selection: s.config.Selection, Shard: shardOf(s.config.Shard)},

@@ -35,6 +35,9 @@ type Results struct {
 	Traffic      Traffic       `json:"traffic"`
 }
 
+// ToolName is the name of this program in results.
+const ToolName = "outreach-conformance"
+
 // Tool names the harness that made the results.
 type Tool struct {
 	Name    string `json:"name"`

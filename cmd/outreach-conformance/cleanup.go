@@ -76,8 +76,8 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// journals is the directory for the journal of a run. What a target that ends
-// with the run holds ends with it too.
+// journals returns the directory for the journal of a run. It is empty if the target
+// ends with the run, because its data end with it.
 func (f runFlags) journals(t *target.Target) string {
 	if t.Kind != target.KindURL {
 		return ""
@@ -85,22 +85,22 @@ func (f runFlags) journals(t *target.Target) string {
 	return f.output
 }
 
-// tellWhatIsLeft says how to put back what runs on the target could not.
-func (f runFlags) tellWhatIsLeft(t *target.Target, stderr io.Writer) {
+// printLeftovers prints how to roll back changes that are left on the target, if any.
+func (f runFlags) printLeftovers(t *target.Target, stderr io.Writer) {
 	if f.journals(t) == "" {
 		return
 	}
 	if sandbox.SomethingLeft(f.output, t.BaseURL) {
-		f.tellOfCleanup(t, stderr)
+		f.printCleanup(t, stderr)
 	}
 }
 
-func (f runFlags) tellOfCleanup(t *target.Target, stderr io.Writer) {
+func (f runFlags) printCleanup(t *target.Target, stderr io.Writer) {
 	_, _ = fmt.Fprintf(stderr, "outreach-conformance: changes may be left on the target; roll them back with: %s\n", f.cleanupOf(t))
 }
 
-// cleanupOf is the command line that puts back what runs with these flags have
-// changed on the target, for a POSIX shell in the same directory.
+// cleanupOf returns the command line that rolls back the changes of runs with these
+// flags, for a POSIX shell in the same directory.
 func (f runFlags) cleanupOf(t *target.Target) string {
 	words := []string{"outreach-conformance", "cleanup", "--target", t.BaseURL, "--output", f.output}
 	if f.targetProfile != "" {
@@ -114,7 +114,7 @@ func (f runFlags) cleanupOf(t *target.Target) string {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_%+=:,./@-]+$`)
 
-// quoted writes the text as one word for a POSIX shell.
+// quoted returns the text as one word for a POSIX shell.
 func quoted(text string) string {
 	if plainWord.MatchString(text) {
 		return text

@@ -38,7 +38,7 @@ func strangers(text string) []string {
 	}
 	for _, name := range variableName.FindAllString(text, -1) {
 		ofFlag := func(flag string) bool { return variable(strings.TrimPrefix(flag, "--")) == name }
-		if name = strings.TrimRight(name, "_"); !standsFor(name+"_") && !standsFor(name) && !slices.ContainsFunc(flags, ofFlag) {
+		if name = strings.TrimRight(name, "_"); !isReserved(name+"_") && !isReserved(name) && !slices.ContainsFunc(flags, ofFlag) {
 			wrong = append(wrong, fmt.Sprintf("there is no variable %s", name))
 		}
 	}

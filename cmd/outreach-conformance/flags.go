@@ -1,136 +1,179 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"runtime/debug"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"outreach.example/conformance/internal/suggest"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
 )
 
-// setFromEnvironment fills in the flags that were not given from the
-// environment: a flag is nearer to the user than a variable. An empty variable
-// is none; that of a flag which takes several values may hold several.
-func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error {
-	var wrong []error
+// Usage texts of flags that several commands have. A name means the same on every
+// command: TestFlagsHaveOneMeaning compares the first clauses.
+const (
+	targetUsage        = "the server under test: embedded, an address without /api/v2, image:NAME or dockerfile:PATH"
+	targetProfileUsage = "description of the target: embedded, mock or a YAML file (default: that of the reference server)"
+	rowsUsage          = "rows in each list of the reference server's main workspace"
+	concurrencyUsage   = "maximum number of requests in flight"
+	maxRequestsUsage   = "maximum number of requests, 0 is unlimited"
+)
+
+func (f *runFlags) registerTarget(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.target, "target", "t", embeddedTarget, targetUsage)
+	flags.StringVar(&f.targetProfile, "target-profile", "", targetProfileUsage)
+}
+
+// registerSelection adds the flags that select requirements and operations.
+func (f *runFlags) registerSelection(flags *pflag.FlagSet, profiles []string) {
+	flags.StringSliceVarP(&f.profiles, "profile", "p", profiles, fmt.Sprintf("sets of requirements: %v (the target is described by --target-profile)", spec.Profiles()))
+	flags.StringSliceVar(&f.operations, "operation", nil, "only these operations, e.g. 'subsequences.*'")
+	flags.StringSliceVar(&f.requirements, "requirement", nil, "only these requirements, e.g. 'AUTH-*'")
+	flags.StringSliceVar(&f.groups, "group", nil, fmt.Sprintf("only these groups of requirements: %v", spec.Groups()))
+}
+
+func registerOutput(flags *pflag.FlagSet, dir *string, standard string) {
+	flags.StringVarP(dir, "output", "o", standard, "directory for results, logs and journals")
+}
+
+func registerVerbose(flags *pflag.FlagSet, verbose *bool, what string) {
+	flags.BoolVarP(verbose, "verbose", "v", false, "show more: "+what)
+}
+
+func registerSeed(flags *pflag.FlagSet, seed *uint64, standard uint64, of string) {
+	flags.Uint64Var(seed, "seed", standard, "random seed: "+of)
+}
+
+// registerGate adds the flags that decide the verdict of a load run.
+func registerGate(flags *pflag.FlagSet, f *loadFlags) {
+	flags.StringArrayVar(&f.thresholds, "threshold", nil, "condition to meet, e.g. 'p99<250ms@500/s', 'errors<0.1%', 'sustained>=800/s'; replaces the scenarios' thresholds on the same figure; repeatable")
+	flags.StringVar(&f.baseline, "baseline", "", "results of an earlier run to compare with (load.json, for regression thresholds)")
+}
+
+// settingFlags are flags that override an entry of the target profile. Each command
+// registers those that make a difference to it.
+type settingFlags struct {
+	flags *pflag.FlagSet // of the command; nil if it has none of these flags
+
+	writes      string
+	requests    int  // maximum number
+	ofLoad      bool // requests overrides load.budget instead of budget
+	perSecond   float64
+	concurrency int
+	timeout     time.Duration
+}
+
+// registerPace adds the flags of the client that runs and checks share. A load run
+// does not have them: it sends on its own schedule.
+func (s *settingFlags) registerPace(flags *pflag.FlagSet) {
+	flags.Float64Var(&s.perSecond, "requests-per-second", 0, "pace, overrides the target profile; 0 is unlimited")
+	flags.IntVar(&s.concurrency, "concurrency", 0, concurrencyUsage)
+	s.registerTimeout(flags)
+}
+
+func (s *settingFlags) registerTimeout(flags *pflag.FlagSet) {
+	s.flags = flags
+	flags.DurationVar(&s.timeout, "timeout", 0, "timeout of a request, overrides the target profile")
+}
+
+func (s *settingFlags) registerWrites(flags *pflag.FlagSet) {
+	flags.StringVar(&s.writes, "writes", "", "what may be changed on the target: none, own or listed (overrides the target profile)")
+}
+
+func (s *settingFlags) registerBudget(flags *pflag.FlagSet) {
+	flags.IntVar(&s.requests, "max-requests", 0, maxRequestsUsage+" (overrides budget in the target profile)")
+}
+
+func (s *settingFlags) registerLoadBudget(flags *pflag.FlagSet) {
+	s.ofLoad = true
+	flags.IntVar(&s.requests, "max-requests", 0, maxRequestsUsage+" (overrides load.budget in the target profile)")
+}
+
+// settings returns the settings that were given. The error names the flag and the
+// variable of each invalid one.
+func (s settingFlags) settings() (profile.Settings, error) {
+	given := profile.Settings{
+		Writes:            changed(s.flags, "writes", s.writes),
+		Budget:            changed(s.flags, "max-requests", s.requests),
+		RequestsPerSecond: changed(s.flags, "requests-per-second", s.perSecond),
+		Concurrency:       changed(s.flags, "concurrency", s.concurrency),
+		Timeout:           changed(s.flags, "timeout", s.timeout),
+	}
+	if s.ofLoad {
+		given.Budget, given.LoadBudget = nil, given.Budget
+		given.Concurrency = nil // load's --concurrency is the generator's, not the client's
+	}
+	flagOf := map[string]string{
+		"writes": "writes", "budget": "max-requests", "load.budget": "max-requests", "pace.requests_per_second": "requests-per-second",
+		"pace.concurrency": "concurrency", "pace.timeout": "timeout",
+	}
+	return given, given.Check(func(entry string) string { return "--" + flagOf[entry] + ", or " + variable(flagOf[entry]) })
+}
+
+// changed returns a pointer to the value of a flag that was given, or nil.
+func changed[T any](flags *pflag.FlagSet, name string, value T) *T {
+	if flags == nil || !flags.Changed(name) {
+		return nil
+	}
+	return &value
+}
+
+// helpGroup is the annotation of a flag with its heading in the help.
+const helpGroup = "outreach_help_group"
+
+// group calls register, and puts the flags that it adds under a heading of the
+// help.
+func group(flags *pflag.FlagSet, heading string, register func()) {
+	flags.SortFlags = false
+	register()
 	flags.VisitAll(func(f *pflag.Flag) {
-		name := variable(f.Name)
-		value := getenv(name)
-		if f.Changed || value == "" || f.Name == "help" {
-			return
-		}
-		for _, one := range valuesOf(f, value) {
-			err := flags.Set(f.Name, one)
-			var invalid *pflag.InvalidValueError
-			if errors.As(err, &invalid) {
-				err = plainly(name, invalid)
-			}
-			if err != nil {
-				wrong = append(wrong, err)
-			}
+		if f.Annotations[helpGroup] == nil {
+			f.Annotations = map[string][]string{helpGroup: {heading}}
 		}
 	})
-	return errors.Join(wrong...)
 }
 
-// valuesOf are the values in the variable of a flag. Of a flag that takes several
-// they stand on lines of their own or, since files of variables have no such lines,
-// behind semicolons. What else separates them, the flag itself reads.
-func valuesOf(f *pflag.Flag, text string) []string {
-	if _, list := f.Value.(pflag.SliceValue); !list && f.Value.Type() != "stringToInt" {
-		return []string{text}
-	}
-	var values []string
-	for _, value := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == '\n' }) {
-		if value = strings.TrimSpace(value); value != "" {
-			values = append(values, value)
+// helpWidth is the number of columns at which the help wraps.
+const helpWidth = 100
+
+// flagGroups returns the help of the flags under their headings, in the order of
+// registration. Flags without a heading come last.
+func flagGroups(flags *pflag.FlagSet) string {
+	const other = "Other"
+	sets, headings := map[string]*pflag.FlagSet{}, []string{}
+	flags.VisitAll(func(f *pflag.Flag) {
+		heading := other
+		if given := f.Annotations[helpGroup]; given != nil {
+			heading = given[0]
 		}
-	}
-	if len(values) == 0 {
-		return []string{text} // the flag says what is wrong with it
-	}
-	return values
-}
-
-// explainFlagError names the flag that is most like one that does not exist,
-// and says what a value should be that cannot be read.
-func explainFlagError(cmd *cobra.Command, err error) error {
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
-		return plainly("--"+invalid.GetFlag().Name, invalid)
-	}
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return err
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return fmt.Errorf("%w%s; `%s --help` lists the flags", err, suggest.Near("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())
-}
-
-// envPrefix begins the names of all environment variables that the program reads.
-const envPrefix = "OUTREACH_"
-
-// variable is the environment variable of a flag.
-func variable(flag string) string {
-	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
-// checkEnvironment refuses variables that stand for nothing: a misspelt
-// OUTREACH_TARGET would have another server judged than the one that was meant.
-// A variable of another command's flag is none of them.
-func checkEnvironment(root *cobra.Command, environ []string) error {
-	flags := flagsOf(root)
-	var wrong []error
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		if value == "" || !strings.HasPrefix(name, envPrefix) || standsFor(name) ||
-			slices.ContainsFunc(flags, func(flag string) bool { return variable(flag[len("--"):]) == name }) {
-			continue
+		if sets[heading] == nil {
+			sets[heading] = pflag.NewFlagSet(heading, pflag.ContinueOnError)
+			sets[heading].SortFlags = false
+			if heading != other {
+				headings = append(headings, heading)
+			}
 		}
-		meant := "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
-		wrong = append(wrong, fmt.Errorf("unknown environment variable %s: no flag %s%s (variables with API keys begin with %sKEY_)",
-			name, meant, suggest.Near(meant, flags), envPrefix))
-	}
-	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(wrong...)
-}
-
-// standsFor reports whether the variable means something without being a
-// flag's: keys and the address in printed commands, what a mint command is
-// told, and what the project's own tests read.
-func standsFor(name string) bool {
-	for _, family := range []string{"KEY_", "MINT_"} {
-		if strings.HasPrefix(name, envPrefix+family) {
-			return true
-		}
-	}
-	return slices.Contains([]string{"KEY", "URL", "REQUIRE_DOCKER", "REQUIRE_BROWSER", "REQUIRE_QUIET"}, strings.TrimPrefix(name, envPrefix))
-}
-
-// flagsOf returns the flags of the command and of those below it, as --name.
-func flagsOf(cmd *cobra.Command) []string {
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" && f.Name != "version" {
-			names = append(names, "--"+f.Name)
-		}
+		sets[heading].AddFlag(f)
 	})
-	for _, below := range cmd.Commands() {
-		names = append(names, flagsOf(below)...)
+	if sets[other] != nil {
+		headings = append(headings, other)
 	}
-	return names
+	var b strings.Builder
+	for i, heading := range headings {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "%s:\n%s", heading, sets[heading].FlagUsagesWrapped(helpWidth))
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
-// version is the module's version as the build recorded it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
+// groupHelp makes the command and its subcommands show their flags in groups.
+func groupHelp(root *cobra.Command) {
+	cobra.AddTemplateFunc("flagGroups", flagGroups)
+	const all = "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), all, "{{flagGroups .LocalFlags}}", 1))
 }

@@ -44,7 +44,7 @@ func TestFlagsHaveOneMeaning(t *testing.T) {
 			t.Errorf("%s is the variable of --%s and of --%s", name, other, f.Name)
 		}
 		byVariable[name] = f.Name
-		if standsFor(name) {
+		if isReserved(name) {
 			t.Errorf("%s is the variable of --%s of %s, and has a meaning of its own", name, f.Name, here.command)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/reports/outputdir"
 )
 
 type loadFlags struct {
@@ -165,7 +166,7 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 		return exitError{exitUsage, err}
 	}
 	config.Baselines = baselines
-	if err := errors.Join(makeWritable(f.output, append(mergedFiles, partFile)...), forgetLoad(f.output)); err != nil {
+	if err := errors.Join(outputdir.Prepare(f.output, append(mergedFiles, partFile)...), forgetLoad(f.output)); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	if err := f.consented(); err != nil {

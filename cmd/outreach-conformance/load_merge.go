@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/reports/outputdir"
 )
 
 // mergeCommand is the name of the command below load.
@@ -70,7 +71,7 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	if err := errors.Join(makeWritable(f.output, mergedFiles...), forgetMerged(f.output)); err != nil {
+	if err := errors.Join(outputdir.Prepare(f.output, mergedFiles...), forgetMerged(f.output)); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	return f.reportLoad(outcome, nil, stdout, nil)

@@ -19,6 +19,7 @@ import (
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/load/openmetrics"
 	"outreach.example/conformance/reports/load/page"
+	"outreach.example/conformance/reports/outputdir"
 )
 
 // The files in the output directory of a load run.
@@ -46,7 +47,7 @@ func forgetMerged(dir string) error { return forgetFiles(dir, mergedFiles...) }
 var mergedFiles = []string{pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, loadFile}
 
 func forgetFiles(dir string, names ...string) error {
-	if !ours(filepath.Join(dir, loadFile), isResults) {
+	if !outputdir.IsResults(filepath.Join(dir, loadFile)) {
 		return nil
 	}
 	var failed []error

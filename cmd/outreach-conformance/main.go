@@ -1,6 +1,6 @@
 // Command outreach-conformance checks whether a server implements the Outreach
-// Campaign Service API v2. Its commands are thin: they read flags, call the
-// packages below and write the results.
+// Campaign Service API v2. Its commands are thin: each parses flags, calls the
+// packages below, writes their results and chooses the exit code.
 //
 // Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive, 130
 // interrupted.
@@ -15,11 +15,12 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
 
-// Exit codes besides those of a verdict.
+// Exit codes in addition to those of a verdict.
 const (
 	exitUsage       = 2
 	exitCannotTell  = 3
@@ -52,18 +53,19 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	default:
 		switch cmd.Name() {
 		case runCommand:
-			err = errors.Join(err, forgetUnread(args, os.Getenv, defaultOutput, forget))
+			err = errors.Join(err, removeUnparsed(args, os.Getenv, defaultOutput, removeEarlier))
 		case loadCommand:
-			err = errors.Join(err, forgetUnread(args, os.Getenv, defaultLoadOutput, forgetLoad))
+			err = errors.Join(err, removeUnparsed(args, os.Getenv, defaultLoadOutput, forgetLoad))
 		case mergeCommand:
-			err = errors.Join(err, forgetUnread(args, os.Getenv, defaultLoadOutput, forgetMerged))
+			err = errors.Join(err, removeUnparsed(args, os.Getenv, defaultLoadOutput, forgetMerged))
 		}
 		_, _ = fmt.Fprintf(stderr, "outreach-conformance: %v\n", err)
 		return exitUsage
 	}
 }
 
-// exitError ends the process with a code; the cause, if any, is printed.
+// exitError is an error with the exit code of the process. The cause is printed, if
+// there is one.
 type exitError struct {
 	code  int
 	cause error
@@ -73,14 +75,13 @@ func (e exitError) Error() string { return fmt.Sprintf("exit %d: %v", e.code, e.
 
 func (e exitError) Unwrap() error { return e.cause }
 
-// interrupted ends a command whose context has ended before it came to anything.
-// What then went wrong, went wrong for that.
+// interrupted is the error of a command that a signal interrupted before it had a
+// result. It replaces other errors: the interrupt caused them.
 var interrupted = exitError{exitInterrupted, errors.New("interrupted")}
 
-// end decides the code with which a command ends whose results say one, and has
-// the summary written, which shows it. failed is what went wrong besides, such as
-// a file that could not be written: it is told, and such an ending is no pass. A
-// failure stays one.
+// end calls summarise with the exit code of a command that has results, and returns
+// an error with that code. Code is the verdict's. Failed is another error, such as a
+// file that could not be written: it turns a pass into inconclusive.
 func end(code int, failed error, summarise func(code int) error) error {
 	if failed != nil {
 		code = cmp.Or(code, exitCannotTell)
@@ -113,7 +114,7 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// Without a command nothing is judged, which must not look like a pass.
+		// Without a command nothing is judged: exit 0 would look like a pass.
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("no command given (`outreach-conformance --help` lists them)")
 		},
@@ -135,6 +136,14 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 	root.AddCommand(newRun(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCleanup(), newVersion(), newNullServer())
 	groupHelp(root)
 	return root
+}
+
+// version returns the module version that the build recorded.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }
 
 func newVersion() *cobra.Command {

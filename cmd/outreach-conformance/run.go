@@ -9,21 +9,25 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/junit"
+	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/runner"
 )
 
-// closeTimeout bounds how long a target that was started may take to stop.
+// closeTimeout is the maximum time to stop a target.
 const closeTimeout = 10 * time.Second
 
 type runFlags struct {
@@ -45,10 +49,15 @@ type runFlags struct {
 	writeExpected    string
 }
 
-// Names that more than one place has to know.
 const (
 	runCommand    = "run"
 	defaultOutput = "conformance-results"
+)
+
+// The files of a run in the output directory.
+const (
+	resultsFile = "results.json"
+	junitFile   = "junit.xml"
 )
 
 func newRun() *cobra.Command {
@@ -96,7 +105,7 @@ exit code is that of the verdict in any case.`,
 	})
 	group(flags, "Expected failures", func() {
 		flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of expected failures, in addition to those of the target profile")
-		flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the other failures to, for --expected-failures; new entries expire after %d days", expectedDays))
+		flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the other failures to, for --expected-failures; new entries expire after %d days", runner.ExpectedDays))
 	})
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultOutput)
@@ -114,7 +123,7 @@ func (f runFlags) selection() runner.Selection {
 }
 
 func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if err := forget(f.output); err != nil {
+	if err := removeEarlier(f.output); err != nil {
 		return exitError{exitUsage, err}
 	}
 	selection := f.selection()
@@ -128,7 +137,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return fmt.Errorf("--rows %d, or %s: only for the embedded target (set the rows of another server with `serve --rows`)",
 			f.rows, variable("rows"))
 	}
-	if err := makeWritable(f.output, resultsFile, junitFile); err != nil {
+	if err := outputdir.Prepare(f.output, resultsFile, junitFile); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	expected, err := f.expected()
@@ -157,30 +166,95 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	f.tellWhatIsLeft(t, stderr)
-	return f.report(results, stdout, f.announcedIn(announced), f.writeDown(results, announced, expected.Entries, stderr))
+	f.printLeftovers(t, stderr)
+	unwritten := f.writeExpectedFailures(results, announced, expected.Entries, stderr)
+	return f.report(results, stdout, f.expectedIn(announced), unwritten)
 }
 
-// makeWritable makes the directory if need be, and sure that the files can be
-// written there: to find out after a long run would be late.
-func makeWritable(dir string, files ...string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for _, name := range files {
-		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.IsDir() {
-			return fmt.Errorf("%s: is a directory, but a file must be written there (move it, or choose another --output)", filepath.Join(dir, name))
+// removeEarlier removes the verdict of an earlier run from the directory. A run that
+// ends before it has judged must not leave an old pass for CI to read.
+func removeEarlier(dir string) error {
+	return errors.Join(outputdir.RemoveResults(filepath.Join(dir, resultsFile)), outputdir.RemoveJUnit(filepath.Join(dir, junitFile)))
+}
+
+// removeUnparsed calls remove for a command line with an error, after which nothing
+// is judged. It looks for the output directory in the arguments and the environment;
+// standard is the default.
+func removeUnparsed(args []string, getenv func(string) string, standard string, remove func(dir string) error) error {
+	dir := getenv(variable("output"))
+	for i, arg := range args {
+		for _, flag := range []string{"--output", "-o"} {
+			value, given := strings.CutPrefix(arg, flag)
+			switch {
+			case !given:
+			case value == "" && i+1 < len(args):
+				dir = args[i+1]
+			case strings.HasPrefix(value, "="):
+				dir = value[1:]
+			case flag == "-o":
+				dir = value
+			}
 		}
 	}
-	file, err := os.CreateTemp(dir, ".writable-*")
-	if err != nil {
-		return err
+	if dir == "" {
+		dir = standard
 	}
-	return errors.Join(file.Close(), os.Remove(file.Name()))
+	named := func(arg string) bool { return strings.Contains(arg, filepath.Join(dir, loadFile)) }
+	if slices.ContainsFunc(args, named) || named(getenv(variable("baseline"))) || named(getenv(variable("threshold"))) {
+		return nil // it may be the baseline
+	}
+	return remove(dir)
 }
 
-// selectionCode: an unknown name is a mistake of the caller; known names that
-// leave nothing are a run that could not tell.
+// expected reads the file of --expected-failures. It also checks, before any
+// request, that the file of --write-expected can be written.
+func (f runFlags) expected() (*profile.ExpectedFailures, error) {
+	if f.writeExpected != "" {
+		if info, err := os.Stat(f.writeExpected); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("--write-expected %s: is not a regular file", f.writeExpected)
+		}
+		if err := os.MkdirAll(filepath.Dir(f.writeExpected), 0o755); err != nil {
+			return nil, fmt.Errorf("--write-expected: %w", err)
+		}
+	}
+	if f.expectedFailures == "" {
+		return &profile.ExpectedFailures{}, nil
+	}
+	return profile.LoadExpectedFailures(f.expectedFailures)
+}
+
+// expectedIn returns a function that names the place of a check's expected failure.
+// The entries of the profile override those of the file.
+func (f runFlags) expectedIn(ofProfile []profile.ExpectedFailure) func(reports.Check) string {
+	return func(c reports.Check) string {
+		if f.expectedFailures == "" || runner.Expects(ofProfile, c) {
+			return "the target's profile"
+		}
+		return f.expectedFailures
+	}
+}
+
+// writeExpectedFailures writes the file of --write-expected.
+func (f runFlags) writeExpectedFailures(results reports.Results, ofProfile, ofFile []profile.ExpectedFailure, stderr io.Writer) error {
+	if f.writeExpected == "" {
+		return nil
+	}
+	entries, added := runner.ExpectedAfter(results, ofProfile, ofFile)
+	heading := fmt.Sprintf("Known failures of %s, for `run --expected-failures`. An entry fails the run\nonce it has expired or its failure is fixed.",
+		reports.Printable(results.Target.Name))
+	if err := profile.WriteExpectedFailures(f.writeExpected, heading, entries); err != nil {
+		return err
+	}
+	hint := ""
+	if added > 0 {
+		hint = " (replace the reason of each new entry)"
+	}
+	_, _ = fmt.Fprintf(stderr, "outreach-conformance: wrote %s: expected failures: %d, new: %d%s\n", f.writeExpected, len(entries), added, hint)
+	return nil
+}
+
+// selectionCode returns the exit code for an error of a selection: usage for an
+// unknown name, inconclusive if nothing is selected.
 func selectionCode(err error) int {
 	if errors.Is(err, runner.ErrNothingSelected) {
 		return exitCannotTell
@@ -188,7 +262,7 @@ func selectionCode(err error) int {
 	return exitUsage
 }
 
-// newProgress draws on the error stream, so that the summary alone is the output.
+// newProgress returns a progress line on stderr. Standard output is for the summary.
 func newProgress(stderr io.Writer, options console.ProgressOptions) *console.Progress {
 	if file, ok := stderr.(*os.File); ok {
 		detected := console.Detect(file, os.Getenv)
@@ -197,7 +271,8 @@ func newProgress(stderr io.Writer, options console.ProgressOptions) *console.Pro
 	return console.NewProgress(stderr, options)
 }
 
-// progress is that of a run, and what is to be told the number of its requests.
+// progress returns the progress line of a run, and a function that takes the number
+// of requests so far.
 func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
 	var requests atomic.Int64
 	p := newProgress(stderr, console.ProgressOptions{Requests: func() int { return int(requests.Load()) }})
@@ -207,15 +282,15 @@ func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
 	}
 }
 
-// report writes the files and the summary, and turns the verdict into the exit
-// code; announced says where an expected failure is announced, failed is what
-// could not be written before.
+// report writes the files and the summary, and returns an error with the verdict's
+// exit code. Announced names the place of an expected failure. Failed is the error of
+// what was written before.
 func (f runFlags) report(results reports.Results, stdout io.Writer, announced func(reports.Check) string, failed error) error {
 	file := filepath.Join(f.output, resultsFile)
 	unwritten := reports.Write(file, results)
 	failed = errors.Join(failed, unwritten, junit.Write(filepath.Join(f.output, junitFile), results))
 	if unwritten != nil {
-		file = "" // the summary names what there is
+		file = "" // the summary names only files that exist
 	}
 	if failed != nil {
 		failed = fmt.Errorf("write the results: %w", failed)

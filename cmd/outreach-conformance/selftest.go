@@ -10,11 +10,11 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/selftest"
 )
@@ -66,7 +66,7 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 	return cmd
 }
 
-// The files in the output directory of a self-test.
+// The files of a self-test in the output directory.
 const (
 	matrixJSON     = "selftest.json"
 	matrixMarkdown = "selftest.md"
@@ -78,7 +78,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	defer stop()
-	if err := makeWritable(f.output, matrixJSON, matrixMarkdown); err != nil {
+	if err := outputdir.Prepare(f.output, matrixJSON, matrixMarkdown); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
@@ -96,7 +96,8 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	return f.reportMatrix(m, stdout)
 }
 
-// source is the conforming target that faults are laid around; stop ends it.
+// source returns the conforming target that faults wrap. The caller calls stop, which
+// stops it.
 func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source selftest.Source, stop func(), err error) {
 	if f.isEmbedded() {
 		if given, err := f.settings(); err != nil || given != (profile.Settings{}) {
@@ -116,13 +117,13 @@ func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source se
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = t.TLS
-	f.parallel = 1 // the cases share one server, and must not see each other's changes
+	f.parallel = 1 // the cases share one server and must not see each other's changes
 	return selftest.At(t.Profile, base, transport), stop, nil
 }
 
 func (f selftestFlags) reportMatrix(m selftest.Matrix, stdout io.Writer) error {
 	failed := errors.Join(m.WriteJSON(filepath.Join(f.output, matrixJSON)), m.WriteMarkdown(filepath.Join(f.output, matrixMarkdown)))
-	printMatrix(stdout, m)
+	failed = errors.Join(failed, printMatrix(stdout, m))
 	problems := m.Problems()
 	const shown = 40
 	for _, p := range problems[:min(len(problems), shown)] {
@@ -141,8 +142,8 @@ func (f selftestFlags) reportMatrix(m selftest.Matrix, stdout io.Writer) error {
 	return nil
 }
 
-// printMatrix shows for each operation and group how many pairs are proven.
-func printMatrix(w io.Writer, m selftest.Matrix) {
+// printMatrix writes a table of the number of proven pairs by operation and group.
+func printMatrix(w io.Writer, m selftest.Matrix) error {
 	type cell struct{ proven, all int }
 	cells := map[string]map[spec.Group]cell{}
 	for _, p := range m.Pairs {
@@ -163,9 +164,9 @@ func printMatrix(w io.Writer, m selftest.Matrix) {
 	for _, g := range spec.Groups() {
 		columns = append(columns, string(g))
 	}
-	t := newTable(w, columns...)
+	var rows [][]any
 	for _, op := range spec.Operations() {
-		row := table.Row{op.ID}
+		row := []any{op.ID}
 		for _, g := range spec.Groups() {
 			text := ""
 			if c := cells[op.ID][g]; c.all > 0 {
@@ -173,8 +174,9 @@ func printMatrix(w io.Writer, m selftest.Matrix) {
 			}
 			row = append(row, text)
 		}
-		t.AppendRow(row)
+		rows = append(rows, row)
 	}
-	t.Render()
+	err := console.Table(w, columns, rows, 0)
 	_, _ = fmt.Fprintln(w, "\nchecks that caught a defect / checks")
+	return err
 }

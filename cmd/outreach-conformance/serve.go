@@ -131,7 +131,8 @@ func (f serveFlags) serve(ctx context.Context, stdout, stderr io.Writer) error {
 }
 
 // whileAsked returns a context that ends when the middleware has seen no request
-// for that long; zero is for ever.
+// for the idle time. Zero means never. The caller calls the function that it returns
+// last.
 func whileAsked(ctx context.Context, idle time.Duration) (context.Context, []func(http.Handler) http.Handler, func()) {
 	if idle <= 0 {
 		return ctx, nil, func() {}
@@ -147,7 +148,7 @@ func whileAsked(ctx context.Context, idle time.Duration) (context.Context, []fun
 	return ctx, []func(http.Handler) http.Handler{watch}, func() { timer.Stop(); cancel() }
 }
 
-// limiters starts from the defaults and sets what the flags say.
+// limiters returns the default limiters with the changes of --rate-limit.
 func (f serveFlags) limiters() (map[string]limiter.Config, error) {
 	limiters := refserver.DefaultLimiters()
 	for _, given := range f.limits {
@@ -170,7 +171,7 @@ func (f serveFlags) limiters() (map[string]limiter.Config, error) {
 	return limiters, nil
 }
 
-// roles lists the workspaces of the data set.
+// roles returns the roles of the data set's workspaces.
 func roles() []string {
 	return []string{dataset.Main, dataset.Second, dataset.Unpaid, dataset.Limited, dataset.Admin, dataset.SubA, dataset.SubB,
 		dataset.Outsider, dataset.OutsiderAdmin, dataset.UnpaidSubA, dataset.UnpaidSubB, dataset.LimitedSubA, dataset.LimitedSubB}

@@ -9,30 +9,34 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/google/uuid"
+	"golang.org/x/term"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/sandbox/journal"
 )
 
-// embeddedTarget is the --target of the reference server in this process.
+// embeddedTarget is the value of --target for the reference server in this process.
 const embeddedTarget = target.EmbeddedName
 
-// containerLog is the file in the output directory that takes what containers write.
+// containerLog is the file in the output directory with the output of containers.
 const containerLog = "container.log"
 
-// start brings the target up, or finds it. stop ends what was started, and
-// tells on stderr what went wrong meanwhile.
+// start finds the target or starts it. The caller calls stop, which stops what was
+// started and prints errors and warnings to stderr. An error of start has an exit
+// code.
 func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target, stop func(), err error) {
 	settings, err := f.settings()
 	if err != nil {
 		return nil, nil, exitError{exitUsage, err}
 	}
 	ignoreSIGPIPE()
-	t, log, err := f.up(ctx)
+	t, log, err := f.open(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, nil, interrupted
@@ -42,16 +46,16 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 	t.Profile.Set(settings)
 	warnings := func() []string {
 		if f.builtinProfile() {
-			return nil // its keys are no secrets
+			return nil // its keys are not secret
 		}
 		return t.Profile.Warnings()
 	}
 	warned := len(warn(stderr, warnings(), 0))
-	patient := f.handleSecondInterrupt(t, stderr)
+	stopHandler := f.handleSecondInterrupt(t, stderr)
 	return t, func() {
-		patient()
-		// The handlers of the specs' runner end all others when it returns; an
-		// impatient interrupt must not leave containers behind.
+		stopHandler()
+		// Ginkgo resets all signal handlers when it returns. A second interrupt must
+		// not end the process before the containers are removed.
 		held := make(chan os.Signal, 1)
 		signal.Notify(held, stopSignals()...)
 		defer signal.Stop(held)
@@ -64,7 +68,8 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 	}, nil
 }
 
-// warn prints the warnings but the first ones, which were printed before.
+// warn prints the warnings, except for the number that was printed before. It
+// returns all of them.
 func warn(stderr io.Writer, warnings []string, before int) []string {
 	for _, w := range warnings[before:] {
 		_, _ = fmt.Fprintf(stderr, "outreach-conformance: warning: %s\n", w)
@@ -72,8 +77,8 @@ func warn(stderr io.Writer, warnings []string, before int) []string {
 	return warnings
 }
 
-// up returns the target and the file that takes what it writes.
-func (f runFlags) up(ctx context.Context) (*target.Target, io.Closer, error) {
+// open returns the target, and the log of its containers for the caller to close.
+func (f runFlags) open(ctx context.Context) (*target.Target, io.Closer, error) {
 	nothing := io.NopCloser(nil)
 	if f.isEmbedded() {
 		if f.rows < 0 || f.rows > dataset.MaxRows {
@@ -90,7 +95,7 @@ func (f runFlags) up(ctx context.Context) (*target.Target, io.Closer, error) {
 		return nil, nil, exitError{exitUsage, err}
 	}
 	if profile.Container != nil {
-		return f.contain(ctx, profile)
+		return f.openContainer(ctx, profile)
 	}
 	t, err := target.Open(ctx, f.source())
 	switch unreachable := (*target.UnreachableError)(nil); {
@@ -102,7 +107,7 @@ func (f runFlags) up(ctx context.Context) (*target.Target, io.Closer, error) {
 	return t, nothing, nil
 }
 
-// source names the target as the flags do.
+// source returns the target that the flags name.
 func (f runFlags) source() target.Source {
 	data := dataset.DefaultOptions()
 	data.Rows = f.rows
@@ -111,16 +116,16 @@ func (f runFlags) source() target.Source {
 
 func (f runFlags) isEmbedded() bool { return f.source().IsEmbedded() }
 
-// builtinProfile: the profile came with the program.
+// builtinProfile reports whether the target profile is part of the program.
 func (f runFlags) builtinProfile() bool {
 	return slices.Contains([]string{"", profile.EmbeddedName, profile.MockName}, f.targetProfile)
 }
 
-// profile returns the profile that the flags name, with the container to start.
+// profile returns the target profile, with the container to start if any.
 func (f runFlags) profile() (*profile.Profile, error) { return f.source().OpenProfile() }
 
-// contain starts the profile's containers.
-func (f runFlags) contain(ctx context.Context, profile *profile.Profile) (*target.Target, io.Closer, error) {
+// openContainer starts the profile's containers.
+func (f runFlags) openContainer(ctx context.Context, profile *profile.Profile) (*target.Target, io.Closer, error) {
 	if err := os.MkdirAll(f.output, 0o755); err != nil {
 		return nil, nil, exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
@@ -129,27 +134,73 @@ func (f runFlags) contain(ctx context.Context, profile *profile.Profile) (*targe
 		return nil, nil, exitError{exitUsage, fmt.Errorf("container log: %w", err)}
 	}
 	redact := client.Redacting(profile.Secrets)
-	t, err := target.Container(ctx, profile, uuid.NewString(), redacting{log, redact})
+	t, err := target.Container(ctx, profile, uuid.NewString(), client.RedactingWriter(log, redact))
 	if err != nil {
 		code := exitCannotTell
 		if errors.Is(err, target.ErrNoDocker) || errors.Is(err, target.ErrProfile) {
 			code = exitUsage
 		}
-		said := errors.New(redact(err.Error())) // which may quote what a container wrote
-		return nil, nil, exitError{code, errors.Join(said, log.Close())}
+		redacted := errors.New(redact(err.Error())) // the error may quote a container's output
+		return nil, nil, exitError{code, errors.Join(redacted, log.Close())}
 	}
 	return t, log, nil
 }
 
-// redacting takes secrets out of what is written to it, a whole line at a time.
-type redacting struct {
-	to     io.Writer
-	redact func(string) string
+// stopSignals are the signals that interrupt a command, so that it rolls back its
+// changes and writes partial results. SIGHUP, a closed terminal, is one of them
+// unless the process inherits that it is ignored, as with nohup.
+func stopSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
-func (r redacting) Write(line []byte) (int, error) {
-	if _, err := io.WriteString(r.to, r.redact(string(line))); err != nil {
-		return 0, err
+// ignoreSIGPIPE keeps the process alive if the reader of its output has ended, such
+// as a tee that got the same Ctrl-C: changes must be rolled back. Writes then return
+// an error. signal.Ignore would pass on to the commands that the process starts.
+func ignoreSIGPIPE() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// handleSecondInterrupt announces the rollback when the command is interrupted. The
+// next Ctrl-C ends the process at once; the journal then stays for cleanup. Other
+// signals never do: a closed terminal and timeout(1) send the same signal twice.
+func (f runFlags) handleSecondInterrupt(t *target.Target, stderr io.Writer) (stop func()) {
+	if f.journals(t) == "" {
+		return func() {} // nothing to roll back, and containers must be removed
 	}
-	return len(line), nil
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, stopSignals()...)
+	next := func() (s os.Signal, came bool) {
+		select {
+		case s = <-signals:
+			return s, true
+		case <-done:
+			return nil, false
+		}
+	}
+	go func() {
+		if _, came := next(); !came {
+			return
+		}
+		if journal.Tells(f.output, t.BaseURL) {
+			begin := ""
+			if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+				begin = "\n" // below the live line, in which the terminal shows the ^C
+			}
+			_, _ = fmt.Fprintln(stderr, begin+"outreach-conformance: interrupted: rolling back changes on the target (press Ctrl-C again to stop now and clean up later)")
+		}
+		for s, came := next(); came; s, came = next() {
+			if s == os.Interrupt {
+				if journal.Tells(f.output, t.BaseURL) {
+					f.printCleanup(t, stderr)
+				}
+				os.Exit(exitInterrupted)
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
 }

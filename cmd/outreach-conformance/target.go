@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -75,7 +73,9 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	_, _ = fmt.Fprintf(stdout, "%s at %s\n\n", t.Profile.Name, t.BaseURL)
 	f.printFindings(stdout, report)
-	f.printCoverage(stdout, report.Coverage)
+	if err := f.printCoverage(stdout, report.Coverage); err != nil {
+		return exitError{exitCannotTell, err}
+	}
 	if slices.ContainsFunc(report.Data, func(d preflight.Finding) bool { return d.Spent }) && f.targetProfile != profile.MockName && f.builtinProfile() {
 		_, _ = fmt.Fprint(stdout, "\nThe reference server restores its data when it starts, and on POST /reset at the port of `serve --truth-addr`.\n")
 	}
@@ -89,7 +89,7 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// printFindings shows the rows, and the keys if they are asked for or few.
+// printFindings prints the rows, and the keys if --verbose is set or they are few.
 func (f runFlags) printFindings(w io.Writer, r preflight.Report) {
 	const few = 10
 	if f.verbose || len(r.Keys) <= few {
@@ -105,7 +105,7 @@ func (f runFlags) printFindings(w io.Writer, r preflight.Report) {
 	_, _ = fmt.Fprintln(w)
 }
 
-// columnsOf is how wide a line on w may be.
+// columnsOf returns the number of columns of a line on w.
 func columnsOf(w io.Writer) int {
 	if file, ok := w.(*os.File); ok {
 		return console.Detect(file, os.Getenv).Width
@@ -113,11 +113,11 @@ func columnsOf(w io.Writer) int {
 	return console.DefaultWidth
 }
 
-func (f runFlags) printCoverage(w io.Writer, all []preflight.Coverage) {
+// printCoverage prints a table of what a run would assess in each group.
+func (f runFlags) printCoverage(w io.Writer, all []preflight.Coverage) error {
 	const shown = 4
-	t := newTable(w, "group", "assessed", "of", "missing for the rest")
-	const others = 28 // columns of the table that the last one leaves to the others
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: max(columnsOf(w), console.MinWidth) - others, WidthMaxEnforcer: text.WrapSoft}})
+	const others = 28 // width of the table without its last column
+	var rows [][]any
 	for _, c := range all {
 		missing := c.Missing
 		if !f.verbose {
@@ -130,7 +130,7 @@ func (f runFlags) printCoverage(w io.Writer, all []preflight.Coverage) {
 		if more := len(c.Missing) - len(missing); more > 0 {
 			lines = append(lines, fmt.Sprintf("and %d more (--verbose shows them)", more))
 		}
-		t.AppendRow(table.Row{c.Group, c.Assessable, c.Pairs, strings.Join(lines, "\n")})
+		rows = append(rows, []any{c.Group, c.Assessable, c.Pairs, strings.Join(lines, "\n")})
 	}
-	t.Render()
+	return console.Table(w, []string{"group", "assessed", "of", "missing for the rest"}, rows, max(columnsOf(w), console.MinWidth)-others)
 }

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -92,7 +92,8 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 	if f.name == "" {
 		notes = slices.Insert(notes, 0, "the API does not show the name of the implementation: correct it, and add version and vendor")
 	}
-	if err := f.write(profile, notes); err != nil {
+	heading := "Profile of a target, written by target init. Complete it:\n- " + strings.Join(notes, "\n- ")
+	if err := profile.Write(f.file, heading); err != nil {
 		return exitError{exitUsage, err}
 	}
 	for _, note := range notes {
@@ -102,8 +103,8 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 	return nil
 }
 
-// askAddress asks for the address if no flag gives it and somebody sits at a
-// terminal; nil is none.
+// askAddress asks for the address if no flag gives it. A nil terminal means that
+// there is none.
 func (f *initFlags) askAddress(ctx context.Context, terminal *os.File, stderr io.Writer) (err error) {
 	if f.target != "" {
 		return nil
@@ -116,7 +117,7 @@ func (f *initFlags) askAddress(ctx context.Context, terminal *os.File, stderr io
 	return err
 }
 
-// askKey returns the key: from the environment or, at a terminal, by asking.
+// askKey returns the key from the environment, or asks for it on the terminal.
 func (f *initFlags) askKey(ctx context.Context, terminal *os.File, stderr io.Writer) (token string, err error) {
 	if token = os.Getenv(f.keyEnv); token != "" {
 		return token, nil
@@ -133,7 +134,7 @@ func (f *initFlags) askKey(ctx context.Context, terminal *os.File, stderr io.Wri
 	return token, err
 }
 
-// found is the target, with a profile that knows nothing yet.
+// found returns the target with an empty profile.
 func (f initFlags) found() (*target.Target, error) {
 	blank := &profile.Profile{Name: f.name, Pace: profile.Pace{Concurrency: profile.DefaultConcurrency, Timeout: profile.DefaultTimeout}}
 	if f.caFile != "" {
@@ -153,7 +154,7 @@ func (f initFlags) found() (*target.Target, error) {
 	return t, nil
 }
 
-// nameAt names an implementation of which only the address is known.
+// nameAt returns a name for an implementation at an address.
 func nameAt(u *url.URL) string {
 	if host := u.Hostname(); host != "localhost" && net.ParseIP(host) == nil {
 		return host
@@ -161,27 +162,48 @@ func nameAt(u *url.URL) string {
 	return "unnamed server"
 }
 
-// write writes the profile, after it has proven to be valid, and the schema.
-func (f initFlags) write(p *profile.Profile, notes []string) error {
-	heading := "Profile of a target, written by target init. Complete it:\n- " + strings.Join(notes, "\n- ")
-	text, err := p.YAML(heading)
+// typed reads a line from the terminal and trims it. When the context ends, it
+// restores the terminal's mode and returns the context's error. The read goes on in
+// the background, because nothing can interrupt it.
+func typed(ctx context.Context, terminal *os.File, read func(*os.File) (string, error)) (string, error) {
+	before, err := term.GetState(int(terminal.Fd()))
 	if err != nil {
-		return err
+		return "", err
 	}
-	if _, err := profile.Parse(f.file, text); err != nil {
-		return err
+	type input struct {
+		text string
+		err  error
 	}
-	if err := os.WriteFile(f.file, text, 0o600); err != nil {
-		return err
+	came := make(chan input, 1)
+	go func() {
+		text, err := read(terminal)
+		if errors.Is(err, io.EOF) { // also ends a line
+			err = nil
+		}
+		came <- input{strings.TrimSpace(text), err}
+	}()
+	select {
+	case in := <-came:
+		return in.text, in.err
+	case <-ctx.Done():
+		return "", errors.Join(ctx.Err(), term.Restore(int(terminal.Fd()), before))
 	}
-	schema := filepath.Join(filepath.Dir(f.file), profile.SchemaFile)
-	file, err := os.OpenFile(schema, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return nil // theirs, or ours from before
+}
+
+// readLine reads a line. A terminal returns at most one line per read, so the buffer
+// takes nothing of the next one.
+func readLine(terminal *os.File) (string, error) { return bufio.NewReader(terminal).ReadString('\n') }
+
+// readHidden reads a line without echo.
+func readHidden(terminal *os.File) (string, error) {
+	line, err := term.ReadPassword(int(terminal.Fd()))
+	return string(line), err
+}
+
+// notAnswered returns the error of a command that got no answer from the terminal.
+func notAnswered(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return interrupted
 	}
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(profile.Schema())
-	return errors.Join(err, file.Close())
+	return exitError{exitUsage, err}
 }

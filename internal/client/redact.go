@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -56,6 +57,24 @@ func Redacting(secrets func() []string) func(string) string {
 		r.learnSecrets(secrets())
 		return r.redact(s)
 	}
+}
+
+// RedactingWriter returns a writer that redacts each write before it passes it on.
+// Each write must be a whole line: a secret in two writes is not found.
+func RedactingWriter(to io.Writer, redact func(string) string) io.Writer {
+	return redactingWriter{to, redact}
+}
+
+type redactingWriter struct {
+	to     io.Writer
+	redact func(string) string
+}
+
+func (w redactingWriter) Write(line []byte) (int, error) {
+	if _, err := io.WriteString(w.to, w.redact(string(line))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 func (r *redactor) learnSecrets(secrets []string) {

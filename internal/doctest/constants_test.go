@@ -29,7 +29,7 @@ var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/judge-a-server.md", "waits for 1 minute", "internal/sandbox", "DefaultPatience", "time.Minute"},
 	{"docs/judge-a-server.md", "expires after 1 hour", "internal/sandbox", "maxAge", "time.Hour"},
 	{"docs/judge-a-server.md", "longer than 4 s", "internal/client", "IdleTimeout", "4 * time.Second"},
-	{"docs/gate-a-pull-request.md", "90 days from now", "cmd/outreach-conformance", "expectedDays", "90"},
+	{"docs/gate-a-pull-request.md", "90 days from now", "suites/runner", "ExpectedDays", "90"},
 	{"docs/target-profile.md", "requests in flight, default 16", "fixtures/profile", "DefaultConcurrency", "16"},
 	{"docs/target-profile.md", "of a request (default `30s`)", "fixtures/profile", "DefaultTimeout", "30 * time.Second"},
 	{"docs/target-profile.md", "`timeout` (default `1m`)", "fixtures/profile", "DefaultWaitTimeout", "time.Minute"},

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -19,6 +20,29 @@ const (
 	widestOperation = 32
 	widestGroup     = 24
 )
+
+// Table writes a plain table. Numbers are right-aligned. If lastWidth is above 0,
+// the last column wraps at that number of columns.
+func Table(w io.Writer, columns []string, rows [][]any, lastWidth int) error {
+	t := table.NewWriter()
+	t.SuppressTrailingSpaces()
+	t.SetStyle(table.StyleLight)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.Style().Format.Header = text.FormatDefault
+	if lastWidth > 0 {
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: len(columns), WidthMax: lastWidth, WidthMaxEnforcer: text.WrapSoft}})
+	}
+	header := table.Row{}
+	for _, c := range columns {
+		header = append(header, c)
+	}
+	t.AppendHeader(header)
+	for _, row := range rows {
+		t.AppendRow(row)
+	}
+	_, err := io.WriteString(w, t.Render()+"\n")
+	return err
+}
 
 // table shows one row an operation and one column a group of requirements. When
 // the groups do not fit beside each other, they go on below.

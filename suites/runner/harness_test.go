@@ -211,7 +211,7 @@ func TestResultsTellWhatWasAskedFor(t *testing.T) {
 	results := judged(t, t.Context(), Config{Target: server, Seed: 7,
 		Selection: Selection{Profiles: []spec.Profile{spec.ProfileShape}, Operations: []string{spec.ListPhoneNumbers}},
 		Observe:   func(n int) { mu.Lock(); defer mu.Unlock(); counted = max(counted, n) }})
-	g.Expect(results.Tool.Name).To(Equal(Name))
+	g.Expect(results.Tool.Name).To(Equal(reports.ToolName))
 	g.Expect(results.Tool.Version).To(Equal("test"))
 	g.Expect(results.Target).To(Equal(reports.Target{Name: server.Profile.Name, Version: server.Profile.Version,
 		Vendor: server.Profile.Vendor, BaseURL: server.BaseURL, Kind: target.KindEmbedded}))

@@ -27,9 +27,6 @@ import (
 	"outreach.example/conformance/suites"
 )
 
-// Name is what the harness calls itself in results.
-const Name = "outreach-conformance"
-
 // Config says what to judge and how.
 type Config struct {
 	Target    *target.Target
@@ -110,7 +107,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 
 	results := reports.Results{
 		Version: reports.ModelVersion,
-		Tool:    reports.Tool{Name: Name, Version: config.Version, Go: runtime.Version()},
+		Tool:    reports.Tool{Name: reports.ToolName, Version: config.Version, Go: runtime.Version()},
 		Target:  describe(config.Target),
 		Run: reports.Run{
 			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
@@ -180,8 +177,7 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 func waivers(p *profile.Profile) []judge.Waiver {
 	var all []judge.Waiver
 	for _, e := range p.ExpectedFailures {
-		all = append(all, judge.Waiver{Requirement: e.Requirement, Operation: e.Operation,
-			Waiver: reports.Waiver{Reason: e.Reason, Link: e.Link, Expires: string(e.Expires)}})
+		all = append(all, waiver(e))
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package main
+package client
 
 import (
 	"encoding/base64"
@@ -8,15 +8,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-
-	"outreach.example/conformance/internal/client"
 )
 
-// What a container writes about the keys that it was sent stays out of its log.
-func TestContainerLogHoldsNoToken(t *testing.T) {
+// A container may write the keys that it received. They stay out of its log.
+func TestRedactingWriterHidesTokens(t *testing.T) {
 	const token = "s3cr3t/T0ken+of==main"
 	var log strings.Builder
-	out := redacting{&log, client.Redacting(func() []string { return []string{token} })}
+	out := RedactingWriter(&log, Redacting(func() []string { return []string{token} }))
 	for _, said := range []string{
 		"ready",
 		"got Bearer " + token,
@@ -46,8 +44,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
-func TestAFullDiskIsTold(t *testing.T) {
-	out := redacting{full{}, func(s string) string { return s }}
+func TestRedactingWriterReturnsWriteErrors(t *testing.T) {
+	out := RedactingWriter(full{}, func(s string) string { return s })
 	if n, err := out.Write([]byte("line\n")); n != 0 || !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("wrote %d, error %v", n, err)
 	}

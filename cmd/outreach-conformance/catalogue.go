@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"outreach.example/conformance/internal/suggest"
+	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/selftest/faults"
+)
+
+func newRequirements() *cobra.Command {
+	var f runFlags
+	var silences bool
+	cmd := &cobra.Command{
+		Use:   "requirements",
+		Short: "List the catalogue and its coverage",
+		Long: `requirements lists every requirement with its level, its number of operations and
+on how many of these a spec checks it. With --silences it lists what the
+specification leaves open, which is never judged.
+
+Each entry begins with its id at the start of a line.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if silences {
+				return console.Silences(cmd.OutOrStdout())
+			}
+			selected, err := f.selection().Pairs()
+			if err != nil {
+				return exitError{selectionCode(err), err}
+			}
+			return console.Requirements(cmd.OutOrStdout(), selected, suites.Judges(), len(suites.Specs()))
+		},
+	}
+	flags := cmd.Flags()
+	group(flags, "Selection", func() {
+		f.registerSelection(flags, nil)
+		flags.BoolVar(&silences, "silences", false, "list what the specification leaves open instead")
+	})
+	return cmd
+}
+
+func newExplain() *cobra.Command {
+	return &cobra.Command{
+		Use:     "explain ID",
+		Short:   "Explain a requirement or a silence, and how it is checked",
+		Example: "  outreach-conformance explain PAGE-WALK-ONCE",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("explain takes one id (`outreach-conformance requirements [--silences]` lists them)")
+			}
+			id := strings.ToUpper(args[0])
+			if r, ok := spec.FindRequirement(id); ok {
+				return console.Requirement(cmd.OutOrStdout(), r, suites.Judges(), proofsOf(r))
+			}
+			if s, ok := spec.FindSilence(id); ok {
+				return console.Silence(cmd.OutOrStdout(), s)
+			}
+			return fmt.Errorf("unknown id %q%s (`outreach-conformance requirements` lists all)", id, suggest.Near(id, ids()))
+		},
+	}
+}
+
+// ids returns the ids that explain knows.
+func ids() []string {
+	var all []string
+	for _, r := range spec.Requirements() {
+		all = append(all, r.ID)
+	}
+	for _, s := range spec.Silences() {
+		all = append(all, s.ID)
+	}
+	return all
+}
+
+// proofsOf describes the defects that break the requirement, by operation.
+func proofsOf(r spec.Requirement) map[string][]string {
+	of := map[string][]string{}
+	for _, d := range faults.Defects() {
+		if d.Breaks.Requirement == r.ID {
+			of[d.Breaks.Operation] = append(of[d.Breaks.Operation], fmt.Sprintf("%s: the server %s", d.ID, d.Doc))
+		}
+	}
+	return of
+}
+
+func newOpenAPI() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "openapi",
+		Short: "Print the OpenAPI document",
+		Long: `openapi prints the OpenAPI 3.0.3 document of the API. The document is the one
+source of the shapes that run and load check.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			text, err := openAPI(format)
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "yaml", "output format: yaml or json")
+	return cmd
+}
+
+func openAPI(format string) ([]byte, error) {
+	switch format {
+	case "yaml":
+		return schemas.OpenAPI(), nil
+	case "json":
+		return schemas.OpenAPIJSON()
+	}
+	return nil, fmt.Errorf("--format %s: unknown format (want yaml or json)", format)
+}

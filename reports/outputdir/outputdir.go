@@ -1,0 +1,99 @@
+// Package outputdir prepares the directory into which a command writes its
+// results: it makes sure that files can be written, and removes the results of an
+// earlier run. It recognises these by their content, so that it never removes a
+// file that another program wrote.
+//
+// It imports no other package of this module but reports.
+package outputdir
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"outreach.example/conformance/reports"
+)
+
+// Prepare creates the directory if it is missing. It returns an error if one of the
+// files could not be written there. A command calls it before a long run.
+func Prepare(dir string, files ...string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range files {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.IsDir() {
+			return fmt.Errorf("%s: is a directory, but a file must be written there (move it, or choose another --output)", filepath.Join(dir, name))
+		}
+	}
+	file, err := os.CreateTemp(dir, ".writable-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// RemoveResults removes a file of results in JSON (IsResults).
+func RemoveResults(path string) error { return removeIf(path, isResults) }
+
+// RemoveJUnit removes a JUnit report that this program wrote.
+func RemoveJUnit(path string) error { return removeIf(path, isJUnit) }
+
+// IsResults reports whether path is a regular file with results of this program in
+// JSON, of any version.
+func IsResults(path string) bool { return matches(path, isResults) }
+
+func removeIf(path string, isOurs func(io.Reader) bool) error {
+	if !matches(path, isOurs) {
+		return nil
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the results of an earlier run: %w", err)
+	}
+	return nil
+}
+
+// matches reports whether path is a regular file with content that isOurs accepts.
+func matches(path string, isOurs func(io.Reader) bool) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false // opening a pipe would wait for a writer
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }() // nothing was written
+	return isOurs(io.LimitReader(file, reports.MaxSize))
+}
+
+// isResults reports whether the JSON document names this tool.
+func isResults(r io.Reader) bool {
+	var results struct {
+		Tool struct {
+			Name string `json:"name"`
+		} `json:"tool"`
+	}
+	return json.NewDecoder(r).Decode(&results) == nil && results.Tool.Name == reports.ToolName
+}
+
+// isJUnit reports whether the first suite of the JUnit report has the tool's name.
+func isJUnit(r io.Reader) bool {
+	for decoder := xml.NewDecoder(r); ; {
+		token, err := decoder.Token()
+		if err != nil {
+			return false
+		}
+		if element, ok := token.(xml.StartElement); ok && element.Name.Local == "testsuite" {
+			for _, a := range element.Attr {
+				if a.Name.Local == "name" {
+					return a.Value == reports.ToolName
+				}
+			}
+			return false
+		}
+	}
+}
