@@ -7,12 +7,12 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Counts says how many checks had which outcome.
+// Counts is the number of checks by outcome.
 type Counts struct {
 	Pass, Fail, NotAssessed, Error, Expected int
 }
 
-// Count adds up the outcomes of checks.
+// Count counts the outcomes of the checks.
 func Count(checks []Check) Counts {
 	var n Counts
 	for _, c := range checks {
@@ -26,23 +26,23 @@ func Count(checks []Check) Counts {
 		case ExpectedFailure:
 			n.Expected++
 		default:
-			// An outcome that is unknown here must not vanish from a sum.
+			// An unknown outcome must not vanish from the total.
 			n.Error++
 		}
 	}
 	return n
 }
 
-// Assessed is the number of checks that were answered, either way.
+// Assessed returns the number of checks that passed or failed, as expected or not.
 func (n Counts) Assessed() int { return n.Pass + n.Fail + n.Expected }
 
-// Total is the number of all checks.
+// Total returns the number of all checks.
 func (n Counts) Total() int { return n.Assessed() + n.NotAssessed + n.Error }
 
-// Coverage is the part of the catalogue that a verdict rests on.
+// Coverage is the part of the catalogue that a run assessed.
 type Coverage struct {
-	Operations, AllOperations int // those with an assessed check, of those in the specification
-	Checks, AllChecks         int // requirement × operation
+	Operations, AllOperations int // operations with an assessed check, and all of the specification
+	Checks, AllChecks         int // assessed pairs, and all of the catalogue
 }
 
 // CoverageOf returns the coverage of a run with these checks.
@@ -65,11 +65,11 @@ func (c Coverage) String() string {
 	return fmt.Sprintf("%d of %d operations, %s of %s checks", c.Operations, c.AllOperations, printable.Number(c.Checks), printable.Number(c.AllChecks))
 }
 
-// interruptedExit is what a shell reports for a process that SIGINT ended.
+// interruptedExit is the exit code that a shell reports after SIGINT.
 const interruptedExit = 130
 
-// ExitCode is the exit code of the process that made the results: 130 for an
-// interrupted run, otherwise the code of its verdict.
+// ExitCode returns the exit code of the process with these results: 130 for an
+// interrupted run, otherwise the verdict's.
 func (r Results) ExitCode() int {
 	if r.Run.Interrupted {
 		return interruptedExit

@@ -1,20 +1,23 @@
-// Package reports holds the one results model of a run and its views: JSON,
-// JUnit and the console. A view adds nothing to the model and judges nothing.
+// Package reports holds the results model of a run and its JSON form. Its
+// subpackages are views of the model: JUnit (junit) and text for a terminal
+// (console). A view adds nothing to the model and judges nothing.
 //
-// It imports the catalogue (spec) and nothing else of this module.
+// It imports the catalogue (spec) and small helpers, and nothing else of this module.
 package reports
 
 import (
 	"strings"
 	"time"
+
+	"outreach.example/conformance/reports/internal/printable"
 )
 
-// ModelVersion is the version of the results model. It rises when a reader of
-// the former version could misread the new one.
+// ModelVersion is the version of the results model. It changes if a reader of the
+// earlier version could misread the new one.
 const ModelVersion = "2"
 
-// Results is everything that one run has to tell. The committed JSON Schema
-// results.schema.json describes its JSON form.
+// Results are the results of one run. results.schema.json is the JSON Schema of their
+// JSON form.
 type Results struct {
 	Version string `json:"version"`
 	Tool    Tool   `json:"tool"`
@@ -22,11 +25,11 @@ type Results struct {
 	Run     Run    `json:"run"`
 
 	Verdict Verdict `json:"verdict"`
-	// Reasons says in words why the verdict is not a plain Passed: why it is
-	// another, or how many failures were expected.
+	// Reasons explain the verdict in words. They are empty only for a pass without
+	// expected failures.
 	Reasons []string `json:"reasons"`
-	// ExpectedFailures counts the checks whose failure the target's owner has
-	// announced. They do not fail the run.
+	// ExpectedFailures is the number of checks that failed as the target's owner
+	// declared. They do not fail the run.
 	ExpectedFailures int `json:"expected_failures"`
 
 	Checks       []Check       `json:"checks"`
@@ -45,7 +48,7 @@ type Tool struct {
 	Go      string `json:"go"`
 }
 
-// Target names the implementation under judgement, as its profile does.
+// Target identifies the implementation under test, as its profile does.
 type Target struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
@@ -54,32 +57,32 @@ type Target struct {
 	Kind    string `json:"kind"` // embedded, url, image or dockerfile
 }
 
-// Run tells what was asked for and when.
+// Run says what was requested, and when it ran.
 type Run struct {
 	ID          string    `json:"id"`
 	Started     time.Time `json:"started"`
 	Seconds     float64   `json:"seconds"`
 	Seed        int64     `json:"seed"` // order of the specs and content of generated requests
 	Profile     string    `json:"profile"`
-	Selection   string    `json:"selection,omitempty"` // the filters, as flags; empty when nothing was filtered
+	Selection   string    `json:"selection,omitempty"` // the filters, as flags; empty without filters
 	Interrupted bool      `json:"interrupted"`
 	Specs       int       `json:"specs"` // Ginkgo specs that ran
 }
 
-// Verdict is the answer of a whole run, of a load run and of a load scenario.
+// Verdict is the result of a run, of a load run or of a load scenario.
 type Verdict string
 
-// The verdicts. Every other ending of the process is a usage error.
+// The verdicts.
 const (
 	Passed       Verdict = "pass"
 	Failed       Verdict = "fail"
 	Inconclusive Verdict = "inconclusive" // the run proves nothing about the target
 )
 
-// Verdicts returns all verdicts, the best first.
+// Verdicts returns all verdicts: pass, fail, inconclusive.
 func Verdicts() []Verdict { return []Verdict{Passed, Failed, Inconclusive} }
 
-// ExitCode is the process exit code that stands for the verdict.
+// ExitCode returns the exit code of a process with this verdict: 0, 1 or 3.
 func (v Verdict) ExitCode() int {
 	switch v {
 	case Passed:
@@ -91,7 +94,7 @@ func (v Verdict) ExitCode() int {
 	}
 }
 
-// Word is the verdict as people see it: PASS, FAIL or INCONCLUSIVE.
+// Word returns the verdict in capitals, for people.
 func (v Verdict) Word() string {
 	if v == "" {
 		return "NO VERDICT"
@@ -99,31 +102,31 @@ func (v Verdict) Word() string {
 	return strings.ToUpper(Printable(string(v)))
 }
 
-// Outcome is the answer for one requirement on one operation.
+// Outcome is the result of one requirement on one operation.
 type Outcome string
 
 // The outcomes of a check.
 const (
 	Pass        Outcome = "pass"
 	Fail        Outcome = "fail"
-	NotAssessed Outcome = "not-assessed" // an input was missing; Check.Missing says which
-	Error       Outcome = "error"        // the harness's own trouble, never blamed on the target
-	// ExpectedFailure is a failure that the target's owner has announced; Check.Waiver says why.
+	NotAssessed Outcome = "not-assessed" // an input was missing; Check.Missing names it
+	Error       Outcome = "error"        // of the harness or the connection, never blamed on the target
+	// ExpectedFailure is a failure that the target's owner declared; Check.Waiver says why.
 	ExpectedFailure Outcome = "expected-failure"
 )
 
-// Check is one requirement × operation and what became of it.
+// Check is the result of one requirement on one operation (a pair).
 type Check struct {
 	Requirement string  `json:"requirement"`
 	Operation   string  `json:"operation"`
 	Group       string  `json:"group"`
 	Level       string  `json:"level"` // stated or derived
 	Outcome     Outcome `json:"outcome"`
-	// Assessments counts how often the requirement was put to the test.
+	// Assessments is the number of times the requirement was judged.
 	Assessments int `json:"assessments"`
-	// Missing lists the inputs without which the requirement could not be assessed.
+	// Missing lists the inputs that a check lacked.
 	Missing []string `json:"missing,omitempty"`
-	// Violations holds the first few; ViolationCount counts all.
+	// Violations holds the first few. ViolationCount is the number of all.
 	Violations     []Violation `json:"violations,omitempty"`
 	ViolationCount int         `json:"violation_count,omitempty"`
 	Waiver         *Waiver     `json:"waiver,omitempty"` // of an expected failure
@@ -134,27 +137,27 @@ type Check struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// Waiver is the target's owner's word on an expected failure.
+// Waiver is the declaration of an expected failure by the target's owner.
 type Waiver struct {
 	Reason  string `json:"reason"`
 	Link    string `json:"link,omitempty"`
-	Expires string `json:"expires"` // last day on which it holds, YYYY-MM-DD
+	Expires string `json:"expires"` // last day (UTC) on which it applies, YYYY-MM-DD
 }
 
-// Violation is one sighting of a broken requirement, with all that is needed
-// to understand it and to see it again.
+// Violation is a finding that breaks a requirement, with what a reader needs to
+// understand and reproduce it.
 type Violation struct {
 	Statement string `json:"statement"` // the requirement in our own words
-	Section   string `json:"section"`   // where the specification says so
+	Section   string `json:"section"`   // of the specification
 	Spec      string `json:"spec,omitempty"`
-	Location  string `json:"location,omitempty"` // file and line of the expectation that was not met
-	Pointer   string `json:"pointer"`            // JSON pointer into the body, or "" for the whole; "header:…" and "status" otherwise
+	Location  string `json:"location,omitempty"` // file and line of the failed expectation
+	Pointer   string `json:"pointer"`            // JSON pointer into the body ("" is the whole body), "header:NAME" or "status"
 	Expected  string `json:"expected"`
 	Actual    string `json:"actual"`
-	Curl      string `json:"curl,omitempty"` // repeats the request; the key is an environment variable
+	Curl      string `json:"curl,omitempty"` // a command that repeats the request; the key is an environment variable
 }
 
-// Observation records behaviour of the target that the specification leaves open.
+// Observation records behaviour of the target at an open point of the specification.
 type Observation struct {
 	Silence   string `json:"silence"`
 	Operation string `json:"operation,omitempty"`
@@ -162,17 +165,38 @@ type Observation struct {
 	Count     int    `json:"count"`
 }
 
-// Trouble is a failure of the harness or of the way to the target: it keeps a
-// run from telling, and is nobody's violation.
+// Trouble is an error of the harness or of the connection to the target. It can make
+// a run inconclusive, and never fails the target.
 type Trouble struct {
 	Where string `json:"where"`
 	What  string `json:"what"`
 }
 
-// Traffic sums up what went over the wire.
+// Traffic sums up the requests and responses of a run.
 type Traffic struct {
 	Requests      int            `json:"requests"`
-	Statuses      map[string]int `json:"statuses"` // by HTTP status; "none" where no answer came
+	Statuses      map[string]int `json:"statuses"` // by HTTP status; "none" is without a response
 	BytesReceived int64          `json:"bytes_received"`
-	Throttled     int            `json:"throttled"` // 429 answers that were waited out
+	Throttled     int            `json:"throttled"` // 429 responses after which the client waited and retried
 }
+
+// Place says in words which part of the response the violation is about.
+func (v Violation) Place() string {
+	if header, ok := strings.CutPrefix(v.Pointer, "header:"); ok {
+		return "header " + Printable(header)
+	}
+	switch v.Pointer {
+	case "":
+		return "the whole body"
+	case "status":
+		return "HTTP status"
+	default:
+		return Printable(v.Pointer)
+	}
+}
+
+// Printable returns s as one line that is safe to print. It escapes control
+// characters, terminal sequences, bidirectional and zero-width marks, and invalid
+// UTF-8. Views call it on every string that a target can influence, so that no
+// response can move the cursor or reorder text.
+func Printable(s string) string { return printable.Text(s) }

@@ -17,16 +17,15 @@ var (
 	statusPattern    = regexp.MustCompile(`^([0-9]{3}|none)$`)
 )
 
-// Validate reports where r breaks the model's own rules, with JSON pointers:
-// values outside their sets, a failure without a violation, a pass without an
-// assessment, "not assessed" without the missing input, a check that stands
-// there twice, and a conforming run without a single pass. The JSON Schema
-// states the same rules, but for the doubled check and the run without a pass.
+// Validate returns an error for each place where r breaks the rules of the model, with
+// a JSON pointer. Examples are values outside their sets, a failure without a
+// violation and a pass without an assessment. The JSON Schema has the same rules,
+// except two: no check occurs twice, and a run that passes has a check that passed.
 func (r Results) Validate() error {
 	var p strict.Problems
 	p.Unless(r.Version == ModelVersion, "/version", "%q is not %q", r.Version, ModelVersion)
 	p.Unless(r.Tool.Name != "", "/tool/name", "empty")
-	p.Unless(slices.Contains([]string{"embedded", "url", "image", "dockerfile"}, r.Target.Kind), "/target/kind", "%q is none of embedded, url, image, dockerfile", r.Target.Kind)
+	p.Unless(slices.Contains([]string{"embedded", "url", "image", "dockerfile"}, r.Target.Kind), "/target/kind", "%q, want embedded, url, image or dockerfile", r.Target.Kind)
 	p.Unless(r.Run.ID != "", "/run/id", "empty")
 	p.Unless(r.Run.Profile != "", "/run/profile", "empty")
 	p.Unless(r.Run.Seconds >= 0, "/run/seconds", "%v is negative", r.Run.Seconds)
@@ -43,8 +42,8 @@ func (r Results) Validate() error {
 	}
 	for i, o := range r.Observations {
 		at := fmt.Sprintf("/observations/%d", i)
-		p.Unless(idPattern.MatchString(o.Silence), at+"/silence", "%q is no id", o.Silence)
-		p.Unless(o.Operation == "" || operationPattern.MatchString(o.Operation), at+"/operation", "%q is no operation id", o.Operation)
+		p.Unless(idPattern.MatchString(o.Silence), at+"/silence", "%q is not an id", o.Silence)
+		p.Unless(o.Operation == "" || operationPattern.MatchString(o.Operation), at+"/operation", "%q is not an operation id", o.Operation)
 		p.Unless(o.Count >= 1, at+"/count", "%d: nothing was observed", o.Count)
 	}
 	for i, t := range r.Troubles {
@@ -55,7 +54,7 @@ func (r Results) Validate() error {
 }
 
 func (r Results) validateVerdict(p *strict.Problems) {
-	p.Unless(slices.Contains(Verdicts(), r.Verdict), "/verdict", "%q is none of %v", r.Verdict, Verdicts())
+	p.Unless(slices.Contains(Verdicts(), r.Verdict), "/verdict", "%q, want one of %v", r.Verdict, Verdicts())
 	for i, reason := range r.Reasons {
 		p.Unless(reason != "", fmt.Sprintf("/reasons/%d", i), "empty")
 	}
@@ -64,7 +63,7 @@ func (r Results) validateVerdict(p *strict.Problems) {
 	if r.Verdict != Passed || r.ExpectedFailures > 0 {
 		p.Unless(len(r.Reasons) > 0, "/reasons", "%s with %d expected failures needs a reason", r.Verdict, r.ExpectedFailures)
 	} else {
-		p.Unless(len(r.Reasons) == 0, "/reasons", "a plain %s has no reasons", Passed)
+		p.Unless(len(r.Reasons) == 0, "/reasons", "a %s without expected failures has no reasons", Passed)
 	}
 	if r.Verdict == Passed {
 		p.Unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot pass")
@@ -73,8 +72,8 @@ func (r Results) validateVerdict(p *strict.Problems) {
 }
 
 func (c Check) validate(p *strict.Problems, at string) {
-	p.Unless(idPattern.MatchString(c.Requirement), at+"/requirement", "%q is no id", c.Requirement)
-	p.Unless(operationPattern.MatchString(c.Operation), at+"/operation", "%q is no operation id", c.Operation)
+	p.Unless(idPattern.MatchString(c.Requirement), at+"/requirement", "%q is not an id", c.Requirement)
+	p.Unless(operationPattern.MatchString(c.Operation), at+"/operation", "%q is not an operation id", c.Operation)
 	p.Unless(c.Group != "", at+"/group", "empty")
 	p.Unless(slices.Contains([]string{"stated", "derived"}, c.Level), at+"/level", "%q is neither stated nor derived", c.Level)
 	p.Unless(c.Assessments >= 0, at+"/assessments", "%d is negative", c.Assessments)
@@ -86,13 +85,13 @@ func (c Check) validate(p *strict.Problems, at string) {
 		at := fmt.Sprintf("%s/violations/%d", at, i)
 		p.Unless(v.Statement != "", at+"/statement", "empty")
 		p.Unless(v.Section != "", at+"/section", "empty")
-		p.Unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q is none of a JSON pointer, \"status\" and \"header:<name>\"", v.Pointer)
+		p.Unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q, want a JSON pointer, \"status\" or \"header:<name>\"", v.Pointer)
 		p.Unless(v.Expected != "", at+"/expected", "empty")
 	}
-	p.Unless((c.Waiver != nil) == (c.Outcome == ExpectedFailure), at+"/waiver", "want a waiver for an expected failure, and only there")
+	p.Unless((c.Waiver != nil) == (c.Outcome == ExpectedFailure), at+"/waiver", "an expected failure needs a waiver, and no other outcome has one")
 	if c.Waiver != nil {
 		p.Unless(c.Waiver.Reason != "", at+"/waiver/reason", "empty")
-		p.Unless(datePattern.MatchString(c.Waiver.Expires), at+"/waiver/expires", "%q is no date YYYY-MM-DD", c.Waiver.Expires)
+		p.Unless(datePattern.MatchString(c.Waiver.Expires), at+"/waiver/expires", "%q is not a date YYYY-MM-DD", c.Waiver.Expires)
 	}
 	switch c.Outcome {
 	case Pass:
@@ -104,7 +103,7 @@ func (c Check) validate(p *strict.Problems, at string) {
 		p.Unless(len(c.Missing) > 0, at+"/missing", "not assessed without a missing input")
 	case Error:
 	default:
-		p.Unless(false, at+"/outcome", "%q is none of %v", c.Outcome, []Outcome{Pass, Fail, NotAssessed, Error, ExpectedFailure})
+		p.Unless(false, at+"/outcome", "%q, want one of %v", c.Outcome, []Outcome{Pass, Fail, NotAssessed, Error, ExpectedFailure})
 	}
 }
 

@@ -283,9 +283,9 @@ func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
 }
 
 // report writes the files and the summary, and returns an error with the verdict's
-// exit code. Announced names the place of an expected failure. Failed is the error of
+// exit code. ExpectedIn names the place of an expected failure. Failed is the error of
 // what was written before.
-func (f runFlags) report(results reports.Results, stdout io.Writer, announced func(reports.Check) string, failed error) error {
+func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn func(reports.Check) string, failed error) error {
 	file := filepath.Join(f.output, resultsFile)
 	unwritten := reports.Write(file, results)
 	failed = errors.Join(failed, unwritten, junit.Write(filepath.Join(f.output, junitFile), results))
@@ -300,7 +300,7 @@ func (f runFlags) report(results reports.Results, stdout io.Writer, announced fu
 		if out, ok := stdout.(*os.File); ok {
 			options = console.Detect(out, os.Getenv)
 		}
-		options.Verbose, options.ResultsPath, options.Announced, options.ExitCode = f.verbose, file, announced, code
+		options.Verbose, options.ResultsPath, options.ExpectedIn, options.ExitCode = f.verbose, file, expectedIn, code
 		return console.Summary(stdout, results, options)
 	})
 }

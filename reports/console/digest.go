@@ -8,16 +8,16 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// How much a digest shows.
+// Limits of a digest.
 const (
-	maxExamples     = 3 // requirements that are shown with a violation
-	maxNamed        = 6 // failed requirements that are named of a group
+	maxExamples     = 3 // requirements with a violation
+	maxNamed        = 6 // names of failed requirements in a group
 	maxDigestInputs = 5 // missing inputs
 )
 
-// digest is the page of a target that fails in many ways: totals, what fails
-// most in each group of requirements, and an example of the worst, since what
-// fails everywhere tends to be behind the rest.
+// digest shows a target with many failures: totals, the most frequent failures of each
+// group, and examples of the worst groups. A failure on every operation is often the
+// cause of the others.
 func (p *page) digest(r reports.Results, failures [][]reports.Check) {
 	whole := r
 	whole.Checks = slices.Clone(r.Checks)
@@ -53,7 +53,7 @@ func (p *page) digest(r reports.Results, failures [][]reports.Check) {
 	p.missingMost(r)
 }
 
-// orResults names the file that holds everything, if there is one.
+// orResults names the file of results, if there is one.
 func (p *page) orResults() string {
 	if p.ResultsPath == "" {
 		return ""
@@ -61,16 +61,16 @@ func (p *page) orResults() string {
 	return ", or " + p.ResultsPath
 }
 
-// failing is a group of requirements with those of them that failed, by requirement.
+// failing is a group with its failed requirements.
 type failing struct {
 	name     string
-	checks   int // that failed
+	checks   int // failed ones
 	failures [][]reports.Check
 }
 
-// worstFirst sorts the failed requirements by group. The group with the most
-// failed checks comes first, and within it what fails on the most operations;
-// else the catalogue's order holds.
+// worstFirst groups the failed requirements. The group with the most failed checks comes
+// first, and in a group the requirement that fails on the most operations. Ties keep
+// the catalogue's order.
 func worstFirst(failures [][]reports.Check) []failing {
 	var groups []failing
 	for _, failed := range failures {
@@ -90,7 +90,7 @@ func worstFirst(failures [][]reports.Check) []failing {
 	return groups
 }
 
-// missingMost shows the inputs without which the most could not be assessed.
+// missingMost shows the missing inputs that most checks lacked.
 func (p *page) missingMost(r reports.Results) {
 	inputs := missingInputs(r.Checks)
 	if len(inputs) == 0 {

@@ -1,10 +1,8 @@
-// Package console shows results to a person at a terminal or in a CI log: a
-// summary when a run or a load run has ended, and its progress while it lasts.
+// Package console shows results as text, for a terminal or a CI log: the progress and
+// the summary of a run or a load run, and the catalogue of requirements.
 //
-// It writes to the writer that it is given and decides nothing: whether there
-// is colour, how wide a line may be and what a failure is, others say. It
-// imports the results models and the catalogue, and is the only home of the
-// table writer.
+// It judges nothing. Options decide about colour and width. It imports the results
+// models and the catalogue, and is the only home of the table library.
 package console
 
 import (
@@ -20,38 +18,37 @@ import (
 type Options struct {
 	// Color allows terminal colours.
 	Color bool
-	// Width is the number of columns of a line; 0 means DefaultWidth. Lines
-	// that are meant to be copied are never wrapped.
+	// Width is the number of columns of a line; 0 means DefaultWidth. Commands to
+	// copy are never wrapped.
 	Width int
-	// Verbose shows everything that the results hold instead of the first few.
+	// Verbose shows all results instead of the first few.
 	Verbose bool
-	// Announced says where the expected failure of a check is announced, such as
-	// a file; nil says nothing.
-	Announced func(reports.Check) string
-	// ResultsPath is where the whole results are; empty if nowhere.
+	// ExpectedIn names the file with the expected failure of a check. Nil omits it.
+	ExpectedIn func(reports.Check) string
+	// ResultsPath is the file of results; empty if there is none.
 	ResultsPath string
-	// ReportPath is the page to open in a browser; empty if there is none.
+	// ReportPath is the HTML page; empty if there is none.
 	ReportPath string
-	// ExitCode is the code with which the process ends, which need not be that of
-	// the results: what could not be written or put back is not in them.
+	// ExitCode is the exit code of the process. It differs from the results' code if
+	// a file could not be written or a change could not be rolled back.
 	ExitCode int
 }
 
 // Widths, in columns.
 const (
-	DefaultWidth = 100 // where no terminal says how wide it is
+	DefaultWidth = 100 // if there is no terminal to ask
 	MinWidth     = 60  // narrower terminals wrap by themselves
 )
 
-// Live reports whether f can show a line that changes: a terminal that knows
-// control sequences.
+// Live reports whether f is a terminal with control sequences, which can redraw a
+// line.
 func Live(f *os.File, getenv func(string) string) bool {
 	return term.IsTerminal(int(f.Fd())) && getenv("TERM") != "dumb"
 }
 
-// Detect returns options that suit f: as wide as its terminal, and in colour if
-// it is a terminal whose TERM is not dumb. FORCE_COLOR (not empty or 0) turns
-// colour on anywhere, NO_COLOR (see no-color.org) turns it off.
+// Detect returns the Color and Width for f. Color is set if f is a terminal and TERM is
+// not dumb. FORCE_COLOR (not empty or 0) sets it anyway, and NO_COLOR (no-color.org)
+// clears it. Width is that of the terminal, or COLUMNS.
 func Detect(f *os.File, getenv func(string) string) Options {
 	fd := int(f.Fd())
 	terminal := term.IsTerminal(fd)

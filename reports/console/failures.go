@@ -7,15 +7,14 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// How much of the failures is shown unless Verbose: enough to see the pattern.
+// Limits of the list of failures, unless Verbose is set.
 const (
-	maxWhole      = 10 // failed requirements; of more there is a digest
-	maxOperations = 3  // operations of one requirement that are shown in full
+	maxWhole      = 10 // failed requirements; more are shown as a digest
+	maxOperations = 3  // operations of one requirement in full
 	maxViolations = 2  // violations of one requirement × operation
 )
 
-// failures shows each failed requirement once, and under it the operations
-// that break it.
+// failures shows each failed requirement once, with the operations that break it.
 func (p *page) failures(r reports.Results, groups [][]reports.Check) {
 	if len(groups) == 0 {
 		return
@@ -58,8 +57,8 @@ func failuresByRequirement(checks []reports.Check) [][]reports.Check {
 	return groups
 }
 
-// failure shows a failed requirement: so many of its operations in full, with
-// so many of the violations of each.
+// failure shows a failed requirement. Operations and violations are the maximum
+// numbers of operations in full and of violations in each.
 func (p *page) failure(checks []reports.Check, operations, violations int) {
 	first := checks[0]
 	p.line(p.paint.alarm("✗ " + reports.Printable(first.Requirement)))
@@ -106,12 +105,12 @@ func (p *page) violation(v reports.Violation) {
 		p.entry(indent, column, "seen by", reports.Printable(v.Spec))
 	}
 	if v.Curl != "" {
-		// Unbroken, whatever its length: it is there to be copied.
+		// Never wrapped, so that it can be copied.
 		p.line("    ", p.paint.dim("repeat"), "    ", reports.Printable(v.Curl))
 	}
 }
 
-// limit is how many of n are shown.
+// limit returns how many of n are shown.
 func (p *page) limit(n, most int) int {
 	if p.Verbose {
 		return n

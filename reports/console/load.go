@@ -11,25 +11,25 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// How much of a load run is shown unless Verbose.
+// Limits of the summary of a load run, unless Verbose is set.
 const (
-	maxPhases      = 6 // of one scenario, warm-ups apart
+	maxPhases      = 6 // of one scenario, without warm-ups
 	maxBrokenUnder = 10
 	maxNotes       = 3
-	maxEndings     = 4 // ways in which requests of a scenario failed
+	maxEndings     = 4 // kinds of failure in one scenario
 )
 
-// Columns in which text begins, below a scenario and beside a label.
+// Columns at which text begins, below a scenario and beside a label.
 const (
 	scenarioIndent = 2
 	factColumn     = 16
 )
 
-// LoadSummary writes what a person wants to know of a load run when it has
-// ended: what was run against what; how two targets compare; each scenario with its answer, what was sent
-// and how long it took, its thresholds and what was broken; and last, once more,
-// what was not good, where the files are, and the verdict. Verbose adds every
-// phase in full, the knee curve, and what answers rest on.
+// LoadSummary writes a summary of a load run: the target, the comparison of two targets,
+// and each scenario with its verdict, requests, latencies, thresholds and violations.
+// The end repeats the scenarios that did not pass and names the files. The last line
+// is the verdict. Verbose adds every phase in full, the knee curve and the evidence
+// for the limiter.
 func LoadSummary(w io.Writer, r load.Results, o Options) error {
 	p := newPage(o)
 	p.loadHeader(r)
@@ -70,7 +70,7 @@ func (p *page) loadHeader(r load.Results) {
 	p.entry(0, column, "generator", generator)
 }
 
-// scenario shows one scenario: the answer first, then what it rests on.
+// scenario shows one scenario: first the verdict, then the evidence.
 func (p *page) scenario(s load.Scenario) {
 	p.line()
 	p.line(p.word(s.Verdict), "  ", p.paint.bold(p.label(s.Name)), "  ", p.paint.dim(duration(s.Seconds)))
@@ -88,7 +88,7 @@ func (p *page) scenario(s load.Scenario) {
 		p.limiter(*s.Limiter)
 	}
 	p.thresholds(s.Thresholds)
-	notes := slices.Compact(slices.Clone(s.Notes)) // a phase that was sent again may say so each time
+	notes := slices.Compact(slices.Clone(s.Notes)) // each repetition of a phase adds the same note
 	shown := p.limit(len(notes), maxNotes)
 	for _, note := range notes[:shown] {
 		p.fact("note", reports.Printable(note))
@@ -99,13 +99,13 @@ func (p *page) scenario(s load.Scenario) {
 	p.broken(s)
 }
 
-// fact shows a label and its text below a scenario.
+// fact writes a label and its text below a scenario.
 func (p *page) fact(label, content string) { p.entry(scenarioIndent, factColumn, label, content) }
 
-// label is a name that leaves room for more on its line.
+// label returns a name, cut so that text fits beside it.
 func (p *page) label(name string) string { return cut(reports.Printable(name), p.width/2) }
 
-// outcome paints a word by what it means.
+// outcome returns a word in the colour of its meaning.
 func (p *page) outcome(word string) string {
 	switch word {
 	case string(load.Met), string(load.Steady), string(load.NoDifference), string(load.Better):
@@ -117,7 +117,7 @@ func (p *page) outcome(word string) string {
 	}
 }
 
-// broken lists the requirements that were broken under load.
+// broken lists the violations under load.
 func (p *page) broken(s load.Scenario) {
 	shown := p.limit(len(s.Violations), maxBrokenUnder)
 	for _, v := range s.Violations[:shown] {
@@ -166,23 +166,23 @@ func (p *page) comparison(c load.Comparison) {
 	}
 }
 
-// loadVerdict says once more what was not good, where the files are and then, as
-// the very last line, the verdict with its coverage.
+// loadVerdict repeats the scenarios that did not pass, and names the files. The last
+// line is the verdict with its coverage.
 func (p *page) loadVerdict(r load.Results) {
 	if p.marked {
 		p.line()
-		p.paragraph(0, p.paint.dim(doubt+" marks an uncertain figure: too few requests"))
+		p.paragraph(0, p.paint.dim(uncertain+" marks an uncertain figure: too few requests"))
 	}
 	p.line()
 	before := p.Len()
 	for _, reason := range r.Reasons {
-		if !told(reason, r.Scenarios) {
+		if !shownWith(reason, r.Scenarios) {
 			p.entry(0, 9, "because", reports.Printable(reason))
 		}
 	}
 	for _, s := range r.Scenarios {
 		if s.Verdict != reports.Passed && len(r.Scenarios) > 1 {
-			p.notGood(s)
+			p.notPassed(s)
 		}
 	}
 	for _, file := range []struct{ label, path string }{{"report", p.ReportPath}, {"results", p.ResultsPath}} {
@@ -211,9 +211,8 @@ func (p *page) loadVerdict(r load.Results) {
 	p.line(answer, fmt.Sprintf("  exit %d · %s", p.ExitCode, r.Coverage()))
 }
 
-// notGood is a scenario's answer and its first reason on one line: the whole
-// stands above.
-func (p *page) notGood(s load.Scenario) {
+// notPassed shows a scenario's verdict and first reason on one line.
+func (p *page) notPassed(s load.Scenario) {
 	head := p.word(s.Verdict) + "  " + p.paint.bold(p.label(s.Name))
 	if len(s.Reasons) == 0 {
 		p.line(head)
@@ -227,8 +226,8 @@ func (p *page) notGood(s load.Scenario) {
 	p.line(head, "  ", cut(reports.Printable(s.Reasons[0]), room), more)
 }
 
-// told reports whether the reason is that of a scenario, which is shown with it.
-func told(reason string, scenarios []load.Scenario) bool {
+// shownWith reports whether the reason is a scenario's, which is shown there.
+func shownWith(reason string, scenarios []load.Scenario) bool {
 	for _, s := range scenarios {
 		if strings.HasPrefix(reason, s.Name+": ") && len(s.Reasons) > 0 {
 			return true

@@ -2,13 +2,14 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
 
-// What single kinds of scenarios found out.
+// This file shows the results of single kinds of scenarios.
 
 func (p *page) sustained(s *load.Sustained) {
 	if s == nil {
@@ -41,7 +42,7 @@ func (p *page) sustained(s *load.Sustained) {
 	}
 }
 
-// kneeWhy is what was not met at the rate above the one that was found.
+// kneeWhy returns the reason why the next higher rate failed.
 func kneeWhy(s *load.Sustained) string {
 	for _, k := range s.Knee {
 		if !k.OK && k.AskedPerSecond >= s.HighPerSecond-0.5 && k.AskedPerSecond <= s.HighPerSecond+0.5 {
@@ -77,7 +78,7 @@ func (p *page) walks(w *load.Walks) {
 		plural(int(w.Pages), "page", "pages"), plural(int(w.Rows), "row", "rows"), faults))
 }
 
-// drift names what is steady, and shows each figure that is not.
+// drift names the steady figures and shows the others in full.
 func (p *page) drift(all []load.Drift) {
 	var steady []string
 	for _, d := range all {
@@ -86,7 +87,7 @@ func (p *page) drift(all []load.Drift) {
 			continue
 		}
 		said := p.outcome(string(d.Verdict)) + "  " + reports.Printable(d.Name)
-		if d.Verdict != load.TrendNotKnown || d.PerMinute != (load.Estimate{}) { // or else there is none
+		if d.Verdict != load.TrendNotKnown || d.PerMinute != (load.Estimate{}) { // otherwise there is no estimate
 			said += fmt.Sprintf(" %s %s a minute (%s to %s)", figure(d.PerMinute.Value), reports.Printable(d.Unit), figure(d.PerMinute.Low), figure(d.PerMinute.High))
 		}
 		if d.Why != "" {
@@ -97,4 +98,47 @@ func (p *page) drift(all []load.Drift) {
 	if len(steady) > 0 {
 		p.fact("drift", p.outcome(string(load.Steady))+"  "+list(steady))
 	}
+}
+
+// thresholds shows each threshold once per outcome, with the number of its phases.
+// Verbose shows each phase with its figure. The scenario's reasons say why a
+// threshold is not met.
+func (p *page) thresholds(all []load.Threshold) {
+	if p.Verbose {
+		for _, t := range all {
+			p.threshold([]load.Threshold{t})
+		}
+		return
+	}
+	var groups [][]load.Threshold
+	for _, t := range all {
+		i := slices.IndexFunc(groups, func(g []load.Threshold) bool { return g[0].Text == t.Text && g[0].Outcome == t.Outcome })
+		if i < 0 {
+			groups = append(groups, []load.Threshold{t})
+			continue
+		}
+		groups[i] = append(groups[i], t)
+	}
+	for _, group := range groups {
+		p.threshold(group)
+	}
+}
+
+// threshold shows one outcome of one threshold.
+func (p *page) threshold(group []load.Threshold) {
+	t := group[0]
+	said := p.paint.bold(reports.Printable(t.Text)) + "  " + p.outcome(string(t.Outcome))
+	switch {
+	case len(group) > 1:
+		said += " in " + plural(len(group), "phase", "phases")
+	case t.Phase != "":
+		said += " in " + reports.Printable(t.Phase)
+	}
+	if m := t.Measured; m != nil && len(group) == 1 {
+		said += fmt.Sprintf(": %s %s (%s to %s)", figure(m.Value), reports.Printable(t.Unit), figure(m.Low), figure(m.High))
+	}
+	if t.Why != "" && p.Verbose {
+		said += "; " + reports.Printable(t.Why)
+	}
+	p.fact("threshold", said)
 }

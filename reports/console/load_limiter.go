@@ -9,23 +9,23 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// limiter shows what was found out about a rate limiter.
+// limiter shows the inferred rate limiter.
 func (p *page) limiter(l load.Limiter) {
 	show := p.fact
 	show("limiter", p.paint.bold(reports.Printable(l.Summary)))
-	if !p.Verbose { // which shows these
+	if !p.Verbose {
 		l.Sharing, l.Headers = nil, load.HeaderClaims{}
 	}
 	why, l := l.Common()
 	if why != "" && !strings.Contains(l.Summary, why) {
-		show("untold", "inconclusive, without a separate reason: "+reports.Printable(why))
+		show("unknown", "where no reason is given: "+reports.Printable(why))
 	}
 	for _, layer := range l.Layers {
 		show("layer", fmt.Sprintf("%s; limit %s; window %s; rate %s; refused requests count: %s",
 			answer(layer.Kind), finding(layer.Limit), finding(layer.Window), finding(layer.Rate), answer(layer.CountsRefused)))
 	}
 	show("scope", answer(l.Scope))
-	show("Retry-After", fmt.Sprintf("present: %s%s%s; shortest sufficient wait %s, promised %s", answer(l.RetryAfter.Present), unread(l.RetryAfter), truth(l.RetryAfter), finding(l.RetryAfter.Shortest), finding(l.RetryAfter.Promised)))
+	show("Retry-After", fmt.Sprintf("present: %s%s%s; shortest sufficient wait %s, promised %s", answer(l.RetryAfter.Present), unread(l.RetryAfter), honesty(l.RetryAfter), finding(l.RetryAfter.Shortest), finding(l.RetryAfter.Promised)))
 	show("recovery", finding(l.Recovery))
 	if p.Verbose {
 		p.limiterInFull(l)
@@ -33,7 +33,7 @@ func (p *page) limiter(l load.Limiter) {
 	show("cost", fmt.Sprintf("%s in %s", plural(int(l.Total.Requests), "request", "requests"), duration(l.Total.Seconds)))
 }
 
-// limiterInFull shows what the answers rest on.
+// limiterInFull shows the evidence.
 func (p *page) limiterInFull(l load.Limiter) {
 	for _, s := range l.Sharing {
 		p.fact("sharing", fmt.Sprintf("%s: %s; refused in %d of %d trials", reports.Printable(s.Subject), answer(s.Shared), s.Refused, s.Sandwiches))
@@ -52,7 +52,7 @@ func (p *page) limiterInFull(l load.Limiter) {
 	}
 }
 
-// unread writes what of Retry-After could not be read.
+// unread describes invalid Retry-After headers.
 func unread(r load.RetryAfter) string {
 	if said := r.Unread(); said != "" {
 		return "; " + reports.Printable(said)
@@ -60,9 +60,8 @@ func unread(r load.RetryAfter) string {
 	return ""
 }
 
-// truth writes whether Retry-After is true. What shows that it is not stands in
-// the summary already.
-func truth(r load.RetryAfter) string {
+// honesty says whether Retry-After is honest. The evidence is in the summary.
+func honesty(r load.RetryAfter) string {
 	switch {
 	case r.With == r.Unreadable:
 		return ""
@@ -73,7 +72,7 @@ func truth(r load.RetryAfter) string {
 	}
 }
 
-// answer writes what was found out, or what kept from it.
+// answer returns the answer, or why it is unknown.
 func answer(a load.Answer) string {
 	said := reports.Printable(a.Value)
 	switch {
@@ -90,7 +89,7 @@ func answer(a load.Answer) string {
 	return said + ", " + reports.Printable(a.Why)
 }
 
-// finding writes a figure with its bounds, or what kept from it.
+// finding returns a figure with its bounds, or why it is unknown.
 func finding(f load.Finding) string {
 	switch {
 	case f.Known && f.Low == f.High:
@@ -107,7 +106,7 @@ func finding(f load.Finding) string {
 	return said
 }
 
-// short writes a number with three significant figures: enough for a table.
+// short formats a number with 3 significant digits, for tables.
 func short(v float64) string {
 	if v >= 1000 || v <= -1000 {
 		return figure(v)
@@ -115,8 +114,8 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// figure writes a number with four significant figures, or with all digits
-// before the point.
+// figure formats a number with 4 significant digits, or with all digits before the
+// point.
 func figure(v float64) string {
 	if v >= 1000 || v <= -1000 {
 		return number(int(v + 0.5))

@@ -12,26 +12,26 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// LoadFigures are what a live view shows of a phase that runs.
+// LoadFigures are the live figures of the current phase.
 type LoadFigures struct {
-	Number, Of      int // the scenario's place among those of the run, from 1; 0 shows none
+	Number, Of      int // the scenario's number in the run, from 1, and the number of scenarios; 0 shows neither
 	Scenario, Phase string
-	Step            string // what is being done in the phase, where that changes; empty where it does not
+	Step            string // current step of the phase; empty if it has no steps
 	Warmup          bool
-	At, Lasts       time.Duration // since the phase's start, and of its schedule
-	AskedPerSecond  float64       // of the last whole second, as all below up to P99MS
+	At, Lasts       time.Duration // time since the phase's start, and length of its schedule
+	AskedPerSecond  float64       // in the last full second, as DonePerSecond, P50MS and P99MS are
 	DonePerSecond   float64
-	P50MS, P99MS    float64 // response time of accepted answers; 0 if there were none
+	P50MS, P99MS    float64 // response time of accepted responses; 0 without any
 	Planned, Sent   int64
 	Accepted        int64
 	Limited         int64
 	Failed          int64
 	InFlight        int64
-	LagP99MS        float64 // how late the generator sends
+	LagP99MS        float64 // send lag
 }
 
-// LoadLine writes f as one line of at most so many columns; what does not fit is
-// left out from the end.
+// LoadLine returns f as one line of at most the given number of columns. It omits
+// figures that do not fit, from the end.
 func LoadLine(f LoadFigures, most int) string {
 	parts := []string{fmt.Sprintf("%s/%s s", tenths(f.At), tenths(f.Lasts))}
 	add := func(given bool, format string, args ...any) {
@@ -40,7 +40,7 @@ func LoadLine(f LoadFigures, most int) string {
 		}
 	}
 	add(f.AskedPerSecond > 0, "%.0f/%.0f/s", f.DonePerSecond, f.AskedPerSecond)
-	add(f.AskedPerSecond == 0 && f.DonePerSecond > 0, "%.0f/s", f.DonePerSecond) // nobody asks for a rate in a closed loop
+	add(f.AskedPerSecond == 0 && f.DonePerSecond > 0, "%.0f/s", f.DonePerSecond) // a closed loop requests no rate
 	add(f.P50MS > 0, "p50 %s p99 %s ms", short(f.P50MS), short(f.P99MS))
 	add(true, "%s ok", number(int(f.Accepted)))
 	add(f.Limited > 0, "%s 429", number(int(f.Limited)))
@@ -71,13 +71,13 @@ func LoadLine(f LoadFigures, most int) string {
 	return cut(line, most)
 }
 
-// tenths writes seconds to a tenth, where there are any.
+// tenths formats seconds, with one decimal place at most.
 func tenths(d time.Duration) string {
 	return strconv.FormatFloat(math.Round(d.Seconds()*10)/10, 'f', -1, 64)
 }
 
-// LoadProgress shows how far a load run has come. It starts no goroutine and is
-// safe for concurrent use. What the writer refuses is lost: progress is no result.
+// LoadProgress shows the progress of a load run. It starts no goroutine and is safe for
+// concurrent use. It ignores errors of the writer.
 type LoadProgress struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -89,8 +89,8 @@ type LoadProgress struct {
 	present bool // last holds figures that have not been printed
 }
 
-// NewLoadProgress returns a LoadProgress that writes to w. Where o.Live is not
-// set, it writes one line for each phase when the phase is over.
+// NewLoadProgress returns a LoadProgress that writes to w. Unless o.Live is set, it
+// writes one line at the end of each phase.
 func NewLoadProgress(w io.Writer, o ProgressOptions) *LoadProgress {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -101,7 +101,7 @@ func NewLoadProgress(w io.Writer, o ProgressOptions) *LoadProgress {
 	return &LoadProgress{w: w, o: o, paint: paint(o.Color)}
 }
 
-// Show is told the figures as often as one likes.
+// Show shows the figures. It may be called at any rate.
 func (p *LoadProgress) Show(f LoadFigures) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,15 +117,15 @@ func (p *LoadProgress) Show(f LoadFigures) {
 		return
 	}
 	p.drawn, p.shown = now, true
-	line := LoadLine(f, p.o.Width-1) // a full line makes some terminals wrap
+	line := LoadLine(f, p.o.Width-1) // some terminals wrap a full line
 	if f.Failed > 0 {
 		line = p.paint.red(line)
 	}
 	_, _ = io.WriteString(p.w, clearLine+line)
 }
 
-// Say shows what is done before there are figures, on a terminal: a log has no
-// use for it.
+// Say shows a message on a terminal, until there are figures. In a log it shows
+// nothing.
 func (p *LoadProgress) Say(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,8 +14,7 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// phases shows the phases that count, a line each, and each in full below when
-// all is asked for.
+// phases shows a table of the measured phases. Verbose adds each phase in full.
 func (p *page) phases(all []load.Phase) {
 	var counting []load.Phase
 	for _, phase := range all {
@@ -38,15 +37,15 @@ func (p *page) phases(all []load.Phase) {
 	}
 }
 
-// column is one of the table of phases. Where the page is too narrow, the
-// columns with the highest spare are left out.
+// column is a column of the table of phases. On a narrow page the columns with the
+// highest spare are omitted.
 type column struct {
 	title string
 	spare int
 	of    func(*page, load.Phase) string
 }
 
-// responseAt is the column of one quantile of the response time.
+// responseAt returns the column of a quantile of the response time.
 func responseAt(title string, quantile float64, spare int) column {
 	return column{title, spare, func(p *page, ph load.Phase) string {
 		if d := ph.Response.Accepted; d != nil {
@@ -60,7 +59,7 @@ func responseAt(title string, quantile float64, spare int) column {
 	}}
 }
 
-// phaseColumns are the columns of the table of phases.
+// phaseColumns returns the columns of the table of phases.
 func phaseColumns() []column {
 	return []column{
 		{"phase", 0, func(p *page, ph load.Phase) string { return cut(reports.Printable(ph.Name), widestPhase) }},
@@ -90,7 +89,7 @@ func phaseColumns() []column {
 
 const widestPhase = 20
 
-// asked is the rate that was asked for; a schedule of several rates has none.
+// asked returns the requested rate. A schedule with several rates has none.
 func (p *page) asked(ph load.Phase) string {
 	switch {
 	case ph.ClosedLoop:
@@ -118,7 +117,7 @@ func (p *page) phaseTable(phases []load.Phase) {
 		}
 		columns = slices.DeleteFunc(columns, func(c column) bool { return c.title == most.title })
 	}
-	p.marked = marked // columns that are left out mark nothing
+	p.marked = marked // ignore marks in omitted columns
 	w := table.NewWriter()
 	w.SetStyle(table.Style{
 		Box:    table.BoxStyle{PaddingRight: strings.Repeat(" ", gap)},
@@ -159,7 +158,8 @@ func (p *page) tableWidth(columns []column, phases []load.Phase) int {
 	return total - gap
 }
 
-// sent sums up what became of the plan, and how much of the answers was judged.
+// sent shows the numbers of sent and failed requests, and the share of inspected
+// responses.
 func (p *page) sent(s load.Scenario) {
 	if t := counted(s); t.Planned > 0 {
 		p.fact("sent", p.ofPlan(t))
@@ -173,7 +173,7 @@ func (p *page) sent(s load.Scenario) {
 	}
 }
 
-// failed says how requests failed, the most frequent ways by name.
+// failed shows the most frequent kinds of failure.
 func (p *page) failed(all []load.Ending) {
 	if len(all) == 0 {
 		return
@@ -193,7 +193,7 @@ func (p *page) failed(all []load.Ending) {
 	p.fact("failed", strings.Join(parts, ", "))
 }
 
-// counted sums up what became of the plans of the phases that count.
+// counted sums up the requests of the measured phases.
 func counted(scenarios ...load.Scenario) load.Traffic {
 	var t load.Traffic
 	for _, s := range scenarios {
@@ -214,7 +214,7 @@ func (p *page) ofPlan(t load.Traffic) string {
 	return fmt.Sprintf("%s of %s planned, %s late, %s", number(int(t.Sent)), number(int(t.Planned)), number(int(t.Late)), lost)
 }
 
-// purposes says what all the requests of a scenario were for.
+// purposes returns the numbers of requests by purpose.
 func purposes(n load.Requests) string {
 	var parts []string
 	for _, part := range []struct {
@@ -231,13 +231,13 @@ func purposes(n load.Requests) string {
 	return strings.Join(parts, ", ")
 }
 
-// doubt marks a quantile that is not to be relied on.
-const doubt = "?"
+// uncertain marks an unreliable quantile.
+const uncertain = "?"
 
 func (p *page) quantile(q load.Quantile) string {
 	if q.Flagged {
 		p.marked = true
-		return short(q.ValueMS) + p.paint.yellow(doubt)
+		return short(q.ValueMS) + p.paint.yellow(uncertain)
 	}
 	return short(q.ValueMS)
 }
@@ -286,7 +286,7 @@ func (p *page) phase(ph load.Phase) {
 	}
 }
 
-// distribution writes quantiles, in milliseconds; a flagged one is marked.
+// distribution returns the quantiles in milliseconds. It marks unreliable ones.
 func (p *page) distribution(d *load.Distribution) string {
 	if d == nil {
 		return ""
@@ -298,7 +298,7 @@ func (p *page) distribution(d *load.Distribution) string {
 	return strings.Join(append(parts, "max "+short(d.MaxMS)), "  ")
 }
 
-// counts writes how often each key occurred.
+// counts returns the keys with their numbers.
 func counts(n map[string]int64, name func(string) string) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(n)) {

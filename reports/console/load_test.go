@@ -132,11 +132,11 @@ func TestHowRequestsFailedIsTold(t *testing.T) {
 func TestWhyALimiterCannotBeToldIsToldOnce(t *testing.T) {
 	const why = "the key was in use by others"
 	cannot := load.Answer{Why: why}
-	for summary, untold := range map[string]int{"cannot tell: " + why: 0, "cannot tell": 1} {
+	for summary, unknown := range map[string]int{"cannot tell: " + why: 0, "cannot tell": 1} {
 		r := loadsample.Passed()
 		r.Scenarios[0].Limiter = &load.Limiter{Summary: summary, Verdict: cannot, Scope: cannot, RetryAfter: load.RetryAfter{Present: cannot}, Recovery: load.Finding{Why: why}}
 		got := loadSummary(r, console.Options{Width: 200})
-		if strings.Count(got, why) != 1 || strings.Count(got, "\n  untold ") != untold || !strings.Contains(got, "\n  scope           cannot tell\n") {
+		if strings.Count(got, why) != 1 || strings.Count(got, "\n  unknown ") != unknown || !strings.Contains(got, "\n  scope           cannot tell\n") {
 			t.Error(got)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// How much of an observation is shown unless Verbose.
+// Limits of an observation, unless Verbose is set.
 const (
-	maxValues       = 4  // values of one silence
+	maxValues       = 4  // values of one open point
 	maxValueColumns = 60 // of one value
 )
 
@@ -21,8 +21,7 @@ type observed struct {
 	operations []string
 }
 
-// observations shows, for each silence, what the target does: one line where
-// all operations agree.
+// observations shows the target's behaviour at each open point.
 func (p *page) observations(r reports.Results) {
 	if len(r.Observations) == 0 {
 		return
@@ -71,7 +70,7 @@ func (p *page) observed(all []reports.Observation) string {
 	return strings.Join(parts, " · ")
 }
 
-// valuesOf groups the observations of one silence by value; the value of most
+// valuesOf groups the observations of one open point by value. The value of most
 // operations comes first.
 func valuesOf(all []reports.Observation) []observed {
 	byValue := map[string]map[string]bool{}
@@ -98,7 +97,8 @@ func valuesOf(all []reports.Observation) []observed {
 	return values
 }
 
-// where says which operations of those concerned showed a value.
+// where says which operations showed a value. Concerned is the number of all operations
+// with an observation.
 func where(operations []string, concerned int) string {
 	switch {
 	case len(operations) == 1 && operations[0] == "":

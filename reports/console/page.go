@@ -10,12 +10,12 @@ import (
 	"outreach.example/conformance/reports/internal/printable"
 )
 
-// page is the text of a summary while it grows.
+// page builds the text of a summary.
 type page struct {
 	strings.Builder
 	paint  paint
 	width  int
-	marked bool // a figure is shown that is not to be relied on
+	marked bool // a figure is marked as uncertain
 	Options
 }
 
@@ -40,8 +40,8 @@ func (p *page) heading(title, rest string) {
 	p.line()
 }
 
-// entry shows a label and its text, which is wrapped beside the label. A label
-// that is too long for its column stands on a line of its own.
+// entry writes a label and its text, wrapped beside the label. A label that is too long
+// for its column gets a line of its own.
 func (p *page) entry(indent, column int, label, content string) {
 	margin := strings.Repeat(" ", indent)
 	hanging := margin + strings.Repeat(" ", column)
@@ -59,14 +59,14 @@ func (p *page) entry(indent, column int, label, content string) {
 	}
 }
 
-// paragraph shows text that is wrapped at the indent.
+// paragraph writes wrapped, indented text.
 func (p *page) paragraph(indent int, content string) {
 	for _, l := range wrap(content, p.width-indent) {
 		p.line(strings.Repeat(" ", indent), l)
 	}
 }
 
-// more says how many of something were left out, and where they are.
+// more says how many of something are not shown, and where they are.
 func (p *page) more(n int, what string) string {
 	said := fmt.Sprintf("… and %s more", number(n))
 	if what != "" {
@@ -78,14 +78,14 @@ func (p *page) more(n int, what string) string {
 	return said
 }
 
-// wrap breaks s into lines of at most columns columns, between words where
-// that is possible. It returns at least one line.
+// wrap breaks s into lines of at most columns columns, between words if possible. It
+// returns at least one line.
 func wrap(s string, columns int) []string {
 	return flow(strings.Split(s, " "), " ", columns)
 }
 
-// flow joins parts into lines of at most columns columns and breaks a part
-// only when it is wider than a line.
+// flow joins parts into lines of at most columns columns. It breaks a part only if it
+// is wider than a line.
 func flow(parts []string, separator string, columns int) []string {
 	var lines []string
 	current, used := "", 0
@@ -107,7 +107,7 @@ func flow(parts []string, separator string, columns int) []string {
 	return append(lines, current)
 }
 
-// cut shortens s, which must not be painted, to at most columns columns.
+// cut shortens s to at most columns columns. S must have no escape sequences.
 func cut(s string, columns int) string {
 	if width(s) <= columns {
 		return s
@@ -115,7 +115,8 @@ func cut(s string, columns int) string {
 	return strings.TrimRight(fitting(s, columns-1), " ") + "…"
 }
 
-// fitting is the longest head of s of at most columns columns, but at least one rune.
+// fitting returns the longest prefix of s of at most columns columns, but at least one
+// rune.
 func fitting(s string, columns int) string {
 	used := 0
 	for i, r := range s {
@@ -127,15 +128,15 @@ func fitting(s string, columns int) string {
 	return s
 }
 
-// painted says that s must stay in one piece: it holds an escape sequence.
+// painted reports whether s has an escape sequence, so that it must not be broken.
 func painted(s string) bool { return strings.ContainsRune(s, '\x1b') }
 
 func width(s string) int { return text.StringWidthWithoutEscSequences(s) }
 
-// number writes n with a comma between thousands.
+// number formats n with a comma between thousands.
 func number(n int) string { return printable.Number(n) }
 
-// plural writes n with the noun, in the form that n asks for.
+// plural returns n and the noun, in singular or plural.
 func plural(n int, one, many string) string {
 	return number(n) + " " + noun(n, one, many)
 }
@@ -147,10 +148,10 @@ func noun(n int, one, many string) string {
 	return many
 }
 
-// list writes names as an enumeration.
+// list joins names with commas.
 func list(names []string) string { return strings.Join(names, ", ") }
 
-// printableAll makes every string of the list safe to print.
+// printableAll returns the list with every string safe to print.
 func printableAll(list []string) []string {
 	shown := make([]string, len(list))
 	for i, s := range list {
@@ -158,3 +159,23 @@ func printableAll(list []string) []string {
 	}
 	return shown
 }
+
+// paint colours text if it is true. It writes escape sequences itself, because the
+// switch of package text is global to the process.
+type paint bool
+
+func (p paint) with(s string, colors ...text.Color) string {
+	if !p || s == "" {
+		return s
+	}
+	return text.Colors(colors).EscapeSeq() + s + text.Reset.EscapeSeq()
+}
+
+func (p paint) bold(s string) string      { return p.with(s, text.Bold) }
+func (p paint) dim(s string) string       { return p.with(s, text.Faint) }
+func (p paint) green(s string) string     { return p.with(s, text.FgGreen) }
+func (p paint) red(s string) string       { return p.with(s, text.FgRed) }
+func (p paint) yellow(s string) string    { return p.with(s, text.FgYellow) }
+func (p paint) alarm(s string) string     { return p.with(s, text.Bold, text.FgRed) }
+func (p paint) relief(s string) string    { return p.with(s, text.Bold, text.FgGreen) }
+func (p paint) uncertain(s string) string { return p.with(s, text.Bold, text.FgYellow) }

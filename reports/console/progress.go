@@ -10,29 +10,29 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// redraw is the least time between two drawings of the live line.
+// redraw is the minimum time between two updates of the live line.
 const redraw = 100 * time.Millisecond
 
 // ProgressOptions say how to show progress.
 type ProgressOptions struct {
-	// Live redraws one line, for terminals. Otherwise a line is printed
-	// whenever another tenth of the work is done, for logs.
+	// Live redraws one line, for terminals. Otherwise Progress prints a line after
+	// each tenth of the work, for logs.
 	Live bool
 	// Color allows terminal colours.
 	Color bool
 	// Width is the number of columns of the live line; 0 means DefaultWidth.
 	Width int
-	// Requests counts the requests that were sent so far; nil shows none. It
-	// must not call the Progress, nor wait for anyone who does.
+	// Requests returns the number of requests so far; nil shows none. Progress calls
+	// it with a lock held, so it must not call or wait for the Progress.
 	Requests func() int
-	// One and Many name what Done counts; empty means violations.
+	// One and Many are the noun for what Done counts; empty means violations.
 	One, Many string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// Progress shows how far a run has come. It starts no goroutine and is safe
-// for concurrent use. What the writer refuses is lost: progress is no result.
+// Progress shows the progress of a run. It starts no goroutine and is safe for
+// concurrent use. It ignores errors of the writer.
 type Progress struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -41,14 +41,14 @@ type Progress struct {
 	started time.Time
 	drawn   time.Time // when the live line was last drawn
 	running bool
-	shown   bool // the live line stands on the screen
+	shown   bool // the live line is on the screen
 
 	total, done, violations int
 	name                    string
-	tenths                  int // how many tenths have been printed
+	tenths                  int // tenths printed so far
 }
 
-// NewProgress returns a Progress that writes to w once it is started.
+// NewProgress returns a Progress that writes to w after Start.
 func NewProgress(w io.Writer, o ProgressOptions) *Progress {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -62,7 +62,7 @@ func NewProgress(w io.Writer, o ProgressOptions) *Progress {
 	return &Progress{w: w, o: o, paint: paint(o.Color)}
 }
 
-// Start begins to show a run of total pieces of work, with all counts at zero.
+// Start begins a run with total pieces of work and resets all counts.
 func (p *Progress) Start(total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,8 +73,8 @@ func (p *Progress) Start(total int) {
 	}
 }
 
-// Done says that the piece of work called name has ended, with so many
-// violations, or whatever is counted, of its own.
+// Done reports that a piece of work has ended, with the number of its violations, or
+// of whatever One and Many name.
 func (p *Progress) Done(name string, violations int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,9 +91,8 @@ func (p *Progress) Done(name string, violations int) {
 	}
 }
 
-// Refresh draws the live line again if it is due, so that the requests keep
-// counting while one piece of work takes long. It may be called as often as
-// one likes, for instance after every request.
+// Refresh redraws the live line if that is due, so that the number of requests is
+// current during a long piece of work. It is cheap enough to call after every request.
 func (p *Progress) Refresh() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,8 +101,7 @@ func (p *Progress) Refresh() {
 	}
 }
 
-// Stop removes the live line. Whatever is said afterwards shows nothing, until
-// the next Start.
+// Stop removes the live line. Later calls show nothing until the next Start.
 func (p *Progress) Stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +112,7 @@ func (p *Progress) Stop() {
 	}
 }
 
-// clearLine goes to the first column and empties the line.
+// clearLine moves to the first column and clears the line.
 const clearLine = "\r\x1b[2K"
 
 func (p *Progress) draw() {
@@ -125,7 +123,7 @@ func (p *Progress) draw() {
 	p.drawn, p.shown = now, true
 	count := fmt.Sprintf("[%*d/%d]", len(fmt.Sprint(p.total)), p.done, p.total)
 	facts := strings.Join(p.facts(), "  ")
-	// One column stays free: a full line makes some terminals wrap.
+	// One column stays free, because some terminals wrap a full line.
 	room := p.o.Width - 1 - width(count) - 1
 	if name := reports.Printable(p.name); name != "" && room > width(facts)+gap {
 		facts = cut(name, room-width(facts)-gap) + strings.Repeat(" ", gap) + facts
@@ -137,7 +135,7 @@ func (p *Progress) draw() {
 	io.WriteString(p.w, clearLine+p.paint.dim(count)+" "+facts)
 }
 
-// print writes a line when another tenth is done.
+// print writes a line if another tenth is done.
 func (p *Progress) print() {
 	tenths := 10
 	if p.done < p.total {
@@ -151,7 +149,7 @@ func (p *Progress) print() {
 	fmt.Fprintf(p.w, "%3d %%  %d/%d  %s  %s\n", tenths*10, p.done, p.total, strings.Join(p.facts(), "  "), duration(elapsed))
 }
 
-// facts are what there is to say beside the count.
+// facts returns the figures beside the count.
 func (p *Progress) facts() []string {
 	var facts []string
 	if p.o.Requests != nil {

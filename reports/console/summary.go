@@ -10,11 +10,9 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// Summary writes what a person wants to know of r when the run has ended: what
-// was judged, a table of all outcomes, each failure with what reproduces it,
-// what was not assessed and why, what was observed, and last the verdict. Of a
-// target that fails in more ways than somebody would read through it shows where
-// to begin.
+// Summary writes a summary of r: the target, a table of outcomes, each failure with a
+// command that reproduces it, missing inputs, observations and, last, the verdict. If
+// more than 10 requirements fail, it writes a digest of the failures instead.
 func Summary(w io.Writer, r reports.Results, o Options) error {
 	p := newPage(o)
 	p.header(r)
@@ -86,11 +84,11 @@ func (p *page) troubles(r reports.Results) {
 	}
 }
 
-// maxTroubles is how many different troubles are shown unless everything is asked for.
+// maxTroubles is the number of different troubles shown unless Verbose is set.
 const maxTroubles = 8
 
-// verdict shows the reasons, the figures and, as the very last line, the verdict
-// with its coverage. That line is never wrapped, so that scripts can find it.
+// verdict shows the reasons, the totals and, as the last line, the verdict with its
+// coverage. That line is never wrapped, so that scripts can find it.
 func (p *page) verdict(r reports.Results) {
 	p.line()
 	for _, reason := range r.Reasons {
@@ -127,7 +125,7 @@ func (p *page) answer(r reports.Results) string {
 	return answer
 }
 
-// word shows a verdict with its mark.
+// word returns a verdict with its mark.
 func (p *page) word(v reports.Verdict) string {
 	switch v {
 	case reports.Passed:
@@ -135,13 +133,13 @@ func (p *page) word(v reports.Verdict) string {
 	case reports.Failed:
 		return p.paint.alarm("✗ " + v.Word())
 	case reports.Inconclusive:
-		return p.paint.doubt("? " + v.Word())
+		return p.paint.uncertain("? " + v.Word())
 	default:
 		return p.paint.alarm("? " + v.Word())
 	}
 }
 
-// duration writes seconds as exactly as a person cares for.
+// duration formats seconds, with fewer digits for longer times.
 func duration(seconds float64) string {
 	switch {
 	case seconds < 10:
@@ -153,7 +151,8 @@ func duration(seconds float64) string {
 	}
 }
 
-// inOrder lists the keys of a set: those of first in its order, then the rest by name.
+// inOrder returns the keys of a set: those in first in that order, then the others by
+// name.
 func inOrder(set map[string]bool, first []string) []string {
 	var known, rest []string
 	for _, key := range first {

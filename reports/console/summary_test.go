@@ -101,7 +101,7 @@ func TestExpectedFailuresSayWhereTheyStand(t *testing.T) {
 		c.Outcome, c.Waiver = reports.ExpectedFailure, &reports.Waiver{Reason: "known", Expires: "2999-12-31"}
 	}
 	first := r.Checks[0]
-	page := summary(r, console.Options{Announced: func(c reports.Check) string {
+	page := summary(r, console.Options{ExpectedIn: func(c reports.Check) string {
 		if c.Requirement == first.Requirement && c.Operation == first.Operation {
 			return "known.yaml"
 		}

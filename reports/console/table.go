@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	gap  = 2 // blanks between two columns of the table
+	gap  = 2 // spaces between two columns of a table
 	rule = "─"
 
-	// Names of the catalogue are shorter; with others the table still fits MinWidth.
+	// The catalogue's names are shorter. With any name the table fits MinWidth.
 	widestOperation = 32
 	widestGroup     = 24
 )
@@ -44,8 +44,8 @@ func Table(w io.Writer, columns []string, rows [][]any, lastWidth int) error {
 	return err
 }
 
-// table shows one row an operation and one column a group of requirements. When
-// the groups do not fit beside each other, they go on below.
+// table shows a row per operation and a column per group of requirements. Groups that
+// do not fit go into further tables below.
 func (p *page) table(r reports.Results) {
 	p.line()
 	if len(r.Checks) == 0 {
@@ -75,9 +75,8 @@ type grid struct {
 	cells              map[[2]string]reports.Counts
 }
 
-// newGrid has a row for each of the specification's operations, so that one
-// that nothing was checked on shows; a run that was filtered has only rows
-// that hold something.
+// newGrid returns a grid with a row for each operation of the specification, so that
+// unchecked ones are visible. The grid of a filtered run has only checked operations.
 func newGrid(r reports.Results) grid {
 	g := grid{cells: map[[2]string]reports.Counts{}}
 	operations, groups := map[string]bool{}, map[string]bool{}
@@ -117,7 +116,7 @@ func (g grid) total(group string) reports.Counts {
 	return sum
 }
 
-// bands deals the groups into tables that are no wider than the page.
+// bands splits the groups into tables that fit the page.
 func (p *page) bands(g grid, first int) [][]string {
 	var bands [][]string
 	room := 0
@@ -133,7 +132,7 @@ func (p *page) bands(g grid, first int) [][]string {
 	return bands
 }
 
-// title heads the column of a group.
+// title returns the heading of a group's column.
 func title(group string) string { return cut(reports.Printable(group), widestGroup) }
 
 func (p *page) columnWidth(g grid, group string) int {
@@ -178,8 +177,7 @@ func (p *page) band(g grid, rows, groups []string) {
 	}
 }
 
-// sum shows passed/assessed of a whole group. What failed and what was missing
-// stands above it.
+// sum returns passed/assessed of a whole group. The rows above it have the details.
 func (p *page) sum(n reports.Counts) string {
 	switch {
 	case n.Assessed() == 0:
@@ -191,7 +189,8 @@ func (p *page) sum(n reports.Counts) string {
 	}
 }
 
-// cell shows passed/assessed, then what failed, erred and was not assessed.
+// cell returns passed/assessed, then the numbers of failures, expected failures, errors
+// and checks that were not assessed.
 func (p *page) cell(n reports.Counts) string {
 	var parts []string
 	if n.Assessed() > 0 {
@@ -214,7 +213,7 @@ func (p *page) cell(n reports.Counts) string {
 	return strings.Join(parts, " ")
 }
 
-// legend explains the signs that were used, and no others.
+// legend explains the signs in the table.
 func (p *page) legend(r reports.Results, g grid) {
 	n := reports.Count(r.Checks)
 	signs := []string{"passed/assessed"}

@@ -7,21 +7,21 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// How much of what was not assessed is shown unless Verbose.
+// Limits of the list of checks that were not assessed, unless Verbose is set.
 const (
 	maxInputs = 15 // missing inputs
-	maxIDs    = 8  // requirements that one of them names
+	maxIDs    = 8  // requirements of one input
 )
 
-// missingInput is an input that was missing and what could not be assessed without it.
+// missingInput is a missing input, with the checks that lacked it.
 type missingInput struct {
 	name         string
 	checks       int
 	requirements []string
 }
 
-// notAssessed groups what could not be assessed by the input that was missing:
-// the input is what a reader can supply.
+// notAssessed shows the checks that were not assessed, grouped by missing input: that
+// is what a reader can supply.
 func (p *page) notAssessed(r reports.Results) {
 	inputs := missingInputs(r.Checks)
 	if len(inputs) == 0 {
@@ -55,7 +55,7 @@ func (p *page) notAssessed(r reports.Results) {
 	}
 }
 
-// missingInputs are sorted by how much they would unlock.
+// missingInputs returns the missing inputs, the one that most checks lacked first.
 func missingInputs(checks []reports.Check) []missingInput {
 	byName := map[string]*missingInput{}
 	for _, c := range checks {
@@ -83,3 +83,31 @@ func missingInputs(checks []reports.Check) []missingInput {
 	})
 	return inputs
 }
+
+// expected lists the expected failures.
+func (p *page) expected(r reports.Results) {
+	total := reports.Count(r.Checks).Expected
+	if total == 0 {
+		return
+	}
+	p.heading("EXPECTED FAILURES", plural(total, "check", "checks")+", declared by the target's owner")
+	shown := p.limit(total, maxExpected)
+	for _, c := range r.Checks {
+		if c.Outcome != reports.ExpectedFailure || c.Waiver == nil {
+			continue
+		}
+		if shown == 0 {
+			p.line("  ", p.paint.dim(p.more(total-maxExpected, noun(total-maxExpected, "expected failure", "expected failures"))))
+			return
+		}
+		shown--
+		p.paragraph(2, p.paint.yellow("~ ")+reports.Printable(c.Requirement)+" "+p.paint.dim("on "+reports.Printable(c.Operation)))
+		p.paragraph(4, "until "+reports.Printable(c.Waiver.Expires)+": "+reports.Printable(c.Waiver.Reason)+" "+reports.Printable(c.Waiver.Link))
+		if p.ExpectedIn != nil {
+			p.paragraph(4, p.paint.dim("declared in "+reports.Printable(p.ExpectedIn(c))))
+		}
+	}
+}
+
+// maxExpected is the number of expected failures shown unless Verbose is set.
+const maxExpected = 20

@@ -1,10 +1,10 @@
-// Package junit shows results as JUnit XML, for CI systems that read nothing
-// else. The XML is written by Ginkgo's own writer, from a Ginkgo report that is
-// made of the results rather than of the specs that ran: one testcase for each
-// requirement × operation, and one, "run", for the verdict. Those of a load run
-// have one for each scenario, for each threshold in each phase, and "run".
+// Package junit writes results as JUnit XML, for CI systems. Ginkgo's writer writes the
+// XML from a Ginkgo report. The report has a testcase for each pair of requirement and
+// operation, and one named "run" for the verdict. The report of a load run has a
+// testcase for each scenario, for each threshold in each phase, and "run".
 //
-// It imports Ginkgo's report types and writer, and no suite.
+// It imports the results models, the catalogue, and Ginkgo's report types and writer.
+// It must not import the suites.
 package junit
 
 import (
@@ -21,12 +21,11 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// Write puts the JUnit form of r at path, whole or not at all. Missing
-// directories are made.
+// Write replaces the file at path by the JUnit form of r, atomically. It creates
+// missing directories.
 //
-// The testcase "run" fails or errs whenever the verdict is not pass, and
-// also when there is not one pass behind it: a CI that only reads JUnit is
-// never green about nothing.
+// The testcase "run" is a failure or an error unless the verdict is pass and a check
+// passed. A CI system that reads only JUnit is then never green about nothing.
 func Write(path string, r reports.Results) error {
 	return write(path, Report(r))
 }
@@ -44,8 +43,8 @@ func write(path string, report types.Report) error {
 	return nil
 }
 
-// config leaves out what would say the same thing again: the timeline repeats
-// the failure, and the labels stand in the properties.
+// config omits repetitions: the timeline repeats the failure, and the properties have
+// the labels.
 func config() reporters.JunitReportConfig {
 	const every = types.SpecStatePassed | types.SpecStateSkipped | types.SpecStateFailed |
 		types.SpecStatePanicked | types.SpecStateInterrupted | types.SpecStateAborted
@@ -56,7 +55,7 @@ func config() reporters.JunitReportConfig {
 	}
 }
 
-// complete reads the file back, because Ginkgo's writer overlooks failed writes.
+// complete reads the file back, because Ginkgo's writer ignores write errors.
 func complete(path string, testcases int) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -73,7 +72,7 @@ func complete(path string, testcases int) error {
 	return nil
 }
 
-// Report is the Ginkgo report that stands for r.
+// Report returns the Ginkgo report for r.
 func Report(r reports.Results) types.Report {
 	began := r.Run.Started
 	took := time.Duration(r.Run.Seconds * float64(time.Second))
@@ -98,7 +97,7 @@ func Report(r reports.Results) types.Report {
 	return ran(report)
 }
 
-// ran marks all testcases as those that were run once.
+// ran marks all testcases as run once.
 func ran(report types.Report) types.Report {
 	for i := range report.SpecReports {
 		report.SpecReports[i].LeafNodeType = types.NodeTypeIt
@@ -107,7 +106,7 @@ func ran(report types.Report) types.Report {
 	return report
 }
 
-// labels name what was judged by what.
+// labels returns the properties of the report: target, run and harness.
 func labels(r reports.Results) []string {
 	return named([]label{
 		{"target", r.Target.Name},
@@ -121,7 +120,7 @@ func labels(r reports.Results) []string {
 	})
 }
 
-// label is a property of a report; one without a value is left out.
+// label is a property of a report. Without a value it is omitted.
 type label struct{ name, value string }
 
 func named(all []label) []string {

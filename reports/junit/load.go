@@ -12,11 +12,11 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// WriteLoad is Write for the results of a load run. The testcase "run" fails or
-// errs unless the verdict is pass; an inconclusive one is an error.
+// WriteLoad is Write for the results of a load run. The testcase "run" is a failure if
+// the verdict is fail, and an error if it is inconclusive.
 func WriteLoad(path string, r load.Results) error { return write(path, LoadReport(r)) }
 
-// LoadReport is the Ginkgo report that stands for r.
+// LoadReport returns the Ginkgo report for r.
 func LoadReport(r load.Results) types.Report {
 	began, took := r.Run.Started, inSeconds(r.Run.Seconds)
 	run := loadVerdict(r)
@@ -51,7 +51,7 @@ func LoadReport(r load.Results) types.Report {
 
 func inSeconds(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-// testcase is one whose state says how it ended; said explains one that did not pass.
+// testcase returns a testcase in the given state. Said explains why it did not pass.
 func testcase(state types.SpecState, at time.Time, said, location string, names ...string) types.SpecReport {
 	last := len(names) - 1
 	report := types.SpecReport{ContainerHierarchyTexts: names[:last], LeafNodeText: names[last], State: state}
@@ -65,7 +65,7 @@ func testcase(state types.SpecState, at time.Time, said, location string, names 
 	return report
 }
 
-// loadVerdict is the testcase "run".
+// loadVerdict returns the testcase "run".
 func loadVerdict(r load.Results) types.SpecReport {
 	state := loadState(r.Verdict)
 	said := "verdict: " + reports.Printable(string(r.Verdict))
@@ -100,8 +100,8 @@ func because(reasons []string) string {
 	return b.String()
 }
 
-// scenario is the testcase of a scenario. One that lacks an input, in a run that
-// passes without it, was skipped.
+// scenario returns the testcase of a scenario. It is skipped if the scenario lacks an
+// input and the run passes without it.
 func scenario(r load.Results, s load.Scenario) types.SpecReport {
 	state := loadState(s.Verdict)
 	said := "verdict: " + reports.Printable(string(s.Verdict)) + because(s.Reasons)
@@ -119,9 +119,8 @@ func scenario(r load.Results, s load.Scenario) types.SpecReport {
 	return report
 }
 
-// threshold is the testcase of a threshold in a phase. One that could not be told
-// was skipped, as a requirement that was not assessed: the testcases of the
-// scenario and of the run are not green for it.
+// threshold returns the testcase of a threshold in a phase. It is skipped if the outcome
+// is inconclusive. The testcases of the scenario and of the run then do not pass.
 func threshold(s load.Scenario, t load.Threshold) types.SpecReport {
 	state := types.SpecStateSkipped
 	switch t.Outcome {
@@ -137,7 +136,7 @@ func threshold(s load.Scenario, t load.Threshold) types.SpecReport {
 	return testcase(state, s.Started, reports.Printable(string(t.Outcome))+": "+reports.Printable(t.Why), "the threshold", reports.Printable(s.Name), name)
 }
 
-// compared is the testcase of a figure of two targets.
+// compared returns the testcase of a compared figure.
 func compared(r load.Results, f load.ComparedFigure) types.SpecReport {
 	state := types.SpecStatePassed
 	switch f.Verdict {

@@ -11,8 +11,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// verdict is the testcase "run": the answer of the whole run, with its reasons
-// and troubles.
+// verdict returns the testcase "run": the verdict with its reasons and troubles.
 func verdict(r reports.Results) types.SpecReport {
 	report := types.SpecReport{LeafNodeText: "run"}
 	n := reports.Count(r.Checks)
@@ -54,7 +53,7 @@ func explanation(r reports.Results, n reports.Counts, hollow bool) string {
 	return b.String()
 }
 
-// check is the testcase of one requirement × operation.
+// check returns the testcase of one check.
 func check(r reports.Results, c reports.Check) types.SpecReport {
 	report := types.SpecReport{
 		ContainerHierarchyTexts: []string{reports.Printable(c.Group), reports.Printable(c.Operation)},
@@ -85,8 +84,8 @@ func check(r reports.Results, c reports.Check) types.SpecReport {
 	return report
 }
 
-// statement is the requirement in words: those of the run where it kept some,
-// else those of this build's catalogue, which knows every id it ever had.
+// statement returns the requirement's statement: that of the results if they have one,
+// otherwise that of this build's catalogue.
 func statement(c reports.Check) string {
 	if len(c.Violations) > 0 {
 		return reports.Printable(c.Violations[0].Statement)
@@ -151,8 +150,8 @@ func panicked(r reports.Results, message, location string) types.Failure {
 	return panickedAt(r.Run.Started, message, location)
 }
 
-// panickedAt is a failure that JUnit shows as an error: Ginkgo's writer takes its
-// message from the forwarded panic.
+// panickedAt returns a failure that JUnit shows as an error. Ginkgo's writer takes the
+// message from ForwardedPanic.
 func panickedAt(at time.Time, message, location string) types.Failure {
 	f := failureAt(at, "error", location)
 	f.ForwardedPanic = message

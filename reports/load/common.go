@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// fewAlike is how many answers may say the same without tiring anybody.
+// fewAlike is the number of times that a reason may be repeated.
 const fewAlike = 2
 
-// Common returns the reason for which most of what cannot be told cannot, if
-// more than a few answers share one, and l without it in those: it is said once.
+// Common returns the most frequent reason of the unknown answers and findings, and l
+// without it, so that a view shows it once. It returns "" and an equal l if no reason
+// occurs more than fewAlike times.
 func (l Limiter) Common() (why string, rest Limiter) {
 	rest = l
 	rest.Layers, rest.Sharing = slices.Clone(l.Layers), slices.Clone(l.Sharing)
@@ -24,23 +25,23 @@ func (l Limiter) Common() (why string, rest Limiter) {
 	for i := range rest.Sharing {
 		answers = append(answers, &rest.Sharing[i].Shared)
 	}
-	untold := map[string][]*string{}
+	unknown := map[string][]*string{}
 	for _, a := range answers {
 		if a.Value == "" && a.Why != "" {
-			untold[a.Why] = append(untold[a.Why], &a.Why)
+			unknown[a.Why] = append(unknown[a.Why], &a.Why)
 		}
 	}
 	for _, f := range findings {
 		if !f.Known && f.Why != "" {
-			untold[f.Why] = append(untold[f.Why], &f.Why)
+			unknown[f.Why] = append(unknown[f.Why], &f.Why)
 		}
 	}
-	for _, reason := range slices.Sorted(maps.Keys(untold)) {
-		if len(untold[reason]) > max(fewAlike, len(untold[why])) {
+	for _, reason := range slices.Sorted(maps.Keys(unknown)) {
+		if len(unknown[reason]) > max(fewAlike, len(unknown[why])) {
 			why = reason
 		}
 	}
-	for _, at := range untold[why] {
+	for _, at := range unknown[why] {
 		*at = ""
 	}
 	return why, rest

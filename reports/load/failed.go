@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Ending is a way in which requests failed, and how many did so.
+// Ending is a kind of failure, with the number of requests that failed so.
 type Ending struct {
-	How   string // in words; the harness's own or a status
+	How   string // in words: an error of the connection, or a status
 	Count int64
 }
 
-// noAnswer is the status of a request without one.
+// noAnswer is the status of a request without a response.
 const noAnswer = "none"
 
-// Failed says how requests of the phases that count failed, the most frequent
-// way first. An answer that broke off is counted by why it did.
+// Failed returns the kinds of failure in the measured phases, the most frequent first.
+// A truncated response counts by the cause of the truncation.
 func (s Scenario) Failed() []Ending {
 	counts := map[string]int64{}
 	for _, p := range s.Phases {
@@ -40,18 +40,18 @@ func (s Scenario) Failed() []Ending {
 	return all
 }
 
-// inWords are the words of a phase's Failures for people. The bounds are those of
-// the generator.
+// inWords holds the words for the keys of Phase.Failures. The bounds are the
+// generator's.
 var inWords = map[string]string{
 	"timeout":     "no answer in time",
 	"refused":     "connection refused",
 	"reset":       "connection broken",
 	"too long":    "body larger than the limit of 8 MiB",
 	"long header": "header larger than the limit of 256 KiB",
-	"other":       "other trouble",
+	"other":       "other error",
 }
 
-// FailureInWords is the word of a phase's Failures for people.
+// FailureInWords returns the words for a key of Phase.Failures.
 func FailureInWords(failure string) string {
 	return cmp.Or(inWords[failure], failure)
 }

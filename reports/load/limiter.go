@@ -5,40 +5,40 @@ import (
 	"strings"
 )
 
-// Limiter is what was found out about a rate limiter from outside: each answer
-// with how sure it is, or with what kept from telling.
+// Limiter describes a rate limiter as inferred from responses. Each answer has a
+// confidence, or a reason why it is unknown.
 type Limiter struct {
 	Summary string  `json:"summary"` // what was found, in words
 	Verdict Answer  `json:"verdict"` // rate-limited, no-limit-seen, concurrency-limited, slowed-down
 	Layers  []Layer `json:"layers,omitempty"`
-	// Beyond bounds the limits that the budget did not reach.
+	// Beyond bounds limits that are too high for the budget of the probing.
 	Beyond      *Beyond  `json:"beyond,omitempty"`
 	Concurrency *Finding `json:"concurrency,omitempty"` // requests at once
-	Scope       Answer   `json:"scope"`                 // what the counter belongs to, e.g. workspace
-	// Sharing is what Scope rests on.
+	Scope       Answer   `json:"scope"`                 // of the counter, e.g. workspace
+	// Sharing is the evidence for Scope.
 	Sharing    []Sharing    `json:"sharing,omitempty"`
 	RetryAfter RetryAfter   `json:"retry_after"`
 	Headers    HeaderClaims `json:"headers"`
-	Recovery   Finding      `json:"recovery"` // from a full limiter to the next accepted request
+	Recovery   Finding      `json:"recovery"` // time from a full limiter to the next accepted request
 	RoundTrip  Finding      `json:"round_trip"`
-	Inference  Spent        `json:"inference"`        // what it cost to know the layers
-	Total      Spent        `json:"total"`            // and all else
+	Inference  Spent        `json:"inference"`        // cost of inferring the layers
+	Total      Spent        `json:"total"`            // cost of all probing
 	Probes     []Probe      `json:"probes,omitempty"` // ascending by time
 	Notes      []string     `json:"notes,omitempty"`
 }
 
-// Answer is an answer to a question that is not about a figure. Either Value
-// holds it, or it is empty and Why says what was missing; where only few
-// possibilities remain, OneOf lists them.
+// Answer is the answer to a question that has no number as its answer. If Value is
+// empty, the answer is unknown and Why gives the reason; OneOf then lists the
+// remaining possibilities if they are few.
 type Answer struct {
 	Value      string   `json:"value,omitempty"`
-	OneOf      []string `json:"one_of,omitempty"`     // one of these; which one cannot be told
+	OneOf      []string `json:"one_of,omitempty"`     // the remaining possibilities
 	Confidence float64  `json:"confidence,omitempty"` // of Value
-	Why        string   `json:"why,omitempty"`        // what it rests on, or why it cannot be told
+	Why        string   `json:"why,omitempty"`        // the evidence, or why it is unknown
 }
 
-// Finding is a figure with the interval that it lies in, or Why it cannot be
-// told; Low and High, where not 0, then bound it all the same.
+// Finding is a figure with its confidence interval. If it is not known, Why gives the
+// reason, and Low and High bound it unless they are 0.
 type Finding struct {
 	Known      bool    `json:"known"`
 	Value      float64 `json:"value,omitempty"`
@@ -49,8 +49,8 @@ type Finding struct {
 	Why        string  `json:"why,omitempty"`
 }
 
-// Bounds writes what bounds a figure that cannot be told, with the numbers as
-// the reader is used to; it is empty where nothing does.
+// Bounds returns the bounds of an unknown figure in words, or "" if it has none. Number
+// formats the numbers.
 func (f Finding) Bounds(number func(float64) string) string {
 	switch {
 	case f.Known || f.Low <= 0 && f.High <= 0:
@@ -64,47 +64,47 @@ func (f Finding) Bounds(number func(float64) string) string {
 	}
 }
 
-// Layer is one limit; several may hold at once.
+// Layer is one limit. Several can apply at the same time.
 type Layer struct {
 	Kind          Answer  `json:"kind"`           // e.g. fixed-window, token-bucket
-	Limit         Finding `json:"limit"`          // requests that pass at once after a long silence
-	Window        Finding `json:"window"`         // time in which so many pass
-	Rate          Finding `json:"rate"`           // what passes in the long run
-	CountsRefused Answer  `json:"counts_refused"` // yes or no: whether a refused request counts too
+	Limit         Finding `json:"limit"`          // requests accepted in a burst after a long pause
+	Window        Finding `json:"window"`         // time for which the limit applies
+	Rate          Finding `json:"rate"`           // accepted requests per second in the long run
+	CountsRefused Answer  `json:"counts_refused"` // yes or no: whether refused requests count towards the limit
 }
 
-// Beyond bounds limits that were not reached.
+// Beyond bounds limits that the probing did not reach.
 type Beyond struct {
-	Burst              int64   `json:"burst"` // requests at once that passed
+	Burst              int64   `json:"burst"` // requests accepted in a burst
 	SustainedPerSecond float64 `json:"sustained_per_second"`
-	Seconds            float64 `json:"seconds"` // for which it was sustained
+	Seconds            float64 `json:"seconds"` // duration of the sustained rate
 	Why                string  `json:"why"`
 }
 
-// Sharing says whether a second kind of requests uses up the same counter.
+// Sharing says whether a second kind of request uses the same counter.
 type Sharing struct {
-	Subject    string `json:"subject"` // e.g. other-key, other-workspace, other-address, other-operation
-	Shared     Answer `json:"shared"`  // shared or separate
-	Refused    int64  `json:"refused"` // of Sandwiches
-	Sandwiches int64  `json:"sandwiches"`
+	Subject    string `json:"subject"`    // e.g. other-key, other-workspace, other-address, other-operation
+	Shared     Answer `json:"shared"`     // shared or separate
+	Refused    int64  `json:"refused"`    // trials in which the limiter refused the second kind
+	Sandwiches int64  `json:"sandwiches"` // trials: the second kind between requests of the first
 }
 
-// RetryAfter says what the Retry-After header of refusals is worth.
+// RetryAfter says whether the Retry-After header of refusals is honest.
 type RetryAfter struct {
 	Present Answer `json:"present"` // always, never or sometimes
 	Refused int64  `json:"refused"` // refusals seen
-	With    int64  `json:"with"`    // of these, with the header, whatever it says
-	// Unreadable of those say nothing that can be read, such as Example.
+	With    int64  `json:"with"`    // of these, with the header
+	// Unreadable is the number of headers with an invalid value, such as Example.
 	Unreadable int64   `json:"unreadable,omitempty"`
-	Example    string  `json:"example,omitempty"` // quoted and cut
-	Honest     Finding `json:"honest"`            // share of Trials in which a wait of that long sufficed
+	Example    string  `json:"example,omitempty"` // quoted and truncated
+	Honest     Finding `json:"honest"`            // share of Trials in which the promised wait sufficed
 	Trials     int64   `json:"trials"`
-	Shortest   Finding `json:"shortest"` // the shortest wait that works
-	Promised   Finding `json:"promised"` // what the header said then
-	Verdict    Answer  `json:"verdict"`  // honest, too long or too short, and what shows it
+	Shortest   Finding `json:"shortest"` // the shortest wait that sufficed
+	Promised   Finding `json:"promised"` // the header's wait at that time
+	Verdict    Answer  `json:"verdict"`  // honest, too long or too short, with the evidence
 }
 
-// Unread writes what could not be read; it is empty where all could.
+// Unread describes the headers with an invalid value, or returns "" if all are valid.
 func (r RetryAfter) Unread() string {
 	if r.Unreadable == 0 {
 		return ""
@@ -112,31 +112,31 @@ func (r RetryAfter) Unread() string {
 	return fmt.Sprintf("unreadable in %d of %d: %s", r.Unreadable, r.With, r.Example)
 }
 
-// HeaderClaims says what RateLimit headers claim, and whether it is so: agrees
-// or disagrees with what was measured.
+// HeaderClaims compares the RateLimit headers with the measurement. Limit, Window,
+// Remaining and Reset are "agrees" or "disagrees".
 type HeaderClaims struct {
 	Present   Answer   `json:"present"`             // always, never or sometimes
 	Styles    []string `json:"styles,omitempty"`    // the headers seen, e.g. RateLimit-Limit
-	Malformed []string `json:"malformed,omitempty"` // what could not be read
+	Malformed []string `json:"malformed,omitempty"` // invalid values
 	Limit     Answer   `json:"limit"`
 	Window    Answer   `json:"window"`
 	Remaining Answer   `json:"remaining"`
 	Reset     Answer   `json:"reset"`
 }
 
-// Spent is what the probing cost.
+// Spent is the cost of probing.
 type Spent struct {
 	Requests int64   `json:"requests"`
 	Refused  int64   `json:"refused"`
 	Failed   int64   `json:"failed"`
 	Seconds  float64 `json:"seconds"`
-	Stopped  string  `json:"stopped,omitempty"` // which budget ended it early
+	Stopped  string  `json:"stopped,omitempty"` // the budget that ended it early
 }
 
 // Probe is one request of the probing.
 type Probe struct {
-	Seconds         float64 `json:"seconds"`          // since the probing's start, when it was sent
-	ReceivedSeconds float64 `json:"received_seconds"` // and when it was answered
+	Seconds         float64 `json:"seconds"`          // when it was sent, since the start of the probing
+	ReceivedSeconds float64 `json:"received_seconds"` // when its response arrived
 	Verdict         string  `json:"verdict"`          // accepted, limited or failed
 	Phase           string  `json:"phase"`            // why it was sent, e.g. burst, recovery
 	Subject         string  `json:"subject,omitempty"`

@@ -7,12 +7,12 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// ModelVersion is the version of the model. It rises when a reader of the former
+// ModelVersion is the version of the model. It changes if a reader of the earlier
 // version could misread the new one.
 const ModelVersion = "2"
 
-// Results is everything that one load run has to tell. The committed JSON
-// Schema load.schema.json describes its JSON form.
+// Results are the results of one load run. load.schema.json is the JSON Schema of their
+// JSON form.
 type Results struct {
 	Version string         `json:"version"`
 	Tool    reports.Tool   `json:"tool"`
@@ -20,7 +20,7 @@ type Results struct {
 	Run     Run            `json:"run"`
 
 	Verdict reports.Verdict `json:"verdict"`
-	// Reasons says in words why the verdict is not Passed.
+	// Reasons explain in words why the verdict is not Passed.
 	Reasons []string `json:"reasons"`
 
 	Calibration *Calibration `json:"calibration,omitempty"`
@@ -29,9 +29,9 @@ type Results struct {
 	Traffic     Traffic      `json:"traffic"`
 }
 
-// ExitCode is the exit code of the process that ended with r. A shard that has
-// come to its end is done, whatever its figures: they are too small a sample, and
-// the verdict is that of the whole.
+// ExitCode returns the exit code of the process with these results: 130 for an
+// interrupted run, 0 for a complete shard, otherwise the verdict's. A shard has no
+// verdict of its own, because its sample is too small.
 func (r Results) ExitCode() int {
 	switch {
 	case r.Run.Interrupted:
@@ -42,7 +42,7 @@ func (r Results) ExitCode() int {
 	return r.Verdict.ExitCode()
 }
 
-// Requests is how many requests were sent in all, whatever for.
+// Requests returns the number of all requests, of warm-ups and preparation too.
 func (r Results) Requests() (total int64) {
 	for _, s := range r.Scenarios {
 		if s.Requests != nil {
@@ -52,8 +52,8 @@ func (r Results) Requests() (total int64) {
 	return max(total, r.Traffic.Sent)
 }
 
-// Coverage says how many of the run's scenarios came to a verdict about the
-// target, for example "3 of 4 scenarios".
+// Coverage returns in words how many scenarios have a conclusive verdict, for example
+// "3 of 4 scenarios".
 func (r Results) Coverage() string {
 	judged := 0
 	for _, s := range r.Scenarios {
@@ -64,50 +64,50 @@ func (r Results) Coverage() string {
 	return fmt.Sprintf("%d of %d scenarios", judged, len(r.Scenarios))
 }
 
-// Run tells what was asked for and when.
+// Run says what was requested, and when it ran.
 type Run struct {
 	ID          string    `json:"id"`
 	Started     time.Time `json:"started"`
 	Seconds     float64   `json:"seconds"`
-	Seed        int64     `json:"seed"`                // what is asked and in which order
+	Seed        int64     `json:"seed"`                // of the content and order of requests
 	Selection   string    `json:"selection,omitempty"` // scenarios and settings, as flags; empty for the defaults
 	Interrupted bool      `json:"interrupted"`
-	Shard       *Shard    `json:"shard,omitempty"` // nil: the whole plan
+	Shard       *Shard    `json:"shard,omitempty"` // nil if the run is not sharded
 }
 
-// Shard is the part of a plan that one of several generators has sent.
+// Shard identifies the part of a load run that one of several generators sent.
 type Shard struct {
 	Index int `json:"index"` // from 1 to Of
 	Of    int `json:"of"`
 }
 
-// Calibration is what the generator itself can do on its machine, measured
-// against a server that does nothing.
+// Calibration is the capacity of the generator on its machine, measured against a
+// server that does nothing.
 type Calibration struct {
 	CeilingPerSecond float64 `json:"ceiling_per_second"`
-	LagP99MS         float64 `json:"lag_p99_ms"`         // how late it sends
-	CPUPerRequestUS  float64 `json:"cpu_per_request_us"` // CPU time of the generator
+	LagP99MS         float64 `json:"lag_p99_ms"`         // send lag
+	CPUPerRequestUS  float64 `json:"cpu_per_request_us"` // of the generator
 	Cores            int     `json:"cores"`
 	Note             string  `json:"note,omitempty"`
 }
 
-// Traffic sums up all phases of all scenarios, warm-ups included.
+// Traffic sums up all phases of all scenarios, including warm-ups.
 type Traffic struct {
 	Planned       int64            `json:"planned"`
 	Sent          int64            `json:"sent"`
 	Late          int64            `json:"late"`
 	Dropped       int64            `json:"dropped"`  // planned and never sent
-	Statuses      map[string]int64 `json:"statuses"` // by HTTP status; "none" where no answer came
+	Statuses      map[string]int64 `json:"statuses"` // by HTTP status; "none" is without a response
 	BytesReceived int64            `json:"bytes_received"`
 }
 
-// Comparison is what two targets, loaded in turns, differ in.
+// Comparison is the difference between two targets that were loaded in turn.
 type Comparison struct {
 	A            reports.Target   `json:"a"`
 	B            reports.Target   `json:"b"`
-	Pairs        int              `json:"pairs"` // blocks of A and B that belong together
+	Pairs        int              `json:"pairs"` // of blocks: one of A and one of B
 	BlockSeconds float64          `json:"block_seconds"`
-	Order        string           `json:"order"` // in which the blocks ran, e.g. "ABBAAB"
+	Order        string           `json:"order"` // of the blocks, e.g. "ABBAAB"
 	Figures      []ComparedFigure `json:"figures,omitempty"`
 }
 
@@ -115,27 +115,27 @@ type Comparison struct {
 type ComparedFigure struct {
 	Name string `json:"name"` // e.g. "response p99"
 	Unit string `json:"unit"` // e.g. "ms"
-	// A and B are the medians of the blocks; none where it could not be told.
+	// A and B are the medians of the blocks; nil if unknown.
 	A *float64 `json:"a,omitempty"`
 	B *float64 `json:"b,omitempty"`
 	// Difference is B − A, in Unit.
 	Difference *Estimate `json:"difference,omitempty"`
-	// Ratio is B ÷ A, with the bounds of its interval; 0 where there is none.
+	// Ratio is B ÷ A, with the bounds of its interval; 0 if unknown.
 	Ratio      float64 `json:"ratio,omitempty"`
 	RatioLow   float64 `json:"ratio_low,omitempty"`
 	RatioHigh  float64 `json:"ratio_high,omitempty"`
 	Confidence float64 `json:"confidence,omitempty"` // of the intervals
-	P          float64 `json:"p,omitempty"`          // of the test that A and B are the same, corrected for the number of figures; 0 where there was none
+	P          float64 `json:"p,omitempty"`          // p-value of the hypothesis that A and B are equal, corrected for the number of figures; 0 without a test
 	Verdict    Effect  `json:"verdict"`
 	Why        string  `json:"why,omitempty"`
 }
 
-// Effect is what a compared figure says about B.
+// Effect is the result of a compared figure, about B.
 type Effect string
 
 // The effects.
 const (
-	NoDifference   Effect = "no-difference" // none that the test could see
+	NoDifference   Effect = "no-difference" // not significant
 	Better         Effect = "better"
 	Worse          Effect = "worse"
 	EffectNotKnown Effect = "inconclusive"

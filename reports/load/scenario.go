@@ -6,45 +6,44 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// Scenario is one scenario and what became of it. The parts from Sustained on
-// belong to single kinds of scenarios.
+// Scenario is the result of one scenario. The fields from Sustained on belong to
+// single kinds of scenarios.
 type Scenario struct {
 	Name    string          `json:"name"`
-	About   string          `json:"about"` // one sentence: what it does
+	About   string          `json:"about"` // what it does, in one sentence
 	Verdict reports.Verdict `json:"verdict"`
 	Reasons []string        `json:"reasons,omitempty"` // why the verdict is not Passed
-	Missing []string        `json:"missing,omitempty"` // inputs without which the scenario could not run
-	Notes   []string        `json:"notes,omitempty"`   // what else is worth knowing
+	Missing []string        `json:"missing,omitempty"` // inputs that the scenario lacked
+	Notes   []string        `json:"notes,omitempty"`
 	Started time.Time       `json:"started"`
 	Seconds float64         `json:"seconds"`
 
-	Phases     []Phase     `json:"phases,omitempty"` // in the order in which they ran
+	Phases     []Phase     `json:"phases,omitempty"` // in order of time
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	Violations []Violation `json:"violations,omitempty"`
-	Requests   *Requests   `json:"requests,omitempty"` // nil: none was sent
-	Coverage   *Coverage   `json:"coverage,omitempty"` // nil: no answer was to be inspected
+	Requests   *Requests   `json:"requests,omitempty"` // nil if none was sent
+	Coverage   *Coverage   `json:"coverage,omitempty"` // nil if no response was to be inspected
 
 	Sustained *Sustained `json:"sustained,omitempty"`
-	Depth     []Depth    `json:"depth,omitempty"` // one a list operation
+	Depth     []Depth    `json:"depth,omitempty"` // one per list operation
 	Walks     *Walks     `json:"walks,omitempty"`
 	Drift     []Drift    `json:"drift,omitempty"`
 	Memory    []Memory   `json:"memory,omitempty"`
 	Limiter   *Limiter   `json:"limiter,omitempty"`
 }
 
-// Threshold is a bound and how the measured figure stands to it.
+// Threshold is the result of a threshold.
 type Threshold struct {
 	Text    string  `json:"text"` // as it was given, e.g. "p99<250ms@500/s"
 	Outcome Outcome `json:"outcome"`
-	Phase   string  `json:"phase,omitempty"` // where it was measured; empty for the whole scenario
-	// Measured is the figure with the bounds of its interval, in Unit; nil when
-	// there is none.
+	Phase   string  `json:"phase,omitempty"` // in which it was measured; empty for the whole scenario
+	// Measured is the measured figure, in Unit; nil if there is none.
 	Measured *Estimate `json:"measured,omitempty"`
 	Unit     string    `json:"unit,omitempty"`
 	Why      string    `json:"why,omitempty"`
 }
 
-// Outcome is the answer for one threshold.
+// Outcome is the outcome of a threshold.
 type Outcome string
 
 // The outcomes of a threshold.
@@ -54,8 +53,8 @@ const (
 	Inconclusive Outcome = "inconclusive"
 )
 
-// Estimate is a figure with the bounds between which it lies, as far as the
-// measurement can tell. The field that holds it says in which unit.
+// Estimate is a figure with its confidence interval. The field that holds it defines
+// the unit.
 type Estimate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -71,38 +70,38 @@ type Violation struct {
 	Examples []reports.Violation `json:"examples"`
 }
 
-// Requests says what all the requests of a scenario were for. Total is the sum of
-// the others.
+// Requests counts the requests of a scenario by purpose. Total is the sum of the
+// others.
 type Requests struct {
-	Total    int64 `json:"total"`              // that were sent
-	Counted  int64 `json:"counted"`            // in the phases that are listed, of which the figures are
+	Total    int64 `json:"total"`              // sent
+	Counted  int64 `json:"counted"`            // in the listed phases, to which the figures apply
 	WarmUp   int64 `json:"warm_up,omitempty"`  // before the first phase
-	Again    int64 `json:"again,omitempty"`    // in phases whose figures were discarded: this machine was too busy, so that they were sent again
+	Again    int64 `json:"again,omitempty"`    // in phases that were repeated because this machine was too busy
 	Searched int64 `json:"searched,omitempty"` // at the rates that a search tried
-	Beside   int64 `json:"beside,omitempty"`   // to prepare phases, to probe a limiter, and repeated after a 429
+	Beside   int64 `json:"beside,omitempty"`   // to prepare phases, to probe a limiter, and retries after a 429
 }
 
-// Coverage says how many of the answers were inspected.
+// Coverage counts the inspected responses.
 type Coverage struct {
 	Answers int64   `json:"answers"`
 	Checked int64   `json:"checked"`  // decoded and judged
-	Memo    int64   `json:"memo"`     // the same bytes had been judged before
-	Dropped int64   `json:"dropped"`  // to be judged, but the queue was full
-	LeftOut int64   `json:"left_out"` // outside the sample, beyond the CPU time for judging, or not readable
+	Memo    int64   `json:"memo"`     // same bytes as a response judged before
+	Dropped int64   `json:"dropped"`  // not judged, because the queue was full
+	LeftOut int64   `json:"left_out"` // outside the sample, beyond the CPU budget for judging, or unreadable
 	Share   float64 `json:"share"`    // (Checked + Memo) ÷ Answers
 }
 
-// Sustained is the highest rate that still meets the thresholds.
+// Sustained is the highest rate that meets the thresholds.
 type Sustained struct {
-	RatePerSecond float64     `json:"rate_per_second"` // 0: not even the lowest rate tried
+	RatePerSecond float64     `json:"rate_per_second"` // 0 if the lowest rate tried does not meet them
 	LowPerSecond  float64     `json:"low_per_second"`
 	HighPerSecond float64     `json:"high_per_second"`
-	Confirmed     bool        `json:"confirmed"` // held once more, for longer, after the search
+	Confirmed     bool        `json:"confirmed"` // met again, for longer, after the search
 	Note          string      `json:"note,omitempty"`
-	Knee          []KneePoint `json:"knee,omitempty"` // ascending by the rate that was asked
+	Knee          []KneePoint `json:"knee,omitempty"` // ascending by requested rate
 }
 
-// KneePoint is one rate that was tried.
+// KneePoint is the result of one rate that was tried.
 type KneePoint struct {
 	AskedPerSecond    float64 `json:"asked_per_second"`
 	AchievedPerSecond float64 `json:"achieved_per_second"`
@@ -110,36 +109,36 @@ type KneePoint struct {
 	P99MS             float64 `json:"p99_ms"`
 	ErrorShare        float64 `json:"error_share"`
 	OK                bool    `json:"ok"`
-	Why               string  `json:"why,omitempty"` // what was not met
+	Why               string  `json:"why,omitempty"` // the thresholds that were not met
 }
 
-// Depth is what pages cost deep in one list.
+// Depth is the cost of pages by their depth in one list.
 type Depth struct {
 	Operation string       `json:"operation"`
 	Points    []DepthPoint `json:"points,omitempty"` // ascending by page
-	// Ratio is the median at the deepest page ÷ that of the first.
+	// Ratio is the median of the deepest page ÷ the median of the first.
 	Ratio float64 `json:"ratio,omitempty"`
 }
 
-// DepthPoint is one page, asked for several times.
+// DepthPoint is the result of several requests for one page.
 type DepthPoint struct {
 	Page  int64   `json:"page"` // from 1
-	Rows  int64   `json:"rows"` // that precede it in the list
+	Rows  int64   `json:"rows"` // before it in the list
 	Count int64   `json:"count"`
 	P50MS float64 `json:"p50_ms"`
 	P99MS float64 `json:"p99_ms"`
 }
 
-// Walks sums up many clients, each walking whole lists.
+// Walks sums up clients that each walk whole lists.
 type Walks struct {
 	Clients int   `json:"clients"`
-	Walks   int64 `json:"walks"` // that came to their end
+	Walks   int64 `json:"walks"` // complete walks
 	Pages   int64 `json:"pages"`
 	Rows    int64 `json:"rows"`
-	Faults  int64 `json:"faults"` // rows missing, doubled or out of order, and walks that broke off
+	Faults  int64 `json:"faults"` // rows missing, repeated or out of order, and failed walks
 }
 
-// Drift is how one figure changes while the load stays the same.
+// Drift is the change of one figure under constant load.
 type Drift struct {
 	Name      string   `json:"name"` // e.g. "response p50"
 	Unit      string   `json:"unit"` // e.g. "ms"
@@ -148,7 +147,7 @@ type Drift struct {
 	Why       string   `json:"why,omitempty"`
 }
 
-// Trend is what became of a figure over time.
+// Trend is the direction of a figure over time.
 type Trend string
 
 // The trends.
@@ -158,13 +157,13 @@ const (
 	TrendNotKnown Trend = "inconclusive"
 )
 
-// Memory is what a process used over time.
+// Memory is the memory use of a process over time.
 type Memory struct {
 	Of     string        `json:"of"` // e.g. "reference server", "generator"
 	Points []MemoryPoint `json:"points,omitempty"`
 }
 
-// MemoryPoint is one look at a process.
+// MemoryPoint is one measurement of a process.
 type MemoryPoint struct {
 	Seconds   float64 `json:"seconds"` // since the scenario's start
 	HeapBytes int64   `json:"heap_bytes,omitempty"`

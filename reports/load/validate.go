@@ -3,6 +3,8 @@ package load
 import (
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,11 +21,10 @@ var (
 	statusPattern    = regexp.MustCompile(`^([0-9]{3}|none)$`)
 )
 
-// Validate reports where r breaks the model's own rules, with JSON pointers:
-// values outside their sets, numbers that are none, counts that do not add up,
-// bounds that do not hold what they bound, a verdict without a reason and a
-// pass about nothing. The JSON Schema states the same rules as far as they
-// concern single values.
+// Validate returns an error for each place where r breaks the rules of the model, with
+// a JSON pointer. Examples are values outside their sets, NaN, counts that do not add
+// up, a value outside its bounds, a verdict without a reason and a pass without a
+// request. The JSON Schema has the same rules for single values.
 func (r Results) Validate() error {
 	var p strict.Problems
 	validateNumbers(&p, r)
@@ -62,7 +63,7 @@ func (r Results) validateVerdict(p *strict.Problems) {
 	}
 }
 
-// validateReasons checks a verdict and the reasons that go with it.
+// validateReasons checks a verdict and its reasons.
 func validateReasons(p *strict.Problems, v reports.Verdict, reasons []string, at string) {
 	oneOf(p, v, at+"/verdict", reports.Verdicts()...)
 	p.Unless((v == reports.Passed) == (len(reasons) == 0), at+"/reasons", "%s with %d reasons: all verdicts except %s need one", v, len(reasons), reports.Passed)
@@ -78,7 +79,7 @@ func validateTarget(p *strict.Problems, t reports.Target, at string) {
 func (c Comparison) validate(p *strict.Problems, at string) {
 	validateTarget(p, c.A, at+"/a")
 	validateTarget(p, c.B, at+"/b")
-	p.Unless(c.Pairs >= 1, at+"/pairs", "%d pairs compare nothing", c.Pairs)
+	p.Unless(c.Pairs >= 1, at+"/pairs", "%d pairs, want at least 1", c.Pairs)
 	a, b := strings.Count(c.Order, "A"), strings.Count(c.Order, "B")
 	p.Unless(a == c.Pairs && b == c.Pairs && len(c.Order) == a+b, at+"/order", "%q does not hold A and B %d times each", c.Order, c.Pairs)
 	for i, f := range c.Figures {
@@ -93,16 +94,16 @@ func (c Comparison) validate(p *strict.Problems, at string) {
 	}
 }
 
-// validateCounts checks the names of what was counted.
+// validateCounts checks the keys of a map of counts.
 func validateCounts(p *strict.Problems, counts map[string]int64, at string, name *regexp.Regexp) {
 	for _, key := range slices.Sorted(maps.Keys(counts)) {
-		p.Unless(name.MatchString(key), at, "%q cannot stand here", key)
+		p.Unless(name.MatchString(key), at, "unexpected key %q", key)
 	}
 }
 
-// oneOf notes a value that is not in its set.
+// oneOf adds a problem if the value is not in the set.
 func oneOf[T ~string](p *strict.Problems, value T, at string, set ...T) {
-	p.Unless(slices.Contains(set, value), at, "%q is none of %v", value, set)
+	p.Unless(slices.Contains(set, value), at, "%q, want one of %v", value, set)
 }
 
 func sum(counts map[string]int64) int64 {
@@ -111,4 +112,54 @@ func sum(counts map[string]int64) int64 {
 		all += n
 	}
 	return all
+}
+
+// signed are the fields of the JSON form with numbers that can be negative.
+var signed = []string{"seed", "per_minute", "difference", "measured"} // an improvement is a regression below 0
+
+// shares are the fields with numbers between 0 and 1.
+var shares = []string{"share", "error_share", "confidence", "p"}
+
+// validateNumbers adds a problem for each number of r that is NaN or infinite, for each
+// negative number outside the signed fields, and for each share above 1.
+func validateNumbers(p *strict.Problems, r Results) { numbers(p, reflect.ValueOf(r), "", false) }
+
+func numbers(p *strict.Problems, v reflect.Value, at string, negative bool) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			if name == "" {
+				continue // inside a time.Time
+			}
+			below := at + "/" + name
+			numbers(p, v.Field(i), below, negative || slices.Contains(signed, name))
+			if slices.Contains(shares, name) {
+				p.Unless(v.Field(i).Float() <= 1, below, "%v is a share above 1", v.Field(i).Float())
+			}
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			numbers(p, v.Elem(), at, negative)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			numbers(p, v.Index(i), fmt.Sprintf("%s/%d", at, i), negative)
+		}
+	case reflect.Map:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, key := range keys {
+			numbers(p, v.MapIndex(key), strict.Below(at, key.String()), negative)
+		}
+	case reflect.Int, reflect.Int64:
+		p.Unless(negative || v.Int() >= 0, at, "%d is negative", v.Int())
+	case reflect.Float64:
+		f := v.Float()
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			p.Unless(false, at, "%v is not a number", f)
+			return
+		}
+		p.Unless(negative || f >= 0, at, "%v is negative", f)
+	}
 }

@@ -35,7 +35,7 @@ func (ph Phase) validate(p *strict.Problems, at string) {
 		p.Unless(name != "" && err == nil && ph.Histograms[name] != "", strict.Below(at+"/histograms", name), "not the base64 form of a histogram")
 	}
 	for name := range ph.Failures {
-		p.Unless(name != "", at+"/failures", "one has no name")
+		p.Unless(name != "", at+"/failures", "empty key")
 	}
 }
 
@@ -57,13 +57,13 @@ func (d *Distribution) validate(p *strict.Problems, at string) {
 	if d == nil {
 		return
 	}
-	p.Unless(d.Count >= 1, at+"/count", "a distribution of nothing")
+	p.Unless(d.Count >= 1, at+"/count", "%d, want at least 1", d.Count)
 	p.Unless(d.MinMS <= d.MaxMS, at+"/min_ms", "%v is above the maximum, %v", d.MinMS, d.MaxMS)
 	ascending(p, d.Quantiles, at+"/quantiles", func(q Quantile) float64 { return q.P })
 	for i, q := range d.Quantiles {
 		at := fmt.Sprintf("%s/quantiles/%d", at, i)
 		p.Unless(q.LowMS <= q.ValueMS && q.ValueMS <= q.HighMS, at+"/value_ms", "%v is not within %v and %v", q.ValueMS, q.LowMS, q.HighMS)
-		p.Unless(q.Flagged == (q.Why != ""), at+"/why", "why goes with a flag, and with nothing else")
+		p.Unless(q.Flagged == (q.Why != ""), at+"/why", "a flagged quantile needs a reason, and no other has one")
 	}
 	ascending(p, d.Curve, at+"/curve", func(c CurvePoint) float64 { return c.P })
 	ascending(p, d.Curve, at+"/curve", func(c CurvePoint) float64 { return c.ValueMS })

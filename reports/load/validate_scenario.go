@@ -10,7 +10,7 @@ import (
 )
 
 func (s Scenario) validate(p *strict.Problems, at string) {
-	p.Unless(namePattern.MatchString(s.Name), at+"/name", "%q is no name of a scenario", s.Name)
+	p.Unless(namePattern.MatchString(s.Name), at+"/name", "%q is not a scenario name", s.Name)
 	p.Unless(s.About != "", at+"/about", "empty")
 	validateReasons(p, s.Verdict, s.Reasons, at)
 	p.Unless(s.Verdict != reports.Passed || len(s.Violations) == 0, at+"/verdict", "%s with violations", reports.Passed)
@@ -29,7 +29,7 @@ func (s Scenario) validate(p *strict.Problems, at string) {
 		p.Unless(n.Total == parts, at+"/requests/total", "%d, but the parts add up to %d", n.Total, parts)
 	}
 	if c := s.Coverage; c != nil {
-		p.Unless(c.Checked+c.Memo+c.Dropped+c.LeftOut <= c.Answers, at+"/coverage/answers", "%d answers, but more were looked at or left out", c.Answers)
+		p.Unless(c.Checked+c.Memo+c.Dropped+c.LeftOut <= c.Answers, at+"/coverage/answers", "%d, but the parts add up to more", c.Answers)
 	}
 	if s.Sustained != nil {
 		s.Sustained.validate(p, at+"/sustained")
@@ -66,8 +66,8 @@ func (t Threshold) validate(p *strict.Problems, at string) {
 }
 
 func (v Violation) validate(p *strict.Problems, at string) {
-	p.Unless(idPattern.MatchString(v.Requirement), at+"/requirement", "%q is no id", v.Requirement)
-	p.Unless(operationPattern.MatchString(v.Operation), at+"/operation", "%q is no operation id", v.Operation)
+	p.Unless(idPattern.MatchString(v.Requirement), at+"/requirement", "%q is not an id", v.Requirement)
+	p.Unless(operationPattern.MatchString(v.Operation), at+"/operation", "%q is not an operation id", v.Operation)
 	p.Unless(len(v.Examples) > 0, at+"/examples", "want an example")
 	p.Unless(v.Count >= int64(max(1, len(v.Examples))), at+"/count", "%d, but %d are listed", v.Count, len(v.Examples))
 	for i, e := range v.Examples {
@@ -88,7 +88,7 @@ func (s Sustained) validate(p *strict.Problems, at string) {
 }
 
 func (d Depth) validate(p *strict.Problems, at string) {
-	p.Unless(operationPattern.MatchString(d.Operation), at+"/operation", "%q is no operation id", d.Operation)
+	p.Unless(operationPattern.MatchString(d.Operation), at+"/operation", "%q is not an operation id", d.Operation)
 	ascending(p, d.Points, at+"/points", func(d DepthPoint) float64 { return float64(d.Page) })
 	for i, point := range d.Points {
 		p.Unless(point.Page >= 1, fmt.Sprintf("%s/points/%d/page", at, i), "%d: pages count from 1", point.Page)
@@ -139,7 +139,7 @@ func validateEstimate(p *strict.Problems, e *Estimate, at string) {
 	}
 }
 
-// ascending notes points that are out of order.
+// ascending adds a problem if the points are out of order.
 func ascending[T any](p *strict.Problems, points []T, at string, key func(T) float64) {
 	p.Unless(slices.IsSortedFunc(points, func(a, b T) int { return cmp.Compare(key(a), key(b)) }), at, "not in ascending order")
 }

@@ -1,5 +1,5 @@
-// Package loadsample makes load results to test the model and its views with:
-// realistic ones, hostile ones, the least that passes, and none.
+// Package loadsample makes load results for tests of the model and of its views:
+// realistic, hostile, minimal and empty ones. Only tests import it.
 //
 // It imports the models and nothing else of this module.
 package loadsample
@@ -13,7 +13,7 @@ import (
 
 var started = time.Date(2026, 3, 1, 10, 20, 30, 0, time.UTC)
 
-// Empty is a run that came to nothing.
+// Empty returns a run without a request.
 func Empty() load.Results {
 	return load.Results{
 		Version: load.ModelVersion,
@@ -25,7 +25,7 @@ func Empty() load.Results {
 	}
 }
 
-// Passed is the least that passes.
+// Passed returns the smallest run that passes.
 func Passed() load.Results {
 	r := Empty()
 	r.Target = reports.Target{Name: "reference server", Kind: "embedded", BaseURL: "http://127.0.0.1:8025"}
@@ -43,7 +43,7 @@ func Passed() load.Results {
 	return r
 }
 
-// Full is a run of many scenarios in which all parts of the model occur.
+// Full returns a run of many scenarios with every part of the model.
 func Full() load.Results {
 	r := load.Results{
 		Version: load.ModelVersion,

@@ -9,7 +9,7 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// stalling is a server that is quick but holds everything for two seconds in ten.
+// stalling returns the latency of a fast server that stalls for 2 s in each 10 s.
 func stalling(rate int) func(second, place int) float64 {
 	random := rand.New(rand.NewPCG(3, 4))
 	return func(second, place int) float64 {
@@ -182,8 +182,8 @@ func rateLimit() load.Scenario {
 	}
 }
 
-// Hostile is Full in which every string that a target or a user had a hand in
-// tries to break out of its place.
+// Hostile returns Full with every string that a target or a user can influence
+// replaced by one that attacks the view.
 func Hostile() load.Results {
 	r := Full()
 	const attack = "</style><script>alert(1)</script>\"'><img src=https://evil.test/x onerror=alert(1)>\u202e\x1b[31m\xff{{.}}\x00"

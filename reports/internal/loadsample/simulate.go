@@ -7,9 +7,9 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// simulate makes a phase whose requests take as long as latency says for the
-// second and the place within it, in milliseconds. A negative latency is a 429,
-// one above 10 s no answer.
+// simulate returns a phase with the given latencies in milliseconds. Latency gets the
+// second and the index of the request in it. A negative latency is a 429. One above
+// 10 s is a request without a response.
 func simulate(name string, rate, seconds int, latency func(second, place int) float64) load.Phase {
 	p := load.Phase{
 		Name: name, Started: started, Seconds: float64(seconds), RatePerSecond: float64(rate),
@@ -86,7 +86,7 @@ func brief(ms []float64) *load.Brief {
 	return &load.Brief{P50MS: at(sorted, 0.5), P90MS: at(sorted, 0.9), P99MS: at(sorted, 0.99), MaxMS: sorted[len(sorted)-1]}
 }
 
-// at is the quantile p of sorted values.
+// at returns the quantile p of sorted values.
 func at(sorted []float64, p float64) float64 {
 	return sorted[min(int(p*float64(len(sorted))), len(sorted)-1)]
 }

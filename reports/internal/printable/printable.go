@@ -1,4 +1,5 @@
-// Package printable makes text safe to show. It imports nothing of this module.
+// Package printable makes text safe to print, and formats numbers. It imports nothing
+// of this module.
 package printable
 
 import (
@@ -9,11 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s with everything that does not print as itself written
-// as an escape: control characters, terminal sequences, bidirectional and
-// zero-width marks, and bytes that are no UTF-8. A view passes every string
-// that a target may have had a hand in through it, so that no answer can move
-// a reader's cursor or reorder a reader's text. The result is one line.
+// Text returns s as one line that is safe to print. It escapes control characters,
+// terminal sequences, bidirectional and zero-width marks, and invalid UTF-8. Views
+// call it on every string that a target can influence.
 func Text(s string) string {
 	if plain(s) {
 		return s

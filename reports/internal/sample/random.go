@@ -9,7 +9,7 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// Random draws results that keep all rules of the model.
+// Random draws results that Validate accepts.
 func Random(t *rapid.T) reports.Results {
 	verdict := rapid.SampledFrom([]reports.Verdict{reports.Passed, reports.Failed, reports.Inconclusive}).Draw(t, "verdict")
 	r := reports.Results{
@@ -98,7 +98,7 @@ func randomObservation(t *rapid.T) reports.Observation {
 	}
 }
 
-// words draws a string that is not empty.
+// words draws a non-empty string.
 func words(t *rapid.T) string { return rapid.StringN(1, 20, -1).Draw(t, "words") }
 
 func count(t *rapid.T, least int) int { return rapid.IntRange(least, 1e6).Draw(t, "count") }

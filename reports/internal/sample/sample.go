@@ -1,5 +1,5 @@
-// Package sample makes results for the tests of the model and of its views. It
-// is imported by tests only.
+// Package sample makes results for tests of the model and of its views. Only tests
+// import it.
 package sample
 
 import (
@@ -11,7 +11,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// groups is how many requirements of each group Full lays on an operation.
+// groups is the number of requirements in each group for an operation of Full.
 var groups = []struct {
 	name  spec.Group
 	id    string
@@ -30,9 +30,9 @@ var groups = []struct {
 	{spec.GroupRate, "RATE-ANSWERS", false, 2},
 }
 
-// Full returns a run that fails, with something of everything in it: stated
-// and derived failures on one and on many operations, strings that a hostile
-// target could send, missing inputs, an error, observations and troubles.
+// Full returns a failed run with every part of the model: stated and derived failures
+// on one and on many operations, strings of a hostile target, missing inputs, an
+// error, observations and troubles.
 func Full() reports.Results {
 	r := reports.Results{
 		Version: reports.ModelVersion,
@@ -60,7 +60,7 @@ func Full() reports.Results {
 	return r
 }
 
-// Passed returns a run of one operation that conforms.
+// Passed returns a run of one operation that passes.
 func Passed() reports.Results {
 	r := Full()
 	r.Verdict, r.Reasons, r.Troubles = reports.Passed, nil, nil
@@ -72,7 +72,7 @@ func Passed() reports.Results {
 	return r
 }
 
-// Empty returns a run that never reached its target.
+// Empty returns a run that did not reach its target.
 func Empty() reports.Results {
 	return reports.Results{
 		Version:  reports.ModelVersion,
@@ -110,8 +110,8 @@ func level(n int) string {
 	return string(spec.Stated)
 }
 
-// on calls change with every check of the requirement on the operations; no
-// operations means all.
+// on calls change with every check of the requirement on the operations. No operations
+// means all.
 func on(r *reports.Results, requirement string, operations []string, change func(*reports.Check)) {
 	for i := range r.Checks {
 		c := &r.Checks[i]

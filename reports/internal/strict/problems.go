@@ -7,16 +7,16 @@ import (
 	"outreach.example/conformance/reports/internal/printable"
 )
 
-// maxProblems bounds how many contradictions one error lists.
+// maxProblems is the maximum number of problems in one error.
 const maxProblems = 10
 
-// Problems collects what is wrong with a document, up to maxProblems.
+// Problems collects up to maxProblems problems of a document, and counts the rest.
 type Problems struct {
 	found []error
 	more  int
 }
 
-// Unless notes a problem at the JSON pointer unless ok holds.
+// Unless adds a problem at the JSON pointer unless ok is true.
 func (p *Problems) Unless(ok bool, pointer, format string, args ...any) {
 	switch {
 	case ok:
@@ -27,7 +27,7 @@ func (p *Problems) Unless(ok bool, pointer, format string, args ...any) {
 	}
 }
 
-// Err is all problems as one error; nil when there are none.
+// Err returns all problems as one error, or nil if there are none.
 func (p *Problems) Err() error {
 	if p.more > 0 {
 		return errors.Join(append(p.found, fmt.Errorf("and %d more", p.more))...)

@@ -14,11 +14,11 @@ import (
 	"outreach.example/conformance/reports/internal/printable"
 )
 
-// maxDepth bounds the nesting of a results file; the models need far less.
+// maxDepth is the maximum nesting of a results file. The models need far less.
 const maxDepth = 16
 
-// decodeTree decodes body into maps, slices and scalars. Unlike encoding/json
-// it refuses doubled names, trailing bytes and invalid UTF-8.
+// decodeTree decodes body into maps, slices and scalars. Unlike encoding/json it rejects
+// duplicate names, trailing data and invalid UTF-8.
 func decodeTree(body []byte) (any, error) {
 	if !utf8.Valid(body) {
 		return nil, errors.New("not valid UTF-8")
@@ -63,7 +63,7 @@ func decodeObject(d *json.Decoder, pointer string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := token.(string) // the decoder lets nothing else stand here
+		name := token.(string) // the decoder returns only strings here
 		at := Below(pointer, name)
 		if _, doubled := object[name]; doubled {
 			return nil, fmt.Errorf("%s: duplicate field", at)
@@ -89,32 +89,32 @@ func decodeArray(d *json.Decoder, pointer string) (any, error) {
 	return array, err
 }
 
-// sameShape compares what a file holds with what was understood of it: the
-// same names and the same JSON types, everywhere.
-func sameShape(given, understood any, pointer string) error {
-	if kind(given) != kind(understood) {
-		return fmt.Errorf("%s: %s, want %s", pointer, kind(given), kind(understood))
+// sameShape returns an error unless a document and its decoded form have the same names
+// and JSON types everywhere.
+func sameShape(given, decoded any, pointer string) error {
+	if kind(given) != kind(decoded) {
+		return fmt.Errorf("%s: %s, want %s", pointer, kind(given), kind(decoded))
 	}
 	switch given := given.(type) {
 	case map[string]any:
-		understood := understood.(map[string]any)
+		decoded := decoded.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(given)) {
-			if _, ok := understood[name]; !ok {
+			if _, ok := decoded[name]; !ok {
 				return fmt.Errorf("%s: unknown field, or empty where it must be omitted", Below(pointer, name))
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(understood)) {
+		for _, name := range slices.Sorted(maps.Keys(decoded)) {
 			if _, ok := given[name]; !ok {
 				return fmt.Errorf("%s: missing", Below(pointer, name))
 			}
-			if err := sameShape(given[name], understood[name], Below(pointer, name)); err != nil {
+			if err := sameShape(given[name], decoded[name], Below(pointer, name)); err != nil {
 				return err
 			}
 		}
 	case []any:
-		understood := understood.([]any)
+		decoded := decoded.([]any)
 		for i := range given {
-			if err := sameShape(given[i], understood[i], fmt.Sprintf("%s/%d", pointer, i)); err != nil {
+			if err := sameShape(given[i], decoded[i], fmt.Sprintf("%s/%d", pointer, i)); err != nil {
 				return err
 			}
 		}
@@ -124,7 +124,7 @@ func sameShape(given, understood any, pointer string) error {
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// Below is the JSON pointer of the field name in the object at pointer.
+// Below returns the JSON pointer of the field name in the object at pointer.
 func Below(pointer, name string) string {
 	const longest = 80 // names come from outside
 	if len(name) > longest {

@@ -9,7 +9,7 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// run adds all figures of a run.
+// run adds the figures of a run.
 func (e *exposition) run(r load.Results) {
 	e.gauge("run", "The run and its target; always 1.", 1, labels{
 		"run", r.Run.ID, "target", r.Target.Name, "target_version", r.Target.Version, "vendor", r.Target.Vendor,
@@ -88,7 +88,7 @@ func (e *exposition) scenario(s load.Scenario, of labels) {
 	}
 }
 
-// limiter adds what is known of it.
+// limiter adds the known figures of a limiter.
 func (e *exposition) limiter(l load.Limiter, of labels) {
 	for i, layer := range l.Layers {
 		of := of.with("layer", strconv.Itoa(i+1), "kind", layer.Kind.Value)

@@ -1,8 +1,7 @@
-// Package openmetrics writes the figures of a load run in the OpenMetrics text
-// format, in its base units, so that a time series database can keep them.
+// Package openmetrics writes the figures of a load run in the OpenMetrics text format,
+// in base units, for time series databases.
 //
-// It imports the results models and is the only home of the Prometheus
-// libraries.
+// It imports the results models and is the only home of the Prometheus libraries.
 package openmetrics
 
 import (
@@ -23,7 +22,7 @@ import (
 // prefix begins the name of every metric.
 const prefix = "outreach_load_"
 
-// Encode returns the figures of r, in a stable order.
+// Encode returns the figures of r as OpenMetrics text, in a stable order.
 func Encode(r load.Results) ([]byte, error) {
 	e := &exposition{byName: map[string]*dto.MetricFamily{}}
 	e.run(r)
@@ -39,7 +38,8 @@ func Encode(r load.Results) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write puts the figures at path, whole or not at all. Missing directories are made.
+// Write replaces the file at path by the figures of r, atomically. It creates missing
+// directories.
 func Write(path string, r load.Results) error {
 	body, err := Encode(r)
 	if err != nil {
@@ -51,13 +51,13 @@ func Write(path string, r load.Results) error {
 	return nil
 }
 
-// exposition is the metric families while they grow, in the order of their first use.
+// exposition collects metric families in the order of first use.
 type exposition struct {
 	families []*dto.MetricFamily
 	byName   map[string]*dto.MetricFamily
 }
 
-// labels are names and values in turn. No value leaves out its label.
+// labels alternates names and values. A label with an empty value is omitted.
 type labels []string
 
 func (l labels) with(more ...string) labels { return append(slices.Clone(l), more...) }
@@ -83,18 +83,18 @@ func (e *exposition) add(kind dto.MetricType, name, help string, m *dto.Metric) 
 	family.Metric = append(family.Metric, m)
 }
 
-// gauge adds a figure as it was at the end of the run.
+// gauge adds a figure with its value at the end of the run.
 func (e *exposition) gauge(name, help string, value float64, l labels) {
 	e.add(dto.MetricType_GAUGE, name, help, &dto.Metric{Label: l.pairs(), Gauge: &dto.Gauge{Value: &value}})
 }
 
-// counter adds a count; its name ends in _total.
+// counter adds a count. Its name ends in _total.
 func (e *exposition) counter(name, help string, count int64, l labels) {
 	value := float64(count)
 	e.add(dto.MetricType_COUNTER, name+"_total", help, &dto.Metric{Label: l.pairs(), Counter: &dto.Counter{Value: &value}})
 }
 
-// summary adds a distribution, in seconds; none without answers.
+// summary adds a distribution in seconds. It adds nothing if d is nil.
 func (e *exposition) summary(name, help string, d *load.Distribution, l labels) {
 	if d == nil {
 		return
@@ -109,7 +109,7 @@ func (e *exposition) summary(name, help string, d *load.Distribution, l labels) 
 	e.add(dto.MetricType_SUMMARY, name, help, &dto.Metric{Label: l.pairs(), Summary: s})
 }
 
-// names makes names unique: the second one of a kind becomes "name #2".
+// names makes names unique: the second "name" becomes "name #2".
 type names map[string]int
 
 func (n names) unique(name string) string {

@@ -19,15 +19,14 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// Size of a chart, in points of its own coordinates: it is stretched to the
-// width that the page has, and still legible on a phone.
+// Size of a chart in points. The page scales it to its width, down to that of a phone.
 const (
 	chartWidth  = 480
 	chartHeight = 230
 )
 
-// ink is a colour of the page. The charts are drawn in stand-ins, which then
-// become the page's own variables: so charts follow its light and dark dress.
+// ink is a colour of the page. Charts are drawn in placeholder colours, which CSS
+// variables then replace, so that charts follow the light and dark theme.
 type ink uint8
 
 const (
@@ -41,12 +40,12 @@ const (
 
 var variables = map[ink]string{text: "var(--text)", grid: "var(--grid)", blue: "var(--blue)", green: "var(--green)", orange: "var(--orange)", red: "var(--red)"}
 
-// filling, added to an ink, stands for the same ink of an area.
+// filling, added to an ink, is that ink for an area.
 const filling ink = 8
 
 func (i ink) color() color.Color { return color.NRGBA{uint8(i), uint8(i), uint8(i), 255} }
 
-// css is what a stand-in becomes; empty for a colour that is none.
+// css returns the CSS of a placeholder colour, or "" for other colours.
 func (i ink) css() string {
 	if i > filling && variables[i-filling] != "" {
 		return "color-mix(in srgb, " + variables[i-filling] + " 55%, transparent)"
@@ -54,20 +53,20 @@ func (i ink) css() string {
 	return variables[i]
 }
 
-// line is how one series is drawn, and what it is called in the legend.
+// line is the style of one series and its name in the legend.
 type line struct {
 	Name   string
 	ink    ink
 	dashed bool
-	marks  draw.GlyphDrawer // nil for a line without marks
-	marked bool             // marks alone, without a line
+	marks  draw.GlyphDrawer // nil without marks
+	marked bool             // marks without a line
 	area   bool
 }
 
-// Ink is the line's colour, for the legend.
+// Ink returns the line's colour, for the legend.
 func (l line) Ink() template.CSS { return template.CSS(variables[l.ink]) }
 
-// Kind says how the line looks, for the legend.
+// Kind returns the line's style, for the legend.
 func (l line) Kind() string {
 	switch {
 	case l.area:
@@ -81,15 +80,15 @@ func (l line) Kind() string {
 	}
 }
 
-// figure is a chart with what one sees on it and what the lines mean. No string
-// that comes from outside is drawn: the chart holds numbers, the page the words.
+// figure is a chart with its title and legend. Charts contain only numbers: strings
+// from outside are in the page, which escapes them.
 type figure struct {
 	Title  string
 	Legend []line
 	SVG    template.HTML
 }
 
-// chart is a plot while it is drawn.
+// chart builds a plot.
 type chart struct {
 	plot   *plot.Plot
 	legend []line
@@ -113,14 +112,14 @@ func newChart(x, y string) *chart {
 	return c
 }
 
-// newTimeChart begins at 0.
+// newTimeChart returns a chart with a horizontal axis from 0.
 func newTimeChart(x, y string) *chart {
 	c := newChart(x, y)
 	c.plot.X.Min = 0
 	return c
 }
 
-// add draws a series. Points that are no number break the line.
+// add draws a series. NaN interrupts the line.
 func (c *chart) add(l line, points plotter.XYs) {
 	drawn := false
 	for _, part := range unbroken(points) {
@@ -139,7 +138,7 @@ func (c *chart) part(l line, points plotter.XYs) {
 	}
 	glyphs := draw.GlyphStyle{Color: l.ink.color(), Radius: 3, Shape: l.marks}
 	if !l.marked && len(points) == 1 && l.marks == nil {
-		glyphs.Shape = draw.CircleGlyph{} // a line of one point is invisible
+		glyphs.Shape = draw.CircleGlyph{} // a line of 1 point is invisible
 	}
 	if !l.marked {
 		c.plot.Add(&plotter.Line{XYs: points, LineStyle: style})
@@ -149,7 +148,7 @@ func (c *chart) part(l line, points plotter.XYs) {
 	}
 }
 
-// band fills the space between two series over the same x.
+// band fills the area between two series with the same x values.
 func (c *chart) band(l line, lower, upper plotter.XYs) {
 	l.area = true
 	outline := append(plotter.XYs{}, upper...)
@@ -176,8 +175,8 @@ func unbroken(points plotter.XYs) []plotter.XYs {
 	return parts
 }
 
-// logY makes the vertical axis logarithmic where values differ by more than
-// thirty times; else their growth would look like a step.
+// logY makes the vertical axis logarithmic if values differ by more than a factor of 30.
+// Otherwise small values would be indistinguishable.
 func (c *chart) logY(values ...plotter.XYs) {
 	least, most := math.Inf(1), 0.0
 	for _, points := range values {
@@ -203,7 +202,7 @@ func (c *chart) logY(values ...plotter.XYs) {
 
 var stand = regexp.MustCompile(`#(0[1-9A-F])(0[1-9A-F])(0[1-9A-F])`)
 
-// figure draws the chart. The title says what one sees; nothing to draw gives no figure.
+// figure draws the chart. It returns nil if there is nothing to draw.
 func (c *chart) figure(title string) *figure {
 	if len(c.legend) == 0 {
 		return nil
@@ -226,10 +225,9 @@ func (c *chart) figure(title string) *figure {
 	c.plot.Draw(draw.Crop(draw.New(canvas), 0, -margin, 0, -margin/3))
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // a buffer returns no errors
 	}
-	// The head is for a file of its own; within a page its names and its fixed
-	// size are in the way.
+	// The head of an SVG file, with its fixed size, is omitted within a page.
 	_, drawing, _ := strings.Cut(b.String(), "xlink\">")
 	drawing = stand.ReplaceAllStringFunc(drawing, func(hex string) string {
 		var i ink

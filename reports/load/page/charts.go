@@ -9,16 +9,16 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// maxPoints bounds the points of a series: a chart has no room for more.
+// maxPoints is the maximum number of points in a series. A chart cannot show more.
 const maxPoints = 600
 
-// phaseFigures are the charts of a phase.
+// phaseFigures returns the charts of a phase.
 func phaseFigures(p load.Phase) []*figure {
 	seconds := thinned(p.Series)
 	return drawn(latencyOverTime(seconds), percentileCurve(p), rates(p, seconds), statuses(seconds))
 }
 
-// drawn leaves out what there was nothing to draw of.
+// drawn returns the figures that are not nil.
 func drawn(all ...*figure) []*figure {
 	var some []*figure
 	for _, f := range all {
@@ -94,7 +94,7 @@ func percentileCurve(p load.Phase) *figure {
 			continue
 		}
 		var points plotter.XYs
-		// Beyond the last request there is nothing to see.
+		// There are no data beyond the last request.
 		last := math.Log10(float64(max(curve.of.Count, 2)))
 		for _, at := range curve.of.Curve {
 			if x := nines(at.P); x <= last {
@@ -129,7 +129,7 @@ func rates(p load.Phase, seconds []load.Second) *figure {
 		return c.figure(fmt.Sprintf("Rate by second: %s/s in a closed loop", number(p.AchievedPerSecond)))
 	}
 	title := fmt.Sprintf("Rate by second: %s/s asked, %s/s achieved", number(p.RatePerSecond), number(p.AchievedPerSecond))
-	if p.RatePerSecond == 0 { // a closed loop asks for none, a schedule of several for no single one
+	if p.RatePerSecond == 0 { // a closed loop or a schedule with several rates
 		title = fmt.Sprintf("Rate by second: %s/s achieved", number(p.AchievedPerSecond))
 	}
 	return c.figure(title)
@@ -158,7 +158,7 @@ func statuses(seconds []load.Second) *figure {
 	return c.figure(fmt.Sprintf("Answers by second: %s limited, %s failed", percent(float64(n429)/float64(all)), percent(float64(nFailed)/float64(all))))
 }
 
-// steps draws a count as a level that lasts its second.
+// steps returns the points of a count that is constant during each second.
 func steps(seconds []load.Second, of func(load.Second) int64) plotter.XYs {
 	var points plotter.XYs
 	for i, s := range seconds {
@@ -171,8 +171,8 @@ func steps(seconds []load.Second, of func(load.Second) int64) plotter.XYs {
 	return points
 }
 
-// thinned joins neighbouring seconds of a long series: the mean of what was
-// counted and the worst of what was measured.
+// thinned joins adjacent seconds of a long series. It takes the mean of counts and the
+// maximum of latencies.
 func thinned(seconds []load.Second) []load.Second {
 	every := (len(seconds) + maxPoints - 1) / maxPoints
 	if every <= 1 {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// number writes a figure with four significant figures, or with all digits
-// before the point, and a comma between thousands.
+// number formats a number with 4 significant digits, or with all digits before the
+// point, and a comma between thousands.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case a == 0:
 		return "0"
-	case a >= 999.95: // which would be rounded to it
+	case a >= 999.95: // rounds to 1,000
 		return whole(int64(math.Round(v)))
 	case a >= 100:
 		return trimmed(v, 1)
@@ -32,7 +32,7 @@ func trimmed(v float64, decimals int) string {
 	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(v, 'f', decimals, 64), "0"), ".")
 }
 
-// whole writes n with a comma between thousands.
+// whole formats n with a comma between thousands.
 func whole(n int64) string {
 	digits, sign := strconv.FormatInt(n, 10), ""
 	if n < 0 {
@@ -44,15 +44,15 @@ func whole(n int64) string {
 	return sign + digits
 }
 
-// percent writes a share.
+// percent formats a share as a percentage.
 func percent(share float64) string { return number(100*share) + " %" }
 
-// quantileName is p99 for 0.99.
+// quantileName returns the name of a quantile: p99 for 0.99.
 func quantileName(p float64) string {
 	return "p" + strconv.FormatFloat(math.Round(p*1e8)/1e6, 'g', -1, 64)
 }
 
-// size writes a number of bytes.
+// size formats a number of bytes.
 func size(n int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	v, unit := float64(n), 0

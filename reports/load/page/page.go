@@ -1,10 +1,10 @@
-// Package page shows the results of a load run as one HTML file that holds all
-// it needs: it fetches nothing, runs no script, prints, and suits a phone and a
-// dark room.
+// Package page writes the results of a load run as one self-contained HTML file. It
+// fetches nothing and runs no script. It has a light and a dark theme, and layouts for
+// phones and for print.
 //
-// Whatever a target may have had a hand in is escaped by html/template, and
-// before that made printable; no such string enters a chart. The package
-// imports the results models and is the only home of the chart library.
+// Strings that a target can influence are made printable, and html/template escapes
+// them. No such string is part of a chart. The package imports the results models and
+// is the only home of the chart library.
 package page
 
 import (
@@ -40,7 +40,7 @@ var (
 	}).Parse(layout))
 )
 
-// Render returns the page.
+// Render returns the page of r.
 func Render(r load.Results) ([]byte, error) {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, r); err != nil {
@@ -49,7 +49,8 @@ func Render(r load.Results) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write puts the page at path, whole or not at all. Missing directories are made.
+// Write replaces the file at path by the page of r, atomically. It creates missing
+// directories.
 func Write(path string, r load.Results) error {
 	body, err := Render(r)
 	if err != nil {
@@ -61,7 +62,7 @@ func Write(path string, r load.Results) error {
 	return nil
 }
 
-// list makes every string printable and joins them.
+// list joins the strings with commas, each made printable.
 func list(some []string) string {
 	shown := make([]string, len(some))
 	for i, s := range some {
@@ -70,7 +71,7 @@ func list(some []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// duration writes seconds as a person says them.
+// duration formats seconds.
 func duration(seconds float64) string {
 	if seconds < 120 {
 		return number(seconds) + " s"
@@ -80,14 +81,14 @@ func duration(seconds float64) string {
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// limited is a limiter with the reason for which most of what cannot be told
-// cannot, which stands in none of its answers then.
+// limited is a limiter without its most frequent reason, which is separate
+// (Limiter.Common).
 type limited struct {
 	*load.Limiter
 	Untold string
 }
 
-// limitedOf is nil for no limiter.
+// limitedOf returns nil for nil.
 func limitedOf(l *load.Limiter) *limited {
 	if l == nil {
 		return nil
@@ -96,7 +97,7 @@ func limitedOf(l *load.Limiter) *limited {
 	return &limited{&rest, why}
 }
 
-// answer writes what was found out, or what kept from it.
+// answer returns the answer, or why it is unknown.
 func answer(a load.Answer) string {
 	why := ""
 	if a.Why != "" {
@@ -114,7 +115,7 @@ func answer(a load.Answer) string {
 	}
 }
 
-// finding writes a figure with its bounds, or what kept from it.
+// finding returns a figure with its bounds, or why it is unknown.
 func finding(f load.Finding) string {
 	unit := ""
 	if f.Unit != "" {
@@ -136,7 +137,7 @@ func finding(f load.Finding) string {
 	return said
 }
 
-// estimate writes a figure in a unit with its bounds.
+// estimate formats a figure with its unit and bounds.
 func estimate(e *load.Estimate, unit string) string {
 	if e == nil {
 		return "—"
@@ -150,7 +151,7 @@ func estimate(e *load.Estimate, unit string) string {
 	return fmt.Sprintf("%s%s (%s to %s)", number(e.Value), unit, number(e.Low), number(e.High))
 }
 
-// between writes the bounds of a quantile.
+// between formats the bounds of a quantile.
 func between(q load.Quantile) string {
 	if q.Open {
 		return fmt.Sprintf("%s or more", number(q.LowMS))
@@ -158,7 +159,7 @@ func between(q load.Quantile) string {
 	return fmt.Sprintf("%s to %s", number(q.LowMS), number(q.HighMS))
 }
 
-// counted are the phases that count: no warm-up.
+// counted returns the measured phases, without warm-ups.
 func counted(phases []load.Phase) []load.Phase {
 	var some []load.Phase
 	for _, p := range phases {
@@ -169,13 +170,13 @@ func counted(phases []load.Phase) []load.Phase {
 	return some
 }
 
-// class is a distribution with its name.
+// class is a distribution with a name.
 type class struct {
 	Name string
 	*load.Distribution
 }
 
-// classes are the distributions of a phase, in the order of the table.
+// classes returns the distributions of a phase, in the order of the table.
 func classes(p load.Phase) []class {
 	var some []class
 	for _, c := range []class{
@@ -190,14 +191,14 @@ func classes(p load.Phase) []class {
 	return some
 }
 
-// span is a stretch of probes that were sent for one reason.
+// span is a sequence of probes of one phase of the probing.
 type span struct {
 	Phase                     string
 	From, Until               float64
 	Accepted, Limited, Failed int64
 }
 
-// maxSpans bounds how many are listed.
+// maxSpans is the maximum number of spans listed.
 const maxSpans = 40
 
 func spans(probes []load.Probe) []span {

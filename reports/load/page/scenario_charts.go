@@ -10,7 +10,7 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// kneeFigures show what was achieved at the rates that were tried, and at which latency.
+// kneeFigures returns the charts of achieved rate and latency by requested rate.
 func kneeFigures(s load.Sustained) []*figure {
 	rate := newChart("requests/s asked", "requests/s achieved")
 	latency := newChart("requests/s asked", "ms")
@@ -83,8 +83,8 @@ func memoryFigures(all []load.Memory) []*figure {
 	return drawn(c.figure("Memory over time"))
 }
 
-// limiterFigures show how accepted requests add up: steep while requests pass,
-// level while they are refused.
+// limiterFigures returns the chart of accepted requests so far. It is level while
+// requests are refused.
 func limiterFigures(l load.Limiter) []*figure {
 	c := newTimeChart("seconds since the probing began", "requests accepted so far")
 	var accepted, limited, failed plotter.XYs
@@ -106,7 +106,7 @@ func limiterFigures(l load.Limiter) []*figure {
 	return drawn(c.figure(fmt.Sprintf("Probes accepted over time (%s of %s)", number(n), whole(int64(len(l.Probes))))))
 }
 
-// few takes points at even distances of a long series, the last one too.
+// few returns evenly spaced points of a long series, including the last.
 func few(points plotter.XYs) plotter.XYs {
 	const most = 2 * maxPoints
 	if len(points) <= most {

@@ -9,7 +9,7 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// evenly marks about that many round values on an axis.
+// evenly marks round values on an axis, about that many.
 type evenly struct{ about int }
 
 func (e evenly) Ticks(least, most float64) []plot.Tick {
@@ -27,8 +27,8 @@ func (e evenly) Ticks(least, most float64) []plot.Tick {
 	return ticks
 }
 
-// decades marks 1, 2 and 5 times the powers of ten, or the powers alone where
-// there are many.
+// decades marks 1, 2 and 5 times the powers of 10, or only the powers if there are
+// many.
 type decades struct{}
 
 func (decades) Ticks(least, most float64) []plot.Tick {
@@ -53,10 +53,10 @@ func (decades) Ticks(least, most float64) []plot.Tick {
 	return ticks
 }
 
-// nines is the axis of a percentile curve: each further nine takes the same room.
+// nines is the scale of a percentile curve: each further nine has the same width.
 func nines(p float64) float64 { return -math.Log10(1 - p) }
 
-// percentiles marks it.
+// percentiles marks the axis of a percentile curve.
 type percentiles struct{}
 
 func (percentiles) Ticks(least, most float64) []plot.Tick {
@@ -69,7 +69,7 @@ func (percentiles) Ticks(least, most float64) []plot.Tick {
 	return ticks
 }
 
-// pages marks the pages that were asked for, on a logarithmic axis.
+// pages marks the requested pages on a logarithmic axis.
 type pages struct{ points []load.DepthPoint }
 
 func (p pages) Ticks(_, _ float64) []plot.Tick {

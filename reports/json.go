@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/reports/internal/strict"
 	"outreach.example/conformance/spec"
 )
 
@@ -19,15 +20,16 @@ var schema []byte
 // Schema returns the JSON Schema (draft-07) of the JSON form of Results.
 func Schema() []byte { return bytes.Clone(schema) }
 
-// Encode returns the JSON form of r, indented and in a stable order: checks
-// in the catalogue's order, observations by silence, operation and value. Equal findings give equal bytes.
+// Encode returns the JSON form of r, indented and in a stable order: checks in the
+// catalogue's order, observations by open point, operation and value. Equal results
+// give equal bytes.
 //
-// Results that contradict themselves (see Validate) are encoded all the same:
-// a report is worth more than its tidiness.
+// It also encodes results that Validate rejects, because they still help to find the
+// cause.
 func Encode(r Results) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // keeps the & of a curl line legible
+	e.SetEscapeHTML(false) // keeps & in curl commands readable
 	e.SetIndent("", "  ")
 	if err := e.Encode(ordered(r)); err != nil {
 		return nil, fmt.Errorf("results have no JSON form: %w", err)
@@ -35,11 +37,11 @@ func Encode(r Results) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write puts the JSON form of r at path, whole or not at all. Missing
-// directories are made.
+// Write replaces the file at path by the JSON form of r, atomically. It creates
+// missing directories.
 //
-// When r contradicts itself, the file is written and the error says what is
-// wrong: that is a defect of the harness, and nobody should rely on the file.
+// If Validate rejects r, Write writes the file and returns the error. That is a
+// defect of the harness, and the file is not reliable.
 func Write(path string, r Results) error {
 	body, err := Encode(r)
 	if err != nil {
@@ -57,8 +59,8 @@ func Write(path string, r Results) error {
 	return nil
 }
 
-// ordered returns a copy of r in the order of Encode, without nil where the
-// JSON form has an array or an object.
+// ordered returns a copy of r in the order of Encode, without nil for the arrays and
+// objects of the JSON form.
 func ordered(r Results) Results {
 	r = withoutNil(r)
 	r.Run.Started = r.Run.Started.UTC()
@@ -84,8 +86,8 @@ func ordered(r Results) Results {
 	return r
 }
 
-// ranks gives the place of an id in a table; one that the table lacks, of
-// another version of the catalogue perhaps, comes last.
+// ranks returns a function from an id to its index in the table. Unknown ids, such as
+// those of another version of the catalogue, come last.
 func ranks[T any](table []T, id func(T) string) func(string) int {
 	places := make(map[string]int, len(table))
 	for i, entry := range table {
@@ -97,4 +99,39 @@ func ranks[T any](table []T, id func(T) string) func(string) int {
 		}
 		return len(table)
 	}
+}
+
+// MaxSize is the maximum size of a results file, in bytes. A full run in which every
+// check fails stays far below it.
+const MaxSize = 64 << 20
+
+var format = strict.Format[Results]{Name: "results", Version: ModelVersion, MaxSize: MaxSize, Complete: withoutNil, Validate: Results.Validate}
+
+// Read returns the results in the file at path. It accepts only what Write writes. An
+// unknown, duplicate or missing field, another model version, or results that
+// Validate rejects are errors. They name the file and a JSON pointer.
+func Read(path string) (Results, error) { return format.Read(path) }
+
+// Parse returns the results in a JSON document, as strictly as Read.
+func Parse(body []byte) (Results, error) { return format.Parse(body) }
+
+// withoutNil returns r with an empty value for each required array and object that is
+// nil.
+func withoutNil(r Results) Results {
+	if r.Reasons == nil {
+		r.Reasons = []string{}
+	}
+	if r.Checks == nil {
+		r.Checks = []Check{}
+	}
+	if r.Observations == nil {
+		r.Observations = []Observation{}
+	}
+	if r.Troubles == nil {
+		r.Troubles = []Trouble{}
+	}
+	if r.Traffic.Statuses == nil {
+		r.Traffic.Statuses = map[string]int{}
+	}
+	return r
 }

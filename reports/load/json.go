@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/reports/internal/strict"
 )
 
 //go:embed load.schema.json
@@ -18,15 +19,15 @@ func Schema() []byte { return bytes.Clone(schema) }
 
 // Encode returns the JSON form of r, indented. Equal results give equal bytes.
 //
-// Results that contradict themselves (see Validate) are encoded all the same:
-// a report is worth more than its tidiness. Only a number that is NaN or
-// infinite has no JSON form; the error then names its place.
+// It also encodes results that Validate rejects, because they still help to find the
+// cause. The error names the place of a number that is NaN or infinite, which has no
+// JSON form.
 func Encode(r Results) ([]byte, error) {
 	r = complete(r)
 	r.Run.Started = r.Run.Started.UTC()
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // keeps the & of a curl line legible
+	e.SetEscapeHTML(false) // keeps & in curl commands readable
 	e.SetIndent("", " ")
 	if err := e.Encode(r); err != nil {
 		if problems := r.Validate(); problems != nil {
@@ -37,11 +38,11 @@ func Encode(r Results) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write puts the JSON form of r at path, whole or not at all. Missing
-// directories are made.
+// Write replaces the file at path by the JSON form of r, atomically. It creates
+// missing directories.
 //
-// When r contradicts itself, the file is written and the error says what is
-// wrong: that is a defect of the harness, and nobody should rely on the file.
+// If Validate rejects r, Write writes the file and returns the error. That is a
+// defect of the harness, and the file is not reliable.
 func Write(path string, r Results) error {
 	body, err := Encode(r)
 	if err != nil {
@@ -56,15 +57,15 @@ func Write(path string, r Results) error {
 	return nil
 }
 
-// replace puts body at path, whole or not at all.
+// replace replaces the file at path atomically.
 func replace(path string, body []byte) error {
 	return atomicfile.Replace(path, func(temporary string) error {
 		return os.WriteFile(temporary, body, 0o666)
 	})
 }
 
-// complete gives every array and object of the JSON form that must be there an
-// empty value.
+// complete returns r with an empty value for each required array and object that is
+// nil.
 func complete(r Results) Results {
 	if r.Reasons == nil {
 		r.Reasons = []string{}
@@ -77,3 +78,17 @@ func complete(r Results) Results {
 	}
 	return r
 }
+
+// MaxSize is the maximum size of a load results file, in bytes. A soak of 1 day with a
+// point per second stays below it.
+const MaxSize = 128 << 20
+
+var format = strict.Format[Results]{Name: "load results", Version: ModelVersion, MaxSize: MaxSize, Complete: complete, Validate: Results.Validate}
+
+// Read returns the results in the file at path. It accepts only what Write writes. An
+// unknown, duplicate or missing field, another model version, or results that
+// Validate rejects are errors. They name the file and a JSON pointer.
+func Read(path string) (Results, error) { return format.Read(path) }
+
+// Parse returns the results in a JSON document, as strictly as Read.
+func Parse(body []byte) (Results, error) { return format.Parse(body) }
