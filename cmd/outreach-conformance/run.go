@@ -70,7 +70,7 @@ specification. It writes results.json and junit.xml into the output directory.
 
 Filters select checks. They are repeatable, and * matches any text.
 
-Expected failures stand in the target profile or in the file of
+Expected failures are listed in the target profile or in the file of
 --expected-failures. They do not fail the run before they expire. An entry whose
 failure is fixed does fail it. --write-expected writes such a file with the
 failures of the run. It may name the same file: entries stay while they fail. The

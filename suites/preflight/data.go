@@ -156,7 +156,7 @@ func (a *asker) counts(r *Report, key profile.Key) {
 		case !got.shows():
 			says = fmt.Sprintf("the key %s cannot read it: %v", key.Name, got.problem(op))
 		case got.cursor != "":
-			says += " and more"
+			says += " or more"
 		case len(got.rows) < 2:
 			says += ": too few for checks of pages and filters"
 		}

@@ -13,9 +13,9 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// keyCheck finds out, before anything is judged, whether the target takes the
-// keys of the profile. That costs a request; only where the main key is refused
-// it takes more to tell a wrong key from an operation that refuses a right one.
+// keyCheck checks, before anything is judged, whether the target accepts the keys of
+// the profile. That costs 1 request. If the target refuses the main key, more requests
+// distinguish a wrong key from an operation that refuses a valid one.
 type keyCheck struct {
 	ctx     context.Context
 	api     *client.Client
@@ -23,8 +23,8 @@ type keyCheck struct {
 	asked   int // requests
 }
 
-// doubt is what is wrong with the keys; empty for nothing. all says that the
-// target takes none of them, so that nothing can be judged.
+// doubt returns what is wrong with the keys, or "". All means that the target accepts
+// none of them, so that nothing can be judged.
 func (k *keyCheck) doubt() (why string, all bool) {
 	main, ok := k.profile.FullKey(dataset.Main)
 	if !ok {
@@ -34,7 +34,7 @@ func (k *keyCheck) doubt() (why string, all bool) {
 	if !refused {
 		return "", false
 	}
-	why = fmt.Sprintf("the target refuses %s whatever is asked (%d): that is the likeliest cause of all else; put it right, `outreach-conformance target check` tells what each key of the profile is good for",
+	why = fmt.Sprintf("the target refuses %s on every request (%d), probably the cause of the other failures (`outreach-conformance target check` tries each key of the profile)",
 		main.Described(), status)
 	for _, other := range k.profile.Keys {
 		reads := pagesFor(other)

@@ -40,7 +40,7 @@ func TestNoKeyIsTaken(t *testing.T) {
 	g.Expect(results.ExitCode()).To(Equal(3))
 	g.Expect(results.Reasons[0]).To(And(ContainSubstring(`the key "main" (the variable OUTREACH_KEY_main)`), ContainSubstring("(401)"), ContainSubstring("target check")))
 	g.Expect(of(results, reports.NotAssessed)).To(HaveLen(len(spec.Pairs())))
-	g.Expect(results.Checks[0].Missing).To(ConsistOf("a key that the target takes"))
+	g.Expect(results.Checks[0].Missing).To(ConsistOf("a key that the target accepts"))
 	g.Expect(results.Traffic.Requests).To(BeNumerically("<", 120))
 }
 
@@ -50,7 +50,7 @@ func TestTheMainKeyIsRefused(t *testing.T) {
 	g := NewWithT(t)
 	results := judged(t, t.Context(), Config{Target: wrongKeys(t, false), Selection: Selection{Profiles: []spec.Profile{spec.ProfileRead}}})
 	g.Expect(results.Verdict).To(Equal(reports.Failed))
-	g.Expect(results.Reasons[0]).To(ContainSubstring("the likeliest cause of all else"))
+	g.Expect(results.Reasons[0]).To(ContainSubstring("probably the cause of the other failures"))
 	g.Expect(len(results.Reasons)).To(BeNumerically(">", 1))
 }
 

@@ -160,7 +160,7 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 	if all {
 		ledger := judge.NewLedger(selected)
 		for _, p := range selected {
-			ledger.Missing(p, "a key that the target takes")
+			ledger.Missing(p, "a key that the target accepts")
 		}
 		return judgement{ledger: ledger, doubt: doubt}, nil
 	}

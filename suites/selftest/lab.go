@@ -1,5 +1,5 @@
 // Package selftest proves the suites: it runs them against a target that
-// conforms, against every quirk, which they must let pass, and against every
+// conforms, against every quirk, which they must accept, and against every
 // defect, which they must catch for the right reason, and draws the kill matrix:
 // for each requirement × operation, the defects that show that its check can fail.
 package selftest

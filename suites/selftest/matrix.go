@@ -101,7 +101,7 @@ func (m Matrix) Unproven() []PairProof {
 type Figures struct {
 	Pairs, Proven, Sharp            int // Sharp: pairs with a defect that their check alone caught
 	Defects, Killed                 int
-	Quirks, Combinations, Tolerated int // Tolerated: quirks and combinations that were let pass
+	Quirks, Combinations, Tolerated int // Tolerated: accepted quirks and combinations
 	Seconds                         float64
 }
 
@@ -142,7 +142,7 @@ const honest = "honest"
 
 // String is the figures in one line.
 func (f Figures) String() string {
-	return fmt.Sprintf("%d of %d requirement × operation pairs proven, %d of them by a defect that nothing else caught; %d of %d defects killed; %d of %d quirks and combinations let pass; %.0f s",
+	return fmt.Sprintf("%d of %d requirement × operation pairs proven, %d of them by a defect that nothing else caught; %d of %d defects killed; %d of %d quirks and combinations accepted; %.0f s",
 		f.Proven, f.Pairs, f.Sharp, f.Killed, f.Defects, f.Tolerated, f.Quirks+f.Combinations, f.Seconds)
 }
 

@@ -1,5 +1,5 @@
 // Package faults holds defects, which the suites must catch, and quirks, which
-// they must let pass. Each is a middleware that changes requests and responses
+// they must accept. Each is a middleware that changes requests and responses
 // of a conforming target: any such target, not just the reference server.
 //
 // A Defect breaks one requirement on one operation and nothing else. A Quirk is
