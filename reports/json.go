@@ -78,7 +78,7 @@ func ordered(r Results) Results {
 	})
 	slices.SortStableFunc(r.Observations, func(a, b Observation) int {
 		return cmp.Or(
-			cmp.Compare(a.Silence, b.Silence),
+			cmp.Compare(a.OpenPoint, b.OpenPoint),
 			cmp.Compare(operation(a.Operation), operation(b.Operation)),
 			cmp.Compare(a.Operation, b.Operation),
 			cmp.Compare(a.Value, b.Value))

@@ -14,7 +14,7 @@ import (
 
 // ModelVersion is the version of the results model. It changes if a reader of the
 // earlier version could misread the new one.
-const ModelVersion = "2"
+const ModelVersion = "3"
 
 // Results are the results of one run. results.schema.json is the JSON Schema of their
 // JSON form.
@@ -159,7 +159,7 @@ type Violation struct {
 
 // Observation records behaviour of the target at an open point of the specification.
 type Observation struct {
-	Silence   string `json:"silence"`
+	OpenPoint string `json:"open_point"`
 	Operation string `json:"operation,omitempty"`
 	Value     string `json:"value"`
 	Count     int    `json:"count"`

@@ -42,7 +42,7 @@ func (r Results) Validate() error {
 	}
 	for i, o := range r.Observations {
 		at := fmt.Sprintf("/observations/%d", i)
-		p.Unless(idPattern.MatchString(o.Silence), at+"/silence", "%q is not an id", o.Silence)
+		p.Unless(idPattern.MatchString(o.OpenPoint), at+"/open_point", "%q is not an id", o.OpenPoint)
 		p.Unless(o.Operation == "" || operationPattern.MatchString(o.Operation), at+"/operation", "%q is not an operation id", o.Operation)
 		p.Unless(o.Count >= 1, at+"/count", "%d: nothing was observed", o.Count)
 	}

@@ -1,6 +1,6 @@
 // Package spec is the catalogue of the Outreach Campaign Service API v2
-// specification: its operations, its requirements, and its silences (the points
-// that it leaves open).
+// specification: its operations, its requirements, and its open points (what it
+// leaves open).
 //
 // Everything here is data. Ids are permanent. Reports, waivers and other
 // people's scripts use them, so an id is never renamed, reused or renumbered.

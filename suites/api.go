@@ -225,7 +225,7 @@ func (api *API) record(r Response) {
 		api.violated(f.Pair, Finding{r, f.Pointer, f.Expected, f.Actual}, "")
 	}
 	for _, o := range r.rules.Observed {
-		api.observeOn(r.Call.Operation.ID, o.Silence, "%s", o.Value)
+		api.observeOn(r.Call.Operation.ID, o.OpenPoint, "%s", o.Value)
 	}
 }
 
@@ -258,12 +258,12 @@ func describeViolation(v reports.Violation) string {
 
 // Observe records what the spec's operation does where the specification is
 // silent.
-func (api *API) Observe(silence, format string, args ...any) {
-	api.observeOn(api.spec.Operation, silence, format, args...)
+func (api *API) Observe(openPoint, format string, args ...any) {
+	api.observeOn(api.spec.Operation, openPoint, format, args...)
 }
 
-func (api *API) observeOn(operation, silence, format string, args ...any) {
-	api.evidence.Observe(silence, operation, api.Client.Redact(fmt.Sprintf(format, args...)))
+func (api *API) observeOn(operation, openPoint, format string, args ...any) {
+	api.evidence.Observe(openPoint, operation, api.Client.Redact(fmt.Sprintf(format, args...)))
 }
 
 // Together runs the functions concurrently. If one ends the spec, the others are

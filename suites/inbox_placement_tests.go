@@ -222,7 +222,7 @@ func (api *API) readOnlyValue(field string) any {
 func (api *API) expectReadOnly(field string) {
 	value := api.readOnlyValue(field)
 	made := api.Do(api.Request().WithField(field, value).OpenRefusal())
-	api.Observe(spec.SilenceReadOnlySent, "%s: %d", field, made.Status)
+	api.Observe(spec.OpenPointReadOnlySent, "%s: %d", field, made.Status)
 	requirement := api.For(spec.StateReadOnly(field))
 	switch {
 	case made.Status != http.StatusOK:

@@ -113,7 +113,7 @@ func (api *API) expectForeignIDRefused() Response {
 	}
 	response := api.Do(k.OpenRefusal())
 	api.For(spec.IsolationID).Expect(response).To(BeRefused())
-	api.Observe(spec.SilenceForeignID, "%d", response.Status)
+	api.Observe(spec.OpenPointForeignID, "%d", response.Status)
 	return response
 }
 

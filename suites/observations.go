@@ -22,7 +22,7 @@ func observations() {
 		It("is observed: required fields", func(api *API) {
 			for _, field := range []string{"id", "subsequence_id"} {
 				moved := api.Do(api.Request().WithoutField(field).OpenRefusal())
-				api.Observe(spec.SilenceLeadMoveFields, "without %s: %d", field, moved.Status)
+				api.Observe(spec.OpenPointLeadMoveFields, "without %s: %d", field, moved.Status)
 			}
 		})
 	})
@@ -30,11 +30,11 @@ func observations() {
 		It("is observed: required fields, unknown accounts and workspaces", func(api *API) {
 			// Whatever a server makes of these, no account that exists may move.
 			unknown := api.Request().WithField("emails", []string{api.Word() + "@example.com"}).OpenRefusal()
-			api.Observe(spec.SilenceAccountFields, "without emails: %d", api.Do(api.harmlessRequest().WithoutField("emails").OpenRefusal()).Status)
-			api.Observe(spec.SilenceUnknownAccount, "%d", api.Do(unknown).Status)
+			api.Observe(spec.OpenPointAccountFields, "without emails: %d", api.Do(api.harmlessRequest().WithoutField("emails").OpenRefusal()).Status)
+			api.Observe(spec.OpenPointUnknownAccount, "%d", api.Do(unknown).Status)
 			for _, field := range []string{"source_workspace_id", "destination_workspace_id"} {
-				api.Observe(spec.SilenceAccountFields, "without %s: %d", field, api.Do(unknown.WithoutField(field)).Status)
-				api.Observe(spec.SilenceUnknownWorkspace, "unknown %s: %d", field, api.Do(unknown.WithField(field, api.FreshID())).Status)
+				api.Observe(spec.OpenPointAccountFields, "without %s: %d", field, api.Do(unknown.WithoutField(field)).Status)
+				api.Observe(spec.OpenPointUnknownWorkspace, "unknown %s: %d", field, api.Do(unknown.WithField(field, api.FreshID())).Status)
 			}
 		})
 	})
@@ -45,8 +45,8 @@ func observations() {
 		Describe(op.ID, func() {
 			It("is observed: unknown and invalid queries", func(api *API) {
 				list := api.Request()
-				api.Observe(spec.SilenceUnknownQuery, "%d", api.Do(list.WithQuery("conformance_unknown", "1").OpenRefusal()).Status)
-				api.Observe(spec.SilenceUnknownCursor, "%d", api.Do(list.WithQuery(api.cursorParameter(op), "conformance").OpenRefusal()).Status)
+				api.Observe(spec.OpenPointUnknownQuery, "%d", api.Do(list.WithQuery("conformance_unknown", "1").OpenRefusal()).Status)
+				api.Observe(spec.OpenPointUnknownCursor, "%d", api.Do(list.WithQuery(api.cursorParameter(op), "conformance").OpenRefusal()).Status)
 			})
 		})
 	}
@@ -54,7 +54,7 @@ func observations() {
 		It("is observed: invalid filter values", func(api *API) {
 			for _, filter := range [][2]string{{"status", "9"}, {"sort_order", "sideways"}} {
 				filtered := api.Do(api.Request().WithQuery(filter[0], filter[1]).OpenRefusal())
-				api.Observe(spec.SilenceInvalidQuery, "%s=%s: %d", filter[0], filter[1], filtered.Status)
+				api.Observe(spec.OpenPointInvalidQuery, "%s=%s: %d", filter[0], filter[1], filtered.Status)
 			}
 		})
 	})
@@ -67,7 +67,7 @@ func observeOptions(api *API) {
 	if body, err := schemas.Decode(ex.Body); err == nil {
 		form = fmt.Sprintf("a JSON %s", outerForm(body))
 	}
-	api.Observe(spec.SilenceESPOptions, "%d, %s", ex.Status, form)
+	api.Observe(spec.OpenPointESPOptions, "%d, %s", ex.Status, form)
 }
 
 // refusal renders the status of a response and the members of its body.

@@ -65,7 +65,7 @@ func limitAbsent(api *API) {
 		api.Expect(page).To(HaveAtMostItems(maxLimit))
 	}
 	if page.Cursor() != "" {
-		api.Observe(spec.SilenceDefaultLimit, "%d items", len(page.Rows()))
+		api.Observe(spec.OpenPointDefaultLimit, "%d items", len(page.Rows()))
 	}
 }
 
@@ -80,9 +80,9 @@ func limitsOutOfRange(api *API) {
 		api.Expect(page).To(BeRefusedOrClamped())
 		switch {
 		case page.OK():
-			api.Observe(spec.SilenceLimitRange, "limit %s: %d items", limits[i], len(page.Rows()))
+			api.Observe(spec.OpenPointLimitRange, "limit %s: %d items", limits[i], len(page.Rows()))
 		case page.Status/100 == 4:
-			api.Observe(spec.SilenceLimitRange, "limit %s: %d", limits[i], page.Status)
+			api.Observe(spec.OpenPointLimitRange, "limit %s: %d", limits[i], page.Status)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func walksAgree(api *API) {
 	}
 	for _, walk := range walks {
 		if api.For(spec.PageWalkEnds).Expect(walk).To(End(api.maxPages())) {
-			api.Observe(spec.SilenceLastCursor, "%s", lastCursor(walk.Last()))
+			api.Observe(spec.OpenPointLastCursor, "%s", lastCursor(walk.Last()))
 		}
 		api.For(cursorRequirement(op)).Expect(walk).To(CarryCursors(cursorRequirement(op) == spec.PageCursorTimestamp))
 		api.For(spec.PageLimitHonoured).Expect(walk).To(RespectLimits())
@@ -131,14 +131,14 @@ func walksAgree(api *API) {
 func observeWalk(api *API, walk Walk) {
 	for i, page := range walk.Pages {
 		if page.Cursor != "" {
-			api.Observe(spec.SilenceCursorKind, "%s", cursorKind(page.Cursor))
+			api.Observe(spec.OpenPointCursorKind, "%s", cursorKind(page.Cursor))
 		}
 		if page.Limit > 0 && len(page.Rows) < page.Limit && i < len(walk.Pages)-1 && len(walk.Pages[i+1].Rows) > 0 {
-			api.Observe(spec.SilenceShortPages, "a page that is not the last holds fewer items than the limit")
+			api.Observe(spec.OpenPointShortPages, "a page that is not the last holds fewer items than the limit")
 		}
 	}
 	if direction, _ := sortedByID(walk, ""); direction != "" && spec.Has(spec.PageOrder.On(api.Operation().ID)) {
-		api.Observe(spec.SilenceDirection, "%s", direction)
+		api.Observe(spec.OpenPointDirection, "%s", direction)
 	}
 }
 

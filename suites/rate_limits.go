@@ -169,7 +169,7 @@ func (api *API) drain(k Call) drained {
 			switch {
 			case r.Status == http.StatusTooManyRequests:
 				d.limited = true
-				api.observeOn(k.Operation.ID, spec.SilenceRetryAfter, "Retry-After: %q", r.Header.Get("Retry-After"))
+				api.observeOn(k.Operation.ID, spec.OpenPointRetryAfter, "Retry-After: %q", r.Header.Get("Retry-After"))
 			case r.Status == http.StatusOK:
 				d.served = append(d.served, r)
 			case len(d.served) > 0:
@@ -180,7 +180,7 @@ func (api *API) drain(k Call) drained {
 		_, broken = d.breaksPromise(promise)
 	}
 	if d.limited {
-		api.observeOn(k.Operation.ID, spec.SilenceRateLimit, "a limit below the %d requests of the budget", promise.Budget)
+		api.observeOn(k.Operation.ID, spec.OpenPointRateLimit, "a limit below the %d requests of the budget", promise.Budget)
 	}
 	return d
 }

@@ -93,7 +93,7 @@ func (api *API) expectNotAccepted(k Call) {
 	}
 	response := api.Do(k.OpenRefusal())
 	refused := api.Expect(response).To(BeRefused())
-	api.Observe(spec.SilenceInvalidRequest, "%s", refusal(response))
+	api.Observe(spec.OpenPointInvalidRequest, "%s", refusal(response))
 	if creates && refused {
 		made := madeOf(response, before, api.newestTests())
 		api.rollBack(made)

@@ -71,7 +71,7 @@ func (api *API) expectRefusals(keys []client.Key) {
 	for _, key := range keys {
 		response := api.Do(request.WithKey(key).OpenRefusal())
 		api.Expect(response).To(BeRefused())
-		api.Observe(spec.SilencePermission, "%s", refusal(response))
+		api.Observe(spec.OpenPointPermission, "%s", refusal(response))
 		served = served || response.Status/100 == 2
 	}
 	if request.Operation.ID == spec.DeleteSubsequence && !served {

@@ -17,19 +17,19 @@ import (
 
 func newRequirements() *cobra.Command {
 	var f runFlags
-	var silences bool
+	var openPoints bool
 	cmd := &cobra.Command{
 		Use:   "requirements",
 		Short: "List the catalogue and its coverage",
 		Long: `requirements lists every requirement with its level, its number of operations and
-on how many of these a spec checks it. With --silences it lists what the
+on how many of these a spec checks it. With --open-points it lists what the
 specification leaves open, which is never judged.
 
 Each entry begins with its id at the start of a line.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if silences {
-				return console.Silences(cmd.OutOrStdout())
+			if openPoints {
+				return console.OpenPoints(cmd.OutOrStdout())
 			}
 			selected, err := f.selection().Pairs()
 			if err != nil {
@@ -41,7 +41,7 @@ Each entry begins with its id at the start of a line.`,
 	flags := cmd.Flags()
 	group(flags, "Selection", func() {
 		f.registerSelection(flags, nil)
-		flags.BoolVar(&silences, "silences", false, "list what the specification leaves open instead")
+		flags.BoolVar(&openPoints, "open-points", false, "list what the specification leaves open instead")
 	})
 	return cmd
 }
@@ -49,18 +49,18 @@ Each entry begins with its id at the start of a line.`,
 func newExplain() *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain ID",
-		Short:   "Explain a requirement or a silence, and how it is checked",
+		Short:   "Explain a requirement or an open point, and how it is checked",
 		Example: "  outreach-conformance explain PAGE-WALK-ONCE",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return errors.New("explain takes one id (`outreach-conformance requirements [--silences]` lists them)")
+				return errors.New("explain takes one id (`outreach-conformance requirements [--open-points]` lists them)")
 			}
 			id := strings.ToUpper(args[0])
 			if r, ok := spec.FindRequirement(id); ok {
 				return console.Requirement(cmd.OutOrStdout(), r, suites.Judges(), proofsOf(r))
 			}
-			if s, ok := spec.FindSilence(id); ok {
-				return console.Silence(cmd.OutOrStdout(), s)
+			if s, ok := spec.FindOpenPoint(id); ok {
+				return console.OpenPoint(cmd.OutOrStdout(), s)
 			}
 			return fmt.Errorf("unknown id %q%s (`outreach-conformance requirements` lists all)", id, suggest.Near(id, ids()))
 		},
@@ -73,7 +73,7 @@ func ids() []string {
 	for _, r := range spec.Requirements() {
 		all = append(all, r.ID)
 	}
-	for _, s := range spec.Silences() {
+	for _, s := range spec.OpenPoints() {
 		all = append(all, s.ID)
 	}
 	return all

@@ -93,7 +93,7 @@ func withoutLimits(checks []string) []string {
 func observed(results reports.Results) []string {
 	var all []string
 	for _, o := range results.Observations {
-		all = append(all, fmt.Sprint(o.Silence, " on ", o.Operation, ": ", o.Value))
+		all = append(all, fmt.Sprint(o.OpenPoint, " on ", o.Operation, ": ", o.Value))
 	}
 	return all
 }

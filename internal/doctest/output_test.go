@@ -29,8 +29,8 @@ func passedRun(t *testing.T) string {
 	sum := find(t, lines, "all ")
 	observations := find(t, lines, "OBSERVATIONS ")
 	shown := slices.Concat(lines[:table+5], []string{"…"}, lines[sum-1:sum+1], []string{"…", ""}, lines[observations:observations+2])
-	for _, silence := range []string{spec.SilenceDefaultLimit, spec.SilenceDirection, spec.SilenceLastCursor, spec.SilenceUnknownCursor} {
-		shown = append(shown, lines[find(t, lines, "  "+silence+" ")])
+	for _, openPoint := range []string{spec.OpenPointDefaultLimit, spec.OpenPointDirection, spec.OpenPointLastCursor, spec.OpenPointUnknownCursor} {
+		shown = append(shown, lines[find(t, lines, "  "+openPoint+" ")])
 	}
 	end := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, " passed · ") })
 	if end < 0 {

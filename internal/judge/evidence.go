@@ -113,10 +113,10 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 		}
 	}
 	for _, o := range wire.Observed {
-		if _, ok := spec.FindSilence(o.Silence); !ok {
-			return fmt.Errorf("the catalogue has no silence %q", o.Silence)
+		if _, ok := spec.FindOpenPoint(o.OpenPoint); !ok {
+			return fmt.Errorf("the catalogue has no open point %q", o.OpenPoint)
 		}
-		l.observed[observation{o.Silence, o.Operation, o.Value}] += o.Count
+		l.observed[observation{o.OpenPoint, o.Operation, o.Value}] += o.Count
 	}
 	return nil
 }

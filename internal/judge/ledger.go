@@ -38,7 +38,7 @@ type entry struct {
 	troubled    bool
 }
 
-type observation struct{ silence, operation, value string }
+type observation struct{ openPoint, operation, value string }
 
 // NewLedger returns a ledger for the selected pairs. Evidence for unselected
 // pairs is dropped. Evidence for a pair outside the catalogue is a bug in the
@@ -203,14 +203,14 @@ func (l *Ledger) trouble(t reports.Trouble) {
 	}
 }
 
-// Observe records what the target does at a silence of the specification.
-func (l *Ledger) Observe(silence, operation, value string) {
-	if _, ok := spec.FindSilence(silence); !ok {
-		panic("judge: unknown silence " + silence)
+// Observe records what the target does at an open point of the specification.
+func (l *Ledger) Observe(openPoint, operation, value string) {
+	if _, ok := spec.FindOpenPoint(openPoint); !ok {
+		panic("judge: unknown open point " + openPoint)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.observed[observation{silence, operation, value}]++
+	l.observed[observation{openPoint, operation, value}]++
 }
 
 // Violations returns the number of violations so far.
@@ -285,7 +285,7 @@ func (l *Ledger) Observations() []reports.Observation {
 	defer l.mu.Unlock()
 	all := make([]reports.Observation, 0, len(l.observed))
 	for s, n := range l.observed {
-		all = append(all, reports.Observation{Silence: s.silence, Operation: s.operation, Value: s.value, Count: n})
+		all = append(all, reports.Observation{OpenPoint: s.openPoint, Operation: s.operation, Value: s.value, Count: n})
 	}
 	slices.SortFunc(all, compareObservations)
 	return all

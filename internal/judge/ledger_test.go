@@ -159,14 +159,14 @@ func TestObservationsAreCountedAndSorted(t *testing.T) {
 	g := NewWithT(t)
 	l := NewLedger([]spec.Pair{listStatus})
 	for _, seen := range [][2]string{{spec.ListPhoneNumbers, "b"}, {spec.ListLeadLists, "b"}, {spec.ListLeadLists, "a"}, {spec.ListPhoneNumbers, "b"}} {
-		l.Observe(spec.SilenceDirection, seen[0], seen[1])
+		l.Observe(spec.OpenPointDirection, seen[0], seen[1])
 	}
-	l.Observe(spec.SilenceCursorKind, spec.ListPhoneNumbers, "c")
+	l.Observe(spec.OpenPointCursorKind, spec.ListPhoneNumbers, "c")
 	g.Expect(l.Observations()).To(Equal([]reports.Observation{
-		{Silence: spec.SilenceCursorKind, Operation: spec.ListPhoneNumbers, Value: "c", Count: 1},
-		{Silence: spec.SilenceDirection, Operation: spec.ListLeadLists, Value: "a", Count: 1},
-		{Silence: spec.SilenceDirection, Operation: spec.ListLeadLists, Value: "b", Count: 1},
-		{Silence: spec.SilenceDirection, Operation: spec.ListPhoneNumbers, Value: "b", Count: 2},
+		{OpenPoint: spec.OpenPointCursorKind, Operation: spec.ListPhoneNumbers, Value: "c", Count: 1},
+		{OpenPoint: spec.OpenPointDirection, Operation: spec.ListLeadLists, Value: "a", Count: 1},
+		{OpenPoint: spec.OpenPointDirection, Operation: spec.ListLeadLists, Value: "b", Count: 1},
+		{OpenPoint: spec.OpenPointDirection, Operation: spec.ListPhoneNumbers, Value: "b", Count: 2},
 	}))
 }
 
@@ -204,7 +204,7 @@ func TestLedgerIsSafeForConcurrentUse(t *testing.T) {
 				l.Violated(phonesStatus, wrong)
 				l.Missing(listStatus, "a key")
 				l.Troubled("a spec", "it broke", listStatus)
-				l.Observe(spec.SilenceDirection, spec.ListLeadLists, "asc")
+				l.Observe(spec.OpenPointDirection, spec.ListLeadLists, "asc")
 				l.Selected(listStatus)
 				_, _, _, _ = l.Checks(), l.Observations(), l.Troubles(), l.Violations()
 			}

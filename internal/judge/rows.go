@@ -118,11 +118,11 @@ func (s *examiner) metadataElsewhere(at string, row map[string]any) {
 }
 
 // openFields are fields whose values the specification does not list.
-var openFields = map[string]struct{ silence, field string }{
-	"WorkspaceMember":      {spec.SilenceMemberRole, "role"},
-	"WorkspaceGroupMember": {spec.SilenceGroupStatus, "status"},
-	"DFYEmailAccountOrder": {spec.SilenceForwardingMode, "forwarding_mode"},
-	"CustomTagMapping":     {spec.SilenceResourceType, "resource_type"},
+var openFields = map[string]struct{ openPoint, field string }{
+	"WorkspaceMember":      {spec.OpenPointMemberRole, "role"},
+	"WorkspaceGroupMember": {spec.OpenPointGroupStatus, "status"},
+	"DFYEmailAccountOrder": {spec.OpenPointForwardingMode, "forwarding_mode"},
+	"CustomTagMapping":     {spec.OpenPointResourceType, "resource_type"},
 }
 
 // openValues observes lists only. Which single rows a run reads is chance.
@@ -131,10 +131,10 @@ func (s *examiner) openValues(row map[string]any) {
 		return
 	}
 	if open, ok := openFields[s.op.Resource]; ok && row[open.field] != nil {
-		s.Observed = append(s.Observed, Observation{open.silence, Clip(fmt.Sprint(row[open.field]))})
+		s.Observed = append(s.Observed, Observation{open.openPoint, Clip(fmt.Sprint(row[open.field]))})
 	}
 	if variant, ok := row["auto_variant_select"].(map[string]any); ok && s.op.Resource == "Subsequence" {
-		s.Observed = append(s.Observed, Observation{spec.SilenceTrigger, Clip(fmt.Sprint(variant["trigger"]))})
+		s.Observed = append(s.Observed, Observation{spec.OpenPointTrigger, Clip(fmt.Sprint(variant["trigger"]))})
 	}
 }
 

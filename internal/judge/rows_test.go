@@ -108,11 +108,11 @@ func TestOpenValuesAreObserved(t *testing.T) {
 		value            any
 		want             Observation
 	}{
-		{spec.ListMembers, "role", "emperor", Observation{spec.SilenceMemberRole, "emperor"}},
-		{spec.ListGroupMembers, "status", "frozen", Observation{spec.SilenceGroupStatus, "frozen"}},
-		{spec.ListDFYOrders, "forwarding_mode", "owl", Observation{spec.SilenceForwardingMode, "owl"}},
-		{spec.ListTagMappings, "resource_type", 77, Observation{spec.SilenceResourceType, "77"}},
-		{spec.ListSubsequences, "auto_variant_select", map[string]any{"trigger": "coin"}, Observation{spec.SilenceTrigger, "coin"}},
+		{spec.ListMembers, "role", "emperor", Observation{spec.OpenPointMemberRole, "emperor"}},
+		{spec.ListGroupMembers, "status", "frozen", Observation{spec.OpenPointGroupStatus, "frozen"}},
+		{spec.ListDFYOrders, "forwarding_mode", "owl", Observation{spec.OpenPointForwardingMode, "owl"}},
+		{spec.ListTagMappings, "resource_type", 77, Observation{spec.OpenPointResourceType, "77"}},
+		{spec.ListSubsequences, "auto_variant_select", map[string]any{"trigger": "coin"}, Observation{spec.OpenPointTrigger, "coin"}},
 	} {
 		t.Run(tc.operation, func(t *testing.T) {
 			g := NewWithT(t)

@@ -42,14 +42,14 @@ type Result struct {
 	Body     any // the decoded response, numbers as json.Number; nil if there is none
 	Findings []Finding
 	Seen     []spec.Pair      // requirements that the response allowed to check
-	Observed []Observation    // observations on silences
+	Observed []Observation    // observations at open points
 	Rows     []map[string]any // the resources in a 200 response
 	// Err is an error of the rules themselves. It says nothing about the target.
 	Err error
 }
 
-// Observation is one observation on a silence.
-type Observation struct{ Silence, Value string }
+// Observation is what the target does at one open point.
+type Observation struct{ OpenPoint, Value string }
 
 // Rules check single exchanges. They are safe for concurrent use.
 type Rules struct {
@@ -106,7 +106,7 @@ func (r *Rules) served(s *examiner, asked Request, ex client.Exchange) {
 	judged := r.validator.Answer(asked.Operation, ex.Body)
 	s.take(judged)
 	for _, field := range judged.Extra {
-		s.Observed = append(s.Observed, Observation{spec.SilenceExtraFields, field})
+		s.Observed = append(s.Observed, Observation{spec.OpenPointExtraFields, field})
 	}
 	s.Rows = asked.Operation.Rows(judged.Body)
 	for i, row := range s.Rows {
@@ -125,7 +125,7 @@ func (r *Rules) refused(s *examiner, ex client.Exchange) {
 	s.take(judged)
 	if body, ok := judged.Body.(map[string]any); ok {
 		if message, ok := body["message"].(string); ok {
-			s.Observed = append(s.Observed, Observation{spec.SilenceMessages, fmt.Sprintf("%d: %s", ex.Status, Clip(message))})
+			s.Observed = append(s.Observed, Observation{spec.OpenPointMessages, fmt.Sprintf("%d: %s", ex.Status, Clip(message))})
 		}
 	}
 }

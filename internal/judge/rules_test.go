@@ -219,7 +219,7 @@ func TestErrorBodies(t *testing.T) {
 	})
 	t.Run("the message is observed", func(t *testing.T) {
 		s := look(t, Request{Operation: get}, answering(402, "application/json", `{"statusCode":402,"error":"Payment Required","message":"pay first"}`))
-		NewWithT(t).Expect(s.Observed).To(Equal([]Observation{{spec.SilenceMessages, "402: pay first"}}))
+		NewWithT(t).Expect(s.Observed).To(Equal([]Observation{{spec.OpenPointMessages, "402: pay first"}}))
 	})
 }
 
@@ -243,7 +243,7 @@ func TestExtraFieldsAreObservedOnly(t *testing.T) {
 	s := look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true},
 		answer(t, spec.ListLeadLists, row(t, "LeadList", map[string]any{"colour": "red"})))
 	g.Expect(s.Findings).To(BeEmpty())
-	g.Expect(s.Observed).To(ContainElement(HaveField("Silence", spec.SilenceExtraFields)))
+	g.Expect(s.Observed).To(ContainElement(HaveField("OpenPoint", spec.OpenPointExtraFields)))
 }
 
 func TestDescribeStatusIsBounded(t *testing.T) {

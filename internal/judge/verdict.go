@@ -11,7 +11,7 @@ import (
 )
 
 func compareObservations(a, b reports.Observation) int {
-	return cmp.Or(cmp.Compare(a.Silence, b.Silence), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Value, b.Value))
+	return cmp.Or(cmp.Compare(a.OpenPoint, b.OpenPoint), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Value, b.Value))
 }
 
 // Conclude sets the verdict of a run and its reasons. A violation outweighs

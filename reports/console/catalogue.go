@@ -39,17 +39,17 @@ func Requirements(w io.Writer, selected []spec.Pair, specsOf map[spec.Pair][]str
 	return err
 }
 
-// Silences lists what the specification leaves open.
-func Silences(w io.Writer) error {
+// OpenPoints lists what the specification leaves open.
+func OpenPoints(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("silence  section\n\n")
-	for _, s := range spec.Silences() {
+	b.WriteString("open point  section\n\n")
+	for _, s := range spec.OpenPoints() {
 		fmt.Fprintf(&b, "%s  %s\n%s", s.ID, s.Section, below(s.Statement))
 		if s.Observed != "" {
 			b.WriteString(below("Observed: " + s.Observed + "."))
 		}
 	}
-	fmt.Fprintf(&b, "\n%d silences: never judged\n", len(spec.Silences()))
+	fmt.Fprintf(&b, "\n%d open points: never judged\n", len(spec.OpenPoints()))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -86,8 +86,8 @@ func Requirement(w io.Writer, r spec.Requirement, specsOf map[spec.Pair][]string
 	return err
 }
 
-// Silence explains what the specification leaves open at one point.
-func Silence(w io.Writer, s spec.Silence) error {
+// OpenPoint explains one open point.
+func OpenPoint(w io.Writer, s spec.OpenPoint) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n\nThe specification leaves this open, so it is never judged.\n\n", s.ID, indented("", s.Statement))
 	fmt.Fprintf(&b, "section    %s\n", s.Section)

@@ -27,14 +27,14 @@ func (p *page) observations(r reports.Results) {
 		return
 	}
 	p.heading("OBSERVATIONS", "behaviour of the target that the specification leaves open")
-	bySilence := map[string][]reports.Observation{}
-	silences := map[string]bool{}
+	byOpenPoint := map[string][]reports.Observation{}
+	ids := map[string]bool{}
 	for _, o := range r.Observations {
-		silences[o.Silence] = true
-		bySilence[o.Silence] = append(bySilence[o.Silence], o)
+		ids[o.OpenPoint] = true
+		byOpenPoint[o.OpenPoint] = append(byOpenPoint[o.OpenPoint], o)
 	}
 	const widestLabel = 32
-	names := inOrder(silences, nil)
+	names := inOrder(ids, nil)
 	column := 0
 	for _, name := range names {
 		if w := width(reports.Printable(name)); w <= widestLabel {
@@ -42,7 +42,7 @@ func (p *page) observations(r reports.Results) {
 		}
 	}
 	for _, name := range names {
-		p.entry(2, max(column, 4), reports.Printable(name), p.observed(bySilence[name]))
+		p.entry(2, max(column, 4), reports.Printable(name), p.observed(byOpenPoint[name]))
 	}
 }
 

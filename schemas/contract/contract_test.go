@@ -155,7 +155,7 @@ func expect(t *testing.T, err error, want string) {
 
 // A recorder reports a damaged request and a damaged response, and nothing else.
 func TestRecorder(t *testing.T) {
-	unknown := Exception{Silence: spec.SilenceUnknownQuery, Repair: func(x Exchange) Exchange {
+	unknown := Exception{OpenPoint: spec.OpenPointUnknownQuery, Repair: func(x Exchange) Exchange {
 		x.Request = x.Request.Clone(t.Context())
 		query := x.Request.URL.Query()
 		query.Del("allowed")

@@ -28,7 +28,7 @@ type Recorder struct {
 // Exception is a kind of invalid request that the server accepts. The
 // specification leaves open what a server does with it.
 type Exception struct {
-	Silence string // the open point in the catalogue
+	OpenPoint string // the open point in the catalogue
 	// Repair returns the exchange without the invalid part of the request. The
 	// rest must be valid.
 	Repair func(Exchange) Exchange
@@ -87,7 +87,7 @@ func (r *Recorder) excepted(x Exchange) bool {
 		if r.used == nil {
 			r.used = map[string]int{}
 		}
-		r.used[e.Silence]++
+		r.used[e.OpenPoint]++
 		return true
 	}
 	return false
@@ -130,7 +130,7 @@ func (r *Recorder) Answered(operation string, status int) int {
 func (r *Recorder) Excepted(e Exception) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.used[e.Silence]
+	return r.used[e.OpenPoint]
 }
 
 // Statuses returns how many requests got each status.

@@ -140,7 +140,7 @@ func found(results reports.Results) map[string]string {
 func observed(results reports.Results) map[string]string {
 	all := map[string]string{}
 	for _, o := range results.Observations {
-		all[o.Silence+" on "+o.Operation+" "+o.Value] = "observed"
+		all[o.OpenPoint+" on "+o.Operation+" "+o.Value] = "observed"
 	}
 	return all
 }
@@ -171,11 +171,11 @@ func TestSteady(t *testing.T) {
 func TestDifferencesAreSeen(t *testing.T) {
 	base := reports.Results{
 		Checks:       []reports.Check{{Requirement: "STATUS-200", Operation: "x", Outcome: reports.Pass}},
-		Observations: []reports.Observation{{Silence: spec.SilenceDirection, Operation: "x", Value: "asc", Count: 1}},
+		Observations: []reports.Observation{{OpenPoint: spec.OpenPointDirection, Operation: "x", Value: "asc", Count: 1}},
 	}
 	g := NewWithT(t)
 	again := base
-	again.Observations = []reports.Observation{{Silence: spec.SilenceDirection, Operation: "x", Value: "asc", Count: 7}}
+	again.Observations = []reports.Observation{{OpenPoint: spec.OpenPointDirection, Operation: "x", Value: "asc", Count: 7}}
 	g.Expect(differences(base, again)).To(BeEmpty())
 	for name, change := range map[string]func(*reports.Results){
 		"verdict": func(r *reports.Results) { r.Verdict = reports.Inconclusive },

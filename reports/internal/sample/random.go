@@ -91,7 +91,7 @@ func randomViolation(t *rapid.T) reports.Violation {
 
 func randomObservation(t *rapid.T) reports.Observation {
 	return reports.Observation{
-		Silence:   fmt.Sprintf("SILENCE-%d", rapid.IntRange(1, 4).Draw(t, "silence")),
+		OpenPoint: fmt.Sprintf("SILENCE-%d", rapid.IntRange(1, 4).Draw(t, "open_point")),
 		Operation: rapid.SampledFrom([]string{"", "leads.move", "lead-lists.list", "no-such.operation"}).Draw(t, "operation"),
 		Value:     rapid.String().Draw(t, "value"),
 		Count:     count(t, 1),

@@ -185,8 +185,8 @@ func leaveOut(r *reports.Results) {
 
 func observations() []reports.Observation {
 	var all []reports.Observation
-	add := func(silence, operation, value string, count int) {
-		all = append(all, reports.Observation{Silence: silence, Operation: operation, Value: value, Count: count})
+	add := func(openPoint, operation, value string, count int) {
+		all = append(all, reports.Observation{OpenPoint: openPoint, Operation: operation, Value: value, Count: count})
 	}
 	for i, op := range spec.Operations() {
 		status := "400"

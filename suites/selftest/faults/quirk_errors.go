@@ -28,15 +28,15 @@ func errorQuirks() []Quirk {
 		message("long-texts", "writes very long error messages", strings.Repeat("It cannot be done, and this is why. ", 2000)),
 	}
 	for _, status := range []int{403, 404, 409, 415, 422} {
-		quirks = append(quirks, Quirk{ID: "errors/invalid-" + strconv.Itoa(status), Allowed: spec.SilenceInvalidRequest,
+		quirks = append(quirks, Quirk{ID: "errors/invalid-" + strconv.Itoa(status), Allowed: spec.OpenPointInvalidRequest,
 			Touches: []string{touchesInvalid},
 			Doc:     "refuses invalid requests with " + strconv.Itoa(status), Apply: alike(reanswered(isInvalid, refusal(status)))})
 	}
 	for _, form := range bodyForms {
 		quirks = append(quirks,
-			Quirk{ID: "errors/invalid-" + form.id, Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
+			Quirk{ID: "errors/invalid-" + form.id, Allowed: spec.OpenPointInvalidRequest, Touches: []string{touchesInvalid},
 				Doc: "refuses invalid requests with " + form.doc, Apply: alike(reanswered(isInvalid, form.answer(http.StatusBadRequest)))},
-			Quirk{ID: "errors/permission-" + form.id, Allowed: spec.SilencePermission, Touches: []string{touchesPermission},
+			Quirk{ID: "errors/permission-" + form.id, Allowed: spec.OpenPointPermission, Touches: []string{touchesPermission},
 				Doc:   "refuses keys without permission with " + form.doc,
 				Apply: func(a *Target) Middleware { return reanswered(a.lacksPermission, form.answer(http.StatusForbidden)) }},
 		)
@@ -44,29 +44,29 @@ func errorQuirks() []Quirk {
 	// Documented statuses may replace another refusal with any body.
 	html := bodyForms[0]
 	quirks = append(quirks,
-		Quirk{ID: "errors/invalid-404-html", Allowed: spec.SilenceInvalidRequest, Touches: []string{touchesInvalid},
+		Quirk{ID: "errors/invalid-404-html", Allowed: spec.OpenPointInvalidRequest, Touches: []string{touchesInvalid},
 			Doc: "refuses invalid requests with 404 and an HTML page", Apply: alike(reanswered(isInvalid, html.answer(http.StatusNotFound)))},
-		Quirk{ID: "errors/permission-401-html", Allowed: spec.SilencePermission, Touches: []string{touchesPermission},
+		Quirk{ID: "errors/permission-401-html", Allowed: spec.OpenPointPermission, Touches: []string{touchesPermission},
 			Doc:   "refuses keys without permission with 401 and an HTML page",
 			Apply: func(a *Target) Middleware { return reanswered(a.lacksPermission, html.answer(http.StatusUnauthorized)) }},
 	)
 	for _, status := range []int{400, 401, 402, 404, 409} {
-		quirks = append(quirks, Quirk{ID: "errors/permission-" + strconv.Itoa(status), Allowed: spec.SilencePermission,
+		quirks = append(quirks, Quirk{ID: "errors/permission-" + strconv.Itoa(status), Allowed: spec.OpenPointPermission,
 			Touches: []string{touchesPermission},
 			Doc:     "refuses keys without permission with " + strconv.Itoa(status),
 			Apply:   func(a *Target) Middleware { return reanswered(a.lacksPermission, refusal(status)) }})
 	}
 	for _, status := range []int{400, 403, 410, 422} {
-		quirks = append(quirks, Quirk{ID: "errors/foreign-" + strconv.Itoa(status), Allowed: spec.SilenceForeignID,
+		quirks = append(quirks, Quirk{ID: "errors/foreign-" + strconv.Itoa(status), Allowed: spec.OpenPointForeignID,
 			Touches: []string{touchesForeign},
 			Doc:     "refuses references to another workspace's resources with " + strconv.Itoa(status),
 			Apply:   func(a *Target) Middleware { return reanswered(a.namesForeign, refusal(status)) }})
 	}
 	return append(quirks,
-		Quirk{ID: "errors/foreign-html", Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
+		Quirk{ID: "errors/foreign-html", Allowed: spec.OpenPointForeignID, Touches: []string{touchesForeign},
 			Doc:   "refuses references to another workspace's resources with 403 and an HTML page",
 			Apply: func(a *Target) Middleware { return reanswered(a.namesForeign, html.answer(http.StatusForbidden)) }},
-		Quirk{ID: "errors/foreign-filter-404", Allowed: spec.SilenceForeignID, Touches: []string{touchesForeign},
+		Quirk{ID: "errors/foreign-filter-404", Allowed: spec.OpenPointForeignID, Touches: []string{touchesForeign},
 			Doc: "answers 404 to a filter by another workspace's resource", Apply: func(a *Target) Middleware {
 				return instead(a.filtersByForeign, func(Request) Response { return refusal(http.StatusNotFound) })
 			}})
@@ -94,7 +94,7 @@ func plain(status int, mediaType, body string) Response {
 }
 
 func message(id, doc, text string) Quirk {
-	return Quirk{ID: "errors/" + id, Allowed: spec.SilenceMessages, Doc: doc, Touches: []string{touchesMessage},
+	return Quirk{ID: "errors/" + id, Allowed: spec.OpenPointMessages, Doc: doc, Touches: []string{touchesMessage},
 		Apply: alike(onJSON(func(_ Request, status int, body any) any {
 			if object, ok := body.(map[string]any); ok && status >= 400 {
 				object["message"] = text
@@ -190,16 +190,16 @@ func throttleQuirks() []Quirk {
 			Apply: func(a *Target) Middleware { return a.throttled(refuses) }}
 	}
 	return []Quirk{
-		throttle("now-and-then", spec.SilenceRateLimit, "answers 429 occasionally", func(n int) (bool, string) { return n%700 == 350, "" }),
-		throttle("in-a-row", spec.SilenceRateLimit, "answers 429 twice to the same request occasionally",
+		throttle("now-and-then", spec.OpenPointRateLimit, "answers 429 occasionally", func(n int) (bool, string) { return n%700 == 350, "" }),
+		throttle("in-a-row", spec.OpenPointRateLimit, "answers 429 twice to the same request occasionally",
 			func(n int) (bool, string) { return n%1500 == 700 || n%1500 == 701, "" }),
-		throttle("retry-after", spec.SilenceRetryAfter, "answers 429 with a Retry-After of one second",
+		throttle("retry-after", spec.OpenPointRetryAfter, "answers 429 with a Retry-After of one second",
 			func(n int) (bool, string) { return n == 1000, "1" }),
-		throttle("odd-retry-after", spec.SilenceRetryAfter, "answers 429 occasionally with a meaningless Retry-After",
+		throttle("odd-retry-after", spec.OpenPointRetryAfter, "answers 429 occasionally with a meaningless Retry-After",
 			func(n int) (bool, string) {
 				return n%700 == 350, []string{"0", "soon", "-1", "Sun, 06 Nov 1994 08:49:37 GMT", "0.5"}[n/700%5]
 			}),
-		{ID: "throttle/low-limit", Allowed: spec.SilenceRateLimit, Doc: "pauses each workspace briefly after 800 requests",
+		{ID: "throttle/low-limit", Allowed: spec.OpenPointRateLimit, Doc: "pauses each workspace briefly after 800 requests",
 			Touches: []string{"throttle"}, Apply: func(a *Target) Middleware { return a.pausing() }},
 	}
 }

@@ -18,13 +18,13 @@ const (
 // null.
 func fieldQuirks() []Quirk {
 	return []Quirk{
-		{ID: "fields/extra", Allowed: spec.SilenceExtraFields, Touches: []string{touchesExtra},
+		{ID: "fields/extra", Allowed: spec.OpenPointExtraFields, Touches: []string{touchesExtra},
 			Doc: "adds undocumented fields to every object, including errors and pages",
 			Apply: alike(onJSON(func(_ Request, _ int, body any) any {
 				addExtra("", body)
 				return body
 			}))},
-		{ID: "fields/page-counts", Allowed: spec.SilenceExtraFields, Touches: []string{touchesExtra},
+		{ID: "fields/page-counts", Allowed: spec.OpenPointExtraFields, Touches: []string{touchesExtra},
 			Doc: "reports the total and the position on every page",
 			Apply: alike(onJSON(func(r Request, status int, body any) any {
 				if page, ok := body.(map[string]any); ok && status == 200 && isList(r) {
@@ -32,7 +32,7 @@ func fieldQuirks() []Quirk {
 				}
 				return body
 			}))},
-		{ID: "fields/null-shown", Allowed: spec.SilenceOmittedFields, Touches: []string{touchesNull},
+		{ID: "fields/null-shown", Allowed: spec.OpenPointOmittedFields, Touches: []string{touchesNull},
 			Doc: "shows null for every nullable field without a value",
 			Apply: alike(onResource("", func(r Request, row map[string]any) {
 				for _, name := range nullable(r) {
@@ -41,7 +41,7 @@ func fieldQuirks() []Quirk {
 					}
 				}
 			}))},
-		{ID: "fields/null-omitted", Allowed: spec.SilenceOmittedFields, Touches: []string{touchesNull},
+		{ID: "fields/null-omitted", Allowed: spec.OpenPointOmittedFields, Touches: []string{touchesNull},
 			Doc: "omits every field whose value would be null",
 			Apply: alike(onResource("", func(_ Request, row map[string]any) {
 				maps.DeleteFunc(row, func(_ string, value any) bool { return value == nil })
@@ -107,7 +107,7 @@ func sparseQuirks() []Quirk {
 			[]string{"FILTER-SEARCH_EMAIL-*", "EVENT-RETRY-*"}},
 	} {
 		omitted := conditional(s.resource, s.keep)
-		quirks = append(quirks, Quirk{ID: "fields/sparse-" + s.id, Allowed: spec.SilenceOmittedFields, Touches: []string{"fields of " + s.doc},
+		quirks = append(quirks, Quirk{ID: "fields/sparse-" + s.id, Allowed: spec.OpenPointOmittedFields, Touches: []string{"fields of " + s.doc},
 			Doc: "shows only the mandatory fields of " + s.doc, Unassessed: slices.Concat(requirementsOn(s.resource, omitted), s.unassessed),
 			Apply: alike(onResource(s.resource, func(_ Request, row map[string]any) { omit(omitted, "", row) }))})
 	}

@@ -19,7 +19,7 @@ const touchesRows = "rows"
 // during walks.
 func listQuirks() []Quirk {
 	return []Quirk{
-		{ID: "lists/descending", Allowed: spec.SilenceDirection, Doc: "sorts every list newest first by default",
+		{ID: "lists/descending", Allowed: spec.OpenPointDirection, Doc: "sorts every list newest first by default",
 			Touches: []string{touchesRows, touchesCursor},
 			Apply:   func(a *Target) Middleware { return anchored{target: a, serves: isList, descending: true}.apply }},
 		{ID: "lists/rows-go", Allowed: "Pagination: nothing says that a list is stable; others use the workspace too",

@@ -40,7 +40,7 @@ func pageQuirks() []Quirk {
 	}
 	var quirks []Quirk
 	for _, n := range []string{"1", "7", "100"} {
-		quirks = append(quirks, limits("default-"+n, spec.SilenceDefaultLimit, "returns "+n+" rows per page when no limit is sent",
+		quirks = append(quirks, limits("default-"+n, spec.OpenPointDefaultLimit, "returns "+n+" rows per page when no limit is sent",
 			func(limit string) string {
 				if limit == "" {
 					return n
@@ -49,7 +49,7 @@ func pageQuirks() []Quirk {
 			}))
 	}
 	return append(quirks,
-		limits("limit-clamped", spec.SilenceLimitRange, "clamps an out-of-range limit", func(limit string) string {
+		limits("limit-clamped", spec.OpenPointLimitRange, "clamps an out-of-range limit", func(limit string) string {
 			n, err := strconv.ParseFloat(limit, 64)
 			switch {
 			case limit == "" || sizeOf(limit) > 0:
@@ -60,16 +60,16 @@ func pageQuirks() []Quirk {
 				return strconv.Itoa(int(min(max(n, 1), 100)))
 			}
 		}),
-		limits("limit-ignored", spec.SilenceLimitRange, "ignores an out-of-range limit", func(limit string) string {
+		limits("limit-ignored", spec.OpenPointLimitRange, "ignores an out-of-range limit", func(limit string) string {
 			if sizeOf(limit) == 0 {
 				return ""
 			}
 			return limit
 		}),
-		limits("one-short", spec.SilenceShortPages, "returns one row fewer per page than the limit allows",
+		limits("one-short", spec.OpenPointShortPages, "returns one row fewer per page than the limit allows",
 			inRange(func(n int) int { return max(1, n-1) })),
-		limits("small", spec.SilenceShortPages, "never returns more than 25 rows per page", inRange(func(n int) int { return min(n, 25) })),
-		limits("uneven", spec.SilenceShortPages, "returns a varying number of rows per page below the limit",
+		limits("small", spec.OpenPointShortPages, "never returns more than 25 rows per page", inRange(func(n int) int { return min(n, 25) })),
+		limits("uneven", spec.OpenPointShortPages, "returns a varying number of rows per page below the limit",
 			inRange(func(n int) int { return 1 + n*2/3 - n%5*n/12 })),
 	)
 }
@@ -77,7 +77,7 @@ func pageQuirks() []Quirk {
 // cursorQuirks use other kinds of cursors and other ends of a list.
 func cursorQuirks() []Quirk {
 	end := func(id, doc string, cursor any) Quirk {
-		return Quirk{ID: "pages/last-cursor-" + id, Allowed: spec.SilenceLastCursor, Doc: doc, Touches: []string{touchesCursor},
+		return Quirk{ID: "pages/last-cursor-" + id, Allowed: spec.OpenPointLastCursor, Doc: doc, Touches: []string{touchesCursor},
 			Apply: alike(onPage(func(_ Request, page map[string]any) {
 				if text, _ := page["next_starting_after"].(string); text == "" {
 					page["next_starting_after"] = cursor
@@ -85,11 +85,11 @@ func cursorQuirks() []Quirk {
 			}))}
 	}
 	kind := func(id, doc string, write cursorForm) Quirk {
-		return Quirk{ID: "pages/cursor-" + id, Allowed: spec.SilenceCursorKind, Doc: doc, Touches: []string{touchesCursor},
+		return Quirk{ID: "pages/cursor-" + id, Allowed: spec.OpenPointCursorKind, Doc: doc, Touches: []string{touchesCursor},
 			Apply: func(a *Target) Middleware { return a.recursor(write) }}
 	}
 	extra := func(id, doc string, again bool) Quirk {
-		return Quirk{ID: "pages/" + id, Allowed: spec.SilenceLastCursor, Doc: doc, Touches: []string{touchesCursor},
+		return Quirk{ID: "pages/" + id, Allowed: spec.OpenPointLastCursor, Doc: doc, Touches: []string{touchesCursor},
 			Apply: func(a *Target) Middleware { return a.endingEmpty(again) }}
 	}
 	return []Quirk{

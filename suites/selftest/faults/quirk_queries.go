@@ -15,11 +15,11 @@ import (
 // queryQuirks read query parameters in legal ways.
 func queryQuirks() []Quirk {
 	unknownCursor := func(id, doc string, apply func(*Target) Middleware) Quirk {
-		return Quirk{ID: "query/unknown-cursor-" + id, Allowed: spec.SilenceUnknownCursor, Doc: doc, Touches: []string{"unknown cursors"},
+		return Quirk{ID: "query/unknown-cursor-" + id, Allowed: spec.OpenPointUnknownCursor, Doc: doc, Touches: []string{"unknown cursors"},
 			Apply: apply}
 	}
 	window := func(id, doc string, start, end time.Duration) Quirk {
-		return Quirk{ID: "query/window-" + id, Allowed: spec.SilenceWindowEnds, Doc: doc, Touches: []string{"window"},
+		return Quirk{ID: "query/window-" + id, Allowed: spec.OpenPointWindowEnds, Doc: doc, Touches: []string{"window"},
 			Apply: func(a *Target) Middleware {
 				return asked(func(r Request) bool { return r.Operation == spec.ListPlacementReports }, func(r *Request) {
 					a.shift(r, profile.MeaningWindowStart, start)
@@ -28,7 +28,7 @@ func queryQuirks() []Quirk {
 			}}
 	}
 	return []Quirk{
-		{ID: "query/unknown-refused", Allowed: spec.SilenceUnknownQuery, Doc: "refuses unknown query parameters",
+		{ID: "query/unknown-refused", Allowed: spec.OpenPointUnknownQuery, Doc: "refuses unknown query parameters",
 			Touches: []string{"unknown queries"}, Apply: func(a *Target) Middleware {
 				return onAll(func(r Request, answer Response) Response {
 					if answer.Status == http.StatusOK && r.Method == http.MethodGet && a.hasUnknownQuery(r) {
@@ -37,7 +37,7 @@ func queryQuirks() []Quirk {
 					return answer
 				})
 			}},
-		{ID: "query/invalid-ignored", Allowed: spec.SilenceInvalidQuery, Doc: "ignores a filter with an invalid value",
+		{ID: "query/invalid-ignored", Allowed: spec.OpenPointInvalidQuery, Doc: "ignores a filter with an invalid value",
 			Touches: []string{"invalid queries"}, Apply: func(a *Target) Middleware {
 				return asked(isList, func(r *Request) {
 					for meaning, valid := range validValues {
@@ -146,7 +146,7 @@ func searchQuirks() []Quirk {
 		search("beginning", "finds rows by the beginning of their name", func(names, _ []string, term string) bool {
 			return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, term) })
 		}),
-		{ID: "search/nothing-reusable", Allowed: spec.SilenceReusable, Doc: "treats no subsequence as reusable", Touches: []string{"reusable"},
+		{ID: "search/nothing-reusable", Allowed: spec.OpenPointReusable, Doc: "treats no subsequence as reusable", Touches: []string{"reusable"},
 			Apply: func(a *Target) Middleware {
 				return onAll(func(r Request, answer Response) Response {
 					if answer.Status == http.StatusOK && a.excludes(r) {
@@ -155,7 +155,7 @@ func searchQuirks() []Quirk {
 					return answer
 				})
 			}},
-		{ID: "search/some-reusable", Allowed: spec.SilenceReusable, Doc: "treats only active subsequences as reusable",
+		{ID: "search/some-reusable", Allowed: spec.OpenPointReusable, Doc: "treats only active subsequences as reusable",
 			Touches: []string{"reusable", touchesRows, touchesCursor},
 			Apply: func(a *Target) Middleware {
 				return anchored{target: a, serves: a.excludes, choose: func(_ Request, rows []ranked) []ranked {

@@ -12,9 +12,9 @@ import (
 // writeQuirks create, delete and move in legal ways.
 func writeQuirks() []Quirk {
 	return slices.Concat(createQuirks(), deleteQuirks(), moveQuirks(), []Quirk{
-		{ID: "options/none", Allowed: spec.SilenceESPOptions, Doc: "has no list of provider options", Touches: []string{"options"},
+		{ID: "options/none", Allowed: spec.OpenPointESPOptions, Doc: "has no list of provider options", Touches: []string{"options"},
 			Apply: alike(options(bodyForms[0].answer(http.StatusNotFound)))},
-		{ID: "options/object", Allowed: spec.SilenceESPOptions, Doc: "answers with an object of provider options", Touches: []string{"options"},
+		{ID: "options/object", Allowed: spec.OpenPointESPOptions, Doc: "answers with an object of provider options", Touches: []string{"options"},
 			Apply: alike(options(served(map[string]any{"providers": map[string]any{"Google": []any{"personal"}}})))},
 	})
 }
@@ -33,13 +33,13 @@ func options(answer Response) Middleware {
 func createQuirks() []Quirk {
 	creates := func(r Request) bool { return r.Operation == spec.CreatePlacementTest }
 	return []Quirk{
-		{ID: "create/read-only-refused", Allowed: spec.SilenceReadOnlySent, Doc: "refuses a body with a read-only field",
+		{ID: "create/read-only-refused", Allowed: spec.OpenPointReadOnlySent, Doc: "refuses a body with a read-only field",
 			Touches: []string{"create"},
 			Apply: alike(instead(func(r Request) bool {
 				body, _ := objectIn(r)
 				return creates(r) && slices.ContainsFunc(spec.CreateReadOnly, func(name string) bool { _, sent := body[name]; return sent })
 			}, func(Request) Response { return refusal(http.StatusBadRequest) }))},
-		{ID: "create/unknown-refused", Allowed: spec.SilenceInvalidRequest, Doc: "refuses a body with an undocumented member",
+		{ID: "create/unknown-refused", Allowed: spec.OpenPointInvalidRequest, Doc: "refuses a body with an undocumented member",
 			Touches: []string{"create"},
 			Apply: alike(instead(func(r Request) bool {
 				body, _ := objectIn(r)
@@ -56,7 +56,7 @@ func createQuirks() []Quirk {
 				announced := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
 				return hasBody(r) != announced
 			}, func(Request) Response { return refusal(http.StatusUnsupportedMediaType) }))},
-		{ID: "create/defaults", Allowed: spec.SilenceOmittedFields, Doc: "sets its own values for fields of a test that are missing or null",
+		{ID: "create/defaults", Allowed: spec.OpenPointOmittedFields, Doc: "sets its own values for fields of a test that are missing or null",
 			Touches: []string{touchesNull},
 			Apply: alike(onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
 				for name, value := range map[string]any{"delivery_mode": 1, "text_only": false, "not_sending_status": "", "test_code": "",
@@ -99,7 +99,7 @@ func deleteQuirks() []Quirk {
 					}
 				}
 			}))},
-		{ID: "delete/brief", Allowed: spec.SilenceOmittedFields, Doc: "answers a deletion with only the mandatory fields of the resource",
+		{ID: "delete/brief", Allowed: spec.OpenPointOmittedFields, Doc: "answers a deletion with only the mandatory fields of the resource",
 			Touches: []string{"delete"},
 			Unassessed: slices.Concat(
 				onOperation(spec.DeletePlacementTest, requirementsOn("InboxPlacementTest", conditional("InboxPlacementTest", nil))),
@@ -132,7 +132,7 @@ func moveQuirks() []Quirk {
 		return Quirk{ID: "accounts/" + id, Allowed: allowed, Doc: doc, Touches: []string{"accounts"}, Apply: apply}
 	}
 	return []Quirk{
-		accounts("unknown-account-served", spec.SilenceUnknownAccount, "answers a move of an unknown account with success",
+		accounts("unknown-account-served", spec.OpenPointUnknownAccount, "answers a move of an unknown account with success",
 			func(a *Target) Middleware {
 				return onAll(func(r Request, answer Response) Response {
 					if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && a.placesShareAdmin(r) && !a.hasAccounts(r) {
@@ -141,7 +141,7 @@ func moveQuirks() []Quirk {
 					return answer
 				})
 			}),
-		accounts("unknown-account-422", spec.SilenceUnknownAccount, "answers a move of an unknown account with 422", func(a *Target) Middleware {
+		accounts("unknown-account-422", spec.OpenPointUnknownAccount, "answers a move of an unknown account with 422", func(a *Target) Middleware {
 			return onAll(func(r Request, answer Response) Response {
 				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.hasAccounts(r) {
 					return refusal(http.StatusUnprocessableEntity)
@@ -149,7 +149,7 @@ func moveQuirks() []Quirk {
 				return answer
 			})
 		}),
-		accounts("unknown-workspace-403", spec.SilenceUnknownWorkspace,
+		accounts("unknown-workspace-403", spec.OpenPointUnknownWorkspace,
 			"answers 403 to a move that names a workspace outside the key's admin workspace", func(a *Target) Middleware {
 				return onAll(func(r Request, answer Response) Response {
 					if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.placesShareAdmin(r) {
@@ -158,7 +158,7 @@ func moveQuirks() []Quirk {
 					return answer
 				})
 			}),
-		accounts("fields-optional", spec.SilenceAccountFields, "answers an incomplete move with success and moves nothing",
+		accounts("fields-optional", spec.OpenPointAccountFields, "answers an incomplete move with success and moves nothing",
 			func(*Target) Middleware {
 				return instead(func(r Request) bool {
 					body, ok := objectIn(r)
@@ -166,7 +166,7 @@ func moveQuirks() []Quirk {
 						(body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil)
 				}, func(Request) Response { return served(map[string]any{"status": "success"}) })
 			}),
-		{ID: "leads/subsequence-optional", Allowed: spec.SilenceLeadMoveFields,
+		{ID: "leads/subsequence-optional", Allowed: spec.OpenPointLeadMoveFields,
 			Doc: "treats a move without a subsequence as a move to one of its choice", Touches: []string{"leads"},
 			Apply: func(a *Target) Middleware {
 				return asked(func(r Request) bool {
