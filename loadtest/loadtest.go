@@ -63,10 +63,10 @@ type Config struct {
 	// JournalDir is where the run records its changes. If empty, nothing is
 	// recorded, because the target belongs to the run alone.
 	JournalDir string
-	// LockPatience is how long to wait for another run that uses the same
+	// LockTimeout is how long to wait for another run that uses the same
 	// rows; 0 means the default of package lock.
-	LockPatience time.Duration
-	Raw          io.Writer // receives the results in Vegeta's encoding; may be nil
+	LockTimeout time.Duration
+	Raw         io.Writer // receives the results in Vegeta's encoding; may be nil
 
 	Live  func(generate.Live)                                     // called about ten times a second
 	Watch func(scenario, phase string, planned schedule.Schedule) // called when a phase, or a step without a schedule, begins

@@ -101,7 +101,7 @@ func environment(ctx context.Context, config Config, id string, budget *scenario
 		Run: id, Seed: config.Seed, Shard: config.Shard, LagLimit: config.LagLimit, Budget: budget,
 		Start:  config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
 		Memory: memory(t.TruthURL), Watch: config.Watch, Live: config.Live, Say: config.Say,
-		LockPatience: config.LockPatience,
+		LockTimeout: config.LockTimeout,
 	}
 	if l := t.Profile.Load; l != nil {
 		env.MaxRate = float64(l.MaxRate)

@@ -32,11 +32,11 @@ type Env struct {
 	// Budget is how many requests the specs may send; 0 sets no bound.
 	Budget int
 
-	// SpecTimeout bounds one spec, MaxPages one walk, LockPatience how long to
+	// SpecTimeout bounds one spec, MaxPages one walk, LockTimeout how long to
 	// wait for another run that uses the same rows; 0 means the defaults.
-	SpecTimeout  time.Duration
-	MaxPages     int
-	LockPatience time.Duration
+	SpecTimeout time.Duration
+	MaxPages    int
+	LockTimeout time.Duration
 
 	once    sync.Once
 	box     *sandbox.Sandbox
@@ -74,7 +74,7 @@ func (e *Env) begin() {
 	e.once.Do(func() {
 		e.outside, e.all = judge.NewEvidence(), judge.NewEvidence()
 		e.box = sandbox.New(sandbox.Config{Client: e.Client, Profile: e.Profile, Journal: e.Journal,
-			LeftBehind: e.Left.Tests, LeftAway: e.Left.Accounts, Budget: e.Budget, LockPatience: e.LockPatience,
+			LeftBehind: e.Left.Tests, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout,
 			Trouble: func(where, what string) { e.outside.Troubled(where, what) }})
 	})
 }

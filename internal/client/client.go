@@ -37,7 +37,7 @@ func New(opts Options) (*Client, error) {
 		base:     base,
 		slots:    make(chan struct{}, opts.Concurrency),
 		pace:     newPace(opts.RequestsPerSecond),
-		gates:    gates{byKey: map[string]*gate{}, patience: opts.MaxThrottle},
+		gates:    gates{byKey: map[string]*gate{}, maxThrottle: opts.MaxThrottle},
 		jitter:   seededJitter(opts.Seed),
 		redactor: newRedactor(opts.Keys, opts.Secrets),
 	}, nil
@@ -95,9 +95,9 @@ func (c *Client) All(ctx context.Context, reqs []Request) []Exchange {
 	return exchanges
 }
 
-// Patience returns how long a key may get only 429, and how many 429 responses
+// ThrottleLimits returns how long a key may get only 429, and how many 429 responses
 // one request waits out.
-func (c *Client) Patience() (d time.Duration, answers int) {
+func (c *Client) ThrottleLimits() (d time.Duration, answers int) {
 	return c.opts.MaxThrottle, c.opts.MaxThrottled
 }
 

@@ -89,14 +89,14 @@ func TestKeptConnectionThatCloses(t *testing.T) {
 		}
 	})
 	post := Request{Method: http.MethodPost, Path: "/"}
-	g.Expect(c.Do(t.Context(), post).KeptClosed).To(BeFalse())
+	g.Expect(c.Do(t.Context(), post).StaleConnection).To(BeFalse())
 	aborts = true
 	lost := c.Do(t.Context(), post)
 	g.Expect(lost.Err).To(MatchError(ErrProtocol))
-	g.Expect(lost.KeptClosed).To(BeTrue())
+	g.Expect(lost.StaleConnection).To(BeTrue())
 	again := c.Do(t.Context(), post)
 	g.Expect(again.Err).To(MatchError(ErrProtocol))
-	g.Expect(again.KeptClosed).To(BeFalse(), "on a new connection")
+	g.Expect(again.StaleConnection).To(BeFalse(), "on a new connection")
 }
 
 func TestPace(t *testing.T) {

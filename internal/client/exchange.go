@@ -61,9 +61,9 @@ type Exchange struct {
 	// ErrUnresolved, ErrRefused, ErrTLS, ErrProtocol, ErrCanceled, ErrThrottled
 	// and ErrRequest (use errors.Is). Its text holds no secret.
 	Err error
-	// KeptClosed means that a reused connection closed before any byte of the
+	// StaleConnection means that a reused connection closed before any byte of the
 	// response was received.
-	KeptClosed bool
+	StaleConnection bool
 
 	Sent      time.Time     // time of the last attempt; zero if never sent
 	Took      time.Duration // from Sent to the last byte of the response

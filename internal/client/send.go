@@ -133,7 +133,7 @@ func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed b
 	}
 	if err != nil {
 		e.Err = c.fail(req, kindOf(ctx, err, wire.brokenHandshake.Load()), err)
-		e.KeptClosed = errors.Is(e.Err, ErrProtocol) && wire.kept.Load() && !wire.answered.Load()
+		e.StaleConnection = errors.Is(e.Err, ErrProtocol) && wire.kept.Load() && !wire.answered.Load()
 	}
 	return e, wire.closedUnanswered(err)
 }

@@ -19,16 +19,16 @@ const (
 // gates hold back requests of throttled keys: one 429 applies to all requests of
 // its key. A key has a gate from its first 429 until its next other response.
 type gates struct {
-	mu       sync.Mutex
-	byKey    map[string]*gate
-	patience time.Duration
+	mu          sync.Mutex
+	byKey       map[string]*gate
+	maxThrottle time.Duration
 }
 
 type gate struct {
 	notBefore   time.Time // no request is sent before it
 	refused     time.Time // the first 429 since the last other response
 	lastRefused time.Time
-	hopeless    bool // throttled for longer than the patience
+	hopeless    bool // throttled for longer than maxThrottle
 }
 
 // wait returns how long a request of the key has to wait, and whether waiting is
@@ -44,7 +44,7 @@ func (g *gates) wait(key string, now time.Time) (d time.Duration, hopeless bool)
 }
 
 // close records a 429 with a wait of d and reports whether that exceeds the
-// patience. A gate only moves to a later time.
+// maxThrottle. A gate only moves to a later time.
 func (g *gates) close(key string, now time.Time, d time.Duration) (hopeless bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,7 +57,7 @@ func (g *gates) close(key string, now time.Time, d time.Duration) (hopeless bool
 	if until := now.Add(d); until.After(at.notBefore) {
 		at.notBefore = until
 	}
-	at.hopeless = at.notBefore.Sub(at.refused) > g.patience
+	at.hopeless = at.notBefore.Sub(at.refused) > g.maxThrottle
 	return at.hopeless
 }
 

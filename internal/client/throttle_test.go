@@ -211,7 +211,7 @@ func TestGate(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 	g := NewWithT(t)
-	gates := gates{byKey: map[string]*gate{}, patience: time.Minute}
+	gates := gates{byKey: map[string]*gate{}, maxThrottle: time.Minute}
 
 	gates.close("k", at(0), 10*time.Second)
 	gates.close("k", at(1), 2*time.Second)
@@ -226,7 +226,7 @@ func TestGate(t *testing.T) {
 	wait, _ = gates.wait("k", at(2))
 	g.Expect(wait).To(BeZero())
 
-	g.Expect(gates.close("k", at(100), 30*time.Second)).To(BeFalse(), "the patience begins anew")
+	g.Expect(gates.close("k", at(100), 30*time.Second)).To(BeFalse(), "the time begins anew")
 	g.Expect(gates.close("k", at(150), 30*time.Second)).To(BeTrue())
 }
 
@@ -303,9 +303,9 @@ func TestGateIsCheckedLast(t *testing.T) {
 	g.Expect(c.Do(t.Context(), keyed(mainKey)).Sent).To(BeTemporally(">=", opens))
 }
 
-// Patience only ends for a key that gets no other response. A key that sometimes gets through
+// A client gives up only on a key that gets no other response. A key that sometimes gets through
 // is not given up.
-func TestPatienceRestartsAfterAResponse(t *testing.T) {
+func TestThrottleTimeRestartsAfterAResponse(t *testing.T) {
 	g := NewWithT(t)
 	clock := newFakeClock()
 	target := newThrottling(clock)

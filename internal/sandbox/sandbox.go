@@ -44,9 +44,9 @@ type Config struct {
 	LeftAway []string
 	// Budget is how many requests the run may send; 0 sets no bound.
 	Budget int
-	// LockPatience is how long to wait for another run that uses the same rows; 0
-	// means lock.DefaultPatience.
-	LockPatience time.Duration
+	// LockTimeout is how long to wait for another run that uses the same rows; 0
+	// means lock.DefaultTimeout.
+	LockTimeout time.Duration
 	// Trouble receives what could not be rolled back or recorded. where is the By
 	// of the change. nil ignores it.
 	Trouble func(where, what string)
@@ -66,7 +66,7 @@ type Sandbox struct {
 
 // New returns the sandbox of one run.
 func New(c Config) *Sandbox {
-	c.LockPatience = cmp.Or(c.LockPatience, lock.DefaultPatience)
+	c.LockTimeout = cmp.Or(c.LockTimeout, lock.DefaultTimeout)
 	if c.Trouble == nil {
 		c.Trouble = func(string, string) {}
 	}
@@ -310,7 +310,7 @@ func (s *Sandbox) Lock(ctx context.Context) error {
 		if s.lock.own == nil {
 			s.lock.own = &lock.Lock{Client: s.Client, Profile: s.Profile, Journal: s.Journal, LeftBehind: s.LeftBehind, Permit: s.spend}
 		}
-		holder, err := s.lock.own.Take(ctx, s.LockPatience, nil)
+		holder, err := s.lock.own.Take(ctx, s.LockTimeout, nil)
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func newFixture(t *testing.T, adapt func(*Config)) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = book.Finish() })
-	config := Config{Client: api, Profile: profile.Embedded(), Journal: book, LockPatience: 1,
+	config := Config{Client: api, Profile: profile.Embedded(), Journal: book, LockTimeout: 1,
 		Trouble: func(where, what string) { f.troubles = append(f.troubles, where+": "+what) }}
 	if adapt != nil {
 		adapt(&config)

@@ -48,11 +48,11 @@ type Env struct {
 	Journal *journal.Journal // records changes; nil for none
 	// LeftBehind are the names of tests that killed runs have left.
 	LeftBehind []string
-	// LockPatience is how long to wait for another run that uses the same rows;
+	// LockTimeout is how long to wait for another run that uses the same rows;
 	// zero means the default of package lock.
-	LockPatience time.Duration
-	Run          string // id of the run, in the names of what is created
-	Seed         uint64
+	LockTimeout time.Duration
+	Run         string // id of the run, in the names of what is created
+	Seed        uint64
 
 	// LagLimit is the tolerated send lag. 0 means measure.Recording.LagLimit.
 	LagLimit time.Duration

@@ -93,7 +93,7 @@ func (p *prober) obstacle(refusal http.Header, n int, blocked time.Duration) str
 	wait, promised := p.recovery.wait(refusal, n)
 	known := p.recovery.longest
 	left := time.Until(p.r.started.Add(p.r.scenario.Duration))
-	patience, _ := p.r.env.Client.Patience()
+	patience, _ := p.r.env.Client.ThrottleLimits()
 	why := ""
 	switch {
 	case promised && wait > blocked:
@@ -119,7 +119,7 @@ func (p *prober) obstacle(refusal http.Header, n int, blocked time.Duration) str
 func (p *prober) served(request client.Request) (client.Exchange, error) {
 	request.NoRetry = true
 	began := time.Now()
-	patience, answers := p.r.env.Client.Patience()
+	patience, answers := p.r.env.Client.ThrottleLimits()
 	for n := 0; ; n++ {
 		ex := p.r.env.Client.Do(p.r.ctx, request)
 		ex.Throttled = n

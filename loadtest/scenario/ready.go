@@ -110,9 +110,9 @@ func (p *preparation) lockRows() (release func()) {
 		return release
 	}
 	own := &lock.Lock{Client: p.env.Client, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind}
-	patience := p.env.LockPatience
+	patience := p.env.LockTimeout
 	if patience == 0 {
-		patience = lock.DefaultPatience
+		patience = lock.DefaultTimeout
 	}
 	if p.env.Shard.Of > 1 {
 		own.Name = lock.NameOf(p.env.Seed, p.env.Start)

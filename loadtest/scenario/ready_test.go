@@ -131,7 +131,7 @@ func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := ""
-		env.LockPatience, env.Say = 1, func(text string) { said = text }
+		env.LockTimeout, env.Say = 1, func(text string) { said = text }
 		scenarios := briefly(t)
 		if _, err := Ready(t.Context(), env, scenarios, false); err != nil {
 			t.Fatal(err)

@@ -54,7 +54,7 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 	free := []spec.Pair{{Requirement: "STATE-DELETE-ANSWER", Operation: spec.DeletePlacementTest}, {Requirement: "SCOPE-EXACT", Operation: spec.MoveLead}}
 	outcomes := func(left ...string) map[spec.Pair]reports.Check {
 		env := environment(t, subject)
-		env.LockPatience, env.Left.Tests = 1, left
+		env.LockTimeout, env.Left.Tests = 1, left
 		outcome, err := suites.Run(t.Context(), env, suites.Judging(slices.Concat(shared, free)...))
 		if err != nil {
 			t.Fatal(err)

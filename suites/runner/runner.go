@@ -76,8 +76,8 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	running, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	stopped := newOutage(timeout(config.Target.Profile), giveUp)
-	lost := &kept{}
-	env, err := NewEnv(config, func(ex client.Exchange) { stopped.Observe(ex.Err) }, lost.hear)
+	lost := &staleConnections{}
+	env, err := NewEnv(config, func(ex client.Exchange) { stopped.Observe(ex.Err) }, lost.observe)
 	if err != nil {
 		return reports.Results{}, err
 	}

@@ -32,8 +32,8 @@ import (
 const Prefix = "conformance lock "
 
 const (
-	// DefaultPatience is how long to wait for another run that holds the lock.
-	DefaultPatience = time.Minute
+	// DefaultTimeout is how long to wait for another run that holds the lock.
+	DefaultTimeout = time.Minute
 	// maxAge is the age from which a lock counts as left by a killed run.
 	maxAge = time.Hour
 	// renewEvery leaves time for further attempts if one or two renewals fail.
@@ -79,14 +79,14 @@ func NameOf(seed uint64, start time.Time) string {
 }
 
 // Take takes the lock. If another run holds it, Take calls waits, which may be
-// nil, and waits until the lock is free, but no longer than patience. Then it
+// nil, and waits until the lock is free, but no longer than timeout. Then it
 // returns the name of the holder's test. On a target that creates no tests, Take
 // takes no lock and returns no holder.
 //
 // An error means that a response is missing or that the journal cannot be
 // written. Whether another run holds the lock is then unknown.
-func (l *Lock) Take(ctx context.Context, patience time.Duration, waits func(holder string)) (holder string, err error) {
-	deadline := time.Now().Add(patience)
+func (l *Lock) Take(ctx context.Context, timeout time.Duration, waits func(holder string)) (holder string, err error) {
+	deadline := time.Now().Add(timeout)
 	for {
 		if shown, err := l.show(ctx); err != nil || !shown {
 			return "", err

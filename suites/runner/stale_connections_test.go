@@ -18,18 +18,17 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// A target that closes kept connections just as something is sent loses what
-// cannot be repeated: the run says so, and what to do. Where it keeps none, the
-// same loss has another cause.
-func TestConnectionsThatCloseWithoutAWord(t *testing.T) {
+// If a target closes keep-alive connections as requests are sent, the run reports the
+// lost requests and the remedy. Losses on new connections have another cause.
+func TestStaleConnectionsAreReported(t *testing.T) {
 	for name, tc := range map[string]struct {
 		keeps  bool
-		closes func(nth int64, r *http.Request) bool // the connection, in place of its nth answer
+		closes func(nth int64, r *http.Request) bool // whether to close the connection instead of its nth response
 		says   types.GomegaMatcher                   // the first reason
 	}{
-		"kept ones": {true, func(nth int64, _ *http.Request) bool { return nth > 1 },
-			MatchRegexp("^[0-9]+ requests? had no answer, because .* idle connections for longer than 4s")},
-		"new ones": {false, func(_ int64, r *http.Request) bool { return r.Method == http.MethodPost },
+		"keep-alive connections": {true, func(nth int64, _ *http.Request) bool { return nth > 1 },
+			MatchRegexp("^[0-9]+ requests? got no response: the target closed a keep-alive connection .* \\(keep idle connections open for longer than 4s")},
+		"new connections": {false, func(_ int64, r *http.Request) bool { return r.Method == http.MethodPost },
 			Not(ContainSubstring("idle connections"))},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +43,7 @@ func TestConnectionsThatCloseWithoutAWord(t *testing.T) {
 	}
 }
 
-// closing stands in front of a target and closes connections without an answer.
+// closing starts a proxy that closes connections without a response.
 func closing(t *testing.T, base string, keeps bool, closes func(nth int64, r *http.Request) bool) (address string) {
 	t.Helper()
 	behind, err := url.Parse(base)
