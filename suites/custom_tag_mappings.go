@@ -27,7 +27,7 @@ func resourceIDs() filter {
 		var probes []probe
 		for n := 1; n <= len(ids); n++ {
 			wanted := ids[:n]
-			probes = append(probes, probe{map[string]string{profile.MeaningResourceIDs: strings.Join(wanted, ",")}, func(row map[string]any) (spec.ID, bool) {
+			probes = append(probes, probe{map[string]string{profile.ParamResourceIDs: strings.Join(wanted, ",")}, func(row map[string]any) (spec.ID, bool) {
 				if slices.Contains(wanted, scalar(row["resource_id"])) {
 					return missing, true
 				}

@@ -56,7 +56,7 @@ type filter struct {
 // probe is one use of a filter: what is sent, and what the specification says of
 // each row of the unfiltered list.
 type probe struct {
-	query map[string]string // meaning of the parameter → value
+	query map[string]string // key of the parameter → value
 	// says returns the requirement that speaks of the row, and whether the row
 	// must be in the filtered list or out of it; "" if nothing is said.
 	says func(row map[string]any) (requirement spec.ID, in bool)
@@ -267,7 +267,7 @@ func searches(terms []string, field string, missing, extra spec.ID) []probe {
 		if strings.TrimSpace(term) == "" {
 			continue
 		}
-		probes = append(probes, probe{map[string]string{profile.MeaningSearch: term}, func(row map[string]any) (spec.ID, bool) {
+		probes = append(probes, probe{map[string]string{profile.ParamSearch: term}, func(row map[string]any) (spec.ID, bool) {
 			switch {
 			case scalar(row[field]) == term:
 				return missing, true

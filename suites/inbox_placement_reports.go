@@ -25,7 +25,7 @@ func inboxPlacementReports() {
 }
 
 var reportFilters = []filter{
-	exactly(spec.FilterTestMissing, spec.FilterTestExtra, profile.MeaningTest, "test_id"),
+	exactly(spec.FilterTestMissing, spec.FilterTestExtra, profile.ParamTest, "test_id"),
 	windowStart(),
 	windowEnd(),
 }
@@ -37,8 +37,8 @@ type reportPart struct {
 }
 
 var reportParts = []reportPart{
-	{profile.MeaningSkipSpamAssassin, "spam_assassin_report", spec.FilterSkipSpamAssassinTrue, spec.FilterSkipSpamAssassinDefault},
-	{profile.MeaningSkipBlacklist, "blacklist_report", spec.FilterSkipBlacklistTrue, spec.FilterSkipBlacklistDefault},
+	{profile.ParamSkipSpamAssassin, "spam_assassin_report", spec.FilterSkipSpamAssassinTrue, spec.FilterSkipSpamAssassinDefault},
+	{profile.ParamSkipBlacklist, "blacklist_report", spec.FilterSkipBlacklistTrue, spec.FilterSkipBlacklistDefault},
 }
 
 // expectSkipping walks the list without the flag, with true, with false, and
@@ -156,7 +156,7 @@ func windows(title string, requirements []spec.ID, window func(cut time.Time) (s
 				continue
 			}
 			start, end := window(cut)
-			query := map[string]string{profile.MeaningWindowStart: timestamp(start), profile.MeaningWindowEnd: timestamp(end)}
+			query := map[string]string{profile.ParamWindowStart: timestamp(start), profile.ParamWindowEnd: timestamp(end)}
 			probes = append(probes, probe{query, func(row map[string]any) (spec.ID, bool) {
 				created, err := time.Parse(time.RFC3339Nano, scalar(row["timestamp_created"]))
 				if err != nil {

@@ -111,7 +111,7 @@ func inboxPlacementTests() {
 
 var placementTestFilters = []filter{
 	searchBy("name"),
-	exactly(spec.FilterStatusMissing, spec.FilterStatusExtra, profile.MeaningStatus, "status"),
+	exactly(spec.FilterStatusMissing, spec.FilterStatusExtra, profile.ParamStatus, "status"),
 }
 
 // nullable are the fields of the create body that may be null.

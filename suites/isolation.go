@@ -53,9 +53,9 @@ func isolation() {
 		})
 	}
 	for _, f := range []struct{ operation, meaning, field string }{
-		{spec.ListPlacementReports, profile.MeaningTest, "test_id"},
-		{spec.ListSubsequences, profile.MeaningParentCampaign, "parent_campaign"},
-		{spec.ListTagMappings, profile.MeaningResourceIDs, "resource_id"},
+		{spec.ListPlacementReports, profile.ParamTest, "test_id"},
+		{spec.ListSubsequences, profile.ParamParentCampaign, "parent_campaign"},
+		{spec.ListTagMappings, profile.ParamResourceIDs, "resource_id"},
 	} {
 		Describe(f.operation, func() {
 			It("shows nothing for a filter by another workspace's resource", Requires(spec.IsolationFilter), func(api *API) {

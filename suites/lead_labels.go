@@ -16,5 +16,5 @@ func leadLabels() {
 
 var leadLabelFilters = []filter{
 	searchBy("label"),
-	exactly(spec.FilterInterestMissing, spec.FilterInterestExtra, profile.MeaningInterestStatus, "interest_status_label"),
+	exactly(spec.FilterInterestMissing, spec.FilterInterestExtra, profile.ParamInterestStatus, "interest_status_label"),
 }

@@ -16,5 +16,5 @@ func leadLists() {
 
 var leadListFilters = []filter{
 	searchBy("name"),
-	exactly(spec.FilterEnrichmentMissing, spec.FilterEnrichmentExtra, profile.MeaningHasEnrichmentTask, "has_enrichment_task"),
+	exactly(spec.FilterEnrichmentMissing, spec.FilterEnrichmentExtra, profile.ParamHasEnrichmentTask, "has_enrichment_task"),
 }

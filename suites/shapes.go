@@ -70,9 +70,9 @@ func (api *API) readFiltered(list Call, rows []map[string]any) {
 
 // beforeAll is a window before all rows, for the lists that have windows.
 var beforeAll = map[string]map[string]string{
-	spec.ListPlacementReports: {profile.MeaningWindowStart: timestamp(farPast), profile.MeaningWindowEnd: timestamp(farPast)},
-	spec.ListWebhookEvents: {profile.MeaningWindowStart: farPast.Format(time.DateOnly),
-		profile.MeaningWindowEnd: farPast.Format(time.DateOnly)},
+	spec.ListPlacementReports: {profile.ParamWindowStart: timestamp(farPast), profile.ParamWindowEnd: timestamp(farPast)},
+	spec.ListWebhookEvents: {profile.ParamWindowStart: farPast.Format(time.DateOnly),
+		profile.ParamWindowEnd: farPast.Format(time.DateOnly)},
 }
 
 // validForEach sends a valid call for each of the values.

@@ -39,7 +39,7 @@ func subsequences() {
 
 var subsequenceFilters = []filter{
 	searchBy("name"),
-	exactly(spec.FilterParentMissing, spec.FilterParentExtra, profile.MeaningParentCampaign, "parent_campaign"),
+	exactly(spec.FilterParentMissing, spec.FilterParentExtra, profile.ParamParentCampaign, "parent_campaign"),
 	excludedParent(),
 }
 
@@ -49,7 +49,7 @@ func excludedParent() filter {
 	return filter{"excludes a campaign", []spec.ID{spec.FilterParentNotExtra}, func(rows []map[string]any) []probe {
 		var probes []probe
 		for _, campaign := range distinct(rows, "parent_campaign") {
-			probes = append(probes, probe{map[string]string{profile.MeaningParentCampaignNot: campaign}, func(row map[string]any) (spec.ID, bool) {
+			probes = append(probes, probe{map[string]string{profile.ParamParentCampaignNot: campaign}, func(row map[string]any) (spec.ID, bool) {
 				if scalar(row["parent_campaign"]) == campaign {
 					return spec.FilterParentNotExtra, false
 				}

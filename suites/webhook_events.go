@@ -31,9 +31,9 @@ func webhookEvents() {
 }
 
 var webhookEventFilters = []filter{
-	exactly(spec.FilterSuccessMissing, spec.FilterSuccessExtra, profile.MeaningSuccess, "success"),
-	exactlyText(spec.FilterSearchURLMissing, spec.FilterSearchURLExtra, profile.MeaningSearch, "webhook_url"),
-	exactlyText(spec.FilterSearchEmailMissing, spec.FilterSearchEmailExtra, profile.MeaningSearch, "lead_email"),
+	exactly(spec.FilterSuccessMissing, spec.FilterSuccessExtra, profile.ParamSuccess, "success"),
+	exactlyText(spec.FilterSearchURLMissing, spec.FilterSearchURLExtra, profile.ParamSearch, "webhook_url"),
+	exactlyText(spec.FilterSearchEmailMissing, spec.FilterSearchEmailExtra, profile.ParamSearch, "lead_email"),
 	daysStart(),
 	daysEnd(),
 }
@@ -42,14 +42,14 @@ var webhookEventFilters = []filter{
 func daysStart() filter {
 	outside, on, inside := spec.FilterDaysStartExtra, spec.FilterDaysStartInclusive, spec.FilterDaysStartMissing
 	return days("starts a window of days", outside, on, inside, 1, func(cut string) map[string]string {
-		return map[string]string{profile.MeaningWindowStart: cut, profile.MeaningWindowEnd: farFuture.Format(time.DateOnly)}
+		return map[string]string{profile.ParamWindowStart: cut, profile.ParamWindowEnd: farFuture.Format(time.DateOnly)}
 	})
 }
 
 func daysEnd() filter {
 	outside, on, inside := spec.FilterDaysEndExtra, spec.FilterDaysEndInclusive, spec.FilterDaysEndMissing
 	return days("ends a window of days", outside, on, inside, -1, func(cut string) map[string]string {
-		return map[string]string{profile.MeaningWindowStart: farPast.Format(time.DateOnly), profile.MeaningWindowEnd: cut}
+		return map[string]string{profile.ParamWindowStart: farPast.Format(time.DateOnly), profile.ParamWindowEnd: cut}
 	})
 }
 

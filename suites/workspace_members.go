@@ -16,7 +16,7 @@ func workspaceMembers() {
 
 var memberFilters = []filter{
 	searchMembers(),
-	exactly(spec.FilterAcceptedMissing, spec.FilterAcceptedExtra, profile.MeaningAccepted, "accepted"),
+	exactly(spec.FilterAcceptedMissing, spec.FilterAcceptedExtra, profile.ParamAccepted, "accepted"),
 }
 
 // searchMembers searches for email addresses and names that occur, and for a

@@ -227,9 +227,9 @@ func TestSampleProfileIsValid(t *testing.T) {
 func TestParametersAreListed(t *testing.T) {
 	text, embedded := read(t, "docs/target-profile.md"), profile.Embedded()
 	for _, op := range spec.Operations() {
-		for _, meaning := range profile.Meanings(op.ID) {
-			name, _ := embedded.Parameter(op.ID, meaning)
-			if row := fmt.Sprintf("| `%s` | `%s` | `%s` |", op.ID, meaning, name); !strings.Contains(text, row) {
+		for _, param := range profile.Params(op.ID) {
+			name, _ := embedded.Parameter(op.ID, param)
+			if row := fmt.Sprintf("| `%s` | `%s` | `%s` |", op.ID, param, name); !strings.Contains(text, row) {
 				t.Errorf("target-profile.md lacks the row %s", row)
 			}
 		}

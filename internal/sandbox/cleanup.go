@@ -278,7 +278,7 @@ func (c *cleaner) testsOf(role string) (testList, error) {
 		return testList{}, err
 	}
 	op := spec.MustOperation(spec.ListPlacementTests)
-	list := paging.List(c.send, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: key}, profile.MeaningStartingAfter)
+	list := paging.List(c.send, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: key}, profile.ParamStartingAfter)
 	rows, err := paging.All(c.ctx, list, 100, maxPages)
 	found := testList{ids: map[string][]string{}}
 	var noPage *paging.NoPageError

@@ -57,7 +57,7 @@ func (p *preparation) tryKey(key profile.Key, reads []spec.Operation) error {
 		ex, ok := p.do(request)
 		switch {
 		case !ok && answered == 0 && errors.Is(ex.Err, client.ErrThrottled):
-			return &ThrottledError{key: key.Described(), operation: op.ID, waited: time.Since(began)}
+			return &ThrottledError{key: key.Label(), operation: op.ID, waited: time.Since(began)}
 		case !ok:
 			return nil
 		}
@@ -74,12 +74,12 @@ func (p *preparation) tryKey(key profile.Key, reads []spec.Operation) error {
 		also = fmt.Sprintf(", and so do all %d others that the scenarios request", n)
 	}
 	return fmt.Errorf("the target refuses %s: %s returns %d%s (correct the key; `outreach-conformance target check` checks all keys)",
-		key.Described(), refused[0], status, also)
+		key.Label(), refused[0], status, also)
 }
 
 // refusal explains why the scenarios skip an operation.
 func refusal(key profile.Key, status int) string {
-	return fmt.Sprintf("the target refuses it to %s with %d (`outreach-conformance target check` checks all keys)", key.Described(), status)
+	return fmt.Sprintf("the target refuses it to %s with %d (`outreach-conformance target check` checks all keys)", key.Label(), status)
 }
 
 // tryChanges tries once each change that the scenarios make, in a way that can be

@@ -198,7 +198,7 @@ func (p *prober) takes(shots []infer.Shot, exchanges []client.Exchange) bool {
 		switch ex := exchanges[i]; {
 		case p.taken || shot.Subject != infer.Main || ex.Status == 0:
 		case refuses(ex):
-			p.giveUp(fmt.Errorf("the target refuses %s with %d (run `outreach-conformance target check`)", p.limited.Described(), ex.Status))
+			p.giveUp(fmt.Errorf("the target refuses %s with %d (run `outreach-conformance target check`)", p.limited.Label(), ex.Status))
 			return false
 		default:
 			p.taken = true

@@ -29,5 +29,5 @@ func (p *preparation) tellOfWaiting(name string) {
 	key, _ := p.env.Profile.FullKey(name)
 	patience, answers := p.env.Client.ThrottleLimits()
 	p.tell(fmt.Sprintf("the target answers %s with 429; waiting for at most %s or %d more such answers",
-		key.Described(), infer.InSeconds(patience), answers))
+		key.Label(), infer.InSeconds(patience), answers))
 }

@@ -114,7 +114,7 @@ const (
 
 // all reads a list page by page. whole reports whether it reached the end.
 func (a *asker) all(op spec.Operation, key profile.Key) (rows []map[string]any, whole bool, err error) {
-	parameter, named := a.profile.Parameter(op.ID, profile.MeaningStartingAfter)
+	parameter, named := a.profile.Parameter(op.ID, profile.ParamStartingAfter)
 	query := url.Values{}
 	if op.Answer == spec.Page {
 		query.Set("limit", strconv.Itoa(pageSize))

@@ -193,7 +193,7 @@ func (d *discovery) parameters() {
 	customary := profile.Embedded().Parameters
 	for _, op := range lists() {
 		var unclear []string
-		for _, meaning := range profile.Meanings(op.ID) {
+		for _, meaning := range profile.Params(op.ID) {
 			name := customary[op.ID][meaning]
 			if name == "" || !d.effective(op, meaning, name) {
 				unclear = append(unclear, meaning)
@@ -221,19 +221,19 @@ func (d *discovery) effective(op spec.Operation, meaning, name string) bool {
 	asked := func(value string) answer { return d.list(op, d.key, url.Values{name: {value}}) }
 	differs := func(got answer) bool { return got.err == nil && got.status == http.StatusOK && !same(plain, got) }
 	switch meaning {
-	case profile.MeaningSearch:
+	case profile.ParamSearch:
 		return differs(asked("conformance-" + uuid.NewString()))
-	case profile.MeaningTest, profile.MeaningParentCampaign, profile.MeaningResourceIDs:
+	case profile.ParamTest, profile.ParamParentCampaign, profile.ParamResourceIDs:
 		return differs(asked(uuid.NewString()))
-	case profile.MeaningParentCampaignNot:
+	case profile.ParamParentCampaignNot:
 		return differs(asked(text(plain.rows[0], "parent_campaign")))
-	case profile.MeaningWindowStart:
+	case profile.ParamWindowStart:
 		return differs(asked(windowValue(op, "2999-12-31")))
-	case profile.MeaningWindowEnd:
+	case profile.ParamWindowEnd:
 		return differs(asked(windowValue(op, "1971-01-01")))
-	case profile.MeaningStartingAfter:
+	case profile.ParamStartingAfter:
 		return plain.cursor != "" && differs(asked(plain.cursor))
-	case profile.MeaningInterestStatus:
+	case profile.ParamInterestStatus:
 		return differs(asked("positive")) || differs(asked("negative"))
 	default: // a boolean
 		return differs(asked("true")) || differs(asked("false"))

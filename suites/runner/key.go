@@ -35,7 +35,7 @@ func (k *keyCheck) doubt() (why string, all bool) {
 		return "", false
 	}
 	why = fmt.Sprintf("the target refuses %s on every request (%d), probably the cause of the other failures (`outreach-conformance target check` tries each key of the profile)",
-		main.Described(), status)
+		main.Label(), status)
 	for _, other := range k.profile.Keys {
 		reads := pagesFor(other)
 		if other.State != profile.KeyActive || other.Name == main.Name || len(reads) == 0 {

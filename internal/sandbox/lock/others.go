@@ -48,7 +48,7 @@ func (l *Lock) among(ctx context.Context, query url.Values, pages int) (string, 
 		ex := l.send(ctx, r)
 		answered = answeredAt(ex)
 		return ex
-	}, l.request(spec.ListPlacementTests, "", query, nil), profile.MeaningStartingAfter)
+	}, l.request(spec.ListPlacementTests, "", query, nil), profile.ParamStartingAfter)
 	found := ""
 	walk := paging.Run(ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
 		page, err := fetch(ctx, cursor, limit)

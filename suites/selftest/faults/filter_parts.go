@@ -11,9 +11,9 @@ import (
 func partDefects() []Defect {
 	var defects []Defect
 	for _, f := range []flag{
-		{"SKIP_SPAM_ASSASSIN", "skip-spam-assassin", profile.MeaningSkipSpamAssassin, profile.MeaningSkipBlacklist, "spam_assassin_report",
+		{"SKIP_SPAM_ASSASSIN", "skip-spam-assassin", profile.ParamSkipSpamAssassin, profile.ParamSkipBlacklist, "spam_assassin_report",
 			"is_spam"},
-		{"SKIP_BLACKLIST", "skip-blacklist", profile.MeaningSkipBlacklist, profile.MeaningSkipSpamAssassin, "blacklist_report", "is_blacklisted"},
+		{"SKIP_BLACKLIST", "skip-blacklist", profile.ParamSkipBlacklist, profile.ParamSkipSpamAssassin, "blacklist_report", "is_blacklisted"},
 	} {
 		for _, d := range flagDamages {
 			defects = append(defects, Defect{spec.ListPlacementReports + "/" + f.id + "-" + d.name,

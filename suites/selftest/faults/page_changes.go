@@ -47,7 +47,7 @@ func changeDefects() []Defect {
 			defects = append(defects, Defect{list + "/" + c.name + "-" + d.name, spec.Pair{Requirement: c.requirement, Operation: list},
 				fmt.Sprintf(d.doc, c.which),
 				func(a *Target) Middleware {
-					cursor := a.parameter(list, profile.MeaningStartingAfter)
+					cursor := a.parameter(list, profile.ParamStartingAfter)
 					return outdated(list, cursor, c.outdated, d.act(cursor))
 				}})
 		}

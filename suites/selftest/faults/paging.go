@@ -51,7 +51,7 @@ const everything = math.MaxInt32
 // paged serves the operation's list by the paging. All other requests, and
 // those that it declines, go to the target.
 func (a *Target) paged(operation string, p paging) Middleware {
-	parameter := a.parameter(operation, profile.MeaningStartingAfter)
+	parameter := a.parameter(operation, profile.ParamStartingAfter)
 	if p.form == nil {
 		p.form = formOf(operation)
 	}

@@ -165,9 +165,9 @@ func (a *Target) namesForeign(r Request, answer Response) bool {
 // another workspace's id of the profile.
 func (a *Target) filtersByForeign(r Request) bool {
 	meaning := map[string]string{
-		spec.ListPlacementReports: profile.MeaningTest,
-		spec.ListSubsequences:     profile.MeaningParentCampaign,
-		spec.ListTagMappings:      profile.MeaningResourceIDs,
+		spec.ListPlacementReports: profile.ParamTest,
+		spec.ListSubsequences:     profile.ParamParentCampaign,
+		spec.ListTagMappings:      profile.ParamResourceIDs,
 	}[r.Operation]
 	name, named := a.Profile.Parameter(r.Operation, meaning)
 	key, ok := a.keyOf(r)

@@ -201,7 +201,7 @@ func (l anchored) apply(next Handler) Handler {
 	caches := map[string]*listCache{}
 	for _, op := range spec.Operations() {
 		if op.Answer == spec.Page {
-			caches[op.ID] = &listCache{next: next, cursor: l.target.parameter(op.ID, profile.MeaningStartingAfter)}
+			caches[op.ID] = &listCache{next: next, cursor: l.target.parameter(op.ID, profile.ParamStartingAfter)}
 		}
 	}
 	var ends aliases // cursor → rank of the row that the page ended with
@@ -249,7 +249,7 @@ func (l anchored) page(next Handler, cache *listCache, ends *aliases, r Request)
 		rows = l.choose(r, rows)
 	}
 	descending := l.descending
-	if order := r.Query.Get(profile.MeaningSortOrder); order != "" {
+	if order := r.Query.Get(profile.ParamSortOrder); order != "" {
 		descending = order == "desc"
 	}
 	if descending {

@@ -215,7 +215,7 @@ func (a *Target) endingEmpty(again bool) Middleware {
 // filters returns the request's parameters without those of paging.
 func (a *Target) filters(r Request) url.Values {
 	filters := r.clone().Query
-	for _, name := range []string{"limit", a.cursorName(r), profile.MeaningSortOrder} {
+	for _, name := range []string{"limit", a.cursorName(r), profile.ParamSortOrder} {
 		filters.Del(name)
 	}
 	return filters

@@ -22,8 +22,8 @@ func queryQuirks() []Quirk {
 		return Quirk{ID: "query/window-" + id, Allowed: spec.OpenPointWindowEnds, Doc: doc, Touches: []string{"window"},
 			Apply: func(a *Target) Middleware {
 				return asked(func(r Request) bool { return r.Operation == spec.ListPlacementReports }, func(r *Request) {
-					a.shift(r, profile.MeaningWindowStart, start)
-					a.shift(r, profile.MeaningWindowEnd, end)
+					a.shift(r, profile.ParamWindowStart, start)
+					a.shift(r, profile.ParamWindowEnd, end)
 				})
 			}}
 	}
@@ -65,14 +65,14 @@ var trueOrFalse = regexp.MustCompile(`^(true|false)$`)
 
 // validValues are the documented values of filters.
 var validValues = map[string]*regexp.Regexp{
-	profile.MeaningStatus:            regexp.MustCompile(`^[123]$`),
-	profile.MeaningSortOrder:         regexp.MustCompile(`^(asc|desc)$`),
-	profile.MeaningInterestStatus:    regexp.MustCompile(`^(positive|neutral|negative)$`),
-	profile.MeaningAccepted:          trueOrFalse,
-	profile.MeaningHasEnrichmentTask: trueOrFalse,
-	profile.MeaningSuccess:           trueOrFalse,
-	profile.MeaningSkipSpamAssassin:  trueOrFalse,
-	profile.MeaningSkipBlacklist:     trueOrFalse,
+	profile.ParamStatus:            regexp.MustCompile(`^[123]$`),
+	profile.ParamSortOrder:         regexp.MustCompile(`^(asc|desc)$`),
+	profile.ParamInterestStatus:    regexp.MustCompile(`^(positive|neutral|negative)$`),
+	profile.ParamAccepted:          trueOrFalse,
+	profile.ParamHasEnrichmentTask: trueOrFalse,
+	profile.ParamSuccess:           trueOrFalse,
+	profile.ParamSkipSpamAssassin:  trueOrFalse,
+	profile.ParamSkipBlacklist:     trueOrFalse,
 }
 
 func (a *Target) hasUnknownQuery(r Request) bool {
@@ -86,7 +86,7 @@ func (a *Target) hasUnknownQuery(r Request) bool {
 	case spec.GetPlacementTest:
 		known = []string{"with_metadata"}
 	}
-	for _, meaning := range profile.Meanings(r.Operation) {
+	for _, meaning := range profile.Params(r.Operation) {
 		if name, ok := a.Profile.Parameter(r.Operation, meaning); ok {
 			known = append(known, name)
 		}
@@ -101,7 +101,7 @@ func (a *Target) hasUnknownQuery(r Request) bool {
 
 // cursorName returns the list's cursor parameter.
 func (a *Target) cursorName(r Request) string {
-	return a.parameter(r.Operation, profile.MeaningStartingAfter)
+	return a.parameter(r.Operation, profile.ParamStartingAfter)
 }
 
 // hasOddCursor reports whether the request's cursor is of none of the three
@@ -168,7 +168,7 @@ func searchQuirks() []Quirk {
 // excludes reports whether the request asks for subsequences of campaigns other
 // than one.
 func (a *Target) excludes(r Request) bool {
-	name, ok := a.Profile.Parameter(r.Operation, profile.MeaningParentCampaignNot)
+	name, ok := a.Profile.Parameter(r.Operation, profile.ParamParentCampaignNot)
 	return ok && r.Operation == spec.ListSubsequences && r.Query.Get(name) != ""
 }
 
@@ -177,14 +177,14 @@ func (a *Target) excludes(r Request) bool {
 // email, which are documented.
 func (a *Target) searching(finds func(names, texts []string, term string) bool) Middleware {
 	term := func(r Request) string {
-		name, ok := a.Profile.Parameter(r.Operation, profile.MeaningSearch)
+		name, ok := a.Profile.Parameter(r.Operation, profile.ParamSearch)
 		if !ok || r.Operation == spec.ListWebhookEvents {
 			return ""
 		}
 		return r.Query.Get(name)
 	}
 	return anchored{
-		target: a, without: []string{profile.MeaningSearch},
+		target: a, without: []string{profile.ParamSearch},
 		serves: func(r Request) bool { return isList(r) && term(r) != "" },
 		choose: func(r Request, rows []ranked) []ranked {
 			return slices.DeleteFunc(rows, func(row ranked) bool {

@@ -40,7 +40,7 @@ type onePage func(r Request, page any) bool
 
 // isFirst matches a page requested without a cursor.
 func (a *Target) isFirst(r Request, _ any) bool {
-	cursor, ok := a.Profile.Parameter(r.Operation, profile.MeaningStartingAfter)
+	cursor, ok := a.Profile.Parameter(r.Operation, profile.ParamStartingAfter)
 	return !ok || !r.Query.Has(cursor)
 }
 
@@ -54,7 +54,7 @@ func ownRequest(operation, token string) Request {
 
 // readList returns all rows of a list for a key; nil if the list is not served.
 func (a *Target) readList(next Handler, operation, token string) []map[string]any {
-	cache := listCache{next: next, cursor: a.parameter(operation, profile.MeaningStartingAfter)}
+	cache := listCache{next: next, cursor: a.parameter(operation, profile.ParamStartingAfter)}
 	list, _ := cache.read(ownRequest(operation, token))
 	rows := make([]map[string]any, 0, len(list))
 	for _, row := range list {

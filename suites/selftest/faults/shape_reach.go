@@ -193,7 +193,7 @@ func (a *Target) endsList(next Handler, r Request, body any) bool {
 	if cursor == "" || len(rowsIn(r.Operation, body)) == 0 {
 		return true
 	}
-	parameter, ok := a.Profile.Parameter(r.Operation, profile.MeaningStartingAfter)
+	parameter, ok := a.Profile.Parameter(r.Operation, profile.ParamStartingAfter)
 	if !ok {
 		return false
 	}
@@ -210,7 +210,7 @@ func (a *Target) endsList(next Handler, r Request, body any) bool {
 
 // filtersRows reports whether the request filters a list.
 func (a *Target) filtersRows(r Request) bool {
-	cursor, _ := a.Profile.Parameter(r.Operation, profile.MeaningStartingAfter)
+	cursor, _ := a.Profile.Parameter(r.Operation, profile.ParamStartingAfter)
 	for name := range r.Query {
 		if name != "limit" && name != cursor && name != "with_metadata" {
 			return true
@@ -225,8 +225,8 @@ func (a *Target) canFilter(operation string) bool {
 	if operation == spec.ListPlacementTests {
 		return true
 	}
-	for _, meaning := range profile.Meanings(operation) {
-		if _, named := a.Profile.Parameter(operation, meaning); named && meaning != profile.MeaningStartingAfter {
+	for _, meaning := range profile.Params(operation) {
+		if _, named := a.Profile.Parameter(operation, meaning); named && meaning != profile.ParamStartingAfter {
 			return true
 		}
 	}
