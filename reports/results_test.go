@@ -54,8 +54,8 @@ func TestRandomResultsMeetTheSchemaAndComeBack(t *testing.T) {
 	})
 }
 
-// Whatever Parse accepts, the schema accepts: a file that our reader takes may
-// be handed to anyone who only has the schema.
+// The schema accepts every file that Parse accepts, so that other programs can rely on
+// the schema.
 func TestParseIsNoLaxerThanTheSchema(t *testing.T) {
 	small := sample.Passed()
 	small.Checks = small.Checks[:4]

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// actionFile is what action.yml says, as far as it is ours to test.
+// actionFile is the part of action.yml that tests read.
 type actionFile struct {
 	Inputs map[string]struct {
 		Default string `yaml:"default"`
@@ -30,7 +30,7 @@ type actionStep struct {
 	Run   string            `yaml:"run"`
 }
 
-// gitlabJob is what docs/gitlab-ci.yml says of a job.
+// gitlabJob is the part of a job in docs/gitlab-ci.yml that tests read.
 type gitlabJob struct {
 	Extends   string            `yaml:"extends"`
 	Variables map[string]string `yaml:"variables"`
@@ -53,9 +53,8 @@ func readYAML(path string, into any) error {
 
 var inputExpression = regexp.MustCompile(`\$\{\{ inputs\.([a-z-]+) \}\}`)
 
-// action runs a step of action.yml as a runner does: with bash, the step's
-// environment, and files that take its outputs and its part of the summary. A \n
-// in a value is a line break.
+// action runs a step of action.yml as a GitHub runner does: with bash, the step's
+// environment, and files for its outputs and summary. A \n in a value is a line break.
 func action(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: action STEP CODE INPUT=VALUE…")

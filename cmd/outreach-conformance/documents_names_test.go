@@ -10,21 +10,21 @@ import (
 	"testing"
 )
 
-// What a document can name, and what it names it by.
+// Patterns of flags, variables and command lines in documents.
 var (
 	textBlock    = regexp.MustCompile("(?ms)^```text\n(\\$ )?.*?^```$")
 	flagName     = regexp.MustCompile(`(?m)(?:^|[\s'"\x60(\[])--([a-z][a-z-]*)`)
 	variableName = regexp.MustCompile(`\b` + envPrefix + `[A-Z][A-Z_]*`)
 
-	// anotherProgram is a command line of another program; of docker's, up to the
-	// arguments of the image.
+	// anotherProgram is a command line of another program. A command line of docker
+	// ends at the arguments of the image.
 	anotherProgram = regexp.MustCompile(`(?m)^(?: *- git|(?:OUTREACH_\w+=\S+ )*(?:docker|kubectl|vegeta|ginkgo|go test|loadtest/swarm/fan-out)) .*?(?: outreach-conformance\b|$)`)
 	// anotherFlag marks a flag of another program in a sentence: go test -count.
 	anotherFlag = regexp.MustCompile("`(?:docker|kubectl|vegeta|ginkgo|go test|git|jq) [^`]*`|`-v /[^`]*`")
 )
 
-// strangers returns the flags and environment variables that a document names
-// and that the program does not have.
+// strangers returns the flags and environment variables in a document that the program
+// does not have.
 func strangers(text string) []string {
 	root := newRoot()
 	flags := append(flagsOf(root), "--help", "--version")

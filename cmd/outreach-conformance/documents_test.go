@@ -276,3 +276,36 @@ func mock(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	serving(ts, args[0], handler)
 }
+
+// sessionBlock matches a text block of a document with a command and its output.
+var sessionBlock = regexp.MustCompile("(?ms)^```text\n\\$ ([^\n]*)\n(.*?)^```$")
+
+// session runs the commands of a document's sessions, with any exit code. Their output
+// must have the lines of the document, in order. A line … matches any lines, and … at
+// the end of a line matches its rest.
+func session(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: session FILE")
+	}
+	text, err := os.ReadFile(filepath.Join(repository, args[0]))
+	ts.Check(err)
+	sessions := sessionBlock.FindAllStringSubmatch(string(text), -1)
+	if len(sessions) == 0 {
+		ts.Fatalf("%s shows no session", args[0])
+	}
+	for _, s := range sessions {
+		_ = ts.Exec("bash", "-c", instead(ts).Replace(s[1])) // only its output matters
+		printed := strings.Split(ts.ReadFile("stdout"), "\n")
+		for line := range strings.Lines(s[2]) {
+			line = instead(ts).Replace(strings.TrimRight(line, "\n"))
+			beginning, cut := strings.CutSuffix(line, "…")
+			i := slices.IndexFunc(printed, func(p string) bool { return p == line || cut && strings.HasPrefix(p, beginning) })
+			if i < 0 {
+				ts.Fatalf("%s shows a line that %q does not print there: %q", args[0], s[1], line)
+			}
+			if line != "…" {
+				printed = printed[i+1:]
+			}
+		}
+	}
+}

@@ -13,8 +13,8 @@ import (
 	"outreach.example/conformance/loadtest/scenario"
 )
 
-// A load run that is interrupted before its first phase says that, whatever it
-// was doing, and nothing of what the interruption met on its way.
+// A load run that is interrupted before its first phase reports the interruption, and no
+// error that it caused.
 func TestLoadIsInterruptedBeforeItMeasures(t *testing.T) {
 	t.Parallel()
 	silent := func(answered int64) func(*testing.T) (string, <-chan struct{}) {
@@ -46,7 +46,7 @@ func TestLoadIsInterruptedBeforeItMeasures(t *testing.T) {
 	}
 }
 
-// So does one that waits for its start. That it does, it says.
+// A load run says that it waits for --start-at, and can be interrupted.
 func TestLoadIsInterruptedBeforeItsStart(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -59,7 +59,7 @@ func TestLoadIsInterruptedBeforeItsStart(t *testing.T) {
 	g.Expect(files(t, filepath.Join(c.Dir, defaultLoadOutput))).To(BeEmpty())
 }
 
-// A target that answered nothing but 429 before the load cannot be told.
+// A load run on a target that answers only 429 is inconclusive.
 func TestLoadOfAThrottledKeyIsVoid(t *testing.T) {
 	g := NewWithT(t)
 	var exit exitError
@@ -68,7 +68,7 @@ func TestLoadOfAThrottledKeyIsVoid(t *testing.T) {
 	g.Expect(exit.cause).To(MatchError(HavePrefix("inconclusive: nothing was loaded: ")))
 }
 
-// So does a run that is interrupted while it connects.
+// A run can be interrupted while it connects.
 func TestRunIsInterruptedBeforeItJudges(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -83,7 +83,7 @@ func TestRunIsInterruptedBeforeItJudges(t *testing.T) {
 // inForeground gives the process a group of its own, as a shell does.
 func inForeground(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// files lists what is in a directory.
+// files lists the files of a directory.
 func files(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

@@ -16,7 +16,7 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// Tests of the program as a process of its own: this test binary, under its name.
+// This file starts the program as a process: this test binary, under the program's name.
 
 func must[T any](t *testing.T) func(value T, err error) T {
 	return func(value T, err error) T {
@@ -28,8 +28,8 @@ func must[T any](t *testing.T) func(value T, err error) T {
 	}
 }
 
-// command returns the program, in a new directory and with none of our variables
-// but the given ones.
+// command returns a command of the program, in a new directory, with only the given
+// OUTREACH_ variables.
 func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), program, args...) // TestMain puts it into the PATH
@@ -45,7 +45,7 @@ func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 
 // ended is a process that has ended.
 type ended struct {
-	dir            string // in which it ran
+	dir            string // working directory
 	code           int
 	stdout, stderr string
 }
@@ -54,7 +54,7 @@ func (e ended) String() string {
 	return fmt.Sprintf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 }
 
-// results are those that a run has written.
+// results returns the results that a run wrote.
 func (e ended) results(t *testing.T) reports.Results {
 	t.Helper()
 	r, err := reports.Read(filepath.Join(e.dir, defaultOutput, resultsFile))
@@ -64,7 +64,7 @@ func (e ended) results(t *testing.T) reports.Results {
 	return r
 }
 
-// toTheEnd runs the command until it ends by itself.
+// toTheEnd runs the command until it ends.
 func toTheEnd(t *testing.T, c *exec.Cmd) ended {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -76,7 +76,7 @@ func toTheEnd(t *testing.T, c *exec.Cmd) ended {
 	return ended{c.Dir, c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// exitsWith runs the built program, which must end with the code.
+// exitsWith runs the program, which must end with the exit code.
 func exitsWith(t *testing.T, code int, env []string, args ...string) ended {
 	t.Helper()
 	e := toTheEnd(t, command(t, env, args...))
@@ -86,15 +86,15 @@ func exitsWith(t *testing.T, code int, env []string, args ...string) ended {
 	return e
 }
 
-// begun starts the command and waits until a line of its output matches the
-// pattern, whose last group it returns. It is killed when the test ends.
+// begun starts the command and waits until a line of its output matches the pattern. It
+// returns the last group. The process is killed when the test ends.
 func begun(t *testing.T, c *exec.Cmd, pattern string) (*process, string) {
 	t.Helper()
 	p := launched(t, c, pattern)
 	return p, p.await(t)
 }
 
-// begunWithout starts the command and waits for nothing.
+// begunWithout starts the command without waiting.
 func begunWithout(t *testing.T, c *exec.Cmd) *process {
 	t.Helper()
 	const never = `[^\x00-\x{10FFFF}]`
@@ -110,7 +110,7 @@ func launched(t *testing.T, c *exec.Cmd, pattern string) *process {
 	}
 	go func() {
 		defer close(p.done)
-		_ = c.Wait() // its exit code is asked for later
+		_ = c.Wait() // the caller reads the exit code later
 	}()
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
@@ -119,7 +119,7 @@ func launched(t *testing.T, c *exec.Cmd, pattern string) *process {
 	return p
 }
 
-// await waits for the pattern of the process's output.
+// await waits until the process's output matches the pattern.
 func (p *process) await(t *testing.T) string {
 	t.Helper()
 	select {
@@ -147,7 +147,7 @@ func (p *process) end(t *testing.T, signal syscall.Signal) (code int) {
 	return p.command.ProcessState.ExitCode()
 }
 
-// servingBuilt starts the reference server as a process of its own.
+// servingBuilt starts the reference server as a process.
 func servingBuilt(t *testing.T, args ...string) (base, truth string) {
 	t.Helper()
 	args = append([]string{"serve", "--addr", "127.0.0.1:0", "--truth-addr", "127.0.0.1:0"}, args...)

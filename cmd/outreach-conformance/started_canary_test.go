@@ -18,13 +18,12 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// talkative are operations of each kind, which a hostile server answers with the
-// key in it: to repeat a key everywhere teaches no more.
+// talkative selects an operation of each kind. A hostile server repeats the key in their
+// responses. More operations would prove no more.
 var talkative = []string{"--operation", strings.Join([]string{spec.MoveLead, spec.CreatePlacementTest, spec.GetPlacementTest,
 	spec.DeletePlacementTest, spec.ListLeadLabels, spec.ListWebhookEvents, spec.MoveAccounts}, ",")}
 
-// Whatever a server repeats of the keys that it is sent, no command shows it or
-// writes it down.
+// No command prints or writes a key, even if the server repeats it in responses.
 func TestNoArtifactHoldsAKey(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -58,7 +57,7 @@ func TestNoArtifactHoldsAKey(t *testing.T) {
 	shown["the killed run's journal"] = contents(t, journals[0])
 	cleaning := command(t, nil, "cleanup", "--target", front.URL, "--output", "killed")
 	cleaning.Dir = dir
-	e := toTheEnd(t, cleaning) // which may or may not get anywhere with such a server
+	e := toTheEnd(t, cleaning) // its result does not matter here
 	shown["cleanup"] = e.String()
 
 	files := filesBelow(t, dir)
@@ -72,8 +71,8 @@ func TestNoArtifactHoldsAKey(t *testing.T) {
 	testbed.HoldsNoKey(t, profile.Embedded().Keys, shown)
 }
 
-// What a container writes of keys stays out of its log. The server under test
-// stands before another one, on a network with it.
+// Keys that a container writes stay out of the log. The server under test is a proxy of
+// another container.
 func TestContainerLogHoldsNoKey(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
@@ -120,7 +119,7 @@ func echoing(t *testing.T, base string) string {
 	return "http://" + address
 }
 
-// filesBelow returns the texts of all files below the directory.
+// filesBelow returns the contents of all files below the directory.
 func filesBelow(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

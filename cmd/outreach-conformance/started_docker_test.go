@@ -19,8 +19,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// startedBy returns what the engine has of the process: containers, networks
-// and images.
+// startedBy returns the containers, networks and images of the process in the engine.
 func startedBy(t *testing.T, p *process) (all []testbed.Labelled) {
 	t.Helper()
 	for _, l := range testbed.AllLabelled(t) {
@@ -51,8 +50,8 @@ func untilLogged(t *testing.T, p *process, text string) {
 	}
 }
 
-// contained writes the profile of the reference server as a target to be
-// started, from an image unless that is changed, and returns the file's name.
+// contained writes a profile that starts the reference server in a container, from an
+// image by default, and returns the file's name.
 func contained(t *testing.T, changes ...func(*testing.T, *profile.Profile)) string {
 	t.Helper()
 	p := profile.Embedded()
@@ -87,8 +86,7 @@ func withDatabase(_ *testing.T, p *profile.Profile) {
 
 const tenPercent = `^ *10 %`
 
-// A run that is told to end takes down what it started, whether that is being
-// built, comes up or is being judged.
+// An interrupted run removes what it started: during the build, the start and the run.
 func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
@@ -125,7 +123,7 @@ func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
 	}
 }
 
-// A container that does not become ready is taken down, and its last words are told.
+// A container that does not become ready is removed, and the error has its last output.
 func TestContainerThatIsNeverReady(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
@@ -139,8 +137,7 @@ func TestContainerThatIsNeverReady(t *testing.T) {
 	g.Expect(startedBy(t, p)).To(BeEmpty())
 }
 
-// What runs that were killed left in Docker is gone after the next run, and
-// after cleanup.
+// The next run and cleanup remove what killed runs left in Docker.
 func TestWhatAKilledRunLeftInDockerIsSwept(t *testing.T) {
 	testbed.NeedDocker(t, target.Sweep)
 	for name, args := range map[string][]string{
@@ -163,8 +160,8 @@ func TestWhatAKilledRunLeftInDockerIsSwept(t *testing.T) {
 	}
 }
 
-// The image holds the harness as well: it judges, and leaves its files in the
-// directory that is mounted.
+// The image also contains the harness, which writes its files into the mounted
+// directory.
 func TestImageOfTheHarness(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
@@ -174,8 +171,8 @@ func TestImageOfTheHarness(t *testing.T) {
 	NewWithT(t).Expect(ended{dir: dir}.results(t).Verdict).To(Equal(reports.Passed))
 }
 
-// Without Docker it is said at once where it was looked for. What a listener
-// that never answers costs is tested beside the code.
+// Without Docker the error names the place at once. Tests of fixtures/target cover a
+// listener that never answers.
 func TestWithoutDocker(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"unix:///no/such/docker.sock", "tcp://127.0.0.1:1", "tcp://192.0.2.1:2375"} {

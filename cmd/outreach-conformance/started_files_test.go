@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// contents is what stands in the file.
+// contents returns the content of the file.
 func contents(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -17,7 +17,7 @@ func contents(t *testing.T, path string) string {
 	return string(text)
 }
 
-// written puts the text into a file of a new directory.
+// written writes the text to a file in a new directory.
 func written(t *testing.T, name, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
@@ -27,7 +27,7 @@ func written(t *testing.T, name, text string) (path string) {
 	return path
 }
 
-// freePort is a port of the loopback that nobody listens on.
+// freePort returns an unused port of the loopback interface.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -41,7 +41,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// listens reports whether somebody takes connections there.
+// listens reports whether the address accepts connections.
 func listens(address string) bool {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// The full profile says the same of the reference server however it comes up:
-// in the process, at an address, from an image and from a Dockerfile.
+// The results for the reference server are the same for each kind of target: embedded, at
+// an address, from an image and from a Dockerfile.
 func TestVerdictsAreTheSameHoweverTheTargetComesUp(t *testing.T) {
 	t.Parallel()
 	const seed = "7"
@@ -58,8 +58,8 @@ func TestVerdictsAreTheSameHoweverTheTargetComesUp(t *testing.T) {
 			g.Expect(results.Target.Kind).To(Equal(tc.kind))
 			got, want := found(results), found(embedded)
 			if tc.kind != target.KindURL && !testbed.Slow() {
-				// A busy machine may send too slowly to a container to meet its rate
-				// limit: make truth compares that.
+				// On a busy machine requests may be too slow to reach a container's rate
+				// limit. make truth compares that.
 				got, want = withoutLimits(got), withoutLimits(want)
 			}
 			g.Expect(got).To(Equal(want))
@@ -71,8 +71,8 @@ func TestVerdictsAreTheSameHoweverTheTargetComesUp(t *testing.T) {
 	}
 }
 
-// found are the verdict and the checks with their outcomes, without what only
-// one run can say: times, and what the requests were named.
+// found returns the verdict and the outcomes, without parts that differ between runs,
+// such as times.
 func found(results reports.Results) []string {
 	all := []string{string(results.Verdict)}
 	for _, c := range results.Checks {
@@ -81,15 +81,15 @@ func found(results reports.Results) []string {
 	return all
 }
 
-// withoutLimits leaves out the checks that need a 429.
+// withoutLimits omits the checks that need a 429.
 func withoutLimits(checks []string) []string {
 	return slices.DeleteFunc(checks, func(check string) bool {
 		return strings.HasPrefix(check, "RATE-") || strings.HasPrefix(check, "ERROR-429")
 	})
 }
 
-// observed are the observations. How often each was made depends on how many
-// requests it took to meet a rate limit.
+// observed returns the observations without their counts, which depend on the number of
+// requests until a 429.
 func observed(results reports.Results) []string {
 	var all []string
 	for _, o := range results.Observations {
@@ -98,7 +98,7 @@ func observed(results reports.Results) []string {
 	return all
 }
 
-// A stateless mock made from the OpenAPI document conforms in the profile shape.
+// A stateless mock from the OpenAPI document passes the requirement set shape.
 func TestStatelessMock(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -15,7 +15,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// mannered runs the full profile behind a gate, with a changed profile.
+// mannered runs all requirements behind a gate, with a changed profile.
 func mannered(t *testing.T, code int, change func(*profile.Profile)) (front *gate, before, after state, results reports.Results) {
 	t.Helper()
 	base, truth := servingBuilt(t)
@@ -31,7 +31,7 @@ func mannered(t *testing.T, code int, change func(*profile.Profile)) (front *gat
 	return front, before, stateOf(t, base, truth), e.results(t)
 }
 
-// outcomes returns the outcomes of the requirement, by operation.
+// outcomes returns the outcomes of the requirement by operation.
 func outcomes(results reports.Results, requirement string) map[string]reports.Outcome {
 	all := map[string]reports.Outcome{}
 	for _, c := range results.Checks {
@@ -42,8 +42,8 @@ func outcomes(results reports.Results, requirement string) map[string]reports.Ou
 	return all
 }
 
-// With writes: none not one unsafe request goes out, and what would have taken
-// one is not assessed.
+// With writes: none a run sends no unsafe request, and checks that need one are not
+// assessed.
 func TestWritesNone(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -62,7 +62,8 @@ func TestWritesNone(t *testing.T) {
 	g.Expect(outcomes(results, "STATUS-200")[spec.ListLeadLists]).To(Equal(reports.Pass))
 }
 
-// With writes: own the target is afterwards what it was, whatever lasts otherwise.
+// With writes: own the target has its original state after the run: the run makes no
+// change that cannot be rolled back.
 func TestWritesOwn(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -81,8 +82,7 @@ func TestWritesOwn(t *testing.T) {
 		HaveKeyWithValue(spec.MoveAccounts, reports.NotAssessed), HaveKeyWithValue(spec.DeleteSubsequence, reports.NotAssessed)))
 }
 
-// With writes: listed everything that is changed stands in the profile, or was
-// created by the run.
+// With writes: listed a run changes only rows of the profile and rows that it created.
 func TestWritesListed(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -112,7 +112,7 @@ func TestWritesListed(t *testing.T) {
 	}
 }
 
-// A budget bounds the requests; what it does not reach is not assessed.
+// A run sends no more requests than its budget. The rest of the checks is not assessed.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -121,7 +121,7 @@ func TestBudget(t *testing.T) {
 	g.Expect(after.withoutLasting()).To(Equal(before.withoutLasting()), "cleaning up is not in the budget")
 	judging := 0
 	for _, s := range front.saw() {
-		if s.method != http.MethodDelete && s.path != spec.MustOperation(spec.MoveAccounts).Path { // which may put something back
+		if s.method != http.MethodDelete && s.path != spec.MustOperation(spec.MoveAccounts).Path { // may be a rollback
 			judging++
 		}
 	}
@@ -135,8 +135,7 @@ func TestBudget(t *testing.T) {
 	g.Expect(missing).To(BeNumerically(">", 500))
 }
 
-// A redirect to another host is an answer like any other: nobody follows it
-// there, with a key or without.
+// No request follows a redirect to another host, with or without a key.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -145,7 +144,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Cleanup(elsewhere.Close)
 	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") == "" { // whoever only looks whether somebody is there
+		if r.Header.Get("Authorization") == "" { // the check that the target is reachable
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}

@@ -11,29 +11,29 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// patience bounds the wait for what a script has started: it ends tests that
-// would hang, and no other.
+// patience bounds the wait for a process of a script. It is long enough to end only tests
+// that hang.
 const patience = 5 * time.Minute
 
-// script is what the custom commands of one script share.
+// script is the state that the custom commands of a script share.
 type script struct {
-	vars    []string // the environment in which the script began
+	vars    []string // environment at the start of the script
 	running map[string]*process
 }
 
 type scriptKey struct{}
 
-// process is a command in the background.
+// process is a background command.
 type process struct {
 	command *exec.Cmd
 	output  *watch
 	done    chan struct{} // closed when it has ended
 }
 
-// watch keeps what is written to it and looks for a pattern in its whole lines.
+// watch keeps what is written to it, and matches a pattern against its complete lines.
 type watch struct {
 	pattern *regexp.Regexp
-	seen    chan string // gets the first group of the first match
+	seen    chan string // receives the first group of the first match
 
 	mu    sync.Mutex
 	text  []byte
@@ -81,7 +81,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(p.command.Start())
 	go func() {
 		defer close(p.done)
-		_ = p.command.Wait() // its exit code is asked for later
+		_ = p.command.Wait() // the caller reads the exit code later
 	}()
 	s.running[name] = p
 	ts.Defer(func() {

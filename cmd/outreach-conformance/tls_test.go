@@ -30,9 +30,8 @@ func writePEM(t *testing.T, path, kind string, der []byte) {
 	}
 }
 
-// The full profile over TLS, with an authority of one's own and a client
-// certificate; and without these, or with a certificate that is not right,
-// nothing at all is sent.
+// A run works over TLS with a private authority and a client certificate. Without these,
+// or with a wrong certificate, it sends no request.
 func TestRunOverTLS(t *testing.T) {
 	t.Parallel()
 	ours, theirs := testbed.NewAuthority(t), testbed.NewAuthority(t)
@@ -43,7 +42,7 @@ func TestRunOverTLS(t *testing.T) {
 		name   string
 		server tls.Certificate
 		tls    *profile.TLS
-		says   string // empty: the run conforms
+		says   string // empty if the run passes
 	}{
 		{"all is right", good, &profile.TLS{CAFile: "ca.pem", CertFile: "client.pem", KeyFile: "client-key.pem"}, ""},
 		{"without the authority", good, nil, "certificate signed by unknown authority"},
@@ -81,7 +80,7 @@ func TestRunOverTLS(t *testing.T) {
 	}
 }
 
-// secured serves the server at base over TLS, for who has a certificate of the
+// secured serves the server at base over TLS for clients with a certificate of the
 // authority, and counts the requests.
 func secured(t *testing.T, base string, certificate tls.Certificate, clients testbed.Authority) (address string, requests func() int) {
 	t.Helper()
@@ -96,7 +95,7 @@ func secured(t *testing.T, base string, certificate tls.Certificate, clients tes
 		proxy.ServeHTTP(w, r)
 	}))
 	front.TLS = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients.Pool()}
-	front.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes are meant to fail
+	front.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are expected
 	front.StartTLS()
 	t.Cleanup(front.Close)
 	return front.URL, func() int { return int(came.Load()) }

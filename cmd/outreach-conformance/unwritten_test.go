@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,8 +13,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// What could not be written while the run was on is told, and the summary names
-// only the files that there are.
+// A file that cannot be written during the run is an error, and the summary names only
+// files that exist.
 func TestTheSummaryNamesNoFileThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -43,8 +44,7 @@ func TestTheSummaryNamesNoFileThatIsNotThere(t *testing.T) {
 	}
 }
 
-// Of a pass of which a file could not be written, all that can be written say that
-// it is none.
+// If one file of a pass cannot be written, the others say that the run is not a pass.
 func TestAPassThatCannotBeWrittenIsNone(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []string{loadFile, pageFile, loadJUnitFile} {
@@ -62,6 +62,47 @@ func TestAPassThatCannotBeWrittenIsNone(t *testing.T) {
 				if file != lost {
 					g.Expect(contents(t, filepath.Join(dir, file))).To(ContainSubstring(says), file)
 				}
+			}
+		})
+	}
+}
+
+// An error at the end turns a pass into inconclusive and keeps a failure: CI may retry
+// an inconclusive run, but not a failed one.
+func TestEndOfACommand(t *testing.T) {
+	trouble := errors.New("some changes could not be rolled back")
+	for name, tc := range map[string]struct {
+		code    int
+		failed  error
+		summary error
+		want    int
+	}{
+		"all is well":             {0, nil, nil, 0},
+		"a pass with trouble":     {0, trouble, nil, exitCannotTell},
+		"a pass without summary":  {0, nil, trouble, exitCannotTell},
+		"a failure with trouble":  {1, trouble, nil, 1},
+		"a failure without words": {1, nil, trouble, 1},
+		"interrupted":             {exitInterrupted, trouble, nil, exitInterrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			shown := -1
+			err := end(tc.code, tc.failed, func(code int) error {
+				shown = code
+				return tc.summary
+			})
+			if tc.want == 0 {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			var exit exitError
+			g.Expect(errors.As(err, &exit)).To(BeTrue())
+			g.Expect(exit.code).To(Equal(tc.want))
+			if tc.summary == nil {
+				g.Expect(shown).To(Equal(tc.want), "what the summary says")
+			}
+			if tc.failed != nil || tc.summary != nil {
+				g.Expect(err).To(MatchError(trouble), "it is told all the same")
 			}
 		})
 	}

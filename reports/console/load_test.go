@@ -55,7 +55,7 @@ func TestLoadSummaryGolden(t *testing.T) {
 	}
 }
 
-// Lines fit, and nothing that a target says reaches the terminal as it is.
+// Lines fit the width, and strings of a target are escaped.
 func TestLoadSummaryOfAHostileTarget(t *testing.T) {
 	for line := range strings.Lines(loadSummary(loadsample.Hostile(), console.Options{Width: 100, Verbose: true})) {
 		line = strings.TrimSuffix(line, "\n")
@@ -117,7 +117,7 @@ func TestLoadProgress(t *testing.T) {
 	}
 }
 
-// The ways in which most requests failed are named; the rest is counted.
+// The most frequent kinds of failure have names. The others are one number.
 func TestHowRequestsFailedIsTold(t *testing.T) {
 	r := loadsample.Passed()
 	phase := &r.Scenarios[0].Phases[0]
@@ -128,7 +128,7 @@ func TestHowRequestsFailedIsTold(t *testing.T) {
 	}
 }
 
-// What keeps from telling all of a limiter is said once.
+// A reason that many figures of a limiter share is shown once.
 func TestWhyALimiterCannotBeToldIsToldOnce(t *testing.T) {
 	const why = "the key was in use by others"
 	cannot := load.Answer{Why: why}
@@ -142,7 +142,7 @@ func TestWhyALimiterCannotBeToldIsToldOnce(t *testing.T) {
 	}
 }
 
-// A Retry-After that cannot be read is told with the value, in one line that prints.
+// The value of an invalid Retry-After is shown on one printable line.
 func TestARetryAfterThatCannotBeRead(t *testing.T) {
 	unread := load.RetryAfter{Present: load.Answer{Value: "always"}, Refused: 229, With: 229, Unreadable: 229, Example: "\"abc\u202e\"", Verdict: load.Answer{Why: "what it says cannot be read"}}
 	r := loadsample.Passed()
@@ -156,7 +156,7 @@ func TestARetryAfterThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// What is shown in full only does not make a reason a common one.
+// Figures that only Verbose shows do not make a reason common.
 func TestWhyIsNotSaidOfWhatIsNotShown(t *testing.T) {
 	const why = "too few looks"
 	cannot := load.Sharing{Subject: "other-key", Shared: load.Answer{Why: why}}

@@ -13,7 +13,7 @@ import (
 	"outreach.example/conformance/reports/console"
 )
 
-// clock is a time that stands still until it is moved.
+// clock is a manual clock.
 type clock struct{ now time.Time }
 
 func newClock() *clock                    { return &clock{time.Date(2026, 3, 1, 10, 20, 30, 0, time.UTC)} }
@@ -104,7 +104,7 @@ func TestPlainProgressPrintsTenths(t *testing.T) {
 	g.Expect(out.String()).NotTo(ContainSubstring("\x1b"))
 }
 
-// What is not counted is not shown, and what is has its name.
+// Progress shows no requests without a counter, and uses the given noun.
 func TestProgressNamesWhatItCounts(t *testing.T) {
 	g := NewWithT(t)
 	var out bytes.Buffer

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	text.OverrideRuneWidthEastAsianWidth(false) // the locale must not decide where lines break
+	text.OverrideRuneWidthEastAsianWidth(false) // line breaks must not depend on the locale
 	os.Exit(m.Run())
 }
 
@@ -37,7 +37,7 @@ func summary(r reports.Results, o console.Options) string {
 	return b.String()
 }
 
-// interrupted is a run that was stopped early, with things left to say.
+// interrupted returns an interrupted run with findings.
 func interrupted() reports.Results {
 	r := sample.Passed()
 	r.Run.Interrupted, r.Verdict, r.Reasons = true, reports.Inconclusive, []string{"the run was interrupted"}
@@ -48,7 +48,7 @@ func interrupted() reports.Results {
 	return r
 }
 
-// broken is a run in which most checks fail.
+// broken returns a run in which most checks fail.
 func broken() reports.Results {
 	r := sample.Full()
 	for i := range r.Checks {
@@ -66,8 +66,7 @@ func broken() reports.Results {
 	return r
 }
 
-// However much fails, the page stays one that is read: it says how much fails,
-// where, and gives examples.
+// The summary of many failures stays short: totals, groups and examples.
 func TestDigest(t *testing.T) {
 	for _, width := range []int{60, 80, 120} {
 		g := NewWithT(t)
@@ -92,7 +91,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// Where the failure of a check was announced is said of each.
+// Each expected failure names its file.
 func TestExpectedFailuresSayWhereTheyStand(t *testing.T) {
 	g := NewWithT(t)
 	r := sample.Passed()
@@ -146,10 +145,10 @@ func TestSummaryGolden(t *testing.T) {
 
 var sequence = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// Colour adds colour and nothing else, and only where it was asked for.
+// Color adds only escape sequences, and only if it is set.
 func TestColorIsOnlyColor(t *testing.T) {
 	g := NewWithT(t)
-	t.Setenv("NO_COLOR", "1") // decided by the caller, through Detect
+	t.Setenv("NO_COLOR", "1") // only Detect reads it
 	colored := summary(sample.Full(), console.Options{Width: 80, Color: true})
 	plain := summary(sample.Full(), console.Options{Width: 80})
 	g.Expect(colored).NotTo(Equal(plain))
@@ -157,8 +156,8 @@ func TestColorIsOnlyColor(t *testing.T) {
 	g.Expect(plain).NotTo(ContainSubstring("\x1b"))
 }
 
-// Whatever a target sends, the page holds only what prints, fits its width
-// (but for curl lines and the last) and ends with the verdict on one line.
+// For any strings of a target, the summary is printable and fits its width, except for
+// curl commands and the last line, which has the verdict.
 func TestSummaryOfAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := sample.Random(t)

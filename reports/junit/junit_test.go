@@ -18,7 +18,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// suites is what a CI system reads of a JUnit file.
+// suites is the part of a JUnit file that CI systems read.
 type suites struct {
 	XMLName  xml.Name `xml:"testsuites"`
 	Tests    int      `xml:"tests,attr"`
@@ -127,7 +127,7 @@ func TestPassedChecksCarryTheCataloguesStatement(t *testing.T) {
 	find(t, s, r.Checks[0].Group+" "+r.Checks[0].Operation+" "+requirement.ID+" "+requirement.Statement)
 }
 
-// Whatever is not a plain "pass" shows in the figures that a CI reads.
+// Every outcome other than pass is in the counts that CI systems read.
 func TestNeverGreenAboutNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		change           func(*reports.Results)
@@ -164,7 +164,7 @@ func TestNeverGreenAboutNothing(t *testing.T) {
 	}
 }
 
-// Any string of a target ends up as text of valid XML.
+// The XML is valid for any string of a target.
 func TestHostileStrings(t *testing.T) {
 	g := NewWithT(t)
 	s, body := written(t, t.TempDir(), sample.Full())

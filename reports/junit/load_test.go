@@ -16,7 +16,7 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// ofLoad writes the results and returns their testcases by name.
+// ofLoad writes the results and returns the testcases by name.
 func ofLoad(t *testing.T, r load.Results) (suites, map[string]testcase) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "load-junit.xml")

@@ -8,8 +8,7 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// A reason that many answers share is told apart from them; what has a reason of
-// its own, or was found out, keeps its words.
+// Common removes a reason that many answers share. Other reasons and known answers stay.
 func TestTheCommonReasonOfALimiter(t *testing.T) {
 	const busy = "the key was in use"
 	cannot, found := load.Answer{Why: busy}, load.Answer{Value: "always", Why: busy}

@@ -7,8 +7,8 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// What fails most comes first, warm-ups count for nothing, and an answer is
-// failed by its status or by what kept it from being whole.
+// The most frequent kind of failure comes first. Warm-ups do not count. A response fails
+// by its status or by the cause of its truncation.
 func TestHowRequestsFailed(t *testing.T) {
 	s := load.Scenario{Phases: []load.Phase{
 		{Warmup: true, Statuses: map[string]int64{"500": 99}},

@@ -30,13 +30,13 @@ func TestSamplesMeetTheSchemaAndComeBack(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			again, err := load.Encode(back)
 			g.Expect(err).NotTo(HaveOccurred())
-			// Bytes that are no UTF-8 have become the replacement character.
+			// Invalid UTF-8 has become the replacement character.
 			g.Expect(string(again)).To(Equal(strings.ReplaceAll(string(body), `\ufffd`, "\ufffd")))
 		})
 	}
 }
 
-// A small document in which most parts of the model occur.
+// A small document with most parts of the model.
 func small() load.Results {
 	r := loadsample.Full()
 	for i := range r.Scenarios {
@@ -56,8 +56,8 @@ func small() load.Results {
 	return r
 }
 
-// Whatever Parse accepts, the schema accepts: a file that our reader takes may
-// be handed to anyone who only has the schema.
+// The schema accepts every file that Parse accepts, so that other programs can rely on
+// the schema.
 func TestParseIsNoLaxerThanTheSchema(t *testing.T) {
 	base, err := load.Encode(small())
 	if err != nil {
@@ -67,7 +67,7 @@ func TestParseIsNoLaxerThanTheSchema(t *testing.T) {
 	schematest.ParseIsNoLaxer(t, load.Schema(), base, parse, "pass", "fail", "inconclusive", "cannot-tell")
 }
 
-// The schema, on its own, refuses what its reader must be kept from believing.
+// The schema alone rejects values that would mislead a reader.
 func TestSchemaRefusesDamage(t *testing.T) {
 	s := schematest.Compiled(t, load.Schema())
 	for name, damage := range map[string]func(r *load.Results){
@@ -113,7 +113,7 @@ func TestSchemaRefusesDamage(t *testing.T) {
 	}
 }
 
-// What single values cannot show: counts and bounds that contradict each other.
+// Validate also rejects counts and bounds that contradict each other.
 func TestContradictionsAreFound(t *testing.T) {
 	for at, contradict := range map[string]func(r *load.Results){
 		"/traffic/planned":                            func(r *load.Results) { r.Traffic.Dropped++ },
@@ -157,7 +157,7 @@ func TestContradictionsAreFound(t *testing.T) {
 	}
 }
 
-// A pass is about something.
+// A pass needs requests and a scenario.
 func TestNoPassAboutNothing(t *testing.T) {
 	for name, empty := range map[string]func(r *load.Results){
 		"/scenarios: ": func(r *load.Results) { r.Scenarios = nil },
@@ -176,8 +176,7 @@ func TestNoPassAboutNothing(t *testing.T) {
 	}
 }
 
-// A pass may rest on probes alone, which are no phase, and leave out what lacked an
-// input.
+// A pass may have only probes and no phase, and scenarios that lacked an input.
 func TestAPassNeedsNoPhase(t *testing.T) {
 	g := NewWithT(t)
 	r := loadsample.Passed()
@@ -192,7 +191,7 @@ func TestAPassNeedsNoPhase(t *testing.T) {
 	g.Expect(r.Validate()).To(MatchError(ContainSubstring("without a request")))
 }
 
-// A regression is below 0 where the figure has become better.
+// An improvement is a regression below 0.
 func TestARegressionMayBeNone(t *testing.T) {
 	r := loadsample.Passed()
 	r.Scenarios[0].Thresholds = []load.Threshold{{Text: "regression<10%", Outcome: load.Met, Unit: "%", Measured: &load.Estimate{Value: -32.6, Low: -66.7, High: 3}}}
@@ -218,7 +217,7 @@ func TestNaNHasNoJSONForm(t *testing.T) {
 func TestSchemaAndModelNameTheSameFields(t *testing.T) {
 	types, definitions := schematest.SameFields(t, load.Schema(), reflect.TypeFor[load.Results](),
 		map[reflect.Type]string{reflect.TypeFor[reports.Violation](): "example"})
-	// Definitions that stand for no type: words, count, id, operation, name, time, amount, share.
+	// Definitions without a Go type: words, count, id, operation, name, time, amount, share.
 	NewWithT(t).Expect(types).To(Equal(definitions-8+1), "types of the model that were compared")
 }
 

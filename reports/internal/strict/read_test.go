@@ -22,7 +22,7 @@ var notes = Format[note]{
 	Complete: func(n note) note { return n }, Validate: func(note) error { return nil },
 }
 
-// No file is read beyond the bound, whether or not it has a size of its own.
+// Read stops at MaxSize, also for files without a size.
 func TestReadIsBounded(t *testing.T) {
 	large := small + strings.Repeat(" ", 1<<10)
 	path := filepath.Join(t.TempDir(), "notes.json")

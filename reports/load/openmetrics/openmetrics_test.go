@@ -24,8 +24,8 @@ func samples() map[string]load.Results {
 	return map[string]load.Results{"full": loadsample.Full(), "hostile": loadsample.Hostile(), "passed": loadsample.Passed(), "empty": loadsample.Empty(), "twice": twice}
 }
 
-// parsed reads the text back; the end marker apart it is what any reader of the
-// Prometheus text format takes.
+// parsed parses the text. Without its end marker it is valid in the Prometheus text
+// format.
 func parsed(t *testing.T, body []byte) map[string]*dto.MetricFamily {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.UTF8Validation)

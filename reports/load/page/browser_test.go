@@ -15,11 +15,11 @@ import (
 	"outreach.example/conformance/reports/load/page"
 )
 
-// requireBrowser, when set, turns the lack of a browser into a failure: CI
-// insists on these tests.
+// requireBrowser is a variable. If it is set, tests fail without a browser. CI sets
+// it.
 const requireBrowser = "OUTREACH_REQUIRE_BROWSER"
 
-// browser returns the path of a Chromium, without which the test is skipped.
+// browser returns the path of a Chromium. Without one it skips the test.
 func browser(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
@@ -34,8 +34,8 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// The page is drawn as a browser draws it: without a complaint on its console,
-// without asking anybody for anything, and not blank.
+// A browser shows the page with no message on its console and no request, and the page
+// is not blank.
 func TestThePageInABrowser(t *testing.T) {
 	chromium := browser(t)
 	for name, results := range samples() {
@@ -67,7 +67,7 @@ func TestThePageInABrowser(t *testing.T) {
 	}
 }
 
-// coloursOf counts the colours of a picture, at every few pixels.
+// coloursOf counts the colours of a sample of pixels.
 func coloursOf(t *testing.T, path string) int {
 	t.Helper()
 	file, err := os.Open(path)

@@ -11,7 +11,7 @@ import (
 	"outreach.example/conformance/reports/load/page"
 )
 
-// Whatever was measured, there is a page, and no chart holds what is no number.
+// Render makes a page of any results, and no chart contains NaN.
 func TestOddFiguresArePlotted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := loadsample.Passed()
@@ -29,7 +29,7 @@ func TestOddFiguresArePlotted(t *testing.T) {
 				here.Response = &load.Brief{P50MS: at, P90MS: at, P99MS: 2 * at, MaxMS: 2 * at}
 			}
 			p.Series = append(p.Series, here)
-			if second > 20 { // one draw is enough for all of a long series
+			if second > 20 { // one draw for the rest of a long series
 				for later := second + 1; later < 700; later++ {
 					here.T = int64(later)
 					p.Series = append(p.Series, here)

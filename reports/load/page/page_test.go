@@ -80,7 +80,7 @@ func TestThePageIsHarmlessAndNeedsNothing(t *testing.T) {
 	}
 }
 
-// A Retry-After that cannot be read is told with the value.
+// The page shows the value of an invalid Retry-After.
 func TestARetryAfterThatCannotBeRead(t *testing.T) {
 	r := loadsample.Passed()
 	r.Scenarios[0].Limiter = &load.Limiter{Summary: "20 requests in 1 s", RetryAfter: load.RetryAfter{
@@ -91,7 +91,7 @@ func TestARetryAfterThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// words are the page's text, without its charts' numbers.
+// words returns the page's text without the numbers in charts.
 func words(t *testing.T, body string) string {
 	t.Helper()
 	document, err := html.Parse(strings.NewReader(body))
@@ -162,7 +162,7 @@ func TestChartsAreDrawnInThePagesColours(t *testing.T) {
 	}
 }
 
-// A run that only probed a limiter had no plan, and sent requests all the same.
+// A run that only probed a limiter has no schedule, but it sent requests.
 func TestAPageOfProbesAlone(t *testing.T) {
 	r := loadsample.Empty()
 	r.Scenarios = []load.Scenario{{Name: "rate-limit", About: "It probes.", Verdict: reports.Passed, Requests: &load.Requests{Total: 1234, Beside: 1234}}}

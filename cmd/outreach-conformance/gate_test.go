@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// gate is a proxy in front of a server that sees every request, and can stop
-// answering those that change something.
+// gate is a proxy that records every request, and can stop answering unsafe requests.
 type gate struct {
 	*httptest.Server
 	to string // the address of the server
@@ -20,23 +19,22 @@ type gate struct {
 	mu       sync.Mutex
 	requests []seen
 	stop     stop
-	matched  int           // requests that the stop is about
+	matched  int           // requests so far that match the stop
 	stopped  chan struct{} // closed when the gate has stopped answering
-	under    int           // requests under way
-	none     *sync.Cond    // signalled when nothing is under way
+	under    int           // requests in progress
+	none     *sync.Cond    // signalled when no request is in progress
 }
 
-// seen is a request as the gate saw it.
+// seen is a recorded request.
 type seen struct {
 	method, path, key, body string
-	status                  int // of the server's answer; 0 before it came
+	status                  int // of the server's response; 0 before it arrived
 }
 
 func (s seen) unsafe() bool { return s.method != http.MethodGet && s.method != http.MethodHead }
 
-// stop says when the gate stops answering unsafe requests: with the nth that
-// matches. The nth itself may still reach the server, which then knows more
-// than the one who asked.
+// stop says with which matching request the gate stops answering unsafe requests. That
+// request may still reach the server, although the client gets no response.
 type stop struct {
 	nth     int // 0: never
 	matches func(seen) bool
@@ -52,7 +50,7 @@ func newGate(t *testing.T, to string) *gate {
 	return g
 }
 
-// arm tells the gate when to stop answering.
+// arm sets when the gate stops answering.
 func (g *gate) arm(s stop) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -66,8 +64,7 @@ func (g *gate) hasStopped() <-chan struct{} {
 	return g.stopped
 }
 
-// open lets everything pass again, when nothing is under way any more of who
-// asked before.
+// open waits until no request is in progress, and then forwards all requests again.
 func (g *gate) open() {
 	g.CloseClientConnections()
 	g.mu.Lock()
@@ -78,7 +75,7 @@ func (g *gate) open() {
 	g.stop = stop{}
 }
 
-// begin counts a request that is under way, until the returned function is called.
+// begin counts a request as in progress until the returned function is called.
 func (g *gate) begin() (end func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -92,7 +89,7 @@ func (g *gate) begin() (end func()) {
 	}
 }
 
-// saw returns all requests so far.
+// saw returns the requests so far.
 func (g *gate) saw() []seen {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -103,12 +100,12 @@ func (g *gate) pass(w http.ResponseWriter, r *http.Request) {
 	defer g.begin()()
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // whoever asked is gone
+		return // the client is gone
 	}
 	index, reaches, answers, last := g.enter(seen{method: r.Method, path: r.URL.Path,
 		key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), body: string(body)})
 	if reaches {
-		// Not broken off with the asker: what the server has been given it does.
+		// Not cancelled with the client: the server completes what it received.
 		answer := g.forward(r, body)
 		defer func() { _ = answer.Body.Close() }()
 		g.mu.Lock()
@@ -131,7 +128,8 @@ func (g *gate) pass(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// enter notes a request and says what becomes of it; last: the gate stops with it.
+// enter records a request and decides what to do with it. Last means that the gate stops
+// with it.
 func (g *gate) enter(s seen) (index int, reaches, answers, last bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

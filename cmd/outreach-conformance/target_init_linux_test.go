@@ -18,7 +18,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 )
 
-// terminal is a pseudo-terminal: this end is the person at it.
+// terminal is a pseudo-terminal, at the side of the user.
 type terminal struct {
 	person, program *os.File
 }
@@ -48,7 +48,7 @@ func control(t *testing.T, file *os.File, request uintptr, argument unsafe.Point
 	}
 }
 
-// shows reports whether the terminal shows what is typed.
+// shows reports whether the terminal echoes input.
 func (x terminal) shows(t *testing.T) bool {
 	var settings syscall.Termios
 	control(t, x.program, syscall.TCGETS, unsafe.Pointer(&settings))
@@ -62,8 +62,8 @@ func (x terminal) types(t *testing.T, text string) {
 	}
 }
 
-// initAtTerminal starts target init as somebody at a terminal does. Whatever
-// shows there is in the process's output.
+// initAtTerminal starts target init at a terminal. The output of the process is what the
+// terminal shows.
 func initAtTerminal(t *testing.T, args ...string) (terminal, *process) {
 	t.Helper()
 	x := newTerminal(t)
@@ -91,7 +91,7 @@ func initAtTerminal(t *testing.T, args ...string) (terminal, *process) {
 	return x, p
 }
 
-// until waits for what can only be asked for.
+// until polls for a condition.
 func until(t *testing.T, p *process, what string, holds func() bool) {
 	t.Helper()
 	patient, end := context.WithTimeout(t.Context(), patience)
@@ -109,8 +109,8 @@ func asks(p *process, question string) func() bool {
 	return func() bool { return bytes.Contains(p.output.bytes(), []byte(question)) }
 }
 
-// init asks for the address and one key, and for nothing else. The key shows
-// neither on the terminal nor in what is written.
+// init asks for the address and for a key. The key is not on the terminal, in the output
+// or in the profile.
 func TestInitAtATerminal(t *testing.T) {
 	g := NewWithT(t)
 	base, _ := servingBuilt(t)
@@ -140,7 +140,7 @@ func TestInitAtATerminal(t *testing.T) {
 	g.Expect(filepath.Join(p.command.Dir, profile.SchemaFile)).To(BeAnExistingFile())
 }
 
-// Ctrl-C ends init at either question, and gives the terminal back as it was.
+// Ctrl-C ends init at either question and restores the terminal.
 func TestInitIsInterruptedAtATerminal(t *testing.T) {
 	for question, args := range map[string][]string{
 		"Address of the server":  nil,

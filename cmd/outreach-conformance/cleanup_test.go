@@ -14,11 +14,12 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/spec"
 )
 
-// A run that is killed with SIGKILL, wherever it stands, leaves nothing on the
-// target that cleanup does not put back.
+// Cleanup rolls back all changes of a run that was killed with SIGKILL at any point.
 func TestCleanupAfterARunWasKilled(t *testing.T) {
 	t.Parallel()
 	profile := profile.Embedded()
@@ -38,7 +39,7 @@ func TestCleanupAfterARunWasKilled(t *testing.T) {
 		stop    stop
 		args    []string
 		server  []string // arguments of the reference server
-		changed bool     // there is something to put back for sure
+		changed bool     // the run has certainly changed something
 	}{
 		{name: "at the first change", stop: stop{nth: 1}},
 		{name: "early", stop: stop{nth: 9, reaches: true}},
@@ -85,7 +86,7 @@ func TestCleanupAfterARunWasKilled(t *testing.T) {
 	}
 }
 
-// A cleanup that is killed itself is finished by the next one.
+// The next cleanup finishes a cleanup that was killed.
 func TestCleanupAfterACleanupWasKilled(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -115,7 +116,7 @@ func TestCleanupAfterACleanupWasKilled(t *testing.T) {
 	g.Expect(stateOf(t, base, truth).withoutLasting()).To(Equal(before.withoutLasting()), "%s", e)
 }
 
-// killed waits for the gate to stop answering, and kills the process then.
+// killed waits until the gate stops answering, and then kills the process.
 func killed(t *testing.T, front *gate, p *process) {
 	t.Helper()
 	select {
@@ -129,11 +130,12 @@ func killed(t *testing.T, front *gate, p *process) {
 	front.open()
 }
 
-// lastingIsListed: what cannot be taken back happened to what the profile lists alone.
+// lastingIsListed verifies that irreversible changes affect only rows that the profile
+// lists.
 func lastingIsListed(before, after state) error {
 	profile := profile.Embedded()
 	listed := profile.Workspaces[dataset.Main]
-	// Where lists do not show in time that a key is over its limit, changes do.
+	// Some lists show too late that a key is over its limit; changes show it.
 	campaigns := slices.Concat(listed.Campaigns, profile.Workspaces[dataset.Limited].Campaigns)
 	for campaign := range after.CampaignVariables {
 		if !slices.Contains(campaigns, campaign) {
@@ -147,4 +149,42 @@ func lastingIsListed(before, after state) error {
 		}
 	}
 	return nil
+}
+
+// state is the part of the reference server that a run may change.
+type state struct {
+	refserver.State                     // accounts and campaign variables, from the truth port
+	lists           map[string][]string // ids of tests and subsequences, by operation and workspace
+}
+
+// stateOf reads the state of the reference server.
+func stateOf(t *testing.T, base, truth string) state {
+	t.Helper()
+	s := state{lists: map[string][]string{}}
+	testbed.Get(t, truth+"/state", "", &s.State)
+	known := profile.Embedded()
+	for role := range known.Workspaces {
+		key, ok := known.FullKey(role)
+		if !ok || key.State == profile.KeyUnpaid {
+			continue
+		}
+		for _, operation := range []string{spec.ListPlacementTests, spec.ListSubsequences} {
+			s.lists[operation+" of "+role] = testbed.Listed(t, base+spec.MustOperation(operation).Path, key.Token)
+		}
+	}
+	return s
+}
+
+// withoutLasting returns the state without irreversible changes: campaign variables, and
+// the subsequences that the profile permits a run to delete.
+func (s state) withoutLasting() state {
+	s.CampaignVariables = nil
+	lasting := s.lists
+	s.lists = map[string][]string{}
+	for name, ids := range lasting {
+		if name != spec.ListSubsequences+" of main" {
+			s.lists[name] = ids
+		}
+	}
+	return s
 }
