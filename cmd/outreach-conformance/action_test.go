@@ -11,6 +11,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/pflag"
+
+	"outreach.example/conformance/internal/envvar"
 )
 
 // actionFile is the part of action.yml that tests read.
@@ -97,7 +99,7 @@ func variables(t *testing.T, names ...string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		command.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, variable(f.Name)) })
+		command.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, envvar.OfFlag(f.Name)) })
 	}
 	return all
 }

@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"outreach.example/conformance/internal/envvar"
 )
 
 // Patterns of flags, variables and command lines in documents.
 var (
 	textBlock    = regexp.MustCompile("(?ms)^```text\n(\\$ )?.*?^```$")
 	flagName     = regexp.MustCompile(`(?m)(?:^|[\s'"\x60(\[])--([a-z][a-z-]*)`)
-	variableName = regexp.MustCompile(`\b` + envPrefix + `[A-Z][A-Z_]*`)
+	variableName = regexp.MustCompile(`\b` + envvar.Prefix + `[A-Z][A-Z_]*`)
 
 	// anotherProgram is a command line of another program. A command line of docker
 	// ends at the arguments of the image.
@@ -27,18 +29,18 @@ var (
 // does not have.
 func strangers(text string) []string {
 	root := newRoot()
-	flags := append(flagsOf(root), "--help", "--version")
+	flags := append(flagsOf(root), "help", "version")
 	text = textBlock.ReplaceAllString(text, "")
 	ours := anotherFlag.ReplaceAllString(anotherProgram.ReplaceAllString(text, ""), "")
 	var wrong []string
 	for _, m := range flagName.FindAllStringSubmatch(ours, -1) {
-		if name := "--" + m[1]; !slices.Contains(flags, name) {
-			wrong = append(wrong, fmt.Sprintf("there is no flag %s", name))
+		if !slices.Contains(flags, m[1]) {
+			wrong = append(wrong, fmt.Sprintf("there is no flag --%s", m[1]))
 		}
 	}
 	for _, name := range variableName.FindAllString(text, -1) {
-		ofFlag := func(flag string) bool { return variable(strings.TrimPrefix(flag, "--")) == name }
-		if name = strings.TrimRight(name, "_"); !isReserved(name+"_") && !isReserved(name) && !slices.ContainsFunc(flags, ofFlag) {
+		ofFlag := func(flag string) bool { return envvar.OfFlag(flag) == name }
+		if name = strings.TrimRight(name, "_"); !envvar.IsReserved(name+"_") && !envvar.IsReserved(name) && !slices.ContainsFunc(flags, ofFlag) {
 			wrong = append(wrong, fmt.Sprintf("there is no variable %s", name))
 		}
 	}

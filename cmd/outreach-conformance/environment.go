@@ -11,23 +11,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/internal/suggest"
 )
-
-// envPrefix begins the names of all environment variables that the program reads.
-const envPrefix = "OUTREACH_"
-
-// variable returns the environment variable of a flag.
-func variable(flag string) string {
-	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
 
 // setFromEnvironment sets the flags that the command line does not give. An empty
 // variable counts as unset.
 func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error {
 	var wrong []error
 	flags.VisitAll(func(f *pflag.Flag) {
-		name := variable(f.Name)
+		name := envvar.OfFlag(f.Name)
 		value := getenv(name)
 		if f.Changed || value == "" || f.Name == "help" {
 			return
@@ -71,38 +64,29 @@ func valuesOf(f *pflag.Flag, text string) []string {
 func checkEnvironment(root *cobra.Command, environ []string) error {
 	flags := flagsOf(root)
 	var wrong []error
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		if value == "" || !strings.HasPrefix(name, envPrefix) || isReserved(name) ||
-			slices.ContainsFunc(flags, func(flag string) bool { return variable(flag[len("--"):]) == name }) {
-			continue
-		}
-		meant := "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
-		wrong = append(wrong, fmt.Errorf("unknown environment variable %s: no flag %s%s (variables with API keys begin with %sKEY_)",
-			name, meant, suggest.Near(meant, flags), envPrefix))
+	for _, name := range envvar.Unknown(environ, flags) {
+		meant := envvar.Flag(name)
+		wrong = append(wrong, fmt.Errorf("unknown environment variable %s: no flag --%s%s (variables with API keys begin with %sKEY_)",
+			name, meant, suggest.Near("--"+meant, dashed(flags)), envvar.Prefix))
 	}
-	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(wrong...)
 }
 
-// isReserved reports whether the variable has a meaning without being a flag's:
-// API keys, the address in printed commands, the input of a mint command, or a
-// setting of the project's own tests.
-func isReserved(name string) bool {
-	for _, family := range []string{"KEY_", "MINT_"} {
-		if strings.HasPrefix(name, envPrefix+family) {
-			return true
-		}
+// dashed returns the flags as users write them.
+func dashed(flags []string) []string {
+	names := make([]string, len(flags))
+	for i, flag := range flags {
+		names[i] = "--" + flag
 	}
-	return slices.Contains([]string{"KEY", "URL", "REQUIRE_DOCKER", "REQUIRE_BROWSER", "REQUIRE_QUIET"}, strings.TrimPrefix(name, envPrefix))
+	return names
 }
 
-// flagsOf returns the flags of the command and of its subcommands, as --name.
+// flagsOf returns the flags of the command and of its subcommands, without dashes.
 func flagsOf(cmd *cobra.Command) []string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Name != "help" && f.Name != "version" {
-			names = append(names, "--"+f.Name)
+			names = append(names, f.Name)
 		}
 	})
 	for _, below := range cmd.Commands() {

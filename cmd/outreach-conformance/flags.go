@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/spec"
 )
 
@@ -110,7 +111,7 @@ func (s settingFlags) settings() (profile.Settings, error) {
 		"writes": "writes", "budget": "max-requests", "load.budget": "max-requests", "pace.requests_per_second": "requests-per-second",
 		"pace.concurrency": "concurrency", "pace.timeout": "timeout",
 	}
-	return given, given.Check(func(entry string) string { return "--" + flagOf[entry] + ", or " + variable(flagOf[entry]) })
+	return given, given.Check(func(entry string) string { return "--" + flagOf[entry] + ", or " + envvar.OfFlag(flagOf[entry]) })
 }
 
 // changed returns a pointer to the value of a flag that was given, or nil.

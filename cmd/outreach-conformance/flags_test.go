@@ -11,6 +11,8 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"outreach.example/conformance/internal/envvar"
 )
 
 // The variable of a repeatable flag holds several values. A comma is part of a
@@ -87,12 +89,12 @@ func TestFlagsHaveOneMeaning(t *testing.T) {
 		} else if !known {
 			byName[f.Name] = here
 		}
-		name := variable(f.Name)
+		name := envvar.OfFlag(f.Name)
 		if other, taken := byVariable[name]; taken && other != f.Name {
 			t.Errorf("%s is the variable of --%s and of --%s", name, other, f.Name)
 		}
 		byVariable[name] = f.Name
-		if isReserved(name) {
+		if envvar.IsReserved(name) {
 			t.Errorf("%s is the variable of --%s of %s, and has a meaning of its own", name, f.Name, here.command)
 		}
 	})
@@ -140,7 +142,7 @@ func TestManyFlagsAreGrouped(t *testing.T) {
 func TestEmptyMeansNone(t *testing.T) {
 	flags := flagsOf(newRoot())
 	for _, name := range emptyMeansNone {
-		if !slices.Contains(flags, "--"+name) {
+		if !slices.Contains(flags, name) {
 			t.Errorf("there is no flag --%s", name)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
@@ -32,7 +33,7 @@ func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (load
 		wrong = append(wrong, fmt.Errorf("--seed %d: want at most %d", f.seed, math.MaxInt64))
 	}
 	if f.rowsGiven && !f.isEmbedded() {
-		wrong = append(wrong, fmt.Errorf("--rows %d, or %s: only for the embedded target", f.rows, variable("rows")))
+		wrong = append(wrong, fmt.Errorf("--rows %d, or %s: only for the embedded target", f.rows, envvar.OfFlag("rows")))
 	}
 	if f.given["lag-limit"] && f.lagLimit <= 0 {
 		wrong = append(wrong, fmt.Errorf("--lag-limit %s: want more than 0", f.lagLimit))

@@ -18,6 +18,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/junit"
@@ -135,7 +136,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	if f.rowsGiven && !f.isEmbedded() {
 		return fmt.Errorf("--rows %d, or %s: only for the embedded target (set the rows of another server with `serve --rows`)",
-			f.rows, variable("rows"))
+			f.rows, envvar.OfFlag("rows"))
 	}
 	if err := outputdir.Prepare(f.output, resultsFile, junitFile); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
@@ -181,7 +182,7 @@ func removeEarlier(dir string) error {
 // is judged. It looks for the output directory in the arguments and the environment;
 // standard is the default.
 func removeUnparsed(args []string, getenv func(string) string, standard string, remove func(dir string) error) error {
-	dir := getenv(variable("output"))
+	dir := getenv(envvar.OfFlag("output"))
 	for i, arg := range args {
 		for _, flag := range []string{"--output", "-o"} {
 			value, given := strings.CutPrefix(arg, flag)
@@ -200,7 +201,7 @@ func removeUnparsed(args []string, getenv func(string) string, standard string, 
 		dir = standard
 	}
 	named := func(arg string) bool { return strings.Contains(arg, filepath.Join(dir, loadFile)) }
-	if slices.ContainsFunc(args, named) || named(getenv(variable("baseline"))) || named(getenv(variable("threshold"))) {
+	if slices.ContainsFunc(args, named) || named(getenv(envvar.OfFlag("baseline"))) || named(getenv(envvar.OfFlag("threshold"))) {
 		return nil // it may be the baseline
 	}
 	return remove(dir)

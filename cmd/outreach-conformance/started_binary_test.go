@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/reports"
 )
 
@@ -35,7 +36,7 @@ func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), program, args...) // TestMain puts it into the PATH
 	c.Dir = t.TempDir()
 	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, envPrefix) {
+		if !strings.HasPrefix(variable, envvar.Prefix) {
 			c.Env = append(c.Env, variable)
 		}
 	}
