@@ -38,8 +38,8 @@ OTHERS = $(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(STARTED))"
 
 # Many tests wait for programs, so two packages run on each core.
 TESTS = $(GO) test -p $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN)))) -timeout 20m $(TESTFLAGS)
-# The command lines of the documents take 2 minutes: `make documents` runs them.
-UNDOCUMENTED = -skip '^TestDocuments$$'
+# The command lines of the documents take a minute: `make documents` runs them.
+SKIP ?= ^TestDocuments$$
 
 .DEFAULT_GOAL := help
 .PHONY: help test race unraced busy steady strange ginkgo example truth transports documents manifests selftest selftest-figures \
@@ -49,7 +49,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
 test: ## run all tests in 4 minutes or less; PACKAGES='./cmd/...' runs some
-	$(TESTS) $(UNDOCUMENTED) $(PACKAGES)
+	$(TESTS) -skip '$(SKIP)' $(PACKAGES)
 
 race: ## run the tests of concurrent packages with the race detector
 	env CGO_ENABLED=1 $(TESTS) -race -skip '$(UNRACED)' $(RACED)
@@ -59,7 +59,7 @@ unraced: ## run the tests of concurrent packages that make race leaves out
 
 busy: RUNS ?= 20
 busy: ## run make test RUNS times while another program keeps every core busy
-	tools/busy $(RUNS) $(TESTS) -count=1 $(UNDOCUMENTED) $(PACKAGES)
+	tools/busy $(RUNS) $(TESTS) -count=1 -skip '$(SKIP)' $(PACKAGES)
 
 steady: RUNS ?= 100
 steady: ## judge a server RUNS times in random order on busy cores: the verdicts must be identical
