@@ -27,7 +27,8 @@ import (
 type Plan struct {
 	// LabelFilter selects specs, as Ginkgo's --label-filter does; "" selects all.
 	LabelFilter string
-	// Operations are those whose containers are built; none means all.
+	// Operations are those whose containers are built; none means those with a spec
+	// that the label filter selects.
 	Operations []string
 	// Progress is told of the run as it goes on.
 	Progress Progress
@@ -103,6 +104,7 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 	}
 	env.begin()
 	defer env.sandbox().Close(context.WithoutCancel(ctx))
+	plan.Operations = plan.operations()
 	t := &tree{env: env, wants: plan.wants()}
 	if plan.Gather {
 		t.ahead = start(ctx, env, plan.among(Specs()))
@@ -138,6 +140,20 @@ func ready(plan Plan) error {
 		}
 	})
 	return refused
+}
+
+// operations returns the operations whose containers are built; none means all.
+func (p Plan) operations() []string {
+	if len(p.Operations) > 0 || p.LabelFilter == "" {
+		return p.Operations
+	}
+	var all []string
+	for _, s := range p.among(Specs()) {
+		if !slices.Contains(all, s.Operation) {
+			all = append(all, s.Operation)
+		}
+	}
+	return all
 }
 
 // wants reports whether an operation's container is built; nil for all.

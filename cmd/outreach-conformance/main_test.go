@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,24 +24,13 @@ import (
 const program = testbed.Program
 
 func TestMain(m *testing.M) {
-	testscript.Main(waiting{testbed.Tidying{Tests: m}}, map[string]func(){
+	testscript.Main(testbed.Tidying{Tests: m}, map[string]func(){
 		program: func() {
 			calibrator = []string{os.Args[0], nullServerCommand}
 			calibrate = calibrations[os.Getenv(calibrationVariable)]
 			os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 		},
 	})
-}
-
-// waiting are tests that mostly wait for a process that waits itself: two run on
-// each core. Ginkgo refuses to run where the flag was given: only its value is set.
-type waiting struct{ testbed.Tidying }
-
-func (w waiting) Run() int {
-	if err := flag.Lookup("test.parallel").Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))); err != nil {
-		panic(err)
-	}
-	return w.Tidying.Run()
 }
 
 // calibrationVariable says how the program of the tests measures the generator.

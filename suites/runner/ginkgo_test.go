@@ -83,6 +83,7 @@ func TestChecksNameTheirSpecs(t *testing.T) {
 // A target on which one requirement is broken fails the same checks under run and
 // under ginkgo, in few lines, and the spec of the requirement alone.
 func TestRunAndGinkgoFailAlike(t *testing.T) {
+	suite := builtSuite(t)
 	for name, tc := range map[string]struct {
 		breaks spec.Pair
 		file   string // where the failure is
@@ -91,6 +92,7 @@ func TestRunAndGinkgoFailAlike(t *testing.T) {
 		"another lead":              {spec.LeadMoveLead.On(spec.MoveLead), "suites/leads.go:"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			address := defective(t, tc.breaks)
 			subject, err := target.URL(profile.Embedded(), address)
@@ -100,9 +102,9 @@ func TestRunAndGinkgoFailAlike(t *testing.T) {
 			g.Expect(failed(results.Checks)).To(ContainElement(tc.breaks))
 
 			file := filepath.Join(t.TempDir(), "report.json")
-			command := exec.CommandContext(t.Context(), "go", "test", "../", "-count=1", "-run", "^TestConformance$",
-				"-args", "-ginkgo.no-color", "-ginkgo.succinct", "-ginkgo.seed=1", "-ginkgo.json-report="+file)
-			command.Env = append(os.Environ(), target.EnvTarget+"="+address, target.EnvProfile+"=")
+			command := exec.CommandContext(t.Context(), suite, "-test.run=^TestConformance$",
+				"-ginkgo.no-color", "-ginkgo.succinct", "-ginkgo.seed=1", "-ginkgo.json-report="+file)
+			command.Dir, command.Env = "..", append(os.Environ(), target.EnvTarget+"="+address, target.EnvProfile+"=")
 			out, err := command.CombinedOutput()
 			g.Expect(err).To(HaveOccurred(), "the suite must fail")
 			g.Expect(bytes.Count(out, []byte("\n"))).To(BeNumerically("<", 100), "%s", out)
@@ -124,6 +126,18 @@ func TestRunAndGinkgoFailAlike(t *testing.T) {
 			g.Expect(places).To(ContainElement(ContainSubstring(tc.file)))
 		})
 	}
+}
+
+// builtSuite is the test binary of package suites, as go test builds it.
+func builtSuite(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "suites.test")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-trimpath", "-o", path, "..")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as testbed.Built builds: the compiler's cache has most of it
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
 }
 
 func failed(checks []reports.Check) (pairs []spec.Pair) {

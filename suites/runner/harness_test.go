@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -41,15 +42,25 @@ func embedded(t *testing.T) *target.Target {
 	return server
 }
 
-func start() (*target.Target, error) {
+func start() (*target.Target, error) { return startWith(*rows) }
+
+// startWith starts a reference server with that many rows in each list.
+func startWith(rows int) (*target.Target, error) {
 	data := dataset.DefaultOptions()
-	data.Rows = *rows
+	data.Rows = rows
 	return target.Embedded(context.Background(), data, refserver.Options{})
 }
+
+// rules are compiled once for all tests.
+var rules = sync.OnceValues(judge.NewRules)
 
 // judged runs the config, whose results must not contradict themselves.
 func judged(t *testing.T, ctx context.Context, config Config) reports.Results {
 	t.Helper()
+	var err error
+	if config.Rules, err = rules(); err != nil {
+		t.Fatal(err)
+	}
 	config.Version = "test"
 	if config.Seed == 0 {
 		config.Seed = 1
