@@ -81,7 +81,7 @@ func TestADyingTargetEndsTheScenario(t *testing.T) {
 				}
 				return
 			}
-			if !strings.Contains(reasons, "requests in a row had no answer") {
+			if !strings.Contains(reasons, "requests in a row had no response") {
 				t.Errorf("it does not say why: %s", reasons)
 			}
 			if len(o.Notes) == 0 || !strings.Contains(o.Notes[0], ": no answers from ") {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/loadtest/schedule"
 )
 
@@ -58,7 +58,7 @@ func (r *runner) soak() error {
 	memory := r.watchMemory()
 	c, err := r.count("soak", whole, r.mix.from(inTurn))
 	seen := memory()
-	if dead := new(generate.OutageError); errors.As(err, &dead) {
+	if dead := new(outage.Error); errors.As(err, &dead) {
 		return err // a dead target shows no drift
 	}
 	c.cut = err != nil

@@ -3,13 +3,13 @@ package scenario
 import (
 	"fmt"
 
-	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/loadtest/infer"
 )
 
 // outages describes when the target answered nothing in a phase. It tells a
 // dead target from one that loses a few requests all the time.
-func (r *runner) outages(phase string, s generate.Outages) (said []string) {
+func (r *runner) outages(phase string, s outage.Outages) (said []string) {
 	if of := r.env.Shard.Of; of > 1 {
 		phase = fmt.Sprintf("shard %d: %s", r.env.Shard.Index+1, phase)
 	}

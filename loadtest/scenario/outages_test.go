@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports"
@@ -102,7 +103,7 @@ func TestAShardsOutage(t *testing.T) {
 		env := patient(t, generate.Options{})
 		env.Shard = measure.Shard{Index: 2, Of: 4}
 		r := newRunner(t.Context(), env, mine)
-		said := r.outages("steady", generate.Outages{Last: &generate.Outage{From: 1234 * time.Millisecond, Unanswered: 7}})
+		said := r.outages("steady", outage.Outages{Last: &outage.Outage{From: 1234 * time.Millisecond, Unanswered: 7}})
 		if len(said) != 1 || said[0] != "shard 3: steady: no answers from 1.23 s after its start to the end (7 requests unanswered)" {
 			t.Errorf("%q", said)
 		}

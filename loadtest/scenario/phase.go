@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
@@ -58,7 +59,7 @@ func (r *runner) send(name string, whole schedule.Schedule, mix generate.Mix, wa
 		r.env.Watch(r.scenario.Name, name, mine)
 	}
 	p := generate.Phase{Name: name, Schedule: mine, Mix: mix, Start: r.begin(whole.Duration()), Warmup: warmUp,
-		Outages: func(s generate.Outages) { r.outageNotes = r.outages(name, s) }}
+		Outages: func(s outage.Outages) { r.outageNotes = r.outages(name, s) }}
 	if !warmUp {
 		p.Inspect = r.inspector.Take
 	}
@@ -85,7 +86,7 @@ func (r *runner) announceStart(p generate.Phase) {
 
 // cutShort returns why a phase did not run to its end, and how far it came.
 func (r *runner) cutShort(name string, rec measure.Recording, err error) error {
-	var dead *generate.OutageError
+	var dead *outage.Error
 	switch {
 	case err == nil:
 		return nil

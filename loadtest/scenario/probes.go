@@ -16,7 +16,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/spec"
 )
@@ -39,7 +39,7 @@ type prober struct {
 	seen     probesSeen
 	blocked  blocked
 	recovery recovery // known once the inference has ended
-	monitor  *generate.LivenessMonitor
+	monitor  *outage.Monitor
 	ctx      context.Context // ends with the run's context or when the target has died
 	giveUp   context.CancelCauseFunc
 }

@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/infer"
@@ -54,7 +55,7 @@ func (r *runner) rateLimit() error {
 		r.missing(fmt.Sprintf("exclusive use of the key %q: %s", promise.Key, why))
 		return nil
 	}
-	p := &prober{r: r, role: limitedKey.Workspace, limited: limitedKey, requests: map[infer.Subject]probe{}, monitor: r.env.Generator.LivenessMonitor()}
+	p := &prober{r: r, role: limitedKey.Workspace, limited: limitedKey, requests: map[infer.Subject]probe{}, monitor: r.env.Generator.OutageMonitor()}
 	p.ctx, p.giveUp = context.WithCancelCause(r.ctx)
 	defer p.giveUp(nil)
 	if err := p.prepare(limitedKey); err != nil {
@@ -83,7 +84,7 @@ func (r *runner) rateLimit() error {
 	})
 	r.out.Limiter = limiterOf(result)
 	if p.ctx.Err() != nil {
-		if dead := new(generate.OutageError); errors.As(context.Cause(p.ctx), &dead) {
+		if dead := new(outage.Error); errors.As(context.Cause(p.ctx), &dead) {
 			r.foremost = r.outages(r.scenario.Name, p.monitor.Outages())
 		}
 		return fmt.Errorf("probing was aborted: %w", context.Cause(p.ctx))

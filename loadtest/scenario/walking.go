@@ -10,6 +10,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
@@ -67,7 +68,7 @@ type walkers struct {
 
 	mu       sync.Mutex
 	recorder *measure.Recorder
-	monitor  *generate.LivenessMonitor
+	monitor  *outage.Monitor
 	seq      uint64
 	whole    map[string][]walked // by list, the first completed walks
 	out      load.Walks
@@ -101,7 +102,7 @@ func (r *runner) walk() error {
 	}
 	start := time.Now()
 	plan := measure.Plan{Name: "walk", Duration: s.Duration, Start: start.Round(0), ClosedLoop: true}
-	w := &walkers{r: r, plan: plan, lists: lists, recorder: measure.NewRecorder(plan), monitor: r.env.Generator.LivenessMonitor(),
+	w := &walkers{r: r, plan: plan, lists: lists, recorder: measure.NewRecorder(plan), monitor: r.env.Generator.OutageMonitor(),
 		whole: map[string][]walked{}, out: load.Walks{Clients: s.Clients}}
 	r.announceStep(plan.Name)
 	stop := r.showing(w.live)

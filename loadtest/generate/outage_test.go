@@ -12,6 +12,7 @@ import (
 	"github.com/onsi/gomega/gstruct"
 	"github.com/onsi/gomega/types"
 
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/loadtest/measure"
 )
 
@@ -42,10 +43,10 @@ func TestADeadTargetIsGivenUp(t *testing.T) {
 				g := NewWithT(t)
 				n := &network{answer: mute(func(at time.Duration) bool { return at >= dies })}
 				r, err := inBubble(t, n, tc.opts).Run(context.Background(), constant(20, 8*time.Hour))
-				var silent *OutageError
+				var silent *outage.Error
 				g.Expect(errors.As(err, &silent)).To(BeTrue(), "%v", err)
 				g.Expect(silent.For).To(BeNumerically("~", tc.silence, time.Second))
-				g.Expect(err).To(MatchError(ContainSubstring("requests in a row had no answer")))
+				g.Expect(err).To(MatchError(ContainSubstring("requests in a row had no response for ")))
 
 				g.Expect(r.Count(measure.Accepted)).To(BeEquivalentTo(20 * dies.Seconds()))
 				g.Expect(r.Sent).To(BeEquivalentTo(len(n.came)))
@@ -130,9 +131,9 @@ func TestOutages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				var told Outages
+				var told outage.Outages
 				p := constant(20, lasts)
-				p.Outages = func(s Outages) { told = s }
+				p.Outages = func(s outage.Outages) { told = s }
 				n := &network{answer: mute(tc.dead)}
 				run(t, inBubble(t, n, Options{Timeout: 700 * time.Millisecond, MaxOutage: time.Hour}), p)
 				g.Expect(told.Ended).To(BeEquivalentTo(tc.ended))
@@ -142,25 +143,4 @@ func TestOutages(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Requests that were sent before the last response and time out after it are slow.
-// They make no outage.
-func TestSlowRequestsAreNoOutage(t *testing.T) {
-	g := NewWithT(t)
-	v := &LivenessMonitor{maxOutage: time.Hour}
-	at := func(tenths int) time.Duration { return time.Duration(tenths) * 100 * time.Millisecond }
-	for i := range 10 {
-		g.Expect(v.Observe(at(i), at(i+1), true)).To(Succeed())
-	}
-	for i := range 10 {
-		g.Expect(v.Observe(at(i), at(i+50), false)).To(Succeed())
-	}
-	g.Expect(v.Outages()).To(Equal(Outages{}))
-	for i := range 4 {
-		g.Expect(v.Observe(at(10+i), at(60+i), false)).To(Succeed())
-	}
-	g.Expect(v.Outages().Last).To(BeNil(), "four are not enough")
-	g.Expect(v.Observe(at(20), at(70), false)).To(Succeed())
-	g.Expect(v.Outages().Last).To(Equal(&Outage{From: at(10), To: at(70), Unanswered: 5}))
 }
