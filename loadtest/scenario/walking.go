@@ -22,7 +22,7 @@ import (
 var errNoPage = errors.New("not a page")
 
 // errTooLong means that a 200 answer was truncated.
-var errTooLong = fmt.Errorf("the body is larger than %d bytes", client.DefaultMaxBody)
+var errTooLong = errors.New(load.FailureInWords(measure.FailureTooLong))
 
 // pageOf returns the page in an answer, with the keys of its rows only.
 func pageOf(ex client.Exchange, s judge.Result, limit int) (paging.Page, error) {
