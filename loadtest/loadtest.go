@@ -52,7 +52,7 @@ type Config struct {
 	// (generate.CalibrationOptions.Child).
 	Calibrator []string
 	// Calibrate measures the generator. The default is generate.Calibrate.
-	Calibrate func(context.Context, generate.CalibrationOptions) (generate.Calibration, error)
+	Calibrate func(context.Context, generate.CalibrationOptions) (measure.Calibration, error)
 
 	// Shard is this process's part of every phase. Start is when the first
 	// phase begins, the same for all shards. The zero values mean the whole,

@@ -17,6 +17,7 @@ import (
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -161,7 +162,7 @@ func bareOptions(p *profile.Profile, seed uint64, budget *scenario.Budget, concu
 // calibrate measures what the generator can do on this machine, with a body of
 // the target's size and with inspection, which is part of the load. It ignores
 // a target that does not answer; the scenarios report that.
-func calibrate(ctx context.Context, config Config, api *client.Client, rules *judge.Rules) (generate.Calibration, error) {
+func calibrate(ctx context.Context, config Config, api *client.Client, rules *judge.Rules) (measure.Calibration, error) {
 	options := generate.CalibrationOptions{Child: config.Calibrator}
 	if request, asked, ok := scenario.Typical(config.Target.Profile); ok {
 		if ex := api.Do(ctx, request); ex.Err == nil && ex.Status == http.StatusOK {
@@ -173,7 +174,7 @@ func calibrate(ctx context.Context, config Config, api *client.Client, rules *ju
 	inspected.Rules, inspected.Redact = rules, api.Redact
 	inspector, err := inspect.New(inspected)
 	if err != nil {
-		return generate.Calibration{}, err
+		return measure.Calibration{}, err
 	}
 	defer inspector.Close()
 	options.Inspect = inspector.Take

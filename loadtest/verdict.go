@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
@@ -107,7 +106,7 @@ func traffic(parts []scenario.Outcome) load.Traffic {
 	return t
 }
 
-func calibration(c generate.Calibration) load.Calibration {
+func calibration(c measure.Calibration) load.Calibration {
 	described := load.Calibration{
 		CeilingPerSecond: c.Ceiling, LagP99MS: float64(c.Lag.Value.Microseconds()) / 1000,
 		CPUPerRequestUS: float64(c.CPU.Nanoseconds()) / 1000, Cores: runtime.NumCPU(),

@@ -15,7 +15,7 @@ import (
 // decide: the words, and where the constant is and how it is written there.
 var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/load.md", "fewer than 99.5 % of", "loadtest/scenario", "leastSent", "0.995"},
-	{"docs/load.md", "above 0.8 of what", "loadtest/generate", "near", "0.8"},
+	{"docs/load.md", "above 0.8 of what", "loadtest/measure", "NearCeiling", "0.8"},
 	{"docs/load.md", "and 10 requests in a row", "loadtest/generate", "leastUnanswered", "10"},
 	{"docs/load.md", "A phase of at most 10 s", "loadtest/scenario", "worthAgain", "10 * time.Second"},
 	{"docs/load.md", "sent again, up to 2 times", "loadtest/scenario", "attempts", "3"},

@@ -35,7 +35,7 @@ type Env struct {
 	Bare func(concurrency int, from string) (*client.Client, error)
 
 	Generator   *generate.Generator
-	Calibration generate.Calibration
+	Calibration measure.Calibration
 	// Inspect says what share of the responses is judged. Rules and Redact are
 	// filled in.
 	Inspect inspect.Options

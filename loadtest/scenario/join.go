@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports"
@@ -71,7 +70,7 @@ func (r *runner) joinPhase(p int, shares []Share) {
 	limited := ""
 	for i, share := range shares {
 		parts = append(parts, share.Recordings[p])
-		if near, why := (generate.Calibration{Ceiling: share.Ceiling}).Near(share.Recordings[p]); near {
+		if near, why := (measure.Calibration{Ceiling: share.Ceiling}).Near(share.Recordings[p]); near {
 			limited = fmt.Sprintf("shard %d: %s", i+1, why)
 		}
 	}
@@ -82,7 +81,7 @@ func (r *runner) joinPhase(p int, shares []Share) {
 	}
 	// Lag counts over all shards: the few late requests of one shard are few of
 	// all.
-	if late, why := generate.Late(rec); late && limited == "" && (r.env.LagLimit == 0 || rec.Lag.Quantile(0.99).Value > r.env.LagLimit) {
+	if late, why := measure.Late(rec); late && limited == "" && (r.env.LagLimit == 0 || rec.Lag.Quantile(0.99).Value > r.env.LagLimit) {
 		limited = why
 	}
 	c := counted{recording: rec, limited: limited, cut: r.cut != "" && p == len(shares[0].Recordings)-1}

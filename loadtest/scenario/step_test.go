@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports"
@@ -79,7 +78,7 @@ func TestWhoseFiguresTheyAre(t *testing.T) {
 		"later than is tolerated":   {lagging(20 * time.Millisecond), 10_000, 10 * time.Millisecond, "were sent more than 20ms"},
 		"in time, near the ceiling": {near, 100, 0, "100 requests/s are near the ceiling"},
 	} {
-		r := &runner{env: &Env{Calibration: generate.Calibration{Ceiling: tc.ceiling}, LagLimit: tc.tolerated}}
+		r := &runner{env: &Env{Calibration: measure.Calibration{Ceiling: tc.ceiling}, LagLimit: tc.tolerated}}
 		c := r.judged(tc.rec)
 		if (c.limited == "") != (tc.limited == "") || !strings.Contains(c.limited, tc.limited) {
 			t.Errorf("%s: limited by %q, want %q", name, c.limited, tc.limited)
