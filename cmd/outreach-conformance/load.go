@@ -15,7 +15,9 @@ import (
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports/outputdir"
 )
 
@@ -148,7 +150,7 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := f.replaces(compared); err != nil {
 		return exitError{exitUsage, err}
 	}
-	baselines, unread := loadtest.ReadBaselines(f.baseline, compared)
+	baselines, unread := verdict.ReadBaselines(f.baseline, compared)
 	if !f.list {
 		if err := forgetLoad(f.output); err != nil {
 			return exitError{exitUsage, err}
@@ -199,7 +201,7 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 // what could then not be put back or removed.
 func nothingMeasured(ctx context.Context, err, left error) error {
 	code, exit := exitUsage, exitError{}
-	var throttled *scenario.ThrottledError
+	var throttled *prepare.ThrottledError
 	switch {
 	case ctx.Err() != nil:
 		code, err = exitInterrupted, errors.New("interrupted before the first measurement")

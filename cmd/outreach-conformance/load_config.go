@@ -19,6 +19,7 @@ import (
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/verdict"
 )
 
 // config is what the flags, and the profile's thresholds, say of the run, the
@@ -114,8 +115,8 @@ func (f loadFlags) contradictions(config loadtest.Config) error {
 			wrong = append(wrong, errors.New("--against compares one scenario (choose it with --scenario, e.g. mixed)"))
 		case config.Scenarios[0].Kind != scenario.Steady:
 			wrong = append(wrong, fmt.Errorf("--against needs a scenario of kind %s, such as mixed; %s is of kind %s", scenario.Steady, config.Scenarios[0].Name, config.Scenarios[0].Kind))
-		case f.pairs < scenario.LeastPairs() || f.pairs > 1000:
-			wrong = append(wrong, fmt.Errorf("--pairs %d: want %d to 1000 (fewer cannot show a difference)", f.pairs, scenario.LeastPairs()))
+		case f.pairs < verdict.LeastPairs() || f.pairs > 1000:
+			wrong = append(wrong, fmt.Errorf("--pairs %d: want %d to 1000 (fewer cannot show a difference)", f.pairs, verdict.LeastPairs()))
 		}
 	}
 	return errors.Join(wrong...)

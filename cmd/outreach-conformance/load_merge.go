@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports/outputdir"
 )
 
@@ -50,7 +51,7 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 	if err := f.replaces(thresholds); err != nil {
 		return exitError{exitUsage, err}
 	}
-	baselines, err := loadtest.ReadBaselines(f.baseline, thresholds)
+	baselines, err := verdict.ReadBaselines(f.baseline, thresholds)
 	if err != nil {
 		return exitError{exitUsage, err}
 	}

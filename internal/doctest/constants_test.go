@@ -14,12 +14,12 @@ import (
 // stated are figures that documents state and that constants of the program
 // decide: the words, and where the constant is and how it is written there.
 var stated = []struct{ document, words, directory, constant, value string }{
-	{"docs/load.md", "fewer than 99.5 % of", "loadtest/scenario", "leastSent", "0.995"},
+	{"docs/load.md", "fewer than 99.5 % of", "loadtest/verdict", "leastSent", "0.995"},
 	{"docs/load.md", "above 0.8 of what", "loadtest/measure", "NearCeiling", "0.8"},
 	{"docs/load.md", "and 10 requests in a row", "loadtest/generate", "leastUnanswered", "10"},
-	{"docs/load.md", "A phase of at most 10 s", "loadtest/scenario", "worthAgain", "10 * time.Second"},
-	{"docs/load.md", "sent again, up to 2 times", "loadtest/scenario", "attempts", "3"},
-	{"docs/load.md", "create them first, at most 1,000", "loadtest/scenario", "maxStock", "1000"},
+	{"docs/load.md", "A phase of at most 10 s", "loadtest/runner", "worthAgain", "10 * time.Second"},
+	{"docs/load.md", "sent again, up to 2 times", "loadtest/runner", "attempts", "3"},
+	{"docs/load.md", "create them first, at most 1,000", "loadtest/prepare", "maxStock", "1000"},
 	{"docs/load.md", "was idle for 100 ms", "loadtest/generate", "leastIdle", "100 * time.Millisecond"},
 	{"docs/load.md", "bodies above 8 MiB", "internal/client", "DefaultMaxBody", "8 << 20"},
 	{"docs/fan-out.md", "at most 24 hours", "cmd/outreach-conformance", "mostAhead", "24 * time.Hour"},

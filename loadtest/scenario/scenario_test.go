@@ -50,12 +50,12 @@ func TestParse(t *testing.T) {
 	if len(all) != 1 || s.Name != "mine" || s.Kind != Steady || s.Rate != 10 || s.Duration != 2*time.Second || s.Mix["lead-lists.list"] != 3 {
 		t.Errorf("got %+v", all)
 	}
-	if got := len(s.operations()); got != 11 {
+	if got := len(s.Operations()); got != 11 {
 		t.Errorf("*.list matches %d operations, want 11", got)
 	}
-	for _, share := range s.operations() {
-		if want := 1 + 2*strings.Count(share.op.ID, "lead-lists.list"); share.weight != want {
-			t.Errorf("%s has the share %d, want %d: its own name goes before a pattern", share.op.ID, share.weight, want)
+	for _, share := range s.Operations() {
+		if want := 1 + 2*strings.Count(share.Operation.ID, "lead-lists.list"); share.Weight != want {
+			t.Errorf("%s has the share %d, want %d: its own name goes before a pattern", share.Operation.ID, share.Weight, want)
 		}
 	}
 }

@@ -1,0 +1,171 @@
+package runner
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver/shape"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/prepare"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/verdict"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/selftest/faults"
+)
+
+// middleware is laid around the API of a reference server.
+type middleware = func(http.Handler) http.Handler
+
+// rules and data take long to make and do not change.
+var (
+	rules = sync.OnceValues(judge.NewRules)
+	data  = sync.OnceValues(func() (*dataset.Data, error) { return dataset.New(dataset.DefaultOptions()) })
+)
+
+// world is a reference server, with faults around it, and what a run brings along.
+// It needs no network. In a bubble of package synctest its time is fake: figures
+// then depend on the server's shape alone, and not on the machine.
+func world(t *testing.T, around ...middleware) *Env {
+	t.Helper()
+	return worldOf(t, refserver.Options{Middleware: around})
+}
+
+func worldOf(t *testing.T, options refserver.Options) *Env {
+	t.Helper()
+	return envOf(t, inMemory, serving(t, options), generate.Options{})
+}
+
+// serving returns a transport that leads to a reference server.
+func serving(t *testing.T, options refserver.Options) http.RoundTripper {
+	t.Helper()
+	set, err := data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := refserver.New(set, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return piped(t, service.Handler())
+}
+
+// envOf is what a run brings along to the target at the address: a client and a
+// generator with the transport, which is nil for the network.
+func envOf(t *testing.T, base string, network http.RoundTripper, options generate.Options) *Env {
+	t.Helper()
+	profile := profile.Embedded()
+	profile.BaseURL = base
+	rules, err := rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := &Env{}
+	allow := func() error { return env.Budget.One() }
+	bare := func(concurrency int, _ string) (*client.Client, error) {
+		options := client.Options{BaseURL: base, Transport: network, Allow: allow, Concurrency: concurrency, MaxThrottle: 10 * time.Second, MaxThrottled: 5}
+		for _, k := range profile.Keys {
+			options.Keys = append(options.Keys, client.Key{Name: k.Name, Token: k.Token})
+		}
+		return client.New(options)
+	}
+	api, err := bare(8, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.BaseURL, options.Transport, options.Sleep = base, network, time.Sleep
+	generator, err := generate.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	book, err := journal.Start(t.TempDir(), "test", base, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		generator.Close()
+		api.Close()
+		if err := book.Finish(); err != nil {
+			t.Error(err)
+		}
+	})
+	env.Env = prepare.Env{Profile: profile, BaseURL: base, Rules: rules, Client: api, Journal: book, Run: "test", Seed: 1, Budget: prepare.NewBudget(0)}
+	env.Terms.LagLimit, env.Bare, env.Generator = time.Hour, bare, generator
+	return env
+}
+
+// builtinScenario is one that comes with the program, changed.
+func builtinScenario(t *testing.T, name string, change func(*scenario.Scenario)) scenario.Scenario {
+	t.Helper()
+	all := scenario.Builtin()
+	i := slices.IndexFunc(all, func(s scenario.Scenario) bool { return s.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no scenario %s", name)
+	}
+	change(&all[i])
+	if err := all[i].Check(); err != nil {
+		t.Fatal(err)
+	}
+	return all[i]
+}
+
+// shaped makes the server slow or faulty in a known way.
+func shaped(t *testing.T, text string) middleware {
+	t.Helper()
+	config, err := shape.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := shape.New(config, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Middleware
+}
+
+// with lays a transform around the API.
+func with(transform faults.Middleware) middleware {
+	return func(next http.Handler) http.Handler { return faults.Listening(transform(faults.Serving(next))) }
+}
+
+// defect is one of the defects that every suite is proved with.
+func defect(t *testing.T, id string) middleware {
+	t.Helper()
+	all := faults.Defects()
+	i := slices.IndexFunc(all, func(d faults.Defect) bool { return d.ID == id })
+	if i < 0 {
+		t.Fatalf("there is no defect %s", id)
+	}
+	return with(all[i].Apply(&faults.Target{Profile: profile.Embedded(), Seed: 1}))
+}
+
+// limitedBy is a reference server whose role limited has the limiter.
+func limitedBy(t *testing.T, text string, around ...middleware) *Env {
+	t.Helper()
+	config, err := limiter.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return worldOf(t, refserver.Options{Limiters: map[string]limiter.Config{dataset.Limited: config}, Middleware: around})
+}
+
+// violated reports whether the requirement was found broken on the operation,
+// with evidence.
+func violated(o verdict.Outcome, p spec.Pair) bool {
+	return slices.ContainsFunc(o.Violations, func(v load.Violation) bool {
+		return v.Requirement == p.Requirement && v.Operation == p.Operation && v.Count > 0 && len(v.Examples) > 0
+	})
+}
+
+// embedded is the profile of the reference server.
+var embedded = sync.OnceValue(profile.Embedded)
