@@ -1,6 +1,8 @@
 package verdict_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -90,5 +92,35 @@ func TestSustainedRatesOfOtherSearchesAreNoMeasure(t *testing.T) {
 	found, unfit := verdict.Baseline("old.json", results).Of("search")
 	if got := strings.Join(found.Bounds, " "); got != "errors<1% p99<1s" || unfit != "" || found.Sustained.Value != 500 {
 		t.Errorf("bounds %q, unfit %q, %+v", got, unfit, found.Sustained)
+	}
+}
+
+// A run must not replace the results that it is compared with, under whatever name.
+func TestABaselineIsNotOverwritten(t *testing.T) {
+	dir := t.TempDir()
+	results, other, link := filepath.Join(dir, "load.json"), filepath.Join(dir, "other.json"), filepath.Join(dir, "link.json")
+	for _, file := range []string{results, other} {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(results, link); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		results, own, named string
+		refused             bool
+	}{
+		"none":            {results, "", "", false},
+		"another":         {results, other, other, false},
+		"the run's own":   {results, results, "", true},
+		"a threshold's":   {results, other, results, true},
+		"by another name": {results, link, "", true},
+		"not there yet":   {filepath.Join(dir, "new.json"), filepath.Join(dir, "new.json"), "", false},
+	} {
+		err := verdict.CheckOverwrite(tc.results, tc.own, []threshold.Threshold{{Baseline: tc.named}})
+		if refused := err != nil; refused != tc.refused || refused && !strings.Contains(err.Error(), "this run would overwrite it") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

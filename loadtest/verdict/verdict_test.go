@@ -1,10 +1,12 @@
 package verdict
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
@@ -218,6 +220,86 @@ func TestLabelsAreHeldWhereTheyAre(t *testing.T) {
 		}
 		if got := strings.Join(held, " "); got != want || (o.Verdict == reports.Passed) != strings.HasPrefix(label, "lead") {
 			t.Errorf("%s is held in %s: %s %q; want in %s", label, got, o.Verdict, o.Reasons, want)
+		}
+	}
+}
+
+// The same problem in many phases is one reason, with the count and the phases.
+func TestReasonsOfOneCauseAreMerged(t *testing.T) {
+	phases := func(n int) Share {
+		var all []measure.Recording
+		for i := range n {
+			rec := made(1000, map[int]int{200: 900 - i, 500: 100 + i})
+			rec.Name = fmt.Sprintf("limit=%d", i+1)
+			all = append(all, rec)
+		}
+		return shareOf(all...)
+	}
+	for n, want := range map[int]string{
+		1:  ", not below 1 %",
+		2:  ", not below 1 %; and 1 more: limit=2 (10.1 %)",
+		3:  ", not below 1 %; and 2 more: limit=2 (10.1 %), limit=3 (10.2 %)",
+		12: "; and 11 more: limit=2 (10.1 %), limit=3 (10.2 %), limit=4 (10.3 %), limit=5 (10.4 %), limit=6 (10.5 %), limit=7 (10.6 %), limit=8 (10.7 %), limit=9 (10.8 %), …",
+	} {
+		o := judgedOf(t, []string{"errors<1%"}, phases(n))
+		if len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], want) || strings.HasPrefix(o.Reasons[0], "limit=1: errors<1% missed: ") != (n > 1) {
+			t.Errorf("%d phases: %q, want one that ends with %q", n, o.Reasons, want)
+		}
+		if len(o.Thresholds) != n {
+			t.Errorf("%d thresholds are listed, want one for each of %d phases", len(o.Thresholds), n)
+		}
+	}
+	o := judgedOf(t, []string{"errors<1%"}, shareOf(made(1000, map[int]int{200: 10}), made(1000, map[int]int{500: 1000})))
+	if got := strings.Join(o.Reasons, "\n"); len(o.Reasons) != 4 || strings.Contains(got, "more: ") {
+		t.Errorf("unlike reasons were joined: %s", got)
+	}
+}
+
+// What one shard has seen of a list the whole has seen.
+func TestEmptyListsOfShards(t *testing.T) {
+	shared := func(empty ...[]string) Outcome {
+		var shares []Share
+		for i, of := range empty {
+			rec := made(1000, map[int]int{200: 1000})
+			rec.Shard = measure.Shard{Index: i, Of: len(empty)}
+			share := shareOf(rec)
+			share.Empty = of
+			shares = append(shares, share)
+		}
+		return judgedOf(t, nil, shares...)
+	}
+	lists := []string{spec.ListLeadLists}
+	if o := shared(lists, lists); o.Verdict != reports.Inconclusive || !strings.HasPrefix(o.Reasons[0], "no checked answer has rows") {
+		t.Errorf("all saw none: %s %q", o.Verdict, o.Reasons)
+	}
+	if o := shared(lists, nil); o.Verdict != reports.Passed {
+		t.Errorf("one saw some: %s %q", o.Verdict, o.Reasons)
+	}
+}
+
+// What no shard could judge, the whole has not judged either.
+func TestUninspectedAnswersOfShards(t *testing.T) {
+	for name, tc := range map[string]struct {
+		unread, checked int64 // of 1,000 answers of each shard
+		says            string
+	}{
+		"all were judged": {0, 1000, ""},
+		"a few were not":  {10, 990, ""},
+		"most were not":   {900, 100, "1800 of 2000 answers could not be checked: 1800 were compressed"},
+		"none was":        {1000, 0, "none of 2000 answers could be checked: 2000 were compressed"},
+	} {
+		var shares []Share
+		for i := range 2 {
+			rec := made(1000, map[int]int{200: 1000})
+			rec.Shard = measure.Shard{Index: i, Of: 2}
+			share := shareOf(rec)
+			share.Unread = inspect.Unread{Compressed: tc.unread}
+			share.Coverage = &load.Coverage{Answers: 1000, Checked: tc.checked, LeftOut: tc.unread}
+			shares = append(shares, share)
+		}
+		o := judgedOf(t, nil, shares...)
+		if said := strings.Join(o.Reasons, "\n"); (o.Verdict == reports.Inconclusive) != (tc.says != "") || !strings.HasPrefix(said, tc.says) {
+			t.Errorf("%s: %s %q, want %q", name, o.Verdict, said, tc.says)
 		}
 	}
 }

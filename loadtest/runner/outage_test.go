@@ -1,7 +1,10 @@
 package runner
 
 import (
+	"context"
+	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +13,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -188,6 +192,177 @@ func TestADyingTargetIsSeenWhenShardsAreJoined(t *testing.T) {
 		}
 		if n := o.Requests; n == nil || n.Counted != o.Phases[0].Sent || n.Counted != shares[0].Requests.Counted+shares[1].Requests.Counted {
 			t.Errorf("%+v", n)
+		}
+	})(t)
+}
+
+// threePhases are 20 requests each for pages of 1, 10 and 100 rows.
+func threePhases(t *testing.T) scenario.Scenario {
+	t.Helper()
+	return builtinScenario(t, "list-throughput", func(s *scenario.Scenario) {
+		s.Mix = map[string]int{spec.ListLeadLists: 1}
+		s.Limits, s.Rate, s.Duration, s.Warmup, s.Thresholds = []int{1, 10, 100}, 20, time.Second, 0, []string{"errors<1%"}
+	})
+}
+
+// fromTheSecond lets the phase with pages of one row alone and does something
+// else with all others.
+func fromTheSecond(do http.HandlerFunc) middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if limit := r.URL.Query().Get("limit"); limit == "10" || limit == "100" {
+				do(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// A target that has ceased to answer says nothing, and is left alone after the
+// phase in which it did. One that answers, however badly, is asked to the end.
+func TestSilentTargetsAreGivenUp(t *testing.T) {
+	answers := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
+	}
+	for name, tc := range map[string]struct {
+		does   http.HandlerFunc
+		silent bool
+		says   string
+	}{
+		"breaks connections": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, "connection broken: 20"},
+		"answers too late":   {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, true, "no answer in time: 20"},
+		"fails":              {answers(http.StatusInternalServerError), false, "none of 20 requests was accepted (status 500: 20)"},
+		"refuses":            {answers(http.StatusTooManyRequests), false, "none of 20 requests was accepted (status 429: 20)"},
+	} {
+		t.Run(name, inFakeTime(func(t *testing.T) {
+			env := patient(t, generate.Options{Timeout: 500 * time.Millisecond}, fromTheSecond(tc.does))
+			o := Run(t.Context(), env, threePhases(t))
+			phases, givenUp := 3, "; the scenario was given up"
+			if tc.silent {
+				phases = 2
+			}
+			reasons := strings.Join(o.Reasons, "\n")
+			if len(o.Phases) != phases || o.Traffic.Sent != int64(20*phases) {
+				t.Errorf("%d phases and %d requests, want %d and %d", len(o.Phases), o.Traffic.Sent, phases, 20*phases)
+			}
+			if !strings.Contains(reasons, tc.says) || strings.Contains(reasons, givenUp) != tc.silent {
+				t.Errorf("want %q, given up %t:\n%s", tc.says, tc.silent, reasons)
+			}
+			if tc.silent && o.Verdict != reports.Inconclusive {
+				t.Errorf("%s instead of %s", o.Verdict, reports.Inconclusive)
+			}
+		}))
+	}
+}
+
+// A target that never was there is given up in the first phase.
+func TestDeadTargetsAreGivenUp(t *testing.T) {
+	for _, kind := range []string{"list-throughput", "mixed", "spike", "soak"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			env := envOf(t, "http://127.0.0.1:1", nil, generate.Options{}) // where nobody listens
+			o := Run(t.Context(), env, builtinScenario(t, kind, func(s *scenario.Scenario) {
+				s.Rate, s.Duration, s.Warmup = 20, time.Second, 0
+				delete(s.Mix, spec.DeletePlacementTest) // whose tests are made before
+			}))
+			reasons := strings.Join(o.Reasons, "\n")
+			if o.Verdict != reports.Inconclusive || !strings.Contains(reasons, fmt.Sprintf("connection refused: %d", o.Traffic.Sent)) || len(o.Recordings) != 1 || o.Traffic.Sent == 0 {
+				t.Errorf("%s after %d phases and %d requests: %s", o.Verdict, len(o.Recordings), o.Traffic.Sent, reasons)
+			}
+		})
+	}
+}
+
+// A target that stops answering in the middle is told of with the time at which
+// it did, before all other notes, though the phase is too short for it to be given
+// up; so is one that comes back.
+func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
+	for name, tc := range map[string]struct {
+		scenario string
+		change   func(*scenario.Scenario)
+		lost     func(n int64) bool
+		says     []string // the first notes
+	}{
+		"answers all": {"mixed", nil, func(int64) bool { return false }, nil},
+		"dies":        {"mixed", nil, func(n int64) bool { return n > 120 }, []string{`^steady: no answers from [\d.]+ s after its start to the end \(\d+ requests unanswered\)$`}},
+		"comes back": {"mixed", nil, func(n int64) bool { return n > 40 && n <= 140 },
+			[]string{`^steady: no answers from [\d.]+ s to [\d.]+ s after its start \(([89]\d|100) requests unanswered\)$`}},
+		"twice": {"mixed", nil, func(n int64) bool { return n > 20 && n <= 60 || n > 80 && n <= 160 },
+			[]string{`^steady: no answers from .* \([678]\d requests unanswered\); the longest of 2 outages$`}},
+		"loses a few":   {"mixed", nil, func(n int64) bool { return n%3 == 0 }, nil},
+		"in a warm-up":  {"mixed", func(s *scenario.Scenario) { s.Warmup = 2 * time.Second }, func(n int64) bool { return n > 120 }, []string{`^warm-up: no answers from `}},
+		"in one of two": {"list-throughput", func(s *scenario.Scenario) { s.Limits = []int{1, 10} }, func(n int64) bool { return n > 120 }, []string{`^limit=1: no answers from `}},
+		"at the start":  {"mixed", nil, func(int64) bool { return true }, nil},
+		"walk": {"walk", func(s *scenario.Scenario) { s.Clients = 8 }, func(n int64) bool { return n > 120 },
+			[]string{`^walk: no answers from `}},
+		"in a search": {"sustained-rate", func(s *scenario.Scenario) { s.MaxRate, s.Confirm = 200, 500*time.Millisecond }, func(n int64) bool { return n > 120 },
+			[]string{`^100/s: no answers from `}},
+		"before a search": {"sustained-rate", func(s *scenario.Scenario) { s.Warmup, s.Confirm = 2*time.Second, 500*time.Millisecond }, func(n int64) bool { return n > 120 },
+			[]string{`^warm-up: no answers from `}},
+	} {
+		t.Run(name, inFakeTime(func(t *testing.T) {
+			var came atomic.Int64
+			env := patient(t, generate.Options{MaxOutage: time.Hour}, dropping(&came, tc.lost))
+			o := Run(t.Context(), env, builtinScenario(t, tc.scenario, func(s *scenario.Scenario) {
+				s.Duration, s.Warmup, s.Mix, s.Thresholds = 2*time.Second, 0, map[string]int{spec.ListLeadLists: 1}, []string{"errors<99%"}
+				if s.Rate > 0 {
+					s.Rate = 100
+				}
+				if tc.change != nil {
+					tc.change(s)
+				}
+			}))
+			silent := slices.DeleteFunc(slices.Clone(o.Notes), func(note string) bool { return !strings.Contains(note, ": no answers from ") })
+			if len(silent) != len(tc.says) || len(silent) > len(o.Notes) || !slices.Equal(silent, o.Notes[:len(silent)]) {
+				t.Fatalf("%q, want %q first; %s: %q", o.Notes, tc.says, o.Verdict, o.Reasons)
+			}
+			for i, want := range tc.says {
+				if !regexp.MustCompile(want).MatchString(silent[i]) {
+					t.Errorf("%q, want %s", silent[i], want)
+				}
+			}
+		}))
+	}
+}
+
+// What an interruption cut off might have been answered: it is no outage.
+func TestAnInterruptionIsNoOutage(t *testing.T) {
+	inFakeTime(func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		var came atomic.Int64
+		env := world(t, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch n := came.Add(1); {
+				case n > 80:
+					interrupt()
+					fallthrough
+				case n > 20:
+					<-r.Context().Done()
+				default:
+					next.ServeHTTP(w, r)
+				}
+			})
+		})
+		o := Run(ctx, env, builtinScenario(t, "mixed", func(s *scenario.Scenario) {
+			s.Rate, s.Duration, s.Warmup, s.Mix = 200, time.Minute, 0, map[string]int{spec.ListLeadLists: 1}
+		}))
+		if o.Verdict != reports.Inconclusive || strings.Contains(strings.Join(o.Notes, "\n"), ": no answers from ") {
+			t.Errorf("%s: %q, %q", o.Verdict, o.Reasons, o.Notes)
+		}
+	})(t)
+}
+
+// A shard says that it is one: another may have had answers.
+func TestAShardsOutage(t *testing.T) {
+	inFakeTime(func(t *testing.T) {
+		env := patient(t, generate.Options{})
+		env.Shard = measure.Shard{Index: 2, Of: 4}
+		r := newRunner(t.Context(), env, scenario.Scenario{})
+		said := r.outages("steady", outage.Outages{Last: &outage.Outage{From: 1234 * time.Millisecond, Unanswered: 7}})
+		if len(said) != 1 || said[0] != "shard 3: steady: no answers from 1.23 s after its start to the end (7 requests unanswered)" {
+			t.Errorf("%q", said)
 		}
 	})(t)
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,8 +12,11 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/lock"
+	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
@@ -211,4 +215,97 @@ func TestOnlyOwnTestsAreRead(t *testing.T) {
 			}
 		}
 	})(t)
+}
+
+// What one scenario has used up, or an earlier run, the next one leaves alone,
+// and says so.
+func TestScenariosUseUpRows(t *testing.T) {
+	inFakeTime(func(t *testing.T) {
+		env := world(t)
+		main := env.Profile.Workspaces[dataset.Main]
+		main.ExpendableSubsequences = main.ExpendableSubsequences[:4]
+		env.Profile.Workspaces[dataset.Main] = main
+		key, _ := env.Profile.FullKey(dataset.Main)
+		gone := env.Client.Do(t.Context(), client.Request{Method: http.MethodDelete, Key: prepare.KeyOf(key),
+			Path: strings.Replace(spec.MustOperation(spec.DeleteSubsequence).Path, "{id}", main.ExpendableSubsequences[0], 1)})
+		if gone.Status != http.StatusOK {
+			t.Fatal(gone)
+		}
+		s := builtinScenario(t, "mixed", func(s *scenario.Scenario) {
+			s.Mix = map[string]int{spec.ListLeadLists: 1, spec.MoveAccounts: 1, spec.DeleteSubsequence: 1}
+			s.Limits, s.Rate, s.Duration, s.Warmup, s.Thresholds = nil, 100, 300*time.Millisecond, 0, nil
+		})
+		release, err := prepare.Ready(t.Context(), &env.Env, []scenario.Scenario{s}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		for i, wants := range [][]string{
+			{"accounts.move is requested 6 times in 300ms instead of 10: ", "subsequences.delete is requested 3 times in 300ms instead of 10: "},
+			{"accounts.move is left out: every account", "subsequences.delete is left out: none of the expendable subsequences"},
+		} {
+			o := Run(t.Context(), env, s)
+			notes := strings.Join(o.Notes, "\n")
+			if statuses := o.Recordings[0].Statuses; statuses[200] != 30 || len(statuses) > 1 {
+				t.Errorf("%d: %v", i, statuses)
+			}
+			for _, want := range wants {
+				if !strings.Contains(notes, want) {
+					t.Errorf("%d: %s", i, notes)
+				}
+			}
+		}
+	})(t)
+}
+
+// throttling answers 429 to the requests of these numbers, from 1.
+func throttling(refused func(n int64) bool) middleware {
+	var came atomic.Int64
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !refused(came.Add(1)) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusTooManyRequests)
+			_, _ = w.Write([]byte(`{"statusCode":429,"error":"Too Many Requests","message":"slow down"}`))
+		})
+	}
+}
+
+// That a key is waited for is said once, and one that is never served ends the
+// run: nothing can be measured with it.
+func TestThrottledKeysAreWaitedForInWords(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refused func(n int64) bool
+		ends    bool
+	}{
+		"for ever":            {func(int64) bool { return true }, true},
+		"for a moment, twice": {func(n int64) bool { return n == 1 || n == 4 }, false},
+	} {
+		t.Run(name, inFakeTime(func(t *testing.T) {
+			network := serving(t, refserver.Options{Middleware: []middleware{throttling(tc.refused)}})
+			env := envOf(t, inMemory, network, generate.Options{})
+			var said []string
+			env.Say = func(what string) { said = append(said, what) }
+			var err error
+			if env.Client, err = client.New(client.Options{BaseURL: env.BaseURL, Transport: network, Allow: env.Budget.One, MaxThrottle: 10 * time.Second, MaxThrottled: 2}); err != nil {
+				t.Fatal(err)
+			}
+			_, err = prepare.Ready(t.Context(), &env.Env, []scenario.Scenario{builtinScenario(t, "list-throughput", func(*scenario.Scenario) {})}, false)
+			var throttled *prepare.ThrottledError
+			if ends := errors.As(err, &throttled); ends != tc.ends || !ends && err != nil {
+				t.Fatalf("%v", err)
+			}
+			const key = `the key "main" (keys in the profile)`
+			if tc.ends && (!strings.Contains(err.Error(), "the target answered "+key+" only with 429") || !strings.Contains(err.Error(), ".list). Wait until")) {
+				t.Errorf("%v", err)
+			}
+			const want = "the target answers " + key + " with 429; waiting for at most 10 s or 2 more such answers"
+			if len(said) != 1 || said[0] != want {
+				t.Errorf("said %q; want %q", said, want)
+			}
+		}))
+	}
 }
