@@ -112,16 +112,16 @@ func (p *preparation) lockRows() (release func()) {
 		return release
 	}
 	own := &lock.Lock{Client: p.env.Client, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind}
-	patience := p.env.LockTimeout
-	if patience == 0 {
-		patience = lock.DefaultTimeout
+	timeout := p.env.LockTimeout
+	if timeout == 0 {
+		timeout = lock.DefaultTimeout
 	}
 	if p.env.Shard.Of > 1 {
 		own.Name = lock.NameOf(p.env.Seed, p.env.Start)
-		patience = min(patience, time.Until(p.env.Start)-calibrationTime)
+		timeout = min(timeout, time.Until(p.env.Start)-calibrationTime)
 	}
-	other, err := own.Take(p.ctx, patience, func(other string) {
-		p.tell(fmt.Sprintf("waiting up to %s for another run: its test %q reserves accounts, subsequences and a limited key", patience.Round(time.Second), other))
+	other, err := own.Take(p.ctx, timeout, func(other string) {
+		p.tell(fmt.Sprintf("waiting up to %s for another run: its test %q reserves accounts, subsequences and a limited key", timeout.Round(time.Second), other))
 	})
 	switch {
 	case err != nil:
@@ -167,7 +167,7 @@ func (p *preparation) tellOfWaiting(name string) {
 	}
 	p.waited[name] = true
 	key, _ := p.env.Profile.FullKey(name)
-	patience, answers := p.env.Client.ThrottleLimits()
+	timeout, answers := p.env.Client.ThrottleLimits()
 	p.tell(fmt.Sprintf("the target answers %s with 429; waiting for at most %s or %d more such answers",
-		key.Label(), infer.InSeconds(patience), answers))
+		key.Label(), infer.InSeconds(timeout), answers))
 }

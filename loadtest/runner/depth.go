@@ -149,5 +149,5 @@ func (r *runner) fetch(ctx context.Context, op spec.Operation, cursor string, li
 	if ex.Err != nil {
 		return paging.Page{}, ex.Err
 	}
-	return prepare.PageOf(ex, r.looked(asked, ex), limit)
+	return prepare.PageOf(ex, r.check(asked, ex), limit)
 }

@@ -150,7 +150,7 @@ func (r *runner) stock(whole schedule.Schedule) error {
 	if err := r.permit(whole); err != nil {
 		return err
 	}
-	notes, err := r.mix.Stock(r.ctx, whole, r.places, r.looked)
+	notes, err := r.mix.Stock(r.ctx, whole, r.places, r.check)
 	for _, note := range notes {
 		if !slices.Contains(r.draft.Result.Notes, note) {
 			r.draft.Note("%s", note)

@@ -164,21 +164,21 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 	p.passed = p.passed || slices.ContainsFunc(seen, func(o infer.Observation) bool { return o.Subject == infer.Main && o.Status == http.StatusOK })
 	for i, shot := range shots {
 		if exchanges[i].Status != 0 {
-			p.looked(p.requests[shot.Subject].asked, exchanges[i])
+			p.check(p.requests[shot.Subject].asked, exchanges[i])
 		}
 	}
 	return seen
 }
 
-// looked checks an answer. If the limited key gets a server error after it was
+// check checks an answer. If the limited key gets a server error after it was
 // served, it counts as the answer to an excess request, and the command that
 // reproduces it sends the earlier requests too.
-func (p *prober) looked(asked judge.Request, ex client.Exchange) {
+func (p *prober) check(asked judge.Request, ex client.Exchange) {
 	if p.passed && ex.Status >= http.StatusInternalServerError && ex.Request.Key == prepare.KeyOf(p.limited) {
-		p.r.lookedAs(asked, ex, func(string) string { return judge.ReplayExcess(ex) })
+		p.r.checkAs(asked, ex, func(string) string { return judge.ReplayExcess(ex) })
 		return
 	}
-	p.r.looked(asked, ex)
+	p.r.check(asked, ex)
 }
 
 // takes reports whether the target accepts the limited key. If it refuses the
@@ -306,13 +306,12 @@ func margin(d time.Duration) time.Duration { return d + d/10 + 50*time.Milliseco
 // obstacle returns why the run cannot wait after the n-th refusal in a row;
 // empty if it can. blocked is how long the key has been refused. The scenario's
 // duration limits a promised or known wait. A key that stays blocked for longer
-// than was ever promised or seen is watched for as long as the client's
-// patience allows.
+// than was ever promised or seen is watched for as long as the client waits.
 func (p *prober) obstacle(refusal http.Header, n int, blocked time.Duration) string {
 	wait, promised := p.recovery.wait(refusal, n)
 	known := p.recovery.longest
 	left := time.Until(p.r.started.Add(p.r.scenario.Duration))
-	patience, _ := p.r.env.Client.ThrottleLimits()
+	longest, _ := p.r.env.Client.ThrottleLimits()
 	why := ""
 	switch {
 	case promised && wait > blocked:
@@ -327,8 +326,8 @@ func (p *prober) obstacle(refusal http.Header, n int, blocked time.Duration) str
 		return fmt.Sprintf("%s, but only %s of the scenario's duration are left (use a longer --duration)", why, infer.InSeconds(left))
 	case wait > left:
 		return why + ", but the scenario's duration is used up (use a longer --duration)"
-	case blocked+wait > patience:
-		return fmt.Sprintf("%s, longer than the maximum wait of %s", why, infer.InSeconds(patience))
+	case blocked+wait > longest:
+		return fmt.Sprintf("%s, longer than the maximum wait of %s", why, infer.InSeconds(longest))
 	}
 	return ""
 }
@@ -338,7 +337,7 @@ func (p *prober) obstacle(refusal http.Header, n int, blocked time.Duration) str
 func (p *prober) served(request client.Request) (client.Exchange, error) {
 	request.NoRetry = true
 	began := time.Now()
-	patience, answers := p.r.env.Client.ThrottleLimits()
+	longest, answers := p.r.env.Client.ThrottleLimits()
 	for n := 0; ; n++ {
 		ex := p.r.env.Client.Do(p.r.ctx, request)
 		ex.Throttled = n
@@ -350,7 +349,7 @@ func (p *prober) served(request client.Request) (client.Exchange, error) {
 			return ex, tooLong{why}
 		}
 		wait, _ := p.recovery.wait(ex.Header, n)
-		if n >= answers || blocked+wait > patience {
+		if n >= answers || blocked+wait > longest {
 			return ex, fmt.Errorf("%w: %d answers in %s, all 429", errBlocked, n+1, infer.InSeconds(blocked))
 		}
 		if err := client.Sleep(p.r.ctx, wait); err != nil {

@@ -162,7 +162,7 @@ func (p *prober) halfDone() error {
 		}
 		ex := main.api.Do(p.r.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: main.request.Key, NoRetry: true,
 			Body: prepare.TestBody(p.r.env.Seed, uint64(attempt), name)})
-		p.looked(judge.Request{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)
+		p.check(judge.Request{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)
 		there, err := p.tests(name)
 		if err != nil {
 			return err
@@ -203,7 +203,7 @@ func (p *prober) tests(name string) ([]string, error) {
 		return nil, fmt.Errorf("checking a refused write: %w", err)
 	}
 	var ids []string
-	for _, row := range p.r.looked(judge.Request{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex).Rows {
+	for _, row := range p.r.check(judge.Request{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex).Rows {
 		if id, ok := row["id"].(string); ok && row["name"] == name {
 			ids = append(ids, id)
 		}
@@ -244,7 +244,7 @@ func (p *prober) resumes() error {
 		return fmt.Errorf("checking recovery: %w", cmp.Or(err, ex.Err))
 	default:
 		p.r.ledger.Assessed(pair, 1)
-		p.r.looked(judge.Request{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)
+		p.r.check(judge.Request{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)
 	}
 	return nil
 }

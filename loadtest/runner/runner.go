@@ -119,7 +119,7 @@ type runner struct {
 	inspector *inspect.Inspector
 	ledger    *judge.Ledger // all findings, the inspector's included
 	before    int64         // requests of the run, before the scenario
-	lookedAt  atomic.Int64  // responses that were judged without the inspector
+	checkedHere  atomic.Int64  // responses that were judged without the inspector
 	places    uint64        // of the scenario, used by phases so far
 
 	outageNotes []string // about outages in the last phase
@@ -179,7 +179,7 @@ func (r *runner) findings() verdict.Findings {
 	r.inspector.Close()
 	result := r.inspector.Result()
 	f := verdict.Findings{Checks: result.Checks, Unread: result.Unread, Empty: result.Empty, Troubles: result.Troubles}
-	inline := r.lookedAt.Load()
+	inline := r.checkedHere.Load()
 	if answers := result.Answers + inline; answers > 0 {
 		f.Coverage = &load.Coverage{Answers: answers, Checked: result.Judged + inline, Memo: result.Known, Dropped: result.Dropped,
 			LeftOut: result.Unsampled + result.Skipped + result.Unread.All()}
@@ -188,19 +188,19 @@ func (r *runner) findings() verdict.Findings {
 	return f
 }
 
-// looked checks an answer at once and records the findings. It is for requests
+// check checks an answer at once and records the findings. It is for requests
 // outside the generator, all of which are checked.
-func (r *runner) looked(asked judge.Request, ex client.Exchange) judge.Result {
-	return r.lookedAs(asked, ex, func(requirement string) string { return judge.Replay(requirement, ex) })
+func (r *runner) check(asked judge.Request, ex client.Exchange) judge.Result {
+	return r.checkAs(asked, ex, func(requirement string) string { return judge.Replay(requirement, ex) })
 }
 
-// lookedAs is looked with a custom command that reproduces a violation.
-func (r *runner) lookedAs(asked judge.Request, ex client.Exchange, replay func(requirement string) string) judge.Result {
+// checkAs is check with a custom command that reproduces a violation.
+func (r *runner) checkAs(asked judge.Request, ex client.Exchange, replay func(requirement string) string) judge.Result {
 	if ex.Status == http.StatusTooManyRequests {
 		asked.Valid = false // a 429 is always legal
 	}
 	s := r.env.Rules.Check(asked, ex)
-	r.lookedAt.Add(1)
+	r.checkedHere.Add(1)
 	for _, p := range s.Seen {
 		r.ledger.Assessed(p, 1)
 	}

@@ -130,7 +130,7 @@ func (w *walkers) one(api *client.Client, op spec.Operation, limit int, start ti
 		if ex.Err != nil {
 			return paging.Page{}, ex.Err
 		}
-		return prepare.PageOf(ex, w.r.looked(asked, ex), limit)
+		return prepare.PageOf(ex, w.r.check(asked, ex), limit)
 	}, paging.Fixed(limit), mostPagesOfWalk)
 	one.ended = time.Now()
 	w.ends(one)

@@ -69,10 +69,10 @@ func (d *Draft) uninspected(f Findings) {
 	if c == nil || c.Answers == 0 {
 		return
 	}
-	switch looked := c.Checked + c.Memo; {
-	case looked == 0:
+	switch checked := c.Checked + c.Memo; {
+	case checked == 0:
 		d.Void("none of %d answers could be checked%s", c.Answers, whyUnread(f.Unread))
-	case f.Unread.All() > looked:
+	case f.Unread.All() > checked:
 		d.Void("%d of %d answers could not be checked%s", f.Unread.All(), c.Answers, whyUnread(f.Unread))
 	}
 }

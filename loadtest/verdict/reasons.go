@@ -38,9 +38,9 @@ func (d *Draft) voidPhase(phase, cause, format string, args ...any) {
 // mostAlike limits how many further phases of one cause are named.
 const mostAlike = 8
 
-// said formats the reasons, each once. Reasons of the same cause are merged
+// inWords formats the reasons, each once. Reasons of the same cause are merged
 // into the first.
-func said(all []reason) []string {
+func inWords(all []reason) []string {
 	var texts []string
 	for i, one := range all {
 		alike := func(other reason) bool { return one.cause != "" && other.cause == one.cause }
@@ -98,7 +98,7 @@ func (d *Draft) conclude() {
 	default:
 		d.Result.Verdict = reports.Passed
 	}
-	d.Result.Reasons = slices.Concat(said(d.fails), said(d.voids))
+	d.Result.Reasons = slices.Concat(inWords(d.fails), inWords(d.voids))
 }
 
 func distinct(texts []string) []string {

@@ -60,9 +60,9 @@ func TestSoakFailsOnDrift(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := &Draft{}
 			d.Drift(Phase{Recording: recorded(30, tc.answer)}, nil)
-			reasons := strings.Join(said(d.fails), "\n")
+			reasons := strings.Join(inWords(d.fails), "\n")
 			if tc.says == "" && reasons != "" || !strings.Contains(reasons, tc.says) {
-				t.Errorf("want %q, got %q", tc.says, said(d.fails))
+				t.Errorf("want %q, got %q", tc.says, inWords(d.fails))
 			}
 			if len(d.Result.Drift) == 0 {
 				t.Error("no trend is shown")
@@ -80,7 +80,7 @@ func TestSoakShowsMemory(t *testing.T) {
 	d := &Draft{}
 	d.Drift(Phase{Recording: recorded(30, func(int, int) (time.Duration, int) { return 20 * time.Millisecond, 200 })}, points)
 	if len(d.fails) > 0 || len(d.Result.Memory) != 1 || len(d.Result.Memory[0].Points) != 60 {
-		t.Errorf("%q, %+v", said(d.fails), d.Result.Memory)
+		t.Errorf("%q, %+v", inWords(d.fails), d.Result.Memory)
 	}
 	trend := d.Result.Drift[len(d.Result.Drift)-1]
 	if trend.Name != "memory" || trend.Verdict != load.Drifts || trend.PerMinute.Value < 119<<20 || trend.PerMinute.Value > 121<<20 {
@@ -112,7 +112,7 @@ func TestSpikeLooksForRecovery(t *testing.T) {
 				}
 			}), 3*time.Second)
 			if (len(d.fails) == 0) != tc.back || (len(d.Result.Notes) > 0) != tc.back {
-				t.Errorf("%q, %q", said(d.fails), d.Result.Notes)
+				t.Errorf("%q, %q", inWords(d.fails), d.Result.Notes)
 			}
 		})
 	}
