@@ -19,7 +19,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// drawMix draws a mix like a separate process: anew, from the same data.
+// drawMix draws a mix. build makes it anew from the same data, like a separate
+// process.
 func drawMix(t *rapid.T) (build func() *Mix, limits []int) {
 	seed := rapid.Uint64().Draw(t, "seed")
 	limits = rapid.SliceOfN(rapid.IntRange(0, 100), 0, 4).Draw(t, "limits")
@@ -42,7 +43,7 @@ func drawMix(t *rapid.T) (build func() *Mix, limits []int) {
 	}, limits
 }
 
-// Together, any number of shards of a phase ask exactly what the whole asks.
+// The shards of a phase together ask exactly what the whole asks.
 func TestShardsAskWhatTheWholeAsks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		build, limits := drawMix(t)
@@ -79,8 +80,8 @@ func TestShardsAskWhatTheWholeAsks(t *testing.T) {
 	})
 }
 
-// In every round each operation has exactly its share, as long as there are
-// subjects for it.
+// In every round each operation has exactly its share, as long as there are rows for
+// it.
 func TestMixKeepsItsShares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		build, _ := drawMix(t)
@@ -107,7 +108,7 @@ func TestMixKeepsItsShares(t *testing.T) {
 }
 
 // No two requests of a scenario create a test of the same name or move the same
-// account: that could not be rolled back.
+// account. That could not be rolled back.
 func TestMixRepeatsNoChange(t *testing.T) {
 	subjects, err := NewSubjects(&Env{Profile: embedded(), Run: "run", Seed: 1}, "mixed")
 	if err != nil {
@@ -155,8 +156,8 @@ func TestWarmUpOnlyReads(t *testing.T) {
 	})
 }
 
-// A mix without an operation that reads is inconclusive. The reason names each
-// operation that was left out, why, and what to do.
+// A mix without an operation that reads is an error. It names each operation that was
+// left out, the reason and a remedy.
 func TestAMixThatReadsNothing(t *testing.T) {
 	const advice = ". Add one that can be asked, such as lead-lists.list=1 (--mix, or mix in the file of scenarios): it warms up, and takes the place of changes for which there are no more rows"
 	for name, tc := range map[string]struct {
@@ -186,8 +187,8 @@ func TestAMixThatReadsNothing(t *testing.T) {
 	}
 }
 
-// However long a phase is, it needs no more than so many tests, and deletes them
-// all along. Shards need them together.
+// A long phase needs no more tests than a limit, and deletes them until its end. The
+// limit holds for all shards together.
 func TestStockIsBounded(t *testing.T) {
 	for _, lasts := range []time.Duration{8 * time.Second, time.Hour, 8 * time.Hour} {
 		subjects, err := NewSubjects(&Env{Profile: embedded(), Run: "run", Seed: 1}, "mixed")

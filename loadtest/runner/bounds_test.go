@@ -30,8 +30,7 @@ func all(*http.Request) bool { return true }
 
 func unsafe(r *http.Request) bool { return r.Method != http.MethodGet }
 
-// The profile's word on how fast and how much counts: what would break it is
-// not sent at all.
+// A phase that would exceed the profile's rate or budget is not sent at all.
 func TestProfileBoundsLoad(t *testing.T) {
 	for name, tc := range map[string]struct {
 		bound func(*Env)
@@ -60,7 +59,7 @@ func TestProfileBoundsLoad(t *testing.T) {
 	}
 }
 
-// A search goes no faster than it may, and a budget ends it.
+// A search keeps to the maximum rate. A used up budget ends it.
 func TestProfileBoundsTheSearch(t *testing.T) {
 	s := builtinScenario(t, "sustained-rate", func(s *scenario.Scenario) {
 		s.Rate, s.MaxRate, s.Duration, s.Confirm, s.Warmup, s.Limits = 50, 10_000, 200*time.Millisecond, 300*time.Millisecond, 0, []int{1}
@@ -90,7 +89,7 @@ func TestProfileBoundsTheSearch(t *testing.T) {
 	}))
 }
 
-// What is not sent by the plan keeps to the budget too.
+// Requests without a schedule keep to the budget too.
 func TestProfileBoundsWalksAndProbes(t *testing.T) {
 	for kind, change := range map[string]func(*scenario.Scenario){
 		"walk":       func(s *scenario.Scenario) { s.Duration = 2 * time.Second },
@@ -114,7 +113,7 @@ func TestProfileBoundsWalksAndProbes(t *testing.T) {
 	}
 }
 
-// writes: none means that nothing is asked that could change anything.
+// With writes: none, no request is sent that could change something.
 func TestWritesNone(t *testing.T) {
 	for kind, change := range map[string]func(*scenario.Scenario){
 		"mixed": func(s *scenario.Scenario) {

@@ -23,8 +23,8 @@ func document(t *testing.T) *contract.Document {
 	return d
 }
 
-// The requests of the scenarios get 200 and are valid, and so are the responses.
-// The scenario rate-limit provokes 429 besides.
+// The requests of the scenarios are valid and get valid responses with status 200.
+// The scenario rate-limit also provokes 429.
 func TestScenariosFollowTheDocument(t *testing.T) {
 	d := document(t)
 	limit, err := limiter.Parse(quickLimit)

@@ -12,8 +12,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Where no list has a second page, nothing was found out about deep ones; of one
-// list that has none it is said.
+// If no list has a second page, the scenario is inconclusive. A single list without
+// one is noted.
 func TestPagesThatAreNotDeep(t *testing.T) {
 	empty := func(paths ...string) middleware {
 		return func(next http.Handler) http.Handler {

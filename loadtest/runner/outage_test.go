@@ -23,8 +23,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// dropping closes the connection of the requests that are lost, by their number
-// from 1: who sent them gets no answer.
+// dropping closes the connection of the lost requests, which get no response. n
+// counts from 1.
 func dropping(came *atomic.Int64, lost func(n int64) bool) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,18 +36,18 @@ func dropping(came *atomic.Int64, lost func(n int64) bool) middleware {
 	}
 }
 
-// patient is a world whose generator has the options, of which Silence says when
-// a target is given up.
+// patient returns a world whose generator has the options. MaxOutage says when the
+// target counts as stopped.
 func patient(t *testing.T, options generate.Options, around ...middleware) *Env {
 	t.Helper()
 	return envOf(t, inMemory, serving(t, refserver.Options{Middleware: around}), options)
 }
 
-// hours is what the scenarios of these tests are asked to last.
+// hours is the planned duration of the scenarios.
 const hours = 8 * time.Hour
 
-// A target that dies in the middle ends what would go on for hours. What was
-// measured until then is reported, and decides nothing.
+// A target that dies ends a scenario of hours. Its figures until then are reported
+// and decide nothing.
 func TestADyingTargetEndsTheScenario(t *testing.T) {
 	for name, tc := range map[string]struct {
 		scenario string
@@ -116,9 +116,8 @@ func TestADyingTargetEndsTheScenario(t *testing.T) {
 	}
 }
 
-// A target that loses most of what it is asked is alive, and judged. One request
-// is out at a time, so that fewer go unanswered in a row than make one dead,
-// however long that takes.
+// A target that loses most requests is alive and is judged. One request is in flight
+// at a time, so too few in a row get no response.
 func TestALossyTargetIsLoadedToTheEnd(t *testing.T) {
 	for name, change := range map[string]func(*scenario.Scenario){
 		"soak": func(s *scenario.Scenario) { s.Duration, s.Warmup, s.Rate = time.Second, 0, 400 },
@@ -135,7 +134,8 @@ func TestALossyTargetIsLoadedToTheEnd(t *testing.T) {
 	}
 }
 
-// A rate that overwhelms a target is not the end of a search; its death is.
+// A rate that overwhelms the target does not end a search. The death of the target
+// does.
 func TestASearchTellsOverwhelmedFromDead(t *testing.T) {
 	for name, tc := range map[string]struct {
 		alive   bool // to a single request
@@ -168,7 +168,7 @@ func TestASearchTellsOverwhelmedFromDead(t *testing.T) {
 	}
 }
 
-// What was cut short in one shard was cut short in the whole.
+// A scenario is cut short if one of its shards is.
 func TestADyingTargetIsSeenWhenShardsAreJoined(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		soak := builtinScenario(t, "soak", func(s *scenario.Scenario) { s.Duration, s.Warmup = hours, 0 })
@@ -196,7 +196,7 @@ func TestADyingTargetIsSeenWhenShardsAreJoined(t *testing.T) {
 	})(t)
 }
 
-// threePhases are 20 requests each for pages of 1, 10 and 100 rows.
+// threePhases returns a scenario of 20 requests each for pages of 1, 10 and 100 rows.
 func threePhases(t *testing.T) scenario.Scenario {
 	t.Helper()
 	return builtinScenario(t, "list-throughput", func(s *scenario.Scenario) {
@@ -205,8 +205,7 @@ func threePhases(t *testing.T) scenario.Scenario {
 	})
 }
 
-// fromTheSecond lets the phase with pages of one row alone and does something
-// else with all others.
+// fromTheSecond replaces the handler of all phases but the one with pages of 1 row.
 func fromTheSecond(do http.HandlerFunc) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -219,8 +218,8 @@ func fromTheSecond(do http.HandlerFunc) middleware {
 	}
 }
 
-// A target that has ceased to answer says nothing, and is left alone after the
-// phase in which it did. One that answers, however badly, is asked to the end.
+// A target that stops answering is given up after that phase. One that answers with
+// errors is loaded to the end.
 func TestSilentTargetsAreGivenUp(t *testing.T) {
 	answers := func(status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
@@ -256,7 +255,7 @@ func TestSilentTargetsAreGivenUp(t *testing.T) {
 	}
 }
 
-// A target that never was there is given up in the first phase.
+// A target that never answers is given up in the first phase.
 func TestDeadTargetsAreGivenUp(t *testing.T) {
 	for _, kind := range []string{"list-throughput", "mixed", "spike", "soak"} {
 		t.Run(kind, func(t *testing.T) {
@@ -274,9 +273,8 @@ func TestDeadTargetsAreGivenUp(t *testing.T) {
 	}
 }
 
-// A target that stops answering in the middle is told of with the time at which
-// it did, before all other notes, though the phase is too short for it to be given
-// up; so is one that comes back.
+// The first note says when a target answered nothing, even if the phase was too short
+// to give it up.
 func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 	for name, tc := range map[string]struct {
 		scenario string
@@ -326,7 +324,7 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 	}
 }
 
-// What an interruption cut off might have been answered: it is no outage.
+// Requests that an interruption cut off make no outage.
 func TestAnInterruptionIsNoOutage(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -354,7 +352,7 @@ func TestAnInterruptionIsNoOutage(t *testing.T) {
 	})(t)
 }
 
-// A shard says that it is one: another may have had answers.
+// The note on an outage names the shard: another may have got answers.
 func TestAShardsOutage(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		env := patient(t, generate.Options{})

@@ -12,8 +12,8 @@ import (
 	"outreach.example/conformance/loadtest/scenario"
 )
 
-// Where less is served than asked for, a note says so that thresholds on response
-// times and errors do not say.
+// A note says that the target served less than requested. Thresholds on response
+// times and errors need not show it.
 func TestLessThroughputThanAskedForIsNoted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		shape, limit string

@@ -24,8 +24,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// briefly is the mixture of all operations, for a moment, and the probing of the
-// limiter.
+// briefly returns short scenarios: the mix of all operations, and the rate limit.
 func briefly(t *testing.T) []scenario.Scenario {
 	t.Helper()
 	return []scenario.Scenario{
@@ -36,7 +35,7 @@ func briefly(t *testing.T) []scenario.Scenario {
 	}
 }
 
-// A key that the target refuses is no fault of the target: nothing is loaded.
+// If the target refuses a key, nothing is loaded and the target is not blamed.
 func TestRefusedKeyEndsTheRun(t *testing.T) {
 	for _, tc := range []struct {
 		key  string
@@ -63,7 +62,7 @@ func TestRefusedKeyEndsTheRun(t *testing.T) {
 	}
 }
 
-// The key that is driven to its limit is not asked beforehand: the probes notice.
+// The key that exceeds its limit is not tried before. The probes detect its refusal.
 func TestRefusedLimitedKey(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		env := world(t)
@@ -95,7 +94,7 @@ func refusing(operations ...string) middleware {
 	}
 }
 
-// What a key may not do is left out, and said, were it a single operation.
+// Operations that a key may not use are left out, with a note.
 func TestRefusedOperationsAreLeftOut(t *testing.T) {
 	for _, refused := range [][]string{
 		{spec.CreatePlacementTest}, {spec.DeletePlacementTest}, {spec.GetPlacementTest}, {spec.AddCampaignVariables}, {spec.MoveLead},
@@ -122,8 +121,8 @@ func TestRefusedOperationsAreLeftOut(t *testing.T) {
 	}
 }
 
-// What another run has exclusive is left to it, and said. A shard leaves nothing
-// out, since the others might not.
+// Rows that another run has locked are left out, with a note. A shard is inconclusive
+// instead, because other shards may ask for them.
 func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		env := world(t)
@@ -174,8 +173,8 @@ func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	})(t)
 }
 
-// Where the profile lists no tests, those are read that the run has created:
-// others' may go at any time.
+// If the profile lists no tests, the run reads tests that it created. Other tests may
+// disappear at any time.
 func TestOnlyOwnTestsAreRead(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		var mu sync.Mutex
@@ -217,8 +216,8 @@ func TestOnlyOwnTestsAreRead(t *testing.T) {
 	})(t)
 }
 
-// What one scenario has used up, or an earlier run, the next one leaves alone,
-// and says so.
+// A scenario leaves out rows that an earlier scenario or run has used up, with a
+// note.
 func TestScenariosUseUpRows(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		env := world(t)
@@ -258,7 +257,7 @@ func TestScenariosUseUpRows(t *testing.T) {
 	})(t)
 }
 
-// throttling answers 429 to the requests of these numbers, from 1.
+// throttling answers 429 to the requests with these numbers, counted from 1.
 func throttling(refused func(n int64) bool) middleware {
 	var came atomic.Int64
 	return func(next http.Handler) http.Handler {
@@ -274,8 +273,8 @@ func throttling(refused func(n int64) bool) middleware {
 	}
 }
 
-// That a key is waited for is said once, and one that is never served ends the
-// run: nothing can be measured with it.
+// The run announces once that it waits for a key. A key that is never served ends the
+// run.
 func TestThrottledKeysAreWaitedForInWords(t *testing.T) {
 	for name, tc := range map[string]struct {
 		refused func(n int64) bool

@@ -17,7 +17,7 @@ import (
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
-// saysAlways has every refusal name the same time.
+// saysAlways sets the same Retry-After in every 429.
 func saysAlways(seconds string) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(waitOf{w, seconds}, r) })
@@ -36,7 +36,7 @@ func (w waitOf) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// A Retry-After that the probes have disproved is not obeyed afterwards.
+// A Retry-After that the probes disproved is not obeyed afterwards.
 func TestADisprovedRetryAfterIsNotObeyed(t *testing.T) {
 	for _, says := range []string{"0", "60", "86400"} {
 		t.Run(says, inFakeTime(func(t *testing.T) {
@@ -54,8 +54,8 @@ func TestADisprovedRetryAfterIsNotObeyed(t *testing.T) {
 	}
 }
 
-// A Retry-After that cannot be read is there all the same. What it says may be a
-// secret: it is taken out before the value is cut.
+// A Retry-After that cannot be parsed counts as present. Its value is redacted before
+// it is truncated.
 func TestAnUnreadableRetryAfterIsShown(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		token := tokenOf(embedded(), dataset.Limited)
@@ -71,8 +71,8 @@ func TestAnUnreadableRetryAfterIsShown(t *testing.T) {
 	})(t)
 }
 
-// A server that resumes only once its Retry-After is over is honest, however long
-// that is: where it cannot be waited for, that is said, and nobody fails.
+// A server with a long, honest Retry-After does not fail. A note says that the run
+// did not wait.
 func TestAnHonestHourIsNotWaitedFor(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		o := Run(t.Context(), limitedBy(t, "sliding-log:10/1h"), probing(t))
@@ -89,7 +89,7 @@ func TestAnHonestHourIsNotWaitedFor(t *testing.T) {
 	})(t)
 }
 
-// What is found wrong beyond the limit comes with a line that meets the limit.
+// The curl command of a violation beyond the limit exceeds the limit first.
 func TestWhatIsWrongBeyondTheLimitIsSeenAgain(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		o := Run(t.Context(), limitedBy(t, quickLimit, defectOf("lead-lists.list/429-message-left-out")(t)), probing(t))
@@ -106,8 +106,8 @@ func TestWhatIsWrongBeyondTheLimitIsSeenAgain(t *testing.T) {
 	})(t)
 }
 
-// So does a server error in the place of a 429, though no 429 ever comes. One that
-// comes below the limit is shown by the request alone.
+// The curl command of a 5xx in place of a 429 exceeds the limit too. One below it is
+// reproduced by its request alone.
 func TestAServerErrorBeyondTheLimitIsSeenAgain(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lay    middleware

@@ -17,12 +17,12 @@ import (
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
-// probing is the scenario rate-limit, made quick.
+// probing returns a short rate-limit scenario.
 func probing(t *testing.T) scenario.Scenario {
 	return builtinScenario(t, "rate-limit", func(s *scenario.Scenario) { s.Budget, s.Duration = 600, 3*time.Second })
 }
 
-// quickLimit is what the faults of this file are laid around.
+// quickLimit is the limiter behind the faults of this file.
 const quickLimit = "fixed-window:10/200ms,no-retry-after"
 
 func TestRateLimitTellsFaults(t *testing.T) {
@@ -62,7 +62,7 @@ func assessedOf(o verdict.Outcome, requirement string) bool {
 	return false
 }
 
-// A Retry-After that is too short is no violation: it is observed.
+// A Retry-After that is too short is no violation. It is observed.
 func TestRateLimitObservesALyingRetryAfter(t *testing.T) {
 	for name, tc := range map[string]struct {
 		limit string
@@ -105,8 +105,8 @@ func unavailableNowAndThen(next faults.Handler) faults.Handler {
 	}
 }
 
-// carriedOut refuses creations beyond the limit, but carries them out: as the
-// main workspace's other requests are, which has no limit.
+// carriedOut answers 429 to creations beyond the limit, but carries them out with the
+// key of the main workspace, which has no limit.
 func carriedOut(next faults.Handler) faults.Handler {
 	profile := embedded()
 	var mu sync.Mutex
@@ -149,7 +149,7 @@ func tokenOf(profile *profile.Profile, role string) string {
 	return key.Token
 }
 
-// refusingForEver answers 429 to a key that was often refused on the operation.
+// refusingForEver answers 429 to a key that was refused often on the operation.
 func refusingForEver(next faults.Handler) faults.Handler {
 	var refused atomic.Int64
 	return func(r faults.Request) (faults.Response, error) {

@@ -16,7 +16,7 @@ import (
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
-// fault is something that a server does wrong, and what a scenario must then say.
+// fault is a fault of a server, and what a scenario must report.
 type fault struct {
 	name  string
 	lay   func(*testing.T) middleware
@@ -24,8 +24,8 @@ type fault struct {
 	finds []spec.Pair // requirements that are found broken
 }
 
-// reds are the scenarios, made quick, each with an honest server and with the
-// faults that it is there to find.
+// reds are short scenarios, each with an honest server and the faults that it must
+// find.
 var reds = []struct {
 	scenario string
 	change   func(*scenario.Scenario)
@@ -114,8 +114,8 @@ var reds = []struct {
 	},
 }
 
-// TestScenariosTellFaults runs each scenario on an honest server and on one with
-// each of the faults that it is there to find.
+// Each scenario passes on an honest server and fails on each of the faults that it
+// must find.
 func TestScenariosTellFaults(t *testing.T) {
 	for _, tc := range reds {
 		t.Run(tc.scenario, func(t *testing.T) {
@@ -157,7 +157,7 @@ func expectRed(t *testing.T, o verdict.Outcome, f fault) {
 	}
 }
 
-// The figure is the server's own capacity.
+// The sustained rate is the capacity of the server.
 func TestSustainedRateIsTheCapacity(t *testing.T) {
 	t.Parallel()
 	for name, bound := range map[string]string{"a bound that a queue breaks": "p50<100ms", "a bound that no queue comes near": "p99<20s"} {
@@ -209,7 +209,7 @@ func slowWhen(delay time.Duration, match func(r *http.Request, n int64) bool) fu
 	}
 }
 
-// strangersRow shows the rows of a list as another workspace's.
+// strangersRow shows the rows of a list as those of another workspace.
 func strangersRow(next faults.Handler) faults.Handler {
 	return func(r faults.Request) (faults.Response, error) {
 		answer, err := next(r)

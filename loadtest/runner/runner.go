@@ -113,14 +113,14 @@ type runner struct {
 	started  time.Time
 	draft    *verdict.Draft
 
-	readsOnly bool // nothing may be changed
-	subjects  *prepare.Subjects
-	mix       *prepare.Mix // nil if the scenario has none
-	inspector *inspect.Inspector
-	ledger    *judge.Ledger // all findings, the inspector's included
-	before    int64         // requests of the run, before the scenario
-	checkedHere  atomic.Int64  // responses that were judged without the inspector
-	places    uint64        // of the scenario, used by phases so far
+	readsOnly   bool // nothing may be changed
+	subjects    *prepare.Subjects
+	mix         *prepare.Mix // nil if the scenario has none
+	inspector   *inspect.Inspector
+	ledger      *judge.Ledger // all findings, the inspector's included
+	before      int64         // requests of the run, before the scenario
+	checkedHere atomic.Int64  // responses that were judged without the inspector
+	places      uint64        // of the scenario, used by phases so far
 
 	outageNotes []string // about outages in the last phase
 }

@@ -78,8 +78,7 @@ func TestSearchEndsWithTheErrorOfAStep(t *testing.T) {
 	}
 }
 
-// One duration is advised, that of the highest rate: the lower ones, which are
-// confirmed next, would each take another.
+// Only the highest rate advises a duration. Each lower rate would need another one.
 func TestASearchAdvisesOneDuration(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		env := world(t)

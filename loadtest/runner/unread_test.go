@@ -16,8 +16,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// A pass says that answers were held against the specification. Where most of
-// them could not be, it is none, and says why.
+// A run does not pass if most of its responses could not be checked. The reason says
+// why.
 func TestAnswersThatCannotBeReadAreNoPass(t *testing.T) {
 	t.Parallel()
 	large := bytes.Repeat([]byte(" "), client.DefaultMaxBody+1)
@@ -49,7 +49,7 @@ func TestAnswersThatCannotBeReadAreNoPass(t *testing.T) {
 	}
 }
 
-// Where not one could be, the reason is the same.
+// A run in which no response could be checked is inconclusive.
 func TestNoAnswerThatCanBeRead(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		compressed := func(http.Handler) http.Handler {
@@ -91,7 +91,7 @@ func TestBodiesThatAreTooLong(t *testing.T) {
 	})(t)
 }
 
-// emptied is a world whose lists of the operations have no rows.
+// emptied returns a world in which the lists of the operations have no rows.
 func emptied(t *testing.T, operations ...string) *Env {
 	t.Helper()
 	return world(t, func(next http.Handler) http.Handler {
@@ -108,8 +108,8 @@ func emptied(t *testing.T, operations ...string) *Env {
 	})
 }
 
-// Empty pages are legal and cost next to nothing: where nothing else was measured,
-// nothing was found out; where only some lists are empty, they are named.
+// Empty pages are legal and cheap. If only they were measured, the scenario is
+// inconclusive. Single empty lists are noted.
 func TestEmptyListsAreNoPass(t *testing.T) {
 	const labels, lists, get = spec.ListLeadLabels, spec.ListLeadLists, spec.GetPlacementTest
 	for name, tc := range map[string]struct {
@@ -158,7 +158,7 @@ func TestEmptyListsAreNoPass(t *testing.T) {
 	}
 }
 
-// A shard leaves it to the whole to judge that a list is empty.
+// A shard leaves it to the merge to judge that a list is empty.
 func TestEmptyListsOfAShard(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		env := emptied(t, spec.ListLeadLists)

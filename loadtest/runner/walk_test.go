@@ -17,7 +17,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// walkOf returns a whole walk of lead lists between two seconds.
+// walkOf returns a complete walk of lead lists between two seconds.
 func walkOf(began, ended int, keys ...string) walked {
 	page := paging.Page{}
 	for _, key := range keys {
@@ -28,8 +28,8 @@ func walkOf(began, ended int, keys ...string) walked {
 	return walked{op: op, began: at(began), ended: at(ended), Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}}
 }
 
-// A row is missing from a walk only if earlier and later walks show it, not if
-// somebody created it meanwhile.
+// A row is missing from a walk only if earlier and later walks show it. It may have
+// been created in between.
 func TestWalksAreComparedWithWhatWasThereAllAlong(t *testing.T) {
 	for name, tc := range map[string]struct {
 		walks  []walked
@@ -64,8 +64,8 @@ func walkersOf(t *testing.T, walks []walked) *walkers {
 		whole: map[string][]walked{spec.ListLeadLists: walks}}
 }
 
-// The cost of comparing walks grows linearly, because an interrupted run waits
-// for it.
+// The cost of comparing walks grows linearly, because an interrupted run waits for
+// it.
 func TestComparisonOfWalksIsLinear(t *testing.T) {
 	keys := make([]string, 1000)
 	for i := range keys {
@@ -88,9 +88,8 @@ func TestComparisonOfWalksIsLinear(t *testing.T) {
 	}
 }
 
-// Pages alone are no walk: where none came to its end, or none showed a row,
-// nothing was found out about walks. Of a list that was not walked whole beside
-// others that were, it is said.
+// If no walk completed and returned a row, the scenario is inconclusive. A single
+// list without a complete walk is noted.
 func TestWalksThatAreNotWhole(t *testing.T) {
 	lists := map[string]string{"/lead-lists": spec.ListLeadLists, "/webhook-events": spec.ListWebhookEvents}
 	around := func(path string, when func(*http.Request) bool, do http.HandlerFunc) middleware {

@@ -36,9 +36,9 @@ var (
 	data  = sync.OnceValues(func() (*dataset.Data, error) { return dataset.New(dataset.DefaultOptions()) })
 )
 
-// world is a reference server, with faults around it, and what a run brings along.
-// It needs no network. In a bubble of package synctest its time is fake: figures
-// then depend on the server's shape alone, and not on the machine.
+// world returns the environment of a run on a reference server with faults around it.
+// It needs no network. In a bubble of package synctest its time is fake, so figures
+// do not depend on the machine.
 func world(t *testing.T, around ...middleware) *Env {
 	t.Helper()
 	return worldOf(t, refserver.Options{Middleware: around})
@@ -63,8 +63,8 @@ func serving(t *testing.T, options refserver.Options) http.RoundTripper {
 	return piped(t, service.Handler())
 }
 
-// envOf is what a run brings along to the target at the address: a client and a
-// generator with the transport, which is nil for the network.
+// envOf returns the environment of a run on the target at the address. The client and
+// the generator use the transport; nil means the network.
 func envOf(t *testing.T, base string, network http.RoundTripper, options generate.Options) *Env {
 	t.Helper()
 	profile := profile.Embedded()
@@ -107,7 +107,7 @@ func envOf(t *testing.T, base string, network http.RoundTripper, options generat
 	return env
 }
 
-// builtinScenario is one that comes with the program, changed.
+// builtinScenario returns a built-in scenario with a change.
 func builtinScenario(t *testing.T, name string, change func(*scenario.Scenario)) scenario.Scenario {
 	t.Helper()
 	all := scenario.Builtin()
@@ -136,12 +136,12 @@ func shaped(t *testing.T, text string) middleware {
 	return s.Middleware
 }
 
-// with lays a transform around the API.
+// with applies a transformation around the API.
 func with(transform faults.Middleware) middleware {
 	return func(next http.Handler) http.Handler { return faults.Listening(transform(faults.Serving(next))) }
 }
 
-// defect is one of the defects that every suite is proved with.
+// defect applies one of the defects of the self-test.
 func defect(t *testing.T, id string) middleware {
 	t.Helper()
 	all := faults.Defects()
@@ -152,7 +152,8 @@ func defect(t *testing.T, id string) middleware {
 	return with(all[i].Apply(&faults.Target{Profile: profile.Embedded(), Seed: 1}))
 }
 
-// limitedBy is a reference server whose role limited has the limiter.
+// limitedBy returns the environment on a reference server that limits the role
+// limited.
 func limitedBy(t *testing.T, text string, around ...middleware) *Env {
 	t.Helper()
 	config, err := limiter.Parse(text)
@@ -162,7 +163,7 @@ func limitedBy(t *testing.T, text string, around ...middleware) *Env {
 	return worldOf(t, refserver.Options{Limiters: map[string]limiter.Config{dataset.Limited: config}, Middleware: around})
 }
 
-// violated reports whether the requirement was found broken on the operation,
+// violated reports whether a violation of the requirement was found on the operation,
 // with evidence.
 func violated(o verdict.Outcome, p spec.Pair) bool {
 	return slices.ContainsFunc(o.Violations, func(v load.Violation) bool {
@@ -176,12 +177,12 @@ var embedded = sync.OnceValue(profile.Embedded)
 // inMemory is the address of servers that piped starts.
 const inMemory = "http://target.example"
 
-// leastLatency is what every request to a piped server takes. Without it, a loop
-// that asks as fast as the server answers would never let fake time go on.
+// leastLatency is what every request to a piped server takes. Without it, a loop that
+// sends as fast as the server answers would never let fake time pass.
 const leastLatency = time.Millisecond
 
-// piped serves the handler over connections in memory and returns a transport
-// that leads there. Unlike sockets, they let the fake time of a bubble go on.
+// piped serves the handler over connections in memory and returns a transport to it.
+// Unlike sockets, they let the fake time of a bubble pass.
 func piped(t *testing.T, handler http.Handler) http.RoundTripper {
 	t.Helper()
 	listener := &pipes{dialled: make(chan net.Conn), closed: make(chan struct{})}

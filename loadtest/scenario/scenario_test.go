@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The scenarios that come with the program are right, and show every kind.
+// The built-in scenarios are valid, and each kind has one.
 func TestBuiltin(t *testing.T) {
 	kinds := map[Kind]bool{}
 	var lasts time.Duration
@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is wrong is said with its line, and all of it at once.
+// Parse reports all errors at once, each with its line.
 func TestParseSaysWhatIsWrong(t *testing.T) {
 	change := func(old, new string) string {
 		if !strings.Contains(right, old) {
@@ -127,7 +127,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Whatever the bytes are, Parse answers, and what it accepts can be run.
+// Parse survives any input, and accepts only valid scenarios.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(right))
 	f.Add(builtin)

@@ -7,8 +7,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// Scenarios run in the order in which they were named, each setting in all that have
-// it.
+// Scenarios run in the order in which they were named. A setting changes all
+// scenarios that have it.
 func TestSelectAndOverride(t *testing.T) {
 	g := NewWithT(t)
 	picked, err := Select(Builtin(), []string{"walk", "soak"})
@@ -33,7 +33,7 @@ func TestSelectAndOverride(t *testing.T) {
 	g.Expect(err).To(MatchError(HavePrefix("walks: unknown scenario (did you mean walk?) (known: list-throughput, ")))
 }
 
-// A confirmation lasts as much longer than the other phases of a search as before.
+// A confirmation keeps its proportion to the other phases of a search.
 func TestConfirmationsLastInProportion(t *testing.T) {
 	s := Scenario{Kind: Sustained, Duration: 1500 * time.Millisecond, Confirm: 3 * time.Second}
 	if s.Last(5 * time.Second); s.Duration != 5*time.Second || s.Confirm != 10*time.Second {

@@ -19,8 +19,8 @@ func chosen(t *testing.T, names ...string) Applicable {
 	return Applicable{Chosen: picked, Known: scenario.Builtin()}
 }
 
-// A threshold that the run can never evaluate, or that every run meets, is an error
-// with what there is instead.
+// A threshold that the run can never evaluate, or that every run meets, is an error.
+// It names what there is instead.
 func TestThresholdsThatNeverDecide(t *testing.T) {
 	for text, says := range map[string]string{
 		"p99<1s":                   "",
@@ -52,8 +52,8 @@ func TestThresholdsThatNeverDecide(t *testing.T) {
 	g.Expect(chosen(t, "sustained-rate").Check(given)).To(MatchError(ContainSubstring(scenario.EveryRunMeets)))
 }
 
-// The profile's thresholds serve every run: those that apply to others are skipped,
-// and those that apply to none are errors.
+// The profile's thresholds serve every run. Those for other runs are skipped. Those
+// for no run are errors.
 func TestThresholdsOfTheProfile(t *testing.T) {
 	g := NewWithT(t)
 	given, err := threshold.ParseAll([]string{"max<20s"})

@@ -39,8 +39,8 @@ func regressions(t *testing.T, earlier load.Results, phases ...measure.Recording
 		Thresholds: []threshold.Threshold{bound}, Baselines: map[string]*threshold.Baseline{"": verdict.Baseline("old.json", earlier)}})
 }
 
-// Only what did the same, and whose figures are the target's, is a baseline; a
-// regression names what it was seen in, with both figures.
+// A baseline must have the same plan and figures of the target. A reason names the
+// phase and both figures.
 func TestRegressionsAgainstWhatIsNoMeasure(t *testing.T) {
 	const list = "lead-lists.list limit=10"
 	before := recorded("limit=10", list, 1000, 10*time.Millisecond)
@@ -85,7 +85,7 @@ func TestRegressionsAgainstWhatIsNoMeasure(t *testing.T) {
 	}
 }
 
-// A sustained rate is compared with one that was found under the same bounds.
+// A sustained rate is compared only with a rate that was found under the same bounds.
 func TestSustainedRatesOfOtherSearchesAreNoMeasure(t *testing.T) {
 	results := load.Results{Scenarios: []load.Scenario{{Name: "search", Verdict: reports.Passed, Sustained: &load.Sustained{RatePerSecond: 500, Confirmed: true},
 		Thresholds: []load.Threshold{{Text: "p99<1s"}, {Text: "errors<1%"}, {Text: "p99<1s"}, {Text: "sustained>=1/s"}, {Text: "regression<10%"}}}}}
@@ -95,7 +95,7 @@ func TestSustainedRatesOfOtherSearchesAreNoMeasure(t *testing.T) {
 	}
 }
 
-// A run must not replace the results that it is compared with, under whatever name.
+// A run must not replace the results that it is compared with, under any name.
 func TestABaselineIsNotOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	results, other, link := filepath.Join(dir, "load.json"), filepath.Join(dir, "other.json"), filepath.Join(dir, "link.json")

@@ -7,8 +7,8 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// The direction of an effect is that of the figure that was tested: one block in
-// which A was very slow turns the mean difference round, and not the ratio.
+// The tested figure gives the direction of an effect. One slow block of A reverses
+// the mean difference, but not the ratio.
 func TestEffectsPointWhereTheTestDoes(t *testing.T) {
 	ratio := func(value float64) *compare.Effect {
 		return &compare.Effect{Value: value, Low: value / 2, High: value * 2}

@@ -7,7 +7,7 @@ import (
 	"outreach.example/conformance/loadtest/infer"
 )
 
-// What the summary of a limiter says of Retry-After: only what is untrue.
+// The summary mentions Retry-After only if it is wrong.
 func TestSummaryOfRetryAfter(t *testing.T) {
 	for verdict, want := range map[string]string{
 		infer.Honest:   "",
@@ -23,7 +23,7 @@ func TestSummaryOfRetryAfter(t *testing.T) {
 	}
 }
 
-// What was not met is not said to be absent: the summary says how far was looked.
+// A limit that was not reached may exist. The summary says how far the probes went.
 func TestSummaryOfWhatWasNotMet(t *testing.T) {
 	l := Limiter(infer.Result{Verdict: infer.Answer{Value: infer.RateLimited},
 		Beyond: &infer.Beyond{Why: "no slower layer was met while 18.75 requests/s were sustained for 3.15 s"},
@@ -34,7 +34,7 @@ func TestSummaryOfWhatWasNotMet(t *testing.T) {
 	}
 }
 
-// That something cannot be told is said once.
+// The summary says once that the limiter is unknown.
 func TestSummaryOfWhatCannotBeTold(t *testing.T) {
 	const why = "1008 of 1028 requests got neither a 2xx nor a 429; a limiter may be the reason"
 	if l := Limiter(infer.Result{Verdict: infer.Answer{Why: why}}); l.Summary != "inconclusive: "+why {

@@ -8,8 +8,8 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// What is seen to be broken fails a run; what says nothing makes it inconclusive; a
-// scenario that lacks an input counts only if it was asked for by name.
+// A failed scenario fails the run. An inconclusive one makes it inconclusive. A
+// scenario that lacks an input counts only if the user named it.
 func TestVerdictOfARun(t *testing.T) {
 	scenario := func(name string, verdict reports.Verdict, missing ...string) load.Scenario {
 		return load.Scenario{Name: name, Verdict: verdict, Missing: missing, Reasons: []string{name + "'s reason"}}
@@ -43,7 +43,8 @@ func TestVerdictOfARun(t *testing.T) {
 	}
 }
 
-// Of two targets the second must be no worse, as far as can be told.
+// The second target must not be worse than the first. An unknown effect is
+// inconclusive.
 func TestVerdictOfAComparison(t *testing.T) {
 	figure := func(effect load.Effect) load.ComparedFigure {
 		return load.ComparedFigure{Name: string(effect), Unit: "ms", A: new(4.0), B: new(5.0), P: 0.001, Verdict: effect}

@@ -13,8 +13,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// A step of a search is short: its figure decides where its sample cannot. A
-// confirmation has to be sure.
+// A step of a search is short, so its value decides if its sample cannot. A
+// confirmation needs a sample that decides.
 func TestStepsDecideByFiguresConfirmationsByIntervals(t *testing.T) {
 	bound, err := threshold.Parse("sustained>=10/s") // of the search itself, and no step's
 	if err != nil {
@@ -46,7 +46,7 @@ func TestStepsDecideByFiguresConfirmationsByIntervals(t *testing.T) {
 	}
 }
 
-// A threshold on what is refused says how much of it a rate may show.
+// A threshold on 429 answers replaces the default share that a rate may have.
 func TestAThresholdSaysHowMuchMayBeRefused(t *testing.T) {
 	d := NewDraft(scenario.Scenario{Name: "mine", Kind: scenario.Sustained, Thresholds: []string{"limited<50%"}}, Terms{})
 	if missed, unsure := d.misses(made(1000, map[int]int{200: 700, 429: 300}), true); len(missed)+len(unsure) > 0 {
@@ -54,8 +54,8 @@ func TestAThresholdSaysHowMuchMayBeRefused(t *testing.T) {
 	}
 }
 
-// Whose the figures of a phase are: the generator's if it sent late, or could
-// hardly send more. Lag is tolerated only where that was asked for.
+// The generator affects the figures if it sent late or near its ceiling. Lag is
+// tolerated only if --lag-limit allows it.
 func TestWhoseFiguresTheyAre(t *testing.T) {
 	lagging := func(lag time.Duration) measure.Recording {
 		r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 100, Rate: 100, Duration: time.Second})
@@ -90,8 +90,7 @@ func TestWhoseFiguresTheyAre(t *testing.T) {
 	}
 }
 
-// Of a target that is too slow for a confirmation to be sure of anything, that is
-// said, with the duration that would do.
+// If no confirmation has enough requests, the reason names a duration that suffices.
 func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
 	s := scenario.Scenario{Name: "mine", Kind: scenario.Sustained, Thresholds: []string{"errors<1%", "p50<1s"}, Duration: time.Second, Confirm: 2 * time.Second}
 	d := NewDraft(s, Terms{})
@@ -110,7 +109,7 @@ func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
 	}
 }
 
-// A held rate is achieved, whether or not its phase ends at a full second.
+// A rate that was held is achieved, even if its phase does not end at a full second.
 func TestKneePointOfARateThatWasHeld(t *testing.T) {
 	for _, tc := range []struct {
 		took     time.Duration // by each answer

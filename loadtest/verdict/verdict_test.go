@@ -15,8 +15,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// made is a phase of a second, made up: so many requests were planned, and each
-// of the statuses came that often, after ten milliseconds.
+// made returns a phase of one second with so many planned requests. Each status came
+// that often, after 10 ms.
 func made(planned int64, statuses map[int]int) measure.Recording {
 	r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: planned, Rate: float64(planned), Duration: time.Second, Start: time.Unix(1e9, 0)})
 	n := 0
@@ -30,21 +30,21 @@ func made(planned int64, statuses map[int]int) measure.Recording {
 	return r.Recording()
 }
 
-// shareOf is what one process leaves that has sent the phases.
+// shareOf returns the share of a process that sent the phases.
 func shareOf(phases ...measure.Recording) Share {
 	return Share{Outcome: Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}}
 }
 
-// mine is the scenario of which the phases are made up.
+// mine is the scenario of the made phases.
 var mine = scenario.Scenario{Name: "mine", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
 
-// judgedOf is the outcome of the shares under the thresholds.
+// judgedOf returns the outcome of the shares under the thresholds.
 func judgedOf(t *testing.T, thresholds []string, shares ...Share) Outcome {
 	t.Helper()
 	return judgedAs(t, mine, thresholds, shares...)
 }
 
-// judgedAs is the outcome of the shares of a scenario.
+// judgedAs returns the outcome of the shares of a scenario.
 func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...Share) Outcome {
 	t.Helper()
 	var all []threshold.Threshold
@@ -58,7 +58,7 @@ func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...
 	return Join(s, shares, Terms{Thresholds: all})
 }
 
-// What decides a scenario's verdict, and with which words.
+// Each verdict has its reasons.
 func TestVerdictOfAScenario(t *testing.T) {
 	ok := func(n int) map[int]int { return map[int]int{200: n} }
 	closed := made(1000, ok(10))
@@ -105,8 +105,8 @@ func TestVerdictOfAScenario(t *testing.T) {
 	}
 }
 
-// A target that falls behind is told by what it answers in a second: it goes on
-// answering long after the last request was due.
+// The achieved rate counts the time until the last answer, which may come long after
+// the last request was due.
 func TestAchievedRateOfATargetThatFallsBehind(t *testing.T) {
 	r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 100, Rate: 100, Duration: time.Second, Start: time.Unix(1e9, 0)})
 	for i := range 100 {
@@ -119,8 +119,8 @@ func TestAchievedRateOfATargetThatFallsBehind(t *testing.T) {
 	}
 }
 
-// A single requirement that was broken under load fails the scenario, and what
-// the shards saw of it adds up, be it written out or not.
+// One violated requirement fails the scenario. The violations of the shards add up,
+// with and without examples.
 func TestFindingsOfSharesAddUp(t *testing.T) {
 	pair := spec.Pair{Requirement: "STATUS-200", Operation: spec.ListLeadLists}
 	seen := func(index, assessed, broken int, examples ...reports.Violation) Share {
@@ -151,7 +151,7 @@ func TestFindingsOfSharesAddUp(t *testing.T) {
 	}
 }
 
-// Why the shards could not run is said of each of them.
+// The reasons name each shard that could not run.
 func TestSharesWithoutPhasesSayWhy(t *testing.T) {
 	lost := shareOf()
 	lost.Verdict, lost.Reasons = reports.Inconclusive, []string{"the journal could not be written"}
@@ -161,8 +161,8 @@ func TestSharesWithoutPhasesSayWhy(t *testing.T) {
 	}
 }
 
-// What somebody asks for stands in for the scenario's own bound on the figure,
-// where it holds as widely. What breaks a requirement is excused by no threshold.
+// A given threshold replaces the scenario's own on the same figure if it applies as
+// widely. No threshold excuses a violation.
 func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 	answered := shareOf(made(1000, map[int]int{200: 980, 503: 20}))
 	breaking := answered
@@ -200,8 +200,8 @@ func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
 	}
 }
 
-// Each page size has a phase of its own: what is for requests of one size is held
-// there, and nowhere against nothing.
+// Each page size has its own phase. A threshold on one size is evaluated in that
+// phase only.
 func TestLabelsAreHeldWhereTheyAre(t *testing.T) {
 	phase := func(name, label string) measure.Recording {
 		r := measure.NewRecorder(measure.Plan{Name: name, Planned: 100, Rate: 100, Duration: time.Second, Start: time.Unix(1e9, 0)})
@@ -255,7 +255,7 @@ func TestReasonsOfOneCauseAreMerged(t *testing.T) {
 	}
 }
 
-// What one shard has seen of a list the whole has seen.
+// A list has rows if one shard has seen some.
 func TestEmptyListsOfShards(t *testing.T) {
 	shared := func(empty ...[]string) Outcome {
 		var shares []Share
@@ -277,7 +277,7 @@ func TestEmptyListsOfShards(t *testing.T) {
 	}
 }
 
-// What no shard could judge, the whole has not judged either.
+// The unchecked answers of the shards add up.
 func TestUninspectedAnswersOfShards(t *testing.T) {
 	for name, tc := range map[string]struct {
 		unread, checked int64 // of 1,000 answers of each shard
