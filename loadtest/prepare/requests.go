@@ -158,7 +158,7 @@ func (s *Subjects) request(op spec.Operation, limit int, n, place uint64) genera
 		r.Key, r.Asked.Owner = s.adminKey, s.profile.Workspaces[dataset.Admin].ID
 		r.Body = moveBody(pick(s.rows.accounts, n), s.source.ID, s.away.ID)
 	case spec.CreatePlacementTest:
-		r.Body = TestBody(s.seed, place, s.testName(place))
+		r.Body = PlacementTestBody(s.seed, place, s.testName(place))
 	case spec.GetPlacementTest:
 		id = pick(s.rows.tests, n)
 	case spec.DeletePlacementTest:
@@ -194,8 +194,8 @@ func (s *Subjects) testName(place uint64) string {
 	return fmt.Sprintf("conformance-load-%s-%d", s.run, place)
 }
 
-// TestBody returns the body of a request that creates a test of that name.
-func TestBody(seed, n uint64, name string) []byte {
+// PlacementTestBody returns the body of a request that creates a test of that name.
+func PlacementTestBody(seed, n uint64, name string) []byte {
 	return encode(fixtures.PlacementTest(rand.New(rand.NewPCG(seed, n)), name))
 }
 

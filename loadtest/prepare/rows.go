@@ -101,10 +101,10 @@ func (p *preparation) createTest(suffix string) (id string, ex client.Exchange) 
 		return "", ex
 	}
 	ex, _ = p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: p.subjects.mainKey,
-		Body: TestBody(p.env.Seed, 0, name)})
-	sighting := p.env.Rules.Check(judge.Request{Operation: op}, ex)
-	if len(sighting.Rows) == 1 && ex.Status == http.StatusOK {
-		id, _ = sighting.Rows[0]["id"].(string)
+		Body: PlacementTestBody(p.env.Seed, 0, name)})
+	result := p.env.Rules.Check(judge.Request{Operation: op}, ex)
+	if len(result.Rows) == 1 && ex.Status == http.StatusOK {
+		id, _ = result.Rows[0]["id"].(string)
 	}
 	if id != "" {
 		_ = p.env.Journal.Made(entry, id) // else cleanup finds it by its name
@@ -189,7 +189,7 @@ func (s *Subjects) createTests(ctx context.Context, places []uint64, check Check
 		}
 		entries[i] = entry
 		requests[i] = client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.mainKey,
-			Body: TestBody(s.seed, place, name)}
+			Body: PlacementTestBody(s.seed, place, name)}
 	}
 	for i, ex := range s.env.Client.All(ctx, requests) {
 		if ex.Err != nil {

@@ -161,7 +161,7 @@ func (p *prober) halfDone() error {
 			return p.r.env.Journal.Close(entry)
 		}
 		ex := main.api.Do(p.r.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: main.request.Key, NoRetry: true,
-			Body: prepare.TestBody(p.r.env.Seed, uint64(attempt), name)})
+			Body: prepare.PlacementTestBody(p.r.env.Seed, uint64(attempt), name)})
 		p.check(judge.Request{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)
 		there, err := p.tests(name)
 		if err != nil {

@@ -254,9 +254,9 @@ func (one walked) showsRows() bool { return len(one.Rows()) > 0 }
 func (one walked) after(other walked) bool  { return !other.ended.After(one.began) }
 func (one walked) before(other walked) bool { return !other.began.Before(one.ended) }
 
-// sightings holds the rows of all walks of a list. Comparing every pair of
+// shownRows holds the rows of all walks of a list. Comparing every pair of
 // walks would take quadratic time.
-type sightings struct {
+type shownRows struct {
 	rows []string // in the order of first appearance
 	seen map[string]seenBetween
 }
@@ -265,8 +265,8 @@ type sightings struct {
 // began.
 type seenBetween struct{ firstEnded, lastBegan time.Time }
 
-func shownBy(walks []walked) sightings {
-	s := sightings{seen: map[string]seenBetween{}}
+func shownBy(walks []walked) shownRows {
+	s := shownRows{seen: map[string]seenBetween{}}
 	for _, one := range walks {
 		for _, page := range one.Pages {
 			for _, row := range page.Rows {
@@ -290,7 +290,7 @@ func shownBy(walks []walked) sightings {
 
 // missingFrom returns the first row that an earlier and a later walk returned
 // and this one did not.
-func (s sightings) missingFrom(one walked) (row string, leftOut bool) {
+func (s shownRows) missingFrom(one walked) (row string, leftOut bool) {
 	here := one.Keys()
 	for _, row := range s.rows {
 		if span := s.seen[row]; here[row] == 0 && !span.firstEnded.After(one.began) && !span.lastBegan.Before(one.ended) {

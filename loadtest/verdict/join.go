@@ -118,7 +118,7 @@ func (d *Draft) joinFindings(shares []Share) Findings {
 		f.Unread = f.Unread.Add(share.Unread)
 		f.addCoverage(share.Coverage)
 	}
-	f.Checks = Assessed(ledger)
+	f.Checks = assessed(ledger)
 	return f
 }
 
@@ -141,8 +141,8 @@ func (f *Findings) addCoverage(c *load.Coverage) {
 	}
 }
 
-// Assessed returns the checks of a ledger that have evidence.
-func Assessed(l *judge.Ledger) []reports.Check {
+// assessed returns the checks of a ledger that have evidence.
+func assessed(l *judge.Ledger) []reports.Check {
 	var checks []reports.Check
 	for _, c := range l.Checks() {
 		if c.Assessments > 0 || c.ViolationCount > 0 {

@@ -172,12 +172,12 @@ func (d *Draft) holdRegression(t threshold.Threshold) {
 	case unfit == "":
 		d.enter(t, "", t.Hold(threshold.Figure{}))
 	default:
-		d.untold(t, "", unfit)
+		d.unknown(t, "", unfit)
 	}
 }
 
-// untold lists a threshold without a figure and the reason.
-func (d *Draft) untold(t threshold.Threshold, phase, why string) {
+// unknown lists a threshold without a figure and the reason.
+func (d *Draft) unknown(t threshold.Threshold, phase, why string) {
 	result := t.Hold(threshold.Figure{})
 	result.Sentence = why
 	d.enter(t, phase, result)
@@ -188,11 +188,11 @@ func (d *Draft) comparePhase(t threshold.Threshold, base *threshold.Baseline, ea
 	name := p.Name
 	before, there := earlier.Phases[name]
 	if !there {
-		d.untold(t, name, base.Otherwise("it has no phase "+name+" with accepted requests"))
+		d.unknown(t, name, base.Otherwise("it has no phase "+name+" with accepted requests"))
 		return
 	}
 	if differs := plan.Differs(before.Plan); differs != "" {
-		d.untold(t, name, base.Otherwise(differs))
+		d.unknown(t, name, base.Otherwise(differs))
 		return
 	}
 	for _, q := range baselineQuantiles {
@@ -225,19 +225,19 @@ func (d *Draft) compareRates(t threshold.Threshold, base *threshold.Baseline, ea
 	bounds := bounds(held)
 	switch {
 	case !known:
-		d.untold(t, phase, "no confirmed rate to compare")
+		d.unknown(t, phase, "no confirmed rate to compare")
 		return
 	case !earlier.Sustained.Known:
-		d.untold(t, phase, base.Name+" has no confirmed rate to compare with (use a run that has one)")
+		d.unknown(t, phase, base.Name+" has no confirmed rate to compare with (use a run that has one)")
 		return
 	case !slices.Equal(bounds, earlier.Bounds):
-		d.untold(t, phase, base.Otherwise(fmt.Sprintf("its search had the thresholds %q, this one %q", earlier.Bounds, bounds)))
+		d.unknown(t, phase, base.Otherwise(fmt.Sprintf("its search had the thresholds %q, this one %q", earlier.Bounds, bounds)))
 		return
 	}
 	plan := planOf(d.Result.Phases[len(d.Result.Phases)-1], nil)
 	plan.Rate = earlier.Searched.Rate // the rate itself is compared below
 	if differs := plan.Differs(earlier.Searched); differs != "" {
-		d.untold(t, phase, base.Otherwise(differs))
+		d.unknown(t, phase, base.Otherwise(differs))
 		return
 	}
 	now.Known = true
