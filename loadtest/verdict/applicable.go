@@ -20,11 +20,10 @@ type Applicable struct {
 	Baseline bool // the run has a baseline of its own
 }
 
-// Merge returns the thresholds that the run's scenarios are judged by: those that
-// apply of the profile, which serves every load run, and all that were given for this
-// run. skipped are the profile's that apply to other runs. A given threshold that the
-// run can never evaluate is an error. So is one of the profile that no run can, and a
-// baseline that no threshold uses.
+// Merge returns the thresholds that the run's scenarios are judged by: the given ones,
+// and those of the profile that apply. The profile serves every load run: skipped are
+// its thresholds for other runs. The error names a given threshold that the run can
+// never evaluate, one of the profile that no run can, and a baseline without a use.
 func (a Applicable) Merge(ofProfile []string, given []threshold.Threshold) (merged []threshold.Threshold, skipped []string, err error) {
 	wrong := []error{a.Check(given)}
 	every := a
