@@ -20,7 +20,7 @@ TESTFLAGS  ?=
 # packages that only compute, or that only start the built program.
 RACED = ./fixtures/refserver/... ./fixtures/target ./internal/client ./internal/judge \
 	./internal/sandbox/... ./loadtest ./loadtest/generate ./loadtest/inspect \
-	./loadtest/measure ./loadtest/scenario ./suites ./suites/preflight ./suites/runner
+	./loadtest/measure ./loadtest/runner ./suites ./suites/preflight ./suites/runner
 
 # UNRACED tests of RACED packages compute for long and share no more than the other
 # tests there: make race leaves them out, and in CI make unraced runs them.

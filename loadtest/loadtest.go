@@ -2,10 +2,12 @@
 // the scenarios against the target and determines the verdict. The command
 // line, the tests and a vendor's own program use the same functions.
 //
-// The packages below it hold the parts. schedule, measure, threshold, compare
-// and infer are pure. generate sends, and is the only user of Vegeta. inspect
-// checks answers under load. scenario defines the requests. loadtest must not
-// import the suites or a test framework.
+// The packages below it hold the parts, in the order of the data. scenario is the
+// format of what is to run. prepare prepares the target and decides what each request
+// asks. runner runs a scenario: generate sends its phases and is the only user of
+// Vegeta, inspect checks responses under load, and infer finds the limits of a rate
+// limiter. verdict judges what was measured. schedule, measure, threshold and compare
+// only compute. loadtest must not import the suites or a test framework.
 package loadtest
 
 import (
@@ -20,9 +22,11 @@ import (
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/runner"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -52,7 +56,7 @@ type Config struct {
 	// (generate.CalibrationOptions.Child).
 	Calibrator []string
 	// Calibrate measures the generator. The default is generate.Calibrate.
-	Calibrate func(context.Context, generate.CalibrationOptions) (generate.Calibration, error)
+	Calibrate func(context.Context, generate.CalibrationOptions) (measure.Calibration, error)
 
 	// Shard is this process's part of every phase. Start is when the first
 	// phase begins, the same for all shards. The zero values mean the whole,
@@ -76,11 +80,11 @@ type Config struct {
 // Outcome is the result of a run with the recordings behind it.
 type Outcome struct {
 	Results load.Results
-	Parts   []scenario.Outcome // in the order of Config.Scenarios
+	Parts   []verdict.Outcome // in the order of Config.Scenarios
 }
 
 // Run loads the target. It returns an error only if no load was sent: an
-// invalid config, a refused key, a *scenario.ThrottledError if the target
+// invalid config, a refused key, a *prepare.ThrottledError if the target
 // answered only 429, or the context's cause if the run was interrupted before
 // its first request. Later problems are in the results.
 //
@@ -96,7 +100,7 @@ func Run(ctx context.Context, config Config) (Outcome, error) {
 	}
 	o := Outcome{Results: s.results()}
 	for _, one := range config.Scenarios {
-		part := scenario.Run(ctx, s.env, one)
+		part := runner.Run(ctx, s.env, one)
 		o.Parts = append(o.Parts, part)
 		o.Results.Scenarios = append(o.Results.Scenarios, part.Scenario)
 		if ctx.Err() != nil {
@@ -111,7 +115,7 @@ func Run(ctx context.Context, config Config) (Outcome, error) {
 }
 
 // unbegun reports whether a scenario ended before its first phase started.
-func unbegun(o scenario.Outcome) bool { return o.Traffic.Planned > 0 && o.Traffic.Sent == 0 }
+func unbegun(o verdict.Outcome) bool { return o.Traffic.Planned > 0 && o.Traffic.Sent == 0 }
 
 // Compare loads the target and a second one in turns, with one scenario of kind
 // steady, in this many pairs of blocks, and reports the figures that differ.
@@ -134,7 +138,7 @@ func Compare(ctx context.Context, config Config, against *target.Target, pairs i
 		return Outcome{}, errors.Join(err, a.end())
 	}
 	order := compare.Plan(config.Seed, pairs)
-	parts, figures := scenario.Compare(ctx, a.env, b.env, config.Scenarios[0], order)
+	parts, figures := runner.Compare(ctx, a.env, b.env, config.Scenarios[0], order)
 	o := Outcome{Results: a.results()}
 	for i, part := range parts {
 		part.Name += "-" + []string{"a", "b"}[i]
@@ -142,8 +146,8 @@ func Compare(ctx context.Context, config Config, against *target.Target, pairs i
 		o.Results.Scenarios = append(o.Results.Scenarios, part.Scenario)
 	}
 	o.Results.Comparison = &load.Comparison{A: describe(a.config.Target), B: describe(against), Pairs: pairs,
-		BlockSeconds: config.Scenarios[0].Duration.Seconds(), Order: order.String(), Figures: scenario.Effects(figures)}
+		BlockSeconds: config.Scenarios[0].Duration.Seconds(), Order: order.String(), Figures: verdict.Effects(figures)}
 	a.finish(ctx, &o)
-	concludeComparison(&o.Results)
+	verdict.ConcludeComparison(&o.Results)
 	return o, errors.Join(a.end(), b.end())
 }

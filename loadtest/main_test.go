@@ -24,6 +24,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
 )
 
 // The test binary runs itself for what must not share a process with the generator.
@@ -47,8 +48,8 @@ func TestMain(m *testing.M) {
 
 // calibrated stands in for the measurement of the generator, which takes seconds
 // of every core.
-func calibrated(context.Context, generate.CalibrationOptions) (generate.Calibration, error) {
-	return generate.Calibration{Ceiling: 10_000, Rate: 5000}, nil
+func calibrated(context.Context, generate.CalibrationOptions) (measure.Calibration, error) {
+	return measure.Calibration{Ceiling: 10_000, Rate: 5000}, nil
 }
 
 // serve runs a reference server until its standard input ends. It says in a line

@@ -11,6 +11,7 @@ import (
 
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -28,7 +29,7 @@ type Part struct {
 	LagLimit  time.Duration       `json:"lag_limit_ns,omitempty"` // Config.LagLimit
 	Scenarios []scenario.Scenario `json:"scenarios"`
 	Results   load.Results        `json:"results"` // the generator's own results
-	Outcomes  []scenario.Outcome  `json:"outcomes"`
+	Outcomes  []verdict.Outcome   `json:"outcomes"`
 
 	Source string `json:"-"` // file and line it was read from; else empty
 }
@@ -138,21 +139,22 @@ func Merge(parts []Part, thresholds []threshold.Threshold, baselines map[string]
 		o.Results.Verdict, o.Results.Reasons = reports.Inconclusive, []string{err.Error()}
 		return o, nil
 	}
+	terms := verdict.Terms{Thresholds: thresholds, Baselines: baselines, LagLimit: parts[0].LagLimit}
 	for i, s := range parts[0].Scenarios {
-		shares := make([]scenario.Share, len(parts))
+		shares := make([]verdict.Share, len(parts))
 		for k, p := range parts {
 			shares[k].Outcome = p.Outcomes[i]
 			if c := p.Results.Calibration; c != nil {
 				shares[k].Ceiling = c.CeilingPerSecond
 			}
 		}
-		joined := scenario.Join(s, shares, thresholds, baselines, parts[0].LagLimit)
+		joined := verdict.Join(s, shares, terms)
 		o.Parts = append(o.Parts, joined)
 		o.Results.Scenarios = append(o.Results.Scenarios, joined.Scenario)
 	}
-	o.Results.Traffic = traffic(o.Parts)
-	conclude(&o.Results, true)
-	unheld(&o.Results, thresholds)
+	o.Results.Traffic = verdict.Traffic(o.Parts)
+	verdict.ConcludeRun(&o.Results, true)
+	verdict.RequireEvaluated(&o.Results, thresholds)
 	return o, nil
 }
 

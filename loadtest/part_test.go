@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -210,10 +211,10 @@ func latePart(t testing.TB, index, of int, lag time.Duration) loadtest.Part {
 		due := time.Duration(n*of+index) * 100 * time.Millisecond
 		recorder.Add(measure.Sample{Seq: uint64(n*of + index), Label: "list", Due: due, Sent: due + lag, Done: due + lag + time.Millisecond, Status: 200})
 	}
-	o := scenario.Outcome{Recordings: []measure.Recording{recorder.Recording()}, Traffic: load.Traffic{Statuses: map[string]int64{"200": int64(10 / of)}}}
+	o := verdict.Outcome{Recordings: []measure.Recording{recorder.Recording()}, Traffic: load.Traffic{Statuses: map[string]int64{"200": int64(10 / of)}}}
 	o.Name = s.Name
 	results := load.Results{Version: load.ModelVersion, Run: load.Run{Seed: 1, Shard: &load.Shard{Index: index + 1, Of: of}}, Scenarios: []load.Scenario{o.Scenario}}
-	return loadtest.Part{Version: loadtest.PartVersion, Scenarios: []scenario.Scenario{s}, Results: results, Outcomes: []scenario.Outcome{o}}
+	return loadtest.Part{Version: loadtest.PartVersion, Scenarios: []scenario.Scenario{s}, Results: results, Outcomes: []verdict.Outcome{o}}
 }
 
 func line(t testing.TB, p loadtest.Part) []byte {

@@ -3,6 +3,7 @@ package loadtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"runtime"
 	"time"
@@ -17,7 +18,10 @@ import (
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
-	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/prepare"
+	"outreach.example/conformance/loadtest/runner"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -27,12 +31,12 @@ type session struct {
 	config  Config
 	id      string
 	started time.Time
-	env     *scenario.Env
+	env     *runner.Env
 	end     func() error // releases the run's resources and returns errors of the journal
 }
 
 // begin prepares a run. readsOnly means that it changes nothing on the target.
-func begin(ctx context.Context, config Config, budget *scenario.Budget, readsOnly bool) (*session, error) {
+func begin(ctx context.Context, config Config, budget *prepare.Budget, readsOnly bool) (*session, error) {
 	if err := Consented(config.Target.BaseURL, config.Consent...); err != nil {
 		return nil, err
 	}
@@ -41,7 +45,7 @@ func begin(ctx context.Context, config Config, budget *scenario.Budget, readsOnl
 	if err != nil {
 		return nil, err
 	}
-	release, err := scenario.Ready(ctx, env, config.Scenarios, readsOnly)
+	release, err := prepare.Ready(ctx, &env.Env, config.Scenarios, readsOnly)
 	s.env, s.end = env, func() error {
 		release()
 		return end()
@@ -72,14 +76,14 @@ func (s *session) results() load.Results {
 func (s *session) finish(ctx context.Context, o *Outcome) {
 	o.Results.Run.Interrupted = ctx.Err() != nil
 	o.Results.Run.Seconds = time.Since(s.started).Seconds()
-	o.Results.Traffic = traffic(o.Parts)
-	conclude(&o.Results, s.config.ByName)
-	unheld(&o.Results, s.config.Thresholds)
+	o.Results.Traffic = verdict.Traffic(o.Parts)
+	verdict.ConcludeRun(&o.Results, s.config.ByName)
+	verdict.RequireEvaluated(&o.Results, s.config.Thresholds)
 }
 
 // environment builds the environment of the scenarios. end releases it and
 // returns errors of the journal.
-func environment(ctx context.Context, config Config, id string, budget *scenario.Budget) (env *scenario.Env, end func() error, err error) {
+func environment(ctx context.Context, config Config, id string, budget *prepare.Budget) (env *runner.Env, end func() error, err error) {
 	t, budget := config.Target, budget.Part()
 	rules, err := judge.NewRules()
 	if err != nil {
@@ -94,14 +98,15 @@ func environment(ctx context.Context, config Config, id string, budget *scenario
 	if err != nil {
 		return nil, nil, err
 	}
-	env = &scenario.Env{
-		Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules, Client: api, Bare: bare(t, config.Seed, budget),
-		Generator: generator, Inspect: config.Inspect,
-		Thresholds: config.Thresholds, Baselines: config.Baselines,
-		Run: id, Seed: config.Seed, Shard: config.Shard, LagLimit: config.LagLimit, Budget: budget,
-		Start:  config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
-		Memory: memory(t.TruthURL), Watch: config.Watch, Live: config.Live, Say: config.Say,
-		LockTimeout: config.LockTimeout,
+	env = &runner.Env{
+		Env: prepare.Env{
+			Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules, Client: api, Run: id, Seed: config.Seed, Budget: budget,
+			LockTimeout: config.LockTimeout, Shard: config.Shard, Say: config.Say,
+			Start: config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
+		},
+		Terms: verdict.Terms{Thresholds: config.Thresholds, Baselines: config.Baselines, LagLimit: config.LagLimit},
+		Bare:  bare(t, config.Seed, budget), Generator: generator, Inspect: config.Inspect,
+		Memory: memory(t.TruthURL), Watch: config.Watch, Live: config.Live,
 	}
 	if l := t.Profile.Load; l != nil {
 		env.MaxRate = float64(l.MaxRate)
@@ -124,17 +129,17 @@ func environment(ctx context.Context, config Config, id string, budget *scenario
 
 // budgetOf returns the request budget that the profile allows a load run for
 // all its targets; a shard gets its part.
-func budgetOf(config Config) *scenario.Budget {
+func budgetOf(config Config) *prepare.Budget {
 	l := config.Target.Profile.Load
 	if l == nil || l.Budget == 0 {
-		return scenario.NewBudget(0)
+		return prepare.NewBudget(0)
 	}
-	return scenario.NewBudget(max(1, int64(l.Budget)/int64(max(1, config.Shard.Of))))
+	return prepare.NewBudget(max(1, int64(l.Budget)/int64(max(1, config.Shard.Of))))
 }
 
 // bare returns a function that makes clients with bareOptions, which send from a
 // local address of the caller's choice; empty for any.
-func bare(t *target.Target, seed uint64, budget *scenario.Budget) func(int, string) (*client.Client, error) {
+func bare(t *target.Target, seed uint64, budget *prepare.Budget) func(int, string) (*client.Client, error) {
 	return func(concurrency int, from string) (*client.Client, error) {
 		options := bareOptions(t.Profile, seed, budget, concurrency)
 		if from != "" {
@@ -150,7 +155,7 @@ func bare(t *target.Target, seed uint64, budget *scenario.Budget) func(int, stri
 
 // bareOptions returns the options of a client that ignores the profile's pace but
 // is no faster than load may be.
-func bareOptions(p *profile.Profile, seed uint64, budget *scenario.Budget, concurrency int) client.Options {
+func bareOptions(p *profile.Profile, seed uint64, budget *prepare.Budget, concurrency int) client.Options {
 	options := client.Options{Seed: seed, Allow: budget.One, Concurrency: concurrency, RequestsPerSecond: client.Unpaced}
 	if p.Load != nil && p.Load.MaxRate > 0 {
 		options.RequestsPerSecond = float64(p.Load.MaxRate)
@@ -161,9 +166,9 @@ func bareOptions(p *profile.Profile, seed uint64, budget *scenario.Budget, concu
 // calibrate measures what the generator can do on this machine, with a body of
 // the target's size and with inspection, which is part of the load. It ignores
 // a target that does not answer; the scenarios report that.
-func calibrate(ctx context.Context, config Config, api *client.Client, rules *judge.Rules) (generate.Calibration, error) {
+func calibrate(ctx context.Context, config Config, api *client.Client, rules *judge.Rules) (measure.Calibration, error) {
 	options := generate.CalibrationOptions{Child: config.Calibrator}
-	if request, asked, ok := scenario.Typical(config.Target.Profile); ok {
+	if request, asked, ok := prepare.Typical(config.Target.Profile); ok {
 		if ex := api.Do(ctx, request); ex.Err == nil && ex.Status == http.StatusOK {
 			options.Body = ex.Body
 		}
@@ -173,7 +178,7 @@ func calibrate(ctx context.Context, config Config, api *client.Client, rules *ju
 	inspected.Rules, inspected.Redact = rules, api.Redact
 	inspector, err := inspect.New(inspected)
 	if err != nil {
-		return generate.Calibration{}, err
+		return measure.Calibration{}, err
 	}
 	defer inspector.Close()
 	options.Inspect = inspector.Take
@@ -185,4 +190,25 @@ func calibrate(ctx context.Context, config Config, api *client.Client, rules *ju
 
 func describe(t *target.Target) reports.Target {
 	return reports.Target{Name: t.Profile.Name, Version: t.Profile.Version, Vendor: t.Profile.Vendor, BaseURL: t.BaseURL, Kind: t.Kind}
+}
+
+// calibration converts a calibration to the results model.
+func calibration(c measure.Calibration) load.Calibration {
+	described := load.Calibration{
+		CeilingPerSecond: c.Ceiling, LagP99MS: float64(c.Lag.Value.Microseconds()) / 1000,
+		CPUPerRequestUS: float64(c.CPU.Nanoseconds()) / 1000, Cores: runtime.NumCPU(),
+	}
+	described.Note = fmt.Sprintf("measured with answers of %d bytes from a null server on this machine", c.Bytes)
+	if c.Shared {
+		described.Note += ", in the generator's own process (its CPU time is included, which lowers the ceiling)"
+	}
+	return described
+}
+
+// shardOf converts to a shard that counts from 1.
+func shardOf(s measure.Shard) *load.Shard {
+	if s.Of <= 1 {
+		return nil
+	}
+	return &load.Shard{Index: s.Index + 1, Of: s.Of}
 }

@@ -10,7 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/prepare"
 )
 
 // A load run that is interrupted before its first phase reports the interruption, and no
@@ -63,7 +63,7 @@ func TestLoadIsInterruptedBeforeItsStart(t *testing.T) {
 func TestLoadOfAThrottledKeyIsVoid(t *testing.T) {
 	g := NewWithT(t)
 	var exit exitError
-	g.Expect(errors.As(nothingMeasured(t.Context(), errors.Join(&scenario.ThrottledError{}, nil), nil), &exit)).To(BeTrue())
+	g.Expect(errors.As(nothingMeasured(t.Context(), errors.Join(&prepare.ThrottledError{}, nil), nil), &exit)).To(BeTrue())
 	g.Expect(exit.code).To(Equal(exitCannotTell))
 	g.Expect(exit.cause).To(MatchError(HavePrefix("inconclusive: nothing was loaded: ")))
 }

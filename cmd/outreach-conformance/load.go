@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,9 @@ import (
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports/outputdir"
 )
 
@@ -145,10 +148,10 @@ func (f *loadFlags) note(flags *pflag.FlagSet) {
 
 func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	compared := f.compared()
-	if err := f.replaces(compared); err != nil {
+	if err := verdict.CheckOverwrite(filepath.Join(f.output, loadFile), f.baseline, compared); err != nil {
 		return exitError{exitUsage, err}
 	}
-	baselines, unread := loadtest.ReadBaselines(f.baseline, compared)
+	baselines, unread := verdict.ReadBaselines(f.baseline, compared)
 	if !f.list {
 		if err := forgetLoad(f.output); err != nil {
 			return exitError{exitUsage, err}
@@ -194,12 +197,11 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	return f.reportLoad(outcome, scenarios, stdout, err)
 }
 
-// nothingMeasured ends a run that did not come to its first phase, for the error.
-// After an interruption the error tells of no more than what that met; left is
-// what could then not be put back or removed.
+// nothingMeasured returns the error of a run that ended before its first phase. left
+// is what could then not be rolled back or removed. An interruption replaces err.
 func nothingMeasured(ctx context.Context, err, left error) error {
 	code, exit := exitUsage, exitError{}
-	var throttled *scenario.ThrottledError
+	var throttled *prepare.ThrottledError
 	switch {
 	case ctx.Err() != nil:
 		code, err = exitInterrupted, errors.New("interrupted before the first measurement")
@@ -211,8 +213,8 @@ func nothingMeasured(ctx context.Context, err, left error) error {
 	return exitError{code, errors.Join(err, left)}
 }
 
-// consented makes sure, before anything is sent, that whoever runs the targets
-// agrees to load. What the flags themselves start runs on this machine.
+// consented returns an error, before anything is sent, if the user has not consented
+// to load a target. Targets that the flags start run on this machine.
 func (f loadFlags) consented() error {
 	if f.against != "" {
 		if err := loadtest.Consented(f.against, f.consent...); err != nil {
@@ -231,7 +233,7 @@ func (f loadFlags) consented() error {
 		address = f.target
 	}
 	if profile.Container != nil || address == "" {
-		return nil // an address that is missing is for the target to complain of
+		return nil // starting the target reports a missing address
 	}
 	if err := loadtest.Consented(address, f.consent...); err != nil {
 		return fmt.Errorf("--target, or base_url in the profile: %w", err)
@@ -254,7 +256,7 @@ func (f loadFlags) send(ctx context.Context, config loadtest.Config) (loadtest.O
 	return loadtest.Compare(ctx, config, second, f.pairs)
 }
 
-// putBack undoes on the target what scenarios changed, which the view shows.
+// putBack rolls back what scenarios changed on the target, and shows it in the view.
 func (f loadFlags) putBack(ctx context.Context, t *target.Target, view *loadView) error {
 	if f.journals(t) == "" {
 		return nil
@@ -263,7 +265,21 @@ func (f loadFlags) putBack(ctx context.Context, t *target.Target, view *loadView
 	_, err := sandbox.CleanupAfterRun(ctx, t, f.output, view.puttingBack)
 	view.putBack(time.Since(began))
 	if err != nil {
-		return fmt.Errorf("some changes could not be rolled back:\n%w\ntry again with: %s", err, f.cleanupOf(t)) // which must not be buried
+		return fmt.Errorf("some changes could not be rolled back:\n%w\ntry again with: %s", err, f.cleanupOf(t))
+	}
+	return nil
+}
+
+// listScenarios prints the scenarios with their settings.
+func listScenarios(w io.Writer, all []scenario.Scenario) error {
+	for _, s := range all {
+		lasts := "about " + s.Lasts().Round(100*time.Millisecond).String()
+		if s.Kind == scenario.Sustained {
+			lasts = fmt.Sprintf("%s per rate tried", s.Duration)
+		}
+		if _, err := fmt.Fprintf(w, "%s (%s, %s)\n  %s\n  %s\n", s.Name, s.Kind, lasts, s.About, s.Settings()); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -19,10 +19,10 @@ import (
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/verdict"
 )
 
-// config is what the flags, and the profile's thresholds, say of the run, the
-// target aside.
+// config returns the configuration without the target.
 func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (loadtest.Config, error) {
 	var wrong []error
 	config := loadtest.Config{
@@ -45,83 +45,88 @@ func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (load
 		wrong = append(wrong, fmt.Errorf("--inspect-share %v: want a share above 0, at most 1", f.share))
 	}
 	var err error
-	if config.Thresholds, err = f.checkedThresholds(scenarios, stderr); err != nil {
+	if config.Thresholds, err = f.mergedThresholds(scenarios, stderr); err != nil {
 		wrong = append(wrong, err)
 	}
-	if config.Shard, err = parseShard(f.shard); err != nil {
-		wrong = append(wrong, err)
-	}
-	if config.Start, err = parseStart(f.startAt, time.Now()); err != nil {
-		wrong = append(wrong, err)
-	}
-	if f.baseline != "" && !slices.ContainsFunc(config.Thresholds, func(t threshold.Threshold) bool { return t.Metric == threshold.Regression && t.Baseline == "" }) {
-		wrong = append(wrong, errors.New("--baseline: no threshold uses it (add one, e.g. --threshold 'regression<10%')"))
-	}
-	wrong = append(wrong, f.contradictions(config))
-	return config, errors.Join(wrong...)
+	settings := loadtest.Settings{Scenarios: scenarios, Named: len(f.scenarios), Shard: f.shard, StartAt: f.startAt, PrintPart: f.printPart,
+		Seed: f.seed, Embedded: f.isEmbedded(), Against: f.against != "", Pairs: f.pairs, PairsGiven: f.given["pairs"]}
+	config.Shard, config.Start, err = settings.Check(time.Now())
+	return config, errors.Join(append(wrong, err)...)
 }
 
-// leastAhead is the least time before the start of a shard: for the calibration,
-// and for a target that is slow to answer.
-const leastAhead = 5 * time.Second
-
-// contradictions are flags that cannot be meant together.
-func (f loadFlags) contradictions(config loadtest.Config) error {
-	var wrong []error
-	sharded := config.Shard.Of > 1
-	if sharded {
-		for _, s := range config.Scenarios {
-			if !s.Shardable() {
-				wrong = append(wrong, fmt.Errorf("--shard: scenario %s is adaptive and cannot be sharded (choose others with --scenario)", s.Name))
-			}
-		}
-		if f.startAt == "" {
-			wrong = append(wrong, errors.New("--shard needs --start-at: the same time for all shards, at least "+leastAhead.String()+" ahead"))
-		}
-		if strings.HasPrefix(f.startAt, "+") {
-			wrong = append(wrong, fmt.Errorf("--start-at %s: relative to the start of each shard (give all shards the same absolute time)", f.startAt))
-		} else if ahead := time.Until(config.Start); !config.Start.IsZero() && ahead < leastAhead {
-			wrong = append(wrong, fmt.Errorf("--start-at %s: only %s ahead, want at least %s for the calibration", f.startAt, ahead.Round(time.Second), leastAhead))
-		}
-		if f.isEmbedded() {
-			wrong = append(wrong, errors.New("--shard needs a --target that all shards reach: each process has its own embedded server"))
-		}
-		if f.seed == 0 {
-			wrong = append(wrong, errors.New("--shard needs --seed: the same for all shards"))
-		}
+// known returns the scenarios of the file, or the built-in ones.
+func (f loadFlags) known() ([]scenario.Scenario, error) {
+	if f.file == "" {
+		return scenario.Builtin(), nil
 	}
-	if !sharded && f.startAt != "" {
-		for _, s := range config.Scenarios {
-			if !s.Shardable() {
-				wrong = append(wrong, fmt.Errorf("--start-at: scenario %s is adaptive and starts at once (choose others with --scenario)", s.Name))
-			}
-		}
-	}
-	if f.against != "" && f.startAt != "" {
-		wrong = append(wrong, errors.New("--against and --start-at exclude each other"))
-	}
-	if f.printPart && !sharded {
-		wrong = append(wrong, errors.New("--print-part needs --shard"))
-	}
-	if f.against == "" && f.given["pairs"] {
-		wrong = append(wrong, errors.New("--pairs needs --against"))
-	}
-	if f.against != "" {
-		switch {
-		case sharded:
-			wrong = append(wrong, errors.New("--against and --shard exclude each other"))
-		case len(f.scenarios) != 1:
-			wrong = append(wrong, errors.New("--against compares one scenario (choose it with --scenario, e.g. mixed)"))
-		case config.Scenarios[0].Kind != scenario.Steady:
-			wrong = append(wrong, fmt.Errorf("--against needs a scenario of kind %s, such as mixed; %s is of kind %s", scenario.Steady, config.Scenarios[0].Name, config.Scenarios[0].Kind))
-		case f.pairs < scenario.LeastPairs() || f.pairs > 1000:
-			wrong = append(wrong, fmt.Errorf("--pairs %d: want %d to 1000 (fewer cannot show a difference)", f.pairs, scenario.LeastPairs()))
-		}
-	}
-	return errors.Join(wrong...)
+	return scenario.Load(f.file)
 }
 
-// fitTo completes the configuration by the target.
+// chosen returns the scenarios that the flags name, with the settings of the flags.
+func (f loadFlags) chosen() ([]scenario.Scenario, error) {
+	all, err := f.known()
+	if err != nil {
+		return nil, err
+	}
+	picked, err := scenario.Select(all, f.scenarios)
+	if err != nil {
+		return nil, fmt.Errorf("--scenario %w", err)
+	}
+	var settings []scenario.Setting
+	for _, s := range []struct {
+		flag  string
+		given bool
+		field string
+		set   func(*scenario.Scenario)
+	}{
+		{"rate", f.given["rate"], "rate", func(s *scenario.Scenario) { s.Rate = f.rate }},
+		{"burst", f.given["burst"], "burst", func(s *scenario.Scenario) { s.Burst = f.burst }},
+		{"max-rate", f.given["max-rate"], "max_rate", func(s *scenario.Scenario) { s.MaxRate = f.maxRate }},
+		{"duration", f.given["duration"], "duration", func(s *scenario.Scenario) { s.Last(f.duration) }},
+		{"warmup", f.given["warmup"], "warmup", func(s *scenario.Scenario) { s.Warmup = f.warmup }},
+		{"clients", f.given["clients"], "clients", func(s *scenario.Scenario) { s.Clients = f.clients }},
+		{"page-size", len(f.limits) > 0, "page_sizes", func(s *scenario.Scenario) { s.Limits = f.limits }},
+		{"mix", len(f.mix) > 0, "mix", func(s *scenario.Scenario) { s.Mix = f.mix }},
+		{"probe-budget", f.given["probe-budget"], "probe_budget", func(s *scenario.Scenario) { s.Budget = f.budget }},
+	} {
+		if s.given {
+			settings = append(settings, scenario.Setting{Name: "--" + s.flag, Field: s.field, Set: s.set})
+		}
+	}
+	return scenario.Override(picked, settings...)
+}
+
+// mergedThresholds returns the thresholds of the profile and the flags. It lists
+// those of the profile that apply to other runs on stderr.
+func (f loadFlags) mergedThresholds(chosen []scenario.Scenario, stderr io.Writer) ([]threshold.Threshold, error) {
+	given, wrong := threshold.ParseAll(f.thresholds)
+	known, err := f.known()
+	if err != nil {
+		return nil, err
+	}
+	var ofProfile []string
+	if profile, err := f.profile(); err == nil && profile.Load != nil { // starting the target reports an error of the profile
+		ofProfile = profile.Load.Thresholds
+	}
+	merged, skipped, err := verdict.Applicable{Chosen: chosen, Known: known, Baseline: f.baseline != ""}.Merge(ofProfile, given)
+	if err = errors.Join(wrong, err); err == nil && len(skipped) > 0 {
+		_, _ = fmt.Fprintf(stderr, "skipped thresholds of the profile, which do not apply to this run: %s\n", strings.Join(skipped, ", "))
+	}
+	return merged, err
+}
+
+// compared returns the thresholds, the profile's included, whose baselines are read.
+// Errors of thresholds and profile are reported where they are used.
+func (f loadFlags) compared() []threshold.Threshold {
+	texts := f.thresholds
+	if profile, err := f.profile(); err == nil && profile.Load != nil {
+		texts = slices.Concat(profile.Load.Thresholds, texts)
+	}
+	thresholds, _ := threshold.ParseAll(texts)
+	return thresholds
+}
+
+// fitTo adds the target to the configuration.
 func (f loadFlags) fitTo(config *loadtest.Config, t *target.Target) {
 	config.Target, config.JournalDir = t, f.journals(t)
 	if config.Seed == 0 {
@@ -129,7 +134,7 @@ func (f loadFlags) fitTo(config *loadtest.Config, t *target.Target) {
 	}
 }
 
-// selection writes the flags that say what is asked.
+// selection returns the flags that select what is sent.
 func (f loadFlags) selection() string {
 	var parts []string
 	add := func(given bool, flag string, value any) {

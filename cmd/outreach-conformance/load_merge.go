@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports/outputdir"
 )
 
@@ -43,14 +46,14 @@ appears twice or belongs to another run.`,
 }
 
 func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) error {
-	thresholds, err := parseThresholds(f.thresholds)
+	thresholds, err := threshold.ParseAll(f.thresholds)
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	if err := f.replaces(thresholds); err != nil {
+	if err := verdict.CheckOverwrite(filepath.Join(f.output, loadFile), f.baseline, thresholds); err != nil {
 		return exitError{exitUsage, err}
 	}
-	baselines, err := loadtest.ReadBaselines(f.baseline, thresholds)
+	baselines, err := verdict.ReadBaselines(f.baseline, thresholds)
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
@@ -62,10 +65,9 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 		}
 		parts = append(parts, read...)
 	}
-	for _, t := range thresholds {
-		if why := f.never(parts[0].Scenarios, t); why != "" {
-			return exitError{exitUsage, fmt.Errorf("--threshold %q: %s", t.Text, why)}
-		}
+	applicable := verdict.Applicable{Chosen: parts[0].Scenarios, Known: scenario.Builtin(), Baseline: f.baseline != ""}
+	if err := applicable.Check(thresholds); err != nil {
+		return exitError{exitUsage, err}
 	}
 	outcome, err := loadtest.Merge(parts, thresholds, baselines)
 	if err != nil {
@@ -77,7 +79,7 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 	return f.reportLoad(outcome, nil, stdout, nil)
 }
 
-// readParts reads a file of parts, that of a directory, or the standard input.
+// readParts reads a file of parts, the part in a directory, or the standard input.
 func readParts(source string, stdin io.Reader) ([]loadtest.Part, error) {
 	if source == "-" {
 		return loadtest.ReadParts("standard input", stdin)

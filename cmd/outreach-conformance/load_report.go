@@ -9,10 +9,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/junit"
@@ -33,17 +38,17 @@ const (
 	partFile      = "part.json"
 )
 
-// forgetLoad removes the results that an earlier load run left in the directory:
-// a run that ends before it has measured must not leave an old pass. Files that
-// no load run wrote stay.
+// forgetLoad removes the results of an earlier load run from the directory: a run
+// that ends before it has measured must not leave an old pass. Files that no load run
+// wrote stay.
 func forgetLoad(dir string) error {
-	return errors.Join(forgetFiles(dir, partFile), forgetMerged(dir)) // load.json last: it says whose the files are
+	return errors.Join(forgetFiles(dir, partFile), forgetMerged(dir)) // load.json last: it marks the directory as ours
 }
 
-// forgetMerged leaves the part of a shard, which the merge may be about to read.
+// forgetMerged is forgetLoad without the part of a shard, which a merge may read.
 func forgetMerged(dir string) error { return forgetFiles(dir, mergedFiles...) }
 
-// mergedFiles are those that a merge writes, and every load run.
+// mergedFiles are the files that a merge writes, like every load run.
 var mergedFiles = []string{pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, loadFile}
 
 func forgetFiles(dir string, names ...string) error {
@@ -59,9 +64,9 @@ func forgetFiles(dir string, names ...string) error {
 	return errors.Join(failed...)
 }
 
-// reportLoad writes the files and the summary, and turns the verdict into the
-// exit code; failed is what went wrong before. A run after which something goes
-// wrong is no pass, in whatever can be written.
+// reportLoad writes the files and the summary, and returns the exit code of the
+// verdict. failed is an error after the load. Such a run does not pass, in any file
+// that can be written.
 func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario, stdout io.Writer, failed error) error {
 	o.Results = doubted(o.Results, failed)
 	written := f.writeLoad(o, scenarios)
@@ -78,7 +83,7 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 	})
 }
 
-// doubted is a pass no more if something failed after the load.
+// doubted returns the results, without a pass if something failed after the load.
 func doubted(r load.Results, failed error) load.Results {
 	if failed != nil && r.Verdict == reports.Passed {
 		first, _, _ := strings.Cut(failed.Error(), "\n")
@@ -88,7 +93,7 @@ func doubted(r load.Results, failed error) load.Results {
 	return r
 }
 
-// writtenLoad says which of the files that people are told of are there.
+// writtenLoad holds the files that the summary names.
 type writtenLoad struct {
 	results, page string // empty if they could not be written
 	failed        error
@@ -127,7 +132,7 @@ func writeHDR(w io.Writer, o loadtest.Outcome) error {
 	return nil
 }
 
-// toFile lets write fill the file, which is replaced once it is whole.
+// toFile replaces the file by what write writes, once it is complete.
 func toFile(path string, write func(io.Writer) error) error {
 	return atomicfile.Replace(path, func(temporary string) error {
 		file, err := os.Create(temporary)
@@ -139,8 +144,7 @@ func toFile(path string, write func(io.Writer) error) error {
 	})
 }
 
-// rawResults is the file that takes each single result while the load is on; nil
-// takes none.
+// rawResults is the file of single results, written during the load; nil writes none.
 type rawResults struct {
 	file     *os.File
 	buffered *bufio.Writer
@@ -171,7 +175,7 @@ func (r *rawResults) close() error {
 	return errors.Join(r.buffered.Flush(), r.file.Close())
 }
 
-// summarise writes the results for people.
+// summarise writes the summary.
 func summarise(w io.Writer, r load.Results, options console.Options) error {
 	if out, ok := w.(*os.File); ok {
 		detected := console.Detect(out, os.Getenv)
@@ -187,3 +191,86 @@ func (r *rawResults) discard() error {
 	}
 	return errors.Join(r.file.Close(), os.Remove(r.file.Name()))
 }
+
+// loadView shows the progress of a load run on the error stream.
+type loadView struct {
+	stderr   io.Writer
+	progress *console.LoadProgress
+	all      []string // the scenarios of the run
+
+	mu             sync.Mutex
+	scenario, step string
+	again          bool // the phase is sent once more
+}
+
+func newLoadView(stderr io.Writer, scenarios []string) *loadView {
+	var options console.ProgressOptions
+	if file, ok := stderr.(*os.File); ok {
+		detected := console.Detect(file, os.Getenv)
+		options.Color, options.Width, options.Live = detected.Color, detected.Width, console.Live(file, os.Getenv)
+	}
+	v := &loadView{stderr: stderr, progress: console.NewLoadProgress(stderr, options), all: scenarios}
+	v.progress.Say("measuring what this machine can send")
+	return v
+}
+
+// begin notes that a phase, or a step of one, begins.
+func (v *loadView) begin(scenario, step string, _ schedule.Schedule) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.again = scenario == v.scenario && step == v.step
+	v.scenario, v.step = scenario, step
+}
+
+// live shows the figures of the phase that runs.
+func (v *loadView) live(l generate.Live) {
+	v.mu.Lock()
+	f := console.LoadFigures{Number: 1 + slices.Index(v.all, v.scenario), Of: len(v.all), Scenario: v.scenario}
+	switch {
+	case v.step != l.Phase:
+		f.Step = v.step
+	case v.again:
+		f.Step = "sent again"
+	}
+	v.mu.Unlock()
+	last := l.Last.Response[measure.Accepted]
+	f.Phase, f.Warmup, f.At, f.Lasts = l.Phase, l.Warmup, l.At, l.Duration
+	f.AskedPerSecond, f.DonePerSecond = float64(l.Last.Asked), float64(l.Last.Done)
+	if last.Count() > 0 {
+		f.P50MS, f.P99MS = inMS(last.Quantile(0.5).Value), inMS(last.Quantile(0.99).Value)
+	}
+	f.Planned, f.Sent, f.InFlight, f.LagP99MS = l.Planned, l.Sent, l.InFlight, inMS(l.Lag)
+	f.Accepted, f.Limited, f.Failed = l.Count[measure.Accepted], l.Count[measure.Limited], l.Count[measure.Failed]
+	v.progress.Show(f)
+}
+
+// say writes what the run waits for on a line of its own, also into logs.
+func (v *loadView) say(what string) {
+	v.progress.Stop() // which ends the live line
+	_, _ = fmt.Fprintf(v.stderr, "outreach-conformance: %s\n", reports.Printable(what))
+}
+
+// puttingBack shows how many changes are left to roll back.
+func (v *loadView) puttingBack(left int) {
+	changes := "changes are"
+	if left == 1 {
+		changes = "change is"
+	}
+	v.progress.Say(fmt.Sprintf("rolling back changes: %d %s left", left, changes))
+}
+
+// worthTelling is how long a rollback takes before its time is shown. The summary has
+// the time of the load alone.
+const worthTelling = time.Second
+
+// putBack shows how long the rollback took.
+func (v *loadView) putBack(took time.Duration) {
+	v.progress.Stop()
+	if took >= worthTelling {
+		v.say(fmt.Sprintf("rolled back changes in %.1f s", took.Seconds()))
+	}
+}
+
+func (v *loadView) stop() { v.progress.Stop() }
+
+func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

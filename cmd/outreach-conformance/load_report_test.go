@@ -5,9 +5,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/reports/console"
 )
 
 // Who reads a file of the results, such as a merge of shards, finds the former
@@ -32,4 +39,53 @@ func TestFilesOfLoadAreReplacedWhole(t *testing.T) {
 	g.Expect(toFile(path, writing("new", nil))).To(Succeed())
 	g.Expect(contents(t, path)).To(Equal("new"))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
+}
+
+// A phase that is sent again is not taken for another.
+func TestProgressTellsPhasesThatAreSentAgain(t *testing.T) {
+	var log strings.Builder
+	v := newLoadView(&log, []string{"mixed"})
+	for _, step := range []string{"warm-up", "steady", "steady"} {
+		v.begin("mixed", step, schedule.Schedule{})
+		for at := range 2 {
+			v.live(generate.Live{Phase: step, At: time.Duration(at) * time.Second, Duration: time.Second})
+		}
+	}
+	v.stop()
+	NewWithT(t).Expect(strings.Split(log.String(), "\n")).To(HaveExactElements(
+		HavePrefix("[1/1] mixed warm-up  1/1 s"), HavePrefix("[1/1] mixed steady  1/1 s"), HavePrefix("[1/1] mixed steady: sent again  1/1 s"), ""))
+}
+
+// What a run waits for is told where no live line is drawn, too, and without
+// what would move a terminal's cursor.
+func TestProgressTellsWhatIsWaitedFor(t *testing.T) {
+	var log strings.Builder
+	v := newLoadView(&log, []string{"mixed"})
+	v.say("waiting for another run\x1b[2J")
+	v.stop()
+	NewWithT(t).Expect(log.String()).To(And(HavePrefix("outreach-conformance: waiting for another run"), HaveSuffix("\n"), Not(ContainSubstring("\x1b"))))
+}
+
+// Putting back what was changed may take longer than the load: a terminal shows
+// that it goes on, and who waited is told for how long. Mostly nobody notices.
+func TestProgressTellsWhatIsPutBack(t *testing.T) {
+	for name, tc := range map[string]struct {
+		live bool
+		took time.Duration
+		want types.GomegaMatcher
+	}{
+		"short, in a log":      {false, 900 * time.Millisecond, BeEmpty()},
+		"long, in a log":       {false, 1250 * time.Millisecond, Equal("outreach-conformance: rolled back changes in 1.2 s\n")},
+		"short, on a terminal": {true, 900 * time.Millisecond, And(ContainSubstring(": 2 changes are left"), ContainSubstring(": 1 change is left"), HaveSuffix("\r\x1b[2K"))},
+		"long, on a terminal":  {true, time.Minute, And(ContainSubstring(": 1 change is left"), HaveSuffix("\x1b[2Koutreach-conformance: rolled back changes in 60.0 s\n"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log strings.Builder
+			v := &loadView{stderr: &log, progress: console.NewLoadProgress(&log, console.ProgressOptions{Live: tc.live})}
+			v.puttingBack(2)
+			v.puttingBack(1)
+			v.putBack(tc.took)
+			NewWithT(t).Expect(log.String()).To(tc.want)
+		})
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports"
 )
 
@@ -40,11 +41,11 @@ const (
 	measured            = "measured"
 )
 
-var calibrations = map[string]func(context.Context, generate.CalibrationOptions) (generate.Calibration, error){
-	"": func(context.Context, generate.CalibrationOptions) (generate.Calibration, error) {
-		return generate.Calibration{Ceiling: 10_000, Rate: 5000, CPU: 100 * time.Microsecond}, nil
+var calibrations = map[string]func(context.Context, generate.CalibrationOptions) (measure.Calibration, error){
+	"": func(context.Context, generate.CalibrationOptions) (measure.Calibration, error) {
+		return measure.Calibration{Ceiling: 10_000, Rate: 5000, CPU: 100 * time.Microsecond}, nil
 	},
-	endless: func(ctx context.Context, options generate.CalibrationOptions) (c generate.Calibration, err error) {
+	endless: func(ctx context.Context, options generate.CalibrationOptions) (c measure.Calibration, err error) {
 		for err == nil {
 			c, err = generate.Calibrate(ctx, options)
 		}

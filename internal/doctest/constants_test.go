@@ -14,15 +14,15 @@ import (
 // stated are figures that documents state and that constants of the program
 // decide: the words, and where the constant is and how it is written there.
 var stated = []struct{ document, words, directory, constant, value string }{
-	{"docs/load.md", "fewer than 99.5 % of", "loadtest/scenario", "leastSent", "0.995"},
-	{"docs/load.md", "above 0.8 of what", "loadtest/generate", "near", "0.8"},
+	{"docs/load.md", "fewer than 99.5 % of", "loadtest/verdict", "leastSent", "0.995"},
+	{"docs/load.md", "above 0.8 of what", "loadtest/measure", "NearCeiling", "0.8"},
 	{"docs/load.md", "and 10 requests in a row", "loadtest/generate", "leastUnanswered", "10"},
-	{"docs/load.md", "A phase of at most 10 s", "loadtest/scenario", "worthAgain", "10 * time.Second"},
-	{"docs/load.md", "sent again, up to 2 times", "loadtest/scenario", "attempts", "3"},
-	{"docs/load.md", "create them first, at most 1,000", "loadtest/scenario", "maxStock", "1000"},
+	{"docs/load.md", "A phase of at most 10 s", "loadtest/runner", "worthAgain", "10 * time.Second"},
+	{"docs/load.md", "sent again, up to 2 times", "loadtest/runner", "attempts", "3"},
+	{"docs/load.md", "create them first, at most 1,000", "loadtest/prepare", "maxStock", "1000"},
 	{"docs/load.md", "was idle for 100 ms", "loadtest/generate", "leastIdle", "100 * time.Millisecond"},
 	{"docs/load.md", "bodies above 8 MiB", "internal/client", "DefaultMaxBody", "8 << 20"},
-	{"docs/fan-out.md", "at most 24 hours", "cmd/outreach-conformance", "mostAhead", "24 * time.Hour"},
+	{"docs/fan-out.md", "at most 24 hours", "loadtest", "mostAhead", "24 * time.Hour"},
 	{"docs/rate-limits.md", "more than 8,000 requests", "loadtest/infer", "mostSlow", "8000"},
 	{"docs/rate-limits.md", "volleys of 50 requests", "internal/client", "volley", `"#[1-50]"`},
 	{"docs/judge-a-server.md", "on which 5 requests in a row", "suites/runner", "maxTimeouts", "5"},

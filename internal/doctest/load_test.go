@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 )
@@ -51,7 +52,7 @@ func TestRequestsThatDecide(t *testing.T) {
 
 // TestPairsThatDecide: docs/load.md says how many pairs of blocks a comparison needs.
 func TestPairsThatDecide(t *testing.T) {
-	if words := fmt.Sprintf("At least %d pairs are needed", scenario.LeastPairs()); !strings.Contains(read(t, "docs/load.md"), words) {
+	if words := fmt.Sprintf("At least %d pairs are needed", verdict.LeastPairs()); !strings.Contains(read(t, "docs/load.md"), words) {
 		t.Errorf("docs/load.md does not say: %s", words)
 	}
 }

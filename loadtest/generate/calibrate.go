@@ -21,8 +21,6 @@ const (
 	sampling        = time.Second
 	saturationRate  = 200_000 // requests per second, more than one machine can send
 	saturatingInUse = 64      // connections
-	// near is the share of the ceiling above which the generator affects the figures.
-	near = 0.8
 )
 
 // CalibrationOptions describe the load of a calibration.
@@ -43,21 +41,9 @@ type CalibrationOptions struct {
 	Child []string
 }
 
-// Calibration is what the generator can do on this machine now.
-type Calibration struct {
-	Ceiling float64          // highest requests per second with the null server on the same machine
-	Rate    float64          // requests per second at which the rest was measured
-	Lag     measure.Estimate // 99th percentile of the send lag
-	CPU     time.Duration    // processor time of one request; 0 if the system does not report it
-	// Shared is true if the null server ran in this process. CPU then includes its
-	// share, and the ceiling is lower.
-	Shared bool
-	Bytes  int // of a response's body
-}
-
 // Calibrate loads a null server on this machine for about 2 s.
-func Calibrate(ctx context.Context, opts CalibrationOptions) (Calibration, error) {
-	c := Calibration{Shared: len(opts.Child) == 0, Bytes: len(opts.Body)}
+func Calibrate(ctx context.Context, opts CalibrationOptions) (measure.Calibration, error) {
+	c := measure.Calibration{Shared: len(opts.Child) == 0, Bytes: len(opts.Body)}
 	base, stop, err := startNull(ctx, opts)
 	if err != nil {
 		return c, fmt.Errorf("generate: calibration: %w", err)
@@ -70,98 +56,53 @@ func Calibrate(ctx context.Context, opts CalibrationOptions) (Calibration, error
 		return Phase{Name: name, Schedule: schedule.Constant(rate, d), Inspect: opts.Inspect, LateTolerance: time.Nanosecond,
 			Mix: func(uint64) Request { return opts.Request }}
 	}
-	if err := c.findCeiling(ctx, base, phase("saturation", saturationRate, saturating)); err != nil {
+	if c.Ceiling, err = findCeiling(ctx, base, phase("saturation", saturationRate, saturating)); err != nil {
 		return c, err
 	}
 	c.Rate = c.Ceiling / 2
-	if opts.Rate > 0 && opts.Rate < near*c.Ceiling {
+	if opts.Rate > 0 && opts.Rate < measure.NearCeiling*c.Ceiling {
 		c.Rate = opts.Rate
 	}
-	return c, c.takeLag(ctx, base, phase("calibration", max(c.Rate, 10), sampling))
+	c.Lag, c.CPU, err = takeLag(ctx, base, phase("calibration", max(c.Rate, 10), sampling))
+	return c, err
 }
 
-// findCeiling measures how many requests get through if the next one is always due.
-func (c *Calibration) findCeiling(ctx context.Context, base string, p Phase) error {
+// findCeiling measures how many requests a second get through if the next one is
+// always due.
+func findCeiling(ctx context.Context, base string, p Phase) (float64, error) {
 	g, err := New(Options{BaseURL: base, Workers: saturatingInUse, Timeout: sampling})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer g.Close()
 	r, err := g.Run(ctx, p)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if r.Count(measure.Accepted) == 0 {
-		return errors.New("generate: calibration: the null server did not respond")
+		return 0, errors.New("generate: calibration: the null server did not respond")
 	}
-	c.Ceiling = float64(r.Count(measure.Accepted)) / saturating.Seconds()
-	return nil
+	return float64(r.Count(measure.Accepted)) / saturating.Seconds(), nil
 }
 
-func (c *Calibration) takeLag(ctx context.Context, base string, p Phase) error {
+// takeLag measures the send lag and the processor time of a request; 0 if the system
+// does not report it.
+func takeLag(ctx context.Context, base string, p Phase) (lag measure.Estimate, cpu time.Duration, err error) {
 	g, err := New(Options{BaseURL: base, Timeout: sampling})
 	if err != nil {
-		return err
+		return lag, 0, err
 	}
 	defer g.Close()
 	before, known := processorTime()
 	r, err := g.Run(ctx, p)
 	if err != nil {
-		return err
+		return lag, 0, err
 	}
 	if after, _ := processorTime(); known && r.Sent > 0 {
-		c.CPU = (after - before) / time.Duration(r.Sent)
+		cpu = (after - before) / time.Duration(r.Sent)
 	}
-	c.Lag = r.Lag.Quantile(0.99)
-	return nil
+	return r.Lag.Quantile(0.99), cpu, nil
 }
-
-// Limits reports whether the generator affected the figures of the recording, and
-// why: the rate was near its ceiling, or it sent late.
-func (c Calibration) Limits(r measure.Recording) (bool, string) {
-	if near, why := c.Near(r); near {
-		return true, why
-	}
-	return Late(r)
-}
-
-// Near reports whether the recording's rate is near the generator's ceiling.
-func (c Calibration) Near(r measure.Recording) (bool, string) {
-	asked := peak(r)
-	if c.Ceiling <= 0 || asked <= near*c.Ceiling {
-		return false, ""
-	}
-	of := "" // the size is not known for the ceiling of another process
-	if c.Bytes > 0 {
-		of = fmt.Sprintf(" (answers of %d bytes)", c.Bytes)
-	}
-	return true, fmt.Sprintf("%.0f requests/s are near the ceiling of this generator, %.0f/s with a null server%s (stay below %.0f/s, or use more generators)",
-		asked, c.Ceiling, of, near*c.Ceiling)
-}
-
-// Late reports whether the 99th percentile of the send lag is above measure's
-// LagLimit, and describes it.
-func Late(r measure.Recording) (bool, string) {
-	lag, limit := r.Lag.Quantile(0.99).Value, r.LagLimit()
-	if r.Sent == 0 || lag <= limit {
-		return false, ""
-	}
-	return true, fmt.Sprintf("1 %% of the requests were sent more than %s after they were due; the limit is %s (use an idle machine, a lower rate, a higher --concurrency, or --lag-limit)",
-		round(lag), round(limit))
-}
-
-// peak returns the highest rate that one second of the recording asked for.
-func peak(r measure.Recording) float64 {
-	highest := 0.0
-	for _, second := range r.Series {
-		if length := min(time.Second, r.Duration-time.Duration(second.At)*time.Second); length > 0 {
-			highest = max(highest, float64(second.Asked)/length.Seconds())
-		}
-	}
-	return highest
-}
-
-func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
 // startNull starts the null server and returns its address.
 func startNull(ctx context.Context, opts CalibrationOptions) (base string, stop func(), err error) {

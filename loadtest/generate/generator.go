@@ -11,6 +11,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
@@ -42,7 +43,7 @@ type Phase struct {
 	Warmup bool
 	// Outages is called at the end of the phase with the times in which the target
 	// answered nothing; nil for nobody.
-	Outages func(Outages)
+	Outages func(outage.Outages)
 
 	// LateTolerance is how long after the end overdue requests are sent. Zero means
 	// DefaultLateTolerance.
@@ -74,6 +75,12 @@ func (g *Generator) Close() {
 	}
 }
 
+// OutageMonitor returns a monitor of the generator's target, for requests that the
+// generator does not send.
+func (g *Generator) OutageMonitor() *outage.Monitor {
+	return outage.NewMonitor(leastUnanswered, g.opts.MaxOutage)
+}
+
 // Phases runs the phases one after the other and returns the recordings of those
 // that are not warm-ups. It stops at the first error.
 func (g *Generator) Phases(ctx context.Context, phases ...Phase) ([]measure.Recording, error) {
@@ -93,7 +100,7 @@ func (g *Generator) Phases(ctx context.Context, phases ...Phase) ([]measure.Reco
 // Run sends the phase. It returns when every request that was sent has its
 // response or has timed out. The recording holds whatever the target does, and
 // also what was planned and not sent. The error is a mistake in the phase, a failed
-// write of raw results, the context's cause, or an OutageError. The recording
+// write of raw results, the context's cause, or an outage.Error. The recording
 // then holds what was measured before it.
 func (g *Generator) Run(ctx context.Context, p Phase) (measure.Recording, error) {
 	g.mu.Lock()
@@ -158,7 +165,7 @@ func (g *Generator) attack(ctx context.Context, stop context.CancelCauseFunc, p 
 	requests, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
 	a := &attack{Phase: p, hits: newHits(p, g.opts.BaseURL, stop), start: start, stop: stop, recorder: recorder,
-		monitor: g.LivenessMonitor(), raw: g.raw}
+		monitor: g.OutageMonitor(), raw: g.raw}
 	a.observer = &observer{transport: g.opts.Transport, timeout: g.opts.Timeout, maxBody: g.opts.MaxBody,
 		inspect: p.Inspect, hits: a.hits, start: start, ctx: requests}
 	if p.Warmup {
@@ -194,7 +201,7 @@ type attack struct {
 	start    time.Time
 	stop     context.CancelCauseFunc
 	recorder *measure.Recorder
-	monitor  *LivenessMonitor
+	monitor  *outage.Monitor
 	raw      *rawWriter // nil for none
 }
 

@@ -62,7 +62,7 @@ func TestAStallDoesNotHoldBackTheLoad(t *testing.T) {
 		response := r.Response[measure.Accepted]
 		g.Expect(response.Count()).To(BeEquivalentTo(100))
 		g.Expect(response.Max()).To(BeNumerically("~", 500*time.Millisecond, 10*time.Millisecond))
-		limited, _ := Calibration{Ceiling: 1000}.Limits(r)
+		limited, _ := measure.Calibration{Ceiling: 1000}.Limits(r)
 		g.Expect(limited).To(BeFalse())
 	})
 }
@@ -77,7 +77,7 @@ func TestTooFewWorkersShow(t *testing.T) {
 		g.Expect(r.Sent).To(BeEquivalentTo(len(n.came)))
 		g.Expect(r.Late()).To(BeNumerically(">=", 39), "all that was due while the workers waited")
 		g.Expect(r.Response[measure.Accepted].Max()).To(BeNumerically("~", 500*time.Millisecond, 10*time.Millisecond), "the times still count from when requests were due")
-		limited, why := Calibration{Ceiling: 1000}.Limits(r)
+		limited, why := measure.Calibration{Ceiling: 1000}.Limits(r)
 		g.Expect(limited).To(BeTrue())
 		g.Expect(why).To(ContainSubstring("after they were due"))
 	})

@@ -22,6 +22,15 @@ const (
 // MaxWorkers is the upper bound of Options.Workers. Each worker needs a connection.
 const MaxWorkers = 65_536
 
+// A target counts as stopped if it answers nothing for Options.MaxOutage and leaves
+// leastUnanswered requests in a row without a response. The number matters on a slow
+// schedule: two restarts that hit single requests are no stop.
+const (
+	leastMaxOutage  = 10 * time.Second
+	outageTimeouts  = 5
+	leastUnanswered = 10
+)
+
 // Options name the target and bound the load. Only BaseURL is required. Zero means
 // the default.
 type Options struct {
@@ -44,7 +53,7 @@ type Options struct {
 	Timeout time.Duration // of one request, from sending to the last byte of the response
 	MaxBody int64         // bytes of a body that are read; a response with a longer body has failed
 	// MaxOutage is how long a target may answer nothing, while requests are due,
-	// before the phase ends with an OutageError. The default is 5 × Timeout, and at
+	// before the phase ends with an outage.Error. The default is 5 × Timeout, and at
 	// least 10 s.
 	MaxOutage time.Duration
 

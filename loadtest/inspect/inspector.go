@@ -255,12 +255,12 @@ func (in *Inspector) look(a Answer) {
 	began := in.effort.now()
 	defer func() { in.effort.took(in.effort.now().Sub(began)) }()
 	ex := a.exchange()
-	sighting := in.opts.Rules.Check(asked, ex)
-	if sighting.Err != nil {
-		in.trouble(a, fmt.Sprintf("cannot judge the response: %v", sighting.Err))
+	checked := in.opts.Rules.Check(asked, ex)
+	if checked.Err != nil {
+		in.trouble(a, fmt.Sprintf("cannot judge the response: %v", checked.Err))
 		return
 	}
-	in.lists.saw(a, sighting)
-	in.memo.keep(q, in.enter(a, ex, sighting))
+	in.lists.saw(a, checked)
+	in.memo.keep(q, in.enter(a, ex, checked))
 	in.judged.Add(1)
 }

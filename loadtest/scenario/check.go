@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"outreach.example/conformance/loadtest/schedule"
@@ -22,6 +23,9 @@ const (
 	maxPages   = 50
 	maxWeight  = 1_000
 )
+
+// problem is an error in one field of a scenario.
+type problem struct{ field, what string }
 
 // uses lists the required and optional fields of each kind.
 var uses = map[Kind]struct{ needs, takes []string }{
@@ -58,7 +62,7 @@ func (s Scenario) problems() []problem {
 	}
 	kind, known := uses[s.Kind]
 	if !known {
-		add("kind", "%q: want one of %s", s.Kind, joinKinds())
+		add("kind", "%q: want one of %s", s.Kind, kindNames())
 		return found
 	}
 	given := s.given()
@@ -76,7 +80,7 @@ func (s Scenario) problems() []problem {
 	}
 	s.checkMix(add)
 	s.checkNumbers(add)
-	thresholds, err := s.thresholds()
+	thresholds, err := s.OwnThresholds()
 	if err != nil {
 		add("thresholds", "%s", err)
 	}
@@ -106,15 +110,15 @@ func (s Scenario) checkMix(add func(field, format string, args ...any)) {
 			add("mix", "%q matches no operation", pattern)
 		}
 	}
-	if len(s.Mix) > 0 && len(s.operations()) == 0 {
+	if len(s.Mix) > 0 && len(s.Operations()) == 0 {
 		add("mix", "selects no operation: every weight is 0")
 	}
-	for _, share := range s.operations() {
-		if s.Kind == Sustained && share.op.Unsafe() {
-			add("mix", "%s changes data, which a search cannot prepare (use read operations)", share.op.ID)
+	for _, share := range s.Operations() {
+		if s.Kind == Sustained && share.Operation.Unsafe() {
+			add("mix", "%s changes data, which a search cannot prepare (use read operations)", share.Operation.ID)
 		}
-		if (s.Kind == Depth || s.Kind == Walk) && share.op.Answer != spec.Page {
-			add("mix", "%s has no pages: a scenario of kind %s needs paged lists", share.op.ID, s.Kind)
+		if (s.Kind == Depth || s.Kind == Walk) && share.Operation.Answer != spec.Page {
+			add("mix", "%s has no pages: a scenario of kind %s needs paged lists", share.Operation.ID, s.Kind)
 		}
 	}
 }
@@ -161,4 +165,12 @@ func (s Scenario) checkNumbers(add func(field, format string, args ...any)) {
 	for _, page := range s.Pages {
 		within("pages", page, 1, 1_000_000)
 	}
+}
+
+func kindNames() string {
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
 }

@@ -1,26 +1,20 @@
-// Package scenario runs the load scenarios. A scenario is data in one format:
-// what is requested, how fast and for how long. Each kind of scenario has a
-// file that says what is done with it.
+// Package scenario is the format of load scenarios: what is requested, how fast and
+// for how long. It reads and checks scenario files, and says what is known of a
+// scenario before it runs. Package runner runs scenarios.
 //
-// It sends through packages client and generate, and converts measurements to
-// the model of package reports/load. It must not import the suites, the
-// reference server or a test framework.
+// It sends nothing. It must not import a client, the target profile or the results
+// model.
 package scenario
 
 import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"outreach.example/conformance/internal/strictyaml"
-	"outreach.example/conformance/loadtest/threshold"
-	"outreach.example/conformance/spec"
 )
 
 // Kind is a kind of scenario.
@@ -144,135 +138,6 @@ func Names(all []Scenario) []string {
 	return names
 }
 
-// operations returns the operations of the mix and their weights, in the order
-// of the catalogue.
-func (s Scenario) operations() []share {
-	var shares []share
-	for _, op := range spec.Operations() {
-		weight := 0
-		for _, pattern := range slices.Sorted(maps.Keys(s.Mix)) {
-			if matched, _ := path.Match(pattern, op.ID); matched {
-				weight = s.Mix[pattern]
-				if pattern == op.ID { // an exact id overrides a pattern
-					break
-				}
-			}
-		}
-		if exact, named := s.Mix[op.ID]; named {
-			weight = exact
-		}
-		if weight > 0 {
-			shares = append(shares, share{op, weight})
-		}
-	}
-	return shares
-}
-
-// share is an operation and its weight in a mix.
-type share struct {
-	op     spec.Operation
-	weight int
-}
-
-// problem is an error in one field of a scenario.
-type problem struct{ field, what string }
-
-// thresholds parses the scenario's own thresholds.
-func (s Scenario) thresholds() ([]threshold.Threshold, error) {
-	var parsed []threshold.Threshold
-	for _, text := range s.Thresholds {
-		t, err := threshold.Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		parsed = append(parsed, t)
-	}
-	return parsed, nil
-}
-
-func joinKinds() string {
-	var names []string
-	for _, k := range Kinds() {
-		names = append(names, string(k))
-	}
-	return strings.Join(names, ", ")
-}
-
-// Takes reports whether the scenario's kind has the field, by its YAML name.
-func (s Scenario) Takes(field string) bool {
-	kind := uses[s.Kind]
-	return slices.Contains(kind.needs, field) || slices.Contains(kind.takes, field)
-}
-
-// Last sets the duration of each phase and scales the confirmation of a search.
-func (s *Scenario) Last(phase time.Duration) {
-	if s.Duration > 0 && phase > 0 {
-		s.Confirm = time.Duration(float64(s.Confirm) * float64(phase) / float64(s.Duration))
-	}
-	s.Duration = phase
-}
-
-// Has reports whether the scenario yields the figure that the threshold bounds.
-func (s Scenario) Has(t threshold.Threshold) bool {
-	if !t.For(s.Name) {
-		return false
-	}
-	if kind, particular := measures[t.Metric]; particular {
-		return s.Kind == kind
-	}
-	return s.Kind != RateLimit
-}
-
-// EveryRunMeets is the error for a threshold that Meets reports.
-const EveryRunMeets = "every run meets this: a rate cannot fall by more than 100 % (want a lower bound, such as regression<10%)"
-
-// Meets reports whether every run meets the threshold. The regression of a
-// search is that of the rate it finds.
-func (s Scenario) Meets(t threshold.Threshold) bool {
-	return s.Kind == Sustained && t.Metric == threshold.Regression && t.Bound >= 1
-}
-
-// RunsAt reports whether the scenario has phases at that rate. Of a search,
-// only the first and the last rate are known in advance.
-func (s Scenario) RunsAt(rate float64) bool {
-	switch s.Kind {
-	case Steady, Soak, Depth:
-		return rate == s.Rate
-	case Sustained:
-		return rate == s.Rate || rate == s.MaxRate
-	default:
-		return false
-	}
-}
-
-// Labels returns the labels of its requests. The last page of a depth scenario
-// is not known in advance.
-func (s Scenario) Labels() []string {
-	sizes := s.Limits
-	if len(sizes) == 0 {
-		sizes = []int{0}
-	}
-	var labels []string
-	for _, share := range s.operations() {
-		for _, page := range s.Pages {
-			labels = append(labels, place{op: share.op, page: page}.label())
-		}
-		for _, size := range sizes {
-			if of := label(share.op, size); s.Kind != Depth && !slices.Contains(labels, of) {
-				labels = append(labels, of)
-			}
-		}
-	}
-	return labels
-}
-
-// Asks reports whether some of its requests have the label, or a label that it
-// covers as in measure.Recording.Label.
-func (s Scenario) Asks(label string) bool {
-	return slices.ContainsFunc(s.Labels(), func(one string) bool { return one == label || strings.HasPrefix(one, label+" ") }) ||
-		s.Kind == Depth && slices.ContainsFunc(s.operations(), func(o share) bool { return strings.HasPrefix(label, o.op.ID+pageOfLabel) })
-}
-
 // Settings formats the settings.
 func (s Scenario) Settings() string {
 	var parts []string
@@ -300,14 +165,4 @@ func join(numbers []int) string {
 		texts[i] = fmt.Sprint(n)
 	}
 	return strings.Join(texts, ", ")
-}
-
-// Lasts estimates the duration of the scenario on a target that keeps up,
-// without preparation and search.
-func (s Scenario) Lasts() time.Duration {
-	phases := 1
-	if s.Kind == Steady {
-		phases = max(1, len(s.Limits))
-	}
-	return s.Warmup + time.Duration(phases)*s.Duration + s.Confirm
 }

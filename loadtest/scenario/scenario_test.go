@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The scenarios that come with the program are right, and show every kind.
+// The built-in scenarios are valid, and each kind has one.
 func TestBuiltin(t *testing.T) {
 	kinds := map[Kind]bool{}
 	var lasts time.Duration
@@ -50,17 +50,17 @@ func TestParse(t *testing.T) {
 	if len(all) != 1 || s.Name != "mine" || s.Kind != Steady || s.Rate != 10 || s.Duration != 2*time.Second || s.Mix["lead-lists.list"] != 3 {
 		t.Errorf("got %+v", all)
 	}
-	if got := len(s.operations()); got != 11 {
+	if got := len(s.Operations()); got != 11 {
 		t.Errorf("*.list matches %d operations, want 11", got)
 	}
-	for _, share := range s.operations() {
-		if want := 1 + 2*strings.Count(share.op.ID, "lead-lists.list"); share.weight != want {
-			t.Errorf("%s has the share %d, want %d: its own name goes before a pattern", share.op.ID, share.weight, want)
+	for _, share := range s.Operations() {
+		if want := 1 + 2*strings.Count(share.Operation.ID, "lead-lists.list"); share.Weight != want {
+			t.Errorf("%s has the share %d, want %d: its own name goes before a pattern", share.Operation.ID, share.Weight, want)
 		}
 	}
 }
 
-// What is wrong is said with its line, and all of it at once.
+// Parse reports all errors at once, each with its line.
 func TestParseSaysWhatIsWrong(t *testing.T) {
 	change := func(old, new string) string {
 		if !strings.Contains(right, old) {
@@ -127,7 +127,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Whatever the bytes are, Parse answers, and what it accepts can be run.
+// Parse survives any input, and accepts only valid scenarios.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(right))
 	f.Add(builtin)

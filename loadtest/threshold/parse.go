@@ -1,6 +1,7 @@
 package threshold
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -63,6 +64,22 @@ func Parse(text string) (Threshold, error) {
 		return Threshold{}, p.failed
 	}
 	return t, nil
+}
+
+// ParseAll parses several thresholds. It returns those that are right, and an error
+// for each of the others.
+func ParseAll(texts []string) ([]Threshold, error) {
+	var parsed []Threshold
+	var wrong []error
+	for _, text := range texts {
+		t, err := Parse(text)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		parsed = append(parsed, t)
+	}
+	return parsed, errors.Join(wrong...)
 }
 
 // parser reads a text from left to right. It keeps the first error and then

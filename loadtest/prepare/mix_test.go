@@ -1,0 +1,285 @@
+package prepare
+
+import (
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/schemas/contract"
+	"outreach.example/conformance/spec"
+)
+
+// drawMix draws a mix. build makes it anew from the same data, like a separate
+// process.
+func drawMix(t *rapid.T) (build func() *Mix, limits []int) {
+	seed := rapid.Uint64().Draw(t, "seed")
+	limits = rapid.SliceOfN(rapid.IntRange(0, 100), 0, 4).Draw(t, "limits")
+	weights := map[string]int{spec.ListLeadLists: 1} // something that reads has to be there
+	for _, op := range spec.Operations() {
+		if weight := rapid.IntRange(-3, 6).Draw(t, op.ID); weight > 0 {
+			weights[op.ID] = weight
+		}
+	}
+	return func() *Mix {
+		subjects, err := NewSubjects(&Env{Profile: embedded(), Run: "run", Seed: seed}, "mixed")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _, err := subjects.Mix(scenario.Scenario{Mix: weights, Limits: limits}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}, limits
+}
+
+// The shards of a phase together ask exactly what the whole asks.
+func TestShardsAskWhatTheWholeAsks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		build, limits := drawMix(t)
+		of := rapid.IntRange(1, 9).Draw(t, "shards")
+		base := rapid.Uint64Range(0, 1000).Draw(t, "base")
+		limit := rapid.SampledFrom(append([]int{InTurn, 0}, limits...)).Draw(t, "limit")
+		whole := schedule.Constant(rapid.Float64Range(1, 300).Draw(t, "rate"), 1e9)
+		want := map[uint64]generate.Request{}
+		m := build()
+		source := m.Requests(limit, base)
+		for seq := range uint64(whole.Planned()) {
+			want[seq] = source(seq)
+			if alone := build().Requests(limit, 0)(base + seq); seq == 0 && !reflect.DeepEqual(alone, want[0]) {
+				t.Fatalf("a phase that begins at place %d asks %+v first, and the scenario has %+v there", base, want[0], alone)
+			}
+		}
+		created := len(m.places(whole, base, spec.CreatePlacementTest))
+		for i := range of {
+			mine := whole.Shard(i, of)
+			m := build()
+			source := m.Requests(limit, base)
+			created -= len(m.places(mine, base, spec.CreatePlacementTest))
+			for k := range uint64(mine.Planned()) {
+				seq := mine.Seq(k)
+				if got := source(seq); !reflect.DeepEqual(got, want[seq]) {
+					t.Fatalf("shard %d of %d asks, in place %d, %+v instead of %+v", i, of, seq, got, want[seq])
+				}
+				delete(want, seq)
+			}
+		}
+		if len(want) > 0 || created != 0 {
+			t.Fatalf("%d requests are left to nobody, and %d creations", len(want), created)
+		}
+	})
+}
+
+// In every round each operation has exactly its share, as long as there are rows for
+// it.
+func TestMixKeepsItsShares(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		build, _ := drawMix(t)
+		m := build()
+		weights, got := map[string]int{}, map[string]int{}
+		for _, turn := range m.turns {
+			weights[turn.op.ID] = int(turn.of)
+		}
+		round := rapid.Uint64Range(0, 50).Draw(t, "round")
+		for slot := range uint64(len(m.turns)) {
+			op, n := m.at(round*uint64(len(m.turns)) + slot)
+			got[op.ID]++
+			if most, finite := m.subjects.finite(op); finite && n >= most {
+				t.Fatalf("%s is asked for subject %d of %d", op.ID, n, most)
+			}
+		}
+		for id, weight := range weights {
+			_, finite := m.subjects.finite(spec.MustOperation(id))
+			if !finite && id != m.instead.ID && got[id] != weight {
+				t.Fatalf("%s has %d turns of a round, want %d", id, got[id], weight)
+			}
+		}
+	})
+}
+
+// No two requests of a scenario create a test of the same name or move the same
+// account. That could not be rolled back.
+func TestMixRepeatsNoChange(t *testing.T) {
+	subjects, err := NewSubjects(&Env{Profile: embedded(), Run: "run", Seed: 1}, "mixed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := subjects.Mix(mixed(t), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	moves := 0
+	for place := range uint64(5000) {
+		op, n := m.at(place)
+		key := ""
+		switch op.ID {
+		case spec.CreatePlacementTest:
+			key = subjects.testName(place)
+		case spec.MoveAccounts:
+			key = pick(subjects.rows.accounts, n)
+			moves++
+		default:
+			continue
+		}
+		if seen[key] {
+			t.Fatalf("%s: %s for the second time", op.ID, key)
+		}
+		seen[key] = true
+	}
+	if moves == 0 || len(seen) == moves {
+		t.Errorf("%d moves of %d changes", moves, len(seen))
+	}
+}
+
+// A warm-up changes nothing.
+func TestWarmUpOnlyReads(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		build, _ := drawMix(t)
+		m := build()
+		source := m.Reading(InTurn)
+		for seq := range uint64(2 * len(m.turns)) {
+			if r := source(seq); r.Asked.Operation.Unsafe() {
+				t.Fatalf("%+v", r)
+			}
+		}
+	})
+}
+
+// A mix without an operation that reads is an error. It names each operation that was
+// left out, the reason and a remedy.
+func TestAMixThatReadsNothing(t *testing.T) {
+	const advice = ". Add one that can be asked, such as lead-lists.list=1 (--mix, or mix in the file of scenarios): it warms up, and takes the place of changes for which there are no more rows"
+	for name, tc := range map[string]struct {
+		writes    string
+		readsOnly bool
+		says      string
+	}{
+		"all can be asked": {profile.WritesListed, false, ""},
+		"none":             {profile.WritesNone, false, ": leads.move is left out: writes: none; inbox-placement-tests.create is left out: writes: none"},
+		"own":              {profile.WritesOwn, false, ": leads.move is left out: writes: own, and it changes what the run did not create"},
+		"a comparison":     {profile.WritesListed, true, ": leads.move is left out: a comparison changes nothing; inbox-placement-tests.create is left out: a comparison changes nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			profile := *embedded()
+			profile.Writes = tc.writes
+			subjects, err := NewSubjects(&Env{Profile: &profile, Run: "run", Seed: 1}, "mixed")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := mixed(t)
+			s.Mix = map[string]int{spec.CreatePlacementTest: 1, spec.MoveLead: 2}
+			want := "no operation of the mix reads and can be asked" + tc.says + advice
+			if _, left, err := subjects.Mix(s, tc.readsOnly); err == nil || err.Error() != want || len(left) > 0 {
+				t.Errorf("%v, left %q; want %s", err, left, want)
+			}
+		})
+	}
+}
+
+// A long phase needs no more tests than a limit, and deletes them until its end. The
+// limit holds for all shards together.
+func TestStockIsBounded(t *testing.T) {
+	for _, lasts := range []time.Duration{8 * time.Second, time.Hour, 8 * time.Hour} {
+		subjects, err := NewSubjects(&Env{Profile: embedded(), Run: "run", Seed: 1}, "mixed")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := mixed(t)
+		m, _, err := subjects.Mix(s, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := schedule.Constant(s.Rate, lasts)
+		notes := strings.Join(m.spread(whole, 0), "\n")
+		places := m.places(whole, 0, spec.DeletePlacementTest)
+		bounded := strings.Contains(notes, "at most 1000 tests are created in advance")
+		if lasts < time.Minute {
+			if bounded || m.has(whole, 0, spec.DeletePlacementTest) != uint64(len(places)) {
+				t.Errorf("%s: %d deletions; %s", lasts, len(places), notes)
+			}
+			continue
+		}
+		if len(places) > maxStock || len(places) < maxStock/2 || !bounded {
+			t.Errorf("%s: %d deletions; %s", lasts, len(places), notes)
+		}
+		widest := uint64(0)
+		for i, place := range places[1:] {
+			widest = max(widest, place-places[i])
+		}
+		if all := uint64(whole.Planned()); widest > 3*all/uint64(len(places)) || places[len(places)-1] < all*9/10 {
+			t.Errorf("%s: %d of %d requests lie between two deletions, the last is number %d", lasts, widest, all, places[len(places)-1])
+		}
+		var shards []uint64
+		for i := range 3 {
+			shards = append(shards, m.places(whole.Shard(i, 3), 0, spec.DeletePlacementTest)...)
+		}
+		if slices.Sort(shards); !slices.Equal(shards, places) {
+			t.Errorf("%s: shards delete %d tests, the whole %d", lasts, len(shards), len(places))
+		}
+	}
+}
+
+// Every request that a mix can hold is valid.
+func TestRequestsFollowTheDocument(t *testing.T) {
+	d, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSubjects(&Env{Profile: embedded(), Run: "run", Seed: 1}, "mixed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stock = map[uint64]string{}
+	for place := range uint64(8) {
+		s.stock[place] = s.rows.tests[0]
+	}
+	check := func(q generate.Request) error {
+		r := httptest.NewRequest(q.Method, q.Path, nil)
+		r.Header.Set("Authorization", "Bearer "+q.Key.Token)
+		if len(q.Body) > 0 {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		return d.CheckRequest(t.Context(), contract.Exchange{Request: r, RequestBody: q.Body})
+	}
+	for _, op := range spec.Operations() {
+		if why := s.lacks(op); why != "" {
+			t.Errorf("%s cannot be asked: %s", op.ID, why)
+			continue
+		}
+		for _, limit := range []int{0, 1, 100} {
+			for n := range uint64(8) {
+				q := s.request(op, limit, n, n)
+				if err := check(q); err != nil || !q.Asked.Valid {
+					t.Errorf("%s, limit %d, number %d: %+v is invalid: %v", op.ID, limit, n, q, err)
+				}
+			}
+		}
+	}
+	if check(s.request(spec.MustOperation(spec.ListLeadLists), 101, 0, 0)) == nil {
+		t.Error("a limit of 101 is found valid")
+	}
+}
+
+// mixed returns the built-in scenario that has all operations.
+func mixed(t *testing.T) scenario.Scenario {
+	t.Helper()
+	all, err := scenario.Select(scenario.Builtin(), []string{"mixed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0]
+}
+
+// embedded is the profile of the reference server.
+var embedded = sync.OnceValue(profile.Embedded)

@@ -1,0 +1,173 @@
+package prepare
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/sandbox/lock"
+	"outreach.example/conformance/loadtest/infer"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/spec"
+)
+
+// Ready prepares a run of the scenarios: it tries the keys, takes the lock on rows
+// that only one run can use, and finds out which rows exist. Its requests count
+// towards the first scenario.
+//
+// An error means that the target refuses a key altogether; it is a ThrottledError
+// if the target does so with 429. Nothing was changed then. release stops renewing
+// the lock. The lock stays in the journal, and the cleanup after the run removes it.
+func Ready(ctx context.Context, env *Env, scenarios []scenario.Scenario, readsOnly bool) (release func(), err error) {
+	release = func() {}
+	before := env.Budget.Sent()
+	env.before, env.rows = &before, nil
+	p := &preparation{ctx: ctx, env: env, asked: map[string]bool{}, waited: map[string]bool{}, outage: outage.Detector{Limit: 1}}
+	if p.subjects, err = NewSubjects(env, "ready"); err != nil {
+		return release, nil // each scenario says so
+	}
+	env.rows = p.subjects.rows
+	for _, s := range scenarios {
+		for _, share := range s.Operations() {
+			if share.Operation.Unsafe() && readsOnly || p.subjects.lacks(share.Operation) != "" && share.Operation.ID != spec.GetPlacementTest {
+				continue
+			}
+			p.asked[share.Operation.ID] = true
+		}
+		if s.Kind == scenario.RateLimit && env.Profile.RateLimit != nil {
+			p.limited = true
+		}
+	}
+	if err := p.tryKeys(); err != nil {
+		return release, err
+	}
+	if !readsOnly {
+		release = p.lockRows()
+		p.findSpares()
+		p.ownTests()
+		p.tryChanges()
+	}
+	return release, nil
+}
+
+// preparation is the state of Ready.
+type preparation struct {
+	ctx      context.Context
+	env      *Env
+	subjects *Subjects
+	asked    map[string]bool // ids of the operations that scenarios request
+	limited  bool            // a scenario drives the limited key to its limit
+	outage   outage.Detector // one missing response ends the preparation
+	waited   map[string]bool // names of the keys whose wait was announced
+}
+
+// stopped reports whether the target has left a request without a response.
+func (p *preparation) stopped() bool { return p.outage.Err() != nil || p.ctx.Err() != nil }
+
+// do sends a request at the profile's pace and reports whether there was a response.
+// The scenarios report a missing one.
+func (p *preparation) do(request client.Request) (client.Exchange, bool) {
+	if p.stopped() {
+		return client.Exchange{}, false
+	}
+	request.NoRetry = true
+	ex := p.env.Client.Do(p.ctx, request)
+	if ex.Err == nil && ex.Status == http.StatusTooManyRequests {
+		p.tellOfWaiting(request.Key.Name)
+		request.NoRetry = false
+		ex = p.env.Client.Do(p.ctx, request)
+	}
+	p.outage.Observe(ex.Err)
+	return ex, ex.Err == nil
+}
+
+// lack removes operations from the mixes of all scenarios.
+func (p *preparation) lack(why string, operations ...string) {
+	for _, id := range operations {
+		p.env.rows.lacks[id] = why
+		delete(p.asked, id)
+	}
+}
+
+// exclusive are the operations that use up rows of the profile.
+var exclusive = []string{spec.MoveAccounts, spec.DeleteSubsequence}
+
+// calibrationTime is what a shard needs between the preparation and the start, to
+// measure what its machine can send.
+const calibrationTime = 4 * time.Second
+
+// lockRows takes the lock on rows that only one run can use, if the scenarios use
+// any. If another run holds it, the scenarios do without them. A run without a
+// journal has its target to itself. release stops renewing the lock.
+func (p *preparation) lockRows() (release func()) {
+	release = func() {}
+	needed := p.limited
+	for _, id := range exclusive {
+		needed = needed || p.asked[id]
+	}
+	if !needed || p.stopped() || p.env.Journal == nil || !lock.Possible(p.env.Profile) {
+		return release
+	}
+	own := &lock.Lock{Client: p.env.Client, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind}
+	timeout := p.env.LockTimeout
+	if timeout == 0 {
+		timeout = lock.DefaultTimeout
+	}
+	if p.env.Shard.Of > 1 {
+		own.Name = lock.NameOf(p.env.Seed, p.env.Start)
+		timeout = min(timeout, time.Until(p.env.Start)-calibrationTime)
+	}
+	other, err := own.Take(p.ctx, timeout, func(other string) {
+		p.tell(fmt.Sprintf("waiting up to %s for another run: its test %q reserves accounts, subsequences and a limited key", timeout.Round(time.Second), other))
+	})
+	switch {
+	case err != nil:
+		p.deny(fmt.Sprintf("whether another run uses the same rows is unknown: %s", err))
+		return release
+	case other != "":
+		p.deny(lock.HeldBy(other))
+		return release
+	}
+	return own.KeepAlive(p.ctx)
+}
+
+// deny leaves the rows that only one run can use to another run.
+func (p *preparation) deny(why string) {
+	p.lack(why, exclusive...)
+	p.env.rows.limited, p.env.rows.denied = why, why
+}
+
+// tell shows a step of the run in a live view.
+func (p *preparation) tell(step string) {
+	if p.env.Say != nil {
+		p.env.Say(step)
+	}
+}
+
+// ThrottledError means that the target answered a key only with 429 before the
+// load, for as long as the run waits. Nothing was measured.
+type ThrottledError struct {
+	key, operation string
+	waited         time.Duration
+}
+
+func (e *ThrottledError) Error() string {
+	return fmt.Sprintf("nothing was loaded: the target answered %s only with 429 for %s (%s). "+
+		"Wait until the limit resets, raise it, or use an unlimited key", e.key, infer.InSeconds(e.waited), e.operation)
+}
+
+// tellOfWaiting announces, once per key, that the run waits because of 429
+// answers, which may take minutes.
+func (p *preparation) tellOfWaiting(name string) {
+	if p.waited[name] {
+		return
+	}
+	p.waited[name] = true
+	key, _ := p.env.Profile.FullKey(name)
+	timeout, answers := p.env.Client.ThrottleLimits()
+	p.tell(fmt.Sprintf("the target answers %s with 429; waiting for at most %s or %d more such answers",
+		key.Label(), infer.InSeconds(timeout), answers))
+}

@@ -1,0 +1,264 @@
+package prepare
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/fixtures"
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
+)
+
+// Subjects are the rows that the profile lets load requests name, and the keys for
+// them. Missing rows remove operations from the mix. They never change a verdict.
+type Subjects struct {
+	env     *Env
+	profile *profile.Profile
+	run     string // of this run, in the names of what it creates
+	seed    uint64
+
+	mainKey, adminKey client.Key
+	main              profile.Workspace
+	source, away      profile.Workspace // of account moves
+
+	rows  *rows
+	stock map[uint64]string // ids of tests that were created to be deleted, by the place of the deletion
+}
+
+// NewSubjects reads the profile. It returns an error if there is no key with all
+// scopes in the main workspace, which every scenario needs.
+func NewSubjects(env *Env, part string) (*Subjects, error) {
+	profile := env.Profile
+	key, ok := profile.FullKey(dataset.Main)
+	if !ok {
+		return nil, fmt.Errorf("the profile has no key of the workspace %q with the scope all:all: load needs one", dataset.Main)
+	}
+	s := &Subjects{env: env, profile: profile, run: env.Run + "-" + part, seed: env.Seed, mainKey: KeyOf(key), main: profile.Workspaces[dataset.Main]}
+	if admin, ok := profile.FullKey(dataset.Admin); ok {
+		s.adminKey = KeyOf(admin)
+		s.findMove()
+	}
+	if s.rows = env.rows; s.rows == nil {
+		s.rows = &rows{accounts: s.source.Accounts, spares: s.main.ExpendableSubsequences, tests: s.main.PlacementTests, lacks: map[string]string{}}
+	}
+	return s, nil
+}
+
+// KeyOf returns the key with which a client sends.
+func KeyOf(key profile.Key) client.Key { return client.Key{Name: key.Name, Token: key.Token} }
+
+// findMove picks a sub-workspace with accounts and another to move them to.
+func (s *Subjects) findMove() {
+	var subs []profile.Workspace
+	for _, role := range slices.Sorted(maps.Keys(s.profile.Workspaces)) {
+		w := s.profile.Workspaces[role]
+		if w.Admin != "" && (w.Admin == dataset.Admin || w.Admin == s.profile.Workspaces[dataset.Admin].ID) {
+			subs = append(subs, w)
+		}
+	}
+	for i, sub := range subs {
+		if len(subs) > 1 && len(sub.Accounts) > 0 {
+			s.source, s.away = sub, subs[(i+1)%len(subs)]
+			return
+		}
+	}
+}
+
+// lacks returns why the operation cannot be in a mix; empty if it can.
+func (s *Subjects) lacks(op spec.Operation) string {
+	if why := s.rows.lacks[op.ID]; why != "" {
+		return why
+	}
+	if op.Unsafe() && s.profile.Writes == profile.WritesNone {
+		return "writes: none"
+	}
+	listed := "writes: own, and it changes what the run did not create"
+	own := s.profile.Writes == profile.WritesOwn
+	switch op.ID {
+	case spec.AddCampaignVariables:
+		return firstOf(when(own, listed), when(len(s.main.Campaigns) == 0, "the profile lists no campaign of the main workspace"))
+	case spec.MoveLead:
+		return firstOf(when(own, listed), when(len(s.main.Leads) == 0 || len(s.main.Subsequences) == 0,
+			"the profile lists no lead, or no subsequence to move it to, of the main workspace"))
+	case spec.MoveAccounts:
+		return firstOf(when(own, listed), when(s.adminKey == client.Key{} || s.away.ID == "",
+			"the profile lists no admin key, or not two sub-workspaces with an account to move"), when(len(s.rows.accounts) == 0, "every account that the profile lists was moved already"))
+	case spec.DeleteSubsequence:
+		return firstOf(when(own, listed), when(len(s.main.ExpendableSubsequences) == 0, "the profile lists no expendable subsequence of the main workspace"),
+			when(len(s.rows.spares) == 0, "none of the expendable subsequences that the profile lists is there any more"))
+	case spec.GetPlacementTest:
+		return when(len(s.rows.tests) == 0, "the profile lists no test of the main workspace (placement_tests), and those of others may go at any time")
+	}
+	return ""
+}
+
+// Limited returns why the key that may be driven over its limit cannot be used; empty
+// if it can.
+func (s *Subjects) Limited() string { return s.rows.limited }
+
+func when(holds bool, text string) string {
+	if holds {
+		return text
+	}
+	return ""
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// finite returns the number of requests of the operation that there are rows for, if
+// it is bounded.
+func (s *Subjects) finite(op spec.Operation) (uint64, bool) {
+	switch op.ID {
+	case spec.MoveAccounts:
+		return uint64(len(s.rows.accounts)), true
+	case spec.DeleteSubsequence:
+		return uint64(len(s.rows.spares)), true
+	}
+	return 0, false
+}
+
+// request returns the n-th request of the operation, at its place in the scenario. A
+// limit of 0 sends no limit.
+func (s *Subjects) request(op spec.Operation, limit int, n, place uint64) generate.Request {
+	r := generate.Request{Label: scenario.Label(op, limit), Method: op.Method, Key: s.mainKey,
+		Asked: judge.Request{Operation: op, Valid: true, Owner: s.main.ID}}
+	query, id := "", ""
+	switch op.ID {
+	case spec.AddCampaignVariables:
+		id = pick(s.main.Campaigns, n)
+		r.Body = encode(map[string]any{"variables": []string{"conformance"}})
+	case spec.MoveLead:
+		leads := uint64(len(s.main.Leads))
+		r.Body = encode(map[string]any{"id": pick(s.main.Leads, n), "subsequence_id": pick(s.main.Subsequences, n/leads)})
+	case spec.MoveAccounts:
+		r.Key, r.Asked.Owner = s.adminKey, s.profile.Workspaces[dataset.Admin].ID
+		r.Body = moveBody(pick(s.rows.accounts, n), s.source.ID, s.away.ID)
+	case spec.CreatePlacementTest:
+		r.Body = PlacementTestBody(s.seed, place, s.testName(place))
+	case spec.GetPlacementTest:
+		id = pick(s.rows.tests, n)
+	case spec.DeletePlacementTest:
+		id = s.stock[place]
+	case spec.DeleteSubsequence:
+		id = pick(s.rows.spares, n)
+	default:
+		if limit > 0 && op.Answer == spec.Page {
+			query = "?limit=" + strconv.Itoa(limit)
+			r.Asked.Limit = limit
+		}
+	}
+	if !s.profile.Stateless { // a stateless target answers with examples, whatever the id
+		r.Asked.ID = id
+	}
+	r.Path = op.URLPath(id) + query
+	return r
+}
+
+// moveBody returns the body of a request that moves an account.
+func moveBody(account, from, to string) []byte {
+	return encode(map[string]any{"emails": []string{account}, "source_workspace_id": from, "destination_workspace_id": to})
+}
+
+// creation returns the journal's entry for a test that is about to be created in the
+// main workspace.
+func (s *Subjects) creation(name string) journal.Entry {
+	return journal.Entry{Do: journal.Create, Name: name, Key: s.mainKey.Name, Home: s.main.ID}
+}
+
+// testName returns the name of the test that the request at the place creates.
+func (s *Subjects) testName(place uint64) string {
+	return fmt.Sprintf("conformance-load-%s-%d", s.run, place)
+}
+
+// PlacementTestBody returns the body of a request that creates a test of that name.
+func PlacementTestBody(seed, n uint64, name string) []byte {
+	return encode(fixtures.PlacementTest(rand.New(rand.NewPCG(seed, n)), name))
+}
+
+func pick(ids []string, n uint64) string { return ids[n%uint64(len(ids))] }
+
+// encode returns the JSON of a body that the harness made.
+func encode(body any) []byte {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		panic(fmt.Sprintf("prepare: cannot encode a request body: %v", err))
+	}
+	return encoded
+}
+
+// Page returns the request for the page of a list after a cursor, and what is known
+// about it. An empty cursor means the first page. A limit of 0 sends none.
+func (s *Subjects) Page(op spec.Operation, cursor string, limit int) (client.Request, judge.Request) {
+	query := url.Values{}
+	if limit > 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	if cursor != "" {
+		name, _ := s.profile.CursorParameter(op)
+		query.Set(name, cursor)
+	}
+	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: query, Key: s.mainKey},
+		judge.Request{Operation: op, Valid: true, Owner: s.main.ID, Limit: limit}
+}
+
+// PageOf returns the page in a response, with the keys of its rows only.
+func PageOf(ex client.Exchange, s judge.Result, limit int) (paging.Page, error) {
+	switch {
+	case ex.Truncated:
+		return paging.Page{}, fmt.Errorf("not a page: %s", load.FailureInWords(measure.FailureTooLong))
+	case ex.Status != http.StatusOK || s.Err != nil:
+		return paging.Page{}, fmt.Errorf("not a page: the target answered %d", ex.Status)
+	}
+	page := paging.Page{Limit: limit}
+	for _, row := range s.Rows {
+		page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(row)})
+	}
+	body, _ := s.Body.(map[string]any)
+	page.Cursor, _ = body["next_starting_after"].(string)
+	return page, nil
+}
+
+// UnusedID returns a version 7 UUID from before the service existed.
+func UnusedID(seed uint64) string {
+	rng := rand.New(rand.NewPCG(seed, 0x6964))
+	var id uuid.UUID
+	for i := range id {
+		id[i] = byte(rng.UintN(256))
+	}
+	copy(id[:6], []byte{0x00, 0x80, 0, 0, 0, id[5]})
+	id[6], id[8] = id[6]&0x0f|0x70, id[8]&0x3f|0x80
+	return id.String()
+}
+
+// Typical returns a typical page request of a load, and what is known about it, if
+// the profile has a key for it.
+func Typical(profile *profile.Profile) (client.Request, judge.Request, bool) {
+	key, ok := profile.FullKey(dataset.Main)
+	op := spec.MustOperation(spec.ListPlacementTests)
+	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: KeyOf(key)},
+		judge.Request{Operation: op, Valid: true, Owner: profile.Workspaces[dataset.Main].ID, Limit: 10}, ok
+}

@@ -1,0 +1,212 @@
+package prepare
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/spec"
+)
+
+// rows are the rows of the target that the scenarios of a run may still use.
+// Without Ready they are those that the profile lists.
+type rows struct {
+	accounts []string          // of the source workspace, not moved yet
+	spares   []string          // expendable subsequences of the main workspace
+	tests    []string          // tests of the main workspace that may be read
+	lacks    map[string]string // by operation: why it cannot be requested
+	limited  string            // why the limited key cannot be used; empty if it can
+	denied   string            // how another run holds the lock; empty if it does not
+}
+
+// UseUp removes the rows that a scenario has used up in its first places. It depends
+// on the plan alone, so all shards agree. A nil mix uses none.
+func (m *Mix) UseUp(places uint64) {
+	if m == nil {
+		return
+	}
+	o := m.subjects.rows
+	rounds := (places + uint64(len(m.turns)) - 1) / uint64(len(m.turns))
+	for operation, left := range map[string]*[]string{spec.MoveAccounts: &o.accounts, spec.DeleteSubsequence: &o.spares} {
+		i := slices.IndexFunc(m.turns, func(t turn) bool { return t.op.ID == operation })
+		if i >= 0 {
+			*left = (*left)[min(rounds*m.turns[i].of, uint64(len(*left))):]
+		}
+	}
+}
+
+// Limits of reading a list: rows of a page, and pages.
+const (
+	largestPage = 100
+	mostPages   = 12_000
+)
+
+// findSpares finds out which of the expendable subsequences exist. Earlier runs may
+// have deleted all of them, because a deletion cannot be rolled back.
+func (p *preparation) findSpares() {
+	if !p.asked[spec.DeleteSubsequence] || p.stopped() || p.env.Profile.Stateless {
+		return
+	}
+	op := spec.MustOperation(spec.ListSubsequences)
+	exists := map[string]bool{}
+	w := paging.Run(p.ctx, func(ctx context.Context, cursor string, size int) (paging.Page, error) {
+		request, asked := p.subjects.Page(op, cursor, size)
+		ex := p.env.Client.Do(ctx, request)
+		if ex.Err != nil {
+			return paging.Page{}, ex.Err
+		}
+		page, err := PageOf(ex, p.env.Rules.Check(asked, ex), size)
+		for _, row := range page.Rows {
+			exists[row.Key] = true
+		}
+		return page, err
+	}, paging.Fixed(largestPage), mostPages)
+	if !w.Complete() {
+		p.lack(fmt.Sprintf("the list of subsequences, which shows the expendable ones, could not be read (%s)", w.End), spec.DeleteSubsequence)
+		return
+	}
+	p.env.rows.spares = slices.DeleteFunc(slices.Clone(p.env.rows.spares), func(id string) bool { return !exists[paging.FoldID(id)] })
+}
+
+// readable is how many tests are created to be read if the profile lists none.
+const readable = 4
+
+// ownTests creates tests to be read if the profile lists none. Other tests may
+// disappear at any time.
+func (p *preparation) ownTests() {
+	if !p.asked[spec.GetPlacementTest] || len(p.env.rows.tests) > 0 || p.env.Profile.Writes == profile.WritesNone {
+		return
+	}
+	for i := range readable {
+		if id, _ := p.createTest(fmt.Sprintf("read-%d", i)); id != "" {
+			p.env.rows.tests = append(p.env.rows.tests, id)
+		}
+	}
+}
+
+// createTest records a test in the journal and creates it. The id is empty if the
+// target did not create it.
+func (p *preparation) createTest(suffix string) (id string, ex client.Exchange) {
+	op := spec.MustOperation(spec.CreatePlacementTest)
+	name := fmt.Sprintf("conformance-load-%s-%s", p.env.Run, suffix)
+	entry, err := p.env.Journal.Open(p.subjects.creation(name))
+	if err != nil || p.stopped() {
+		return "", ex
+	}
+	ex, _ = p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: p.subjects.mainKey,
+		Body: PlacementTestBody(p.env.Seed, 0, name)})
+	result := p.env.Rules.Check(judge.Request{Operation: op}, ex)
+	if len(result.Rows) == 1 && ex.Status == http.StatusOK {
+		id, _ = result.Rows[0]["id"].(string)
+	}
+	if id != "" {
+		_ = p.env.Journal.Made(entry, id) // else cleanup finds it by its name
+	}
+	return id, ex
+}
+
+// Stock prepares the changes of a phase that begins at the place base of the scenario.
+// It records in the journal what the phase will create and move, and creates the tests
+// that the phase will delete. The cleanup after the run reads the journal and rolls
+// back what is left. check judges the responses. The notes say which operations are
+// requested less often than their share, because rows are missing.
+func (m *Mix) Stock(ctx context.Context, whole schedule.Schedule, base uint64, check Check) (notes []string, err error) {
+	notes = m.spread(whole, base)
+	s, mine := m.subjects, m.subjects.env.Part(whole)
+	deletions := m.places(mine, base, spec.DeletePlacementTest)
+	phase := mine.Planned() + int64(len(deletions))
+	if err := s.env.Budget.Take(phase); err != nil {
+		return notes, err
+	}
+	s.env.Budget.GiveBack(phase) // the senders of the requests take them
+	for _, place := range m.places(mine, base, spec.CreatePlacementTest) {
+		if _, err := s.env.Journal.Open(s.creation(s.testName(place))); err != nil {
+			return notes, err
+		}
+	}
+	for _, place := range m.places(mine, base, spec.MoveAccounts) {
+		_, n := m.at(place)
+		if _, err := s.env.Journal.Open(journal.Entry{Do: journal.Move, Email: pick(s.rows.accounts, n),
+			Home: s.source.ID, Away: s.away.ID, Key: s.adminKey.Name}); err != nil {
+			return notes, err
+		}
+	}
+	s.stock = map[uint64]string{}
+	for some := range slices.Chunk(deletions, createdAtOnce) {
+		if err := s.createTests(ctx, some, check); err != nil {
+			return notes, err
+		}
+	}
+	return notes, nil
+}
+
+// Check judges a response and returns what is in it.
+type Check func(judge.Request, client.Exchange) judge.Result
+
+// maxStock bounds how many tests are created before a phase that deletes them. Each
+// is a row on the target, and too many would delay a long phase.
+const maxStock = 1000
+
+// spread distributes the possible deletions evenly over the phase. It returns which
+// operations are requested less often than their share because rows are missing.
+func (m *Mix) spread(whole schedule.Schedule, base uint64) (notes []string) {
+	m.every = (m.has(whole, base, spec.DeletePlacementTest) + maxStock - 1) / maxStock
+	for _, bounded := range []struct{ operation, why string }{
+		{spec.DeletePlacementTest, fmt.Sprintf("at most %d tests are created in advance", maxStock)},
+		{spec.MoveAccounts, "the profile lists no more accounts to move"},
+		{spec.DeleteSubsequence, "there are no more expendable subsequences"},
+	} {
+		turns, asked := m.has(whole, base, bounded.operation), len(m.places(whole, base, bounded.operation))
+		if uint64(asked) < turns {
+			notes = append(notes, fmt.Sprintf("%s is requested %d times in %s instead of %d: %s; %s is requested in its place",
+				bounded.operation, asked, whole.Duration(), turns, bounded.why, m.instead.ID))
+		}
+	}
+	return notes
+}
+
+// createdAtOnce is how many tests are created before their responses are checked, so
+// that a dead target gets no more requests.
+const createdAtOnce = 64
+
+// createTests creates a test for each place that deletes one.
+func (s *Subjects) createTests(ctx context.Context, places []uint64, check Check) error {
+	op := spec.MustOperation(spec.CreatePlacementTest)
+	requests := make([]client.Request, len(places))
+	entries := make([]int, len(places))
+	for i, place := range places {
+		name := s.testName(place) + "-deleted"
+		entry, err := s.env.Journal.Open(s.creation(name))
+		if err != nil {
+			return err
+		}
+		entries[i] = entry
+		requests[i] = client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.mainKey,
+			Body: PlacementTestBody(s.seed, place, name)}
+	}
+	for i, ex := range s.env.Client.All(ctx, requests) {
+		if ex.Err != nil {
+			return fmt.Errorf("the tests to be deleted could not be created: %w", ex.Err)
+		}
+		rows := check(judge.Request{Operation: op, Valid: true, Owner: s.main.ID}, ex).Rows
+		id := ""
+		if len(rows) == 1 {
+			id, _ = rows[0]["id"].(string)
+		}
+		if ex.Status != http.StatusOK || id == "" {
+			return fmt.Errorf("the tests to be deleted could not be created: the target answered %s", s.env.Client.Redact(judge.DescribeStatus(ex)))
+		}
+		s.stock[places[i]] = id
+		if err := s.env.Journal.Made(entries[i], id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

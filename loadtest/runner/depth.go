@@ -1,0 +1,153 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/prepare"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/loadtest/verdict"
+	"outreach.example/conformance/spec"
+)
+
+// place is a page of a list: the cursor that leads to it and the number of rows
+// before it.
+type place struct {
+	op     spec.Operation
+	cursor string // empty for the first page
+	rows   int
+	page   int // from 1, in pages of the scenario's limit
+}
+
+// mostPagesToPlaces limits the pages read on the way to the places of one list.
+const mostPagesToPlaces = 12_000
+
+// depth compares the latency of pages by their place in the list. It first
+// walks to the places, then requests all of them in turn at a fixed rate.
+func (r *runner) depth() error {
+	limit := 1
+	if len(r.scenario.Limits) > 0 {
+		limit = max(1, r.scenario.Limits[0])
+	}
+	var places []place
+	for _, op := range r.mix.Operations() {
+		found, err := r.placesOf(op, limit)
+		if err != nil {
+			return err
+		}
+		places = append(places, found...)
+	}
+	if err := r.warmUp(r.scenario.Rate, limit); err != nil {
+		return err
+	}
+	c, err := r.count("depth", schedule.Constant(r.scenario.Rate, r.scenario.Duration), func(uint64) generate.Mix {
+		return func(seq uint64) generate.Request { return r.pageAt(places[seq%uint64(len(places))], limit) }
+	})
+	r.draft.Depths(measured(places), c.Recording)
+	r.shallow(places)
+	return err
+}
+
+// shallow notes the lists without a second page. If no list has one, the
+// scenario is inconclusive.
+func (r *runner) shallow(places []place) {
+	deep := map[string]bool{}
+	for _, p := range places {
+		deep[p.op.ID] = deep[p.op.ID] || p.page > 1
+	}
+	if !slices.ContainsFunc(r.mix.Operations(), func(op spec.Operation) bool { return deep[op.ID] }) {
+		r.draft.Void("no list has a second page: deep pages were not measured")
+		return
+	}
+	for _, op := range r.mix.Operations() {
+		if _, known := r.env.Profile.CursorParameter(op); known && !deep[op.ID] {
+			r.draft.Note("%s has no second page to compare", op.ID)
+		}
+	}
+}
+
+// measured returns the places as package verdict compares them.
+func measured(places []place) []verdict.Page {
+	var pages []verdict.Page
+	for _, p := range places {
+		pages = append(pages, verdict.Page{Operation: p.op.ID, Page: p.page, Rows: p.rows})
+	}
+	return pages
+}
+
+// pageAt returns the request for one page.
+func (r *runner) pageAt(p place, limit int) generate.Request {
+	request, asked := r.subjects.Page(p.op, p.cursor, limit)
+	return generate.Request{Label: scenario.PageLabel(p.op.ID, p.page), Method: p.op.Method, Path: p.op.Path + "?" + request.Query.Encode(), Key: request.Key, Asked: asked}
+}
+
+// placesOf walks a list as far as the places require, and to its end if that is
+// near.
+func (r *runner) placesOf(op spec.Operation, limit int) ([]place, error) {
+	found := []place{{op: op, page: 1}}
+	if _, known := r.env.Profile.CursorParameter(op); !known {
+		r.draft.Note("%s: only the first page is requested, because the profile does not name the parameter starting_after", op.ID)
+		return found, nil
+	}
+	var wanted []int // rows that precede a wanted page
+	for _, page := range r.scenario.Pages {
+		wanted = append(wanted, (page-1)*limit)
+	}
+	slices.Sort(wanted)
+	const most = 100
+	rows, last := 0, place{}
+	// The next page ends at a wanted place or has the maximum size.
+	sizes := func(int) int {
+		for _, w := range wanted {
+			if w > rows {
+				return min(most, w-rows)
+			}
+		}
+		return most
+	}
+	var broken error
+	fetch := func(ctx context.Context, cursor string, size int) (paging.Page, error) {
+		page, err := r.fetch(ctx, op, cursor, size)
+		if err != nil {
+			broken = err
+			return page, err
+		}
+		if len(page.Rows) == 0 {
+			return page, nil
+		}
+		before := rows
+		rows += len(page.Rows)
+		if cursor != "" {
+			last = place{op, cursor, before, before/limit + 1}
+		}
+		if page.Cursor != "" && slices.Contains(wanted, rows) {
+			found = append(found, place{op, page.Cursor, rows, rows/limit + 1})
+		}
+		return page, nil
+	}
+	w := paging.Run(r.ctx, fetch, sizes, mostPagesToPlaces)
+	switch {
+	case broken != nil:
+		return nil, fmt.Errorf("walking to the pages of %s: %w", op.ID, broken)
+	case !w.Complete():
+		r.draft.Note("%s: the end of the list was not reached (%s)", op.ID, w.End)
+	}
+	if last.cursor != "" && last.rows > found[len(found)-1].rows {
+		found = append(found, last)
+	}
+	return found, nil
+}
+
+// fetch reads the page after a cursor at the profile's pace.
+func (r *runner) fetch(ctx context.Context, op spec.Operation, cursor string, limit int) (paging.Page, error) {
+	request, asked := r.subjects.Page(op, cursor, limit)
+	ex := r.env.Client.Do(ctx, request)
+	if ex.Err != nil {
+		return paging.Page{}, ex.Err
+	}
+	return prepare.PageOf(ex, r.check(asked, ex), limit)
+}

@@ -1,0 +1,215 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/loadtest/generate"
+	"outreach.example/conformance/loadtest/infer"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/loadtest/verdict"
+)
+
+// betweenShards is the pause between two phases of several processes. Responses of
+// the first may still be on their way.
+const betweenShards = 2 * time.Second
+
+// begin returns when the next phase, of that length, starts. Zero means now.
+func (r *runner) begin(lasts time.Duration) time.Time {
+	if r.env.Start.IsZero() {
+		return time.Time{}
+	}
+	start := r.env.Start
+	r.env.Start = start.Add(lasts + betweenShards)
+	return start
+}
+
+// warmUp sends requests that change nothing and do not count.
+func (r *runner) warmUp(rate float64, limit int) error {
+	if r.scenario.Warmup == 0 {
+		return nil
+	}
+	rec, err := r.send("warm-up", schedule.Constant(rate, r.scenario.Warmup), r.mix.Reading(limit), true)
+	r.draft.NoteFirst(r.outageNotes...)
+	r.draft.Uses.WarmUp += rec.Sent
+	return err
+}
+
+// send sends a phase, or this process's shard of it, and returns the recording.
+func (r *runner) send(name string, whole schedule.Schedule, mix generate.Mix, warmUp bool) (measure.Recording, error) {
+	r.outageNotes = nil
+	mine := r.env.Part(whole)
+	if err := r.permit(whole); err != nil {
+		return measure.Recording{}, err
+	}
+	if err := r.env.Budget.Take(mine.Planned()); err != nil {
+		return measure.Recording{}, err
+	}
+	if r.env.Watch != nil {
+		r.env.Watch(r.scenario.Name, name, mine)
+	}
+	p := generate.Phase{Name: name, Schedule: mine, Mix: mix, Start: r.begin(whole.Duration()), Warmup: warmUp,
+		Outages: func(s outage.Outages) { r.outageNotes = r.outages(name, s) }}
+	if !warmUp {
+		p.Inspect = r.inspector.Take
+	}
+	if r.env.LagLimit > 0 {
+		// What may go out late is sent and not dropped.
+		p.LateTolerance = max(generate.DefaultLateTolerance, r.env.LagLimit)
+	}
+	r.announceStart(p)
+	rec, err := r.env.Generator.Run(r.ctx, p)
+	r.env.Budget.GiveBack(mine.Planned() - rec.Sent)
+	r.draft.Count(rec)
+	return rec, r.cutShort(name, rec, err)
+}
+
+// farAhead is the least wait for a start that is announced.
+const farAhead = 5 * time.Second
+
+// announceStart announces the start of the phase if it is not soon.
+func (r *runner) announceStart(p generate.Phase) {
+	if ahead := time.Until(p.Start); r.env.Say != nil && ahead > farAhead {
+		r.env.Say(fmt.Sprintf("%s: %s starts at %s, in %s", r.scenario.Name, p.Name, p.Start.UTC().Format(time.RFC3339), ahead.Round(time.Second)))
+	}
+}
+
+// cutShort returns why a phase did not run to its end, and how far it came.
+func (r *runner) cutShort(name string, rec measure.Recording, err error) error {
+	var dead *outage.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &dead):
+		return fmt.Errorf("%s was given up after %d of %d requests: %w", name, rec.Sent, rec.Planned, dead)
+	case r.ctx.Err() != nil:
+		return fmt.Errorf("%s was interrupted after %d of %d requests: %w", name, rec.Sent, rec.Planned, context.Cause(r.ctx))
+	default:
+		return err
+	}
+}
+
+// permit returns an error if the schedule exceeds the profile's maximum rate.
+func (r *runner) permit(whole schedule.Schedule) error {
+	for _, s := range whole.Segments {
+		if most := r.env.MaxRate; most > 0 && s.Rate > most {
+			return fmt.Errorf("%v requests a second exceed the profile's maximum of %v (load.max_rate)", s.Rate, most)
+		}
+	}
+	return nil
+}
+
+// A short phase is sent again if this machine was too busy to send it on time. On a
+// shared machine that passes.
+const (
+	attempts   = 3
+	worthAgain = 10 * time.Second
+	farFromTop = 0.5 // of the generator's ceiling: above it, the rate is the cause
+)
+
+// count sends a phase that belongs to the scenario's figures. mix returns the mix of
+// a phase that begins at the place base.
+func (r *runner) count(name string, whole schedule.Schedule, mix func(base uint64) generate.Mix) (verdict.Phase, error) {
+	for attempt := 1; ; attempt++ {
+		if err := r.stock(whole); err != nil {
+			return verdict.Phase{}, err
+		}
+		rec, err := r.send(name, whole, mix(r.places), false)
+		r.draft.NoteFirst(r.outageNotes...)
+		r.places += uint64(whole.Planned())
+		c := r.draft.Assess(rec)
+		if err == nil && silent(rec) {
+			err = fmt.Errorf("%s: the target has stopped responding (%s); the scenario was given up", rec.Name, verdict.Endings(rec))
+		}
+		if err != nil {
+			r.draft.KeepCut(c, err)
+			return c, err
+		}
+		again := c.Limited != "" && attempt < attempts && whole.Duration() <= worthAgain && r.env.Shard.Of <= 1 && r.env.Calibration.Ceiling*farFromTop > rec.Rate
+		if !again {
+			r.draft.Keep(c)
+			return c, nil
+		}
+		r.draft.Uses.Again += rec.Sent
+		r.draft.Note("%s was sent again: this machine was too busy to send it on time", name)
+	}
+}
+
+// silent reports whether requests were sent and none got a response.
+func silent(rec measure.Recording) bool {
+	return rec.Sent > 0 && rec.Statuses[0] == rec.Sent
+}
+
+// stock prepares the changes of a phase. One that may not be sent needs none.
+func (r *runner) stock(whole schedule.Schedule) error {
+	if err := r.permit(whole); err != nil {
+		return err
+	}
+	notes, err := r.mix.Stock(r.ctx, whole, r.places, r.check)
+	for _, note := range notes {
+		if !slices.Contains(r.draft.Result.Notes, note) {
+			r.draft.Note("%s", note)
+		}
+	}
+	return err
+}
+
+// outages describes when the target answered nothing in a phase. It tells a
+// dead target from one that loses a few requests all the time.
+func (r *runner) outages(phase string, s outage.Outages) (said []string) {
+	if of := r.env.Shard.Of; of > 1 {
+		phase = fmt.Sprintf("shard %d: %s", r.env.Shard.Index+1, phase)
+	}
+	if s.Ended > 0 {
+		text := fmt.Sprintf("%s: no answers from %s to %s after its start (%d requests unanswered)",
+			phase, infer.InSeconds(s.Longest.From), infer.InSeconds(s.Longest.To), s.Longest.Unanswered)
+		if s.Ended > 1 {
+			text += fmt.Sprintf("; the longest of %d outages", s.Ended)
+		}
+		said = append(said, text)
+	}
+	// An interruption may have cut off answers, so it is no outage.
+	if s.Last != nil && r.ctx.Err() == nil {
+		said = append(said, fmt.Sprintf("%s: no answers from %s after its start to the end (%d requests unanswered)",
+			phase, infer.InSeconds(s.Last.From), s.Last.Unanswered))
+	}
+	return said
+}
+
+// liveEvery is the interval at which a live view gets figures.
+const liveEvery = 100 * time.Millisecond
+
+// announceStep tells a live view what begins.
+func (r *runner) announceStep(name string) {
+	if r.env.Watch != nil {
+		r.env.Watch(r.scenario.Name, name, schedule.Schedule{})
+	}
+}
+
+// showing feeds a live view until the returned function is called.
+func (r *runner) showing(figures func() generate.Live) (stop func()) {
+	if r.env.Live == nil {
+		return func() {}
+	}
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(liveEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				r.env.Live(figures())
+			case <-ended:
+				r.env.Live(figures())
+				return
+			}
+		}
+	}()
+	return func() { close(ended); <-done }
+}

@@ -1,0 +1,104 @@
+package runner
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/verdict"
+	"outreach.example/conformance/spec"
+)
+
+// serves simulates a target that meets every rate up to its capacity, and a
+// generator that reaches every rate up to its ceiling.
+func serves(capacity, ceiling float64) func(float64, bool) (verdict.Tried, error) {
+	return func(rate float64, _ bool) (verdict.Tried, error) {
+		return verdict.Tried{Met: rate <= capacity, Ceiling: rate > ceiling}, nil
+	}
+}
+
+func TestSearchFindsTheCapacity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		capacity := rapid.Float64Range(2.5, 50_000).Draw(t, "capacity")
+		start := rapid.Float64Range(1, 20_000).Draw(t, "start")
+		f, err := search(start, 1e6, serves(capacity, 1e6))
+		if err != nil || !f.Confirmed || f.Ceiling || f.Most {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		if f.Rate > capacity || f.Above < capacity || f.Above/f.Rate > narrow {
+			t.Fatalf("capacity %v: found %+v", capacity, f)
+		}
+	})
+}
+
+func TestSearchStopsAtTheGenerator(t *testing.T) {
+	f, err := search(100, 1e6, serves(1e9, 3000))
+	if err != nil || !f.Confirmed || !f.Ceiling || f.Rate > 3000 || f.Rate < 3000/narrow {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestSearchStopsAtTheHighestRateAllowed(t *testing.T) {
+	f, err := search(100, 700, serves(1e9, 1e9))
+	if err != nil || !f.Confirmed || !f.Most || f.Rate != 700 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestSearchGivesUpOnATargetThatMeetsNothing(t *testing.T) {
+	f, err := search(100, 700, serves(0, 1e9))
+	if err != nil || f.Confirmed || f.Rate != 0 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// A rate that is met only briefly is not the sustained rate.
+func TestSearchConfirms(t *testing.T) {
+	long := 0
+	f, err := search(100, 1e6, func(rate float64, confirm bool) (verdict.Tried, error) {
+		if confirm {
+			long++
+			return verdict.Tried{Met: rate <= 800}, nil
+		}
+		return verdict.Tried{Met: rate <= 1000}, nil
+	})
+	if err != nil || !f.Confirmed || f.Rate > 800 || f.Rate < 640 || long < 2 {
+		t.Errorf("%+v after %d confirmations, %v", f, long, err)
+	}
+}
+
+func TestSearchEndsWithTheErrorOfAStep(t *testing.T) {
+	broken := errors.New("broken")
+	if _, err := search(100, 200, func(float64, bool) (verdict.Tried, error) { return verdict.Tried{}, broken }); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Only the highest rate advises a duration. Each lower rate would need another one.
+func TestASearchAdvisesOneDuration(t *testing.T) {
+	inFakeTime(func(t *testing.T) {
+		env := world(t)
+		o := Run(t.Context(), env, builtinScenario(t, "sustained-rate", func(s *scenario.Scenario) {
+			s.Mix = map[string]int{spec.ListLeadLists: 1}
+			s.Rate, s.MaxRate, s.Duration, s.Confirm, s.Warmup, s.Limits = 40, 40, 50*time.Millisecond, 100*time.Millisecond, 0, []int{1}
+			s.Thresholds = []string{"errors<1%"}
+		}))
+		var advised, doubted []string
+		for _, k := range o.Sustained.Knee {
+			if _, duration, found := strings.Cut(k.Why, "--duration "); found {
+				advised = append(advised, duration)
+			}
+			if strings.Contains(k.Why, "not enough data to decide errors<1%") {
+				doubted = append(doubted, k.Why)
+			}
+		}
+		// Which rate is the highest depends on the machine, and with it the duration.
+		if len(doubted) < 2 || len(advised) != 1 || len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], "(--duration "+advised[0]) {
+			t.Errorf("%s: %q; %q", o.Verdict, o.Reasons, doubted)
+		}
+	})(t)
+}

@@ -1,0 +1,73 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/internal/suggest"
+)
+
+// Select returns the scenarios of these names, in this order; without names, all of
+// them. An unknown name is an error.
+func Select(all []Scenario, names []string) ([]Scenario, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	known := Names(all)
+	var picked []Scenario
+	for _, name := range names {
+		i := slices.Index(known, name)
+		if i < 0 {
+			return nil, fmt.Errorf("%s: unknown scenario%s (known: %s)", name, suggest.Near(name, known), strings.Join(known, ", "))
+		}
+		picked = append(picked, all[i])
+	}
+	return picked, nil
+}
+
+// Setting overrides a field of the scenarios whose kind has it.
+type Setting struct {
+	Name  string // of the setting, for messages
+	Field string // its YAML name
+	Set   func(*Scenario)
+}
+
+// Override returns the scenarios with the settings. A setting that none of them has
+// is an error, and so is a scenario that a setting makes invalid.
+func Override(picked []Scenario, settings ...Setting) ([]Scenario, error) {
+	picked = slices.Clone(picked)
+	var wrong []error
+	for _, setting := range settings {
+		used := false
+		for i := range picked {
+			if picked[i].Takes(setting.Field) {
+				setting.Set(&picked[i])
+				used = true
+			}
+		}
+		if !used {
+			wrong = append(wrong, fmt.Errorf("%s: no selected scenario has this setting (%s)", setting.Name, strings.Join(Names(picked), ", ")))
+		}
+	}
+	for _, s := range picked {
+		wrong = append(wrong, s.Check())
+	}
+	return picked, errors.Join(wrong...)
+}
+
+// Takes reports whether the scenario's kind has the field, by its YAML name.
+func (s Scenario) Takes(field string) bool {
+	kind := uses[s.Kind]
+	return slices.Contains(kind.needs, field) || slices.Contains(kind.takes, field)
+}
+
+// Last sets the duration of each phase and scales the confirmation of a search.
+func (s *Scenario) Last(phase time.Duration) {
+	if s.Duration > 0 && phase > 0 {
+		s.Confirm = time.Duration(float64(s.Confirm) * float64(phase) / float64(s.Duration))
+	}
+	s.Duration = phase
+}

@@ -1,0 +1,45 @@
+package scenario
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+// Scenarios run in the order in which they were named. A setting changes all
+// scenarios that have it.
+func TestSelectAndOverride(t *testing.T) {
+	g := NewWithT(t)
+	picked, err := Select(Builtin(), []string{"walk", "soak"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(Names(picked)).To(Equal([]string{"walk", "soak"}))
+
+	rate := Setting{"--rate", "rate", func(s *Scenario) { s.Rate = 7 }}
+	burst := Setting{"--burst", "burst", func(s *Scenario) { s.Burst = 9 }}
+	changed, err := Override(picked, rate)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(changed[0].Rate).To(BeZero(), "a walk has no rate")
+	g.Expect(changed[1].Rate).To(Equal(7.0))
+	g.Expect(picked[1].Rate).NotTo(Equal(7.0), "the original is not changed")
+
+	_, err = Override(picked, burst)
+	g.Expect(err).To(MatchError("--burst: no selected scenario has this setting (walk, soak)"))
+	_, err = Override(picked, Setting{"--rate", "rate", func(s *Scenario) { s.Rate = -1 }})
+	g.Expect(err).To(MatchError(HavePrefix("scenario soak: rate: -1: want ")))
+
+	g.Expect(Select(Builtin(), nil)).To(HaveLen(len(Builtin())))
+	_, err = Select(Builtin(), []string{"walks"})
+	g.Expect(err).To(MatchError(HavePrefix("walks: unknown scenario (did you mean walk?) (known: list-throughput, ")))
+}
+
+// A confirmation keeps its proportion to the other phases of a search.
+func TestConfirmationsLastInProportion(t *testing.T) {
+	s := Scenario{Kind: Sustained, Duration: 1500 * time.Millisecond, Confirm: 3 * time.Second}
+	if s.Last(5 * time.Second); s.Duration != 5*time.Second || s.Confirm != 10*time.Second {
+		t.Errorf("%s, confirmed for %s", s.Duration, s.Confirm)
+	}
+	if s.Last(0); s.Duration != 0 || s.Confirm != 10*time.Second {
+		t.Errorf("none: %s, confirmed for %s", s.Duration, s.Confirm)
+	}
+}

@@ -1,0 +1,72 @@
+package verdict
+
+import (
+	"outreach.example/conformance/loadtest/compare"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/reports/load"
+)
+
+// Compare compares the blocks of two targets, pair by pair. The seed makes the result
+// reproducible.
+func Compare(seed uint64, a, b *Draft) []compare.Result {
+	var figures []compare.Figure
+	for _, kind := range comparedKinds {
+		f := compare.Figure{Name: kind.name, Unit: kind.unit}
+		for i := range min(len(a.phases), len(b.phases)) {
+			f.Pairs = append(f.Pairs, compare.Pair{A: kind.of(a.phases[i].Recording), B: kind.of(b.phases[i].Recording)})
+		}
+		figures = append(figures, f)
+	}
+	return compare.Judge(seed, figures...)
+}
+
+// LeastPairs returns how many pairs of blocks Compare needs to show a
+// difference.
+func LeastPairs() int { return compare.LeastPairs(len(comparedKinds)) }
+
+// comparedKinds are the figures of a block.
+var comparedKinds = []struct {
+	name, unit string
+	of         func(measure.Recording) float64
+}{
+	{"response p50", "ms", latencyAt(0.5)},
+	{"response p90", "ms", latencyAt(0.9)},
+	{"response p99", "ms", latencyAt(0.99)},
+	{"failed", "%", func(rec measure.Recording) float64 { return 100 * rec.Share(measure.Failed).Value }},
+}
+
+func latencyAt(p float64) func(measure.Recording) float64 {
+	return func(rec measure.Recording) float64 { return ms(rec.Response[measure.Accepted].Quantile(p).Value) }
+}
+
+// Effects converts the results of a comparison to the results model. In all
+// figures more is worse.
+func Effects(results []compare.Result) []load.ComparedFigure {
+	var figures []load.ComparedFigure
+	for _, r := range results {
+		f := load.ComparedFigure{Name: r.Name, Unit: r.Unit, Why: r.Why, Verdict: load.EffectNotKnown}
+		if r.Verdict == compare.Inconclusive {
+			figures = append(figures, f)
+			continue
+		}
+		f.A, f.B, f.P, f.Confidence = &r.A, &r.B, r.Adjusted, r.Confidence
+		f.Difference = &load.Estimate{Value: r.Difference.Value, Low: r.Difference.Low, High: r.Difference.High}
+		// The tested quantity gives the direction: an outlier in one block may
+		// reverse the mean difference.
+		more := r.Difference.Value > 0
+		if r.Ratio != nil {
+			f.Ratio, f.RatioLow, f.RatioHigh = r.Ratio.Value, r.Ratio.Low, r.Ratio.High
+			more = r.Ratio.Value > 1
+		}
+		switch {
+		case r.Verdict == compare.NotShown:
+			f.Verdict = load.NoDifference
+		case r.Verdict == compare.Different && more:
+			f.Verdict = load.Worse
+		case r.Verdict == compare.Different:
+			f.Verdict = load.Better
+		}
+		figures = append(figures, f)
+	}
+	return figures
+}

@@ -1,0 +1,132 @@
+package verdict
+
+import (
+	"maps"
+	"strconv"
+	"time"
+
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/reports/load"
+)
+
+// Conversion of measurements to the results model.
+
+// shownQuantiles are those of tables, curveQuantiles those of plotted curves.
+var (
+	shownQuantiles = []float64{0.5, 0.9, 0.95, 0.99, 0.999}
+	curveQuantiles = []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97, 0.98, 0.985, 0.99,
+		0.9925, 0.995, 0.9975, 0.999, 0.9995, 0.9999, 0.99999, 1}
+)
+
+// phaseOf converts a recorded phase.
+func phaseOf(c Phase) load.Phase {
+	rec := c.Recording
+	p := load.Phase{
+		Name: rec.Name, Started: rec.Start.UTC().Truncate(time.Millisecond), Seconds: rec.Duration.Seconds(),
+		RatePerSecond: rec.Rate, ClosedLoop: rec.ClosedLoop, GeneratorLimited: c.Limited != "",
+		Planned: planned(rec), Sent: rec.Sent, Late: rec.Late(), Dropped: rec.Dropped(),
+		Statuses: statuses(rec.Statuses), Failures: maps.Clone(rec.Failures), BytesReceived: rec.Bytes,
+		Response: latency(rec.Response), Service: latency(rec.Service), Lag: distribution(rec.Lag),
+	}
+	lasted := max(rec.Duration, lastDone(rec)) // a target that falls behind still answers after the last request
+	if c.Cut {
+		lasted = min(rec.Duration, lastDone(rec))
+	}
+	if lasted > 0 {
+		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)) / lasted.Seconds()
+	}
+	for _, name := range rec.LabelNames() {
+		l := rec.Labels[name]
+		p.Labels = append(p.Labels, load.Label{Name: name, Accepted: l.Count[measure.Accepted],
+			Limited: l.Count[measure.Limited], Failed: l.Count[measure.Failed], Response: distribution(l.Response)})
+	}
+	for _, second := range rec.Series {
+		p.Series = append(p.Series, secondOf(second))
+	}
+	return p
+}
+
+// planned returns how many requests were to be sent. A closed loop has no plan
+// beyond what it sent.
+func planned(rec measure.Recording) int64 {
+	if rec.ClosedLoop {
+		return rec.Sent
+	}
+	return rec.Planned
+}
+
+// statuses returns counts by status text; "none" means no answer.
+func statuses(counts map[int]int64) map[string]int64 {
+	named := map[string]int64{}
+	for status, n := range counts {
+		if status == 0 {
+			named["none"] = n
+		} else {
+			named[strconv.Itoa(status)] = n
+		}
+	}
+	return named
+}
+
+func latency(of map[measure.Class]measure.Histogram) load.Latency {
+	return load.Latency{
+		Accepted: distribution(of[measure.Accepted]),
+		Limited:  distribution(of[measure.Limited]),
+		Failed:   distribution(of[measure.Failed]),
+	}
+}
+
+// distribution converts a histogram; nil if it is empty.
+func distribution(h measure.Histogram) *load.Distribution {
+	if h.Count() == 0 {
+		return nil
+	}
+	d := &load.Distribution{Count: h.Count(), Clipped: h.Clipped(), MinMS: ms(h.Min()), MeanMS: ms(h.Mean()), MaxMS: ms(h.Max())}
+	for _, p := range shownQuantiles {
+		e := h.Quantile(p)
+		d.Quantiles = append(d.Quantiles, load.Quantile{P: p, ValueMS: ms(e.Value), LowMS: ms(e.Low), HighMS: ms(e.High),
+			Open: e.Open, Confidence: e.Confidence, Flagged: e.Flagged, Why: e.Why})
+	}
+	for _, p := range curveQuantiles {
+		d.Curve = append(d.Curve, load.CurvePoint{P: p, ValueMS: ms(h.Quantile(p).Value)})
+	}
+	return d
+}
+
+func secondOf(s measure.Second) load.Second {
+	return load.Second{
+		T: int64(s.At), Asked: s.Asked, Sent: s.Sent, Done: s.Done, BytesReceived: s.Bytes,
+		Accepted: count(s.Statuses, accepted), Limited: count(s.Statuses, limited), Failed: count(s.Statuses, failed),
+		Response: brief(s.Response[measure.Accepted]),
+	}
+}
+
+func accepted(status int) bool { return status >= 200 && status <= 299 }
+func limited(status int) bool  { return status == 429 }
+func failed(status int) bool   { return !accepted(status) && !limited(status) }
+
+func count(statuses map[int]int64, of func(int) bool) int64 {
+	var n int64
+	for status, c := range statuses {
+		if of(status) {
+			n += c
+		}
+	}
+	return n
+}
+
+func brief(h measure.Histogram) *load.Brief {
+	if h.Count() == 0 {
+		return nil
+	}
+	at := func(p float64) float64 { return ms(h.Quantile(p).Value) }
+	return &load.Brief{P50MS: at(0.5), P90MS: at(0.9), P99MS: at(0.99), MaxMS: ms(h.Max())}
+}
+
+// ms converts to milliseconds, rounded to the microsecond.
+func ms(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
+}
+
+// formatMS formats milliseconds with about three digits.
+func formatMS(d time.Duration) string { return strconv.FormatFloat(ms(d), 'g', 3, 64) }

@@ -1,0 +1,97 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+)
+
+// ConcludeRun sets the verdict of the run from those of its scenarios. A scenario
+// that lacks an input counts only if the user named it.
+func ConcludeRun(r *load.Results, byName bool) {
+	ran, fails, voids := 0, []string{}, []string{}
+	for _, s := range r.Scenarios {
+		if len(s.Missing) > 0 && !byName {
+			continue
+		}
+		ran++
+		text := s.Name + ": " + strings.Join(s.Reasons, "; ")
+		switch s.Verdict {
+		case reports.Failed:
+			fails = append(fails, text)
+		case reports.Inconclusive:
+			voids = append(voids, text)
+		}
+	}
+	switch {
+	case r.Run.Interrupted:
+		r.Verdict = reports.Inconclusive
+		voids = append(voids, "the run was interrupted")
+	case len(fails) > 0:
+		r.Verdict = reports.Failed
+	case len(voids) > 0 || ran == 0:
+		r.Verdict = reports.Inconclusive
+	default:
+		r.Verdict = reports.Passed
+	}
+	if ran == 0 {
+		voids = append(voids, "no scenario could run")
+	}
+	r.Reasons = append(fails, voids...)
+}
+
+// ConcludeComparison fails a run whose second target is worse and makes it
+// inconclusive if the blocks are.
+func ConcludeComparison(r *load.Results) {
+	if len(r.Comparison.Figures) == 0 && r.Verdict == reports.Passed {
+		r.Verdict, r.Reasons = reports.Inconclusive, append(r.Reasons, "nothing could be compared")
+	}
+	var compared []string
+	for _, f := range r.Comparison.Figures {
+		if f.Verdict == load.Worse {
+			compared = append(compared, fmt.Sprintf("%s is worse at B (%s): %.3g %s, A has %.3g", f.Name, r.Comparison.B.BaseURL, *f.B, f.Unit, *f.A))
+			if r.Verdict == reports.Passed {
+				r.Verdict = reports.Failed
+			}
+		}
+	}
+	for _, f := range r.Comparison.Figures {
+		if f.Verdict == load.EffectNotKnown {
+			compared = append(compared, fmt.Sprintf("%s could not be compared: %s", f.Name, f.Why))
+			if r.Verdict == reports.Passed {
+				r.Verdict = reports.Inconclusive
+			}
+		}
+	}
+	r.Reasons = append(compared, r.Reasons...) // the comparison comes first
+}
+
+// RequireEvaluated makes a run inconclusive if a threshold was never evaluated, which
+// would look as if it were met.
+func RequireEvaluated(r *load.Results, thresholds []threshold.Threshold) {
+	for _, t := range thresholds {
+		held := slices.ContainsFunc(r.Scenarios, func(s load.Scenario) bool {
+			return slices.ContainsFunc(s.Thresholds, func(one load.Threshold) bool { return one.Text == t.Text })
+		})
+		if held {
+			continue
+		}
+		r.Reasons = append(r.Reasons, fmt.Sprintf("the threshold %s was not evaluated: no phase or scenario has that figure", t.Text))
+		if r.Verdict == reports.Passed {
+			r.Verdict = reports.Inconclusive
+		}
+	}
+}
+
+// Traffic sums up the traffic of all scenarios.
+func Traffic(parts []Outcome) load.Traffic {
+	t := load.Traffic{Statuses: map[string]int64{}}
+	for _, part := range parts {
+		t = sum(t, part.Traffic)
+	}
+	return t
+}

@@ -1,0 +1,205 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/schedule"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports/load"
+)
+
+// BeginSearch makes the scenario one that searches for the highest rate.
+func (d *Draft) BeginSearch() { d.Result.Sustained = &load.Sustained{} }
+
+// Tried is the result of one rate of a search.
+type Tried struct {
+	Met bool
+	// Ceiling means that the generator could not reach the rate, so nothing is
+	// known about the target there.
+	Ceiling bool
+}
+
+// Try judges one rate of a search. Only a rate that is confirmed counts for the
+// thresholds.
+func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
+	// The generator can only make figures worse. So a rate that meets the
+	// thresholds is met, and one that does not may still be the target's.
+	p := d.Assess(rec)
+	missed, unsure := d.misses(rec, confirm)
+	why := strings.Join(missed, "; ")
+	t := Tried{Met: len(missed)+len(unsure) == 0}
+	switch {
+	case float64(rec.Sent) < leastSent*float64(rec.Planned):
+		why = fmt.Sprintf("%d of %d requests were sent", rec.Sent, rec.Planned)
+		t = Tried{Ceiling: true}
+	case why == "" && len(unsure) > 0:
+		why = undecided(rec, unsure)
+		if d.unsure == "" { // keep the highest rate's reason: lower rates have even fewer requests
+			why = d.tooFew(rec, unsure)
+			d.unsure = why
+		}
+	case why != "" && p.Limited != "":
+		why = p.Limited
+		t.Ceiling = true
+	case t.Met:
+		p.Limited = ""
+	}
+	d.Result.Sustained.Knee = append(d.Result.Sustained.Knee, kneePoint(rec, t.Met, why))
+	if confirm && t.Met {
+		d.Keep(p)
+	} else {
+		d.Uses.Searched += rec.Sent
+	}
+	return t
+}
+
+// Found is the result of a search. Rates are requests per second.
+type Found struct {
+	Rate      float64 // the highest that was met; 0 if none was
+	Above     float64 // the lowest that was not met; 0 if none was
+	Confirmed bool
+	Ceiling   bool // the generator limited the search
+	Most      bool // the search ended at the highest allowed rate
+}
+
+// EndSearch records the result of the search. err is what aborted it, if anything did.
+func (d *Draft) EndSearch(f Found, err error) {
+	s := d.Result.Sustained
+	slices.SortStableFunc(s.Knee, func(a, b load.KneePoint) int { return cmp.Compare(a.AskedPerSecond, b.AskedPerSecond) })
+	s.RatePerSecond, s.LowPerSecond, s.HighPerSecond, s.Confirmed = f.Rate, f.Rate, max(f.Above, f.Rate), f.Confirmed
+	switch {
+	case err != nil:
+		s.Note = "the search was aborted"
+	case f.Confirmed && f.Ceiling:
+		s.Note = "limited by the generator; the target may be faster"
+	case f.Confirmed && f.Most:
+		s.Note = "the scenario's maximum rate; the target may be faster"
+	case !f.Confirmed && d.unsure != "":
+		s.Note = "some rates met the thresholds briefly, but none could be confirmed"
+		d.Void("no rate could be confirmed: %s", d.unsure)
+	case f.Ceiling:
+		d.Void("the generator could not reach any of the rates")
+	case !f.Confirmed && slices.ContainsFunc(s.Knee, func(p load.KneePoint) bool { return p.OK }):
+		s.Note = "some rates met the thresholds briefly, none for long"
+		d.Void("no rate met the thresholds for %s, though some did for %s", d.scenario.Confirm, d.scenario.Duration)
+	case !f.Confirmed:
+		s.Note = "no rate meets the thresholds"
+		d.fail("no rate up to %.0f/s meets the thresholds", s.HighPerSecond)
+	}
+	if f.Confirmed {
+		open := f.Ceiling || f.Most
+		d.figures[threshold.Sustained] = threshold.Figure{Value: f.Rate, Low: f.Rate, High: f.Above, Open: open}
+	}
+}
+
+// misses returns the thresholds that a phase of a search does not meet. A step
+// is short: if its sample cannot decide, the value does. A confirmation must be
+// sure: unsure are the thresholds that its values meet and its sample does not
+// decide.
+func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, unsure []threshold.Result) {
+	if rec.Count(measure.Accepted) == 0 {
+		return []string{"nothing was accepted"}, nil
+	}
+	for _, t := range d.thresholds() {
+		if !t.OfPhases() {
+			continue
+		}
+		switch held := t.Hold(t.Of(rec)); {
+		case held.Verdict == threshold.Missed, held.Verdict == threshold.Inconclusive && !held.PointMeets:
+			missed = append(missed, t.Text+": "+held.Sentence)
+		case held.Verdict == threshold.Inconclusive && sure:
+			unsure = append(unsure, held)
+		}
+	}
+	if said := fallsBehind(rec); said != "" {
+		missed = append(missed, said)
+	}
+	return append(missed, d.refused(rec)...), unsure
+}
+
+// fallsBehind describes how much the target serves if it does not keep up with
+// the rate; it is empty otherwise.
+func fallsBehind(rec measure.Recording) string {
+	served, behind := rec.Served()
+	if !behind {
+		return ""
+	}
+	return fmt.Sprintf("the target falls behind: its queue grows as if it served %.4g of %.4g requests/s", served, rec.Rate)
+}
+
+// mostRefused is the share of 429 answers at which a rate still counts as held,
+// unless the scenario has a threshold for it.
+const mostRefused = 0.01
+
+// refused reports that a rate is held only by refusing much of it.
+func (d *Draft) refused(rec measure.Recording) []string {
+	limited := rec.Count(measure.Limited)
+	own := slices.ContainsFunc(d.thresholds(), func(t threshold.Threshold) bool { return t.Metric == threshold.Limited })
+	if own || float64(limited) <= mostRefused*float64(rec.Sent) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d requests got 429", limited, rec.Sent)}
+}
+
+// unconfirmed explains why a threshold was evaluated in no phase of a search.
+const unconfirmed = "no rate was confirmed; the short phases of the search do not count"
+
+// undecided describes a confirmation whose sample is too small to decide.
+func undecided(rec measure.Recording, unsure []threshold.Result) string {
+	var doubts []string
+	for _, result := range unsure {
+		doubts = append(doubts, result.Threshold.Text)
+	}
+	return fmt.Sprintf("not enough data to decide %s at %.4g/s for %s: %d requests sent, %d answered",
+		strings.Join(doubts, " and "), rec.Rate, rec.Duration.Round(time.Millisecond), rec.Sent, rec.Sent-rec.Statuses[0])
+}
+
+// tooFew is undecided with the duration that would suffice.
+func (d *Draft) tooFew(rec measure.Recording, unsure []threshold.Result) string {
+	said := undecided(rec, unsure)
+	need, known := int64(0), true
+	for _, result := range unsure {
+		need, known = max(need, result.Need), known && result.Need > 0
+	}
+	if !known {
+		return said + "; run longer (--duration)"
+	}
+	longer := time.Duration(float64(need) / rec.Rate * float64(d.scenario.Duration) / float64(d.scenario.Confirm) * float64(time.Second))
+	if longer = longer.Truncate(time.Second) + time.Second; longer > schedule.MaxDuration {
+		return fmt.Sprintf("%s; about %d needed, more than the longest phase allows (relax the threshold)", said, need)
+	}
+	return fmt.Sprintf("%s; about %d needed (--duration %s)", said, need, longer)
+}
+
+func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {
+	h := rec.Response[measure.Accepted]
+	p := load.KneePoint{AskedPerSecond: rec.Rate, P50MS: ms(h.Quantile(0.5).Value), P99MS: ms(h.Quantile(0.99).Value), OK: met, Why: why}
+	if took := max(rec.Duration, lastDone(rec)); took > 0 {
+		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)) / took.Seconds()
+	}
+	if rec.Sent > 0 {
+		p.ErrorShare = float64(rec.Count(measure.Failed)) / float64(rec.Sent)
+	}
+	return p
+}
+
+// lastDone returns the earliest time at which all answers had certainly
+// arrived: the end of the second of the last answer, or the slowest answer's
+// time after the end of the phase.
+func lastDone(rec measure.Recording) time.Duration {
+	var last, slowest time.Duration
+	for _, s := range rec.Series {
+		if s.Done > 0 {
+			last = time.Duration(s.At+1) * time.Second
+		}
+	}
+	for _, h := range rec.Response {
+		slowest = max(slowest, h.Max())
+	}
+	return min(last, rec.Duration+slowest)
+}

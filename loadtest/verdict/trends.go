@@ -1,0 +1,136 @@
+package verdict
+
+import (
+	"slices"
+	"time"
+
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports/load"
+)
+
+// A rise fails the scenario if it certainly exceeds both: a share of the level,
+// and a time that users notice.
+const (
+	steepRise = 0.5
+	leastRise = 0.005 // seconds
+)
+
+// Drift reports how latency, errors and memory changed in a soak.
+// Latency that certainly rose by half and a certain rise of errors fail the
+// scenario; memory is only reported. A soak that was cut short is only reported
+// too, because its end may have distorted the figures.
+func (d *Draft) Drift(p Phase, memory []load.MemoryPoint) {
+	hours := p.Duration.Hours()
+	for _, t := range p.Drifts() {
+		d.Result.Drift = append(d.Result.Drift, driftOf(t))
+		grown := t.Low * hours
+		switch {
+		case t.Verdict != measure.Rising || p.Cut:
+		case t.Series == "failed":
+			d.fail("the share of failed requests rose under steady load by at least %.2g percentage points", 100*grown)
+		case t.Unit == "s" && grown > max(leastRise, steepRise*t.Level):
+			d.fail("%s rose under steady load by at least %.3g ms, from %.3g ms", t.Series, 1000*grown, 1000*t.Level)
+		}
+	}
+	if len(memory) == 0 {
+		return
+	}
+	d.Result.Memory = append(d.Result.Memory, load.Memory{Of: "target", Points: memory})
+	series := measure.Series{Name: "memory", Unit: "bytes"}
+	for _, point := range memory {
+		series.Points = append(series.Points, measure.Point{At: time.Duration(point.Seconds * float64(time.Second)), Value: float64(point.RSSBytes)})
+	}
+	d.Result.Drift = append(d.Result.Drift, driftOf(measure.Drift(series)))
+}
+
+// driftOf converts times to milliseconds, shares to percent, and changes to
+// changes per minute.
+func driftOf(t measure.Trend) load.Drift {
+	unit, factor := t.Unit, 1/60.0
+	switch t.Unit {
+	case "s":
+		unit, factor = "ms", 1000/60.0
+	case "share":
+		unit, factor = "%", 100/60.0
+	}
+	d := load.Drift{Name: t.Series, Unit: unit, Verdict: load.Drifts, Why: t.Why,
+		PerMinute: load.Estimate{Value: t.PerHour * factor, Low: t.Low * factor, High: t.High * factor}}
+	switch t.Verdict {
+	case measure.Steady:
+		d.Verdict = load.Steady
+	case measure.CannotTell:
+		d.Verdict = load.TrendNotKnown
+	}
+	return d
+}
+
+// Recovery reports how long after a burst the target was as fast as before it.
+func (d *Draft) Recovery(rec measure.Recording, third time.Duration) {
+	const times = 2 // factor within which response times count as recovered
+	before, usual := time.Duration(0), 0
+	for _, s := range rec.Series {
+		if at := time.Duration(s.At) * time.Second; at+time.Second <= third && s.Response[measure.Accepted].Count() > 0 {
+			before += s.Response[measure.Accepted].Quantile(0.5).Value
+			usual++
+		}
+	}
+	if usual == 0 {
+		return
+	}
+	before /= time.Duration(usual)
+	allowed := max(times*before, before+5*time.Millisecond)
+	for _, s := range rec.Series {
+		at := time.Duration(s.At) * time.Second
+		if h := s.Response[measure.Accepted]; at >= 2*third && h.Count() > 0 && h.Quantile(0.5).Value <= allowed {
+			d.Note("after the burst the median response time recovered to %s ms within %s", formatMS(before), at+time.Second-2*third)
+			return
+		}
+	}
+	d.fail("after the burst the median response time did not recover to %s ms", formatMS(before))
+}
+
+// Page is a page of a list whose latency was measured.
+type Page struct {
+	Operation string
+	Page      int // from 1
+	Rows      int // before it in the list
+}
+
+// Depths compares the latency of pages by their place in the list. The pages of an
+// operation follow each other, the first page first.
+func (d *Draft) Depths(pages []Page, rec measure.Recording) {
+	worst := threshold.Figure{}
+	var operations []string
+	for _, p := range pages {
+		operations = append(operations, p.Operation)
+	}
+	for _, operation := range slices.Compact(operations) {
+		depth := load.Depth{Operation: operation}
+		var first, last measure.Estimate
+		for i, p := range slices.DeleteFunc(slices.Clone(pages), func(p Page) bool { return p.Operation != operation }) {
+			h := rec.Labels[scenario.PageLabel(operation, p.Page)].Response
+			if i == 0 {
+				first = h.Quantile(0.5)
+			}
+			if h.Count() > 0 {
+				last = h.Quantile(0.5)
+				depth.Points = append(depth.Points, load.DepthPoint{Page: int64(p.Page), Rows: int64(p.Rows), Count: h.Count(),
+					P50MS: ms(last.Value), P99MS: ms(h.Quantile(0.99).Value)})
+			}
+		}
+		if len(depth.Points) > 1 && first.Value > 0 && first.Low > 0 && first.High > 0 {
+			ratio := threshold.Figure{Value: float64(last.Value) / float64(first.Value),
+				Low: float64(last.Low) / float64(first.High), High: float64(last.High) / float64(first.Low)}
+			depth.Ratio = ratio.Value
+			if ratio.Value > worst.Value {
+				worst = ratio
+			}
+		}
+		d.Result.Depth = append(d.Result.Depth, depth)
+	}
+	if worst.Value > 0 {
+		d.figures[threshold.Depth] = worst
+	}
+}

@@ -1,0 +1,213 @@
+// Package verdict turns the measurements of a load run into verdicts: which phases
+// say something about the target, which thresholds are met, how a run compares with an
+// earlier run or a second target, and why.
+//
+// A Draft collects what a scenario measures and draws its verdict. Join does the same
+// for the shards of a scenario, and ConcludeRun for the scenarios of a run. The package
+// sends nothing. It must not import packages client and generate, nor the profile.
+package verdict
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+)
+
+// leastSent is the share of the planned requests that must be sent.
+const leastSent = 0.995
+
+// Terms are what the scenarios of a run are judged by.
+type Terms struct {
+	Thresholds []threshold.Threshold // of the profile and the command line
+	// Baselines hold the figures for regression thresholds, by the file that the
+	// threshold names. The empty name is the run's own baseline.
+	Baselines map[string]*threshold.Baseline
+	// LagLimit is the tolerated send lag. 0 means measure.Recording.LagLimit.
+	LagLimit    time.Duration
+	Calibration measure.Calibration
+}
+
+// Phase is a recorded phase.
+type Phase struct {
+	measure.Recording
+	Limited string // why the generator affected its figures; empty if it did not
+	Cut     bool   // it did not run to its end
+}
+
+// Draft is the result of one scenario while it is measured.
+type Draft struct {
+	Result  load.Scenario // without what Conclude adds
+	Uses    load.Requests // without the total
+	Traffic load.Traffic
+
+	Sharded  bool // it is a shard, which leaves to Join what only the whole shows
+	InBlocks bool // its phases alternate with those of another target
+
+	scenario   scenario.Scenario
+	terms      Terms
+	started    time.Time
+	recordings []measure.Recording
+	phases     []Phase // that thresholds are compared with
+	figures    map[threshold.Metric]threshold.Figure
+	first      []string // notes that come first, because the others may follow from them
+	cut        string   // why the last phase did not run to its end; empty if it did
+	unsure     string   // why a search could not confirm its highest rate, if the sample was too small
+
+	fails, voids []reason
+}
+
+// NewDraft starts the clock of a scenario.
+func NewDraft(s scenario.Scenario, terms Terms) *Draft {
+	return &Draft{scenario: s, terms: terms, started: time.Now(), figures: map[threshold.Metric]threshold.Figure{},
+		Traffic: load.Traffic{Statuses: map[string]int64{}}}
+}
+
+// Outcome is a scenario's result with its recordings, from which the shards of a
+// scenario can be joined.
+type Outcome struct {
+	load.Scenario
+	Recordings []measure.Recording `json:"recordings"`      // of the phases, in their order
+	Traffic    load.Traffic        `json:"traffic"`         // all requests, including warm-ups and repeated phases
+	Checks     []reports.Check     `json:"checks"`          // requirements that were checked
+	Cut        string              `json:"cut,omitempty"`   // why the last phase did not run to its end; empty if it did
+	Unread     inspect.Unread      `json:"unread,omitzero"` // responses that could not be inspected
+	Empty      []string            `json:"empty,omitempty"` // list operations whose judged responses had no rows
+}
+
+// Note adds a note.
+func (d *Draft) Note(format string, args ...any) {
+	d.Result.Notes = append(d.Result.Notes, fmt.Sprintf(format, args...))
+}
+
+// NoteFirst adds notes before all others, because the others may follow from them.
+func (d *Draft) NoteFirst(notes ...string) { d.first = append(d.first, notes...) }
+
+// Missing records an input without which the scenario cannot run.
+func (d *Draft) Missing(input string) { d.Result.Missing = append(d.Result.Missing, input) }
+
+// Count counts what a phase sent as traffic. It is for every phase, warm-ups included.
+func (d *Draft) Count(rec measure.Recording) {
+	t := &d.Traffic
+	t.Planned += planned(rec)
+	t.Sent += rec.Sent
+	t.Late += rec.Late()
+	t.Dropped += rec.Dropped()
+	t.BytesReceived += rec.Bytes
+	for status, n := range statuses(rec.Statuses) {
+		t.Statuses[status] += n
+	}
+}
+
+// Assess finds out whether the generator affected the figures of a recording.
+func (d *Draft) Assess(rec measure.Recording) Phase {
+	p := Phase{Recording: rec}
+	limits, why := d.terms.Calibration.Limits(rec)
+	if tolerated := d.terms.LagLimit; limits && tolerated > 0 && rec.Lag.Quantile(0.99).Value <= tolerated {
+		d.Note("%s: requests were sent up to %s late (p99), within --lag-limit; response times include it", rec.Name, rec.Lag.Quantile(0.99).Value.Round(10*time.Microsecond))
+		return p
+	}
+	if limits {
+		p.Limited = why
+	}
+	return p
+}
+
+// Keep adds a phase to the scenario's figures.
+func (d *Draft) Keep(p Phase) {
+	d.Uses.Counted += p.Sent
+	d.recordings = append(d.recordings, p.Recording)
+	d.phases = append(d.phases, p)
+}
+
+// KeepCut keeps a phase that did not run to its end. It is the scenario's last.
+func (d *Draft) KeepCut(p Phase, why error) {
+	if p.Sent == 0 {
+		return
+	}
+	p.Cut, d.cut = true, why.Error()
+	d.Keep(p)
+}
+
+// Conclude draws the verdict and returns the result.
+func (d *Draft) Conclude(f Findings) Outcome {
+	o := &d.Result
+	o.Name, o.About = d.scenario.Name, d.scenario.About
+	o.Started, o.Seconds = d.started.UTC().Truncate(time.Millisecond), time.Since(d.started).Seconds()
+	for _, p := range d.phases {
+		o.Phases = append(o.Phases, phaseOf(p))
+		d.missedRate(p)
+		d.noteThroughput(p)
+	}
+	o.Requests = d.requests()
+	if len(o.Missing) == 0 {
+		d.holdAgainstThresholds()
+	}
+	d.judgeFindings(f)
+	d.conclude()
+	o.Notes = slices.Concat(distinct(d.first), o.Notes)
+	return Outcome{Scenario: *o, Recordings: d.recordings, Traffic: d.Traffic, Checks: f.Checks, Cut: d.cut, Empty: f.Empty, Unread: f.Unread}
+}
+
+// requests returns what was sent by purpose; nil if nothing was.
+func (d *Draft) requests() *load.Requests {
+	all := d.Uses
+	all.Total = all.Counted + all.WarmUp + all.Again + all.Searched + all.Beside
+	if all.Total == 0 {
+		return nil
+	}
+	return &all
+}
+
+// missedRate makes the scenario inconclusive if the phase says nothing about
+// the target.
+func (d *Draft) missedRate(p Phase) {
+	switch {
+	case p.Cut: // the reason is already recorded
+	case p.Sent == 0:
+		d.voidPhase(p.Name, "nothing sent", "no request was sent")
+	case p.Count(measure.Accepted) == 0:
+		d.voidPhase(p.Name, "nothing accepted", "none of %d requests was accepted (%s)", p.Sent, Endings(p.Recording))
+	case p.Count(measure.Limited) > p.Count(measure.Accepted):
+		d.voidPhase(p.Name, "limited", "%d of %d requests got 429, more than were accepted (lower the rate or use an unlimited key)",
+			p.Count(measure.Limited), p.Sent)
+	case !p.ClosedLoop && float64(p.Sent) < leastSent*float64(p.Planned):
+		d.voidPhase(p.Name, "rate missed", "rate not reached: %d of %d requests were sent", p.Sent, p.Planned)
+	case p.Limited != "":
+		d.voidPhase(p.Name, "generator-limited", "generator-limited: %s", p.Limited)
+	}
+}
+
+// noteThroughput notes a phase in which the target served less than requested.
+// Thresholds on response times and errors need not show that.
+func (d *Draft) noteThroughput(p Phase) {
+	if behind := fallsBehind(p.Recording); behind != "" && p.Limited == "" && !p.Cut {
+		d.NoteFirst(p.Name + ": " + behind)
+	}
+	if limited := p.Count(measure.Limited); float64(limited) > mostRefused*float64(p.Sent) && limited <= p.Count(measure.Accepted) {
+		d.NoteFirst(fmt.Sprintf("%s: %d of %d requests got 429: the key is rate-limited, and the figures cover only what passed (lower the rate, or add a threshold such as limited<1%%)",
+			p.Name, limited, p.Sent))
+	}
+}
+
+// Endings counts the requests that were not accepted, by failure and status.
+func Endings(rec measure.Recording) string {
+	var parts []string
+	for _, failure := range slices.Sorted(maps.Keys(rec.Failures)) {
+		parts = append(parts, fmt.Sprintf("%s: %d", load.FailureInWords(failure), rec.Failures[failure]))
+	}
+	for _, status := range slices.Sorted(maps.Keys(rec.Statuses)) {
+		if status != 0 {
+			parts = append(parts, fmt.Sprintf("status %d: %d", status, rec.Statuses[status]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

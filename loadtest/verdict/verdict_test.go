@@ -1,0 +1,305 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/loadtest/inspect"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
+)
+
+// made returns a phase of one second with so many planned requests. Each status came
+// that often, after 10 ms.
+func made(planned int64, statuses map[int]int) measure.Recording {
+	r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: planned, Rate: float64(planned), Duration: time.Second, Start: time.Unix(1e9, 0)})
+	n := 0
+	for status, times := range statuses {
+		for range times {
+			due := time.Duration(n) * time.Second / time.Duration(planned)
+			r.Add(measure.Sample{Seq: uint64(n), Label: spec.ListLeadLists, Due: due, Sent: due, Done: due + 10*time.Millisecond, Status: status})
+			n++
+		}
+	}
+	return r.Recording()
+}
+
+// shareOf returns the share of a process that sent the phases.
+func shareOf(phases ...measure.Recording) Share {
+	return Share{Outcome: Outcome{Recordings: phases, Traffic: load.Traffic{Statuses: map[string]int64{}}}}
+}
+
+// mine is the scenario of the made phases.
+var mine = scenario.Scenario{Name: "mine", About: "It is made up.", Kind: scenario.Steady, Mix: map[string]int{spec.ListLeadLists: 1}, Rate: 1000, Duration: time.Second}
+
+// judgedOf returns the outcome of the shares under the thresholds.
+func judgedOf(t *testing.T, thresholds []string, shares ...Share) Outcome {
+	t.Helper()
+	return judgedAs(t, mine, thresholds, shares...)
+}
+
+// judgedAs returns the outcome of the shares of a scenario.
+func judgedAs(t *testing.T, s scenario.Scenario, thresholds []string, shares ...Share) Outcome {
+	t.Helper()
+	var all []threshold.Threshold
+	for _, text := range thresholds {
+		parsed, err := threshold.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, parsed)
+	}
+	return Join(s, shares, Terms{Thresholds: all})
+}
+
+// Each verdict has its reasons.
+func TestVerdictOfAScenario(t *testing.T) {
+	ok := func(n int) map[int]int { return map[int]int{200: n} }
+	closed := made(1000, ok(10))
+	closed.ClosedLoop = true
+	near := shareOf(made(1000, ok(1000)))
+	near.Ceiling = 1000
+	nearAndFailing := shareOf(made(1000, map[int]int{200: 900, 500: 100}))
+	nearAndFailing.Ceiling = 1000
+	for name, tc := range map[string]struct {
+		thresholds []string
+		share      Share
+		want       reports.Verdict
+		says       []string // the reasons, each in part
+	}{
+		"all is well":               {[]string{"p50<1s", "errors<1%"}, shareOf(made(1000, ok(1000))), reports.Passed, nil},
+		"just enough was sent":      {nil, shareOf(made(1000, ok(995))), reports.Passed, nil},
+		"too little was sent":       {nil, shareOf(made(1000, ok(994))), reports.Inconclusive, []string{"steady: rate not reached: 994 of 1000 requests were sent"}},
+		"nothing was sent":          {nil, shareOf(made(1000, nil)), reports.Inconclusive, []string{"steady: no request was sent"}},
+		"walkers have no rate":      {nil, shareOf(closed), reports.Passed, nil},
+		"nothing was accepted":      {nil, shareOf(made(1000, map[int]int{500: 600, 429: 400})), reports.Inconclusive, []string{"none of 1000 requests was accepted (status 429: 400, status 500: 600)"}},
+		"half of it was refused":    {nil, shareOf(made(1000, map[int]int{200: 500, 429: 500})), reports.Passed, nil},
+		"most of it was refused":    {nil, shareOf(made(1000, map[int]int{200: 499, 429: 501})), reports.Inconclusive, []string{"501 of 1000 requests got 429, more than were accepted"}},
+		"a miss beats a doubt":      {[]string{"p50<1ms"}, shareOf(made(1000, ok(994))), reports.Failed, []string{"p50<1ms missed", "rate not reached"}},
+		"the generator's miss":      {[]string{"p50<1ms"}, near, reports.Inconclusive, []string{"generator-limited", "but the generator was the bottleneck"}},
+		"errors are the target's":   {[]string{"errors<1%"}, nearAndFailing, reports.Failed, []string{"errors<1% missed", "generator-limited"}},
+		"of another scenario":       {[]string{"other: p50<1us"}, shareOf(made(1000, ok(1000))), reports.Passed, nil},
+		"of a rate that did run":    {[]string{"p50<1ms@1000/s"}, shareOf(made(1000, ok(1000))), reports.Failed, []string{"p50<1ms@1000/s missed"}},
+		"of a rate that did not":    {[]string{"mine: p50<1s@500/s"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"no phase ran at 500/s"}},
+		"a figure that it has not":  {[]string{"mine: depth<2x"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"mine: depth<2x inconclusive"}},
+		"a figure that others have": {[]string{"depth<2x"}, shareOf(made(1000, ok(1000))), reports.Passed, nil},
+		"nothing to compare with":   {[]string{"regression<10%"}, shareOf(made(1000, ok(1000))), reports.Inconclusive, []string{"no baseline to compare with"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := judgedOf(t, tc.thresholds, tc.share)
+			if o.Verdict != tc.want || len(o.Reasons) != len(tc.says) {
+				t.Fatalf("%s: %q; want %s: %q", o.Verdict, o.Reasons, tc.want, tc.says)
+			}
+			for i, says := range tc.says {
+				if !strings.Contains(o.Reasons[i], says) {
+					t.Errorf("reason %d is %q, want %q in it", i, o.Reasons[i], says)
+				}
+			}
+		})
+	}
+}
+
+// The achieved rate counts the time until the last answer, which may come long after
+// the last request was due.
+func TestAchievedRateOfATargetThatFallsBehind(t *testing.T) {
+	r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 100, Rate: 100, Duration: time.Second, Start: time.Unix(1e9, 0)})
+	for i := range 100 {
+		due := time.Duration(i) * 10 * time.Millisecond
+		r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due, Done: 4 * due, Status: 200})
+	}
+	o := judgedOf(t, nil, shareOf(r.Recording()))
+	if got := o.Phases[0].AchievedPerSecond; got < 24 || got > 27 {
+		t.Errorf("100 answers in 4 s are said to be %.4g a second", got)
+	}
+}
+
+// One violated requirement fails the scenario. The violations of the shards add up,
+// with and without examples.
+func TestFindingsOfSharesAddUp(t *testing.T) {
+	pair := spec.Pair{Requirement: "STATUS-200", Operation: spec.ListLeadLists}
+	seen := func(index, assessed, broken int, examples ...reports.Violation) Share {
+		r := made(500, map[int]int{200: 500})
+		r.Shard = measure.Shard{Index: index, Of: 2}
+		s := shareOf(r)
+		s.Checks = []reports.Check{{Requirement: pair.Requirement, Operation: pair.Operation, Assessments: assessed, ViolationCount: broken, Violations: examples}}
+		s.Coverage = &load.Coverage{Answers: 500, Checked: 300, Memo: 100, Dropped: 60, LeftOut: 40}
+		return s
+	}
+	example := reports.Violation{Expected: "200", Actual: "500"}
+	o := judgedOf(t, nil, seen(0, 400, 7, example, example), seen(1, 400, 0))
+	if o.Verdict != reports.Failed || len(o.Reasons) != 1 || !strings.Contains(o.Reasons[0], "a requirement was violated under load: STATUS-200 on lead-lists.list (7 times)") {
+		t.Errorf("%s: %q", o.Verdict, o.Reasons)
+	}
+	if len(o.Violations) != 1 || o.Violations[0].Count != 7 || len(o.Violations[0].Examples) != 2 {
+		t.Errorf("violations: %+v", o.Violations)
+	}
+	assessed := 0
+	for _, c := range o.Checks {
+		assessed += c.Assessments
+	}
+	if assessed != 800 {
+		t.Errorf("%d assessments, want 800", assessed)
+	}
+	if c := o.Coverage; c == nil || *c != (load.Coverage{Answers: 1000, Checked: 600, Memo: 200, Dropped: 120, LeftOut: 80, Share: 0.8}) {
+		t.Errorf("coverage: %+v", c)
+	}
+}
+
+// The reasons name each shard that could not run.
+func TestSharesWithoutPhasesSayWhy(t *testing.T) {
+	lost := shareOf()
+	lost.Verdict, lost.Reasons = reports.Inconclusive, []string{"the journal could not be written"}
+	o := judgedOf(t, nil, lost, lost)
+	if got := strings.Join(o.Reasons, "|"); o.Verdict != reports.Inconclusive || got != "shard 1: the journal could not be written|shard 2: the journal could not be written" {
+		t.Errorf("%s: %s", o.Verdict, got)
+	}
+}
+
+// A given threshold replaces the scenario's own on the same figure if it applies as
+// widely. No threshold excuses a violation.
+func TestThresholdsThatAreGivenReplaceTheScenariosOwn(t *testing.T) {
+	answered := shareOf(made(1000, map[int]int{200: 980, 503: 20}))
+	breaking := answered
+	breaking.Checks = []reports.Check{{Requirement: "STATUS-200", Operation: spec.ListLeadLists, Assessments: 1000, ViolationCount: 20,
+		Violations: []reports.Violation{{Expected: "200", Actual: "503"}}}}
+	own := mine
+	own.Thresholds = []string{"errors<1%"}
+	for name, tc := range map[string]struct {
+		given []string
+		share Share
+		held  string
+		says  string // the only reason, in part; empty for a pass
+	}{
+		"nothing":                  {nil, answered, "errors<1%", "errors<1% missed"},
+		"another figure":           {[]string{"p99<1s"}, answered, "errors<1% p99<1s", "errors<1% missed"},
+		"a wider bound":            {[]string{"errors<5%"}, answered, "errors<5%", ""},
+		"one for it":               {[]string{"mine: errors<5%"}, answered, "mine: errors<5%", ""},
+		"one for another":          {[]string{"other: errors<5%"}, answered, "errors<1%", "errors<1% missed"},
+		"one for a rate":           {[]string{"errors<5%@1000/s"}, answered, "errors<1% errors<5%@1000/s", "errors<1% missed"},
+		"one for a label":          {[]string{"[lead-lists.list]: errors<5%"}, answered, "errors<1% [lead-lists.list]: errors<5%", "errors<1% missed"},
+		"a narrower bound besides": {[]string{"errors<5%", "errors<1.5%"}, answered, "errors<5% errors<1.5%", "errors<1.5% inconclusive"},
+		"a broken requirement":     {[]string{"errors<5%"}, breaking, "errors<5%", "STATUS-200 on lead-lists.list (20 times); errors<5% tolerates failed requests, STATUS-200 does not"},
+	} {
+		o := judgedAs(t, own, tc.given, tc.share)
+		var held []string
+		for _, one := range o.Thresholds {
+			held = append(held, one.Text)
+		}
+		if got := strings.Join(held, " "); got != tc.held {
+			t.Errorf("%s: held are %s, want %s", name, got, tc.held)
+		}
+		if reasons := strings.Join(o.Reasons, "; "); !strings.Contains(reasons, tc.says) || len(o.Reasons) > 1 || (tc.says == "") != (o.Verdict == reports.Passed) {
+			t.Errorf("%s: %s: %q, want just %q", name, o.Verdict, o.Reasons, tc.says)
+		}
+	}
+}
+
+// Each page size has its own phase. A threshold on one size is evaluated in that
+// phase only.
+func TestLabelsAreHeldWhereTheyAre(t *testing.T) {
+	phase := func(name, label string) measure.Recording {
+		r := measure.NewRecorder(measure.Plan{Name: name, Planned: 100, Rate: 100, Duration: time.Second, Start: time.Unix(1e9, 0)})
+		for i := range 100 {
+			due := time.Duration(i) * 10 * time.Millisecond
+			r.Add(measure.Sample{Seq: uint64(i), Label: label, Due: due, Sent: due, Done: due + time.Millisecond, Status: 200})
+		}
+		return r.Recording()
+	}
+	phases := shareOf(phase("limit=1", "lead-lists.list limit=1"), phase("limit=10", "lead-lists.list limit=10"))
+	for label, want := range map[string]string{"lead-lists.list limit=10": "limit=10", "lead-lists.list": "limit=1 limit=10", "webhook-events.list": "limit=1 limit=10"} {
+		o := judgedOf(t, []string{"[" + label + "]: p50<1s"}, phases)
+		var held []string
+		for _, one := range o.Thresholds {
+			held = append(held, one.Phase)
+		}
+		if got := strings.Join(held, " "); got != want || (o.Verdict == reports.Passed) != strings.HasPrefix(label, "lead") {
+			t.Errorf("%s is held in %s: %s %q; want in %s", label, got, o.Verdict, o.Reasons, want)
+		}
+	}
+}
+
+// The same problem in many phases is one reason, with the count and the phases.
+func TestReasonsOfOneCauseAreMerged(t *testing.T) {
+	phases := func(n int) Share {
+		var all []measure.Recording
+		for i := range n {
+			rec := made(1000, map[int]int{200: 900 - i, 500: 100 + i})
+			rec.Name = fmt.Sprintf("limit=%d", i+1)
+			all = append(all, rec)
+		}
+		return shareOf(all...)
+	}
+	for n, want := range map[int]string{
+		1:  ", not below 1 %",
+		2:  ", not below 1 %; and 1 more: limit=2 (10.1 %)",
+		3:  ", not below 1 %; and 2 more: limit=2 (10.1 %), limit=3 (10.2 %)",
+		12: "; and 11 more: limit=2 (10.1 %), limit=3 (10.2 %), limit=4 (10.3 %), limit=5 (10.4 %), limit=6 (10.5 %), limit=7 (10.6 %), limit=8 (10.7 %), limit=9 (10.8 %), …",
+	} {
+		o := judgedOf(t, []string{"errors<1%"}, phases(n))
+		if len(o.Reasons) != 1 || !strings.HasSuffix(o.Reasons[0], want) || strings.HasPrefix(o.Reasons[0], "limit=1: errors<1% missed: ") != (n > 1) {
+			t.Errorf("%d phases: %q, want one that ends with %q", n, o.Reasons, want)
+		}
+		if len(o.Thresholds) != n {
+			t.Errorf("%d thresholds are listed, want one for each of %d phases", len(o.Thresholds), n)
+		}
+	}
+	o := judgedOf(t, []string{"errors<1%"}, shareOf(made(1000, map[int]int{200: 10}), made(1000, map[int]int{500: 1000})))
+	if got := strings.Join(o.Reasons, "\n"); len(o.Reasons) != 4 || strings.Contains(got, "more: ") {
+		t.Errorf("unlike reasons were joined: %s", got)
+	}
+}
+
+// A list has rows if one shard has seen some.
+func TestEmptyListsOfShards(t *testing.T) {
+	shared := func(empty ...[]string) Outcome {
+		var shares []Share
+		for i, of := range empty {
+			rec := made(1000, map[int]int{200: 1000})
+			rec.Shard = measure.Shard{Index: i, Of: len(empty)}
+			share := shareOf(rec)
+			share.Empty = of
+			shares = append(shares, share)
+		}
+		return judgedOf(t, nil, shares...)
+	}
+	lists := []string{spec.ListLeadLists}
+	if o := shared(lists, lists); o.Verdict != reports.Inconclusive || !strings.HasPrefix(o.Reasons[0], "no checked answer has rows") {
+		t.Errorf("all saw none: %s %q", o.Verdict, o.Reasons)
+	}
+	if o := shared(lists, nil); o.Verdict != reports.Passed {
+		t.Errorf("one saw some: %s %q", o.Verdict, o.Reasons)
+	}
+}
+
+// The unchecked answers of the shards add up.
+func TestUninspectedAnswersOfShards(t *testing.T) {
+	for name, tc := range map[string]struct {
+		unread, checked int64 // of 1,000 answers of each shard
+		says            string
+	}{
+		"all were judged": {0, 1000, ""},
+		"a few were not":  {10, 990, ""},
+		"most were not":   {900, 100, "1800 of 2000 answers could not be checked: 1800 were compressed"},
+		"none was":        {1000, 0, "none of 2000 answers could be checked: 2000 were compressed"},
+	} {
+		var shares []Share
+		for i := range 2 {
+			rec := made(1000, map[int]int{200: 1000})
+			rec.Shard = measure.Shard{Index: i, Of: 2}
+			share := shareOf(rec)
+			share.Unread = inspect.Unread{Compressed: tc.unread}
+			share.Coverage = &load.Coverage{Answers: 1000, Checked: tc.checked, LeftOut: tc.unread}
+			shares = append(shares, share)
+		}
+		o := judgedOf(t, nil, shares...)
+		if said := strings.Join(o.Reasons, "\n"); (o.Verdict == reports.Inconclusive) != (tc.says != "") || !strings.HasPrefix(said, tc.says) {
+			t.Errorf("%s: %s %q, want %q", name, o.Verdict, said, tc.says)
+		}
+	}
+}
