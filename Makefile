@@ -18,7 +18,7 @@ TESTFLAGS  ?=
 # RACED packages share memory between goroutines, so `make race` tests them with
 # the race detector. It slows computation down tenfold and finds nothing in
 # packages that only compute, or that only start the built program.
-RACED = ./fixtures/refserver/... ./fixtures/target ./internal/client ./internal/judge \
+RACED = ./fixtures/refserver/... ./fixtures/target ./internal/client ./internal/judge ./internal/outage \
 	./internal/sandbox/... ./loadtest ./loadtest/generate ./loadtest/inspect \
 	./loadtest/measure ./loadtest/runner ./suites ./suites/preflight ./suites/runner
 
