@@ -94,9 +94,11 @@ func TestRunAndGinkgoFailAlike(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			address := defective(t, tc.breaks)
-			subject, err := target.URL(profile.Embedded(), address)
+			subject := defective(t, tc.breaks)
+			described, err := subject.Profile.YAML("")
 			g.Expect(err).NotTo(HaveOccurred())
+			profileFile := filepath.Join(t.TempDir(), "target.yaml")
+			g.Expect(os.WriteFile(profileFile, described, 0o600)).To(Succeed())
 			results, err := Run(t.Context(), Config{Target: subject, Seed: 1})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(failed(results.Checks)).To(ContainElement(tc.breaks))
@@ -104,7 +106,7 @@ func TestRunAndGinkgoFailAlike(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "report.json")
 			command := exec.CommandContext(t.Context(), suite, "-test.run=^TestConformance$",
 				"-ginkgo.no-color", "-ginkgo.succinct", "-ginkgo.seed=1", "-ginkgo.json-report="+file)
-			command.Dir, command.Env = "..", append(os.Environ(), target.EnvTarget+"="+address, target.EnvProfile+"=")
+			command.Dir, command.Env = "..", append(os.Environ(), target.EnvTarget+"="+subject.BaseURL, target.EnvProfile+"="+profileFile)
 			out, err := command.CombinedOutput()
 			g.Expect(err).To(HaveOccurred(), "the suite must fail")
 			g.Expect(bytes.Count(out, []byte("\n"))).To(BeNumerically("<", 100), "%s", out)
@@ -163,9 +165,11 @@ func read(t *testing.T, file string) types.Report {
 }
 
 // defective serves the reference service with a defect that breaks just the pair.
-func defective(t *testing.T, breaks spec.Pair) (address string) {
+func defective(t *testing.T, breaks spec.Pair) *target.Target {
 	t.Helper()
-	data, err := dataset.New(dataset.DefaultOptions())
+	options := dataset.DefaultOptions()
+	options.Rows = *rows
+	data, err := dataset.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,16 +177,21 @@ func defective(t *testing.T, breaks spec.Pair) (address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	described := profile.FromDataset(data)
 	for _, d := range faults.Defects() {
 		if d.Breaks == breaks {
-			handler := d.Apply(&faults.Target{Profile: profile.FromDataset(data), Seed: 1})(faults.Serving(server.Handler()))
+			handler := d.Apply(&faults.Target{Profile: described, Seed: 1})(faults.Serving(server.Handler()))
 			listening := httptest.NewServer(faults.Listening(handler))
 			t.Cleanup(listening.Close)
-			return listening.URL
+			subject, err := target.URL(described, listening.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return subject
 		}
 	}
 	t.Fatalf("no defect breaks %v", breaks)
-	return ""
+	return nil
 }
 
 // What Ginkgo would end the process for is an error instead.
