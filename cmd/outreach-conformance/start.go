@@ -19,6 +19,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/suites/runner"
 )
 
 // embeddedTarget is the value of --target for the reference server in this process.
@@ -104,7 +105,23 @@ func (f runFlags) open(ctx context.Context) (*target.Target, io.Closer, error) {
 	case err != nil:
 		return nil, nil, exitError{exitUsage, err}
 	}
+	if f.targetProfile == "" {
+		if err := checkKnown(ctx, t); err != nil {
+			return nil, nil, exitError{exitUsage, err}
+		}
+	}
 	return t, nothing, nil
+}
+
+// checkKnown returns an error if a server that was given without a profile refuses
+// the keys of the reference server. Judging it would show nothing but that.
+func checkKnown(ctx context.Context, t *target.Target) error {
+	why, err := runner.KnowsNoKey(ctx, t)
+	if err != nil || why == "" {
+		return err
+	}
+	return fmt.Errorf("%s refuses the keys of the reference server, so it needs a profile with keys of its own (`OUTREACH_KEY_MAIN=… outreach-conformance target init --target %s` writes one)",
+		t.BaseURL, t.BaseURL)
 }
 
 // source returns the target that the flags name.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 )
@@ -30,39 +32,61 @@ func (k *keyCheck) doubt() (why string, all bool) {
 	if !ok {
 		return "", false
 	}
-	status, refused := k.refuses(main, pages()...)
-	if !refused {
+	status, lists := k.refuses(main, pages()...)
+	if status == 0 {
 		return "", false
 	}
 	why = fmt.Sprintf("the target refuses %s on every request (%d), probably the cause of the other failures (`outreach-conformance target check` tries each key of the profile)",
 		main.Label(), status)
 	for _, other := range k.profile.Keys {
-		reads := pagesFor(other)
+		reads := readable(other, lists)
 		if other.State != profile.KeyActive || other.Name == main.Name || len(reads) == 0 {
 			continue
 		}
-		if _, refused := k.refuses(other, reads[0]); !refused {
+		if status, _ := k.refuses(other, reads[0]); status == 0 {
 			return why, false
 		}
 	}
 	return why, true
 }
 
-// refuses asks for a page of one list after the other until the target takes the
-// key. It returns the first status with which it is refused.
-func (k *keyCheck) refuses(key profile.Key, lists ...spec.Operation) (status int, refused bool) {
+// KnowsNoKey says that the target refuses all keys of its profile, or "". It costs 1
+// request, unless the target refuses the main key or does not serve the first list.
+func KnowsNoKey(ctx context.Context, t *target.Target) (string, error) {
+	api, err := t.Client(client.Options{})
+	if err != nil {
+		return "", err
+	}
+	defer api.Close()
+	keys := &keyCheck{ctx: ctx, api: api, profile: t.Profile}
+	if why, all := keys.doubt(); all {
+		return why, nil
+	}
+	return "", nil
+}
+
+// refuses asks for a page of one list after the other until the target accepts the
+// key. It returns the first status with which the key is refused, and the lists that
+// refuse it; 0 if one accepts it. A list that is not served shows nothing about the
+// key.
+func (k *keyCheck) refuses(key profile.Key, lists ...spec.Operation) (status int, by []spec.Operation) {
 	for _, op := range lists {
 		k.asked++
 		ex := k.api.Do(k.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}},
 			Key: client.Key{Name: key.Name, Token: key.Token}})
-		if ex.Err != nil || ex.Status != http.StatusUnauthorized && ex.Status != http.StatusForbidden {
-			return 0, false
+		if ex.Err != nil {
+			return 0, nil
 		}
-		if status == 0 {
-			status = ex.Status
+		switch ex.Status {
+		case http.StatusUnauthorized, http.StatusForbidden:
+			status = cmp.Or(status, ex.Status)
+			by = append(by, op)
+		case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		default:
+			return 0, nil
 		}
 	}
-	return status, true
+	return status, by
 }
 
 // pages are the operations that answer with pages.
@@ -70,9 +94,9 @@ func pages() []spec.Operation {
 	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return op.Answer != spec.Page })
 }
 
-// pagesFor are those that the key's scopes allow to read.
-func pagesFor(key profile.Key) []spec.Operation {
-	return slices.DeleteFunc(pages(), func(op spec.Operation) bool {
+// readable returns the lists that the key's scopes allow to read.
+func readable(key profile.Key, lists []spec.Operation) []spec.Operation {
+	return slices.DeleteFunc(slices.Clone(lists), func(op spec.Operation) bool {
 		return !slices.ContainsFunc(op.Scope.Alternatives(), func(s string) bool { return slices.Contains(key.Scopes, s) })
 	})
 }

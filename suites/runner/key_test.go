@@ -3,6 +3,7 @@ package runner
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -72,5 +73,36 @@ func TestAnOperationRefusesARightKey(t *testing.T) {
 		g.Expect(results.Verdict).To(Equal(reports.Failed), op.ID)
 		g.Expect(results.Reasons).To(HaveLen(1), op.ID)
 		g.Expect(results.Reasons[0]).To(ContainSubstring("checks failed"))
+	}
+}
+
+// A list that is not served shows nothing about a key: neither that the target
+// accepts it, nor that it refuses it.
+func TestAnUnservedListShowsNothingAboutKeys(t *testing.T) {
+	served := spec.MustOperation(spec.ListWebhookEvents).Path
+	for name, tc := range map[string]struct {
+		statusOfServed int
+		knows          bool
+	}{
+		"refused where it is served":  {http.StatusUnauthorized, false},
+		"accepted where it is served": {http.StatusOK, true},
+		"served nowhere":              {http.StatusNotFound, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == served {
+					w.WriteHeader(tc.statusOfServed)
+					return
+				}
+				w.WriteHeader(http.StatusNotFound)
+			}))
+			defer server.Close()
+			subject, err := target.URL(profile.Embedded(), server.URL)
+			g.Expect(err).NotTo(HaveOccurred())
+			why, err := KnowsNoKey(t.Context(), subject)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(why == "").To(Equal(tc.knows), why)
+		})
 	}
 }
