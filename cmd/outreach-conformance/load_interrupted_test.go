@@ -116,7 +116,7 @@ func TestLoadIsInterruptedInTheMiddle(t *testing.T) {
 		"spike":          {"--scenario", "spike", "--duration", "10m", "--warmup", "10ms"},
 		"mixed":          {"--scenario", "mixed", "--duration", "10s"},
 		"walk":           {"--scenario", "walk", "--duration", "10m"},
-		"sustained-rate": {"--scenario", "sustained-rate", "--duration", "10m", "--warmup", "10ms"},
+		"sustained-rate": {"--scenario", "sustained-rate", "--duration", "10m", "--warmup", "10ms", "--threshold", "p99<20s"},
 		"rate-limit":     {"--scenario", "rate-limit", "--duration", "8h", "--probe-budget", "1000000"},
 	} {
 		t.Run(name, func(t *testing.T) {

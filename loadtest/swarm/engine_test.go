@@ -68,16 +68,38 @@ func (e engine) join(t *testing.T) {
 	e.store(t, "config", swarmMark, "")
 }
 
-// sweep removes what a killed test left, including the swarm.
+// managed reports whether this machine manages a swarm.
+func managed(t *testing.T) bool {
+	t.Helper()
+	return docker(t, "info", "--format", "{{.Swarm.ControlAvailable}}") == "true"
+}
+
+// maker returns the label of the test that made the swarm, or "".
+func maker(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("docker", "config", "ls", "--filter", "name="+swarmMark, "--format", `{{.Label "`+testbed.RunLabel+`"}}`).Output()
+	if err != nil && managed(t) {
+		t.Fatalf("docker config ls: %v", err)
+	}
+	return strings.TrimSpace(string(out)) // without a swarm, which its maker may have left meanwhile, nobody
+}
+
+// otherRunTakes is how long to wait for another run of this test, in another checkout.
+const otherRunTakes = 10 * time.Minute
+
+// sweep removes what a killed test left, including the swarm. It waits for another run
+// of this test that uses its swarm.
 func (e engine) sweep(t *testing.T) {
 	t.Helper()
-	if docker(t, "info", "--format", "{{.Swarm.ControlAvailable}}") != "true" {
+	for deadline := time.Now().Add(otherRunTakes); managed(t) && alive(maker(t)); time.Sleep(time.Second) {
+		if time.Now().After(deadline) {
+			t.Fatalf("another run of this test uses the swarm that it made (%s)", maker(t))
+		}
+	}
+	if !managed(t) {
 		return
 	}
-	if maker := docker(t, "config", "ls", "--filter", "name="+swarmMark, "--format", `{{.Label "`+testbed.RunLabel+`"}}`); maker != "" {
-		if alive(maker) {
-			t.Fatalf("another run of this test is using the swarm that it made (%s): wait until it ends", maker)
-		}
+	if maker(t) != "" {
 		docker(t, "swarm", "leave", "--force")
 		return
 	}

@@ -16,7 +16,7 @@ import (
 // script returns fan-out for workers that start after this delay.
 func (e engine) script(t *testing.T, ahead time.Duration, options ...string) (c *exec.Cmd, stderr *bytes.Buffer) {
 	t.Helper()
-	c = exec.CommandContext(t.Context(), "./fan-out", append([]string{fmt.Sprint(workers), testbed.Image(t), "--label", e.label, "--no-resolve-image", "--network", "host"}, options...)...)
+	c = exec.CommandContext(t.Context(), "./fan-out", append([]string{fmt.Sprint(workers), testbed.Image(t), "--label", e.label, "--container-label", e.label, "--no-resolve-image", "--network", "host"}, options...)...)
 	c.Env = append(os.Environ(), "OUTREACH_START_AT="+time.Now().Add(ahead).UTC().Format(time.RFC3339))
 	stderr = &bytes.Buffer{}
 	c.Stderr = stderr
@@ -36,14 +36,15 @@ func (e engine) fanOut(t *testing.T, options ...string) []string {
 	return lines(string(stdout))
 }
 
-// containers returns the containers of the image on this machine.
+// containers returns the containers of the service on this machine. Other tests run
+// containers of the same image.
 func (e engine) containers(t *testing.T, filter ...string) []string {
 	t.Helper()
-	return lines(docker(t, append([]string{"ps", "--all", "--quiet", "--filter", "ancestor=" + testbed.Image(t)}, filter...)...))
+	return lines(docker(t, append([]string{"ps", "--all", "--quiet", "--filter", "label=" + e.label}, filter...)...))
 }
 
-// removalTakes is how long the engine may take to remove a container.
-const removalTakes = 20 * time.Second
+// removalTakes is how long a busy engine may take to remove a container.
+const removalTakes = 2 * time.Minute
 
 // nothingLeft checks that the service and its containers are gone.
 func (e engine) nothingLeft(t *testing.T) {
