@@ -104,12 +104,12 @@ func fieldRequirements() []Requirement {
 				Operations: answering,
 			})
 		}
-		row(Type, Stated, "In a "+f.Resource+", "+f.Path+", if present, is "+f.Type+".", "")
+		row(Type, Stated, "In "+article(f.Resource)+", "+f.Path+", if present, is "+f.Type+".", "")
 		if f.Value != "" {
-			row(Value, Stated, "In a "+f.Resource+", the value of "+f.Path+", if present, is "+f.Value+".", "")
+			row(Value, Stated, "In "+article(f.Resource)+", the value of "+f.Path+", if present, is "+f.Value+".", "")
 		}
 		if f.Required {
-			row(Present, Derived, "A "+f.Resource+" has "+f.Path+" if its parent object is present.",
+			row(Present, Derived, present(f),
 				"The field is documented, its meaning always applies, and the table does not allow null.")
 		}
 	}
@@ -121,4 +121,21 @@ func fieldRequirements() []Requirement {
 func shows(o Operation, f Field) bool {
 	metadata := f.Resource == "InboxPlacementTest" && f.Path == "metadata"
 	return !metadata || o.ID == GetPlacementTest
+}
+
+// article returns the name of a resource with its indefinite article.
+func article(resource string) string {
+	if strings.ContainsAny(resource[:1], "AEIOU") {
+		return "an " + resource
+	}
+	return "a " + resource
+}
+
+// present says that the field is there, unless an optional object around it is not.
+func present(f Field) string {
+	text := strings.ToUpper(article(f.Resource)[:1]) + article(f.Resource)[1:] + " has " + f.Path
+	if strings.Contains(f.Path, ".") {
+		text += " if its parent object is present"
+	}
+	return text + "."
 }

@@ -129,7 +129,7 @@ func (r Response) OK() bool { return r.shortfall() == "" }
 // shortfall says what an OK response would have instead; "" if it is OK.
 func (r Response) shortfall() string {
 	if r.Status != 200 {
-		return fmt.Sprintf("a 200 instead of a %d", r.Status)
+		return fmt.Sprintf("a 200 response (got %d)", r.Status)
 	}
 	switch r.Call.Operation.Answer {
 	case spec.Page:

@@ -20,7 +20,7 @@ func documentedShape(showAll func(*API)) {
 		showAll(api)
 		for _, p := range api.spec.Pairs {
 			if field, ok := strings.CutPrefix(p.Requirement, "SHAPE-"); ok {
-				api.evidence.Missing(p, "an answer that shows it: "+strings.ToLower(field[:strings.LastIndex(field, "-")]))
+				api.evidence.Missing(p, "a response that shows it: "+strings.ToLower(field[:strings.LastIndex(field, "-")]))
 			}
 		}
 	})

@@ -46,7 +46,7 @@ func Register(env *Env) {
 	env.begin()
 	t := &tree{env: env}
 	t.register()
-	ReportAfterSuite("nothing broken is left out", func(report Report) {
+	ReportAfterSuite("a requirement was assessed, and no broken rule is left out", func(report Report) {
 		if report.SuiteConfig.DryRun {
 			return
 		}

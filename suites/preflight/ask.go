@@ -149,7 +149,7 @@ func (g answer) problem(op spec.Operation) error {
 		return g.err
 	}
 	if g.formless {
-		return fmt.Errorf("%s returns %d with a body of another form than the documented one", op.ID, g.status)
+		return fmt.Errorf("%s returns %d with a body that does not have the documented form", op.ID, g.status)
 	}
 	return fmt.Errorf("%s returns %d", op.ID, g.status)
 }

@@ -87,7 +87,7 @@ func (d *discovery) look() error {
 		return fmt.Errorf("%w: every list returns 401 (is the key valid on this server?)", ErrNoAnswer)
 	}
 	if shown == 0 {
-		return fmt.Errorf("%w: no list can be read: %w (is %s the address in front of /api/v2, and may the key read?)",
+		return fmt.Errorf("%w: no list can be read: %w (is %s the address in front of /api/v2, and is the key allowed to read?)",
 			ErrNoAnswer, wrong, d.profile.BaseURL)
 	}
 	return nil

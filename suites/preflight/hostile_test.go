@@ -70,7 +70,7 @@ func TestOtherAnswers(t *testing.T) {
 			on, err := target.URL(profile.Embedded(), server.URL)
 			g.Expect(err).NotTo(HaveOccurred())
 			_, err = look(t.Context(), on)
-			g.Expect(err).To(MatchError(And(ContainSubstring("subsequences.list"), ContainSubstring("another form"))))
+			g.Expect(err).To(MatchError(And(ContainSubstring("subsequences.list"), ContainSubstring("does not have the documented form"))))
 
 			full, _ := on.Profile.FullKey(dataset.Main)
 			bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
