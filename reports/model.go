@@ -1,5 +1,5 @@
 // Package reports holds the results model of a run and its JSON form. Its
-// subpackages are views of the model: JUnit (junit) and text for a terminal
+// subpackages are views of the model: JUnit (junit), GitHub (github) and text for a terminal
 // (console). A view adds nothing to the model and judges nothing.
 //
 // It imports the catalogue (spec) and small helpers, and nothing else of this module.

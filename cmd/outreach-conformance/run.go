@@ -48,6 +48,9 @@ type runFlags struct {
 
 	expectedFailures string
 	writeExpected    string
+
+	format string
+	resume func() error // lets the GitHub runner obey workflow commands again
 }
 
 const (
@@ -87,7 +90,7 @@ exit code is that of the verdict in any case.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.rowsGiven = cmd.Flags().Changed("rows")
-			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return f.runInFormat(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
@@ -111,6 +114,7 @@ exit code is that of the verdict in any case.`,
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultOutput)
 		registerVerbose(flags, &f.verbose, "every violation and observation")
+		flags.StringVar(&f.format, "format", textFormat, "output format: text, or github to add annotations and a job summary ($GITHUB_STEP_SUMMARY, or summary.md)")
 	})
 	return cmd
 }
@@ -302,6 +306,6 @@ func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn f
 			options = console.Detect(out, os.Getenv)
 		}
 		options.Verbose, options.ResultsPath, options.ExpectedIn, options.ExitCode = f.verbose, file, expectedIn, code
-		return console.Summary(stdout, results, options)
+		return errors.Join(console.Summary(stdout, results, options), f.onGitHub(stdout, results, code))
 	})
 }
