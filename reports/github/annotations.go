@@ -62,7 +62,7 @@ func Mistake(w io.Writer, mistake error) error {
 
 // verdict returns the verdict with its coverage, as in the last line of the console.
 func verdict(r reports.Results, code int) string {
-	return fmt.Sprintf("%s  exit %d · %s", r.Verdict.Word(), code, reports.CoverageOf(r.Checks))
+	return fmt.Sprintf("%s  exit %d · %s", r.Word(), code, reports.CoverageOf(r.Checks))
 }
 
 // explained returns a failed requirement: its statement, an example and the operations.

@@ -47,7 +47,7 @@ const runCase = "run"
 // time is the part of the run outside of the checks.
 func verdict(r reports.Results) reporters.JUnitTestCase {
 	n := reports.Count(r.Checks)
-	message := fmt.Sprintf("verdict: %s in %s", reports.Printable(string(r.Verdict)), reports.CoverageOf(r.Checks))
+	message := fmt.Sprintf("verdict: %s in %s", strings.ToLower(r.Word()), reports.CoverageOf(r.Checks))
 	var s state
 	switch {
 	case r.Run.Interrupted:
