@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,12 +20,24 @@ import (
 type gitlabJob struct {
 	Extends   string            `yaml:"extends"`
 	Variables map[string]string `yaml:"variables"`
-	Script    []string          `yaml:"script"`
+	Services  []gitlabService   `yaml:"services"`
+	Cache     struct {
+		Key   string   `yaml:"key"`
+		Paths []string `yaml:"paths"`
+	} `yaml:"cache"`
+	Before    []string `yaml:"before_script"`
+	Script    []string `yaml:"script"`
 	Artifacts struct {
 		When    string            `yaml:"when"`
 		Paths   []string          `yaml:"paths"`
 		Reports map[string]string `yaml:"reports"`
 	} `yaml:"artifacts"`
+}
+
+// gitlabService is a container beside a job.
+type gitlabService struct {
+	Name  string `yaml:"name"`
+	Alias string `yaml:"alias"`
 }
 
 // readYAML reads a YAML file of the repository.
@@ -117,7 +130,7 @@ func TestActionsOfOthersArePinned(t *testing.T) {
 		}
 		var others int
 		for line := range strings.Lines(string(text)) {
-			if !strings.Contains(line, "uses: ") || strings.Contains(line, "OWNER/outreach-conformance@REVISION") {
+			if !strings.HasPrefix(strings.TrimLeft(line, " -"), "uses: ") || strings.Contains(line, "OWNER/outreach-conformance@REVISION") {
 				continue
 			}
 			others++
@@ -139,6 +152,14 @@ func TestGitlabJobsUseWhatExists(t *testing.T) {
 	if len(jobs) != 2 || jobs["conformance"].Artifacts.When != "always" || jobs["load"].Extends != "conformance" {
 		t.Fatalf("want the job conformance, which keeps its results, and load, which extends it: %+v", jobs)
 	}
+	// The cache must not outlive the revision that it was built from.
+	job := jobs["conformance"]
+	if !strings.Contains(job.Cache.Key, "$HARNESS_REVISION") || !slices.Equal(job.Cache.Paths, []string{".harness/"}) {
+		t.Errorf("the cache is %+v", job.Cache)
+	}
+	if target := job.Variables["OUTREACH_TARGET"]; len(job.Services) != 1 || !strings.HasPrefix(target, "http://"+job.Services[0].Alias+":") {
+		t.Errorf("the target is %s, but the services are %+v", target, job.Services)
+	}
 	for name, of := range map[string]struct{ command, junit string }{"conformance": {"run", "junit.xml"}, "load": {loadCommand, loadJUnitFile}} {
 		job := jobs[name]
 		flags := variables(t, of.command)
@@ -155,5 +176,38 @@ func TestGitlabJobsUseWhatExists(t *testing.T) {
 		if job.Artifacts.Reports["junit"] != output+"/"+of.junit || !slices.Contains(job.Artifacts.Paths, output+"/") {
 			t.Errorf("the job %s does not keep what is in %s: %+v", name, output, job.Artifacts)
 		}
+	}
+}
+
+// The job builds the harness only if the cache has none.
+func TestGitlabJobsBuildOnce(t *testing.T) {
+	var jobs map[string]gitlabJob
+	if err := readYAML("docs/gitlab-ci.yml", &jobs); err != nil {
+		t.Fatal(err)
+	}
+	script := strings.Join(jobs["conformance"].Before, "\n")
+	tools, project := t.TempDir(), t.TempDir()
+	stub := "#!/bin/sh\necho \"$(basename $0) $*\" >>used.txt\n[ $(basename $0) = git ] || { mkdir -p .harness; touch .harness/outreach-conformance; chmod 755 .harness/outreach-conformance; }\n"
+	for _, tool := range []string{"git", "go"} {
+		if err := os.WriteFile(filepath.Join(tools, tool), []byte(stub), 0o700); err != nil { //nolint:gosec // it must be executable
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		cmd := exec.Command("sh", "-e", "-c", script)
+		cmd.Dir = project
+		cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"), "CI_PROJECT_DIR="+project, "HARNESS_REPOSITORY=https://h.example", "HARNESS_REVISION=1.2")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	used, err := os.ReadFile(filepath.Join(project, "used.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "git clone --quiet https://h.example /tmp/harness\ngit -C /tmp/harness checkout --quiet 1.2\n" +
+		"go build -C /tmp/harness -trimpath -o " + project + "/.harness/outreach-conformance ./cmd/outreach-conformance\n"
+	if string(used) != want {
+		t.Errorf("the jobs ran\n%s\nwant\n%s", used, want)
 	}
 }
