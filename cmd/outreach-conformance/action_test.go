@@ -205,7 +205,7 @@ func TestGitlabJobsBuildOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "git clone --quiet https://h.example /tmp/harness\ngit -C /tmp/harness checkout --quiet 1.2\n" +
+	want := "git clone -q https://h.example /tmp/harness\ngit -C /tmp/harness checkout -q 1.2\n" +
 		"go build -C /tmp/harness -trimpath -o " + project + "/.harness/outreach-conformance ./cmd/outreach-conformance\n"
 	if string(used) != want {
 		t.Errorf("the jobs ran\n%s\nwant\n%s", used, want)
