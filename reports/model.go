@@ -1,5 +1,5 @@
 // Package reports holds the results model of a run and its JSON form. Its
-// subpackages are views of the model: JUnit (junit) and text for a terminal
+// subpackages are views of the model: JUnit (junit), GitHub (github) and text for a terminal
 // (console). A view adds nothing to the model and judges nothing.
 //
 // It imports the catalogue (spec) and small helpers, and nothing else of this module.
@@ -31,11 +31,32 @@ type Results struct {
 	// ExpectedFailures is the number of checks that failed as the target's owner
 	// declared. They do not fail the run.
 	ExpectedFailures int `json:"expected_failures"`
+	// StaleExpectations are the declared failures that are no longer true, in words:
+	// fixed, expired or unknown. Each fails the run.
+	StaleExpectations []string `json:"stale_expectations,omitempty"`
+	// Flaky counts the checks that may fail or pass, as the target's owner declared.
+	// It is nil if there are none.
+	Flaky *Flaky `json:"flaky,omitempty"`
 
 	Checks       []Check       `json:"checks"`
 	Observations []Observation `json:"observations"`
 	Troubles     []Trouble     `json:"troubles"`
 	Traffic      Traffic       `json:"traffic"`
+}
+
+// Flaky is the number of checks that were declared flaky, by outcome.
+type Flaky struct {
+	Passed int `json:"passed"`
+	Failed int `json:"failed"` // they are among the expected failures
+}
+
+// Word returns the verdict in capitals, for people. It is "STALE EXPECTATION" if the run
+// fails only because an expected failure is no longer true.
+func (r Results) Word() string {
+	if r.Verdict == Failed && len(r.StaleExpectations) > 0 && Count(r.Checks).Fail == 0 {
+		return "STALE EXPECTATION"
+	}
+	return r.Verdict.Word()
 }
 
 // ToolName is the name of this program in results.
@@ -141,7 +162,8 @@ type Check struct {
 type Waiver struct {
 	Reason  string `json:"reason"`
 	Link    string `json:"link,omitempty"`
-	Expires string `json:"expires"` // last day (UTC) on which it applies, YYYY-MM-DD
+	Expires string `json:"expires"`         // last day (UTC) on which it applies, YYYY-MM-DD
+	Flaky   bool   `json:"flaky,omitempty"` // the check may also pass
 }
 
 // Violation is a finding that breaks a requirement, with what a reader needs to

@@ -65,6 +65,13 @@ func (r Results) validateVerdict(p *strict.Problems) {
 	} else {
 		p.Unless(len(r.Reasons) == 0, "/reasons", "a %s without expected failures has no reasons", Passed)
 	}
+	for i, s := range r.StaleExpectations {
+		p.Unless(s != "", fmt.Sprintf("/stale_expectations/%d", i), "empty")
+	}
+	p.Unless(len(r.StaleExpectations) == 0 || r.Verdict == Failed, "/stale_expectations", "%s with a stale expectation, want %s", r.Verdict, Failed)
+	if r.Flaky != nil {
+		p.Unless(r.Flaky.Passed >= 0 && r.Flaky.Failed >= 0 && r.Flaky.Passed+r.Flaky.Failed > 0, "/flaky", "%d passed and %d failed, want at least one", r.Flaky.Passed, r.Flaky.Failed)
+	}
 	if r.Verdict == Passed {
 		p.Unless(!r.Run.Interrupted, "/verdict", "an interrupted run cannot pass")
 		p.Unless(n.Pass > 0, "/verdict", "%s, but no check passed", Passed)

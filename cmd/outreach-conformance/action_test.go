@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -9,39 +11,33 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
-	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/pflag"
 
 	"outreach.example/conformance/internal/envvar"
 )
 
-// actionFile is the part of action.yml that tests read.
-type actionFile struct {
-	Inputs map[string]struct {
-		Default string `yaml:"default"`
-	} `yaml:"inputs"`
-	Runs struct {
-		Steps []actionStep `yaml:"steps"`
-	} `yaml:"runs"`
-}
-
-type actionStep struct {
-	ID    string            `yaml:"id"`
-	Shell string            `yaml:"shell"`
-	Env   map[string]string `yaml:"env"`
-	Run   string            `yaml:"run"`
-}
-
 // gitlabJob is the part of a job in docs/gitlab-ci.yml that tests read.
 type gitlabJob struct {
 	Extends   string            `yaml:"extends"`
 	Variables map[string]string `yaml:"variables"`
-	Script    []string          `yaml:"script"`
+	Services  []gitlabService   `yaml:"services"`
+	Cache     struct {
+		Key   string   `yaml:"key"`
+		Paths []string `yaml:"paths"`
+	} `yaml:"cache"`
+	Before    []string `yaml:"before_script"`
+	Script    []string `yaml:"script"`
 	Artifacts struct {
 		When    string            `yaml:"when"`
 		Paths   []string          `yaml:"paths"`
 		Reports map[string]string `yaml:"reports"`
 	} `yaml:"artifacts"`
+}
+
+// gitlabService is a container beside a job.
+type gitlabService struct {
+	Name  string `yaml:"name"`
+	Alias string `yaml:"alias"`
 }
 
 // readYAML reads a YAML file of the repository.
@@ -51,43 +47,6 @@ func readYAML(path string, into any) error {
 		return err
 	}
 	return yaml.Unmarshal(text, into)
-}
-
-var inputExpression = regexp.MustCompile(`\$\{\{ inputs\.([a-z-]+) \}\}`)
-
-// action runs a step of action.yml as a GitHub runner does: with bash, the step's
-// environment, and files for its outputs and summary. A \n in a value is a line break.
-func action(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: action STEP CODE INPUT=VALUE…")
-	}
-	var file actionFile
-	ts.Check(readYAML("action.yml", &file))
-	i := slices.IndexFunc(file.Runs.Steps, func(s actionStep) bool { return s.ID == args[0] })
-	if i < 0 {
-		ts.Fatalf("action.yml has no step %s", args[0])
-	}
-	step := file.Runs.Steps[i]
-	inputs := map[string]string{}
-	for name, input := range file.Inputs {
-		inputs[name] = input.Default
-	}
-	for _, given := range args[2:] {
-		name, value, _ := strings.Cut(given, "=")
-		if _, known := inputs[name]; !known {
-			ts.Fatalf("action.yml has no input %s", name)
-		}
-		inputs[name] = strings.ReplaceAll(value, `\n`, "\n")
-	}
-	for name, value := range step.Env {
-		ts.Setenv(name, inputExpression.ReplaceAllStringFunc(value, func(e string) string {
-			return inputs[inputExpression.FindStringSubmatch(e)[1]]
-		}))
-	}
-	ts.Setenv("RUNNER_TEMP", ts.MkAbs("bin"))
-	ts.Setenv("GITHUB_OUTPUT", ts.MkAbs("outputs.txt"))
-	ts.Setenv("GITHUB_STEP_SUMMARY", ts.MkAbs("summary.md"))
-	exits(ts, false, []string{args[1], "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run})
 }
 
 // variables returns the environment variables of all flags of the commands.
@@ -104,6 +63,9 @@ func variables(t *testing.T, names ...string) []string {
 	return all
 }
 
+// pinned matches an action of others at a commit, with its version as a comment.
+var pinned = regexp.MustCompile(`(?m)^ +(?:- )?uses: [a-z-]+/[a-z/-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$`)
+
 func TestActionUsesWhatExists(t *testing.T) {
 	var file actionFile
 	if err := readYAML("action.yml", &file); err != nil {
@@ -116,23 +78,33 @@ func TestActionUsesWhatExists(t *testing.T) {
 			if step.Shell != "bash" {
 				t.Errorf("the step %q has no shell, which a composite action must name", step.ID)
 			}
-			if inputExpression.MatchString(step.Run) {
-				t.Errorf("the step %q puts an input into its script: hand it over by the environment", step.ID)
+			if expression.MatchString(step.Run) {
+				t.Errorf("the step %q puts an expression into its script: hand it over by the environment", step.ID)
 			}
 		}
+		values := []string{"${{ " + step.If + " }}"}
 		for name, value := range step.Env {
 			if strings.HasPrefix(name, "OUTREACH_") && !slices.Contains(flags, name) {
 				t.Errorf("the step %q sets %s; the variables of run and load are %q", step.ID, name, flags)
 			}
-			for _, e := range inputExpression.FindAllStringSubmatch(value, -1) {
+			values = append(values, value)
+		}
+		for _, value := range step.With {
+			values = append(values, fmt.Sprint(value))
+		}
+		for _, value := range values {
+			for _, e := range inputName.FindAllStringSubmatch(value, -1) {
 				used = append(used, e[1])
 				if _, known := file.Inputs[e[1]]; !known {
 					t.Errorf("the step %q takes the input %s, which is not declared", step.ID, e[1])
 				}
 			}
+			if strings.Contains(value, "github.") || strings.Contains(value, "runner.") {
+				t.Errorf("the step %q uses %s: in a container job it is a path of the host", step.ID, value)
+			}
 		}
 	}
-	if steps < 2 {
+	if steps < 4 {
 		t.Errorf("%d steps with a script: the test looks in the wrong place", steps)
 	}
 	text, err := os.ReadFile(filepath.Join(repository, "docs/gate-a-pull-request.md"))
@@ -140,11 +112,34 @@ func TestActionUsesWhatExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name := range file.Inputs {
-		if name != "artifact" && !slices.Contains(used, name) {
+		if !slices.Contains(used, name) {
 			t.Errorf("no step takes the input %s", name)
 		}
 		if !strings.Contains(string(text), "`"+name+"`") {
 			t.Errorf("docs/gate-a-pull-request.md does not name the input %s", name)
+		}
+	}
+}
+
+// A tag can move. A commit cannot.
+func TestActionsOfOthersArePinned(t *testing.T) {
+	for _, path := range []string{"action.yml", "docs/gate-a-pull-request.md"} {
+		text, err := os.ReadFile(filepath.Join(repository, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var others int
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(strings.TrimLeft(line, " -"), "uses: ") || strings.Contains(line, "OWNER/outreach-conformance@REVISION") {
+				continue
+			}
+			others++
+			if !pinned.MatchString(strings.TrimSuffix(line, "\n")) {
+				t.Errorf("%s: %q is not pinned to a commit with its version as a comment", path, line)
+			}
+		}
+		if others == 0 {
+			t.Errorf("%s uses no action of others: the test looks in the wrong place", path)
 		}
 	}
 }
@@ -156,6 +151,14 @@ func TestGitlabJobsUseWhatExists(t *testing.T) {
 	}
 	if len(jobs) != 2 || jobs["conformance"].Artifacts.When != "always" || jobs["load"].Extends != "conformance" {
 		t.Fatalf("want the job conformance, which keeps its results, and load, which extends it: %+v", jobs)
+	}
+	// The cache must not outlive the revision that it was built from.
+	job := jobs["conformance"]
+	if !strings.Contains(job.Cache.Key, "$HARNESS_REVISION") || !slices.Equal(job.Cache.Paths, []string{".harness/"}) {
+		t.Errorf("the cache is %+v", job.Cache)
+	}
+	if target := job.Variables["OUTREACH_TARGET"]; len(job.Services) != 1 || !strings.HasPrefix(target, "http://"+job.Services[0].Alias+":") {
+		t.Errorf("the target is %s, but the services are %+v", target, job.Services)
 	}
 	for name, of := range map[string]struct{ command, junit string }{"conformance": {"run", "junit.xml"}, "load": {loadCommand, loadJUnitFile}} {
 		job := jobs[name]
@@ -173,5 +176,38 @@ func TestGitlabJobsUseWhatExists(t *testing.T) {
 		if job.Artifacts.Reports["junit"] != output+"/"+of.junit || !slices.Contains(job.Artifacts.Paths, output+"/") {
 			t.Errorf("the job %s does not keep what is in %s: %+v", name, output, job.Artifacts)
 		}
+	}
+}
+
+// The job builds the harness only if the cache has none.
+func TestGitlabJobsBuildOnce(t *testing.T) {
+	var jobs map[string]gitlabJob
+	if err := readYAML("docs/gitlab-ci.yml", &jobs); err != nil {
+		t.Fatal(err)
+	}
+	script := strings.Join(jobs["conformance"].Before, "\n")
+	tools, project := t.TempDir(), t.TempDir()
+	stub := "#!/bin/sh\necho \"$(basename $0) $*\" >>used.txt\n[ $(basename $0) = git ] || { mkdir -p .harness; touch .harness/outreach-conformance; chmod 755 .harness/outreach-conformance; }\n"
+	for _, tool := range []string{"git", "go"} {
+		if err := os.WriteFile(filepath.Join(tools, tool), []byte(stub), 0o700); err != nil { //nolint:gosec // it must be executable
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		cmd := exec.Command("sh", "-e", "-c", script)
+		cmd.Dir = project
+		cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"), "CI_PROJECT_DIR="+project, "HARNESS_REPOSITORY=https://h.example", "HARNESS_REVISION=1.2")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	used, err := os.ReadFile(filepath.Join(project, "used.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "git clone -q https://h.example /tmp/harness\ngit -C /tmp/harness checkout -q 1.2\n" +
+		"go build -C /tmp/harness -trimpath -o " + project + "/.harness/outreach-conformance ./cmd/outreach-conformance\n"
+	if string(used) != want {
+		t.Errorf("the jobs ran\n%s\nwant\n%s", used, want)
 	}
 }

@@ -37,7 +37,7 @@ const repository = "../.."
 //	defective NAME ID           serves what $URL does, with the defect; $NAME is
 //	                            its address
 //	mock NAME                   serves examples of the OpenAPI document
-//	action STEP CODE INPUT=…    runs a step of action.yml, which ends with that code
+//	action CODE INPUT=…         runs the steps of action.yml, which end with that code
 func TestDocuments(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 documentScripts,

@@ -48,6 +48,7 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &exit):
 		if exit.cause != nil {
 			_, _ = fmt.Fprintf(stderr, "outreach-conformance: %v\n", exit.cause)
+			annotateMistake(cmd, stdout, exit.cause)
 		}
 		return exit.code
 	default:
@@ -60,6 +61,7 @@ func execute(args []string, stdout, stderr io.Writer) int {
 			err = errors.Join(err, removeUnparsed(args, os.Getenv, defaultLoadOutput, forgetMerged))
 		}
 		_, _ = fmt.Fprintf(stderr, "outreach-conformance: %v\n", err)
+		annotateMistake(cmd, stdout, err)
 		return exitUsage
 	}
 }

@@ -48,6 +48,10 @@ type runFlags struct {
 
 	expectedFailures string
 	writeExpected    string
+	reason           string
+
+	format string
+	resume func() error // lets the GitHub runner obey workflow commands again
 }
 
 const (
@@ -73,7 +77,7 @@ Filters select checks. They are repeatable, and * matches any text.
 
 Expected failures are listed in the target profile or in the file of
 --expected-failures. They do not fail the run before they expire. An entry whose
-failure is fixed does fail it. --write-expected writes such a file with the
+failure is fixed does fail it, unless it has flaky: true. --write-expected writes such a file with the
 failures of the run. It may name the same file: entries stay while they fail. The
 exit code is that of the verdict in any case.`,
 		Example: `  outreach-conformance run
@@ -87,7 +91,7 @@ exit code is that of the verdict in any case.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.rowsGiven = cmd.Flags().Changed("rows")
-			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return f.runInFormat(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
@@ -106,11 +110,13 @@ exit code is that of the verdict in any case.`,
 	})
 	group(flags, "Expected failures", func() {
 		flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of expected failures, in addition to those of the target profile")
+		flags.StringVar(&f.reason, "reason", "", "reason of new entries of --write-expected; without it, they cannot be used before a person writes one")
 		flags.StringVar(&f.writeExpected, "write-expected", "", fmt.Sprintf("YAML file to write the other failures to, for --expected-failures; new entries expire after %d days", runner.ExpectedDays))
 	})
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultOutput)
 		registerVerbose(flags, &f.verbose, "every violation and observation")
+		flags.StringVar(&f.format, "format", textFormat, "output format: text, or github to add annotations and a job summary ($GITHUB_STEP_SUMMARY, or summary.md)")
 	})
 	return cmd
 }
@@ -210,6 +216,9 @@ func removeUnparsed(args []string, getenv func(string) string, standard string, 
 // expected reads the file of --expected-failures. It also checks, before any
 // request, that the file of --write-expected can be written.
 func (f runFlags) expected() (*profile.ExpectedFailures, error) {
+	if f.reason != "" && f.writeExpected == "" {
+		return nil, errors.New("--reason: needs --write-expected, which writes it")
+	}
 	if f.writeExpected != "" {
 		if info, err := os.Stat(f.writeExpected); err == nil && !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("--write-expected %s: is not a regular file", f.writeExpected)
@@ -240,15 +249,15 @@ func (f runFlags) writeExpectedFailures(results reports.Results, ofProfile, ofFi
 	if f.writeExpected == "" {
 		return nil
 	}
-	entries, added := runner.ExpectedAfter(results, ofProfile, ofFile)
+	entries, added := runner.ExpectedAfter(results, ofProfile, ofFile, f.reason)
 	heading := fmt.Sprintf("Known failures of %s, for `run --expected-failures`. An entry fails the run\nonce it has expired or its failure is fixed.",
 		reports.Printable(results.Target.Name))
 	if err := profile.WriteExpectedFailures(f.writeExpected, heading, entries); err != nil {
 		return err
 	}
 	hint := ""
-	if added > 0 {
-		hint = " (replace the reason of each new entry)"
+	if added > 0 && f.reason == "" {
+		hint = " (replace the reason of each new entry before you use it)"
 	}
 	_, _ = fmt.Fprintf(stderr, "outreach-conformance: wrote %s: expected failures: %d, new: %d%s\n", f.writeExpected, len(entries), added, hint)
 	return nil
@@ -302,6 +311,6 @@ func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn f
 			options = console.Detect(out, os.Getenv)
 		}
 		options.Verbose, options.ResultsPath, options.ExpectedIn, options.ExitCode = f.verbose, file, expectedIn, code
-		return console.Summary(stdout, results, options)
+		return errors.Join(console.Summary(stdout, results, options), f.onGitHub(stdout, results, code))
 	})
 }

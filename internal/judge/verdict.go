@@ -29,6 +29,7 @@ func Conclude(results *reports.Results, stale ...string) {
 	if n := count[reports.Fail]; n > 0 {
 		because("%d of %d checks failed", n, len(results.Checks))
 	}
+	results.StaleExpectations = stale
 	results.Reasons = append(results.Reasons, stale...)
 	if len(results.Reasons) > 0 {
 		results.Verdict = reports.Failed
@@ -63,7 +64,7 @@ type Waiver struct {
 	reports.Waiver
 }
 
-// Waive marks the failures that entries expect, and returns a message for each
+// Waive marks the failures that entries expect, counts the flaky checks, and returns a message for each
 // stale entry: expired, unknown to the catalogue, or no longer failing. Each
 // message fails the run. Call it before Conclude.
 func Waive(results *reports.Results, entries []Waiver, now time.Time) (stale []string) {
@@ -83,11 +84,35 @@ func Waive(results *reports.Results, entries []Waiver, now time.Time) (stale []s
 				check.Waiver = &waiver
 			}
 		}
+		if e.Flaky {
+			countFlaky(results, e)
+		}
 		if e.Outlived(*results) {
 			stale = append(stale, fmt.Sprintf("expected failure %s: no longer fails (remove the entry)", e.name()))
 		}
 	}
 	return stale
+}
+
+// countFlaky adds the checks of a flaky entry to the count of the results.
+func countFlaky(results *reports.Results, e Waiver) {
+	var n reports.Flaky
+	for _, c := range results.Checks {
+		switch {
+		case !e.Covers(c):
+		case c.Outcome == reports.Pass:
+			n.Passed++
+		case c.Waiver != nil && *c.Waiver == e.Waiver:
+			n.Failed++
+		}
+	}
+	if n == (reports.Flaky{}) {
+		return
+	}
+	if results.Flaky != nil {
+		n.Passed, n.Failed = n.Passed+results.Flaky.Passed, n.Failed+results.Flaky.Failed
+	}
+	results.Flaky = &n
 }
 
 // Covers reports whether the entry applies to the check.
@@ -96,10 +121,13 @@ func (w Waiver) Covers(c reports.Check) bool {
 }
 
 // Outlived reports whether the entry is unknown to the catalogue, or was assessed
-// and no longer fails.
+// and no longer fails. A flaky check may pass.
 func (w Waiver) Outlived(results reports.Results) bool {
 	if !w.known() {
 		return true
+	}
+	if w.Flaky {
+		return false
 	}
 	holds := false
 	for _, c := range results.Checks {

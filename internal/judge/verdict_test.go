@@ -78,6 +78,8 @@ func TestWaive(t *testing.T) {
 	unknown := reports.Check{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.NotAssessed}
 	troubled := reports.Check{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.Error}
 	other := reports.Check{Requirement: "BODY-JSON", Operation: "lead-lists.list", Outcome: reports.Fail}
+	flaky := entry("", "2026-03-11")
+	flaky.Flaky = true
 
 	for _, tc := range []struct {
 		name   string
@@ -93,6 +95,8 @@ func TestWaive(t *testing.T) {
 		{"on another operation", entry("lead-labels.list", "2026-03-11"), []reports.Check{failing, holding}, []reports.Outcome{reports.Fail, reports.Pass}, "STATUS-200 on lead-labels.list: no longer fails"},
 		{"on all operations, of which one fails", entry("", "2026-03-11"), []reports.Check{failing, holding}, []reports.Outcome{reports.ExpectedFailure, reports.Pass}, ""},
 		{"holds everywhere", entry("", "2026-03-11"), []reports.Check{holding}, []reports.Outcome{reports.Pass}, "STATUS-200: no longer fails"},
+		{"flaky and fails", flaky, []reports.Check{failing}, []reports.Outcome{reports.ExpectedFailure}, ""},
+		{"flaky and holds", flaky, []reports.Check{holding}, []reports.Outcome{reports.Pass}, ""},
 		{"not assessed", entry("", "2026-03-11"), []reports.Check{unknown}, []reports.Outcome{reports.NotAssessed}, ""},
 		{"not selected", entry("", "2026-03-11"), []reports.Check{other}, []reports.Outcome{reports.Fail}, ""},
 		{"in trouble", entry("", "2026-03-11"), []reports.Check{troubled}, []reports.Outcome{reports.Error}, ""},
@@ -116,6 +120,38 @@ func TestWaive(t *testing.T) {
 			g.Expect(stale).To(ConsistOf(ContainSubstring(tc.stale)))
 		})
 	}
+}
+
+func TestFlakyChecksAreCounted(t *testing.T) {
+	g := NewWithT(t)
+	check := func(operation string, o reports.Outcome) reports.Check {
+		return reports.Check{Requirement: "STATUS-200", Operation: operation, Outcome: o}
+	}
+	results := reports.Results{Checks: []reports.Check{
+		check("lead-lists.list", reports.Fail), check("lead-labels.list", reports.Pass), check("subsequences.list", reports.NotAssessed), check("phone-numbers.list", reports.Pass),
+	}}
+	now := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
+	known := reports.Waiver{Reason: "a race", Expires: "2026-12-31", Flaky: true}
+	stale := Waive(&results, []Waiver{
+		{Requirement: "STATUS-200", Operation: "lead-lists.list", Waiver: known}, {Requirement: "STATUS-200", Operation: "lead-labels.list", Waiver: known},
+		{Requirement: "STATUS-200", Operation: "subsequences.list", Waiver: known},
+	}, now)
+	g.Expect(stale).To(BeEmpty())
+	g.Expect(results.Flaky).To(Equal(&reports.Flaky{Passed: 1, Failed: 1}))
+	Conclude(&results, stale...)
+	g.Expect(results.Verdict).To(Equal(reports.Passed))
+}
+
+func TestAStaleExpectationHasItsOwnWord(t *testing.T) {
+	g := NewWithT(t)
+	results := reports.Results{Checks: []reports.Check{{Requirement: "STATUS-200", Operation: "lead-lists.list", Outcome: reports.Pass}}}
+	Conclude(&results, "expected failure STATUS-200: no longer fails (remove the entry)")
+	g.Expect(results.Verdict).To(Equal(reports.Failed))
+	g.Expect(results.Word()).To(Equal("STALE EXPECTATION"))
+
+	results.Checks = append(results.Checks, reports.Check{Requirement: "STATUS-200", Operation: "lead-labels.list", Outcome: reports.Fail})
+	Conclude(&results, "expected failure STATUS-200 on lead-lists.list: no longer fails (remove the entry)")
+	g.Expect(results.Word()).To(Equal("FAIL"), "something else fails too")
 }
 
 // Two entries may name one failure. Neither is stale, and the first one is shown.

@@ -111,6 +111,9 @@ func (p *page) verdict(r reports.Results) {
 		facts = append(facts, "nothing checked")
 	}
 	facts = append(facts, fmt.Sprintf("%s in %s", plural(r.Traffic.Requests, "request", "requests"), duration(r.Run.Seconds)))
+	if f := r.Flaky; f != nil {
+		facts = append(facts, fmt.Sprintf("flaky: %s passed, %s failed", number(f.Passed), number(f.Failed)))
+	}
 	for _, l := range flow(facts, " · ", p.width) {
 		p.line(l)
 	}
@@ -118,7 +121,7 @@ func (p *page) verdict(r reports.Results) {
 }
 
 func (p *page) answer(r reports.Results) string {
-	answer := p.word(r.Verdict)
+	answer := p.withMark(r.Verdict, r.Word())
 	if r.Run.Interrupted {
 		answer += p.paint.yellow(" (interrupted)")
 	}
@@ -126,16 +129,19 @@ func (p *page) answer(r reports.Results) string {
 }
 
 // word returns a verdict with its mark.
-func (p *page) word(v reports.Verdict) string {
+func (p *page) word(v reports.Verdict) string { return p.withMark(v, v.Word()) }
+
+// withMark returns the word for a verdict with the verdict's mark.
+func (p *page) withMark(v reports.Verdict, word string) string {
 	switch v {
 	case reports.Passed:
-		return p.paint.relief("✓ " + v.Word())
+		return p.paint.relief("✓ " + word)
 	case reports.Failed:
-		return p.paint.alarm("✗ " + v.Word())
+		return p.paint.alarm("✗ " + word)
 	case reports.Inconclusive:
-		return p.paint.uncertain("? " + v.Word())
+		return p.paint.uncertain("? " + word)
 	default:
-		return p.paint.alarm("? " + v.Word())
+		return p.paint.alarm("? " + word)
 	}
 }
 

@@ -102,7 +102,11 @@ func (p *page) expected(r reports.Results) {
 		}
 		shown--
 		p.paragraph(2, p.paint.yellow("~ ")+reports.Printable(c.Requirement)+" "+p.paint.dim("on "+reports.Printable(c.Operation)))
-		p.paragraph(4, "until "+reports.Printable(c.Waiver.Expires)+": "+reports.Printable(c.Waiver.Reason)+" "+reports.Printable(c.Waiver.Link))
+		flaky := ""
+		if c.Waiver.Flaky {
+			flaky = "flaky, "
+		}
+		p.paragraph(4, flaky+"until "+reports.Printable(c.Waiver.Expires)+": "+reports.Printable(c.Waiver.Reason)+" "+reports.Printable(c.Waiver.Link))
 		if p.ExpectedIn != nil {
 			p.paragraph(4, p.paint.dim("declared in "+reports.Printable(p.ExpectedIn(c))))
 		}

@@ -1,10 +1,11 @@
-// Package junit writes results as JUnit XML, for CI systems. Ginkgo's writer writes the
-// XML from a Ginkgo report. The report has a testcase for each pair of requirement and
-// operation, and one named "run" for the verdict. The report of a load run has a
-// testcase for each scenario, for each threshold in each phase, and "run".
+// Package junit writes results as JUnit XML, for CI systems, in the types of Ginkgo's
+// JUnit reporter. The file has a testcase for each pair of requirement and operation,
+// with the operation as its class, and one named "run" for the verdict. The file of a
+// load run has a testcase for each scenario, for each threshold in each phase, and
+// "run".
 //
-// It imports the results models, the catalogue, and Ginkgo's report types and writer.
-// It must not import the suites.
+// It imports the results models, the catalogue, and Ginkgo's JUnit types. It must not
+// import the suites.
 package junit
 
 import (
@@ -12,10 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/onsi/ginkgo/v2/reporters"
-	"github.com/onsi/ginkgo/v2/types"
 
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/reports"
@@ -26,16 +27,18 @@ import (
 //
 // The testcase "run" is a failure or an error unless the verdict is pass and a check
 // passed. A CI system that reads only JUnit is then never green about nothing.
-func Write(path string, r reports.Results) error {
-	return write(path, Report(r))
-}
+func Write(path string, r reports.Results) error { return write(path, document(r)) }
 
-func write(path string, report types.Report) error {
+func write(path string, all reporters.JUnitTestSuites) error {
 	err := atomicfile.Replace(path, func(temporary string) error {
-		if err := reporters.GenerateJUnitReportWithConfig(report, temporary, config()); err != nil {
+		text, err := xml.MarshalIndent(all, "", "  ")
+		if err != nil {
 			return err
 		}
-		return complete(temporary, len(report.SpecReports))
+		if err := os.WriteFile(temporary, append([]byte(xml.Header), append(text, '\n')...), 0o600); err != nil {
+			return err
+		}
+		return complete(temporary, all.Tests)
 	})
 	if err != nil {
 		return fmt.Errorf("write JUnit report: %w", err)
@@ -43,19 +46,7 @@ func write(path string, report types.Report) error {
 	return nil
 }
 
-// config omits repetitions: the timeline repeats the failure, and the properties have
-// the labels.
-func config() reporters.JunitReportConfig {
-	const every = types.SpecStatePassed | types.SpecStateSkipped | types.SpecStateFailed |
-		types.SpecStatePanicked | types.SpecStateInterrupted | types.SpecStateAborted
-	return reporters.JunitReportConfig{
-		OmitTimelinesForSpecState: every,
-		OmitLeafNodeType:          true,
-		OmitSpecLabels:            true,
-	}
-}
-
-// complete reads the file back, because Ginkgo's writer ignores write errors.
+// complete reads the file back: a reader must find every testcase.
 func complete(path string, testcases int) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -72,63 +63,58 @@ func complete(path string, testcases int) error {
 	return nil
 }
 
-// Report returns the Ginkgo report for r.
-func Report(r reports.Results) types.Report {
-	began := r.Run.Started
-	took := time.Duration(r.Run.Seconds * float64(time.Second))
-	run := verdict(r)
-	report := types.Report{
-		SuiteDescription: reports.Printable(r.Tool.Name),
-		SuitePath:        reports.Printable(r.Target.BaseURL),
-		SuiteLabels:      labels(r),
-		SuiteSucceeded:   run.State.Is(types.SpecStatePassed),
-		StartTime:        began,
-		EndTime:          began.Add(took),
-		RunTime:          took,
-		SuiteConfig:      types.SuiteConfig{RandomSeed: r.Run.Seed, RandomizeAllSpecs: true},
-	}
-	if r.Run.Interrupted {
-		report.SpecialSuiteFailureReasons = []string{"interrupted"}
-	}
-	report.SpecReports = append(report.SpecReports, run)
+// document returns the JUnit form of r.
+func document(r reports.Results) reporters.JUnitTestSuites {
+	cases := []reporters.JUnitTestCase{verdict(r)}
 	for _, c := range r.Checks {
-		report.SpecReports = append(report.SpecReports, check(r, c))
+		cases = append(cases, check(c))
 	}
-	return ran(report)
-}
-
-// ran marks all testcases as run once.
-func ran(report types.Report) types.Report {
-	for i := range report.SpecReports {
-		report.SpecReports[i].LeafNodeType = types.NodeTypeIt
-		report.SpecReports[i].NumAttempts = 1
-	}
-	return report
-}
-
-// labels returns the properties of the report: target, run and harness.
-func labels(r reports.Results) []string {
-	return named([]label{
-		{"target", r.Target.Name},
-		{"target version", r.Target.Version},
-		{"vendor", r.Target.Vendor},
-		{"kind", r.Target.Kind},
-		{"profile", r.Run.Profile},
-		{"selection", r.Run.Selection},
-		{"run", r.Run.ID},
-		{"harness", r.Tool.Version},
+	return suite(reporters.JUnitTestSuite{
+		Name: reports.Printable(r.Tool.Name), Package: reports.Printable(r.Target.BaseURL),
+		Time: r.Run.Seconds, Timestamp: timestamp(r.Run.Started), TestCases: cases,
+		Properties: properties([]reporters.JUnitProperty{
+			{Name: "target", Value: r.Target.Name},
+			{Name: "target version", Value: r.Target.Version},
+			{Name: "vendor", Value: r.Target.Vendor},
+			{Name: "kind", Value: r.Target.Kind},
+			{Name: "profile", Value: r.Run.Profile},
+			{Name: "selection", Value: r.Run.Selection},
+			{Name: "seed", Value: strconv.FormatInt(r.Run.Seed, 10)},
+			{Name: "run", Value: r.Run.ID},
+			{Name: "harness", Value: r.Tool.Version},
+		}),
 	})
 }
 
-// label is a property of a report. Without a value it is omitted.
-type label struct{ name, value string }
-
-func named(all []label) []string {
-	var texts []string
-	for _, l := range all {
-		if l.value != "" {
-			texts = append(texts, l.name+": "+reports.Printable(l.value))
+// suite returns a document with one suite, and counts its testcases.
+func suite(s reporters.JUnitTestSuite) reporters.JUnitTestSuites {
+	s.Tests = len(s.TestCases)
+	for _, c := range s.TestCases {
+		switch {
+		case c.Skipped != nil:
+			s.Skipped++
+		case c.Failure != nil:
+			s.Failures++
+		case c.Error != nil:
+			s.Errors++
 		}
 	}
-	return texts
+	return reporters.JUnitTestSuites{
+		Tests: s.Tests, Disabled: s.Skipped, Errors: s.Errors, Failures: s.Failures, Time: s.Time,
+		TestSuites: []reporters.JUnitTestSuite{s},
+	}
+}
+
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") }
+
+// properties omits those without a value.
+func properties(all []reporters.JUnitProperty) reporters.JUnitProperties {
+	var kept reporters.JUnitProperties
+	for _, p := range all {
+		if p.Value != "" {
+			p.Value = reports.Printable(p.Value)
+			kept.Properties = append(kept.Properties, p)
+		}
+	}
+	return kept
 }

@@ -26,12 +26,18 @@ type suites struct {
 	Errors   int      `xml:"errors,attr"`
 	Failures int      `xml:"failures,attr"`
 	Suites   []struct {
-		Skipped int        `xml:"skipped,attr"`
-		Cases   []testcase `xml:"testcase"`
+		Skipped    int        `xml:"skipped,attr"`
+		Properties []property `xml:"properties>property"`
+		Cases      []testcase `xml:"testcase"`
 	} `xml:"testsuite"`
 }
 
+type property struct {
+	Name string `xml:"name,attr"`
+}
+
 type testcase struct {
+	Class   string  `xml:"classname,attr"`
 	Name    string  `xml:"name,attr"`
 	Time    float64 `xml:"time,attr"`
 	Output  string  `xml:"system-out"`
@@ -65,14 +71,14 @@ func written(t fataler, dir string, r reports.Results) (suites, []byte) {
 	return s, body
 }
 
-func find(t *testing.T, s suites, prefix string) testcase {
+func find(t *testing.T, s suites, class, prefix string) testcase {
 	t.Helper()
 	for _, c := range s.Suites[0].Cases {
-		if strings.HasPrefix(c.Name, prefix) {
+		if c.Class == class && strings.HasPrefix(c.Name, prefix) {
 			return c
 		}
 	}
-	t.Fatalf("no testcase %q", prefix)
+	t.Fatalf("no testcase %q of %q", prefix, class)
 	return testcase{}
 }
 
@@ -87,36 +93,81 @@ func TestAFullRun(t *testing.T) {
 	g.Expect(s.Disabled).To(Equal(n.NotAssessed))
 	g.Expect(s.Suites[0].Skipped).To(Equal(n.NotAssessed))
 
-	run := find(t, s, "run")
+	run := find(t, s, "outreach-conformance", "run")
 	g.Expect(run.Failure).NotTo(BeNil())
-	g.Expect(run.Failure.Message).To(And(
-		ContainSubstring("verdict: fail"), ContainSubstring("because: some checks failed"), ContainSubstring("trouble: clean-up")))
+	g.Expect(run.Failure.Message).To(And(HavePrefix("verdict: fail in "), HaveSuffix(": some checks failed")))
+	g.Expect(run.Failure.Text).To(And(ContainSubstring("because: some checks failed"), ContainSubstring("trouble: clean-up")))
 
-	walk := find(t, s, "pages inbox-placement-tests.list PAGE-WALK-04 A walk over all pages")
-	for _, text := range []string{walk.Failure.Message, walk.Failure.Text} {
-		g.Expect(text).To(And(
-			ContainSubstring("seen 9 times in 12 assessments"),
-			ContainSubstring("at        /items/0/id"),
-			ContainSubstring("expected  a row that no former page"),
-			ContainSubstring("actual    259 rows"),
-			ContainSubstring("repeat    curl -sS"),
-			ContainSubstring("and 6 more")))
-	}
-	g.Expect(walk.Failure.Text).To(ContainSubstring("the specification, section Endpoints, Pagination"))
+	walk := find(t, s, "inbox-placement-tests.list", "PAGE-WALK-04 A walk over all pages")
+	g.Expect(walk.Failure.Message).To(And(
+		HavePrefix("expected a row that no former page"), ContainSubstring(`, got "01964f0e`), HaveSuffix(" at /items/0/id"), Not(ContainSubstring("\n"))))
+	g.Expect(walk.Failure.Text).To(And(
+		ContainSubstring("seen 9 times in 12 assessments"),
+		ContainSubstring("at        /items/0/id"),
+		ContainSubstring("expected  a row that no former page"),
+		ContainSubstring("actual    259 rows"),
+		ContainSubstring("repeat    curl -sS"),
+		ContainSubstring("and 6 more"),
+		ContainSubstring("the specification, section Endpoints, Pagination")))
 
-	skipped := find(t, s, "rate leads.move RATE-ANSWERS-02")
+	skipped := find(t, s, "leads.move", "RATE-ANSWERS-02")
 	g.Expect(skipped.Skipped.Message).To(ContainSubstring("a workspace whose rate limit may be exhausted; a revoked key"))
-	troubled := find(t, s, "pages webhook-events.list PAGE-WALK-03")
+	troubled := find(t, s, "webhook-events.list", "PAGE-WALK-03")
 	g.Expect(troubled.Error.Message).To(ContainSubstring("not of the target"))
-	passed := find(t, s, "pages lead-lists.list PAGE-WALK-01")
-	g.Expect(passed).To(Equal(testcase{Name: passed.Name, Time: 0.125, Output: "judged by suites/pages.go:17"}))
+	passed := find(t, s, "lead-lists.list", "PAGE-WALK-01")
+	g.Expect(passed).To(Equal(testcase{Class: "lead-lists.list", Name: passed.Name, Time: 0.125, Output: "judged by suites/pages.go:17"}))
 }
 
 func TestAPassedRunIsGreen(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := written(t, t.TempDir(), sample.Passed())
 	g.Expect(s.Failures + s.Errors + s.Disabled).To(BeZero())
-	g.Expect(find(t, s, "run")).To(Equal(testcase{Name: "run"}))
+	run := find(t, s, "outreach-conformance", "run")
+	g.Expect(run).To(Equal(testcase{Class: "outreach-conformance", Name: "run", Time: run.Time}))
+}
+
+func TestTheTitleOfAFailureIsExpectedAndActual(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Passed()
+	c := &r.Checks[0]
+	c.Outcome, c.ViolationCount = reports.Fail, 1
+	c.Violations = []reports.Violation{{Statement: "x", Pointer: "status", Expected: "200", Actual: "404"}}
+	s, _ := written(t, t.TempDir(), r)
+	g.Expect(find(t, s, c.Operation, c.Requirement).Failure.Message).To(Equal("expected 200, got 404"))
+
+	c.Violations[0].Actual = strings.Repeat("a\n", 5000)
+	s, _ = written(t, t.TempDir(), r)
+	failure := find(t, s, c.Operation, c.Requirement).Failure
+	g.Expect(failure.Message).To(And(HavePrefix(`expected 200, got a\na\n`), HaveSuffix("…")))
+	g.Expect(len(failure.Message)).To(BeNumerically("<", 400))
+	g.Expect(failure.Text).To(ContainSubstring(strings.Repeat(`a\n`, 5000)), "the text has all")
+}
+
+func TestTheTimesOfAllTestcasesAddUpToThatOfTheRun(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Passed()
+	r.Run.Seconds = 1 + 0.25*float64(len(r.Checks))
+	for i := range r.Checks {
+		r.Checks[i].Seconds = 0.25
+	}
+	s, _ := written(t, t.TempDir(), r)
+	sum := 0.0
+	for _, c := range s.Suites[0].Cases {
+		g.Expect(c.Time).To(BeNumerically(">", 0), c.Name)
+		sum += c.Time
+	}
+	g.Expect(sum).To(BeNumerically("~", r.Run.Seconds, 1e-9))
+}
+
+func TestPropertiesDescribeTheRunAndNotTheEngine(t *testing.T) {
+	g := NewWithT(t)
+	s, _ := written(t, t.TempDir(), sample.Full())
+	var names []string
+	for _, p := range s.Suites[0].Properties {
+		names = append(names, p.Name)
+	}
+	g.Expect(names).To(ContainElements("target", "kind", "profile", "seed", "run", "harness"))
+	g.Expect(names).To(HaveEach(Not(Or(HavePrefix("Suite"), HavePrefix("Random"), HavePrefix("Fail"), ContainSubstring("Filter")))))
 }
 
 func TestPassedChecksCarryTheCataloguesStatement(t *testing.T) {
@@ -124,7 +175,7 @@ func TestPassedChecksCarryTheCataloguesStatement(t *testing.T) {
 	r := sample.Passed()
 	r.Checks[0].Requirement = requirement.ID
 	s, _ := written(t, t.TempDir(), r)
-	find(t, s, r.Checks[0].Group+" "+r.Checks[0].Operation+" "+requirement.ID+" "+requirement.Statement)
+	find(t, s, r.Checks[0].Operation, requirement.ID+" "+requirement.Statement)
 }
 
 // Every outcome other than pass is in the counts that CI systems read.
@@ -136,7 +187,7 @@ func TestNeverGreenAboutNothing(t *testing.T) {
 	}{
 		"could not tell": {func(r *reports.Results) {
 			r.Verdict, r.Reasons = reports.Inconclusive, []string{"throttled for too long"}
-		}, 1, 0, "because: throttled for too long"},
+		}, 1, 0, ": throttled for too long"},
 		"interrupted": {func(r *reports.Results) {
 			r.Run.Interrupted, r.Verdict, r.Reasons = true, reports.Inconclusive, []string{"interrupted"}
 		}, 1, 0, "the run was interrupted"},
@@ -153,7 +204,7 @@ func TestNeverGreenAboutNothing(t *testing.T) {
 			s, _ := written(t, t.TempDir(), r)
 			g.Expect(s.Errors).To(Equal(c.errors))
 			g.Expect(s.Failures).To(Equal(c.failures))
-			run := find(t, s, "run")
+			run := find(t, s, "outreach-conformance", "run")
 			shown := run.Error
 			if shown == nil {
 				shown = run.Failure
@@ -168,7 +219,7 @@ func TestNeverGreenAboutNothing(t *testing.T) {
 func TestHostileStrings(t *testing.T) {
 	g := NewWithT(t)
 	s, body := written(t, t.TempDir(), sample.Full())
-	g.Expect(find(t, s, "shape webhook-events.list SHAPE-FIELD-17").Failure.Text).To(
+	g.Expect(find(t, s, "webhook-events.list", "SHAPE-FIELD-17").Failure.Text).To(
 		ContainSubstring(`"2026-03-01 \x1b[31m10:20\x1b[0m ]]> \u202e{{red}}\xff"`))
 	g.Expect(body).NotTo(ContainElement(byte(0x1b)))
 

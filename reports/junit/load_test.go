@@ -16,7 +16,7 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// ofLoad writes the results and returns the testcases by name.
+// ofLoad writes the results and returns the testcases by class and name.
 func ofLoad(t *testing.T, r load.Results) (suites, map[string]testcase) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "load-junit.xml")
@@ -36,7 +36,7 @@ func ofLoad(t *testing.T, r load.Results) (suites, map[string]testcase) {
 	}
 	named := map[string]testcase{}
 	for _, c := range s.Suites[0].Cases {
-		named[c.Name] = c
+		named[c.Class+" "+c.Name] = c
 	}
 	return s, named
 }
@@ -45,12 +45,12 @@ func TestLoadHasATestcaseForEachScenarioAndThreshold(t *testing.T) {
 	g := NewWithT(t)
 	s, cases := ofLoad(t, loadsample.Full())
 	g.Expect(s.Tests).To(Equal(15), "the run, 6 scenarios, 5 thresholds, 3 figures of the comparison")
-	g.Expect(cases["run"].Failure.Text).To(ContainSubstring("because: walk: PAGE-WALK-01 is broken on campaigns.list"))
+	g.Expect(cases["outreach-conformance run"].Failure.Text).To(ContainSubstring("because: walk: PAGE-WALK-01 is broken on campaigns.list"))
 	g.Expect(cases["walk Many clients, each walking whole lists, every page checked."].Failure.Text).To(And(
 		ContainSubstring("PAGE-WALK-01 on campaigns.list, seen 3 times"), ContainSubstring("repeat    curl")))
-	g.Expect(cases["page-depth What page 1, 10, 100, … cost."]).To(Equal(testcase{Name: "page-depth What page 1, 10, 100, … cost.", Time: 12}), "it passed")
+	g.Expect(cases["page-depth What page 1, 10, 100, … cost."]).To(Equal(testcase{Class: "page-depth", Name: "What page 1, 10, 100, … cost.", Time: 12}), "it passed")
 	g.Expect(cases["list-throughput p99<250ms@500/s in 500/s"].Failure).NotTo(BeNil())
-	g.Expect(cases["list-throughput p50<20ms@500/s in 500/s"]).To(Equal(testcase{Name: "list-throughput p50<20ms@500/s in 500/s"}), "it is met")
+	g.Expect(cases["list-throughput p50<20ms@500/s in 500/s"]).To(Equal(testcase{Class: "list-throughput", Name: "p50<20ms@500/s in 500/s"}), "it is met")
 	g.Expect(cases["soak errors<0.1%"].Skipped.Message).To(ContainSubstring("ask for 20,000 or more"))
 	g.Expect(cases["comparison response p99"].Failure).NotTo(BeNil())
 	g.Expect(cases["comparison failed"].Skipped).NotTo(BeNil())
@@ -59,7 +59,7 @@ func TestLoadHasATestcaseForEachScenarioAndThreshold(t *testing.T) {
 func TestLoadIsNeverGreenAboutNothing(t *testing.T) {
 	g := NewWithT(t)
 	_, cases := ofLoad(t, loadsample.Empty())
-	g.Expect(cases["run"].Error.Message).To(ContainSubstring("cannot be reached"))
+	g.Expect(cases["outreach-conformance run"].Error.Message).To(ContainSubstring("cannot be reached"))
 
 	passed := loadsample.Passed()
 	s, _ := ofLoad(t, passed)
@@ -73,12 +73,12 @@ func TestLoadIsNeverGreenAboutNothing(t *testing.T) {
 
 	passed.Scenarios = []load.Scenario{lacking}
 	_, cases = ofLoad(t, passed)
-	g.Expect(cases["run"].Error.Message).To(ContainSubstring("no scenario passed"))
+	g.Expect(cases["outreach-conformance run"].Error.Message).To(ContainSubstring("no scenario passed"))
 
 	interrupted := loadsample.Passed()
 	interrupted.Run.Interrupted, interrupted.Verdict = true, reports.Inconclusive
 	_, cases = ofLoad(t, interrupted)
-	g.Expect(cases["run"].Error.Message).To(ContainSubstring("interrupted"))
+	g.Expect(cases["outreach-conformance run"].Error.Message).To(ContainSubstring("interrupted"))
 }
 
 func TestLoadOfAHostileTarget(t *testing.T) { ofLoad(t, loadsample.Hostile()) }

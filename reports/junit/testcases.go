@@ -3,113 +3,158 @@ package junit
 import (
 	"fmt"
 	"strings"
-	"time"
 
-	"github.com/onsi/ginkgo/v2/types"
+	"github.com/onsi/ginkgo/v2/reporters"
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
-// verdict returns the testcase "run": the verdict with its reasons and troubles.
-func verdict(r reports.Results) types.SpecReport {
-	report := types.SpecReport{LeafNodeText: "run"}
-	n := reports.Count(r.Checks)
-	passed := r.Verdict == reports.Passed
-	hollow := passed && n.Pass == 0
-	said := explanation(r, n, hollow)
-	switch {
-	case r.Run.Interrupted:
-		report.State = types.SpecStateInterrupted
-		report.Failure = failure(r, said, "the run as a whole")
-	case r.Verdict == reports.Failed:
-		report.State = types.SpecStateFailed
-		report.Failure = failure(r, said, "the run as a whole")
-	case passed && !hollow:
-		report.State = types.SpecStatePassed
+// state is the result of a testcase, as its attribute status shows it.
+type state string
+
+const (
+	passed      state = "passed"
+	failed      state = "failed"
+	skipped     state = "skipped"
+	inError     state = "error"
+	interrupted state = "interrupted"
+)
+
+// testcase returns a testcase in the given state. Message is one line, which CI systems
+// show as the title. Text has the details.
+func testcase(s state, class, name, message, text string) reporters.JUnitTestCase {
+	c := reporters.JUnitTestCase{Classname: reports.Printable(class), Name: reports.Printable(name), Status: string(s)}
+	message = reports.Printable(message)
+	switch s {
+	case passed:
+		c.SystemOut = text
+	case failed:
+		c.Failure = &reporters.JUnitFailure{Message: message, Type: string(s), Description: text}
+	case skipped:
+		c.Skipped = &reporters.JUnitSkipped{Message: message}
+		c.SystemOut = text
 	default:
-		report.State = types.SpecStatePanicked
-		report.Failure = panicked(r, said, "the run as a whole")
+		c.Error = &reporters.JUnitError{Message: message, Type: string(s), Description: text}
 	}
-	return report
+	return c
 }
 
-func explanation(r reports.Results, n reports.Counts, hollow bool) string {
+// runCase is the name of the testcase for the verdict.
+const runCase = "run"
+
+// verdict returns the testcase "run": the verdict with its reasons and troubles. Its
+// time is the part of the run outside of the checks.
+func verdict(r reports.Results) reporters.JUnitTestCase {
+	n := reports.Count(r.Checks)
+	message := fmt.Sprintf("verdict: %s in %s", strings.ToLower(r.Word()), reports.CoverageOf(r.Checks))
+	var s state
+	switch {
+	case r.Run.Interrupted:
+		s = interrupted
+		message += "; the run was interrupted"
+	case r.Verdict == reports.Failed:
+		s = failed
+	case r.Verdict == reports.Passed && n.Pass > 0:
+		s = passed
+	case r.Verdict == reports.Passed:
+		s = inError
+		message += "; but no check passed"
+	default:
+		s = inError
+	}
+	c := testcase(s, reports.ToolName, runCase, first(message, r.Reasons), details(s, explanation(r, n)))
+	c.Time = r.Run.Seconds
+	for _, check := range r.Checks {
+		c.Time -= check.Seconds
+	}
+	c.Time = max(0, c.Time)
+	return c
+}
+
+func explanation(r reports.Results, n reports.Counts) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "verdict: %s in %s", reports.Printable(string(r.Verdict)), reports.CoverageOf(r.Checks))
-	if r.Run.Interrupted {
-		b.WriteString("; the run was interrupted")
-	}
-	if hollow {
-		b.WriteString("; but no check passed")
-	}
-	fmt.Fprintf(&b, "\n%d passed, %d failed, %d failed as expected, %d not assessed, %d in error", n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error)
-	for _, reason := range r.Reasons {
-		fmt.Fprintf(&b, "\nbecause: %s", reports.Printable(reason))
-	}
+	fmt.Fprintf(&b, "%d passed, %d failed, %d failed as expected, %d not assessed, %d in error", n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error)
+	b.WriteString(because(r.Reasons))
 	for _, t := range r.Troubles {
 		fmt.Fprintf(&b, "\ntrouble: %s: %s", reports.Printable(t.Where), reports.Printable(t.What))
 	}
 	return b.String()
 }
 
-// check returns the testcase of one check.
-func check(r reports.Results, c reports.Check) types.SpecReport {
-	report := types.SpecReport{
-		ContainerHierarchyTexts: []string{reports.Printable(c.Group), reports.Printable(c.Operation)},
-		LeafNodeText:            strings.TrimSpace(reports.Printable(c.Requirement) + " " + statement(c)),
-		RunTime:                 inSeconds(c.Seconds),
+func because(reasons []string) string {
+	var b strings.Builder
+	for _, reason := range reasons {
+		fmt.Fprintf(&b, "\nbecause: %s", reports.Printable(reason))
 	}
-	if len(c.Specs) > 0 {
-		report.CapturedStdOutErr = "judged by " + joined(c.Specs)
+	return b.String()
+}
+
+// check returns the testcase of one check.
+func check(c reports.Check) reporters.JUnitTestCase {
+	name := strings.TrimSpace(c.Requirement + " " + statement(c))
+	made := func(s state, message, text string) reporters.JUnitTestCase {
+		t := testcase(s, c.Operation, name, message, text)
+		t.Time = c.Seconds
+		if len(c.Specs) > 0 {
+			t.SystemOut = strings.TrimPrefix(t.SystemOut+"\njudged by "+joined(c.Specs), "\n")
+		}
+		return t
 	}
 	switch c.Outcome {
 	case reports.Pass:
-		report.State = types.SpecStatePassed
+		return made(passed, "", "")
 	case reports.Fail:
-		report.State = types.SpecStateFailed
-		report.Failure = failure(r, violations(c), section(c))
+		return made(failed, title(c), violations(c))
 	case reports.ExpectedFailure:
-		report.State = types.SpecStateSkipped
-		report.Failure = failure(r, fmt.Sprintf("failed as expected until %s: %s %s\n%s",
-			reports.Printable(c.Waiver.Expires), reports.Printable(c.Waiver.Reason), reports.Printable(c.Waiver.Link), violations(c)), section(c))
+		return made(skipped, fmt.Sprintf("failed as expected until %s: %s: %s", c.Waiver.Expires, strings.TrimSpace(c.Waiver.Reason+" "+c.Waiver.Link), title(c)), violations(c))
 	case reports.NotAssessed:
-		report.State = types.SpecStateSkipped
-		report.Failure = failure(r, "not assessed, missing: "+joined(c.Missing), section(c))
+		return made(skipped, "not assessed, missing: "+joined(c.Missing), "")
 	default:
-		report.State = types.SpecStatePanicked
-		report.Failure = panicked(r, fmt.Sprintf("%s: an error of the harness or of the connection, not of the target (see the test case \"run\")",
-			reports.Printable(string(c.Outcome))), section(c))
+		return made(inError, string(c.Outcome)+`: of the harness or of the connection, not of the target (see the test case "run")`, "")
 	}
-	return report
 }
 
 // statement returns the requirement's statement: that of the results if they have one,
 // otherwise that of this build's catalogue.
 func statement(c reports.Check) string {
 	if len(c.Violations) > 0 {
-		return reports.Printable(c.Violations[0].Statement)
+		return c.Violations[0].Statement
 	}
 	requirement, _ := spec.FindRequirement(c.Requirement)
 	return requirement.Statement
 }
 
-func section(c reports.Check) string {
-	name := ""
-	if len(c.Violations) > 0 {
-		name = c.Violations[0].Section
-	} else if requirement, ok := spec.FindRequirement(c.Requirement); ok {
-		name = requirement.Section
+// title returns the first violation in one line: expected, actual and the place.
+func title(c reports.Check) string {
+	if len(c.Violations) == 0 {
+		return "failed, without a violation in the results"
 	}
-	if name == "" {
-		return "the specification"
+	v := c.Violations[0]
+	line := "expected " + short(v.Expected) + ", got " + short(v.Actual)
+	if v.Pointer != "status" {
+		line += " at " + v.Place()
 	}
-	return "the specification, section " + reports.Printable(name)
+	return line
+}
+
+// titleRunes bounds each half of a title. The text of the failure has the whole.
+const titleRunes = 160
+
+func short(s string) string {
+	text := []rune(reports.Printable(s))
+	if len(text) > titleRunes {
+		return string(text[:titleRunes]) + "…"
+	}
+	return string(text)
 }
 
 func violations(c reports.Check) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: seen %d times in %d assessments", reports.Printable(c.Level), c.ViolationCount, c.Assessments)
+	if len(c.Violations) > 0 && c.Violations[0].Section != "" {
+		fmt.Fprintf(&b, "\nthe specification, section %s", reports.Printable(c.Violations[0].Section))
+	}
 	for _, v := range c.Violations {
 		b.WriteString(violation(v))
 	}
@@ -131,32 +176,6 @@ func violation(v reports.Violation) string {
 		fmt.Fprintf(&b, "\nrepeat    %s", reports.Printable(v.Curl))
 	}
 	return b.String()
-}
-
-func failure(r reports.Results, message, location string) types.Failure {
-	return failureAt(r.Run.Started, message, location)
-}
-
-func failureAt(at time.Time, message, location string) types.Failure {
-	return types.Failure{
-		Message:          message,
-		Location:         types.CodeLocation{CustomMessage: location},
-		FailureNodeType:  types.NodeTypeIt,
-		TimelineLocation: types.TimelineLocation{Time: at},
-	}
-}
-
-func panicked(r reports.Results, message, location string) types.Failure {
-	return panickedAt(r.Run.Started, message, location)
-}
-
-// panickedAt returns a failure that JUnit shows as an error. Ginkgo's writer takes the
-// message from ForwardedPanic.
-func panickedAt(at time.Time, message, location string) types.Failure {
-	f := failureAt(at, "error", location)
-	f.ForwardedPanic = message
-	f.Location.FullStackTrace = "(none: results keep no stack traces)"
-	return f
 }
 
 func joined(list []string) string {

@@ -25,8 +25,9 @@ func Expects(entries []profile.ExpectedFailure, c reports.Check) bool {
 //
 // Entries of the file stay as they are until their failure is fixed. An expired
 // entry stays too: a person must renew it. Each failure without an entry gets a
-// new one.
-func ExpectedAfter(results reports.Results, ofProfile, ofFile []profile.ExpectedFailure) (entries []profile.ExpectedFailure, added int) {
+// new one, with the reason. Without a reason it gets a placeholder, which a person must
+// replace before the entry is used.
+func ExpectedAfter(results reports.Results, ofProfile, ofFile []profile.ExpectedFailure, reason string) (entries []profile.ExpectedFailure, added int) {
 	for _, e := range ofFile {
 		if !waiver(e).Outlived(results) {
 			entries = append(entries, e)
@@ -34,13 +35,16 @@ func ExpectedAfter(results reports.Results, ofProfile, ofFile []profile.Expected
 	}
 	before := slices.Concat(ofProfile, entries)
 	day := results.Run.Started.UTC()
+	if reason == "" {
+		reason = fmt.Sprintf("failed in run %s on %s; %s", results.Run.ID, day.Format(time.DateOnly), profile.PlaceholderReason)
+	}
 	for _, c := range results.Checks {
 		if c.Outcome != reports.Fail || Expects(before, c) {
 			continue
 		}
 		added++
 		entries = append(entries, profile.ExpectedFailure{Requirement: c.Requirement, Operation: c.Operation,
-			Reason:  fmt.Sprintf("failed in run %s on %s; replace this with the cause", results.Run.ID, day.Format(time.DateOnly)),
+			Reason:  reason,
 			Expires: profile.Date(day.AddDate(0, 0, ExpectedDays).Format(time.DateOnly))})
 	}
 	return entries, added
@@ -49,5 +53,5 @@ func ExpectedAfter(results reports.Results, ofProfile, ofFile []profile.Expected
 // waiver returns the entry in the form of package judge.
 func waiver(e profile.ExpectedFailure) judge.Waiver {
 	return judge.Waiver{Requirement: e.Requirement, Operation: e.Operation,
-		Waiver: reports.Waiver{Reason: e.Reason, Link: e.Link, Expires: string(e.Expires)}}
+		Waiver: reports.Waiver{Reason: e.Reason, Link: e.Link, Expires: string(e.Expires), Flaky: e.Flaky}}
 }

@@ -1,0 +1,135 @@
+// Package github shows results on GitHub: annotations as workflow commands, and a job
+// summary in Markdown.
+//
+// It imports the results model only, and judges nothing.
+package github
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/reports"
+)
+
+// maxAnnotations is the number of annotations of a step that GitHub shows.
+const maxAnnotations = 10
+
+// Stop tells the runner to ignore workflow commands in what follows on w, until the
+// returned function is called. The token must be unpredictable: a target must not know
+// it.
+func Stop(w io.Writer, token string) (resume func() error, err error) {
+	if _, err := fmt.Fprintf(w, "::stop-commands::%s\n", token); err != nil {
+		return nil, err
+	}
+	return func() error {
+		_, err := fmt.Fprintf(w, "::%s::\n", token)
+		return err
+	}, nil
+}
+
+// Annotate writes annotations to w: the verdict unless it is pass, and the first failed
+// requirements. Code is the exit code of the process.
+func Annotate(w io.Writer, r reports.Results, code int) error {
+	var commands []string
+	if code != 0 {
+		text := verdict(r, code)
+		for _, reason := range r.Reasons {
+			text += "\nbecause " + reports.Printable(reason)
+		}
+		commands = append(commands, command(r.Tool.Name, text))
+	}
+	for _, failed := range failures(r.Checks) {
+		if len(commands) == maxAnnotations {
+			break
+		}
+		commands = append(commands, command(failed[0].Requirement, explained(failed)))
+	}
+	_, err := io.WriteString(w, strings.Join(commands, ""))
+	return err
+}
+
+// Mistake writes an annotation for an error of a command that has no results.
+func Mistake(w io.Writer, mistake error) error {
+	var lines []string
+	for line := range strings.Lines(mistake.Error()) {
+		lines = append(lines, reports.Printable(strings.TrimRight(line, "\r\n")))
+	}
+	_, err := io.WriteString(w, command(reports.ToolName, strings.Join(lines, "\n")))
+	return err
+}
+
+// verdict returns the verdict with its coverage, as in the last line of the console.
+func verdict(r reports.Results, code int) string {
+	return fmt.Sprintf("%s  exit %d · %s", r.Word(), code, reports.CoverageOf(r.Checks))
+}
+
+// explained returns a failed requirement: its statement, an example and the operations.
+func explained(failed []reports.Check) string {
+	var lines []string
+	if v := failed[0].Violations; len(v) > 0 {
+		lines = append(lines, reports.Printable(v[0].Statement))
+	}
+	lines = append(lines, example(failed[0])...)
+	if len(failed) > 1 {
+		var also []string
+		for _, c := range failed[1:] {
+			also = append(also, reports.Printable(c.Operation))
+		}
+		lines = append(lines, "also      "+strings.Join(also, ", "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// example returns the lines of the first violation of a check.
+func example(c reports.Check) []string {
+	lines := []string{"on        " + reports.Printable(c.Operation)}
+	if len(c.Violations) == 0 {
+		return lines
+	}
+	v := c.Violations[0]
+	lines = append(lines, "at        "+v.Place(), "expected  "+short(v.Expected), "actual    "+short(v.Actual))
+	if v.Curl != "" {
+		lines = append(lines, "repeat    "+reports.Printable(v.Curl))
+	}
+	return lines
+}
+
+// failures groups the failed checks by requirement.
+func failures(checks []reports.Check) [][]reports.Check {
+	var groups [][]reports.Check
+	for _, c := range checks {
+		if c.Outcome != reports.Fail {
+			continue
+		}
+		same := func(g []reports.Check) bool { return g[0].Requirement == c.Requirement }
+		if i := slices.IndexFunc(groups, same); i >= 0 {
+			groups[i] = append(groups[i], c)
+		} else {
+			groups = append(groups, []reports.Check{c})
+		}
+	}
+	return groups
+}
+
+// maxRunes bounds a value. The results have the whole.
+const maxRunes = 500
+
+func short(s string) string {
+	text := []rune(reports.Printable(s))
+	if len(text) > maxRunes {
+		return string(text[:maxRunes]) + "…"
+	}
+	return string(text)
+}
+
+var (
+	ofData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	ofProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// command returns a workflow command that makes an annotation.
+func command(title, text string) string {
+	return "::error title=" + ofProperty.Replace(reports.Printable(title)) + "::" + ofData.Replace(text) + "\n"
+}

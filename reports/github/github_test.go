@@ -1,0 +1,123 @@
+package github_test
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/github"
+	"outreach.example/conformance/reports/internal/sample"
+)
+
+func annotations(t *testing.T, r reports.Results) []string {
+	t.Helper()
+	var b strings.Builder
+	NewWithT(t).Expect(github.Annotate(&b, r, r.ExitCode())).To(Succeed())
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+}
+
+func summary(t *testing.T, r reports.Results) string {
+	t.Helper()
+	var b strings.Builder
+	NewWithT(t).Expect(github.Summary(&b, r, r.ExitCode())).To(Succeed())
+	return b.String()
+}
+
+func TestAnnotationsShowTheVerdictAndTheFirstFailures(t *testing.T) {
+	g := NewWithT(t)
+	lines := annotations(t, sample.Full())
+	g.Expect(len(lines)).To(BeNumerically("<=", 10), "GitHub shows no more")
+	g.Expect(lines[0]).To(And(HavePrefix("::error title=outreach-conformance::FAIL  exit 1 · "), ContainSubstring("%0Abecause some checks failed")))
+	g.Expect(lines).To(ContainElement(MatchRegexp(
+		`^::error title=PAGE-WALK-04::A walk over all pages.*%0Aon +inbox-placement-tests.list%0Aat +/items/0/id%0Aexpected +a row .*%0Aactual .*%0Arepeat +curl `)))
+	g.Expect(annotations(t, sample.Passed())).To(Equal([]string{""}))
+}
+
+func TestAMistakeIsOneAnnotation(t *testing.T) {
+	g := NewWithT(t)
+	var b strings.Builder
+	g.Expect(github.Mistake(&b, errors.New("100 % wrong\n::warning::forged\x1b[31m"))).To(Succeed())
+	g.Expect(b.String()).To(Equal(`::error title=outreach-conformance::100 %25 wrong%0A::warning::forged\x1b[31m` + "\n"))
+}
+
+func TestCommandsOfATargetAreStopped(t *testing.T) {
+	g := NewWithT(t)
+	var b strings.Builder
+	resume, err := github.Stop(&b, "secret")
+	g.Expect(err).NotTo(HaveOccurred())
+	b.WriteString("::error::forged\n")
+	g.Expect(resume()).To(Succeed())
+	g.Expect(b.String()).To(Equal("::stop-commands::secret\n::error::forged\n::secret::\n"))
+}
+
+func TestSummaryHasTablesAndCollapsedDetails(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Full()
+	text := summary(t, r)
+	g.Expect(text).To(And(
+		HavePrefix("### ✗ FAIL  exit 1 · "),
+		ContainSubstring("| passed | failed |"),
+		MatchRegexp(`(?m)^\| PAGE-WALK-04 \| inbox-placement-tests.list \| a row .* \| .* \|$`),
+		ContainSubstring("<details><summary>Details of the failures</summary>"),
+		MatchRegexp(`(?m)^    repeat    curl -sS`),
+		ContainSubstring("Missing inputs")))
+	g.Expect(strings.Count(text, "<details>")).To(Equal(strings.Count(text, "</details>")))
+
+	passed := summary(t, sample.Passed())
+	g.Expect(passed).To(HavePrefix("### ✓ PASS  exit 0 · "))
+	g.Expect(passed).NotTo(ContainSubstring("Details"))
+}
+
+func TestASummaryFitsGitHub(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Full()
+	failing := reports.Check{Requirement: "X", Operation: "a.list", Outcome: reports.Fail, Violations: []reports.Violation{{
+		Statement: strings.Repeat("|", 9999), Expected: strings.Repeat("<", 9999), Actual: strings.Repeat("*", 9999), Curl: strings.Repeat("c", 2000)}}}
+	for range 5000 {
+		r.Checks = append(r.Checks, failing)
+	}
+	text := summary(t, r)
+	g.Expect(len(text)).To(BeNumerically("<", 1<<20))
+	g.Expect(text).To(ContainSubstring("more failed checks are in the results"))
+}
+
+var markup = regexp.MustCompile(`</?(details|summary)>`)
+
+// No string of a target makes a command, a cell, or HTML.
+func TestHostileStrings(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		hostile := rapid.SampledFrom([]string{"", "\n::error::forged", "%0A::x", "|", "</details><script>", "`*[x](y)", "\x1b[31m", "\u202e"}).Draw(rt, "hostile")
+		r := sample.Random(rt)
+		r.Target.Name += hostile
+		for i := range r.Checks {
+			r.Checks[i].Requirement += hostile
+			for j := range r.Checks[i].Violations {
+				v := &r.Checks[i].Violations[j]
+				v.Statement, v.Expected, v.Actual, v.Curl = v.Statement+hostile, v.Expected+hostile, v.Actual+hostile, v.Curl+hostile
+			}
+		}
+		for _, line := range annotations(t, r) {
+			if line != "" && !strings.HasPrefix(line, "::error title=") || strings.ContainsFunc(line, unicode.IsControl) {
+				rt.Fatalf("%q is not one annotation", line)
+			}
+		}
+		for line := range strings.Lines(summary(t, r)) {
+			line = strings.TrimSuffix(line, "\n")
+			switch {
+			case strings.ContainsFunc(line, unicode.IsControl):
+				rt.Fatalf("control characters in %q", line)
+			case strings.HasPrefix(line, "    "): // shown as it is
+			case strings.ContainsAny(markup.ReplaceAllString(line, ""), "<>`["):
+				rt.Fatalf("markup in %q", line)
+			case strings.HasPrefix(line, "| ") && !regexp.MustCompile(`^\|([^|]*\|){2}$|^\|([^|]*\|){4,5}$`).MatchString(line):
+				rt.Fatalf("cells in %q", line)
+			}
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package github
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/reports"
+)
+
+// Limits of a summary. GitHub refuses more than 1 MiB.
+const (
+	maxRows   = 100 // failed checks
+	maxInputs = 30  // missing inputs
+)
+
+// Summary writes r as Markdown for the job summary: the verdict, a table of outcomes, a
+// table of failures and, collapsed, their details and the missing inputs. Code is the
+// exit code of the process.
+func Summary(w io.Writer, r reports.Results, code int) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s %s\n\n", mark(r.Verdict), markdown(verdict(r, code)))
+	if target := strings.TrimSpace(r.Target.Name + " " + r.Target.Version); target != "" {
+		fmt.Fprintf(&b, "Target: %s · seed %d\n\n", markdown(target), r.Run.Seed)
+	}
+	for _, reason := range r.Reasons {
+		fmt.Fprintf(&b, "- %s\n", markdown(reason))
+	}
+	for _, t := range r.Troubles {
+		fmt.Fprintf(&b, "- trouble: %s: %s\n", markdown(t.Where), markdown(t.What))
+	}
+	n := reports.Count(r.Checks)
+	fmt.Fprintf(&b, "\n| passed | failed | failed as expected | not assessed | in error |\n|---:|---:|---:|---:|---:|\n| %d | %d | %d | %d | %d |\n",
+		n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error)
+	failureTable(&b, r.Checks)
+	missing(&b, r.Checks)
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func mark(v reports.Verdict) string {
+	switch v {
+	case reports.Passed:
+		return "✓"
+	case reports.Failed:
+		return "✗"
+	default:
+		return "?"
+	}
+}
+
+// failureTable writes a row for each failed check, and a collapsed block with details.
+func failureTable(b *strings.Builder, checks []reports.Check) {
+	var failed []reports.Check
+	for _, group := range failures(checks) {
+		failed = append(failed, group...)
+	}
+	if len(failed) == 0 {
+		return
+	}
+	shown := failed[:min(len(failed), maxRows)]
+	b.WriteString("\n| requirement | operation | expected | actual |\n|---|---|---|---|\n")
+	for _, c := range shown {
+		expected, actual := "", ""
+		if len(c.Violations) > 0 {
+			expected, actual = c.Violations[0].Expected, c.Violations[0].Actual
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", markdown(c.Requirement), markdown(c.Operation), markdown(expected), markdown(actual))
+	}
+	if left := len(failed) - len(shown); left > 0 {
+		fmt.Fprintf(b, "\n%d more failed checks are in the results.\n", left)
+	}
+	b.WriteString("\n<details><summary>Details of the failures</summary>\n")
+	for _, c := range shown {
+		fmt.Fprintf(b, "\n**%s** on %s", markdown(c.Requirement), markdown(c.Operation))
+		if len(c.Violations) > 0 {
+			fmt.Fprintf(b, ": %s (%s; %s)", markdown(c.Violations[0].Statement), markdown(c.Level), markdown(c.Violations[0].Section))
+		}
+		b.WriteString("\n\n")
+		// An indented block shows its text as it is.
+		for _, line := range example(c) {
+			b.WriteString("    " + line + "\n")
+		}
+	}
+	b.WriteString("\n</details>\n")
+}
+
+// missing writes a collapsed list of missing inputs, the most frequent first.
+func missing(b *strings.Builder, checks []reports.Check) {
+	count := map[string]int{}
+	for _, c := range checks {
+		if c.Outcome == reports.NotAssessed {
+			for _, input := range c.Missing {
+				count[input]++
+			}
+		}
+	}
+	if len(count) == 0 {
+		return
+	}
+	inputs := slices.SortedFunc(maps.Keys(count), func(x, y string) int {
+		return cmp.Or(cmp.Compare(count[y], count[x]), cmp.Compare(x, y))
+	})
+	b.WriteString("\n<details><summary>Missing inputs of checks that were not assessed</summary>\n\n| checks | missing |\n|---:|---|\n")
+	for _, input := range inputs[:min(len(inputs), maxInputs)] {
+		fmt.Fprintf(b, "| %d | %s |\n", count[input], markdown(input))
+	}
+	b.WriteString("\n</details>\n")
+}
+
+// markdown returns s as one line of plain text in Markdown and HTML. Numeric character
+// references never begin markup.
+func markdown(s string) string {
+	var b strings.Builder
+	for _, r := range short(s) {
+		if strings.ContainsRune("\\`*{}[]<>()#+!|&~@:$", r) {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
