@@ -31,9 +31,15 @@ func (f *runFlags) registerTarget(flags *pflag.FlagSet) {
 // registerSelection adds the flags that select requirements and operations.
 func (f *runFlags) registerSelection(flags *pflag.FlagSet, profiles []string) {
 	flags.StringSliceVarP(&f.profiles, "profile", "p", profiles, fmt.Sprintf("sets of requirements: %v (the target is described by --target-profile)", spec.Profiles()))
-	flags.StringSliceVar(&f.operations, "operation", nil, "only these operations, e.g. 'subsequences.*'")
+	f.registerOperations(flags)
 	flags.StringSliceVar(&f.requirements, "requirement", nil, "only these requirements, e.g. 'AUTH-*'")
 	flags.StringSliceVar(&f.groups, "group", nil, fmt.Sprintf("only these groups of requirements: %v", spec.Groups()))
+}
+
+// registerOperations adds the flag that selects operations. It narrows the operations
+// of the target profile.
+func (f *runFlags) registerOperations(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.operations, "operation", nil, "only these operations, e.g. 'subsequences.*'; '!leads.*' excludes")
 }
 
 func registerOutput(flags *pflag.FlagSet, dir *string, standard string) {

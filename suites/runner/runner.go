@@ -69,6 +69,7 @@ func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) 
 // Run judges the target. Its error means that nothing was judged: the caller's
 // input is wrong. Whatever goes wrong later is in the results.
 func Run(ctx context.Context, config Config) (reports.Results, error) {
+	config.Selection.Implemented = config.Target.Profile.Operations
 	selected, err := config.Selection.Pairs()
 	if err != nil {
 		return reports.Results{}, err
@@ -112,7 +113,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		Run: reports.Run{
 			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
 			Seed: int64(config.Seed), Profile: config.Selection.ProfileName(), Selection: config.Selection.String(),
-			Interrupted: ctx.Err() != nil, Specs: judged.ran,
+			Operations: config.Target.Profile.Operations, Interrupted: ctx.Err() != nil, Specs: judged.ran,
 		},
 		Checks:       judged.ledger.Checks(),
 		Observations: judged.ledger.Observations(),
