@@ -173,6 +173,9 @@ func printMatrix(w io.Writer, m selftest.Matrix) error {
 	}
 	var rows [][]any
 	for _, op := range spec.Operations() {
+		if cells[op.ID] == nil {
+			continue
+		}
 		row := []any{op.ID}
 		for _, g := range spec.Groups() {
 			text := ""
