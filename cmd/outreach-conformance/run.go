@@ -109,6 +109,7 @@ exit code is that of the verdict in any case.`,
 		f.registerBudget(flags)
 		f.registerWrites(flags)
 	})
+	group(flags, "Gate", func() { f.registerMinimum(flags) })
 	group(flags, "Expected failures", func() {
 		flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of expected failures, in addition to those of the target profile")
 		flags.StringVar(&f.reason, "reason", "", "reason of new entries of --write-expected; without it, they cannot be used before a person writes one")

@@ -124,6 +124,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		return reports.Results{}, err
 	}
 	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
+	minimum(config.Target.Profile).Require(&results)
 	if why := lost.why(); why != "" && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, why)
 	}
@@ -172,6 +173,11 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 	}
 	ledger, err := outcome.Ledger(selected)
 	return judgement{ledger, outcome.Report, outcome.Ran, doubt}, err
+}
+
+// minimum is the coverage that the profile requires.
+func minimum(p *profile.Profile) judge.Minimum {
+	return judge.Minimum{Whole: p.FailOn == profile.FailOnNotAssessed, Assessed: p.MinAssessed}
 }
 
 // waivers are the failures that the profile expects.
