@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,59 @@ func TestNothingIsSentWithoutConsent(t *testing.T) {
 	config.Target, config.Consent, config.Scenarios = away, []string{"0.0.0.0"}, []scenario.Scenario{reading(20, 200*time.Millisecond)}
 	if _, err := loadtest.Run(t.Context(), config); err != nil || truthOf(t, here).Total == 0 {
 		t.Errorf("with consent: %v", err)
+	}
+}
+
+// An operation that the profile excludes gets no request, neither from the preparation
+// nor from a scenario. What needs it is left out, too.
+func TestExcludedOperationsGetNoRequest(t *testing.T) {
+	t.Parallel()
+	for name, excluded := range map[string][]string{
+		"reads":    {spec.ListLeadLists, spec.ListSubsequences, spec.GetPlacementTest},
+		"deletion": {spec.DeletePlacementTest, spec.ListPlacementTests},
+		"creation": {spec.CreatePlacementTest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := served(t, "", "")
+			partial := *server.Profile
+			for _, op := range excluded {
+				partial.Operations = append(partial.Operations, "!"+op)
+			}
+			on, err := target.URL(&partial, server.BaseURL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mixed, err := scenario.Select(scenario.Builtin(), []string{"mixed"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mixed[0].Duration, mixed[0].Warmup, mixed[0].Rate = 500*time.Millisecond, 100*time.Millisecond, 100
+			dir := t.TempDir()
+			o, err := loadtest.Run(t.Context(), loadtest.Config{Target: on, Calibrate: calibrated, Scenarios: mixed, ByName: true,
+				Seed: 1, LagLimit: time.Hour, JournalDir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := sandbox.CleanupAfterRun(t.Context(), on, dir, nil); err != nil {
+				t.Error(err)
+			}
+			record := truthOf(t, server)
+			for _, r := range record.Requests {
+				if slices.Contains(excluded, r.Operation) {
+					t.Errorf("%s got %d requests", r.Operation, r.Count)
+				}
+			}
+			notes := strings.Join(o.Results.Scenarios[0].Notes, "\n")
+			for _, op := range excluded {
+				if !strings.Contains(notes, op+" is left out: the target profile or --operation excludes it") {
+					t.Errorf("%s is not among the notes:\n%s", op, notes)
+				}
+			}
+			if record.Total == 0 {
+				t.Error("nothing was sent")
+			}
+		})
 	}
 }
 

@@ -42,7 +42,8 @@ func (n Counts) Total() int { return n.Assessed() + n.NotAssessed + n.Error }
 // Coverage is the part of the catalogue that a run assessed.
 type Coverage struct {
 	Operations, AllOperations int // operations with an assessed check, and all of the specification
-	Checks, AllChecks         int // assessed pairs, and all of the catalogue
+	Passed, AllChecks         int // passed checks, and all of the catalogue
+	NotAssessed               int // checks that lacked an input
 }
 
 // CoverageOf returns the coverage of a run with these checks.
@@ -53,16 +54,18 @@ func CoverageOf(checks []Check) Coverage {
 			operations[c.Operation] = true
 		}
 	}
+	n := Count(checks)
 	return Coverage{
 		Operations: len(operations), AllOperations: len(spec.Operations()),
-		Checks: Count(checks).Assessed(), AllChecks: len(spec.Pairs()),
+		Passed: n.Pass, AllChecks: len(spec.Pairs()), NotAssessed: n.NotAssessed,
 	}
 }
 
-// String returns the coverage in words, for example "6 of 18 operations, 591 of
-// 1,782 checks".
+// String returns the coverage in words, for example "6 of 18 operations · 591 of
+// 1,782 checks passed, 95 not assessed". Scripts may rely on this form.
 func (c Coverage) String() string {
-	return fmt.Sprintf("%d of %d operations, %s of %s checks", c.Operations, c.AllOperations, printable.Number(c.Checks), printable.Number(c.AllChecks))
+	return fmt.Sprintf("%d of %d operations · %s of %s checks passed, %s not assessed", c.Operations, c.AllOperations,
+		printable.Number(c.Passed), printable.Number(c.AllChecks), printable.Number(c.NotAssessed))
 }
 
 // interruptedExit is the exit code that a shell reports after SIGINT.

@@ -80,14 +80,17 @@ type Target struct {
 
 // Run says what was requested, and when it ran.
 type Run struct {
-	ID          string    `json:"id"`
-	Started     time.Time `json:"started"`
-	Seconds     float64   `json:"seconds"`
-	Seed        int64     `json:"seed"` // order of the specs and content of generated requests
-	Profile     string    `json:"profile"`
-	Selection   string    `json:"selection,omitempty"` // the filters, as flags; empty without filters
-	Interrupted bool      `json:"interrupted"`
-	Specs       int       `json:"specs"` // Ginkgo specs that ran
+	ID        string    `json:"id"`
+	Started   time.Time `json:"started"`
+	Seconds   float64   `json:"seconds"`
+	Seed      int64     `json:"seed"` // order of the specs and content of generated requests
+	Profile   string    `json:"profile"`
+	Selection string    `json:"selection,omitempty"` // the filters, as flags; empty without filters
+	// Operations are patterns of the operations that the target's profile lists as
+	// implemented; empty for all.
+	Operations  []string `json:"operations,omitempty"`
+	Interrupted bool     `json:"interrupted"`
+	Specs       int      `json:"specs"` // Ginkgo specs that ran
 }
 
 // Verdict is the result of a run, of a load run or of a load scenario.

@@ -191,7 +191,7 @@ func (api *API) drain(k Call) drained {
 // attempts.
 func (api *API) refusedBeyondLists(k Call) bool {
 	const attempts = 3
-	list := api.limitedRequest(spec.ListLeadLists)
+	list := api.limitedRequest(api.anyList(spec.ListLeadLists))
 	for range attempts {
 		if d := api.drain(list); !d.limited {
 			return false
@@ -220,13 +220,23 @@ func takenInstead(r Response) bool {
 // refusedForLimit waits until the limit's period has passed and repeats a
 // refused request. If it is then taken, its refusal should have been a 429.
 func (api *API) refusedForLimit(refused Response) bool {
-	wait := api.limitedRequest(spec.ListLeadLists)
+	wait := api.limitedRequest(api.anyList(spec.ListLeadLists))
 	wait.noRetry = false
 	if !api.Do(wait).OK() || !takenInstead(api.Do(refused.Call)) {
 		return false
 	}
 	api.For(spec.Rate429).Expect(refused).To(HaveStatusBecause(http.StatusTooManyRequests, "429, since the same request is taken once the limit's period has passed"))
 	return true
+}
+
+// anyList returns the id of the preferred list, or of another one that the target
+// implements.
+func (api *API) anyList(preferred string) string {
+	list, ok := api.Profile.AnyList(preferred)
+	if !ok {
+		api.NotAssessed("a list that the target implements")
+	}
+	return list.ID
 }
 
 // reversed returns the account move back.
@@ -239,10 +249,14 @@ func reversed(k Call) Call {
 // resume drives the key over its limit, then asks for every list until each is
 // served. The client waits as Retry-After says, or backs off.
 func resume(api *API) {
-	if !api.drain(api.limitedRequest(spec.ListPlacementTests)).limited {
+	if !api.drain(api.limitedRequest(api.anyList(spec.ListPlacementTests))).limited {
 		api.NotAssessed("a rate limit that %d requests exceed", api.Profile.RateLimit.Budget)
 	}
 	for _, op := range spec.RateResumes.Operations() {
+		if !api.Profile.Implements(op.ID) {
+			api.ForOperation(spec.RateResumes, op.ID).NotAssessed("the operation %s, which the target profile excludes", op.ID)
+			continue
+		}
 		k := api.limitedRequest(op.ID)
 		k.noRetry = false
 		r := Response{Exchange: api.Client.Do(api.ctx, k.request()), Call: k}

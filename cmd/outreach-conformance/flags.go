@@ -31,9 +31,15 @@ func (f *runFlags) registerTarget(flags *pflag.FlagSet) {
 // registerSelection adds the flags that select requirements and operations.
 func (f *runFlags) registerSelection(flags *pflag.FlagSet, profiles []string) {
 	flags.StringSliceVarP(&f.profiles, "profile", "p", profiles, fmt.Sprintf("sets of requirements: %v (the target is described by --target-profile)", spec.Profiles()))
-	flags.StringSliceVar(&f.operations, "operation", nil, "only these operations, e.g. 'subsequences.*'")
+	f.registerOperations(flags)
 	flags.StringSliceVar(&f.requirements, "requirement", nil, "only these requirements, e.g. 'AUTH-*'")
 	flags.StringSliceVar(&f.groups, "group", nil, fmt.Sprintf("only these groups of requirements: %v", spec.Groups()))
+}
+
+// registerOperations adds the flag that selects operations. It narrows the operations
+// of the target profile.
+func (f *runFlags) registerOperations(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.operations, "operation", nil, "only these operations, e.g. 'subsequences.*'; '!leads.*' excludes")
 }
 
 func registerOutput(flags *pflag.FlagSet, dir *string, standard string) {
@@ -60,7 +66,9 @@ type settingFlags struct {
 	flags *pflag.FlagSet // of the command; nil if it has none of these flags
 
 	writes      string
-	requests    int  // maximum number
+	requests    int // maximum number
+	failOn      string
+	minAssessed int
 	ofLoad      bool // requests overrides load.budget instead of budget
 	perSecond   float64
 	concurrency int
@@ -88,6 +96,12 @@ func (s *settingFlags) registerBudget(flags *pflag.FlagSet) {
 	flags.IntVar(&s.requests, "max-requests", 0, maxRequestsUsage+" (overrides budget in the target profile)")
 }
 
+// registerMinimum adds the flags on the coverage that a run needs to pass.
+func (s *settingFlags) registerMinimum(flags *pflag.FlagSet) {
+	flags.StringVar(&s.failOn, "fail-on", "", "what fails the run: failed, or not-assessed for checks without their input too (overrides fail_on in the target profile)")
+	flags.IntVar(&s.minAssessed, "min-assessed", 0, "number of checks that the run must assess to pass (overrides min_assessed in the target profile)")
+}
+
 func (s *settingFlags) registerLoadBudget(flags *pflag.FlagSet) {
 	s.ofLoad = true
 	flags.IntVar(&s.requests, "max-requests", 0, maxRequestsUsage+" (overrides load.budget in the target profile)")
@@ -99,6 +113,8 @@ func (s settingFlags) settings() (profile.Settings, error) {
 	given := profile.Settings{
 		Writes:            changed(s.flags, "writes", s.writes),
 		Budget:            changed(s.flags, "max-requests", s.requests),
+		FailOn:            changed(s.flags, "fail-on", s.failOn),
+		MinAssessed:       changed(s.flags, "min-assessed", s.minAssessed),
 		RequestsPerSecond: changed(s.flags, "requests-per-second", s.perSecond),
 		Concurrency:       changed(s.flags, "concurrency", s.concurrency),
 		Timeout:           changed(s.flags, "timeout", s.timeout),
@@ -109,7 +125,7 @@ func (s settingFlags) settings() (profile.Settings, error) {
 	}
 	flagOf := map[string]string{
 		"writes": "writes", "budget": "max-requests", "load.budget": "max-requests", "pace.requests_per_second": "requests-per-second",
-		"pace.concurrency": "concurrency", "pace.timeout": "timeout",
+		"pace.concurrency": "concurrency", "pace.timeout": "timeout", "fail_on": "fail-on", "min_assessed": "min-assessed",
 	}
 	return given, given.Check(func(entry string) string { return "--" + flagOf[entry] + ", or " + envvar.OfFlag(flagOf[entry]) })
 }

@@ -109,6 +109,7 @@ the verdict.`,
 		flags.DurationVar(&f.warmup, "warmup", 0, "length of the warm-up before the first phase; it is not measured")
 		flags.IntVar(&f.clients, "clients", 0, "clients that walk at the same time, overrides the scenarios")
 		flags.IntSliceVar(&f.limits, "page-size", nil, "page sizes to request (limit=…), 1 to 100")
+		f.registerOperations(flags)
 		flags.StringToIntVar(&f.mix, "mix", nil, "share of each operation, e.g. 'subsequences.list=3,leads.move=1', overrides the scenarios")
 		flags.IntVar(&f.workers, "concurrency", generate.DefaultWorkers, concurrencyUsage)
 		flags.IntVar(&f.budget, "probe-budget", 0, "maximum number of requests to infer a rate limit with")
@@ -180,6 +181,9 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 		return nothingMeasured(ctx, err, nil)
 	}
 	defer stop()
+	if err := t.Profile.Narrow(f.operations); err != nil {
+		return exitError{exitUsage, fmt.Errorf("--operation: %w", err)}
+	}
 	f.fitTo(&config, t)
 	raw, err := openRaw(f.output, f.raw)
 	if err != nil {

@@ -29,6 +29,9 @@ func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (load
 		Scenarios: scenarios, ByName: len(f.scenarios) > 0 || f.file != "", Consent: f.consent, Seed: f.seed, Version: version(),
 		Selection: f.selection(), Workers: f.workers, Inspect: inspect.Options{Share: f.share}, Calibrator: calibrator, Calibrate: calibrate, LagLimit: f.lagLimit,
 	}
+	if err := f.runFlags.selection().CheckOperations(); err != nil {
+		wrong = append(wrong, err)
+	}
 	if f.seed > math.MaxInt64 {
 		wrong = append(wrong, fmt.Errorf("--seed %d: want at most %d", f.seed, math.MaxInt64))
 	}
@@ -155,6 +158,9 @@ func (f loadFlags) selection() string {
 	}
 	for _, operation := range slices.Sorted(maps.Keys(f.mix)) {
 		add(true, "mix", fmt.Sprintf("%s=%d", operation, f.mix[operation]))
+	}
+	for _, operation := range f.operations {
+		add(true, "operation", operation)
 	}
 	add(f.budget != 0, "probe-budget", f.budget)
 	add(f.against != "", "against", f.against)

@@ -73,7 +73,8 @@ func newRun() *cobra.Command {
 		Long: `run sends requests to a target and checks the responses against the
 specification. It writes results.json and junit.xml into the output directory.
 
-Filters select checks. They are repeatable, and * matches any text.
+Filters select checks. They are repeatable, and * matches any text. A filter that
+begins with ! excludes. Operations that the target profile excludes stay excluded.
 
 Expected failures are listed in the target profile or in the file of
 --expected-failures. They do not fail the run before they expire. An entry whose
@@ -108,6 +109,7 @@ exit code is that of the verdict in any case.`,
 		f.registerBudget(flags)
 		f.registerWrites(flags)
 	})
+	group(flags, "Gate", func() { f.registerMinimum(flags) })
 	group(flags, "Expected failures", func() {
 		flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of expected failures, in addition to those of the target profile")
 		flags.StringVar(&f.reason, "reason", "", "reason of new entries of --write-expected; without it, they cannot be used before a person writes one")
@@ -171,7 +173,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	})
 	progress.Stop()
 	if err != nil {
-		return exitError{exitUsage, err}
+		return exitError{selectionCode(err), err}
 	}
 	f.printLeftovers(t, stderr)
 	unwritten := f.writeExpectedFailures(results, announced, expected.Entries, stderr)

@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest"
 )
 
@@ -53,6 +54,7 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 	flags := cmd.Flags()
 	group(flags, "Target", func() { f.registerTarget(flags) })
 	group(flags, "Selection", func() {
+		f.registerOperations(flags)
 		flags.StringSliceVar(&f.faults, "fault", nil, "defects and quirks to try, by id or requirement, e.g. 'PAGE-*' (default: all)")
 		flags.IntVar(&f.sample, "sample", 0, "number of defects to draw; 0 tries all")
 		flags.IntVar(&f.combinations, "combinations", 20, "number of combinations of quirks to draw")
@@ -73,7 +75,11 @@ const (
 )
 
 func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
-	source, stop, err := f.source(ctx, stderr)
+	selection := runner.Selection{Operations: f.operations}
+	if err := selection.CheckOperations(); err != nil {
+		return exitError{exitUsage, err}
+	}
+	source, stop, err := f.source(ctx, stderr, &selection)
 	if err != nil {
 		return err
 	}
@@ -83,7 +89,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
 	m, err := selftest.Run(ctx, selftest.Options{Source: source, Workers: f.parallel, Seed: f.seed, Sample: f.sample,
-		Combinations: f.combinations, Faults: f.faults, Start: progress.Start, Done: progress.Done})
+		Combinations: f.combinations, Faults: f.faults, Selection: selection, Start: progress.Start, Done: progress.Done})
 	progress.Stop()
 	switch {
 	case ctx.Err() != nil:
@@ -96,9 +102,9 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	return f.reportMatrix(m, stdout)
 }
 
-// source returns the conforming target that faults wrap. The caller calls stop, which
-// stops it.
-func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source selftest.Source, stop func(), err error) {
+// source returns the conforming target that faults wrap. It adds the operations of the
+// target's profile to the selection. The caller calls stop, which stops the target.
+func (f *selftestFlags) source(ctx context.Context, stderr io.Writer, selection *runner.Selection) (source selftest.Source, stop func(), err error) {
 	if f.isEmbedded() {
 		if given, err := f.settings(); err != nil || given != (profile.Settings{}) {
 			own := errors.New("--requests-per-second, --concurrency, --timeout: only with a target of your own")
@@ -110,6 +116,7 @@ func (f *selftestFlags) source(ctx context.Context, stderr io.Writer) (source se
 	if err != nil {
 		return nil, nil, err
 	}
+	selection.Implemented = t.Profile.Operations
 	base, err := url.Parse(t.BaseURL)
 	if err != nil {
 		stop()
@@ -166,6 +173,9 @@ func printMatrix(w io.Writer, m selftest.Matrix) error {
 	}
 	var rows [][]any
 	for _, op := range spec.Operations() {
+		if cells[op.ID] == nil {
+			continue
+		}
 		row := []any{op.ID}
 		for _, g := range spec.Groups() {
 			text := ""

@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/suites/preflight"
+	"outreach.example/conformance/suites/runner"
 )
 
 func newTarget() *cobra.Command {
@@ -47,6 +48,7 @@ Exit codes: 0 the profile holds, 2 the profile is wrong, 3 inconclusive.`,
 	}
 	flags := cmd.Flags()
 	group(flags, "Target", func() { f.registerTarget(flags) })
+	group(flags, "Selection", func() { f.registerOperations(flags) })
 	group(flags, "Pace and safety", func() {
 		f.registerPace(flags)
 		f.registerWrites(flags)
@@ -59,12 +61,16 @@ Exit codes: 0 the profile holds, 2 the profile is wrong, 3 inconclusive.`,
 }
 
 func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
+	selection := runner.Selection{Operations: f.operations}
+	if err := selection.CheckOperations(); err != nil {
+		return exitError{exitUsage, err}
+	}
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	report, err := preflight.Check(ctx, t)
+	report, err := preflight.Check(ctx, t, selection)
 	switch {
 	case ctx.Err() != nil:
 		return interrupted

@@ -57,6 +57,30 @@ func Conclude(results *reports.Results, stale ...string) {
 	results.Verdict = reports.Passed
 }
 
+// Minimum is the coverage that a run needs to pass. The zero value needs none.
+type Minimum struct {
+	Whole    bool // every check must be assessed
+	Assessed int  // number of checks that must be assessed
+}
+
+// Require fails a run that passed with too little coverage. Call it after Conclude.
+func (m Minimum) Require(results *reports.Results) {
+	if results.Verdict != reports.Passed {
+		return
+	}
+	n := reports.Count(results.Checks)
+	var short []string
+	if m.Whole && n.NotAssessed > 0 {
+		short = append(short, fmt.Sprintf("%d of %d checks were not assessed (fail_on: not-assessed)", n.NotAssessed, n.Total()))
+	}
+	if n.Assessed() < m.Assessed {
+		short = append(short, fmt.Sprintf("only %d checks were assessed, want at least %d (min_assessed)", n.Assessed(), m.Assessed))
+	}
+	if len(short) > 0 {
+		results.Verdict, results.Reasons = reports.Failed, append(short, results.Reasons...)
+	}
+}
+
 // Waiver is an expected failure that the target's owner has declared.
 type Waiver struct {
 	Requirement string

@@ -168,6 +168,34 @@ func TestWaiveTwice(t *testing.T) {
 }
 
 // The entry decides the verdict.
+// A run with too little coverage fails. A verdict other than pass stays.
+func TestMinimum(t *testing.T) {
+	checks := []reports.Check{{Outcome: reports.Pass}, {Outcome: reports.ExpectedFailure}, {Outcome: reports.NotAssessed}}
+	const whole, few = "1 of 3 checks were not assessed (fail_on: not-assessed)", "only 2 checks were assessed, want at least 3 (min_assessed)"
+	for name, tc := range map[string]struct {
+		minimum Minimum
+		before  reports.Verdict
+		verdict reports.Verdict
+		reasons []string
+	}{
+		"none":         {Minimum{}, reports.Passed, reports.Passed, []string{"before"}},
+		"enough":       {Minimum{Assessed: 2}, reports.Passed, reports.Passed, []string{"before"}},
+		"too few":      {Minimum{Assessed: 3}, reports.Passed, reports.Failed, []string{few, "before"}},
+		"not whole":    {Minimum{Whole: true}, reports.Passed, reports.Failed, []string{whole, "before"}},
+		"both":         {Minimum{Whole: true, Assessed: 3}, reports.Passed, reports.Failed, []string{whole, few, "before"}},
+		"inconclusive": {Minimum{Whole: true, Assessed: 3}, reports.Inconclusive, reports.Inconclusive, []string{"before"}},
+		"failed":       {Minimum{Whole: true, Assessed: 3}, reports.Failed, reports.Failed, []string{"before"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			results := reports.Results{Checks: checks, Verdict: tc.before, Reasons: []string{"before"}}
+			tc.minimum.Require(&results)
+			g.Expect(results.Verdict).To(Equal(tc.verdict))
+			g.Expect(results.Reasons).To(Equal(tc.reasons))
+		})
+	}
+}
+
 func TestWaiveThenConclude(t *testing.T) {
 	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {

@@ -125,11 +125,14 @@ type Undo func(ctx context.Context)
 func (s *Sandbox) Spend(requests int) { s.spent.Add(int64(requests)) }
 
 // Permit counts the request into the budget and reports whether the run may send
-// it. The profile must allow it, the rows that it relies on must be where the
+// it. The profile must list its operation and allow it, the rows that it relies on must be where the
 // profile says, and rows that only one run can use must be free. In the last case
 // Permit takes the run's lock. A *Denied error names the missing input. Any other
 // error comes from taking the lock.
 func (s *Sandbox) Permit(ctx context.Context, c Change) error {
+	if !s.Profile.Implements(c.Operation.ID) {
+		return denied("the operation %s, which the target profile excludes", c.Operation.ID)
+	}
 	if err := s.spend(); err != nil {
 		return err
 	}
@@ -161,6 +164,9 @@ func (s *Sandbox) spend() error {
 func (s *Sandbox) writable(c Change) error {
 	if !c.Operation.Unsafe() {
 		return nil
+	}
+	if c.Operation.ID == spec.CreatePlacementTest && !s.Profile.Implements(spec.DeletePlacementTest) {
+		return denied("the operation %s, which removes what a run creates", spec.DeletePlacementTest)
 	}
 	switch s.Profile.Writes {
 	case profile.WritesNone:

@@ -35,8 +35,9 @@ func (p *preparation) tryKeys() error {
 	if err := p.tryKey(main, reads); err != nil {
 		return err
 	}
-	if admin, ok := p.env.Profile.FullKey(dataset.Admin); ok && p.asked[spec.MoveAccounts] {
-		return p.tryKey(admin, []spec.Operation{spec.MustOperation(spec.ListLeadLists)})
+	list, served := p.env.Profile.AnyList(spec.ListLeadLists)
+	if admin, ok := p.env.Profile.FullKey(dataset.Admin); ok && served && p.asked[spec.MoveAccounts] {
+		return p.tryKey(admin, []spec.Operation{list})
 	}
 	// The limited key is not tried: the probes would take its requests for foreign
 	// traffic. They detect a refused key themselves (prober.taken).

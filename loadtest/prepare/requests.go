@@ -86,6 +86,9 @@ func (s *Subjects) lacks(op spec.Operation) string {
 	if why := s.rows.lacks[op.ID]; why != "" {
 		return why
 	}
+	if why := excluded(s.profile, op.ID); why != "" {
+		return why
+	}
 	if op.Unsafe() && s.profile.Writes == profile.WritesNone {
 		return "writes: none"
 	}
@@ -105,6 +108,25 @@ func (s *Subjects) lacks(op spec.Operation) string {
 			when(len(s.rows.spares) == 0, "none of the expendable subsequences that the profile lists is there any more"))
 	case spec.GetPlacementTest:
 		return when(len(s.rows.tests) == 0, "the profile lists no test of the main workspace (placement_tests), and those of others may go at any time")
+	}
+	return ""
+}
+
+// partners are the operations that another one needs: what load creates must be
+// removed, and what it deletes must be created.
+var partners = map[string]string{
+	spec.CreatePlacementTest: spec.DeletePlacementTest,
+	spec.DeletePlacementTest: spec.CreatePlacementTest,
+}
+
+// excluded returns why the profile's operations rule the operation out; empty if they
+// do not.
+func excluded(p *profile.Profile, operation string) string {
+	if !p.Implements(operation) {
+		return "the target profile or --operation excludes it"
+	}
+	if partner := partners[operation]; partner != "" && !p.Implements(partner) {
+		return "the target profile or --operation excludes " + partner + ", which it needs"
 	}
 	return ""
 }
@@ -257,8 +279,8 @@ func UnusedID(seed uint64) string {
 // Typical returns a typical page request of a load, and what is known about it, if
 // the profile has a key for it.
 func Typical(profile *profile.Profile) (client.Request, judge.Request, bool) {
-	key, ok := profile.FullKey(dataset.Main)
-	op := spec.MustOperation(spec.ListPlacementTests)
+	key, known := profile.FullKey(dataset.Main)
+	op, served := profile.AnyList(spec.ListPlacementTests)
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: KeyOf(key)},
-		judge.Request{Operation: op, Valid: true, Owner: profile.Workspaces[dataset.Main].ID, Limit: 10}, ok
+		judge.Request{Operation: op, Valid: true, Owner: profile.Workspaces[dataset.Main].ID, Limit: 10}, known && served
 }

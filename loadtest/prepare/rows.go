@@ -51,7 +51,7 @@ const (
 // findSpares finds out which of the expendable subsequences exist. Earlier runs may
 // have deleted all of them, because a deletion cannot be rolled back.
 func (p *preparation) findSpares() {
-	if !p.asked[spec.DeleteSubsequence] || p.stopped() || p.env.Profile.Stateless {
+	if !p.asked[spec.DeleteSubsequence] || p.stopped() || p.env.Profile.Stateless || !p.env.Profile.Implements(spec.ListSubsequences) {
 		return
 	}
 	op := spec.MustOperation(spec.ListSubsequences)
@@ -81,7 +81,8 @@ const readable = 4
 // ownTests creates tests to be read if the profile lists none. Other tests may
 // disappear at any time.
 func (p *preparation) ownTests() {
-	if !p.asked[spec.GetPlacementTest] || len(p.env.rows.tests) > 0 || p.env.Profile.Writes == profile.WritesNone {
+	if !p.asked[spec.GetPlacementTest] || len(p.env.rows.tests) > 0 || p.env.Profile.Writes == profile.WritesNone ||
+		excluded(p.env.Profile, spec.CreatePlacementTest) != "" {
 		return
 	}
 	for i := range readable {

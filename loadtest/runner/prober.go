@@ -69,9 +69,11 @@ func (p *prober) prepare(limited profile.Key) error {
 	if err != nil {
 		return err
 	}
-	list, other := spec.MustOperation(spec.ListLeadLists), spec.MustOperation(spec.ListLeadLabels)
+	list, _ := p.r.env.Profile.AnyList(spec.ListLeadLists)
 	p.add(infer.Main, api, list, prepare.KeyOf(limited), p.role)
-	p.add(infer.OtherOperation, api, other, prepare.KeyOf(limited), p.role)
+	if other, _ := p.r.env.Profile.AnyList(spec.ListLeadLabels); other.ID != list.ID {
+		p.add(infer.OtherOperation, api, other, prepare.KeyOf(limited), p.role)
+	}
 	for _, k := range p.r.env.Profile.Keys {
 		if k.Workspace == p.role && k.Name != limited.Name && k.State == profile.KeyActive && reads(k) {
 			p.add(infer.OtherKey, api, list, prepare.KeyOf(k), p.role)
@@ -84,7 +86,7 @@ func (p *prober) prepare(limited profile.Key) error {
 			break
 		}
 	}
-	if p.r.env.Profile.Writes != profile.WritesNone {
+	if p.r.env.Profile.Writes != profile.WritesNone && p.r.env.Profile.Implements(spec.DeletePlacementTest) {
 		op := spec.MustOperation(spec.DeletePlacementTest)
 		request := client.Request{Operation: op.ID, Method: op.Method, Key: prepare.KeyOf(limited), NoRetry: true,
 			Path: op.URLPath(prepare.UnusedID(p.r.env.Seed))}

@@ -51,6 +51,10 @@ func (r *runner) rateLimit() error {
 		r.draft.Missing(fmt.Sprintf("the key %q, named by rate_limit", promise.Key))
 		return nil
 	}
+	if _, ok := r.env.Profile.AnyList(spec.ListLeadLists); !ok {
+		r.draft.Missing("a paged list that the target profile and --operation do not exclude")
+		return nil
+	}
 	if why := r.subjects.Limited(); why != "" {
 		r.draft.Missing(fmt.Sprintf("exclusive use of the key %q: %s", promise.Key, why))
 		return nil
@@ -143,6 +147,12 @@ func (p *prober) halfDone() error {
 		p.r.draft.Note("refused writes were not checked: writes: none in the profile")
 		return nil
 	}
+	for _, id := range []string{spec.CreatePlacementTest, spec.ListPlacementTests, spec.DeletePlacementTest} {
+		if !p.r.env.Profile.Implements(id) {
+			p.r.draft.Note("refused writes were not checked: the target profile or --operation excludes %s", id)
+			return nil
+		}
+	}
 	op := spec.MustOperation(spec.CreatePlacementTest)
 	main := p.requests[infer.Main]
 	const attempts = 3
@@ -227,7 +237,7 @@ func (p *prober) resumes() error {
 		p.r.draft.Note("recovery was not checked: the limit was not reached again")
 		return nil
 	}
-	op := spec.MustOperation(spec.ListLeadLists)
+	op := p.requests[infer.Main].asked.Operation
 	ex, err := p.patiently(op, "", url.Values{"limit": {"1"}})
 	var unawaited tooLong
 	if errors.As(err, &unawaited) {

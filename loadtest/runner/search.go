@@ -51,7 +51,10 @@ func (r *runner) try(rate float64, confirm bool) (verdict.Tried, error) {
 // gone returns an error if the target does not answer even a single request: it
 // is dead, not overloaded.
 func (r *runner) gone(after string) error {
-	request, _, _ := prepare.Typical(r.env.Profile)
+	request, _, ok := prepare.Typical(r.env.Profile)
+	if !ok {
+		return nil // nothing to ask for
+	}
 	if ex := r.env.Client.Do(r.ctx, request); ex.Err != nil && ex.Status == 0 {
 		return fmt.Errorf("%s: the target stopped answering, search aborted: %w", after, ex.Err)
 	}

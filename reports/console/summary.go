@@ -50,6 +50,9 @@ func (p *page) header(r reports.Results) {
 	field("address", strings.TrimSpace(reports.Printable(t.BaseURL)+" ("+reports.Printable(t.Kind)+")"))
 	field("profile", fmt.Sprintf("%s, seed %d", reports.Printable(r.Run.Profile), r.Run.Seed))
 	field("selection", reports.Printable(r.Run.Selection))
+	if len(r.Run.Operations) > 0 {
+		field("serves", reports.Printable(strings.Join(r.Run.Operations, ", "))+" (the target profile lists them)")
+	}
 	field("run", fmt.Sprintf("%s, %s", reports.Printable(r.Run.ID), r.Run.Started.UTC().Format(time.DateTime+" UTC")))
 	field("harness", strings.TrimSpace(reports.Printable(r.Tool.Name)+" "+reports.Printable(r.Tool.Version)))
 }

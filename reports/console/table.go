@@ -75,8 +75,11 @@ type grid struct {
 	cells              map[[2]string]reports.Counts
 }
 
+// narrowed reports whether filters or the target's profile leave checks out.
+func narrowed(r reports.Run) bool { return r.Selection != "" || len(r.Operations) > 0 }
+
 // newGrid returns a grid with a row for each operation of the specification, so that
-// unchecked ones are visible. The grid of a filtered run has only checked operations.
+// unchecked ones are visible. The grid of a narrowed run has only checked operations.
 func newGrid(r reports.Results) grid {
 	g := grid{cells: map[[2]string]reports.Counts{}}
 	operations, groups := map[string]bool{}, map[string]bool{}
@@ -91,7 +94,7 @@ func newGrid(r reports.Results) grid {
 	var known []string
 	for _, op := range spec.Operations() {
 		known = append(known, op.ID)
-		if r.Run.Selection == "" {
+		if !narrowed(r.Run) {
 			operations[op.ID] = true
 		}
 	}
@@ -225,7 +228,7 @@ func (p *page) legend(r reports.Results, g grid) {
 			signs = append(signs, s.what)
 		}
 	}
-	if left := len(spec.Operations()) - len(g.operations); r.Run.Selection != "" && left > 0 {
+	if left := len(spec.Operations()) - len(g.operations); narrowed(r.Run) && left > 0 {
 		signs = append(signs, plural(left, "operation", "operations")+" outside the selection")
 	}
 	for _, l := range flow(signs, "   ", p.width) {

@@ -25,6 +25,7 @@ type asker struct {
 	ctx     context.Context
 	api     *client.Client
 	profile *profile.Profile
+	wants   func(operation string) bool // nil for all implemented operations
 }
 
 // newAsker returns an asker with the keys and the pace of the target's profile.
@@ -154,9 +155,12 @@ func (g answer) problem(op spec.Operation) error {
 	return fmt.Errorf("%s returns %d", op.ID, g.status)
 }
 
-// lists returns the operations that return rows.
-func lists() []spec.Operation {
-	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return op.Answer == spec.One })
+// lists returns the operations that return rows, if the profile lists them and the
+// user wants them.
+func (a *asker) lists() []spec.Operation {
+	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool {
+		return op.Answer == spec.One || !a.profile.Implements(op.ID) || a.wants != nil && !a.wants(op.ID)
+	})
 }
 
 // ownerFields are the fields that name the workspace of a row.

@@ -38,12 +38,17 @@ type Missing struct {
 // standinAddress is the address of the stand-in, which is a transport, not a server.
 const standinAddress = "http://standin.invalid"
 
-// Assessable rehearses a run with the profile on a stand-in, without a network. The
+// Assessable rehearses a run with the profile and the selection on a stand-in, without a network. The
 // specs report the inputs that they lack. Inputs that the reference server's profile
 // lacks too are ignored: the stand-in causes those. Assessable must not run at the
 // same time as another run in the process.
-func Assessable(ctx context.Context, profile *profile.Profile) ([]Coverage, error) {
-	with, err := rehearse(ctx, profile)
+func Assessable(ctx context.Context, profile *profile.Profile, selection runner.Selection) ([]Coverage, error) {
+	selection.Implemented = profile.Operations
+	pairs, err := selection.Pairs()
+	if err != nil {
+		return nil, err
+	}
+	with, err := rehearse(ctx, profile, selection)
 	if err != nil {
 		return nil, err
 	}
@@ -53,18 +58,20 @@ func Assessable(ctx context.Context, profile *profile.Profile) ([]Coverage, erro
 	}
 	var all []Coverage
 	for _, g := range spec.Groups() {
-		all = append(all, cover(g, with, best))
+		if c := cover(g, pairs, with, best); c.Pairs > 0 {
+			all = append(all, c)
+		}
 	}
 	return all, ctx.Err()
 }
 
 // atBest is the rehearsal with a complete profile. Its result never changes.
 var atBest = sync.OnceValues(func() (map[spec.Pair][]string, error) {
-	return rehearse(context.Background(), profile.Embedded())
+	return rehearse(context.Background(), profile.Embedded(), runner.Selection{})
 })
 
 // rehearse returns the inputs that each pair lacks on the stand-in.
-func rehearse(ctx context.Context, given *profile.Profile) (map[spec.Pair][]string, error) {
+func rehearse(ctx context.Context, given *profile.Profile, selection runner.Selection) (map[spec.Pair][]string, error) {
 	transport, err := standin.Transport()
 	if err != nil {
 		return nil, err
@@ -85,7 +92,7 @@ func rehearse(ctx context.Context, given *profile.Profile) (map[spec.Pair][]stri
 	if err != nil {
 		return nil, err
 	}
-	results, err := runner.Run(ctx, runner.Config{Target: t, Seed: 1, Transport: refusals(transport, p.Keys)})
+	results, err := runner.Run(ctx, runner.Config{Target: t, Selection: selection, Seed: 1, Transport: refusals(transport, p.Keys)})
 	if err != nil {
 		return nil, fmt.Errorf("rehearsal: %w", err)
 	}
@@ -98,10 +105,11 @@ func rehearse(ctx context.Context, given *profile.Profile) (map[spec.Pair][]stri
 	return lacking, nil
 }
 
-func cover(g spec.Group, with, best map[spec.Pair][]string) Coverage {
+// cover counts the pairs of one group.
+func cover(g spec.Group, pairs []spec.Pair, with, best map[spec.Pair][]string) Coverage {
 	c := Coverage{Group: g}
 	counts := map[string]int{}
-	for _, p := range spec.Pairs() {
+	for _, p := range pairs {
 		if r, _ := spec.FindRequirement(p.Requirement); r.Group != g {
 			continue
 		}

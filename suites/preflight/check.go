@@ -21,6 +21,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/runner"
 )
 
 // Report is the result of Check.
@@ -47,23 +48,29 @@ func (r Report) Wrong() []Finding {
 // of the profile.
 var ErrNoAnswer = errors.New("no usable response from the target")
 
-// Check checks a profile against its target. An error means that there is no
-// result: the server gives no usable response, or the context has ended.
-func Check(ctx context.Context, t *target.Target) (Report, error) {
-	r, err := look(ctx, t)
+// Check checks a profile against its target, for a run with the selection. An error
+// means that there is no result: the server gives no usable response, nothing is
+// selected, or the context has ended.
+func Check(ctx context.Context, t *target.Target, selection runner.Selection) (Report, error) {
+	selection.Implemented = t.Profile.Operations
+	if _, err := selection.Pairs(); err != nil {
+		return Report{}, err
+	}
+	r, err := look(ctx, t, selection)
 	if err != nil {
 		return Report{}, err
 	}
-	r.Coverage, err = Assessable(ctx, t.Profile)
+	r.Coverage, err = Assessable(ctx, t.Profile, selection)
 	return r, err
 }
 
 // look is the part of Check that sends requests.
-func look(ctx context.Context, t *target.Target) (Report, error) {
+func look(ctx context.Context, t *target.Target, selection runner.Selection) (Report, error) {
 	a, err := newAsker(ctx, t)
 	if err != nil {
 		return Report{}, err
 	}
+	a.wants = selection.Operation
 	defer a.api.Close()
 	var r Report
 	if err := a.keys(&r); err != nil {
@@ -94,7 +101,11 @@ func (a *asker) keys(r *Report) error {
 // key checks one key with a list that its scopes allow it to read. It does not
 // check write access.
 func (a *asker) key(k profile.Key) (Finding, error) {
-	op, readable := readableBy(k.Scopes)
+	lists := a.lists()
+	if len(lists) == 0 {
+		return Finding{What: "key " + k.Name, Says: "not tried: no list is implemented and selected"}, nil
+	}
+	op, readable := readableBy(k.Scopes, lists)
 	got := a.list(op, k, nil)
 	if got.err != nil {
 		return Finding{}, fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
@@ -121,27 +132,36 @@ func (a *asker) key(k profile.Key) (Finding, error) {
 	return f, nil
 }
 
-// readableBy returns a list that the scopes allow to read, or else another list and
-// false.
-func readableBy(scopes []string) (spec.Operation, bool) {
-	for _, op := range lists() {
+// readableBy returns one of the lists that the scopes allow to read, or else another
+// list and false.
+func readableBy(scopes []string, lists []spec.Operation) (spec.Operation, bool) {
+	for _, op := range lists {
 		if slices.ContainsFunc(op.Scope.Alternatives(), func(s string) bool { return slices.Contains(scopes, s) }) {
 			return op, true
 		}
 	}
-	return spec.MustOperation(spec.ListPhoneNumbers), false
+	if i := slices.IndexFunc(lists, func(op spec.Operation) bool { return op.ID == spec.ListPhoneNumbers }); i >= 0 {
+		return lists[i], false
+	}
+	return lists[0], false
 }
 
 // minted runs the mint command once and tries the key.
 func (a *asker) minted() Finding {
 	f := Finding{What: "mint"}
-	key, ok := a.profile.ScopedKey(dataset.Main, spec.MustOperation(spec.ListLeadLists).Scope.Alternatives()[0])
+	scoped := slices.DeleteFunc(a.lists(), func(op spec.Operation) bool { return op.Scope == spec.Scope{} })
+	if len(scoped) == 0 {
+		f.Says = "not tried: no list with a scope is implemented and selected"
+		return f
+	}
+	op := readable(scoped)
+	key, ok := a.profile.ScopedKey(dataset.Main, op.Scope.Alternatives()[0])
 	if !ok {
 		f.Wrong, f.Says = true, "no key was minted: "+strings.Join(a.profile.Warnings(), "; ")
 		return f
 	}
-	got := a.list(spec.MustOperation(spec.ListLeadLists), key, nil)
+	got := a.list(op, key, nil)
 	f.Wrong = got.status != http.StatusOK
-	f.Says = fmt.Sprintf("%s returns %d for the key %s", spec.ListLeadLists, got.status, key.Name)
+	f.Says = fmt.Sprintf("%s returns %d for the key %s", op.ID, got.status, key.Name)
 	return f
 }

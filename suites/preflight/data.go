@@ -19,7 +19,7 @@ import (
 func (a *asker) data(r *Report) error {
 	for _, role := range slices.Sorted(maps.Keys(a.profile.Workspaces)) {
 		key, ok := a.profile.FullKey(role)
-		if !ok || key.State != profile.KeyActive || a.list(spec.MustOperation(spec.ListLeadLists), key, nil).status != http.StatusOK {
+		if lists := a.lists(); !ok || key.State != profile.KeyActive || len(lists) == 0 || a.list(readable(lists), key, nil).status != http.StatusOK {
 			continue
 		}
 		w := a.profile.Workspaces[role]
@@ -42,10 +42,19 @@ func (a *asker) data(r *Report) error {
 	return nil
 }
 
+// readable returns the list with which keys are tried: lead lists if they are among
+// the lists.
+func readable(lists []spec.Operation) spec.Operation {
+	if i := slices.IndexFunc(lists, func(op spec.Operation) bool { return op.ID == spec.ListLeadLists }); i >= 0 {
+		return lists[i]
+	}
+	return lists[0]
+}
+
 // owner returns the workspace to which the rows of a key's lists belong; "" if no
 // row shows it.
 func (a *asker) owner(key profile.Key) (string, error) {
-	for _, op := range lists() {
+	for _, op := range a.lists() {
 		if op.ID == spec.ListGroupMembers { // a membership belongs to 2 workspaces
 			continue
 		}
@@ -73,7 +82,7 @@ func onePage(op spec.Operation, limit string) url.Values {
 // named looks for the readable rows that the profile names. No operation shows
 // campaigns, leads and accounts.
 func (a *asker) named(r *Report, role string, key profile.Key, w profile.Workspace) error {
-	if len(w.Subsequences)+len(w.ExpendableSubsequences) > 0 {
+	if len(w.Subsequences)+len(w.ExpendableSubsequences) > 0 && a.profile.Implements(spec.ListSubsequences) {
 		rows, whole, err := a.all(spec.MustOperation(spec.ListSubsequences), key)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrNoAnswer, err)
@@ -91,6 +100,9 @@ func (a *asker) named(r *Report, role string, key profile.Key, w profile.Workspa
 		if n := len(w.ExpendableSubsequences); n > 0 {
 			r.Data = append(r.Data, supply("expendable subsequences of "+role, n, lost(w.ExpendableSubsequences), whole))
 		}
+	}
+	if !a.profile.Implements(spec.GetPlacementTest) {
+		return nil
 	}
 	var lost []string
 	get := spec.MustOperation(spec.GetPlacementTest)
@@ -146,7 +158,7 @@ func some(ids []string) string {
 // counts reports how many rows each list of the main workspace shows. With too few
 // rows, checks of pages and filters are not assessed.
 func (a *asker) counts(r *Report, key profile.Key) {
-	for _, op := range lists() {
+	for _, op := range a.lists() {
 		got := a.list(op, key, onePage(op, fmt.Sprint(pageSize)))
 		says := fmt.Sprintf("%d rows", len(got.rows))
 		if len(got.rows) == 1 {

@@ -68,7 +68,7 @@ func (d *discovery) note(format string, args ...any) {
 func (d *discovery) look() error {
 	refused, shown := 0, 0
 	var wrong error // the first list that is not shown
-	for _, op := range lists() {
+	for _, op := range d.lists() {
 		got := d.list(op, d.key, nil)
 		if got.err != nil {
 			return fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
@@ -110,7 +110,7 @@ func (d *discovery) write() *profile.Profile {
 
 // workspaceID returns the first workspace that a row names as its owner.
 func (d *discovery) workspaceID() string {
-	for _, op := range lists() {
+	for _, op := range d.lists() {
 		if op.ID == spec.ListGroupMembers {
 			continue
 		}
@@ -128,7 +128,7 @@ func (d *discovery) workspaceID() string {
 // key may change what it can read.
 func (d *discovery) scopes() {
 	var readable, refused []string
-	for _, op := range lists() {
+	for _, op := range d.lists() {
 		if d.first[op.ID].shows() {
 			readable = append(readable, op.Scope.Alternatives()[0])
 		} else {
@@ -168,7 +168,7 @@ func (d *discovery) rows(w *profile.Workspace) {
 		}
 	}
 	defaults := map[int][]string{}
-	for _, op := range lists() {
+	for _, op := range d.lists() {
 		if got := d.first[op.ID]; got.cursor != "" {
 			defaults[len(got.rows)] = append(defaults[len(got.rows)], op.ID)
 		}
@@ -191,7 +191,7 @@ func appendID(ids []string, id string, most int) []string {
 func (d *discovery) parameters() {
 	found := map[string]map[string]string{}
 	customary := profile.Embedded().Parameters
-	for _, op := range lists() {
+	for _, op := range d.lists() {
 		var unclear []string
 		for _, meaning := range profile.Params(op.ID) {
 			name := customary[op.ID][meaning]

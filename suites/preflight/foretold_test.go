@@ -29,7 +29,7 @@ func TestTheRehearsalForetellsTheRun(t *testing.T) {
 	main := whole.Workspaces[dataset.Main]
 	profile := &profile.Profile{Name: "least", BaseURL: server.BaseURL, Keys: whole.Keys[:1], Pace: whole.Pace, Writes: profile.WritesOwn,
 		Parameters: whole.Parameters, Workspaces: map[string]profile.Workspace{dataset.Main: {ID: main.ID, Campaigns: main.Campaigns}}}
-	foretold, err := preflight.Assessable(t.Context(), profile)
+	foretold, err := preflight.Assessable(t.Context(), profile, runner.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

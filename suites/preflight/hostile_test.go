@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/suites/runner"
 )
 
 // echoing answers everything with pages that hold the key wherever a text can
@@ -36,7 +37,7 @@ func TestNoTokenIsShown(t *testing.T) {
 	g := NewWithT(t)
 	on, err := target.URL(profile.Embedded(), echoing(t))
 	g.Expect(err).NotTo(HaveOccurred())
-	report, err := look(t.Context(), on)
+	report, err := look(t.Context(), on, runner.Selection{})
 	g.Expect(err).NotTo(HaveOccurred())
 	said := fmt.Sprintf("%+v", report)
 	g.Expect(said).To(ContainSubstring("subsequences of main"))
@@ -69,7 +70,7 @@ func TestOtherAnswers(t *testing.T) {
 			defer server.Close()
 			on, err := target.URL(profile.Embedded(), server.URL)
 			g.Expect(err).NotTo(HaveOccurred())
-			_, err = look(t.Context(), on)
+			_, err = look(t.Context(), on, runner.Selection{})
 			g.Expect(err).To(MatchError(And(ContainSubstring("subsequences.list"), ContainSubstring("does not have the documented form"))))
 
 			full, _ := on.Profile.FullKey(dataset.Main)

@@ -17,6 +17,7 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/runner"
 )
 
 // reference starts the reference server behind a proxy that lets nothing but GET through.
@@ -55,7 +56,7 @@ func reference(t *testing.T) *target.Target {
 func TestCheckOfAnHonestProfile(t *testing.T) {
 	g := NewWithT(t)
 	on := reference(t)
-	report, err := Check(t.Context(), on)
+	report, err := Check(t.Context(), on, runner.Selection{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(report.Wrong()).To(BeEmpty())
 	g.Expect(report.Keys).To(HaveLen(len(on.Profile.Keys)))
@@ -111,7 +112,7 @@ func TestCheckFindsWhatIsNotTrue(t *testing.T) {
 			tc.spoil(p)
 			spoilt, err := target.URL(p, on.BaseURL)
 			g.Expect(err).NotTo(HaveOccurred())
-			report, err := look(t.Context(), spoilt)
+			report, err := look(t.Context(), spoilt, runner.Selection{})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(report.Wrong()).To(HaveLen(1))
 			found := report.Wrong()[0]
@@ -136,7 +137,7 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Check(t.Context(), on)
+	_, err = Check(t.Context(), on, runner.Selection{})
 	NewWithT(t).Expect(err).To(MatchError(ErrNoAnswer))
 }
 
@@ -158,7 +159,7 @@ func TestAssessableNamesTheMissingInput(t *testing.T) {
 			g := NewWithT(t)
 			p := profile.Embedded()
 			tc.drop(p)
-			all, err := Assessable(t.Context(), p)
+			all, err := Assessable(t.Context(), p, runner.Selection{})
 			g.Expect(err).NotTo(HaveOccurred())
 			for _, c := range all {
 				if c.Group != tc.group {
@@ -180,7 +181,7 @@ func TestAssessableMakesNoKey(t *testing.T) {
 		t.Error("a key was made")
 		return "", nil
 	})
-	all, err := Assessable(t.Context(), p)
+	all, err := Assessable(t.Context(), p, runner.Selection{})
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, c := range all {
 		if c.Group == spec.GroupFilters {

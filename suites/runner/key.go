@@ -32,7 +32,7 @@ func (k *keyCheck) doubt() (why string, all bool) {
 	if !ok {
 		return "", false
 	}
-	status, lists := k.refuses(main, pages()...)
+	status, lists := k.refuses(main, k.pages()...)
 	if status == 0 {
 		return "", false
 	}
@@ -89,9 +89,11 @@ func (k *keyCheck) refuses(key profile.Key, lists ...spec.Operation) (status int
 	return status, by
 }
 
-// pages are the operations that answer with pages.
-func pages() []spec.Operation {
-	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return op.Answer != spec.Page })
+// pages are the implemented operations that answer with pages.
+func (k *keyCheck) pages() []spec.Operation {
+	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool {
+		return op.Answer != spec.Page || !k.profile.Implements(op.ID)
+	})
 }
 
 // readable returns the lists that the key's scopes allow to read.

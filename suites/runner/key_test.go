@@ -59,7 +59,7 @@ func TestTheMainKeyIsRefused(t *testing.T) {
 // one that is judged.
 func TestAnOperationRefusesARightKey(t *testing.T) {
 	g := NewWithT(t)
-	for _, op := range pages()[:2] {
+	for _, op := range (&keyCheck{profile: &profile.Profile{}}).pages()[:2] {
 		transport := roundTripper(func(r *http.Request) (*http.Response, error) {
 			answer, err := http.DefaultTransport.RoundTrip(r)
 			if err == nil && r.URL.Path == op.Path && r.Method == op.Method {

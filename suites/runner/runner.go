@@ -69,6 +69,7 @@ func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) 
 // Run judges the target. Its error means that nothing was judged: the caller's
 // input is wrong. Whatever goes wrong later is in the results.
 func Run(ctx context.Context, config Config) (reports.Results, error) {
+	config.Selection.Implemented = config.Target.Profile.Operations
 	selected, err := config.Selection.Pairs()
 	if err != nil {
 		return reports.Results{}, err
@@ -112,7 +113,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		Run: reports.Run{
 			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
 			Seed: int64(config.Seed), Profile: config.Selection.ProfileName(), Selection: config.Selection.String(),
-			Interrupted: ctx.Err() != nil, Specs: judged.ran,
+			Operations: config.Target.Profile.Operations, Interrupted: ctx.Err() != nil, Specs: judged.ran,
 		},
 		Checks:       judged.ledger.Checks(),
 		Observations: judged.ledger.Observations(),
@@ -123,6 +124,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		return reports.Results{}, err
 	}
 	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
+	minimum(config.Target.Profile).Require(&results)
 	if why := lost.why(); why != "" && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, why)
 	}
@@ -171,6 +173,11 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 	}
 	ledger, err := outcome.Ledger(selected)
 	return judgement{ledger, outcome.Report, outcome.Ran, doubt}, err
+}
+
+// minimum is the coverage that the profile requires.
+func minimum(p *profile.Profile) judge.Minimum {
+	return judge.Minimum{Whole: p.FailOn == profile.FailOnNotAssessed, Assessed: p.MinAssessed}
 }
 
 // waivers are the failures that the profile expects.

@@ -3,28 +3,31 @@ package runner
 import (
 	"errors"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/internal/pattern"
 	"outreach.example/conformance/internal/suggest"
 	"outreach.example/conformance/spec"
 )
 
-// Selection narrows a run. Its parts are patterns as in path.Match, where
-// "*" stands for any text; the empty Selection selects everything.
+// Selection narrows a run. Its parts are patterns of package pattern; the empty
+// Selection selects everything.
 type Selection struct {
 	Profiles     []spec.Profile
 	Operations   []string
 	Requirements []string
 	Groups       []string
+	// Implemented are the operations of the target's profile. Run sets them.
+	Implemented []string
 }
 
 // ErrNothingSelected: each filter is known, but together they leave nothing.
 var ErrNothingSelected = errors.New("the filters leave not one requirement to judge")
 
-// Everything reports whether nothing is filtered out.
+// Everything reports whether no filter is given. The profile of the target may still
+// exclude operations.
 func (s Selection) Everything() bool {
 	return s.full() && len(s.Operations)+len(s.Requirements)+len(s.Groups) == 0
 }
@@ -61,57 +64,38 @@ func (s Selection) String() string {
 
 // LabelFilter returns the selection as a filter of Ginkgo's labels. It selects
 // every spec that judges a selected pair, and perhaps more. What only observes is
-// part of a whole run.
+// part of a run without filters.
 func (s Selection) LabelFilter() string {
-	if s.Everything() {
-		return ""
+	var parts []string
+	if !s.Everything() {
+		parts = append(parts, "!observation")
 	}
-	parts := []string{"!observation"}
-	add := func(kind string, patterns []string) {
-		if len(patterns) == 0 {
-			return
+	add := func(kind string, all []string, wanted func(string) bool) {
+		var names []string
+		for _, name := range all {
+			if wanted(name) {
+				names = append(names, regexp.QuoteMeta(name))
+			}
 		}
-		expressions := make([]string, len(patterns))
-		for i, p := range patterns {
-			expressions[i] = expression(p)
+		if len(names) < len(all) {
+			parts = append(parts, fmt.Sprintf("/^%s:(%s)$/", kind, strings.Join(names, "|")))
 		}
-		parts = append(parts, fmt.Sprintf("/^%s:(%s)$/", kind, strings.Join(expressions, "|")))
+	}
+	fitting := func(patterns []string) func(string) bool {
+		return func(name string) bool { return pattern.Fits(patterns, name) }
 	}
 	if !s.full() {
-		var profiles []string
-		for _, p := range s.Profiles {
-			profiles = append(profiles, string(p))
-		}
-		add("profile", profiles)
+		add("profile", texts(spec.Profiles()), func(name string) bool { return slices.Contains(s.Profiles, spec.Profile(name)) })
 	}
-	add("operation", s.Operations)
-	add("requirement", s.Requirements)
-	add("group", s.Groups)
+	add("operation", operationIDs(), s.Operation)
+	add("requirement", requirementIDs(), fitting(s.Requirements))
+	add("group", texts(spec.Groups()), fitting(s.Groups))
 	return strings.Join(parts, " && ")
 }
 
-// expression returns a pattern of path.Match as a regular expression. Names have
-// no slash, which would end the expression in Ginkgo's filter.
-func expression(pattern string) string {
-	var e strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; c {
-		case '*':
-			e.WriteString(".*")
-		case '?':
-			e.WriteString(".")
-		case '[', ']', '-', '^':
-			e.WriteByte(c)
-		case '\\':
-			i++
-			if i < len(pattern) {
-				e.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
-			}
-		default:
-			e.WriteString(regexp.QuoteMeta(string(c)))
-		}
-	}
-	return e.String()
+// Operation reports whether the selection has the operation.
+func (s Selection) Operation(id string) bool {
+	return pattern.Fits(s.Operations, id) && pattern.Fits(s.Implemented, id)
 }
 
 // Pairs returns the selected requirement × operation pairs. A pattern that
@@ -124,82 +108,71 @@ func (s Selection) Pairs() ([]spec.Pair, error) {
 	for _, p := range spec.Pairs() {
 		r, _ := spec.FindRequirement(p.Requirement)
 		if (s.full() || slices.Contains(s.Profiles, r.Profile)) &&
-			fits(s.Operations, p.Operation) && fits(s.Requirements, p.Requirement) && fits(s.Groups, string(r.Group)) {
+			s.Operation(p.Operation) && pattern.Fits(s.Requirements, p.Requirement) && pattern.Fits(s.Groups, string(r.Group)) {
 			selected = append(selected, p)
 		}
 	}
 	if len(selected) == 0 {
-		return nil, fmt.Errorf("%w (%s)", ErrNothingSelected, strings.TrimSpace("--profile "+s.ProfileName()+" "+s.String()))
+		filters := strings.TrimSpace("--profile " + s.ProfileName() + " " + s.String())
+		if len(s.Implemented) > 0 {
+			filters += "; operations in the target profile: " + strings.Join(s.Implemented, ", ")
+		}
+		return nil, fmt.Errorf("%w (%s)", ErrNothingSelected, filters)
 	}
 	return selected, nil
-}
-
-// fits reports whether the name matches one of the patterns, or there are none.
-func fits(patterns []string, name string) bool {
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
-}
-
-func matches(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
-	return err == nil && ok
 }
 
 func (s Selection) check() error {
 	for _, p := range s.Profiles {
 		if !slices.Contains(spec.Profiles(), p) {
-			var names []string
-			for _, known := range spec.Profiles() {
-				names = append(names, string(known))
-			}
+			names := texts(spec.Profiles())
 			return fmt.Errorf("there is no profile %q%s; there are %s", p, suggest.Near(string(p), names), strings.Join(names, ", "))
 		}
 	}
-	var operations, requirements, groups []string
-	for _, op := range spec.Operations() {
-		operations = append(operations, op.ID)
-	}
-	for _, r := range spec.Requirements() {
-		requirements = append(requirements, r.ID)
-	}
-	for _, g := range spec.Groups() {
-		groups = append(groups, string(g))
-	}
 	return errors.Join(
-		known("operation", s.Operations, operations, "there are "+strings.Join(operations, ", ")),
-		known("requirement", s.Requirements, requirements, "`outreach-conformance requirements` lists them"),
-		known("group", s.Groups, groups, "there are "+strings.Join(groups, ", ")),
+		s.CheckOperations(),
+		known("requirement", s.Requirements, requirementIDs(), "`outreach-conformance requirements` lists them"),
+		known("group", s.Groups, texts(spec.Groups()), "there are "+strings.Join(texts(spec.Groups()), ", ")),
 	)
+}
+
+// CheckOperations returns an error for a pattern that matches no operation.
+func (s Selection) CheckOperations() error {
+	return known("operation", s.Operations, operationIDs(), "there are "+strings.Join(operationIDs(), ", "))
+}
+
+func operationIDs() []string {
+	var ids []string
+	for _, op := range spec.Operations() {
+		ids = append(ids, op.ID)
+	}
+	return ids
+}
+
+func requirementIDs() []string {
+	var ids []string
+	for _, r := range spec.Requirements() {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// texts returns names of the catalogue as strings.
+func texts[T ~string](names []T) []string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = string(n)
+	}
+	return all
 }
 
 // known makes sure that every pattern matches something. The hint tells where
 // the names stand.
 func known(what string, patterns, names []string, hint string) error {
-	for _, pattern := range patterns {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("--%s %q is not a pattern: %w", what, pattern, err)
+	for _, p := range patterns {
+		if err := pattern.Check(what, p, names); err != nil {
+			return fmt.Errorf("%w; %s", err, hint)
 		}
-		if slices.ContainsFunc(names, func(n string) bool { return matches(pattern, n) }) {
-			continue
-		}
-		return fmt.Errorf("no %s matches %q%s; %s", what, pattern, meant(pattern, names), hint)
 	}
 	return nil
-}
-
-// meant suggests what a pattern without a match may have been meant to be: the
-// same in the letters of the names, the beginning of some, or a name like it.
-func meant(pattern string, names []string) string {
-	for _, p := range []string{strings.ToUpper(pattern), strings.ToLower(pattern)} {
-		for _, guess := range []string{p, p + "*"} {
-			found := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !matches(guess, n) })
-			switch {
-			case len(found) == 0 || p == "":
-				continue
-			case len(found) == 1:
-				guess = found[0]
-			}
-			return suggest.Hint(guess)
-		}
-	}
-	return suggest.Near(pattern, names)
 }

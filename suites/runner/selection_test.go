@@ -33,6 +33,10 @@ func TestPatterns(t *testing.T) {
 		{"patterns", Selection{Operations: []string{"subsequences.*"}, Requirements: []string{"AUTH-KEY-*"}},
 			"--operation subsequences.* --requirement AUTH-KEY-*",
 			[]string{spec.ListSubsequences, spec.DeleteSubsequence}, []string{"AUTH-KEY-REVOKED", "AUTH-KEY-UNKNOWN"}},
+		{"an exclusion", Selection{Operations: []string{"lead-*.list", "!lead-labels.*"}, Requirements: []string{"PAGE-ORDER"}},
+			"--operation lead-*.list --operation !lead-labels.* --requirement PAGE-ORDER", []string{spec.ListLeadLists}, []string{"PAGE-ORDER"}},
+		{"what the target implements", Selection{Operations: []string{"lead-*.list"}, Requirements: []string{"PAGE-ORDER"}, Implemented: []string{"!lead-labels.*"}},
+			"--operation lead-*.list --requirement PAGE-ORDER", []string{spec.ListLeadLists}, []string{"PAGE-ORDER"}},
 		{"several of one kind", Selection{Operations: []string{spec.ListLeadLists, spec.ListLeadLabels}, Requirements: []string{"SORT-*", "PAGE-ORDER"}},
 			"--operation lead-lists.list --operation lead-labels.list --requirement SORT-* --requirement PAGE-ORDER",
 			[]string{spec.ListLeadLists, spec.ListLeadLabels}, []string{"PAGE-ORDER"}},
@@ -101,7 +105,7 @@ func TestUnknownNames(t *testing.T) {
 		{"a group like no other", Selection{Groups: []string{"foo"}}, []string{`"foo"; there are shape, errors, `}},
 		{"a pattern for nothing", Selection{Requirements: []string{"ORDER-*"}}, []string{`"ORDER-*"`}},
 		{"one of two", Selection{Requirements: []string{"PAGE-*", "SORTING-UPWARDS-AND-DOWN"}}, []string{"SORTING-UPWARDS-AND-DOWN"}},
-		{"not a pattern", Selection{Operations: []string{"[a"}}, []string{`--operation "[a" is not a pattern`}},
+		{"not a pattern", Selection{Operations: []string{"[a"}}, []string{`"[a" is not a pattern`}},
 		{"each kind", Selection{Operations: []string{"xyz"}, Groups: []string{"abc"}}, []string{"xyz", "abc"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -121,4 +125,7 @@ func TestKnownNamesThatLeaveNothing(t *testing.T) {
 	_, err := Selection{Profiles: []spec.Profile{spec.ProfileShape}, Groups: []string{"billing"}}.Pairs()
 	g.Expect(err).To(MatchError(ErrNothingSelected))
 	g.Expect(err).To(MatchError(ContainSubstring("--profile shape --group billing")))
+	_, err = Selection{Operations: []string{spec.MoveLead}, Implemented: []string{"!leads.*"}}.Pairs()
+	g.Expect(err).To(MatchError(ErrNothingSelected))
+	g.Expect(err).To(MatchError(ContainSubstring("--operation leads.move; operations in the target profile: !leads.*")))
 }

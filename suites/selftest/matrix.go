@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/runner"
 )
 
 // MatrixVersion is the version of the matrix's JSON form.
@@ -146,10 +147,13 @@ func (f Figures) String() string {
 		f.Proven, f.Pairs, f.Sharp, f.Killed, f.Defects, f.Tolerated, f.Quirks+f.Combinations, f.Seconds)
 }
 
-// prove fills in Pairs from the defects.
-func (m *Matrix) prove() {
+// prove fills in Pairs, those of the selected operations, from the defects.
+func (m *Matrix) prove(selection runner.Selection) {
 	kills := map[spec.Pair]*PairProof{}
 	for _, p := range spec.Pairs() {
+		if !selection.Operation(p.Operation) {
+			continue
+		}
 		m.Pairs = append(m.Pairs, PairProof{Requirement: p.Requirement, Operation: p.Operation, Kills: []string{}})
 	}
 	for i := range m.Pairs {

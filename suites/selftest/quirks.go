@@ -12,6 +12,7 @@ import (
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
@@ -38,9 +39,9 @@ type tolerance struct {
 	failed, errored, unassessed []spec.Pair
 }
 
-// tolerate runs every spec against the legal target.
-func tolerate(ctx context.Context, source Source, rules *judge.Rules, seed uint64, l legalCase) (LegalResult, error) {
-	t, err := l.try(ctx, source, rules, seed)
+// tolerate runs every spec of the selected operations against the legal target.
+func tolerate(ctx context.Context, source Source, rules *judge.Rules, seed uint64, selection runner.Selection, l legalCase) (LegalResult, error) {
+	t, err := l.try(ctx, source, rules, seed, selection)
 	r := LegalResult{ID: l.id, Allowed: l.allowed, Doc: l.doc, NotAssessed: len(t.unassessed)}
 	for _, p := range t.failed {
 		r.Failed = append(r.Failed, t.why(p))
@@ -54,18 +55,22 @@ func tolerate(ctx context.Context, source Source, rules *judge.Rules, seed uint6
 	return r, err
 }
 
-// try runs every spec against the legal target and sorts the pairs by outcome.
-func (l legalCase) try(ctx context.Context, source Source, rules *judge.Rules, seed uint64) (tolerance, error) {
+// try runs every spec of the selected operations against the legal target and sorts
+// the pairs by outcome.
+func (l legalCase) try(ctx context.Context, source Source, rules *judge.Rules, seed uint64, selection runner.Selection) (tolerance, error) {
 	examined := examine
 	if l.onWire {
 		examined = examineOnWire
 	}
-	result, err := examined(ctx, source, rules, seed, suites.Plan{}, l.apply)
+	result, err := examined(ctx, source, rules, seed, suites.Plan{LabelFilter: selection.LabelFilter()}, l.apply)
 	if err != nil {
 		return tolerance{}, fmt.Errorf("legal behaviour %s: %w", l.id, err)
 	}
 	t := tolerance{judged: result}
 	for _, p := range spec.Pairs() {
+		if !selection.Operation(p.Operation) {
+			continue
+		}
 		switch result.checks[p].Outcome {
 		case reports.Fail:
 			t.failed = append(t.failed, p)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
@@ -67,7 +68,7 @@ func TestHonestTargetPasses(t *testing.T) {
 }
 
 func checkTolerated(t *testing.T, rules *judge.Rules, l legalCase) {
-	got, err := l.try(context.Background(), Embedded(), rules, 1)
+	got, err := l.try(context.Background(), Embedded(), rules, 1, runner.Selection{})
 	if err != nil {
 		t.Error(err)
 		return

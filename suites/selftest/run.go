@@ -13,6 +13,7 @@ import (
 
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
@@ -28,6 +29,9 @@ type Options struct {
 	// Faults are patterns as in path.Match; only defects and quirks whose id or
 	// requirement matches one are tried. None means all.
 	Faults []string
+	// Selection narrows the operations: only their defects are tried, and quirks must
+	// be accepted on them. Its other parts must be empty.
+	Selection runner.Selection
 
 	// Start is told the number of cases, Done the name of each that has ended
 	// and the number of problems that it showed. Both may be nil; Done is called
@@ -60,7 +64,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	work := newPool(ctx, o.Workers)
 	for i, l := range legal {
 		work.do(func(ctx context.Context) error {
-			result, err := tolerate(ctx, o.Source, rules, o.Seed, l)
+			result, err := tolerate(ctx, o.Source, rules, o.Seed, o.Selection, l)
 			m.Legal[i] = result
 			o.done(l.id, len(result.Failed)+len(result.Troubled))
 			return err
@@ -75,7 +79,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 		})
 	}
 	err = work.wait()
-	m.prove()
+	m.prove(o.Selection)
 	m.Seconds = time.Since(m.Started).Seconds()
 	return m, err
 }
@@ -95,7 +99,12 @@ func (o Options) done(name string, problems int) {
 
 // cases selects what is tried, in an order that the seed alone decides.
 func (o Options) cases() ([]faults.Defect, []legalCase, error) {
-	defects := slices.DeleteFunc(faults.Defects(), func(d faults.Defect) bool { return !o.wants(d.ID, d.Breaks.Requirement) })
+	if err := o.Selection.CheckOperations(); err != nil {
+		return nil, nil, err
+	}
+	defects := slices.DeleteFunc(faults.Defects(), func(d faults.Defect) bool {
+		return !o.wants(d.ID, d.Breaks.Requirement) || !o.Selection.Operation(d.Breaks.Operation)
+	})
 	quirks := slices.DeleteFunc(faults.Quirks(), func(q faults.Quirk) bool { return !o.wants(q.ID) })
 	if len(defects)+len(quirks) == 0 {
 		return nil, nil, fmt.Errorf("%w %q", ErrNothingTried, o.Faults)

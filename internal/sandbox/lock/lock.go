@@ -66,11 +66,12 @@ type test struct {
 }
 
 // Possible reports whether a run with this profile can take a lock: the target
-// stores what it receives, and the profile allows the run to create tests and
-// to change the rows that it lists.
+// serves and stores tests, and the profile allows the run to create them and to
+// change the rows that it lists.
 func Possible(p *profile.Profile) bool {
 	_, ok := p.FullKey(dataset.Main)
-	return ok && !p.Stateless && p.Writes == profile.WritesListed
+	served := p.Implements(spec.CreatePlacementTest) && p.Implements(spec.ListPlacementTests) && p.Implements(spec.DeletePlacementTest)
+	return ok && served && !p.Stateless && p.Writes == profile.WritesListed
 }
 
 // NameOf returns the name that all processes with the same seed and start share.

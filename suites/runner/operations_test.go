@@ -1,0 +1,81 @@
+package runner_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/pattern"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/runner"
+)
+
+// partial is a reference server that serves only the operations of the patterns. The
+// function returns the other operations that were requested.
+func partial(t *testing.T, serves ...string) (on *target.Target, others func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	requested := map[string]bool{}
+	absent := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			op, _, ok := spec.MatchOperation(r.Method, r.URL.Path)
+			if !ok || pattern.Fits(serves, op.ID) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			mu.Lock()
+			requested[op.ID] = true
+			mu.Unlock()
+			http.NotFound(w, r)
+		})
+	}
+	on, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{Middleware: []func(http.Handler) http.Handler{absent}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := on.Close(t.Context()); err != nil {
+			t.Log(err) // the test's context has ended
+		}
+	})
+	return on, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		var ids []string
+		for id := range requested {
+			ids = append(ids, id)
+		}
+		return ids
+	}
+}
+
+// A run judges what the profile lists, and sends nothing to other operations.
+func TestRunObeysTheOperationsOfTheProfile(t *testing.T) {
+	for name, serves := range map[string][]string{
+		"lists":              {"webhook-events.list", "phone-numbers.list"},
+		"without a deletion": {"inbox-placement-tests.*", "!inbox-placement-tests.delete", "accounts.move"},
+		"without leads":      {"!lead*"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			on, others := partial(t, serves...)
+			on.Profile.Operations = serves
+			results, err := runner.Run(t.Context(), runner.Config{Target: on, Seed: 1})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(others()).To(BeEmpty(), "requests to excluded operations")
+			g.Expect(results.Verdict).To(Equal(reports.Passed), "%v", results.Reasons)
+			g.Expect(results.Troubles).To(BeEmpty())
+			g.Expect(results.Run.Operations).To(Equal(serves))
+			g.Expect(results.Observations).NotTo(BeEmpty())
+			for _, c := range results.Checks {
+				g.Expect(pattern.Fits(serves, c.Operation)).To(BeTrue(), "%s", c.Operation)
+			}
+		})
+	}
+}
