@@ -59,11 +59,17 @@ func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) 
 			return nil, err
 		}
 	}
-	api, err := newClient(config, hooks...)
-	if err != nil {
+	env := &suites.Env{Profile: config.Target.Profile, Rules: rules, Seed: config.Seed, Budget: config.Target.Profile.Budget}
+	retries := func(ex client.Exchange) {
+		if ex.Status == http.StatusTooManyRequests && !ex.Request.NoRetry && ex.Err == nil {
+			env.Spent(1) // the client sends the request again
+		}
+	}
+	var err error
+	if env.Client, err = newClient(config, append(hooks, retries)...); err != nil {
 		return nil, err
 	}
-	return &suites.Env{Client: api, Profile: config.Target.Profile, Rules: rules, Seed: config.Seed, Budget: config.Target.Profile.Budget}, nil
+	return env, nil
 }
 
 // Run judges the target. Its error means that nothing was judged: the caller's
