@@ -54,6 +54,12 @@ func (o Operation) URLPath(id string) string {
 	return strings.Replace(o.Path, "{id}", url.PathEscape(id), 1)
 }
 
+// MeansUnserved reports whether a server that does not implement an operation may
+// answer with the status. A 404 may also mean that a resource does not exist.
+func MeansUnserved(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
+}
+
 // Ids of the operations.
 const (
 	AddCampaignVariables = "campaigns.add-variables"
