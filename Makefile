@@ -24,7 +24,7 @@ RACED = ./fixtures/refserver/... ./fixtures/target ./internal/client ./internal/
 
 # UNRACED tests of RACED packages compute for long and share no more than the other
 # tests there: make race leaves them out, and in CI make unraced runs them.
-UNRACED = ^(TestLostMoves|TestRunAndGinkgoFailAlike|TestHollowServersPassNothingTheyHaveNotEarned|TestAssessableNamesTheMissingInput|TestAssessableMakesNoKey|TestTheRehearsalForetellsTheRun|TestDecodedIsTheSame|TestIntervalsHoldTheTruth|TestScenariosTellFaults|TestBodiesThatAreTooLong)$$
+UNRACED = ^(TestLostMoves|TestMissingOperationIsOneFailure|TestRunAndGinkgoFailAlike|TestHollowServersPassNothingTheyHaveNotEarned|TestAssessableNamesTheMissingInput|TestAssessableMakesNoKey|TestTheRehearsalForetellsTheRun|TestDecodedIsTheSame|TestIntervalsHoldTheTruth|TestScenariosTellFaults|TestBodiesThatAreTooLong)$$
 UNRACED_PACKAGES = ./loadtest/measure ./loadtest/runner ./suites/preflight ./suites/runner
 
 # STARTED packages start programs and wait for them. They depend most on what a

@@ -153,12 +153,22 @@ type Check struct {
 	// Violations holds the first few. ViolationCount is the number of all.
 	Violations     []Violation `json:"violations,omitempty"`
 	ViolationCount int         `json:"violation_count,omitempty"`
-	Waiver         *Waiver     `json:"waiver,omitempty"` // of an expected failure
+	// Consequences are violations of other checks that follow from these: the target
+	// shows what it should have refused. They are counted here only.
+	Consequences []Consequence `json:"consequences,omitempty"`
+	Waiver       *Waiver       `json:"waiver,omitempty"` // of an expected failure
 	// Specs are the Ginkgo specs that judged the check: file and line of each.
 	Specs []string `json:"specs,omitempty"`
 	// Seconds is how long these specs took. A spec's time is shared equally among
 	// the checks that it judges.
 	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// Consequence counts violations of one check that follow from another check's.
+type Consequence struct {
+	Requirement string `json:"requirement"`
+	Operation   string `json:"operation"`
+	Count       int    `json:"count"`
 }
 
 // Waiver is the declaration of an expected failure by the target's owner.

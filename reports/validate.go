@@ -95,6 +95,12 @@ func (c Check) validate(p *strict.Problems, at string) {
 		p.Unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q, want a JSON pointer, \"status\" or \"header:<name>\"", v.Pointer)
 		p.Unless(v.Expected != "", at+"/expected", "empty")
 	}
+	for i, f := range c.Consequences {
+		at := fmt.Sprintf("%s/consequences/%d", at, i)
+		p.Unless(idPattern.MatchString(f.Requirement), at+"/requirement", "%q is not an id", f.Requirement)
+		p.Unless(operationPattern.MatchString(f.Operation), at+"/operation", "%q is not an operation id", f.Operation)
+		p.Unless(f.Count >= 1, at+"/count", "%d: nothing follows", f.Count)
+	}
 	p.Unless((c.Waiver != nil) == (c.Outcome == ExpectedFailure), at+"/waiver", "an expected failure needs a waiver, and no other outcome has one")
 	if c.Waiver != nil {
 		p.Unless(c.Waiver.Reason != "", at+"/waiver/reason", "empty")

@@ -4,6 +4,7 @@ package spec
 
 // Ids of the requirements that are not about one field.
 const (
+	Served                               ID = "SERVED"
 	Status200                            ID = "STATUS-200"
 	BodyJSON                             ID = "BODY-JSON"
 	BodyType                             ID = "BODY-TYPE"

@@ -3,6 +3,7 @@ package spec
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -168,6 +169,18 @@ func (o Operation) Rows(body any) []map[string]any {
 		}
 	}
 	return rows
+}
+
+// RowPointer returns the JSON pointer to the i-th resource in a 200 body.
+func (o Operation) RowPointer(i int) string {
+	switch o.Answer {
+	case Page:
+		return "/items/" + strconv.Itoa(i)
+	case Array:
+		return "/" + strconv.Itoa(i)
+	default:
+		return ""
+	}
 }
 
 // ownerFields are the fields that name the workspace of a resource. A group

@@ -61,6 +61,11 @@ func upperSnake(camel string) string {
 // then each row of the field tables.
 func shapeRequirements() []Requirement {
 	table := []Requirement{
+		{ID: "SERVED", Level: Stated, Group: GroupShape, Profile: ProfileShape,
+			Statement: "The server implements the operation.",
+			Section:   "Endpoints",
+			Method: "An operation is missing if each request gets 404, 405 or 501: without a key, with a key, and for a resource that exists. " +
+				"Nothing that needs a missing operation is assessed.", Operations: allOps()},
 		{ID: "STATUS-200", Level: Stated, Group: GroupShape, Profile: ProfileShape,
 			Statement: "A valid request with an authorized key gets status 200.",
 			Section:   "Endpoints (each operation: “200: …”)",

@@ -28,6 +28,8 @@ type API struct {
 	spec Spec
 	rng  *rand.Rand // guarded by mu
 
+	probes bool // it finds out whether the spec's operation is served
+
 	evidence *judge.Ledger // what this spec found out
 	took     time.Duration // how long its body took
 
@@ -153,6 +155,7 @@ func (api *API) exchange(valid bool, calls []Call) []Response {
 	requests := make([]client.Request, len(calls))
 	entries := make([]int, len(calls))
 	for _, k := range calls { // before any is recorded: all are sent, or none
+		api.needServed(k)
 		api.need(api.sandbox().Permit(api.ctx, api.change(k)))
 	}
 	for i, k := range calls {
@@ -222,6 +225,10 @@ func (api *API) record(r Response) {
 		api.evidence.Assessed(p, n)
 	}
 	for _, f := range r.rules.Findings {
+		if cause, follows := api.causeOf(r, f.Pointer); follows {
+			api.evidence.Followed(cause, f.Pair)
+			continue
+		}
 		api.violated(f.Pair, Finding{r, f.Pointer, f.Expected, f.Actual}, "")
 	}
 	for _, o := range r.rules.Observed {

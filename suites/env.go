@@ -44,6 +44,10 @@ type Env struct {
 	all     *judge.Ledger // what all specs found out so far
 
 	controlled sync.Map // ids of the operations that control has asked
+
+	services     sync.Map // operation id → *service
+	suspects     sync.Map // text of a body that must be refused → the spec.Pair that says so
+	unknownPaths sync.Map // name of a key → function that returns a status
 }
 
 // Defaults of Env.

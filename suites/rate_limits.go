@@ -232,11 +232,16 @@ func (api *API) refusedForLimit(refused Response) bool {
 // anyList returns the id of the preferred list, or of another one that the target
 // implements.
 func (api *API) anyList(preferred string) string {
-	list, ok := api.Profile.AnyList(preferred)
-	if !ok {
-		api.NotAssessed("a list that the target implements")
+	if api.Serves(preferred) {
+		return preferred
 	}
-	return list.ID
+	for _, op := range spec.PageOrder.Operations() { // the lists
+		if api.Serves(op.ID) {
+			return op.ID
+		}
+	}
+	api.NotAssessed("a list that the target implements")
+	panic("unreachable")
 }
 
 // reversed returns the account move back.
@@ -249,21 +254,26 @@ func reversed(k Call) Call {
 // resume drives the key over its limit, then asks for every list until each is
 // served. The client waits as Retry-After says, or backs off.
 func resume(api *API) {
+	var served []string
+	for _, op := range spec.RateResumes.Operations() { // asked before the limit is met
+		requirement := api.ForOperation(spec.RateResumes, op.ID)
+		if missing := api.attempt(func() { api.needServed(Call{Operation: op}) }); missing != "" {
+			requirement.NotAssessed("%s", missing)
+			continue
+		}
+		served = append(served, op.ID)
+	}
 	if !api.drain(api.limitedRequest(api.anyList(spec.ListPlacementTests))).limited {
 		api.NotAssessed("a rate limit that %d requests exceed", api.Profile.RateLimit.Budget)
 	}
-	for _, op := range spec.RateResumes.Operations() {
-		if !api.Profile.Implements(op.ID) {
-			api.ForOperation(spec.RateResumes, op.ID).NotAssessed("the operation %s, which the target profile excludes", op.ID)
-			continue
-		}
-		k := api.limitedRequest(op.ID)
+	for _, id := range served {
+		k := api.limitedRequest(id)
 		k.noRetry = false
 		r := Response{Exchange: api.Client.Do(api.ctx, k.request()), Call: k}
 		if r.Err != nil && !errors.Is(r.Err, client.ErrThrottled) {
 			api.stop(r)
 		}
-		api.ForOperation(spec.RateResumes, op.ID).Expect(r).To(BeServedAgain())
+		api.ForOperation(spec.RateResumes, id).Expect(r).To(BeServedAgain())
 	}
 }
 

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"strconv"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega/types"
@@ -90,6 +91,7 @@ func (api *API) expectNotAccepted(k Call) {
 	var before map[string]map[string]any
 	if creates {
 		before = api.newestTests()
+		api.suspect(k)
 	}
 	response := api.Do(k.OpenRefusal())
 	refused := api.Expect(response).To(BeRefused())
@@ -103,11 +105,44 @@ func (api *API) expectNotAccepted(k Call) {
 	}
 }
 
+// suspect remembers the texts of a body that must be refused. A row that shows one
+// of them came of it, and what is wrong with that row follows from that.
+func (api *API) suspect(k Call) {
+	for _, field := range []string{"name", "email_subject", "email_body"} { // each with random letters
+		if text, ok := k.members()[field].(string); ok && len(text) >= 16 {
+			api.suspects.Store(text, api.spec.Pairs[0])
+		}
+	}
+}
+
+// causeOf returns the pair whose violation let the row of the finding come about.
+func (api *API) causeOf(r Response, pointer string) (spec.Pair, bool) {
+	if r.Call.openRefusal && len(api.spec.Pairs) > 0 { // it should have been refused
+		return api.spec.Pairs[0], true
+	}
+	for i, row := range r.Rows() {
+		if at := r.Call.Operation.RowPointer(i); pointer != at && !strings.HasPrefix(pointer, at+"/") {
+			continue
+		}
+		for _, value := range row {
+			if text, ok := value.(string); ok {
+				if cause, found := api.suspects.Load(text); found {
+					return cause.(spec.Pair), true
+				}
+			}
+		}
+	}
+	return spec.Pair{}, false
+}
+
 // newest is how many tests are searched for one that should not be there: others
 // may create some meanwhile.
 const newest = 25
 
 func (api *API) newestTests() map[string]map[string]any {
+	if !api.Serves(spec.ListPlacementTests) {
+		return nil
+	}
 	list := api.As(dataset.Main, spec.ListPlacementTests).WithQuery("sort_order", "desc").WithQuery("limit", strconv.Itoa(newest))
 	rows := map[string]map[string]any{}
 	for _, row := range api.DoValid(list)[0].Rows() {

@@ -31,7 +31,7 @@ func documentedShape(showAll func(*API)) {
 func shapeRequirements(operation string) []spec.ID {
 	var ids []spec.ID
 	for _, r := range spec.Requirements() {
-		if spec.Has(spec.ID(r.ID).On(operation)) && judge.SeenByRules(r.ID) && r.Group != spec.GroupErrors && r.Group != spec.GroupIsolation {
+		if spec.Has(spec.ID(r.ID).On(operation)) && judge.SeenByRules(r.ID) && r.ID != string(spec.Served) && r.Group != spec.GroupErrors && r.Group != spec.GroupIsolation {
 			ids = append(ids, spec.ID(r.ID))
 		}
 	}

@@ -43,6 +43,9 @@ func (l *Ledger) Add(other *Ledger) {
 			e.keep(v)
 		}
 		e.troubled = e.troubled || from.troubled
+		for of, n := range from.followed {
+			e.follow(of, n)
+		}
 	}
 	for operation, statuses := range other.answered {
 		for status := range statuses {
@@ -73,6 +76,7 @@ type wireEntry struct {
 	Violations  []reports.Violation `json:"violations,omitempty"`
 	Count       int                 `json:"count,omitempty"`
 	Troubled    bool                `json:"troubled,omitempty"`
+	Followed    map[string]int      `json:"followed,omitempty"` // by pair
 }
 
 // MarshalJSON writes the evidence.
@@ -82,7 +86,11 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 	defer l.mu.Unlock()
 	wire := wireEvidence{Pairs: map[string]wireEntry{}, Answered: map[string][]int{}, Observed: observed, Troubles: l.troubles}
 	for p, e := range l.entries {
-		wire.Pairs[p.Requirement+" "+p.Operation] = wireEntry{e.assessments, e.refusals, e.missing, e.violations, e.count, e.troubled}
+		followed := make(map[string]int, len(e.followed))
+		for of, n := range e.followed {
+			followed[wirePair(of)] = n
+		}
+		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.violations, e.count, e.troubled, followed}
 	}
 	for operation, statuses := range l.answered {
 		wire.Answered[operation] = slices.Sorted(maps.Keys(statuses))
@@ -99,12 +107,18 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 	}
 	*l = Ledger{entries: map[spec.Pair]*entry{}, answered: map[string]map[int]bool{}, observed: map[observation]int{}, troubles: wire.Troubles, open: true}
 	for name, e := range wire.Pairs {
-		requirement, operation, _ := strings.Cut(name, " ")
-		p := spec.Pair{Requirement: requirement, Operation: operation}
-		if !spec.Has(p) {
-			return fmt.Errorf("the catalogue has no pair %q", name)
+		p, err := pairOf(name)
+		if err != nil {
+			return err
 		}
-		l.entries[p] = &entry{e.Assessments, e.Refusals, e.Missing, e.Violations, e.Count, e.Troubled}
+		l.entries[p] = &entry{assessments: e.Assessments, refusals: e.Refusals, missing: e.Missing, violations: e.Violations, count: e.Count, troubled: e.Troubled}
+		for name, n := range e.Followed {
+			of, err := pairOf(name)
+			if err != nil {
+				return err
+			}
+			l.entries[p].follow(of, n)
+		}
 		l.total += e.Count
 	}
 	for operation, statuses := range wire.Answered {
@@ -119,4 +133,16 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 		l.observed[observation{o.OpenPoint, o.Operation, o.Value}] += o.Count
 	}
 	return nil
+}
+
+// wirePair names a pair in the JSON form; pairOf reads the name.
+func wirePair(p spec.Pair) string { return p.Requirement + " " + p.Operation }
+
+func pairOf(name string) (spec.Pair, error) {
+	requirement, operation, _ := strings.Cut(name, " ")
+	p := spec.Pair{Requirement: requirement, Operation: operation}
+	if !spec.Has(p) {
+		return spec.Pair{}, fmt.Errorf("the catalogue has no pair %q", name)
+	}
+	return p, nil
 }

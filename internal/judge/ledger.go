@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -36,6 +37,7 @@ type entry struct {
 	violations  []reports.Violation
 	count       int
 	troubled    bool
+	followed    map[spec.Pair]int // violations of other pairs that follow from one of this pair
 }
 
 type observation struct{ openPoint, operation, value string }
@@ -168,6 +170,37 @@ func (l *Ledger) ViolatedAgain(p spec.Pair, n int) {
 	}
 }
 
+// Followed records a violation of a pair that follows from a violation of another,
+// the cause: the server accepted what it should have refused, and shows it. It is
+// counted with the cause only.
+func (l *Ledger) Followed(cause, p spec.Pair) {
+	mustKnow(p)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.at(cause); e != nil {
+		e.follow(p, 1)
+	}
+}
+
+func (e *entry) follow(p spec.Pair, n int) {
+	if e.followed == nil {
+		e.followed = map[spec.Pair]int{}
+	}
+	e.followed[p] += n
+}
+
+// consequences returns what followed from the violations, by name.
+func (e *entry) consequences() []reports.Consequence {
+	var all []reports.Consequence
+	for p, n := range e.followed {
+		all = append(all, reports.Consequence{Requirement: p.Requirement, Operation: p.Operation, Count: n})
+	}
+	slices.SortFunc(all, func(a, b reports.Consequence) int {
+		return cmp.Or(cmp.Compare(a.Requirement, b.Requirement), cmp.Compare(a.Operation, b.Operation))
+	})
+	return all
+}
+
 // Missing records that the pair could not be checked because an input is missing.
 func (l *Ledger) Missing(p spec.Pair, input string) {
 	l.mu.Lock()
@@ -254,6 +287,9 @@ func (l *Ledger) check(p spec.Pair, e *entry) reports.Check {
 		Group: string(r.Group), Level: string(r.Level),
 		Outcome: e.outcome(assessments), Assessments: assessments,
 		Violations: slices.Clone(e.violations), ViolationCount: e.count,
+	}
+	if check.Outcome == reports.Fail {
+		check.Consequences = e.consequences()
 	}
 	if check.Outcome == reports.NotAssessed {
 		check.Missing = slices.Concat(e.missing, missing)

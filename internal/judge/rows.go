@@ -11,17 +11,6 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-func pointerTo(op spec.Operation, i int) string {
-	switch op.Answer {
-	case spec.Page:
-		return "/items/" + strconv.Itoa(i)
-	case spec.Array:
-		return "/" + strconv.Itoa(i)
-	default:
-		return ""
-	}
-}
-
 // row checks the fields of one resource against each other and against the key.
 func (s *examiner) row(at string, row map[string]any, owner string) {
 	s.owner(at, row, owner)

@@ -83,7 +83,8 @@ func (r *Rules) Check(asked Request, ex client.Exchange) Result {
 	s.status(asked, ex)
 	switch {
 	case ex.Status == http.StatusOK:
-		r.served(s, asked, ex)
+		s.see("SERVED")
+		r.accepted(s, asked, ex)
 	case spec.ErrorText[ex.Status] != "" && !asked.Open:
 		r.refused(s, ex)
 	}
@@ -101,7 +102,7 @@ func (s *examiner) status(asked Request, ex client.Exchange) {
 	}
 }
 
-func (r *Rules) served(s *examiner, asked Request, ex client.Exchange) {
+func (r *Rules) accepted(s *examiner, asked Request, ex client.Exchange) {
 	s.contentType("CONTENT-TYPE", ex)
 	judged := r.validator.Answer(asked.Operation, ex.Body)
 	s.take(judged)
@@ -110,7 +111,7 @@ func (r *Rules) served(s *examiner, asked Request, ex client.Exchange) {
 	}
 	s.Rows = asked.Operation.Rows(judged.Body)
 	for i, row := range s.Rows {
-		s.row(pointerTo(asked.Operation, i), row, asked.Owner)
+		s.row(asked.Operation.RowPointer(i), row, asked.Owner)
 	}
 	s.fits(asked)
 }

@@ -1,7 +1,9 @@
 package console
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -9,13 +11,16 @@ import (
 
 // Limits of the list of failures, unless Verbose is set.
 const (
-	maxWhole      = 10 // failed requirements; more are shown as a digest
-	maxOperations = 3  // operations of one requirement in full
-	maxViolations = 2  // violations of one requirement × operation
+	maxCauses     = 15
+	maxWhole      = 5 // causes that are not shown in brief
+	maxNamed      = 6 // names, in brief
+	maxOperations = 3 // operations of one requirement in full that look different
+	maxViolations = 2 // violations of one requirement × operation
 )
 
 // failures shows each failed requirement once, with the operations that break it.
-func (p *page) failures(r reports.Results, groups [][]reports.Check) {
+func (p *page) failures(r reports.Results) {
+	groups := failuresByRequirement(r.Checks)
 	if len(groups) == 0 {
 		return
 	}
@@ -25,8 +30,81 @@ func (p *page) failures(r reports.Results, groups [][]reports.Check) {
 		if i > 0 {
 			p.line()
 		}
-		p.failure(group, maxOperations, maxViolations)
+		p.failure(group, maxOperations, maxViolations, false)
 	}
+}
+
+// causes shows the failed checks by their probable cause, the most basic first.
+func (p *page) causes(r reports.Results, causes []reports.Cause) {
+	if len(causes) == 0 {
+		return
+	}
+	p.heading("FAILURES", plural(reports.Count(r.Checks).Fail, "check", "checks")+" with "+
+		plural(len(causes), "probable cause", "probable causes")+", the most basic first")
+	shown := min(len(causes), maxCauses)
+	for i, cause := range causes[:shown] {
+		if i > 0 {
+			p.line()
+		}
+		p.cause(cause, len(causes) > maxWhole)
+	}
+	if left := causes[shown:]; len(left) > 0 {
+		checks := 0
+		for _, cause := range left {
+			checks += len(cause.Checks)
+		}
+		p.line()
+		p.paragraph(0, p.paint.dim(fmt.Sprintf("… and %s with %s (all: --verbose)%s", plural(len(left), "more cause", "more causes"),
+			plural(checks, "check", "checks"), p.orResults())))
+	}
+}
+
+// cause shows the first failed requirement of the cause, another one if it looks
+// different, and names the others. In brief it shows one example and the first names.
+func (p *page) cause(cause reports.Cause, brief bool) {
+	operations, violations := maxOperations, maxViolations
+	if brief {
+		operations, violations = 1, 1
+	}
+	groups := cause.Requirements()
+	p.failure(groups[0], operations, violations, brief)
+	groups = groups[1:]
+	if len(groups) > 0 && !brief && !looksLike(groups[0][0], cause.Checks[0]) {
+		p.line()
+		p.failure(groups[0], 1, 1, brief)
+		groups = groups[1:]
+	}
+	var names []string
+	for _, group := range groups {
+		name := reports.Printable(group[0].Requirement)
+		switch {
+		case len(group) > 1 && brief:
+			name += fmt.Sprintf(" (%d operations)", len(group))
+		case len(group) > 1 || group[0].Operation != cause.Checks[0].Operation:
+			name += " on " + strings.Join(operationsOf(group), " and ")
+		}
+		names = append(names, name)
+	}
+	if len(names) > 0 {
+		p.line()
+		p.entry(2, 8, "alike", namesOf(names, brief))
+	}
+}
+
+func operationsOf(checks []reports.Check) []string {
+	var names []string
+	for _, c := range checks {
+		names = append(names, reports.Printable(c.Operation))
+	}
+	return names
+}
+
+// looksLike reports whether the first violations of two checks look alike.
+func looksLike(a, b reports.Check) bool {
+	if len(a.Violations) == 0 || len(b.Violations) == 0 {
+		return len(a.Violations) == len(b.Violations)
+	}
+	return a.Violations[0].LooksLike(b.Violations[0])
 }
 
 // failuresByRequirement groups the failed checks, in the catalogue's order.
@@ -58,32 +136,57 @@ func failuresByRequirement(checks []reports.Check) [][]reports.Check {
 }
 
 // failure shows a failed requirement. Operations and violations are the maximum
-// numbers of operations in full and of violations in each.
-func (p *page) failure(checks []reports.Check, operations, violations int) {
+// numbers of operations in full and of violations in each. In brief it names only the
+// first of the other operations.
+func (p *page) failure(checks []reports.Check, operations, violations int, brief bool) {
 	first := checks[0]
 	p.line(p.paint.alarm("✗ " + reports.Printable(first.Requirement)))
 	if len(first.Violations) > 0 {
 		p.paragraph(2, reports.Printable(first.Violations[0].Statement))
 		p.line("  ", p.paint.dim(cut(reports.Printable(first.Level)+" · "+reports.Printable(first.Violations[0].Section), p.width-2)))
 	}
-	shown := p.limit(len(checks), operations)
-	for _, c := range checks[:shown] {
+	shown, rest := p.examples(checks, operations)
+	for _, c := range shown {
 		p.line()
 		p.failedOperation(c, violations)
 	}
-	if rest := checks[shown:]; len(rest) > 0 {
-		var names []string
-		for _, c := range rest {
-			names = append(names, reports.Printable(c.Operation))
-		}
+	if len(rest) > 0 {
 		p.line()
-		p.entry(2, 8, "also", list(names))
+		p.entry(2, 8, "also", namesOf(operationsOf(rest), brief))
 	}
+}
+
+// examples returns the checks to show in full, each of which looks different, and the
+// others.
+func (p *page) examples(checks []reports.Check, most int) (shown, rest []reports.Check) {
+	if p.Verbose {
+		return checks, nil
+	}
+	for _, c := range checks {
+		known := func(other reports.Check) bool { return looksLike(c, other) }
+		if len(shown) == 0 || len(shown) < most && !slices.ContainsFunc(shown, known) {
+			shown = append(shown, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return shown, rest
+}
+
+// namesOf lists the names, or in brief the first of them and a count.
+func namesOf(names []string, brief bool) string {
+	if left := len(names) - maxNamed; brief && left > 0 {
+		names = append(slices.Clone(names[:maxNamed]), "… and "+number(left)+" more")
+	}
+	return list(names)
 }
 
 func (p *page) failedOperation(c reports.Check, violations int) {
 	p.paragraph(2, p.paint.bold(reports.Printable(c.Operation))+"  "+
 		p.paint.dim("seen "+plural(c.ViolationCount, "time", "times")+" in "+plural(c.Assessments, "assessment", "assessments")))
+	if len(c.Consequences) > 0 {
+		p.consequences(c.Consequences)
+	}
 	shown := p.limit(len(c.Violations), violations)
 	for i, v := range c.Violations[:shown] {
 		if i > 0 {
@@ -94,6 +197,16 @@ func (p *page) failedOperation(c reports.Check, violations int) {
 	if left := c.ViolationCount - shown; left > 0 {
 		p.line("    ", p.paint.dim(p.more(left, "")))
 	}
+}
+
+// consequences says what follows from a violation and is not counted elsewhere.
+func (p *page) consequences(follow []reports.Consequence) {
+	total := 0
+	for _, f := range follow {
+		total += f.Count
+	}
+	p.paragraph(4, p.paint.dim("the target shows what it should have refused: "+plural(total, "violation", "violations")+" of "+
+		plural(len(follow), "other check", "other checks")+" "+noun(total, "follows", "follow")+" from this and "+noun(total, "is", "are")+" not counted"))
 }
 
 func (p *page) violation(v reports.Violation) {

@@ -11,16 +11,21 @@ import (
 )
 
 // Summary writes a summary of r: the target, a table of outcomes, each failure with a
-// command that reproduces it, missing inputs, observations and, last, the verdict. If
-// more than 10 requirements fail, it writes a digest of the failures instead.
+// command that reproduces it, missing inputs, observations and, last, the verdict.
+// Failures stand under their probable causes. Of a target with many causes it writes a
+// digest.
 func Summary(w io.Writer, r reports.Results, o Options) error {
 	p := newPage(o)
 	p.header(r)
-	if failures := failuresByRequirement(r.Checks); len(failures) > maxWhole && !o.Verbose {
-		p.digest(r, failures)
+	if causes := reports.Causes(r.Checks); len(causes) > maxCauses && !o.Verbose {
+		p.digest(r, causes)
 	} else {
 		p.table(r)
-		p.failures(r, failures)
+		if o.Verbose {
+			p.failures(r)
+		} else {
+			p.causes(r, causes)
+		}
 		p.expected(r)
 		p.notAssessed(r)
 		p.observations(r)

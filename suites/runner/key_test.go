@@ -106,3 +106,25 @@ func TestAnUnservedListShowsNothingAboutKeys(t *testing.T) {
 		})
 	}
 }
+
+// A key that the target never issued has no scopes to be refused for.
+func TestARefusalOfAnUnknownKeySaysNothingAboutScopes(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	p := profile.Embedded()
+	scopeless, ok := p.ScopedKey(dataset.Main, "")
+	g.Expect(ok).To(BeTrue())
+	for i := range p.Keys {
+		if p.Keys[i].Name == scopeless.Name {
+			p.Keys[i].Token = "never-issued"
+		}
+	}
+	known, err := target.URL(p, server.BaseURL)
+	g.Expect(err).NotTo(HaveOccurred())
+	results := judged(t, t.Context(), Config{Target: known, Selection: Selection{Requirements: []string{"SCOPE-NONE"}}})
+	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
+	g.Expect(of(results, reports.NotAssessed)).To(HaveLen(len(spec.ScopeNone.Operations())))
+	for _, c := range results.Checks {
+		g.Expect(c.Missing).To(ConsistOf(ContainSubstring("a key without scopes that the target tells from a key that was never issued")))
+	}
+}

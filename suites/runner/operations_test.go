@@ -10,6 +10,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/pattern"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -19,6 +20,12 @@ import (
 // partial is a reference server that serves only the operations of the patterns. The
 // function returns the other operations that were requested.
 func partial(t *testing.T, serves ...string) (on *target.Target, others func() []string) {
+	t.Helper()
+	return lacking(t, http.NotFound, serves...)
+}
+
+// lacking is partial, with the answer to requests for the other operations.
+func lacking(t *testing.T, answer http.HandlerFunc, serves ...string) (on *target.Target, others func() []string) {
 	t.Helper()
 	var mu sync.Mutex
 	requested := map[string]bool{}
@@ -32,10 +39,12 @@ func partial(t *testing.T, serves ...string) (on *target.Target, others func() [
 			mu.Lock()
 			requested[op.ID] = true
 			mu.Unlock()
-			http.NotFound(w, r)
+			answer(w, r)
 		})
 	}
-	on, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{Middleware: []func(http.Handler) http.Handler{absent}})
+	data := dataset.DefaultOptions()
+	data.Rows = 40
+	on, err := target.Embedded(t.Context(), data, refserver.Options{Middleware: []func(http.Handler) http.Handler{absent}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +84,44 @@ func TestRunObeysTheOperationsOfTheProfile(t *testing.T) {
 			g.Expect(results.Observations).NotTo(BeEmpty())
 			for _, c := range results.Checks {
 				g.Expect(pattern.Fits(serves, c.Operation)).To(BeTrue(), "%s", c.Operation)
+			}
+		})
+	}
+}
+
+// A missing operation is one failure, and what needs it is not assessed.
+func TestMissingOperationIsOneFailure(t *testing.T) {
+	rules, err := judge.NewRules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := []struct {
+		name   string
+		answer http.HandlerFunc
+	}{
+		{"404 page", http.NotFound},
+		{"405", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }},
+		{"501", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotImplemented) }},
+	}
+	for i, op := range spec.Operations() {
+		answer := answers[i%len(answers)]
+		t.Run(op.ID+" "+answer.name, func(t *testing.T) {
+			g := NewWithT(t)
+			on, _ := lacking(t, answer.answer, "!"+op.ID)
+			results, err := runner.Run(t.Context(), runner.Config{Target: on, Seed: 1, Rules: rules})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(results.Verdict).To(Equal(reports.Failed))
+			g.Expect(results.Troubles).To(BeEmpty())
+			for _, c := range results.Checks {
+				switch {
+				case c.Operation == op.ID && c.Requirement == "SERVED":
+					g.Expect(c.Outcome).To(Equal(reports.Fail))
+				case c.Operation == op.ID:
+					g.Expect(c.Outcome).To(Equal(reports.NotAssessed), c.Requirement)
+					g.Expect(c.Missing).To(ContainElement(ContainSubstring("the operation "+op.ID)), c.Requirement)
+				default:
+					g.Expect(c.Outcome).To(BeElementOf(reports.Pass, reports.NotAssessed), "%s on %s", c.Requirement, c.Operation)
+				}
 			}
 		})
 	}

@@ -73,6 +73,12 @@ func randomCheck(t *rapid.T) reports.Check {
 		c.Assessments = count(t, 0)
 		c.Violations = rapid.SliceOfN(rapid.Custom(randomViolation), 1, 3).Draw(t, "violations")
 		c.ViolationCount = len(c.Violations) + count(t, 0)
+		c.Consequences = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) reports.Consequence {
+			return reports.Consequence{Requirement: "SHAPE-A.B-TYPE", Operation: "a.list", Count: count(t, 1)}
+		}), 0, 2).Draw(t, "consequences")
+		if len(c.Consequences) == 0 {
+			c.Consequences = nil
+		}
 	case reports.NotAssessed:
 		c.Missing = rapid.SliceOfN(rapid.Custom(words), 1, 3).Draw(t, "missing")
 	case reports.Error:

@@ -73,6 +73,7 @@ func (a *Target) keyOf(r Request) (profile.Key, bool) {
 // Defects returns every defect, in the order of the catalogue's groups.
 func Defects() []Defect {
 	return slices.Concat(
+		servedDefects(),
 		shapeDefects(),
 		errorDefects(),
 		keyDefects(),

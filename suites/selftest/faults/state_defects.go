@@ -190,7 +190,7 @@ func movesLate() Middleware {
 	return func(next Handler) Handler {
 		var mu sync.Mutex
 		var waiting *Request
-		return where(spec.MoveAccounts, anyRequest, func(next Handler, r Request) (Response, error) {
+		return where(spec.MoveAccounts, wellFormed, func(next Handler, r Request) (Response, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if waiting == nil {

@@ -1,0 +1,214 @@
+package suites
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/spec"
+)
+
+// served judges whether the target implements each operation at all. Every spec
+// depends on that: what needs an operation that is not served is not assessed, so
+// that a missing operation is one failure.
+func served() {
+	for _, op := range spec.Operations() {
+		Describe(op.ID, func() {
+			It("is implemented", Rules(spec.Served), func(api *API) {
+				pair := spec.Served.On(op.ID)
+				switch s := api.service(op.ID); {
+				case s.unserved != nil:
+					api.violated(pair, Finding{Response: *s.unserved, Pointer: "status",
+						Expected: "a status other than 404, 405 and 501 to some request",
+						Actual:   judge.DescribeStatus(s.unserved.Exchange) + ", and no other request was answered better"}, "")
+				case s.missing == "":
+					api.evidence.Assessed(pair, 1)
+				default: // a 200 to another spec may still show it
+					api.evidence.Missing(pair, s.missing)
+				}
+			})
+		})
+	}
+}
+
+// service is what is known of whether the target serves an operation.
+type service struct {
+	once     sync.Once
+	unserved *Response // the response that shows that it does not; nil if it does, or may
+	missing  string    // what would show it; "" if it is known
+}
+
+// service finds out, once a run, whether the target serves the operation.
+func (api *API) service(operation string) *service {
+	found, _ := api.services.LoadOrStore(operation, &service{})
+	s := found.(*service)
+	s.once.Do(func() {
+		probe := &API{Env: api.Env, ctx: api.ctx, spec: Spec{Operation: operation, Title: "is implemented"}, probes: true,
+			judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), rng: rand.New(rand.NewPCG(api.Seed, hash(operation)))}
+		defer probe.restore()
+		s.missing = probe.attempt(func() { s.unserved = probe.unserved() })
+	})
+	return s
+}
+
+// attempt returns the input for lack of which the function ended early, or "".
+func (api *API) attempt(work func()) (missing string) {
+	defer func() {
+		switch stopped := recover().(type) {
+		case nil:
+		case skipSpec:
+			missing = cmp.Or(stopped.input, "a response")
+		default:
+			panic(stopped)
+		}
+	}()
+	work()
+	return ""
+}
+
+// Serves reports whether the target implements the operation, as far as the
+// profile and the target say.
+func (api *API) Serves(operation string) bool {
+	return api.Profile.Implements(operation) && api.service(operation).unserved == nil
+}
+
+// needServed ends the spec if the profile or the target lacks what the call needs.
+func (api *API) needServed(k Call) {
+	if !api.Profile.Implements(k.Operation.ID) {
+		api.NotAssessed("the operation %s, which the target profile excludes", k.Operation.ID)
+	}
+	needed := []string{k.Operation.ID}
+	if k.Operation.ID == spec.CreatePlacementTest {
+		needed = append(needed, spec.DeletePlacementTest) // removes what a run creates
+	}
+	for _, id := range needed {
+		if api.probes && (id == api.spec.Operation || api.spec.Operation == spec.CreatePlacementTest) {
+			continue // the probe of an operation must not wait for itself, and that of create waits for no other
+		}
+		if r := api.service(id).unserved; r != nil {
+			api.NotAssessed("the operation %s, which the target does not serve (it answers %d)", id, r.Status)
+		}
+	}
+}
+
+// unserved returns a response that shows that the target does not serve the
+// spec's operation. It returns nil if it does, and ends the spec if that stays
+// unknown. A server that does not serve an operation answers every request with
+// 404, 405 or 501; many ask for a key first.
+func (api *API) unserved() *Response {
+	op := api.Operation()
+	if !op.HasPathID() && !op.Unsafe() {
+		return api.unservedList()
+	}
+	anonymous := api.Do(api.emptyRequest().WithoutAuthorization().OpenRefusal())
+	if !spec.MeansUnserved(anonymous.Status) && !api.asksForKeyFirst(anonymous) {
+		return nil
+	}
+	empty := api.Do(api.emptyRequest().OpenRefusal())
+	switch {
+	case !spec.MeansUnserved(empty.Status):
+		return nil
+	case empty.Status != http.StatusNotFound:
+		return &empty
+	}
+	// The 404 may mean an id, or that the request is invalid.
+	if api.asksForPermission() {
+		return nil
+	}
+	missing := "a subsequence that was deleted" // there are few to delete, so none is deleted for this
+	if op.ID != spec.DeleteSubsequence {
+		var valid Response
+		if missing = api.attempt(func() { valid = api.Do(api.Request()) }); missing == "" {
+			if spec.MeansUnserved(valid.Status) {
+				return &valid
+			}
+			return nil
+		}
+	}
+	if api.unservedWithoutKey() {
+		return &empty
+	}
+	api.NotAssessed("%s", missing)
+	return nil
+}
+
+// unservedWithoutKey reports whether even requests without authorization get 404,
+// 405 or 501. A server that serves the operation asks for a key.
+func (api *API) unservedWithoutKey() bool {
+	k := api.emptyRequest().OpenRefusal()
+	for _, r := range api.DoAll(append(api.withUnknownKey(k), k.WithoutAuthorization())...) {
+		if !spec.MeansUnserved(r.Status) {
+			return false
+		}
+	}
+	return true
+}
+
+// asksForPermission reports whether the target refuses a key without scopes, and
+// not as it refuses that key an unknown path: then it knows the operation.
+func (api *API) asksForPermission() bool {
+	key, ok := api.Profile.ScopedKey(dataset.Main, "")
+	if !ok {
+		return false
+	}
+	r := api.Do(api.emptyRequest().WithKey(token(key)).OpenRefusal())
+	return r.Status/100 == 4 && r.Status != http.StatusUnauthorized && !spec.MeansUnserved(r.Status) &&
+		spec.MeansUnserved(api.unknownPath(token(key)))
+}
+
+// unservedList is unserved for a list, which has no reason for a 404.
+func (api *API) unservedList() *Response {
+	list := api.Request()
+	r := api.Do(list)
+	for _, another := range []Call{list.WithQuery("limit", "1"), list.WithoutAuthorization()} {
+		if !spec.MeansUnserved(r.Status) {
+			return nil
+		}
+		if next := api.Do(another); !api.asksForKeyFirst(next) {
+			r = next
+		}
+	}
+	if !spec.MeansUnserved(r.Status) {
+		return nil
+	}
+	return &r
+}
+
+// emptyRequest is a request of the spec's operation that can change nothing: it
+// names no resource that exists, and its body has no members.
+func (api *API) emptyRequest() Call {
+	op := api.Operation()
+	k := api.As(authorizedRole(op), op.ID)
+	if op.HasPathID() {
+		k = k.WithID(api.FreshID())
+	}
+	if op.Method == http.MethodPost {
+		k = k.WithBody(map[string]any{})
+	}
+	return k
+}
+
+// asksForKeyFirst reports whether the response is a 401 that says nothing about
+// the operation.
+func (api *API) asksForKeyFirst(r Response) bool {
+	return r.Status == http.StatusUnauthorized && api.keyFirst()
+}
+
+// keyFirst reports whether the target asks for a key before it looks at the path.
+func (api *API) keyFirst() bool { return api.unknownPath(client.Key{}) == http.StatusUnauthorized }
+
+// unknownPath returns the status of the answer to a path that the specification
+// does not have, and 0 if there is none. It asks once a run for each key.
+func (api *API) unknownPath(key client.Key) int {
+	asked, _ := api.unknownPaths.LoadOrStore(key.Name, sync.OnceValue(func() int {
+		api.Spent(1)
+		return api.Client.Do(api.ctx, client.Request{Method: http.MethodGet, Path: "/api/v2/" + api.Word(), Key: key}).Status
+	}))
+	return asked.(func() int)()
+}
