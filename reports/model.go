@@ -39,6 +39,7 @@ type Results struct {
 	Flaky *Flaky `json:"flaky,omitempty"`
 
 	Checks       []Check       `json:"checks"`
+	Levels       []Level       `json:"levels,omitempty"`
 	Observations []Observation `json:"observations"`
 	Troubles     []Trouble     `json:"troubles"`
 	Traffic      Traffic       `json:"traffic"`

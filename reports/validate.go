@@ -40,6 +40,13 @@ func (r Results) Validate() error {
 		p.Unless(!doubled, at, "%s on %s: duplicate of /checks/%d", c.Requirement, c.Operation, first)
 		seen[key] = i
 	}
+	for i, l := range r.Levels {
+		at := fmt.Sprintf("/levels/%d", i)
+		p.Unless(l.Set != "", at+"/set", "empty")
+		p.Unless(l.Requirements >= 1, at+"/requirements", "%d: nothing applies", l.Requirements)
+		p.Unless(l.Assessed >= 0, at+"/assessed", "%d is negative", l.Assessed)
+		p.Unless(l.Failed >= 0, at+"/failed", "%d is negative", l.Failed)
+	}
 	for i, o := range r.Observations {
 		at := fmt.Sprintf("/observations/%d", i)
 		p.Unless(idPattern.MatchString(o.OpenPoint), at+"/open_point", "%q is not an id", o.OpenPoint)

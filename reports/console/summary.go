@@ -99,6 +99,17 @@ const maxTroubles = 8
 // coverage. That line is never wrapped, so that scripts can find it.
 func (p *page) verdict(r reports.Results) {
 	p.line()
+	var levels []string
+	for _, l := range r.Levels {
+		if r.Run.Selection == "" || l.Assessed+l.Failed > 0 { // what the user left out is no news
+			levels = append(levels, l.String())
+		}
+	}
+	if len(levels) > 0 {
+		for i, l := range flow(levels, " · ", p.width-9) {
+			p.line([]string{"levels   ", "         "}[min(i, 1)], l)
+		}
+	}
 	for _, reason := range r.Reasons {
 		p.entry(0, 9, "because", reports.Printable(reason))
 	}

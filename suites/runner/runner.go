@@ -130,6 +130,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		return reports.Results{}, err
 	}
 	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
+	results.Levels = reports.Levels(results.Checks)
 	minimum(config.Target.Profile).Require(&results)
 	if why := lost.why(); why != "" && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, why)

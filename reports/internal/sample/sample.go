@@ -45,6 +45,7 @@ func Full() reports.Results {
 		Verdict: reports.Failed,
 		Reasons: []string{"some checks failed", "an expected failure of the profile has expired: PAGE-WALK-07 on lead-lists.list (2026-02-01)"},
 		Checks:  checks(),
+		Levels:  []reports.Level{{Set: "shape", Requirements: 549, Assessed: 549}, {Set: "read", Requirements: 68, Assessed: 60}, {Set: "scopes", Requirements: 17, Assessed: 17, Failed: 2}},
 		Traffic: reports.Traffic{
 			Requests: 23_041, Statuses: map[string]int{"200": 21_702, "400": 811, "401": 320, "404": 190, "429": 12, "none": 6},
 			BytesReceived: 734_003_211, Throttled: 12,
@@ -64,6 +65,7 @@ func Full() reports.Results {
 func Passed() reports.Results {
 	r := Full()
 	r.Verdict, r.Reasons, r.Troubles = reports.Passed, nil, nil
+	r.Levels = r.Levels[:1]
 	r.Run.Selection = "--operation phone-numbers.list"
 	r.Checks = slices.DeleteFunc(checks(), func(c reports.Check) bool { return c.Operation != spec.ListPhoneNumbers })
 	r.Observations = slices.DeleteFunc(r.Observations, func(o reports.Observation) bool { return o.Operation != spec.ListPhoneNumbers })
