@@ -125,13 +125,21 @@ func BeLimited(promise *profile.RateLimit) types.GomegaMatcher {
 		case d.limited:
 			found.Assessed++
 		case len(d.odd) == 0:
-			found.Missing = fmt.Sprintf("a rate limit that %d requests exceed", promise.Budget)
+			found.Missing = d.lacks(promise)
 		}
 		for _, r := range d.odd {
 			found.Findings = append(found.Findings, Finding{r, "status", "429, since the same request was served before", describe(r)})
 		}
 		return found
 	}}
+}
+
+// lacks says what would have shown a limit that was not met.
+func (d drained) lacks(promise *profile.RateLimit) string {
+	if len(d.served) == 0 {
+		return fmt.Sprintf("a served request of the key %q, which rate_limit names (it is answered %d)", promise.Key, d.last.Status)
+	}
+	return fmt.Sprintf("a rate limit that %d requests exceed", promise.Budget)
 }
 
 // tooManyFor is how many requests no limiter that keeps the promise serves
@@ -158,7 +166,8 @@ func (d drained) breaksPromise(promise *profile.RateLimit) (within time.Duration
 }
 
 // drain sends the request in concurrent batches until one is answered 429, or
-// the promise is broken, or the budget is spent.
+// the promise is broken, or the budget is spent. It goes on only if the first batch
+// is served: a refused key shows nothing about a limit.
 func (api *API) drain(k Call) drained {
 	const batch = 8
 	var d drained
@@ -177,7 +186,9 @@ func (api *API) drain(k Call) drained {
 			}
 		}
 		slices.SortFunc(d.served, func(a, b Response) int { return a.Sent.Compare(b.Sent) })
-		_, broken = d.breaksPromise(promise)
+		if _, broken = d.breaksPromise(promise); len(d.served) == 0 {
+			break
+		}
 	}
 	if d.limited {
 		api.observeOn(k.Operation.ID, spec.OpenPointRateLimit, "a limit below the %d requests of the budget", promise.Budget)
@@ -263,8 +274,8 @@ func resume(api *API) {
 		}
 		served = append(served, op.ID)
 	}
-	if !api.drain(api.limitedRequest(api.anyList(spec.ListPlacementTests))).limited {
-		api.NotAssessed("a rate limit that %d requests exceed", api.Profile.RateLimit.Budget)
+	if d := api.drain(api.limitedRequest(api.anyList(spec.ListPlacementTests))); !d.limited {
+		api.NotAssessed("%s", d.lacks(api.Profile.RateLimit))
 	}
 	for _, id := range served {
 		k := api.limitedRequest(id)

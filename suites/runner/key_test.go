@@ -128,3 +128,23 @@ func TestARefusalOfAnUnknownKeySaysNothingAboutScopes(t *testing.T) {
 		g.Expect(c.Missing).To(ConsistOf(ContainSubstring("a key without scopes that the target tells from a key that was never issued")))
 	}
 }
+
+// A refused key is not driven to a rate limit.
+func TestARefusedKeyShowsNoRateLimit(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	p := profile.Embedded()
+	for i := range p.Keys {
+		if p.Keys[i].Name == p.RateLimit.Key {
+			p.Keys[i].Token = "never-issued"
+		}
+	}
+	known, err := target.URL(p, server.BaseURL)
+	g.Expect(err).NotTo(HaveOccurred())
+	results := judged(t, t.Context(), Config{Target: known, Selection: Selection{Requirements: []string{"RATE-429", "RATE-RESUMES"}}})
+	g.Expect(of(results, reports.Fail)).To(BeEmpty())
+	g.Expect(results.Traffic.Statuses["401"]).To(BeNumerically("<", p.RateLimit.Budget), "all operations together")
+	for _, c := range results.Checks {
+		g.Expect(c.Outcome).To(Equal(reports.NotAssessed), "%s on %s", c.Requirement, c.Operation)
+	}
+}
