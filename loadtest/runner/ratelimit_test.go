@@ -166,3 +166,33 @@ func refusingForEver(next faults.Handler) faults.Handler {
 		return answer, err
 	}
 }
+
+// A probe of the rate limit asks only what the profile lists.
+func TestRateLimitObeysTheOperationsOfTheProfile(t *testing.T) {
+	inFakeTime(func(t *testing.T) {
+		var mu sync.Mutex
+		asked := map[string]int{}
+		env := limitedBy(t, quickLimit, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if op, _, ok := spec.MatchOperation(r.Method, r.URL.Path); ok {
+					mu.Lock()
+					asked[op.ID]++
+					mu.Unlock()
+				}
+				next.ServeHTTP(w, r)
+			})
+		})
+		partial := *env.Profile
+		partial.Operations = []string{spec.ListLeadLabels, spec.ListWebhookEvents}
+		env.Profile = &partial
+		o := Run(t.Context(), env, probing(t))
+		if o.Verdict != reports.Passed || o.Limiter == nil || o.Limiter.Total.Refused == 0 {
+			t.Errorf("%s: %q", o.Verdict, o.Reasons)
+		}
+		for operation, n := range asked {
+			if !partial.Implements(operation) {
+				t.Errorf("%s, which the profile does not list, was requested %d times", operation, n)
+			}
+		}
+	})(t)
+}
