@@ -126,19 +126,23 @@ func (s Selection) check() error {
 	for _, p := range s.Profiles {
 		if !slices.Contains(spec.Profiles(), p) {
 			names := texts(spec.Profiles())
-			return fmt.Errorf("there is no profile %q%s; there are %s", p, suggest.Near(string(p), names), strings.Join(names, ", "))
+			hint := ""
+			if strings.ContainsAny(string(p), "./") {
+				hint = " (--target-profile takes the description of a target)"
+			}
+			return fmt.Errorf("unknown profile %q%s; known: %s%s", p, suggest.Near(string(p), names), strings.Join(names, ", "), hint)
 		}
 	}
 	return errors.Join(
 		s.CheckOperations(),
 		known("requirement", s.Requirements, requirementIDs(), "`outreach-conformance requirements` lists them"),
-		known("group", s.Groups, texts(spec.Groups()), "there are "+strings.Join(texts(spec.Groups()), ", ")),
+		known("group", s.Groups, texts(spec.Groups()), "known: "+strings.Join(texts(spec.Groups()), ", ")),
 	)
 }
 
 // CheckOperations returns an error for a pattern that matches no operation.
 func (s Selection) CheckOperations() error {
-	return known("operation", s.Operations, operationIDs(), "there are "+strings.Join(operationIDs(), ", "))
+	return known("operation", s.Operations, operationIDs(), "known: "+strings.Join(operationIDs(), ", "))
 }
 
 func operationIDs() []string {
