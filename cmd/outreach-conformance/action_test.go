@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -151,6 +152,54 @@ func TestActionsOfOthersArePinned(t *testing.T) {
 			t.Errorf("%s uses no action of others: the test looks in the wrong place", path)
 		}
 	}
+}
+
+// The workflow that makes releases may publish only where no code of the repository
+// runs.
+func TestTheReleaseWorkflow(t *testing.T) {
+	var workflow struct {
+		Permissions map[string]string `yaml:"permissions"`
+		Jobs        map[string]struct {
+			Permissions map[string]string `yaml:"permissions"`
+			Steps       []actionStep      `yaml:"steps"`
+		} `yaml:"jobs"`
+	}
+	if err := readYAML(".github/workflows/release.yml", &workflow); err != nil {
+		t.Fatal(err)
+	}
+	build, publish := workflow.Jobs["build"], workflow.Jobs["publish"]
+	if workflow.Permissions == nil || len(workflow.Permissions) > 0 || len(workflow.Jobs) != 2 {
+		t.Errorf("the workflow has the permissions %v and %d jobs", workflow.Permissions, len(workflow.Jobs))
+	}
+	if !maps.Equal(build.Permissions, map[string]string{"contents": "read"}) ||
+		!maps.Equal(publish.Permissions, map[string]string{"contents": "write", "packages": "write"}) {
+		t.Errorf("the jobs have the permissions %v and %v", build.Permissions, publish.Permissions)
+	}
+	scripts := map[string]string{}
+	for name, job := range workflow.Jobs {
+		for _, step := range job.Steps {
+			scripts[name] += step.Run
+			if expression.MatchString(step.Run) {
+				t.Errorf("the job %s puts an expression into a script: hand it over by the environment", name)
+			}
+			if version := step.With["go-version"]; version != nil && !strings.HasPrefix(fmt.Sprint(version), strings.TrimPrefix(goVersion(t), "go ")) {
+				t.Errorf("the job %s uses Go %v, but go.mod says %s", name, version, goVersion(t))
+			}
+		}
+	}
+	if strings.Count(scripts["build"], `release VERSION="$GITHUB_REF_NAME"`) != 2 || strings.Contains(scripts["publish"], "make ") {
+		t.Errorf("the scripts are %q", scripts)
+	}
+}
+
+// goVersion returns the line of go.mod with the version of Go, without its patch.
+func goVersion(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`(?m)^go 1\.[0-9]+`).FindString(string(text))
 }
 
 func TestGitlabJobsUseWhatExists(t *testing.T) {

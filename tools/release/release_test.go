@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +20,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/yaml"
 )
 
 // repository is the root of the repository.
@@ -87,6 +91,7 @@ func TestRelease(t *testing.T) {
 	}
 	t.Run("SBOM", func(t *testing.T) { checkSBOM(t, binary, base+".cdx.json", version) })
 	t.Run("reports", func(t *testing.T) { checkReports(t, binary, version) })
+	t.Run("action", func(t *testing.T) { checkAction(t, dist, version) })
 	t.Run("image", func(t *testing.T) { checkImage(t, base+".image.tar", version) })
 }
 
@@ -153,6 +158,40 @@ func checkReports(t *testing.T, binary, version string) {
 	}
 	if n := strings.Count(string(read(t, summary)), program+" "+version); n != 2 {
 		t.Errorf("%d of the 2 job summaries show %s", n, version)
+	}
+}
+
+// checkAction fails unless the step of action.yml that downloads a release takes these
+// files.
+func checkAction(t *testing.T, dist, version string) {
+	var action struct {
+		Runs struct {
+			Steps []struct{ ID, Run string }
+		}
+	}
+	if err := yaml.Unmarshal(read(t, filepath.Join(repository, "action.yml")), &action); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.StripPrefix("/"+version+"/", http.FileServer(http.Dir(dist))))
+	defer server.Close()
+	temporary := t.TempDir()
+	for name, value := range map[string]string{
+		"VERSION": version, "RELEASES": server.URL, "RUNNER_TEMP": temporary, "GITHUB_OUTPUT": filepath.Join(temporary, "outputs.txt"), "RESTORED": "",
+		"RUNNER_OS":   map[string]string{"linux": "Linux", "darwin": "macOS"}[runtime.GOOS],
+		"RUNNER_ARCH": map[string]string{"amd64": "X64", "arm64": "ARM64"}[runtime.GOARCH],
+	} {
+		t.Setenv(name, value)
+	}
+	for _, step := range action.Runs.Steps {
+		if step.ID == "download" {
+			command(t, temporary, "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
+		}
+	}
+	if out := string(read(t, filepath.Join(temporary, "outputs.txt"))); out != "downloaded=true\n" {
+		t.Errorf("the outputs of the step are %q", out)
+	}
+	if out := command(t, temporary, filepath.Join(temporary, program, program), "version"); !strings.HasPrefix(out, program+" "+version+" ") {
+		t.Errorf("the downloaded harness prints %q", out)
 	}
 }
 
