@@ -110,6 +110,7 @@ vet: ## run go vet
 
 lint: ## run staticcheck, in the version that tools/go.mod names
 	$(STATICCHECK) ./...
+	$(GO) -C tools tool staticcheck ./release
 
 tidy: ## fail if go mod tidy would change a file
 	$(GO) mod tidy -diff

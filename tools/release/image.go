@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -95,11 +96,11 @@ func readDockerfile(text string) (dockerfile, error) {
 		}
 		instruction, value, _ := strings.Cut(line, " ")
 		if err := d.read(instruction, value); err != nil {
-			return dockerfile{}, fmt.Errorf("Dockerfile: %s: %w", instruction, err)
+			return dockerfile{}, fmt.Errorf("read Dockerfile: %s: %w", instruction, err)
 		}
 	}
 	if d.binary == "" || len(d.config.Entrypoint) == 0 || d.config.WorkingDir == "" {
-		return dockerfile{}, fmt.Errorf("Dockerfile: COPY, ENTRYPOINT or WORKDIR is missing")
+		return dockerfile{}, errors.New("read Dockerfile: COPY, ENTRYPOINT or WORKDIR is missing")
 	}
 	return d, nil
 }
@@ -127,7 +128,7 @@ func (d *dockerfile) read(instruction, value string) error {
 	case "CMD":
 		return json.Unmarshal([]byte(value), &d.config.Cmd)
 	default:
-		return fmt.Errorf("unknown instruction (teach it to tools/release)")
+		return errors.New("unknown instruction (teach it to tools/release)")
 	}
 	return nil
 }

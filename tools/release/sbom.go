@@ -71,9 +71,10 @@ func sbom(from source, info *debug.BuildInfo, digest string) *cdx.BOM {
 	return bom
 }
 
-// component returns a component whose reference is its package URL.
+// component returns a component whose reference is its package URL. A package URL of Go
+// has lower case, which a module path need not have.
 func component(kind cdx.ComponentType, path, version string) cdx.Component {
-	purl := fmt.Sprintf("pkg:golang/%s@%s", path, url.QueryEscape(version))
+	purl := fmt.Sprintf("pkg:golang/%s@%s", strings.ToLower(path), url.QueryEscape(version))
 	return cdx.Component{BOMRef: purl, Type: kind, Name: path, Version: version, PackageURL: purl}
 }
 

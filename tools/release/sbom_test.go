@@ -24,7 +24,7 @@ func checkSBOM(t *testing.T, binary, path, version string) {
 			Timestamp string
 			Component struct{ Name, Version string }
 		}
-		Components   []struct{ Purl string }
+		Components   []struct{ Name, Version, Purl string }
 		Dependencies []struct{ DependsOn []string }
 	}
 	if err := json.Unmarshal(text, &bom); err != nil {
@@ -39,7 +39,10 @@ func checkSBOM(t *testing.T, binary, path, version string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, strings.TrimPrefix(purl, "pkg:golang/"))
+		if purl != "pkg:golang/"+strings.ToLower(c.Name)+"@"+c.Version {
+			t.Errorf("%s %s has the package URL %s", c.Name, c.Version, c.Purl)
+		}
+		got = append(got, c.Name+"@"+c.Version)
 	}
 	want := append([]string{"stdlib@" + strings.TrimPrefix(runtime.Version(), "go")}, modules(t, binary)...)
 	if !slices.Equal(got, want) || len(want) < 10 {

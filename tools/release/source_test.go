@@ -98,7 +98,7 @@ func TestDockerfile(t *testing.T) {
 	} {
 		if damaged := strings.Replace(sound, old, wrong, 1); damaged == sound {
 			t.Errorf("the Dockerfile has no %q", old)
-		} else if _, err := readDockerfile(damaged); err == nil || !strings.HasPrefix(err.Error(), "Dockerfile: ") {
+		} else if _, err := readDockerfile(damaged); err == nil || !strings.HasPrefix(err.Error(), "read Dockerfile: ") {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}
