@@ -118,6 +118,9 @@ func build(from source, output string, platforms []platform, w io.Writer) error 
 		if err := pack(from, p, binary, output); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
+		if _, err := fmt.Fprintf(w, "built %s\n", p); err != nil {
+			return err
+		}
 	}
 	return sum(output, w)
 }
