@@ -42,7 +42,7 @@ TESTS = $(GO) test -p $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN)))) -tim
 SKIP ?= ^TestDocuments$$
 
 .DEFAULT_GOAL := help
-.PHONY: help test race unraced busy steady strange ginkgo example truth transports documents manifests selftest selftest-figures \
+.PHONY: help release release-test test race unraced busy steady strange ginkgo example truth transports documents manifests selftest selftest-figures \
 	check format vet lint tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
@@ -110,6 +110,7 @@ vet: ## run go vet
 
 lint: ## run staticcheck, in the version that tools/go.mod names
 	$(STATICCHECK) ./...
+	$(GO) -C tools tool staticcheck ./release
 
 tidy: ## fail if go mod tidy would change a file
 	$(GO) mod tidy -diff
@@ -126,6 +127,18 @@ generate: ## write all generated files
 
 build: ## build bin/outreach-conformance
 	$(GO) build -trimpath -o bin/ ./cmd/outreach-conformance
+
+# The settings of a release: an empty VERSION is that of the commit. ALLOW_DIRTY=1
+# builds a working tree with changes.
+VERSION     ?=
+PLATFORMS   ?= all
+ALLOW_DIRTY ?=
+release: ## build a release into dist/: archives, images, lists of modules, checksums; VERSION=v1.2.3 PLATFORMS=host
+	$(GO) -C tools run ./release -source .. -output ../dist -platforms '$(PLATFORMS)' -version '$(VERSION)' $(if $(ALLOW_DIRTY),-allow-dirty)
+
+release-test: ## build a release for this machine twice, and check its files
+	$(GO) -C tools vet ./release
+	$(GO) -C tools test -count=1 ./release
 
 run: ## judge a target; ARGS='--target http://127.0.0.1:8025'
 	$(GO) run ./cmd/outreach-conformance run $(ARGS)

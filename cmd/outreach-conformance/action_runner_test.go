@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,15 +49,16 @@ type actionRunner struct {
 	code   int
 }
 
-// action runs the steps of action.yml. A \n in a value is a line break. The cache holds
-// $HARNESS, or nothing if $CACHE is miss. Used.txt records the actions of others.
+// action runs the steps of action.yml. A \n in a value is a line break. The caches hold
+// $HARNESS, or nothing if $CACHE is miss. Used.txt records the actions of others, and
+// log.txt what all steps printed.
 func action(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: action CODE INPUT=VALUE…")
 	}
 	var file actionFile
 	ts.Check(readYAML("action.yml", &file))
-	r := &actionRunner{ts: ts, values: map[string]string{"strategy.job-index": "3"}}
+	r := &actionRunner{ts: ts, values: map[string]string{"strategy.job-index": "3", "github.action_repository": "owner/harness"}}
 	for name, input := range file.Inputs {
 		r.values["inputs."+name] = input.Default
 	}
@@ -70,24 +73,38 @@ func action(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv("HARNESS", filepath.Join("bin", program))
 	}
 	temporary := ts.MkAbs("runner temp") // paths of a runner may have spaces
+	ts.Check(os.RemoveAll(temporary))
 	ts.Check(os.MkdirAll(temporary, 0o755))
 	source, err := filepath.Abs(repository)
 	ts.Check(err)
 	for name, value := range map[string]string{
 		"RUNNER_TEMP": temporary, "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64", "GITHUB_JOB": "conformance",
 		"GITHUB_ACTION_PATH": source, "GITHUB_STEP_SUMMARY": ts.MkAbs("summary.md"), "GITHUB_ACTIONS": "true",
+		"GITHUB_SERVER_URL": "https://github.example", "GITHUB_REPOSITORY": "caller/server",
 	} {
 		ts.Setenv(name, value)
 	}
 	ts.Check(os.RemoveAll(ts.MkAbs("summary.md")))
 	ts.Check(os.RemoveAll(ts.MkAbs("outputs.txt")))
 	ts.Check(os.RemoveAll(ts.MkAbs("used.txt")))
+	ts.Check(os.RemoveAll(ts.MkAbs("log.txt")))
 	for _, step := range file.Runs.Steps {
 		r.step(step)
 	}
 	if want := exitCode(ts, args[0]); r.code != want {
 		ts.Fatalf("the action ended with exit code %d instead of %d", r.code, want)
 	}
+}
+
+// releases serves the directory, as the address below which releases are. $NAME is the
+// address.
+func releases(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: releases NAME DIRECTORY")
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(args[1]))))
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL)
 }
 
 // step runs a step if its condition holds.
@@ -105,6 +122,7 @@ func (r *actionRunner) step(step actionStep) {
 	}
 	r.ts.Setenv("GITHUB_OUTPUT", outputs)
 	err := r.ts.Exec("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
+	r.appendTo("log.txt", r.ts.ReadFile("stdout"))
 	for name := range step.Env {
 		r.ts.Setenv(name, "")
 	}
@@ -130,11 +148,7 @@ func (r *actionRunner) other(step actionStep, name string) {
 	for name, value := range step.With {
 		with[name] = r.evaluated(fmt.Sprint(value))
 	}
-	record, err := os.OpenFile(r.ts.MkAbs("used.txt"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	r.ts.Check(err)
-	defer func() { r.ts.Check(record.Close()) }()
-	_, err = fmt.Fprintln(record, name, with)
-	r.ts.Check(err)
+	r.appendTo("used.txt", fmt.Sprintln(name, with))
 	if name != "actions/cache/restore" {
 		return
 	}
@@ -145,6 +159,14 @@ func (r *actionRunner) other(step actionStep, name string) {
 	r.ts.Check(os.MkdirAll(with["path"], 0o755))
 	r.ts.Check(os.Symlink(r.ts.MkAbs(r.ts.Getenv("HARNESS")), filepath.Join(with["path"], program)))
 	r.values["steps."+step.ID+".outputs.cache-hit"] = "true"
+}
+
+// appendTo adds text to a file of the script.
+func (r *actionRunner) appendTo(name, text string) {
+	file, err := os.OpenFile(r.ts.MkAbs(name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	r.ts.Check(err)
+	_, err = file.WriteString(text)
+	r.ts.Check(errors.Join(err, file.Close()))
 }
 
 // evaluated replaces the expressions in a text.

@@ -1,7 +1,16 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,7 +108,8 @@ func TestActionUsesWhatExists(t *testing.T) {
 					t.Errorf("the step %q takes the input %s, which is not declared", step.ID, e[1])
 				}
 			}
-			if strings.Contains(value, "github.") || strings.Contains(value, "runner.") {
+			paths := strings.ReplaceAll(value, "github.action_repository", "")
+			if strings.Contains(paths, "github.") || strings.Contains(paths, "runner.") {
 				t.Errorf("the step %q uses %s: in a container job it is a path of the host", step.ID, value)
 			}
 		}
@@ -107,7 +117,7 @@ func TestActionUsesWhatExists(t *testing.T) {
 	if steps < 4 {
 		t.Errorf("%d steps with a script: the test looks in the wrong place", steps)
 	}
-	text, err := os.ReadFile(filepath.Join(repository, "docs/gate-a-pull-request.md"))
+	text, err := os.ReadFile(filepath.Join(repository, "docs/ci.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,14 +126,14 @@ func TestActionUsesWhatExists(t *testing.T) {
 			t.Errorf("no step takes the input %s", name)
 		}
 		if !strings.Contains(string(text), "`"+name+"`") {
-			t.Errorf("docs/gate-a-pull-request.md does not name the input %s", name)
+			t.Errorf("docs/ci.md does not name the input %s", name)
 		}
 	}
 }
 
 // A tag can move. A commit cannot.
 func TestActionsOfOthersArePinned(t *testing.T) {
-	for _, path := range []string{"action.yml", "docs/gate-a-pull-request.md"} {
+	for _, path := range []string{"action.yml", "docs/ci.md", ".github/workflows/release.yml"} {
 		text, err := os.ReadFile(filepath.Join(repository, path))
 		if err != nil {
 			t.Fatal(err)
@@ -142,6 +152,54 @@ func TestActionsOfOthersArePinned(t *testing.T) {
 			t.Errorf("%s uses no action of others: the test looks in the wrong place", path)
 		}
 	}
+}
+
+// The workflow that makes releases may publish only where no code of the repository
+// runs.
+func TestTheReleaseWorkflow(t *testing.T) {
+	var workflow struct {
+		Permissions map[string]string `yaml:"permissions"`
+		Jobs        map[string]struct {
+			Permissions map[string]string `yaml:"permissions"`
+			Steps       []actionStep      `yaml:"steps"`
+		} `yaml:"jobs"`
+	}
+	if err := readYAML(".github/workflows/release.yml", &workflow); err != nil {
+		t.Fatal(err)
+	}
+	build, publish := workflow.Jobs["build"], workflow.Jobs["publish"]
+	if workflow.Permissions == nil || len(workflow.Permissions) > 0 || len(workflow.Jobs) != 2 {
+		t.Errorf("the workflow has the permissions %v and %d jobs", workflow.Permissions, len(workflow.Jobs))
+	}
+	if !maps.Equal(build.Permissions, map[string]string{"contents": "read"}) ||
+		!maps.Equal(publish.Permissions, map[string]string{"contents": "write", "packages": "write"}) {
+		t.Errorf("the jobs have the permissions %v and %v", build.Permissions, publish.Permissions)
+	}
+	scripts := map[string]string{}
+	for name, job := range workflow.Jobs {
+		for _, step := range job.Steps {
+			scripts[name] += step.Run
+			if expression.MatchString(step.Run) {
+				t.Errorf("the job %s puts an expression into a script: hand it over by the environment", name)
+			}
+			if version := step.With["go-version"]; version != nil && !strings.HasPrefix(fmt.Sprint(version), strings.TrimPrefix(goVersion(t), "go ")) {
+				t.Errorf("the job %s uses Go %v, but go.mod says %s", name, version, goVersion(t))
+			}
+		}
+	}
+	if strings.Count(scripts["build"], `release VERSION="$GITHUB_REF_NAME"`) != 2 || strings.Contains(scripts["publish"], "make ") {
+		t.Errorf("the scripts are %q", scripts)
+	}
+}
+
+// goVersion returns the line of go.mod with the version of Go, without its patch.
+func goVersion(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`(?m)^go 1\.[0-9]+`).FindString(string(text))
 }
 
 func TestGitlabJobsUseWhatExists(t *testing.T) {
@@ -179,35 +237,109 @@ func TestGitlabJobsUseWhatExists(t *testing.T) {
 	}
 }
 
-// The job builds the harness only if the cache has none.
-func TestGitlabJobsBuildOnce(t *testing.T) {
-	var jobs map[string]gitlabJob
-	if err := readYAML("docs/gitlab-ci.yml", &jobs); err != nil {
-		t.Fatal(err)
-	}
-	script := strings.Join(jobs["conformance"].Before, "\n")
-	tools, project := t.TempDir(), t.TempDir()
-	stub := "#!/bin/sh\necho \"$(basename $0) $*\" >>used.txt\n[ $(basename $0) = git ] || { mkdir -p .harness; touch .harness/outreach-conformance; chmod 755 .harness/outreach-conformance; }\n"
+// gitlabRunner runs the before_script of the GitLab job in a project, with the released
+// files below an address, and with git and go that only record what they should do.
+type gitlabRunner struct {
+	t        *testing.T
+	releases string
+	project  string
+	tools    string
+}
+
+func newGitlabRunner(t *testing.T, releases string) gitlabRunner {
+	t.Helper()
+	g := gitlabRunner{t: t, releases: releases, project: t.TempDir(), tools: t.TempDir()}
 	for _, tool := range []string{"git", "go"} {
-		if err := os.WriteFile(filepath.Join(tools, tool), []byte(stub), 0o700); err != nil { //nolint:gosec // it must be executable
+		stub := "#!/bin/sh\necho \"$(basename $0) $*\" >>used.txt\n"
+		if tool == "go" {
+			stub += "echo built >.harness/outreach-conformance\nchmod 755 .harness/outreach-conformance\n"
+		}
+		if err := os.WriteFile(filepath.Join(g.tools, tool), []byte(stub), 0o700); err != nil { //nolint:gosec // it must be executable
 			t.Fatal(err)
 		}
 	}
+	return g
+}
+
+// before runs the before_script. It returns the harness, what git and go were called
+// with, and the output.
+func (g gitlabRunner) before(revision string) (harness, used, output string, err error) {
+	g.t.Helper()
+	var jobs map[string]gitlabJob
+	if err := readYAML("docs/gitlab-ci.yml", &jobs); err != nil {
+		g.t.Fatal(err)
+	}
+	downloads := filepath.Join(g.project, "release")
+	script := strings.ReplaceAll(strings.Join(jobs["conformance"].Before, "\n"), "/tmp/release", downloads)
+	cmd := exec.Command("sh", "-e", "-c", script)
+	cmd.Dir = g.project
+	cmd.Env = append(os.Environ(), "PATH="+g.tools+":"+os.Getenv("PATH"), "CI_PROJECT_DIR="+g.project,
+		"HARNESS_RELEASES="+g.releases, "HARNESS_REPOSITORY=https://h.example", "HARNESS_REVISION="+revision)
+	out, err := cmd.CombinedOutput()
+	read := func(name string) string {
+		text, _ := os.ReadFile(filepath.Join(g.project, name)) // empty without the file
+		return string(text)
+	}
+	return read(".harness/outreach-conformance"), read("used.txt"), string(out), err
+}
+
+// The job builds a revision without a release, only if the cache has none.
+func TestGitlabJobsBuildOnce(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	g := newGitlabRunner(t, server.URL)
+	var used string
 	for range 2 {
-		cmd := exec.Command("sh", "-e", "-c", script)
-		cmd.Dir = project
-		cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"), "CI_PROJECT_DIR="+project, "HARNESS_REPOSITORY=https://h.example", "HARNESS_REVISION=1.2")
-		if out, err := cmd.CombinedOutput(); err != nil {
+		harness, calls, out, err := g.before("1.2")
+		if err != nil || harness != "built\n" {
 			t.Fatalf("%v: %s", err, out)
 		}
-	}
-	used, err := os.ReadFile(filepath.Join(project, "used.txt"))
-	if err != nil {
-		t.Fatal(err)
+		used = calls
 	}
 	want := "git clone -q https://h.example /tmp/harness\ngit -C /tmp/harness checkout -q 1.2\n" +
-		"go build -C /tmp/harness -trimpath -o " + project + "/.harness/outreach-conformance ./cmd/outreach-conformance\n"
-	if string(used) != want {
+		"go build -C /tmp/harness -trimpath -o " + g.project + "/.harness/outreach-conformance ./cmd/outreach-conformance\n"
+	if used != want {
 		t.Errorf("the jobs ran\n%s\nwant\n%s", used, want)
+	}
+}
+
+// The job takes a release only with the right checksum.
+func TestGitlabJobsVerifyTheRelease(t *testing.T) {
+	var archive bytes.Buffer
+	compressed := gzip.NewWriter(&archive)
+	entries := tar.NewWriter(compressed)
+	err := entries.WriteHeader(&tar.Header{Name: program, Mode: 0o755, Size: int64(len("released\n"))})
+	_, written := io.WriteString(entries, "released\n")
+	if err := errors.Join(err, written, entries.Close(), compressed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for revision, sums := range map[string]string{
+		"v1.2.3": fmt.Sprintf("%x  %%s\n", sha256.Sum256(archive.Bytes())),
+		"v1.2.4": fmt.Sprintf("%x  %%s\n", sha256.Sum256(nil)),
+		"v1.2.5": "",
+	} {
+		served := http.NewServeMux()
+		served.HandleFunc("/"+revision+"/{file}", func(w http.ResponseWriter, r *http.Request) {
+			if file := r.PathValue("file"); file != "checksums.txt" {
+				_, _ = w.Write(archive.Bytes())
+				return
+			}
+			for _, arch := range []string{"amd64", "arm64"} {
+				_, _ = io.WriteString(w, strings.ReplaceAll(sums, "%s", fmt.Sprintf("%s_%s_linux_%s.tar.gz", program, revision, arch)))
+			}
+		})
+		server := httptest.NewServer(served)
+		t.Cleanup(server.Close)
+		harness, used, out, err := newGitlabRunner(t, server.URL).before(revision)
+		if used != "" {
+			t.Errorf("%s: the job ran %s", revision, used)
+		}
+		if revision == "v1.2.3" {
+			if err != nil || harness != "released\n" {
+				t.Errorf("the harness is %q: %v\n%s", harness, err, out)
+			}
+		} else if err == nil || harness != "" || !strings.Contains(out, "does not have the checksum of its release") {
+			t.Errorf("%s: the harness is %q: %v\n%s", revision, harness, err, out)
+		}
 	}
 }

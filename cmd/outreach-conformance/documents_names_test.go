@@ -20,7 +20,7 @@ var (
 
 	// anotherProgram is a command line of another program. A command line of docker
 	// ends at the arguments of the image.
-	anotherProgram = regexp.MustCompile(`(?m)^(?: *- git|(?:OUTREACH_\w+=\S+ )*(?:docker|kubectl|vegeta|ginkgo|go test|loadtest/swarm/fan-out)) .*?(?: outreach-conformance\b|$)`)
+	anotherProgram = regexp.MustCompile(`(?m)^(?: *- git|.*\bcurl -q|(?:OUTREACH_\w+=\S+ )*(?:docker|kubectl|vegeta|ginkgo|go test|loadtest/swarm/fan-out)) .*?(?: outreach-conformance\b|$)`)
 	// anotherFlag marks a flag of another program in a sentence: go test -count.
 	anotherFlag = regexp.MustCompile("`(?:docker|kubectl|vegeta|ginkgo|go test|git|jq) [^`]*`|`-v /[^`]*`")
 )
@@ -74,11 +74,12 @@ func TestStrangersAreSeen(t *testing.T) {
 		"```sh\nx run --tragte y\n```": "there is no flag --tragte",
 		"docker run --rm x\n":          "",
 		"docker run --rm outreach-conformance run --tragte": "there is no flag --tragte",
-		"OUTREACH_TRAGTE":                 "there is no variable OUTREACH_TRAGTE",
-		"OUTREACH_TRAGTE=x go test ./x":   "there is no variable OUTREACH_TRAGTE",
-		"```text\n$ x\n--tragte\n```":     "",
-		"ginkgo --procs=2 ./suites":       "",
-		"ginkgo --procs=2\nrun --procs=2": "there is no flag --procs",
+		"if curl -q --retry 2 x; then":                      "",
+		"OUTREACH_TRAGTE":                                   "there is no variable OUTREACH_TRAGTE",
+		"OUTREACH_TRAGTE=x go test ./x":                     "there is no variable OUTREACH_TRAGTE",
+		"```text\n$ x\n--tragte\n```":                       "",
+		"ginkgo --procs=2 ./suites":                         "",
+		"ginkgo --procs=2\nrun --procs=2":                   "there is no flag --procs",
 	} {
 		if got := strings.Join(strangers(text), "; "); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)

@@ -38,6 +38,7 @@ const repository = "../.."
 //	                            its address
 //	mock NAME                   serves examples of the OpenAPI document
 //	action CODE INPUT=…         runs the steps of action.yml, which end with that code
+//	releases NAME DIRECTORY     serves the directory; $NAME is its address
 func TestDocuments(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 documentScripts,
@@ -46,7 +47,7 @@ func TestDocuments(t *testing.T) {
 		Setup:               unfold,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "start": start, "interrupt": interrupt, "results": results, "profile": writeProfile,
-			"commands": commands, "session": session, "defective": defective, "mock": mock, "action": action,
+			"commands": commands, "session": session, "defective": defective, "mock": mock, "action": action, "releases": releases,
 		},
 	})
 }

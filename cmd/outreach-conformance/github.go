@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,10 +11,12 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/github"
+	"outreach.example/conformance/reports/load"
 )
 
 // The formats of the output of a run.
@@ -25,12 +28,22 @@ const (
 // summaryFile is the job summary in the output directory, if GitHub names no file.
 const summaryFile = "summary.md"
 
-// runInFormat calls run. In the format of GitHub, the runner obeys no workflow command
-// in what run prints, and report adds annotations and a job summary.
+// registerFormat adds the flag of the output format.
+func registerFormat(flags *pflag.FlagSet, format *string) {
+	flags.StringVar(format, "format", textFormat, "output format: text, or github to add annotations and a job summary ($GITHUB_STEP_SUMMARY, or summary.md)")
+}
+
+// runInFormat calls run in the format of the flag.
 func (f runFlags) runInFormat(ctx context.Context, stdout, stderr io.Writer) error {
+	return f.inFormat(stdout, func() error { return f.run(ctx, stdout, stderr) })
+}
+
+// inFormat calls a command that has results. In the format of GitHub, the runner obeys
+// no workflow command in what the command prints until f.show adds annotations.
+func (f *runFlags) inFormat(stdout io.Writer, command func() error) error {
 	switch f.format {
 	case textFormat:
-		return f.run(ctx, stdout, stderr)
+		return command()
 	case githubFormat:
 	default:
 		return fmt.Errorf("--format %q: want %s or %s", f.format, textFormat, githubFormat)
@@ -40,23 +53,34 @@ func (f runFlags) runInFormat(ctx context.Context, stdout, stderr io.Writer) err
 		return exitError{exitCannotTell, err}
 	}
 	f.resume = sync.OnceValue(resume)
-	defer func() { _ = f.resume() }() // report has returned the error
-	return f.run(ctx, stdout, stderr)
+	defer func() { _ = f.resume() }() // show has returned the error
+	return command()
 }
 
-// onGitHub writes annotations to stdout, and the job summary to the file that GitHub
-// names or into the output directory. It does nothing in other formats.
+// onGitHub shows the results of a run.
 func (f runFlags) onGitHub(stdout io.Writer, results reports.Results, code int) error {
+	return f.show(stdout, func(w io.Writer) error { return github.Annotate(w, results, code) },
+		func(w io.Writer) error { return github.Summary(w, results, code) })
+}
+
+// onGitHub shows the results of a load run.
+func (f loadFlags) onGitHub(stdout io.Writer, results load.Results, code int) error {
+	return f.show(stdout, func(w io.Writer) error { return github.AnnotateLoad(w, results, code) },
+		func(w io.Writer) error { return github.SummaryLoad(w, results, code) })
+}
+
+// show writes annotations to stdout, and the job summary to the file that GitHub names
+// or into the output directory. It does nothing in other formats.
+func (f runFlags) show(stdout io.Writer, annotate, summarise func(io.Writer) error) error {
 	if f.format != githubFormat {
 		return nil
 	}
 	if err := f.resume(); err != nil {
 		return err
 	}
-	if err := github.Annotate(stdout, results, code); err != nil {
+	if err := annotate(stdout); err != nil {
 		return err
 	}
-	summarise := func(w io.Writer) error { return github.Summary(w, results, code) }
 	path := os.Getenv("GITHUB_STEP_SUMMARY")
 	if path == "" {
 		return toFile(filepath.Join(f.output, summaryFile), summarise)
@@ -65,11 +89,7 @@ func (f runFlags) onGitHub(stdout io.Writer, results reports.Results, code int) 
 	if err != nil {
 		return err
 	}
-	err = summarise(file)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return errors.Join(summarise(file), file.Close())
 }
 
 // annotateMistake writes an annotation for the error of a command, if its output has

@@ -87,7 +87,9 @@ the verdict.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.note(cmd.Flags())
-			return f.load(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return f.inFormat(cmd.OutOrStdout(), func() error {
+				return f.load(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			})
 		},
 	}
 	flags := cmd.Flags()
@@ -127,6 +129,7 @@ the verdict.`,
 		registerOutput(flags, &f.output, defaultLoadOutput)
 		flags.BoolVar(&f.raw, "raw", false, "also write every result into results.bin, in vegeta's encoding")
 		registerVerbose(flags, &f.verbose, "every phase and violation")
+		registerFormat(flags, &f.format)
 	})
 	group(flags, "Sharing one load among machines", func() {
 		flags.StringVar(&f.shard, "shard", "", "send only this part of every phase, e.g. 3/8; load merge joins the parts")

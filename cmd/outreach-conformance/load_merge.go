@@ -33,7 +33,7 @@ appears twice or belongs to another run.`,
   kubectl logs -l job-name=load --tail=-1 | grep '^{' | outreach-conformance load merge -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.merge(args, cmd.InOrStdin(), cmd.OutOrStdout())
+			return f.inFormat(cmd.OutOrStdout(), func() error { return f.merge(args, cmd.InOrStdin(), cmd.OutOrStdout()) })
 		},
 	}
 	flags := cmd.Flags()
@@ -41,6 +41,7 @@ appears twice or belongs to another run.`,
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultLoadOutput)
 		registerVerbose(flags, &f.verbose, "every phase and violation")
+		registerFormat(flags, &f.format)
 	})
 	return cmd
 }

@@ -79,7 +79,7 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 			return loadtest.WritePart(stdout, o, scenarios, f.lagLimit)
 		}
 		options := console.Options{Verbose: f.verbose, ExitCode: code, ResultsPath: written.results, ReportPath: written.page}
-		return summarise(stdout, o.Results, options)
+		return errors.Join(summarise(stdout, o.Results, options), f.onGitHub(stdout, o.Results, code))
 	})
 }
 

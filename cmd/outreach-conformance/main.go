@@ -140,8 +140,15 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 	return root
 }
 
-// version returns the module version that the build recorded.
+// stamped is the version that a release build sets, with -ldflags -X.
+var stamped string
+
+// version returns the version of a release, or the module version that the build
+// recorded.
 func version() string {
+	if stamped != "" {
+		return stamped
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}

@@ -1,7 +1,7 @@
 // Package github shows results on GitHub: annotations as workflow commands, and a job
 // summary in Markdown.
 //
-// It imports the results model only, and judges nothing.
+// It imports the results models only, and judges nothing.
 package github
 
 import (

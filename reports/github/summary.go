@@ -23,9 +23,7 @@ const (
 func Summary(w io.Writer, r reports.Results, code int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s %s\n\n", mark(r.Verdict), markdown(verdict(r, code)))
-	if target := strings.TrimSpace(r.Target.Name + " " + r.Target.Version); target != "" {
-		fmt.Fprintf(&b, "Target: %s · seed %d\n\n", markdown(target), r.Run.Seed)
-	}
+	identify(&b, r.Target, r.Run.Seed, r.Tool)
 	for _, reason := range r.Reasons {
 		fmt.Fprintf(&b, "- %s\n", markdown(reason))
 	}
@@ -40,6 +38,14 @@ func Summary(w io.Writer, r reports.Results, code int) error {
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// identify writes what was judged, and by which harness.
+func identify(b *strings.Builder, target reports.Target, seed int64, tool reports.Tool) {
+	if name := strings.TrimSpace(target.Name + " " + target.Version); name != "" {
+		fmt.Fprintf(b, "Target: %s · ", markdown(name))
+	}
+	fmt.Fprintf(b, "seed %d · %s\n\n", seed, markdown(strings.TrimSpace(tool.Name+" "+tool.Version)))
 }
 
 func mark(v reports.Verdict) string {
@@ -78,7 +84,8 @@ func failureTable(b *strings.Builder, checks []reports.Check) {
 	for _, c := range shown {
 		fmt.Fprintf(b, "\n**%s** on %s", markdown(c.Requirement), markdown(c.Operation))
 		if len(c.Violations) > 0 {
-			fmt.Fprintf(b, ": %s (%s; %s)", markdown(c.Violations[0].Statement), markdown(c.Level), markdown(c.Violations[0].Section))
+			from := strings.TrimPrefix(c.Level+"; "+c.Violations[0].Section, "; ") // load has no level
+			fmt.Fprintf(b, ": %s (%s)", markdown(c.Violations[0].Statement), markdown(from))
 		}
 		b.WriteString("\n\n")
 		// An indented block shows its text as it is.

@@ -69,27 +69,32 @@ func document(r reports.Results) reporters.JUnitTestSuites {
 	for _, c := range r.Checks {
 		cases = append(cases, check(c))
 	}
-	return suite(reporters.JUnitTestSuite{
-		Name: reports.Printable(r.Tool.Name), Package: reports.Printable(r.Target.BaseURL),
-		Time: r.Run.Seconds, Timestamp: timestamp(r.Run.Started), TestCases: cases,
-		Properties: properties([]reporters.JUnitProperty{
-			{Name: "target", Value: r.Target.Name},
-			{Name: "target version", Value: r.Target.Version},
-			{Name: "vendor", Value: r.Target.Vendor},
-			{Name: "kind", Value: r.Target.Kind},
-			{Name: "profile", Value: r.Run.Profile},
-			{Name: "selection", Value: r.Run.Selection},
-			{Name: "seed", Value: strconv.FormatInt(r.Run.Seed, 10)},
-			{Name: "run", Value: r.Run.ID},
-			{Name: "harness", Value: r.Tool.Version},
-		}),
-	})
+	return suite(facts{
+		name: r.Tool.Name, tool: r.Tool, target: r.Target, profile: r.Run.Profile,
+		selection: r.Run.Selection, seed: r.Run.Seed, run: r.Run.ID, started: r.Run.Started, seconds: r.Run.Seconds,
+	}, cases)
+}
+
+// facts are what a suite says about a run, whatever its command.
+type facts struct {
+	name      string
+	tool      reports.Tool
+	target    reports.Target
+	profile   string
+	selection string
+	seed      int64
+	run       string
+	started   time.Time
+	seconds   float64
 }
 
 // suite returns a document with one suite, and counts its testcases.
-func suite(s reporters.JUnitTestSuite) reporters.JUnitTestSuites {
-	s.Tests = len(s.TestCases)
-	for _, c := range s.TestCases {
+func suite(of facts, cases []reporters.JUnitTestCase) reporters.JUnitTestSuites {
+	s := reporters.JUnitTestSuite{
+		Name: reports.Printable(of.name), Package: reports.Printable(of.target.BaseURL), Properties: of.properties(),
+		Time: of.seconds, Timestamp: of.started.UTC().Format("2006-01-02T15:04:05"), Tests: len(cases), TestCases: cases,
+	}
+	for _, c := range cases {
 		switch {
 		case c.Skipped != nil:
 			s.Skipped++
@@ -105,12 +110,20 @@ func suite(s reporters.JUnitTestSuite) reporters.JUnitTestSuites {
 	}
 }
 
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") }
-
 // properties omits those without a value.
-func properties(all []reporters.JUnitProperty) reporters.JUnitProperties {
+func (of facts) properties() reporters.JUnitProperties {
 	var kept reporters.JUnitProperties
-	for _, p := range all {
+	for _, p := range []reporters.JUnitProperty{
+		{Name: "target", Value: of.target.Name},
+		{Name: "target version", Value: of.target.Version},
+		{Name: "vendor", Value: of.target.Vendor},
+		{Name: "kind", Value: of.target.Kind},
+		{Name: "profile", Value: of.profile},
+		{Name: "selection", Value: of.selection},
+		{Name: "seed", Value: strconv.FormatInt(of.seed, 10)},
+		{Name: "run", Value: of.run},
+		{Name: "harness", Value: of.tool.Version},
+	} {
 		if p.Value != "" {
 			p.Value = reports.Printable(p.Value)
 			kept.Properties = append(kept.Properties, p)

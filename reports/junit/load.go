@@ -3,7 +3,6 @@ package junit
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/onsi/ginkgo/v2/reporters"
@@ -30,20 +29,10 @@ func loadDocument(r load.Results) reporters.JUnitTestSuites {
 			cases = append(cases, compared(f))
 		}
 	}
-	return suite(reporters.JUnitTestSuite{
-		Name: reports.Printable(r.Tool.Name) + " load", Package: reports.Printable(r.Target.BaseURL),
-		Time: r.Run.Seconds, Timestamp: timestamp(r.Run.Started), TestCases: cases,
-		Properties: properties([]reporters.JUnitProperty{
-			{Name: "target", Value: r.Target.Name},
-			{Name: "target version", Value: r.Target.Version},
-			{Name: "vendor", Value: r.Target.Vendor},
-			{Name: "kind", Value: r.Target.Kind},
-			{Name: "selection", Value: r.Run.Selection},
-			{Name: "seed", Value: strconv.FormatInt(r.Run.Seed, 10)},
-			{Name: "run", Value: r.Run.ID},
-			{Name: "harness", Value: r.Tool.Version},
-		}),
-	})
+	return suite(facts{
+		name: r.Tool.Name + " load", tool: r.Tool, target: r.Target,
+		selection: r.Run.Selection, seed: r.Run.Seed, run: r.Run.ID, started: r.Run.Started, seconds: r.Run.Seconds,
+	}, cases)
 }
 
 // loadVerdict returns the testcase "run". Its time is the part of the run outside of the

@@ -1,0 +1,182 @@
+package github
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+)
+
+// AnnotateLoad is Annotate for the results of a load run: the verdict unless it is pass,
+// the reasons of scenarios, such as a missed threshold, and the broken requirements.
+func AnnotateLoad(w io.Writer, r load.Results, code int) error {
+	if code == 0 {
+		return nil // load merge judges a shard with the others
+	}
+	text := loadVerdict(r, code)
+	for _, reason := range ownReasons(r) {
+		text += "\nbecause " + reports.Printable(reason)
+	}
+	commands := []string{command(r.Tool.Name, text)}
+	for _, s := range r.Scenarios {
+		for _, reason := range s.Reasons {
+			commands = append(commands, command(s.Name, reports.Printable(reason)))
+		}
+	}
+	for _, failed := range failures(broken(r.Scenarios)) {
+		commands = append(commands, command(failed[0].Requirement, explained(failed)))
+	}
+	_, err := io.WriteString(w, strings.Join(commands[:min(len(commands), maxAnnotations)], ""))
+	return err
+}
+
+// loadVerdict returns the verdict with its coverage, as in the last line of the console.
+func loadVerdict(r load.Results, code int) string {
+	word := r.Verdict.Word()
+	switch {
+	case r.Run.Interrupted:
+		word += " (interrupted)"
+	case r.Run.Shard != nil:
+		word += " for this shard only"
+	}
+	return fmt.Sprintf("%s  exit %d · %s", word, code, r.Coverage())
+}
+
+// ownReasons returns the reasons of the run that are not those of a scenario.
+func ownReasons(r load.Results) []string {
+	return slices.DeleteFunc(slices.Clone(r.Reasons), func(reason string) bool {
+		return slices.ContainsFunc(r.Scenarios, func(s load.Scenario) bool {
+			return strings.HasPrefix(reason, s.Name+": ") && len(s.Reasons) > 0
+		})
+	})
+}
+
+// broken returns the requirements that operations broke under load, as failed checks.
+// One that several scenarios broke is there once.
+func broken(scenarios []load.Scenario) []reports.Check {
+	var checks []reports.Check
+	for _, s := range scenarios {
+		for _, v := range s.Violations {
+			same := func(c reports.Check) bool { return c.Requirement == v.Requirement && c.Operation == v.Operation }
+			if !slices.ContainsFunc(checks, same) {
+				checks = append(checks, reports.Check{Requirement: v.Requirement, Operation: v.Operation, Outcome: reports.Fail, Violations: v.Examples})
+			}
+		}
+	}
+	return checks
+}
+
+// SummaryLoad is Summary for the results of a load run: the verdict, the scenarios, the
+// thresholds, the comparison, the broken requirements and, collapsed, the figures of
+// each phase.
+func SummaryLoad(w io.Writer, r load.Results, code int) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s %s\n\n", mark(r.Verdict), markdown(loadVerdict(r, code)))
+	identify(&b, r.Target, r.Run.Seed, r.Tool)
+	for _, reason := range ownReasons(r) {
+		fmt.Fprintf(&b, "- %s\n", markdown(reason))
+	}
+	scenarios, thresholds, phases := table{}, table{}, table{}
+	for _, s := range r.Scenarios {
+		scenarios.add(s.Name, mark(s.Verdict)+" "+s.Verdict.Word(), strings.Join(s.Reasons, "; "))
+		for _, t := range s.Thresholds {
+			thresholds.add(s.Name, t.Text, t.Phase, string(t.Outcome), measured(t), t.Why)
+		}
+		for _, p := range s.Phases {
+			if !p.Warmup {
+				phases.add(s.Name, p.Name, figure(p.RatePerSecond), figure(p.AchievedPerSecond), quantile(p, 0.5), quantile(p, 0.99),
+					count(p.Response.Limited), count(p.Response.Failed))
+			}
+		}
+	}
+	scenarios.write(&b, "| scenario | verdict | because |\n|---|---|---|\n")
+	thresholds.write(&b, "| scenario | threshold | phase | outcome | measured | because |\n|---|---|---|---|---:|---|\n")
+	compared(&b, r.Comparison)
+	failureTable(&b, broken(r.Scenarios))
+	if len(phases) > 0 {
+		b.WriteString("\n<details><summary>Figures of each phase</summary>\n")
+		phases.write(&b, "| scenario | phase | requested /s | accepted /s | p50 ms | p99 ms | limited | failed |\n|---|---|---:|---:|---:|---:|---:|---:|\n")
+		b.WriteString("\n</details>\n")
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// measured returns the figure that a threshold is about; empty without one.
+func measured(t load.Threshold) string {
+	if t.Measured == nil {
+		return ""
+	}
+	return strings.TrimSpace(figure(t.Measured.Value) + " " + t.Unit)
+}
+
+// compared writes the table of compared figures, if there are some.
+func compared(b *strings.Builder, c *load.Comparison) {
+	if c == nil {
+		return
+	}
+	figures := table{}
+	for _, f := range c.Figures {
+		a, other := "", ""
+		if f.A != nil && f.B != nil {
+			a, other = figure(*f.A), figure(*f.B)
+		}
+		figures.add(f.Name, f.Unit, a, other, string(f.Verdict), f.Why)
+	}
+	figures.write(b, "| figure | unit | A | B | outcome | because |\n|---|---|---:|---:|---|---|\n")
+}
+
+// table holds the rows of a Markdown table.
+type table []string
+
+// add adds a row of plain texts.
+func (t *table) add(cells ...string) {
+	row := "|"
+	for _, cell := range cells {
+		row += " " + markdown(cell) + " |"
+	}
+	*t = append(*t, row+"\n")
+}
+
+// write writes the first rows below the heading; nothing without rows.
+func (t table) write(b *strings.Builder, heading string) {
+	if len(t) == 0 {
+		return
+	}
+	b.WriteString("\n" + heading + strings.Join(t[:min(len(t), maxRows)], ""))
+	if left := len(t) - maxRows; left > 0 {
+		fmt.Fprintf(b, "\n%d more rows are in the results.\n", left)
+	}
+}
+
+// figure returns a number with 4 digits, or more for a large integer part.
+func figure(v float64) string {
+	if v >= 1000 || v <= -1000 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+// quantile returns a quantile of the accepted responses of a phase; empty without one.
+func quantile(p load.Phase, of float64) string {
+	if p.Response.Accepted != nil {
+		for _, q := range p.Response.Accepted.Quantiles {
+			if q.P == of {
+				return figure(q.ValueMS)
+			}
+		}
+	}
+	return ""
+}
+
+func count(d *load.Distribution) string {
+	if d == nil {
+		return "0"
+	}
+	return strconv.FormatInt(d.Count, 10)
+}
