@@ -63,6 +63,7 @@ func (p *page) loadHeader(r load.Results) {
 		run += fmt.Sprintf(", shard %d of %d", s.Index, s.Of)
 	}
 	p.entry(0, column, "run", run)
+	p.entry(0, column, "harness", strings.TrimSpace(reports.Printable(r.Tool.Name)+" "+reports.Printable(r.Tool.Version)))
 	generator := p.paint.yellow("not calibrated: the bottleneck may be the generator or the target")
 	if c := r.Calibration; c != nil {
 		generator = fmt.Sprintf("ceiling %s/s, send lag p99 %s ms, %s µs CPU per request on %s", figure(c.CeilingPerSecond), figure(c.LagP99MS), figure(c.CPUPerRequestUS), plural(c.Cores, "core", "cores"))

@@ -140,8 +140,11 @@ func checkReports(t *testing.T, binary, version string) {
 		t.Errorf("the summary of run does not show %s:\n%s", version, page)
 	}
 	// The verdict of a moment of load depends on the machine. The reports do not.
-	_ = exec.Command(binary, "load", "--scenario", "list-throughput", "--operation", "phone-numbers.list", "--duration", "1s", "--rate", "20",
-		"--warmup", "10ms", "--output", filepath.Join(dir, "load-results"), "--format", "github").Run()
+	loaded, _ := exec.Command(binary, "load", "--scenario", "list-throughput", "--operation", "phone-numbers.list", "--duration", "1s", "--rate", "20",
+		"--warmup", "10ms", "--output", filepath.Join(dir, "load-results"), "--format", "github").Output()
+	if !strings.Contains(string(loaded), "\nharness    "+program+" "+version+"\n") {
+		t.Errorf("the summary of load does not show %s:\n%s", version, loaded)
+	}
 	for path, quoted := range map[string]string{
 		"conformance-results/results.json": `"version": %q`,
 		"conformance-results/junit.xml":    `<property name="harness" value=%q>`,
