@@ -7,7 +7,6 @@ package github
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"outreach.example/conformance/reports"
@@ -29,8 +28,8 @@ func Stop(w io.Writer, token string) (resume func() error, err error) {
 	}, nil
 }
 
-// Annotate writes annotations to w: the verdict unless it is pass, and the first failed
-// requirements. Code is the exit code of the process.
+// Annotate writes annotations to w: the verdict unless it is pass, and the first probable
+// causes of failures. Code is the exit code of the process.
 func Annotate(w io.Writer, r reports.Results, code int) error {
 	var commands []string
 	if code != 0 {
@@ -40,11 +39,16 @@ func Annotate(w io.Writer, r reports.Results, code int) error {
 		}
 		commands = append(commands, command(r.Tool.Name, text))
 	}
-	for _, failed := range failures(r.Checks) {
+	for _, cause := range reports.Causes(r.Checks) {
 		if len(commands) == maxAnnotations {
 			break
 		}
-		commands = append(commands, command(failed[0].Requirement, explained(failed)))
+		groups := cause.Requirements()
+		text := explained(groups[0])
+		if len(groups) > 1 {
+			text += "\nalike     " + alike(groups[1:])
+		}
+		commands = append(commands, command(groups[0][0].Requirement, text))
 	}
 	_, err := io.WriteString(w, strings.Join(commands, ""))
 	return err
@@ -96,19 +100,25 @@ func example(c reports.Check) []string {
 	return lines
 }
 
-// failures groups the failed checks by requirement.
+// maxAlike is the number of further requirements of one cause that an annotation names.
+const maxAlike = 6
+
+func alike(groups [][]reports.Check) string {
+	var names []string
+	for _, group := range groups[:min(len(groups), maxAlike)] {
+		names = append(names, reports.Printable(group[0].Requirement))
+	}
+	if left := len(groups) - maxAlike; left > 0 {
+		names = append(names, fmt.Sprintf("… and %d more", left))
+	}
+	return strings.Join(names, ", ")
+}
+
+// failures groups the failed checks by requirement, in the order of their causes.
 func failures(checks []reports.Check) [][]reports.Check {
 	var groups [][]reports.Check
-	for _, c := range checks {
-		if c.Outcome != reports.Fail {
-			continue
-		}
-		same := func(g []reports.Check) bool { return g[0].Requirement == c.Requirement }
-		if i := slices.IndexFunc(groups, same); i >= 0 {
-			groups[i] = append(groups[i], c)
-		} else {
-			groups = append(groups, []reports.Check{c})
-		}
+	for _, cause := range reports.Causes(checks) {
+		groups = append(groups, cause.Requirements()...)
 	}
 	return groups
 }
