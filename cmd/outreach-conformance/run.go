@@ -118,7 +118,7 @@ exit code is that of the verdict in any case.`,
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultOutput)
 		registerVerbose(flags, &f.verbose, "every violation and observation")
-		flags.StringVar(&f.format, "format", textFormat, "output format: text, or github to add annotations and a job summary ($GITHUB_STEP_SUMMARY, or summary.md)")
+		registerFormat(flags, &f.format)
 	})
 	return cmd
 }
