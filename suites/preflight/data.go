@@ -164,7 +164,11 @@ func (a *asker) counts(r *Report, key profile.Key) {
 		if len(got.rows) == 1 {
 			says = "1 row"
 		}
+		wrong := got.refused()
 		switch {
+		case wrong:
+			a.denied[op.ID] = got.status
+			says = fmt.Sprintf("returns %d to the key %s, whose scopes %q allow it", got.status, key.Name, key.Scopes)
 		case !got.shows():
 			says = fmt.Sprintf("the key %s cannot read it: %v", key.Name, got.problem(op))
 		case got.cursor != "":
@@ -172,6 +176,6 @@ func (a *asker) counts(r *Report, key profile.Key) {
 		case len(got.rows) < 2:
 			says += ": too few for checks of pages and filters"
 		}
-		r.Data = append(r.Data, Finding{What: op.ID, Says: says})
+		r.Data = append(r.Data, Finding{What: op.ID, Says: says, Wrong: wrong})
 	}
 }

@@ -1,0 +1,163 @@
+package preflight
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/runner"
+)
+
+// documentedError is an error as the specification shows it.
+func documentedError(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, `{"statusCode":%d,"error":%q,"message":%q}`, status, http.StatusText(status), message) // the client may have gone
+}
+
+// plainError is an error page of a framework.
+func plainError(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/html")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, "<h1>%s</h1>", text) // the client may have gone
+}
+
+// unserved are ways in which servers answer requests for what they do not implement.
+var unserved = []struct {
+	name string
+	// generic is a 404 that some server also gives for an unknown row.
+	generic bool
+	answer  http.HandlerFunc
+}{
+	{"404 as a page", false, func(w http.ResponseWriter, _ *http.Request) { plainError(w, 404, "Not Found") }},
+	{"404 as a page that names the path", false, func(w http.ResponseWriter, r *http.Request) {
+		plainError(w, 404, "Cannot "+r.Method+" "+r.URL.Path)
+	}},
+	{"404 as documented", true, func(w http.ResponseWriter, _ *http.Request) { documentedError(w, 404, "Resource not found") }},
+	{"404 as documented that names the route", false, func(w http.ResponseWriter, r *http.Request) {
+		documentedError(w, 404, "Route "+r.Method+":"+strings.TrimPrefix(r.URL.Path, "/api/v2")+" not found")
+	}},
+	{"405", false, func(w http.ResponseWriter, _ *http.Request) { plainError(w, 405, "Method Not Allowed") }},
+	{"501", false, func(w http.ResponseWriter, _ *http.Request) { documentedError(w, 501, "Not Implemented") }},
+}
+
+// partial serves only some operations.
+type partial struct {
+	next      http.Handler
+	serves    []string
+	authFirst bool // asks for authorization before it looks for the route
+	answer    http.HandlerFunc
+}
+
+func (p partial) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	op, _, known := spec.MatchOperation(r.Method, r.URL.Path)
+	switch {
+	case known && slices.Contains(p.serves, op.ID):
+		p.next.ServeHTTP(w, r)
+	case p.authFirst && r.Header.Get("Authorization") == "":
+		documentedError(w, 401, "Invalid API key")
+	default:
+		p.answer(w, r)
+	}
+}
+
+// eachPartial runs the test on stand-ins that serve the operations.
+func eachPartial(t *testing.T, serves []string, test func(t *testing.T, on *target.Target, vague bool)) {
+	for _, form := range unserved {
+		for _, authFirst := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, authorization first %t", form.name, authFirst), func(t *testing.T) {
+				on := referenceBehind(t, func(api http.Handler) http.Handler { return partial{api, serves, authFirst, form.answer} })
+				test(t, on, form.generic && authFirst)
+			})
+		}
+	}
+}
+
+// discovered is what target init writes for the main key.
+func discovered(t *testing.T, on *target.Target) (*profile.Profile, string) {
+	t.Helper()
+	full, _ := on.Profile.FullKey(dataset.Main)
+	bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, notes, err := Discover(t.Context(), bare, full.Token, "FOUND_KEY")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Keys[0].Token = full.Token
+	return p, strings.Join(notes, "\n")
+}
+
+func TestDiscoverListsWhatIsServed(t *testing.T) {
+	for _, serves := range [][]string{
+		{spec.ListLeadLabels},
+		{spec.ListPlacementTests, spec.GetPlacementTest, spec.CreatePlacementTest, spec.DeletePlacementTest, spec.ListLeadLabels, spec.ListWebhookEvents},
+		{spec.ListSubsequences, spec.DeleteSubsequence, spec.AddCampaignVariables, spec.MoveLead, spec.MoveAccounts, spec.ListPhoneNumbers},
+	} {
+		eachPartial(t, serves, func(t *testing.T, on *target.Target, vague bool) {
+			g := NewWithT(t)
+			p, notes := discovered(t, on)
+			g.Expect(p.Operations).To(ContainElements(serves), "a served operation is never lost")
+			g.Expect(p.Keys[0].Scopes).To(Equal([]string{"all:all"}), "404 does not refuse a key")
+			g.Expect(notes).To(ContainSubstring("the server does not implement "))
+			for _, id := range p.Operations {
+				if !slices.Contains(serves, id) {
+					g.Expect(vague).To(BeTrue(), "%s is not served", id)
+					g.Expect(spec.MustOperation(id).Answer).To(Equal(spec.One), "a list is always told")
+					g.Expect(notes).To(MatchRegexp("harmless requests do not show whether the server implements .*" + id))
+				}
+			}
+
+			report, err := Check(t.Context(), at(t, p, on.BaseURL), runner.Selection{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(report.Wrong()).To(BeEmpty())
+			g.Expect(report.Assessable()).To(BeNumerically(">", 0))
+		})
+	}
+}
+
+func at(t *testing.T, p *profile.Profile, address string) *target.Target {
+	t.Helper()
+	on, err := target.URL(p, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return on
+}
+
+func TestDiscoverOnACompleteServer(t *testing.T) {
+	g := NewWithT(t)
+	p, notes := discovered(t, reference(t))
+	g.Expect(p.Operations).To(BeEmpty(), "all are served")
+	g.Expect(notes).NotTo(ContainSubstring("implement"))
+}
+
+// Whatever a server answers, the signs of two responses that differ only in the path
+// and its id are the same, and the search does not fail.
+func TestSigns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		body := rapid.OneOf(rapid.String(), rapid.StringMatching(`\{"statusCode": ?404,"error":"Not Found","message":"[A-Za-z ]{0,9}PATH[a-z ]{0,9}"\}`),
+			rapid.StringMatching(`<p>[A-Z]{3,6} PATH[^<]{0,9}</p>`)).Draw(t, "body")
+		op := rapid.SampledFrom(spec.Operations()).Draw(t, "operation")
+		status := rapid.IntRange(200, 599).Draw(t, "status")
+		signAt := func(path string) sign {
+			return signOf(probe{op: op, path: path}, client.Exchange{Status: status, Header: http.Header{"Content-Type": {"application/json"}},
+				Body: []byte(strings.ReplaceAll(body, "PATH", path))})
+		}
+		one, other := signAt(op.URLPath(unusedID())), signAt("/api/v2/conformance-"+unusedID())
+		if !one.same(other) || one.namesRoute != other.namesRoute || one.documented != other.documented {
+			t.Fatalf("%+v\n%+v", one, other)
+		}
+	})
+}
