@@ -43,7 +43,7 @@ func otherOperations(id spec.ID, but string) []string {
 // limited returns the key that may be driven to its limit, and its role.
 func (api *API) limited() (role string, key client.Key) {
 	if api.Profile.RateLimit == nil {
-		api.NotAssessed("rate_limit: a key that may be driven to its limit, and how many requests that may take")
+		api.NotAssessed("the entry rate_limit (a key that may be driven to its limit, and a budget of requests)")
 	}
 	for _, k := range api.Profile.Keys {
 		if k.Name == api.Profile.RateLimit.Key {
@@ -51,7 +51,7 @@ func (api *API) limited() (role string, key client.Key) {
 			return k.Workspace, token(k)
 		}
 	}
-	api.NotAssessed("the key %q, which rate_limit names", api.Profile.RateLimit.Key)
+	api.NotAssessed("the key %q under keys, which rate_limit names", api.Profile.RateLimit.Key)
 	panic("unreachable")
 }
 
@@ -125,7 +125,7 @@ func BeLimited(promise *profile.RateLimit) types.GomegaMatcher {
 		case d.limited:
 			found.Assessed++
 		case len(d.odd) == 0:
-			found.Missing = fmt.Sprintf("a rate limit that %d requests exceed", promise.Budget)
+			found.Missing = fmt.Sprintf("a rate limit that %d requests exceed (rate_limit.budget)", promise.Budget)
 		}
 		for _, r := range d.odd {
 			found.Findings = append(found.Findings, Finding{r, "status", "429, since the same request was served before", describe(r)})
@@ -250,7 +250,7 @@ func reversed(k Call) Call {
 // served. The client waits as Retry-After says, or backs off.
 func resume(api *API) {
 	if !api.drain(api.limitedRequest(api.anyList(spec.ListPlacementTests))).limited {
-		api.NotAssessed("a rate limit that %d requests exceed", api.Profile.RateLimit.Budget)
+		api.NotAssessed("a rate limit that %d requests exceed (rate_limit.budget)", api.Profile.RateLimit.Budget)
 	}
 	for _, op := range spec.RateResumes.Operations() {
 		if !api.Profile.Implements(op.ID) {

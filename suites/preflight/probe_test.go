@@ -158,8 +158,8 @@ func TestAssessableNamesTheMissingInput(t *testing.T) {
 	}{
 		{"revoked key", func(p *profile.Profile) { key(p, "main-revoked").State = profile.KeyActive }, spec.GroupKeys, "a revoked key"},
 		{"unpaid workspace", func(p *profile.Profile) { key(p, dataset.Unpaid).Workspace = dataset.Second }, spec.GroupBilling, `a key of the workspace "unpaid"`},
-		{"name of a parameter", func(p *profile.Profile) { delete(p.Parameters[spec.ListSubsequences], profile.ParamSearch) }, spec.GroupFilters, `the name of the parameter "search" of subsequences.list`},
-		{"limited key", func(p *profile.Profile) { p.RateLimit = nil }, spec.GroupRate, "rate_limit: a key"},
+		{"name of a parameter", func(p *profile.Profile) { delete(p.Parameters[spec.ListSubsequences], profile.ParamSearch) }, spec.GroupFilters, `the entry parameters.subsequences.list.search`},
+		{"limited key", func(p *profile.Profile) { p.RateLimit = nil }, spec.GroupRate, "the entry rate_limit (a key"},
 		{"second workspace", func(p *profile.Profile) { key(p, dataset.Second).State = profile.KeyRevoked }, spec.GroupIsolation, `a key of the workspace "second"`},
 		{"permission to change", func(p *profile.Profile) { p.Writes = profile.WritesNone }, spec.GroupState, "writes: none"},
 	} {

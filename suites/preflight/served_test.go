@@ -100,7 +100,7 @@ func discovered(t *testing.T, on *target.Target) (*profile.Profile, string) {
 }
 
 func TestDiscoverListsWhatIsServed(t *testing.T) {
-	for _, serves := range [][]string{
+	for i, serves := range [][]string{
 		{spec.ListLeadLabels},
 		{spec.ListPlacementTests, spec.GetPlacementTest, spec.CreatePlacementTest, spec.DeletePlacementTest, spec.ListLeadLabels, spec.ListWebhookEvents},
 		{spec.ListSubsequences, spec.DeleteSubsequence, spec.AddCampaignVariables, spec.MoveLead, spec.MoveAccounts, spec.ListPhoneNumbers},
@@ -118,7 +118,9 @@ func TestDiscoverListsWhatIsServed(t *testing.T) {
 					g.Expect(notes).To(MatchRegexp("harmless requests do not show whether the server implements .*" + id))
 				}
 			}
-
+			if i > 0 { // the least is served by the first
+				return
+			}
 			report, err := Check(t.Context(), at(t, p, on.BaseURL), runner.Selection{})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(report.Wrong()).To(BeEmpty())
