@@ -26,7 +26,9 @@ func (api *API) key(role string) client.Key {
 	return token(key)
 }
 
-func token(key profile.Key) client.Key { return client.Key{Name: key.Name, Token: key.Token} }
+func token(key profile.Key) client.Key {
+	return client.Key{Name: key.Name, Token: key.Token, Mint: key.Mint}
+}
 
 // Workspace returns what the profile says of the role's workspace.
 func (api *API) Workspace(role string) profile.Workspace { return api.Profile.Workspaces[role] }
