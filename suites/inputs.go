@@ -62,7 +62,12 @@ func (api *API) Operation() spec.Operation { return spec.MustOperation(api.spec.
 
 // As returns a call of the operation by the role, without what the request needs.
 func (api *API) As(role, operation string) Call {
-	return Call{Operation: spec.MustOperation(operation), key: api.key(role), owner: api.owner(role)}
+	op := spec.MustOperation(operation)
+	key, ok := api.Profile.KeyFor(role, op)
+	if !ok {
+		api.NotAssessed("a key of the workspace %q with the scope all:all", role)
+	}
+	return Call{Operation: op, key: token(key), owner: api.owner(role)}
 }
 
 // Request returns a call of the spec's operation that is valid in every respect.

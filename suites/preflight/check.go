@@ -191,10 +191,16 @@ func (a *asker) key(k profile.Key) (Finding, error) {
 	if len(lists) == 0 {
 		return Finding{What: "key " + k.Name, Says: "not tried: no list is implemented and selected"}, nil
 	}
-	op, readable := readableBy(k.Scopes, lists)
-	got := a.list(op, k, nil)
-	if got.err != nil {
-		return Finding{}, fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
+	by, readable := readableBy(k.Scopes, lists)
+	var op spec.Operation
+	var got answer
+	for _, op = range by[:min(len(by), mostTried)] {
+		if got = a.list(op, k, nil); got.err != nil {
+			return Finding{}, fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
+		}
+		if k.State != profile.KeyActive || !got.refused() {
+			break // one list that refuses a key may be the mistake of the server
+		}
 	}
 	want := http.StatusOK
 	switch k.State {
@@ -229,18 +235,22 @@ func (a *asker) likeUnknownKey(op spec.Operation, k profile.Key) bool {
 	return given.status/100 == 4 && given.same(made)
 }
 
-// readableBy returns one of the lists that the scopes allow to read, or else another
-// list and false.
-func readableBy(scopes []string, lists []spec.Operation) (spec.Operation, bool) {
-	for _, op := range lists {
-		if slices.ContainsFunc(op.Scope.Alternatives(), func(s string) bool { return slices.Contains(scopes, s) }) {
-			return op, true
-		}
+// mostTried is how many lists are tried with a key.
+const mostTried = 3
+
+// readableBy returns the lists that the scopes allow to read, or else another list and
+// false.
+func readableBy(scopes []string, lists []spec.Operation) ([]spec.Operation, bool) {
+	allowed := slices.DeleteFunc(slices.Clone(lists), func(op spec.Operation) bool {
+		return !slices.ContainsFunc(op.Scope.Alternatives(), func(s string) bool { return slices.Contains(scopes, s) })
+	})
+	if len(allowed) > 0 {
+		return allowed, true
 	}
 	if i := slices.IndexFunc(lists, func(op spec.Operation) bool { return op.ID == spec.ListPhoneNumbers }); i >= 0 {
-		return lists[i], false
+		return lists[i : i+1], false
 	}
-	return lists[0], false
+	return lists[:1], false
 }
 
 // minted runs the mint command once and tries the key.

@@ -35,10 +35,8 @@ func (a *asker) data(r *Report) error {
 				return err
 			}
 		}
-		if role == dataset.Main {
-			a.counts(r, key)
-		}
 	}
+	a.counts(r)
 	return nil
 }
 
@@ -155,10 +153,19 @@ func some(ids []string) string {
 	return strings.Join(ids[:shown], ", ") + ", …"
 }
 
+// wrongKey reports whether the key has been found wrong.
+func (r Report) wrongKey(name string) bool {
+	return slices.ContainsFunc(r.Keys, func(f Finding) bool { return f.Wrong && f.What == "key "+name })
+}
+
 // counts reports how many rows each list of the main workspace shows. With too few
 // rows, checks of pages and filters are not assessed.
-func (a *asker) counts(r *Report, key profile.Key) {
+func (a *asker) counts(r *Report) {
 	for _, op := range a.lists() {
+		key, ok := a.profile.KeyFor(dataset.Main, op)
+		if !ok || key.State != profile.KeyActive || r.wrongKey(key.Name) {
+			continue
+		}
 		got := a.list(op, key, onePage(op, fmt.Sprint(pageSize)))
 		says := fmt.Sprintf("%d rows", len(got.rows))
 		if len(got.rows) == 1 {

@@ -163,3 +163,118 @@ func TestSigns(t *testing.T) {
 		}
 	})
 }
+
+// refusal answers some requests itself.
+func refusal(status int, when func(*http.Request) bool) func(http.Handler) http.Handler {
+	return func(api http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if when(r) {
+				documentedError(w, status, "no")
+				return
+			}
+			api.ServeHTTP(w, r)
+		})
+	}
+}
+
+func path(id string) string { return spec.MustOperation(id).Path }
+
+func TestCheckNamesWhatIsNotServed(t *testing.T) {
+	g := NewWithT(t)
+	on := referenceBehind(t, func(api http.Handler) http.Handler {
+		serves := slices.DeleteFunc(operationIDs(), func(id string) bool { return id == spec.ListLeadLabels || id == spec.MoveLead })
+		return partial{api, serves, true, unserved[0].answer}
+	})
+	report, err := Check(t.Context(), on, runner.Selection{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(report.Wrong()).To(ConsistOf(HaveField("Says",
+		"the target does not serve leads.move (404), lead-labels.list (404): exclude them under `operations`, or implement them")))
+	for _, c := range report.Coverage {
+		if c.Group == spec.GroupErrors {
+			g.Expect(c.Assessable).To(BeNumerically("<", c.Pairs))
+			g.Expect(c.Missing).To(ContainElement(HaveField("Input", "the operation leads.move, which the target does not serve")))
+		}
+	}
+	on.Profile.Operations = []string{"!leads.move", "!lead-labels.*"}
+	report, err = Check(t.Context(), on, runner.Selection{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(report.Wrong()).To(BeEmpty())
+}
+
+// A check that no key reaches is not assessable.
+func TestCheckWithKeysThatAreRefused(t *testing.T) {
+	t.Run("everywhere", func(t *testing.T) {
+		g := NewWithT(t)
+		on := referenceBehind(t, refusal(http.StatusUnauthorized, func(*http.Request) bool { return true }))
+		report, err := Check(t.Context(), on, runner.Selection{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(report.Wrong()).NotTo(BeEmpty())
+		g.Expect(report.Assessable()).To(BeZero(), "%v", report.Coverage)
+		g.Expect(report.Lacking().Input).To(HavePrefix("a key of the workspace "))
+	})
+	t.Run("on one list", func(t *testing.T) {
+		g := NewWithT(t)
+		on := referenceBehind(t, refusal(http.StatusForbidden, func(r *http.Request) bool { return r.URL.Path == path(spec.ListLeadLabels) }))
+		report, err := Check(t.Context(), on, runner.Selection{Operations: []string{spec.ListLeadLabels, spec.ListLeadLists}, Groups: []string{"pages"}})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(report.Wrong()).To(ContainElement(HaveField("Says", `returns 403 to the key main, whose scopes ["all:all"] allow it`)))
+		g.Expect(report.Coverage).To(ConsistOf(And(
+			HaveField("Missing", ConsistOf(HaveField("Input", `a key of the workspace "main" that may read lead-labels.list`))),
+			HaveField("Assessable", BeNumerically(">", 0)))))
+	})
+}
+
+// A key without scopes shows something about scopes only if the target distinguishes
+// it from a key that does not exist.
+func TestCheckOfAKeyWithoutScopes(t *testing.T) {
+	for what, like := range map[string]bool{"as an unknown key": true, "as a known key": false} {
+		t.Run(what, func(t *testing.T) {
+			g := NewWithT(t)
+			on := reference(t)
+			without, _ := on.Profile.ScopedKey(dataset.Main, "")
+			if like {
+				key(on.Profile, without.Name).Token = "no-such-key"
+			}
+			report, err := Check(t.Context(), on, runner.Selection{Requirements: []string{string(spec.ScopeNone)}})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(report.Wrong()).To(BeEmpty(), "a server may answer both alike")
+			g.Expect(report.Assessable() == 0).To(Equal(like), "%v", report.Coverage)
+			if like {
+				g.Expect(report.Keys).To(ContainElement(And(HaveField("What", "key "+without.Name),
+					HaveField("Says", ContainSubstring("returns 401, as to a key that does not exist")))))
+			}
+		})
+	}
+}
+
+// A key that may read only some lists is enough for a run that assesses these.
+func TestDiscoverWithANarrowKey(t *testing.T) {
+	g := NewWithT(t)
+	on := reference(t)
+	narrow, _ := on.Profile.ScopedKey(dataset.Main, "lead_lists:read")
+	bare := at(t, &profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
+	p, _, err := Discover(t.Context(), bare, narrow.Token, "FOUND_KEY")
+	g.Expect(err).NotTo(HaveOccurred())
+	p.Keys[0].Token = narrow.Token
+	report, err := Check(t.Context(), at(t, p, on.BaseURL), runner.Selection{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(report.Wrong()).To(BeEmpty())
+	g.Expect(report.Assessable()).To(BeNumerically(">", 0))
+	g.Expect(report.Data).To(ContainElement(HaveField("What", spec.ListLeadLists)))
+}
+
+// If a run may change nothing, check sends nothing but requests that read.
+func TestCheckThatMayOnlyRead(t *testing.T) {
+	g := NewWithT(t)
+	on := referenceBehind(t, func(api http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet && r.Method != http.MethodOptions {
+				t.Errorf("%s %s", r.Method, r.URL.Path)
+			}
+			api.ServeHTTP(w, r)
+		})
+	})
+	on.Profile.Writes = profile.WritesNone
+	_, err := Check(t.Context(), on, runner.Selection{Operations: []string{"lead*", "inbox-placement-tests.*"}})
+	g.Expect(err).NotTo(HaveOccurred())
+}
