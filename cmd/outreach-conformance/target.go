@@ -98,7 +98,7 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	switch nothing := report.Assessable() == 0; {
 	case len(wrong) > 0 && nothing:
-		return exitError{exitUsage, fmt.Errorf("a run would assess nothing: wrong entries in the profile: %d (correct them first)", len(wrong))}
+		return exitError{exitUsage, fmt.Errorf("wrong entries in the profile: %d (correct them, otherwise a run assesses nothing)", len(wrong))}
 	case len(wrong) > 0:
 		return exitError{exitUsage, fmt.Errorf("wrong entries in the profile: %d", len(wrong))}
 	case nothing:

@@ -14,70 +14,21 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
 
-// documentedError is an error as the specification shows it.
-func documentedError(w http.ResponseWriter, status int, message string) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, `{"statusCode":%d,"error":%q,"message":%q}`, status, http.StatusText(status), message) // the client may have gone
-}
-
-// plainError is an error page of a framework.
-func plainError(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/html")
-	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, "<h1>%s</h1>", text) // the client may have gone
-}
-
-// unserved are ways in which servers answer requests for what they do not implement.
-var unserved = []struct {
-	name string
-	// generic is a 404 that some server also gives for an unknown row.
-	generic bool
-	answer  http.HandlerFunc
-}{
-	{"404 as a page", false, func(w http.ResponseWriter, _ *http.Request) { plainError(w, 404, "Not Found") }},
-	{"404 as a page that names the path", false, func(w http.ResponseWriter, r *http.Request) {
-		plainError(w, 404, "Cannot "+r.Method+" "+r.URL.Path)
-	}},
-	{"404 as documented", true, func(w http.ResponseWriter, _ *http.Request) { documentedError(w, 404, "Resource not found") }},
-	{"404 as documented that names the route", false, func(w http.ResponseWriter, r *http.Request) {
-		documentedError(w, 404, "Route "+r.Method+":"+strings.TrimPrefix(r.URL.Path, "/api/v2")+" not found")
-	}},
-	{"405", false, func(w http.ResponseWriter, _ *http.Request) { plainError(w, 405, "Method Not Allowed") }},
-	{"501", false, func(w http.ResponseWriter, _ *http.Request) { documentedError(w, 501, "Not Implemented") }},
-}
-
-// partial serves only some operations.
-type partial struct {
-	next      http.Handler
-	serves    []string
-	authFirst bool // asks for authorization before it looks for the route
-	answer    http.HandlerFunc
-}
-
-func (p partial) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	op, _, known := spec.MatchOperation(r.Method, r.URL.Path)
-	switch {
-	case known && slices.Contains(p.serves, op.ID):
-		p.next.ServeHTTP(w, r)
-	case p.authFirst && r.Header.Get("Authorization") == "":
-		documentedError(w, 401, "Invalid API key")
-	default:
-		p.answer(w, r)
-	}
-}
-
 // eachPartial runs the test on stand-ins that serve the operations.
 func eachPartial(t *testing.T, serves []string, test func(t *testing.T, on *target.Target, vague bool)) {
-	for _, form := range unserved {
+	for _, form := range testbed.UnservedForms {
 		for _, authFirst := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, authorization first %t", form.name, authFirst), func(t *testing.T) {
-				on := referenceBehind(t, func(api http.Handler) http.Handler { return partial{api, serves, authFirst, form.answer} })
-				test(t, on, form.generic && authFirst)
+			t.Run(fmt.Sprintf("%s, authorization first %t", form, authFirst), func(t *testing.T) {
+				on := referenceBehind(t, func(api http.Handler) http.Handler {
+					return testbed.Partial{Next: api, Serves: serves, AuthorizationFirst: authFirst, Form: form}
+				})
+				// A served operation may give the same answer for an unknown row.
+				test(t, on, form == testbed.Unserved404AsDocumented && authFirst)
 			})
 		}
 	}
@@ -169,7 +120,7 @@ func refusal(status int, when func(*http.Request) bool) func(http.Handler) http.
 	return func(api http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if when(r) {
-				documentedError(w, status, "no")
+				http.Error(w, "no", status)
 				return
 			}
 			api.ServeHTTP(w, r)
@@ -183,7 +134,7 @@ func TestCheckNamesWhatIsNotServed(t *testing.T) {
 	g := NewWithT(t)
 	on := referenceBehind(t, func(api http.Handler) http.Handler {
 		serves := slices.DeleteFunc(operationIDs(), func(id string) bool { return id == spec.ListLeadLabels || id == spec.MoveLead })
-		return partial{api, serves, true, unserved[0].answer}
+		return testbed.Partial{Next: api, Serves: serves, AuthorizationFirst: true, Form: testbed.Unserved404Page}
 	})
 	report, err := Check(t.Context(), on, runner.Selection{})
 	g.Expect(err).NotTo(HaveOccurred())
