@@ -64,11 +64,12 @@ func (a *asker) findServed(operations []spec.Operation, key profile.Key, listed 
 			unknown[p.kind()] = a.sign(p, &key)
 		}
 	}
+	guarded := a.asksForKeys()
 	verdicts := make([]verdict, len(operations))
 	var searching errgroup.Group
 	for i, op := range operations {
 		searching.Go(func() error {
-			verdicts[i] = a.serves(harmless(op), key, unknown[harmless(op).kind()], listed)
+			verdicts[i] = a.serves(harmless(op), key, unknown[harmless(op).kind()], listed, guarded)
 			return nil
 		})
 	}
@@ -93,13 +94,17 @@ type verdict struct {
 }
 
 // serves searches the operation of one probe. Unknown is the response to the same
-// request at a path that no server knows.
-func (a *asker) serves(p probe, key profile.Key, unknown sign, listed []string) verdict {
+// request at a path that no server knows. Guarded says that the target asks for keys.
+func (a *asker) serves(p probe, key profile.Key, unknown sign, listed []string, guarded bool) verdict {
 	certain := p.op.Answer != spec.One // a list never answers 404 to a valid key
 	if p.op.ID == spec.GetPlacementTest && len(listed) > 0 {
 		p.path, certain = p.op.URLPath(listed[0]), true
 	}
 	keyed := a.sign(p, &key)
+	if keyed.status == http.StatusNotFound && certain && len(listed) > 1 && p.op.HasPathID() {
+		p.path = p.op.URLPath(listed[1]) // somebody may have deleted the first
+		keyed = a.sign(p, &key)
+	}
 	switch keyed.status {
 	case 0:
 		return verdict{unsure: true}
@@ -108,9 +113,15 @@ func (a *asker) serves(p probe, key profile.Key, unknown sign, listed []string) 
 	case http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		return verdict{absent: true, status: keyed.status}
 	}
-	bare := a.sign(p, nil)
-	openly := spec.MeansUnserved(bare.status) // an operation that is served answers 401
 	alike := keyed.same(unknown)
+	if alike && a.allows(p, key) {
+		return verdict{}
+	}
+	var bare sign
+	if guarded { // otherwise a server might make a row of it
+		bare = a.sign(p, nil)
+	}
+	openly := spec.MeansUnserved(bare.status) // an operation that is served answers 401
 	switch {
 	case !alike && openly && keyed.status == http.StatusNotFound:
 		return verdict{absent: certain, unsure: !certain, status: keyed.status}
@@ -118,12 +129,24 @@ func (a *asker) serves(p probe, key profile.Key, unknown sign, listed []string) 
 		return verdict{}
 	case openly:
 		return verdict{absent: true, status: bare.status}
-	case a.allows(p, key):
-		return verdict{}
 	case keyed.status == http.StatusNotFound && (certain || keyed.namesRoute || bare.documented && !keyed.documented):
 		return verdict{absent: true, status: keyed.status}
 	}
 	return verdict{unsure: true}
+}
+
+// asksForKeys reports whether the target answers 401 to a request without a key for a
+// list that it serves.
+func (a *asker) asksForKeys() bool {
+	for _, op := range spec.Operations() {
+		if op.Answer == spec.One || !a.profile.Implements(op.ID) {
+			continue
+		}
+		if bare := a.sign(probe{op: op, path: op.Path}, nil); !spec.MeansUnserved(bare.status) {
+			return bare.status == http.StatusUnauthorized
+		}
+	}
+	return false
 }
 
 // A probe is a request of the search.
@@ -137,15 +160,15 @@ type probe struct {
 // kind is the same for probes that differ only in their paths.
 func (p probe) kind() string { return p.op.Method + string(p.body) }
 
-// harmless returns a probe of the operation that cannot change a row.
+// harmless returns a probe of the operation that cannot change a row. Half a JSON
+// document does not change one on a server without validation either. Without the key
+// whole documents are sent, because some servers parse bodies before they look for the
+// route.
 func harmless(op spec.Operation) probe {
 	p := probe{op: op, path: op.URLPath(unusedID())}
 	if op.Method == http.MethodPost {
-		p.body, p.bareBody = []byte("{}"), []byte("{}")
-	}
-	if op.ID == spec.CreatePlacementTest {
-		// A server without validation would create a test from {}, but not from half a document.
-		p.body = []byte(`{"name":`)
+		p.body = []byte(`{"id":`)
+		p.bareBody = fmt.Appendf(nil, `{"id":%[1]q,"subsequence_id":%[1]q,"emails":[],"source_workspace_id":%[1]q,"destination_workspace_id":%[1]q,"variables":[]}`, unusedID())
 	}
 	return p
 }

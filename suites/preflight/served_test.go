@@ -1,10 +1,14 @@
 package preflight
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -78,6 +82,67 @@ func TestDiscoverListsWhatIsServed(t *testing.T) {
 			g.Expect(report.Assessable()).To(BeNumerically(">", 0))
 		})
 	}
+}
+
+// Some servers parse a body before they look for the route or for the key.
+func TestDiscoverOnAServerThatParsesFirst(t *testing.T) {
+	serves := []string{spec.ListPlacementTests, spec.CreatePlacementTest, spec.MoveLead}
+	for _, authFirst := range []bool{false, true} {
+		t.Run(fmt.Sprint(authFirst), func(t *testing.T) {
+			g := NewWithT(t)
+			on := referenceBehind(t, func(api http.Handler) http.Handler {
+				return parsing(testbed.Partial{Next: api, Serves: serves, AuthorizationFirst: authFirst, Form: testbed.Unserved404Page})
+			})
+			p, notes := discovered(t, on)
+			g.Expect(p.Operations).To(ContainElements(serves))
+			if authFirst { // 400 to the key, 401 without: nothing shows what is served
+				g.Expect(p.Operations).To(ConsistOf(append(serves, spec.AddCampaignVariables, spec.MoveAccounts)))
+			} else {
+				g.Expect(p.Operations).To(ConsistOf(serves))
+			}
+			g.Expect(notes).To(ContainSubstring("harmless requests do not show"))
+		})
+	}
+}
+
+// parsing answers 400 to bodies that are not JSON.
+func parsing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || len(body) > 0 && !json.Valid(body) {
+			http.Error(w, "Bad Request", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// A server that asks nobody for a key gets no request from which it could make a row.
+func TestNothingIsMadeOnAnOpenServer(t *testing.T) {
+	g := NewWithT(t)
+	var made []string
+	var mu sync.Mutex
+	on := referenceBehind(t, func(api http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if r.Method != http.MethodPost {
+				full, _ := profile.Embedded().FullKey(dataset.Main)
+				r.Header.Set("Authorization", "Bearer "+full.Token)
+				api.ServeHTTP(w, r)
+				return
+			}
+			if err == nil && json.Valid(body) && r.URL.Path == path(spec.CreatePlacementTest) {
+				mu.Lock()
+				made = append(made, string(body))
+				mu.Unlock()
+			}
+			http.Error(w, "Bad Request", http.StatusBadRequest)
+		})
+	})
+	p, _ := discovered(t, on)
+	g.Expect(p.Operations).To(BeEmpty())
+	g.Expect(made).To(BeEmpty())
 }
 
 func at(t *testing.T, p *profile.Profile, address string) *target.Target {
