@@ -123,13 +123,9 @@ func (a *asker) operationsServed(r *Report) {
 		listed = ids(a.list(spec.MustOperation(spec.ListPlacementTests), key, nil).rows)
 	}
 	a.served = a.findServed(searched, key, listed)
-	var absent []string
-	for _, id := range a.served.lacks() {
-		absent = append(absent, fmt.Sprintf("%s (%d)", id, a.served.absent[id]))
-	}
-	if len(absent) > 0 {
+	if len(a.served.absent) > 0 {
 		r.Operations = []Finding{{What: "operations", Wrong: true,
-			Says: "the target does not serve " + strings.Join(absent, ", ") + ": exclude them under `operations`, or implement them"}}
+			Says: "the target does not serve " + a.served.absences() + ": exclude them under `operations`, or implement them"}}
 	}
 }
 

@@ -145,18 +145,13 @@ func (d *discovery) operationsServed() {
 	if doubts := d.served.doubts(); len(doubts) > 0 {
 		d.note("harmless requests do not show whether the server implements %s: if it does not, exclude them under operations", strings.Join(doubts, ", "))
 	}
-	lacks := d.served.lacks()
-	if len(lacks) == 0 {
+	if len(d.served.absent) == 0 {
 		return
 	}
 	for _, op := range d.operations() {
 		d.profile.Operations = append(d.profile.Operations, op.ID)
 	}
-	var absent []string
-	for _, id := range lacks {
-		absent = append(absent, fmt.Sprintf("%s (%d)", id, d.served.absent[id]))
-	}
-	d.note("the server does not implement %s: operations lists the other %d", strings.Join(absent, ", "), len(d.profile.Operations))
+	d.note("the server does not implement %s: operations lists the other %d", d.served.absences(), len(d.profile.Operations))
 }
 
 // scopes finds out which lists the key may read. It assumes, and notes, that the

@@ -40,6 +40,19 @@ func (s served) lacks() []string {
 	return slices.DeleteFunc(operationIDs(), func(id string) bool { return s.absent[id] == 0 })
 }
 
+// absences lists the absent operations by status, such as "leads.move (404)".
+func (s served) absences() string {
+	by := map[int][]string{}
+	for _, id := range s.lacks() {
+		by[s.absent[id]] = append(by[s.absent[id]], id)
+	}
+	var all []string
+	for _, status := range slices.Sorted(maps.Keys(by)) {
+		all = append(all, fmt.Sprintf("%s (%d)", strings.Join(by[status], ", "), status))
+	}
+	return strings.Join(all, "; ")
+}
+
 // doubts returns the operations of which it cannot be told, in the same order.
 func (s served) doubts() []string {
 	return slices.DeleteFunc(operationIDs(), func(id string) bool { return !s.unsure[id] })

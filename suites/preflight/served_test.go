@@ -204,7 +204,7 @@ func TestCheckNamesWhatIsNotServed(t *testing.T) {
 	report, err := Check(t.Context(), on, runner.Selection{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(report.Wrong()).To(ConsistOf(HaveField("Says",
-		"the target does not serve leads.move (404), lead-labels.list (404): exclude them under `operations`, or implement them")))
+		"the target does not serve leads.move, lead-labels.list (404): exclude them under `operations`, or implement them")))
 	for _, c := range report.Coverage {
 		if c.Group == spec.GroupErrors {
 			g.Expect(c.Assessable).To(BeNumerically("<", c.Pairs))
