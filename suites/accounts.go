@@ -31,7 +31,7 @@ func accounts() {
 			source, _ := api.subWorkspaces(dataset.Admin)
 			outsider := api.Workspace(dataset.Outsider)
 			if outsider.ID == "" {
-				api.NotAssessed("the id of the workspace %q, which has another admin workspace", dataset.Outsider)
+				api.NotAssessed("the entry workspaces.%s (a workspace with another admin workspace)", dataset.Outsider)
 			}
 			admin := api.As(dataset.Admin, spec.MoveAccounts)
 			expectNoMove(api, admin, source, outsider)

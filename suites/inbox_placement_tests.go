@@ -27,7 +27,7 @@ func inboxPlacementTests() {
 			It("keeps "+field, Requires(stored(field)...), storedWhereShown(), func(api *API) {
 				value, ok := api.optionalValue(field)
 				if !ok {
-					api.NotAssessed("a valid value of %s: one in the profile, or a row that shows one", field)
+					api.NotAssessed("%s", lackedValue(field))
 				}
 				api.expectKept(api.Request().WithField(field, value), field)
 			})

@@ -26,17 +26,25 @@ func (api *API) key(role string) client.Key {
 	return token(key)
 }
 
-func token(key profile.Key) client.Key { return client.Key{Name: key.Name, Token: key.Token} }
+func token(key profile.Key) client.Key {
+	return client.Key{Name: key.Name, Token: key.Token, Mint: key.Mint}
+}
 
 // Workspace returns what the profile says of the role's workspace.
 func (api *API) Workspace(role string) profile.Workspace { return api.Profile.Workspaces[role] }
 
-// first returns the first of the profile's ids, or ends the spec.
-func (api *API) first(ids []string, what, role string) string {
-	if len(ids) == 0 {
-		api.NotAssessed("the id of %s in the workspace %q", what, role)
+// first returns the first of the values of an entry of the role's workspace, or ends
+// the spec.
+func (api *API) first(values []string, role, entry, what string) string {
+	if len(values) == 0 {
+		api.NotAssessed("%s", lackedEntry(role, entry, what))
 	}
-	return ids[0]
+	return values[0]
+}
+
+// lackedEntry names an entry that the profile lacks, and what it holds.
+func lackedEntry(role, entry, what string) string {
+	return fmt.Sprintf("the entry workspaces.%s.%s (%s)", role, entry, what)
 }
 
 // Parameter returns the name of a query parameter that the specification does
@@ -44,7 +52,7 @@ func (api *API) first(ids []string, what, role string) string {
 func (api *API) Parameter(operation, meaning string) string {
 	name, ok := api.Profile.Parameter(operation, meaning)
 	if !ok {
-		api.NotAssessed("the name of the parameter %q of %s", meaning, operation)
+		api.NotAssessed("the entry parameters.%s.%s", operation, meaning)
 	}
 	return name
 }
@@ -54,7 +62,12 @@ func (api *API) Operation() spec.Operation { return spec.MustOperation(api.spec.
 
 // As returns a call of the operation by the role, without what the request needs.
 func (api *API) As(role, operation string) Call {
-	return Call{Operation: spec.MustOperation(operation), key: api.key(role), owner: api.owner(role)}
+	op := spec.MustOperation(operation)
+	key, ok := api.Profile.KeyFor(role, op)
+	if !ok {
+		api.NotAssessed("a key of the workspace %q with the scope all:all", role)
+	}
+	return Call{Operation: op, key: token(key), owner: api.owner(role)}
 }
 
 // Request returns a call of the spec's operation that is valid in every respect.
@@ -69,27 +82,27 @@ func (api *API) RequestAs(role, operation string) Call {
 	w := api.Workspace(role)
 	switch operation {
 	case spec.AddCampaignVariables:
-		return k.WithID(api.first(w.Campaigns, "a campaign", role)).WithBody(map[string]any{"variables": []string{"conformance"}})
+		return k.WithID(api.first(w.Campaigns, role, "campaigns", "a campaign")).WithBody(map[string]any{"variables": []string{"conformance"}})
 	case spec.MoveLead:
 		return k.WithBody(map[string]any{
-			"id":             api.first(w.Leads, "a lead", role),
-			"subsequence_id": api.first(w.Subsequences, "a subsequence that leads may be moved to", role),
+			"id":             api.first(w.Leads, role, "leads", "a lead"),
+			"subsequence_id": api.first(w.Subsequences, role, "subsequences", "a subsequence that leads may be moved to"),
 		})
 	case spec.MoveAccounts:
 		source, destination := api.subWorkspaces(role)
-		return k.WithBody(move(source, destination, api.first(source.Accounts, "a sending account of a sub-workspace", role)))
+		return k.WithBody(move(source, destination, source.Accounts[0]))
 	case spec.CreatePlacementTest:
 		return k.WithBody(fixtures.PlacementTest(api.rng, api.Word()))
 	case spec.GetPlacementTest, spec.DeletePlacementTest:
 		if role == dataset.Main {
 			return k.WithID(api.NewTest().ID())
 		}
-		return k.WithID(api.first(w.PlacementTests, "an inbox placement test", role))
+		return k.WithID(api.first(w.PlacementTests, role, "placement_tests", "an inbox placement test"))
 	case spec.DeleteSubsequence:
 		if role == dataset.Main {
 			return k.WithID(api.expendableSubsequence())
 		}
-		return k.WithID(api.first(slices.Concat(w.ExpendableSubsequences, w.Subsequences), "a subsequence", role))
+		return k.WithID(api.first(slices.Concat(w.ExpendableSubsequences, w.Subsequences), role, "subsequences", "a subsequence"))
 	default:
 		return k
 	}
@@ -129,14 +142,14 @@ func (api *API) subWorkspaces(role string) (source, destination profile.Workspac
 		}
 	}
 	if len(subs) < 2 {
-		api.NotAssessed("two sub-workspaces of the admin workspace %q", role)
+		api.NotAssessed("two entries under workspaces whose admin is %q", role)
 	}
 	for i, sub := range subs {
 		if len(sub.Accounts) > 0 {
 			return sub, subs[(i+1)%len(subs)]
 		}
 	}
-	api.NotAssessed("a sending account in a sub-workspace of %q", role)
+	api.NotAssessed("the entry accounts of a workspace whose admin is %q", role)
 	panic("unreachable")
 }
 
@@ -169,28 +182,44 @@ func (api *API) Word() string {
 }
 
 // optionalValue returns a valid value for an optional field. What only the
-// server can know to be valid (a tag's id, an item's shape) comes from rows that
-// the server shows.
+// server can know to be valid (a tag's id, an item's shape) comes from the profile, or
+// from rows that the server shows.
 func (api *API) optionalValue(field string) (any, bool) {
 	var inputs fixtures.Inputs
-	switch field {
-	case "campaign_id":
-		if campaigns := api.Workspace(dataset.Main).Campaigns; len(campaigns) > 0 {
-			inputs.CampaignID = campaigns[0]
-		}
-	case "tags":
+	w := api.Workspace(dataset.Main)
+	switch {
+	case field == "campaign_id" && len(w.Campaigns) > 0:
+		inputs.CampaignID = w.Campaigns[0]
+	case field == "tags" && len(w.Tags) > 0:
+		inputs.TagIDs = w.Tags[:1]
+	case field == "recipients_labels" && len(w.RecipientsLabels) > 0:
+		return w.RecipientsLabels, true
+	case field == "automations" && len(w.Automations) > 0:
+		return w.Automations, true
+	case field == "tags":
 		tag, ok := api.shownValue(spec.ListTagMappings, "tag_id")
 		id, isText := tag.(string)
 		if !ok || !isText {
 			return nil, false
 		}
 		inputs.TagIDs = []string{id}
-	case "recipients_labels", "automations":
+	case field == "recipients_labels", field == "automations":
 		return api.shownValue(spec.ListPlacementTests, field)
 	}
 	values := fixtures.PlacementTestOptional()
 	i := slices.IndexFunc(values, func(f fixtures.OptionalField) bool { return f.Name == field })
 	return values[i].Value(inputs)
+}
+
+// lackedValue names what would give an optional field a value.
+func lackedValue(field string) string {
+	switch field {
+	case "campaign_id":
+		return lackedEntry(dataset.Main, "campaigns", "a campaign")
+	case "tags":
+		return lackedEntry(dataset.Main, field, "or a row of "+spec.ListTagMappings)
+	}
+	return lackedEntry(dataset.Main, field, "or an inbox placement test with "+field)
 }
 
 // shownValue returns the first value other than null and the empty array that a

@@ -20,7 +20,7 @@ func isolation() {
 				foreign := api.ReadRows(dataset.Second, op.ID)
 				own := api.ReadRows(dataset.Main, op.ID)
 				if len(foreign.Rows()) == 0 {
-					api.NotAssessed("rows of %s in the workspace %q", op.ID, dataset.Second)
+					api.NotAssessed("a row of %s in the workspace %q", op.ID, dataset.Second)
 				}
 				api.Expect(own).To(ShareNoRowWith(foreign))
 			})
@@ -30,7 +30,7 @@ func isolation() {
 		Describe(op.ID, func() {
 			It("names the key's workspace as the owner", Rules(spec.IsolationOwner), func(api *API) {
 				if api.owner(authorizedRole(op)) == "" {
-					api.NotAssessed("the id of the workspace %q", authorizedRole(op))
+					api.NotAssessed("the entry workspaces.%s", authorizedRole(op))
 				}
 				if op.Answer == spec.Page {
 					api.Walk(api.Request(), pagesOf(maxLimit))
@@ -65,7 +65,7 @@ func isolation() {
 	}
 	Describe(spec.MoveLead, func() {
 		It("does not move a lead to another workspace's subsequence", Requires(spec.IsolationSubsequence), func(api *API) {
-			foreign := api.first(api.Workspace(dataset.Second).Subsequences, "a subsequence", dataset.Second)
+			foreign := api.first(api.Workspace(dataset.Second).Subsequences, dataset.Second, "subsequences", "a subsequence")
 			moved := api.Do(api.Request().WithField("subsequence_id", foreign).OpenRefusal())
 			api.Expect(moved).To(BeRefused())
 		})
@@ -103,13 +103,13 @@ func (api *API) expectForeignIDRefused() Response {
 	k := api.As(dataset.Main, op.ID)
 	switch op.ID {
 	case spec.AddCampaignVariables:
-		k = k.WithID(api.first(second.Campaigns, "a campaign", dataset.Second)).WithBody(map[string]any{"variables": []string{"conformance"}})
+		k = k.WithID(api.first(second.Campaigns, dataset.Second, "campaigns", "a campaign")).WithBody(map[string]any{"variables": []string{"conformance"}})
 	case spec.MoveLead:
-		k = api.Request().WithField("id", api.first(second.Leads, "a lead", dataset.Second))
+		k = api.Request().WithField("id", api.first(second.Leads, dataset.Second, "leads", "a lead"))
 	case spec.DeleteSubsequence:
-		k = k.WithID(api.first(second.Subsequences, "a subsequence", dataset.Second))
+		k = k.WithID(api.first(second.Subsequences, dataset.Second, "subsequences", "a subsequence"))
 	default:
-		k = k.WithID(api.first(second.PlacementTests, "an inbox placement test", dataset.Second))
+		k = k.WithID(api.first(second.PlacementTests, dataset.Second, "placement_tests", "an inbox placement test"))
 	}
 	response := api.Do(k.OpenRefusal())
 	api.For(spec.IsolationID).Expect(response).To(BeRefused())

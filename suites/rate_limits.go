@@ -43,7 +43,7 @@ func otherOperations(id spec.ID, but string) []string {
 // limited returns the key that may be driven to its limit, and its role.
 func (api *API) limited() (role string, key client.Key) {
 	if api.Profile.RateLimit == nil {
-		api.NotAssessed("rate_limit: a key that may be driven to its limit, and how many requests that may take")
+		api.NotAssessed("the entry rate_limit (a key that may be driven to its limit, and a budget of requests)")
 	}
 	for _, k := range api.Profile.Keys {
 		if k.Name == api.Profile.RateLimit.Key {
@@ -51,7 +51,7 @@ func (api *API) limited() (role string, key client.Key) {
 			return k.Workspace, token(k)
 		}
 	}
-	api.NotAssessed("the key %q, which rate_limit names", api.Profile.RateLimit.Key)
+	api.NotAssessed("the key %q under keys, which rate_limit names", api.Profile.RateLimit.Key)
 	panic("unreachable")
 }
 
@@ -139,7 +139,7 @@ func (d drained) lacks(promise *profile.RateLimit) string {
 	if len(d.served) == 0 {
 		return fmt.Sprintf("a served request of the key %q, which rate_limit names (it is answered %d)", promise.Key, d.last.Status)
 	}
-	return fmt.Sprintf("a rate limit that %d requests exceed", promise.Budget)
+	return fmt.Sprintf("a rate limit that %d requests exceed (rate_limit.budget)", promise.Budget)
 }
 
 // tooManyFor is how many requests no limiter that keeps the promise serves

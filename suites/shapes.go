@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -20,11 +21,53 @@ func documentedShape(showAll func(*API)) {
 		showAll(api)
 		for _, p := range api.spec.Pairs {
 			if field, ok := strings.CutPrefix(p.Requirement, "SHAPE-"); ok {
-				api.evidence.Missing(p, "a response that shows it: "+strings.ToLower(field[:strings.LastIndex(field, "-")]))
+				api.evidence.Missing(p, rowWith(api.Operation(), field))
 			}
 		}
 	})
 }
+
+// rowWith names a row that shows a field. The field is <RESOURCE>-<PATH>-<ASPECT>, as
+// in the id of a requirement.
+func rowWith(op spec.Operation, field string) string {
+	_, path, _ := strings.Cut(strings.ToLower(field[:strings.LastIndex(field, "-")]), "-")
+	row := inWords(op.Resource)
+	name, last := path, ""
+	if i := strings.LastIndex(path, "."); i >= 0 {
+		name, last = path[:i], path[i+1:]
+	}
+	switch last {
+	case "item", "entry":
+		row += " with at least one " + last + " in " + itemsOf(name)
+	default:
+		row += " with a value in " + itemsOf(path)
+	}
+	if op.Resource == "InboxPlacementTest" {
+		switch field, _, _ := strings.Cut(path, "."); field {
+		case "tags", "recipients_labels", "automations", "campaign_id":
+			row += ", or " + lackedValue(field)
+		}
+	}
+	return row
+}
+
+// inWords returns the name of a resource in words, such as "an inbox placement test".
+func inWords(resource string) string {
+	words := capitals.ReplaceAllStringFunc(resource, func(at string) string { return at[:1] + " " + strings.ToLower(at[1:2]) + at[2:] })
+	if first := strings.ToLower(words[:1]); words[1] >= 'a' {
+		words = first + words[1:]
+	}
+	if strings.ContainsAny(words[:1], "aeiou") {
+		return "an " + words
+	}
+	return "a " + words
+}
+
+// capitals are the places in a name such as DFYEmailAccountOrder where a word begins.
+var capitals = regexp.MustCompile(`[a-zA-Z][A-Z][a-z]`)
+
+// itemsOf writes the items of an array in a path as people do: sequences[].steps.
+func itemsOf(path string) string { return strings.ReplaceAll(path, ".item", "[]") }
 
 // shapeRequirements are those that the rules judge on every response of the
 // operation, apart from error bodies and owners.

@@ -133,7 +133,7 @@ func (api *API) fetch(list Call, send func(...Call) []Response, responses *[]Res
 func (api *API) cursorParameter(op spec.Operation) string {
 	name, ok := api.Profile.CursorParameter(op)
 	if !ok {
-		api.NotAssessed("the name of the parameter %q of %s", profile.ParamStartingAfter, op.ID)
+		api.NotAssessed("the entry parameters.%s.%s", op.ID, profile.ParamStartingAfter)
 	}
 	return name
 }

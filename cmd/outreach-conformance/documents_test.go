@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/standin"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
@@ -267,6 +269,16 @@ func defective(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	target := &faults.Target{Profile: profile.Embedded(), Seed: 1}
 	serving(ts, args[0], faults.Listening(all[i].Apply(target)(faults.Forwarding(base, http.DefaultTransport))))
+}
+
+func partial(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 || !slices.Contains(testbed.UnservedForms, args[1]) || args[2] != "route-first" && args[2] != "authorization-first" {
+		ts.Fatalf("usage: partial NAME FORM route-first|authorization-first OPERATION…; forms: %s", strings.Join(testbed.UnservedForms, ", "))
+	}
+	base, err := url.Parse(ts.Getenv("URL"))
+	ts.Check(err)
+	serving(ts, args[0], testbed.Partial{Next: httputil.NewSingleHostReverseProxy(base), Form: args[1],
+		AuthorizationFirst: args[2] == "authorization-first", Serves: args[3:]})
 }
 
 func mock(ts *testscript.TestScript, neg bool, args []string) {

@@ -67,6 +67,10 @@ var calibrations = map[string]func(context.Context, generate.CalibrationOptions)
 //	                              pace of RATE requests a second
 //	defective NAME ID             serves what $URL does, with the defect; $NAME is
 //	                              its address
+//	partial NAME FORM ORDER OPERATION…
+//	                              serves of $URL just these operations; FORM is the
+//	                              answer for the others (package testbed); ORDER is
+//	                              route-first or authorization-first
 //
 // $DOCUMENT is the file of the OpenAPI document.
 func TestScripts(t *testing.T) {
@@ -91,6 +95,7 @@ func TestScripts(t *testing.T) {
 			"results":   results,
 			"profile":   writeProfile,
 			"defective": defective,
+			"partial":   partial,
 		},
 	})
 }

@@ -22,7 +22,9 @@ func newTarget() *cobra.Command {
 		Use:   "target",
 		Short: "Write and check target profiles",
 		Long: `target writes a profile for a server (init) and checks one before a run (check).
-Both only read: they change nothing on the server.`,
+Both change nothing on the server. To find out which operations it serves, they
+also send requests that cannot change a row: without a key, with an unknown id or
+with an invalid body. With writes: none in the profile, check sends only GETs.`,
 		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(newTargetInit(), newTargetCheck())
@@ -35,11 +37,13 @@ func newTargetCheck() *cobra.Command {
 		Use:   "check",
 		Short: "Show what a run with a profile would assess",
 		Long: `check takes seconds and changes nothing. It shows whether the server answers,
-which keys match the profile and which rows exist. For each group of requirements
-it shows how much a run would assess and which inputs are missing. A run may miss
-more, if the server's data do not show something.
+which keys match the profile, which operations are not served and which rows
+exist. For each group of requirements it shows how much a run would assess and
+which inputs are missing. A run may miss more, if the server's data do not show
+something.
 
-Exit codes: 0 the profile holds, 2 the profile is wrong, 3 inconclusive.`,
+Exit codes: 0 the profile holds, 2 the profile is wrong or a run would assess
+nothing, 3 inconclusive.`,
 		Example: `  outreach-conformance target check --target-profile server.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -85,12 +89,20 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 	if slices.ContainsFunc(report.Data, func(d preflight.Finding) bool { return d.Spent }) && f.targetProfile != profile.MockName && f.builtinProfile() {
 		_, _ = fmt.Fprint(stdout, "\nThe reference server restores its data when it starts, and on POST /reset at the port of `serve --truth-addr`.\n")
 	}
-	if wrong := report.Wrong(); len(wrong) > 0 {
+	wrong := report.Wrong()
+	if len(wrong) > 0 {
 		_, _ = fmt.Fprintln(stdout)
-		for _, w := range wrong {
-			_, _ = fmt.Fprintf(stdout, "✗ %s: %s\n", w.What, w.Says)
-		}
+	}
+	for _, w := range wrong {
+		_, _ = fmt.Fprintf(stdout, "✗ %s: %s\n", w.What, w.Says)
+	}
+	switch nothing := report.Assessable() == 0; {
+	case len(wrong) > 0 && nothing:
+		return exitError{exitUsage, fmt.Errorf("wrong entries in the profile: %d (correct them, otherwise a run assesses nothing)", len(wrong))}
+	case len(wrong) > 0:
 		return exitError{exitUsage, fmt.Errorf("wrong entries in the profile: %d", len(wrong))}
+	case nothing:
+		return exitError{exitUsage, fmt.Errorf("a run would assess nothing: the profile lacks %s (add it)", report.Lacking().Input)}
 	}
 	return nil
 }

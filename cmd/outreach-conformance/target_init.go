@@ -31,9 +31,10 @@ func newTargetInit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Write a profile for a server by asking the server",
-		Long: `init asks a server what a profile needs: the lists that the key reads, the existing
-rows, and the names of the parameters that the specification does not show. It
-writes a first profile, and beside it the JSON Schema of profiles for editors.
+		Long: `init asks a server what a profile needs: which operations it serves, the lists that
+the key reads, the existing rows, and the names of the parameters that the
+specification does not show. It changes nothing on the server. It writes a first
+profile, and beside it the JSON Schema of profiles for editors.
 
 The key comes from the environment variable of --token-env, or from a prompt on a
 terminal. It is not written: the profile names the variable.`,

@@ -118,8 +118,8 @@ func TestHeaders(t *testing.T) {
 		want http.Header
 	}{
 		{"no key, no body", Request{}, http.Header{"User-Agent": {UserAgent}}},
-		{"key", Request{Key: Key{"main", "t0ken"}}, http.Header{"User-Agent": {UserAgent}, "Authorization": {"Bearer t0ken"}}},
-		{"raw value instead of the key", Request{Key: Key{"main", "t0ken"}, Authorization: &raw},
+		{"key", Request{Key: Key{Name: "main", Token: "t0ken"}}, http.Header{"User-Agent": {UserAgent}, "Authorization": {"Bearer t0ken"}}},
+		{"raw value instead of the key", Request{Key: Key{Name: "main", Token: "t0ken"}, Authorization: &raw},
 			http.Header{"User-Agent": {UserAgent}, "Authorization": {raw}}},
 		{"empty value", Request{Authorization: new(string)}, http.Header{"User-Agent": {UserAgent}, "Authorization": {""}}},
 		{"body", Request{Method: "POST", Body: []byte("{}")},

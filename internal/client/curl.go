@@ -17,8 +17,19 @@ const maxCurlBody = 16 << 10
 
 // Curl returns the request as one line for a POSIX shell. $OUTREACH_URL is the
 // target's base address and $OUTREACH_KEY_<NAME> the key; the line holds no
-// secret. A body over 16 KiB is replaced by a comment.
-func (e Exchange) Curl() string {
+// secret. If a command mints the key, the line runs it first. A body over 16 KiB is
+// replaced by a comment.
+func (e Exchange) Curl() string { return e.minting(e.curl()) }
+
+// minting puts the command that mints the key before a line that uses the key.
+func (e Exchange) minting(line string) string {
+	if name := e.Request.Key.Env(); e.Request.Key.Mint != "" && strings.Contains(line, name) {
+		return name + "=$(" + e.redact(e.Request.Key.Mint) + "); " + line
+	}
+	return line
+}
+
+func (e Exchange) curl() string {
 	words := []string{"curl", "-i"}
 	switch method := e.Request.method(); method {
 	case http.MethodGet:
@@ -160,15 +171,15 @@ func (e Exchange) CurlAtLimit(read Request, rest time.Duration) string {
 		shown, met = e.Status, fmt.Sprintf("*429*|*%d*", e.Status)
 	}
 	if reads && rest == 0 {
-		return `d=$(mktemp -d); ` + volleys + `; do ` + e.curlVolley("-i", "-o", `"$d/#1"`) +
-			fmt.Sprintf(`; a=$(grep -l '^HTTP/[0-9.]* %d' "$d"/* | head -n 1); [ -z "$a" ] || break; done; cat "${a:-$d/50}"; rm -r "$d"`, shown)
+		return e.minting(`d=$(mktemp -d); ` + volleys + `; do ` + e.curlVolley("-i", "-o", `"$d/#1"`) +
+			fmt.Sprintf(`; a=$(grep -l '^HTTP/[0-9.]* %d' "$d"/* | head -n 1); [ -z "$a" ] || break; done; cat "${a:-$d/50}"; rm -r "$d"`, shown))
 	}
 	by := Exchange{Request: read, redactor: e.redactor}
 	line := volleys + `; do case $(` + by.curlVolley("-o", "/dev/null", "-w", "'%{http_code} '") + `) in ` + met + `) break;; esac; done; `
 	if rest > 0 {
 		line += fmt.Sprintf("sleep %.0f; ", rest.Seconds())
 	}
-	return line + e.Curl()
+	return e.minting(line + e.curl())
 }
 
 // curlVolley returns a command that sends a GET or HEAD many times at once.

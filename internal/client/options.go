@@ -204,6 +204,9 @@ func Sleep(ctx context.Context, d time.Duration) error {
 type Key struct {
 	Name  string
 	Token string `json:"-" yaml:"-"`
+	// Mint is a shell command that prints a token for printed commands. It is empty
+	// for a key that the user has.
+	Mint string `json:"-" yaml:"-"`
 }
 
 // Env returns the environment variable that holds the token in printed commands:

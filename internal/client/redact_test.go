@@ -18,7 +18,7 @@ func TestRedact(t *testing.T) {
 	const token, hidden = "s3cr3t/T0ken+of==main", "another secret & more"
 	c := newClient(t, Options{
 		BaseURL: "http://host",
-		Keys:    []Key{{"main", token}, {"main-2", token + "x"}, {"short", "test"}},
+		Keys:    []Key{{Name: "main", Token: token}, {Name: "main-2", Token: token + "x"}, {Name: "short", Token: "test"}},
 		Secrets: []string{hidden, ""},
 	})
 	b64 := base64.StdEncoding.EncodeToString

@@ -391,4 +391,6 @@ func (i *ids) has(id string) bool {
 	return i.set[paging.FoldID(id)]
 }
 
-func token(key profile.Key) client.Key { return client.Key{Name: key.Name, Token: key.Token} }
+func token(key profile.Key) client.Key {
+	return client.Key{Name: key.Name, Token: key.Token, Mint: key.Mint}
+}

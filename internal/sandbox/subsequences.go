@@ -40,7 +40,7 @@ func (s *Sandbox) TakeSubsequence(ctx context.Context, list func() ([]paging.Row
 		return "", err
 	}
 	if len(s.subsequences.free) == 0 {
-		return "", denied("the id of a subsequence in the workspace %q that may be deleted and still exists", dataset.Main)
+		return "", denied("the entry workspaces.%s.expendable_subsequences (one that still exists)", dataset.Main)
 	}
 	id = s.subsequences.free[0]
 	s.subsequences.free = s.subsequences.free[1:]

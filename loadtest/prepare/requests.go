@@ -62,7 +62,9 @@ func NewSubjects(env *Env, part string) (*Subjects, error) {
 }
 
 // KeyOf returns the key with which a client sends.
-func KeyOf(key profile.Key) client.Key { return client.Key{Name: key.Name, Token: key.Token} }
+func KeyOf(key profile.Key) client.Key {
+	return client.Key{Name: key.Name, Token: key.Token, Mint: key.Mint}
+}
 
 // findMove picks a sub-workspace with accounts and another to move them to.
 func (s *Subjects) findMove() {

@@ -26,6 +26,8 @@ type asker struct {
 	api     *client.Client
 	profile *profile.Profile
 	wants   func(operation string) bool // nil for all implemented operations
+	served  served                      // nothing is absent before findServed
+	denied  map[string]int              // lists that the target refuses to the main key, with the status
 }
 
 // newAsker returns an asker with the keys and the pace of the target's profile.
@@ -34,7 +36,7 @@ func newAsker(ctx context.Context, t *target.Target) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &asker{ctx: ctx, api: api, profile: t.Profile}, nil
+	return &asker{ctx: ctx, api: api, profile: t.Profile, denied: map[string]int{}}, nil
 }
 
 // answer is the response to a request.
@@ -45,6 +47,11 @@ type answer struct {
 	err    error // why there is no response
 	// formless: a 200 with a body of another outer form than the documented one.
 	formless bool
+}
+
+// refused reports whether the target refuses the key. A 404 is no refusal of a key.
+func (g answer) refused() bool {
+	return g.err == nil && (g.status == http.StatusUnauthorized || g.status == http.StatusForbidden)
 }
 
 // shows reports whether the response is a 200 with a list of rows, which may be empty.
@@ -155,12 +162,17 @@ func (g answer) problem(op spec.Operation) error {
 	return fmt.Errorf("%s returns %d", op.ID, g.status)
 }
 
-// lists returns the operations that return rows, if the profile lists them and the
-// user wants them.
-func (a *asker) lists() []spec.Operation {
+// operations returns the operations that the profile lists, that the user wants and
+// that are not absent from the target.
+func (a *asker) operations() []spec.Operation {
 	return slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool {
-		return op.Answer == spec.One || !a.profile.Implements(op.ID) || a.wants != nil && !a.wants(op.ID)
+		return !a.profile.Implements(op.ID) || a.wants != nil && !a.wants(op.ID) || a.served.absent[op.ID] != 0
 	})
+}
+
+// lists returns those of the operations that return rows.
+func (a *asker) lists() []spec.Operation {
+	return slices.DeleteFunc(a.operations(), func(op spec.Operation) bool { return op.Answer == spec.One })
 }
 
 // ownerFields are the fields that name the workspace of a row.

@@ -43,14 +43,48 @@ const standinAddress = "http://standin.invalid"
 // lacks too are ignored: the stand-in causes those. Assessable must not run at the
 // same time as another run in the process.
 func Assessable(ctx context.Context, profile *profile.Profile, selection runner.Selection) ([]Coverage, error) {
+	return assessable(ctx, profile, selection, reach{})
+}
+
+// reach is what the keys of a profile do not reach on its target. The zero reach
+// excludes nothing.
+type reach struct {
+	useless map[string]bool    // names of keys that no check can use
+	noMint  bool               // the mint command makes no key that the target accepts
+	barred  map[string]barrier // operations that no check can assess
+}
+
+// barrier is why no check can assess an operation.
+type barrier struct {
+	status int    // of every response to a request with a key
+	input  string // what the checks lack
+}
+
+// within returns a copy of the profile without the keys that are not usable.
+func (r reach) within(given *profile.Profile) *profile.Profile {
+	p := *given
+	p.Keys = slices.DeleteFunc(slices.Clone(given.Keys), func(k profile.Key) bool { return r.useless[k.Name] })
+	if r.noMint {
+		p = *p.WithoutMint()
+	}
+	return &p
+}
+
+// assessable is Assessable for keys with the given reach.
+func assessable(ctx context.Context, profile *profile.Profile, selection runner.Selection, reach reach) ([]Coverage, error) {
 	selection.Implemented = profile.Operations
 	pairs, err := selection.Pairs()
 	if err != nil {
 		return nil, err
 	}
-	with, err := rehearse(ctx, profile, selection)
+	with, err := rehearse(ctx, reach.within(profile), selection, reach.barred)
 	if err != nil {
 		return nil, err
+	}
+	for _, p := range pairs {
+		if why, barred := reach.barred[p.Operation]; barred {
+			with[p] = []string{why.input}
+		}
 	}
 	best, err := atBest()
 	if err != nil {
@@ -67,11 +101,12 @@ func Assessable(ctx context.Context, profile *profile.Profile, selection runner.
 
 // atBest is the rehearsal with a complete profile. Its result never changes.
 var atBest = sync.OnceValues(func() (map[spec.Pair][]string, error) {
-	return rehearse(context.Background(), profile.Embedded(), runner.Selection{})
+	return rehearse(context.Background(), profile.Embedded(), runner.Selection{}, nil)
 })
 
-// rehearse returns the inputs that each pair lacks on the stand-in.
-func rehearse(ctx context.Context, given *profile.Profile, selection runner.Selection) (map[spec.Pair][]string, error) {
+// rehearse returns the inputs that each pair lacks on the stand-in, which refuses the
+// barred operations.
+func rehearse(ctx context.Context, given *profile.Profile, selection runner.Selection, barred map[string]barrier) (map[spec.Pair][]string, error) {
 	transport, err := standin.Transport()
 	if err != nil {
 		return nil, err
@@ -92,7 +127,7 @@ func rehearse(ctx context.Context, given *profile.Profile, selection runner.Sele
 	if err != nil {
 		return nil, err
 	}
-	results, err := runner.Run(ctx, runner.Config{Target: t, Selection: selection, Seed: 1, Transport: refusals(transport, p.Keys)})
+	results, err := runner.Run(ctx, runner.Config{Target: t, Selection: selection, Seed: 1, Transport: refusals(transport, p.Keys, barred)})
 	if err != nil {
 		return nil, fmt.Errorf("rehearsal: %w", err)
 	}
@@ -144,14 +179,16 @@ const unusedIDs = "00800000-00"
 type refusing struct {
 	next http.RoundTripper
 	keys map[string]string // state by token
+
+	barred map[string]barrier // by operation
 }
 
-func refusals(next http.RoundTripper, keys []profile.Key) refusing {
+func refusals(next http.RoundTripper, keys []profile.Key, barred map[string]barrier) refusing {
 	states := map[string]string{}
 	for _, k := range keys {
 		states[k.Token] = k.State
 	}
-	return refusing{next, states}
+	return refusing{next, states, barred}
 }
 
 func (r refusing) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -181,6 +218,9 @@ func (r refusing) refusal(request *http.Request) (int, error) {
 		return http.StatusUnauthorized, nil
 	case state == profile.KeyUnpaid:
 		return http.StatusPaymentRequired, nil
+	}
+	if op, _, known := spec.MatchOperation(request.Method, request.URL.Path); known && r.barred[op.ID].status != 0 {
+		return r.barred[op.ID].status, nil
 	}
 	named := request.URL.Path
 	if request.Body != nil {

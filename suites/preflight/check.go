@@ -3,8 +3,9 @@
 // scopes that the profile claims, which rows exist, and which requirements a run
 // would assess. Discover does the same without a profile, and writes one.
 //
-// The package sends only GET requests, so it changes nothing on the target. It
-// judges the profile, not the server.
+// The package changes nothing on the target. Besides GET requests it sends only
+// requests that cannot change a row: without a key, with an unknown id or with an
+// invalid body. It judges the profile, not the server.
 package preflight
 
 import (
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -26,9 +28,10 @@ import (
 
 // Report is the result of Check.
 type Report struct {
-	Keys     []Finding // one for each key of the profile
-	Data     []Finding // rows that the profile names, and rows that lists show
-	Coverage []Coverage
+	Keys       []Finding // one for each key of the profile
+	Operations []Finding // at most one, for operations that the target does not serve
+	Data       []Finding // rows that the profile names, and rows that lists show
+	Coverage   []Coverage
 }
 
 // Finding is the result for one key or one group of rows.
@@ -37,11 +40,35 @@ type Finding struct {
 	Says  string // the result in words
 	Wrong bool   // the profile claims something that is not true
 	Spent bool   // some of the rows that runs delete are gone
+
+	useless bool // no check can use the key
 }
 
 // Wrong returns the findings that require a correction of the profile.
 func (r Report) Wrong() []Finding {
-	return slices.DeleteFunc(slices.Concat(r.Keys, r.Data), func(f Finding) bool { return !f.Wrong })
+	return slices.DeleteFunc(slices.Concat(r.Keys, r.Operations, r.Data), func(f Finding) bool { return !f.Wrong })
+}
+
+// Assessable returns how many checks a run would assess.
+func (r Report) Assessable() int {
+	n := 0
+	for _, c := range r.Coverage {
+		n += c.Assessable
+	}
+	return n
+}
+
+// Lacking returns the input that most checks lack; the zero Missing if none lacks one.
+func (r Report) Lacking() Missing {
+	var most Missing
+	for _, c := range r.Coverage {
+		for _, m := range c.Missing {
+			if m.Pairs > most.Pairs {
+				most = m
+			}
+		}
+	}
+	return most
 }
 
 // ErrNoAnswer is the error for a target that gives no usable response to the keys
@@ -56,27 +83,82 @@ func Check(ctx context.Context, t *target.Target, selection runner.Selection) (R
 	if _, err := selection.Pairs(); err != nil {
 		return Report{}, err
 	}
-	r, err := look(ctx, t, selection)
+	r, reach, err := look(ctx, t, selection)
 	if err != nil {
 		return Report{}, err
 	}
-	r.Coverage, err = Assessable(ctx, t.Profile, selection)
+	r.Coverage, err = assessable(ctx, t.Profile, selection, reach)
 	return r, err
 }
 
 // look is the part of Check that sends requests.
-func look(ctx context.Context, t *target.Target, selection runner.Selection) (Report, error) {
+func look(ctx context.Context, t *target.Target, selection runner.Selection) (Report, reach, error) {
 	a, err := newAsker(ctx, t)
 	if err != nil {
-		return Report{}, err
+		return Report{}, reach{}, err
 	}
 	a.wants = selection.Operation
 	defer a.api.Close()
 	var r Report
+	a.operationsServed(&r)
 	if err := a.keys(&r); err != nil {
-		return Report{}, err
+		return Report{}, reach{}, err
 	}
-	return r, a.data(&r)
+	if err := a.data(&r); err != nil {
+		return Report{}, reach{}, err
+	}
+	return r, a.reach(r), nil
+}
+
+// operationsServed reports the operations that the profile lists and the target does
+// not serve. If a run may change nothing, only GET requests are sent.
+func (a *asker) operationsServed(r *Report) {
+	key, ok := a.anyKey()
+	if !ok {
+		return
+	}
+	searched := slices.DeleteFunc(a.operations(), func(op spec.Operation) bool { return op.Unsafe() && a.profile.Writes == profile.WritesNone })
+	var listed []string
+	if slices.ContainsFunc(searched, func(op spec.Operation) bool { return op.ID == spec.GetPlacementTest }) && a.profile.Implements(spec.ListPlacementTests) {
+		listed = ids(a.list(spec.MustOperation(spec.ListPlacementTests), key, nil).rows)
+	}
+	a.served = a.findServed(searched, key, listed)
+	if len(a.served.absent) > 0 {
+		r.Operations = []Finding{{What: "operations", Wrong: true,
+			Says: "the target does not serve " + a.served.absences() + ": exclude them under `operations`, or implement them"}}
+	}
+}
+
+// anyKey returns the main key, or else another one that the target should accept.
+func (a *asker) anyKey() (profile.Key, bool) {
+	if key, ok := a.profile.FullKey(dataset.Main); ok {
+		return key, true
+	}
+	if i := slices.IndexFunc(a.profile.Keys, func(k profile.Key) bool { return k.State == profile.KeyActive }); i >= 0 {
+		return a.profile.Keys[i], true
+	}
+	return profile.Key{}, false
+}
+
+// reach returns what the keys of a run do not reach.
+func (a *asker) reach(r Report) reach {
+	out := reach{useless: map[string]bool{}, barred: map[string]barrier{}}
+	for i, f := range r.Keys {
+		switch {
+		case !f.useless && !f.Wrong:
+		case i < len(a.profile.Keys):
+			out.useless[a.profile.Keys[i].Name] = true
+		default:
+			out.noMint = true
+		}
+	}
+	for id, status := range a.served.absent {
+		out.barred[id] = barrier{status, fmt.Sprintf("the operation %s, which the target does not serve", id)}
+	}
+	for id, status := range a.denied {
+		out.barred[id] = barrier{status, fmt.Sprintf("a key of the workspace %q that may read %s", dataset.Main, id)}
+	}
+	return out
 }
 
 // keys tries every key.
@@ -105,10 +187,16 @@ func (a *asker) key(k profile.Key) (Finding, error) {
 	if len(lists) == 0 {
 		return Finding{What: "key " + k.Name, Says: "not tried: no list is implemented and selected"}, nil
 	}
-	op, readable := readableBy(k.Scopes, lists)
-	got := a.list(op, k, nil)
-	if got.err != nil {
-		return Finding{}, fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
+	by, readable := readableBy(k.Scopes, lists)
+	var op spec.Operation
+	var got answer
+	for _, op = range by[:min(len(by), mostTried)] {
+		if got = a.list(op, k, nil); got.err != nil {
+			return Finding{}, fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
+		}
+		if k.State != profile.KeyActive || !got.refused() {
+			break // one list that refuses a key may be the mistake of the server
+		}
 	}
 	want := http.StatusOK
 	switch k.State {
@@ -119,6 +207,9 @@ func (a *asker) key(k profile.Key) (Finding, error) {
 	}
 	f := Finding{What: "key " + k.Name}
 	switch {
+	case !readable && k.State == profile.KeyActive && a.likeUnknownKey(op, k):
+		f.useless = len(k.Scopes) == 0 // it shows nothing about scopes
+		f.Says = fmt.Sprintf("%s returns %d, as to a key that does not exist: this does not show whether the key is valid, nor anything about scopes", op.ID, got.status)
 	case !readable && k.State == profile.KeyActive && got.status/100 != 2:
 		f.Says = fmt.Sprintf("%s returns %d, as its scopes require; reads cannot show what the key may do", op.ID, got.status)
 	case !readable && k.State == profile.KeyActive:
@@ -132,18 +223,30 @@ func (a *asker) key(k profile.Key) (Finding, error) {
 	return f, nil
 }
 
-// readableBy returns one of the lists that the scopes allow to read, or else another
-// list and false.
-func readableBy(scopes []string, lists []spec.Operation) (spec.Operation, bool) {
-	for _, op := range lists {
-		if slices.ContainsFunc(op.Scope.Alternatives(), func(s string) bool { return slices.Contains(scopes, s) }) {
-			return op, true
-		}
+// likeUnknownKey reports whether the target refuses the key exactly as it refuses a key
+// that does not exist.
+func (a *asker) likeUnknownKey(op spec.Operation, k profile.Key) bool {
+	unknown := profile.Key{Name: "unknown", Token: "unknown-" + uuid.NewString()}
+	given, made := a.sign(probe{op: op, path: op.Path}, &k), a.sign(probe{op: op, path: op.Path}, &unknown)
+	return given.status/100 == 4 && given.same(made)
+}
+
+// mostTried is how many lists are tried with a key.
+const mostTried = 3
+
+// readableBy returns the lists that the scopes allow to read, or else another list and
+// false.
+func readableBy(scopes []string, lists []spec.Operation) ([]spec.Operation, bool) {
+	allowed := slices.DeleteFunc(slices.Clone(lists), func(op spec.Operation) bool {
+		return !slices.ContainsFunc(op.Scope.Alternatives(), func(s string) bool { return slices.Contains(scopes, s) })
+	})
+	if len(allowed) > 0 {
+		return allowed, true
 	}
 	if i := slices.IndexFunc(lists, func(op spec.Operation) bool { return op.ID == spec.ListPhoneNumbers }); i >= 0 {
-		return lists[i], false
+		return lists[i : i+1], false
 	}
-	return lists[0], false
+	return lists[:1], false
 }
 
 // minted runs the mint command once and tries the key.

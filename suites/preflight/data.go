@@ -35,10 +35,8 @@ func (a *asker) data(r *Report) error {
 				return err
 			}
 		}
-		if role == dataset.Main {
-			a.counts(r, key)
-		}
 	}
+	a.counts(r)
 	return nil
 }
 
@@ -155,16 +153,29 @@ func some(ids []string) string {
 	return strings.Join(ids[:shown], ", ") + ", …"
 }
 
+// wrongKey reports whether the key has been found wrong.
+func (r Report) wrongKey(name string) bool {
+	return slices.ContainsFunc(r.Keys, func(f Finding) bool { return f.Wrong && f.What == "key "+name })
+}
+
 // counts reports how many rows each list of the main workspace shows. With too few
 // rows, checks of pages and filters are not assessed.
-func (a *asker) counts(r *Report, key profile.Key) {
+func (a *asker) counts(r *Report) {
 	for _, op := range a.lists() {
+		key, ok := a.profile.KeyFor(dataset.Main, op)
+		if !ok || key.State != profile.KeyActive || r.wrongKey(key.Name) {
+			continue
+		}
 		got := a.list(op, key, onePage(op, fmt.Sprint(pageSize)))
 		says := fmt.Sprintf("%d rows", len(got.rows))
 		if len(got.rows) == 1 {
 			says = "1 row"
 		}
+		wrong := got.refused()
 		switch {
+		case wrong:
+			a.denied[op.ID] = got.status
+			says = fmt.Sprintf("returns %d to the key %s, whose scopes %q allow it", got.status, key.Name, key.Scopes)
 		case !got.shows():
 			says = fmt.Sprintf("the key %s cannot read it: %v", key.Name, got.problem(op))
 		case got.cursor != "":
@@ -172,6 +183,6 @@ func (a *asker) counts(r *Report, key profile.Key) {
 		case len(got.rows) < 2:
 			says += ": too few for checks of pages and filters"
 		}
-		r.Data = append(r.Data, Finding{What: op.ID, Says: says})
+		r.Data = append(r.Data, Finding{What: op.ID, Says: says, Wrong: wrong})
 	}
 }

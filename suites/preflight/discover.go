@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -64,10 +65,10 @@ func (d *discovery) note(format string, args ...any) {
 	d.notes = append(d.notes, reports.Printable(fmt.Sprintf(format, args...)))
 }
 
-// look reads the first page of every list.
+// look reads the first page of every list and finds out which operations are served.
 func (d *discovery) look() error {
 	refused, shown := 0, 0
-	var wrong error // the first list that is not shown
+	var wrong, absent error // of the first list that is not shown, or that does not seem to be served
 	for _, op := range d.lists() {
 		got := d.list(op, d.key, nil)
 		if got.err != nil {
@@ -76,10 +77,13 @@ func (d *discovery) look() error {
 		if got.status == http.StatusUnauthorized {
 			refused++
 		}
-		if got.shows() {
+		switch {
+		case got.shows():
 			shown++
-		} else if wrong == nil {
-			wrong = got.problem(op)
+		case spec.MeansUnserved(got.status):
+			absent = cmp.Or(absent, got.problem(op))
+		default:
+			wrong = cmp.Or(wrong, got.problem(op))
 		}
 		d.first[op.ID] = got
 	}
@@ -88,14 +92,26 @@ func (d *discovery) look() error {
 	}
 	if shown == 0 {
 		return fmt.Errorf("%w: no list can be read: %w (is %s the address in front of /api/v2, and is the key allowed to read?)",
-			ErrNoAnswer, wrong, d.profile.BaseURL)
+			ErrNoAnswer, cmp.Or(wrong, absent), d.profile.BaseURL)
 	}
+	unseen := slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return d.first[op.ID].shows() })
+	d.served = d.findServed(unseen, d.key, ids(d.first[spec.ListPlacementTests].rows))
 	return nil
+}
+
+// ids returns the UUIDs of the rows.
+func ids(rows []map[string]any) []string {
+	var all []string
+	for _, row := range rows {
+		all = appendID(all, text(row, "id"), len(rows))
+	}
+	return all
 }
 
 // write returns the profile.
 func (d *discovery) write() *profile.Profile {
 	w := profile.Workspace{ID: d.workspaceID()}
+	d.operationsServed()
 	d.scopes()
 	d.rows(&w)
 	d.parameters()
@@ -124,15 +140,32 @@ func (d *discovery) workspaceID() string {
 	return uuid.Nil.String()
 }
 
+// operationsServed lists the operations that the target serves, unless it serves all.
+func (d *discovery) operationsServed() {
+	if doubts := d.served.doubts(); len(doubts) > 0 {
+		d.note("harmless requests do not show whether the server implements %s: if it does not, exclude them under operations", strings.Join(doubts, ", "))
+	}
+	if len(d.served.absent) == 0 {
+		return
+	}
+	for _, op := range d.operations() {
+		d.profile.Operations = append(d.profile.Operations, op.ID)
+	}
+	d.note("the server does not implement %s: operations lists the other %d", d.served.absences(), len(d.profile.Operations))
+}
+
 // scopes finds out which lists the key may read. It assumes, and notes, that the
 // key may change what it can read.
 func (d *discovery) scopes() {
 	var readable, refused []string
 	for _, op := range d.lists() {
-		if d.first[op.ID].shows() {
+		switch got := d.first[op.ID]; {
+		case got.refused():
+			refused = append(refused, fmt.Sprintf("%s (%d)", op.ID, got.status))
+		case !got.shows():
+			d.note("%v: no check can use its rows", got.problem(op))
+		default:
 			readable = append(readable, op.Scope.Alternatives()[0])
-		} else {
-			refused = append(refused, fmt.Sprintf("%s (%d)", op.ID, d.first[op.ID].status))
 		}
 	}
 	if len(refused) == 0 {

@@ -1,6 +1,12 @@
 package preflight_test
 
 import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -50,6 +56,59 @@ func TestTheRehearsalForetellsTheRun(t *testing.T) {
 	for _, group := range foretold {
 		if group.Assessable != assessed[group.Group] {
 			t.Errorf("%s: %d of %d were foretold, %d were assessed", group.Group, group.Assessable, group.Pairs, assessed[group.Group])
+		}
+	}
+}
+
+// sent collects the bodies of requests.
+type sent struct {
+	mu     sync.Mutex
+	bodies []string
+}
+
+func (s *sent) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		s.bodies = append(s.bodies, string(body))
+		s.mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// A run creates placement tests with the values that the profile gives.
+func TestValuesOfTheProfileAreSent(t *testing.T) {
+	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close(context.WithoutCancel(t.Context())) })
+	main := server.Profile.Workspaces[dataset.Main]
+	main.Tags = []string{"01890a5d-ac96-774b-bcce-b302099a0910"}
+	main.RecipientsLabels = []profile.Object{{"region": "Europe", "sub_region": "Germany", "type": "Personal", "esp": "given"}}
+	main.Automations = []profile.Object{{"condition": "given", "after": []any{1, 2.5}}}
+	server.Profile.Workspaces[dataset.Main] = main
+
+	var bodies sent
+	results, err := runner.Run(t.Context(), runner.Config{Target: server, Seed: 1, Transport: &bodies,
+		Selection: runner.Selection{Requirements: []string{"STATE-CREATE-TAGS", "STATE-CREATE-RECIPIENTS_LABELS", "STATE-CREATE-AUTOMATIONS"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if results.Verdict != reports.Passed {
+		t.Errorf("%s: %v", results.Verdict, results.Reasons)
+	}
+	for _, want := range []string{
+		`"tags":["01890a5d-ac96-774b-bcce-b302099a0910"]`,
+		`"recipients_labels":[{"esp":"given","region":"Europe","sub_region":"Germany","type":"Personal"}]`,
+		`"automations":[{"after":[1,2.5],"condition":"given"}]`,
+	} {
+		if !strings.Contains(strings.Join(bodies.bodies, "\n"), want) {
+			t.Errorf("no request has %s:\n%s", want, strings.Join(bodies.bodies, "\n"))
 		}
 	}
 }

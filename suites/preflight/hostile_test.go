@@ -37,7 +37,7 @@ func TestNoTokenIsShown(t *testing.T) {
 	g := NewWithT(t)
 	on, err := target.URL(profile.Embedded(), echoing(t))
 	g.Expect(err).NotTo(HaveOccurred())
-	report, err := look(t.Context(), on, runner.Selection{})
+	report, _, err := look(t.Context(), on, runner.Selection{})
 	g.Expect(err).NotTo(HaveOccurred())
 	said := fmt.Sprintf("%+v", report)
 	g.Expect(said).To(ContainSubstring("subsequences of main"))
@@ -70,7 +70,7 @@ func TestOtherAnswers(t *testing.T) {
 			defer server.Close()
 			on, err := target.URL(profile.Embedded(), server.URL)
 			g.Expect(err).NotTo(HaveOccurred())
-			_, err = look(t.Context(), on, runner.Selection{})
+			_, _, err = look(t.Context(), on, runner.Selection{})
 			g.Expect(err).To(MatchError(And(ContainSubstring("subsequences.list"), ContainSubstring("does not have the documented form"))))
 
 			full, _ := on.Profile.FullKey(dataset.Main)

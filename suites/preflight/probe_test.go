@@ -20,8 +20,15 @@ import (
 	"outreach.example/conformance/suites/runner"
 )
 
-// reference starts the reference server behind a proxy that lets nothing but GET through.
+// reference starts the reference server behind a proxy that fails the test if a
+// request could change something.
 func reference(t *testing.T) *target.Target {
+	t.Helper()
+	return referenceBehind(t, func(api http.Handler) http.Handler { return api })
+}
+
+// referenceBehind is reference with a handler in front of it.
+func referenceBehind(t *testing.T, front func(http.Handler) http.Handler) *target.Target {
 	t.Helper()
 	embedded, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
 	if err != nil {
@@ -34,19 +41,20 @@ func reference(t *testing.T) *target.Target {
 	}
 	proxy := httputil.NewSingleHostReverseProxy(behind)
 	var changes atomic.Int64
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet {
+	proxy.ModifyResponse = func(r *http.Response) error {
+		if r.Request.Method != http.MethodGet && r.StatusCode/100 != 4 {
 			changes.Add(1)
 		}
-		proxy.ServeHTTP(w, r)
-	}))
+		return nil
+	}
+	server := httptest.NewServer(front(proxy))
 	t.Cleanup(func() {
-		front.Close()
+		server.Close()
 		if n := changes.Load(); n > 0 {
-			t.Errorf("%d requests could change something", n)
+			t.Errorf("%d requests changed something", n)
 		}
 	})
-	on, err := target.URL(embedded.Profile, front.URL)
+	on, err := target.URL(embedded.Profile, server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +120,7 @@ func TestCheckFindsWhatIsNotTrue(t *testing.T) {
 			tc.spoil(p)
 			spoilt, err := target.URL(p, on.BaseURL)
 			g.Expect(err).NotTo(HaveOccurred())
-			report, err := look(t.Context(), spoilt, runner.Selection{})
+			report, _, err := look(t.Context(), spoilt, runner.Selection{})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(report.Wrong()).To(HaveLen(1))
 			found := report.Wrong()[0]
@@ -150,8 +158,8 @@ func TestAssessableNamesTheMissingInput(t *testing.T) {
 	}{
 		{"revoked key", func(p *profile.Profile) { key(p, "main-revoked").State = profile.KeyActive }, spec.GroupKeys, "a revoked key"},
 		{"unpaid workspace", func(p *profile.Profile) { key(p, dataset.Unpaid).Workspace = dataset.Second }, spec.GroupBilling, `a key of the workspace "unpaid"`},
-		{"name of a parameter", func(p *profile.Profile) { delete(p.Parameters[spec.ListSubsequences], profile.ParamSearch) }, spec.GroupFilters, `the name of the parameter "search" of subsequences.list`},
-		{"limited key", func(p *profile.Profile) { p.RateLimit = nil }, spec.GroupRate, "rate_limit: a key"},
+		{"name of a parameter", func(p *profile.Profile) { delete(p.Parameters[spec.ListSubsequences], profile.ParamSearch) }, spec.GroupFilters, `the entry parameters.subsequences.list.search`},
+		{"limited key", func(p *profile.Profile) { p.RateLimit = nil }, spec.GroupRate, "the entry rate_limit (a key"},
 		{"second workspace", func(p *profile.Profile) { key(p, dataset.Second).State = profile.KeyRevoked }, spec.GroupIsolation, `a key of the workspace "second"`},
 		{"permission to change", func(p *profile.Profile) { p.Writes = profile.WritesNone }, spec.GroupState, "writes: none"},
 	} {

@@ -1,0 +1,293 @@
+package preflight
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+)
+
+// Which operations a target serves. An unimplemented operation answers 404, 405 or
+// 501 to every request. A served one may answer 404 as well, for an unknown row. The
+// search never costs an honest server an operation: if it cannot tell, the operation
+// counts as served.
+//
+// No request of the search can change a row: a request that is not a GET lacks the key,
+// or names an unknown id, or has an invalid body.
+
+// A served is what the search found out.
+type served struct {
+	absent map[string]int  // operations that the target does not serve, with the status that it returns
+	unsure map[string]bool // operations of which it cannot be told
+}
+
+// lacks returns the operations that are absent, in the order of the catalogue.
+func (s served) lacks() []string {
+	return slices.DeleteFunc(operationIDs(), func(id string) bool { return s.absent[id] == 0 })
+}
+
+// absences lists the absent operations by status, such as "leads.move (404)".
+func (s served) absences() string {
+	by := map[int][]string{}
+	for _, id := range s.lacks() {
+		by[s.absent[id]] = append(by[s.absent[id]], id)
+	}
+	var all []string
+	for _, status := range slices.Sorted(maps.Keys(by)) {
+		all = append(all, fmt.Sprintf("%s (%d)", strings.Join(by[status], ", "), status))
+	}
+	return strings.Join(all, "; ")
+}
+
+// doubts returns the operations of which it cannot be told, in the same order.
+func (s served) doubts() []string {
+	return slices.DeleteFunc(operationIDs(), func(id string) bool { return !s.unsure[id] })
+}
+
+func operationIDs() []string {
+	var ids []string
+	for _, op := range spec.Operations() {
+		ids = append(ids, op.ID)
+	}
+	return ids
+}
+
+// findServed searches the given operations with the key, which must not be refused.
+// Listed are ids of rows that the list of placement tests shows.
+func (a *asker) findServed(operations []spec.Operation, key profile.Key, listed []string) served {
+	unknown := map[string]sign{} // by method and body: the responses at a path that no server knows
+	for _, op := range operations {
+		p := harmless(op)
+		if _, asked := unknown[p.kind()]; !asked {
+			p.path = "/api/v2/conformance-" + uuid.NewString()
+			unknown[p.kind()] = a.sign(p, &key)
+		}
+	}
+	guarded := a.asksForKeys()
+	verdicts := make([]verdict, len(operations))
+	var searching errgroup.Group
+	for i, op := range operations {
+		searching.Go(func() error {
+			verdicts[i] = a.serves(harmless(op), key, unknown[harmless(op).kind()], listed, guarded)
+			return nil
+		})
+	}
+	_ = searching.Wait() // no search returns an error
+	found := served{absent: map[string]int{}, unsure: map[string]bool{}}
+	for i, op := range operations {
+		switch v := verdicts[i]; {
+		case v.absent:
+			found.absent[op.ID] = v.status
+		case v.unsure:
+			found.unsure[op.ID] = true
+		}
+	}
+	return found
+}
+
+// A verdict is what the search found out about one operation; the zero verdict means
+// that it is served.
+type verdict struct {
+	absent, unsure bool
+	status         int
+}
+
+// serves searches the operation of one probe. Unknown is the response to the same
+// request at a path that no server knows. Guarded says that the target asks for keys.
+func (a *asker) serves(p probe, key profile.Key, unknown sign, listed []string, guarded bool) verdict {
+	certain := p.op.Answer != spec.One // a list never answers 404 to a valid key
+	if p.op.ID == spec.GetPlacementTest && len(listed) > 0 {
+		p.path, certain = p.op.URLPath(listed[0]), true
+	}
+	keyed := a.sign(p, &key)
+	if keyed.status == http.StatusNotFound && certain && len(listed) > 1 && p.op.HasPathID() {
+		p.path = p.op.URLPath(listed[1]) // somebody may have deleted the first
+		keyed = a.sign(p, &key)
+	}
+	switch keyed.status {
+	case 0:
+		return verdict{unsure: true}
+	case http.StatusOK:
+		return verdict{}
+	case http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return verdict{absent: true, status: keyed.status}
+	}
+	alike := keyed.same(unknown)
+	if alike && a.allows(p, key) {
+		return verdict{}
+	}
+	var bare sign
+	if guarded { // otherwise a server might make a row of it
+		bare = a.sign(p, nil)
+	}
+	openly := spec.MeansUnserved(bare.status) // an operation that is served answers 401
+	switch {
+	case !alike && openly && keyed.status == http.StatusNotFound:
+		return verdict{absent: certain, unsure: !certain, status: keyed.status}
+	case !alike:
+		return verdict{}
+	case openly:
+		return verdict{absent: true, status: bare.status}
+	case keyed.status == http.StatusNotFound && (certain || keyed.namesRoute || bare.documented && !keyed.documented):
+		return verdict{absent: true, status: keyed.status}
+	}
+	return verdict{unsure: true}
+}
+
+// asksForKeys reports whether the target answers 401 to a request without a key for a
+// list that it serves.
+func (a *asker) asksForKeys() bool {
+	for _, op := range spec.Operations() {
+		if op.Answer == spec.One || !a.profile.Implements(op.ID) {
+			continue
+		}
+		if bare := a.sign(probe{op: op, path: op.Path}, nil); !spec.MeansUnserved(bare.status) {
+			return bare.status == http.StatusUnauthorized
+		}
+	}
+	return false
+}
+
+// A probe is a request of the search.
+type probe struct {
+	op   spec.Operation
+	path string
+	// body is sent with the key, bareBody without.
+	body, bareBody []byte
+}
+
+// kind is the same for probes that differ only in their paths.
+func (p probe) kind() string { return p.op.Method + string(p.body) }
+
+// harmless returns a probe of the operation that cannot change a row. Half a JSON
+// document does not change one on a server without validation either. Without the key
+// whole documents are sent, because some servers parse bodies before they look for the
+// route.
+func harmless(op spec.Operation) probe {
+	p := probe{op: op, path: op.URLPath(unusedID())}
+	if op.Method == http.MethodPost {
+		p.body = []byte(`{"id":`)
+		p.bareBody = fmt.Appendf(nil, `{"id":%[1]q,"subsequence_id":%[1]q,"emails":[],"source_workspace_id":%[1]q,"destination_workspace_id":%[1]q,"variables":[]}`, unusedID())
+	}
+	return p
+}
+
+// unusedID returns a UUID of version 7 with a time before the service existed.
+func unusedID() string {
+	id := uuid.New()
+	return unusedIDs + id.String()[len(unusedIDs):14] + "7" + id.String()[15:]
+}
+
+// A sign is what distinguishes two responses.
+type sign struct {
+	status     int // 0: no response
+	media      string
+	text       string // the body or its message, without the path of the request and ids
+	documented bool   // an error body as the specification shows it
+	namesRoute bool   // the message names the method and the path of the request
+}
+
+func (s sign) same(other sign) bool {
+	return s.status == other.status && s.media == other.media && s.text == other.text
+}
+
+// sign sends the probe and returns the sign of its response. A nil key sends none.
+func (a *asker) sign(p probe, key *profile.Key) sign {
+	request := client.Request{Operation: p.op.ID, Method: p.op.Method, Path: p.path, Body: p.bareBody}
+	if key != nil {
+		request.Key, request.Body = client.Key{Name: key.Name, Token: key.Token}, p.body
+	}
+	if len(request.Body) > 0 {
+		// A server that leaves the body unread would take it for the next request.
+		request.Header = http.Header{"Connection": {"close"}}
+	}
+	ex := a.api.Do(a.ctx, request)
+	if ex.Err != nil {
+		return sign{}
+	}
+	return signOf(p, ex)
+}
+
+// allows reports whether the target lists the operation's method in its response to
+// OPTIONS, which is a safe method.
+func (a *asker) allows(p probe, key profile.Key) bool {
+	ex := a.api.Do(a.ctx, client.Request{Operation: p.op.ID, Method: http.MethodOptions, Path: p.path,
+		Key: client.Key{Name: key.Name, Token: key.Token}})
+	if ex.Err != nil {
+		return false
+	}
+	for _, line := range ex.Header.Values("Allow") {
+		for method := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(method), p.op.Method) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// signOf returns the sign of a response. It reads only the beginning of a long body.
+func signOf(p probe, ex client.Exchange) sign {
+	const most = 4 << 10
+	s := sign{status: ex.Status}
+	s.media, _, _ = mime.ParseMediaType(ex.Header.Get("Content-Type"))
+	message := string(ex.Body[:min(len(ex.Body), most)])
+	if decoded, err := schemas.Decode(ex.Body); err == nil {
+		if body, ok := decoded.(map[string]any); ok {
+			message = strings.Join(append(slices.Sorted(maps.Keys(body)), text(body, "error"), text(body, "message")), "\n")
+			s.documented = s.media == "application/json" && text(body, "message") != "" &&
+				text(body, "error") == spec.ErrorText[ex.Status] && fmt.Sprint(body["statusCode"]) == strconv.Itoa(ex.Status)
+		}
+	}
+	s.namesRoute = namesRoute(message, p)
+	s.text = withoutNames(message, p.path)
+	return s
+}
+
+// namesRoute reports whether an error message is that of a router, such as "Cannot
+// DELETE /api/v2/subsequences/1".
+func namesRoute(message string, p probe) bool {
+	return strings.Contains(message, p.op.Method) && strings.Contains(message, belowAPI(p.path))
+}
+
+// belowAPI returns the path without /api/v2, as routers that are mounted there show it.
+func belowAPI(path string) string { return strings.TrimPrefix(path, "/api/v2") }
+
+var (
+	uuids   = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
+	numbers = regexp.MustCompile(`[0-9a-fA-F]*[0-9][0-9a-fA-F:.TZ-]*`) // also times and hexadecimal ids
+)
+
+// withoutNames replaces the path, ids, numbers and times in a message.
+func withoutNames(message, path string) string {
+	for _, p := range []string{path, belowAPI(path)} {
+		for _, form := range []string{p, url.PathEscape(p), url.QueryEscape(p), quoted(p)} {
+			message = strings.ReplaceAll(message, form, "PATH")
+		}
+	}
+	message = strings.ReplaceAll(message, "/api/v2PATH", "PATH")
+	return numbers.ReplaceAllString(uuids.ReplaceAllString(message, "ID"), "N")
+}
+
+// quoted returns a text as JSON encoders write it that escape slashes.
+func quoted(text string) string {
+	encoded, err := json.Marshal(text)
+	if err != nil {
+		return text
+	}
+	return strings.ReplaceAll(strings.Trim(string(encoded), `"`), "/", `\/`)
+}

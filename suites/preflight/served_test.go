@@ -1,0 +1,296 @@
+package preflight
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/testbed"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites/runner"
+)
+
+// eachPartial runs the test on stand-ins that serve the operations.
+func eachPartial(t *testing.T, serves []string, test func(t *testing.T, on *target.Target, vague bool)) {
+	for _, form := range testbed.UnservedForms {
+		for _, authFirst := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, authorization first %t", form, authFirst), func(t *testing.T) {
+				on := referenceBehind(t, func(api http.Handler) http.Handler {
+					return testbed.Partial{Next: api, Serves: serves, AuthorizationFirst: authFirst, Form: form}
+				})
+				// A served operation may give the same answer for an unknown row.
+				test(t, on, form == testbed.Unserved404AsDocumented && authFirst)
+			})
+		}
+	}
+}
+
+// discovered is what target init writes for the main key.
+func discovered(t *testing.T, on *target.Target) (*profile.Profile, string) {
+	t.Helper()
+	full, _ := on.Profile.FullKey(dataset.Main)
+	bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, notes, err := Discover(t.Context(), bare, full.Token, "FOUND_KEY")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Keys[0].Token = full.Token
+	return p, strings.Join(notes, "\n")
+}
+
+func TestDiscoverListsWhatIsServed(t *testing.T) {
+	for i, serves := range [][]string{
+		{spec.ListLeadLabels},
+		{spec.ListPlacementTests, spec.GetPlacementTest, spec.CreatePlacementTest, spec.DeletePlacementTest, spec.ListLeadLabels, spec.ListWebhookEvents},
+		{spec.ListSubsequences, spec.DeleteSubsequence, spec.AddCampaignVariables, spec.MoveLead, spec.MoveAccounts, spec.ListPhoneNumbers},
+	} {
+		eachPartial(t, serves, func(t *testing.T, on *target.Target, vague bool) {
+			g := NewWithT(t)
+			p, notes := discovered(t, on)
+			g.Expect(p.Operations).To(ContainElements(serves), "a served operation is never lost")
+			g.Expect(p.Keys[0].Scopes).To(Equal([]string{"all:all"}), "404 does not refuse a key")
+			g.Expect(notes).To(ContainSubstring("the server does not implement "))
+			for _, id := range p.Operations {
+				if !slices.Contains(serves, id) {
+					g.Expect(vague).To(BeTrue(), "%s is not served", id)
+					g.Expect(spec.MustOperation(id).Answer).To(Equal(spec.One), "a list is always told")
+					g.Expect(notes).To(MatchRegexp("harmless requests do not show whether the server implements .*" + id))
+				}
+			}
+			if i > 0 { // the least is served by the first
+				return
+			}
+			report, err := Check(t.Context(), at(t, p, on.BaseURL), runner.Selection{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(report.Wrong()).To(BeEmpty())
+			g.Expect(report.Assessable()).To(BeNumerically(">", 0))
+		})
+	}
+}
+
+// Some servers parse a body before they look for the route or for the key.
+func TestDiscoverOnAServerThatParsesFirst(t *testing.T) {
+	serves := []string{spec.ListPlacementTests, spec.CreatePlacementTest, spec.MoveLead}
+	for _, authFirst := range []bool{false, true} {
+		t.Run(fmt.Sprint(authFirst), func(t *testing.T) {
+			g := NewWithT(t)
+			on := referenceBehind(t, func(api http.Handler) http.Handler {
+				return parsing(testbed.Partial{Next: api, Serves: serves, AuthorizationFirst: authFirst, Form: testbed.Unserved404Page})
+			})
+			p, notes := discovered(t, on)
+			g.Expect(p.Operations).To(ContainElements(serves))
+			if authFirst { // 400 to the key, 401 without: nothing shows what is served
+				g.Expect(p.Operations).To(ConsistOf(append(serves, spec.AddCampaignVariables, spec.MoveAccounts)))
+			} else {
+				g.Expect(p.Operations).To(ConsistOf(serves))
+			}
+			g.Expect(notes).To(ContainSubstring("harmless requests do not show"))
+		})
+	}
+}
+
+// parsing answers 400 to bodies that are not JSON.
+func parsing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || len(body) > 0 && !json.Valid(body) {
+			http.Error(w, "Bad Request", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// A server that asks nobody for a key gets no request from which it could make a row.
+func TestNothingIsMadeOnAnOpenServer(t *testing.T) {
+	g := NewWithT(t)
+	var made []string
+	var mu sync.Mutex
+	on := referenceBehind(t, func(api http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if r.Method != http.MethodPost {
+				full, _ := profile.Embedded().FullKey(dataset.Main)
+				r.Header.Set("Authorization", "Bearer "+full.Token)
+				api.ServeHTTP(w, r)
+				return
+			}
+			if err == nil && json.Valid(body) && r.URL.Path == path(spec.CreatePlacementTest) {
+				mu.Lock()
+				made = append(made, string(body))
+				mu.Unlock()
+			}
+			http.Error(w, "Bad Request", http.StatusBadRequest)
+		})
+	})
+	p, _ := discovered(t, on)
+	g.Expect(p.Operations).To(BeEmpty())
+	g.Expect(made).To(BeEmpty())
+}
+
+func at(t *testing.T, p *profile.Profile, address string) *target.Target {
+	t.Helper()
+	on, err := target.URL(p, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return on
+}
+
+func TestDiscoverOnACompleteServer(t *testing.T) {
+	g := NewWithT(t)
+	p, notes := discovered(t, reference(t))
+	g.Expect(p.Operations).To(BeEmpty(), "all are served")
+	g.Expect(notes).NotTo(ContainSubstring("implement"))
+}
+
+// Whatever a server answers, the signs of two responses that differ only in the path
+// and its id are the same, and the search does not fail.
+func TestSigns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		body := rapid.OneOf(rapid.String(), rapid.StringMatching(`\{"statusCode": ?404,"error":"Not Found","message":"[A-Za-z ]{0,9}PATH[a-z ]{0,9}"\}`),
+			rapid.StringMatching(`<p>[A-Z]{3,6} PATH[^<]{0,9}</p>`)).Draw(t, "body")
+		op := rapid.SampledFrom(spec.Operations()).Draw(t, "operation")
+		status := rapid.IntRange(200, 599).Draw(t, "status")
+		signAt := func(path string) sign {
+			return signOf(probe{op: op, path: path}, client.Exchange{Status: status, Header: http.Header{"Content-Type": {"application/json"}},
+				Body: []byte(strings.ReplaceAll(body, "PATH", path))})
+		}
+		one, other := signAt(op.URLPath(unusedID())), signAt("/api/v2/conformance-"+unusedID())
+		if !one.same(other) || one.namesRoute != other.namesRoute || one.documented != other.documented {
+			t.Fatalf("%+v\n%+v", one, other)
+		}
+	})
+}
+
+// refusal answers some requests itself.
+func refusal(status int, when func(*http.Request) bool) func(http.Handler) http.Handler {
+	return func(api http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if when(r) {
+				http.Error(w, "no", status)
+				return
+			}
+			api.ServeHTTP(w, r)
+		})
+	}
+}
+
+func path(id string) string { return spec.MustOperation(id).Path }
+
+func TestCheckNamesWhatIsNotServed(t *testing.T) {
+	g := NewWithT(t)
+	on := referenceBehind(t, func(api http.Handler) http.Handler {
+		serves := slices.DeleteFunc(operationIDs(), func(id string) bool { return id == spec.ListLeadLabels || id == spec.MoveLead })
+		return testbed.Partial{Next: api, Serves: serves, AuthorizationFirst: true, Form: testbed.Unserved404Page}
+	})
+	report, err := Check(t.Context(), on, runner.Selection{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(report.Wrong()).To(ConsistOf(HaveField("Says",
+		"the target does not serve leads.move, lead-labels.list (404): exclude them under `operations`, or implement them")))
+	for _, c := range report.Coverage {
+		if c.Group == spec.GroupErrors {
+			g.Expect(c.Assessable).To(BeNumerically("<", c.Pairs))
+			g.Expect(c.Missing).To(ContainElement(HaveField("Input", "the operation leads.move, which the target does not serve")))
+		}
+	}
+	on.Profile.Operations = []string{"!leads.move", "!lead-labels.*"}
+	report, err = Check(t.Context(), on, runner.Selection{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(report.Wrong()).To(BeEmpty())
+}
+
+// A check that no key reaches is not assessable.
+func TestCheckWithKeysThatAreRefused(t *testing.T) {
+	t.Run("everywhere", func(t *testing.T) {
+		g := NewWithT(t)
+		on := referenceBehind(t, refusal(http.StatusUnauthorized, func(*http.Request) bool { return true }))
+		report, err := Check(t.Context(), on, runner.Selection{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(report.Wrong()).NotTo(BeEmpty())
+		g.Expect(report.Assessable()).To(BeZero(), "%v", report.Coverage)
+		g.Expect(report.Lacking().Input).To(HavePrefix("a key of the workspace "))
+	})
+	t.Run("on one list", func(t *testing.T) {
+		g := NewWithT(t)
+		on := referenceBehind(t, refusal(http.StatusForbidden, func(r *http.Request) bool { return r.URL.Path == path(spec.ListLeadLabels) }))
+		report, err := Check(t.Context(), on, runner.Selection{Operations: []string{spec.ListLeadLabels, spec.ListLeadLists}, Groups: []string{"pages"}})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(report.Wrong()).To(ContainElement(HaveField("Says", `returns 403 to the key main, whose scopes ["all:all"] allow it`)))
+		g.Expect(report.Coverage).To(ConsistOf(And(
+			HaveField("Missing", ConsistOf(HaveField("Input", `a key of the workspace "main" that may read lead-labels.list`))),
+			HaveField("Assessable", BeNumerically(">", 0)))))
+	})
+}
+
+// A key without scopes shows something about scopes only if the target distinguishes
+// it from a key that does not exist.
+func TestCheckOfAKeyWithoutScopes(t *testing.T) {
+	for what, like := range map[string]bool{"as an unknown key": true, "as a known key": false} {
+		t.Run(what, func(t *testing.T) {
+			g := NewWithT(t)
+			on := reference(t)
+			without, _ := on.Profile.ScopedKey(dataset.Main, "")
+			if like {
+				key(on.Profile, without.Name).Token = "no-such-key"
+			}
+			report, err := Check(t.Context(), on, runner.Selection{Requirements: []string{string(spec.ScopeNone)}})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(report.Wrong()).To(BeEmpty(), "a server may answer both alike")
+			g.Expect(report.Assessable() == 0).To(Equal(like), "%v", report.Coverage)
+			if like {
+				g.Expect(report.Keys).To(ContainElement(And(HaveField("What", "key "+without.Name),
+					HaveField("Says", ContainSubstring("returns 401, as to a key that does not exist")))))
+			}
+		})
+	}
+}
+
+// A key that may read only some lists is enough for a run that assesses these.
+func TestDiscoverWithANarrowKey(t *testing.T) {
+	g := NewWithT(t)
+	on := reference(t)
+	narrow, _ := on.Profile.ScopedKey(dataset.Main, "lead_lists:read")
+	bare := at(t, &profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
+	p, _, err := Discover(t.Context(), bare, narrow.Token, "FOUND_KEY")
+	g.Expect(err).NotTo(HaveOccurred())
+	p.Keys[0].Token = narrow.Token
+	report, err := Check(t.Context(), at(t, p, on.BaseURL), runner.Selection{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(report.Wrong()).To(BeEmpty())
+	g.Expect(report.Assessable()).To(BeNumerically(">", 0))
+	g.Expect(report.Data).To(ContainElement(HaveField("What", spec.ListLeadLists)))
+}
+
+// If a run may change nothing, check sends nothing but requests that read.
+func TestCheckThatMayOnlyRead(t *testing.T) {
+	g := NewWithT(t)
+	on := referenceBehind(t, func(api http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet && r.Method != http.MethodOptions {
+				t.Errorf("%s %s", r.Method, r.URL.Path)
+			}
+			api.ServeHTTP(w, r)
+		})
+	})
+	on.Profile.Writes = profile.WritesNone
+	_, err := Check(t.Context(), on, runner.Selection{Operations: []string{"lead*", "inbox-placement-tests.*"}})
+	g.Expect(err).NotTo(HaveOccurred())
+}
