@@ -163,6 +163,7 @@ func (api *API) exchange(valid bool, calls []Call) []Response {
 	responses := make([]Response, len(calls))
 	var broken *Response
 	for i, ex := range api.exchanges(requests) {
+		ex = api.onFreshConnection(valid, calls[i], ex)
 		asked := judge.Request{Operation: calls[i].Operation, Valid: valid, Owner: calls[i].owner, Open: calls[i].openRefusal}
 		responses[i] = Response{Exchange: ex, Call: calls[i], rules: api.Rules.Check(asked, ex)}
 		api.record(responses[i])
@@ -204,7 +205,7 @@ func (api *API) stop(r Response) {
 	what := fmt.Sprintf("the body is larger than %d bytes, the most that the harness reads", client.DefaultMaxBody)
 	switch {
 	case r.Exchange.Err != nil:
-		what = r.Exchange.Err.Error()
+		what = r.Exchange.Err.Error() + judge.Unread(r.Exchange)
 	case r.rules.Err != nil:
 		what = fmt.Sprintf("the response could not be judged: %v", r.rules.Err)
 	}

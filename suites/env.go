@@ -3,6 +3,7 @@ package suites
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -43,7 +44,8 @@ type Env struct {
 	outside *judge.Ledger // what was found out beside the specs: trouble of rolling back
 	all     *judge.Ledger // what all specs found out so far
 
-	controlled sync.Map // ids of the operations that control has asked
+	controlled sync.Map     // ids of the operations that control has asked
+	vain       atomic.Int32 // requests that were repeated on a fresh connection in vain
 }
 
 // Defaults of Env.
