@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"unicode/utf8"
 
 	"outreach.example/conformance/reports/internal/strict"
 )
@@ -94,6 +95,8 @@ func (c Check) validate(p *strict.Problems, at string) {
 		p.Unless(v.Section != "", at+"/section", "empty")
 		p.Unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q, want a JSON pointer, \"status\" or \"header:<name>\"", v.Pointer)
 		p.Unless(v.Expected != "", at+"/expected", "empty")
+		length := utf8.RuneCountInString(v.Body)
+		p.Unless(length <= MaxBody, at+"/body", "%d characters, want at most %d", length, MaxBody)
 	}
 	p.Unless((c.Waiver != nil) == (c.Outcome == ExpectedFailure), at+"/waiver", "an expected failure needs a waiver, and no other outcome has one")
 	if c.Waiver != nil {

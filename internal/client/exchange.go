@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Request is one HTTP request that can be sent, retried and printed.
@@ -102,9 +104,15 @@ func (e Exchange) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, e.String())
 func (e Exchange) GomegaString() string { return e.String() }
 
 // Excerpt returns the beginning of the body without secrets: valid UTF-8 of at most
-// most bytes.
+// most bytes. Control characters are replaced, because JSON writes 6 bytes for each.
 func (e Exchange) Excerpt(most int) string {
 	text := e.redact(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), most)]), "�"))
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !strings.ContainsRune("\n\r\t", r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
