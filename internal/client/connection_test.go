@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -14,6 +15,7 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -278,6 +280,27 @@ func TestMalformed(t *testing.T) {
 			NewWithT(t).Expect(c.Do(t.Context(), get("/")).Malformed).To(Equal(want))
 		})
 	}
+}
+
+// What may be the beginning of a response is never malformed: the connection may have
+// been lost.
+func FuzzMalformed(f *testing.F) {
+	whole := "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+	for n := range len(whole) {
+		f.Add([]byte(whole[:n]))
+	}
+	f.Add([]byte("<!DOCTYPE HTML>\r\n"))
+	begins := regexp.MustCompile(`^HTTP/1\.[01] [0-9]{3} `)
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		answer, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(sent)), nil)
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		partial := strings.HasPrefix("HTTP/1.1 200 ", string(sent)) || begins.Match(sent)
+		if malformed(err) && (err == nil || partial) {
+			t.Errorf("%q is called malformed: %v", sent, err)
+		}
+	})
 }
 
 // sendsOnly starts a server that sends the bytes after each request line, whatever
