@@ -37,8 +37,12 @@ func Unread(ex client.Exchange) string {
 // lines of them.
 func Readable(body []byte) string {
 	text := strings.ToValidUTF8(string(body[:min(len(body), maxReadable)]), "�")
-	if strings.HasPrefix(strings.TrimSpace(text), "<") {
-		if shown := oneLine(html.UnescapeString(withoutTags(text))); shown != "" {
+	if !strings.HasPrefix(strings.TrimSpace(text), "<") {
+		return oneLine(text)
+	}
+	// The title mostly repeats a heading, but may be all that there is.
+	for _, hidden := range [][]string{{"script", "style", "title"}, {"script", "style"}} {
+		if shown := oneLine(html.UnescapeString(withoutTags(text, hidden))); shown != "" {
 			return shown
 		}
 	}
@@ -47,11 +51,8 @@ func Readable(body []byte) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// unseen are the elements whose content a browser does not show.
-var unseen = []string{"script", "style"}
-
-// withoutTags replaces each tag, comment and unseen element by a space.
-func withoutTags(page string) string {
+// withoutTags replaces each tag, comment and hidden element by a space.
+func withoutTags(page string, hidden []string) string {
 	var text strings.Builder
 	for {
 		before, tag, found := strings.Cut(page, "<")
@@ -65,7 +66,7 @@ func withoutTags(page string) string {
 			continue
 		}
 		text.WriteByte(' ')
-		page = afterTag(tag)
+		page = afterTag(tag, hidden)
 	}
 }
 
@@ -74,14 +75,14 @@ func beginsTag(tag string) bool {
 	return tag != "" && (strings.IndexByte("/!?", tag[0]) >= 0 || 'a' <= tag[0]|0x20 && tag[0]|0x20 <= 'z')
 }
 
-// afterTag returns what follows the tag, comment or unseen element that begins here; ""
+// afterTag returns what follows the tag, comment or hidden element that begins here; ""
 // if it does not end.
-func afterTag(tag string) string {
+func afterTag(tag string, hidden []string) string {
 	if comment, ok := strings.CutPrefix(tag, "!--"); ok {
 		_, rest, _ := strings.Cut(comment, "-->")
 		return rest
 	}
-	for _, name := range unseen {
+	for _, name := range hidden {
 		if hasName(tag, name) {
 			return afterElement(tag, name)
 		}
