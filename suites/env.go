@@ -39,13 +39,14 @@ type Env struct {
 	MaxPages    int
 	LockTimeout time.Duration
 
+	vain atomic.Int32 // requests that were repeated on a fresh connection in vain
+
 	once    sync.Once
 	box     *sandbox.Sandbox
 	outside *judge.Ledger // what was found out beside the specs: trouble of rolling back
 	all     *judge.Ledger // what all specs found out so far
 
-	controlled sync.Map     // ids of the operations that control has asked
-	vain       atomic.Int32 // requests that were repeated on a fresh connection in vain
+	controlled sync.Map // ids of the operations that control has asked
 }
 
 // Defaults of Env.
