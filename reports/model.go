@@ -191,7 +191,14 @@ type Violation struct {
 	Expected  string `json:"expected"`
 	Actual    string `json:"actual"`
 	Curl      string `json:"curl,omitempty"` // a command that repeats the request; the key is an environment variable
+	// Body is the beginning of the response's body as received, without secrets and
+	// control characters; empty if there is no response or no body.
+	Body string `json:"body,omitempty"`
 }
+
+// MaxBody is the maximum length of Violation.Body: of bytes that the harness writes, and
+// of characters that a reader accepts.
+const MaxBody = 2048
 
 // Observation records behaviour of the target at an open point of the specification.
 type Observation struct {

@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	"pgregory.net/rapid"
 
 	"outreach.example/conformance/reports"
@@ -161,5 +163,17 @@ func TestEveryVerdictHasAWord(t *testing.T) {
 		if got := verdict.Word(); got != word {
 			t.Errorf("%q is shown as %q, want %q", verdict, got, word)
 		}
+	}
+}
+
+func TestBodyIsBounded(t *testing.T) {
+	for length, want := range map[int]types.GomegaMatcher{
+		reports.MaxBody:     Succeed(),
+		reports.MaxBody + 1: MatchError(ContainSubstring("/violations/0/body: 2049 characters, want at most 2048")),
+	} {
+		r := sample.Full()
+		i := slices.IndexFunc(r.Checks, func(c reports.Check) bool { return len(c.Violations) > 0 })
+		r.Checks[i].Violations[0].Body = strings.Repeat("ä", length)
+		NewWithT(t).Expect(r.Validate()).To(want)
 	}
 }

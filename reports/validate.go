@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"unicode/utf8"
 
 	"outreach.example/conformance/reports/internal/strict"
 )
@@ -101,6 +102,8 @@ func (c Check) validate(p *strict.Problems, at string) {
 		p.Unless(v.Section != "", at+"/section", "empty")
 		p.Unless(pointerPattern.MatchString(v.Pointer), at+"/pointer", "%q, want a JSON pointer, \"status\" or \"header:<name>\"", v.Pointer)
 		p.Unless(v.Expected != "", at+"/expected", "empty")
+		length := utf8.RuneCountInString(v.Body)
+		p.Unless(length <= MaxBody, at+"/body", "%d characters, want at most %d", length, MaxBody)
 	}
 	for i, f := range c.Consequences {
 		at := fmt.Sprintf("%s/consequences/%d", at, i)

@@ -166,8 +166,10 @@ func (api *API) exchange(valid bool, calls []Call) []Response {
 	responses := make([]Response, len(calls))
 	var broken *Response
 	for i, ex := range api.exchanges(requests) {
+		ex = api.onFreshConnection(valid, calls[i], ex)
 		asked := judge.Request{Operation: calls[i].Operation, Valid: valid, Owner: calls[i].owner, Open: calls[i].openRefusal}
-		responses[i] = Response{Exchange: ex, Call: calls[i], rules: api.Rules.Check(asked, ex)}
+		responses[i] = Response{Exchange: ex, Call: calls[i], rules: api.Rules.Check(asked, ex),
+			excerpt: sync.OnceValue(func() string { return ex.Excerpt(reports.MaxBody) })}
 		api.record(responses[i])
 		if valid && ex.Err == nil {
 			api.evidence.Answered(calls[i].Operation.ID, ex.Status)
@@ -207,7 +209,7 @@ func (api *API) stop(r Response) {
 	what := fmt.Sprintf("the body is larger than %d bytes, the most that the harness reads", client.DefaultMaxBody)
 	switch {
 	case r.Exchange.Err != nil:
-		what = r.Exchange.Err.Error()
+		what = r.Exchange.Err.Error() + judge.Unread(r.Exchange)
 	case r.rules.Err != nil:
 		what = fmt.Sprintf("the response could not be judged: %v", r.rules.Err)
 	}
@@ -243,7 +245,7 @@ func (api *API) violated(p spec.Pair, f Finding, location string) {
 	v := reports.Violation{Spec: api.spec.Name(), Location: location, Pointer: pointer,
 		Expected: api.Client.Redact(f.Expected), Actual: api.Client.Redact(f.Actual)}
 	if f.Response.Exchange.Request.Path != "" {
-		v.Curl = judge.Replay(p.Requirement, f.Response.Exchange)
+		v.Curl, v.Body = judge.Replay(p.Requirement, f.Response.Exchange), f.Response.shown()
 	}
 	api.evidence.Violated(p, v)
 	if api.selected(p) && slices.Contains(api.spec.Pairs, p) && !judge.SeenByRules(p.Requirement) {

@@ -8,6 +8,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -118,7 +119,16 @@ type Response struct {
 	client.Exchange
 	Call Call
 
-	rules judge.Result
+	rules   judge.Result
+	excerpt func() string // of the body, for results; made once for all violations of a response
+}
+
+// shown returns the beginning of the body for results.
+func (r Response) shown() string {
+	if r.excerpt != nil {
+		return r.excerpt()
+	}
+	return r.Exchange.Excerpt(reports.MaxBody)
 }
 
 // OK reports whether the response is a 200 with a body of the documented outer

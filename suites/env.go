@@ -3,6 +3,7 @@ package suites
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -37,6 +38,8 @@ type Env struct {
 	SpecTimeout time.Duration
 	MaxPages    int
 	LockTimeout time.Duration
+
+	vain atomic.Int32 // requests that were repeated on a fresh connection in vain
 
 	once    sync.Once
 	box     *sandbox.Sandbox

@@ -140,7 +140,7 @@ func (api *API) expectForeignFilter(meaning, field string) {
 	own := distinctAll(api.ReadRows(dataset.Main, op.ID).Values(), field)
 	foreign := slices.DeleteFunc(distinctAll(api.ReadRows(dataset.Second, op.ID).Values(), field), func(v string) bool { return slices.Contains(own, v) })
 	if len(foreign) == 0 {
-		api.NotAssessed("a row of %s in the workspace %q with a %s of its own", op.ID, dataset.Second, field)
+		api.NotAssessed("a row of %s in the workspace %q whose %s no row of the main workspace has", op.ID, dataset.Second, field)
 	}
 	page := api.Do(api.Request().WithQuery(name, foreign[0]).OpenRefusal())
 	api.Expect(page).To(ShowNoForeignRow(field, foreign[0], api.ReadRows(dataset.Second, op.ID)))

@@ -64,6 +64,23 @@ func Judges() map[spec.Pair][]string {
 	return names
 }
 
+// Locations returns file and line of the specs that judge the requirement. The file of
+// the rules comes first if they judge every response.
+func Locations(requirement string) []string {
+	var all []string
+	for _, s := range Specs() {
+		if slices.ContainsFunc(s.Pairs, func(p spec.Pair) bool { return p.Requirement == requirement }) {
+			all = append(all, s.Location)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if judge.SeenByRules(requirement) {
+		all = slices.Insert(all, 0, "internal/judge/rules.go, on every response")
+	}
+	return all
+}
+
 // Progress is told of a run as it goes on. Nil functions are not called. One
 // goroutine at a time calls them.
 type Progress struct {
@@ -212,7 +229,9 @@ func (t *tree) preview(plan Plan) []Spec {
 	var order []Spec
 	for _, s := range ginkgo.PreviewSpecs(Description, suite, reporter).SpecReports {
 		if s.State.Is(types.SpecStatePassed) { // so a dry run reports what it selects
-			order = append(order, t.specs[s.FullText()])
+			selected := t.specs[s.FullText()]
+			selected.Location = shortLocation(s.LeafNodeLocation)
+			order = append(order, selected)
 		}
 	}
 	return order

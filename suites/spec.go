@@ -15,6 +15,7 @@ type Spec struct {
 	Operation string // the operation that it is about; the text of its container
 	Title     string // completes the sentence "the operation …"
 	Pairs     []spec.Pair
+	Location  string // file and line of the It
 
 	alone string // what no other spec may use at the same time; "" for nothing
 	rule  bool   // judged at the end, on the responses to all specs

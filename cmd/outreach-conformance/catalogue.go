@@ -47,9 +47,13 @@ Each entry begins with its id at the start of a line.`,
 }
 
 func newExplain() *cobra.Command {
-	return &cobra.Command{
-		Use:     "explain ID",
-		Short:   "Explain a requirement or an open point, and how it is checked",
+	var verbose bool
+	cmd := &cobra.Command{
+		Use:   "explain ID",
+		Short: "Explain a requirement or an open point, and how it is checked",
+		Long: `explain shows a requirement, the sentences of the specification from which it
+follows, the files of its checks and the defects that prove them. It also explains
+the open points, which are never judged.`,
 		Example: "  outreach-conformance explain PAGE-WALK-ONCE",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -57,14 +61,17 @@ func newExplain() *cobra.Command {
 			}
 			id := strings.ToUpper(args[0])
 			if r, ok := spec.FindRequirement(id); ok {
-				return console.Requirement(cmd.OutOrStdout(), r, suites.Judges(), proofsOf(r))
+				return console.Requirement(cmd.OutOrStdout(), console.Explanation{Requirement: r, Verbose: verbose,
+					Locations: suites.Locations(id), Specs: suites.Judges(), Proofs: proofsOf(r)})
 			}
 			if s, ok := spec.FindOpenPoint(id); ok {
 				return console.OpenPoint(cmd.OutOrStdout(), s)
 			}
-			return fmt.Errorf("unknown id %q%s (`outreach-conformance requirements` lists all)", id, suggest.Near(id, ids()))
+			return fmt.Errorf("unknown id %q%s (`outreach-conformance requirements` lists all)", id, suggest.Several(id, ids()))
 		},
 	}
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show more: every quote, spec and defect")
+	return cmd
 }
 
 // ids returns the ids that explain knows.

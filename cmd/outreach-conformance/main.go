@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime"
@@ -28,6 +29,7 @@ const (
 )
 
 func main() {
+	log.SetOutput(io.Discard) // net/http logs responses that it did not expect, which may hold a key
 	calibrator = ownNullServer()
 	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -15,6 +15,7 @@ import (
 // no redirects and keeps no cookies.
 type Client struct {
 	opts     Options
+	fresh    http.RoundTripper // opens a connection for each request; nil if there is none
 	base     *url.URL
 	slots    chan struct{} // one element per request in flight
 	pace     *rate.Limiter
@@ -34,6 +35,7 @@ func New(opts Options) (*Client, error) {
 	}
 	return &Client{
 		opts:     opts,
+		fresh:    freshTransport(opts.Transport),
 		base:     base,
 		slots:    make(chan struct{}, opts.Concurrency),
 		pace:     newPace(opts.RequestsPerSecond),

@@ -1,8 +1,11 @@
 package client
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +14,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	. "github.com/onsi/gomega"
 
@@ -251,5 +259,131 @@ func TestLongBodyIsTruncated(t *testing.T) {
 			g.Expect(e.Body).To(HaveLen(truncatedBody))
 			g.Expect(cap(e.Body)).To(BeNumerically("<", 2*truncatedBody))
 		})
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	for sent, want := range map[string]bool{
+		"<!DOCTYPE HTML>\r\n\r\n":                true, // two words, as in HTTP/0.9
+		"<html>\r\n\r\n":                         true,
+		"HTML/1.1 200 OK\r\n\r\n":                true,
+		"HTTP/1.1 fine OK\r\n\r\n":               true,
+		"HTTP/1.1 200 OK\r\n\r\n":                false,
+		"HTTP/1.1 20":                            false, // the connection was lost
+		"HTT":                                    false,
+		"":                                       false,
+		"HTTP/1.1 200 OK\r\nContent-Len":         false,
+		"HTTP/1.1 200 OK\r\nContent-Length: 9\r": false,
+	} {
+		t.Run(sent, func(t *testing.T) {
+			c := newClient(t, Options{BaseURL: sendsOnly(t, sent)})
+			NewWithT(t).Expect(c.Do(t.Context(), get("/")).Malformed).To(Equal(want))
+		})
+	}
+}
+
+// What may be the beginning of a response is never malformed: the connection may have
+// been lost.
+func FuzzMalformed(f *testing.F) {
+	whole := "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+	for n := range len(whole) {
+		f.Add([]byte(whole[:n]))
+	}
+	f.Add([]byte("<!DOCTYPE HTML>\r\n"))
+	begins := regexp.MustCompile(`^HTTP/1\.[01] [0-9]{3} `)
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		answer, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(sent)), nil)
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		partial := strings.HasPrefix("HTTP/1.1 200 ", string(sent)) || begins.Match(sent)
+		if malformed(err) && (err == nil || partial) {
+			t.Errorf("%q is called malformed: %v", sent, err)
+		}
+	})
+}
+
+// sendsOnly starts a server that sends the bytes after each request line, whatever
+// they are, and closes the connection.
+func sendsOnly(t *testing.T, sent string) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = http.ReadRequest(bufio.NewReader(conn))
+			_, _ = io.WriteString(conn, sent)
+			_ = conn.Close()
+		}
+	}()
+	return "http://" + listener.Addr().String()
+}
+
+// A request knows what its connection carried before, and a fresh one carried nothing.
+func TestWhatAConnectionCarriedBefore(t *testing.T) {
+	for name, start := range map[string]func(*httptest.Server){"plain": (*httptest.Server).Start, "TLS": (*httptest.Server).StartTLS} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				status, _ := strconv.Atoi(r.URL.Query().Get("status"))
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, "{}")
+			}))
+			start(server)
+			defer server.Close()
+			options := Options{BaseURL: server.URL, Concurrency: 1}
+			if certificate := server.Certificate(); certificate != nil {
+				options.TLSConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+				options.TLSConfig.RootCAs.AddCert(certificate)
+			}
+			c := newClient(t, options)
+			send := func(method, status, body string, fresh bool) Exchange {
+				e := c.Do(t.Context(), Request{Method: method, Path: "/p", Query: url.Values{"status": {status}}, Body: []byte(body), Fresh: fresh})
+				g.Expect(e.Err).NotTo(HaveOccurred())
+				return e
+			}
+			g.Expect(send("POST", "401", "{}", false).Reused).To(BeFalse())
+			fresh := send("GET", "200", "", true)
+			g.Expect(fresh.Reused).To(BeFalse())
+			g.Expect(fresh.AfterBody).To(BeEmpty())
+			next := send("GET", "200", "", false)
+			g.Expect(next.Reused).To(BeTrue())
+			g.Expect(next.AfterBody).To(Equal("POST /p, answered with 401"))
+			g.Expect(send("POST", "200", "{}", false).AfterBody).To(BeEmpty(), "after a request without a body")
+			g.Expect(send("GET", "401", "", false).AfterBody).To(BeEmpty(), "after a request that was accepted")
+		})
+	}
+}
+
+// A transport that may keep connections cannot tell that one was reused.
+func TestUnknownTransportReusesNothing(t *testing.T) {
+	g := NewWithT(t)
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	c := newClient(t, Options{BaseURL: server.URL, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		return http.DefaultTransport.RoundTrip(r)
+	})})
+	for range 2 {
+		g.Expect(c.Do(t.Context(), get("/")).Reused).To(BeFalse())
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+func TestExcerpt(t *testing.T) {
+	g := NewWithT(t)
+	key := Key{Name: "main", Token: "0123456789abcdef"}
+	body := strings.Repeat("ä", 10) + key.Token
+	for most := range len(body) + 2 {
+		text := Exchange{Request: Request{Key: key}, Body: []byte(body)}.Excerpt(most)
+		g.Expect(len(text)).To(BeNumerically("<=", most))
+		g.Expect(utf8.ValidString(text)).To(BeTrue())
+		g.Expect(text).NotTo(ContainSubstring(key.Token[:8]))
 	}
 }

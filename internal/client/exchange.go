@@ -8,9 +8,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Request is one HTTP request that can be sent, retried and printed.
@@ -33,6 +36,8 @@ type Request struct {
 	// NoRetry returns a 429 at once. The request is also sent while other
 	// requests of the key wait out a 429. Concurrency and pace still apply.
 	NoRetry bool
+	// Fresh sends the request on a new connection, which closes after the response.
+	Fresh bool
 }
 
 // authorization returns the value of the Authorization header and whether it is sent.
@@ -64,6 +69,16 @@ type Exchange struct {
 	// StaleConnection means that a reused connection closed before any byte of the
 	// response was received.
 	StaleConnection bool
+	// Reused means that the connection had carried other requests. It is false if
+	// Options.Transport is one that ignores Request.Fresh.
+	Reused bool
+	// AfterBody names the request that the connection carried last, with the status of
+	// its response, if that request had a body and was not accepted; otherwise "". A
+	// server that rejects a request early may leave its body unread.
+	AfterBody string
+	// Malformed means that Err is ErrProtocol, and that the target sent something else
+	// than HTTP. A response that was cut off is not malformed.
+	Malformed bool
 
 	Sent      time.Time     // time of the last attempt; zero if never sent
 	Took      time.Duration // from Sent to the last byte of the response
@@ -87,6 +102,19 @@ func (e Exchange) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, e.String())
 
 // GomegaString makes Gomega's failure messages print String.
 func (e Exchange) GomegaString() string { return e.String() }
+
+// Excerpt returns the beginning of the body without secrets: valid UTF-8 of at most
+// most bytes. Control characters are replaced, because JSON writes 6 bytes for each.
+func (e Exchange) Excerpt(most int) string {
+	text := e.redact(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), most)]), "�"))
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !strings.ContainsRune("\n\r\t", r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+	return strings.ToValidUTF8(text[:min(len(text), most)], "")
+}
 
 func (e Exchange) redact(s string) string { return e.secrets().redact(s) }
 

@@ -59,7 +59,7 @@ type Options struct {
 	// means the machine's defaults. It must verify the server's certificate.
 	TLSConfig *tls.Config
 	// Transport replaces the network, including TLSConfig. It must honour the
-	// request's context.
+	// request's context. Request.Fresh needs an *http.Transport.
 	Transport http.RoundTripper
 	// Allow is called before each attempt. An error blocks the request. Nil
 	// allows all.
@@ -125,18 +125,6 @@ func setDefault[T comparable](value *T, otherwise T) {
 	var zero T
 	if *value == zero {
 		*value = otherwise
-	}
-}
-
-func newTransport(concurrency int, config *tls.Config) *http.Transport {
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		TLSClientConfig:        config.Clone(), // nil stays nil
-		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           concurrency,
-		MaxIdleConnsPerHost:    concurrency,
-		MaxResponseHeaderBytes: 256 << 10,
-		IdleConnTimeout:        IdleTimeout,
 	}
 }
 

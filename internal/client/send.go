@@ -125,17 +125,29 @@ func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed b
 
 	e.Sent = c.opts.Now()
 	defer func() { e.Took = c.opts.Now().Sub(e.Sent) }()
-	answer, err := c.opts.Transport.RoundTrip(r)
+	answer, err := c.transport(req).RoundTrip(r)
+	e.Reused = wire.kept.Load() && c.fresh != nil
+	e.AfterBody = wire.request.before()
 	if err == nil {
+		wire.request.answered(req, answer.StatusCode)
 		defer func() { _ = answer.Body.Close() }()
 		e.Status, e.Header = answer.StatusCode, answer.Header
 		e.Body, e.Truncated, err = c.read(answer)
 	}
 	if err != nil {
 		e.Err = c.fail(req, kindOf(ctx, err, wire.brokenHandshake.Load()), err)
+		e.Malformed = errors.Is(e.Err, ErrProtocol) && malformed(err)
 		e.StaleConnection = errors.Is(e.Err, ErrProtocol) && wire.kept.Load() && !wire.answered.Load()
 	}
 	return e, wire.closedUnanswered(err)
+}
+
+// transport returns what sends the request.
+func (c *Client) transport(req Request) http.RoundTripper {
+	if req.Fresh && c.fresh != nil {
+		return c.fresh
+	}
+	return c.opts.Transport
 }
 
 // read reads the body. It keeps only the beginning of a body that exceeds the
@@ -184,6 +196,7 @@ func (c *Client) readBounded(answer *http.Response) ([]byte, error) {
 // wireTrace records how far a request got. Its hooks run on goroutines of the
 // transport.
 type wireTrace struct {
+	request                                    passenger
 	connected, kept, answered, brokenHandshake atomic.Bool
 }
 
@@ -192,6 +205,7 @@ func (w *wireTrace) hooks() *httptrace.ClientTrace {
 		GotConn: func(got httptrace.GotConnInfo) {
 			w.connected.Store(true)
 			w.kept.Store(got.Reused)
+			w.request.boards(got.Conn)
 		},
 		GotFirstResponseByte: func() { w.answered.Store(true) },
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {

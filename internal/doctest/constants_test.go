@@ -26,6 +26,8 @@ var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/rate-limits.md", "more than 8,000 requests", "loadtest/infer", "mostSlow", "8000"},
 	{"docs/rate-limits.md", "volleys of 50 requests", "internal/client", "volley", `"#[1-50]"`},
 	{"docs/judge-a-server.md", "on which 5 requests in a row", "suites/runner", "maxTimeouts", "5"},
+	{"docs/judge-a-server.md", "at most 20 requests in vain", "suites", "maxVain", "20"},
+	{"docs/judge-a-server.md", "up to 2 kB of each response", "reports", "MaxBody", "2048"},
 	{"docs/judge-a-server.md", "waits for 1 minute", "internal/sandbox", "DefaultTimeout", "time.Minute"},
 	{"docs/judge-a-server.md", "expires after 1 hour", "internal/sandbox", "maxAge", "time.Hour"},
 	{"docs/judge-a-server.md", "longer than 4 s", "internal/client", "IdleTimeout", "4 * time.Second"},

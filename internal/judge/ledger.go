@@ -153,12 +153,8 @@ func (l *Ledger) Violated(p spec.Pair, v reports.Violation) {
 	e.keep(v)
 }
 
-// keep shows the violation if not enough of them are shown yet.
-func (e *entry) keep(v reports.Violation) {
-	if len(e.violations) < maxViolations {
-		e.violations = append(e.violations, v)
-	}
-}
+// keep shows the violation if not enough others are shown that differ from it.
+func (e *entry) keep(v reports.Violation) { e.violations = withExample(e.violations, v) }
 
 // ViolatedAgain counts n more violations of the pair without their details.
 func (l *Ledger) ViolatedAgain(p spec.Pair, n int) {

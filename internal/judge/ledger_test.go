@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -216,6 +217,45 @@ func TestLedgerIsSafeForConcurrentUse(t *testing.T) {
 	g.Expect(checks[1].ViolationCount).To(Equal(writing * times))
 	g.Expect(l.Violations()).To(Equal(writing * times))
 	g.Expect(l.Observations()[0].Count).To(Equal(writing * times))
+}
+
+// The examples that are shown first differ in more than their ids.
+func TestExamplesDiffer(t *testing.T) {
+	at := func(pointer, actual string) reports.Violation {
+		return reports.Violation{Pointer: pointer, Actual: actual}
+	}
+	copies := []reports.Violation{at("/items/0/id", "01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e11"), at("/items/17/id", "7"), at("/items/2/id", "8"), at("/items/3/id", "9"),
+		at("/items/4/id", "10"), at("/items/5/id", "11")}
+	for name, tc := range map[string]struct{ came, want []reports.Violation }{
+		"copies alone": {copies, copies[:5]},
+		"another place comes late": {append(slices.Clone(copies), at("/items/0/name", "7")),
+			[]reports.Violation{copies[0], at("/items/0/name", "7"), copies[1], copies[2], copies[3]}},
+		"another place comes first": {append([]reports.Violation{at("/items/0/name", "7")}, copies...),
+			[]reports.Violation{at("/items/0/name", "7"), copies[0], copies[1], copies[2], copies[3]}},
+		"statuses": {[]reports.Violation{at("status", "500 of 1"), at("status", "500 of 2"), at("status", "404 of 3")},
+			[]reports.Violation{at("status", "500 of 1"), at("status", "404 of 3"), at("status", "500 of 2")}},
+		"six kinds": {[]reports.Violation{at("/a", ""), at("/b", ""), at("/c", ""), at("/d", ""), at("/e", ""), at("/f", "")},
+			[]reports.Violation{at("/a", ""), at("/b", ""), at("/c", ""), at("/d", ""), at("/e", "")}},
+		"other words": {[]reports.Violation{at("", "rows 1 and 2"), at("", "rows 3 and 4"), at("", "1 row")},
+			[]reports.Violation{at("", "rows 1 and 2"), at("", "1 row"), at("", "rows 3 and 4")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			l, merged := NewEvidence(), NewEvidence()
+			for _, v := range tc.came {
+				l.Violated(phonesStatus, v)
+			}
+			merged.Add(l)
+			for _, ledger := range []*Ledger{l, merged} {
+				got := ledger.Check(phonesStatus)
+				g.Expect(got.ViolationCount).To(Equal(len(tc.came)))
+				for i := range got.Violations {
+					got.Violations[i].Statement, got.Violations[i].Section = "", ""
+				}
+				g.Expect(got.Violations).To(Equal(tc.want))
+			}
+		})
+	}
 }
 
 // A rejection counts only if a valid request is not rejected with the same status.

@@ -175,26 +175,6 @@ func (s *examiner) contentType(requirement string, ex client.Exchange) {
 	}
 }
 
-// DescribeStatus returns the status and the beginning of the body, which often
-// gives the reason.
-func DescribeStatus(ex client.Exchange) string {
-	body := strings.Join(strings.Fields(strings.ToValidUTF8(string(ex.Body[:min(len(ex.Body), 400)]), "�")), " ")
-	if body == "" {
-		return strconv.Itoa(ex.Status)
-	}
-	return fmt.Sprintf("%d %s", ex.Status, Clip(body))
-}
-
-// Clip returns s cut to 160 characters.
-func Clip(s string) string {
-	const most = 160
-	runes := []rune(strings.ToValidUTF8(s, "�"))
-	if len(runes) <= most {
-		return string(runes)
-	}
-	return string(runes[:most]) + "…"
-}
-
 // fits checks the response against the request.
 func (s *examiner) fits(asked Request) {
 	s.limit(asked.Limit)

@@ -4,6 +4,7 @@ package suggest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -22,6 +23,40 @@ func Near(given string, names []string) string {
 		return ""
 	}
 	return Hint(best)
+}
+
+// maxSeveral is how many names Several returns at most.
+const maxSeveral = 3
+
+// Several is Near for names with parts: it returns a few names that begin with the given
+// one, contain it or are like it, in this order.
+func Several(given string, names []string) string {
+	given = strings.ToLower(given)
+	var begin, contain, alike []string
+	for _, name := range names {
+		switch lower := strings.ToLower(name); {
+		case given == "":
+		case strings.HasPrefix(lower, given):
+			begin = append(begin, name)
+		case strings.Contains(lower, given):
+			contain = append(contain, name)
+		case levenshtein.ComputeDistance(given, lower) < len(given)/2+1:
+			alike = append(alike, name)
+		}
+	}
+	slices.SortStableFunc(alike, func(a, b string) int {
+		return levenshtein.ComputeDistance(given, strings.ToLower(a)) - levenshtein.ComputeDistance(given, strings.ToLower(b))
+	})
+	all := slices.Concat(begin, contain, alike)
+	if len(all) == 0 {
+		return ""
+	}
+	all = all[:min(len(all), maxSeveral)]
+	last := len(all) - 1
+	if last == 0 {
+		return Hint(all[0])
+	}
+	return Hint(strings.Join(all[:last], ", ") + " or " + all[last])
 }
 
 // Hint returns " (did you mean NAME?)".

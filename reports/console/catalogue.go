@@ -54,10 +54,26 @@ func OpenPoints(w io.Writer) error {
 	return err
 }
 
-// Requirement explains a requirement. specsOf names the specs of each pair, and
-// proofs describes the defects that prove them, by operation.
-func Requirement(w io.Writer, r spec.Requirement, specsOf map[spec.Pair][]string, proofs map[string][]string) error {
+// Explanation is what Requirement says about a requirement.
+type Explanation struct {
+	Requirement spec.Requirement
+	Locations   []string               // file and line of the checks
+	Specs       map[spec.Pair][]string // names of the specs that judge each pair
+	Proofs      map[string][]string    // the defects that prove them, by operation
+	Verbose     bool                   // list every spec and every defect
+}
+
+// Most of these that Requirement lists, unless Verbose is set.
+const (
+	maxQuotes    = 2
+	maxLocations = 3
+	maxProofs    = 2
+)
+
+// Requirement explains a requirement.
+func Requirement(w io.Writer, e Explanation) error {
 	var b strings.Builder
+	r := e.Requirement
 	fmt.Fprintf(&b, "%s\n\n%s\n\n", r.ID, indented("", r.Statement))
 	field := func(name, value string) {
 		if value != "" {
@@ -67,23 +83,82 @@ func Requirement(w io.Writer, r spec.Requirement, specsOf map[spec.Pair][]string
 	field("level", string(r.Level))
 	field("because", r.Reasoning)
 	field("section", r.Section)
-	field("group", string(r.Group))
-	field("profile", string(r.Profile))
+	field("set, group", string(r.Profile)+", "+string(r.Group))
 	field("checked", r.Method)
-	b.WriteString("\noperations, the specs that judge it there, and the defects (✗) that prove that they can fail\n")
-	for _, op := range r.Operations {
-		fmt.Fprintf(&b, "  %s\n", op)
-		for _, name := range specsOf[spec.Pair{Requirement: r.ID, Operation: op}] {
-			fmt.Fprintf(&b, "    %s\n", name)
-		}
-		for _, defect := range proofs[op] {
-			fmt.Fprintf(&b, "      ✗ %s\n", defect)
-		}
+	if !e.Verbose {
+		field("operations", operationsInShort(r))
+	}
+	b.WriteString("\nthe specification says\n")
+	quotes := spec.Quotes(r)
+	for _, q := range e.some(len(quotes), maxQuotes, func(i int) string { return "“" + quotes[i].Text + "”\n— " + quotes[i].Section }) {
+		b.WriteString(q)
+	}
+	b.WriteString("\nchecked in\n")
+	for _, location := range e.some(len(e.Locations), maxLocations, func(i int) string { return e.Locations[i] }) {
+		b.WriteString(location)
+	}
+	if e.Verbose {
+		e.operations(&b)
+	} else {
+		e.defects(&b)
 	}
 	fmt.Fprintf(&b, "\ncheck only this: outreach-conformance run --requirement %s\n", r.ID)
 	fmt.Fprintf(&b, "prove only this: outreach-conformance selftest --fault %s\n", r.ID)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// some returns the first n items as indented lines, and the number of the others.
+func (e Explanation) some(n, most int, item func(int) string) []string {
+	if e.Verbose {
+		most = n
+	}
+	var shown []string
+	for i := range min(n, most) {
+		var text []string
+		for line := range strings.SplitSeq(item(i), "\n") {
+			text = append(text, "  "+indented("  ", line))
+		}
+		shown = append(shown, strings.Join(text, "\n")+"\n")
+	}
+	if n > most {
+		shown = append(shown, fmt.Sprintf("  … and %d more (--verbose)\n", n-most))
+	}
+	return shown
+}
+
+// operationsInShort returns the number of the operations and their names.
+func operationsInShort(r spec.Requirement) string {
+	if n := len(r.Operations); n == len(spec.Operations()) {
+		return fmt.Sprintf("all %d", n)
+	}
+	return fmt.Sprintf("%d: %s", len(r.Operations), list(r.Operations))
+}
+
+// defects lists a few defects.
+func (e Explanation) defects(b *strings.Builder) {
+	var proofs []string
+	for _, op := range e.Requirement.Operations {
+		proofs = append(proofs, e.Proofs[op]...)
+	}
+	fmt.Fprintf(b, "\n%s that the self-test must catch\n", plural(len(proofs), "defect", "defects"))
+	for _, defect := range e.some(len(proofs), maxProofs, func(i int) string { return "✗ " + proofs[i] }) {
+		b.WriteString(defect)
+	}
+}
+
+// operations lists each operation with its specs and its defects.
+func (e Explanation) operations(b *strings.Builder) {
+	b.WriteString("\noperations, the specs that judge it there, and the defects (✗) that prove that they can fail\n")
+	for _, op := range e.Requirement.Operations {
+		fmt.Fprintf(b, "  %s\n", op)
+		for _, name := range e.Specs[spec.Pair{Requirement: e.Requirement.ID, Operation: op}] {
+			fmt.Fprintf(b, "    %s\n", name)
+		}
+		for _, defect := range e.Proofs[op] {
+			fmt.Fprintf(b, "      ✗ %s\n", defect)
+		}
+	}
 }
 
 // OpenPoint explains one open point.

@@ -217,6 +217,9 @@ func (p *page) violation(v reports.Violation) {
 	if p.Verbose && v.Spec != "" {
 		p.entry(indent, column, "seen by", reports.Printable(v.Spec))
 	}
+	if p.Verbose && v.Body != "" {
+		p.entry(indent, column, "body", reports.Printable(v.Body))
+	}
 	if v.Curl != "" {
 		// Never wrapped, so that it can be copied.
 		p.line("    ", p.paint.dim("repeat"), "    ", reports.Printable(v.Curl))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/internal/strict"
@@ -76,6 +77,8 @@ func (v Violation) validate(p *strict.Problems, at string) {
 		p.Unless(e.Section != "", at+"/section", "empty")
 		p.Unless(pointerPattern.MatchString(e.Pointer), at+"/pointer", `%q is neither a JSON pointer nor "status" nor "header:<name>"`, e.Pointer)
 		p.Unless(e.Expected != "", at+"/expected", "empty")
+		length := utf8.RuneCountInString(e.Body)
+		p.Unless(length <= reports.MaxBody, at+"/body", "%d characters, want at most %d", length, reports.MaxBody)
 	}
 }
 

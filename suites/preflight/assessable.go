@@ -229,6 +229,9 @@ func (r refusing) refusal(request *http.Request) (int, error) {
 			return 0, err
 		}
 		request.Body = io.NopCloser(bytes.NewReader(body))
+		if string(body) == "{}" { // each body of the specification has a required member
+			return http.StatusBadRequest, nil
+		}
 		named += string(body)
 	}
 	if strings.Contains(named, unusedIDs) || malformedID(request.Method, request.URL.Path) {

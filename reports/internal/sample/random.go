@@ -92,6 +92,7 @@ func randomViolation(t *rapid.T) reports.Violation {
 		Statement: words(t), Section: words(t), Spec: rapid.String().Draw(t, "spec"),
 		Pointer:  rapid.SampledFrom([]string{"", "/items/0/id", "status", "header:Content-Type"}).Draw(t, "pointer"),
 		Expected: words(t), Actual: rapid.String().Draw(t, "actual"), Curl: rapid.String().Draw(t, "curl"),
+		Body: rapid.StringN(0, reports.MaxBody, -1).Draw(t, "body"),
 	}
 }
 

@@ -135,6 +135,7 @@ func fail(r *reports.Results) {
 			Spec: "inbox placement tests are listed page by page", Pointer: "/items/0/id",
 			Expected: "a row that no former page of the walk held", Actual: `"01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e11", the last row of the page before`,
 			Curl: `curl -sS -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/api/v2/inbox-placement-tests?limit=100&starting_after=01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e11"`,
+			Body: `{"items":[{"id":"01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e11"}]}`,
 		},
 		reports.Violation{
 			Statement: "A walk over all pages returns each row exactly once and ends.", Section: "Endpoints, Pagination (list endpoints)",

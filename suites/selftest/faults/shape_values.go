@@ -81,8 +81,8 @@ func unlistedNumbers(set []any) []fieldDamage {
 		largest = max(largest, asFloat(listed))
 	}
 	return []fieldDamage{
-		{"one-above", "shows a %s one above the largest listed value", constant(asNumber(largest + 1))},
-		{"with-a-fraction", "shows a %s with a fraction", func(v any) any { return asNumber(asFloat(v) + 0.5) }},
+		{"one-above", "shows %s one above the largest listed value", constant(asNumber(largest + 1))},
+		{"with-a-fraction", "shows %s with a fraction", func(v any) any { return asNumber(asFloat(v) + 0.5) }},
 	}
 }
 
@@ -95,7 +95,7 @@ func asFloat(v any) float64 {
 func asNumber(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 'f', -1, 64)) }
 
 var unlistedTexts = []fieldDamage{
-	{"not-listed", "shows a %s that is not listed", constant("unlisted")},
+	{"not-listed", "shows an unlisted value of %s", constant("unlisted")},
 	{"in-capitals", "shows %s in upper case", ofText(capitals)},
 	{"with-a-space", "shows %s with a trailing space", ofText(func(s string) string { return s + " " })},
 }
@@ -121,8 +121,8 @@ var valueDamages = map[string][]fieldDamage{
 	},
 	"a UUID of version 7": {
 		{"without-dashes", "shows %s without its dashes", ofText(func(s string) string { return strings.ReplaceAll(s, "-", "") })},
-		{"of-version-4", "shows a %s of version 4", ofText(func(s string) string { return s[:14] + "4" + s[15:] })},
-		{"of-another-variant", "shows a %s of another variant", ofText(func(s string) string { return s[:19] + "c" + s[20:] })},
+		{"of-version-4", "shows %s with version 4", ofText(func(s string) string { return s[:14] + "4" + s[15:] })},
+		{"of-another-variant", "shows %s with another variant", ofText(func(s string) string { return s[:19] + "c" + s[20:] })},
 		{"in-braces", "shows %s in braces", ofText(func(s string) string { return "{" + s + "}" })},
 	},
 	"an ISO 8601 UTC timestamp with milliseconds, such as 2026-03-01T09:30:00.000Z": {
@@ -137,7 +137,7 @@ var valueDamages = map[string][]fieldDamage{
 	"a calendar date YYYY-MM-DD": {
 		{"with-a-time", "shows %s with a time", ofText(func(s string) string { return s + "T00:00:00.000Z" })},
 		{"with-slashes", "shows %s with slashes", ofText(func(s string) string { return strings.ReplaceAll(s, "-", "/") })},
-		{"on-no-day", "shows a %s that is not a calendar date", ofText(func(s string) string { return s[:5] + "02-30" })},
+		{"on-no-day", "shows %s on a day that does not exist", ofText(func(s string) string { return s[:5] + "02-30" })},
 	},
 	"a 24-hour time HH:MM": {
 		{"with-seconds", "shows %s with seconds", ofText(func(s string) string { return s + ":00" })},
@@ -151,7 +151,7 @@ var valueDamages = map[string][]fieldDamage{
 		{"in-parentheses", "shows %s in national format", ofText(func(s string) string { return "(" + s[1:4] + ") " + s[4:] })},
 	},
 	timezoneWords: {
-		{"not-listed", "shows a %s that is not listed", constant("Europe/Paris")},
+		{"not-listed", "shows an unlisted value of %s", constant("Europe/Paris")},
 		{"in-small-letters", "shows %s in lower case", ofText(strings.ToLower)},
 		{"as-an-offset", "shows an offset for %s", constant("+02:00")},
 	},
