@@ -85,6 +85,7 @@ func (c Check) validate(p *strict.Problems, at string) {
 	p.Unless(slices.Contains([]string{"stated", "derived"}, c.Level), at+"/level", "%q is neither stated nor derived", c.Level)
 	p.Unless(c.Assessments >= 0, at+"/assessments", "%d is negative", c.Assessments)
 	p.Unless(c.ViolationCount >= len(c.Violations), at+"/violation_count", "%d, but %d are listed", c.ViolationCount, len(c.Violations))
+	p.Unless(c.Seconds >= 0, at+"/seconds", "%v is negative", c.Seconds)
 	for i, missing := range c.Missing {
 		p.Unless(missing != "", fmt.Sprintf("%s/missing/%d", at, i), "empty")
 	}

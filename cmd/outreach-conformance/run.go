@@ -153,9 +153,14 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
+	if f.seed == 0 {
+		f.seed = 1 + rand.Uint64N(1<<31)
+	}
+	config := runner.Config{Selection: selection, Seed: f.seed, Version: version()}
+	began := time.Now()
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
-		return err
+		return f.notStarted(config, began, err)
 	}
 	defer stop()
 	announced := t.Profile.ExpectedFailures
@@ -163,21 +168,46 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return exitError{exitUsage, err}
 	}
 
-	if f.seed == 0 {
-		f.seed = 1 + rand.Uint64N(1<<31)
-	}
 	progress, observe := f.progress(stderr)
-	results, err := runner.Run(ctx, runner.Config{
-		Target: t, Selection: selection, Seed: f.seed, Version: version(), JournalDir: f.journals(t), Observe: observe,
-		Progress: suites.Progress{Start: progress.Start, Done: func(s suites.Spec, violations int) { progress.Done(s.Operation, violations) }},
-	})
+	config.Target, config.JournalDir, config.Observe = t, f.journals(t), observe
+	config.Progress = suites.Progress{Start: progress.Start, Done: func(s suites.Spec, violations int) { progress.Done(s.Operation, violations) }}
+	results, err := runner.Run(ctx, config)
 	progress.Stop()
 	if err != nil {
-		return exitError{selectionCode(err), err}
+		why := runner.Unjudged{Reason: err.Error(), Missing: "a run that could begin"}
+		return alsoFailed(exitError{selectionCode(err), err}, f.writeResults(runner.NotJudged(config, began, why)))
 	}
 	f.printLeftovers(t, stderr)
 	unwritten := f.writeExpectedFailures(results, announced, expected.Entries, stderr)
 	return f.report(results, stdout, f.expectedIn(announced), unwritten)
+}
+
+// notStarted writes the results of a run whose target could not be used. It returns
+// the error with which the command ends.
+func (f runFlags) notStarted(config runner.Config, began time.Time, err error) error {
+	why, ok := unjudged(err)
+	if !ok {
+		return err
+	}
+	var found error
+	if config.Target, found = f.source().Find(); found != nil {
+		return err // a profile that changed since it was read
+	}
+	return alsoFailed(err, f.writeResults(runner.NotJudged(config, began, why)))
+}
+
+// alsoFailed adds the error of writing the results to the error with which a command ends.
+func alsoFailed(err, unwritten error) error {
+	var exit exitError
+	if unwritten == nil || !errors.As(err, &exit) {
+		return err
+	}
+	return exitError{exit.code, errors.Join(exit.cause, fmt.Errorf("write the results: %w", unwritten))}
+}
+
+// writeResults writes the files of a run.
+func (f runFlags) writeResults(results reports.Results) error {
+	return errors.Join(reports.Write(filepath.Join(f.output, resultsFile), results), junit.Write(filepath.Join(f.output, junitFile), results))
 }
 
 // removeEarlier removes the verdict of an earlier run from the directory. A run that

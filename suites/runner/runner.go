@@ -112,20 +112,10 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		judged.ledger.Troubled("target", err.Error())
 	}
 
-	results := reports.Results{
-		Version: reports.ModelVersion,
-		Tool:    reports.Tool{Name: reports.ToolName, Version: config.Version, Go: runtime.Version()},
-		Target:  describe(config.Target),
-		Run: reports.Run{
-			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
-			Seed: int64(config.Seed), Profile: config.Selection.ProfileName(), Selection: config.Selection.String(),
-			Operations: config.Target.Profile.Operations, Interrupted: ctx.Err() != nil, Specs: judged.ran,
-		},
-		Checks:       judged.ledger.Checks(),
-		Observations: judged.ledger.Observations(),
-		Troubles:     judged.ledger.Troubles(),
-		Traffic:      traffic(env.Client.Traffic()),
-	}
+	results := about(config, id, started)
+	results.Run.Interrupted, results.Run.Specs = ctx.Err() != nil, judged.ran
+	results.Checks, results.Observations, results.Troubles = judged.ledger.Checks(), judged.ledger.Observations(), judged.ledger.Troubles()
+	results.Traffic = traffic(env.Client.Traffic())
 	if err := suites.AddSpecs(results.Checks, judged.report); err != nil {
 		return reports.Results{}, err
 	}
@@ -141,6 +131,44 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		results.Reasons = slices.Insert(results.Reasons, 0, judged.doubt)
 	}
 	return results, nil
+}
+
+// about returns results that say who judged what, when, and nothing else.
+func about(config Config, id string, started time.Time) reports.Results {
+	return reports.Results{
+		Version: reports.ModelVersion,
+		Tool:    reports.Tool{Name: reports.ToolName, Version: config.Version, Go: runtime.Version()},
+		Target:  describe(config.Target),
+		Run: reports.Run{
+			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
+			Seed: int64(config.Seed), Profile: config.Selection.ProfileName(), Selection: config.Selection.String(),
+			Operations: config.Target.Profile.Operations,
+		},
+	}
+}
+
+// Unjudged says why a run ended before it could judge its target.
+type Unjudged struct {
+	Reason      string // in words
+	Missing     string // the input that each check lacked
+	Interrupted bool
+}
+
+// NotJudged returns the results of such a run: they are inconclusive, and no check is
+// assessed.
+func NotJudged(config Config, started time.Time, why Unjudged) reports.Results {
+	config.Selection.Implemented = config.Target.Profile.Operations
+	selected, _ := config.Selection.Pairs() // there may be none: the reason says so
+	ledger := judge.NewLedger(selected)
+	for _, p := range selected {
+		ledger.Missing(p, why.Missing)
+	}
+	results := about(config, uuid.NewString(), started)
+	results.Run.Interrupted = why.Interrupted
+	results.Checks = ledger.Checks()
+	judge.Conclude(&results)
+	results.Reasons = slices.Insert(results.Reasons, 0, why.Reason)
+	return results
 }
 
 // among reports whether a pair is one of them.
