@@ -30,6 +30,9 @@ func (r Results) Validate() error {
 	p.Unless(r.Run.Profile != "", "/run/profile", "empty")
 	p.Unless(r.Run.Seconds >= 0, "/run/seconds", "%v is negative", r.Run.Seconds)
 	p.Unless(r.Run.Specs >= 0, "/run/specs", "%d is negative", r.Run.Specs)
+	if t := r.Run.Time; t != nil {
+		p.Unless(min(t.Judging, t.RateLimit, t.Throttled, t.Paced, t.Locked) >= 0, "/run/time", "a part is negative")
+	}
 	r.validateVerdict(&p)
 	seen := map[[2]string]int{}
 	for i, c := range r.Checks {

@@ -20,22 +20,23 @@ type ahead struct {
 // result is what became of one body. done may be read once ended is closed; it
 // is nil if the body did not run.
 type result struct {
-	spec   Spec
-	ctx    context.Context
-	cancel context.CancelFunc
-	ended  chan struct{}
-	done   *API
+	spec     Spec
+	ctx      context.Context
+	cancel   context.CancelFunc
+	progress Progress
+	ended    chan struct{}
+	done     *API
 }
 
 // start starts the bodies in the order that Ginkgo will report them in, as many
 // at a time as the env allows. Specs that must not run beside each other run one
 // after the other, beside the rest.
-func start(ctx context.Context, env *Env, order []Spec) *ahead {
+func start(ctx context.Context, env *Env, order []Spec, progress Progress) *ahead {
 	a := &ahead{ctx: ctx, results: make(map[string]*result, len(order))}
 	chains := map[string][]*result{}
 	var singles []*result
 	for _, s := range order {
-		r := &result{spec: s, ended: make(chan struct{})}
+		r := &result{spec: s, progress: progress, ended: make(chan struct{})}
 		r.ctx, r.cancel = context.WithCancel(ctx)
 		a.results[s.Name()] = r
 		if s.alone != "" {
@@ -69,8 +70,15 @@ func start(ctx context.Context, env *Env, order []Spec) *ahead {
 func (r *result) run(env *Env) {
 	defer close(r.ended)
 	defer r.cancel()
-	if r.ctx.Err() == nil {
-		r.done = r.spec.execute(r.ctx, env, nil)
+	if r.ctx.Err() != nil {
+		return
+	}
+	if r.progress.Begin != nil {
+		r.progress.Begin(r.spec)
+	}
+	r.done = r.spec.execute(r.ctx, env, nil)
+	if r.progress.End != nil {
+		r.progress.End(r.spec)
 	}
 }
 

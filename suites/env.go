@@ -37,6 +37,8 @@ type Env struct {
 	SpecTimeout time.Duration
 	MaxPages    int
 	LockTimeout time.Duration
+	// Waits is told when the run waits for another run (sandbox.Config.Waits).
+	Waits func(what string, atMost time.Duration) (over func())
 
 	once    sync.Once
 	box     *sandbox.Sandbox
@@ -74,7 +76,7 @@ func (e *Env) begin() {
 	e.once.Do(func() {
 		e.outside, e.all = judge.NewEvidence(), judge.NewEvidence()
 		e.box = sandbox.New(sandbox.Config{Client: e.Client, Profile: e.Profile, Journal: e.Journal,
-			LeftBehind: e.Left.Tests, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout,
+			LeftBehind: e.Left.Tests, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout, Waits: e.Waits,
 			Trouble: func(where, what string) { e.outside.Troubled(where, what) }})
 	})
 }

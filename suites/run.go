@@ -65,10 +65,12 @@ func Judges() map[spec.Pair][]string {
 }
 
 // Progress is told of a run as it goes on. Nil functions are not called. One
-// goroutine at a time calls them.
+// goroutine at a time calls Start and Done. Many call Begin and End, around the body
+// of each spec.
 type Progress struct {
-	Start func(specs int)
-	Done  func(s Spec, violations int)
+	Start      func(specs int)
+	Done       func(s Spec, violations int)
+	Begin, End func(s Spec)
 }
 
 // Outcome is what a run came to.
@@ -107,7 +109,7 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 	plan.Operations = plan.operations()
 	t := &tree{env: env, wants: plan.wants()}
 	if plan.Gather {
-		t.ahead = start(ctx, env, plan.among(Specs()))
+		t.ahead = start(ctx, env, plan.among(Specs()), plan.Progress)
 		t.ahead.waitForAll()
 	}
 	treeLock.Lock()
@@ -116,7 +118,7 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 		// Ginkgo's handlers outlive its run. The caller's go with them, so that waits
 		// until the bodies have rolled back.
 		defer signal.Reset(os.Interrupt, syscall.SIGTERM)
-		t.ahead = start(ctx, env, t.preview(plan))
+		t.ahead = start(ctx, env, t.preview(plan), plan.Progress)
 		defer t.ahead.waitForAll()
 	}
 	if plan.Progress.Start != nil {
@@ -167,6 +169,9 @@ func (p Plan) wants() func(string) bool {
 	}
 	return func(operation string) bool { return wanted[operation] }
 }
+
+// Specs returns the specs that the plan selects, in any order.
+func (p Plan) Specs() []Spec { return p.among(Specs()) }
 
 // among returns the specs that Ginkgo will select, in any order.
 func (p Plan) among(specs []Spec) []Spec {

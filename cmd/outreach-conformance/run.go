@@ -168,11 +168,8 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return exitError{exitUsage, err}
 	}
 
-	progress, observe := f.progress(stderr)
-	config.Target, config.JournalDir, config.Observe = t, f.journals(t), observe
-	config.Progress = suites.Progress{Start: progress.Start, Done: func(s suites.Spec, violations int) { progress.Done(s.Operation, violations) }}
-	results, err := runner.Run(ctx, config)
-	progress.Stop()
+	config.Target, config.JournalDir = t, f.journals(t)
+	results, err := f.judge(ctx, config, stderr)
 	if err != nil {
 		why := runner.Unjudged{Reason: err.Error(), Missing: "a run that could begin"}
 		return alsoFailed(exitError{selectionCode(err), err}, f.writeResults(runner.NotJudged(config, began, why)))
@@ -313,14 +310,47 @@ func newProgress(stderr io.Writer, options console.ProgressOptions) *console.Pro
 	return console.NewProgress(stderr, options)
 }
 
-// progress returns the progress line of a run, and a function that takes the number
-// of requests so far.
-func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
+// judge runs the checks and shows the progress on stderr.
+func (f runFlags) judge(ctx context.Context, config runner.Config, stderr io.Writer) (reports.Results, error) {
 	var requests atomic.Int64
 	p := newProgress(stderr, console.ProgressOptions{Requests: func() int { return int(requests.Load()) }})
-	return p, func(n int) {
+	say := sayOn(stderr)
+	config.Begin = func(e runner.Estimate) { say(e.String()) }
+	config.Waits = p.Wait
+	config.Observe = func(n int) {
 		requests.Store(int64(n))
 		p.Refresh()
+	}
+	config.Progress = suites.Progress{
+		Start: p.Start, Done: func(s suites.Spec, violations int) { p.Done(s.Operation, violations) },
+		Begin: func(s suites.Spec) { p.Begin(s.Name()) }, End: func(s suites.Spec) { p.End(s.Name()) },
+	}
+	stop := everySecond(p.Tick)
+	defer func() {
+		stop()
+		p.Stop()
+	}()
+	return runner.Run(ctx, config)
+}
+
+// everySecond calls the function every second until stop is called.
+func everySecond(call func()) (stop func()) {
+	ticker, done, ended := time.NewTicker(time.Second), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-ticker.C:
+				call()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		ticker.Stop()
+		close(done)
+		<-ended
 	}
 }
 

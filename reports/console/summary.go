@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -120,7 +121,38 @@ func (p *page) verdict(r reports.Results) {
 	for _, l := range flow(facts, " · ", p.width) {
 		p.line(l)
 	}
+	if parts := timeParts(r.Run.Time); r.Run.Seconds > worthExplaining && len(parts) > 0 {
+		p.paragraph(0, p.paint.dim("time: "+strings.Join(parts, " · ")))
+	}
 	p.line(p.answer(r), fmt.Sprintf("  exit %d · %s", p.ExitCode, reports.CoverageOf(r.Checks)))
+}
+
+// worthExplaining is the length of a run, in seconds, from which the summary says where
+// the time went.
+const worthExplaining = 5
+
+// timeParts says where the time of a run went, the longest part first.
+func timeParts(t *reports.Time) []string {
+	if t == nil {
+		return nil
+	}
+	type part struct {
+		seconds float64
+		what    string
+	}
+	all := []part{
+		{t.Judging, "judging"}, {t.RateLimit, "exceeding the rate limit"}, {t.Throttled, "waiting after 429"},
+		{t.Paced, "waiting for the pace"}, {t.Locked, "waiting for another run"},
+	}
+	slices.SortStableFunc(all, func(a, b part) int { return cmp.Compare(b.seconds, a.seconds) })
+	const least = 0.05 // seconds
+	var parts []string
+	for _, part := range all {
+		if part.seconds >= least {
+			parts = append(parts, fmt.Sprintf("%.1f s %s", part.seconds, part.what))
+		}
+	}
+	return parts
 }
 
 func (p *page) answer(r reports.Results) string {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -23,6 +24,8 @@ type keyCheck struct {
 	api     *client.Client
 	profile *profile.Profile
 	asked   int // requests
+
+	roundTrip time.Duration // of the first request; 0 without a response
 }
 
 // doubt returns what is wrong with the keys, or "". All means that the target accepts
@@ -77,6 +80,7 @@ func (k *keyCheck) refuses(key profile.Key, lists ...spec.Operation) (status int
 		if ex.Err != nil {
 			return 0, nil
 		}
+		k.roundTrip = cmp.Or(k.roundTrip, ex.Took)
 		switch ex.Status {
 		case http.StatusUnauthorized, http.StatusForbidden:
 			status = cmp.Or(status, ex.Status)

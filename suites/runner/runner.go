@@ -6,10 +6,12 @@ package runner
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"runtime"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,9 +45,22 @@ type Config struct {
 	// Transport replaces the network; nil is the network.
 	Transport http.RoundTripper
 	Progress  suites.Progress
+	// Begin is told before the first spec what the run may cost.
+	Begin func(Estimate)
+	// Waits is told in words what the run waits for, and for how long at most; 0 stands
+	// for an unknown time. Many goroutines call it.
+	Waits func(what string, atMost time.Duration)
 	// Observe is called after every exchange, from many goroutines, with the
 	// number of requests so far.
 	Observe func(requests int)
+
+	spending *spending // nil for nobody who asks where the time goes
+}
+
+func (c Config) waits(atMost time.Duration, format string, args ...any) {
+	if c.Waits != nil {
+		c.Waits(fmt.Sprintf(format, args...), atMost)
+	}
 }
 
 // NewEnv returns what the specs need to judge the target. Each of the hooks is
@@ -80,6 +95,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err != nil {
 		return reports.Results{}, err
 	}
+	config.spending = newSpending(config.Target.Profile.RateLimit, time.Now)
 	running, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	stopped := newOutage(timeout(config.Target.Profile), giveUp)
@@ -90,6 +106,11 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	}
 	defer env.Client.Close() // a server that stops waits for connections that carried no request
 	env.Selected = among(selected)
+	env.Waits = func(what string, atMost time.Duration) (over func()) {
+		config.waits(atMost, "waiting up to %s: %s", inSeconds(atMost), what)
+		config.spending.lock(+1)
+		return func() { config.spending.lock(-1) }
+	}
 	id := uuid.NewString()
 	if config.JournalDir != "" {
 		env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
@@ -115,7 +136,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	results := about(config, id, started)
 	results.Run.Interrupted, results.Run.Specs = ctx.Err() != nil, judged.ran
 	results.Checks, results.Observations, results.Troubles = judged.ledger.Checks(), judged.ledger.Observations(), judged.ledger.Troubles()
-	results.Traffic = traffic(env.Client.Traffic())
+	results.Traffic, results.Run.Time = traffic(env.Client.Traffic()), config.spending.total()
 	if err := suites.AddSpecs(results.Checks, judged.report); err != nil {
 		return reports.Results{}, err
 	}
@@ -201,12 +222,42 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 		return judgement{ledger: ledger, doubt: doubt}, nil
 	}
 	env.Spent(keys.asked)
-	outcome, err := suites.Run(ctx, env, suites.Plan{LabelFilter: config.Selection.LabelFilter(), Progress: config.Progress})
+	plan := suites.Plan{LabelFilter: config.Selection.LabelFilter()}
+	expected := estimate(env.Profile, plan.Specs(), keys.roundTrip)
+	if config.Begin != nil {
+		config.Begin(expected)
+	}
+	plan.Progress = config.progress(expected)
+	outcome, err := suites.Run(ctx, env, plan)
 	if err != nil {
 		return judgement{}, err
 	}
 	ledger, err := outcome.Ledger(selected)
 	return judgement{ledger, outcome.Report, outcome.Ran, doubt}, err
+}
+
+// progress returns the caller's progress, which also enters where the time goes and
+// announces the checks of the rate limit.
+func (c Config) progress(expected Estimate) suites.Progress {
+	told, announce := c.Progress, sync.OnceFunc(func() {
+		c.waits(0, "exceeding the rate limit of the key %s, up to %s", expected.Key, counted(expected.Probes, "request"))
+	})
+	told.Begin = func(s suites.Spec) {
+		c.spending.body(s, +1)
+		if exceedsRateLimit(s) && expected.Probes > 0 {
+			announce()
+		}
+		if c.Progress.Begin != nil {
+			c.Progress.Begin(s)
+		}
+	}
+	told.End = func(s suites.Spec) {
+		c.spending.body(s, -1)
+		if c.Progress.End != nil {
+			c.Progress.End(s)
+		}
+	}
+	return told
 }
 
 // minimum is the coverage that the profile requires.
@@ -230,9 +281,15 @@ func timeout(p *profile.Profile) time.Duration { return cmp.Or(p.Pace.Timeout, c
 // every exchange, from many goroutines.
 func newClient(config Config, hooks ...func(client.Exchange)) (*client.Client, error) {
 	var requests atomic.Int64
+	var doing func(client.Activity, string, int)
+	if config.spending != nil {
+		doing = config.spending.request
+	}
 	return config.Target.Client(client.Options{
 		Seed:      config.Seed,
 		Transport: config.Transport,
+		Doing:     doing,
+		Waits:     func(w client.Wait) { config.waits(w.For, "waiting %s: %s", inSeconds(w.For), describeWait(w)) },
 		Observe: func(ex client.Exchange) {
 			for _, hook := range hooks {
 				hook(ex)
