@@ -195,7 +195,7 @@ func (api *API) exchanges(requests []client.Request) []client.Exchange {
 // stop ends the spec because no response came, or not a whole one.
 func (api *API) stop(r Response) {
 	if errors.Is(r.Exchange.Err, client.ErrCanceled) && !errors.Is(context.Cause(api.ctx), context.DeadlineExceeded) {
-		if cause := context.Cause(api.ctx); cause != nil && !errors.Is(cause, context.Canceled) && !stoppedAnswering(api.ctx) {
+		if cause := context.Cause(api.ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, errFailFast) && !stoppedAnswering(api.ctx) {
 			api.trouble(cause.Error())
 			panic(skipSpec{})
 		}

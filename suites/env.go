@@ -2,6 +2,7 @@ package suites
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -105,6 +106,9 @@ func authorizedRole(op spec.Operation) string {
 	return dataset.Main
 }
 
+// notReached is the input that is missing when a run ends at its first failure.
+const notReached = "the rest of the run, which ended at the first failure (--fail-fast)"
+
 // interrupted is the input that is missing when a run is interrupted.
 const interrupted = "the rest of the run, which was interrupted"
 
@@ -112,6 +116,9 @@ const interrupted = "the rest of the run, which was interrupted"
 func whyCut(ctx context.Context) string {
 	if stoppedAnswering(ctx) {
 		return "answers: " + outage.ErrStopped.Error()
+	}
+	if errors.Is(context.Cause(ctx), errFailFast) {
+		return notReached
 	}
 	return interrupted
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -30,6 +32,12 @@ type Plan struct {
 	// Operations are those whose containers are built; none means those with a spec
 	// that the label filter selects.
 	Operations []string
+	// Only are the names of the specs that may run; nil for all that the label filter
+	// selects.
+	Only []string
+	// FailFast reports whether a check with this outcome ends the run; nil for a run
+	// that goes on.
+	FailFast func(reports.Check) bool
 	// Progress is told of the run as it goes on.
 	Progress Progress
 	// Gather runs all bodies before Ginkgo. It is for programs with many
@@ -109,8 +117,9 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 	plan.Operations = plan.operations()
 	t := &tree{env: env, wants: plan.wants()}
 	if plan.Gather {
-		t.ahead = start(ctx, env, plan.among(Specs()), plan.Progress)
+		t.ahead = start(ctx, env, plan.among(Specs()), plan)
 		t.ahead.waitForAll()
+		defer t.ahead.close()
 	}
 	treeLock.Lock()
 	defer treeLock.Unlock()
@@ -118,8 +127,8 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 		// Ginkgo's handlers outlive its run. The caller's go with them, so that waits
 		// until the bodies have rolled back.
 		defer signal.Reset(os.Interrupt, syscall.SIGTERM)
-		t.ahead = start(ctx, env, t.preview(plan), plan.Progress)
-		defer t.ahead.waitForAll()
+		t.ahead = start(ctx, env, t.preview(plan), plan)
+		defer t.ahead.close()
 	}
 	if plan.Progress.Start != nil {
 		plan.Progress.Start(len(t.ahead.results))
@@ -146,7 +155,7 @@ func ready(plan Plan) error {
 
 // operations returns the operations whose containers are built; none means all.
 func (p Plan) operations() []string {
-	if len(p.Operations) > 0 || p.LabelFilter == "" {
+	if len(p.Operations) > 0 || p.LabelFilter == "" && p.Only == nil {
 		return p.Operations
 	}
 	var all []string
@@ -170,13 +179,28 @@ func (p Plan) wants() func(string) bool {
 	return func(operation string) bool { return wanted[operation] }
 }
 
+// focus returns patterns that Ginkgo matches with the description of the suite and the
+// name of a spec; none for all specs.
+func (p Plan) focus() []string {
+	if p.Only == nil {
+		return nil
+	}
+	patterns := []string{"^$"} // never empty: Ginkgo would run everything
+	for _, name := range p.Only {
+		patterns = append(patterns, "^"+regexp.QuoteMeta(Description+" "+name)+"$")
+	}
+	return patterns
+}
+
 // Specs returns the specs that the plan selects, in any order.
 func (p Plan) Specs() []Spec { return p.among(Specs()) }
 
 // among returns the specs that Ginkgo will select, in any order.
 func (p Plan) among(specs []Spec) []Spec {
 	wants, selects := p.wants(), types.MustParseLabelFilter(p.LabelFilter)
-	return slices.DeleteFunc(specs, func(s Spec) bool { return wants != nil && !wants(s.Operation) || !selects(s.Labels()) })
+	return slices.DeleteFunc(specs, func(s Spec) bool {
+		return wants != nil && !wants(s.Operation) || !selects(s.Labels()) || p.Only != nil && !slices.Contains(p.Only, s.Name())
+	})
 }
 
 // Specs returns every spec of the tree. Like Run, it takes the process's only tree:
@@ -197,7 +221,7 @@ func (t *tree) configuration(plan Plan) (types.SuiteConfig, types.ReporterConfig
 	suite.RandomSeed = int64(t.env.Seed)
 	suite.RandomizeAllSpecs = true
 	suite.LabelFilter = plan.LabelFilter
-	suite.FocusStrings, suite.SkipStrings, suite.FocusFiles, suite.SkipFiles = nil, nil, nil, nil
+	suite.FocusStrings, suite.SkipStrings, suite.FocusFiles, suite.SkipFiles = plan.focus(), nil, nil, nil
 	suite.DryRun, suite.FailFast = false, false
 	suite.ParallelTotal, suite.ParallelProcess = 1, 1
 	suite.OutputInterceptorMode = "none"

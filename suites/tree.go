@@ -163,6 +163,8 @@ func (t *tree) conclude(s Spec, done *API) {
 		assessed = true
 	}
 	switch {
+	case t.ahead.endsRun(s):
+		AbortSuite(strings.Join(append(texts, "the run ends at its first failure"), "\n"))
 	case len(texts) > 0:
 		slices.Sort(texts)
 		Fail(strings.Join(slices.Compact(texts), "\n"))

@@ -16,6 +16,11 @@ import (
 // more than 10 requirements fail, it writes a digest of the failures instead.
 func Summary(w io.Writer, r reports.Results, o Options) error {
 	p := newPage(o)
+	if o.Quiet {
+		p.quiet(r)
+		_, err := io.WriteString(w, p.String())
+		return err
+	}
 	p.header(r)
 	if failures := failuresByRequirement(r.Checks); len(failures) > maxWhole && !o.Verbose {
 		p.digest(r, failures)
@@ -30,6 +35,15 @@ func Summary(w io.Writer, r reports.Results, o Options) error {
 	p.verdict(r)
 	_, err := io.WriteString(w, p.String())
 	return err
+}
+
+// quiet writes what Options.Quiet leaves.
+func (p *page) quiet(r reports.Results) {
+	p.failures(r, failuresByRequirement(r.Checks))
+	if r.Verdict != reports.Passed {
+		p.reasons(r)
+	}
+	p.lastLine(r)
 }
 
 func (p *page) header(r reports.Results) {
@@ -94,13 +108,7 @@ const maxTroubles = 8
 // verdict shows the reasons, the totals and, as the last line, the verdict with its
 // coverage. That line is never wrapped, so that scripts can find it.
 func (p *page) verdict(r reports.Results) {
-	p.line()
-	for _, reason := range r.Reasons {
-		p.entry(0, 9, "because", reports.Printable(reason))
-	}
-	if len(r.Reasons) > 0 {
-		p.line()
-	}
+	p.reasons(r)
 	n := reports.Count(r.Checks)
 	var facts []string
 	for _, f := range []struct {
@@ -124,6 +132,20 @@ func (p *page) verdict(r reports.Results) {
 	if parts := timeParts(r.Run.Time); r.Run.Seconds > worthExplaining && len(parts) > 0 {
 		p.paragraph(0, p.paint.dim("time: "+strings.Join(parts, " · ")))
 	}
+	p.lastLine(r)
+}
+
+func (p *page) reasons(r reports.Results) {
+	p.line()
+	for _, reason := range r.Reasons {
+		p.entry(0, 9, "because", reports.Printable(reason))
+	}
+	if len(r.Reasons) > 0 {
+		p.line()
+	}
+}
+
+func (p *page) lastLine(r reports.Results) {
 	p.line(p.answer(r), fmt.Sprintf("  exit %d · %s", p.ExitCode, reports.CoverageOf(r.Checks)))
 }
 

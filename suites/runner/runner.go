@@ -40,6 +40,9 @@ type Config struct {
 	// empty for nowhere.
 	JournalDir string
 
+	// FailFast ends the run at the first failure that no entry of the profile expects.
+	FailFast bool
+
 	// Rules are shared by many runs; nil makes them anew.
 	Rules *judge.Rules
 	// Transport replaces the network; nil is the network.
@@ -141,7 +144,11 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		return reports.Results{}, err
 	}
 	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
-	minimum(config.Target.Profile).Require(&results)
+	least := minimum(config.Target.Profile)
+	if config.Selection.Repeat != nil {
+		least.Assessed = 0 // it is about a whole run
+	}
+	least.Require(&results)
 	if why := lost.why(); why != "" && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, why)
 	}
@@ -222,7 +229,7 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 		return judgement{ledger: ledger, doubt: doubt}, nil
 	}
 	env.Spent(keys.asked)
-	plan := suites.Plan{LabelFilter: config.Selection.LabelFilter()}
+	plan := suites.Plan{LabelFilter: config.Selection.LabelFilter(), Only: config.Selection.specs(), FailFast: config.failFast(env.Selected)}
 	expected := estimate(env.Profile, plan.Specs(), keys.roundTrip)
 	if config.Begin != nil {
 		config.Begin(expected)
@@ -258,6 +265,22 @@ func (c Config) progress(expected Estimate) suites.Progress {
 		}
 	}
 	return told
+}
+
+// failFast returns which outcome of a check ends the run, or nil if none does.
+func (c Config) failFast(selected func(spec.Pair) bool) func(reports.Check) bool {
+	if !c.FailFast {
+		return nil
+	}
+	expected := waivers(c.Target.Profile)
+	return func(check reports.Check) bool {
+		if check.Outcome != reports.Fail || !selected(spec.Pair{Requirement: check.Requirement, Operation: check.Operation}) {
+			return false
+		}
+		waived := reports.Results{Checks: []reports.Check{check}}
+		judge.Waive(&waived, expected, time.Now())
+		return waived.Checks[0].Outcome == reports.Fail
+	}
 }
 
 // minimum is the coverage that the profile requires.

@@ -76,7 +76,7 @@ func TestEstimate(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	var said Estimate
-	results := judged(t, t.Context(), Config{Target: embedded(t), Selection: Selection{Groups: []string{"!rate"}}, Begin: func(e Estimate) { said = e }})
+	results := judged(t, t.Context(), Config{Target: embedded(t), Selection: Selection{Groups: []string{"!rate", "!errors"}}, Begin: func(e Estimate) { said = e }})
 	sent := results.Traffic.Requests
 	g.Expect(said.Requests).To(And(BeNumerically(">", sent/2), BeNumerically("<", 2*sent)))
 	g.Expect(said.Probes).To(BeZero())
