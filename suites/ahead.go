@@ -14,8 +14,8 @@ import (
 // ahead runs the bodies of specs before their nodes: Ginkgo runs one node at a
 // time, and a slow target would be asked one question at a time.
 type ahead struct {
-	ctx     context.Context
-	end     context.CancelCauseFunc // ends the bodies that run and those that wait
+	halt    context.Context // ends with the run's, and at the failure at which the run ends
+	end     context.CancelCauseFunc
 	plan    Plan
 	results map[string]*result
 	all     sync.WaitGroup
@@ -40,12 +40,12 @@ var errFailFast = errors.New("a check failed")
 // after the other, beside the rest.
 func start(ctx context.Context, env *Env, order []Spec, plan Plan) *ahead {
 	a := &ahead{plan: plan, results: make(map[string]*result, len(order))}
-	a.ctx, a.end = context.WithCancelCause(ctx)
+	a.halt, a.end = context.WithCancelCause(ctx)
 	chains := map[string][]*result{}
 	var singles []*result
 	for _, s := range order {
 		r := &result{spec: s, ended: make(chan struct{})}
-		r.ctx, r.cancel = context.WithCancel(a.ctx)
+		r.ctx, r.cancel = context.WithCancel(ctx)
 		a.results[s.Name()] = r
 		if s.alone != "" {
 			chains[s.alone] = append(chains[s.alone], r)
@@ -79,13 +79,13 @@ func start(ctx context.Context, env *Env, order []Spec, plan Plan) *ahead {
 func (a *ahead) run(r *result, env *Env) {
 	defer close(r.ended)
 	defer r.cancel()
-	if r.ctx.Err() != nil {
+	if r.ctx.Err() != nil || a.halt.Err() != nil {
 		return
 	}
 	if begin := a.plan.Progress.Begin; begin != nil {
 		begin(r.spec)
 	}
-	r.done = r.spec.execute(r.ctx, env, nil)
+	r.done = r.spec.execute(r.ctx, a.halt, env, nil)
 	if end := a.plan.Progress.End; end != nil {
 		end(r.spec)
 	}
@@ -123,7 +123,7 @@ func (a *ahead) close() {
 	a.end(nil)
 }
 
-func (a *ahead) whyCut() string { return whyCut(a.ctx) }
+func (a *ahead) whyCut() string { return whyCut(a.halt) }
 
 // ran returns what the spec's body came to, if it ran.
 func (a *ahead) ran(name string) (*API, bool) {

@@ -90,7 +90,7 @@ func (f runFlags) rounds(ctx context.Context, config runner.Config, repeat *runn
 				open++
 			}
 		}
-		fmt.Fprintf(stdout, "round %d  %d of %s still fail\n", round, open, failedChecks(len(repeat.Pairs)))
+		fmt.Fprintf(stdout, "round %d  still failing: %d of %d\n", round, open, len(repeat.Pairs))
 		for _, p := range repeat.Pairs {
 			if now, ok := after[p]; ok && now.key != before[p].key {
 				fmt.Fprintf(stdout, "  %s on %s: %s\n", p.Requirement, p.Operation, now.text)
