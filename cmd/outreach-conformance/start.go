@@ -104,7 +104,7 @@ func (f runFlags) open(ctx context.Context, stderr io.Writer) (*target.Target, i
 		if f.waits() != nil {
 			return nil, nil, exitError{exitUsage, errors.New("--wait: only for a server at an address (for a container, set container.wait.timeout in the profile)")}
 		}
-		return f.openContainer(ctx, profile)
+		return f.openContainer(ctx, profile, sayOn(stderr))
 	}
 	source := f.source()
 	source.Wait, source.Say = f.waits(), sayOn(stderr)
@@ -182,8 +182,9 @@ func (f runFlags) builtinProfile() bool {
 // profile returns the target profile, with the container to start if any.
 func (f runFlags) profile() (*profile.Profile, error) { return f.source().OpenProfile() }
 
-// openContainer starts the profile's containers.
-func (f runFlags) openContainer(ctx context.Context, profile *profile.Profile) (*target.Target, io.Closer, error) {
+// openContainer starts the profile's containers. Every 10 s it says that it waits:
+// pulling or building an image can take minutes.
+func (f runFlags) openContainer(ctx context.Context, profile *profile.Profile, say func(string)) (*target.Target, io.Closer, error) {
 	if err := os.MkdirAll(f.output, 0o755); err != nil {
 		return nil, nil, exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
@@ -191,8 +192,16 @@ func (f runFlags) openContainer(ctx context.Context, profile *profile.Profile) (
 	if err != nil {
 		return nil, nil, exitError{exitUsage, fmt.Errorf("container log: %w", err)}
 	}
+	say("starting the container of the target; its output goes to " + log.Name())
+	seconds := 0
+	started := everySecond(func() {
+		if seconds++; seconds%10 == 0 {
+			say(fmt.Sprintf("still starting the container, %d s", seconds))
+		}
+	})
 	redact := client.Redacting(profile.Secrets)
 	t, err := target.Container(ctx, profile, uuid.NewString(), client.RedactingWriter(log, redact))
+	started()
 	if err != nil {
 		redacted := errors.Join(errors.New(redact(err.Error())), log.Close()) // the error may quote a container's output
 		switch {
