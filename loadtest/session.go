@@ -103,7 +103,11 @@ func environment(ctx context.Context, config Config, id string, budget *prepare.
 	if err != nil {
 		return nil, nil, err
 	}
-	api, err := t.Client(client.Options{Seed: config.Seed, Allow: budget.One})
+	options := client.Options{Seed: config.Seed, Allow: budget.One}
+	if config.Say != nil {
+		options.Waits = func(w client.Wait) { config.Say(w.String()) }
+	}
+	api, err := t.Client(options)
 	if err != nil {
 		return nil, nil, err
 	}

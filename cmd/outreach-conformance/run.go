@@ -371,8 +371,7 @@ func (f runFlags) judge(ctx context.Context, config runner.Config, stderr io.Wri
 		stderr = io.Discard
 	}
 	p := newProgress(stderr, console.ProgressOptions{Requests: func() int { return int(requests.Load()) }})
-	say := sayOn(stderr)
-	config.Begin = func(e runner.Estimate) { say(e.String()) }
+	config.Begin = func(e runner.Estimate) { _, _ = fmt.Fprintln(stderr, e) }
 	config.Waits = p.Wait
 	config.Observe = func(n int) {
 		requests.Store(int64(n))

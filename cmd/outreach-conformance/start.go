@@ -116,7 +116,7 @@ func (f runFlags) open(ctx context.Context, stderr io.Writer) (*target.Target, i
 		return nil, nil, exitError{exitUsage, err}
 	}
 	if f.targetProfile == "" {
-		if err := checkKnown(ctx, t); err != nil {
+		if err := checkKnown(ctx, t, sayOn(stderr)); err != nil {
 			return nil, nil, exitError{exitUsage, unusable{err, "a key that the target accepts"}}
 		}
 	}
@@ -156,8 +156,8 @@ func sayOn(stderr io.Writer) func(string) {
 
 // checkKnown returns an error if a server that was given without a profile refuses
 // the keys of the reference server. Judging it would show nothing but that.
-func checkKnown(ctx context.Context, t *target.Target) error {
-	why, err := runner.KnowsNoKey(ctx, t)
+func checkKnown(ctx context.Context, t *target.Target, say func(string)) error {
+	why, err := runner.KnowsNoKey(ctx, t, say)
 	if err != nil || why == "" {
 		return err
 	}

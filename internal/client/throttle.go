@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +31,22 @@ type Wait struct {
 	Key        string // its name; empty for requests without a key
 	For        time.Duration
 	RetryAfter string // the header of the response; empty without one
+}
+
+// String says in one line what waits for how long, and why.
+func (w Wait) String() string {
+	key := "requests without a key"
+	if w.Key != "" {
+		key = "the key " + w.Key
+	}
+	after := "without Retry-After"
+	if w.RetryAfter != "" {
+		const most = 40 // characters: the target chooses them
+		value := []rune(w.RetryAfter)
+		after = "with Retry-After " + string(value[:min(len(value), most)])
+	}
+	seconds := strconv.FormatFloat(math.Round(w.For.Seconds()*10)/10, 'f', -1, 64)
+	return fmt.Sprintf("waiting %s s: the target answered 429 %s to %s", seconds, after, key)
 }
 
 // shortWait is the pause below which nobody is told of it.

@@ -54,9 +54,10 @@ func (k *keyCheck) doubt() (why string, all bool) {
 }
 
 // KnowsNoKey says that the target refuses all keys of its profile, or "". It costs 1
-// request, unless the target refuses the main key or does not serve the first list.
-func KnowsNoKey(ctx context.Context, t *target.Target) (string, error) {
-	api, err := t.Client(client.Options{})
+// request, unless the target refuses the main key or does not serve the first list. say
+// receives what the request waits for.
+func KnowsNoKey(ctx context.Context, t *target.Target, say func(string)) (string, error) {
+	api, err := t.Client(client.Options{Waits: func(w client.Wait) { say(w.String()) }})
 	if err != nil {
 		return "", err
 	}

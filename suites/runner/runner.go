@@ -312,7 +312,7 @@ func newClient(config Config, hooks ...func(client.Exchange)) (*client.Client, e
 		Seed:      config.Seed,
 		Transport: config.Transport,
 		Doing:     doing,
-		Waits:     func(w client.Wait) { config.waits(w.For, "waiting %s: %s", inSeconds(w.For), describeWait(w)) },
+		Waits:     func(w client.Wait) { config.waits(w.For, "%s", w) },
 		Observe: func(ex client.Exchange) {
 			for _, hook := range hooks {
 				hook(ex)

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"sync"
@@ -104,21 +103,6 @@ func exceedsRateLimit(s suites.Spec) bool {
 		}
 	}
 	return false
-}
-
-// describeWait says in words what a key waits for.
-func describeWait(w client.Wait) string {
-	key := "requests without a key"
-	if w.Key != "" {
-		key = "the key " + w.Key
-	}
-	after := "without Retry-After"
-	if w.RetryAfter != "" {
-		const most = 40 // characters: the target chooses them
-		value := []rune(w.RetryAfter)
-		after = "with Retry-After " + string(value[:min(len(value), most)])
-	}
-	return fmt.Sprintf("the target answered 429 %s to %s", after, key)
 }
 
 // inSeconds writes a time of seconds, such as "30 s" or "1.5 s".

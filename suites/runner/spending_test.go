@@ -62,14 +62,6 @@ func TestSpending(t *testing.T) {
 	g.Expect(s.total()).To(Equal(&reports.Time{Judging: 7, Throttled: 10, Paced: 100, RateLimit: 1000, Locked: 10_000}))
 }
 
-func TestDescribeWait(t *testing.T) {
-	g := NewWithT(t)
-	g.Expect(describeWait(client.Wait{Key: "main", RetryAfter: "30"})).To(Equal("the target answered 429 with Retry-After 30 to the key main"))
-	g.Expect(describeWait(client.Wait{})).To(Equal("the target answered 429 without Retry-After to requests without a key"))
-	long := client.Wait{RetryAfter: string(make([]byte, 5000))}
-	g.Expect(len(describeWait(long))).To(BeNumerically("<", 150))
-}
-
 // The estimate of a run on the reference server is right within a factor of 2, and the
 // run spends the time that it says.
 func TestEstimate(t *testing.T) {
