@@ -39,6 +39,7 @@ type Repeat struct {
 func RepeatFailed(from string, results reports.Results) (*Repeat, error) {
 	r := &Repeat{From: from}
 	var unknown []string
+	runs := map[string]bool{} // the names of the specs
 	for _, c := range results.Checks {
 		if c.Outcome != reports.Fail && c.Outcome != reports.Error {
 			continue
@@ -50,7 +51,7 @@ func RepeatFailed(from string, results reports.Results) (*Repeat, error) {
 		}
 		r.Pairs = append(r.Pairs, p)
 		for _, v := range c.Violations {
-			r.specs = append(r.specs, v.Spec)
+			runs[v.Spec] = true
 		}
 	}
 	switch {
@@ -61,7 +62,14 @@ func RepeatFailed(from string, results reports.Results) (*Repeat, error) {
 	}
 	judges := suites.Judges()
 	for _, p := range r.Pairs {
-		r.specs = append(r.specs, judges[p]...)
+		for _, name := range judges[p] {
+			runs[name] = true
+		}
+	}
+	for _, s := range suites.Specs() { // other names in the file are of another version
+		if runs[s.Name()] {
+			r.specs = append(r.specs, s.Name())
+		}
 	}
 	return r, nil
 }
