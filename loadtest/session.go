@@ -61,15 +61,29 @@ func begin(ctx context.Context, config Config, budget *prepare.Budget, readsOnly
 
 // results returns the results so far, without the scenarios.
 func (s *session) results() load.Results {
+	results := about(s.config, s.id, s.started)
 	calibrated := calibration(s.env.Calibration)
+	results.Calibration, results.Run.Shard = &calibrated, shardOf(s.config.Shard)
+	return results
+}
+
+// about returns results that say who loaded what, when, and nothing else.
+func about(config Config, id string, started time.Time) load.Results {
 	return load.Results{
 		Version: load.ModelVersion,
-		Tool:    reports.Tool{Name: reports.ToolName, Version: s.config.Version, Go: runtime.Version()},
-		Target:  describe(s.config.Target),
-		Run: load.Run{ID: s.id, Started: s.started.UTC().Truncate(time.Millisecond), Seed: int64(s.config.Seed),
-			Selection: s.config.Selection, Shard: shardOf(s.config.Shard)},
-		Calibration: &calibrated,
+		Tool:    reports.Tool{Name: reports.ToolName, Version: config.Version, Go: runtime.Version()},
+		Target:  describe(config.Target),
+		Run:     load.Run{ID: id, Started: started.UTC().Truncate(time.Millisecond), Seed: int64(config.Seed), Selection: config.Selection},
 	}
+}
+
+// NotMeasured returns the results of a run that ended before its first measurement.
+// They are inconclusive, for the given reason.
+func NotMeasured(config Config, started time.Time, reason string, interrupted bool) load.Results {
+	results := about(config, uuid.NewString(), started)
+	results.Run.Interrupted, results.Run.Seconds = interrupted, time.Since(started).Seconds()
+	results.Verdict, results.Reasons = reports.Inconclusive, []string{reason}
+	return results
 }
 
 // finish determines the verdict.
@@ -89,7 +103,11 @@ func environment(ctx context.Context, config Config, id string, budget *prepare.
 	if err != nil {
 		return nil, nil, err
 	}
-	api, err := t.Client(client.Options{Seed: config.Seed, Allow: budget.One})
+	options := client.Options{Seed: config.Seed, Allow: budget.One}
+	if config.Say != nil {
+		options.Waits = func(w client.Wait) { config.Say(w.String()) }
+	}
+	api, err := t.Client(options)
 	if err != nil {
 		return nil, nil, err
 	}

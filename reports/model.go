@@ -92,6 +92,17 @@ type Run struct {
 	Operations  []string `json:"operations,omitempty"`
 	Interrupted bool     `json:"interrupted"`
 	Specs       int      `json:"specs"` // Ginkgo specs that ran
+	Time        *Time    `json:"time,omitempty"`
+}
+
+// Time says where the time of a run went, in seconds. The parts add up to the whole.
+// A pause counts only while nothing else was judged.
+type Time struct {
+	Judging   float64 `json:"judging"`
+	RateLimit float64 `json:"rate_limit"` // only the checks of the rate limit ran
+	Throttled float64 `json:"throttled"`  // waited because of a 429
+	Paced     float64 `json:"paced"`      // waited as the pace of the profile demands
+	Locked    float64 `json:"locked"`     // waited for another run that used the same rows
 }
 
 // Verdict is the result of a run, of a load run or of a load scenario.
@@ -243,3 +254,6 @@ func (v Violation) Place() string {
 // UTF-8. Views call it on every string that a target can influence, so that no
 // response can move the cursor or reorder text.
 func Printable(s string) string { return printable.Text(s) }
+
+// Number formats n with a comma between thousands.
+func Number(n int) string { return printable.Number(n) }

@@ -31,6 +31,9 @@ func (r Results) Validate() error {
 	p.Unless(r.Run.Profile != "", "/run/profile", "empty")
 	p.Unless(r.Run.Seconds >= 0, "/run/seconds", "%v is negative", r.Run.Seconds)
 	p.Unless(r.Run.Specs >= 0, "/run/specs", "%d is negative", r.Run.Specs)
+	if t := r.Run.Time; t != nil {
+		p.Unless(min(t.Judging, t.RateLimit, t.Throttled, t.Paced, t.Locked) >= 0, "/run/time", "a part is negative")
+	}
 	r.validateVerdict(&p)
 	seen := map[[2]string]int{}
 	for i, c := range r.Checks {
@@ -93,6 +96,7 @@ func (c Check) validate(p *strict.Problems, at string) {
 	p.Unless(slices.Contains([]string{"stated", "derived"}, c.Level), at+"/level", "%q is neither stated nor derived", c.Level)
 	p.Unless(c.Assessments >= 0, at+"/assessments", "%d is negative", c.Assessments)
 	p.Unless(c.ViolationCount >= len(c.Violations), at+"/violation_count", "%d, but %d are listed", c.ViolationCount, len(c.Violations))
+	p.Unless(c.Seconds >= 0, at+"/seconds", "%v is negative", c.Seconds)
 	for i, missing := range c.Missing {
 		p.Unless(missing != "", fmt.Sprintf("%s/missing/%d", at, i), "empty")
 	}

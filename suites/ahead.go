@@ -2,6 +2,8 @@ package suites
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 
 	"github.com/onsi/ginkgo/v2/types"
@@ -12,7 +14,9 @@ import (
 // ahead runs the bodies of specs before their nodes: Ginkgo runs one node at a
 // time, and a slow target would be asked one question at a time.
 type ahead struct {
-	ctx     context.Context
+	halt    context.Context // ends with the run's, and at the failure at which the run ends
+	end     context.CancelCauseFunc
+	plan    Plan
 	results map[string]*result
 	all     sync.WaitGroup
 }
@@ -20,18 +24,23 @@ type ahead struct {
 // result is what became of one body. done may be read once ended is closed; it
 // is nil if the body did not run.
 type result struct {
-	spec   Spec
-	ctx    context.Context
-	cancel context.CancelFunc
-	ended  chan struct{}
-	done   *API
+	spec    Spec
+	ctx     context.Context
+	cancel  context.CancelFunc
+	ended   chan struct{}
+	done    *API
+	endsRun bool // it found the failure at which the run ends
 }
+
+// errFailFast is the cause with which a failure ends the bodies (Plan.FailFast).
+var errFailFast = errors.New("a check failed")
 
 // start starts the bodies in the order that Ginkgo will report them in, as many
 // at a time as the env allows. Specs that must not run beside each other run one
 // after the other, beside the rest.
-func start(ctx context.Context, env *Env, order []Spec) *ahead {
-	a := &ahead{ctx: ctx, results: make(map[string]*result, len(order))}
+func start(ctx context.Context, env *Env, order []Spec, plan Plan) *ahead {
+	a := &ahead{plan: plan, results: make(map[string]*result, len(order))}
+	a.halt, a.end = context.WithCancelCause(ctx)
 	chains := map[string][]*result{}
 	var singles []*result
 	for _, s := range order {
@@ -47,7 +56,7 @@ func start(ctx context.Context, env *Env, order []Spec) *ahead {
 	for _, chain := range chains {
 		a.all.Go(func() {
 			for _, r := range chain {
-				r.run(env)
+				a.run(r, env)
 			}
 		})
 	}
@@ -59,20 +68,36 @@ func start(ctx context.Context, env *Env, order []Spec) *ahead {
 	for range max(1, env.width()-len(chains)) {
 		a.all.Go(func() {
 			for r := range queue {
-				r.run(env)
+				a.run(r, env)
 			}
 		})
 	}
 	return a
 }
 
-func (r *result) run(env *Env) {
+// run runs a body, and ends the others if it finds a failure at which the run ends.
+func (a *ahead) run(r *result, env *Env) {
 	defer close(r.ended)
 	defer r.cancel()
-	if r.ctx.Err() == nil {
-		r.done = r.spec.execute(r.ctx, env, nil)
+	if r.ctx.Err() != nil || a.halt.Err() != nil {
+		return
+	}
+	if begin := a.plan.Progress.Begin; begin != nil {
+		begin(r.spec)
+	}
+	r.done = r.spec.execute(r.ctx, a.halt, env, nil)
+	if end := a.plan.Progress.End; end != nil {
+		end(r.spec)
+	}
+	if a.plan.FailFast != nil && slices.ContainsFunc(r.done.evidence.Checks(), a.plan.FailFast) {
+		r.endsRun = true
+		a.end(errFailFast)
 	}
 }
+
+// endsRun reports whether the spec's body found a failure at which the run ends. The
+// body must have ended. A run whose bodies did not start early goes on.
+func (a *ahead) endsRun(s Spec) bool { return a != nil && a.results[s.Name()].endsRun }
 
 // wait returns what became of the spec's body; nil if it did not run. If the
 // node's context ends first, so does the body.
@@ -92,7 +117,13 @@ func (a *ahead) wait(node context.Context, s Spec) *API {
 
 func (a *ahead) waitForAll() { a.all.Wait() }
 
-func (a *ahead) whyCut() string { return whyCut(a.ctx) }
+// close waits for all bodies and releases their context.
+func (a *ahead) close() {
+	a.waitForAll()
+	a.end(nil)
+}
+
+func (a *ahead) whyCut() string { return whyCut(a.halt) }
 
 // ran returns what the spec's body came to, if it ran.
 func (a *ahead) ran(name string) (*API, bool) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -26,7 +27,9 @@ type API struct {
 	*Env
 	ctx  context.Context
 	spec Spec
-	rng  *rand.Rand // guarded by mu
+	// lasting ends like ctx, but not at the failure at which the run ends.
+	lasting context.Context
+	rng     *rand.Rand // guarded by mu
 
 	probes bool // it finds out whether the spec's operation is served
 
@@ -51,11 +54,17 @@ type failure struct {
 type skipSpec struct{ input string }
 
 // execute runs the body of the spec and returns what it found out, after the
-// target was rolled back. A context that ends stops the spec.
-func (s Spec) execute(ctx context.Context, env *Env, reported func(failure)) *API {
-	ctx, cancel := context.WithTimeoutCause(ctx, env.specTimeout(), fmt.Errorf("the spec took longer than %s", env.specTimeout()))
+// target was rolled back. A context that ends stops the spec. So does halt, but it
+// leaves a request that changes something the time to end; nil for none.
+func (s Spec) execute(ctx, halt context.Context, env *Env, reported func(failure)) *API {
+	lasting, cancel := context.WithTimeoutCause(ctx, env.specTimeout(), fmt.Errorf("the spec took longer than %s", env.specTimeout()))
 	defer cancel()
-	api := &API{Env: env, ctx: ctx, spec: s, judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), reported: reported,
+	ctx, end := context.WithCancelCause(lasting)
+	defer end(nil)
+	if halt != nil {
+		defer context.AfterFunc(halt, func() { end(context.Cause(halt)) })()
+	}
+	api := &API{Env: env, ctx: ctx, lasting: lasting, spec: s, judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), reported: reported,
 		rng: rand.New(rand.NewPCG(env.Seed, hash(s.Name())))}
 	began := time.Now()
 	api.judgeAll()
@@ -156,7 +165,7 @@ func (api *API) exchange(valid bool, calls []Call) []Response {
 	entries := make([]int, len(calls))
 	for _, k := range calls { // before any is recorded: all are sent, or none
 		api.needServed(k)
-		api.need(api.sandbox().Permit(api.ctx, api.change(k)))
+		api.need(api.permit(k))
 	}
 	for i, k := range calls {
 		entry, err := api.sandbox().Before(api.change(k))
@@ -191,16 +200,51 @@ func (api *API) exchanges(requests []client.Request) []client.Exchange {
 	came := make([]client.Exchange, len(requests))
 	work := make([]func(), len(requests))
 	for i, r := range requests {
-		work[i] = func() { came[i] = api.Client.Do(api.ctx, r) }
+		work[i] = func() {
+			ctx, done := api.ctx, func() {}
+			if r.Method != http.MethodGet {
+				ctx, done = api.unhurried()
+			}
+			defer done()
+			came[i] = api.Client.Do(ctx, r)
+		}
 	}
 	api.Together(work...)
 	return came
 }
 
+// permit reports whether the call may be sent.
+func (api *API) permit(k Call) error {
+	ctx, done := api.unhurried() // it may create the test of the run's lock
+	defer done()
+	return api.sandbox().Permit(ctx, api.change(k))
+}
+
+// settleTime is how long a request that changes something may take to end after the
+// failure at which the run ends.
+const settleTime = 5 * time.Second
+
+// unhurried returns a context that ends with the spec's, but --fail-fast leaves it a few
+// seconds. A creation that is cut off would leave a row whose id nobody knows.
+func (api *API) unhurried() (context.Context, context.CancelFunc) {
+	if api.ctx.Err() != nil {
+		return api.ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(api.lasting)
+	stop := context.AfterFunc(api.ctx, func() {
+		timer := time.AfterFunc(settleTime, func() { cancel(context.Cause(api.ctx)) })
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	})
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
 // stop ends the spec because no response came, or not a whole one.
 func (api *API) stop(r Response) {
 	if errors.Is(r.Exchange.Err, client.ErrCanceled) && !errors.Is(context.Cause(api.ctx), context.DeadlineExceeded) {
-		if cause := context.Cause(api.ctx); cause != nil && !errors.Is(cause, context.Canceled) && !stoppedAnswering(api.ctx) {
+		if cause := context.Cause(api.ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, errFailFast) && !stoppedAnswering(api.ctx) {
 			api.trouble(cause.Error())
 			panic(skipSpec{})
 		}

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,8 @@ type Env struct {
 	SpecTimeout time.Duration
 	MaxPages    int
 	LockTimeout time.Duration
+	// Waits is told when the run waits for another run (sandbox.Config.Waits).
+	Waits func(what string, atMost time.Duration) (over func())
 
 	vain atomic.Int32 // requests that were repeated on a fresh connection in vain
 
@@ -81,7 +84,7 @@ func (e *Env) begin() {
 	e.once.Do(func() {
 		e.outside, e.all = judge.NewEvidence(), judge.NewEvidence()
 		e.box = sandbox.New(sandbox.Config{Client: e.Client, Profile: e.Profile, Journal: e.Journal,
-			LeftBehind: e.Left.Tests, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout,
+			LeftBehind: e.Left.Tests, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout, Waits: e.Waits,
 			Trouble: func(where, what string) { e.outside.Troubled(where, what) }})
 	})
 }
@@ -110,6 +113,9 @@ func authorizedRole(op spec.Operation) string {
 	return dataset.Main
 }
 
+// notReached is the input that is missing when a run ends at its first failure.
+const notReached = "the rest of the run, which ended at the first failure (--fail-fast)"
+
 // interrupted is the input that is missing when a run is interrupted.
 const interrupted = "the rest of the run, which was interrupted"
 
@@ -117,6 +123,9 @@ const interrupted = "the rest of the run, which was interrupted"
 func whyCut(ctx context.Context) string {
 	if stoppedAnswering(ctx) {
 		return "answers: " + outage.ErrStopped.Error()
+	}
+	if errors.Is(context.Cause(ctx), errFailFast) {
+		return notReached
 	}
 	return interrupted
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -30,6 +32,12 @@ type Plan struct {
 	// Operations are those whose containers are built; none means those with a spec
 	// that the label filter selects.
 	Operations []string
+	// Only are the names of the specs that may run; nil for all that the label filter
+	// selects.
+	Only []string
+	// FailFast reports whether a check with this outcome ends the run; nil for a run
+	// that goes on.
+	FailFast func(reports.Check) bool
 	// Progress is told of the run as it goes on.
 	Progress Progress
 	// Gather runs all bodies before Ginkgo. It is for programs with many
@@ -82,10 +90,12 @@ func Locations(requirement string) []string {
 }
 
 // Progress is told of a run as it goes on. Nil functions are not called. One
-// goroutine at a time calls them.
+// goroutine at a time calls Start and Done. Many call Begin and End, around the body
+// of each spec.
 type Progress struct {
-	Start func(specs int)
-	Done  func(s Spec, violations int)
+	Start      func(specs int)
+	Done       func(s Spec, violations int)
+	Begin, End func(s Spec)
 }
 
 // Outcome is what a run came to.
@@ -124,8 +134,9 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 	plan.Operations = plan.operations()
 	t := &tree{env: env, wants: plan.wants()}
 	if plan.Gather {
-		t.ahead = start(ctx, env, plan.among(Specs()))
+		t.ahead = start(ctx, env, plan.among(Specs()), plan)
 		t.ahead.waitForAll()
+		defer t.ahead.close()
 	}
 	treeLock.Lock()
 	defer treeLock.Unlock()
@@ -133,8 +144,8 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 		// Ginkgo's handlers outlive its run. The caller's go with them, so that waits
 		// until the bodies have rolled back.
 		defer signal.Reset(os.Interrupt, syscall.SIGTERM)
-		t.ahead = start(ctx, env, t.preview(plan))
-		defer t.ahead.waitForAll()
+		t.ahead = start(ctx, env, t.preview(plan), plan)
+		defer t.ahead.close()
 	}
 	if plan.Progress.Start != nil {
 		plan.Progress.Start(len(t.ahead.results))
@@ -161,7 +172,7 @@ func ready(plan Plan) error {
 
 // operations returns the operations whose containers are built; none means all.
 func (p Plan) operations() []string {
-	if len(p.Operations) > 0 || p.LabelFilter == "" {
+	if len(p.Operations) > 0 || p.LabelFilter == "" && p.Only == nil {
 		return p.Operations
 	}
 	var all []string
@@ -185,10 +196,28 @@ func (p Plan) wants() func(string) bool {
 	return func(operation string) bool { return wanted[operation] }
 }
 
+// focus returns patterns that Ginkgo matches with the description of the suite and the
+// name of a spec; none for all specs.
+func (p Plan) focus() []string {
+	if p.Only == nil {
+		return nil
+	}
+	patterns := []string{"^$"} // never empty: Ginkgo would run everything
+	for _, name := range p.Only {
+		patterns = append(patterns, "^"+regexp.QuoteMeta(Description+" "+name)+"$")
+	}
+	return patterns
+}
+
+// Specs returns the specs that the plan selects, in any order.
+func (p Plan) Specs() []Spec { return p.among(Specs()) }
+
 // among returns the specs that Ginkgo will select, in any order.
 func (p Plan) among(specs []Spec) []Spec {
 	wants, selects := p.wants(), types.MustParseLabelFilter(p.LabelFilter)
-	return slices.DeleteFunc(specs, func(s Spec) bool { return wants != nil && !wants(s.Operation) || !selects(s.Labels()) })
+	return slices.DeleteFunc(specs, func(s Spec) bool {
+		return wants != nil && !wants(s.Operation) || !selects(s.Labels()) || p.Only != nil && !slices.Contains(p.Only, s.Name())
+	})
 }
 
 // Specs returns every spec of the tree. Like Run, it takes the process's only tree:
@@ -209,7 +238,7 @@ func (t *tree) configuration(plan Plan) (types.SuiteConfig, types.ReporterConfig
 	suite.RandomSeed = int64(t.env.Seed)
 	suite.RandomizeAllSpecs = true
 	suite.LabelFilter = plan.LabelFilter
-	suite.FocusStrings, suite.SkipStrings, suite.FocusFiles, suite.SkipFiles = nil, nil, nil, nil
+	suite.FocusStrings, suite.SkipStrings, suite.FocusFiles, suite.SkipFiles = plan.focus(), nil, nil, nil
 	suite.DryRun, suite.FailFast = false, false
 	suite.ParallelTotal, suite.ParallelProcess = 1, 1
 	suite.OutputInterceptorMode = "none"

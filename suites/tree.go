@@ -106,7 +106,7 @@ func (t *tree) inContainer(text string, build func()) func() {
 func (t *tree) run(ctx SpecContext, s Spec) {
 	var done *API
 	if t.ahead == nil {
-		done = s.execute(ctx, t.env, failHere)
+		done = s.execute(ctx, nil, t.env, failHere)
 		t.env.sandbox().Close(context.WithoutCancel(ctx))
 	} else if done = t.ahead.wait(ctx, s); done == nil {
 		cut := judge.NewEvidence()
@@ -163,6 +163,8 @@ func (t *tree) conclude(s Spec, done *API) {
 		assessed = true
 	}
 	switch {
+	case t.ahead.endsRun(s):
+		AbortSuite(strings.Join(append(texts, "the run ends at its first failure"), "\n"))
 	case len(texts) > 0:
 		slices.Sort(texts)
 		Fail(strings.Join(slices.Compact(texts), "\n"))

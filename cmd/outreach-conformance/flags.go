@@ -21,11 +21,14 @@ const (
 	rowsUsage          = "rows in each list of the reference server's main workspace"
 	concurrencyUsage   = "maximum number of requests in flight"
 	maxRequestsUsage   = "maximum number of requests, 0 is unlimited"
+	waitUsage          = "how long to wait until the server at an address answers, such as 60s"
 )
 
 func (f *runFlags) registerTarget(flags *pflag.FlagSet) {
+	f.flags = flags
 	flags.StringVarP(&f.target, "target", "t", embeddedTarget, targetUsage)
 	flags.StringVar(&f.targetProfile, "target-profile", "", targetProfileUsage)
+	flags.DurationVar(&f.wait, "wait", 0, waitUsage+" (overrides wait in the target profile)")
 }
 
 // registerSelection adds the flags that select requirements and operations.
@@ -73,6 +76,7 @@ type settingFlags struct {
 	perSecond   float64
 	concurrency int
 	timeout     time.Duration
+	wait        time.Duration
 }
 
 // registerPace adds the flags of the client that runs and checks share. A load run
@@ -118,6 +122,7 @@ func (s settingFlags) settings() (profile.Settings, error) {
 		RequestsPerSecond: changed(s.flags, "requests-per-second", s.perSecond),
 		Concurrency:       changed(s.flags, "concurrency", s.concurrency),
 		Timeout:           changed(s.flags, "timeout", s.timeout),
+		Wait:              changed(s.flags, "wait", s.wait),
 	}
 	if s.ofLoad {
 		given.Budget, given.LoadBudget = nil, given.Budget
@@ -125,7 +130,7 @@ func (s settingFlags) settings() (profile.Settings, error) {
 	}
 	flagOf := map[string]string{
 		"writes": "writes", "budget": "max-requests", "load.budget": "max-requests", "pace.requests_per_second": "requests-per-second",
-		"pace.concurrency": "concurrency", "pace.timeout": "timeout", "fail_on": "fail-on", "min_assessed": "min-assessed",
+		"pace.concurrency": "concurrency", "pace.timeout": "timeout", "fail_on": "fail-on", "min_assessed": "min-assessed", "wait": "wait",
 	}
 	return given, given.Check(func(entry string) string { return "--" + flagOf[entry] + ", or " + envvar.OfFlag(flagOf[entry]) })
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -163,6 +164,7 @@ func TestNumbersWithoutSense(t *testing.T) {
 		{runCommand, "requests-per-second", []string{"-1", "NaN", "Inf", "-Inf", "1e300"}, `want 0`},
 		{runCommand, "concurrency", []string{"0", "-1", huge, "1000000"}, `want 1 to|want a smaller number`},
 		{runCommand, "timeout", []string{"0s", "-1s", "100h", "5"}, `want more than 0s and at most|want a time with a unit`},
+		{runCommand, "wait", []string{"-1s", "100h", "5"}, `want 0s \(do not wait\) to 1h0m0s|want a time with a unit`},
 		{runCommand, "max-requests", []string{"-1", huge}, `want the maximum requests|want a smaller number`},
 		{loadCommand, "seed", []string{"-1", huge, "9223372036854775808"}, `want a whole number|want a smaller number|want at most \d+`},
 		{loadCommand, "rows", []string{"-1", huge, "999999999"}, `want 0 to \d+|want a smaller number`},
@@ -195,4 +197,14 @@ func TestNumbersWithoutSense(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestCommit(t *testing.T) {
+	g := NewWithT(t)
+	built := func(settings ...debug.BuildSetting) *debug.BuildInfo { return &debug.BuildInfo{Settings: settings} }
+	revision := debug.BuildSetting{Key: "vcs.revision", Value: "abc"}
+	g.Expect(commit(nil, false)).To(Equal("unknown"))
+	g.Expect(commit(built(), true)).To(Equal("unknown"))
+	g.Expect(commit(built(revision, debug.BuildSetting{Key: "vcs.modified", Value: "false"}), true)).To(Equal("abc"))
+	g.Expect(commit(built(revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), true)).To(Equal("abc, modified"))
 }

@@ -11,6 +11,8 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/loadtest/prepare"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
 )
 
 // A load run that is interrupted before its first phase reports the interruption, and no
@@ -41,7 +43,10 @@ func TestLoadIsInterruptedBeforeItMeasures(t *testing.T) {
 			<-p.done
 			g.Expect(c.ProcessState.ExitCode()).To(Equal(exitInterrupted))
 			g.Expect(string(p.output.bytes())).To(Equal("outreach-conformance: interrupted before the first measurement\n"))
-			g.Expect(files(t, filepath.Join(c.Dir, defaultLoadOutput))).To(BeEmpty())
+			g.Expect(files(t, filepath.Join(c.Dir, defaultLoadOutput))).To(ConsistOf(HaveSuffix(loadFile), HaveSuffix(loadJUnitFile)))
+			results, err := load.Read(filepath.Join(c.Dir, defaultLoadOutput, loadFile))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(results.Run.Interrupted).To(BeTrue())
 		})
 	}
 }
@@ -56,7 +61,7 @@ func TestLoadIsInterruptedBeforeItsStart(t *testing.T) {
 	p.await(t)
 	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted))
 	g.Expect(string(p.output.bytes())).To(HaveSuffix("\noutreach-conformance: interrupted before the first measurement\n"))
-	g.Expect(files(t, filepath.Join(c.Dir, defaultLoadOutput))).To(BeEmpty())
+	g.Expect(files(t, filepath.Join(c.Dir, defaultLoadOutput))).To(ConsistOf(HaveSuffix(loadFile), HaveSuffix(loadJUnitFile)))
 }
 
 // A load run on a target that answers only 429 is inconclusive.
@@ -78,6 +83,10 @@ func TestRunIsInterruptedBeforeItJudges(t *testing.T) {
 	p.awaits(silent)
 	g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted))
 	g.Expect(string(p.output.bytes())).To(Equal("outreach-conformance: interrupted\n"))
+	results, err := reports.Read(filepath.Join(c.Dir, defaultOutput, resultsFile))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results.Run.Interrupted).To(BeTrue())
+	g.Expect(reports.Count(results.Checks).NotAssessed).To(Equal(len(results.Checks)))
 }
 
 // inForeground gives the process a group of its own, as a shell does.

@@ -19,6 +19,8 @@ import (
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/verdict"
+	"outreach.example/conformance/reports/junit"
+	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/outputdir"
 )
 
@@ -179,9 +181,13 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := f.consented(); err != nil {
 		return exitError{exitUsage, err}
 	}
+	began := time.Now()
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
-		return nothingMeasured(ctx, err, nil)
+		if _, ok := unjudged(err); ok {
+			config.Target, _ = f.source().Find()
+		}
+		return f.unmeasured(config, began, nothingMeasured(ctx, err, nil))
 	}
 	defer stop()
 	if err := t.Profile.Narrow(f.operations); err != nil {
@@ -198,7 +204,7 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	outcome, err := f.send(ctx, config)
 	view.stop()
 	if outcome.Results.Version == "" {
-		return nothingMeasured(ctx, err, errors.Join(f.putBack(ctx, t, view), raw.discard()))
+		return f.unmeasured(config, began, nothingMeasured(ctx, err, errors.Join(f.putBack(ctx, t, view), raw.discard())))
 	}
 	err = errors.Join(err, raw.close(), f.putBack(ctx, t, view))
 	return f.reportLoad(outcome, scenarios, stdout, err)
@@ -206,7 +212,7 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 
 // nothingMeasured returns the error of a run that ended before its first phase. left
 // is what could then not be rolled back or removed. An interruption replaces err.
-func nothingMeasured(ctx context.Context, err, left error) error {
+func nothingMeasured(ctx context.Context, err, left error) exitError {
 	code, exit := exitUsage, exitError{}
 	var throttled *prepare.ThrottledError
 	switch {
@@ -218,6 +224,17 @@ func nothingMeasured(ctx context.Context, err, left error) error {
 		code, err = exit.code, exit.cause
 	}
 	return exitError{code, errors.Join(err, left)}
+}
+
+// unmeasured writes the results of a run that ended before its first phase, and returns
+// its error. An error in the command line or the profile has no results: config then has
+// no target.
+func (f loadFlags) unmeasured(config loadtest.Config, began time.Time, err exitError) error {
+	if config.Target == nil {
+		return err
+	}
+	results := loadtest.NotMeasured(config, began, err.cause.Error(), err.code == exitInterrupted)
+	return alsoFailed(err, errors.Join(load.Write(filepath.Join(f.output, loadFile), results), junit.WriteLoad(filepath.Join(f.output, loadJUnitFile), results)))
 }
 
 // consented returns an error, before anything is sent, if the user has not consented
@@ -257,7 +274,7 @@ func (f loadFlags) send(ctx context.Context, config loadtest.Config) (loadtest.O
 	if err != nil {
 		return loadtest.Outcome{}, fmt.Errorf("--against: %w", err)
 	}
-	if err := second.Reachable(ctx); err != nil {
+	if err := second.Await(ctx, target.Waiting{For: second.Profile.Wait, Say: config.Say}); err != nil {
 		return loadtest.Outcome{}, exitError{exitCannotTell, fmt.Errorf("--against: %w", err)}
 	}
 	return loadtest.Compare(ctx, config, second, f.pairs)

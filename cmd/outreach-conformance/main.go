@@ -19,6 +19,10 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
 )
 
 // Exit codes in addition to those of a verdict.
@@ -160,11 +164,34 @@ func version() string {
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print the version, the commit and the specification",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s (%s)\n", cmd.Root().Name(), version(), runtime.Version())
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s (%s; commit %s; %s, %s checks)\n", cmd.Root().Name(), version(), runtime.Version(),
+				commit(debug.ReadBuildInfo()), suites.Description, reports.Number(len(spec.Pairs())))
 			return err
 		},
 	}
+}
+
+// stampedCommit is the commit that a release build sets, with -ldflags -X.
+var stampedCommit string
+
+// commit returns the commit of a release, or the one that the build recorded.
+func commit(info *debug.BuildInfo, ok bool) string {
+	if stampedCommit != "" {
+		return stampedCommit
+	}
+	if !ok {
+		return "unknown"
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	revision := cmp.Or(settings["vcs.revision"], "unknown")
+	if settings["vcs.modified"] == "true" {
+		revision += ", modified"
+	}
+	return revision
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onsi/ginkgo/v2/reporters"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/xeipuuv/gojsonschema"
 
@@ -63,6 +65,8 @@ var calibrations = map[string]func(context.Context, generate.CalibrationOptions)
 //	                              with that code; its output is in NAME.log
 //	results FILE VERDICT          the file is valid against the results' JSON
 //	                              Schema and has that verdict
+//	junit FILE CASES TEXT         the JUnit file has so many test cases, and "run" is an
+//	                              error with that text in its title
 //	profile FILE RATE             writes the reference server's profile with a
 //	                              pace of RATE requests a second
 //	defective NAME ID             serves what $URL does, with the defect; $NAME is
@@ -93,6 +97,7 @@ func TestScripts(t *testing.T) {
 			"start":     start,
 			"interrupt": interrupt,
 			"results":   results,
+			"junit":     unjudgedJUnit,
 			"profile":   writeProfile,
 			"defective": defective,
 			"partial":   partial,
@@ -137,6 +142,21 @@ func results(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if string(r.Verdict) != args[1] {
 		ts.Fatalf("%s has the verdict %s instead of %s: %s", args[0], r.Verdict, args[1], strings.Join(r.Reasons, "; "))
+	}
+}
+
+func unjudgedJUnit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: junit FILE CASES TEXT")
+	}
+	var suites reporters.JUnitTestSuites
+	ts.Check(xml.Unmarshal([]byte(ts.ReadFile(args[0])), &suites))
+	cases := suites.TestSuites[0].TestCases
+	if want := exitCode(ts, args[1]); len(cases) != want {
+		ts.Fatalf("%d test cases instead of %d", len(cases), want)
+	}
+	if run := cases[0]; run.Name != "run" || run.Error == nil || !strings.Contains(run.Error.Message, args[2]) {
+		ts.Fatalf("the first test case is %+v", run)
 	}
 }
 

@@ -43,8 +43,14 @@ type runFlags struct {
 	seed          uint64
 	rows          int
 	rowsGiven     bool
+	seedGiven     bool
 	output        string
 	verbose       bool
+	quiet         bool
+
+	onlyFailed string
+	failFast   bool
+	watch      bool
 
 	expectedFailures string
 	writeExpected    string
@@ -87,11 +93,13 @@ exit code is that of the verdict in any case.`,
   outreach-conformance run --target http://127.0.0.1:4010 --target-profile mock --profile shape
   outreach-conformance run --profile shape,read --operation 'inbox-placement-tests.*'
   outreach-conformance run --requirement 'PAGE-*' --seed 7
+  outreach-conformance run --target-profile server.yaml --watch
+  outreach-conformance run --target-profile server.yaml --only-failed conformance-results/results.json -o again
   outreach-conformance run --target-profile server.yaml --write-expected known.yaml
   outreach-conformance run --target-profile server.yaml --expected-failures known.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.rowsGiven = cmd.Flags().Changed("rows")
+			f.rowsGiven, f.seedGiven = cmd.Flags().Changed("rows"), cmd.Flags().Changed("seed")
 			return f.runInFormat(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -110,6 +118,11 @@ exit code is that of the verdict in any case.`,
 		f.registerWrites(flags)
 	})
 	group(flags, "Gate", func() { f.registerMinimum(flags) })
+	group(flags, "While you fix a server", func() {
+		flags.StringVar(&f.onlyFailed, "only-failed", "", "judge only what failed, or ended in an error, in this results.json of an earlier run")
+		flags.BoolVar(&f.failFast, "fail-fast", false, "end the run at the first failure that is not expected")
+		flags.BoolVar(&f.watch, "watch", false, "repeat what failed each second until it passes; then a full run decides")
+	})
 	group(flags, "Expected failures", func() {
 		flags.StringVar(&f.expectedFailures, "expected-failures", "", "YAML file of expected failures, in addition to those of the target profile")
 		flags.StringVar(&f.reason, "reason", "", "reason of new entries of --write-expected; without it, they cannot be used before a person writes one")
@@ -118,6 +131,7 @@ exit code is that of the verdict in any case.`,
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultOutput)
 		registerVerbose(flags, &f.verbose, "every violation and observation")
+		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show only failures and the last line, and no progress")
 		registerFormat(flags, &f.format)
 	})
 	return cmd
@@ -132,10 +146,18 @@ func (f runFlags) selection() runner.Selection {
 }
 
 func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+	repeat, err := f.repeated() // first: the file may be in the output directory
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
 	if err := removeEarlier(f.output); err != nil {
 		return exitError{exitUsage, err}
 	}
+	if err := f.checkCombination(); err != nil {
+		return exitError{exitUsage, err}
+	}
 	selection := f.selection()
+	selection.Repeat = repeat
 	if _, err := selection.Pairs(); err != nil {
 		return exitError{selectionCode(err), err}
 	}
@@ -153,9 +175,14 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
+	if f.seed == 0 {
+		f.seed = 1 + rand.Uint64N(1<<31)
+	}
+	config := runner.Config{Selection: selection, Seed: f.seed, Version: version(), FailFast: f.failFast}
+	began := time.Now()
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
-		return err
+		return f.notStarted(config, began, err)
 	}
 	defer stop()
 	announced := t.Profile.ExpectedFailures
@@ -163,21 +190,73 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return exitError{exitUsage, err}
 	}
 
-	if f.seed == 0 {
-		f.seed = 1 + rand.Uint64N(1<<31)
+	config.Target, config.JournalDir = t, f.journals(t)
+	report := func(results reports.Results) error {
+		f.printLeftovers(t, stderr)
+		unwritten := f.writeExpectedFailures(results, announced, expected.Entries, stderr)
+		return f.report(results, stdout, f.expectedIn(announced), unwritten)
 	}
-	progress, observe := f.progress(stderr)
-	results, err := runner.Run(ctx, runner.Config{
-		Target: t, Selection: selection, Seed: f.seed, Version: version(), JournalDir: f.journals(t), Observe: observe,
-		Progress: suites.Progress{Start: progress.Start, Done: func(s suites.Spec, violations int) { progress.Done(s.Operation, violations) }},
-	})
-	progress.Stop()
+	if f.watch {
+		return f.watchTarget(ctx, config, stdout, stderr, report)
+	}
+	results, err := f.judge(ctx, config, stderr)
 	if err != nil {
-		return exitError{selectionCode(err), err}
+		why := runner.Unjudged{Reason: err.Error(), Missing: "a run that could begin"}
+		return alsoFailed(exitError{selectionCode(err), err}, f.writeResults(runner.NotJudged(config, began, why)))
 	}
-	f.printLeftovers(t, stderr)
-	unwritten := f.writeExpectedFailures(results, announced, expected.Entries, stderr)
-	return f.report(results, stdout, f.expectedIn(announced), unwritten)
+	return report(results)
+}
+
+// repeated reads the file of --only-failed. The run must not replace it: what was not
+// judged again would no longer count as failed.
+func (f runFlags) repeated() (*runner.Repeat, error) {
+	if f.onlyFailed == "" {
+		return nil, nil
+	}
+	earlier, err := os.Stat(f.onlyFailed)
+	if err != nil {
+		return nil, fmt.Errorf("--only-failed: %w", err)
+	}
+	if written, err := os.Stat(filepath.Join(f.output, resultsFile)); err == nil && os.SameFile(earlier, written) {
+		return nil, fmt.Errorf("--only-failed %s: this run would replace it (choose another --output)", f.onlyFailed)
+	}
+	results, err := reports.Read(f.onlyFailed)
+	if err != nil {
+		return nil, fmt.Errorf("--only-failed: %w", err)
+	}
+	repeat, err := runner.RepeatFailed(f.onlyFailed, results)
+	if err != nil {
+		return nil, fmt.Errorf("--only-failed %w", err)
+	}
+	return repeat, nil
+}
+
+// notStarted writes the results of a run whose target could not be used. It returns
+// the error with which the command ends.
+func (f runFlags) notStarted(config runner.Config, began time.Time, err error) error {
+	why, ok := unjudged(err)
+	if !ok {
+		return err
+	}
+	var found error
+	if config.Target, found = f.source().Find(); found != nil {
+		return err // a profile that changed since it was read
+	}
+	return alsoFailed(err, f.writeResults(runner.NotJudged(config, began, why)))
+}
+
+// alsoFailed adds the error of writing the results to the error with which a command ends.
+func alsoFailed(err, unwritten error) error {
+	var exit exitError
+	if unwritten == nil || !errors.As(err, &exit) {
+		return err
+	}
+	return exitError{exit.code, errors.Join(exit.cause, fmt.Errorf("write the results: %w", unwritten))}
+}
+
+// writeResults writes the files of a run.
+func (f runFlags) writeResults(results reports.Results) error {
+	return errors.Join(reports.Write(filepath.Join(f.output, resultsFile), results), junit.Write(filepath.Join(f.output, junitFile), results))
 }
 
 // removeEarlier removes the verdict of an earlier run from the directory. A run that
@@ -208,9 +287,11 @@ func removeUnparsed(args []string, getenv func(string) string, standard string, 
 	if dir == "" {
 		dir = standard
 	}
-	named := func(arg string) bool { return strings.Contains(arg, filepath.Join(dir, loadFile)) }
-	if slices.ContainsFunc(args, named) || named(getenv(envvar.OfFlag("baseline"))) || named(getenv(envvar.OfFlag("threshold"))) {
-		return nil // it may be the baseline
+	named := func(arg string) bool {
+		return strings.Contains(arg, filepath.Join(dir, loadFile)) || strings.Contains(arg, filepath.Join(dir, resultsFile))
+	}
+	if slices.ContainsFunc(args, named) || named(getenv(envvar.OfFlag("baseline"))) || named(getenv(envvar.OfFlag("threshold"))) || named(getenv(envvar.OfFlag("only-failed"))) {
+		return nil // it may be the baseline, or what --only-failed repeats
 	}
 	return remove(dir)
 }
@@ -283,14 +364,49 @@ func newProgress(stderr io.Writer, options console.ProgressOptions) *console.Pro
 	return console.NewProgress(stderr, options)
 }
 
-// progress returns the progress line of a run, and a function that takes the number
-// of requests so far.
-func (f runFlags) progress(stderr io.Writer) (*console.Progress, func(int)) {
+// judge runs the checks and shows the progress on stderr.
+func (f runFlags) judge(ctx context.Context, config runner.Config, stderr io.Writer) (reports.Results, error) {
 	var requests atomic.Int64
+	if f.quiet {
+		stderr = io.Discard
+	}
 	p := newProgress(stderr, console.ProgressOptions{Requests: func() int { return int(requests.Load()) }})
-	return p, func(n int) {
+	config.Begin = func(e runner.Estimate) { _, _ = fmt.Fprintln(stderr, e) }
+	config.Waits = p.Wait
+	config.Observe = func(n int) {
 		requests.Store(int64(n))
 		p.Refresh()
+	}
+	config.Progress = suites.Progress{
+		Start: p.Start, Done: func(s suites.Spec, violations int) { p.Done(s.Operation, violations) },
+		Begin: func(s suites.Spec) { p.Begin(s.Name()) }, End: func(s suites.Spec) { p.End(s.Name()) },
+	}
+	stop := everySecond(p.Tick)
+	defer func() {
+		stop()
+		p.Stop()
+	}()
+	return runner.Run(ctx, config)
+}
+
+// everySecond calls the function every second until stop is called.
+func everySecond(call func()) (stop func()) {
+	ticker, done, ended := time.NewTicker(time.Second), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-ticker.C:
+				call()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		ticker.Stop()
+		close(done)
+		<-ended
 	}
 }
 
@@ -312,7 +428,7 @@ func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn f
 		if out, ok := stdout.(*os.File); ok {
 			options = console.Detect(out, os.Getenv)
 		}
-		options.Verbose, options.ResultsPath, options.ExpectedIn, options.ExitCode = f.verbose, file, expectedIn, code
+		options.Verbose, options.Quiet, options.ResultsPath, options.ExpectedIn, options.ExitCode = f.verbose, f.quiet, file, expectedIn, code
 		return errors.Join(console.Summary(stdout, results, options), f.onGitHub(stdout, results, code))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/term"
@@ -19,6 +20,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/suites/runner"
 )
 
@@ -37,7 +39,7 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 		return nil, nil, exitError{exitUsage, err}
 	}
 	ignoreSIGPIPE()
-	t, log, err := f.open(ctx)
+	t, log, err := f.open(ctx, stderr)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, nil, interrupted
@@ -79,9 +81,12 @@ func warn(stderr io.Writer, warnings []string, before int) []string {
 }
 
 // open returns the target, and the log of its containers for the caller to close.
-func (f runFlags) open(ctx context.Context) (*target.Target, io.Closer, error) {
+func (f runFlags) open(ctx context.Context, stderr io.Writer) (*target.Target, io.Closer, error) {
 	nothing := io.NopCloser(nil)
 	if f.isEmbedded() {
+		if f.waits() != nil {
+			return nil, nil, exitError{exitUsage, errors.New("--wait: only for a server at an address (the embedded one answers at once)")}
+		}
 		if f.rows < 0 || f.rows > dataset.MaxRows {
 			return nil, nil, exitError{exitUsage, fmt.Errorf("--rows %d: want 0 to %d", f.rows, dataset.MaxRows)}
 		}
@@ -96,27 +101,63 @@ func (f runFlags) open(ctx context.Context) (*target.Target, io.Closer, error) {
 		return nil, nil, exitError{exitUsage, err}
 	}
 	if profile.Container != nil {
-		return f.openContainer(ctx, profile)
+		if f.waits() != nil {
+			return nil, nil, exitError{exitUsage, errors.New("--wait: only for a server at an address (for a container, set container.wait.timeout in the profile)")}
+		}
+		return f.openContainer(ctx, profile, sayOn(stderr))
 	}
-	t, err := target.Open(ctx, f.source())
+	source := f.source()
+	source.Wait, source.Say = f.waits(), sayOn(stderr)
+	t, err := target.Open(ctx, source)
 	switch unreachable := (*target.UnreachableError)(nil); {
 	case errors.As(err, &unreachable):
-		return nil, nil, exitError{exitCannotTell, err}
+		return nil, nil, exitError{exitCannotTell, unusable{err, "a target that answers"}}
 	case err != nil:
 		return nil, nil, exitError{exitUsage, err}
 	}
 	if f.targetProfile == "" {
-		if err := checkKnown(ctx, t); err != nil {
-			return nil, nil, exitError{exitUsage, err}
+		if err := checkKnown(ctx, t, sayOn(stderr)); err != nil {
+			return nil, nil, exitError{exitUsage, unusable{err, "a key that the target accepts"}}
 		}
 	}
 	return t, nothing, nil
 }
 
+// unusable is the error of a target that cannot be judged or loaded, although the
+// command line and the profile are right. Results say so.
+type unusable struct {
+	error
+	missing string // what each check lacks
+}
+
+func (u unusable) Unwrap() error { return u.error }
+
+// unjudged returns why the run ended, for its results. It reports false for an error
+// in the command line or the profile, after which there are no results.
+func unjudged(err error) (why runner.Unjudged, ok bool) {
+	var exit exitError
+	var target unusable
+	switch {
+	case errors.As(err, &exit) && exit.code == exitInterrupted:
+		return runner.Unjudged{Reason: "the run was interrupted before it judged anything", Missing: "the run, which was interrupted", Interrupted: true}, true
+	case errors.As(err, &target):
+		return runner.Unjudged{Reason: target.Error(), Missing: target.missing}, true
+	}
+	return runner.Unjudged{}, false
+}
+
+// waits returns the value of --wait, or nil without it.
+func (f runFlags) waits() *time.Duration { return changed(f.flags, "wait", f.wait) }
+
+// sayOn returns a function that prints what the program waits for.
+func sayOn(stderr io.Writer) func(string) {
+	return func(what string) { _, _ = fmt.Fprintf(stderr, "outreach-conformance: %s\n", reports.Printable(what)) }
+}
+
 // checkKnown returns an error if a server that was given without a profile refuses
 // the keys of the reference server. Judging it would show nothing but that.
-func checkKnown(ctx context.Context, t *target.Target) error {
-	why, err := runner.KnowsNoKey(ctx, t)
+func checkKnown(ctx context.Context, t *target.Target, say func(string)) error {
+	why, err := runner.KnowsNoKey(ctx, t, say)
 	if err != nil || why == "" {
 		return err
 	}
@@ -141,8 +182,9 @@ func (f runFlags) builtinProfile() bool {
 // profile returns the target profile, with the container to start if any.
 func (f runFlags) profile() (*profile.Profile, error) { return f.source().OpenProfile() }
 
-// openContainer starts the profile's containers.
-func (f runFlags) openContainer(ctx context.Context, profile *profile.Profile) (*target.Target, io.Closer, error) {
+// openContainer starts the profile's containers. Every 10 s it says that it waits:
+// pulling or building an image can take minutes.
+func (f runFlags) openContainer(ctx context.Context, profile *profile.Profile, say func(string)) (*target.Target, io.Closer, error) {
 	if err := os.MkdirAll(f.output, 0o755); err != nil {
 		return nil, nil, exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
@@ -150,15 +192,25 @@ func (f runFlags) openContainer(ctx context.Context, profile *profile.Profile) (
 	if err != nil {
 		return nil, nil, exitError{exitUsage, fmt.Errorf("container log: %w", err)}
 	}
+	say("starting the container of the target; its output goes to " + log.Name())
+	seconds := 0
+	started := everySecond(func() {
+		if seconds++; seconds%10 == 0 {
+			say(fmt.Sprintf("still starting the container, %d s", seconds))
+		}
+	})
 	redact := client.Redacting(profile.Secrets)
 	t, err := target.Container(ctx, profile, uuid.NewString(), client.RedactingWriter(log, redact))
+	started()
 	if err != nil {
-		code := exitCannotTell
-		if errors.Is(err, target.ErrNoDocker) || errors.Is(err, target.ErrProfile) {
-			code = exitUsage
+		redacted := errors.Join(errors.New(redact(err.Error())), log.Close()) // the error may quote a container's output
+		switch {
+		case errors.Is(err, target.ErrProfile):
+			return nil, nil, exitError{exitUsage, redacted}
+		case errors.Is(err, target.ErrNoDocker):
+			return nil, nil, exitError{exitUsage, unusable{redacted, "a target that starts"}}
 		}
-		redacted := errors.New(redact(err.Error())) // the error may quote a container's output
-		return nil, nil, exitError{code, errors.Join(redacted, log.Close())}
+		return nil, nil, exitError{exitCannotTell, unusable{redacted, "a target that starts"}}
 	}
 	return t, log, nil
 }

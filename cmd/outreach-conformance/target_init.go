@@ -12,18 +12,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/suites/preflight"
 )
 
 type initFlags struct {
 	target, keyEnv, name, file, caFile string
 	force                              bool
+	wait                               time.Duration
 }
 
 func newTargetInit() *cobra.Command {
@@ -48,6 +51,7 @@ terminal. It is not written: the profile names the variable.`,
 	group(flags, "Target", func() {
 		flags.StringVarP(&f.target, "target", "t", "", "the server under test: its address without /api/v2 (asked for on a terminal)")
 		flags.StringVar(&f.keyEnv, "token-env", "OUTREACH_KEY_MAIN", "environment variable that holds the API key of a workspace")
+		flags.DurationVar(&f.wait, "wait", 0, waitUsage)
 		flags.StringVar(&f.caFile, "ca-file", "", "PEM file of the authority that signed the server's certificate")
 	})
 	group(flags, "Output", func() {
@@ -61,6 +65,10 @@ terminal. It is not written: the profile names the variable.`,
 func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	if _, err := os.Stat(f.file); err == nil && !f.force {
 		return exitError{exitUsage, fmt.Errorf("%s: already exists (choose another --file, or replace it with --force)", f.file)}
+	}
+	named := func(string) string { return "--wait, or " + envvar.OfFlag("wait") }
+	if err := (profile.Settings{Wait: &f.wait}).Check(named); err != nil {
+		return exitError{exitUsage, err}
 	}
 	terminal, _ := stdin.(*os.File)
 	if terminal != nil && !term.IsTerminal(int(terminal.Fd())) {
@@ -77,7 +85,7 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 	if err != nil {
 		return notAnswered(ctx, err)
 	}
-	if err := t.Reachable(ctx); err != nil {
+	if err := t.Await(ctx, target.Waiting{For: f.wait, Say: sayOn(stderr)}); err != nil {
 		if ctx.Err() != nil {
 			return interrupted
 		}

@@ -69,7 +69,7 @@ func (c *Client) Do(ctx context.Context, req Request) Exchange {
 		}
 		c.traffic.waitedOut()
 		c.opts.Observe(e)
-		if err := c.opts.Sleep(ctx, wait); err != nil {
+		if err := c.sleep(ctx, Throttled, req, wait); err != nil {
 			e = c.unsent(req, ErrCanceled, context.Cause(ctx))
 			e.Throttled = waitedOut + 1
 			return c.finish(e)
@@ -128,6 +128,8 @@ func (c *Client) once(ctx context.Context, req Request, waitedOut int) (e Exchan
 		return c.unsent(req, kind, cause), 0, false
 	}
 	defer func() { <-c.slots }()
+	c.opts.Doing(Sending, req.Key.Name, +1)
+	defer c.opts.Doing(Sending, req.Key.Name, -1)
 
 	e = c.send(ctx, req)
 	switch {
@@ -149,6 +151,9 @@ func (c *Client) once(ctx context.Context, req Request, waitedOut int) (e Exchan
 	if hopeless || waitedOut >= c.opts.MaxThrottled {
 		e.Err = c.fail(req, ErrThrottled, c.throttled(waitedOut+1))
 		return e, 0, false
+	}
+	if wait >= shortWait && c.gates.announce(key, now.Add(wait)) {
+		c.opts.Waits(Wait{Key: req.Key.Name, For: wait, RetryAfter: e.Header.Get("Retry-After")})
 	}
 	return e, wait, true
 }

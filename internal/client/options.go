@@ -68,6 +68,12 @@ type Options struct {
 	// that Do waits out, then with the exchange that Do returns.
 	Observe func(Exchange)
 
+	// Waits is called when a key must pause for 1 s or longer after a 429, once for each
+	// such pause. Doing is called when a request of a key begins (+1) and ends (-1) an activity.
+	// Both are called from many goroutines; nil ignores them.
+	Waits func(Wait)
+	Doing func(a Activity, key string, requests int)
+
 	// Now and Sleep replace the clock. Sleep returns the context's error early if
 	// the context ends.
 	Now   func() time.Time
@@ -111,6 +117,12 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Observe == nil {
 		o.Observe = func(Exchange) {}
+	}
+	if o.Waits == nil {
+		o.Waits = func(Wait) {}
+	}
+	if o.Doing == nil {
+		o.Doing = func(Activity, string, int) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

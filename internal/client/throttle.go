@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,8 +26,45 @@ type gates struct {
 	maxThrottle time.Duration
 }
 
+// Wait is a pause of a key after a 429.
+type Wait struct {
+	Key        string // its name; empty for requests without a key
+	For        time.Duration
+	RetryAfter string // the header of the response; empty without one
+}
+
+// String says in one line what waits for how long, and why.
+func (w Wait) String() string {
+	key := "requests without a key"
+	if w.Key != "" {
+		key = "the key " + w.Key
+	}
+	after := "without Retry-After"
+	if w.RetryAfter != "" {
+		const most = 40 // characters: the target chooses them
+		value := []rune(w.RetryAfter)
+		after = "with Retry-After " + string(value[:min(len(value), most)])
+	}
+	seconds := strconv.FormatFloat(math.Round(w.For.Seconds()*10)/10, 'f', -1, 64)
+	return fmt.Sprintf("waiting %s s: the target answered 429 %s to %s", seconds, after, key)
+}
+
+// shortWait is the pause below which nobody is told of it.
+const shortWait = time.Second
+
+// Activity is what a request does at the moment.
+type Activity int
+
+// The activities. A request between two of them does nothing that takes time.
+const (
+	Sending   Activity = iota // it is in flight
+	Throttled                 // it waits because of a 429
+	Paced                     // it waits for its turn in the pace
+)
+
 type gate struct {
 	notBefore   time.Time // no request is sent before it
+	announced   time.Time // the notBefore that Waits was told of last
 	refused     time.Time // the first 429 since the last other response
 	lastRefused time.Time
 	hopeless    bool // throttled for longer than maxThrottle
@@ -59,6 +98,19 @@ func (g *gates) close(key string, now time.Time, d time.Duration) (hopeless bool
 	}
 	at.hopeless = at.notBefore.Sub(at.refused) > g.maxThrottle
 	return at.hopeless
+}
+
+// announce reports whether a pause of the key that lasts until then is news: it ends
+// clearly later than the last one that was announced.
+func (g *gates) announce(key string, until time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := g.byKey[key]
+	if at == nil || until.Sub(at.announced) < shortWait {
+		return false
+	}
+	at.announced = until
+	return true
 }
 
 // open records a response other than 429 to a request sent at the given time.
@@ -133,7 +185,7 @@ var errKeyRefused = errors.New("not sent, because the key has got only 429 for t
 func (c *Client) admit(ctx context.Context, req Request, key string) (kind, cause error) {
 	for {
 		if !req.NoRetry {
-			if kind, cause = c.waitAtGate(ctx, key); kind != nil {
+			if kind, cause = c.waitAtGate(ctx, req, key); kind != nil {
 				return kind, cause
 			}
 		}
@@ -147,7 +199,7 @@ func (c *Client) admit(ctx context.Context, req Request, key string) (kind, caus
 		case <-ctx.Done():
 			return ErrCanceled, context.Cause(ctx)
 		}
-		if err := c.waitForPace(ctx); err != nil {
+		if err := c.waitForPace(ctx, req); err != nil {
 			<-c.slots
 			return ErrCanceled, context.Cause(ctx)
 		}
@@ -161,7 +213,7 @@ func (c *Client) admit(ctx context.Context, req Request, key string) (kind, caus
 	}
 }
 
-func (c *Client) waitAtGate(ctx context.Context, key string) (kind, cause error) {
+func (c *Client) waitAtGate(ctx context.Context, req Request, key string) (kind, cause error) {
 	for {
 		wait, hopeless := c.gates.wait(key, c.opts.Now())
 		switch {
@@ -170,20 +222,27 @@ func (c *Client) waitAtGate(ctx context.Context, key string) (kind, cause error)
 		case wait <= 0:
 			return nil, nil
 		}
-		if err := c.opts.Sleep(ctx, wait); err != nil {
+		if err := c.sleep(ctx, Throttled, req, wait); err != nil {
 			return ErrCanceled, context.Cause(ctx)
 		}
 	}
 }
 
-func (c *Client) waitForPace(ctx context.Context) error {
+// sleep waits for d and reports that as the activity of the request.
+func (c *Client) sleep(ctx context.Context, as Activity, req Request, d time.Duration) error {
+	c.opts.Doing(as, req.Key.Name, +1)
+	defer c.opts.Doing(as, req.Key.Name, -1)
+	return c.opts.Sleep(ctx, d)
+}
+
+func (c *Client) waitForPace(ctx context.Context, req Request) error {
 	now := c.opts.Now()
 	turn := c.pace.ReserveN(now, 1)
 	delay := turn.DelayFrom(now)
 	if delay <= 0 {
 		return nil
 	}
-	if err := c.opts.Sleep(ctx, delay); err != nil {
+	if err := c.sleep(ctx, Paced, req, delay); err != nil {
 		turn.CancelAt(c.opts.Now()) // give the turn to another request
 		return err
 	}

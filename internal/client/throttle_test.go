@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -316,4 +317,49 @@ func TestThrottleTimeRestartsAfterAResponse(t *testing.T) {
 		g.Expect(e.Err).NotTo(HaveOccurred())
 		g.Expect(e.Throttled).To(Equal(2)) // 30 s, the cap, and the rest
 	}
+}
+
+// A pause is announced once, whoever waits for it; a short one never. What requests do
+// adds up to nothing in the end.
+func TestPausesAreAnnounced(t *testing.T) {
+	g := NewWithT(t)
+	clock := newFakeClock()
+	target := newThrottling(clock)
+	var mu sync.Mutex
+	var waits []Wait
+	doing, peak := map[Activity]int{}, map[Activity]int{}
+	c := target.client(t, Options{Concurrency: 4, RequestsPerSecond: 2,
+		Waits: func(w Wait) {
+			mu.Lock()
+			defer mu.Unlock()
+			waits = append(waits, w)
+		},
+		Doing: func(a Activity, key string, n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			doing[a] += n
+			peak[a] = max(peak[a], doing[a])
+		}})
+	target.refuse(mainKey.Token, 40*time.Second)
+	for _, e := range c.All(t.Context(), []Request{keyed(mainKey), keyed(mainKey), keyed(otherKey)}) {
+		g.Expect(e.Err).NotTo(HaveOccurred())
+	}
+	g.Expect(waits).NotTo(BeEmpty())
+	g.Expect(waits[0]).To(Equal(Wait{Key: "main", For: maxWait, RetryAfter: "40"}), "the value as it came, and the pause as it is")
+	g.Expect(len(waits)).To(BeNumerically("<=", 4), "not one for each request: %v", waits)
+
+	waits, target.header = nil, func(time.Duration) http.Header { return nil }
+	target.refuse(mainKey.Token, 200*time.Millisecond)
+	g.Expect(c.Do(t.Context(), keyed(mainKey)).Err).NotTo(HaveOccurred())
+	g.Expect(waits).To(BeEmpty())
+
+	g.Expect(doing).To(HaveEach(0))
+	g.Expect(peak).To(And(HaveKey(Sending), HaveKey(Throttled), HaveKey(Paced)))
+}
+
+func TestWaitSaysWhatItWaitsFor(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(Wait{Key: "main", For: 30 * time.Second, RetryAfter: "3600"}.String()).To(Equal("waiting 30 s: the target answered 429 with Retry-After 3600 to the key main"))
+	g.Expect(Wait{For: 1540 * time.Millisecond}.String()).To(Equal("waiting 1.5 s: the target answered 429 without Retry-After to requests without a key"))
+	g.Expect(len(Wait{RetryAfter: strings.Repeat("9", 5000)}.String())).To(BeNumerically("<", 150), "the target chooses the value")
 }

@@ -47,6 +47,9 @@ type Config struct {
 	// LockTimeout is how long to wait for another run that uses the same rows; 0
 	// means lock.DefaultTimeout.
 	LockTimeout time.Duration
+	// Waits is called when the run begins to wait for another run, for at most the
+	// given time. What it returns is called when the wait is over. nil ignores it.
+	Waits func(what string, atMost time.Duration) (over func())
 	// Trouble receives what could not be rolled back or recorded. where is the By
 	// of the change. nil ignores it.
 	Trouble func(where, what string)
@@ -67,6 +70,9 @@ type Sandbox struct {
 // New returns the sandbox of one run.
 func New(c Config) *Sandbox {
 	c.LockTimeout = cmp.Or(c.LockTimeout, lock.DefaultTimeout)
+	if c.Waits == nil {
+		c.Waits = func(string, time.Duration) func() { return func() {} }
+	}
 	if c.Trouble == nil {
 		c.Trouble = func(string, string) {}
 	}
@@ -316,7 +322,11 @@ func (s *Sandbox) Lock(ctx context.Context) error {
 		if s.lock.own == nil {
 			s.lock.own = &lock.Lock{Client: s.Client, Profile: s.Profile, Journal: s.Journal, LeftBehind: s.LeftBehind, Permit: s.spend}
 		}
-		holder, err := s.lock.own.Take(ctx, s.LockTimeout, nil)
+		over := func() {}
+		holder, err := s.lock.own.Take(ctx, s.LockTimeout, func(string) {
+			over = s.Waits("another run uses the same rows of the target", s.LockTimeout)
+		})
+		over()
 		if err != nil {
 			return err
 		}

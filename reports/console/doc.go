@@ -23,6 +23,9 @@ type Options struct {
 	Width int
 	// Verbose shows all results instead of the first few.
 	Verbose bool
+	// Quiet shows only the failures, the reasons of a verdict other than pass, and the
+	// last line.
+	Quiet bool
 	// ExpectedIn names the file with the expected failure of a check. Nil omits it.
 	ExpectedIn func(reports.Check) string
 	// ResultsPath is the file of results; empty if there is none.

@@ -18,8 +18,12 @@ const (
 	maxViolations = 2 // violations of one requirement × operation
 )
 
-// failures shows each failed requirement once, with the operations that break it.
-func (p *page) failures(r reports.Results) {
+// failures shows the failed checks: by cause, or all of them by requirement.
+func (p *page) failures(r reports.Results, causes []reports.Cause) {
+	if !p.Verbose {
+		p.causes(r, causes)
+		return
+	}
 	groups := failuresByRequirement(r.Checks)
 	if len(groups) == 0 {
 		return

@@ -10,8 +10,11 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// redraw is the minimum time between two updates of the live line.
-const redraw = 100 * time.Millisecond
+const (
+	redraw   = 100 * time.Millisecond // minimum time between two updates of the live line
+	reminder = 10 * time.Second       // maximum time between two lines of a log
+	longWork = time.Second            // from which a piece of work is named while it runs
+)
 
 // ProgressOptions say how to show progress.
 type ProgressOptions struct {
@@ -31,8 +34,8 @@ type ProgressOptions struct {
 	Now func() time.Time
 }
 
-// Progress shows the progress of a run. It starts no goroutine and is safe for
-// concurrent use. It ignores errors of the writer.
+// Progress shows the progress of a run. It starts no goroutine, so the caller calls Tick,
+// and is safe for concurrent use. It ignores errors of the writer.
 type Progress struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -40,15 +43,22 @@ type Progress struct {
 	paint   paint
 	started time.Time
 	drawn   time.Time // when the live line was last drawn
+	told    time.Time // when the last line of a log was written
 	running bool
+	stopped bool
 	shown   bool // the live line is on the screen
+
+	wait      string // what the run waits for
+	waitUntil time.Time
+	begun     map[string]time.Time // pieces of work that run
 
 	total, done, violations int
 	name                    string
 	tenths                  int // tenths printed so far
 }
 
-// NewProgress returns a Progress that writes to w after Start.
+// NewProgress returns a Progress that writes to w. Before Start it shows what the run
+// waits for.
 func NewProgress(w io.Writer, o ProgressOptions) *Progress {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -59,7 +69,8 @@ func NewProgress(w io.Writer, o ProgressOptions) *Progress {
 	if o.Width <= 0 {
 		o.Width = DefaultWidth
 	}
-	return &Progress{w: w, o: o, paint: paint(o.Color)}
+	now := o.Now()
+	return &Progress{w: w, o: o, paint: paint(o.Color), started: now, told: now, begun: map[string]time.Time{}}
 }
 
 // Start begins a run with total pieces of work and resets all counts.
@@ -67,7 +78,8 @@ func (p *Progress) Start(total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total, p.done, p.violations, p.name, p.tenths = total, 0, 0, "", 0
-	p.started, p.drawn, p.running = p.o.Now(), time.Time{}, true
+	p.started, p.drawn, p.running, p.stopped = p.o.Now(), time.Time{}, true, false
+	p.told = p.started
 	if p.o.Live {
 		p.draw()
 	}
@@ -101,11 +113,103 @@ func (p *Progress) Refresh() {
 	}
 }
 
+// Begin and End report that a piece of work runs. The one that has run longest is shown.
+func (p *Progress) Begin(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.begun[name] = p.o.Now()
+}
+
+// End is described with Begin.
+func (p *Progress) End(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.begun, name)
+}
+
+// Wait shows what the run waits for: in a log at once, on a terminal for the given time.
+// 0 stands for an unknown time.
+func (p *Progress) Wait(what string, atMost time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return
+	}
+	if atMost <= 0 {
+		atMost = reminder
+	}
+	what = reports.Printable(what)
+	p.wait, p.waitUntil = what, p.o.Now().Add(atMost)
+	if p.o.Live {
+		p.drawn = time.Time{}
+		p.draw()
+		return
+	}
+	io.WriteString(p.w, what+"\n")
+	p.told = p.o.Now()
+}
+
+// Tick keeps the run from being silent. Call it every second. On a terminal it shows the
+// elapsed time. In a log it writes a line if there was none for 10 s.
+func (p *Progress) Tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch now := p.o.Now(); {
+	case p.stopped:
+	case p.o.Live && now.Sub(p.started) >= longWork:
+		p.draw()
+	case !p.o.Live && now.Sub(p.told) >= reminder:
+		p.remind(now)
+	}
+}
+
+// remind writes how far the run is and what it waits for.
+func (p *Progress) remind(now time.Time) {
+	p.told = now
+	line := []string{"elapsed " + seconds(now.Sub(p.started))}
+	if p.running {
+		line = append(line, fmt.Sprintf("%d/%d", p.done, p.total))
+		line = append(line, p.facts()...)
+	}
+	if what := p.what(now); what != "" {
+		line = append(line, what)
+	}
+	io.WriteString(p.w, strings.Join(line, "  ")+"\n")
+}
+
+// what returns what the run does or waits for.
+func (p *Progress) what(now time.Time) string {
+	if now.Before(p.waitUntil) {
+		return p.wait
+	}
+	if !p.running {
+		return "waiting for the first response"
+	}
+	oldest, since := "", now.Add(-longWork)
+	for name, begun := range p.begun {
+		if begun.Before(since) || begun.Equal(since) && (oldest == "" || name < oldest) {
+			oldest, since = name, begun
+		}
+	}
+	if oldest != "" {
+		return "waiting for " + reports.Printable(oldest)
+	}
+	return reports.Printable(p.name)
+}
+
+// seconds formats an elapsed time in whole seconds.
+func seconds(d time.Duration) string {
+	if d < 2*time.Minute {
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	}
+	return duration(d.Seconds())
+}
+
 // Stop removes the live line. Later calls show nothing until the next Start.
 func (p *Progress) Stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running = false
+	p.running, p.stopped = false, true
 	if p.shown {
 		io.WriteString(p.w, clearLine)
 		p.shown = false
@@ -121,18 +225,24 @@ func (p *Progress) draw() {
 		return
 	}
 	p.drawn, p.shown = now, true
-	count := fmt.Sprintf("[%*d/%d]", len(fmt.Sprint(p.total)), p.done, p.total)
-	facts := strings.Join(p.facts(), "  ")
+	count, facts := "", ""
+	if p.running {
+		count = fmt.Sprintf("[%*d/%d]", len(fmt.Sprint(p.total)), p.done, p.total)
+		facts = strings.Join(p.facts(), "  ")
+	}
+	if elapsed := now.Sub(p.started); elapsed >= longWork {
+		facts = strings.TrimPrefix(facts+"  "+seconds(elapsed), "  ")
+	}
 	// One column stays free, because some terminals wrap a full line.
 	room := p.o.Width - 1 - width(count) - 1
-	if name := reports.Printable(p.name); name != "" && room > width(facts)+gap {
+	if name := p.what(now); name != "" && room > width(facts)+gap {
 		facts = cut(name, room-width(facts)-gap) + strings.Repeat(" ", gap) + facts
 	}
 	facts = cut(facts, room)
 	if p.violations > 0 {
 		facts = p.paint.red(facts)
 	}
-	io.WriteString(p.w, clearLine+p.paint.dim(count)+" "+facts)
+	io.WriteString(p.w, clearLine+strings.TrimPrefix(p.paint.dim(count)+" "+facts, " "))
 }
 
 // print writes a line if another tenth is done.
@@ -144,7 +254,7 @@ func (p *Progress) print() {
 	if tenths <= p.tenths {
 		return
 	}
-	p.tenths = tenths
+	p.tenths, p.told = tenths, p.o.Now()
 	elapsed := p.o.Now().Sub(p.started).Seconds()
 	fmt.Fprintf(p.w, "%3d %%  %d/%d  %s  %s\n", tenths*10, p.done, p.total, strings.Join(p.facts(), "  "), duration(elapsed))
 }

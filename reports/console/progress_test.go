@@ -79,7 +79,7 @@ func TestLiveProgressColors(t *testing.T) {
 	at := newClock()
 	p := console.NewProgress(&out, console.ProgressOptions{Live: true, Color: true, Width: 80, Now: at.Now})
 	p.Start(2)
-	at.advance(time.Second)
+	at.advance(time.Second / 2)
 	p.Done("x", 3)
 	g.Expect(out.String()).To(HaveSuffix("\x1b[31mx  3 violations\x1b[0m"))
 }
@@ -151,4 +151,77 @@ func TestProgressIsSafeForConcurrentUse(t *testing.T) {
 	wait.Wait()
 	p.Stop()
 	g.Expect(out.String()).To(ContainSubstring("400/400  400 requests  400 violations"))
+}
+
+// A terminal shows the elapsed time and what the run waits for, although nothing ends.
+func TestLiveProgressShowsWhatItWaitsFor(t *testing.T) {
+	g := NewWithT(t)
+	var out bytes.Buffer
+	at := newClock()
+	p := console.NewProgress(&out, console.ProgressOptions{Live: true, Width: 100, Now: at.Now})
+	p.Tick()
+	g.Expect(out.String()).To(BeEmpty(), "nothing lasts long")
+	at.advance(3 * time.Second)
+	p.Tick()
+	g.Expect(out.String()).To(Equal(erase + "waiting for the first response  3 s"))
+
+	out.Reset()
+	p.Start(9)
+	p.Begin("second")
+	p.Begin("first")
+	p.End("second")
+	p.Done("second", 0)
+	at.advance(5 * time.Second)
+	p.Begin("third")
+	out.Reset()
+	p.Tick()
+	g.Expect(out.String()).To(Equal(erase + "[1/9] waiting for first  0 violations  5 s"))
+
+	out.Reset()
+	p.Wait("waiting 30 s: a limit", 30*time.Second)
+	g.Expect(out.String()).To(Equal(erase + "[1/9] waiting 30 s: a limit  0 violations  5 s"))
+	out.Reset()
+	at.advance(31 * time.Second)
+	p.Tick()
+	g.Expect(out.String()).To(Equal(erase + "[1/9] waiting for first  0 violations  36 s"))
+
+	p.Stop()
+	out.Reset()
+	p.Wait("late", time.Second)
+	at.advance(time.Minute)
+	p.Tick()
+	g.Expect(out.String()).To(BeEmpty())
+}
+
+// A log gets a line at least every 10 s, and one at once for each wait.
+func TestPlainProgressIsNeverSilent(t *testing.T) {
+	g := NewWithT(t)
+	var out bytes.Buffer
+	at := newClock()
+	p := console.NewProgress(&out, console.ProgressOptions{Now: at.Now, Requests: func() int { return 7 }})
+	pass := func(seconds int) string {
+		out.Reset()
+		for range seconds {
+			at.advance(time.Second)
+			p.Tick()
+		}
+		return out.String()
+	}
+	g.Expect(pass(12)).To(Equal("elapsed 10 s  waiting for the first response\n"))
+	p.Start(100)
+	p.Begin("slow")
+	g.Expect(pass(9)).To(BeEmpty())
+	g.Expect(pass(11)).To(Equal("elapsed 10 s  0/100  7 requests  0 violations  waiting for slow\n" +
+		"elapsed 20 s  0/100  7 requests  0 violations  waiting for slow\n"))
+	out.Reset()
+	p.Wait("waiting 30 s:\na limit", 30*time.Second)
+	g.Expect(out.String()).To(Equal("waiting 30 s:\\na limit\n"))
+	g.Expect(pass(9)).To(BeEmpty(), "the last line is young")
+	g.Expect(pass(1)).To(Equal("elapsed 30 s  0/100  7 requests  0 violations  waiting 30 s:\\na limit\n"))
+	for range 10 {
+		p.Done("x", 0)
+	}
+	g.Expect(pass(9)).To(BeEmpty())
+	p.Stop()
+	g.Expect(pass(60)).To(BeEmpty())
 }

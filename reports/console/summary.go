@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -16,16 +17,17 @@ import (
 // digest.
 func Summary(w io.Writer, r reports.Results, o Options) error {
 	p := newPage(o)
+	if o.Quiet {
+		p.quiet(r)
+		_, err := io.WriteString(w, p.String())
+		return err
+	}
 	p.header(r)
 	if causes := reports.Causes(r.Checks); len(causes) > maxCauses && !o.Verbose {
 		p.digest(r, causes)
 	} else {
 		p.table(r)
-		if o.Verbose {
-			p.failures(r)
-		} else {
-			p.causes(r, causes)
-		}
+		p.failures(r, causes)
 		p.expected(r)
 		p.notAssessed(r)
 		p.observations(r)
@@ -34,6 +36,15 @@ func Summary(w io.Writer, r reports.Results, o Options) error {
 	p.verdict(r)
 	_, err := io.WriteString(w, p.String())
 	return err
+}
+
+// quiet writes what Options.Quiet leaves.
+func (p *page) quiet(r reports.Results) {
+	p.failures(r, reports.Causes(r.Checks))
+	if r.Verdict != reports.Passed {
+		p.reasons(r)
+	}
+	p.lastLine(r)
 }
 
 func (p *page) header(r reports.Results) {
@@ -98,24 +109,8 @@ const maxTroubles = 8
 // verdict shows the reasons, the totals and, as the last line, the verdict with its
 // coverage. That line is never wrapped, so that scripts can find it.
 func (p *page) verdict(r reports.Results) {
-	p.line()
-	var levels []string
-	for _, l := range r.Levels {
-		if r.Run.Selection == "" || l.Assessed+l.Failed > 0 { // what the user left out is no news
-			levels = append(levels, l.String())
-		}
-	}
-	if len(levels) > 0 {
-		for i, l := range flow(levels, " · ", p.width-9) {
-			p.line([]string{"levels   ", "         "}[min(i, 1)], l)
-		}
-	}
-	for _, reason := range r.Reasons {
-		p.entry(0, 9, "because", reports.Printable(reason))
-	}
-	if len(r.Reasons) > 0 {
-		p.line()
-	}
+	p.levels(r)
+	p.reasons(r)
 	n := reports.Count(r.Checks)
 	var facts []string
 	for _, f := range []struct {
@@ -136,7 +131,74 @@ func (p *page) verdict(r reports.Results) {
 	for _, l := range flow(facts, " · ", p.width) {
 		p.line(l)
 	}
+	if parts := timeParts(r.Run.Time); r.Run.Seconds > worthExplaining && len(parts) > 0 {
+		p.paragraph(0, p.paint.dim("time: "+strings.Join(parts, " · ")))
+	}
+	p.lastLine(r)
+}
+
+// levels shows how far each set of requirements is met.
+func (p *page) levels(r reports.Results) {
+	var levels []string
+	for _, l := range r.Levels {
+		if r.Run.Selection == "" || l.Assessed+l.Failed > 0 { // what the user left out is no news
+			levels = append(levels, l.String())
+		}
+	}
+	if len(levels) == 0 {
+		return
+	}
+	const label = "levels   "
+	p.line()
+	for i, l := range flow(levels, " · ", p.width-len(label)) {
+		if i == 0 {
+			p.line(label, l)
+		} else {
+			p.line(strings.Repeat(" ", len(label)), l)
+		}
+	}
+}
+
+func (p *page) reasons(r reports.Results) {
+	p.line()
+	for _, reason := range r.Reasons {
+		p.entry(0, 9, "because", reports.Printable(reason))
+	}
+	if len(r.Reasons) > 0 {
+		p.line()
+	}
+}
+
+func (p *page) lastLine(r reports.Results) {
 	p.line(p.answer(r), fmt.Sprintf("  exit %d · %s", p.ExitCode, reports.CoverageOf(r.Checks)))
+}
+
+// worthExplaining is the length of a run, in seconds, from which the summary says where
+// the time went.
+const worthExplaining = 5
+
+// timeParts says where the time of a run went, the longest part first.
+func timeParts(t *reports.Time) []string {
+	if t == nil {
+		return nil
+	}
+	type part struct {
+		seconds float64
+		what    string
+	}
+	all := []part{
+		{t.Judging, "judging"}, {t.RateLimit, "exceeding the rate limit"}, {t.Throttled, "waiting after 429"},
+		{t.Paced, "waiting for the pace"}, {t.Locked, "waiting for another run"},
+	}
+	slices.SortStableFunc(all, func(a, b part) int { return cmp.Compare(b.seconds, a.seconds) })
+	const least = 0.05 // seconds
+	var parts []string
+	for _, part := range all {
+		if part.seconds >= least {
+			parts = append(parts, fmt.Sprintf("%.1f s %s", part.seconds, part.what))
+		}
+	}
+	return parts
 }
 
 func (p *page) answer(r reports.Results) string {

@@ -235,3 +235,26 @@ func TestDetectOnWhatIsNoTerminal(t *testing.T) {
 	env["COLUMNS"] = "wide"
 	g.Expect(console.Detect(f, getenv)).To(Equal(console.Options{Width: console.DefaultWidth}))
 }
+
+// A quiet summary has failures, the reasons of a verdict other than pass, and the last line.
+func TestQuietSummary(t *testing.T) {
+	g := NewWithT(t)
+	quiet := func(r reports.Results) string { return summary(r, console.Options{Quiet: true}) }
+	g.Expect(quiet(sample.Passed())).To(MatchRegexp(`\A✓ PASS  exit 0 · [^\n]+\n\z`))
+	failed := quiet(sample.Full())
+	g.Expect(failed).To(And(ContainSubstring("FAILURES"), ContainSubstring("because  some checks failed"), MatchRegexp(`\n✗ FAIL  exit 1 · [^\n]+\n\z`)))
+	g.Expect(failed).NotTo(Or(ContainSubstring("OBSERVATIONS"), ContainSubstring("target  "), ContainSubstring("NOT ASSESSED")))
+}
+
+// A run of more than 5 s says where its time went, the longest part first.
+func TestSummarySaysWhereTheTimeWent(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Passed()
+	r.Run.Time = &reports.Time{Judging: 2.14, Throttled: 90, RateLimit: 3, Paced: 0.01}
+	after := func(seconds float64) string {
+		r.Run.Seconds = seconds
+		return summary(r, console.Options{})
+	}
+	g.Expect(after(95.2)).To(MatchRegexp(`\ntime: 90\.0 s waiting after 429 · 3\.0 s exceeding the rate limit · 2\.1 s judging\n✓ PASS [^\n]+\n\z`))
+	g.Expect(after(4.9)).NotTo(ContainSubstring("time: "))
+}

@@ -1,8 +1,8 @@
 // Package junit writes results as JUnit XML, for CI systems, in the types of Ginkgo's
 // JUnit reporter. The file has a testcase for each pair of requirement and operation,
-// with the operation as its class, and one named "run" for the verdict. The file of a
-// load run has a testcase for each scenario, for each threshold in each phase, and
-// "run".
+// with the operation as its class, and one named "run" for the verdict. A run that judged
+// nothing has only the latter. The file of a load run has a testcase for each scenario,
+// for each threshold in each phase, and "run".
 //
 // It imports the results models, the catalogue, and Ginkgo's JUnit types. It must not
 // import the suites.
@@ -66,8 +66,10 @@ func complete(path string, testcases int) error {
 // document returns the JUnit form of r.
 func document(r reports.Results) reporters.JUnitTestSuites {
 	cases := []reporters.JUnitTestCase{verdict(r)}
-	for _, c := range r.Checks {
-		cases = append(cases, check(c))
+	if r.Run.Specs > 0 { // else nothing was judged, and "run" says why
+		for _, c := range r.Checks {
+			cases = append(cases, check(c))
+		}
 	}
 	return suite(facts{
 		name: r.Tool.Name, tool: r.Tool, target: r.Target, profile: r.Run.Profile,

@@ -126,6 +126,20 @@ func TestAPassedRunIsGreen(t *testing.T) {
 	g.Expect(run).To(Equal(testcase{Class: "outreach-conformance", Name: "run", Time: run.Time}))
 }
 
+// A run that judged nothing has one testcase, which says why.
+func TestARunThatJudgedNothing(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Passed()
+	r.Run.Specs, r.Verdict, r.Reasons = 0, reports.Inconclusive, []string{"nobody is there"}
+	for i := range r.Checks {
+		r.Checks[i] = reports.Check{Requirement: r.Checks[i].Requirement, Operation: r.Checks[i].Operation, Outcome: reports.NotAssessed, Missing: []string{"a target"}}
+	}
+	s, _ := written(t, t.TempDir(), r)
+	g.Expect(s.Suites[0].Cases).To(HaveLen(1))
+	run := find(t, s, "outreach-conformance", "run")
+	g.Expect(run.Error.Message).To(And(HavePrefix("verdict: inconclusive in "), HaveSuffix(": nobody is there")))
+}
+
 func TestTheTitleOfAFailureIsExpectedAndActual(t *testing.T) {
 	g := NewWithT(t)
 	r := sample.Passed()

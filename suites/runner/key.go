@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -23,6 +24,8 @@ type keyCheck struct {
 	api     *client.Client
 	profile *profile.Profile
 	asked   int // requests
+
+	roundTrip time.Duration // of the first request; 0 without a response
 }
 
 // doubt returns what is wrong with the keys, or "". All means that the target accepts
@@ -51,9 +54,10 @@ func (k *keyCheck) doubt() (why string, all bool) {
 }
 
 // KnowsNoKey says that the target refuses all keys of its profile, or "". It costs 1
-// request, unless the target refuses the main key or does not serve the first list.
-func KnowsNoKey(ctx context.Context, t *target.Target) (string, error) {
-	api, err := t.Client(client.Options{})
+// request, unless the target refuses the main key or does not serve the first list. say
+// receives what the request waits for.
+func KnowsNoKey(ctx context.Context, t *target.Target, say func(string)) (string, error) {
+	api, err := t.Client(client.Options{Waits: func(w client.Wait) { say(w.String()) }})
 	if err != nil {
 		return "", err
 	}
@@ -77,6 +81,7 @@ func (k *keyCheck) refuses(key profile.Key, lists ...spec.Operation) (status int
 		if ex.Err != nil {
 			return 0, nil
 		}
+		k.roundTrip = cmp.Or(k.roundTrip, ex.Took)
 		switch ex.Status {
 		case http.StatusUnauthorized, http.StatusForbidden:
 			status = cmp.Or(status, ex.Status)

@@ -100,7 +100,7 @@ func TestAnUnservedListShowsNothingAboutKeys(t *testing.T) {
 			defer server.Close()
 			subject, err := target.URL(profile.Embedded(), server.URL)
 			g.Expect(err).NotTo(HaveOccurred())
-			why, err := KnowsNoKey(t.Context(), subject)
+			why, err := KnowsNoKey(t.Context(), subject, func(what string) { t.Error(what) })
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(why == "").To(Equal(tc.knows), why)
 		})

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -52,9 +54,17 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 	shared := []spec.Pair{{Requirement: "ACCOUNTS-MOVED", Operation: spec.MoveAccounts}, {Requirement: "STATE-DELETE-ANSWER", Operation: spec.DeleteSubsequence},
 		{Requirement: "SCOPE-EXACT", Operation: spec.DeleteSubsequence}, {Requirement: "RATE-429", Operation: spec.ListLeadLabels}}
 	free := []spec.Pair{{Requirement: "STATE-DELETE-ANSWER", Operation: spec.DeletePlacementTest}, {Requirement: "SCOPE-EXACT", Operation: spec.MoveLead}}
+	var waited, over atomic.Int64
 	outcomes := func(left ...string) map[spec.Pair]reports.Check {
 		env := environment(t, subject)
 		env.LockTimeout, env.Left.Tests = 1, left
+		env.Waits = func(what string, atMost time.Duration) func() {
+			if what != "another run uses the same rows of the target" || atMost != 1 {
+				t.Errorf("waits %s: %s", atMost, what)
+			}
+			waited.Add(1)
+			return func() { over.Add(1) }
+		}
 		outcome, err := suites.Run(t.Context(), env, suites.Judging(slices.Concat(shared, free)...))
 		if err != nil {
 			t.Fatal(err)
@@ -79,8 +89,11 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 	for _, p := range free {
 		g.Expect(checks[p].Outcome).To(Equal(reports.Pass), "%v", p)
 	}
+	g.Expect(waited.Load()).To(Equal(int64(1)), "said once")
 	checks = outcomes(claim) // the other run was killed
 	for _, p := range slices.Concat(shared, free) {
 		g.Expect(checks[p].Outcome).To(Equal(reports.Pass), "%v: %v", p, checks[p].Missing)
 	}
+	g.Expect(waited.Load()).To(Equal(int64(1)), "a killed run is not waited for")
+	g.Expect(over.Load()).To(Equal(int64(1)))
 }

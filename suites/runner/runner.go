@@ -6,10 +6,12 @@ package runner
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"runtime"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,14 +40,30 @@ type Config struct {
 	// empty for nowhere.
 	JournalDir string
 
+	// FailFast ends the run at the first failure that no entry of the profile expects.
+	FailFast bool
+
 	// Rules are shared by many runs; nil makes them anew.
 	Rules *judge.Rules
 	// Transport replaces the network; nil is the network.
 	Transport http.RoundTripper
 	Progress  suites.Progress
+	// Begin is told before the first spec what the run may cost.
+	Begin func(Estimate)
+	// Waits is told in words what the run waits for, and for how long at most; 0 stands
+	// for an unknown time. Many goroutines call it.
+	Waits func(what string, atMost time.Duration)
 	// Observe is called after every exchange, from many goroutines, with the
 	// number of requests so far.
 	Observe func(requests int)
+
+	spending *spending // nil for nobody who asks where the time goes
+}
+
+func (c Config) waits(atMost time.Duration, format string, args ...any) {
+	if c.Waits != nil {
+		c.Waits(fmt.Sprintf(format, args...), atMost)
+	}
 }
 
 // NewEnv returns what the specs need to judge the target. Each of the hooks is
@@ -80,6 +98,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err != nil {
 		return reports.Results{}, err
 	}
+	config.spending = newSpending(config.Target.Profile.RateLimit, time.Now)
 	running, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	stopped := newOutage(timeout(config.Target.Profile), giveUp)
@@ -90,6 +109,11 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	}
 	defer env.Client.Close() // a server that stops waits for connections that carried no request
 	env.Selected = among(selected)
+	env.Waits = func(what string, atMost time.Duration) (over func()) {
+		config.waits(atMost, "waiting up to %s: %s", inSeconds(atMost), what)
+		config.spending.lock(+1)
+		return func() { config.spending.lock(-1) }
+	}
 	id := uuid.NewString()
 	if config.JournalDir != "" {
 		env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
@@ -112,26 +136,20 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		judged.ledger.Troubled("target", err.Error())
 	}
 
-	results := reports.Results{
-		Version: reports.ModelVersion,
-		Tool:    reports.Tool{Name: reports.ToolName, Version: config.Version, Go: runtime.Version()},
-		Target:  describe(config.Target),
-		Run: reports.Run{
-			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
-			Seed: int64(config.Seed), Profile: config.Selection.ProfileName(), Selection: config.Selection.String(),
-			Operations: config.Target.Profile.Operations, Interrupted: ctx.Err() != nil, Specs: judged.ran,
-		},
-		Checks:       judged.ledger.Checks(),
-		Observations: judged.ledger.Observations(),
-		Troubles:     judged.ledger.Troubles(),
-		Traffic:      traffic(env.Client.Traffic()),
-	}
+	results := about(config, id, started)
+	results.Run.Interrupted, results.Run.Specs = ctx.Err() != nil, judged.ran
+	results.Checks, results.Observations, results.Troubles = judged.ledger.Checks(), judged.ledger.Observations(), judged.ledger.Troubles()
+	results.Traffic, results.Run.Time = traffic(env.Client.Traffic()), config.spending.total()
 	if err := suites.AddSpecs(results.Checks, judged.report); err != nil {
 		return reports.Results{}, err
 	}
 	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
 	results.Levels = reports.Levels(results.Checks)
-	minimum(config.Target.Profile).Require(&results)
+	least := minimum(config.Target.Profile)
+	if config.Selection.Repeat != nil {
+		least.Assessed = 0 // it is about a whole run
+	}
+	least.Require(&results)
 	if why := lost.why(); why != "" && results.Verdict == reports.Inconclusive {
 		results.Reasons = slices.Insert(results.Reasons, 0, why)
 	}
@@ -142,6 +160,44 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		results.Reasons = slices.Insert(results.Reasons, 0, judged.doubt)
 	}
 	return results, nil
+}
+
+// about returns results that say who judged what, when, and nothing else.
+func about(config Config, id string, started time.Time) reports.Results {
+	return reports.Results{
+		Version: reports.ModelVersion,
+		Tool:    reports.Tool{Name: reports.ToolName, Version: config.Version, Go: runtime.Version()},
+		Target:  describe(config.Target),
+		Run: reports.Run{
+			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
+			Seed: int64(config.Seed), Profile: config.Selection.ProfileName(), Selection: config.Selection.String(),
+			Operations: config.Target.Profile.Operations,
+		},
+	}
+}
+
+// Unjudged says why a run ended before it could judge its target.
+type Unjudged struct {
+	Reason      string // in words
+	Missing     string // the input that each check lacked
+	Interrupted bool
+}
+
+// NotJudged returns the results of such a run: they are inconclusive, and no check is
+// assessed.
+func NotJudged(config Config, started time.Time, why Unjudged) reports.Results {
+	config.Selection.Implemented = config.Target.Profile.Operations
+	selected, _ := config.Selection.Pairs() // there may be none: the reason says so
+	ledger := judge.NewLedger(selected)
+	for _, p := range selected {
+		ledger.Missing(p, why.Missing)
+	}
+	results := about(config, uuid.NewString(), started)
+	results.Run.Interrupted = why.Interrupted
+	results.Checks = ledger.Checks()
+	judge.Conclude(&results)
+	results.Reasons = slices.Insert(results.Reasons, 0, why.Reason)
+	return results
 }
 
 // among reports whether a pair is one of them.
@@ -174,12 +230,58 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 		return judgement{ledger: ledger, doubt: doubt}, nil
 	}
 	env.Spent(keys.asked)
-	outcome, err := suites.Run(ctx, env, suites.Plan{LabelFilter: config.Selection.LabelFilter(), Progress: config.Progress})
+	plan := suites.Plan{LabelFilter: config.Selection.LabelFilter(), Only: config.Selection.specs(), FailFast: config.failFast(env.Selected)}
+	expected := estimate(env.Profile, plan.Specs(), keys.roundTrip)
+	if config.Begin != nil {
+		config.Begin(expected)
+	}
+	plan.Progress = config.progress(expected)
+	outcome, err := suites.Run(ctx, env, plan)
 	if err != nil {
 		return judgement{}, err
 	}
 	ledger, err := outcome.Ledger(selected)
 	return judgement{ledger, outcome.Report, outcome.Ran, doubt}, err
+}
+
+// progress returns the caller's progress, which also enters where the time goes and
+// announces the checks of the rate limit.
+func (c Config) progress(expected Estimate) suites.Progress {
+	told, announce := c.Progress, sync.OnceFunc(func() {
+		c.waits(0, "exceeding the rate limit of the key %s, up to %s", expected.Key, counted(expected.Probes, "request"))
+	})
+	told.Begin = func(s suites.Spec) {
+		c.spending.body(s, +1)
+		if exceedsRateLimit(s) && expected.Probes > 0 {
+			announce()
+		}
+		if c.Progress.Begin != nil {
+			c.Progress.Begin(s)
+		}
+	}
+	told.End = func(s suites.Spec) {
+		c.spending.body(s, -1)
+		if c.Progress.End != nil {
+			c.Progress.End(s)
+		}
+	}
+	return told
+}
+
+// failFast returns which outcome of a check ends the run, or nil if none does.
+func (c Config) failFast(selected func(spec.Pair) bool) func(reports.Check) bool {
+	if !c.FailFast {
+		return nil
+	}
+	expected := waivers(c.Target.Profile)
+	return func(check reports.Check) bool {
+		if check.Outcome != reports.Fail || !selected(spec.Pair{Requirement: check.Requirement, Operation: check.Operation}) {
+			return false
+		}
+		waived := reports.Results{Checks: []reports.Check{check}}
+		judge.Waive(&waived, expected, time.Now())
+		return waived.Checks[0].Outcome == reports.Fail
+	}
 }
 
 // minimum is the coverage that the profile requires.
@@ -203,9 +305,15 @@ func timeout(p *profile.Profile) time.Duration { return cmp.Or(p.Pace.Timeout, c
 // every exchange, from many goroutines.
 func newClient(config Config, hooks ...func(client.Exchange)) (*client.Client, error) {
 	var requests atomic.Int64
+	var doing func(client.Activity, string, int)
+	if config.spending != nil {
+		doing = config.spending.request
+	}
 	return config.Target.Client(client.Options{
 		Seed:      config.Seed,
 		Transport: config.Transport,
+		Doing:     doing,
+		Waits:     func(w client.Wait) { config.waits(w.For, "%s", w) },
 		Observe: func(ex client.Exchange) {
 			for _, hook := range hooks {
 				hook(ex)

@@ -9,7 +9,9 @@ import (
 
 	"outreach.example/conformance/internal/pattern"
 	"outreach.example/conformance/internal/suggest"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
 )
 
 // Selection narrows a run. Its parts are patterns of package pattern; the empty
@@ -21,6 +23,63 @@ type Selection struct {
 	Groups       []string
 	// Implemented are the operations of the target's profile. Run sets them.
 	Implemented []string
+	// Repeat narrows the run to what failed in an earlier one; nil does not.
+	Repeat *Repeat
+}
+
+// Repeat is what failed in an earlier run.
+type Repeat struct {
+	From  string      // where its results are, for people
+	Pairs []spec.Pair // the checks that failed, or ended in an error
+	specs []string    // the names of the specs that judge them or saw them fail
+}
+
+// RepeatFailed returns what failed in the results. A rule can fail in a response to any
+// spec, so the specs that saw it fail run again, besides its own.
+func RepeatFailed(from string, results reports.Results) (*Repeat, error) {
+	r := &Repeat{From: from}
+	var unknown []string
+	runs := map[string]bool{} // the names of the specs
+	for _, c := range results.Checks {
+		if c.Outcome != reports.Fail && c.Outcome != reports.Error {
+			continue
+		}
+		p := spec.Pair{Requirement: c.Requirement, Operation: c.Operation}
+		if !spec.Has(p) {
+			unknown = append(unknown, c.Requirement+" on "+c.Operation)
+			continue
+		}
+		r.Pairs = append(r.Pairs, p)
+		for _, v := range c.Violations {
+			runs[v.Spec] = true
+		}
+	}
+	switch {
+	case len(unknown) > 0:
+		return nil, fmt.Errorf("%s: this version has no check %s (run without --only-failed)", from, strings.Join(unknown, ", "))
+	case len(r.Pairs) == 0:
+		return nil, fmt.Errorf("%s: no check failed or ended in an error, so there is nothing to repeat (verdict: %s)", from, results.Verdict)
+	}
+	judges := suites.Judges()
+	for _, p := range r.Pairs {
+		for _, name := range judges[p] {
+			runs[name] = true
+		}
+	}
+	for _, s := range suites.Specs() { // other names in the file are of another version
+		if runs[s.Name()] {
+			r.specs = append(r.specs, s.Name())
+		}
+	}
+	return r, nil
+}
+
+// specs returns the names of the specs that may run; nil for all.
+func (s Selection) specs() []string {
+	if s.Repeat == nil {
+		return nil
+	}
+	return s.Repeat.specs
 }
 
 // ErrNothingSelected: each filter is known, but together they leave nothing.
@@ -29,7 +88,7 @@ var ErrNothingSelected = errors.New("the filters leave not one requirement to ju
 // Everything reports whether no filter is given. The profile of the target may still
 // exclude operations.
 func (s Selection) Everything() bool {
-	return s.full() && len(s.Operations)+len(s.Requirements)+len(s.Groups) == 0
+	return s.full() && len(s.Operations)+len(s.Requirements)+len(s.Groups) == 0 && s.Repeat == nil
 }
 
 func (s Selection) full() bool {
@@ -59,13 +118,19 @@ func (s Selection) String() string {
 			flags = append(flags, "--"+part.flag+" "+v)
 		}
 	}
+	if s.Repeat != nil {
+		flags = append(flags, "--only-failed "+s.Repeat.From)
+	}
 	return strings.Join(flags, " ")
 }
 
 // LabelFilter returns the selection as a filter of Ginkgo's labels. It selects
 // every spec that judges a selected pair, and perhaps more. What only observes is
-// part of a run without filters.
+// part of a run without filters, or of one that repeats what failed there.
 func (s Selection) LabelFilter() string {
+	if s.Repeat != nil {
+		s = Selection{Implemented: s.Implemented} // the names of the specs say the rest
+	}
 	var parts []string
 	if !s.Everything() {
 		parts = append(parts, "!observation")
@@ -108,7 +173,8 @@ func (s Selection) Pairs() ([]spec.Pair, error) {
 	for _, p := range spec.Pairs() {
 		r, _ := spec.FindRequirement(p.Requirement)
 		if (s.full() || slices.Contains(s.Profiles, r.Profile)) &&
-			s.Operation(p.Operation) && pattern.Fits(s.Requirements, p.Requirement) && pattern.Fits(s.Groups, string(r.Group)) {
+			s.Operation(p.Operation) && pattern.Fits(s.Requirements, p.Requirement) && pattern.Fits(s.Groups, string(r.Group)) &&
+			(s.Repeat == nil || slices.Contains(s.Repeat.Pairs, p)) {
 			selected = append(selected, p)
 		}
 	}

@@ -30,6 +30,10 @@ func Random(t *rapid.T) reports.Results {
 			ID: words(t), Started: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "started"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC(),
 			Seconds: rapid.Float64Range(0, 1e6).Draw(t, "seconds"), Seed: rapid.Int64().Draw(t, "seed"),
 			Profile: words(t), Selection: rapid.String().Draw(t, "selection"), Specs: count(t, 0),
+			Time: rapid.Ptr(rapid.Custom(func(t *rapid.T) reports.Time {
+				part := func(name string) float64 { return rapid.Float64Range(0, 1e6).Draw(t, name) }
+				return reports.Time{Judging: part("judging"), RateLimit: part("rate_limit"), Throttled: part("throttled"), Paced: part("paced"), Locked: part("locked")}
+			}), true).Draw(t, "time"),
 		},
 		Traffic: reports.Traffic{
 			Requests: count(t, 0), BytesReceived: int64(count(t, 0)), Throttled: count(t, 0),
