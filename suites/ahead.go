@@ -125,7 +125,7 @@ func (a *ahead) close() {
 
 func (a *ahead) whyCut() string { return whyCut(a.halt) }
 
-// ran returns what the spec's body came to, if it ran.
+// ran returns what the spec's body came to, if it ran. The body must have ended.
 func (a *ahead) ran(name string) (*API, bool) {
 	r, ok := a.results[name]
 	if !ok || r.done == nil {

@@ -271,6 +271,9 @@ func (t *tree) runSpecs(plan Plan) (Outcome, error) {
 	defer t.takeGinkgo()()
 	o := Outcome{outside: t.env.outside}
 	ginkgo.ReportAfterEach(func(s ginkgo.SpecReport) {
+		if _, reported, _ := carriedBy(s); !reported {
+			return // Ginkgo skipped the node, and its body may still run
+		}
 		if done, ran := t.ahead.ran(s.FullText()); ran {
 			o.Ran++
 			if plan.Progress.Done != nil {
