@@ -27,10 +27,10 @@ func served() {
 					api.violated(pair, Finding{Response: *s.unserved, Pointer: "status",
 						Expected: "a status other than 404, 405 and 501 to some request",
 						Actual:   judge.DescribeStatus(s.unserved.Exchange) + ", and no other request was answered better"}, "")
-				case s.missing == "":
+				case s.known:
 					api.evidence.Assessed(pair, 1)
 				default: // a 200 to another spec may still show it
-					api.evidence.Missing(pair, s.missing)
+					api.evidence.Missing(pair, cmp.Or(s.missing, "a response that differs from that to an unknown path"))
 				}
 			})
 		})
@@ -41,7 +41,8 @@ func served() {
 type service struct {
 	once     sync.Once
 	unserved *Response // the response that shows that it does not; nil if it does, or may
-	missing  string    // what would show it; "" if it is known
+	known    bool      // it does
+	missing  string    // what would show it; "" for nothing
 }
 
 // service finds out, once a run, whether the target serves the operation.
@@ -52,7 +53,10 @@ func (api *API) service(operation string) *service {
 		probe := &API{Env: api.Env, ctx: api.ctx, lasting: api.lasting, spec: Spec{Operation: operation, Title: "is implemented"}, probes: true,
 			judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), rng: rand.New(rand.NewPCG(api.Seed, hash(operation)))}
 		defer probe.restore()
-		s.missing = probe.attempt(func() { s.unserved = probe.unserved() })
+		s.missing = probe.attempt(func() { s.unserved, s.known = probe.unserved() })
+		for _, t := range probe.evidence.Troubles() {
+			api.outside.Troubled(t.Where, t.What)
+		}
 	})
 	return s
 }
@@ -98,44 +102,50 @@ func (api *API) needServed(k Call) {
 }
 
 // unserved returns a response that shows that the target does not serve the
-// spec's operation. It returns nil if it does, and ends the spec if that stays
-// unknown. A server that does not serve an operation answers every request with
-// 404, 405 or 501; many ask for a key first.
-func (api *API) unserved() *Response {
+// spec's operation. It returns nil if it may, and ends the spec if an input is
+// missing. A server that does not serve an operation answers every request with
+// 404, 405 or 501; many ask for a key first. known says that it does serve it.
+func (api *API) unserved() (shown *Response, known bool) {
 	op := api.Operation()
 	if !op.HasPathID() && !op.Unsafe() {
 		return api.unservedList()
 	}
 	anonymous := api.Do(api.emptyRequest().WithoutAuthorization().OpenRefusal())
 	if !spec.MeansUnserved(anonymous.Status) && !api.asksForKeyFirst(anonymous) {
-		return nil
+		return nil, api.knows(anonymous)
 	}
 	empty := api.Do(api.emptyRequest().OpenRefusal())
 	switch {
 	case !spec.MeansUnserved(empty.Status):
-		return nil
+		return nil, api.knows(empty)
 	case empty.Status != http.StatusNotFound:
-		return &empty
+		return &empty, false
 	}
 	// The 404 may mean an id, or that the request is invalid.
 	if api.asksForPermission() {
-		return nil
+		return nil, true
 	}
 	missing := "a subsequence that was deleted" // there are few to delete, so none is deleted for this
 	if op.ID != spec.DeleteSubsequence {
 		var valid Response
 		if missing = api.attempt(func() { valid = api.Do(api.Request()) }); missing == "" {
 			if spec.MeansUnserved(valid.Status) {
-				return &valid
+				return &valid, false
 			}
-			return nil
+			return nil, api.knows(valid)
 		}
 	}
 	if api.unservedWithoutKey() {
-		return &empty
+		return &empty, false
 	}
 	api.NotAssessed("%s", missing)
-	return nil
+	return nil, false
+}
+
+// knows reports whether the response shows that the target knows the operation: it
+// differs from that to an unknown path.
+func (api *API) knows(r Response) bool {
+	return r.Status == http.StatusOK || r.Status != api.unknownPath(r.Call.key)
 }
 
 // unservedWithoutKey reports whether even requests without authorization get 404,
@@ -163,21 +173,19 @@ func (api *API) asksForPermission() bool {
 }
 
 // unservedList is unserved for a list, which has no reason for a 404.
-func (api *API) unservedList() *Response {
+func (api *API) unservedList() (shown *Response, known bool) {
 	list := api.Request()
 	r := api.Do(list)
-	for _, another := range []Call{list.WithQuery("limit", "1"), list.WithoutAuthorization()} {
-		if !spec.MeansUnserved(r.Status) {
-			return nil
-		}
-		if next := api.Do(another); !api.asksForKeyFirst(next) {
-			r = next
-		}
-	}
 	if !spec.MeansUnserved(r.Status) {
-		return nil
+		return nil, api.knows(r)
 	}
-	return &r
+	for _, another := range []Call{list.WithQuery("limit", "1"), list.WithoutAuthorization()} {
+		next := api.Do(another)
+		if !spec.MeansUnserved(next.Status) && !api.asksForKeyFirst(next) {
+			return nil, api.knows(next)
+		}
+	}
+	return &r, false
 }
 
 // emptyRequest is a request of the spec's operation that can change nothing: it

@@ -24,19 +24,16 @@ func precedenceQuirks() []Quirk {
 				}
 				return answer
 			}))},
-		{ID: "precedence/key-before-path", Allowed: silentPrecedence, Touches: []string{"unknown path"},
-			Doc: "answers 401 to a request without a key for a path that it does not know",
-			Apply: func(a *Target) Middleware {
-				return func(next Handler) Handler {
-					first := a.keyFirst()(next)
-					return func(r Request) (Response, error) {
-						if r.Operation == "" {
-							return first(r)
-						}
-						return next(r)
+		{ID: "precedence/path-first", Allowed: silentPrecedence, Touches: []string{"unknown path"},
+			Doc: "answers 404 to an unknown path before it checks the key",
+			Apply: alike(func(next Handler) Handler {
+				return func(r Request) (Response, error) {
+					if r.Operation == "" && r.Path != spec.OptionsPath {
+						return refusal(http.StatusNotFound), nil
 					}
+					return next(r)
 				}
-			}},
+			})},
 		{ID: "precedence/existence-first", Allowed: silentPrecedence, Touches: []string{"precedence"},
 			Doc: "answers 404 to a missing resource before it checks plan, limit and permission",
 			// A deletion over the limit names nothing that exists, because the

@@ -269,6 +269,11 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 		t.Fatal(err)
 	}
 	all = append(all, exchange{Request{}, options})
+	unknown, err := h(Request{Method: http.MethodGet, Path: "/api/v2/unknown", Query: url.Values{}, Header: http.Header{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, exchange{Request{}, unknown})
 	for i := 0; many && i < 1000; i++ {
 		send(dataset.Main, spec.GetPlacementTest, main.PlacementTests[2], nil, "")
 	}
