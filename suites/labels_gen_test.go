@@ -197,6 +197,7 @@ var labels = []Labels{
 	Label("requirement:SCOPE-RESOURCE-ALL"),
 	Label("requirement:SCOPE-WRONG-ACTION"),
 	Label("requirement:SCOPE-WRONG-RESOURCE"),
+	Label("requirement:SERVED"),
 	Label("requirement:SHAPE-ACCOUNT_MOVE-STATUS-PRESENT"),
 	Label("requirement:SHAPE-ACCOUNT_MOVE-STATUS-TYPE"),
 	Label("requirement:SHAPE-ACCOUNT_MOVE-STATUS-VALUE"),
