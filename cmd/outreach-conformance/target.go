@@ -74,7 +74,7 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer stop()
-	report, err := preflight.Check(ctx, t, selection)
+	report, err := preflight.Check(ctx, t, selection, sayOn(stderr))
 	switch {
 	case ctx.Err() != nil:
 		return interrupted

@@ -91,7 +91,7 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 		}
 		return exitError{exitCannotTell, err}
 	}
-	profile, notes, err := preflight.Discover(ctx, t, token, f.keyEnv)
+	profile, notes, err := preflight.Discover(ctx, t, token, f.keyEnv, sayOn(stderr))
 	switch {
 	case ctx.Err() != nil:
 		return interrupted

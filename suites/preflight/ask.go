@@ -30,9 +30,14 @@ type asker struct {
 	denied  map[string]int              // lists that the target refuses to the main key, with the status
 }
 
-// newAsker returns an asker with the keys and the pace of the target's profile.
-func newAsker(ctx context.Context, t *target.Target) (*asker, error) {
-	api, err := t.Client(client.Options{})
+// newAsker returns an asker with the keys and the pace of the target's profile. say is
+// told what it waits for; nil for nobody.
+func newAsker(ctx context.Context, t *target.Target, say func(string)) (*asker, error) {
+	var options client.Options
+	if say != nil {
+		options.Waits = func(w client.Wait) { say(w.String()) }
+	}
+	api, err := t.Client(options)
 	if err != nil {
 		return nil, err
 	}

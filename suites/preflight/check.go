@@ -77,13 +77,13 @@ var ErrNoAnswer = errors.New("no usable response from the target")
 
 // Check checks a profile against its target, for a run with the selection. An error
 // means that there is no result: the server gives no usable response, nothing is
-// selected, or the context has ended.
-func Check(ctx context.Context, t *target.Target, selection runner.Selection) (Report, error) {
+// selected, or the context has ended. say is told what it waits for; nil for nobody.
+func Check(ctx context.Context, t *target.Target, selection runner.Selection, say func(string)) (Report, error) {
 	selection.Implemented = t.Profile.Operations
 	if _, err := selection.Pairs(); err != nil {
 		return Report{}, err
 	}
-	r, reach, err := look(ctx, t, selection)
+	r, reach, err := look(ctx, t, selection, say)
 	if err != nil {
 		return Report{}, err
 	}
@@ -92,8 +92,8 @@ func Check(ctx context.Context, t *target.Target, selection runner.Selection) (R
 }
 
 // look is the part of Check that sends requests.
-func look(ctx context.Context, t *target.Target, selection runner.Selection) (Report, reach, error) {
-	a, err := newAsker(ctx, t)
+func look(ctx context.Context, t *target.Target, selection runner.Selection, say func(string)) (Report, reach, error) {
+	a, err := newAsker(ctx, t, say)
 	if err != nil {
 		return Report{}, reach{}, err
 	}

@@ -34,12 +34,12 @@ const keyName = "main"
 // to fill in. The profile names the environment variable instead of the token.
 //
 // The profile lists nothing that a run may delete, and lets a run change only what
-// the run itself created.
-func Discover(ctx context.Context, t *target.Target, token, tokenEnv string) (found *profile.Profile, notes []string, err error) {
+// the run itself created. say is told what Discover waits for; nil for nobody.
+func Discover(ctx context.Context, t *target.Target, token, tokenEnv string, say func(string)) (found *profile.Profile, notes []string, err error) {
 	key := profile.Key{Name: keyName, Token: token, TokenEnv: tokenEnv, Workspace: dataset.Main, State: profile.KeyActive}
 	p := *t.Profile
 	p.Keys = []profile.Key{key}
-	a, err := newAsker(ctx, &target.Target{BaseURL: t.BaseURL, TLS: t.TLS, Profile: &p})
+	a, err := newAsker(ctx, &target.Target{BaseURL: t.BaseURL, TLS: t.TLS, Profile: &p}, say)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -37,7 +37,7 @@ func TestNoTokenIsShown(t *testing.T) {
 	g := NewWithT(t)
 	on, err := target.URL(profile.Embedded(), echoing(t))
 	g.Expect(err).NotTo(HaveOccurred())
-	report, _, err := look(t.Context(), on, runner.Selection{})
+	report, _, err := look(t.Context(), on, runner.Selection{}, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	said := fmt.Sprintf("%+v", report)
 	g.Expect(said).To(ContainSubstring("subsequences of main"))
@@ -45,7 +45,7 @@ func TestNoTokenIsShown(t *testing.T) {
 	full, _ := on.Profile.FullKey(dataset.Main)
 	bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
 	g.Expect(err).NotTo(HaveOccurred())
-	p, notes, err := Discover(t.Context(), bare, full.Token, "FOUND_KEY")
+	p, notes, err := Discover(t.Context(), bare, full.Token, "FOUND_KEY", nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	p.Keys[0].Token = ""
 	text, err := p.YAML(strings.Join(notes, "\n"))
@@ -70,13 +70,13 @@ func TestOtherAnswers(t *testing.T) {
 			defer server.Close()
 			on, err := target.URL(profile.Embedded(), server.URL)
 			g.Expect(err).NotTo(HaveOccurred())
-			_, _, err = look(t.Context(), on, runner.Selection{})
+			_, _, err = look(t.Context(), on, runner.Selection{}, nil)
 			g.Expect(err).To(MatchError(And(ContainSubstring("subsequences.list"), ContainSubstring("does not have the documented form"))))
 
 			full, _ := on.Profile.FullKey(dataset.Main)
 			bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
 			g.Expect(err).NotTo(HaveOccurred())
-			_, _, err = Discover(t.Context(), bare, full.Token, "FOUND_KEY")
+			_, _, err = Discover(t.Context(), bare, full.Token, "FOUND_KEY", nil)
 			g.Expect(err).To(MatchError(And(ContainSubstring("no list can be read"), ContainSubstring(server.URL))))
 		})
 	}

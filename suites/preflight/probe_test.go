@@ -64,7 +64,7 @@ func referenceBehind(t *testing.T, front func(http.Handler) http.Handler) *targe
 func TestCheckOfAnHonestProfile(t *testing.T) {
 	g := NewWithT(t)
 	on := reference(t)
-	report, err := Check(t.Context(), on, runner.Selection{})
+	report, err := Check(t.Context(), on, runner.Selection{}, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(report.Wrong()).To(BeEmpty())
 	g.Expect(report.Keys).To(HaveLen(len(on.Profile.Keys)))
@@ -120,7 +120,7 @@ func TestCheckFindsWhatIsNotTrue(t *testing.T) {
 			tc.spoil(p)
 			spoilt, err := target.URL(p, on.BaseURL)
 			g.Expect(err).NotTo(HaveOccurred())
-			report, _, err := look(t.Context(), spoilt, runner.Selection{})
+			report, _, err := look(t.Context(), spoilt, runner.Selection{}, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(report.Wrong()).To(HaveLen(1))
 			found := report.Wrong()[0]
@@ -145,7 +145,7 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Check(t.Context(), on, runner.Selection{})
+	_, err = Check(t.Context(), on, runner.Selection{}, nil)
 	NewWithT(t).Expect(err).To(MatchError(ErrNoAnswer))
 }
 
@@ -204,7 +204,7 @@ func TestDiscover(t *testing.T) {
 	full, _ := on.Profile.FullKey(dataset.Main)
 	bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
 	g.Expect(err).NotTo(HaveOccurred())
-	p, notes, err := Discover(t.Context(), bare, full.Token, "FOUND_KEY")
+	p, notes, err := Discover(t.Context(), bare, full.Token, "FOUND_KEY", nil)
 	g.Expect(err).NotTo(HaveOccurred())
 
 	main := p.Workspaces[dataset.Main]
@@ -230,11 +230,11 @@ func TestDiscoverWithLittle(t *testing.T) {
 	on := reference(t)
 	bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
 	g.Expect(err).NotTo(HaveOccurred())
-	_, _, err = Discover(t.Context(), bare, "no-such-key", "FOUND_KEY")
+	_, _, err = Discover(t.Context(), bare, "no-such-key", "FOUND_KEY", nil)
 	g.Expect(err).To(MatchError(ContainSubstring("every list returns 401")))
 
 	narrow, _ := on.Profile.ScopedKey(dataset.Main, "lead_lists:read")
-	p, notes, err := Discover(t.Context(), bare, narrow.Token, "FOUND_KEY")
+	p, notes, err := Discover(t.Context(), bare, narrow.Token, "FOUND_KEY", nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(p.Keys[0].Scopes).To(Equal([]string{"lead_lists:read"}))
 	g.Expect(p.Workspaces[dataset.Main].ID).To(Equal(on.Profile.Workspaces[dataset.Main].ID))

@@ -46,7 +46,7 @@ func discovered(t *testing.T, on *target.Target) (*profile.Profile, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, notes, err := Discover(t.Context(), bare, full.Token, "FOUND_KEY")
+	p, notes, err := Discover(t.Context(), bare, full.Token, "FOUND_KEY", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestDiscoverListsWhatIsServed(t *testing.T) {
 			if i > 0 { // the least is served by the first
 				return
 			}
-			report, err := Check(t.Context(), at(t, p, on.BaseURL), runner.Selection{})
+			report, err := Check(t.Context(), at(t, p, on.BaseURL), runner.Selection{}, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(report.Wrong()).To(BeEmpty())
 			g.Expect(report.Assessable()).To(BeNumerically(">", 0))
@@ -201,7 +201,7 @@ func TestCheckNamesWhatIsNotServed(t *testing.T) {
 		serves := slices.DeleteFunc(operationIDs(), func(id string) bool { return id == spec.ListLeadLabels || id == spec.MoveLead })
 		return testbed.Partial{Next: api, Serves: serves, AuthorizationFirst: true, Form: testbed.Unserved404Page}
 	})
-	report, err := Check(t.Context(), on, runner.Selection{})
+	report, err := Check(t.Context(), on, runner.Selection{}, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(report.Wrong()).To(ConsistOf(HaveField("Says",
 		"the target does not serve leads.move, lead-labels.list (404): exclude them under `operations`, or implement them")))
@@ -212,7 +212,7 @@ func TestCheckNamesWhatIsNotServed(t *testing.T) {
 		}
 	}
 	on.Profile.Operations = []string{"!leads.move", "!lead-labels.*"}
-	report, err = Check(t.Context(), on, runner.Selection{})
+	report, err = Check(t.Context(), on, runner.Selection{}, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(report.Wrong()).To(BeEmpty())
 }
@@ -222,7 +222,7 @@ func TestCheckWithKeysThatAreRefused(t *testing.T) {
 	t.Run("everywhere", func(t *testing.T) {
 		g := NewWithT(t)
 		on := referenceBehind(t, refusal(http.StatusUnauthorized, func(*http.Request) bool { return true }))
-		report, err := Check(t.Context(), on, runner.Selection{})
+		report, err := Check(t.Context(), on, runner.Selection{}, nil)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(report.Wrong()).NotTo(BeEmpty())
 		g.Expect(report.Assessable()).To(BeZero(), "%v", report.Coverage)
@@ -231,7 +231,7 @@ func TestCheckWithKeysThatAreRefused(t *testing.T) {
 	t.Run("on one list", func(t *testing.T) {
 		g := NewWithT(t)
 		on := referenceBehind(t, refusal(http.StatusForbidden, func(r *http.Request) bool { return r.URL.Path == path(spec.ListLeadLabels) }))
-		report, err := Check(t.Context(), on, runner.Selection{Operations: []string{spec.ListLeadLabels, spec.ListLeadLists}, Groups: []string{"pages"}})
+		report, err := Check(t.Context(), on, runner.Selection{Operations: []string{spec.ListLeadLabels, spec.ListLeadLists}, Groups: []string{"pages"}}, nil)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(report.Wrong()).To(ContainElement(HaveField("Says", `returns 403 to the key main, whose scopes ["all:all"] allow it`)))
 		g.Expect(report.Coverage).To(ConsistOf(And(
@@ -251,7 +251,7 @@ func TestCheckOfAKeyWithoutScopes(t *testing.T) {
 			if like {
 				key(on.Profile, without.Name).Token = "no-such-key"
 			}
-			report, err := Check(t.Context(), on, runner.Selection{Requirements: []string{string(spec.ScopeNone)}})
+			report, err := Check(t.Context(), on, runner.Selection{Requirements: []string{string(spec.ScopeNone)}}, nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(report.Wrong()).To(BeEmpty(), "a server may answer both alike")
 			g.Expect(report.Assessable() == 0).To(Equal(like), "%v", report.Coverage)
@@ -269,10 +269,10 @@ func TestDiscoverWithANarrowKey(t *testing.T) {
 	on := reference(t)
 	narrow, _ := on.Profile.ScopedKey(dataset.Main, "lead_lists:read")
 	bare := at(t, &profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)
-	p, _, err := Discover(t.Context(), bare, narrow.Token, "FOUND_KEY")
+	p, _, err := Discover(t.Context(), bare, narrow.Token, "FOUND_KEY", nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	p.Keys[0].Token = narrow.Token
-	report, err := Check(t.Context(), at(t, p, on.BaseURL), runner.Selection{})
+	report, err := Check(t.Context(), at(t, p, on.BaseURL), runner.Selection{}, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(report.Wrong()).To(BeEmpty())
 	g.Expect(report.Assessable()).To(BeNumerically(">", 0))
@@ -291,6 +291,6 @@ func TestCheckThatMayOnlyRead(t *testing.T) {
 		})
 	})
 	on.Profile.Writes = profile.WritesNone
-	_, err := Check(t.Context(), on, runner.Selection{Operations: []string{"lead*", "inbox-placement-tests.*"}})
+	_, err := Check(t.Context(), on, runner.Selection{Operations: []string{"lead*", "inbox-placement-tests.*"}}, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 }

@@ -119,7 +119,7 @@ func (s source) git(args ...string) (string, error) {
 
 // compile builds the static binary for a platform.
 func compile(from source, p platform, binary string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.stamped="+from.version, "-o", binary, "./cmd/"+program)
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.stamped="+from.version+" -X main.stampedCommit="+from.commit, "-o", binary, "./cmd/"+program)
 	cmd.Dir = from.root
 	// The bytes must not depend on settings of the user.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0",
