@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -27,9 +26,7 @@ type API struct {
 	*Env
 	ctx  context.Context
 	spec Spec
-	// lasting ends like ctx, but not at the failure at which the run ends.
-	lasting context.Context
-	rng     *rand.Rand // guarded by mu
+	rng  *rand.Rand // guarded by mu
 
 	probes bool // it finds out whether the spec's operation is served
 
@@ -57,14 +54,14 @@ type skipSpec struct{ input string }
 // target was rolled back. A context that ends stops the spec. So does halt, but it
 // leaves a request that changes something the time to end; nil for none.
 func (s Spec) execute(ctx, halt context.Context, env *Env, reported func(failure)) *API {
-	lasting, cancel := context.WithTimeoutCause(ctx, env.specTimeout(), fmt.Errorf("the spec took longer than %s", env.specTimeout()))
+	limited, cancel := context.WithTimeoutCause(ctx, env.specTimeout(), fmt.Errorf("the spec took longer than %s", env.specTimeout()))
 	defer cancel()
-	ctx, end := context.WithCancelCause(lasting)
+	ctx, end := context.WithCancelCause(limited)
 	defer end(nil)
 	if halt != nil {
 		defer context.AfterFunc(halt, func() { end(context.Cause(halt)) })()
 	}
-	api := &API{Env: env, ctx: ctx, lasting: lasting, spec: s, judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), reported: reported,
+	api := &API{Env: env, ctx: ctx, spec: s, judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), reported: reported,
 		rng: rand.New(rand.NewPCG(env.Seed, hash(s.Name())))}
 	began := time.Now()
 	api.judgeAll()
@@ -165,7 +162,7 @@ func (api *API) exchange(valid bool, calls []Call) []Response {
 	entries := make([]int, len(calls))
 	for _, k := range calls { // before any is recorded: all are sent, or none
 		api.needServed(k)
-		api.need(api.permit(k))
+		api.need(api.sandbox().Permit(api.ctx, api.change(k)))
 	}
 	for i, k := range calls {
 		entry, err := api.sandbox().Before(api.change(k))
@@ -200,45 +197,10 @@ func (api *API) exchanges(requests []client.Request) []client.Exchange {
 	came := make([]client.Exchange, len(requests))
 	work := make([]func(), len(requests))
 	for i, r := range requests {
-		work[i] = func() {
-			ctx, done := api.ctx, func() {}
-			if r.Method != http.MethodGet {
-				ctx, done = api.unhurried()
-			}
-			defer done()
-			came[i] = api.Client.Do(ctx, r)
-		}
+		work[i] = func() { came[i] = api.Client.Do(api.ctx, r) }
 	}
 	api.Together(work...)
 	return came
-}
-
-// permit reports whether the call may be sent.
-func (api *API) permit(k Call) error {
-	ctx, done := api.unhurried() // it may create the test of the run's lock
-	defer done()
-	return api.sandbox().Permit(ctx, api.change(k))
-}
-
-// settleTime is how long a request that changes something may take to end after the
-// failure at which the run ends.
-const settleTime = 5 * time.Second
-
-// unhurried returns a context that ends with the spec's, but --fail-fast leaves it a few
-// seconds. A creation that is cut off would leave a row whose id nobody knows.
-func (api *API) unhurried() (context.Context, context.CancelFunc) {
-	if api.ctx.Err() != nil {
-		return api.ctx, func() {}
-	}
-	ctx, cancel := context.WithCancelCause(api.lasting)
-	stop := context.AfterFunc(api.ctx, func() {
-		timer := time.AfterFunc(settleTime, func() { cancel(context.Cause(api.ctx)) })
-		context.AfterFunc(ctx, func() { timer.Stop() })
-	})
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
 }
 
 // stop ends the spec because no response came, or not a whole one.

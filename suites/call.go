@@ -98,7 +98,7 @@ func (k Call) request() client.Request {
 		Operation: k.Operation.ID, Method: k.Operation.Method,
 		Path:  k.Operation.URLPath(k.id),
 		Query: k.query, Body: k.bytes(),
-		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry,
+		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry, Settle: k.Operation.Unsafe(),
 	}
 }
 

@@ -65,8 +65,4 @@ func (api *API) neighbours(id string) []string {
 
 // lock makes sure that no other run uses the rows that only one run can use, or
 // ends the spec.
-func (api *API) lock() {
-	ctx, done := api.unhurried()
-	defer done()
-	api.need(api.sandbox().Lock(ctx))
-}
+func (api *API) lock() { api.need(api.sandbox().Lock(api.ctx)) }

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/onsi/ginkgo/v2"
@@ -141,9 +139,6 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 	treeLock.Lock()
 	defer treeLock.Unlock()
 	if !plan.Gather {
-		// Ginkgo's handlers outlive its run. The caller's go with them, so that waits
-		// until the bodies have rolled back.
-		defer signal.Reset(os.Interrupt, syscall.SIGTERM)
 		t.ahead = start(ctx, env, t.preview(plan), plan)
 		defer t.ahead.close()
 	}

@@ -50,7 +50,7 @@ func (api *API) service(operation string) *service {
 	found, _ := api.services.LoadOrStore(operation, &service{})
 	s := found.(*service)
 	s.once.Do(func() {
-		probe := &API{Env: api.Env, ctx: api.ctx, lasting: api.lasting, spec: Spec{Operation: operation, Title: "is implemented"}, probes: true,
+		probe := &API{Env: api.Env, ctx: api.ctx, spec: Spec{Operation: operation, Title: "is implemented"}, probes: true,
 			judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), rng: rand.New(rand.NewPCG(api.Seed, hash(operation)))}
 		defer probe.restore()
 		s.missing = probe.attempt(func() { s.unserved, s.known = probe.unserved() })

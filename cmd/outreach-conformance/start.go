@@ -57,11 +57,6 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 	stopHandler := f.handleSecondInterrupt(t, stderr)
 	return t, func() {
 		stopHandler()
-		// Ginkgo resets all signal handlers when it returns. A second interrupt must
-		// not end the process before the containers are removed.
-		held := make(chan os.Signal, 1)
-		signal.Notify(held, stopSignals()...)
-		defer signal.Stop(held)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		if err := errors.Join(t.Close(ctx), log.Close()); err != nil {

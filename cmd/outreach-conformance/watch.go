@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
 	"time"
 
 	"outreach.example/conformance/internal/client"
@@ -104,12 +103,8 @@ func (f runFlags) rounds(ctx context.Context, config runner.Config, repeat *runn
 }
 
 // once runs the checks once and reports whether it was interrupted. A round waits
-// first, and returns an error if the target does not answer. Ginkgo takes all signal
-// handlers with it when it ends, so each run has handlers of its own.
+// first, and returns an error if the target does not answer.
 func (f runFlags) once(ctx context.Context, config runner.Config, stderr io.Writer, round bool) (results reports.Results, interrupted bool, err error) {
-	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
-	defer stop()
-	defer f.handleSecondInterrupt(config.Target, stderr)()
 	if !round {
 		results, err = f.judge(ctx, config, stderr)
 		return results, ctx.Err() != nil, err

@@ -131,7 +131,12 @@ func (c *Client) once(ctx context.Context, req Request, waitedOut int) (e Exchan
 	c.opts.Doing(Sending, req.Key.Name, +1)
 	defer c.opts.Doing(Sending, req.Key.Name, -1)
 
-	e = c.send(ctx, req)
+	sending, sent := ctx, func() {}
+	if req.Settle {
+		sending, sent = settling(ctx)
+	}
+	e = c.send(sending, req)
+	sent()
 	switch {
 	case e.Status == 0:
 		return e, 0, false
@@ -156,6 +161,23 @@ func (c *Client) once(ctx context.Context, req Request, waitedOut int) (e Exchan
 		c.opts.Waits(Wait{Key: req.Key.Name, For: wait, RetryAfter: e.Header.Get("Retry-After")})
 	}
 	return e, wait, true
+}
+
+// settleTime is how long a request with Settle may outlast its context.
+const settleTime = 5 * time.Second
+
+// settling returns a context that ends settleTime later than ctx. The caller calls done
+// when it no longer needs it.
+func settling(ctx context.Context) (later context.Context, done func()) {
+	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(settleTime, func() { cancel(context.Cause(ctx)) })
+		context.AfterFunc(later, func() { timer.Stop() })
+	})
+	return later, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 func (c *Client) finish(e Exchange) Exchange {

@@ -13,8 +13,10 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
@@ -355,3 +357,69 @@ func TestAllowIsCalledForEachAttempt(t *testing.T) {
 	g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(3))
 	g.Expect(c.Traffic().Requests).To(Equal(3))
 }
+
+// A request that settles outlasts its context once it is sent. One that still waits to
+// be sent does not.
+func TestARequestSettles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		arrived, answer := make(chan struct{}), make(chan struct{})
+		transport := roundTripperFunc(func(r *http.Request) (*http.Response, error) {
+			close(arrived)
+			select {
+			case <-answer:
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+			case <-r.Context().Done():
+				return nil, context.Cause(r.Context())
+			}
+		})
+		c, err := New(Options{BaseURL: "http://subject.invalid", Transport: transport, Concurrency: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		var first, second Exchange
+		var wait sync.WaitGroup
+		wait.Go(func() { first = c.Do(ctx, Request{Method: http.MethodPost, Path: "/a", Settle: true}) })
+		<-arrived
+		wait.Go(func() { second = c.Do(ctx, Request{Method: http.MethodPost, Path: "/b", Settle: true}) })
+		synctest.Wait()
+		cancel()
+		time.Sleep(settleTime / 2)
+		close(answer)
+		wait.Wait()
+		if first.Err != nil || first.Status != http.StatusOK {
+			t.Errorf("the request that was sent: %d %v", first.Status, first.Err)
+		}
+		if !errors.Is(second.Err, ErrCanceled) || !second.Sent.IsZero() {
+			t.Errorf("the request that waited: %v", second.Err)
+		}
+	})
+}
+
+// A target that does not answer is waited for no longer than settleTime.
+func TestASettlingRequestEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := roundTripperFunc(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, context.Cause(r.Context())
+		})
+		c, err := New(Options{BaseURL: "http://subject.invalid", Transport: transport, Timeout: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		ex := c.Do(ctx, Request{Method: http.MethodPost, Path: "/a", Settle: true})
+		if took := time.Since(began); ex.Err == nil || took != time.Second+settleTime {
+			t.Errorf("%v after %s", ex.Err, took)
+		}
+	})
+}
+
+// roundTripperFunc stands in for the network.
+type roundTripperFunc func(*http.Request) (*http.Response, error)
+
+func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

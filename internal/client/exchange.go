@@ -36,6 +36,9 @@ type Request struct {
 	// NoRetry returns a 429 at once. The request is also sent while other
 	// requests of the key wait out a 429. Concurrency and pace still apply.
 	NoRetry bool
+	// Settle gives the request a few seconds (settleTime) more than its context, once it
+	// is sent. A creation that is cut off would leave a row whose id nobody knows.
+	Settle bool
 	// Fresh sends the request on a new connection, which closes after the response.
 	Fresh bool
 }

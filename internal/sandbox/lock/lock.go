@@ -222,7 +222,7 @@ func (l *Lock) send(ctx context.Context, r client.Request) client.Exchange {
 
 func (l *Lock) request(operation, id string, query url.Values, body []byte) client.Request {
 	op := spec.MustOperation(operation)
-	return client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Query: query, Body: body, Key: l.key()}
+	return client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Query: query, Body: body, Key: l.key(), Settle: op.Unsafe()}
 }
 
 func (l *Lock) key() client.Key {
