@@ -91,7 +91,7 @@ func (api *API) expectNotAccepted(k Call) {
 	var before map[string]map[string]any
 	if creates {
 		before = api.newestTests()
-		api.suspect(k)
+		api.suspect(k, api.spec.Pairs[0])
 	}
 	response := api.Do(k.OpenRefusal())
 	refused := api.Expect(response).To(BeRefused())
@@ -106,11 +106,11 @@ func (api *API) expectNotAccepted(k Call) {
 }
 
 // suspect remembers the texts of a body that must be refused. A row that shows one
-// of them came of it, and what is wrong with that row follows from that.
-func (api *API) suspect(k Call) {
+// of them came of it, and what is wrong with that row follows from the violated pair.
+func (api *API) suspect(k Call, violated spec.Pair) {
 	for _, field := range []string{"name", "email_subject", "email_body"} { // each with random letters
 		if text, ok := k.members()[field].(string); ok && len(text) >= 16 {
-			api.suspects.Store(text, api.spec.Pairs[0])
+			api.suspects.Store(text, violated)
 		}
 	}
 }

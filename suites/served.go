@@ -99,6 +99,19 @@ func (api *API) needServed(k Call) {
 			api.NotAssessed("the operation %s, which the target does not serve (it answers %d)", id, r.Status)
 		}
 	}
+	if api.probes {
+		return
+	}
+	// A refusal shows nothing if the target may refuse all that it does not know.
+	if s := api.service(k.Operation.ID); !s.known && s.missing != "" && !api.deletable(k.Operation) {
+		api.NotAssessed("%s", s.missing)
+	}
+}
+
+// deletable reports whether a deletion will show that the operation is served. The
+// probe saves the few subsequences that may be deleted for the specs.
+func (api *API) deletable(op spec.Operation) bool {
+	return op.ID == spec.DeleteSubsequence && len(api.Workspace(dataset.Main).ExpendableSubsequences) > 0
 }
 
 // unserved returns a response that shows that the target does not serve the
@@ -125,7 +138,7 @@ func (api *API) unserved() (shown *Response, known bool) {
 	if api.asksForPermission() {
 		return nil, true
 	}
-	missing := "a subsequence that was deleted" // there are few to delete, so none is deleted for this
+	missing := lackedEntry(dataset.Main, "expendable_subsequences", "a subsequence that may be deleted")
 	if op.ID != spec.DeleteSubsequence {
 		var valid Response
 		if missing = api.attempt(func() { valid = api.Do(api.Request()) }); missing == "" {
@@ -189,14 +202,18 @@ func (api *API) unservedList() (shown *Response, known bool) {
 }
 
 // emptyRequest is a request of the spec's operation that can change nothing: it
-// names no resource that exists, and its body has no members.
+// names no resource that exists, and its body lacks what is required.
 func (api *API) emptyRequest() Call {
 	op := api.Operation()
 	k := api.As(authorizedRole(op), op.ID)
 	if op.HasPathID() {
 		k = k.WithID(api.FreshID())
 	}
-	if op.Method == http.MethodPost {
+	switch {
+	case op.ID == spec.CreatePlacementTest: // a name finds the test that a careless server makes of it
+		k = k.WithBody(map[string]any{"name": api.Word()})
+		api.suspect(k, spec.RequestRequired("type").On(op.ID))
+	case op.Method == http.MethodPost:
 		k = k.WithBody(map[string]any{})
 	}
 	return k

@@ -16,7 +16,7 @@ import (
 )
 
 // setFromEnvironment sets the flags that the command line does not give. An empty
-// variable counts as unset.
+// variable counts as unset, but see checkTargetIsNamed.
 func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error {
 	var wrong []error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -37,6 +37,21 @@ func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error 
 		}
 	})
 	return errors.Join(wrong...)
+}
+
+// checkTargetIsNamed returns an error if the variable of the target is set but empty, and
+// nothing else names a target. A step of a pipeline that should have set it has failed:
+// the embedded server, which passes, is not what the user wants to judge.
+func checkTargetIsNamed(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
+	target, profile := flags.Lookup("target"), flags.Lookup("target-profile")
+	if target == nil || target.Changed || profile != nil && profile.Changed {
+		return nil
+	}
+	name := envvar.OfFlag(target.Name)
+	if value, set := lookup(name); set && value == "" {
+		return fmt.Errorf("%s is set, but empty: it names no target (unset it, or set it to embedded, to judge the embedded server)", name)
+	}
+	return nil
 }
 
 // valuesOf splits the variable of a repeatable flag at semicolons and line breaks.

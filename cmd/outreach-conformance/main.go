@@ -133,6 +133,9 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 			if err := setFromEnvironment(cmd.Flags(), os.Getenv); err != nil {
 				return err
 			}
+			if err := checkTargetIsNamed(cmd.Flags(), os.LookupEnv); err != nil {
+				return err
+			}
 			if output := cmd.Flags().Lookup("output"); output != nil && output.Value.String() == "-" {
 				return errors.New("--output -: not a directory (the summary goes to the standard output anyway)")
 			}
