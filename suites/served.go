@@ -24,6 +24,7 @@ func served() {
 				pair := spec.Served.On(op.ID)
 				switch s := api.service(op.ID); {
 				case s.unserved != nil:
+					api.evidence.Assessed(pair, 1)
 					api.violated(pair, Finding{Response: *s.unserved, Pointer: "status",
 						Expected: "a status other than 404, 405 and 501 to some request",
 						Actual:   judge.DescribeStatus(s.unserved.Exchange) + ", and no other request was answered better"}, "")

@@ -44,7 +44,11 @@ func Conclude(results *reports.Results, stale ...string) {
 	if len(results.Troubles) > 0 && count[reports.Error] == 0 {
 		because("errors outside the checks: %d", len(results.Troubles))
 	}
-	if count[reports.Pass] == 0 {
+	switch {
+	case count[reports.Pass] > 0:
+	case results.ExpectedFailures > 0:
+		because("no check passed: what was assessed failed as expected")
+	default:
 		because("no requirement could be assessed")
 	}
 	if len(results.Reasons) > 0 {

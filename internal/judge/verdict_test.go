@@ -49,6 +49,8 @@ func TestConclude(t *testing.T) {
 			want: reports.Failed, reasons: []string{"1 of 1 checks failed"}, exitCode: 130},
 		{name: "failed as expected", results: reports.Results{Checks: checksOf(reports.Pass, reports.ExpectedFailure)},
 			want: reports.Passed, reasons: []string{"1 of 2 checks failed as expected"}},
+		{name: "all failed as expected", results: reports.Results{Checks: checksOf(reports.NotAssessed, reports.ExpectedFailure)},
+			want: reports.Inconclusive, reasons: []string{"no check passed: what was assessed failed as expected"}, exitCode: 3},
 		{name: "a stale entry", results: reports.Results{Checks: checksOf(reports.Pass)}, stale: []string{"it holds"},
 			want: reports.Failed, reasons: []string{"it holds"}, exitCode: 1},
 		{name: "expected, and another failed", results: reports.Results{Checks: checksOf(reports.Pass, reports.ExpectedFailure, reports.Fail)},

@@ -71,6 +71,10 @@ func (p *page) cause(cause reports.Cause, brief bool) {
 		operations, violations = 1, 1
 	}
 	groups := cause.Requirements()
+	if groups[0][0].Requirement == string(spec.Served) {
+		p.missingOperations(cause.Checks)
+		return
+	}
 	p.failure(groups[0], operations, violations, brief)
 	groups = groups[1:]
 	if len(groups) > 0 && !brief && !looksLike(groups[0][0], cause.Checks[0]) {
@@ -93,6 +97,24 @@ func (p *page) cause(cause reports.Cause, brief bool) {
 		p.line()
 		p.entry(2, 8, "alike", namesOf(names, brief))
 	}
+}
+
+// missingOperations shows each operation that the target does not serve in a line.
+func (p *page) missingOperations(checks []reports.Check) {
+	p.line(p.paint.alarm("✗ " + reports.Printable(checks[0].Requirement)))
+	column := 0
+	for _, name := range operationsOf(checks) {
+		column = max(column, width(name)+gap)
+	}
+	for _, c := range checks {
+		answer := "is not served"
+		if len(c.Violations) > 0 {
+			status, _, _ := strings.Cut(c.Violations[0].Actual, " ")
+			answer += ": every request gets " + reports.Printable(status)
+		}
+		p.entry(2, column, reports.Printable(c.Operation), answer)
+	}
+	p.line("  ", p.paint.dim("leave it out under operations: in the target profile, or serve it"))
 }
 
 func operationsOf(checks []reports.Check) []string {

@@ -41,6 +41,9 @@ func Summary(w io.Writer, r reports.Results, o Options) error {
 // quiet writes what Options.Quiet leaves.
 func (p *page) quiet(r reports.Results) {
 	p.failures(r, reports.Causes(r.Checks))
+	if r.Verdict == reports.Inconclusive {
+		p.troubles(r)
+	}
 	if r.Verdict != reports.Passed {
 		p.reasons(r)
 	}

@@ -18,6 +18,7 @@ import (
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/internal/sample"
+	"outreach.example/conformance/spec"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -64,6 +65,19 @@ func broken() reports.Results {
 			reports.Trouble{Where: "spec", What: fmt.Sprintf("the connection %d was closed", i)})
 	}
 	return r
+}
+
+// A missing operation is one line.
+func TestMissingOperationsAreALineEach(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Full()
+	for i, operation := range []string{spec.MoveLead, spec.ListLeadLabels} {
+		r.Checks = append(r.Checks, reports.Check{Requirement: string(spec.Served), Operation: operation, Group: "shape", Level: "stated", Outcome: reports.Fail,
+			Violations: []reports.Violation{{Statement: "The server implements the operation.", Section: "Endpoints", Pointer: "status", Expected: "a status",
+				Actual: []string{"404 <html>", "405"}[i]}}, ViolationCount: 1})
+	}
+	page := summary(r, console.Options{Width: 100})
+	g.Expect(page).To(ContainSubstring("✗ SERVED\n  leads.move        is not served: every request gets 404\n  lead-labels.list  is not served: every request gets 405\n"))
 }
 
 // The summary of many failures stays short: totals and the most basic causes.

@@ -74,6 +74,17 @@ func TestSummaryHasTablesAndCollapsedDetails(t *testing.T) {
 	g.Expect(passed).NotTo(ContainSubstring("Details"))
 }
 
+func TestSummaryShowsExpectedFailures(t *testing.T) {
+	g := NewWithT(t)
+	r := sample.Passed()
+	r.Checks[0].Outcome = reports.ExpectedFailure
+	r.Checks[0].Waiver = &reports.Waiver{Reason: "a known | bug", Link: "https://bugs.example/7", Expires: "2026-12-31", Flaky: true}
+	var b strings.Builder
+	g.Expect(github.Summary(&b, r, 0)).To(Succeed())
+	g.Expect(b.String()).To(And(ContainSubstring(r.Checks[0].Requirement), ContainSubstring("2026-12-31, flaky"),
+		ContainSubstring("a known &#124; bug https"), ContainSubstring("| expected failure |")))
+}
+
 func TestASummaryFitsGitHub(t *testing.T) {
 	g := NewWithT(t)
 	r := sample.Full()

@@ -34,6 +34,7 @@ func Summary(w io.Writer, r reports.Results, code int) error {
 	fmt.Fprintf(&b, "\n| passed | failed | failed as expected | not assessed | in error |\n|---:|---:|---:|---:|---:|\n| %d | %d | %d | %d | %d |\n",
 		n.Pass, n.Fail, n.Expected, n.NotAssessed, n.Error)
 	failureTable(&b, r.Checks)
+	expectedFailures(&b, r.Checks)
 	missing(&b, r.Checks)
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
@@ -94,6 +95,31 @@ func failureTable(b *strings.Builder, checks []reports.Check) {
 		}
 	}
 	b.WriteString("\n</details>\n")
+}
+
+// expectedFailures writes a row for each failure that the target's owner declared.
+func expectedFailures(b *strings.Builder, checks []reports.Check) {
+	written := 0
+	for _, c := range checks {
+		if c.Outcome != reports.ExpectedFailure || c.Waiver == nil {
+			continue
+		}
+		if written++; written > maxRows {
+			continue
+		}
+		if written == 1 {
+			b.WriteString("\n| expected failure | operation | until | reason |\n|---|---|---|---|\n")
+		}
+		until := c.Waiver.Expires
+		if c.Waiver.Flaky {
+			until += ", flaky"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", markdown(c.Requirement), markdown(c.Operation), markdown(until),
+			markdown(strings.TrimSpace(c.Waiver.Reason+" "+c.Waiver.Link)))
+	}
+	if written > maxRows {
+		fmt.Fprintf(b, "\n%d more expected failures are in the results.\n", written-maxRows)
+	}
 }
 
 // missing writes a collapsed list of missing inputs, the most frequent first.
