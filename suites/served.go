@@ -54,7 +54,9 @@ func (api *API) service(operation string) *service {
 		probe := &API{Env: api.Env, ctx: api.ctx, spec: Spec{Operation: operation, Title: "is implemented"}, probes: true,
 			judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), rng: rand.New(rand.NewPCG(api.Seed, hash(operation)))}
 		defer probe.restore()
-		s.missing = probe.attempt(func() { s.unserved, s.known = probe.unserved() })
+		probe.survive(func() {
+			s.missing = probe.attempt(func() { s.unserved, s.known = probe.unserved() })
+		})
 		for _, t := range probe.evidence.Troubles() {
 			api.outside.Troubled(t.Where, t.What)
 		}
@@ -62,19 +64,33 @@ func (api *API) service(operation string) *service {
 	return s
 }
 
-// attempt returns the input for lack of which the function ended early, or "".
+// attempt returns the input for lack of which the function ended early, or "". Trouble
+// ends the caller, too.
 func (api *API) attempt(work func()) (missing string) {
 	defer func() {
 		switch stopped := recover().(type) {
 		case nil:
 		case skipSpec:
-			missing = cmp.Or(stopped.input, "a response")
+			if missing = stopped.input; missing == "" {
+				panic(stopped)
+			}
 		default:
 			panic(stopped)
 		}
 	}()
 	work()
 	return ""
+}
+
+// survive calls a function that trouble may end.
+func (api *API) survive(work func()) {
+	defer func() {
+		stopped := recover()
+		if _, trouble := stopped.(skipSpec); stopped != nil && !trouble {
+			panic(stopped)
+		}
+	}()
+	work()
 }
 
 // Serves reports whether the target implements the operation, as far as the
