@@ -1,7 +1,7 @@
 // Package atomicfile replaces files atomically: a reader sees the old content or
-// the new content, never a part of it.
+// the new content, never a part of it. No key gets into a file.
 //
-// It imports no other package of this module.
+// It imports no other package of this module but redact.
 package atomicfile
 
 import (
@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+
+	"outreach.example/conformance/internal/redact"
 )
 
 // attempts bounds the search for a free temporary name.
@@ -40,6 +42,9 @@ func Replace(path string, write func(temporary string) error) (err error) {
 		}
 	}()
 	if err := write(temporary); err != nil {
+		return err
+	}
+	if err := redact.Process.File(temporary); err != nil {
 		return err
 	}
 	if err := flush(temporary); err != nil {

@@ -1,6 +1,7 @@
 package envvar_test
 
 import (
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -23,4 +24,18 @@ func TestFlagsAndVariables(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(envvar.OfFlag("page-size")).To(Equal("OUTREACH_PAGE_SIZE"))
 	g.Expect(envvar.Flag("OUTREACH_PAGE_SIZE")).To(Equal("page-size"))
+}
+
+// Whatever the environment holds, a variable of the project is known or reported.
+func FuzzUnknown(f *testing.F) {
+	for _, seed := range []string{"OUTREACH_TARGET=x", "OUTREACH_=x", "OUTREACH_KEY_A=x", "=x", "OUTREACH_target=1", "OUTREACH_TARGT", "PATH=/bin"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, entry string) {
+		name, value, _ := strings.Cut(entry, "=")
+		known := value == "" || !strings.HasPrefix(name, envvar.Prefix) || envvar.IsReserved(name) || name == envvar.OfFlag("target")
+		if got := envvar.Unknown([]string{entry}, []string{"target"}); len(got) == 0 != known {
+			t.Errorf("%q: %q", entry, got)
+		}
+	})
 }
