@@ -212,6 +212,9 @@ func (s *Sandbox) certain(emails []string) error {
 		if slices.Contains(s.LeftAway, email) {
 			why = "an earlier run may have left it elsewhere (`outreach-conformance cleanup` moves it home)"
 		}
+		if _, listed := s.homeOf(email); listed && why == "" {
+			why = s.abandoned()
+		}
 		if why != "" {
 			return denied("a known location of the account %s: %s", email, why)
 		}

@@ -6,21 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/outage"
-	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/lock"
-	"outreach.example/conformance/spec"
 )
 
 // Left is what killed runs left on a target, according to their journals.
@@ -40,7 +36,7 @@ func FindLeft(dir, baseURL string) (left Left) {
 		}
 		for _, e := range p.Entries {
 			switch {
-			case e.Do == journal.Create:
+			case e.Do == journal.Create && e.Name != "":
 				left.Tests = append(left.Tests, e.Name)
 			case e.Do == journal.Move && isOf(p, baseURL):
 				left.Accounts = append(left.Accounts, e.Email)
@@ -74,9 +70,14 @@ type Cleaned struct {
 // journals in the directory. It skips journals of other targets and of active
 // runs. Before each change it calls watch, which may be nil, with the number of
 // changes left. The error names the first few changes that were not rolled back
-// and counts the rest; their journal stays.
+// and counts the rest; their journal stays. In the end Cleanup removes the locks of
+// killed runs whose journals are elsewhere.
 func Cleanup(ctx context.Context, t *target.Target, dir string, watch func(left int)) (Cleaned, error) {
-	return cleanup(ctx, t, client.Options{}, dir, watch)
+	cleaned, err := cleanup(ctx, t, client.Options{}, dir, watch)
+	if err != nil {
+		return cleaned, err
+	}
+	return cleanAbandoned(ctx, t, cleaned)
 }
 
 // Bounds of a cleanup right after a run.
@@ -87,14 +88,21 @@ const (
 
 // CleanupAfterRun is Cleanup for the run that has just ended. An interruption does
 // not stop it, but makes it hurry: a user waits, so requests may take 5 s at most.
-// It ends after 1 minute.
+// It ends after 1 minute. The time in which it waits for a rate limit does not count,
+// unless the run was interrupted.
 func CleanupAfterRun(ctx context.Context, t *target.Target, dir string, watch func(left int)) (Cleaned, error) {
 	var options client.Options
-	if ctx.Err() != nil {
+	interrupted := ctx.Err() != nil
+	if interrupted {
 		options.Timeout = min(cmp.Or(t.Profile.Pace.Timeout, client.DefaultTimeout), hurriedTimeout)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterRunTimeout)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	b := newBudget(afterRunTimeout, cancel)
+	defer b.end()
+	if !interrupted {
+		ctx = client.OnWaiting(ctx, b.pause)
+	}
 	return cleanup(ctx, t, options, dir, watch)
 }
 
@@ -112,8 +120,7 @@ func cleanup(ctx context.Context, t *target.Target, options client.Options, dir 
 		watch = func(int) {}
 	}
 	var cleaned Cleaned
-	c := &cleaner{ctx: ctx, api: api, profile: t.Profile, tests: map[string]testList{}, watch: watch}
-	c.outage.Limit = maxUnanswered
+	c := newCleaner(ctx, api, t.Profile, watch)
 	for _, p := range pending {
 		if !p.Alive && isOf(p, t.BaseURL) {
 			c.left += len(p.Entries)
@@ -188,9 +195,16 @@ type cleaner struct {
 	api     *client.Client
 	profile *profile.Profile
 	tests   map[string]testList // by role: one look finds all tests of a load run
+	checked int                 // deletions that were checked
 	outage  outage.Detector
 	left    int // changes that remain
 	watch   func(left int)
+}
+
+func newCleaner(ctx context.Context, api *client.Client, p *profile.Profile, watch func(left int)) *cleaner {
+	c := &cleaner{ctx: ctx, api: api, profile: p, tests: map[string]testList{}, watch: watch}
+	c.outage.Limit = maxUnanswered
+	return c
 }
 
 // maxUnanswered is after how many requests in a row without a response cleanup
@@ -209,41 +223,6 @@ func (c *cleaner) undo(e journal.Entry) (what string, never bool, err error) {
 	return c.deleteTest(e)
 }
 
-// deleteTest deletes a test in the workspace in which it was created. To a key of
-// another workspace, the test would not exist.
-func (c *cleaner) deleteTest(e journal.Entry) (what string, never bool, err error) {
-	role := c.role(e.Home, dataset.Main)
-	ids := []string{e.ID}
-	if e.ID == "" {
-		found, err := c.testsOf(role)
-		if err != nil {
-			return "", false, fmt.Errorf("the test %s cannot be searched for: %w", e.Name, err)
-		}
-		if found.refused {
-			return fmt.Sprintf("the test %s was never created: its workspace has no paid plan", e.Name), true, nil
-		}
-		ids = found.ids[e.Name]
-	}
-	for _, id := range ids {
-		key, err := c.key(role)
-		if err != nil {
-			return "", false, err
-		}
-		op := spec.MustOperation(spec.DeletePlacementTest)
-		ex := c.send(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Key: key})
-		if ex.Err != nil {
-			return "", false, ex.Err
-		}
-		if ex.Status != http.StatusOK && ex.Status != http.StatusNotFound {
-			return "", false, fmt.Errorf("the test %s (%s) could not be deleted: %s", c.api.Redact(id), e.Name, c.describe(ex))
-		}
-	}
-	if len(ids) == 0 {
-		return fmt.Sprintf("the test %s was never created", e.Name), true, nil
-	}
-	return fmt.Sprintf("the test %s is deleted", e.Name), false, nil
-}
-
 // role returns the role of the workspace in the profile, or the other role if the
 // profile has no key of that workspace.
 func (c *cleaner) role(workspaceID, other string) string {
@@ -255,50 +234,6 @@ func (c *cleaner) role(workspaceID, other string) string {
 		}
 	}
 	return other
-}
-
-// maxPages bounds how many pages of a list of tests are read.
-const maxPages = 5000
-
-// testList is the tests of a workspace.
-type testList struct {
-	ids map[string][]string // by name, which the run made unique
-	// refused: the workspace has no paid plan. Its tests can neither be listed nor
-	// have been created.
-	refused bool
-}
-
-// testsOf returns the tests of a workspace, which it reads once.
-func (c *cleaner) testsOf(role string) (testList, error) {
-	if known, ok := c.tests[role]; ok {
-		return known, nil
-	}
-	key, err := c.key(role)
-	if err != nil {
-		return testList{}, err
-	}
-	op := spec.MustOperation(spec.ListPlacementTests)
-	list := paging.List(c.send, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: key}, profile.ParamStartingAfter)
-	rows, err := paging.All(c.ctx, list, 100, maxPages)
-	found := testList{ids: map[string][]string{}}
-	var noPage *paging.NoPageError
-	switch {
-	case errors.As(err, &noPage) && noPage.Exchange.Status == http.StatusPaymentRequired:
-		found.refused = true
-	case errors.As(err, &noPage):
-		return testList{}, fmt.Errorf("the list of tests could not be read: %s", c.describe(noPage.Exchange))
-	case err != nil:
-		return testList{}, err
-	}
-	for _, row := range rows {
-		id, hasID := row.Value["id"].(string)
-		name, hasName := row.Value["name"].(string)
-		if hasID && hasName {
-			found.ids[name] = append(found.ids[name], id)
-		}
-	}
-	c.tests[role] = found
-	return found, nil
 }
 
 // describe returns the response in words, without any key that it repeats.

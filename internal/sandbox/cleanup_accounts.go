@@ -114,3 +114,31 @@ func (c *cleaner) move(admin profile.Key, email, from, to string) (client.Exchan
 		Body: encode(moveBody(email, from, to)), Key: token(admin)})
 	return ex, ex.Err
 }
+
+// moveAllHome moves the accounts home that a killed run without a journal may have
+// left in another workspace of the same admin workspace. A 200 shows where one was.
+func (c *cleaner) moveAllHome(cleaned *Cleaned) error {
+	if !c.profile.Implements(spec.MoveAccounts) {
+		return nil
+	}
+	for _, role := range slices.Sorted(maps.Keys(c.profile.Workspaces)) {
+		home := c.profile.Workspaces[role]
+		admin, siblings, err := c.family(home.ID)
+		if home.Admin == "" || err != nil {
+			continue // no run could have moved its accounts
+		}
+		for _, email := range home.Accounts {
+			for _, away := range siblings {
+				ex, err := c.move(admin, email, away, home.ID)
+				if err != nil {
+					return err
+				}
+				if ex.Status == http.StatusOK {
+					cleaned.Done = append(cleaned.Done, fmt.Sprintf("the account %s is in its workspace", email))
+					break
+				}
+			}
+		}
+	}
+	return nil
+}

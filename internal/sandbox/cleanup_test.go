@@ -207,7 +207,7 @@ func TestCleanupReleasesTheLockLast(t *testing.T) {
 			if tc.away == dataset.Outsider {
 				account = w[dataset.Outsider].Accounts[0]
 			}
-			id, _ := createTest(t, server, key)
+			id, _ := createNamed(t, server, key, lock.Prefix+"1")
 			dir := journalled(t, server,
 				journal.Entry{Do: journal.Move, Email: account, Home: w[dataset.SubA].ID, Away: w[tc.away].ID, Key: dataset.Admin},
 				journal.Entry{Do: journal.Create, Name: lock.Prefix + "1", ID: id, Home: w[dataset.Main].ID})
@@ -272,7 +272,13 @@ func moveAccount(t *testing.T, server *target.Target, email, from, to string) in
 
 func createTest(t *testing.T, server *target.Target, key profile.Key) (id, name string) {
 	t.Helper()
-	body := map[string]any{"name": "left behind", "type": 1, "sending_method": 1, "email_subject": "s", "email_body": "b", "emails": []string{"a@mail.example"}}
+	return createNamed(t, server, key, "left behind by a run")
+}
+
+// createNamed creates a test of that name.
+func createNamed(t *testing.T, server *target.Target, key profile.Key, called string) (id, name string) {
+	t.Helper()
+	body := map[string]any{"name": called, "type": 1, "sending_method": 1, "email_subject": "s", "email_body": "b", "emails": []string{"a@mail.example"}}
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
@@ -351,5 +357,29 @@ func TestCleanupOfADeadTarget(t *testing.T) {
 	}
 	_, err = Cleanup(t.Context(), server, journalled(t, server, entries...), nil)
 	g.Expect(err).To(MatchError(ContainSubstring("6 more changes were not rolled back")))
-	g.Expect(requests.Load()).To(BeEquivalentTo(maxUnanswered))
+	g.Expect(requests.Load()).To(BeEquivalentTo(2*maxUnanswered), "a get on a closed connection is sent once again")
+}
+
+// Cleanup reports a test that exists after its deletion, and keeps the journal.
+func TestCleanupChecksDeletions(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	base, err := url.Parse(server.BaseURL)
+	g.Expect(err).NotTo(HaveOccurred())
+	proxy := httputil.NewSingleHostReverseProxy(base)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			r.Method = http.MethodGet // so nothing is deleted
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	lying, err := target.URL(server.Profile, front.URL)
+	g.Expect(err).NotTo(HaveOccurred())
+	key, _ := server.Profile.FullKey(dataset.Main)
+	id, name := createTest(t, server, key)
+	dir := journalled(t, lying, journal.Entry{Do: journal.Create, Name: name, ID: id, Home: server.Profile.Workspaces[dataset.Main].ID})
+	_, err = Cleanup(t.Context(), lying, dir, nil)
+	g.Expect(err).To(MatchError(And(ContainSubstring(id), ContainSubstring("exists after its deletion was answered with 200"))))
+	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
 }

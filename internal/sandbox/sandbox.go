@@ -20,14 +20,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/lock"
+	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/spec"
 )
 
@@ -44,9 +43,14 @@ type Config struct {
 	LeftAway []string
 	// Budget is how many requests the run may send; 0 sets no bound.
 	Budget int
+	// Run is the id of the run, in the name of its lock; empty for a random one.
+	Run string
 	// LockTimeout is how long to wait for another run that uses the same rows; 0
 	// means lock.DefaultTimeout.
 	LockTimeout time.Duration
+	// Visibility is how long a change may take to show in another view; 0 means
+	// owned.Visibility.
+	Visibility time.Duration
 	// Waits is called when the run begins to wait for another run, for at most the
 	// given time. What it returns is called when the wait is over. nil ignores it.
 	Waits func(what string, atMost time.Duration) (over func())
@@ -61,6 +65,7 @@ type Sandbox struct {
 
 	spent        atomic.Int64 // requests, for the budget
 	own          ids
+	tests        tests
 	accounts     accounts
 	uncertain    uncertain
 	subsequences subsequences
@@ -70,6 +75,7 @@ type Sandbox struct {
 // New returns the sandbox of one run.
 func New(c Config) *Sandbox {
 	c.LockTimeout = cmp.Or(c.LockTimeout, lock.DefaultTimeout)
+	c.Visibility = cmp.Or(c.Visibility, owned.Visibility)
 	if c.Waits == nil {
 		c.Waits = func(string, time.Duration) func() { return func() {} }
 	}
@@ -142,21 +148,30 @@ func (s *Sandbox) Permit(ctx context.Context, c Change) error {
 	if err := s.spend(); err != nil {
 		return err
 	}
+	if c.Operation.ID == spec.DeletePlacementTest {
+		if err := s.prove(ctx, c); err != nil {
+			return err
+		}
+	}
 	if err := s.writable(c); err != nil {
 		return err
+	}
+	if c.Operation.ID == spec.CreatePlacementTest {
+		return s.LookBefore(ctx, c)
 	}
 	if c.Operation.ID != spec.MoveAccounts {
 		return nil
 	}
-	if err := s.certain(c.emails()); err != nil {
-		return err
-	}
 	for _, email := range c.emails() {
-		if _, ok := s.homeOf(email); ok {
-			return s.Lock(ctx)
+		if _, ok := s.homeOf(email); !ok {
+			continue
 		}
+		if err := s.Lock(ctx); err != nil {
+			return err
+		}
+		break
 	}
-	return nil
+	return s.certain(c.emails())
 }
 
 func (s *Sandbox) spend() error {
@@ -174,6 +189,9 @@ func (s *Sandbox) writable(c Change) error {
 	if c.Operation.ID == spec.CreatePlacementTest && !s.Profile.Implements(spec.DeletePlacementTest) {
 		return denied("the operation %s, which removes what a run creates", spec.DeletePlacementTest)
 	}
+	if c.Operation.ID == spec.CreatePlacementTest && !owned.Visible(s.Profile) {
+		return denied("an operation that shows whether a test is the run's own (%s or %s)", spec.GetPlacementTest, spec.ListPlacementTests)
+	}
 	switch s.Profile.Writes {
 	case profile.WritesNone:
 		return denied("permission to change anything (writes: none)")
@@ -181,6 +199,9 @@ func (s *Sandbox) writable(c Change) error {
 		if id := s.foreign(c); id != "" {
 			return denied("permission to change what the run did not create (writes: own; %s names %s)", c.Operation.ID, id)
 		}
+	}
+	if c.Operation.ID == spec.DeletePlacementTest && !s.ours(c.ID) {
+		return denied("proof that the test to be deleted is the run's own")
 	}
 	return nil
 }
@@ -205,15 +226,15 @@ func (s *Sandbox) foreign(c Change) string {
 func (s *Sandbox) Adopt(id string) { s.own.add(id) }
 
 // Before records the change in the journal. It must be called before the request
-// is sent; if it returns an error, the request must not be sent. entry is for After.
-func (s *Sandbox) Before(c Change) (entry int, err error) {
+// is sent; if it returns an error, the request must not be sent. begun is for After.
+func (s *Sandbox) Before(c Change) (begun Begun, err error) {
 	switch c.Operation.ID {
 	case spec.CreatePlacementTest:
-		return s.Journal.Open(journal.Entry{Do: journal.Create, Name: c.text("name"), Key: c.Key.Name, Home: c.Owner})
+		return s.begin(c)
 	case spec.MoveAccounts:
-		return 0, s.recordMove(c)
+		return Begun{}, s.recordMove(c)
 	}
-	return 0, nil
+	return Begun{}, nil
 }
 
 // After records what a response created or moved, and returns what rolls that
@@ -221,26 +242,20 @@ func (s *Sandbox) Before(c Change) (entry int, err error) {
 // refused the request. created is the id of the row in the response of a
 // creation; empty if it shows none. The error means that the journal cannot be
 // written; undo is valid nevertheless.
-func (s *Sandbox) After(c Change, entry int, ex client.Exchange, created string) (undo Undo, err error) {
-	served := ex.Status/100 == 2
-	refused := ex.Err == nil && !served && ex.Status < 500 // after a 5xx nobody knows
+func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created string) (undo Undo, err error) {
 	if ex.Err != nil && ex.Status == 0 && !ex.Sent.IsZero() {
 		s.uncertain.add(c, unanswered(c, ex.Err))
 	}
 	switch c.Operation.ID {
 	case spec.CreatePlacementTest:
-		switch {
-		case served && created != "":
-			s.Adopt(created)
-			return func(ctx context.Context) { s.deleteTest(ctx, c, entry, created) }, s.Journal.Made(entry, created)
-		case refused:
-			return nil, s.Journal.Close(entry)
-		}
+		return s.created(begun.creation, ex, created)
+	case spec.DeletePlacementTest:
+		s.noteDeletion(c, ex)
 	case spec.MoveAccounts:
 		switch {
-		case served:
+		case ex.Status/100 == 2:
 			return s.moved(c, c.emails()), nil
-		case refused:
+		case ex.Sent.IsZero(), ex.Err == nil && ex.Status < 500: // after a 5xx nobody knows
 			return nil, s.stayed(c.emails())
 		default:
 			return s.maybeMoved(c)
@@ -249,135 +264,31 @@ func (s *Sandbox) After(c Change, entry int, ex client.Exchange, created string)
 	return nil, nil
 }
 
-// deleteTest deletes a test with the key that created it. If that key is of
-// narrow scope or unknown, it uses the main key.
-func (s *Sandbox) deleteTest(ctx context.Context, creation Change, entry int, id string) {
-	key := creation.Key
-	if full, ok := s.Profile.FullKey(dataset.Main); ok && creation.Owner == "" {
-		key = token(full)
-	}
-	if s.delete(ctx, creation.By, id, key) {
-		s.closeEntry(creation.By, entry)
-	}
-}
-
-// DeleteTest returns what deletes a test that no creation of the run is known to
-// have made.
-func (s *Sandbox) DeleteTest(by, id string, key client.Key) Undo {
-	return func(ctx context.Context) { s.delete(ctx, by, id, key) }
-}
-
-// delete reports whether the test is gone.
-func (s *Sandbox) delete(ctx context.Context, by, id string, key client.Key) bool {
-	return s.rollBack(ctx, Change{By: by, Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: key})
-}
-
 // rollBack sends a request that rolls something back, and reports whether the
 // target accepted it or answered that there is nothing to roll back (404).
-// Failures are not violations: other specs judge the operation.
 func (s *Sandbox) rollBack(ctx context.Context, c Change) bool {
+	why := s.send(ctx, c)
+	if why != "" {
+		s.uncertain.add(c, why)
+		s.Trouble(c.By, fmt.Sprintf("rollback failed: %s (`outreach-conformance cleanup` tries again)", why))
+	}
+	return why == ""
+}
+
+// send is rollBack, with the reason why it failed; empty if it did not. Failures are
+// not violations: other specs judge the operation.
+func (s *Sandbox) send(ctx context.Context, c Change) (why string) {
 	ex := s.Client.Do(ctx, client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
 		Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key})
 	switch {
-	case ex.Err == nil && ex.Status == http.StatusOK:
+	case ex.Err != nil:
+		return unanswered(c, ex.Err)
+	case ex.Status == http.StatusOK:
 		s.uncertain.remove(c)
-		return true
-	case ex.Err == nil && ex.Status == http.StatusNotFound:
-		return true
+	case ex.Status != http.StatusNotFound:
+		return fmt.Sprintf("%s answered %s", c.Operation.ID, s.Client.Redact(judge.DescribeStatus(ex)))
 	}
-	why := fmt.Sprintf("%s answered %s", c.Operation.ID, s.Client.Redact(judge.DescribeStatus(ex)))
-	if ex.Err != nil {
-		why = unanswered(c, ex.Err)
-	}
-	s.uncertain.add(c, why)
-	s.Trouble(c.By, fmt.Sprintf("rollback failed: %s (`outreach-conformance cleanup` tries again)", why))
-	return false
-}
-
-// closeEntry records that a change is rolled back.
-func (s *Sandbox) closeEntry(by string, entry int) {
-	if err := s.Journal.Close(entry); err != nil {
-		s.Trouble(by, err.Error())
-	}
-}
-
-// runLock is the run's lock on rows that only one run can use.
-type runLock struct {
-	mu      sync.Mutex
-	own     *lock.Lock // nil before the first attempt
-	decided bool
-	denied  string // the missing input if another run holds the lock
-}
-
-// Lock makes sure that no other run uses the rows that only one run can use. The
-// error is *Denied if another run does. If the target or the profile allows no
-// lock, the run uses the rows without one.
-func (s *Sandbox) Lock(ctx context.Context) error {
-	if !lock.Possible(s.Profile) {
-		return nil
-	}
-	s.lock.mu.Lock()
-	defer s.lock.mu.Unlock()
-	if !s.lock.decided {
-		if s.lock.own == nil {
-			s.lock.own = &lock.Lock{Client: s.Client, Profile: s.Profile, Journal: s.Journal, LeftBehind: s.LeftBehind, Permit: s.spend}
-		}
-		over := func() {}
-		holder, err := s.lock.own.Take(ctx, s.LockTimeout, func(string) {
-			over = s.Waits("another run uses the same rows of the target", s.LockTimeout)
-		})
-		over()
-		if err != nil {
-			return err
-		}
-		s.lock.decided, s.lock.denied = true, ""
-		if holder != "" {
-			s.lock.denied = "to be the only run on this target: " + lock.HeldBy(holder)
-		}
-		s.subsequences.forget() // other runs may have deleted some
-	}
-	if s.lock.denied != "" {
-		return &Denied{s.lock.denied}
-	}
-	return nil
-}
-
-// Close releases the run's lock, if it holds one. While rows are uncertain it
-// keeps the lock, so that other runs stay away until cleanup has rolled back what
-// the journal lists.
-func (s *Sandbox) Close(ctx context.Context) {
-	s.lock.mu.Lock()
-	defer s.lock.mu.Unlock()
-	if s.lock.own == nil || s.Journal != nil && s.uncertain.any() {
-		return
-	}
-	ctx, cancel := ForRollback(ctx)
-	defer cancel()
-	if err := s.lock.own.Release(ctx); err != nil {
-		s.Trouble("lock", err.Error())
-	}
-	s.lock.decided, s.lock.denied = false, ""
-}
-
-// Bounds of one rollback.
-const (
-	rollbackTimeout     = 30 * time.Second
-	rollbackAfterOutage = 5 * time.Second
-)
-
-// ForRollback returns the context in which the effects of the given context's
-// work are rolled back. It outlives the given one for up to 30 s, or 5 s if the
-// target has stopped responding.
-func ForRollback(after context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(after), rollbackTimeout)
-	stop := context.AfterFunc(after, func() {
-		if !outage.Ended(after) {
-			return
-		}
-		timer := time.AfterFunc(rollbackAfterOutage, cancel)
-		context.AfterFunc(ctx, func() { timer.Stop() })
-	})
-	return ctx, func() { stop(); cancel() }
+	return ""
 }
 
 // ids is a set of UUIDs, in either case.

@@ -2,7 +2,7 @@
 // request is sent. If the run is killed, its changes can be rolled back later.
 //
 // A journal is a file of JSON lines. It is removed when no change is pending. The
-// package sends nothing and must not import anything of this module.
+// package sends nothing. It imports no other package of this module but redact.
 package journal
 
 import (
@@ -16,6 +16,8 @@ import (
 	"sync"
 
 	"github.com/gofrs/flock"
+
+	"outreach.example/conformance/internal/redact"
 )
 
 // Entry is a line about one change. All lines about it have the same Seq.
@@ -23,9 +25,13 @@ type Entry struct {
 	Seq int    `json:"seq"`
 	Do  Action `json:"do"`
 
-	Key  string `json:"key,omitempty"`  // name of the key that made the change
-	Name string `json:"name,omitempty"` // of a test that is being created; it finds the test while the id is unknown
-	ID   string `json:"id,omitempty"`   // of a test that was created
+	Key string `json:"key,omitempty"` // name of the key that made the change
+	// A test that is being created has a random name or, if it is sent without one, a
+	// random subject. They find the test while the id is unknown.
+	Name    string `json:"name,omitempty"`
+	Subject string `json:"subject,omitempty"`
+	ID      string `json:"id,omitempty"`    // of a test that is proven to be the run's own
+	After   string `json:"after,omitempty"` // id of the newest test before the run created any; empty if unknown
 
 	Email string `json:"email,omitempty"` // of an account that is being moved
 	Home  string `json:"home,omitempty"`  // id of the workspace to which the account belongs, or in which the test is created if known
@@ -101,7 +107,7 @@ func (j *Journal) Open(e Entry) (seq int, err error) {
 	return e.Seq, nil
 }
 
-// Made records the id of a test that was created. An id that contains a key is
+// Made records the id of a test that is proven to be the run's own. An id that contains a key is
 // not stored: cleanup then finds the test by its name.
 func (j *Journal) Made(seq int, id string) error {
 	if j == nil || seq == 0 || j.redact(id) != id {
@@ -132,7 +138,7 @@ func (j *Journal) write(line any) error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	if _, err := j.file.Write(append(encoded, '\n')); err != nil {
+	if _, err := j.file.Write(redact.Process.Content(append(encoded, '\n'))); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
 	return nil

@@ -1,7 +1,8 @@
 // Package lock keeps two runs from using the same rows of one server at the
 // same time. A run that moves or deletes rows that only one run can use first
 // takes the lock: it creates an inbox placement test with a certain name in the
-// main workspace. Every other run can see that test.
+// main workspace. Every other run can see that test. The run renews the test while
+// it is active, so a test that is not renewed belongs to a run that was killed.
 //
 // The package judges nothing. It must not import the suites or the load
 // generator: both use it.
@@ -10,10 +11,12 @@ package lock
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,21 +26,23 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/spec"
 )
 
-// Prefix begins the name of the test that shows a lock.
+// Prefix begins the name of the test that shows a lock. The id of the run follows.
 const Prefix = "conformance lock "
 
 const (
-	// DefaultTimeout is how long to wait for another run that holds the lock.
-	DefaultTimeout = time.Minute
-	// maxAge is the age from which a lock counts as left by a killed run.
-	maxAge = time.Hour
+	// DefaultTimeout is how long to wait for another run that holds the lock. It is
+	// more than MaxAge, so nobody waits in vain for a run that was killed.
+	DefaultTimeout = 150 * time.Second
+	// MaxAge is the age from which a lock counts as left by a killed run.
+	MaxAge = 2 * time.Minute
 	// renewEvery leaves time for further attempts if one or two renewals fail.
-	renewEvery = maxAge / 4
+	renewEvery = MaxAge / 4
 )
 
 // Lock is the lock of one run. It is not safe for concurrent use.
@@ -52,18 +57,29 @@ type Lock struct {
 	// Permit is called before each request except those that delete the test.
 	// Its error ends the attempt. nil permits everything.
 	Permit func() error
-	// Name is the name of the test if several processes form one run; empty for
-	// a random name.
+	// Name begins the name of the test. Processes that form one run have the same
+	// one. Empty means a random name.
 	Name string
 
-	test test
+	own   string       // name of this process's tests; empty before the first
+	tests *owned.Tests // of the main workspace
+	test  test
+	clock test                 // the last test of the run that showed the target's clock
+	lost  *test                // its creation had no response, so it may exist
+	seen  map[string]time.Time // when a lock of another run was seen first, by its id
+	stale []Stale
 }
 
-// test is the test that shows the lock; the zero value stands for none.
+// test is a test that shows the lock; the zero value stands for none.
 type test struct {
-	id, name string
-	entry    int // in the journal
+	id      string
+	entry   int       // in the journal
+	created time.Time // by the target's clock; zero if unknown
+	shown   time.Time // when that was read, by ours
 }
+
+// Stale is the test of a run that was killed.
+type Stale struct{ ID, Name string }
 
 // Possible reports whether a run with this profile can take a lock: the target
 // serves and stores tests, and the profile allows the run to create them and to
@@ -76,8 +92,11 @@ func Possible(p *profile.Profile) bool {
 
 // NameOf returns the name that all processes with the same seed and start share.
 func NameOf(seed uint64, start time.Time) string {
-	return Prefix + uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "%d %d", seed, start.UnixNano())).String()
+	return NameFor(uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "%d %d", seed, start.UnixNano())).String())
 }
+
+// NameFor returns the name of the lock of a run.
+func NameFor(run string) string { return Prefix + run }
 
 // Take takes the lock. If another run holds it, Take calls waits, which may be
 // nil, and waits until the lock is free, but no longer than timeout. Then it
@@ -96,11 +115,12 @@ func (l *Lock) Take(ctx context.Context, timeout time.Duration, waits func(holde
 		if err != nil || holder == "" {
 			return "", err
 		}
-		if err := l.Release(ctx); err != nil { // of two runs that see each other, both give way
-			return "", err
-		}
 		if waits != nil {
 			waits(holder)
+			waits = nil
+		}
+		if err := l.withdraw(ctx); err != nil { // of two runs that see each other, both give way
+			return "", err
 		}
 		for holder != "" {
 			if time.Now().After(deadline) {
@@ -116,10 +136,19 @@ func (l *Lock) Take(ctx context.Context, timeout time.Duration, waits func(holde
 	}
 }
 
+// Stale returns the tests of killed runs that Take has seen. Nobody has rolled back
+// what these runs changed, unless somebody else did.
+func (l *Lock) Stale() []Stale { return l.stale }
+
 // HeldBy describes the situation in which another run holds the lock. Take
 // returned the holder.
 func HeldBy(holder string) string {
-	return fmt.Sprintf("the test %q shows that another run uses the same rows (retry when it has ended; if it was killed, run `outreach-conformance cleanup`)", holder)
+	return fmt.Sprintf("the test %q shows that another run uses the same rows (retry when it has ended)", holder)
+}
+
+// Abandoned describes the situation in which a run was killed while it held the lock.
+func Abandoned(by Stale) string {
+	return fmt.Sprintf("the test %q shows that a run was killed (`outreach-conformance cleanup` moves accounts home)", by.Name)
 }
 
 // KeepAlive renews the lock before it counts as left by a killed run, until
@@ -158,10 +187,7 @@ func (l *Lock) renew(ctx context.Context) {
 		l.test = old
 		return
 	}
-	young := l.test
-	l.test = old
-	_ = l.Release(ctx) // if this fails, the journal still lists the old test
-	l.test = young
+	_ = l.remove(ctx, old) // if this fails, the journal still lists the old test
 }
 
 // show creates the test unless it exists, and reports whether it exists now.
@@ -169,45 +195,180 @@ func (l *Lock) show(ctx context.Context) (shown bool, err error) {
 	if l.test.id != "" { // an earlier attempt failed later on
 		return true, nil
 	}
-	name := l.Name
-	if name == "" {
-		name = Prefix + uuid.NewString() // not from the seed: two runs may have the same
+	if l.tests == nil {
+		l.tests = owned.New(l.send, l.Profile, l.key())
+		l.Name = orRandom(l.Name)
+		l.own = l.Name + " " + uuid.NewString()[:8]
 	}
-	body, err := json.Marshal(fixtures.PlacementTest(rand.New(rand.NewPCG(1, 0)), name))
+	if err := l.tests.LookBefore(ctx, nil); err != nil {
+		return false, err
+	}
+	if l.lost != nil {
+		return l.resume(ctx)
+	}
+	entry, err := l.Journal.Open(journal.Entry{Do: journal.Create, Name: l.own, Key: l.key().Name,
+		Home: l.Profile.Workspaces[dataset.Main].ID, After: l.tests.NewestBefore()})
 	if err != nil {
 		return false, err
 	}
-	entry, err := l.Journal.Open(journal.Entry{Do: journal.Create, Name: name, Key: l.key().Name, Home: l.Profile.Workspaces[dataset.Main].ID})
+	return l.create(ctx, entry)
+}
+
+// orRandom returns the name, or a random one in place of an empty one.
+func orRandom(name string) string {
+	if name == "" {
+		name = NameFor(uuid.NewString()) // not from the seed: two runs may have the same
+	}
+	return name
+}
+
+// create creates the test.
+func (l *Lock) create(ctx context.Context, entry int) (shown bool, err error) {
+	body, err := json.Marshal(fixtures.PlacementTest(rand.New(rand.NewPCG(1, 0)), l.own))
 	if err != nil {
 		return false, err
 	}
 	ex := l.send(ctx, l.request(spec.CreatePlacementTest, "", nil, body))
-	if ex.Err != nil {
+	switch {
+	case ex.Sent.IsZero():
+		return false, errors.Join(ex.Err, l.Journal.Close(entry))
+	case ex.Err != nil:
+		l.lost = &test{entry: entry}
 		return false, ex.Err
-	}
-	id, _ := object(ex.Body)["id"].(string)
-	if ex.Status != http.StatusOK || id == "" {
+	case ex.Status/100 != 2 && ex.Status < http.StatusInternalServerError:
 		return false, l.Journal.Close(entry)
 	}
-	l.test = test{id: id, name: name, entry: entry}
-	return true, l.Journal.Made(entry, id)
+	row := owned.Row(ex)
+	if id, _ := row["id"].(string); id != "" {
+		l.tests.Received(id, owned.Creation{Mark: l.mark(), At: owned.At(ex)})
+	}
+	return l.find(ctx, row, test{entry: entry}, owned.At(ex))
 }
 
-// Release gives the lock up, if the run holds it.
+// resume finds the test of a creation without a response, or creates it again.
+func (l *Lock) resume(ctx context.Context) (shown bool, err error) {
+	lost := *l.lost
+	if shown, err = l.find(ctx, nil, lost, time.Now()); err == nil && !shown {
+		shown, err = l.create(ctx, lost.entry)
+	}
+	if err == nil {
+		l.lost = nil
+	}
+	return shown, err
+}
+
+// find looks for the test that was created: by the id in the response and, if that is
+// not the run's own test, by its name. It waits until the target shows the test.
+func (l *Lock) find(ctx context.Context, made map[string]any, as test, at time.Time) (shown bool, err error) {
+	pause := 50 * time.Millisecond
+	for began := time.Now(); ; pause *= 2 {
+		row, err := l.proven(ctx, made, at)
+		last := time.Since(began)+pause > owned.Visibility
+		var noPage *paging.NoPageError
+		if unread := errors.As(err, &noPage); unread && last {
+			l.lost = &as // Release looks again
+			return false, nil
+		} else if unread {
+			err = nil
+		}
+		if err != nil {
+			l.lost = &as
+			return false, err
+		}
+		if row != nil {
+			l.test = as.at(row)
+			l.clock = l.test
+			return true, l.Journal.Made(as.entry, l.test.id)
+		}
+		if last {
+			return false, l.Journal.Close(as.entry)
+		}
+		if client.Sleep(ctx, pause) != nil {
+			l.lost = &as
+			return false, client.ErrCanceled
+		}
+	}
+}
+
+// proven returns the row of the run's own test; nil if the target shows none.
+func (l *Lock) proven(ctx context.Context, made map[string]any, at time.Time) (map[string]any, error) {
+	if id, _ := made["id"].(string); id != "" {
+		proof, err := l.tests.Prove(ctx, id)
+		if err != nil || proof.State == owned.Own {
+			return made, err
+		}
+	}
+	rows, err := l.tests.Newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if l.mark().On(row.Value) && row.Key != paging.FoldID(l.test.id) &&
+			l.tests.Excluded(row.Key, owned.Creation{Mark: l.mark(), At: at}) == "" {
+			return row.Value, nil
+		}
+	}
+	return nil, nil
+}
+
+// at returns the test with what its row shows.
+func (t test) at(row map[string]any) test {
+	t.id, _ = row["id"].(string)
+	created, _ := row["timestamp_created"].(string)
+	t.created, _ = time.Parse(time.RFC3339Nano, created)
+	t.shown = time.Now()
+	return t
+}
+
+// Release gives the lock up, if the run holds it or may have created its test.
 func (l *Lock) Release(ctx context.Context) error {
+	permit := l.Permit
+	l.Permit = nil // rolling back needs no permission
+	defer func() { l.Permit = permit }()
+	if l.lost != nil {
+		lost := *l.lost
+		shown, err := l.find(ctx, nil, lost, time.Now())
+		if err != nil {
+			return fmt.Errorf(notReleased, "the lock's test could not be searched for", err)
+		}
+		if l.lost = nil; !shown {
+			return nil
+		}
+	}
+	return l.withdraw(ctx)
+}
+
+// withdraw deletes the test.
+func (l *Lock) withdraw(ctx context.Context) error {
 	if l.test.id == "" {
 		return nil
 	}
-	ex := l.Client.Do(ctx, l.request(spec.DeletePlacementTest, l.test.id, nil, nil))
-	const failed = "rollback failed: %s %s (`outreach-conformance cleanup` tries again)"
+	if err := l.remove(ctx, l.test); err != nil {
+		return err
+	}
+	l.test = test{}
+	return nil
+}
+
+const notReleased = "rollback failed: %s: %w (`outreach-conformance cleanup` tries again)"
+
+func (l *Lock) remove(ctx context.Context, t test) error {
+	ex := l.Client.Do(ctx, l.request(spec.DeletePlacementTest, t.id, nil, nil))
 	switch {
 	case ex.Err != nil:
-		return fmt.Errorf(failed, spec.DeletePlacementTest, "had no response: "+ex.Err.Error())
+		return fmt.Errorf(notReleased, spec.DeletePlacementTest+" had no response", ex.Err)
 	case ex.Status != http.StatusOK && ex.Status != http.StatusNotFound:
-		return fmt.Errorf(failed, spec.DeletePlacementTest, "answered "+l.Client.Redact(judge.DescribeStatus(ex)))
+		return fmt.Errorf(notReleased, spec.DeletePlacementTest, errors.New(l.Client.Redact(judge.DescribeStatus(ex))))
 	}
-	l.test.id = ""
-	return l.Journal.Close(l.test.entry)
+	return l.Journal.Close(t.entry)
+}
+
+func (l *Lock) mark() owned.Mark { return owned.Mark{Name: l.own} }
+
+// ours reports whether a process of this run created the test. The target may have
+// changed the name.
+func (l *Lock) ours(id, name string) bool {
+	return l.Name != "" && (name == l.Name || strings.HasPrefix(name, l.Name+" ")) || l.test.id != "" && strings.EqualFold(id, l.test.id)
 }
 
 // send sends a request if Permit allows it; the exchange's error is Permit's otherwise.
@@ -228,14 +389,4 @@ func (l *Lock) request(operation, id string, query url.Values, body []byte) clie
 func (l *Lock) key() client.Key {
 	key, _ := l.Profile.FullKey(dataset.Main)
 	return client.Key{Name: key.Name, Token: key.Token}
-}
-
-// object reads a JSON object; any other text reads as an empty one.
-func object(text []byte) map[string]any {
-	body, err := schemas.Decode(text)
-	members, ok := body.(map[string]any)
-	if err != nil || !ok {
-		return map[string]any{}
-	}
-	return members
 }

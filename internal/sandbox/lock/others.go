@@ -3,14 +3,12 @@ package lock
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
@@ -41,18 +39,20 @@ func (l *Lock) other(ctx context.Context) (string, error) {
 	return "", nil
 }
 
+// Others reports whether the target shows a lock of another run, whether that run is
+// active or was killed.
+func (l *Lock) Others(ctx context.Context) (bool, error) {
+	other, err := l.other(ctx)
+	return other != "" || len(l.stale) > 0, err
+}
+
 // among looks for another run's lock in the first pages of a list of tests.
 func (l *Lock) among(ctx context.Context, query url.Values, pages int) (string, error) {
-	var answered time.Time
-	fetch := paging.List(func(ctx context.Context, r client.Request) client.Exchange {
-		ex := l.send(ctx, r)
-		answered = answeredAt(ex)
-		return ex
-	}, l.request(spec.ListPlacementTests, "", query, nil), profile.ParamStartingAfter)
+	fetch := paging.List(l.send, l.request(spec.ListPlacementTests, "", query, nil), profile.ParamStartingAfter)
 	found := ""
 	walk := paging.Run(ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
 		page, err := fetch(ctx, cursor, limit)
-		if found = l.others(page.Rows, answered); found != "" {
+		if found = l.others(page.Rows, time.Now()); found != "" {
 			page.Cursor = "" // ends the walk
 		}
 		return page, err
@@ -64,37 +64,42 @@ func (l *Lock) among(ctx context.Context, query url.Values, pages int) (string, 
 	return l.Client.Redact(judge.Clip(found)), nil
 }
 
-// others returns the name of another run's lock among the rows, or "". Old locks
-// and those that killed runs left behind do not count.
+// others returns the name of another run's lock among the rows, or "". The locks of
+// killed runs do not count: those in journals, and those that nobody has renewed.
 func (l *Lock) others(rows []paging.Row, now time.Time) string {
+	holder := ""
 	for _, row := range rows {
 		name, _ := row.Value["name"].(string)
 		id, _ := row.Value["id"].(string)
 		if !strings.HasPrefix(name, Prefix) || slices.Contains(l.LeftBehind, name) || l.ours(id, name) {
 			continue
 		}
-		created, _ := row.Value["timestamp_created"].(string)
-		made, err := time.Parse(time.RFC3339Nano, created)
-		if err != nil || now.Sub(made) < maxAge {
-			return name
+		if l.age(row, now) < MaxAge {
+			holder = name
+			continue
+		}
+		if s := (Stale{id, name}); !slices.Contains(l.stale, s) {
+			l.stale = append(l.stale, s)
 		}
 	}
-	return ""
+	return holder
 }
 
-// ours reports whether this run created the test. The target may have changed
-// either the id or the name.
-func (l *Lock) ours(id, name string) bool {
-	if l.Name != "" && name == l.Name {
-		return true
+// age returns for how long nobody has renewed the lock of another run. The target's
+// clock tells, as the run's own test shows it. Without it, the time counts since the
+// lock was seen first.
+func (l *Lock) age(row paging.Row, now time.Time) time.Duration {
+	if l.seen == nil {
+		l.seen = map[string]time.Time{}
 	}
-	return l.test.id != "" && (name == l.test.name || strings.EqualFold(id, l.test.id))
-}
-
-// answeredAt returns the time of a response by the target's clock, or else by ours.
-func answeredAt(ex client.Exchange) time.Time {
-	if at, err := http.ParseTime(ex.Header.Get("Date")); err == nil {
-		return at
+	first, known := l.seen[row.Key]
+	if !known {
+		first = now
+		l.seen[row.Key] = now
 	}
-	return time.Now()
+	created, _ := row.Value["timestamp_created"].(string)
+	if made, err := time.Parse(time.RFC3339Nano, created); err == nil && !l.clock.created.IsZero() {
+		return max(now.Sub(first), l.clock.created.Add(now.Sub(l.clock.shown)).Sub(made))
+	}
+	return now.Sub(first)
 }

@@ -1,0 +1,108 @@
+package sandbox
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/spec"
+)
+
+// gated answers 429 until the time has come, and then 404. The time lies within the
+// patience of the client.
+type gated struct{ until time.Time }
+
+func (g gated) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	answer := &http.Response{StatusCode: http.StatusNotFound, Request: r, ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}
+	if time.Now().Before(g.until) {
+		answer.StatusCode = http.StatusTooManyRequests
+		answer.Header.Set("Retry-After", "20")
+	}
+	return answer, nil
+}
+
+// While the target answers 429, the time of a rollback does not pass. If a user waits,
+// it does.
+func TestRollbackOutlastsARateLimit(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		end    func(cancel context.CancelCauseFunc) // of the work
+		closed time.Duration
+		want   bool
+	}{
+		{"while the work goes on", func(context.CancelCauseFunc) {}, 50 * time.Second, true},
+		{"after an interruption", func(cancel context.CancelCauseFunc) { cancel(nil) }, 50 * time.Second, false},
+		{"after an interruption, and shortly", func(cancel context.CancelCauseFunc) { cancel(nil) }, 20 * time.Second, true},
+		{"after an outage", func(cancel context.CancelCauseFunc) { cancel(outage.ErrStopped) }, 20 * time.Second, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				api, err := client.New(client.Options{BaseURL: "http://target.invalid", Transport: gated{time.Now().Add(tc.closed)}})
+				g.Expect(err).NotTo(HaveOccurred())
+				s := New(Config{Client: api, Profile: profile.Embedded()})
+				work, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				ctx, done := ForRollback(work)
+				defer done()
+				tc.end(cancel)
+				key, _ := s.Profile.FullKey(dataset.Main)
+				rolledBack := s.rollBack(ctx, Change{Operation: spec.MustOperation(spec.DeletePlacementTest), ID: "x", Key: token(key)})
+				g.Expect(rolledBack).To(Equal(tc.want))
+			})
+		})
+	}
+}
+
+// A spec that took too long, perhaps because of the same limit, has nobody who waits.
+func TestRollbackAfterATimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		work, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		ctx, done := ForRollback(work)
+		defer done()
+		time.Sleep(2 * time.Second)
+		api, err := client.New(client.Options{BaseURL: "http://target.invalid", Transport: gated{time.Now().Add(50 * time.Second)}})
+		g.Expect(err).NotTo(HaveOccurred())
+		ex := api.Do(ctx, client.Request{Path: "/", Key: client.Key{Name: "a", Token: "b"}})
+		g.Expect(ex.Status).To(Equal(http.StatusNotFound))
+	})
+}
+
+// Time in which no request waits passes, whatever waited before.
+func TestBudgetPassesBetweenWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		b := newBudget(10*time.Second, cancel)
+		defer b.end()
+		for range 3 {
+			b.pause(true)
+			b.pause(true)
+			time.Sleep(time.Minute)
+			b.pause(false)
+			time.Sleep(time.Minute)
+			b.pause(false)
+			g.Expect(ctx.Err()).NotTo(HaveOccurred())
+			time.Sleep(3 * time.Second)
+		}
+		g.Expect(ctx.Err()).NotTo(HaveOccurred(), "after 9 s")
+		time.Sleep(1100 * time.Millisecond)
+		g.Expect(ctx.Err()).To(HaveOccurred())
+	})
+}

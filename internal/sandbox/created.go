@@ -1,0 +1,292 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/spec"
+)
+
+// tests are those that the run creates, by the role of their workspace.
+type tests struct {
+	mu     sync.Mutex
+	byRole map[string]*workspace
+}
+
+// workspace is what the run creates in one workspace.
+type workspace struct {
+	*owned.Tests
+	mu        sync.Mutex
+	creations []*creation
+	deleted   map[string]bool // ids whose deletion the target confirmed
+}
+
+// creation is one request that creates a test. The mutex of its workspace guards it.
+type creation struct {
+	change Change
+	mark   owned.Mark
+	entry  int    // in the journal
+	after  string // the newest test before the run's first; empty if unknown
+	at     time.Time
+	id     string // in the response; empty if there is none
+	fate   fate
+
+	foreign func(why string) // nil for nobody
+}
+
+// fate is what became of a creation.
+type fate int
+
+const (
+	noTest     fate = iota // refused or not sent
+	unknown                // there was no response
+	served                 // there should be a test
+	rolledBack             // the test is deleted
+)
+
+// Begun is a change that is about to be sent.
+type Begun struct{ creation *creation }
+
+// OnForeign calls the function, with the reason, if the response to a creation names
+// a test that is not the run's own.
+func (b Begun) OnForeign(f func(why string)) {
+	if b.creation != nil {
+		b.creation.foreign = f
+	}
+}
+
+// role returns the role of the workspace in which the change's key creates tests. A
+// key that the profile does not know would create them in the main workspace.
+func (s *Sandbox) role(key client.Key) string {
+	for _, k := range s.Profile.Keys {
+		if k.Name == key.Name && k.Token == key.Token {
+			return k.Workspace
+		}
+	}
+	return dataset.Main
+}
+
+// workspaceOf returns the workspace in which the key creates tests.
+func (s *Sandbox) workspaceOf(key client.Key) *workspace {
+	role := s.role(key)
+	s.tests.mu.Lock()
+	defer s.tests.mu.Unlock()
+	if known, ok := s.tests.byRole[role]; ok {
+		return known
+	}
+	reader := key
+	if full, ok := s.Profile.FullKey(role); ok {
+		reader = token(full)
+	}
+	w := &workspace{Tests: owned.New(s.Client.Do, s.Profile, reader), deleted: map[string]bool{}}
+	if s.tests.byRole == nil {
+		s.tests.byRole = map[string]*workspace{}
+	}
+	s.tests.byRole[role] = w
+	return w
+}
+
+// LookBefore finds out which tests exist before the change creates one. Permit does
+// so too, but a spec may have to wait longer then.
+func (s *Sandbox) LookBefore(ctx context.Context, c Change) error {
+	if c.Operation.ID != spec.CreatePlacementTest || s.Profile.Stateless || s.writable(c) != nil {
+		return nil
+	}
+	return s.workspaceOf(c.Key).LookBefore(ctx, s.spend)
+}
+
+// begin notes a creation and records it in the journal.
+func (s *Sandbox) begin(c Change) (Begun, error) {
+	cr := &creation{change: c, mark: owned.MarkOf(c.Body)}
+	if s.Profile.Stateless {
+		return Begun{cr}, nil
+	}
+	w := s.workspaceOf(c.Key)
+	cr.after = w.NewestBefore()
+	var err error
+	cr.entry, err = s.Journal.Open(cr.recorded())
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.creations = append(w.creations, cr)
+	return Begun{cr}, err
+}
+
+// created notes the response to a creation, and returns what rolls it back.
+func (s *Sandbox) created(cr *creation, ex client.Exchange, id string) (Undo, error) {
+	if s.Profile.Stateless { // it shows an example and keeps nothing
+		s.Adopt(id)
+		return nil, nil
+	}
+	w := s.workspaceOf(cr.change.Key)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	cr.at, cr.id = owned.At(ex), id
+	switch {
+	case ex.Err == nil && ex.Status/100 == 2:
+		cr.fate = served
+	case ex.Sent.IsZero(), ex.Err == nil && ex.Status < 500: // after a 5xx nobody knows
+		return nil, s.Journal.Close(cr.entry)
+	default:
+		cr.fate = unknown
+	}
+	if id == "" {
+		return nil, nil // Close looks for the test
+	}
+	w.Received(id, owned.Creation{Mark: cr.mark, At: cr.at})
+	return func(ctx context.Context) { s.removeTest(ctx, w, cr) }, nil
+}
+
+// removeTest deletes the test of a creation if it is proven to be the run's own.
+// Otherwise Close looks for the test by its mark.
+func (s *Sandbox) removeTest(ctx context.Context, w *workspace, cr *creation) {
+	if w.isDeleted(cr.id) {
+		s.rolledBack(w, cr)
+		return
+	}
+	proof, err := w.Prove(ctx, cr.id)
+	switch {
+	case err != nil:
+		return
+	case proof.State == owned.Foreign && cr.foreign != nil:
+		cr.foreign(proof.Why)
+	case proof.State == owned.Own:
+		_ = s.Journal.Made(cr.entry, cr.id) // else cleanup finds it by its mark
+		if s.delete(ctx, cr.change.By, cr.id, w) == nil {
+			s.rolledBack(w, cr)
+		}
+	}
+}
+
+func (w *workspace) isDeleted(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.deleted[paging.FoldID(id)]
+}
+
+// rolledBack notes that nothing is left of the creation.
+func (s *Sandbox) rolledBack(w *workspace, cr *creation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	cr.fate = rolledBack
+	if err := s.Journal.Close(cr.entry); err != nil {
+		s.Trouble(cr.change.By, err.Error())
+	}
+}
+
+// delete deletes a test that is the run's own. The error says why it may exist still.
+func (s *Sandbox) delete(ctx context.Context, by, id string, w *workspace) error {
+	why := s.send(ctx, Change{By: by, Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: w.Key()})
+	if why != "" {
+		return errors.New(why)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.deleted[paging.FoldID(id)] = true
+	return nil
+}
+
+// noteDeletion notes that a spec deleted a test.
+func (s *Sandbox) noteDeletion(c Change, ex client.Exchange) {
+	if w, _ := s.creationOf(c.ID); w != nil && ex.Err == nil && ex.Status == 200 {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.deleted[paging.FoldID(c.ID)] = true
+	}
+}
+
+// creationOf returns the creation that received the id; nil if there is none.
+func (s *Sandbox) creationOf(id string) (*workspace, *creation) {
+	s.tests.mu.Lock()
+	all := slices.Collect(maps.Values(s.tests.byRole))
+	s.tests.mu.Unlock()
+	for _, w := range all {
+		if cr := w.byID(id); cr != nil {
+			return w, cr
+		}
+	}
+	return nil, nil
+}
+
+func (w *workspace) byID(id string) *creation {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.creations, func(cr *creation) bool { return cr.id != "" && paging.FoldID(cr.id) == paging.FoldID(id) })
+	if i < 0 {
+		return nil
+	}
+	return w.creations[i]
+}
+
+// prove adopts the test that the change deletes if it is the run's own. A new test
+// may take a moment to show.
+func (s *Sandbox) prove(ctx context.Context, c Change) error {
+	w, cr := s.creationOf(c.ID)
+	if cr == nil || s.own.has(c.ID) {
+		return nil
+	}
+	proof, err := w.Await(ctx, c.ID, s.Visibility)
+	if err != nil || proof.State != owned.Own {
+		return err
+	}
+	s.Adopt(c.ID)
+	return s.Journal.Made(cr.entry, cr.id)
+}
+
+// repeatedly looks until the function has settled what it looks at, at growing
+// intervals and for no longer than the given time. It returns the function's error.
+func repeatedly(ctx context.Context, atMost time.Duration, look func() (settled bool, err error)) error {
+	pause := 50 * time.Millisecond
+	for began := time.Now(); ; pause *= 2 {
+		settled, err := look()
+		if settled || time.Since(began)+pause > atMost {
+			return err
+		}
+		if client.Sleep(ctx, pause) != nil {
+			return client.ErrCanceled
+		}
+	}
+}
+
+// ours reports whether a change may delete the test: the run made the id up, has
+// proven the test to be its own, or names it because the profile lists it.
+func (s *Sandbox) ours(id string) bool {
+	if _, cr := s.creationOf(id); cr != nil && !s.own.has(id) {
+		return false // the profile may list it too
+	}
+	if _, err := uuid.Parse(id); err != nil || s.Profile.Stateless || s.own.has(id) {
+		return true
+	}
+	for _, w := range s.Profile.Workspaces {
+		if slices.ContainsFunc(w.PlacementTests, func(listed string) bool { return strings.EqualFold(listed, id) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Shown notes a test that a list shows although the target refused to create it, and
+// returns what deletes it.
+func (s *Sandbox) Shown(c Change, row map[string]any) Undo {
+	id, _ := row["id"].(string)
+	cr := &creation{change: c, mark: owned.MarkOf(row), id: id, at: time.Now(), fate: served}
+	if id == "" {
+		return nil
+	}
+	w := s.workspaceOf(c.Key)
+	w.Received(id, owned.Creation{Mark: cr.mark, At: cr.at})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.creations = append(w.creations, cr)
+	return func(ctx context.Context) { s.removeTest(ctx, w, cr) }
+}

@@ -1,0 +1,351 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox/lock"
+	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/spec"
+)
+
+const testName = "conformance0123456789abcdef"
+
+// A spec may delete a test only once it is proven to be the run's own.
+func TestPermitToDeleteTests(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	ex, _ := f.send(f.creation(testName))
+	id, _ := owned.Row(ex)["id"].(string)
+	remove := func(id string) Change { return f.change(dataset.Main, spec.DeletePlacementTest, id, nil) }
+	g.Expect(f.Permit(t.Context(), remove(id))).To(Succeed())
+	g.Expect(f.pending()).To(ConsistOf(HaveField("ID", id)), "the proof is in the journal")
+	g.Expect(f.Permit(t.Context(), remove("not-a-uuid"))).To(Succeed())
+	g.Expect(f.Permit(t.Context(), remove(f.Profile.Workspaces[dataset.Second].PlacementTests[0]))).To(Succeed(), "which must be refused")
+
+	var denied *Denied
+	err := f.Permit(t.Context(), remove("01890000-0000-7000-8000-000000000001"))
+	g.Expect(errors.As(err, &denied)).To(BeTrue(), "%v", err)
+	listed := f.Profile.Workspaces[dataset.Main].PlacementTests[0]
+	f.workspaceOf(f.creation("").Key).creations[0].id = listed // as if the target had answered with it
+	g.Expect(errors.As(f.Permit(t.Context(), remove(listed)), &denied)).To(BeTrue())
+	g.Expect(denied.Input).To(ContainSubstring("proof that the test"))
+}
+
+// Without an operation that shows tests, nothing is created.
+func TestNothingIsCreatedThatCannotBeProven(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, func(c *Config) {
+		blind := *c.Profile
+		blind.Operations = []string{spec.CreatePlacementTest, spec.DeletePlacementTest}
+		c.Profile = &blind
+	})
+	var denied *Denied
+	g.Expect(errors.As(f.Permit(t.Context(), f.creation(testName)), &denied)).To(BeTrue())
+	g.Expect(denied.Input).To(ContainSubstring("shows whether a test is the run's own"))
+}
+
+// A creation that was not sent leaves nothing in the journal.
+func TestCreationThatWasNotSent(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	c := f.creation(testName)
+	begun, err := f.Before(c)
+	g.Expect(err).NotTo(HaveOccurred())
+	undo, err := f.After(c, begun, client.Exchange{Err: client.ErrCanceled}, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(undo).To(BeNil())
+	g.Expect(f.pending()).To(BeEmpty())
+}
+
+// The test whose creation had no response is found by its name.
+func TestCreationWithoutAResponse(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	f.drop = func(r *http.Request) bool { return r.Method == http.MethodPost }
+	ex, undo := f.send(f.creation(testName))
+	g.Expect(ex.Err).To(HaveOccurred())
+	g.Expect(undo).To(BeNil())
+	g.Expect(f.pending()).To(ConsistOf(HaveField("Name", testName)))
+	f.drop = nil
+	f.Close(t.Context())
+	g.Expect(f.listed(testName)).To(BeEmpty())
+	g.Expect(f.pending()).To(BeEmpty())
+	g.Expect(f.troubles).To(BeEmpty())
+}
+
+// Without a list, the run reports a test that it could not roll back.
+func TestLeftWithoutAList(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, func(c *Config) {
+		unlisted := *c.Profile
+		unlisted.Operations = []string{"!" + spec.ListPlacementTests}
+		c.Profile = &unlisted
+	})
+	_, undo := f.send(f.creation(testName))
+	undo(t.Context())
+	g.Expect(f.pending()).To(BeEmpty(), "a get proves the first one")
+	f.drop = func(r *http.Request) bool { return r.Method == http.MethodPost }
+	f.send(f.creation(testName + "-lost"))
+	f.drop = nil
+	f.Close(t.Context())
+	g.Expect(f.troubles).To(ConsistOf(ContainSubstring("the test " + testName + "-lost may be left on the target")))
+	g.Expect(f.pending()).To(HaveLen(1))
+}
+
+// listed returns the ids of the tests of that name.
+func (f *fixture) listed(name string) []string {
+	f.t.Helper()
+	ex := f.Client.Do(f.t.Context(), client.Request{Path: spec.MustOperation(spec.ListPlacementTests).Path,
+		Query: map[string][]string{"limit": {"100"}, "sort_order": {"desc"}}, Key: f.creation("").Key})
+	var ids []string
+	for part := range strings.SplitSeq(string(ex.Body), `"id":"`) {
+		if id, rest, _ := strings.Cut(part, `"`); strings.Contains(rest, `"name":"`+name) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// A target may show a new test late. A deletion waits for that, and nothing is left.
+func TestTestsThatShowLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		server := &slowView{late: time.Second}
+		api, err := client.New(client.Options{BaseURL: "http://target.invalid", Transport: server})
+		g.Expect(err).NotTo(HaveOccurred())
+		var troubles []string
+		s := New(Config{Client: api, Profile: profile.Embedded(), Trouble: func(_, what string) { troubles = append(troubles, what) }})
+		key, _ := s.Profile.FullKey(dataset.Main)
+		create := Change{Operation: spec.MustOperation(spec.CreatePlacementTest), Body: map[string]any{"name": testName}, Key: token(key)}
+		send := func(c Change) Undo {
+			g.Expect(s.Permit(t.Context(), c)).To(Succeed())
+			begun, err := s.Before(c)
+			g.Expect(err).NotTo(HaveOccurred())
+			ex := api.Do(t.Context(), client.Request{Method: c.Operation.Method, Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key})
+			id, _ := owned.Row(ex)["id"].(string)
+			undo, err := s.After(c, begun, ex, id)
+			g.Expect(err).NotTo(HaveOccurred())
+			return undo
+		}
+		undo := send(create)
+		undo(t.Context()) // the test does not show yet
+		g.Expect(server.tests).To(HaveLen(1))
+		send(create)
+		remove := Change{Operation: spec.MustOperation(spec.DeletePlacementTest), ID: server.tests[1].id, Key: token(key)}
+		g.Expect(s.Permit(t.Context(), remove)).To(Succeed(), "after a wait")
+		s.Close(t.Context())
+		for _, one := range server.tests {
+			g.Expect(one.deleted).NotTo(BeZero(), one.id)
+		}
+		g.Expect(troubles).To(BeEmpty())
+	})
+}
+
+// slowView is a server that shows creations and deletions late.
+type slowView struct {
+	late  time.Duration
+	tests []*lateTest
+}
+
+type lateTest struct {
+	id, name         string
+	created, deleted time.Time
+}
+
+func (s *slowView) shows(one *lateTest) bool {
+	now := time.Now()
+	return now.Sub(one.created) >= s.late && (one.deleted.IsZero() || now.Sub(one.deleted) < s.late)
+}
+
+func (s *slowView) RoundTrip(r *http.Request) (*http.Response, error) {
+	op, id, _ := spec.MatchOperation(r.Method, r.URL.Path)
+	status, body := http.StatusNotFound, "{}"
+	switch op.ID {
+	case spec.CreatePlacementTest:
+		text, _ := io.ReadAll(r.Body)
+		var sent struct{ Name string }
+		_ = json.Unmarshal(text, &sent)
+		made := &lateTest{id: "01890000-0000-7000-8000-00000000000" + string(rune('1'+len(s.tests))), name: sent.Name, created: time.Now()}
+		s.tests = append(s.tests, made)
+		status, body = 200, made.row()
+	case spec.ListPlacementTests:
+		var rows []string
+		for _, one := range s.tests {
+			if s.shows(one) {
+				rows = append(rows, one.row())
+			}
+		}
+		status, body = 200, `{"items":[`+strings.Join(rows, ",")+`]}`
+	default:
+		for _, one := range s.tests {
+			if one.id != id || !s.shows(one) {
+				continue
+			}
+			if status, body = 200, one.row(); r.Method == http.MethodDelete {
+				one.deleted = time.Now()
+			}
+		}
+	}
+	return &http.Response{StatusCode: status, Request: r, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{},
+		Body: io.NopCloser(bytes.NewReader([]byte(body)))}, nil
+}
+
+func (o *lateTest) row() string { return `{"id":"` + o.id + `","name":"` + o.name + `"}` }
+
+// A run whose creation of the lock had no response does not wait for its own lock.
+func TestOwnLockIsNotWaitedFor(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, func(c *Config) {
+		c.Run = "01890000-0000-7000-8000-000000000042"
+		c.Waits = func(what string, _ time.Duration) func() { t.Error(what); return func() {} }
+	})
+	f.drop = func(r *http.Request) bool { return r.Method == http.MethodPost }
+	g.Expect(f.Lock(t.Context())).To(MatchError(client.ErrProtocol))
+	f.drop = nil
+	g.Expect(f.listed(lock.Prefix)).To(HaveLen(1))
+	g.Expect(f.Lock(t.Context())).To(Succeed())
+	g.Expect(f.listed(lock.NameFor(f.Run))).To(HaveLen(1), "the run found its test")
+	f.Close(t.Context())
+	g.Expect(f.listed(lock.Prefix)).To(BeEmpty())
+	g.Expect(f.pending()).To(BeEmpty())
+}
+
+// Even if nobody asks for the lock again, nothing of it is left.
+func TestLostLockIsReleased(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	f.drop = func(r *http.Request) bool { return r.Method == http.MethodPost }
+	g.Expect(f.Lock(t.Context())).NotTo(Succeed())
+	f.drop = nil
+	f.Close(t.Context())
+	g.Expect(f.listed(lock.Prefix)).To(BeEmpty())
+	g.Expect(f.pending()).To(BeEmpty())
+}
+
+// A wait for another run is announced with the name of that run and the longest wait.
+func TestWaitForAnotherRunIsAnnounced(t *testing.T) {
+	g := NewWithT(t)
+	var said []string
+	f := newFixture(t, func(c *Config) {
+		c.Waits = func(what string, atMost time.Duration) func() {
+			said = append(said, what+" "+atMost.String())
+			return func() {}
+		}
+	})
+	other := &lock.Lock{Client: f.Client, Profile: f.Profile, Name: lock.NameFor("the-other-run")}
+	_, err := other.Take(t.Context(), 0, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(f.Lock(t.Context())).NotTo(Succeed())
+	g.Expect(said).To(ConsistOf(And(ContainSubstring(`its test "conformance lock the-other-run`), HaveSuffix("1ns"))))
+}
+
+// A run does not rely on the accounts that a killed run may have moved, and waits for
+// nobody. Cleanup moves them home and removes the lock, also without its journal.
+func TestLockOfAKilledRun(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	w := server.Profile.Workspaces
+	account := w[dataset.SubA].Accounts[0]
+	g.Expect(moveAccount(t, server, account, w[dataset.SubA].ID, w[dataset.SubB].ID)).To(Equal(http.StatusOK))
+	key, _ := server.Profile.FullKey(dataset.Main)
+	killed, _ := createNamed(t, server, key, lock.NameFor("killed"))
+
+	later := aged(t, server, lock.NameFor("killed"))
+	api, err := later.Client(client.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	s := New(Config{Client: api, Profile: server.Profile, Waits: func(what string, _ time.Duration) func() { t.Error(what); return func() {} }})
+	g.Expect(s.Lock(t.Context())).To(Succeed())
+	admin, _ := server.Profile.FullKey(dataset.Admin)
+	var denied *Denied
+	err = s.Permit(t.Context(), Change{Operation: spec.MustOperation(spec.MoveAccounts), Key: token(admin), Body: moveBody(account, w[dataset.SubA].ID, w[dataset.SubB].ID)})
+	g.Expect(errors.As(err, &denied)).To(BeTrue(), "%v", err)
+	g.Expect(denied.Input).To(ContainSubstring("a run was killed"))
+	s.Close(t.Context())
+	g.Expect(testsOf(t, server, key)).To(ContainElement(killed))
+
+	empty := t.TempDir()
+	cleaned, err := Cleanup(t.Context(), server, empty, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring("its run is active, or was killed less than 2m0s ago")))
+	g.Expect(testsOf(t, server, key)).To(ContainElement(killed))
+
+	cleaned, err = Cleanup(t.Context(), later, empty, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring(account), ContainSubstring("of a killed run is deleted")))
+	g.Expect(testsOf(t, server, key)).NotTo(ContainElement(killed))
+	g.Expect(moveAccount(t, server, account, w[dataset.SubA].ID, w[dataset.SubB].ID)).To(Equal(http.StatusOK), "it is at home")
+	g.Expect(os.ReadDir(empty)).To(BeEmpty())
+}
+
+// aged is the server an hour after a test of that name was created.
+func aged(t *testing.T, server *target.Target, name string) *target.Target {
+	t.Helper()
+	base, err := url.Parse(server.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(base)
+	proxy.ModifyResponse = func(answer *http.Response) error {
+		text, err := io.ReadAll(answer.Body)
+		var body map[string]any
+		if json.Unmarshal(text, &body) == nil {
+			rows, _ := body["items"].([]any)
+			for _, row := range append(rows, any(body)) {
+				if one, ok := row.(map[string]any); ok && one["name"] == name {
+					one["timestamp_created"] = time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000Z")
+				}
+			}
+			text, _ = json.Marshal(body)
+		}
+		answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		answer.Header.Del("Content-Length")
+		return err
+	}
+	front := httptest.NewServer(proxy)
+	t.Cleanup(front.Close)
+	later, err := target.URL(server.Profile, front.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return later
+}
+
+// Cleanup deletes a row only if it shows the name that the journal announced, and was
+// not there before.
+func TestCleanupLeavesTheRowsOfOthers(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	key, _ := server.Profile.FullKey(dataset.Main)
+	home := server.Profile.Workspaces[dataset.Main].ID
+	theirs, _ := createNamed(t, server, key, "a test of somebody else")
+	newest, _ := createNamed(t, server, key, "conformance-older-than-the-run")
+	unnamed, _ := createNamed(t, server, key, "")
+	dir := journalled(t, server,
+		journal.Entry{Do: journal.Create, Name: "conformance-of-the-run", ID: theirs, Home: home},
+		journal.Entry{Do: journal.Create, Name: "conformance-older-than-the-run", Home: home, After: newest},
+		journal.Entry{Do: journal.Create, Home: home})
+	cleaned, err := Cleanup(t.Context(), server, dir, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring("its row existed before the run")))
+	g.Expect(testsOf(t, server, key)).To(ContainElements(theirs, newest, unnamed))
+	g.Expect(os.ReadDir(dir)).To(BeEmpty())
+}

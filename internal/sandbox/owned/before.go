@@ -1,0 +1,166 @@
+package owned
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
+)
+
+const (
+	pageSize = 100
+	// pagesBefore bounds the look before the first creation.
+	pagesBefore = 10
+	// pagesNewest bounds a look for the tests of the run.
+	pagesNewest = 200
+	// clockSkew is how far the time in an id may be from that of the response to the
+	// creation, if no list showed which ids existed before.
+	clockSkew = time.Minute
+)
+
+// before is what was listed before the first creation. A nil before allows nothing.
+type before struct {
+	ids      map[string]bool
+	complete bool // the list was read to its end
+	sorted   bool // the ids are of version 7 and run from the newest to older ones
+	newest   string
+}
+
+// allows reports whether the id cannot have existed before. at is the time of the
+// creation that received it.
+func (b *before) allows(id string, at time.Time) bool {
+	switch {
+	case b == nil || b.ids[paging.FoldID(id)]:
+		return false
+	case b.complete:
+		return true
+	case b.sorted && b.newest != "":
+		return Newer(id, b.newest)
+	}
+	return IssuedAt(id, at)
+}
+
+// IssuedAt reports whether the id was issued at about that time of the target's clock.
+// Only a version 7 id can tell.
+func IssuedAt(id string, at time.Time) bool {
+	made, ok := issued(id)
+	return ok && made.Sub(at).Abs() <= clockSkew
+}
+
+// LookBefore reads the list, once, before the first creation: at most 10 pages, the
+// newest tests first. A target that shows no list leaves the times in the ids to
+// decide. permit is called before each request, and its error is returned; nil permits
+// all. Any other error means that a response is missing.
+func (t *Tests) LookBefore(ctx context.Context, permit func() error) error {
+	t.looking.Lock()
+	defer t.looking.Unlock()
+	if t.looked() {
+		return nil
+	}
+	seen := &before{ids: map[string]bool{}, sorted: true}
+	if t.profile.Implements(spec.ListPlacementTests) {
+		fetch := t.list()
+		w := paging.Run(ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
+			if permit != nil {
+				if err := permit(); err != nil {
+					return paging.Page{}, err
+				}
+			}
+			return fetch(ctx, cursor, limit)
+		}, paging.Fixed(pageSize), pagesBefore)
+		var noPage *paging.NoPageError
+		if w.Err != nil && !errors.As(w.Err, &noPage) {
+			return w.Err
+		}
+		seen.add(w)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.before = seen
+	return nil
+}
+
+func (t *Tests) looked() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.before != nil
+}
+
+func (b *before) add(w paging.Walk) {
+	last := ""
+	for _, row := range w.Rows() {
+		b.sorted = b.sorted && (last == "" || Newer(last, row.Key))
+		b.ids[row.Key] = true
+		b.newest = max(b.newest, row.Key)
+		last = row.Key
+	}
+	b.complete = w.Complete()
+}
+
+// NewestBefore returns the newest id that existed before the first creation. It is
+// empty if the ids cannot tell.
+func (t *Tests) NewestBefore() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.before == nil || !t.before.sorted {
+		return ""
+	}
+	if _, ok := issued(t.before.newest); !ok {
+		return ""
+	}
+	return t.before.newest
+}
+
+// Newest returns the tests that were created since the look before the first
+// creation, and perhaps older ones. The error is that of the list, or says that the
+// list does not end.
+func (t *Tests) Newest(ctx context.Context) ([]paging.Row, error) {
+	if !t.profile.Implements(spec.ListPlacementTests) {
+		return nil, nil
+	}
+	fetch, until := t.list(), t.NewestBefore()
+	return paging.All(ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
+		page, err := fetch(ctx, cursor, limit)
+		if n := len(page.Rows); err == nil && n > 0 && until != "" && descends(page.Rows) && !Newer(page.Rows[n-1].Key, until) {
+			page.Cursor = "" // all further rows existed before
+		}
+		return page, err
+	}, pageSize, pagesNewest)
+}
+
+// descends reports whether the rows run from the newest to older ones.
+func descends(rows []paging.Row) bool {
+	for i := 1; i < len(rows); i++ {
+		if !Newer(rows[i-1].Key, rows[i].Key) {
+			return false
+		}
+	}
+	return len(rows) > 1
+}
+
+// list returns what reads the list, the newest tests first.
+func (t *Tests) list() paging.Fetch {
+	op := spec.MustOperation(spec.ListPlacementTests)
+	return paging.List(t.send, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: t.key,
+		Query: url.Values{profile.ParamSortOrder: {"desc"}}}, profile.ParamStartingAfter)
+}
+
+// Named returns the ids of the rows that show a mark, by the mark's text.
+func Named(rows []paging.Row, marks map[Mark]bool) map[string][]string {
+	found := map[string][]string{}
+	for _, row := range rows {
+		name, _ := row.Value["name"].(string)
+		subject, _ := row.Value["email_subject"].(string)
+		for _, m := range []Mark{{Name: name}, {Subject: subject}} {
+			if id, ok := row.Value["id"].(string); ok && m != (Mark{}) && marks[m] {
+				found[m.Text()] = append(found[m.Text()], id)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,192 @@
+package owned
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
+)
+
+const (
+	name  = "conformance0123456789abcdef"
+	other = "conformance-of-somebody-else"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// id returns a version 7 id of that time after the start.
+func id(after time.Duration, n int) string {
+	ms := start.Add(after).UnixMilli()
+	hex := fmt.Sprintf("%012x", ms)
+	return fmt.Sprintf("%s-%s-7000-8000-%012x", hex[:8], hex[8:], n)
+}
+
+// server shows tests in a list and in gets.
+type server struct {
+	listed, got map[string]string // names by id; a get of another id answers 404
+	list        int               // status of the list; 0 means 200
+	ascending   bool              // it ignores sort_order
+	requests    int
+}
+
+func (s *server) send(_ context.Context, r client.Request) client.Exchange {
+	s.requests++
+	if r.Operation == spec.GetPlacementTest {
+		one := r.Path[strings.LastIndex(r.Path, "/")+1:]
+		shown, ok := s.got[one]
+		if !ok {
+			return client.Exchange{Request: r, Status: http.StatusNotFound, Body: []byte("{}")}
+		}
+		return client.Exchange{Request: r, Status: http.StatusOK, Body: encoded(map[string]any{"id": one, "name": shown})}
+	}
+	if s.list != 0 {
+		return client.Exchange{Request: r, Status: s.list}
+	}
+	var ids []string
+	for one := range s.listed {
+		ids = append(ids, one)
+	}
+	slices.Sort(ids)
+	if !s.ascending {
+		slices.Reverse(ids)
+	}
+	if after := r.Query.Get("starting_after"); after != "" {
+		ids = ids[slices.Index(ids, after)+1:]
+	}
+	page := map[string]any{"items": []any{}}
+	if len(ids) > pageSize {
+		ids = ids[:pageSize]
+		page["next_starting_after"] = ids[pageSize-1]
+	}
+	items := []any{}
+	for _, one := range ids {
+		items = append(items, map[string]any{"id": one, "name": s.listed[one]})
+	}
+	page["items"] = items
+	return client.Exchange{Request: r, Status: http.StatusOK, Body: encoded(page)}
+}
+
+func encoded(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// many returns the names of so many tests from before the start.
+func many(n int) map[string]string {
+	rows := map[string]string{}
+	for i := range n {
+		rows[id(-time.Hour, i)] = other
+	}
+	return rows
+}
+
+func TestProve(t *testing.T) {
+	young, old, v4 := id(time.Second, 1), id(-time.Hour, 1), "0b7d39c2-6f02-4d43-9c41-1f7f0f6f6d11"
+	const rows = 3
+	for _, tc := range []struct {
+		name   string
+		before server            // when the run looks first
+		listed map[string]string // later
+		got    map[string]string
+		id     string
+		also   string // the mark of another creation that received the id
+		want   State
+	}{
+		{name: "a get shows the name", id: young, got: map[string]string{young: name}, want: Own},
+		{name: "an id of another version", id: v4, got: map[string]string{v4: name}, want: Own},
+		{name: "the get shows another name, the list ours", id: young, got: map[string]string{young: name[1:]}, listed: map[string]string{young: name}, want: Own},
+		{name: "the get finds nothing, the list does", id: young, listed: map[string]string{young: name}, want: Own},
+		{name: "nothing shows it", id: young, want: Gone},
+		{name: "a get shows another test", id: young, got: map[string]string{young: other}, want: Foreign},
+		{name: "both show another test", id: young, got: map[string]string{young: other}, listed: map[string]string{young: other}, want: Foreign},
+		{name: "it was listed before", before: server{listed: many(rows)}, id: old, got: map[string]string{old: name}, want: Foreign},
+		{name: "it was listed before, in capitals", before: server{listed: many(rows)}, id: strings.ToUpper(old), got: map[string]string{strings.ToUpper(old): name}, want: Foreign},
+		{name: "another creation received it", id: young, got: map[string]string{young: name}, also: other, want: Foreign},
+		{name: "the same request received it again", id: young, got: map[string]string{young: name}, also: name, want: Own},
+
+		{name: "newer than a long list", before: server{listed: many(1200)}, id: young, got: map[string]string{young: name}, want: Own},
+		{name: "in the part of a long list that was not read", before: server{listed: many(1200)}, id: id(-time.Hour, 0), got: map[string]string{id(-time.Hour, 0): name}, want: Foreign},
+		{name: "of another version, with a long list", before: server{listed: many(1200)}, id: v4, got: map[string]string{v4: name}, want: Foreign},
+		{name: "newer than a long list in the wrong order", before: server{listed: many(1200), ascending: true}, id: young, got: map[string]string{young: name}, want: Own},
+		{name: "older than a long list in the wrong order", before: server{listed: many(1200), ascending: true}, id: id(-2*time.Hour, 0), got: map[string]string{id(-2*time.Hour, 0): name}, want: Foreign},
+		{name: "without a list", before: server{list: 500}, id: young, got: map[string]string{young: name}, want: Own},
+		{name: "old, without a list", before: server{list: 500}, id: old, got: map[string]string{old: name}, want: Foreign},
+		{name: "of another version, without a list", before: server{list: 500}, id: v4, got: map[string]string{v4: name}, want: Foreign},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := tc.before
+			tests := New(s.send, profile.Embedded(), client.Key{})
+			g.Expect(tests.LookBefore(t.Context(), nil)).To(Succeed())
+			looked := s.requests
+			g.Expect(tests.LookBefore(t.Context(), nil)).To(Succeed())
+			g.Expect(s.requests).To(Equal(looked), "once")
+			g.Expect(looked).To(BeNumerically("<=", pagesBefore))
+			tests.Received(tc.id, Creation{Mark{Name: name}, start})
+			if tc.also != "" {
+				tests.Received(strings.ToUpper(tc.id), Creation{Mark{Name: tc.also}, start})
+			}
+			s.got = tc.got
+			if s.list == 0 {
+				s.listed = tc.listed
+			}
+			g.Expect(tests.Prove(t.Context(), tc.id)).To(HaveField("State", tc.want))
+		})
+	}
+}
+
+// Before the first look, no id is the run's own.
+func TestNothingIsOwnBeforeTheFirstLook(t *testing.T) {
+	g := NewWithT(t)
+	young := id(0, 1)
+	s := server{got: map[string]string{young: name}}
+	tests := New(s.send, profile.Embedded(), client.Key{})
+	tests.Received(young, Creation{Mark{Name: name}, start})
+	g.Expect(tests.Prove(t.Context(), young)).To(HaveField("State", Foreign))
+	g.Expect(tests.Prove(t.Context(), id(0, 2))).To(HaveField("State", Unproven))
+}
+
+// A look for the tests of the run ends at the first page of older ones.
+func TestNewestReadsNoOlderPages(t *testing.T) {
+	g := NewWithT(t)
+	s := server{listed: many(1200)}
+	tests := New(s.send, profile.Embedded(), client.Key{})
+	g.Expect(tests.LookBefore(t.Context(), nil)).To(Succeed())
+	g.Expect(tests.NewestBefore()).To(Equal(id(-time.Hour, 1199)))
+	for i := range 150 {
+		s.listed[id(time.Second, i)] = name
+	}
+	s.requests = 0
+	rows, err := tests.Newest(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.requests).To(Equal(2))
+	g.Expect(Named(rows, map[Mark]bool{{Name: name}: true})[name]).To(HaveLen(150))
+}
+
+func TestMarks(t *testing.T) {
+	g := NewWithT(t)
+	subject := "Placement check conformance0123456789abcdef"
+	g.Expect(MarkOf(map[string]any{"name": name, "email_subject": subject})).To(Equal(Mark{Name: name}))
+	g.Expect(MarkOf(map[string]any{"name": 7, "email_subject": subject})).To(Equal(Mark{Subject: subject}))
+	g.Expect(MarkOf(map[string]any{"name": "test", "email_subject": "short"})).To(Equal(Mark{}))
+	row := map[string]any{"name": name, "email_subject": subject}
+	g.Expect(Mark{Name: name}.On(row)).To(BeTrue())
+	g.Expect(Mark{Name: name + " "}.On(row)).To(BeFalse())
+	g.Expect(Mark{}.On(row)).To(BeFalse())
+	rows := []paging.Row{{Key: "a", Value: map[string]any{"id": "a", "email_subject": subject}}, {Key: "b", Value: map[string]any{"id": "b", "name": ""}}}
+	g.Expect(Named(rows, map[Mark]bool{{Subject: subject}: true, {}: true})).To(Equal(map[string][]string{subject: {"a"}}))
+}

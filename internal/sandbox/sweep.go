@@ -1,0 +1,203 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/spec"
+)
+
+// sweep looks at the end of the run for tests that the run created and that still
+// exist, whatever the responses said. It deletes those that are the run's own and
+// reports what remains. wait allows further looks for tests that show, or go, late.
+func (s *Sandbox) sweep(ctx context.Context, wait bool) {
+	s.tests.mu.Lock()
+	byRole := maps.Clone(s.tests.byRole)
+	s.tests.mu.Unlock()
+	for _, role := range slices.Sorted(maps.Keys(byRole)) {
+		w := byRole[role]
+		if !w.mayHold() {
+			continue
+		}
+		if !s.Profile.Implements(spec.ListPlacementTests) {
+			s.unlisted(w, errors.New("the target profile excludes "+spec.ListPlacementTests))
+			continue
+		}
+		var found []*remains
+		err := repeatedly(ctx, s.Visibility, func() (settled bool, err error) {
+			found, err = s.look(ctx, w)
+			return err != nil || !wait || !slices.ContainsFunc(found, (*remains).unsettled), err
+		})
+		if err != nil {
+			s.unlisted(w, err)
+			continue
+		}
+		s.conclude(w, found)
+	}
+}
+
+// mayHold reports whether the run may have created tests in the workspace.
+func (w *workspace) mayHold() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.creations, func(cr *creation) bool { return cr.fate != noTest })
+}
+
+// remains is what a look shows of the tests with one mark.
+type remains struct {
+	creations []*creation
+	ids       []string
+	why       string // they are left; empty if they are not
+	again     bool   // a deletion may help later
+	waits     bool   // for tests that are not shown yet
+}
+
+func (r *remains) unsettled() bool { return r.waits || r.again || len(r.ids) > 0 && r.why == "" }
+
+// look lists the newest tests and deletes those that the run created.
+func (s *Sandbox) look(ctx context.Context, w *workspace) ([]*remains, error) {
+	rows, err := w.Newest(ctx)
+	var noPage *paging.NoPageError
+	if errors.As(err, &noPage) {
+		err = fmt.Errorf("the list of tests could not be read: %s", s.Client.Redact(noPage.Error()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, marks := w.byMark()
+	for text, ids := range owned.Named(rows, marks) {
+		found[text].ids = ids
+		s.removeListed(ctx, w, found[text])
+	}
+	for _, r := range found {
+		r.waits = len(r.ids) == 0 && slices.ContainsFunc(r.creations, func(cr *creation) bool {
+			return (cr.fate == served || cr.fate == unknown) && !w.isDeleted(cr.id)
+		})
+	}
+	return slices.Collect(maps.Values(found)), nil
+}
+
+// byMark returns the creations, grouped by the text of their mark.
+func (w *workspace) byMark() (map[string]*remains, map[owned.Mark]bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all, marks := map[string]*remains{}, map[owned.Mark]bool{}
+	for _, cr := range w.creations {
+		text := cr.mark.Text()
+		if all[text] == nil {
+			all[text] = &remains{}
+		}
+		all[text].creations = append(all[text].creations, cr)
+		marks[cr.mark] = true
+	}
+	return all, marks
+}
+
+// removeListed deletes the listed tests that are the run's own, or says why not.
+func (s *Sandbox) removeListed(ctx context.Context, w *workspace, r *remains) {
+	cr := r.creations[0]
+	for _, id := range r.ids {
+		excluded := w.Excluded(id, owned.Creation{Mark: cr.mark, At: cr.at})
+		switch {
+		case excluded != "":
+			r.why = excluded
+		case w.isDeleted(id):
+			r.why, r.again = "the target lists it after it answered its deletion with 200", true
+		default:
+			if err := s.delete(ctx, cr.change.By, id, w); err != nil {
+				r.why, r.again = err.Error(), true
+				continue
+			}
+			for _, cr := range r.creations {
+				s.rolledBack(w, cr)
+			}
+		}
+	}
+}
+
+// unlisted reports tests that no list could show.
+func (s *Sandbox) unlisted(w *workspace, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var names []string
+	for _, cr := range w.creations {
+		if cr.fate == served || cr.fate == unknown {
+			names = append(names, cr.mark.Text())
+		}
+	}
+	s.left(names, err.Error(), true)
+}
+
+// conclude closes the entries of the journal that are settled, and reports the tests
+// that are left.
+func (s *Sandbox) conclude(w *workspace, found []*remains) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	left := map[string][]string{}
+	again := map[string]bool{}
+	for _, r := range found {
+		if r.why != "" {
+			left[r.why] = append(left[r.why], r.creations[0].mark.Text())
+			again[r.why] = r.again
+		}
+		for _, cr := range r.creations {
+			if err := s.settle(cr, r); err != nil {
+				s.Trouble(cr.change.By, err.Error())
+			}
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		s.left(left[why], why, again[why])
+	}
+}
+
+// settle updates the journal with what was found of a creation.
+func (s *Sandbox) settle(cr *creation, r *remains) error {
+	switch {
+	case !r.again && (r.why != "" || cr.fate == served): // what is not proven stays out of the journal
+		return s.Journal.Close(cr.entry)
+	case r.again && (cr.fate == rolledBack || cr.fate == noTest): // its entry is closed
+		_, err := s.Journal.Open(cr.recorded()) // cleanup finds all tests of that name
+		return err
+	}
+	return nil
+}
+
+// recorded is the entry of the journal.
+func (cr *creation) recorded() journal.Entry {
+	return journal.Entry{Do: journal.Create, Name: cr.mark.Name, Subject: cr.mark.Subject,
+		Key: cr.change.Key.Name, Home: cr.change.Owner, After: cr.after}
+}
+
+// left reports tests that may be left on the target.
+func (s *Sandbox) left(names []string, why string, again bool) {
+	if len(names) == 0 {
+		return
+	}
+	hint := ""
+	if again {
+		hint = " (`outreach-conformance cleanup` tries again)"
+	}
+	s.Trouble("rollback", fmt.Sprintf("%s may be left on the target: %s%s", theTests(names), why, hint))
+}
+
+// theTests names the tests, the first few of many.
+func theTests(names []string) string {
+	const most = 3
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 1 {
+		return "the test " + names[0]
+	}
+	text := "the tests " + strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
