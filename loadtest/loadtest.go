@@ -72,6 +72,10 @@ type Config struct {
 	LockTimeout time.Duration
 	Raw         io.Writer // receives the results in Vegeta's encoding; may be nil
 
+	// Interrupted gets the outcome if the run is interrupted, before changes are rolled
+	// back; nil for nobody.
+	Interrupted func(Outcome)
+
 	Live  func(generate.Live)                                     // called about ten times a second
 	Watch func(scenario, phase string, planned schedule.Schedule) // called when a phase, or a step without a schedule, begins
 	Say   func(string)                                            // called with what the run is waiting for
@@ -111,7 +115,14 @@ func Run(ctx context.Context, config Config) (Outcome, error) {
 		return Outcome{}, errors.Join(context.Cause(ctx), s.end())
 	}
 	s.finish(ctx, &o)
+	config.interrupted(ctx, o)
 	return o, s.end()
+}
+
+func (c Config) interrupted(ctx context.Context, o Outcome) {
+	if ctx.Err() != nil && c.Interrupted != nil {
+		c.Interrupted(o)
+	}
 }
 
 // unbegun reports whether a scenario ended before its first phase started.
@@ -149,5 +160,6 @@ func Compare(ctx context.Context, config Config, against *target.Target, pairs i
 		BlockSeconds: config.Scenarios[0].Duration.Seconds(), Order: order.String(), Figures: verdict.Effects(figures)}
 	a.finish(ctx, &o)
 	verdict.ConcludeComparison(&o.Results)
+	config.interrupted(ctx, o)
 	return o, errors.Join(a.end(), b.end())
 }

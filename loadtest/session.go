@@ -193,7 +193,7 @@ func calibrate(ctx context.Context, config Config, api *client.Client, rules *ju
 		options.Request = generate.Request{Label: request.Operation, Path: request.Path, Asked: asked}
 	}
 	inspected := config.Inspect
-	inspected.Rules, inspected.Redact = rules, api.Redact
+	inspected.Rules = rules
 	inspector, err := inspect.New(inspected)
 	if err != nil {
 		return measure.Calibration{}, err

@@ -77,3 +77,19 @@ func TestParseShardAndStart(t *testing.T) {
 		g.Expect(err).To(MatchError(ContainSubstring(says)), text)
 	}
 }
+
+// Whatever --shard and --start-at say, they are read or refused.
+func FuzzShardAndStart(f *testing.F) {
+	for _, seed := range []string{"", "3/8", "index:2/8", "0/1", "9999999999/1", "+5s", "+1h/", "2026-01-31T12:00:00Z", "+9999h"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if s, err := loadtest.ParseShard(text); err == nil && text != "" && (s.Index < 0 || s.Index >= s.Of) {
+			t.Errorf("%q is the shard %+v", text, s)
+		}
+		now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+		if at, err := loadtest.ParseStart(text, now); err == nil && text != "" && (at.Before(now) || at.Sub(now) > 24*time.Hour) {
+			t.Errorf("%q is %s", text, at)
+		}
+	})
+}

@@ -255,5 +255,14 @@ func (v Violation) Place() string {
 // response can move the cursor or reorder text.
 func Printable(s string) string { return printable.Text(s) }
 
+// PrintableLines returns s with each of its lines safe to print.
+func PrintableLines(s string) string {
+	lines := strings.Split(strings.TrimRight(s, "\r\n"), "\n")
+	for i, line := range lines {
+		lines[i] = Printable(strings.TrimRight(line, "\r"))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Number formats n with a comma between thousands.
 func Number(n int) string { return printable.Number(n) }

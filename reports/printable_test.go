@@ -42,3 +42,19 @@ func TestPrintableLeavesNothingThatMovesTheCursor(t *testing.T) {
 		}
 	})
 }
+
+// Nothing that is printed moves a cursor or reorders text, whatever it was.
+func FuzzPrintable(f *testing.F) {
+	for _, seed := range []string{"plain", "\x1b[31m", "\u202eabc", "\u200b", "\xff\xc0\x80", "\r\n\t", "\U000e0067", "a\u0301", "\u2028"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, printed := range []string{reports.Printable(text), strings.ReplaceAll(reports.PrintableLines(text), "\n", "")} {
+			for _, r := range printed {
+				if !unicode.IsPrint(r) || r == utf8.RuneError && !strings.Contains(text, "\uFFFD") {
+					t.Fatalf("%q is printed with %U", text, r)
+				}
+			}
+		}
+	})
+}

@@ -2,29 +2,69 @@ package schemas
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 )
 
 // Bounds of Decode. They keep the cost of a hostile body in proportion to its
-// length: arithmetic on 1e1000000 alone takes tens of milliseconds.
+// length: arithmetic on 1e1000000 alone takes tens of milliseconds, and an object of
+// 7 bytes takes 300 bytes of memory.
 const (
-	maxDepth        = 64  // nested objects and arrays
-	maxNumberLength = 100 // characters of one number
-	maxExponent     = 400 // a float64 ends at 308
+	maxDepth        = 64       // nested objects and arrays
+	maxNumberLength = 100      // characters of one number
+	maxExponent     = 400      // a float64 ends at 308
+	maxMemory       = 16 << 20 // bytes of memory of a decoded body, as estimated
 )
+
+// Bytes of memory that a value takes beside its text, its members and its elements.
+const (
+	scalarMemory  = 32 // with its place in an array
+	memberMemory  = 48
+	objectMemory  = 320 // a map has room for 8 members at once
+	elementMemory = 16  // that grown slices leave unused
+)
+
+// Memory returns how many bytes of memory a decoded value takes, as Decode estimates it.
+func Memory(value any) int {
+	size := scalarMemory
+	switch value := value.(type) {
+	case string:
+		size += len(value)
+	case json.Number:
+		size += len(value)
+	case map[string]any:
+		size += objectMemory
+		for _, member := range value {
+			size += memberMemory + Memory(member)
+		}
+	case []any:
+		for _, element := range value {
+			size += elementMemory + Memory(element)
+		}
+	}
+	return size
+}
 
 // SyntaxError is the reason why a body is not one strict JSON value.
 type SyntaxError struct {
 	Offset int64 // of the byte with the error
 	Reason string
+	// Bound means that the value exceeds a bound of this package: it may be valid JSON.
+	Bound bool
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason) }
 
+// ErrTooMuch is the error for a body that would take too much memory. It says nothing
+// about the body's syntax.
+var ErrTooMuch = fmt.Errorf("the body holds too many values (the harness decodes at most %d MiB of them)", maxMemory>>20)
+
 // Decode returns the one JSON value that the body holds. It is stricter than
 // encoding/json: invalid UTF-8, duplicate keys, deep nesting and long numbers are
-// errors. Numbers become json.Number. Errors are *SyntaxError.
+// errors. Numbers become json.Number, and long texts are replaced as Shorten does.
+// Errors are *SyntaxError, or ErrTooMuch.
 func Decode(body []byte) (any, error) {
 	d := decoder{data: body}
 	return d.document()
@@ -35,6 +75,7 @@ type decoder struct {
 	data  []byte
 	pos   int
 	depth int
+	size  int               // bytes of memory of the values so far
 	keys  map[string]string // one string for all occurrences of a key
 	rows  *rowReader        // of the list to read; nil for none
 }
@@ -69,7 +110,25 @@ func validPrefix(data []byte) int {
 }
 
 func (d *decoder) fail(format string, args ...any) error {
-	return &SyntaxError{int64(d.pos), fmt.Sprintf(format, args...)}
+	return &SyntaxError{Offset: int64(d.pos), Reason: fmt.Sprintf(format, args...)}
+}
+
+// exceeds reports a value beyond a bound of this package.
+func (d *decoder) exceeds(format string, args ...any) error {
+	return &SyntaxError{Offset: int64(d.pos), Reason: fmt.Sprintf(format, args...), Bound: true}
+}
+
+// beyondBounds returns an error if a body could not be read because of a bound of this
+// package. That says nothing about the server.
+func beyondBounds(err error) error {
+	var syntax *SyntaxError
+	if errors.Is(err, ErrTooMuch) {
+		return err
+	}
+	if errors.As(err, &syntax) && syntax.Bound {
+		return fmt.Errorf("the body exceeds what the harness reads: %w", err)
+	}
+	return nil
 }
 
 func (d *decoder) space() {
@@ -93,6 +152,9 @@ func (d *decoder) peek() byte {
 }
 
 func (d *decoder) value() (any, error) {
+	if d.size += scalarMemory; d.size > maxMemory {
+		return nil, ErrTooMuch
+	}
 	switch c := d.peek(); {
 	case c == '{':
 		return d.object()
@@ -130,7 +192,7 @@ func (d *decoder) literal(word string) error {
 
 func (d *decoder) enter() error {
 	if d.depth == maxDepth {
-		return d.fail("nesting deeper than %d levels", maxDepth)
+		return d.exceeds("nesting deeper than %d levels", maxDepth)
 	}
 	d.depth++
 	d.pos++
@@ -167,7 +229,9 @@ func (d *decoder) object() (any, error) {
 		d.leave()
 		return object, nil
 	}
+	d.size += objectMemory
 	for more := true; more; {
+		d.size += memberMemory
 		start := d.pos
 		key, err := d.key()
 		if err != nil {
@@ -210,6 +274,7 @@ func (d *decoder) array(ofRows bool) (any, error) {
 		return list, nil
 	}
 	for more := true; more; {
+		d.size += elementMemory
 		element := d.value
 		if ofRows {
 			element = d.row

@@ -22,11 +22,18 @@ func (d *decoder) key() (string, error) {
 		if d.keys == nil {
 			d.keys = map[string]string{}
 		}
-		key := string(raw)
+		key := d.text(raw)
 		d.keys[key] = key
 		return key, nil
 	}
 	return d.str()
+}
+
+// text returns the text of a string or key, shortened if it is long.
+func (d *decoder) text(raw []byte) string {
+	text := string(shorten(raw, maxText))
+	d.size += len(text)
+	return text
 }
 
 // plain reads a string without escapes and returns its content. It does not move
@@ -47,7 +54,7 @@ func (d *decoder) plain() ([]byte, bool) {
 
 func (d *decoder) str() (string, error) {
 	if raw, plain := d.plain(); plain {
-		return string(raw), nil
+		return d.text(raw), nil
 	}
 	d.pos++
 	var out []byte
@@ -55,7 +62,7 @@ func (d *decoder) str() (string, error) {
 		switch c := d.data[d.pos]; {
 		case c == '"':
 			d.pos++
-			return string(out), nil
+			return d.text(out), nil
 		case c < ' ':
 			return "", d.fail("control character in a string")
 		case c == '\\':
@@ -149,18 +156,19 @@ func (d *decoder) number() (any, error) {
 		}
 		if n, err := strconv.Atoi(string(d.data[first:d.pos])); err != nil || n > maxExponent {
 			d.pos = start
-			return nil, d.fail("number with an exponent above %d", maxExponent)
+			return nil, d.exceeds("number with an exponent above %d", maxExponent)
 		}
 	}
 	text := d.data[start:d.pos]
+	d.size += len(text)
 	if len(text) > maxNumberLength {
 		d.pos = start
-		return nil, d.fail("number of more than %d characters", maxNumberLength)
+		return nil, d.exceeds("number of more than %d characters", maxNumberLength)
 	}
 	if hasExponent {
 		if _, err := strconv.ParseFloat(string(text), 64); err != nil {
 			d.pos = start
-			return nil, d.fail("number outside the range of float64")
+			return nil, d.exceeds("number outside the range of float64")
 		}
 	}
 	return json.Number(text), nil

@@ -22,6 +22,9 @@ func (v *Validator) Error(status int, body []byte) Judgement {
 		j.Findings = append(j.Findings, Finding{prefix + part, pointer, expected, clip(actual)})
 	}
 	value, err := Decode(body)
+	if beyond := beyondBounds(err); beyond != nil {
+		return Judgement{Err: beyond}
+	}
 	if err != nil {
 		find("BODY", "", "a JSON object", err.Error())
 		return j

@@ -1,10 +1,16 @@
 package schemas
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 )
 
 // maxActual bounds Finding.Actual, and names that the target chose, in characters.
@@ -14,6 +20,20 @@ const maxActual = 120
 // value may be the whole body.
 func render(value any) string {
 	return clip(string(appendValue(nil, value)))
+}
+
+// opaque is a long value that may be somebody's secret, such as a key that the harness
+// does not know.
+var opaque = regexp.MustCompile(`^[A-Za-z0-9_+/=.~-]{20,}$`)
+
+// RenderID returns the value of an id as JSON. Of a long, opaque one that is no UUID it
+// shows only the beginning, the length and the digest.
+func RenderID(value any) string {
+	text, ok := value.(string)
+	if !ok || uuid.Validate(text) == nil || !opaque.MatchString(text) || !strings.ContainsAny(text, "0123456789") {
+		return render(value)
+	}
+	return fmt.Sprintf("%q… (%d characters, SHA-256 %.6x…)", text[:8], len(text), sha256.Sum256([]byte(text)))
 }
 
 func appendValue(out []byte, value any) []byte {

@@ -9,6 +9,7 @@ import "sync"
 // bodies with the row share it.
 type cleanRow struct {
 	value any
+	size  int // bytes of memory
 	seen  idSet
 	extra []string
 }
@@ -21,16 +22,19 @@ type rowKey struct {
 	raw   string
 }
 
-// cacheBytes bounds one generation of a rowCache in bytes of received rows.
-// Decoded rows take about five times as much memory.
-const cacheBytes = 4 << 20
+// cacheBytes bounds one generation of a rowCache, in bytes of memory. The cache keeps
+// no row that takes more than rowBytes.
+const (
+	cacheBytes = 12 << 20
+	rowBytes   = cacheBytes / 64
+)
 
 // rowCache holds clean rows in two generations. It drops the old generation when
 // the young one is full. Rows in use stay, and memory is bounded.
 type rowCache struct {
 	mu         sync.Mutex
 	young, old map[rowKey]*cleanRow
-	size       int // bytes of the young generation
+	size       int // bytes of memory of the young generation
 }
 
 func (m *rowCache) find(s *fieldTable, form int, raw []byte) (*cleanRow, bool) {
@@ -47,7 +51,7 @@ func (m *rowCache) find(s *fieldTable, form int, raw []byte) (*cleanRow, bool) {
 }
 
 func (m *rowCache) keep(s *fieldTable, form int, raw []byte, row *cleanRow) {
-	if len(raw) > cacheBytes/64 {
+	if len(raw)+row.size > rowBytes {
 		return
 	}
 	m.mu.Lock()
@@ -56,11 +60,11 @@ func (m *rowCache) keep(s *fieldTable, form int, raw []byte, row *cleanRow) {
 }
 
 func (m *rowCache) put(key rowKey, row *cleanRow) {
-	if m.young == nil || m.size+len(key.raw) > cacheBytes {
+	if m.young == nil || m.size+len(key.raw)+row.size > cacheBytes {
 		m.young, m.old, m.size = map[rowKey]*cleanRow{}, m.young, 0
 	}
 	if _, known := m.young[key]; !known {
-		m.size += len(key.raw)
+		m.size += len(key.raw) + row.size
 	}
 	m.young[key] = row
 }
@@ -75,6 +79,7 @@ type rowReader struct {
 // readRow is one row of a list. known is nil for a row that the cache does not hold.
 type readRow struct {
 	raw   []byte
+	size  int // bytes of memory
 	value any
 	known *cleanRow
 }
@@ -83,18 +88,19 @@ type readRow struct {
 // row: they were parsed before, and end at the same byte.
 func (d *decoder) row() (any, error) {
 	start := d.pos
-	if end := objectEnd(d.data, start); end > 0 {
+	if end := objectEnd(d.data[:min(len(d.data), start+rowBytes)], start); end > 0 { // the cache has no longer row
 		if row, ok := d.rows.find(d.data[start:end]); ok {
 			d.pos = end
 			d.rows.rows = append(d.rows.rows, readRow{value: row.value, known: row})
 			return row.value, nil
 		}
 	}
+	before := d.size
 	value, err := d.value()
 	if err != nil {
 		return nil, err
 	}
-	d.rows.rows = append(d.rows.rows, readRow{raw: d.data[start:d.pos], value: value})
+	d.rows.rows = append(d.rows.rows, readRow{raw: d.data[start:d.pos], size: d.size - before, value: value})
 	return value, nil
 }
 

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,6 +105,44 @@ func (s *shape) child(key string) *shape {
 		return s.entry
 	}
 	return s.fields[key]
+}
+
+// maxRow is the length of the longest row, in bytes, whose values are all checked: the
+// engine needs a kilobyte for each of its findings. maxParts is how many elements of an
+// array and undocumented members of an object are checked in a longer row.
+const (
+	maxRow   = 64 << 10
+	maxParts = 500
+)
+
+// excerpt returns the value without the elements and members beyond maxParts.
+func (s *shape) excerpt(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		parts := map[string]any{}
+		names := slices.Sorted(maps.Keys(value))
+		for _, name := range slices.Concat(s.documented(), names[:min(len(names), maxParts)]) {
+			if part, ok := value[name]; ok {
+				parts[name] = s.child(name).excerpt(part)
+			}
+		}
+		return parts
+	case []any:
+		parts := make([]any, min(len(value), maxParts))
+		for i := range parts {
+			parts[i] = s.child("").excerpt(value[i])
+		}
+		return parts
+	}
+	return value
+}
+
+// documented returns the names of the documented fields.
+func (s *shape) documented() []string {
+	if s == nil {
+		return nil
+	}
+	return s.names
 }
 
 // idSet is a set of positions in fieldTable.ids, one bit each.

@@ -43,6 +43,8 @@ type Judgement struct {
 	// decoded. Other judgements may share its rows: do not change it.
 	Body     any
 	Findings []Finding // in the order of the rows, then of the pointers
+	// More counts the findings of each requirement beyond the first maxFindings.
+	More map[string]int
 	// Seen are the requirements that the body exercised, sorted. A present field
 	// exercises TYPE and VALUE; a present parent exercises PRESENT of its fields.
 	// A field that is null or has a wrong type exercises TYPE alone.
@@ -55,7 +57,12 @@ type Judgement struct {
 	Err error
 }
 
-const maxExtra = 100
+// Bounds of a judgement. A page has at most 100 rows.
+const (
+	maxExtra    = 100
+	maxFindings = 100  // of one requirement, with their details
+	maxRows     = 2000 // of a list; further rows are not checked
+)
 
 // Answer checks the body of a response to op with status 200.
 func (v *Validator) Answer(op spec.Operation, body []byte) Judgement {
@@ -76,6 +83,7 @@ type answer struct {
 
 	body     any
 	findings []Finding
+	found    map[string]int // number of findings of each requirement
 	seen     []string
 	fields   idSet // requirements of fields that the body exercised
 	extra    []string
@@ -90,11 +98,29 @@ func (a *answer) judgement() Judgement {
 	slices.Sort(seen)
 	slices.Sort(a.extra)
 	extra := slices.Compact(a.extra)
-	return Judgement{Body: a.body, Findings: a.findings, Seen: seen, Extra: extra[:min(len(extra), maxExtra)]}
+	var more map[string]int
+	for requirement, n := range a.found {
+		if n > maxFindings {
+			if more == nil {
+				more = map[string]int{}
+			}
+			more[requirement] = n - maxFindings
+		}
+	}
+	return Judgement{Body: a.body, Findings: a.findings, More: more, Seen: seen, Extra: extra[:min(len(extra), maxExtra)]}
 }
 
 func (a *answer) find(requirement, pointer, expected, actual string) {
-	a.findings = append(a.findings, Finding{requirement, pointer, expected, clip(actual)})
+	a.add(Finding{requirement, pointer, expected, clip(actual)})
+}
+
+func (a *answer) add(f Finding) {
+	if a.found == nil {
+		a.found = map[string]int{}
+	}
+	if a.found[f.Requirement]++; a.found[f.Requirement] <= maxFindings {
+		a.findings = append(a.findings, f)
+	}
 }
 
 func (a *answer) read(body []byte) {
@@ -113,6 +139,9 @@ func (a *answer) read(body []byte) {
 		d.rows = list
 	}
 	value, err := d.document()
+	if a.err = beyondBounds(err); a.err != nil {
+		return
+	}
 	if err != nil {
 		a.find("BODY-JSON", "", "one JSON value in UTF-8, without duplicate keys", err.Error())
 		return
@@ -121,7 +150,7 @@ func (a *answer) read(body []byte) {
 	a.seen = append(a.seen, "BODY-TYPE")
 	switch a.op.Answer {
 	case spec.One:
-		a.one(value, body)
+		a.one(value, body, d.size)
 	case spec.Page:
 		a.page(value, list.rows)
 	case spec.Array:
@@ -137,13 +166,13 @@ func (a *answer) known(raw []byte) (*cleanRow, bool) {
 	return a.validator.clean.find(a.table, int(a.op.Answer), raw)
 }
 
-func (a *answer) one(value any, raw []byte) {
+func (a *answer) one(value any, raw []byte, size int) {
 	object, ok := value.(map[string]any)
 	if !ok {
 		a.find("BODY-TYPE", "", "an object", render(value))
 		return
 	}
-	a.row(object, raw, "")
+	a.row(object, readRow{raw: raw, size: size}, "")
 }
 
 func (a *answer) page(value any, rows []readRow) {
@@ -178,7 +207,7 @@ func (a *answer) page(value any, rows []readRow) {
 
 // list checks the rows of a list. A row that is not an object violates notObject.
 func (a *answer) list(notObject, prefix string, rows []readRow) {
-	for i, row := range rows {
+	for i, row := range rows[:min(len(rows), maxRows)] {
 		if row.known != nil {
 			a.take(row.known)
 			continue
@@ -189,7 +218,7 @@ func (a *answer) list(notObject, prefix string, rows []readRow) {
 			a.find(notObject, pointer, "an object", render(row.value))
 			continue
 		}
-		a.row(object, row.raw, pointer)
+		a.row(object, row, pointer)
 	}
 }
 
@@ -199,25 +228,29 @@ func (a *answer) take(row *cleanRow) {
 }
 
 // row checks one resource and caches it if it has no findings.
-func (a *answer) row(object map[string]any, raw []byte, prefix string) {
-	findings, mistyped, err := a.judge(object)
+func (a *answer) row(object map[string]any, read readRow, prefix string) {
+	checked := object
+	if len(read.raw) > maxRow {
+		checked, _ = a.table.root.excerpt(object).(map[string]any)
+	}
+	findings, mistyped, err := a.judge(checked)
 	if err != nil {
 		a.err = err
 		return
 	}
 	s := survey{seen: newIDSet(len(a.table.ids)), mistyped: mistyped}
 	s.visit(a.table.root, object, "")
-	row := &cleanRow{value: object, seen: s.seen}
+	row := &cleanRow{value: object, size: read.size, seen: s.seen}
 	for path := range s.extra {
 		row.extra = append(row.extra, path)
 	}
 	a.take(row)
 	if len(findings) == 0 {
-		a.validator.clean.keep(a.table, int(a.op.Answer), raw, row)
+		a.validator.clean.keep(a.table, int(a.op.Answer), read.raw, row)
 	}
 	for _, f := range findings {
 		f.Pointer = prefix + f.Pointer
-		a.findings = append(a.findings, f)
+		a.add(f)
 	}
 }
 
@@ -275,6 +308,9 @@ func (s *fieldTable) finding(b breach) (Finding, error) {
 		f.Expected, f.Actual = at.field.Value, clip("the key "+strconv.Quote(clip(b.tokens[len(b.tokens)-1])))
 	default:
 		f.Expected, f.Actual = at.field.Value, render(b.value)
+		if strings.Contains(f.Expected, "UUID") {
+			f.Actual = RenderID(b.value)
+		}
 	}
 	f.Requirement = at.field.Requirement(aspect)
 	return f, nil

@@ -1,6 +1,8 @@
 package schemas
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -227,4 +229,39 @@ func FuzzAnswer(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A bound of the harness never fails a server: what exceeds it is not judged.
+func TestBoundsFailNobody(t *testing.T) {
+	v, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"depth": strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), "digits": strings.Repeat("9", maxNumberLength+1), "exponent": "1e401", "range": "1e309",
+	} {
+		if j := v.Answer(spec.MustOperation(spec.ListLeadLists), []byte(`{"items":[],"x":`+value+`}`)); j.Err == nil || len(j.Findings)+len(j.Seen) > 0 {
+			t.Errorf("%s: a page is judged: %+v", name, j)
+		}
+		if j := v.Error(404, []byte(`{"statusCode":404,"error":"Not Found","message":"no","x":`+value+`}`)); j.Err == nil || len(j.Findings)+len(j.Seen) > 0 {
+			t.Errorf("%s: an error is judged: %+v", name, j)
+		}
+	}
+}
+
+// A long, opaque value in place of an id may be somebody's key.
+func TestOpaqueValuesInPlaceOfIDs(t *testing.T) {
+	for value, want := range map[string]string{
+		"019322d1-e000-4000-8000-000000000001": `"019322d1-e000-4000-8000-000000000001"`, // the wrong version is worth showing
+		"campaign-7":                           `"campaign-7"`,
+		"the-first-campaign-of-all":            `"the-first-campaign-of-all"`,
+		"not an id but 20 words":               `"not an id but 20 words"`,
+		"sk_live_4fG7hJ2kL9mN0pQ3":             `"sk_live_"… (24 characters, SHA-256 ` + "X" + `…)`,
+	} {
+		digest := sha256.Sum256([]byte(value))
+		want = strings.Replace(want, "X", hex.EncodeToString(digest[:6]), 1)
+		if got := RenderID(value); got != want {
+			t.Errorf("%s: got %s, want %s", value, got, want)
+		}
+	}
 }

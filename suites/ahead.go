@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/onsi/ginkgo/v2/types"
 
@@ -19,7 +20,14 @@ type ahead struct {
 	plan    Plan
 	results map[string]*result
 	all     sync.WaitGroup
+	// late is closed some time after the run was interrupted: bodies that still roll
+	// back, or wait for the end of a change, are then no longer waited for.
+	late chan struct{}
 }
+
+// settleTime is how long bodies may last after an interruption before the results are
+// written without them.
+const settleTime = time.Second
 
 // result is what became of one body. done may be read once ended is closed; it
 // is nil if the body did not run.
@@ -39,8 +47,13 @@ var errFailFast = errors.New("a check failed")
 // at a time as the env allows. Specs that must not run beside each other run one
 // after the other, beside the rest.
 func start(ctx context.Context, env *Env, order []Spec, plan Plan) *ahead {
-	a := &ahead{plan: plan, results: make(map[string]*result, len(order))}
+	a := &ahead{plan: plan, results: make(map[string]*result, len(order)), late: make(chan struct{})}
 	a.halt, a.end = context.WithCancelCause(ctx)
+	context.AfterFunc(ctx, func() {
+		if !stoppedAnswering(ctx) {
+			time.AfterFunc(settleTime, func() { close(a.late) })
+		}
+	})
 	chains := map[string][]*result{}
 	var singles []*result
 	for _, s := range order {
@@ -99,8 +112,8 @@ func (a *ahead) run(r *result, env *Env) {
 // body must have ended. A run whose bodies did not start early goes on.
 func (a *ahead) endsRun(s Spec) bool { return a != nil && a.results[s.Name()].endsRun }
 
-// wait returns what became of the spec's body; nil if it did not run. If the
-// node's context ends first, so does the body.
+// wait returns what became of the spec's body; nil if it did not run, or is late. If
+// the node's context ends first, so does the body.
 func (a *ahead) wait(node context.Context, s Spec) *API {
 	r, ok := a.results[s.Name()]
 	if !ok {
@@ -108,30 +121,49 @@ func (a *ahead) wait(node context.Context, s Spec) *API {
 	}
 	select {
 	case <-r.ended:
+	case <-a.late:
 	case <-node.Done():
 		r.cancel()
-		<-r.ended
+		select {
+		case <-r.ended:
+		case <-a.late:
+		}
 	}
-	return r.done
+	done, _ := a.ran(s.Name())
+	return done
 }
 
-func (a *ahead) waitForAll() { a.all.Wait() }
+// waitForAll waits for all bodies but late ones.
+func (a *ahead) waitForAll() {
+	for _, r := range a.results {
+		select {
+		case <-r.ended:
+		case <-a.late:
+			return
+		}
+	}
+}
 
 // close waits for all bodies and releases their context.
 func (a *ahead) close() {
-	a.waitForAll()
+	a.all.Wait()
 	a.end(nil)
 }
 
 func (a *ahead) whyCut() string { return whyCut(a.halt) }
 
-// ran returns what the spec's body came to, if it ran. The body must have ended.
+// ran returns what the spec's body came to, if it ran and has ended.
 func (a *ahead) ran(name string) (*API, bool) {
 	r, ok := a.results[name]
-	if !ok || r.done == nil {
+	if !ok {
 		return nil, false
 	}
-	return r.done, true
+	select {
+	case <-r.ended:
+		return r.done, r.done != nil
+	default:
+		return nil, false
+	}
 }
 
 // cut records that specs whose nodes Ginkgo did not run are not assessed: it was

@@ -31,10 +31,11 @@ type API struct {
 	probes bool // it finds out whether the spec's operation is served
 
 	evidence *judge.Ledger // what this spec found out
+	kept     *keeper       // what it keeps of responses
 	took     time.Duration // how long its body took
 
 	mu       sync.Mutex
-	judged   map[spec.Pair]bool // pairs on which the spec itself has said something
+	said     map[spec.Pair]bool // pairs on which the spec itself has said something
 	failures []failure          // violations of the declared requirements, and trouble
 	undo     []sandbox.Undo
 	reported func(failure) // told of each failure at once; nil for nobody
@@ -61,13 +62,20 @@ func (s Spec) execute(ctx, halt context.Context, env *Env, reported func(failure
 	if halt != nil {
 		defer context.AfterFunc(halt, func() { end(context.Cause(halt)) })()
 	}
-	api := &API{Env: env, ctx: ctx, spec: s, judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), reported: reported,
-		rng: rand.New(rand.NewPCG(env.Seed, hash(s.Name())))}
+	api := newAPI(ctx, env, s, hash(s.Name()))
+	api.reported = reported
 	began := time.Now()
 	api.judgeAll()
 	api.restore()
+	api.kept.release()
 	api.took = time.Since(began)
 	return api
+}
+
+// newAPI returns what the body of the spec works with.
+func newAPI(ctx context.Context, env *Env, s Spec, seed uint64) *API {
+	return &API{Env: env, ctx: ctx, spec: s, said: map[spec.Pair]bool{}, evidence: judge.NewEvidenceBeside(env.examples),
+		kept: &keeper{of: env.memory}, rng: rand.New(rand.NewPCG(env.Seed, seed))}
 }
 
 // hash is FNV-1a, so that each spec draws random numbers of its own.
@@ -102,7 +110,7 @@ func (api *API) judgeAll() {
 func (api *API) settle(missing string) {
 	for _, p := range api.spec.Pairs {
 		switch {
-		case api.judged[p], judge.SeenByRules(p.Requirement) && missing == "":
+		case api.said[p], judge.SeenByRules(p.Requirement) && missing == "":
 		case missing != "":
 			api.evidence.Missing(p, missing)
 		default:
@@ -159,48 +167,58 @@ func (api *API) MustDo(k Call) Response {
 
 func (api *API) exchange(valid bool, calls []Call) []Response {
 	requests := make([]client.Request, len(calls))
-	entries := make([]int, len(calls))
+	begun := make([]sandbox.Begun, len(calls))
 	for _, k := range calls { // before any is recorded: all are sent, or none
 		api.needServed(k)
+		api.needShort(k)
 		api.need(api.sandbox().Permit(api.ctx, api.change(k)))
 	}
 	for i, k := range calls {
-		entry, err := api.sandbox().Before(api.change(k))
+		var err error
+		begun[i], err = api.sandbox().Before(api.change(k))
 		api.need(err)
-		entries[i], requests[i] = entry, k.request()
+		requests[i] = k.request()
 	}
 	responses := make([]Response, len(calls))
+	work := make([]func(), len(calls))
+	for i, k := range calls {
+		work[i] = func() { responses[i] = api.onFreshConnection(valid, k, api.ask(valid, k, requests[i])) }
+	}
+	api.Together(work...) // a panic on the way to the target ends the spec, not the process
 	var broken *Response
-	for i, ex := range api.exchanges(requests) {
-		ex = api.onFreshConnection(valid, calls[i], ex)
-		asked := judge.Request{Operation: calls[i].Operation, Valid: valid, Owner: calls[i].owner, Open: calls[i].openRefusal}
-		responses[i] = Response{Exchange: ex, Call: calls[i], rules: api.Rules.Check(asked, ex),
-			excerpt: sync.OnceValue(func() string { return ex.Excerpt(reports.MaxBody) })}
-		api.record(responses[i])
-		if valid && ex.Err == nil {
-			api.evidence.Answered(calls[i].Operation.ID, ex.Status)
+	full := false
+	for i := range responses {
+		r := &responses[i]
+		api.record(*r)
+		if valid && r.Err == nil {
+			api.evidence.Answered(calls[i].Operation.ID, r.Status)
 		}
-		api.after(responses[i], entries[i])
-		if broken == nil && (ex.Err != nil || ex.Truncated || responses[i].rules.Err != nil) {
-			broken = &responses[i]
+		api.after(*r, begun[i])
+		if broken == nil && (r.Err != nil || r.Truncated || r.found.Err != nil) {
+			broken = r
 		}
+		full = full || r.full
 	}
 	if broken != nil {
 		api.stop(*broken)
 	}
+	if full {
+		api.NotAssessed("%s", keepsNoMore())
+	}
 	return responses
 }
 
-// exchanges sends the requests concurrently. A panic on the way to the target
-// ends the spec, not the process.
-func (api *API) exchanges(requests []client.Request) []client.Exchange {
-	came := make([]client.Exchange, len(requests))
-	work := make([]func(), len(requests))
-	for i, r := range requests {
-		work[i] = func() { came[i] = api.Client.Do(api.ctx, r) }
+// needShort ends the spec if a value is too long for an address.
+func (api *API) needShort(k Call) {
+	const lacked = "a value of at most %d bytes for %s of %s"
+	if len(k.id) > client.MaxURLValue {
+		api.NotAssessed(lacked, client.MaxURLValue, "the id", k.Operation.ID)
 	}
-	api.Together(work...)
-	return came
+	for name, values := range k.query {
+		if slices.ContainsFunc(values, func(v string) bool { return len(v) > client.MaxURLValue }) {
+			api.NotAssessed(lacked, client.MaxURLValue, name, k.Operation.ID)
+		}
+	}
 }
 
 // stop ends the spec because no response came, or not a whole one.
@@ -216,8 +234,8 @@ func (api *API) stop(r Response) {
 	switch {
 	case r.Exchange.Err != nil:
 		what = r.Exchange.Err.Error() + judge.Unread(r.Exchange)
-	case r.rules.Err != nil:
-		what = fmt.Sprintf("the response could not be judged: %v", r.rules.Err)
+	case r.found.Err != nil:
+		what = fmt.Sprintf("the response could not be judged: %v", r.found.Err)
 	}
 	api.trouble(what)
 	panic(skipSpec{})
@@ -226,20 +244,23 @@ func (api *API) stop(r Response) {
 // record enters what the rules saw.
 func (api *API) record(r Response) {
 	seen := map[spec.Pair]int{}
-	for _, p := range r.rules.Seen {
+	for _, p := range r.found.Seen {
 		seen[p]++
 	}
 	for p, n := range seen {
 		api.evidence.Assessed(p, n)
 	}
-	for _, f := range r.rules.Findings {
-		if cause, follows := api.causeOf(r, f.Pointer); follows {
-			api.evidence.Followed(cause, f.Pair)
+	for i, f := range r.found.Findings {
+		if cause := r.causes[i]; cause.follows {
+			api.evidence.Followed(cause.pair, f.Pair)
 			continue
 		}
 		api.violated(f.Pair, Finding{r, f.Pointer, f.Expected, f.Actual}, "")
 	}
-	for _, o := range r.rules.Observed {
+	for p, n := range r.found.More {
+		api.evidence.ViolatedAgain(p, n)
+	}
+	for _, o := range r.found.Observed {
 		api.observeOn(r.Call.Operation.ID, o.OpenPoint, "%s", o.Value)
 	}
 }
@@ -247,15 +268,19 @@ func (api *API) record(r Response) {
 // violated enters a violation. It fails the spec if the spec declares the pair
 // and judges it by itself; what the rules find fails the spec of the rule.
 func (api *API) violated(p spec.Pair, f Finding, location string) {
-	pointer := api.Client.Redact(f.Pointer) // the target chooses the names of some members
-	v := reports.Violation{Spec: api.spec.Name(), Location: location, Pointer: pointer,
-		Expected: api.Client.Redact(f.Expected), Actual: api.Client.Redact(f.Actual)}
-	if f.Response.Exchange.Request.Path != "" {
-		v.Curl, v.Body = judge.Replay(p.Requirement, f.Response.Exchange), f.Response.shown()
-	}
-	api.evidence.Violated(p, v)
-	if api.selected(p) && slices.Contains(api.spec.Pairs, p) && !judge.SeenByRules(p.Requirement) {
-		api.fail(failure{text: p.Requirement + " on " + p.Operation + ": " + describeViolation(v), location: location})
+	v := reports.Violation{Spec: api.spec.Name(), Location: location, Pointer: f.Pointer, Expected: f.Expected, Actual: f.Actual}
+	var formatted reports.Violation
+	shown := api.evidence.ViolatedAs(p, v, func(v reports.Violation) reports.Violation {
+		v.Pointer = api.Client.Redact(v.Pointer) // the target chooses the names of some members
+		v.Expected, v.Actual = api.Client.Redact(v.Expected), api.Client.Redact(v.Actual)
+		if f.Response.Exchange.Request.Path != "" {
+			v.Curl, v.Body = f.Response.curl(p.Requirement), f.Response.shown()
+		}
+		formatted = v
+		return v
+	})
+	if shown && api.selected(p) && slices.Contains(api.spec.Pairs, p) && !judge.SeenByRules(p.Requirement) {
+		api.fail(failure{text: p.Requirement + " on " + p.Operation + ": " + describeViolation(formatted), location: location})
 	}
 }
 
@@ -278,7 +303,7 @@ func (api *API) Observe(openPoint, format string, args ...any) {
 }
 
 func (api *API) observeOn(operation, openPoint, format string, args ...any) {
-	api.evidence.Observe(openPoint, operation, api.Client.Redact(fmt.Sprintf(format, args...)))
+	api.evidence.Observe(openPoint, operation, api.Client.Redact(judge.Short(fmt.Sprintf(format, args...))))
 }
 
 // Together runs the functions concurrently. If one ends the spec, the others are

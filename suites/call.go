@@ -8,6 +8,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -24,7 +25,10 @@ type Call struct {
 	authorization *string
 	owner         string // id of the key's workspace; "" if unknown
 	noRetry       bool
+	provoked      bool // a 429 is expected: the key has been driven to its limit
 	openRefusal   bool
+	keysOnly      bool // the response keeps only the keys of its rows
+	brief         bool // the response keeps no rows
 }
 
 // WithID names the resource in the path.
@@ -98,7 +102,7 @@ func (k Call) request() client.Request {
 		Operation: k.Operation.ID, Method: k.Operation.Method,
 		Path:  k.Operation.URLPath(k.id),
 		Query: k.query, Body: k.bytes(),
-		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry, Settle: k.Operation.Unsafe(),
+		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry, Provoked: k.provoked, Settle: k.Operation.Unsafe(),
 	}
 }
 
@@ -114,13 +118,46 @@ func (k Call) bytes() []byte {
 	return encoded
 }
 
-// Response is the server's answer to a call, with what the rules saw in it.
+// Response is the server's answer to a call, with what the rules saw in it. Its body
+// and header hold only what a spec needs: the beginning of the body, a few headers.
 type Response struct {
 	client.Exchange
 	Call Call
 
-	rules   judge.Result
-	excerpt func() string // of the body, for results; made once for all violations of a response
+	found     judge.Result // without the body
+	causes    []causedBy   // of each finding
+	rows      []map[string]any
+	keys      []paging.Row // of the rows, if the call keeps only these
+	full      bool         // the rows are dropped: the memory for them is used up
+	cursor    any          // next_starting_after
+	hasCursor bool
+	lacks     string // what a 200 would have to be OK; "" for nothing
+	text      string // the beginning of a body other than that of a 200, as people read it
+	form      string // of a body that is a refusal
+
+	repeat, excerpt func() string // made once for all violations of a response
+}
+
+// causedBy is the pair from whose violation a finding follows, if it does.
+type causedBy struct {
+	pair    spec.Pair
+	follows bool
+}
+
+// describe returns the status and the beginning of the body as people read it.
+func (r Response) describe() string {
+	if r.text == "" {
+		return judge.DescribeStatus(r.Exchange)
+	}
+	return judge.DescribeRead(r.Exchange, r.text)
+}
+
+// curl returns a command that repeats the request for a violation of the requirement.
+func (r Response) curl(requirement string) string {
+	if r.repeat != nil && !judge.NeedsLimit(requirement, r.Exchange) {
+		return r.repeat()
+	}
+	return judge.Replay(requirement, r.Exchange)
 }
 
 // shown returns the beginning of the body for results.
@@ -141,32 +178,23 @@ func (r Response) shortfall() string {
 	if r.Status != 200 {
 		return fmt.Sprintf("a 200 response (got %d)", r.Status)
 	}
-	switch r.Call.Operation.Answer {
-	case spec.Page:
-		page, _ := r.Body().(map[string]any)
-		if _, listed := page["items"].([]any); !listed {
-			return "a page with items"
-		}
-	case spec.Array:
-		if _, listed := r.Body().([]any); !listed {
-			return "an array"
-		}
-	default:
-		if r.Call.Operation.ID == spec.MoveAccounts && r.Text("status") != "success" {
-			return `a status of "success"`
-		}
-		if r.Call.Operation.ID != spec.MoveAccounts && r.ID() == "" {
-			return "an object with an id"
-		}
-	}
-	return ""
+	return r.lacks
 }
 
-// Body returns the decoded body, numbers as json.Number; nil if there is none.
-func (r Response) Body() any { return r.rules.Body }
-
 // Rows returns the resources in the body of a 200.
-func (r Response) Rows() []map[string]any { return r.rules.Rows }
+func (r Response) Rows() []map[string]any { return r.rows }
+
+// pageRows returns the rows with their keys.
+func (r Response) pageRows() []paging.Row {
+	if r.Call.keysOnly {
+		return r.keys
+	}
+	rows := make([]paging.Row, len(r.rows))
+	for i, row := range r.rows {
+		rows[i] = paging.RowOf(row)
+	}
+	return rows
+}
 
 // Row returns the resource in the answer of an operation that answers with one;
 // nil if there is none.
@@ -188,7 +216,6 @@ func (r Response) ID() string { return r.Text("id") }
 
 // Cursor returns next_starting_after; "" if there is none.
 func (r Response) Cursor() string {
-	page, _ := r.Body().(map[string]any)
-	cursor, _ := page["next_starting_after"].(string)
+	cursor, _ := r.cursor.(string)
 	return cursor
 }

@@ -3,6 +3,7 @@ package suites
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
@@ -31,18 +32,28 @@ func (api *API) need(err error) {
 }
 
 // after registers the rollback of what the response changed.
-func (api *API) after(r Response, entry int) {
+func (api *API) after(r Response, begun sandbox.Begun) {
 	created := ""
 	if r.Call.Operation.ID == spec.CreatePlacementTest {
 		created = r.ID()
 	}
-	undo, err := api.sandbox().After(api.change(r.Call), entry, r.Exchange, created)
+	if !r.Call.openRefusal { // else the creation itself is the violation
+		begun.OnForeign(func(why string) { api.namesAnother(r, why) })
+	}
+	undo, err := api.sandbox().After(api.change(r.Call), begun, r.Exchange, created)
 	if undo != nil {
 		api.afterwards(undo)
 	}
 	if err != nil {
 		api.trouble(err.Error())
 	}
+}
+
+// namesAnother charges a response to a creation that names a test which is not the
+// run's own. The test with that id does not keep what was sent.
+func (api *API) namesAnother(r Response, why string) {
+	api.violated(spec.StateCreate("name").On(spec.CreatePlacementTest),
+		Finding{r, "/id", "the id of the test that was created", fmt.Sprintf("%s: %s", r.ID(), why)}, "")
 }
 
 // expendableSubsequence returns a subsequence that the profile lets the run

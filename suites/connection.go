@@ -18,14 +18,14 @@ const maxVain = 20
 // connection with others. If only the response on the fresh connection is right, the
 // first one breaks STATUS-200, and the spec goes on with the new one. Otherwise the
 // first one is returned.
-func (api *API) onFreshConnection(valid bool, k Call, first client.Exchange) client.Exchange {
-	if !surprising(valid, first) || api.vain.Load() >= maxVain || api.sandbox().Permit(api.ctx, api.change(k)) != nil {
+func (api *API) onFreshConnection(valid bool, k Call, first Response) Response {
+	if !surprising(valid, first.Exchange) || api.vain.Load() >= maxVain || api.sandbox().Permit(api.ctx, api.change(k)) != nil {
 		return first
 	}
 	again := k.request()
 	again.Fresh = true
-	second := api.Client.Do(api.ctx, again)
-	if !better(valid, first, second) {
+	second := api.ask(valid, k, again)
+	if !better(valid, first.Exchange, second.Exchange) {
 		api.vain.Add(1)
 		return first
 	}
@@ -35,7 +35,7 @@ func (api *API) onFreshConnection(valid bool, k Call, first client.Exchange) cli
 	if second.Status != http.StatusOK {
 		expected += ", as on a fresh connection"
 	}
-	api.violated(broken, Finding{Response{Exchange: first, Call: k}, "status", expected, describeShared(first, second.Status)}, "")
+	api.violated(broken, Finding{first, "status", expected, describeShared(first, second.Status)}, "")
 	return second
 }
 
@@ -69,12 +69,13 @@ func better(valid bool, first, second client.Exchange) bool {
 }
 
 // describeShared describes a response that only a shared connection got.
-func describeShared(ex client.Exchange, fresh int) string {
+func describeShared(first Response, fresh int) string {
+	ex := first.Exchange
 	what, body := "a response that is not HTTP", ""
 	if ex.Malformed {
 		body = ex.Err.Error()
 	} else {
-		what, body = strconv.Itoa(ex.Status), judge.Readable(ex.Body)
+		what, body = strconv.Itoa(ex.Status), first.text
 	}
 	why := "the server answers at random, or mixes up the requests of a connection"
 	if ex.AfterBody != "" {

@@ -3,6 +3,7 @@ package suites
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,8 @@ type Env struct {
 	// Selected reports whether the run judges the pair; nil means all.
 	Selected func(spec.Pair) bool
 
+	// Run is the id of the run; empty for a random one.
+	Run string
 	// Journal records what is changed on the target; nil for no record.
 	Journal *journal.Journal
 	// Left is what killed runs left on the target.
@@ -45,12 +48,17 @@ type Env struct {
 	vain atomic.Int32 // requests that were repeated on a fresh connection in vain
 
 	once    sync.Once
+	salt    uint64 // of words: another run with the same seed sends other ones
 	box     *sandbox.Sandbox
 	outside *judge.Ledger // what was found out beside the specs: trouble of rolling back
 	all     *judge.Ledger // what all specs found out so far
 
+	examples *judge.Ledger // of violations, which the specs share
+	memory   *memory
+
 	controlled sync.Map // ids of the operations that control has asked
 
+	unlimited    sync.Map // id of an operation that did not drive the limited key to its limit → drained
 	services     sync.Map // operation id → *service
 	suspects     sync.Map // text of a body that must be refused → the spec.Pair that says so
 	unknownPaths sync.Map // name of a key → function that returns a status
@@ -82,8 +90,9 @@ func (e *Env) maxPages() int {
 // begin makes what a run collects.
 func (e *Env) begin() {
 	e.once.Do(func() {
-		e.outside, e.all = judge.NewEvidence(), judge.NewEvidence()
-		e.box = sandbox.New(sandbox.Config{Client: e.Client, Profile: e.Profile, Journal: e.Journal,
+		e.salt = rand.Uint64()
+		e.outside, e.all, e.examples, e.memory = judge.NewEvidence(), judge.NewEvidence(), judge.NewEvidence(), newMemory()
+		e.box = sandbox.New(sandbox.Config{Client: e.Client, Profile: e.Profile, Journal: e.Journal, Run: e.Run,
 			LeftBehind: e.Left.Tests, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout, Waits: e.Waits,
 			Trouble: func(where, what string) { e.outside.Troubled(where, what) }})
 	})
@@ -121,13 +130,16 @@ const interrupted = "the rest of the run, which was interrupted"
 
 // whyCut returns the input that is missing when the context has ended a run early.
 func whyCut(ctx context.Context) string {
-	if stoppedAnswering(ctx) {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, outage.ErrStopped):
 		return "answers: " + outage.ErrStopped.Error()
-	}
-	if errors.Is(context.Cause(ctx), errFailFast) {
+	case stoppedAnswering(ctx):
+		return "answers other than 429"
+	case errors.Is(cause, errFailFast):
 		return notReached
+	default:
+		return interrupted
 	}
-	return interrupted
 }
 
 func stoppedAnswering(ctx context.Context) bool {

@@ -58,13 +58,13 @@ func (r Requirement) Assessed() {
 func (r Requirement) Judged() bool {
 	r.api.mu.Lock()
 	defer r.api.mu.Unlock()
-	return r.api.judged[r.pair]
+	return r.api.said[r.pair]
 }
 
 func (r Requirement) mark() {
 	r.api.mu.Lock()
 	defer r.api.mu.Unlock()
-	r.api.judged[r.pair] = true
+	r.api.said[r.pair] = true
 }
 
 // Assertion is an expectation that waits for its matcher.
@@ -96,13 +96,14 @@ func (a Assertion) To(matcher gomegatypes.GomegaMatcher) bool {
 		r.api.evidence.Refused(r.pair, response.Status)
 	case found.Assessed > 0 || !matched:
 		r.mark()
-		r.api.evidence.Assessed(r.pair, max(found.Assessed, len(found.Findings)))
+		r.api.evidence.Assessed(r.pair, max(found.Assessed, len(found.Findings)+found.More))
 	}
 	if !matched {
 		location := types.NewCodeLocation(1)
 		for _, f := range found.Findings {
 			r.api.violated(r.pair, f, shortLocation(location))
 		}
+		r.api.evidence.ViolatedAgain(r.pair, found.More)
 	}
 	return matched && found.Assessed > 0
 }
@@ -125,8 +126,19 @@ type Finding struct {
 // Verdict is what a matcher found out about a value.
 type Verdict struct {
 	Assessed int       // how often the value was put to the test
-	Findings []Finding // what breaks the expectation
+	Findings []Finding // what breaks the expectation, maxFindings at most
+	More     int       // how many findings there are beyond these
 	Missing  string    // what would have put it to the test; "" for nothing
+}
+
+// maxFindings is how many findings a verdict holds.
+const maxFindings = 200
+
+// add adds findings.
+func (v *Verdict) add(findings ...Finding) {
+	fits := min(len(findings), maxFindings-len(v.Findings))
+	v.Findings = append(v.Findings, findings[:fits]...)
+	v.More += len(findings) - fits
 }
 
 // verdictOf asks one of our matchers for its verdict. A matcher of Gomega's own

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -92,7 +93,7 @@ func (api *API) RequestAs(role, operation string) Call {
 		source, destination := api.subWorkspaces(role)
 		return k.WithBody(move(source, destination, source.Accounts[0]))
 	case spec.CreatePlacementTest:
-		return k.WithBody(fixtures.PlacementTest(api.rng, api.Word()))
+		return k.WithBody(fixtures.PlacementTest(api.rng, api.Word())).WithField("email_subject", "Placement check "+api.Word())
 	case spec.GetPlacementTest, spec.DeletePlacementTest:
 		if role == dataset.Main {
 			return k.WithID(api.NewTest().ID())
@@ -178,8 +179,13 @@ func (api *API) FreshID() string {
 func (api *API) Word() string {
 	api.mu.Lock()
 	defer api.mu.Unlock()
-	return fmt.Sprintf("conformance%016x", api.rng.Uint64())
+	return fmt.Sprintf("conformance%016x", api.rng.Uint64()^api.salt)
 }
+
+// unknownToken is a token that no server has issued. It serves all runs of the process,
+// which remembers every token in order to redact it. It shares no part with words, since
+// no output shows a part of a token.
+var unknownToken = "unknown-" + strings.ReplaceAll(uuid.NewString(), "-", "")
 
 // optionalValue returns a valid value for an optional field. What only the
 // server can know to be valid (a tag's id, an item's shape) comes from the profile, or
@@ -223,8 +229,13 @@ func lackedValue(field string) string {
 }
 
 // shownValue returns the first value other than null and the empty array that a
-// list's rows show for a field.
+// list's rows show for a field. A list that is not implemented shows none, but it ends
+// a spec that judges the list too.
 func (api *API) shownValue(list, field string) (any, bool) {
+	judged := slices.ContainsFunc(api.spec.Pairs, func(p spec.Pair) bool { return p.Operation == list })
+	if !judged && (!api.Profile.Implements(list) || api.service(list).unserved != nil) {
+		return nil, false
+	}
 	for _, row := range api.Walk(api.As(dataset.Main, list), pagesOf(maxLimit)).Rows() {
 		value := row.Value[field]
 		if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {

@@ -33,7 +33,7 @@ func isolation() {
 					api.NotAssessed("the entry workspaces.%s", authorizedRole(op))
 				}
 				if op.Answer == spec.Page {
-					api.Walk(api.Request(), pagesOf(maxLimit))
+					api.WalkKeys(api.Request(), pagesOf(maxLimit))
 				} else {
 					api.DoValid(api.Request())
 				}
@@ -87,7 +87,7 @@ func ShareNoRowWith(foreign Walk) types.GomegaMatcher {
 				if w.List.Operation.Answer == spec.Array {
 					pointer = pointer[len("/items"):]
 				}
-				found.Findings = append(found.Findings, Finding{w.At(p), pointer, "a row of the key's workspace alone",
+				found.add(Finding{w.At(p), pointer, "a row of the key's workspace alone",
 					"the row " + shorten(row.Key) + ", which the second workspace shows too"})
 			}
 		}
@@ -153,7 +153,7 @@ func ShowNoForeignRow(field, value string, foreign Walk) types.GomegaMatcher {
 		found := Verdict{Assessed: 1}
 		for i, row := range r.Rows() {
 			if scalar(row[field]) == value || theirs[paging.KeyOf(row)] > 0 {
-				found.Findings = append(found.Findings, Finding{r, pointerIn(i), "no row of another workspace", shorten(describe(row))})
+				found.add(Finding{r, pointerIn(i), "no row of another workspace", shorten(describe(row))})
 			}
 		}
 		return found

@@ -96,15 +96,20 @@ func BeServed() types.GomegaMatcher {
 // without rows says nothing about the limit.
 func HaveAtMostItems(limit int) types.GomegaMatcher {
 	return &expectation[Response]{words: fmt.Sprintf("show at most %d items", limit), judge: func(r Response) Verdict {
-		switch n := len(r.Rows()); {
-		case n == 0:
-			return Verdict{Missing: "a row in the list"}
-		case n > limit:
-			return Verdict{Assessed: 1, Findings: []Finding{{r, "/items", fmt.Sprintf("at most %d items", limit), fmt.Sprintf("%d items", n)}}}
-		default:
-			return Verdict{Assessed: 1}
-		}
+		return atMost(limit, len(r.Rows()), r)
 	}}
+}
+
+// atMost is the verdict on a response with n items.
+func atMost(limit, n int, r Response) Verdict {
+	switch {
+	case n == 0:
+		return Verdict{Missing: "a row in the list"}
+	case n > limit:
+		return Verdict{Assessed: 1, Findings: []Finding{{r, "/items", fmt.Sprintf("at most %d items", limit), fmt.Sprintf("%d items", n)}}}
+	default:
+		return Verdict{Assessed: 1}
+	}
 }
 
 // HaveField matches a response whose resource has a fitting member. An absent
@@ -252,7 +257,7 @@ func sameNumber(a, b json.Number) bool {
 // describe renders what was found, bounded.
 func describe(value any) string {
 	if r, ok := value.(Response); ok {
-		return judge.DescribeStatus(r.Exchange)
+		return r.describe()
 	}
 	encoded, err := json.Marshal(value)
 	if err != nil {

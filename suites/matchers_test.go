@@ -10,7 +10,6 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
@@ -21,7 +20,8 @@ func answered(operation string, status int, body string) Response {
 	r := Response{Call: Call{Operation: spec.MustOperation(operation)}}
 	r.Exchange = client.Exchange{Status: status, Body: []byte(body)}
 	if decoded, err := schemas.Decode([]byte(body)); err == nil {
-		r.rules = judge.Result{Body: decoded, Rows: r.Call.Operation.Rows(decoded)}
+		r.rows = r.Call.Operation.Rows(decoded)
+		r.read(decoded)
 	}
 	return r
 }
@@ -32,7 +32,7 @@ func walked(end paging.End, pages ...[]string) Walk {
 	for _, ids := range pages {
 		page := paging.Page{Limit: 2}
 		for _, id := range ids {
-			page.Rows = append(page.Rows, paging.Row{Key: id, Value: map[string]any{"id": id}})
+			page.Rows = append(page.Rows, paging.RowOf(map[string]any{"id": id}))
 		}
 		w.Pages = append(w.Pages, page)
 		rows, _ := json.Marshal(map[string]any{"items": func() (rows []map[string]any) {
@@ -66,7 +66,7 @@ func TestMatchers(t *testing.T) {
 		r := answered(spec.ListWebhookEvents, 200, `{"items":[`+strings.Join(rows, ",")+`]}`)
 		w := Walk{Walk: paging.Walk{Pages: []paging.Page{{}}}, responses: []Response{r}}
 		for _, row := range r.Rows() {
-			w.Pages[0].Rows = append(w.Pages[0].Rows, paging.Row{Key: paging.KeyOf(row), Value: row})
+			w.Pages[0].Rows = append(w.Pages[0].Rows, paging.RowOf(row))
 		}
 		return attemptsOf(w)
 	}

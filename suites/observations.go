@@ -5,12 +5,14 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
@@ -71,15 +73,18 @@ func observeOptions(api *API) {
 }
 
 // refusal renders the status of a response and the members of its body.
-func refusal(r Response) string {
-	body, err := schemas.Decode(r.Exchange.Body)
+func refusal(r Response) string { return strconv.Itoa(r.Status) + r.form }
+
+// formOf names the members of a body that is an object, otherwise its outer form.
+func formOf(ex client.Exchange) string {
+	body, err := schemas.Decode(ex.Body)
 	if err != nil {
-		return fmt.Sprintf("%d, no JSON", r.Status)
+		return ", no JSON"
 	}
 	if object, ok := body.(map[string]any); ok {
-		return fmt.Sprintf("%d with %s", r.Status, strings.Join(slices.Sorted(maps.Keys(object)), ", "))
+		return " with " + judge.Short(strings.Join(slices.Sorted(maps.Keys(object)), ", "))
 	}
-	return fmt.Sprintf("%d, a JSON %s", r.Status, outerForm(body))
+	return ", a JSON " + outerForm(body)
 }
 
 func outerForm(value any) string {

@@ -48,6 +48,8 @@ func (api *API) limited() (role string, key client.Key) {
 	for _, k := range api.Profile.Keys {
 		if k.Name == api.Profile.RateLimit.Key {
 			api.lock()
+			create := Call{Operation: spec.MustOperation(spec.CreatePlacementTest), key: token(k)}
+			api.need(api.sandbox().LookBefore(api.ctx, api.change(create))) // later the list would have to wait for the limit
 			return k.Workspace, token(k)
 		}
 	}
@@ -68,19 +70,25 @@ func (api *API) limitedRequest(operation string) Call {
 	if k.Operation.Answer == spec.Page {
 		k = k.WithQuery("limit", "1") // so that the server has little to do but count
 	}
+	k.provoked = true
 	return k.WithoutRetry()
 }
 
 // exceedTheLimit sends the same valid request until a 429 comes. What changes
 // something is first tried while lists have driven the key over its limit. It is
-// repeated only if that shows nothing and repeating does no harm.
+// repeated only if that shows nothing, repeating does no harm, and the target is not
+// too slow for its limit.
 func exceedTheLimit(api *API) {
 	k := api.limitedRequest(api.Operation().ID)
 	if k.Operation.Unsafe() {
-		if api.refusedBeyondLists(k) {
+		shown, lists := api.refusedBeyondLists(k)
+		switch {
+		case shown:
 			return
-		}
-		if !api.repeatable(k.Operation) {
+		case lists.slow:
+			api.For(spec.Rate429).NotAssessed("%s", lists.lacks(api.Profile.RateLimit))
+			return
+		case !api.repeatable(k.Operation):
 			api.For(spec.Rate429).NotAssessed("a rate limit that counts this operation together with lists")
 			return
 		}
@@ -105,10 +113,14 @@ func (api *API) repeatable(op spec.Operation) bool {
 // drained is what came of driving a key over its limit.
 type drained struct {
 	limited bool       // a 429 came
-	served  []Response // those of 200, in the order in which the requests were sent
-	odd     []Response // refusals other than 429 of what was served before
+	slow    bool       // the responses take too long to send as many requests as the profile promises
+	served  []period   // those of 200, in the order in which the requests were sent
+	odd     []Response // the first refusals other than 429 of what was served before
 	last    Response
 }
+
+// period is when a request was sent and when it was answered.
+type period struct{ sent, answered time.Time }
 
 // BeLimited matches a drained key that was answered 429, and by nothing else once
 // it had been served. A limit that the budget does not reach proves nothing,
@@ -139,6 +151,9 @@ func (d drained) lacks(promise *profile.RateLimit) string {
 	if len(d.served) == 0 {
 		return fmt.Sprintf("a served request of the key %q, which rate_limit names (it is answered %d)", promise.Key, d.last.Status)
 	}
+	if d.slow {
+		return fmt.Sprintf("responses quick enough to exceed %d requests per %s, %d at a time", promise.Requests, promise.Per, drainBatch)
+	}
 	return fmt.Sprintf("a rate limit that %d requests exceed (rate_limit.budget)", promise.Budget)
 }
 
@@ -154,72 +169,103 @@ func (d drained) breaksPromise(promise *profile.RateLimit) (within time.Duration
 	for i := 0; promise.Requests > 0 && i+n <= len(d.served); i++ {
 		var end time.Time
 		for _, r := range d.served[i : i+n] {
-			if answered := r.Sent.Add(r.Took); answered.After(end) {
-				end = answered
+			if r.answered.After(end) {
+				end = r.answered
 			}
 		}
-		if within := end.Sub(d.served[i].Sent); within < promise.Per {
+		if within := end.Sub(d.served[i].sent); within < promise.Per {
 			return within, true
 		}
 	}
 	return 0, false
 }
 
+// drainBatch is how many requests of a drain are in flight.
+const drainBatch = 8
+
 // drain sends the request in concurrent batches until one is answered 429, or
 // the promise is broken, or the budget is spent. It goes on only if the first batch
-// is served: a refused key shows nothing about a limit.
+// is served: a refused key shows nothing about a limit. It ends early if the target is
+// too slow for its promised limit. An operation that did not reach the limit once is
+// not sent again: it would show the same.
 func (api *API) drain(k Call) drained {
-	const batch = 8
+	if known, ok := api.unlimited.Load(k.Operation.ID); ok {
+		return known.(drained)
+	}
+	const maxOdd = 100
+	k.brief = true
 	var d drained
+	broken := false
 	promise := api.Profile.RateLimit
-	for sent, broken := 0, false; sent < promise.Budget && !d.limited && !broken; sent += batch {
-		for _, r := range api.DoAll(slices.Repeat([]Call{k}, min(batch, promise.Budget-sent))...) {
+	most := promise.Budget
+	if k.Operation.ID == spec.CreatePlacementTest { // each test must be deleted again
+		most = min(most, tooManyFor(promise)+drainBatch)
+	}
+	for sent := 0; sent < most && !d.limited && !broken && !d.slow; sent += drainBatch {
+		for _, r := range api.DoAll(slices.Repeat([]Call{k}, min(drainBatch, most-sent))...) {
 			d.last = r
 			switch {
 			case r.Status == http.StatusTooManyRequests:
 				d.limited = true
 				api.observeOn(k.Operation.ID, spec.OpenPointRetryAfter, "Retry-After: %q", r.Header.Get("Retry-After"))
 			case r.Status == http.StatusOK:
-				d.served = append(d.served, r)
-			case len(d.served) > 0:
+				d.served = append(d.served, period{r.Sent, r.Sent.Add(r.Took)})
+			case len(d.served) > 0 && len(d.odd) < maxOdd:
 				d.odd = append(d.odd, r)
 			}
 		}
-		slices.SortFunc(d.served, func(a, b Response) int { return a.Sent.Compare(b.Sent) })
+		slices.SortFunc(d.served, func(a, b period) int { return a.sent.Compare(b.sent) })
 		if _, broken = d.breaksPromise(promise); len(d.served) == 0 {
 			break
 		}
+		d.slow = tooSlowFor(promise, d.served)
 	}
-	if d.limited {
+	switch {
+	case d.limited:
 		api.observeOn(k.Operation.ID, spec.OpenPointRateLimit, "a limit below the %d requests of the budget", promise.Budget)
+	case len(d.served) > 0 && !broken && len(d.odd) == 0:
+		api.unlimited.Store(k.Operation.ID, drained{slow: d.slow, served: d.served[:1]})
 	}
 	return d
 }
 
+// tooSlowFor reports whether the requests were served at less than half the rate that
+// the limit promises. Several batches decide, because one may meet a stall.
+func tooSlowFor(promise *profile.RateLimit, served []period) bool {
+	const batches = 5
+	if promise.Requests == 0 || len(served) < batches*drainBatch {
+		return false
+	}
+	last := served[len(served)-batches*drainBatch:]
+	took := last[len(last)-1].answered.Sub(last[0].sent)
+	allowed := float64(promise.Requests) * took.Seconds() / promise.Per.Seconds()
+	return 2*float64(len(last)) < allowed
+}
+
 // refusedBeyondLists sends the request while lists have driven the key over its
-// limit, and reports whether that showed anything. It shows nothing if the
-// server counts operations apart. The period may just have passed: hence the
-// attempts.
-func (api *API) refusedBeyondLists(k Call) bool {
+// limit. It reports whether that showed anything, and what came of the lists. It shows
+// nothing if the server counts operations apart. The period may just have passed: hence
+// the attempts.
+func (api *API) refusedBeyondLists(k Call) (shown bool, lists drained) {
 	const attempts = 3
 	list := api.limitedRequest(api.anyList(spec.ListLeadLists))
 	for range attempts {
-		if d := api.drain(list); !d.limited {
-			return false
+		if lists = api.drain(list); !lists.limited {
+			return false, lists
 		}
 		r := api.Do(k)
 		switch {
 		case r.Status == http.StatusTooManyRequests:
 			api.For(spec.Rate429).Assessed()
-			return true
+			return true, lists
 		case !takenInstead(r):
-			return api.refusedForLimit(r)
+			return api.refusedForLimit(r), lists
 		}
 		if k.Operation.ID == spec.MoveAccounts {
 			k = reversed(k)
 		}
 	}
-	return false
+	return false, lists
 }
 
 // takenInstead reports whether the response is the one that the request gets
@@ -280,11 +326,18 @@ func resume(api *API) {
 	for _, id := range served {
 		k := api.limitedRequest(id)
 		k.noRetry = false
-		r := Response{Exchange: api.Client.Do(api.ctx, k.request()), Call: k}
-		if r.Err != nil && !errors.Is(r.Err, client.ErrThrottled) {
+		k.brief = true
+		r := api.ask(true, k, k.request())
+		requirement := api.ForOperation(spec.RateResumes, id)
+		switch {
+		case errors.Is(r.Err, client.ErrTooLate): // the server is honest about a long period
+			longest, _ := api.Client.ThrottleLimits()
+			requirement.NotAssessed("a rate limit whose Retry-After is at most %s (twice pace.patience)", longest)
+		case r.Err != nil && !errors.Is(r.Err, client.ErrThrottled):
 			api.stop(r)
+		default:
+			requirement.Expect(r).To(BeServedAgain())
 		}
-		api.ForOperation(spec.RateResumes, id).Expect(r).To(BeServedAgain())
 	}
 }
 

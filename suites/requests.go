@@ -98,7 +98,7 @@ func (api *API) expectNotAccepted(k Call) {
 	api.Observe(spec.OpenPointInvalidRequest, "%s", refusal(response))
 	if creates && refused {
 		made := madeOf(response, before, api.newestTests())
-		api.rollBack(made)
+		api.rollBack(response.Call, made)
 		if len(made) > 0 {
 			api.Expect(response).To(MakeNothing(made))
 		}
@@ -175,11 +175,11 @@ func MakeNothing(made []map[string]any) types.GomegaMatcher {
 	}}
 }
 
-// rollBack deletes the tests when the spec ends.
-func (api *API) rollBack(made []map[string]any) {
+// rollBack deletes the tests that a refused creation made, when the spec ends.
+func (api *API) rollBack(refused Call, made []map[string]any) {
 	for _, row := range made {
-		if id, ok := row["id"].(string); ok {
-			api.afterwards(api.sandbox().DeleteTest(api.spec.Name(), id, api.key(dataset.Main)))
+		if undo := api.sandbox().Shown(api.change(refused), row); undo != nil {
+			api.afterwards(undo)
 		}
 	}
 }

@@ -38,6 +38,9 @@ type Plan struct {
 	FailFast func(reports.Check) bool
 	// Progress is told of the run as it goes on.
 	Progress Progress
+	// Interrupted gets the outcome so far if the run is interrupted, 1 s later or a
+	// little more, before Run waits for what is rolled back; nil for nobody.
+	Interrupted func(Outcome)
 	// Gather runs all bodies before Ginkgo. It is for programs with many
 	// environments at once: Ginkgo has one tree a process.
 	Gather bool
@@ -128,7 +131,7 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 		return Outcome{}, err
 	}
 	env.begin()
-	defer env.sandbox().Close(context.WithoutCancel(ctx))
+	defer env.sandbox().Close(ctx)
 	plan.Operations = plan.operations()
 	t := &tree{env: env, wants: plan.wants()}
 	if plan.Gather {
@@ -145,7 +148,11 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 	if plan.Progress.Start != nil {
 		plan.Progress.Start(len(t.ahead.results))
 	}
-	return t.runSpecs(plan)
+	outcome, err := t.runSpecs(plan)
+	if err == nil && plan.Interrupted != nil && ctx.Err() != nil && !stoppedAnswering(ctx) {
+		plan.Interrupted(outcome)
+	}
+	return outcome, err
 }
 
 // ready reports what would make Ginkgo end the process without a verdict.

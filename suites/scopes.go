@@ -77,12 +77,12 @@ func (api *API) looksUnknown(key client.Key) bool {
 	if api.Operation().ID == spec.CreatePlacementTest {
 		request = api.emptyRequest().OpenRefusal()
 	}
-	never := api.Do(api.withUnknownKey(request)[0])
+	never := api.Do(withUnknownKey(request)[0])
 	ours := api.Do(request.WithKey(key))
 	return ours.Status == http.StatusUnauthorized && never.Status == ours.Status && bytes.Equal(withoutNumbers(ours), withoutNumbers(never))
 }
 
-// withoutNumbers returns the body of the response without digits, decimal or
+// withoutNumbers returns the beginning of the body without digits, decimal or
 // hexadecimal: they may be those of a time or of a request.
 func withoutNumbers(r Response) []byte {
 	return bytes.Map(func(c rune) rune {

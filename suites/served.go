@@ -2,7 +2,6 @@ package suites
 
 import (
 	"cmp"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 
@@ -10,7 +9,6 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
 
@@ -27,7 +25,7 @@ func served() {
 					api.evidence.Assessed(pair, 1)
 					api.violated(pair, Finding{Response: *s.unserved, Pointer: "status",
 						Expected: "a status other than 404, 405 and 501 to some request",
-						Actual:   judge.DescribeStatus(s.unserved.Exchange) + ", and no other request was answered better"}, "")
+						Actual:   s.unserved.describe() + ", and no other request was answered better"}, "")
 				case s.known:
 					api.evidence.Assessed(pair, 1)
 				default: // a 200 to another spec may still show it
@@ -51,8 +49,9 @@ func (api *API) service(operation string) *service {
 	found, _ := api.services.LoadOrStore(operation, &service{})
 	s := found.(*service)
 	s.once.Do(func() {
-		probe := &API{Env: api.Env, ctx: api.ctx, spec: Spec{Operation: operation, Title: "is implemented"}, probes: true,
-			judged: map[spec.Pair]bool{}, evidence: judge.NewEvidence(), rng: rand.New(rand.NewPCG(api.Seed, hash(operation)))}
+		probe := newAPI(api.ctx, api.Env, Spec{Operation: operation, Title: "is implemented"}, hash(operation))
+		probe.probes = true
+		defer probe.kept.release()
 		defer probe.restore()
 		probe.survive(func() {
 			s.missing = probe.attempt(func() { s.unserved, s.known = probe.unserved() })
@@ -182,7 +181,7 @@ func (api *API) knows(r Response) bool {
 // 405 or 501. A server that serves the operation asks for a key.
 func (api *API) unservedWithoutKey() bool {
 	k := api.emptyRequest().OpenRefusal()
-	for _, r := range api.DoAll(append(api.withUnknownKey(k), k.WithoutAuthorization())...) {
+	for _, r := range api.DoAll(append(withUnknownKey(k), k.WithoutAuthorization())...) {
 		if !spec.MeansUnserved(r.Status) {
 			return false
 		}

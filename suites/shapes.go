@@ -86,7 +86,7 @@ func readEachWay(api *API) {
 	list := api.Request()
 	api.DoValid(list)
 	api.readFiltered(list, api.Walk(list, pagesOf(maxLimit)).Values())
-	api.Walk(list, paging.Cycle(1, 2, 7, 50))
+	api.WalkKeys(list, paging.Cycle(1, 2, 7, 50))
 }
 
 // readFiltered reads a page of a list through each filter that the profile

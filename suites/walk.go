@@ -22,7 +22,8 @@ const maxLimit = 100
 // pagesOf asks for pages of one size; 0 sends no limit.
 func pagesOf(limit int) paging.Sizes { return paging.Fixed(limit) }
 
-// Walk is a list read page by page, with the responses that it was made of.
+// Walk is a list read page by page, with the responses that it was made of. Rows have no
+// values if only their keys were read.
 type Walk struct {
 	paging.Walk
 	List      Call
@@ -75,6 +76,12 @@ func (api *API) Walk(list Call, sizes paging.Sizes) Walk {
 	return w
 }
 
+// WalkKeys is Walk for a caller that needs only the keys of the rows.
+func (api *API) WalkKeys(list Call, sizes paging.Sizes) Walk {
+	list.keysOnly = true
+	return api.Walk(list, sizes)
+}
+
 // ReadAll reads a list to its end in the largest pages. The spec ends if the
 // list cannot be read whole.
 func (api *API) ReadAll(list Call) Walk { return api.ReadAllIn(list, pagesOf(maxLimit)) }
@@ -95,10 +102,7 @@ func (api *API) ReadRows(role, operation string) Walk {
 		return api.ReadAll(list)
 	}
 	r := api.MustDo(list)
-	page := paging.Page{}
-	for _, row := range r.Rows() {
-		page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(row), Value: row})
-	}
+	page := paging.Page{Rows: r.pageRows()}
 	return Walk{Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}, responses: []Response{r}, List: list}
 }
 
@@ -120,11 +124,7 @@ func (api *API) fetch(list Call, send func(...Call) []Response, responses *[]Res
 		if lacks := r.shortfall(); lacks != "" {
 			return paging.Page{}, errors.New(lacks) // the rules have charged it
 		}
-		page := paging.Page{Limit: limit, Cursor: r.Cursor()}
-		for _, row := range r.Rows() {
-			page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(row), Value: row})
-		}
-		return page, nil
+		return paging.Page{Limit: limit, Rows: r.pageRows(), Cursor: r.Cursor()}, nil
 	}
 }
 
@@ -181,10 +181,10 @@ func ShowEveryRowOnceAmong(walks []Walk, index int) types.GomegaMatcher {
 		found := Verdict{Assessed: 1}
 		for _, repeat := range w.Repeats() {
 			at := repeat.Again
-			if walks != nil && w.Pages[at.Page].Rows[at.Item].Value["id"] == nil && !shownMoreOften(walks, index, at.Key) {
+			if walks != nil && !w.Pages[at.Page].Rows[at.Item].ByID && !shownMoreOften(walks, index, at.Key) {
 				continue
 			}
-			found.Findings = append(found.Findings, Finding{w.At(at.Page), pointerIn(at.Item), "a row that was not shown yet",
+			found.add(Finding{w.At(at.Page), pointerIn(at.Item), "a row that was not shown yet",
 				fmt.Sprintf("the row %s again, which was %s", shorten(at.Key), repeat.First)})
 		}
 		return found
@@ -205,7 +205,7 @@ func ShowTheRows(missing []paging.Row) types.GomegaMatcher {
 	return onWalk("show the rows that walks before and after it show", func(w Walk) Verdict {
 		found := Verdict{Assessed: 1}
 		for _, row := range missing {
-			found.Findings = append(found.Findings, Finding{w.At(0), "/items",
+			found.add(Finding{w.At(0), "/items",
 				"the row " + shorten(row.Key) + " somewhere in the walk, as in walks before and after it",
 				fmt.Sprintf("%d rows on %d pages without it", len(w.Rows()), len(w.Pages))})
 		}
@@ -242,8 +242,8 @@ func sortedByID(w Walk, direction string) (string, Verdict) {
 	seen := map[string]bool{}
 	for p, page := range w.Pages {
 		for i, row := range page.Rows {
-			id, ok := row.Value["id"].(string)
-			if !ok || seen[id] { // the schemas judge a row without an id
+			id := row.Key
+			if !row.ByID || seen[id] { // the schemas judge a row without an id
 				continue
 			}
 			seen[id] = true
@@ -256,7 +256,7 @@ func sortedByID(w Walk, direction string) (string, Verdict) {
 				if direction == "" {
 					direction = runs
 				} else if runs != direction {
-					found.Findings = append(found.Findings, Finding{w.At(p), pointerIn(i) + "/id",
+					found.add(Finding{w.At(p), pointerIn(i) + "/id",
 						"an id " + map[string]string{"asc": "above ", "desc": "below "}[direction] + previous, id})
 				}
 			}
@@ -297,12 +297,11 @@ func RespectLimits() types.GomegaMatcher {
 			if page.Limit == 0 {
 				continue
 			}
-			one := &expectation[Response]{judge: HaveAtMostItems(page.Limit).(*expectation[Response]).judge}
-			_, _ = one.Match(w.At(i))
-			found.Assessed += one.found.Assessed
-			found.Findings = append(found.Findings, one.found.Findings...)
-			if one.found.Missing != "" {
-				found.Missing = one.found.Missing
+			one := atMost(page.Limit, len(page.Rows), w.At(i))
+			found.Assessed += one.Assessed
+			found.add(one.Findings...)
+			if one.Missing != "" {
+				found.Missing = one.Missing
 			}
 		}
 		if len(w.Pages) == 0 {

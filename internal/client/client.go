@@ -9,20 +9,22 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"outreach.example/conformance/internal/redact"
 )
 
 // Client sends requests to one target. It is safe for concurrent use. It follows
 // no redirects and keeps no cookies.
 type Client struct {
-	opts     Options
-	fresh    http.RoundTripper // opens a connection for each request; nil if there is none
-	base     *url.URL
-	slots    chan struct{} // one element per request in flight
-	pace     *rate.Limiter
-	gates    gates
-	jitter   func(time.Duration) time.Duration
-	redactor *redactor
-	traffic  counters
+	opts    Options
+	fresh   http.RoundTripper // opens a connection for each request; nil if there is none
+	base    *url.URL
+	slots   chan struct{} // one element per request in flight
+	bodies  *bodies
+	pace    *rate.Limiter
+	gates   gates
+	jitter  func(time.Duration) time.Duration
+	traffic counters
 }
 
 // New returns a client for the target in opts. It does not contact the target.
@@ -33,15 +35,18 @@ func New(opts Options) (*Client, error) {
 	if err := errors.Join(baseErr, optsErr); err != nil {
 		return nil, err
 	}
+	for _, k := range opts.Keys {
+		redact.Process.Learn(k.Token, k.Env())
+	}
 	return &Client{
-		opts:     opts,
-		fresh:    freshTransport(opts.Transport),
-		base:     base,
-		slots:    make(chan struct{}, opts.Concurrency),
-		pace:     newPace(opts.RequestsPerSecond),
-		gates:    gates{byKey: map[string]*gate{}, maxThrottle: opts.MaxThrottle},
-		jitter:   seededJitter(opts.Seed),
-		redactor: newRedactor(opts.Keys, opts.Secrets),
+		opts:   opts,
+		fresh:  freshTransport(opts.Transport),
+		base:   base,
+		slots:  make(chan struct{}, opts.Concurrency),
+		bodies: newBodies(commonBodies),
+		pace:   newPace(opts.RequestsPerSecond),
+		gates:  newGates(opts.MaxThrottle, opts.Patience),
+		jitter: seededJitter(opts.Seed),
 	}, nil
 }
 
@@ -57,22 +62,39 @@ func newPace(requestsPerSecond float64) *rate.Limiter {
 // Do sends the request and returns the exchange. It waits out a 429 and retries,
 // unless the request sets NoRetry. It never retries a 5xx.
 func (c *Client) Do(ctx context.Context, req Request) Exchange {
-	c.redactor.learn(req.Key)
+	return c.DoWith(ctx, req, func(Exchange) {})
+}
+
+// DoWith is Do for a caller that needs the whole body only for a moment: use is called
+// with the exchange while its body counts in the budget of the bodies in flight. It must
+// not send a request.
+func (c *Client) DoWith(ctx context.Context, req Request, use func(Exchange)) Exchange {
+	e := c.do(ctx, req)
+	defer e.share.release(req.Operation, len(e.Body))
+	c.opts.Observe(e)
+	use(e)
+	return e
+}
+
+// do is Do without telling the observer of the last exchange.
+func (c *Client) do(ctx context.Context, req Request) Exchange {
+	redact.Process.Learn(req.Key.Token, req.Key.Env())
 	if _, err := c.build(ctx, req); err != nil {
-		return c.finish(c.unsent(req, ErrRequest, err))
+		return c.unsent(req, ErrRequest, err)
 	}
 	for waitedOut := 0; ; waitedOut++ {
 		e, wait, again := c.once(ctx, req, waitedOut)
 		e.Throttled = waitedOut
 		if !again {
-			return c.finish(e)
+			return e
 		}
 		c.traffic.waitedOut()
 		c.opts.Observe(e)
+		e.share.release(req.Operation, len(e.Body))
 		if err := c.sleep(ctx, Throttled, req, wait); err != nil {
 			e = c.unsent(req, ErrCanceled, context.Cause(ctx))
 			e.Throttled = waitedOut + 1
-			return c.finish(e)
+			return e
 		}
 	}
 }
@@ -97,8 +119,8 @@ func (c *Client) All(ctx context.Context, reqs []Request) []Exchange {
 	return exchanges
 }
 
-// ThrottleLimits returns how long a key may get only 429, and how many 429 responses
-// one request waits out.
+// ThrottleLimits returns how long an operation may get only 429 with a key, and how many
+// 429 responses one request waits out.
 func (c *Client) ThrottleLimits() (d time.Duration, answers int) {
 	return c.opts.MaxThrottle, c.opts.MaxThrottled
 }
@@ -106,12 +128,8 @@ func (c *Client) ThrottleLimits() (d time.Duration, answers int) {
 // Traffic returns the totals so far.
 func (c *Client) Traffic() Traffic { return c.traffic.snapshot() }
 
-// Redact returns s with every known secret replaced: a key's token by
-// $OUTREACH_KEY_<NAME>, any other secret by [redacted]. It finds secrets that are
-// plain, percent-encoded, JSON-escaped or inside base64. It finds a secret of
-// fewer than 8 bytes only as a separate word, because a key such as "test" would
-// match in ordinary text.
-func (c *Client) Redact(s string) string { return c.redactor.redact(s) }
+// Redact returns what a target said without any known key.
+func (c *Client) Redact(s string) string { return redact.Process.Text(s) }
 
 // Close closes idle connections. The client stays usable.
 func (c *Client) Close() {
@@ -123,8 +141,7 @@ func (c *Client) Close() {
 // once sends the request once, when it is admitted. It reports whether to retry
 // after a 429, and after how long.
 func (c *Client) once(ctx context.Context, req Request, waitedOut int) (e Exchange, wait time.Duration, again bool) {
-	key, _ := req.authorization()
-	if kind, cause := c.admit(ctx, req, key); kind != nil {
+	if kind, cause := c.admit(ctx, req); kind != nil {
 		return c.unsent(req, kind, cause), 0, false
 	}
 	defer func() { <-c.slots }()
@@ -137,30 +154,15 @@ func (c *Client) once(ctx context.Context, req Request, waitedOut int) (e Exchan
 	}
 	e = c.send(sending, req)
 	sent()
-	switch {
-	case e.Status == 0:
+	switch e.Status {
+	case 0:
 		return e, 0, false
-	case e.Status != http.StatusTooManyRequests:
-		c.gates.open(key, e.Sent)
-		return e, 0, false
-	}
-	now := c.opts.Now()
-	wait, named := retryAfter(e.Header, now)
-	if !named {
-		wait = backoff(waitedOut, c.jitter)
-	}
-	hopeless := c.gates.close(key, now, wait)
-	if req.NoRetry {
+	case http.StatusTooManyRequests:
+		return c.throttled(req, e, waitedOut)
+	default:
+		c.gates.open(req.pair(), e.Sent)
 		return e, 0, false
 	}
-	if hopeless || waitedOut >= c.opts.MaxThrottled {
-		e.Err = c.fail(req, ErrThrottled, c.throttled(waitedOut+1))
-		return e, 0, false
-	}
-	if wait >= shortWait && c.gates.announce(key, now.Add(wait)) {
-		c.opts.Waits(Wait{Key: req.Key.Name, For: wait, RetryAfter: e.Header.Get("Retry-After")})
-	}
-	return e, wait, true
 }
 
 // settleTime is how long a request with Settle may outlast its context.
@@ -180,12 +182,7 @@ func settling(ctx context.Context) (later context.Context, done func()) {
 	}
 }
 
-func (c *Client) finish(e Exchange) Exchange {
-	c.opts.Observe(e)
-	return e
-}
-
 // unsent returns the exchange of a request that was not sent.
 func (c *Client) unsent(req Request, kind, cause error) Exchange {
-	return Exchange{Request: req, Err: c.fail(req, kind, cause), redactor: c.redactor}
+	return Exchange{Request: req, Err: c.fail(req, kind, cause)}
 }

@@ -234,6 +234,41 @@ func TestBodyIsBounded(t *testing.T) {
 	}
 }
 
+// A body in an encoding that the client did not offer, or that is not what it says, is
+// an error that names the encoding.
+func TestUndecodableBodies(t *testing.T) {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write([]byte("{}"))
+	_ = z.Close()
+	for _, tc := range []struct{ coding, body, says string }{
+		{"", "{}", ""},
+		{"identity", "{}", ""},
+		{"gzip", zipped.String(), ""},
+		{"br", "", ""},
+		{"br", "{}", `Content-Encoding "br" was not offered`},
+		{"zstd, gzip", "{}", `Content-Encoding "zstd, gzip" was not offered`},
+		{strings.Repeat("x", 100), "{}", `Content-Encoding "` + strings.Repeat("x", 40) + `…" was not`},
+		{"gzip", `{"items":[]} as it is`, "Content-Encoding gzip: "},
+		{"gzip", zipped.String()[:10] + "\xff\xff\xff", "Content-Encoding gzip: "},
+	} {
+		t.Run(tc.coding, func(t *testing.T) {
+			g := NewWithT(t)
+			e := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Encoding", tc.coding)
+				_, _ = io.WriteString(w, tc.body)
+			}).Do(t.Context(), get("/"))
+			g.Expect(e.Status).To(Equal(200))
+			if tc.says == "" {
+				g.Expect(e.Err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(e.Err).To(MatchError(ErrEncoding))
+			g.Expect(e.Err.Error()).To(ContainSubstring(tc.says))
+		})
+	}
+}
+
 func TestKindsOfFailure(t *testing.T) {
 	withoutNameServer(t)
 	plain := httptest.NewServer(http.NotFoundHandler())

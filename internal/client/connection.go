@@ -13,15 +13,22 @@ import (
 	"time"
 )
 
-func newTransport(concurrency int, config *tls.Config) *http.Transport {
+// maxHeader bounds the header block of a response, in bytes.
+const maxHeader = 256 << 10
+
+// newTransport returns the transport for the options. net/http goes on connecting after
+// the request has timed out, and waits for a peer that reads nothing: hence the timeouts.
+func newTransport(concurrency int, timeout time.Duration, config *tls.Config) *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dial,
+		DialContext:            dial(timeout),
+		TLSHandshakeTimeout:    timeout,
+		HTTP2:                  &http.HTTP2Config{WriteByteTimeout: timeout},
 		TLSClientConfig:        config.Clone(), // nil stays nil
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           concurrency,
 		MaxIdleConnsPerHost:    concurrency,
-		MaxResponseHeaderBytes: 256 << 10,
+		MaxResponseHeaderBytes: maxHeader,
 		IdleConnTimeout:        IdleTimeout,
 	}
 }
@@ -49,14 +56,16 @@ type connection struct {
 // request with a body that was not accepted; otherwise "".
 type carried struct{ name string }
 
-// dial opens a connection as http.DefaultTransport does.
-func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
-	conn, err := dialer.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
+// dial returns a function that opens a connection within the timeout.
+func dial(timeout time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: timeout, KeepAlive: 30 * time.Second}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &connection{Conn: conn}, nil
 	}
-	return &connection{Conn: conn}, nil
 }
 
 // ourConnection returns the connection below TLS that dial has opened; nil if there is

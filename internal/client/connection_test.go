@@ -27,6 +27,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/testbed"
 )
 
@@ -307,23 +308,11 @@ func FuzzMalformed(f *testing.F) {
 // they are, and closes the connection.
 func sendsOnly(t *testing.T, sent string) (address string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = http.ReadRequest(bufio.NewReader(conn))
-			_, _ = io.WriteString(conn, sent)
-			_ = conn.Close()
-		}
-	}()
-	return "http://" + listener.Addr().String()
+	return "http://" + playing(t, func(conn net.Conn) {
+		request(conn)
+		_, _ = io.WriteString(conn, sent)
+		_ = conn.Close()
+	})
 }
 
 // A request knows what its connection carried before, and a fresh one carried nothing.
@@ -379,6 +368,7 @@ func TestUnknownTransportReusesNothing(t *testing.T) {
 func TestExcerpt(t *testing.T) {
 	g := NewWithT(t)
 	key := Key{Name: "main", Token: "0123456789abcdef"}
+	redact.Process.Learn(key.Token, key.Env())
 	body := strings.Repeat("ä", 10) + key.Token
 	for most := range len(body) + 2 {
 		text := Exchange{Request: Request{Key: key}, Body: []byte(body)}.Excerpt(most)

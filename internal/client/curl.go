@@ -9,22 +9,48 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"outreach.example/conformance/internal/redact"
 )
 
-// maxCurlBody is the longest body in a curl command, in bytes. A shell word holds
-// at most 128 KiB.
-const maxCurlBody = 16 << 10
+// maxCurlBody and maxCurlLine are the longest body and the longest path with a query in
+// a curl command, in bytes. A shell word holds at most 128 KiB.
+const (
+	maxCurlBody = 16 << 10
+	maxCurlLine = 16 << 10
+)
 
 // Curl returns the request as one line for a POSIX shell. $OUTREACH_URL is the
 // target's base address and $OUTREACH_KEY_<NAME> the key; the line holds no
 // secret. If a command mints the key, the line runs it first. A body over 16 KiB is
-// replaced by a comment.
-func (e Exchange) Curl() string { return e.minting(e.curl()) }
+// replaced by a comment. So is the whole line if the path with its query is longer.
+func (e Exchange) Curl() string {
+	if n := e.lineLength(); n > maxCurlLine {
+		return tooLong(n)
+	}
+	return e.minting(e.curl())
+}
+
+// lineLength returns about how many bytes path and query of the request have.
+func (e Exchange) lineLength() int {
+	n := len(e.Request.Path)
+	for name, values := range e.Request.Query {
+		for _, value := range values {
+			n += len(name) + len(value)
+		}
+	}
+	return n
+}
+
+// tooLong replaces the command of a request with such a path and query.
+func tooLong(n int) string {
+	return fmt.Sprintf("# the path and query of the request have %d bytes, not shown here", n)
+}
 
 // minting puts the command that mints the key before a line that uses the key.
 func (e Exchange) minting(line string) string {
 	if name := e.Request.Key.Env(); e.Request.Key.Mint != "" && strings.Contains(line, name) {
-		return name + "=$(" + e.redact(e.Request.Key.Mint) + "); " + line
+		return name + "=$(" + redact.Process.Text(e.Request.Key.Mint) + "); " + line
 	}
 	return line
 }
@@ -74,7 +100,7 @@ func (e Exchange) curlHeaders() []string {
 			words = append(words, "-H", e.curlHeader(oneLine(name), oneLine(value), name == "Authorization"))
 		}
 		if len(headers[name]) == 0 && name == "Content-Type" {
-			words = append(words, "-H", quote([]piece{{text: name + ":"}})) // keep curl from adding its own
+			words = append(words, "-H", quote([]redact.Piece{{Text: name + ":"}})) // keep curl from adding its own
 		}
 	}
 	return words
@@ -84,12 +110,12 @@ func (e Exchange) curlHeader(name, value string, authorization bool) string {
 	if value == "" {
 		return e.word(name + ";") // curl's syntax for an empty header
 	}
-	pieces := []piece{{text: name + ": "}}
+	pieces := []redact.Piece{{Text: name + ": "}}
 	if token := e.Request.Key.Token; authorization && token != "" && value == "Bearer "+token {
 		// Do not search for secrets here: this is the key, whatever it looks like.
-		return quote(append(pieces, piece{text: "Bearer "}, piece{env: e.Request.Key.Env()}))
+		return quote(append(pieces, redact.Piece{Text: "Bearer "}, redact.Piece{Env: e.Request.Key.Env()}))
 	}
-	return quote(append(pieces, e.secrets().pieces(value)...))
+	return quote(append(pieces, e.pieces(value)...))
 }
 
 // curlAddress returns the address, followed by a pattern that curl expands (may be
@@ -111,9 +137,9 @@ func (e Exchange) curlAddress(pattern string) []string {
 	default:
 		target = globs.Replace(target)
 	}
-	pieces := append([]piece{{env: "OUTREACH_URL"}}, e.secrets().pieces(oneLine(target))...)
+	pieces := append([]redact.Piece{{Env: "OUTREACH_URL"}}, e.pieces(oneLine(target))...)
 	if pattern != "" {
-		pieces = append(pieces, piece{text: pattern})
+		pieces = append(pieces, redact.Piece{Text: pattern})
 	}
 	return append(words, quote(pieces))
 }
@@ -134,19 +160,32 @@ func (e Exchange) curlBody() (before string, data []string, after string) {
 		return "", []string{"--data-raw", e.word(body)}, ""
 	}
 	format, arguments := "", ""
-	for _, p := range e.secrets().pieces(body) {
-		if p.env != "" {
+	for _, p := range e.pieces(body) {
+		if p.Env != "" {
 			format += "%s"
-			arguments += " " + quote([]piece{p})
+			arguments += " " + quote([]redact.Piece{p})
 			continue
 		}
-		format += printfFormat(p.text)
+		format += printfFormat(p.Text)
 	}
 	return "printf '" + format + "'" + arguments + " | ", []string{"--data-binary", "@-"}, ""
 }
 
+// pieces splits a text into literal text and keys. The variable of the own key is its
+// own, even if another key has the same token.
+func (e Exchange) pieces(text string) []redact.Piece {
+	redact.Process.Learn(e.Request.Key.Token, e.Request.Key.Env())
+	pieces := redact.Process.Pieces(text)
+	for i := range pieces {
+		if pieces[i].Is(e.Request.Key.Token) {
+			pieces[i].Env = e.Request.Key.Env()
+		}
+	}
+	return pieces
+}
+
 // word redacts and quotes s.
-func (e Exchange) word(s string) string { return quote(e.secrets().pieces(s)) }
+func (e Exchange) word(s string) string { return quote(e.pieces(s)) }
 
 // One curl per request is too slow to reach many limits. So one curl sends a
 // volley of requests, numbered in the fragment of the address, which is not sent.
@@ -164,6 +203,9 @@ const (
 // request, whatever its method. Otherwise a 5xx counts like a 429, if the
 // exchange has one.
 func (e Exchange) CurlAtLimit(read Request, rest time.Duration) string {
+	if n := e.lineLength(); n > maxCurlLine {
+		return tooLong(n)
+	}
 	read.Key, read.Authorization = e.Request.Key, e.Request.Authorization
 	reads := len(e.Request.Body) == 0 && (e.Request.method() == http.MethodGet || e.Request.method() == http.MethodHead)
 	shown, met := http.StatusTooManyRequests, "*429*"
@@ -174,7 +216,7 @@ func (e Exchange) CurlAtLimit(read Request, rest time.Duration) string {
 		return e.minting(`d=$(mktemp -d); ` + volleys + `; do ` + e.curlVolley("-i", "-o", `"$d/#1"`) +
 			fmt.Sprintf(`; a=$(grep -l '^HTTP/[0-9.]* %d' "$d"/* | head -n 1); [ -z "$a" ] || break; done; cat "${a:-$d/50}"; rm -r "$d"`, shown))
 	}
-	by := Exchange{Request: read, redactor: e.redactor}
+	by := Exchange{Request: read}
 	line := volleys + `; do case $(` + by.curlVolley("-o", "/dev/null", "-w", "'%{http_code} '") + `) in ` + met + `) break;; esac; done; `
 	if rest > 0 {
 		line += fmt.Sprintf("sleep %.0f; ", rest.Seconds())
@@ -194,7 +236,7 @@ func (e Exchange) curlVolley(options ...string) string {
 
 // quote writes pieces as one POSIX shell word. Variables are in double quotes. So
 // is the text around them, unless it has a character with a meaning there.
-func quote(pieces []piece) string {
+func quote(pieces []redact.Piece) string {
 	if !hasVariable(pieces) {
 		return singleQuote(text(pieces))
 	}
@@ -202,37 +244,37 @@ func quote(pieces []piece) string {
 	if !strings.ContainsAny(text(pieces), "\"$`\\!") { // "!" expands history in an interactive shell
 		b.WriteByte('"')
 		for i, p := range pieces {
-			b.WriteString(p.text)
-			b.WriteString(variable(p, i+1 < len(pieces) && pieces[i+1].text != "" && isWordByte(pieces[i+1].text[0])))
+			b.WriteString(p.Text)
+			b.WriteString(variable(p, i+1 < len(pieces) && pieces[i+1].Text != "" && isWordByte(pieces[i+1].Text[0])))
 		}
 		b.WriteByte('"')
 		return b.String()
 	}
 	for _, p := range pieces {
-		if p.env != "" {
+		if p.Env != "" {
 			b.WriteString(`"` + variable(p, false) + `"`)
 			continue
 		}
-		b.WriteString(singleQuote(p.text))
+		b.WriteString(singleQuote(p.Text))
 	}
 	return b.String()
 }
 
 // variable returns the expansion of a piece, in braces if the next character could
 // belong to the name.
-func variable(p piece, braces bool) string {
+func variable(p redact.Piece, braces bool) string {
 	switch {
-	case p.env == "":
+	case p.Env == "":
 		return ""
 	case braces:
-		return "${" + p.env + "}"
+		return "${" + p.Env + "}"
 	}
-	return "$" + p.env
+	return "$" + p.Env
 }
 
-func hasVariable(pieces []piece) bool {
+func hasVariable(pieces []redact.Piece) bool {
 	for _, p := range pieces {
-		if p.env != "" {
+		if p.Env != "" {
 			return true
 		}
 	}
@@ -240,10 +282,10 @@ func hasVariable(pieces []piece) bool {
 }
 
 // text returns the literal parts, joined.
-func text(pieces []piece) string {
+func text(pieces []redact.Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
-		b.WriteString(p.text)
+		b.WriteString(p.Text)
 	}
 	return b.String()
 }
@@ -279,4 +321,8 @@ func printfFormat(s string) string {
 		}
 	}
 	return b.String()
+}
+
+func isWordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"outreach.example/conformance/internal/redact"
 )
 
 // Request is one HTTP request that can be sent, retried and printed.
@@ -34,8 +36,12 @@ type Request struct {
 	// It overrides Key, for requests with bad credentials.
 	Authorization *string
 	// NoRetry returns a 429 at once. The request is also sent while other
-	// requests of the key wait out a 429. Concurrency and pace still apply.
+	// requests of the key wait out a 429, or have given up. Concurrency and pace
+	// still apply.
 	NoRetry bool
+	// Provoked means that the caller has driven the key to its limit. A 429 then does
+	// not count as a sign that the target serves nobody (Options.Patience).
+	Provoked bool
 	// Settle gives the request a few seconds (settleTime) more than its context, once it
 	// is sent. A creation that is cut off would leave a row whose id nobody knows.
 	Settle bool
@@ -66,8 +72,8 @@ type Exchange struct {
 	Body      []byte // decoded if it came compressed
 	Truncated bool   // the body exceeds Options.MaxBody; Body holds its beginning
 	// Err says why there is no complete response. It is one of ErrTimeout,
-	// ErrUnresolved, ErrRefused, ErrTLS, ErrProtocol, ErrCanceled, ErrThrottled
-	// and ErrRequest (use errors.Is). Its text holds no secret.
+	// ErrUnresolved, ErrRefused, ErrTLS, ErrProtocol, ErrEncoding, ErrCanceled,
+	// ErrThrottled and ErrRequest (use errors.Is). Its text holds no secret.
 	Err error
 	// StaleConnection means that a reused connection closed before any byte of the
 	// response was received.
@@ -87,12 +93,12 @@ type Exchange struct {
 	Took      time.Duration // from Sent to the last byte of the response
 	Throttled int           // 429 responses waited out before this one
 
-	redactor *redactor
+	share *share // of the budget of the bodies in flight, until DoWith ends
 }
 
 // String returns a one-line summary without secrets.
 func (e Exchange) String() string {
-	what := e.redact(e.Request.method() + " " + e.Request.Path)
+	what := redact.Process.Text(e.Request.method() + " " + e.Request.Path)
 	if e.Err != nil {
 		return fmt.Sprintf("%s: %v", what, e.Err)
 	}
@@ -109,7 +115,7 @@ func (e Exchange) GomegaString() string { return e.String() }
 // Excerpt returns the beginning of the body without secrets: valid UTF-8 of at most
 // most bytes. Control characters are replaced, because JSON writes 6 bytes for each.
 func (e Exchange) Excerpt(most int) string {
-	text := e.redact(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), most)]), "�"))
+	text := redact.Process.Text(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), most)]), "�"))
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !strings.ContainsRune("\n\r\t", r) {
 			return utf8.RuneError
@@ -117,17 +123,6 @@ func (e Exchange) Excerpt(most int) string {
 		return r
 	}, text)
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
-}
-
-func (e Exchange) redact(s string) string { return e.secrets().redact(s) }
-
-// secrets returns the client's redactor. An exchange built by hand gets one that
-// knows its own key.
-func (e Exchange) secrets() *redactor {
-	if e.redactor != nil {
-		return e.redactor
-	}
-	return newRedactor([]Key{e.Request.Key}, nil)
 }
 
 func (r Request) method() string {
@@ -145,6 +140,7 @@ var (
 	ErrRefused    = errors.New("no connection")
 	ErrTLS        = errors.New("TLS handshake failed")
 	ErrProtocol   = errors.New("connection lost, or the response is not HTTP")
+	ErrEncoding   = errors.New("the body cannot be decoded")
 	ErrCanceled   = errors.New("canceled")
 	ErrThrottled  = errors.New("throttled for too long")
 	ErrRequest    = errors.New("request cannot be sent")
@@ -162,7 +158,7 @@ func (f *failure) Unwrap() []error { return []error{f.kind, f.cause} }
 
 func (c *Client) fail(req Request, kind, cause error) error {
 	text := fmt.Sprintf("%s %s: %v: %v", req.method(), req.Path, kind, cause)
-	return &failure{text: c.Redact(text), kind: kind, cause: cause}
+	return &failure{text: redact.Process.Text(text), kind: kind, cause: cause}
 }
 
 // tlsAlert is the net.OpError operation if the peer ends a TLS connection. In TLS
@@ -184,6 +180,8 @@ func kindOf(ctx context.Context, err error, brokenHandshake bool) error {
 		errors.Is(err, context.DeadlineExceeded),
 		errors.As(err, &timeout) && timeout.Timeout():
 		return ErrTimeout
+	case errors.Is(err, ErrEncoding):
+		return ErrEncoding
 	case brokenHandshake, errors.As(err, &dial) && dial.Op == tlsAlert:
 		return ErrTLS
 	case errors.Is(err, syscall.ECONNREFUSED),

@@ -18,7 +18,8 @@ const (
 	DefaultConcurrency  = 16
 	DefaultTimeout      = 30 * time.Second
 	DefaultMaxBody      = 8 << 20
-	DefaultMaxThrottle  = 2 * time.Minute
+	DefaultPatience     = time.Minute
+	DefaultMaxThrottle  = 2 * time.Minute // twice the patience, as always
 	DefaultMaxThrottled = 30
 )
 
@@ -26,6 +27,10 @@ const (
 // after 5 s. A POST sent on a connection that the server closes would be lost,
 // because it must not be retried.
 const IdleTimeout = 4 * time.Second
+
+// MaxURLValue is the maximum length in bytes of a value of the target's data that goes
+// into an address. A server may refuse a long address with 414 or 431.
+const MaxURLValue = 256
 
 // UserAgent is the default User-Agent header.
 const UserAgent = "outreach-conformance"
@@ -45,15 +50,17 @@ type Options struct {
 	Timeout           time.Duration // per request, from the connection to the last byte of the body
 	MaxBody           int64         // maximum bytes of a body; longer bodies are truncated
 
-	// MaxThrottle is how long a key may get only 429 before its requests fail
-	// with ErrThrottled. MaxThrottled is how many 429 responses one request
-	// waits out.
+	// Patience is how long the target may answer nothing but 429, to whatever request,
+	// before all requests fail with ErrThrottled. MaxThrottle is how long one operation
+	// may get only 429 with one key before its requests with that key fail so; the
+	// default is twice the Patience. What is given up is not sent again. MaxThrottled
+	// is how many 429 responses one request waits out.
+	Patience     time.Duration
 	MaxThrottle  time.Duration
 	MaxThrottled int
 
-	Keys    []Key    // keys whose tokens Redact replaces by their variable; keys of requests are added when sent
-	Secrets []string // other strings to redact
-	Seed    uint64   // of the backoff jitter
+	Keys []Key  // keys to redact, with their variables; keys of requests are added when sent
+	Seed uint64 // of the backoff jitter
 
 	// TLSConfig sets the trusted authorities and the client certificate. Nil
 	// means the machine's defaults. It must verify the server's certificate.
@@ -91,6 +98,7 @@ func (o Options) withDefaults() (Options, error) {
 		{"RequestsPerSecond", o.RequestsPerSecond},
 		{"Timeout", float64(o.Timeout)},
 		{"MaxBody", float64(o.MaxBody)},
+		{"Patience", float64(o.Patience)},
 		{"MaxThrottle", float64(o.MaxThrottle)},
 		{"MaxThrottled", float64(o.MaxThrottled)},
 	} {
@@ -107,10 +115,11 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Concurrency, DefaultConcurrency)
 	setDefault(&o.Timeout, DefaultTimeout)
 	setDefault(&o.MaxBody, DefaultMaxBody)
-	setDefault(&o.MaxThrottle, DefaultMaxThrottle)
+	setDefault(&o.Patience, DefaultPatience)
+	setDefault(&o.MaxThrottle, 2*o.Patience)
 	setDefault(&o.MaxThrottled, DefaultMaxThrottled)
 	if o.Transport == nil {
-		o.Transport = newTransport(o.Concurrency, o.TLSConfig)
+		o.Transport = newTransport(o.Concurrency, o.Timeout, o.TLSConfig)
 	}
 	if o.Allow == nil {
 		o.Allow = func() error { return nil }

@@ -2,6 +2,9 @@ package client
 
 import (
 	"bytes"
+	"cmp"
+	"compress/flate"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -95,10 +98,15 @@ func encodeQuery(query url.Values) string {
 // connection closes before any byte of the response: a server may close an idle
 // connection just as the request goes out.
 func (c *Client) send(ctx context.Context, req Request) Exchange {
-	e, closed := c.attempt(ctx, req)
+	room, err := c.bodies.reserve(ctx, req.Operation)
+	if err != nil {
+		room.release(req.Operation, 0)
+		return c.unsent(req, ErrCanceled, err)
+	}
+	e, closed := c.attempt(ctx, req, room)
 	if closed && req.method() == http.MethodGet && ctx.Err() == nil {
 		c.traffic.reconnected()
-		e, _ = c.attempt(ctx, req)
+		e, _ = c.attempt(ctx, req, room)
 	}
 	if !e.Sent.IsZero() {
 		c.traffic.sent(e)
@@ -108,8 +116,8 @@ func (c *Client) send(ctx context.Context, req Request) Exchange {
 
 // attempt sends the request once. It reports whether an open connection closed
 // before any byte of the response.
-func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed bool) {
-	e = Exchange{Request: req, redactor: c.redactor}
+func (c *Client) attempt(ctx context.Context, req Request, room *share) (e Exchange, closed bool) {
+	e = Exchange{Request: req, share: room}
 	var wire wireTrace
 	bounded, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
@@ -132,7 +140,9 @@ func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed b
 		wire.request.answered(req, answer.StatusCode)
 		defer func() { _ = answer.Body.Close() }()
 		e.Status, e.Header = answer.StatusCode, answer.Header
-		e.Body, e.Truncated, err = c.read(answer)
+		if e.Body, e.Truncated, err = c.read(bounded, answer, room); err == nil || answer.Uncompressed {
+			err = cmp.Or(undecoded(answer, err, len(e.Body)), err)
+		}
 	}
 	if err != nil {
 		e.Err = c.fail(req, kindOf(ctx, err, wire.brokenHandshake.Load()), err)
@@ -140,6 +150,38 @@ func (c *Client) attempt(ctx context.Context, req Request) (e Exchange, closed b
 		e.StaleConnection = errors.Is(e.Err, ErrProtocol) && wire.kept.Load() && !wire.answered.Load()
 	}
 	return e, wire.closedUnanswered(err)
+}
+
+// Undecodable returns the content coding of a body that nobody here can decode; "" if
+// there is none. The transport removes the header of the coding that it decodes.
+func Undecodable(h http.Header) string {
+	coding := strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ", "))
+	if strings.EqualFold(coding, "identity") {
+		return ""
+	}
+	return coding
+}
+
+// undecoded returns the error of a body that was not decoded; nil if there is none.
+func undecoded(answer *http.Response, err error, size int) error {
+	var corrupt flate.CorruptInputError
+	coding := Undecodable(answer.Header)
+	switch {
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
+		return fmt.Errorf("%w: Content-Encoding gzip: %w", ErrEncoding, err)
+	case err == nil && coding != "" && size > 0:
+		return fmt.Errorf("%w: Content-Encoding %q was not offered (turn it off in the server or proxy)", ErrEncoding, shortened(coding))
+	}
+	return nil
+}
+
+// shortened cuts a header that goes into a message.
+func shortened(header string) string {
+	const most = 40
+	if len(header) <= most {
+		return header
+	}
+	return header[:most] + "…"
 }
 
 // transport returns what sends the request.
@@ -150,14 +192,24 @@ func (c *Client) transport(req Request) http.RoundTripper {
 	return c.opts.Transport
 }
 
+// Payload returns the body of a response for reading. A 101 has none: net/http hands
+// over the connection instead, on which no timeout ends a read. Closing the Body of the
+// response closes the connection.
+func Payload(answer *http.Response) io.Reader {
+	if answer.StatusCode == http.StatusSwitchingProtocols {
+		return http.NoBody
+	}
+	return answer.Body
+}
+
 // read reads the body. It keeps only the beginning of a body that exceeds the
 // bound, because many exchanges are kept in memory.
-func (c *Client) read(answer *http.Response) (body []byte, truncated bool, err error) {
+func (c *Client) read(ctx context.Context, answer *http.Response, room *share) (body []byte, truncated bool, err error) {
 	if answer.ContentLength > c.opts.MaxBody {
-		body, err = io.ReadAll(io.LimitReader(answer.Body, c.keptBytes()))
+		body, err = io.ReadAll(io.LimitReader(Payload(answer), c.keptBytes()))
 		return body, true, err
 	}
-	body, err = c.readBounded(answer)
+	body, err = c.readBounded(ctx, answer, room)
 	if int64(len(body)) <= c.opts.MaxBody {
 		return body, false, err
 	}
@@ -169,15 +221,19 @@ func (c *Client) keptBytes() int64 { return min(c.opts.MaxBody, truncatedBody) }
 
 // readBounded reads the body, up to one byte beyond the bound. Its buffer doubles
 // only up to there; io.ReadAll and bytes.Buffer grow to twice as much.
-func (c *Client) readBounded(answer *http.Response) ([]byte, error) {
+func (c *Client) readBounded(ctx context.Context, answer *http.Response, room *share) ([]byte, error) {
 	most := int(c.opts.MaxBody) + 1
-	room := initialBody
+	first := initialBody
 	if answer.ContentLength > 0 {
-		room = int(answer.ContentLength) + 1 // to see the end without growing again
+		first = min(int(answer.ContentLength)+1, firstBuffer) // to see the end without growing again
 	}
-	body := make([]byte, 0, min(room, most))
+	first = min(first, most)
+	if err := room.grow(ctx, int64(first)); err != nil {
+		return nil, err
+	}
+	payload, body := Payload(answer), make([]byte, 0, first)
 	for {
-		n, err := answer.Body.Read(body[len(body):cap(body)])
+		n, err := payload.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		if errors.Is(err, io.EOF) {
 			return body, nil
@@ -186,7 +242,11 @@ func (c *Client) readBounded(answer *http.Response) ([]byte, error) {
 			return body, err
 		}
 		if len(body) == cap(body) {
-			grown := make([]byte, len(body), min(2*cap(body), most))
+			size := min(2*cap(body), most)
+			if err := room.grow(ctx, int64(size)); err != nil {
+				return body, err
+			}
+			grown := make([]byte, len(body), size)
 			copy(grown, body)
 			body = grown
 		}

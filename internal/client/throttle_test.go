@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -129,8 +130,9 @@ func TestThrottledForTooLong(t *testing.T) {
 		g := NewWithT(t)
 		clock := newFakeClock()
 		target := newThrottling(clock)
-		c := target.client(t, Options{MaxThrottle: time.Minute})
+		c := target.client(t, Options{MaxThrottle: time.Minute, Patience: time.Hour})
 		target.refuse(mainKey.Token, time.Hour)
+		target.header = func(time.Duration) http.Header { return nil }
 
 		e := c.Do(t.Context(), keyed(mainKey))
 		g.Expect(e.Err).To(MatchError(ErrThrottled))
@@ -138,20 +140,18 @@ func TestThrottledForTooLong(t *testing.T) {
 		g.Expect(clock.total()).To(BeNumerically("<=", time.Minute))
 		g.Expect(e.Throttled).To(BeNumerically(">", 0))
 
-		// The key stays hopeless until the next attempt: nothing is sent and nothing waits.
+		// The operation is given up with this key: nothing is sent, now or later, and nothing waits.
 		hits, waited := target.hits["Bearer "+mainKey.Token], clock.total()
-		e = c.Do(t.Context(), keyed(mainKey))
-		g.Expect(e.Err).To(MatchError(ErrThrottled))
-		g.Expect(e.Status).To(BeZero())
-		g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(hits))
-		g.Expect(clock.total()).To(Equal(waited))
-
-		// Other keys are not affected.
-		g.Expect(c.Do(t.Context(), keyed(otherKey)).Status).To(Equal(http.StatusOK))
-
-		// When the target accepts the key again, so does the client.
 		g.Expect(clock.Sleep(t.Context(), time.Hour)).To(Succeed())
-		g.Expect(c.Do(t.Context(), keyed(mainKey)).Status).To(Equal(http.StatusOK))
+		again := c.Do(t.Context(), keyed(mainKey))
+		g.Expect(again.Err).To(MatchError(ErrThrottled))
+		g.Expect(again.Status).To(BeZero())
+		g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(hits))
+		g.Expect(clock.total()).To(Equal(waited + time.Hour))
+
+		// Other keys and other operations are not affected.
+		g.Expect(c.Do(t.Context(), keyed(otherKey)).Status).To(Equal(http.StatusOK))
+		g.Expect(c.Do(t.Context(), Request{Operation: "other", Path: "/", Key: mainKey}).Status).To(Equal(http.StatusOK))
 	})
 	t.Run("by number of answers", func(t *testing.T) {
 		g := NewWithT(t)
@@ -170,7 +170,7 @@ func TestCanceledWhileThrottled(t *testing.T) {
 	g := NewWithT(t)
 	clock := newFakeClock()
 	target := newThrottling(clock)
-	target.refuse(mainKey.Token, time.Hour)
+	target.refuse(mainKey.Token, time.Minute)
 	ctx, cancel := context.WithCancel(t.Context())
 	c := newClient(t, Options{BaseURL: "http://host", Transport: target, Now: clock.Now,
 		Sleep: func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }})
@@ -212,23 +212,108 @@ func TestGate(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 	g := NewWithT(t)
-	gates := gates{byKey: map[string]*gate{}, maxThrottle: time.Minute}
+	gates := newGates(time.Minute, time.Hour)
+	one := pair{"k", "one"}
 
 	gates.close("k", at(0), 10*time.Second)
 	gates.close("k", at(1), 2*time.Second)
-	wait, _ := gates.wait("k", at(1))
+	wait, _ := gates.wait(one, at(1))
 	g.Expect(wait).To(Equal(9*time.Second), "a shorter wait does not open the gate sooner")
 
-	gates.open("k", at(0)) // the response to a request that was in flight at the 429
-	wait, _ = gates.wait("k", at(1))
+	gates.open(one, at(0)) // the response to a request that was in flight at the 429
+	wait, _ = gates.wait(one, at(1))
 	g.Expect(wait).To(Equal(9 * time.Second))
 
-	gates.open("k", at(2))
-	wait, _ = gates.wait("k", at(2))
+	gates.open(one, at(2))
+	wait, _ = gates.wait(one, at(2))
 	g.Expect(wait).To(BeZero())
+}
 
-	g.Expect(gates.close("k", at(100), 30*time.Second)).To(BeFalse(), "the time begins anew")
-	g.Expect(gates.close("k", at(150), 30*time.Second)).To(BeTrue())
+// Another operation's responses neither use up a pair's patience nor renew it.
+func TestPatienceIsPerKeyAndOperation(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	g := NewWithT(t)
+	gates := newGates(time.Minute, time.Hour)
+	one, other := pair{"k", "one"}, pair{"k", "other"}
+
+	g.Expect(gates.refuse(one, at(0), 30*time.Second, false)).To(Succeed())
+	gates.open(other, at(10))
+	g.Expect(gates.refuse(one, at(30), 30*time.Second, false)).To(Succeed())
+	gates.open(other, at(40))
+	g.Expect(gates.refuse(one, at(31), 30*time.Second, false)).To(MatchError(ContainSubstring("3 responses to this operation and key in 31s, all of them 429 (at most 1m0s)")))
+	gates.open(one, at(50))
+	_, over := gates.wait(one, at(100))
+	g.Expect(over).To(HaveOccurred(), "what was given up stays so")
+	_, over = gates.wait(other, at(100))
+	g.Expect(over).NotTo(HaveOccurred())
+
+	g.Expect(gates.refuse(other, at(200), 30*time.Second, false)).To(Succeed())
+	gates.open(other, at(210))
+	g.Expect(gates.refuse(other, at(300), 30*time.Second, false)).To(Succeed(), "its own response renews it")
+}
+
+// A Retry-After beyond the patience is not waited for, not even in part.
+func TestRetryAfterBeyondThePatience(t *testing.T) {
+	g := NewWithT(t)
+	clock := newFakeClock()
+	target := newThrottling(clock)
+	var waits []Wait
+	c := target.client(t, Options{Waits: func(w Wait) { waits = append(waits, w) }})
+	target.refuse(mainKey.Token, time.Hour)
+	for _, operation := range []string{"one", "other"} {
+		for range 2 {
+			e := c.Do(t.Context(), Request{Operation: operation, Path: "/", Key: mainKey})
+			g.Expect(e.Err).To(And(MatchError(ErrThrottled), MatchError(ErrTooLate)))
+		}
+	}
+	g.Expect(target.hits["Bearer "+mainKey.Token]).To(Equal(2), "each operation once")
+	g.Expect(clock.slept).To(BeEmpty())
+	g.Expect(waits).To(BeEmpty())
+}
+
+// A target that answers nothing but 429 is given up as a whole, whatever is requested.
+func TestNothingBut429(t *testing.T) {
+	for name, tc := range map[string]struct {
+		provoked bool
+		every    time.Duration // another key gets another response; 0 for never
+		over     bool
+	}{
+		"to all":                     {over: true},
+		"but for one response":       {every: 20 * time.Second},
+		"as the caller has provoked": {provoked: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			clock := newFakeClock()
+			target := newThrottling(clock)
+			target.header = func(time.Duration) http.Header { return http.Header{"Retry-After": {"5"}} }
+			target.refuse(mainKey.Token, time.Hour)
+			c := target.client(t, Options{Patience: 50 * time.Second, MaxThrottle: time.Hour})
+			began, other := clock.Now(), clock.Now()
+			var err error
+			for n := 0; err == nil && n < 100; n++ { // whatever the operation
+				req := Request{Operation: strconv.Itoa(n), Path: "/", Key: mainKey, Provoked: tc.provoked}
+				e, wait, again := c.once(t.Context(), req, 0)
+				if err = e.Err; again {
+					g.Expect(clock.Sleep(t.Context(), wait)).To(Succeed())
+				}
+				if tc.every > 0 && clock.Now().Sub(other) >= tc.every {
+					other = clock.Now()
+					g.Expect(c.Do(t.Context(), keyed(otherKey)).Err).NotTo(HaveOccurred())
+				}
+			}
+			var all *AllThrottled
+			g.Expect(errors.As(err, &all)).To(Equal(tc.over), "%v", err)
+			if tc.over {
+				g.Expect(all.Responses).To(Equal(11))
+				g.Expect(clock.Now().Sub(began)).To(BeNumerically("~", 50*time.Second, 5*time.Second))
+				hits := target.hits["Bearer "+otherKey.Token]
+				g.Expect(c.Do(t.Context(), keyed(otherKey)).Err).To(MatchError(ErrThrottled))
+				g.Expect(target.hits["Bearer "+otherKey.Token]).To(Equal(hits), "nothing more is sent")
+			}
+		})
+	}
 }
 
 func TestRetryAfter(t *testing.T) {
@@ -243,14 +328,14 @@ func TestRetryAfter(t *testing.T) {
 		{"seconds", "5", "", 5 * time.Second, true},
 		{"spaces", " 5\t", "", 5 * time.Second, true},
 		{"zero names no time", "0", "", 0, false},
-		{"capped", "31", "", maxWait, true},
-		{"more than any integer", "99999999999999999999999999", "", maxWait, true},
+		{"an hour", "3600", "", time.Hour, true},
+		{"more than any integer", "99999999999999999999999999", "", farOff, true},
 		{"negative", "-5", "", 0, false},
 		{"fraction", "1.5", "", 0, false},
 		{"word", "soon", "", 0, false},
 		{"date", date(9 * time.Second), "", 9 * time.Second, true},
 		{"date in the past", date(-time.Second), "", 0, false},
-		{"date far away", date(time.Hour), "", maxWait, true},
+		{"date far away", date(time.Hour), "", time.Hour, true},
 		{"the target's clock is an hour ahead", date(time.Hour + 9*time.Second), date(time.Hour), 9 * time.Second, true},
 		{"the target's clock is an hour behind", date(-time.Hour + 9*time.Second), date(-time.Hour), 9 * time.Second, true},
 	} {
@@ -268,7 +353,7 @@ func FuzzRetryAfter(f *testing.F) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, value, date string) {
 		d, ok := retryAfter(http.Header{"Retry-After": {value}, "Date": {date}}, now)
-		if ok != (d > 0) || d < 0 || d > maxWait {
+		if ok != (d > 0) || d < 0 || d > farOff {
 			t.Fatalf("Retry-After %q, Date %q: %v, %v", value, date, d, ok)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"html"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"outreach.example/conformance/internal/client"
 )
@@ -14,8 +15,10 @@ const maxReadable = 64 << 10
 
 // DescribeStatus returns the status and the beginning of the body, which often
 // gives the reason.
-func DescribeStatus(ex client.Exchange) string {
-	body := Readable(ex.Body)
+func DescribeStatus(ex client.Exchange) string { return DescribeRead(ex, Readable(ex.Body)) }
+
+// DescribeRead is DescribeStatus for an exchange whose body was read before.
+func DescribeRead(ex client.Exchange, body string) string {
 	if body == "" {
 		return strconv.Itoa(ex.Status)
 	}
@@ -115,11 +118,14 @@ func hasName(tag, name string) bool {
 }
 
 // Clip returns s cut to 160 characters.
-func Clip(s string) string {
-	const most = 160
-	runes := []rune(strings.ToValidUTF8(s, "�"))
-	if len(runes) <= most {
+func Clip(s string) string { return clip(s, 160) }
+
+// clip returns s cut to so many characters. It reads no more of s than these.
+func clip(s string, most int) string {
+	cut := len(s) > most*utf8.UTFMax
+	runes := []rune(strings.ToValidUTF8(s[:min(len(s), most*utf8.UTFMax)], "�"))
+	if len(runes) <= most && !cut {
 		return string(runes)
 	}
-	return string(runes[:most]) + "…"
+	return string(runes[:min(len(runes), most)]) + "…"
 }

@@ -19,6 +19,15 @@ func NewEvidence() *Ledger {
 	return l
 }
 
+// NewEvidenceBeside is NewEvidence for one of many specs. The ledger, which they share,
+// decides which examples of violations a spec keeps beside its first of each pair. So
+// many specs that see the same violations do not each keep examples of them.
+func NewEvidenceBeside(shared *Ledger) *Ledger {
+	l := NewEvidence()
+	l.beside = shared
+	return l
+}
+
 // Add enters all evidence of another ledger.
 func (l *Ledger) Add(other *Ledger) {
 	other.mu.Lock()
@@ -39,8 +48,8 @@ func (l *Ledger) Add(other *Ledger) {
 		}
 		l.total += from.count
 		e.count += from.count
-		for _, v := range from.violations {
-			e.keep(v)
+		for _, v := range from.examples.shown {
+			e.examples.add(v, asIs)
 		}
 		e.troubled = e.troubled || from.troubled
 		for of, n := range from.followed {
@@ -53,7 +62,7 @@ func (l *Ledger) Add(other *Ledger) {
 		}
 	}
 	for seen, n := range other.observed {
-		l.observed[seen] += n
+		l.observe(seen, n)
 	}
 	for _, t := range other.troubles {
 		l.trouble(t)
@@ -90,7 +99,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 		for of, n := range e.followed {
 			followed[wirePair(of)] = n
 		}
-		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.violations, e.count, e.troubled, followed}
+		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.examples.shown, e.count, e.troubled, followed}
 	}
 	for operation, statuses := range l.answered {
 		wire.Answered[operation] = slices.Sorted(maps.Keys(statuses))
@@ -105,13 +114,17 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &wire); err != nil {
 		return err
 	}
-	*l = Ledger{entries: map[spec.Pair]*entry{}, answered: map[string]map[int]bool{}, observed: map[observation]int{}, troubles: wire.Troubles, open: true}
+	*l = Ledger{entries: map[spec.Pair]*entry{}, troubles: wire.Troubles, open: true}
+	l.empty()
 	for name, e := range wire.Pairs {
 		p, err := pairOf(name)
 		if err != nil {
 			return err
 		}
-		l.entries[p] = &entry{assessments: e.Assessments, refusals: e.Refusals, missing: e.Missing, violations: e.Violations, count: e.Count, troubled: e.Troubled}
+		l.entries[p] = &entry{assessments: e.Assessments, refusals: e.Refusals, missing: e.Missing, count: e.Count, troubled: e.Troubled}
+		for _, v := range e.Violations {
+			l.entries[p].examples.add(v, asIs)
+		}
 		for name, n := range e.Followed {
 			of, err := pairOf(name)
 			if err != nil {
@@ -130,7 +143,7 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 		if _, ok := spec.FindOpenPoint(o.OpenPoint); !ok {
 			return fmt.Errorf("the catalogue has no open point %q", o.OpenPoint)
 		}
-		l.observed[observation{o.OpenPoint, o.Operation, o.Value}] += o.Count
+		l.observe(observation{o.OpenPoint, o.Operation, o.Value}, o.Count)
 	}
 	return nil
 }

@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 
-	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -18,6 +15,21 @@ import (
 // All are counted.
 const maxViolations = 5
 
+// Bounds of what a target can make a run keep.
+const (
+	maxText     = 400  // characters of a text in a violation, an observation or a missing input
+	maxTrouble  = 4000 // characters of a trouble, which may hold a stack
+	maxTroubles = 1000
+	maxMissing  = 10  // inputs of a pair
+	maxObserved = 200 // values at an open point of an operation
+)
+
+// moreValues stands for the values beyond maxObserved.
+const moreValues = "further values"
+
+// Short returns s cut to maxText characters. Texts are cut before they are redacted or kept.
+func Short(s string) string { return clip(s, maxText) }
+
 // Ledger collects the evidence of a run per requirement and operation. It is
 // safe for concurrent use.
 type Ledger struct {
@@ -25,16 +37,18 @@ type Ledger struct {
 	entries  map[spec.Pair]*entry
 	answered map[string]map[int]bool // operation → statuses of responses to valid requests
 	observed map[observation]int
+	values   map[observation]int // number of values of an observation without its value
 	troubles []reports.Trouble
-	total    int  // violations
-	open     bool // for every pair, of which an entry is made when it is needed
+	total    int     // violations
+	open     bool    // for every pair, of which an entry is made when it is needed
+	beside   *Ledger // has examples of other specs; nil for none
 }
 
 type entry struct {
 	assessments int
 	refusals    map[int]int // status → number of rejections that support the pair
 	missing     []string
-	violations  []reports.Violation
+	examples    examples
 	count       int
 	troubled    bool
 	followed    map[spec.Pair]int // violations of other pairs that follow from one of this pair
@@ -42,16 +56,26 @@ type entry struct {
 
 type observation struct{ openPoint, operation, value string }
 
+// at returns the observation without its value.
+func (o observation) at() observation {
+	return observation{openPoint: o.openPoint, operation: o.operation}
+}
+
 // NewLedger returns a ledger for the selected pairs. Evidence for unselected
 // pairs is dropped. Evidence for a pair outside the catalogue is a bug in the
 // harness and panics.
 func NewLedger(selected []spec.Pair) *Ledger {
-	l := &Ledger{entries: make(map[spec.Pair]*entry, len(selected)), observed: map[observation]int{}, answered: map[string]map[int]bool{}}
+	l := &Ledger{entries: make(map[spec.Pair]*entry, len(selected))}
+	l.empty()
 	for _, p := range selected {
 		mustKnow(p)
 		l.entries[p] = &entry{}
 	}
 	return l
+}
+
+func (l *Ledger) empty() {
+	l.observed, l.values, l.answered = map[observation]int{}, map[observation]int{}, map[string]map[int]bool{}
 }
 
 func mustKnow(p spec.Pair) {
@@ -139,22 +163,35 @@ func (l *Ledger) countRejections(p spec.Pair, e *entry) (n int, missing []string
 }
 
 // Violated records a violation of the pair.
-func (l *Ledger) Violated(p spec.Pair, v reports.Violation) {
+func (l *Ledger) Violated(p spec.Pair, v reports.Violation) { l.ViolatedAs(p, v, asIs) }
+
+// ViolatedAs is Violated for a violation that is costly to format: format completes and
+// redacts those that the results show. It reports whether they show this one.
+func (l *Ledger) ViolatedAs(p spec.Pair, v reports.Violation, format func(reports.Violation) reports.Violation) (shown bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.at(p)
 	if e == nil {
-		return
+		return false
 	}
 	l.total++
 	e.count++
 	r, _ := spec.FindRequirement(p.Requirement)
 	v.Statement, v.Section = r.Statement, r.Section
-	e.keep(v)
+	v.Pointer, v.Expected, v.Actual = Short(v.Pointer), Short(v.Expected), Short(v.Actual)
+	if l.beside != nil && !l.beside.wants(p, v) && e.count > 1 {
+		return false
+	}
+	return e.examples.add(v, format)
 }
 
-// keep shows the violation if not enough others are shown that differ from it.
-func (e *entry) keep(v reports.Violation) { e.violations = withExample(e.violations, v) }
+// wants reports whether the results of all specs would show the violation, and counts it
+// as shown.
+func (l *Ledger) wants(p spec.Pair, v reports.Violation) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at(p).examples.add(v, func(reports.Violation) reports.Violation { return reports.Violation{} })
+}
 
 // ViolatedAgain counts n more violations of the pair without their details.
 func (l *Ledger) ViolatedAgain(p spec.Pair, n int) {
@@ -207,7 +244,8 @@ func (l *Ledger) Missing(p spec.Pair, input string) {
 }
 
 func (e *entry) miss(input string) {
-	if !slices.Contains(e.missing, input) {
+	input = Short(input)
+	if !slices.Contains(e.missing, input) && len(e.missing) < maxMissing {
 		e.missing = append(e.missing, input)
 	}
 }
@@ -227,7 +265,8 @@ func (l *Ledger) Troubled(where, what string, on ...spec.Pair) {
 
 // trouble lists each trouble once. The caller holds mu.
 func (l *Ledger) trouble(t reports.Trouble) {
-	if !slices.Contains(l.troubles, t) {
+	t.What = clip(t.What, maxTrouble)
+	if !slices.Contains(l.troubles, t) && len(l.troubles) < maxTroubles {
 		l.troubles = append(l.troubles, t)
 	}
 }
@@ -239,7 +278,20 @@ func (l *Ledger) Observe(openPoint, operation, value string) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.observed[observation{openPoint, operation, value}]++
+	l.observe(observation{openPoint, operation, value}, 1)
+}
+
+// observe counts a value. The caller holds mu.
+func (l *Ledger) observe(o observation, n int) {
+	o.value = Short(o.value)
+	if l.observed[o] == 0 && o.value != moreValues {
+		if l.values[o.at()] >= maxObserved {
+			o.value = moreValues
+		} else {
+			l.values[o.at()]++
+		}
+	}
+	l.observed[o] += n
 }
 
 // Violations returns the number of violations so far.
@@ -282,7 +334,7 @@ func (l *Ledger) check(p spec.Pair, e *entry) reports.Check {
 		Requirement: p.Requirement, Operation: p.Operation,
 		Group: string(r.Group), Level: string(r.Level),
 		Outcome: e.outcome(assessments), Assessments: assessments,
-		Violations: slices.Clone(e.violations), ViolationCount: e.count,
+		Violations: slices.Clone(e.examples.shown), ViolationCount: e.count,
 	}
 	if check.Outcome == reports.Fail {
 		check.Consequences = e.consequences()
@@ -328,26 +380,4 @@ func (l *Ledger) Troubles() []reports.Trouble {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.troubles)
-}
-
-// Replay returns a shell line that reproduces the violation. For a rate-limit
-// violation the line first drives the key to its limit.
-func Replay(requirement string, ex client.Exchange) string {
-	switch {
-	case requirement == "RATE-RESUMES": // the server is given the client's longest wait
-		return ex.CurlAtLimit(smallest(), client.DefaultMaxThrottle)
-	case requirement == "RATE-429" || ex.Status == http.StatusTooManyRequests:
-		return ReplayExcess(ex)
-	default:
-		return ex.Curl()
-	}
-}
-
-// ReplayExcess is Replay for a response to a request beyond the limit. Neither
-// requirement nor status may show that: a 5xx in place of a 429 breaks STATUS-200.
-func ReplayExcess(ex client.Exchange) string { return ex.CurlAtLimit(smallest(), 0) }
-
-// smallest returns the cheapest request that counts against a key's limit.
-func smallest() client.Request {
-	return client.Request{Path: spec.MustOperation(spec.ListLeadLists).Path, Query: url.Values{"limit": {"1"}}}
 }

@@ -41,15 +41,19 @@ type Finding struct {
 type Result struct {
 	Body     any // the decoded response, numbers as json.Number; nil if there is none
 	Findings []Finding
-	Seen     []spec.Pair      // requirements that the response allowed to check
-	Observed []Observation    // observations at open points
-	Rows     []map[string]any // the resources in a 200 response
+	More     map[spec.Pair]int // findings beyond these, by pair
+	Seen     []spec.Pair       // requirements that the response allowed to check
+	Observed []Observation     // observations at open points
+	Rows     []map[string]any  // the resources in a 200 response
 	// Err is an error of the rules themselves. It says nothing about the target.
 	Err error
 }
 
 // Observation is what the target does at one open point.
 type Observation struct{ OpenPoint, Value string }
+
+// maxRows is how many rows of a response the rules check. A page has at most 100.
+const maxRows = 2000
 
 // Rules check single exchanges. They are safe for concurrent use.
 type Rules struct {
@@ -110,7 +114,7 @@ func (r *Rules) accepted(s *examiner, asked Request, ex client.Exchange) {
 		s.Observed = append(s.Observed, Observation{spec.OpenPointExtraFields, field})
 	}
 	s.Rows = asked.Operation.Rows(judged.Body)
-	for i, row := range s.Rows {
+	for i, row := range s.Rows[:min(len(s.Rows), maxRows)] {
 		s.row(asked.Operation.RowPointer(i), row, asked.Owner)
 	}
 	s.fits(asked)
@@ -157,6 +161,14 @@ func (s *examiner) take(j schemas.Judgement) {
 	for _, f := range j.Findings {
 		if s.bound(f.Requirement) {
 			s.find(f.Requirement, f.Pointer, f.Expected, f.Actual)
+		}
+	}
+	for id, n := range j.More {
+		if s.bound(id) {
+			if s.More == nil {
+				s.More = map[spec.Pair]int{}
+			}
+			s.More[spec.Pair{Requirement: id, Operation: s.op.ID}] = n
 		}
 	}
 }
@@ -215,6 +227,6 @@ func (s *examiner) id(want string) {
 	}
 	s.see(requirement)
 	if !strings.EqualFold(want, got) {
-		s.find(requirement, "/id", want, got)
+		s.find(requirement, "/id", want, schemas.RenderID(got))
 	}
 }

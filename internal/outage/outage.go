@@ -17,8 +17,12 @@ import (
 // ErrStopped is what an Error is, and the cause with which a detector ends a context.
 var ErrStopped = errors.New("the target stopped responding")
 
-// Ended reports whether the context ended because the target stopped responding.
-func Ended(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrStopped) }
+// Ended reports whether the context ended because the target stopped responding, or
+// answered nothing but 429.
+func Ended(ctx context.Context) bool {
+	var throttled *client.AllThrottled
+	return errors.Is(context.Cause(ctx), ErrStopped) || errors.As(context.Cause(ctx), &throttled)
+}
 
 // Error says why a target counts as stopped.
 type Error struct {
@@ -66,7 +70,7 @@ type Detector struct {
 func (d *Detector) Observe(err error) {
 	switch {
 	case errors.Is(err, client.ErrCanceled):
-	case err == nil || d.Counts != nil && !d.Counts(err):
+	case err == nil || errors.Is(err, client.ErrEncoding) || d.Counts != nil && !d.Counts(err):
 		d.responded(0)
 	default:
 		d.missed(0, 0)

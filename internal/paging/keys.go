@@ -6,10 +6,15 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"outreach.example/conformance/schemas"
 )
 
+// maxKey is the length of the longest key, in bytes.
+const maxKey = 512
+
 // KeyOf returns the key of a decoded row: its id, or its whole content if it
-// shows no id.
+// shows no id. Long keys are shortened.
 func KeyOf(row map[string]any) string {
 	if id, ok := row["id"].(string); ok {
 		return FoldID(id)
@@ -18,14 +23,14 @@ func KeyOf(row map[string]any) string {
 	if err != nil {
 		panic(fmt.Sprintf("paging: a decoded row cannot be written: %v", err))
 	}
-	return string(encoded)
+	return schemas.Shorten(string(encoded), maxKey)
 }
 
-// FoldID returns a UUID in lower case and any other text unchanged. Both cases
-// of a UUID name the same thing (RFC 9562).
+// FoldID returns a UUID in lower case and any other text unchanged, unless it is too
+// long for a key. Both cases of a UUID name the same thing (RFC 9562).
 func FoldID(text string) string {
 	if len(text) != len(uuid.Nil.String()) || uuid.Validate(text) != nil {
-		return text
+		return schemas.Shorten(text, maxKey)
 	}
 	return strings.ToLower(text)
 }

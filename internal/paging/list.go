@@ -18,9 +18,10 @@ type Sender func(context.Context, client.Request) client.Exchange
 // List returns a Fetch that reads the pages of a list with the request. It adds
 // limit and cursor to the request's query; parameter is the name of the cursor.
 // A plain array is read as one page. Items that are not objects are skipped. The
-// error of the Fetch is a *NoPageError, or the exchange's if there was no response.
+// error of the Fetch is a *NoPageError, that of Bounded, or the exchange's if there was
+// no response.
 func List(send Sender, request client.Request, parameter string) Fetch {
-	return func(ctx context.Context, cursor string, limit int) (Page, error) {
+	return Bounded(func(ctx context.Context, cursor string, limit int) (Page, error) {
 		r := request
 		r.Query = url.Values{}
 		maps.Copy(r.Query, request.Query)
@@ -35,6 +36,24 @@ func List(send Sender, request client.Request, parameter string) Fetch {
 			return Page{}, ex.Err
 		}
 		return pageIn(ex, limit)
+	})
+}
+
+// maxList is how much memory the rows of a list may take, in bytes.
+const maxList = 64 << 20
+
+// Bounded returns a Fetch that fails once all rows that it returned take too much memory.
+func Bounded(fetch Fetch) Fetch {
+	size := 0
+	return func(ctx context.Context, cursor string, limit int) (Page, error) {
+		page, err := fetch(ctx, cursor, limit)
+		for _, row := range page.Rows {
+			size += schemas.Memory(row.Value)
+		}
+		if err == nil && size > maxList {
+			return Page{}, fmt.Errorf("the rows of the list take more than %d MiB", maxList>>20)
+		}
+		return page, err
 	}
 }
 
@@ -65,7 +84,7 @@ func pageIn(ex client.Exchange, limit int) (Page, error) {
 	}
 	for _, item := range items {
 		if row, ok := item.(map[string]any); ok {
-			page.Rows = append(page.Rows, Row{Key: KeyOf(row), Value: row})
+			page.Rows = append(page.Rows, RowOf(row))
 		}
 	}
 	return page, nil

@@ -71,3 +71,27 @@ func TestAllWithoutAResponse(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A walk over whatever a target answers ends, and reads no row twice as a new one.
+func FuzzWalk(f *testing.F) {
+	f.Add(`{"items":[{"id":"a"}],"next_starting_after":"1"}`, `{"items":[{"id":"b"}],"next_starting_after":"0"}`, `[]`)
+	f.Add(`{"items":[],"next_starting_after":"1"}`, `{}`, `null`)
+	f.Add(`[{"id":1},{"id":{}},null,7]`, `{"items":{}}`, `{"items":[{}],"next_starting_after":7}`)
+	f.Fuzz(func(t *testing.T, first, second, other string) {
+		const maxPages = 5
+		asked := 0
+		send := func(_ context.Context, r client.Request) client.Exchange {
+			asked++
+			body := map[string]string{"": first, "1": second}[r.Query.Get("starting_after")]
+			if r.Query.Has("starting_after") && body == "" {
+				body = other
+			}
+			return client.Exchange{Request: r, Status: http.StatusOK, Body: []byte(body)}
+		}
+		w := Run(t.Context(), List(send, client.Request{Operation: "lead-lists.list"}, "starting_after"), Fixed(2), maxPages)
+		if asked > maxPages || w.End == Broken && w.Err == nil {
+			t.Errorf("%d requests, end %v, error %v", asked, w.End, w.Err)
+		}
+		_ = w.Rows()
+	})
+}

@@ -5,12 +5,24 @@
 // requirement. It must not import the suites or the load generator.
 package paging
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"outreach.example/conformance/internal/client"
+)
 
 // Row is one row as a page showed it.
 type Row struct {
 	Key   string // from KeyOf
+	ByID  bool   // the key is the row's id
 	Value map[string]any
+}
+
+// RowOf returns a decoded row with its key.
+func RowOf(value map[string]any) Row {
+	_, byID := value["id"].(string)
+	return Row{Key: KeyOf(value), ByID: byID, Value: value}
 }
 
 // Page is one page of a list.
@@ -33,7 +45,7 @@ const (
 	CursorRepeated End = "cursor repeated" // a page with rows carries a cursor that an earlier page carried
 	NoNewRows      End = "no new rows"     // staleAfter pages in a row showed only rows that earlier pages showed
 	Capped         End = "capped"          // the walk reached its maximum number of pages
-	Broken         End = "broken"          // Fetch failed; Walk.Err says why
+	Broken         End = "broken"          // Fetch failed, or a cursor is too long; Walk.Err says why
 )
 
 // staleAfter is how many pages without a new row end a walk. It is more than 1
@@ -74,6 +86,10 @@ func Run(ctx context.Context, fetch Fetch, sizes Sizes, maxPages int) Walk {
 		w.Pages = append(w.Pages, page)
 		if page.Cursor == "" || len(page.Rows) == 0 {
 			w.End = Done
+			return w
+		}
+		if len(page.Cursor) > client.MaxURLValue {
+			w.End, w.Err = Broken, fmt.Errorf("a cursor of at most %d bytes (got %d)", client.MaxURLValue, len(page.Cursor))
 			return w
 		}
 		if cursors[page.Cursor] {

@@ -287,3 +287,25 @@ func TestNullServerInThisProcess(t *testing.T) {
 	g.Expect(err).To(HaveOccurred())
 	g.Expect(strings.Contains(base, "127.0.0.1")).To(BeTrue())
 }
+
+// A server that switches protocols unasked hands over its connection. Nobody waits for
+// what comes over it.
+func TestSwitchingProtocols(t *testing.T) {
+	g := NewWithT(t)
+	over := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		<-over
+		_ = conn.Close()
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(over) })
+	generator := newGenerator(t, Options{BaseURL: server.URL, Timeout: time.Minute}, fineSleep)
+	r := run(t, generator, few(Request{Method: "GET", Path: "/"}))
+	g.Expect(r.Statuses).To(Equal(map[int]int64{http.StatusSwitchingProtocols: 20}))
+	g.Expect(r.Count(measure.Failed)).To(BeEquivalentTo(20))
+}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 )
@@ -50,7 +51,7 @@ func (o *observer) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	body := inspect.NewBuffer()
-	err = body.Fill(response.Body, response.ContentLength, o.maxBody)
+	err = body.Fill(client.Payload(response), response.ContentLength, o.maxBody)
 	h.Done, h.Failure = time.Since(o.start), failureOf(err)
 	_ = response.Body.Close()
 	h.Status, h.header, h.Bytes = response.StatusCode, response.Header, int64(len(body.Bytes()))

@@ -41,13 +41,6 @@ func (a Answer) judged() judge.Request {
 	return asked
 }
 
-// compressed reports whether the body is compressed, although the request asked for
-// an uncompressed one. The rules cannot read it.
-func (a Answer) compressed() bool {
-	encoding := a.Header.Get("Content-Encoding")
-	return encoding != "" && !strings.EqualFold(encoding, "identity")
-}
-
 // exchange returns the answer in the form of the rules and the curl command.
 func (a Answer) exchange() client.Exchange {
 	path, query, _ := strings.Cut(a.Path, "?")

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
@@ -27,9 +28,6 @@ type Options struct {
 	// Ledger receives the findings; nil means one of the inspector's own. Others that
 	// judge in the same scenario may share it.
 	Ledger *judge.Ledger
-	// Redact redacts secrets in what is shown of a response, as Client.Redact does.
-	// The request's own key is always redacted.
-	Redact func(string) string
 	// Share is the share of the responses with status 200 that are inspected, above
 	// 0 and at most 1, the default. All other responses are inspected: they are
 	// few and cheap in a useful load, and matter most in a useless one.
@@ -57,9 +55,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Queue < 0 || o.QueueBytes < 0 {
 		wrong = append(wrong, fmt.Errorf("inspect: the queue is %d answers, %d bytes: want positive numbers, or 0 for the defaults", o.Queue, o.QueueBytes))
-	}
-	if o.Redact == nil {
-		o.Redact = func(s string) string { return s }
 	}
 	if o.Ledger == nil {
 		o.Ledger = judge.NewLedger(spec.Pairs())
@@ -180,8 +175,10 @@ func (in *Inspector) Take(a Answer) {
 
 func (in *Inspector) queued(a Answer) bool {
 	switch {
-	case a.compressed():
+	case len(a.Body.Bytes()) > 0 && client.Undecodable(a.Header) != "": // although the request asked for none
 		in.compressed.Add(1)
+		in.trouble(a, fmt.Sprintf("the response was not judged: Content-Encoding %q was not offered (turn it off in the server or proxy)",
+			judge.Clip(client.Undecodable(a.Header))))
 		return false
 	case a.Long:
 		in.long.Add(1)

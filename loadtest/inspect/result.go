@@ -5,6 +5,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -110,10 +111,14 @@ func (in *Inspector) enter(a Answer, ex client.Exchange, s judge.Result) *proof 
 	for _, f := range s.Findings {
 		p.broken[f.Pair]++
 		if in.shown.room(f.Pair) {
-			in.ledger.Violated(f.Pair, in.violation(a, ex, f))
+			in.ledger.Violated(f.Pair, violation(ex, f))
 		} else {
 			in.ledger.ViolatedAgain(f.Pair, 1)
 		}
+	}
+	for pair, n := range s.More {
+		p.broken[pair] += n
+		in.ledger.ViolatedAgain(pair, n)
 	}
 	return p
 }
@@ -132,24 +137,17 @@ func (in *Inspector) enterAgain(p *proof) {
 }
 
 // violation describes the finding, with a command that reproduces it.
-func (in *Inspector) violation(a Answer, ex client.Exchange, f judge.Finding) reports.Violation {
-	redact := in.redacting(a)
+func violation(ex client.Exchange, f judge.Finding) reports.Violation {
+	show := redact.Process.Text
 	return reports.Violation{
-		Pointer:  redact(f.Pointer), // the target chooses some names
-		Expected: redact(f.Expected),
-		Actual:   redact(f.Actual),
-		Curl:     in.opts.Redact(judge.Replay(f.Pair.Requirement, ex)), // which names the own key by its variable
+		Pointer:  show(judge.Short(f.Pointer)), // the target chooses some names
+		Expected: show(judge.Short(f.Expected)),
+		Actual:   show(judge.Short(f.Actual)),
+		Curl:     judge.Replay(f.Pair.Requirement, ex),
 	}
 }
 
 func (in *Inspector) trouble(a Answer, what string) {
 	in.troubled.Add(1)
-	in.ledger.Troubled("load: "+a.Asked.Operation.ID, in.redacting(a)(what))
-}
-
-// redacting returns a function that redacts the secrets that the caller knows, and the
-// request's own key.
-func (in *Inspector) redacting(a Answer) func(string) string {
-	own := client.Redacting(func() []string { return []string{a.Key.Token} })
-	return func(s string) string { return own(in.opts.Redact(s)) }
+	in.ledger.Troubled("load: "+a.Asked.Operation.ID, redact.Process.Text(what))
 }

@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
 )
@@ -48,8 +49,9 @@ type Env struct {
 	// Say is called with what the run waits for; nil for nobody.
 	Say func(string)
 
-	rows   *rows  // of the run; nil without Ready
-	before *int64 // requests sent before Ready, until a scenario counts them
+	rows   *rows        // of the run; nil without Ready
+	tests  *owned.Tests // of the main workspace; nil before the first is created
+	before *int64       // requests sent before Ready, until a scenario counts them
 }
 
 // Part returns the part of a phase that this process sends.

@@ -111,7 +111,8 @@ func (p *preparation) lockRows() (release func()) {
 	if !needed || p.stopped() || p.env.Journal == nil || !lock.Possible(p.env.Profile) {
 		return release
 	}
-	own := &lock.Lock{Client: p.env.Client, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind}
+	own := &lock.Lock{Client: p.env.Client, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind,
+		Name: lock.NameFor(p.env.Run)}
 	timeout := p.env.LockTimeout
 	if timeout == 0 {
 		timeout = lock.DefaultTimeout
@@ -130,6 +131,9 @@ func (p *preparation) lockRows() (release func()) {
 	case other != "":
 		p.deny(lock.HeldBy(other))
 		return release
+	}
+	if stale := own.Stale(); len(stale) > 0 {
+		p.lack(lock.Abandoned(stale[0]), spec.MoveAccounts)
 	}
 	return own.KeepAlive(p.ctx)
 }

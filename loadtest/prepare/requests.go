@@ -210,7 +210,11 @@ func moveBody(account, from, to string) []byte {
 // creation returns the journal's entry for a test that is about to be created in the
 // main workspace.
 func (s *Subjects) creation(name string) journal.Entry {
-	return journal.Entry{Do: journal.Create, Name: name, Key: s.mainKey.Name, Home: s.main.ID}
+	e := journal.Entry{Do: journal.Create, Name: name, Key: s.mainKey.Name, Home: s.main.ID}
+	if s.env.tests != nil {
+		e.After = s.env.tests.NewestBefore()
+	}
+	return e
 }
 
 // testName returns the name of the test that the request at the place creates.

@@ -92,25 +92,40 @@ func (p *preparation) ownTests() {
 	}
 }
 
-// createTest records a test in the journal and creates it. The id is empty if the
-// target did not create it.
+// createTest records a test in the journal and creates it. The id is empty if no new
+// test of the run came of it.
 func (p *preparation) createTest(suffix string) (id string, ex client.Exchange) {
 	op := spec.MustOperation(spec.CreatePlacementTest)
 	name := fmt.Sprintf("conformance-load-%s-%s", p.env.Run, suffix)
+	if p.stopped() || p.subjects.lookBefore(p.ctx) != nil {
+		return "", ex
+	}
 	entry, err := p.env.Journal.Open(p.subjects.creation(name))
-	if err != nil || p.stopped() {
+	if err != nil {
 		return "", ex
 	}
 	ex, _ = p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: p.subjects.mainKey,
 		Body: PlacementTestBody(p.env.Seed, 0, name)})
 	result := p.env.Rules.Check(judge.Request{Operation: op}, ex)
-	if len(result.Rows) == 1 && ex.Status == http.StatusOK {
-		id, _ = result.Rows[0]["id"].(string)
+	if ex.Status == http.StatusOK {
+		id = idOf(result.Rows)
 	}
-	if id != "" {
-		_ = p.env.Journal.Made(entry, id) // else cleanup finds it by its name
+	if id == "" || p.subjects.prove(p.ctx, made{id, name, entry, ex}) != nil {
+		return "", ex // cleanup finds it by its name
 	}
 	return id, ex
+}
+
+// idOf returns the id of the only row; empty if there is none that an address can hold.
+func idOf(rows []map[string]any) string {
+	if len(rows) != 1 {
+		return ""
+	}
+	id, _ := rows[0]["id"].(string)
+	if len(id) > client.MaxURLValue {
+		return ""
+	}
+	return id
 }
 
 // Stock prepares the changes of a phase that begins at the place base of the scenario.
@@ -127,6 +142,11 @@ func (m *Mix) Stock(ctx context.Context, whole schedule.Schedule, base uint64, c
 		return notes, err
 	}
 	s.env.Budget.GiveBack(phase) // the senders of the requests take them
+	if m.asks(spec.CreatePlacementTest) || len(deletions) > 0 {
+		if err := s.lookBefore(ctx); err != nil && len(deletions) > 0 {
+			return notes, fmt.Errorf("which tests exist before the run is unknown: %w", err)
+		}
+	}
 	for _, place := range m.places(mine, base, spec.CreatePlacementTest) {
 		if _, err := s.env.Journal.Open(s.creation(s.testName(place))); err != nil {
 			return notes, err
@@ -181,14 +201,14 @@ const createdAtOnce = 64
 func (s *Subjects) createTests(ctx context.Context, places []uint64, check Check) error {
 	op := spec.MustOperation(spec.CreatePlacementTest)
 	requests := make([]client.Request, len(places))
-	entries := make([]int, len(places))
+	tests := make([]made, len(places))
 	for i, place := range places {
 		name := s.testName(place) + "-deleted"
 		entry, err := s.env.Journal.Open(s.creation(name))
 		if err != nil {
 			return err
 		}
-		entries[i] = entry
+		tests[i] = made{name: name, entry: entry}
 		requests[i] = client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.mainKey,
 			Body: PlacementTestBody(s.seed, place, name)}
 	}
@@ -197,17 +217,14 @@ func (s *Subjects) createTests(ctx context.Context, places []uint64, check Check
 			return fmt.Errorf("the tests to be deleted could not be created: %w", ex.Err)
 		}
 		rows := check(judge.Request{Operation: op, Valid: true, Owner: s.main.ID}, ex).Rows
-		id := ""
-		if len(rows) == 1 {
-			id, _ = rows[0]["id"].(string)
-		}
-		if ex.Status != http.StatusOK || id == "" {
+		tests[i].id, tests[i].ex = idOf(rows), ex
+		if ex.Status != http.StatusOK || tests[i].id == "" {
 			return fmt.Errorf("the tests to be deleted could not be created: the target answered %s", s.env.Client.Redact(judge.DescribeStatus(ex)))
 		}
-		s.stock[places[i]] = id
-		if err := s.env.Journal.Made(entries[i], id); err != nil {
-			return err
-		}
+		s.stock[places[i]] = tests[i].id
+	}
+	if err := s.prove(ctx, tests...); err != nil {
+		return fmt.Errorf("the tests to be deleted could not be created: %w", err)
 	}
 	return nil
 }

@@ -308,3 +308,49 @@ func TestThrottledKeysAreWaitedForInWords(t *testing.T) {
 		}))
 	}
 }
+
+// Load deletes only tests that are proven to be the run's own, whatever id a creation is
+// answered with.
+func TestLoadDeletesOnlyItsOwnTests(t *testing.T) {
+	inFakeTime(func(t *testing.T) {
+		var mu sync.Mutex
+		created := 0
+		var victim string
+		idempotent := func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				op, id, _ := spec.MatchOperation(r.Method, r.URL.Path)
+				mu.Lock()
+				if op.ID == spec.CreatePlacementTest {
+					created++
+				}
+				known := op.ID == spec.CreatePlacementTest && created%5 == 0
+				mu.Unlock()
+				switch {
+				case op.ID == spec.DeletePlacementTest && strings.EqualFold(id, victim):
+					t.Errorf("the run deletes the test %s, which existed before", id)
+				case known:
+					r.Method, r.URL.Path, r.Body = http.MethodGet, spec.MustOperation(spec.GetPlacementTest).URLPath(victim), http.NoBody
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+		env := world(t, idempotent)
+		victim = env.Profile.Workspaces[dataset.Main].PlacementTests[0]
+		s := builtinScenario(t, "mixed", func(s *scenario.Scenario) {
+			s.Mix = map[string]int{spec.DeletePlacementTest: 1, spec.ListLeadLists: 1}
+			s.Rate, s.Duration, s.Warmup = 20, time.Second, 0
+		})
+		release, err := prepare.Ready(t.Context(), &env.Env, []scenario.Scenario{s}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		o := Run(t.Context(), env, s)
+		if reasons := strings.Join(o.Reasons, "\n"); o.Verdict != reports.Inconclusive || !strings.Contains(reasons, "a test that is not proven to be new") {
+			t.Errorf("%s: %s", o.Verdict, reasons)
+		}
+		if created < 10 {
+			t.Errorf("%d creations", created)
+		}
+	})(t)
+}

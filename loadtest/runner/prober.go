@@ -147,7 +147,7 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 			probe := p.requests[shot.Subject]
 			ex := probe.api.Do(ctx, probe.request)
 			exchanges[i] = ex
-			seen[i] = infer.Observation{Subject: shot.Subject, Sent: ex.Sent, Received: ex.Sent.Add(ex.Took), Status: probe.status(ex.Status), Header: p.r.redactAll(ex.Header)}
+			seen[i] = infer.Observation{Subject: shot.Subject, Sent: ex.Sent, Received: ex.Sent.Add(ex.Took), Status: probe.status(ex.Status), Header: redacted(ex.Header)}
 			if ex.Err != nil {
 				seen[i].Failure = failureOf(ex)
 				if ex.Sent.IsZero() {

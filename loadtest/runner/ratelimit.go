@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/loadtest/measure"
@@ -185,7 +186,7 @@ func (p *prober) halfDone() error {
 					Expected: "no test, because the request was refused", Actual: "the list shows the test " + name, Curl: judge.Replay(pair.Requirement, ex)})
 			}
 		}
-		if err := p.remove(there); err != nil {
+		if err := p.remove(there, owned.At(ex)); err != nil {
 			return err
 		}
 		if err := p.r.env.Journal.Close(entry); err != nil {
@@ -221,8 +222,13 @@ func (p *prober) tests(name string) ([]string, error) {
 	return ids, nil
 }
 
-func (p *prober) remove(ids []string) error {
+// remove deletes tests that a write sent at that time created. An id of another time is
+// not proven to be the run's own.
+func (p *prober) remove(ids []string, sent time.Time) error {
 	for _, id := range ids {
+		if !owned.IssuedAt(id, sent) {
+			return fmt.Errorf("a refused write shows in the test %s, which may be older than the run: it stays", id)
+		}
 		ex, err := p.patiently(spec.MustOperation(spec.DeletePlacementTest), id, nil)
 		if err != nil || ex.Err != nil || ex.Status != http.StatusOK && ex.Status != http.StatusNotFound {
 			return errors.New("cannot delete a test that a refused write created (run `outreach-conformance cleanup`)")

@@ -14,6 +14,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/inspect"
@@ -142,7 +143,7 @@ func (r *runner) close() {
 func (r *runner) prepare() (err error) {
 	options := r.env.Inspect
 	r.ledger = judge.NewLedger(spec.Pairs())
-	options.Rules, options.Redact, options.Ledger = r.env.Rules, r.env.Client.Redact, r.ledger
+	options.Rules, options.Ledger = r.env.Rules, r.ledger
 	if r.inspector, err = inspect.New(options); err != nil {
 		return err
 	}
@@ -204,11 +205,19 @@ func (r *runner) checkAs(asked judge.Request, ex client.Exchange, replay func(re
 	for _, p := range s.Seen {
 		r.ledger.Assessed(p, 1)
 	}
+	show := redact.Process.Text
 	for _, f := range s.Findings {
-		r.found(f.Pair, reports.Violation{Pointer: r.redact(f.Pointer), Expected: r.redact(f.Expected), Actual: r.redact(f.Actual), Curl: replay(f.Pair.Requirement)})
+		r.ledger.ViolatedAs(f.Pair, reports.Violation{Pointer: f.Pointer, Expected: f.Expected, Actual: f.Actual}, func(v reports.Violation) reports.Violation {
+			v.Pointer, v.Expected, v.Actual = show(v.Pointer), show(v.Expected), show(v.Actual)
+			v.Curl = replay(f.Pair.Requirement)
+			return v
+		})
+	}
+	for pair, n := range s.More {
+		r.ledger.ViolatedAgain(pair, n)
 	}
 	if s.Err != nil {
-		r.ledger.Troubled("load: "+asked.Operation.ID, r.redact("the answer could not be checked: "+s.Err.Error()))
+		r.ledger.Troubled("load: "+asked.Operation.ID, redact.Process.Text("the answer could not be checked: "+s.Err.Error()))
 	}
 	return s
 }
@@ -218,15 +227,13 @@ func (r *runner) found(p spec.Pair, v reports.Violation) {
 	r.ledger.Violated(p, v)
 }
 
-// redactAll returns the header with redacted values.
-func (r *runner) redactAll(h http.Header) http.Header {
+// redacted returns the header with redacted values.
+func redacted(h http.Header) http.Header {
 	shown := http.Header{}
 	for name, values := range h {
 		for _, value := range values {
-			shown.Add(name, r.redact(value))
+			shown.Add(name, redact.Process.Text(value))
 		}
 	}
 	return shown
 }
-
-func (r *runner) redact(s string) string { return r.env.Client.Redact(s) }

@@ -41,6 +41,9 @@ func TestAnswersThatCannotBeReadAreNoPass(t *testing.T) {
 	} {
 		t.Run(name, inFakeTime(func(t *testing.T) {
 			o := Run(t.Context(), world(t, fromTheSecond(tc.does)), threePhases(t))
+			if name == "compressed" && !slices.ContainsFunc(o.Reasons, func(why string) bool { return strings.Contains(why, `Content-Encoding "gzip" was not offered`) }) {
+				t.Errorf("no reason names the encoding: %q", o.Reasons)
+			}
 			want := "40 of 60 answers could not be checked: " + tc.says
 			if o.Verdict == reports.Passed || !slices.Contains(o.Reasons, want) {
 				t.Errorf("%s: %q; want %q", o.Verdict, o.Reasons, want)

@@ -11,6 +11,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/prepare"
@@ -317,5 +318,5 @@ func (w *walkers) fault(requirement string, one walked, expected, actual string)
 	w.out.Faults++
 	w.mu.Unlock()
 	w.r.found(spec.Pair{Requirement: requirement, Operation: one.op.ID}, reports.Violation{
-		Pointer: "/items", Expected: w.r.redact(expected), Actual: w.r.redact(actual), Curl: one.last.Curl()})
+		Pointer: "/items", Expected: redact.Process.Text(expected), Actual: redact.Process.Text(actual), Curl: one.last.Curl()})
 }

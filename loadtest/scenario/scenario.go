@@ -10,10 +10,10 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/strictyaml"
 )
 
@@ -75,14 +75,7 @@ const maxFile = 1 << 20
 
 // Load reads a scenario file. Errors name the file and the line.
 func Load(file string) ([]Scenario, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, fmt.Errorf("scenarios: %w", err)
-	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("scenarios: %s exceeds %d bytes (is it the right file?)", file, maxFile)
-	}
-	data, err := os.ReadFile(file)
+	data, err := inputfile.Read(file, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: %w", err)
 	}

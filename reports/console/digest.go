@@ -28,7 +28,7 @@ func (p *page) orResults() string {
 	if p.ResultsPath == "" {
 		return ""
 	}
-	return ", or " + p.ResultsPath
+	return ", or " + reports.Printable(p.ResultsPath)
 }
 
 // missingMost shows the missing inputs that most checks lacked.

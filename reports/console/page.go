@@ -73,7 +73,7 @@ func (p *page) more(n int, what string) string {
 		said += " " + what
 	}
 	if p.ResultsPath != "" {
-		said += " in " + p.ResultsPath
+		said += " in " + reports.Printable(p.ResultsPath)
 	}
 	return said
 }

@@ -56,11 +56,7 @@ func Annotate(w io.Writer, r reports.Results, code int) error {
 
 // Mistake writes an annotation for an error of a command that has no results.
 func Mistake(w io.Writer, mistake error) error {
-	var lines []string
-	for line := range strings.Lines(mistake.Error()) {
-		lines = append(lines, reports.Printable(strings.TrimRight(line, "\r\n")))
-	}
-	_, err := io.WriteString(w, command(reports.ToolName, strings.Join(lines, "\n")))
+	_, err := io.WriteString(w, command(reports.ToolName, reports.PrintableLines(mistake.Error())))
 	return err
 }
 

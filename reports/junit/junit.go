@@ -27,7 +27,25 @@ import (
 //
 // The testcase "run" is a failure or an error unless the verdict is pass and a check
 // passed. A CI system that reads only JUnit is then never green about nothing.
-func Write(path string, r reports.Results) error { return write(path, document(r)) }
+//
+// The file has at most maxSize bytes. If the results need more, it leaves out details.
+func Write(path string, r reports.Results) error {
+	return write(path, document(reports.Shrink(r, fits)))
+}
+
+const (
+	maxSize = 5_000_000
+	small   = maxSize / 12 // bytes of texts that surely fit
+)
+
+// fits reports whether the JUnit form of r has at most maxSize bytes.
+func fits(r reports.Results) bool {
+	if r.TextBytes() <= small {
+		return true
+	}
+	text, err := xml.MarshalIndent(document(r), "", "  ")
+	return err != nil || len(text) <= maxSize
+}
 
 func write(path string, all reporters.JUnitTestSuites) error {
 	err := atomicfile.Replace(path, func(temporary string) error {

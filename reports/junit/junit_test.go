@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -261,4 +262,18 @@ func TestHostileStrings(t *testing.T) {
 func TestNothingIsWrittenWhereNothingCanBe(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(junit.Write(t.TempDir(), sample.Passed())).To(MatchError(ContainSubstring("not a regular file")))
+}
+
+// The file stays small, whatever the target sent, and has all testcases.
+func TestFileIsBounded(t *testing.T) {
+	g := NewWithT(t)
+	violation := reports.Violation{Statement: "s", Section: "s", Pointer: "status", Expected: "200", Actual: strings.Repeat("x", 400), Curl: strings.Repeat("c", 1000)}
+	r := reports.Results{Run: reports.Run{Specs: 1}}
+	for range 1800 {
+		r.Checks = append(r.Checks, reports.Check{Outcome: reports.Fail, ViolationCount: 5, Violations: slices.Repeat([]reports.Violation{violation}, 5)})
+	}
+	all, text := written(t, t.TempDir(), r)
+	g.Expect(len(text)).To(BeNumerically("<=", 5_000_000))
+	g.Expect(all.Tests).To(Equal(1801))
+	g.Expect(string(text)).To(ContainSubstring("and 4 more"))
 }

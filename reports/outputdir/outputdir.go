@@ -20,14 +20,20 @@ import (
 )
 
 // Prepare creates the directory if it is missing. It returns an error if one of the
-// files could not be written there. A command calls it before a long run.
+// files could not be written there, or only outside it, through a link. A command calls it before a long run.
 func Prepare(dir string, files ...string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	for _, name := range files {
-		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.IsDir() {
-			return fmt.Errorf("%s: is a directory, but a file must be written there (move it, or choose another --output)", filepath.Join(dir, name))
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil: // absent, or the file below cannot be created either
+		case info.IsDir():
+			return fmt.Errorf("%s: is a directory, but a file must be written there (move it, or choose another --output)", path)
+		case info.Mode()&fs.ModeSymlink != 0 && leadsOut(dir, path):
+			return fmt.Errorf("%s: is a link that leads out of the directory (remove it, or choose another --output)", path)
 		}
 	}
 	file, err := os.CreateTemp(dir, ".writable-*")
@@ -35,6 +41,25 @@ func Prepare(dir string, files ...string) error {
 		return err
 	}
 	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// leadsOut reports whether writing to the link would change something outside dir. So does
+// a link to nothing, unless its target would be beside it.
+func leadsOut(dir, link string) bool {
+	within, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return true
+	}
+	to, err := filepath.EvalSymlinks(link)
+	if errors.Is(err, fs.ErrNotExist) {
+		to, err = os.Readlink(link)
+		return err != nil || filepath.Base(to) != to
+	}
+	if err != nil {
+		return true
+	}
+	below, err := filepath.Rel(within, to)
+	return err != nil || !filepath.IsLocal(below)
 }
 
 // RemoveResults removes a file of results in JSON (IsResults).

@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
@@ -79,13 +80,13 @@ func (a *asker) get(op spec.Operation, path string, key profile.Key, query url.V
 }
 
 // rowsOf returns the rows and the cursor of a list, or the resource in any other
-// response. It redacts them, because they are printed and written to profiles.
+// response. It redacts them: YAML must quote what stands for a key in a profile.
 func (a *asker) rowsOf(op spec.Operation, body []byte) (rows []map[string]any, cursor string, formless bool) {
 	decoded, err := schemas.Decode(body)
 	if err != nil {
 		return nil, "", true
 	}
-	decoded = redacted(decoded, a.api.Redact)
+	decoded = redacted(decoded)
 	shown := decoded
 	if page, ok := decoded.(map[string]any); ok && op.Answer == spec.Page {
 		cursor, _ = page["next_starting_after"].(string)
@@ -100,18 +101,18 @@ func (a *asker) rowsOf(op spec.Operation, body []byte) (rows []map[string]any, c
 }
 
 // redacted returns a decoded value with all its texts redacted.
-func redacted(value any, redact func(string) string) any {
+func redacted(value any) any {
 	switch value := value.(type) {
 	case string:
-		return redact(value)
+		return redact.Process.Text(value)
 	case []any:
 		for i, v := range value {
-			value[i] = redacted(v, redact)
+			value[i] = redacted(v)
 		}
 	case map[string]any:
 		members := make(map[string]any, len(value))
 		for name, v := range value {
-			members[redact(name)] = redacted(v, redact)
+			members[redact.Process.Text(name)] = redacted(v)
 		}
 		return members
 	}
@@ -136,7 +137,7 @@ func (a *asker) all(op spec.Operation, key profile.Key) (rows []map[string]any, 
 	if !named {
 		most = 1
 	}
-	walk := paging.Run(a.ctx, func(_ context.Context, cursor string, limit int) (paging.Page, error) {
+	walk := paging.Run(a.ctx, paging.Bounded(func(_ context.Context, cursor string, limit int) (paging.Page, error) {
 		if cursor != "" {
 			query.Set(parameter, cursor)
 		}
@@ -146,10 +147,10 @@ func (a *asker) all(op spec.Operation, key profile.Key) (rows []map[string]any, 
 		}
 		page := paging.Page{Limit: limit, Cursor: got.cursor}
 		for _, row := range got.rows {
-			page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(row), Value: row})
+			page.Rows = append(page.Rows, paging.RowOf(row))
 		}
 		return page, nil
-	}, paging.Fixed(pageSize), most)
+	}), paging.Fixed(pageSize), most)
 	for _, row := range walk.Rows() {
 		rows = append(rows, row.Value)
 	}

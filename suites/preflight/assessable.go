@@ -112,7 +112,7 @@ func rehearse(ctx context.Context, given *profile.Profile, selection runner.Sele
 		return nil, err
 	}
 	p := *given
-	p.Pace = profile.Pace{Concurrency: profile.DefaultConcurrency, Timeout: profile.DefaultTimeout}
+	p.Pace = profile.DefaultPace()
 	p.Container, p.TLS, p.Budget, p.ExpectedFailures = nil, nil, 0, nil
 	p.Stateless = true // the stand-in's lists do not show the ids that the profile names
 	if p.RateLimit != nil {

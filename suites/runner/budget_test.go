@@ -3,6 +3,7 @@ package runner
 import (
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,4 +34,19 @@ func TestRetriesAreInTheBudget(t *testing.T) {
 	subject.Profile = &limited
 	judged(t, t.Context(), Config{Target: subject, Transport: front, Selection: Selection{Groups: []string{"pages"}}})
 	g.Expect(front.sent.Load()).To(And(BeNumerically(">", 10), BeNumerically("<=", 21)), "the last request may be sent again")
+}
+
+// A run that its budget ends leaves nothing on the target, and no journal.
+func TestSmallBudgetsLeaveNoJournal(t *testing.T) {
+	for _, budget := range []int{2, 5, 10, 30, 60} {
+		g := NewWithT(t)
+		subject, journals := embedded(t), t.TempDir()
+		before := ids(t, subject)
+		limited := *subject.Profile
+		limited.Budget = budget
+		subject.Profile = &limited
+		judged(t, t.Context(), Config{Target: subject, JournalDir: journals})
+		g.Expect(os.ReadDir(journals)).To(BeEmpty(), "after %d requests", budget)
+		g.Expect(missing(ids(t, subject), before)).To(BeEmpty(), "after %d requests", budget)
+	}
 }

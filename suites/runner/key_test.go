@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -23,7 +24,7 @@ func wrongKeys(t *testing.T, all bool) *target.Target {
 	profile := profile.Embedded()
 	for i := range profile.Keys {
 		if k := &profile.Keys[i]; all || k.Name == dataset.Main {
-			k.Token, k.TokenEnv = "wrong-"+k.Name, "OUTREACH_KEY_"+k.Name
+			k.Token, k.TokenEnv = "wrong-"+uuid.NewString(), "OUTREACH_KEY_"+k.Name // a name in it would be redacted everywhere
 		}
 	}
 	known, err := target.URL(profile, server.BaseURL)

@@ -59,7 +59,7 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 		env := environment(t, subject)
 		env.LockTimeout, env.Left.Tests = 1, left
 		env.Waits = func(what string, atMost time.Duration) func() {
-			if what != "another run uses the same rows of the target" || atMost != 1 {
+			if what != `another run uses the same rows of the target (its test "`+claim+`")` || atMost != 1 {
 				t.Errorf("waits %s: %s", atMost, what)
 			}
 			waited.Add(1)

@@ -3,8 +3,15 @@ package runner
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -82,17 +89,17 @@ func TestTargetStalls(t *testing.T) {
 func TestSilence(t *testing.T) {
 	g := NewWithT(t)
 	ctx, giveUp := context.WithCancelCause(t.Context())
-	quiet := newOutage(30*time.Second, giveUp)
+	quiet := newWatchdog(30*time.Second, giveUp).silent
 	hear := func(err error, times int) {
 		for range times {
 			quiet.Observe(err)
 		}
 	}
-	hear(client.ErrTimeout, maxTimeouts-1)
+	hear(client.ErrTimeout, maxUnanswered-1)
 	hear(nil, 1)
-	hear(client.ErrTimeout, maxTimeouts-1)
+	hear(client.ErrTimeout, maxUnanswered-1)
 	hear(client.ErrRefused, 1)
-	hear(client.ErrTimeout, maxTimeouts-1)
+	hear(client.ErrTimeout, maxUnanswered-1)
 	hear(client.ErrCanceled, 1) // says nothing either way
 	g.Expect(ctx.Err()).NotTo(HaveOccurred())
 	g.Expect(quiet.Err()).NotTo(HaveOccurred())
@@ -101,6 +108,91 @@ func TestSilence(t *testing.T) {
 	said := quiet.Err()
 	g.Expect(errors.Is(said, outage.ErrStopped)).To(BeTrue())
 	hear(nil, 1)
-	hear(client.ErrTimeout, maxTimeouts)
+	hear(client.ErrTimeout, maxUnanswered)
 	g.Expect(quiet.Err()).To(BeIdenticalTo(said), "the first word is the last")
+}
+
+// refusingAll answers 429 to everything after the first requests.
+func refusingAll(after int64, retryAfter string, came *atomic.Int64) roundTripper {
+	return func(r *http.Request) (*http.Response, error) {
+		if came.Add(1) <= after {
+			return http.DefaultTransport.RoundTrip(r)
+		}
+		header := http.Header{"Content-Type": {"application/json"}}
+		if retryAfter != "" {
+			header.Set("Retry-After", retryAfter)
+		}
+		return &http.Response{StatusCode: http.StatusTooManyRequests, Header: header, Request: r,
+			Body: io.NopCloser(strings.NewReader(`{"statusCode":429,"error":"Too Many Requests","message":"Rate limit exceeded"}`))}, nil
+	}
+}
+
+// A target that answers nothing but 429 is given up after the profile's patience.
+func TestTargetAnswersOnly429(t *testing.T) {
+	for _, tc := range []struct {
+		name, retryAfter string
+		patience         time.Duration
+		after            int64
+		says             string // the first reason
+		missing          string // what the checks lack; empty for whatever
+	}{
+		{"from the beginning", "", time.Second, 0, `^the target answered nothing but 429 for [0-9.]+s \([0-9]+ responses\), so the run ended; .*pace\.patience`, "answers other than 429"},
+		{"in the middle", "1", time.Second, 400, `^the target answered nothing but 429 for [0-9.]+s \([0-9]+ responses\), so the run ended; .*pace\.patience`, "answers other than 429"},
+		{"for an hour", "3600", 20 * time.Minute, 0, `^the target answered every request with 429 \([0-9,]+\); wait until its limit resets`, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			server := embedded(t)
+			profile := *server.Profile
+			profile.Pace.Patience = tc.patience
+			throttled, err := target.URL(&profile, server.BaseURL)
+			g.Expect(err).NotTo(HaveOccurred())
+			var came atomic.Int64
+			var waits []string
+			results := judged(t, t.Context(), Config{Target: throttled, Transport: refusingAll(tc.after, tc.retryAfter, &came),
+				Waits: func(what string, _ time.Duration) { waits = append(waits, what) }})
+
+			g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
+			g.Expect(results.Run.Interrupted).To(BeFalse(), "nobody interrupted it")
+			g.Expect(results.Reasons[0]).To(MatchRegexp(tc.says))
+			g.Expect(of(results, reports.Fail)).To(BeEmpty())
+			if tc.missing == "" {
+				g.Expect(waits).NotTo(ContainElement(ContainSubstring("429")), "it is not worth waiting")
+				return
+			}
+			g.Expect(results.Checks).To(ContainElement(HaveField("Missing", ContainElement(tc.missing))))
+		})
+	}
+}
+
+// A server that ends in the middle is unreachable. Requests that it took with it are no
+// sign of short-lived connections.
+func TestServerEnds(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	behind, err := url.Parse(server.BaseURL)
+	g.Expect(err).NotTo(HaveOccurred())
+	forward := httputil.NewSingleHostReverseProxy(behind)
+	forward.ErrorLog = log.New(io.Discard, "", 0)
+	var came atomic.Int64
+	var front *httptest.Server
+	end := sync.OnceFunc(func() {
+		_ = front.Listener.Close()
+		front.CloseClientConnections()
+	})
+	front = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if came.Add(1) > 400 {
+			end()
+			panic(http.ErrAbortHandler)
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	subject, err := target.URL(server.Profile, front.URL)
+	g.Expect(err).NotTo(HaveOccurred())
+	results := judged(t, t.Context(), Config{Target: subject})
+	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
+	g.Expect(results.Reasons[0]).To(And(HavePrefix("the target stopped responding: 5 requests in a row had no response: it is unreachable"), Not(ContainSubstring("keep-alive"))))
+	g.Expect(results.Reasons).NotTo(ContainElement(ContainSubstring("keep-alive")))
+	g.Expect(of(results, reports.Fail)).To(BeEmpty())
 }

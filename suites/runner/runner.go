@@ -48,6 +48,9 @@ type Config struct {
 	// Transport replaces the network; nil is the network.
 	Transport http.RoundTripper
 	Progress  suites.Progress
+	// Interrupted gets the results so far if the run is interrupted, within 2 s, before
+	// Run waits for what is rolled back; nil for nobody.
+	Interrupted func(reports.Results)
 	// Begin is told before the first spec what the run may cost.
 	Begin func(Estimate)
 	// Waits is told in words what the run waits for, and for how long at most; 0 stands
@@ -101,9 +104,9 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	config.spending = newSpending(config.Target.Profile.RateLimit, time.Now)
 	running, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	stopped := newOutage(timeout(config.Target.Profile), giveUp)
-	lost := &staleConnections{}
-	env, err := NewEnv(config, func(ex client.Exchange) { stopped.Observe(ex.Err) }, lost.observe)
+	stopped := newWatchdog(timeout(config.Target.Profile), giveUp)
+	lost, used := &staleConnections{}, &exhaustion{}
+	env, err := NewEnv(config, stopped.observe, lost.observe, used.observe)
 	if err != nil {
 		return reports.Results{}, err
 	}
@@ -115,6 +118,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		return func() { config.spending.lock(-1) }
 	}
 	id := uuid.NewString()
+	env.Run = id
 	if config.JournalDir != "" {
 		env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
 		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL, env.Client.Redact); err != nil {
@@ -122,8 +126,13 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 		}
 	}
 
-	started := time.Now()
-	judged, err := judgeWithKeys(running, config, env, selected)
+	c := conclusion{config: config, id: id, started: time.Now(), env: env, stopped: stopped, lost: lost, used: used}
+	interim := func(judged judgement) {
+		if results, err := c.of(judged, true); err == nil && config.Interrupted != nil {
+			config.Interrupted(results)
+		}
+	}
+	judged, err := judgeWithKeys(running, config, env, selected, interim)
 	if env.Journal != nil {
 		if finished := env.Journal.Finish(); finished != nil && err == nil {
 			judged.ledger.Troubled("journal", finished.Error())
@@ -132,34 +141,54 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err != nil {
 		return reports.Results{}, err
 	}
-	if err := stopped.Err(); err != nil {
-		judged.ledger.Troubled("target", err.Error())
-	}
+	return c.of(judged, ctx.Err() != nil)
+}
 
-	results := about(config, id, started)
-	results.Run.Interrupted, results.Run.Specs = ctx.Err() != nil, judged.ran
+// conclusion draws the results of a run from what it judged.
+type conclusion struct {
+	config  Config
+	id      string
+	started time.Time
+	env     *suites.Env
+	stopped *watchdog
+	lost    *staleConnections
+	used    *exhaustion
+}
+
+func (c conclusion) of(judged judgement, interrupted bool) (reports.Results, error) {
+	stopped := c.stopped.Err()
+	if stopped != nil {
+		judged.ledger.Troubled("target", stopped.Error())
+	}
+	results := about(c.config, c.id, c.started)
+	results.Run.Interrupted, results.Run.Specs = interrupted, judged.ran
 	results.Checks, results.Observations, results.Troubles = judged.ledger.Checks(), judged.ledger.Observations(), judged.ledger.Troubles()
-	results.Traffic, results.Run.Time = traffic(env.Client.Traffic()), config.spending.total()
+	results.Traffic, results.Run.Time = traffic(c.env.Client.Traffic()), c.config.spending.total()
 	if err := suites.AddSpecs(results.Checks, judged.report); err != nil {
 		return reports.Results{}, err
 	}
-	judge.Conclude(&results, judge.Waive(&results, waivers(config.Target.Profile), started)...)
+	described := c.config.Target.Profile
+	judge.Conclude(&results, judge.Waive(&results, waivers(described), c.started)...)
 	results.Levels = reports.Levels(results.Checks)
-	least := minimum(config.Target.Profile)
-	if config.Selection.Repeat != nil {
+	least := minimum(described)
+	if c.config.Selection.Repeat != nil {
 		least.Assessed = 0 // it is about a whole run
 	}
 	least.Require(&results)
-	if why := lost.why(); why != "" && results.Verdict == reports.Inconclusive {
-		results.Reasons = slices.Insert(results.Reasons, 0, why)
-	}
-	if err := stopped.Err(); err != nil && results.Verdict == reports.Inconclusive {
-		results.Reasons = slices.Insert(results.Reasons, 0, err.Error())
+	if results.Verdict == reports.Inconclusive {
+		ended := ""
+		if stopped != nil {
+			ended = stopped.Error()
+		}
+		// The first explains those after it.
+		if why := cmp.Or(c.used.why(), ended, neverServed(c.env.Client.Traffic()), c.lost.why()); why != "" {
+			results.Reasons = slices.Insert(results.Reasons, 0, why)
+		}
 	}
 	if judged.doubt != "" && results.Verdict != reports.Passed {
 		results.Reasons = slices.Insert(results.Reasons, 0, judged.doubt)
 	}
-	return results, nil
+	return reports.Shrink(results, reports.FitsWritten), nil
 }
 
 // about returns results that say who judged what, when, and nothing else.
@@ -218,8 +247,9 @@ type judgement struct {
 }
 
 // judgeWithKeys has Ginkgo run the specs, unless the target accepts no key at
-// all. Everything that it returns comes from Ginkgo's report.
-func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected []spec.Pair) (judgement, error) {
+// all. Everything that it returns comes from Ginkgo's report. interim gets what came of
+// an interrupted run, before it is rolled back.
+func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected []spec.Pair, interim func(judgement)) (judgement, error) {
 	keys := &keyCheck{ctx: ctx, api: env.Client, profile: env.Profile}
 	doubt, all := keys.doubt()
 	if all {
@@ -236,12 +266,20 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 		config.Begin(expected)
 	}
 	plan.Progress = config.progress(expected)
+	judged := func(o suites.Outcome) (judgement, error) {
+		ledger, err := o.Ledger(selected)
+		return judgement{ledger, o.Report, o.Ran, doubt}, err
+	}
+	plan.Interrupted = func(o suites.Outcome) {
+		if so, err := judged(o); err == nil {
+			interim(so)
+		}
+	}
 	outcome, err := suites.Run(ctx, env, plan)
 	if err != nil {
 		return judgement{}, err
 	}
-	ledger, err := outcome.Ledger(selected)
-	return judgement{ledger, outcome.Report, outcome.Ran, doubt}, err
+	return judged(outcome)
 }
 
 // progress returns the caller's progress, which also enters where the time goes and

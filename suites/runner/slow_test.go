@@ -8,44 +8,59 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/refserver/limiter"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/reports"
 )
 
-// roundTrip is how long an exchange with the slow target takes at least.
-const roundTrip = 50 * time.Millisecond
-
-// slow is a connection to a target that is far away.
-type slow struct{ next http.RoundTripper }
-
-func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
-	timer := time.NewTimer(roundTrip)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.Context().Done():
-		return nil, r.Context().Err()
+// after returns a transport to a target that is this far away.
+func after(roundTrip time.Duration) roundTripper {
+	return func(r *http.Request) (*http.Response, error) {
+		if err := client.Sleep(r.Context(), roundTrip); err != nil {
+			return nil, err
+		}
+		return http.DefaultTransport.RoundTrip(r)
 	}
-	return s.next.RoundTrip(r)
 }
 
-// BenchmarkSlowTarget runs the full profile on a target that is 50 ms away and
-// reports how much longer that takes than if every request in flight were
-// always used: ratio = seconds ÷ (requests × round trip ÷ concurrency).
+// BenchmarkSlowTarget runs the full profile on a target that is 50 ms away, and on one
+// that is 1 s away. It reports how much longer that takes than if every request in flight
+// were always used: ratio = seconds ÷ (requests × round trip ÷ concurrency). The second
+// target is simulated at a twentieth of its times, among them the period of its limit.
 func BenchmarkSlowTarget(b *testing.B) {
-	for b.Loop() {
-		t, err := target.Embedded(context.Background(), dataset.DefaultOptions(), refserver.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		results, err := Run(context.Background(), Config{Target: t, Seed: 1, Transport: slow{http.DefaultTransport}})
-		if err != nil || results.Verdict != "pass" {
-			b.Fatalf("%v: %s %v", err, results.Verdict, results.Reasons)
-		}
-		ideal := float64(results.Traffic.Requests) * roundTrip.Seconds() / float64(t.Profile.Pace.Concurrency)
-		b.ReportMetric(results.Run.Seconds/ideal, "ratio")
-		b.ReportMetric(float64(results.Traffic.Requests), "requests")
-		if err := t.Close(context.Background()); err != nil {
-			b.Fatal(err)
-		}
+	const roundTrip = 50 * time.Millisecond
+	for _, away := range []time.Duration{roundTrip, time.Second} {
+		b.Run(away.String(), func(b *testing.B) {
+			per := refserver.LimitedPer * roundTrip / away
+			for b.Loop() {
+				t, err := limitedPer(per)
+				if err != nil {
+					b.Fatal(err)
+				}
+				results, err := Run(context.Background(), Config{Target: t, Seed: 1, Transport: after(roundTrip)})
+				if err != nil || results.Verdict != reports.Passed {
+					b.Fatalf("%v: %s %v", err, results.Verdict, results.Reasons)
+				}
+				ideal := float64(results.Traffic.Requests) * roundTrip.Seconds() / float64(t.Profile.Pace.Concurrency)
+				b.ReportMetric(results.Run.Seconds/ideal, "ratio")
+				b.ReportMetric(float64(results.Traffic.Requests), "requests")
+				if err := t.Close(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
+}
+
+// limitedPer starts a reference server whose limited key may send its requests once per
+// period.
+func limitedPer(period time.Duration) (*target.Target, error) {
+	layer := limiter.Layer{Kind: limiter.FixedWindow, Limit: refserver.LimitedRequests, Per: period}
+	t, err := target.Embedded(context.Background(), dataset.DefaultOptions(),
+		refserver.Options{Limiters: map[string]limiter.Config{dataset.Limited: {Layers: []limiter.Layer{layer}}}})
+	if err == nil {
+		t.Profile.RateLimit.Requests, t.Profile.RateLimit.Per = refserver.LimitedRequests, period
+	}
+	return t, err
 }

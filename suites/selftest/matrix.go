@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
@@ -177,7 +178,7 @@ func (m Matrix) WriteJSON(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(encoded, '\n'), 0o644)
+	return os.WriteFile(path, redact.Process.Content(append(encoded, '\n')), 0o644)
 }
 
 // WriteMarkdown writes the matrix for people: a line for each pair.
@@ -212,7 +213,7 @@ func (m Matrix) WriteMarkdown(path string) error {
 		}
 		fmt.Fprintf(&b, "| `%s`: the server %s | %s | %s |\n", l.ID, l.Doc, l.Allowed, verdict)
 	}
-	return os.WriteFile(path, []byte(b.String()), 0o644)
+	return os.WriteFile(path, redact.Process.Content([]byte(b.String())), 0o644)
 }
 
 func (m Matrix) byOperation() []PairProof {

@@ -2,6 +2,8 @@ package faults
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 )
 
@@ -21,6 +24,8 @@ type Request struct {
 	Query     url.Values
 	Header    http.Header
 	Body      []byte
+
+	ctx context.Context // of the request that is transformed; nil for none
 }
 
 // Response is a complete response. Its Content-Length follows from the body.
@@ -93,7 +98,7 @@ func Forwarding(base *url.URL, transport http.RoundTripper) Handler {
 		target := *base
 		target.Path = strings.TrimRight(base.Path, "/") + r.Path
 		target.RawQuery = r.Query.Encode()
-		request, err := http.NewRequest(r.Method, target.String(), bytes.NewReader(r.Body))
+		request, err := http.NewRequestWithContext(cmp.Or(r.ctx, context.Background()), r.Method, target.String(), bytes.NewReader(r.Body))
 		if err != nil {
 			return Response{}, err
 		}
@@ -103,7 +108,7 @@ func Forwarding(base *url.URL, transport http.RoundTripper) Handler {
 			return Response{}, err
 		}
 		defer func() { _ = answer.Body.Close() }() // the body was read completely
-		body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody))
+		body, err := io.ReadAll(io.LimitReader(client.Payload(answer), maxBody))
 		return Response{answer.StatusCode, answer.Header, body}, err
 	}
 }
@@ -122,7 +127,7 @@ func RoundTripper(h Handler, prefix string) http.RoundTripper {
 			body = read
 		}
 		path := strings.TrimPrefix(request.URL.Path, prefix)
-		r := Request{Method: request.Method, Path: path, Query: request.URL.Query(), Header: request.Header.Clone(), Body: body}
+		r := Request{Method: request.Method, Path: path, Query: request.URL.Query(), Header: request.Header.Clone(), Body: body, ctx: request.Context()}
 		r.Operation, r.ID = operationAt(r.Method, path)
 		if err := request.Context().Err(); err != nil {
 			return nil, err

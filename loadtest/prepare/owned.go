@@ -1,0 +1,66 @@
+package prepare
+
+import (
+	"context"
+	"fmt"
+
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox/owned"
+)
+
+// A target may answer a creation with the id of a row that existed before. Load deletes
+// only tests that are proven to be the run's own.
+
+// made is the answer to a creation.
+type made struct {
+	id, name string
+	entry    int // in the journal
+	ex       client.Exchange
+}
+
+// lookBefore finds out, once, which tests exist before the run creates any.
+func (s *Subjects) lookBefore(ctx context.Context) error {
+	if s.profile.Stateless {
+		return nil
+	}
+	if s.env.tests == nil {
+		s.env.tests = owned.New(s.env.Client.Do, s.profile, s.mainKey)
+	}
+	return s.env.tests.LookBefore(ctx, nil)
+}
+
+// prove records the tests in the journal that are proven to be the run's own. One list
+// shows many of them. It returns an error if it cannot prove one.
+func (s *Subjects) prove(ctx context.Context, tests ...made) error {
+	if s.profile.Stateless { // it answers with examples, and deletes nothing
+		return nil
+	}
+	own := s.env.tests
+	for _, m := range tests {
+		own.Received(m.id, owned.Creation{Mark: owned.Mark{Name: m.name}, At: owned.At(m.ex)})
+	}
+	listed := map[string]map[string]any{}
+	if len(tests) > 1 {
+		rows, _ := own.Newest(ctx) // without the list, gets show the tests
+		for _, row := range rows {
+			listed[row.Key] = row.Value
+		}
+	}
+	for _, m := range tests {
+		c := owned.Creation{Mark: owned.Mark{Name: m.name}, At: owned.At(m.ex)}
+		if !c.Mark.On(listed[paging.FoldID(m.id)]) || own.Excluded(m.id, c) != "" {
+			proof, err := own.Await(ctx, m.id, owned.Visibility)
+			if err != nil {
+				return err
+			}
+			if proof.State != owned.Own {
+				return fmt.Errorf("the target answered a creation with a test that is not proven to be new: %s", proof.Describe())
+			}
+		}
+		if err := s.env.Journal.Made(m.entry, m.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package reports
+
+// MaxWritten is the maximum size of the JSON form of the results of a run, in bytes,
+// whatever the target sent.
+const MaxWritten = 20_000_000
+
+// Shrink returns the results with fewer details of violations, until they fit. It drops
+// those that help least first: bodies, then commands, then violations. Each failed check
+// keeps its first violation.
+func Shrink(r Results, fits func(Results) bool) Results {
+	for _, change := range []func(v *Violation, i int) (keep bool){
+		func(v *Violation, i int) bool { v.Body = onlyFirst(v.Body, i); return true },
+		func(v *Violation, _ int) bool { v.Body = ""; return true },
+		func(v *Violation, i int) bool { v.Curl = onlyFirst(v.Curl, i); return true },
+		func(_ *Violation, i int) bool { return i == 0 },
+		func(v *Violation, _ int) bool { v.Curl = ""; return true },
+	} {
+		if fits(r) {
+			return r
+		}
+		r = r.withViolations(change)
+	}
+	return r
+}
+
+// FitsWritten reports whether the JSON form of r has at most MaxWritten bytes.
+func FitsWritten(r Results) bool {
+	if r.TextBytes() <= MaxWritten/mostGrowth {
+		return true
+	}
+	encoded, err := Encode(r)
+	return err != nil || len(encoded) <= MaxWritten
+}
+
+func onlyFirst(text string, i int) string {
+	if i == 0 {
+		return text
+	}
+	return ""
+}
+
+// withViolations returns a copy of r whose violations are changed. The i-th of a check
+// is left out if change returns false.
+func (r Results) withViolations(change func(v *Violation, i int) (keep bool)) Results {
+	checks := make([]Check, len(r.Checks))
+	for c, check := range r.Checks {
+		var kept []Violation
+		for i, v := range check.Violations {
+			if change(&v, i) {
+				kept = append(kept, v)
+			}
+		}
+		check.Violations = kept
+		checks[c] = check
+	}
+	r.Checks = checks
+	return r
+}
+
+// mostGrowth bounds how much larger a written form is than the texts in it. A byte takes
+// 6 at most, and what is not text takes far less than the bound.
+const mostGrowth = 12
+
+// TextBytes returns the length of the texts that a target can influence.
+func (r Results) TextBytes() int {
+	n := 0
+	for _, c := range r.Checks {
+		for _, v := range c.Violations {
+			n += len(v.Pointer) + len(v.Expected) + len(v.Actual) + len(v.Curl) + len(v.Body)
+		}
+		for _, missing := range c.Missing {
+			n += len(missing)
+		}
+	}
+	for _, o := range r.Observations {
+		n += len(o.Value)
+	}
+	for _, t := range r.Troubles {
+		n += len(t.What)
+	}
+	return n
+}

@@ -1,0 +1,54 @@
+package reports_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/reports"
+)
+
+// Results shrink step by step until they fit, and each failed check keeps a violation.
+func TestShrink(t *testing.T) {
+	g := NewWithT(t)
+	v := reports.Violation{Statement: "s", Section: "s", Pointer: "status", Expected: "200", Actual: "500", Curl: "curl", Body: "{}"}
+	whole := reports.Results{Checks: []reports.Check{{Outcome: reports.Fail, ViolationCount: 9, Violations: slices.Repeat([]reports.Violation{v}, 3)}}}
+	for refusals, want := range []string{
+		"curl {} curl {} curl {}", "curl {} curl  curl ", "curl  curl  curl ", "curl     ", "curl ", " ", " ",
+	} {
+		asked := 0
+		shrunk := reports.Shrink(whole, func(reports.Results) bool {
+			asked++
+			return asked > refusals
+		})
+		var shown []string
+		for _, v := range shrunk.Checks[0].Violations {
+			shown = append(shown, v.Curl+" "+v.Body)
+		}
+		g.Expect(strings.Join(shown, " ")).To(Equal(want), "refused %d times", refusals)
+		g.Expect(shrunk.Checks[0].ViolationCount).To(Equal(9))
+	}
+	g.Expect(whole.Checks[0].Violations[2]).To(Equal(v), "the given results are not changed")
+}
+
+// The JSON form of what a run returns is bounded.
+func TestResultsThatFit(t *testing.T) {
+	g := NewWithT(t)
+	v := reports.Violation{Statement: "s", Section: "s", Pointer: "status", Expected: "200", Actual: "500", Body: strings.Repeat("x", 1<<20)}
+	for _, tc := range []struct {
+		checks int
+		fits   bool
+	}{{1, true}, {18, true}, {20, false}} {
+		var r reports.Results
+		for i := range tc.checks {
+			r.Checks = append(r.Checks, reports.Check{Requirement: fmt.Sprint(i), Violations: []reports.Violation{v}})
+		}
+		g.Expect(reports.FitsWritten(r)).To(Equal(tc.fits), "%d MiB of bodies", tc.checks)
+		text, err := reports.Encode(reports.Shrink(r, reports.FitsWritten))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(len(text)).To(BeNumerically("<=", reports.MaxWritten))
+	}
+}

@@ -1,0 +1,244 @@
+package suites
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+)
+
+// Bounds of the memory that responses take, whatever the target sends.
+const (
+	maxJudging   = 48 << 20 // bytes of all responses that are judged at the same time
+	maxJudged    = 24 << 20 // bytes of one of them
+	judgedFactor = 64       // bytes for each byte of a body, while it is judged
+	maxKept      = 64 << 20 // bytes that all specs keep of their responses
+	keptResponse = 4 << 10  // bytes of a response without its rows
+	keptKey      = 128      // bytes of a row of which a spec keeps only the key
+)
+
+// memory counts what the specs of a run keep of responses.
+type memory struct {
+	judging *semaphore.Weighted
+
+	mu   sync.Mutex
+	used int
+	rows map[uintptr]*keptRow // by the address of the map
+}
+
+// keptRow is a row that specs keep. The responses of several specs may share it.
+type keptRow struct{ size, users int }
+
+func newMemory() *memory {
+	return &memory{judging: semaphore.NewWeighted(maxJudging), rows: map[uintptr]*keptRow{}}
+}
+
+// keeper is what one spec keeps. Its methods may be called from several goroutines.
+type keeper struct {
+	of *memory
+
+	mu    sync.Mutex
+	bytes int
+	rows  map[uintptr]map[string]any
+	keys  map[string]string // so that rows of several walks share them
+}
+
+// take counts so many bytes; false if the memory is used up.
+func (k *keeper) take(bytes int) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.add(bytes)
+}
+
+func (k *keeper) add(bytes int) bool {
+	k.of.mu.Lock()
+	defer k.of.mu.Unlock()
+	if k.of.used+bytes > maxKept {
+		return false
+	}
+	k.of.used += bytes
+	k.bytes += bytes
+	return true
+}
+
+// takeRows counts rows that the spec does not have yet; false if the memory is used up.
+func (k *keeper) takeRows(rows []map[string]any) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, row := range rows {
+		at := reflect.ValueOf(row).Pointer()
+		if k.rows[at] != nil {
+			continue
+		}
+		if !k.of.takeRow(at, row) {
+			return false
+		}
+		if k.rows == nil {
+			k.rows = map[uintptr]map[string]any{}
+		}
+		k.rows[at] = row
+	}
+	return true
+}
+
+func (m *memory) takeRow(at uintptr, row map[string]any) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	kept := m.rows[at]
+	if kept == nil {
+		kept = &keptRow{size: schemas.Memory(row)}
+		if m.used+kept.size > maxKept {
+			return false
+		}
+		m.rows[at] = kept
+		m.used += kept.size
+	}
+	kept.users++
+	return true
+}
+
+// key returns a row without its value; false if the memory is used up.
+func (k *keeper) key(row paging.Row) (paging.Row, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key, known := k.keys[row.Key]
+	size := keptKey
+	if !known {
+		key = strings.Clone(row.Key)
+		size += len(key)
+		if k.keys == nil {
+			k.keys = map[string]string{}
+		}
+		k.keys[key] = key
+	}
+	return paging.Row{Key: key, ByID: row.ByID}, k.add(size)
+}
+
+// release gives back what the spec kept.
+func (k *keeper) release() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.of.mu.Lock()
+	defer k.of.mu.Unlock()
+	k.of.used -= k.bytes
+	for at := range k.rows {
+		row := k.of.rows[at]
+		if row.users--; row.users == 0 {
+			k.of.used -= row.size
+			delete(k.of.rows, at)
+		}
+	}
+	k.bytes, k.rows, k.keys = 0, nil, nil
+}
+
+// keepsNoMore is the input that is missing when the memory is used up.
+func keepsNoMore() string {
+	return fmt.Sprintf("lists of which the specs keep at most %d MiB at the same time (lower pace.concurrency)", maxKept>>20)
+}
+
+// ask sends the call and judges the response.
+func (api *API) ask(valid bool, k Call, request client.Request) (r Response) {
+	api.Client.DoWith(api.ctx, request, func(ex client.Exchange) { r = api.judged(valid, k, ex) })
+	return r
+}
+
+// judged lets the rules see the response, and drops what no spec needs of it.
+func (api *API) judged(valid bool, k Call, ex client.Exchange) Response {
+	cost := int64(min(judgedFactor*len(ex.Body), maxJudged))
+	_ = api.memory.judging.Acquire(context.WithoutCancel(api.ctx), cost) // fails only if the context ends
+	defer api.memory.judging.Release(cost)
+	found := api.Rules.Check(judge.Request{Operation: k.Operation, Valid: valid, Owner: k.owner, Open: k.openRefusal}, ex)
+	r := Response{Exchange: ex, Call: k, found: found, rows: found.Rows}
+	r.read(found.Body)
+	for _, f := range found.Findings {
+		cause, follows := api.causeOf(r, f.Pointer)
+		r.causes = append(r.causes, causedBy{cause, follows})
+	}
+	r.found.Body, r.found.Rows = nil, nil
+	r.Exchange.Header, r.Exchange.Body = keptHeader(ex.Header), ex.Body[:min(len(ex.Body), reports.MaxBody)]
+	if len(ex.Body) > reports.MaxBody {
+		r.Exchange.Body = slices.Clone(r.Exchange.Body)
+	}
+	switch {
+	case k.brief:
+		r.rows = nil
+	case k.keysOnly:
+		r.full = !api.keepKeys(&r)
+	default:
+		r.full = !api.kept.take(keptResponse) || !api.kept.takeRows(r.rows)
+	}
+	if r.full {
+		r.rows, r.keys = nil, nil
+	}
+	r.repeat = sync.OnceValue(r.Exchange.Curl)
+	r.excerpt = sync.OnceValue(func() string { return r.Exchange.Excerpt(reports.MaxBody) })
+	return r
+}
+
+// keepKeys replaces the rows by their keys; false if the memory is used up.
+func (api *API) keepKeys(r *Response) bool {
+	if !api.kept.take(keptResponse) {
+		return false
+	}
+	r.keys = make([]paging.Row, len(r.rows))
+	for i, row := range r.rows {
+		var fits bool
+		if r.keys[i], fits = api.kept.key(paging.RowOf(row)); !fits {
+			return false
+		}
+	}
+	r.rows = nil
+	return true
+}
+
+// keptHeader returns the headers that rules and observations read.
+func keptHeader(header http.Header) http.Header {
+	kept := http.Header{}
+	for _, name := range []string{"Content-Type", "Content-Encoding", "Retry-After"} {
+		if values := header.Values(name); len(values) > 0 {
+			kept[name] = values
+		}
+	}
+	return kept
+}
+
+// read notes what specs ask of the whole body.
+func (r *Response) read(body any) {
+	if r.Status != http.StatusOK {
+		r.text = judge.Clip(judge.Readable(r.Exchange.Body))
+	}
+	if r.Call.openRefusal {
+		r.form = formOf(r.Exchange)
+	}
+	page, _ := body.(map[string]any)
+	r.cursor, r.hasCursor = page["next_starting_after"]
+	switch r.Call.Operation.Answer {
+	case spec.Page:
+		if _, listed := page["items"].([]any); !listed {
+			r.lacks = "a page with items"
+		}
+	case spec.Array:
+		if _, listed := body.([]any); !listed {
+			r.lacks = "an array"
+		}
+	default:
+		if r.Call.Operation.ID == spec.MoveAccounts && r.Text("status") != "success" {
+			r.lacks = `a status of "success"`
+		}
+		if r.Call.Operation.ID != spec.MoveAccounts && r.ID() == "" {
+			r.lacks = "an object with an id"
+		}
+	}
+}
