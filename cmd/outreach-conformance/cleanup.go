@@ -11,6 +11,7 @@ import (
 
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/sandbox"
+	"outreach.example/conformance/reports"
 )
 
 func newCleanup() *cobra.Command {
@@ -65,13 +66,13 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 		lines = append(lines, fmt.Sprintf("%d announced tests were never created", n))
 	}
 	for _, line := range lines {
-		_, _ = fmt.Fprintln(stdout, line)
+		_, _ = fmt.Fprintln(stdout, reports.Printable(line))
 	}
 	if err != nil {
 		return exitError{exitCannotTell, err}
 	}
 	if len(lines) == 0 {
-		_, _ = fmt.Fprintf(stdout, "nothing to roll back: no journal in %s\n", f.output)
+		_, _ = fmt.Fprintf(stdout, "nothing to roll back: no journal in %s\n", reports.Printable(f.output))
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func (f runFlags) printLeftovers(t *target.Target, stderr io.Writer) {
 }
 
 func (f runFlags) printCleanup(t *target.Target, stderr io.Writer) {
-	_, _ = fmt.Fprintf(stderr, "outreach-conformance: changes may be left on the target; roll them back with: %s\n", f.cleanupOf(t))
+	say(stderr, "changes may be left on the target; roll them back with: "+f.cleanupOf(t))
 }
 
 // cleanupOf returns the command line that rolls back the changes of runs with these
@@ -114,10 +115,22 @@ func (f runFlags) cleanupOf(t *target.Target) string {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_%+=:,./@-]+$`)
 
-// quoted returns the text as one word for a POSIX shell.
+// quoted returns the text as one word for a POSIX shell. Bytes that cannot be printed are
+// escaped as the standard of 2024 allows.
 func quoted(text string) string {
 	if plainWord.MatchString(text) {
 		return text
+	}
+	if reports.Printable(text) != text {
+		var b strings.Builder
+		for _, c := range []byte(text) {
+			if c > ' ' && c < 0x7f && c != '\'' && c != '\\' {
+				b.WriteByte(c)
+			} else {
+				fmt.Fprintf(&b, `\%03o`, c)
+			}
+		}
+		return "$'" + b.String() + "'"
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 // command: TestFlagsHaveOneMeaning compares the first clauses.
 const (
 	targetUsage        = "the server under test: embedded, an address without /api/v2, image:NAME or dockerfile:PATH"
-	targetProfileUsage = "description of the target: embedded, mock or a YAML file (default: that of the reference server)"
+	targetProfileUsage = "description of the target: embedded, mock, a YAML file, or - for the standard input (default: that of the reference server)"
 	rowsUsage          = "rows in each list of the reference server's main workspace"
 	concurrencyUsage   = "maximum number of requests in flight"
 	maxRequestsUsage   = "maximum number of requests, 0 is unlimited"
@@ -76,6 +77,7 @@ type settingFlags struct {
 	perSecond   float64
 	concurrency int
 	timeout     time.Duration
+	patience    time.Duration
 	wait        time.Duration
 }
 
@@ -84,12 +86,13 @@ type settingFlags struct {
 func (s *settingFlags) registerPace(flags *pflag.FlagSet) {
 	flags.Float64Var(&s.perSecond, "requests-per-second", 0, "pace, overrides the target profile; 0 is unlimited")
 	flags.IntVar(&s.concurrency, "concurrency", 0, concurrencyUsage)
-	s.registerTimeout(flags)
+	s.registerBounds(flags)
 }
 
-func (s *settingFlags) registerTimeout(flags *pflag.FlagSet) {
+func (s *settingFlags) registerBounds(flags *pflag.FlagSet) {
 	s.flags = flags
 	flags.DurationVar(&s.timeout, "timeout", 0, "timeout of a request, overrides the target profile")
+	flags.DurationVar(&s.patience, "patience", 0, "maximum time with only 429, overrides the target profile")
 }
 
 func (s *settingFlags) registerWrites(flags *pflag.FlagSet) {
@@ -122,6 +125,7 @@ func (s settingFlags) settings() (profile.Settings, error) {
 		RequestsPerSecond: changed(s.flags, "requests-per-second", s.perSecond),
 		Concurrency:       changed(s.flags, "concurrency", s.concurrency),
 		Timeout:           changed(s.flags, "timeout", s.timeout),
+		Patience:          changed(s.flags, "patience", s.patience),
 		Wait:              changed(s.flags, "wait", s.wait),
 	}
 	if s.ofLoad {
@@ -130,7 +134,7 @@ func (s settingFlags) settings() (profile.Settings, error) {
 	}
 	flagOf := map[string]string{
 		"writes": "writes", "budget": "max-requests", "load.budget": "max-requests", "pace.requests_per_second": "requests-per-second",
-		"pace.concurrency": "concurrency", "pace.timeout": "timeout", "fail_on": "fail-on", "min_assessed": "min-assessed", "wait": "wait",
+		"pace.concurrency": "concurrency", "pace.timeout": "timeout", "pace.patience": "patience", "fail_on": "fail-on", "min_assessed": "min-assessed", "wait": "wait",
 	}
 	return given, given.Check(func(entry string) string { return "--" + flagOf[entry] + ", or " + envvar.OfFlag(flagOf[entry]) })
 }
@@ -198,4 +202,19 @@ func groupHelp(root *cobra.Command) {
 	cobra.AddTemplateFunc("flagGroups", flagGroups)
 	const all = "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), all, "{{flagGroups .LocalFlags}}", 1))
+}
+
+// checkHelp lets help be written at once, and returns a function with the error of that:
+// Cobra ignores it.
+func checkHelp(root *cobra.Command) (unwritten func() error) {
+	var failed error
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		out, text := cmd.OutOrStdout(), &bytes.Buffer{}
+		cmd.SetOut(text)
+		help(cmd, args)
+		cmd.SetOut(out)
+		_, failed = out.Write(text.Bytes())
+	})
+	return func() error { return failed }
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -77,6 +78,16 @@ func everyFlag(cmd *cobra.Command, visit func(*cobra.Command, *pflag.Flag)) {
 	for _, below := range cmd.Commands() {
 		everyFlag(below, visit)
 	}
+}
+
+// --quiet announces only waits in which the run would look stuck.
+func TestLongWaits(t *testing.T) {
+	var said []string
+	waits := longWaits(func(what string) { said = append(said, what) })
+	for _, seconds := range []time.Duration{0, 1, 9, 10, 60} {
+		waits(fmt.Sprint(int(seconds)), seconds*time.Second)
+	}
+	NewWithT(t).Expect(said).To(Equal([]string{"10", "60"}))
 }
 
 // All commands share one environment, so a flag name must have one meaning.

@@ -14,9 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"outreach.example/conformance/internal/envvar"
-	"outreach.example/conformance/reports"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports/github"
-	"outreach.example/conformance/reports/load"
 )
 
 // The formats of the output of a run.
@@ -39,7 +38,7 @@ func (f runFlags) runInFormat(ctx context.Context, stdout, stderr io.Writer) err
 }
 
 // inFormat calls a command that has results. In the format of GitHub, the runner obeys
-// no workflow command in what the command prints until f.show adds annotations.
+// no workflow command in what the command prints until f.annotate adds annotations.
 func (f *runFlags) inFormat(stdout io.Writer, command func() error) error {
 	switch f.format {
 	case textFormat:
@@ -53,43 +52,37 @@ func (f *runFlags) inFormat(stdout io.Writer, command func() error) error {
 		return exitError{exitCannotTell, err}
 	}
 	f.resume = sync.OnceValue(resume)
-	defer func() { _ = f.resume() }() // show has returned the error
+	defer func() { _ = f.resume() }() // annotate has returned the error
 	return command()
 }
 
-// onGitHub shows the results of a run.
-func (f runFlags) onGitHub(stdout io.Writer, results reports.Results, code int) error {
-	return f.show(stdout, func(w io.Writer) error { return github.Annotate(w, results, code) },
-		func(w io.Writer) error { return github.Summary(w, results, code) })
-}
-
-// onGitHub shows the results of a load run.
-func (f loadFlags) onGitHub(stdout io.Writer, results load.Results, code int) error {
-	return f.show(stdout, func(w io.Writer) error { return github.AnnotateLoad(w, results, code) },
-		func(w io.Writer) error { return github.SummaryLoad(w, results, code) })
-}
-
-// show writes annotations to stdout, and the job summary to the file that GitHub names
-// or into the output directory. It does nothing in other formats.
-func (f runFlags) show(stdout io.Writer, annotate, summarise func(io.Writer) error) error {
+// annotate lets the runner obey workflow commands again, and writes annotations. It does
+// nothing in other formats.
+func (f runFlags) annotate(stdout io.Writer, write func(io.Writer) error) error {
 	if f.format != githubFormat {
 		return nil
 	}
 	if err := f.resume(); err != nil {
 		return err
 	}
-	if err := annotate(stdout); err != nil {
-		return err
+	return write(stdout)
+}
+
+// jobSummary writes the job summary to the file that GitHub names or into the output
+// directory. It does nothing in other formats.
+func (f runFlags) jobSummary(summary func(io.Writer) error) error {
+	if f.format != githubFormat {
+		return nil
 	}
 	path := os.Getenv("GITHUB_STEP_SUMMARY")
 	if path == "" {
-		return toFile(filepath.Join(f.output, summaryFile), summarise)
+		return toFile(filepath.Join(f.output, summaryFile), summary)
 	}
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // the runner reads it
 	if err != nil {
 		return err
 	}
-	return errors.Join(summarise(file), file.Close())
+	return errors.Join(summary(redact.Process.Writer(file)), file.Close())
 }
 
 // annotateMistake writes an annotation for the error of a command, if its output has

@@ -19,6 +19,7 @@ import (
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/verdict"
+	"outreach.example/conformance/reports/github"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/outputdir"
@@ -100,7 +101,7 @@ the verdict.`,
 		flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, rowsUsage)
 		flags.StringSliceVar(&f.consent, "consent", nil, "host name of a target that is not on this machine, repeated as your consent to load it")
 		f.registerWrites(flags)
-		f.registerTimeout(flags)
+		f.registerBounds(flags)
 	})
 	group(flags, "Load", func() {
 		flags.BoolVar(&f.list, "list", false, "list the scenarios with the other flags applied, and send nothing")
@@ -175,7 +176,7 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 		return exitError{exitUsage, err}
 	}
 	config.Baselines = baselines
-	if err := errors.Join(outputdir.Prepare(f.output, append(mergedFiles, partFile)...), forgetLoad(f.output)); err != nil {
+	if err := errors.Join(outputdir.Prepare(f.output, append(mergedFiles, partFile, summaryFile, containerLog)...), forgetLoad(f.output)); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	if err := f.consented(); err != nil {
@@ -201,6 +202,9 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	config.Raw = raw.writer()
 	view := newLoadView(stderr, scenario.Names(scenarios))
 	config.Live, config.Watch, config.Say = view.live, view.begin, view.say
+	config.Interrupted = func(o loadtest.Outcome) {
+		_ = f.writeVerdict(o.Results) // reportLoad writes them again, with what came of the rollback
+	}
 	outcome, err := f.send(ctx, config)
 	view.stop()
 	if outcome.Results.Version == "" {
@@ -226,15 +230,21 @@ func nothingMeasured(ctx context.Context, err, left error) exitError {
 	return exitError{code, errors.Join(err, left)}
 }
 
-// unmeasured writes the results of a run that ended before its first phase, and returns
-// its error. An error in the command line or the profile has no results: config then has
+// unmeasured writes the results and the job summary of a run that ended before its first
+// phase, and returns its error. An error in the command line or the profile has no results: config then has
 // no target.
 func (f loadFlags) unmeasured(config loadtest.Config, began time.Time, err exitError) error {
 	if config.Target == nil {
 		return err
 	}
 	results := loadtest.NotMeasured(config, began, err.cause.Error(), err.code == exitInterrupted)
-	return alsoFailed(err, errors.Join(load.Write(filepath.Join(f.output, loadFile), results), junit.WriteLoad(filepath.Join(f.output, loadJUnitFile), results)))
+	return alsoFailed(err, errors.Join(f.writeVerdict(results),
+		f.jobSummary(func(w io.Writer) error { return github.SummaryLoad(w, results, err.code) })))
+}
+
+// writeVerdict writes the files that hold the verdict.
+func (f loadFlags) writeVerdict(results load.Results) error {
+	return errors.Join(load.Write(filepath.Join(f.output, loadFile), results), junit.WriteLoad(filepath.Join(f.output, loadJUnitFile), results))
 }
 
 // consented returns an error, before anything is sent, if the user has not consented

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
@@ -20,6 +21,7 @@ import (
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/github"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/load/openmetrics"
@@ -74,12 +76,18 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 		o.Results = again
 		written = f.writeLoad(o, scenarios)
 	}
-	return end(o.Results.ExitCode(), errors.Join(failed, written.failed), func(code int) error {
+	failed = errors.Join(failed, written.failed)
+	if err := f.jobSummary(func(w io.Writer) error {
+		return github.SummaryLoad(w, o.Results, despite(failed, o.Results.ExitCode()))
+	}); err != nil {
+		failed = errors.Join(failed, fmt.Errorf("write the job summary: %w", err))
+	}
+	return end(o.Results.ExitCode(), failed, func(code int) error {
 		if f.printPart {
 			return loadtest.WritePart(stdout, o, scenarios, f.lagLimit)
 		}
 		options := console.Options{Verbose: f.verbose, ExitCode: code, ResultsPath: written.results, ReportPath: written.page}
-		return errors.Join(summarise(stdout, o.Results, options), f.onGitHub(stdout, o.Results, code))
+		return errors.Join(summarise(stdout, o.Results, options), f.annotate(stdout, func(w io.Writer) error { return github.AnnotateLoad(w, o.Results, code) }))
 	})
 }
 
@@ -158,7 +166,7 @@ func openRaw(dir string, wanted bool) (*rawResults, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rawResults{file, bufio.NewWriterSize(file, 1<<20)}, nil
+	return &rawResults{file, bufio.NewWriterSize(redact.Process.BinaryWriter(file), 1<<20)}, nil
 }
 
 func (r *rawResults) writer() io.Writer {
@@ -177,7 +185,7 @@ func (r *rawResults) close() error {
 
 // summarise writes the summary.
 func summarise(w io.Writer, r load.Results, options console.Options) error {
-	if out, ok := w.(*os.File); ok {
+	if out, ok := terminalOf(w); ok {
 		detected := console.Detect(out, os.Getenv)
 		options.Color, options.Width = detected.Color, detected.Width
 	}
@@ -205,7 +213,7 @@ type loadView struct {
 
 func newLoadView(stderr io.Writer, scenarios []string) *loadView {
 	var options console.ProgressOptions
-	if file, ok := stderr.(*os.File); ok {
+	if file, ok := terminalOf(stderr); ok {
 		detected := console.Detect(file, os.Getenv)
 		options.Color, options.Width, options.Live = detected.Color, detected.Width, console.Live(file, os.Getenv)
 	}

@@ -17,10 +17,15 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"outreach.example/conformance/internal/envvar"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
 )
@@ -33,6 +38,10 @@ const (
 )
 
 func main() {
+	if why := tooFewThreads(); why != "" {
+		say(os.Stderr, why)
+		os.Exit(exitCannotTell)
+	}
 	log.SetOutput(io.Discard) // net/http logs responses that it did not expect, which may hold a key
 	calibrator = ownNullServer()
 	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
@@ -40,20 +49,26 @@ func main() {
 
 // execute runs one command line and returns the exit code.
 func execute(args []string, stdout, stderr io.Writer) int {
+	stdout, stderr = redact.Process.Writer(stdout), redact.Process.Writer(stderr)
+	prepareRedaction(os.Environ())
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	defer stop()
 	root := newRoot()
+	unwrittenHelp := checkHelp(root)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	var exit exitError
 	switch {
+	case err == nil && unwrittenHelp() != nil:
+		say(stderr, fmt.Sprintf("write the help: %v", unwrittenHelp()))
+		return exitCannotTell
 	case err == nil:
 		return 0
 	case errors.As(err, &exit):
 		if exit.cause != nil {
-			_, _ = fmt.Fprintf(stderr, "outreach-conformance: %v\n", exit.cause)
+			say(stderr, exit.cause.Error())
 			annotateMistake(cmd, stdout, exit.cause)
 		}
 		return exit.code
@@ -66,10 +81,43 @@ func execute(args []string, stdout, stderr io.Writer) int {
 		case mergeCommand:
 			err = errors.Join(err, removeUnparsed(args, os.Getenv, defaultLoadOutput, forgetMerged))
 		}
-		_, _ = fmt.Fprintf(stderr, "outreach-conformance: %v\n", err)
+		say(stderr, err.Error())
 		annotateMistake(cmd, stdout, err)
 		return exitUsage
 	}
+}
+
+// prepareRedaction adds the keys of the environment, which errors could quote before
+// any command reads them. The texts that reports consist of are no secrets, even if a
+// part of a key is the same.
+func prepareRedaction(environ []string) {
+	for _, variable := range environ {
+		if name, key, _ := strings.Cut(variable, "="); strings.HasPrefix(name, envvar.Prefix+"KEY_") {
+			redact.Process.Learn(key, name)
+		}
+	}
+	public := []string{string(schemas.OpenAPI()), string(reports.Schema()), string(load.Schema())}
+	for _, r := range spec.Requirements() {
+		public = append(public, r.ID, r.Statement)
+	}
+	redact.Process.Public(public...)
+}
+
+// terminalOf returns the file behind an output of execute. It reports false for an
+// output that is no file.
+func terminalOf(w io.Writer) (*os.File, bool) {
+	if gate, ok := w.(*redact.Writer); ok {
+		w = gate.Unwrap()
+	}
+	file, ok := w.(*os.File)
+	return file, ok
+}
+
+// say prints a message. It may hold arguments of the caller and words of the target, so
+// that it is made printable.
+func say(stderr io.Writer, message string) {
+	message = strings.ReplaceAll(message, "\n\t", "\n  ") // as Cobra indents suggestions
+	_, _ = fmt.Fprintf(stderr, "outreach-conformance: %s\n", reports.PrintableLines(message))
 }
 
 // exitError is an error with the exit code of the process. The cause is printed, if
@@ -87,13 +135,19 @@ func (e exitError) Unwrap() error { return e.cause }
 // result. It replaces other errors: the interrupt caused them.
 var interrupted = exitError{exitInterrupted, errors.New("interrupted")}
 
-// end calls summarise with the exit code of a command that has results, and returns
-// an error with that code. Code is the verdict's. Failed is another error, such as a
-// file that could not be written: it turns a pass into inconclusive.
-func end(code int, failed error, summarise func(code int) error) error {
+// despite returns the exit code of a verdict if another error came up, such as a file that
+// could not be written: it turns a pass into inconclusive.
+func despite(failed error, code int) int {
 	if failed != nil {
-		code = cmp.Or(code, exitCannotTell)
+		return cmp.Or(code, exitCannotTell)
 	}
+	return code
+}
+
+// end calls summarise with the exit code of a command that has results, and returns
+// an error with that code. Code is the verdict's. Failed is another error (despite).
+func end(code int, failed error, summarise func(code int) error) error {
+	code = despite(failed, code)
 	if err := summarise(code); err != nil {
 		code, failed = cmp.Or(code, exitCannotTell), errors.Join(failed, fmt.Errorf("write the summary: %w", err))
 	}
@@ -127,6 +181,10 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 			return errors.New("no command given (`outreach-conformance --help` lists them)")
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			// Ginkgo would end the process, with the exit code of a failure.
+			if _, err := os.Getwd(); err != nil {
+				return exitError{exitCannotTell, fmt.Errorf("working directory: %w (start in a directory that exists)", err)}
+			}
 			if err := checkEnvironment(cmd.Root(), os.Environ()); err != nil {
 				return err
 			}
@@ -139,6 +197,7 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 			if output := cmd.Flags().Lookup("output"); output != nil && output.Value.String() == "-" {
 				return errors.New("--output -: not a directory (the summary goes to the standard output anyway)")
 			}
+			limitMemory(cmd)
 			return refuseEmpty(cmd.Flags())
 		},
 	}

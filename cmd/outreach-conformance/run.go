@@ -9,18 +9,17 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/github"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/spec"
@@ -168,7 +167,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return fmt.Errorf("--rows %d, or %s: only for the embedded target (set the rows of another server with `serve --rows`)",
 			f.rows, envvar.OfFlag("rows"))
 	}
-	if err := outputdir.Prepare(f.output, resultsFile, junitFile); err != nil {
+	if err := outputdir.Prepare(f.output, resultsFile, junitFile, summaryFile, containerLog); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	expected, err := f.expected()
@@ -199,59 +198,45 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if f.watch {
 		return f.watchTarget(ctx, config, stdout, stderr, report)
 	}
+	config.Interrupted = func(results reports.Results) {
+		_ = f.writeResults(results) // report writes them again, with what came of the rollback
+	}
 	results, err := f.judge(ctx, config, stderr)
 	if err != nil {
 		why := runner.Unjudged{Reason: err.Error(), Missing: "a run that could begin"}
-		return alsoFailed(exitError{selectionCode(err), err}, f.writeResults(runner.NotJudged(config, began, why)))
+		return f.unjudged(runner.NotJudged(config, began, why), exitError{unjudgedCode(err), err})
 	}
 	return report(results)
-}
-
-// repeated reads the file of --only-failed. The run must not replace it: what was not
-// judged again would no longer count as failed.
-func (f runFlags) repeated() (*runner.Repeat, error) {
-	if f.onlyFailed == "" {
-		return nil, nil
-	}
-	earlier, err := os.Stat(f.onlyFailed)
-	if err != nil {
-		return nil, fmt.Errorf("--only-failed: %w", err)
-	}
-	if written, err := os.Stat(filepath.Join(f.output, resultsFile)); err == nil && os.SameFile(earlier, written) {
-		return nil, fmt.Errorf("--only-failed %s: this run would replace it (choose another --output)", f.onlyFailed)
-	}
-	results, err := reports.Read(f.onlyFailed)
-	if err != nil {
-		return nil, fmt.Errorf("--only-failed: %w", err)
-	}
-	repeat, err := runner.RepeatFailed(f.onlyFailed, results)
-	if err != nil {
-		return nil, fmt.Errorf("--only-failed %w", err)
-	}
-	return repeat, nil
 }
 
 // notStarted writes the results of a run whose target could not be used. It returns
 // the error with which the command ends.
 func (f runFlags) notStarted(config runner.Config, began time.Time, err error) error {
+	var exit exitError
 	why, ok := unjudged(err)
-	if !ok {
+	if !ok || !errors.As(err, &exit) {
 		return err
 	}
 	var found error
 	if config.Target, found = f.source().Find(); found != nil {
 		return err // a profile that changed since it was read
 	}
-	return alsoFailed(err, f.writeResults(runner.NotJudged(config, began, why)))
+	return f.unjudged(runner.NotJudged(config, began, why), exit)
+}
+
+// unjudged writes the results and the job summary of a run that ended before it judged
+// anything, and returns its error.
+func (f runFlags) unjudged(results reports.Results, err exitError) error {
+	return alsoFailed(err, errors.Join(f.writeResults(results),
+		f.jobSummary(func(w io.Writer) error { return github.Summary(w, results, err.code) })))
 }
 
 // alsoFailed adds the error of writing the results to the error with which a command ends.
-func alsoFailed(err, unwritten error) error {
-	var exit exitError
-	if unwritten == nil || !errors.As(err, &exit) {
+func alsoFailed(err exitError, unwritten error) error {
+	if unwritten == nil {
 		return err
 	}
-	return exitError{exit.code, errors.Join(exit.cause, fmt.Errorf("write the results: %w", unwritten))}
+	return exitError{err.code, errors.Join(err.cause, fmt.Errorf("write the results: %w", unwritten))}
 }
 
 // writeResults writes the files of a run.
@@ -259,91 +244,13 @@ func (f runFlags) writeResults(results reports.Results) error {
 	return errors.Join(reports.Write(filepath.Join(f.output, resultsFile), results), junit.Write(filepath.Join(f.output, junitFile), results))
 }
 
-// removeEarlier removes the verdict of an earlier run from the directory. A run that
-// ends before it has judged must not leave an old pass for CI to read.
-func removeEarlier(dir string) error {
-	return errors.Join(outputdir.RemoveResults(filepath.Join(dir, resultsFile)), outputdir.RemoveJUnit(filepath.Join(dir, junitFile)))
-}
-
-// removeUnparsed calls remove for a command line with an error, after which nothing
-// is judged. It looks for the output directory in the arguments and the environment;
-// standard is the default.
-func removeUnparsed(args []string, getenv func(string) string, standard string, remove func(dir string) error) error {
-	dir := getenv(envvar.OfFlag("output"))
-	for i, arg := range args {
-		for _, flag := range []string{"--output", "-o"} {
-			value, given := strings.CutPrefix(arg, flag)
-			switch {
-			case !given:
-			case value == "" && i+1 < len(args):
-				dir = args[i+1]
-			case strings.HasPrefix(value, "="):
-				dir = value[1:]
-			case flag == "-o":
-				dir = value
-			}
-		}
+// unjudgedCode returns the exit code for the error of a run that judged nothing:
+// inconclusive if this machine lacked something, otherwise that of the selection.
+func unjudgedCode(err error) int {
+	if client.Exhausted(err) != "" {
+		return exitCannotTell
 	}
-	if dir == "" {
-		dir = standard
-	}
-	named := func(arg string) bool {
-		return strings.Contains(arg, filepath.Join(dir, loadFile)) || strings.Contains(arg, filepath.Join(dir, resultsFile))
-	}
-	if slices.ContainsFunc(args, named) || named(getenv(envvar.OfFlag("baseline"))) || named(getenv(envvar.OfFlag("threshold"))) || named(getenv(envvar.OfFlag("only-failed"))) {
-		return nil // it may be the baseline, or what --only-failed repeats
-	}
-	return remove(dir)
-}
-
-// expected reads the file of --expected-failures. It also checks, before any
-// request, that the file of --write-expected can be written.
-func (f runFlags) expected() (*profile.ExpectedFailures, error) {
-	if f.reason != "" && f.writeExpected == "" {
-		return nil, errors.New("--reason: needs --write-expected, which writes it")
-	}
-	if f.writeExpected != "" {
-		if info, err := os.Stat(f.writeExpected); err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("--write-expected %s: is not a regular file", f.writeExpected)
-		}
-		if err := os.MkdirAll(filepath.Dir(f.writeExpected), 0o755); err != nil {
-			return nil, fmt.Errorf("--write-expected: %w", err)
-		}
-	}
-	if f.expectedFailures == "" {
-		return &profile.ExpectedFailures{}, nil
-	}
-	return profile.LoadExpectedFailures(f.expectedFailures)
-}
-
-// expectedIn returns a function that names the place of a check's expected failure.
-// The entries of the profile override those of the file.
-func (f runFlags) expectedIn(ofProfile []profile.ExpectedFailure) func(reports.Check) string {
-	return func(c reports.Check) string {
-		if f.expectedFailures == "" || runner.Expects(ofProfile, c) {
-			return "the target's profile"
-		}
-		return f.expectedFailures
-	}
-}
-
-// writeExpectedFailures writes the file of --write-expected.
-func (f runFlags) writeExpectedFailures(results reports.Results, ofProfile, ofFile []profile.ExpectedFailure, stderr io.Writer) error {
-	if f.writeExpected == "" {
-		return nil
-	}
-	entries, added := runner.ExpectedAfter(results, ofProfile, ofFile, f.reason)
-	heading := fmt.Sprintf("Known failures of %s, for `run --expected-failures`. An entry fails the run\nonce it has expired or its failure is fixed.",
-		reports.Printable(results.Target.Name))
-	if err := profile.WriteExpectedFailures(f.writeExpected, heading, entries); err != nil {
-		return err
-	}
-	hint := ""
-	if added > 0 && f.reason == "" {
-		hint = " (replace the reason of each new entry before you use it)"
-	}
-	_, _ = fmt.Fprintf(stderr, "outreach-conformance: wrote %s: expected failures: %d, new: %d%s\n", f.writeExpected, len(entries), added, hint)
-	return nil
+	return selectionCode(err)
 }
 
 // selectionCode returns the exit code for an error of a selection: usage for an
@@ -357,22 +264,38 @@ func selectionCode(err error) int {
 
 // newProgress returns a progress line on stderr. Standard output is for the summary.
 func newProgress(stderr io.Writer, options console.ProgressOptions) *console.Progress {
-	if file, ok := stderr.(*os.File); ok {
+	if file, ok := terminalOf(stderr); ok {
 		detected := console.Detect(file, os.Getenv)
 		options.Color, options.Width, options.Live = detected.Color, detected.Width, console.Live(file, os.Getenv)
 	}
 	return console.NewProgress(stderr, options)
 }
 
+// longWait is the wait that even --quiet announces: a silent run looks stuck.
+const longWait = 10 * time.Second
+
+// longWaits returns what announces only long waits.
+func longWaits(say func(string)) func(what string, atMost time.Duration) {
+	return func(what string, atMost time.Duration) {
+		if atMost >= longWait {
+			say(what)
+		}
+	}
+}
+
 // judge runs the checks and shows the progress on stderr.
 func (f runFlags) judge(ctx context.Context, config runner.Config, stderr io.Writer) (reports.Results, error) {
 	var requests atomic.Int64
+	say := sayOn(stderr)
 	if f.quiet {
 		stderr = io.Discard
 	}
 	p := newProgress(stderr, console.ProgressOptions{Requests: func() int { return int(requests.Load()) }})
 	config.Begin = func(e runner.Estimate) { _, _ = fmt.Fprintln(stderr, e) }
 	config.Waits = p.Wait
+	if f.quiet {
+		config.Waits = longWaits(say)
+	}
 	config.Observe = func(n int) {
 		requests.Store(int64(n))
 		p.Refresh()
@@ -423,12 +346,16 @@ func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn f
 	if failed != nil {
 		failed = fmt.Errorf("write the results: %w", failed)
 	}
+	// Before the summary, which names the exit code.
+	if err := f.jobSummary(func(w io.Writer) error { return github.Summary(w, results, despite(failed, results.ExitCode())) }); err != nil {
+		failed = errors.Join(failed, fmt.Errorf("write the job summary: %w", err))
+	}
 	return end(results.ExitCode(), failed, func(code int) error {
 		options := console.Options{}
-		if out, ok := stdout.(*os.File); ok {
+		if out, ok := terminalOf(stdout); ok {
 			options = console.Detect(out, os.Getenv)
 		}
 		options.Verbose, options.Quiet, options.ResultsPath, options.ExpectedIn, options.ExitCode = f.verbose, f.quiet, file, expectedIn, code
-		return errors.Join(console.Summary(stdout, results, options), f.onGitHub(stdout, results, code))
+		return errors.Join(console.Summary(stdout, results, options), f.annotate(stdout, func(w io.Writer) error { return github.Annotate(w, results, code) }))
 	})
 }

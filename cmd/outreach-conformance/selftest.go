@@ -107,7 +107,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 func (f *selftestFlags) source(ctx context.Context, stderr io.Writer, selection *runner.Selection) (source selftest.Source, stop func(), err error) {
 	if f.isEmbedded() {
 		if given, err := f.settings(); err != nil || given != (profile.Settings{}) {
-			own := errors.New("--requests-per-second, --concurrency, --timeout, --wait: only with a target of your own")
+			own := errors.New("--requests-per-second, --concurrency, --timeout, --patience, --wait: only with a target of your own")
 			return nil, nil, exitError{exitUsage, cmp.Or(err, own)}
 		}
 		return selftest.Embedded(), func() {}, nil

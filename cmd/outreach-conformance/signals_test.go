@@ -139,8 +139,7 @@ func TestImpatientInterrupts(t *testing.T) {
 			g.Expect(p.end(t, syscall.SIGINT)).To(Equal(exitInterrupted), "%s", p.output.bytes())
 
 			output := filepath.Join(p.command.Dir, defaultLoadOutput)
-			g.Expect(filepath.Glob(filepath.Join(output, "*.json"))).To(BeEmpty(), "it did not wait for the end: %s", p.output.bytes())
-			g.Expect(filepath.Glob(filepath.Join(output, "journal-*"))).To(HaveLen(1))
+			g.Expect(filepath.Glob(filepath.Join(output, "journal-*"))).To(HaveLen(1), "it did not wait for the end: %s", p.output.bytes())
 			again := regexp.MustCompile(`(?m)roll them back with: (.*)$`).FindStringSubmatch(string(p.output.bytes()))
 			g.Expect(again).To(HaveLen(2), "%s", p.output.bytes())
 			let()
@@ -150,6 +149,37 @@ func TestImpatientInterrupts(t *testing.T) {
 			g.Expect(cleaned.code).To(BeZero(), "%s", cleaned)
 			g.Expect(filepath.Glob(filepath.Join(output, "journal-*"))).To(BeEmpty(), "%s", cleaned)
 			g.Expect(ourTests(t, base)).To(BeEmpty())
+		})
+	}
+}
+
+// The results are written before the rollback, which a target can hold up.
+func TestInterruptedResultsBeforeTheRollback(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		args []string
+		file string
+	}{
+		loadCommand: {creating, filepath.Join(defaultLoadOutput, loadFile)},
+		runCommand:  {[]string{runCommand, "--operation", spec.GetPlacementTest}, filepath.Join(defaultOutput, resultsFile)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			base, created, waiting, let := holdingDeletions(t)
+			p := begunWithout(t, command(t, nil, append(slices.Clone(tc.args), "--target", base)...))
+			if name == loadCommand {
+				p.awaits(created)
+			} else {
+				p.awaits(waiting)
+			}
+			g.Expect(p.command.Process.Signal(syscall.SIGINT)).To(Succeed())
+			file := filepath.Join(p.command.Dir, tc.file)
+			g.Eventually(file, patience, "10ms").Should(BeAnExistingFile(), "%s", p.output.bytes())
+			g.Expect(contents(t, file)).To(And(ContainSubstring(`"interrupted": true`), Not(ContainSubstring("rollback failed"))))
+			let()
+			<-p.done
+			g.Expect(p.command.ProcessState.ExitCode()).To(Equal(exitInterrupted), "%s", p.output.bytes())
+			g.Expect(ourTests(t, base)).To(BeEmpty(), "the rollback went on")
 		})
 	}
 }

@@ -18,9 +18,8 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/reports"
 	"outreach.example/conformance/suites/runner"
 )
 
@@ -39,14 +38,14 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 		return nil, nil, exitError{exitUsage, err}
 	}
 	ignoreSIGPIPE()
-	t, log, err := f.open(ctx, stderr)
+	t, log, err := f.open(ctx, settings, stderr)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, nil, interrupted
 		}
 		return nil, nil, err
 	}
-	t.Profile.Set(settings)
+	redact.Process.Public(t.BaseURL) // journals and results name it
 	warnings := func() []string {
 		if f.builtinProfile() {
 			return nil // its keys are not secret
@@ -60,7 +59,7 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		if err := errors.Join(t.Close(ctx), log.Close()); err != nil {
-			_, _ = fmt.Fprintf(stderr, "outreach-conformance: stopping the target: %v\n", err)
+			say(stderr, fmt.Sprintf("stopping the target: %v", err))
 		}
 		warn(stderr, warnings(), warned)
 	}, nil
@@ -70,14 +69,17 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 // returns all of them.
 func warn(stderr io.Writer, warnings []string, before int) []string {
 	for _, w := range warnings[before:] {
-		_, _ = fmt.Fprintf(stderr, "outreach-conformance: warning: %s\n", w)
+		say(stderr, "warning: "+w)
 	}
 	return warnings
 }
 
-// open returns the target, and the log of its containers for the caller to close.
-func (f runFlags) open(ctx context.Context, stderr io.Writer) (*target.Target, io.Closer, error) {
+// open returns the target with the settings, and the log of its containers for the
+// caller to close.
+func (f runFlags) open(ctx context.Context, settings profile.Settings, stderr io.Writer) (*target.Target, io.Closer, error) {
 	nothing := io.NopCloser(nil)
+	source := f.source()
+	source.Settings, source.Say = settings, sayOn(stderr)
 	if f.isEmbedded() {
 		if f.waits() != nil {
 			return nil, nil, exitError{exitUsage, errors.New("--wait: only for a server at an address (the embedded one answers at once)")}
@@ -85,7 +87,7 @@ func (f runFlags) open(ctx context.Context, stderr io.Writer) (*target.Target, i
 		if f.rows < 0 || f.rows > dataset.MaxRows {
 			return nil, nil, exitError{exitUsage, fmt.Errorf("--rows %d: want 0 to %d", f.rows, dataset.MaxRows)}
 		}
-		t, err := target.Open(ctx, f.source())
+		t, err := target.Open(ctx, source)
 		if err != nil {
 			return nil, nil, exitError{exitUsage, err}
 		}
@@ -99,10 +101,9 @@ func (f runFlags) open(ctx context.Context, stderr io.Writer) (*target.Target, i
 		if f.waits() != nil {
 			return nil, nil, exitError{exitUsage, errors.New("--wait: only for a server at an address (for a container, set container.wait.timeout in the profile)")}
 		}
-		return f.openContainer(ctx, profile, sayOn(stderr))
+		profile.Set(settings)
+		return f.openContainer(ctx, profile, source.Say)
 	}
-	source := f.source()
-	source.Wait, source.Say = f.waits(), sayOn(stderr)
 	t, err := target.Open(ctx, source)
 	switch unreachable := (*target.UnreachableError)(nil); {
 	case errors.As(err, &unreachable):
@@ -146,7 +147,7 @@ func (f runFlags) waits() *time.Duration { return changed(f.flags, "wait", f.wai
 
 // sayOn returns a function that prints what the program waits for.
 func sayOn(stderr io.Writer) func(string) {
-	return func(what string) { _, _ = fmt.Fprintf(stderr, "outreach-conformance: %s\n", reports.Printable(what)) }
+	return func(what string) { say(stderr, what) }
 }
 
 // checkKnown returns an error if a server that was given without a profile refuses
@@ -194,20 +195,28 @@ func (f runFlags) openContainer(ctx context.Context, profile *profile.Profile, s
 			say(fmt.Sprintf("still starting the container, %d s", seconds))
 		}
 	})
-	redact := client.Redacting(profile.Secrets)
-	t, err := target.Container(ctx, profile, uuid.NewString(), client.RedactingWriter(log, redact))
+	t, err := target.Container(ctx, profile, uuid.NewString(), redact.Process.Writer(log))
 	started()
 	if err != nil {
-		redacted := errors.Join(errors.New(redact(err.Error())), log.Close()) // the error may quote a container's output
+		failed := err
+		err = errors.Join(err, keptLog{log}.Close())
 		switch {
-		case errors.Is(err, target.ErrProfile):
-			return nil, nil, exitError{exitUsage, redacted}
-		case errors.Is(err, target.ErrNoDocker):
-			return nil, nil, exitError{exitUsage, unusable{redacted, "a target that starts"}}
+		case errors.Is(failed, target.ErrProfile):
+			return nil, nil, exitError{exitUsage, err}
+		case errors.Is(failed, target.ErrNoDocker):
+			return nil, nil, exitError{exitUsage, unusable{err, "a target that starts"}}
 		}
-		return nil, nil, exitError{exitCannotTell, unusable{redacted, "a target that starts"}}
+		return nil, nil, exitError{exitCannotTell, unusable{err, "a target that starts"}}
 	}
-	return t, log, nil
+	return t, keptLog{log}, nil
+}
+
+// keptLog is the log of containers. A container may log a key that a command mints
+// before the command prints it, so Close redacts the whole log again.
+type keptLog struct{ file *os.File }
+
+func (l keptLog) Close() error {
+	return errors.Join(l.file.Close(), redact.Process.File(l.file.Name()))
 }
 
 // stopSignals are the signals that interrupt a command, so that it rolls back its
@@ -249,7 +258,7 @@ func (f runFlags) handleSecondInterrupt(t *target.Target, stderr io.Writer) (sto
 		}
 		if journal.Tells(f.output, t.BaseURL) {
 			begin := ""
-			if file, ok := stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+			if file, ok := terminalOf(stderr); ok && term.IsTerminal(int(file.Fd())) {
 				begin = "\n" // below the live line, in which the terminal shows the ^C
 			}
 			_, _ = fmt.Fprintln(stderr, begin+"outreach-conformance: interrupted: rolling back changes on the target (press Ctrl-C again to stop now and clean up later)")

@@ -125,7 +125,7 @@ func (f runFlags) printFindings(w io.Writer, r preflight.Report) {
 
 // columnsOf returns the number of columns of a line on w.
 func columnsOf(w io.Writer) int {
-	if file, ok := w.(*os.File); ok {
+	if file, ok := terminalOf(w); ok {
 		return console.Detect(file, os.Getenv).Width
 	}
 	return console.DefaultWidth

@@ -12,21 +12,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
-	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/suites/preflight"
 )
 
 type initFlags struct {
+	settingFlags // the wait, and the pace of the profile
+
 	target, keyEnv, name, file, caFile string
 	force                              bool
-	wait                               time.Duration
 }
 
 func newTargetInit() *cobra.Command {
@@ -54,6 +53,11 @@ terminal. It is not written: the profile names the variable.`,
 		flags.DurationVar(&f.wait, "wait", 0, waitUsage)
 		flags.StringVar(&f.caFile, "ca-file", "", "PEM file of the authority that signed the server's certificate")
 	})
+	group(flags, "Pace", func() {
+		f.flags = flags
+		flags.DurationVar(&f.timeout, "timeout", profile.DefaultTimeout, "timeout of a request, also in the profile")
+		flags.DurationVar(&f.patience, "patience", profile.DefaultPatience, "maximum time with only 429, also in the profile")
+	})
 	group(flags, "Output", func() {
 		flags.StringVar(&f.name, "name", "", "name of the implementation (default: the server's host name)")
 		flags.StringVarP(&f.file, "file", "f", "target.yaml", "profile to write")
@@ -66,8 +70,8 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 	if _, err := os.Stat(f.file); err == nil && !f.force {
 		return exitError{exitUsage, fmt.Errorf("%s: already exists (choose another --file, or replace it with --force)", f.file)}
 	}
-	named := func(string) string { return "--wait, or " + envvar.OfFlag("wait") }
-	if err := (profile.Settings{Wait: &f.wait}).Check(named); err != nil {
+	settings, err := f.settings()
+	if err != nil {
 		return exitError{exitUsage, err}
 	}
 	terminal, _ := stdin.(*os.File)
@@ -85,6 +89,8 @@ func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 	if err != nil {
 		return notAnswered(ctx, err)
 	}
+	settings.Wait = nil // is for this command only
+	t.Profile.Set(settings)
 	if err := t.Await(ctx, target.Waiting{For: f.wait, Say: sayOn(stderr)}); err != nil {
 		if ctx.Err() != nil {
 			return interrupted
@@ -145,7 +151,7 @@ func (f *initFlags) askKey(ctx context.Context, terminal *os.File, stderr io.Wri
 
 // found returns the target with an empty profile.
 func (f initFlags) found() (*target.Target, error) {
-	blank := &profile.Profile{Name: f.name, Pace: profile.Pace{Concurrency: profile.DefaultConcurrency, Timeout: profile.DefaultTimeout}}
+	blank := &profile.Profile{Name: f.name, Pace: profile.DefaultPace()}
 	if f.caFile != "" {
 		ca, err := filepath.Abs(f.caFile)
 		if err != nil {
