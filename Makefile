@@ -18,7 +18,7 @@ TESTFLAGS  ?=
 # RACED packages share memory between goroutines, so `make race` tests them with
 # the race detector. It slows computation down tenfold and finds nothing in
 # packages that only compute, or that only start the built program.
-RACED = ./fixtures/refserver/... ./fixtures/target ./internal/client ./internal/judge ./internal/outage \
+RACED = ./fixtures/refserver/... ./fixtures/target ./internal/client ./internal/judge ./internal/outage ./internal/redact \
 	./internal/sandbox/... ./loadtest ./loadtest/generate ./loadtest/inspect \
 	./loadtest/measure ./loadtest/runner ./suites ./suites/preflight ./suites/runner
 
@@ -32,9 +32,13 @@ UNRACED_PACKAGES = ./loadtest/measure ./loadtest/runner ./suites/preflight ./sui
 # `make busy` test them.
 STARTED = ./cmd/... ./loadtest/swarm
 
+# HOSTILE plays a few behaviours in `make test`, and all of them in `make hostile`.
+HOSTILE = ./internal/testbed/hostile
+
 # CI runs each test once: RACED packages by `make race` and `make unraced`, STARTED
-# packages by `make busy`, and OTHERS by `make test`. On its own, `make test` runs them all.
-OTHERS = $(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(STARTED))"
+# packages by `make busy`, HOSTILE by `make hostile`, and OTHERS by `make test`. On its
+# own, `make test` runs them all.
+OTHERS = $(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(STARTED) $(HOSTILE))"
 
 # Many tests wait for programs, so two packages run on each core.
 TESTS = $(GO) test -p $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN)))) -timeout 20m $(TESTFLAGS)
@@ -42,7 +46,7 @@ TESTS = $(GO) test -p $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN)))) -tim
 SKIP ?= ^TestDocuments$$
 
 .DEFAULT_GOAL := help
-.PHONY: help release release-test test race unraced busy steady strange ginkgo example truth transports documents manifests selftest selftest-figures \
+.PHONY: help release release-test test race unraced busy steady strange hostile ginkgo example truth transports documents manifests selftest selftest-figures \
 	check format vet lint tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
@@ -67,6 +71,9 @@ steady: ## judge a server RUNS times in random order on busy cores: the verdicts
 
 strange: ## run tests of started programs in unusual environments: nohup, umask, locale, proxy, home
 	GO='$(GO)' tools/strange
+
+hostile: ## run the program against hostile targets and in environments that lack something
+	$(GO) test $(HOSTILE) -count=1 -v -timeout 15m -args -hostile
 
 ginkgo: ## run the suites with the ginkgo command and each flag that the documents name
 	tools/ginkgo-demo

@@ -1,0 +1,189 @@
+package doctest
+
+import (
+	"fmt"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// limit is a bound of the program that docs/limits.md lists. To add one, add a row here and
+// run make generate.
+type limit struct {
+	group, directory, constant string
+	what, setting, reason      string // setting is where a user changes it; empty for nowhere
+}
+
+var limits = []limit{
+	{"Responses", "internal/client", "DefaultMaxBody", "bytes of a body, decoded", "", "longer bodies are not judged, and never fail a server"},
+	{"Responses", "internal/client", "truncatedBody", "bytes kept of a longer body", "", "evidence needs only the beginning"},
+	{"Responses", "internal/client", "maxHeader", "bytes of a header block", "", "a response without an end must end"},
+	{"Responses", "schemas", "maxMemory", "bytes of memory of a decoded body", "", "an object of 7 bytes takes 300"},
+	{"Responses", "schemas", "maxText", "bytes kept of a text or a name", "", "evidence needs the beginning, the length and a digest"},
+	{"Responses", "schemas", "maxDepth", "nested JSON values", "", "documented shapes are flat, and the reader is recursive"},
+	{"Responses", "schemas", "maxNumberLength", "characters of a JSON number", "", "arithmetic on longer numbers takes minutes"},
+	{"Responses", "schemas", "maxExponent", "exponent of a JSON number", "", "a library expands `1e5000000` in memory"},
+	{"Responses", "schemas", "maxExtra", "undocumented fields that are observed, for each response", "", "a response may have thousands"},
+	{"Responses", "internal/judge", "maxRows", "rows of a response that are checked", "", "a page has at most 100"},
+	{"Responses", "internal/client", "commonBodies", "bytes that the bodies in flight share", "`GOMEMLIMIT` for all memory", "16 bodies of 8 MiB would be 128 MiB"},
+	{"Responses", "suites", "maxJudging", "bytes of memory of the responses that are judged at the same time", "", "as above, decoded"},
+	{"Responses", "suites", "maxKept", "bytes that all specs keep of their responses", "`pace.concurrency`", "checks that need more are not assessed"},
+	{"Responses", "internal/paging", "maxList", "bytes kept of a list outside the specs", "", "`cleanup` and `target init` look for a few rows"},
+	{"Responses", "internal/paging", "maxKey", "bytes of the key of a row", "", "longer ids are compared by their digest"},
+	{"Responses", "internal/judge", "maxReadable", "bytes of an error page that are read", "", "its reason stands at the beginning"},
+
+	{"Time", "internal/client", "DefaultTimeout", "a request, to the last byte", "`pace.timeout`, `--timeout`", "a server that hangs must not hang the run"},
+	{"Time", "fixtures/profile", "maxTimeout", "largest timeout of a profile", "", "longer ones are mostly a wrong unit"},
+	{"Time", "fixtures/profile", "maxWait", "largest wait for a target that starts", "", "CI jobs end after hours"},
+	{"Time", "suites/runner", "maxUnanswered", "timeouts, or refused connections, in a row that end a run", "", "each one takes the whole timeout"},
+	{"Time", "suites", "DefaultSpecTimeout", "one spec", "", "what it did not judge is not assessed"},
+	{"Time", "internal/client", "DefaultPatience", "nothing but 429 from the target", "`pace.patience`, `--patience`", "a limiter recovers sooner, or not at all"},
+	{"Time", "internal/client", "DefaultMaxThrottle", "only 429 to a key on one operation", "twice `pace.patience`", "as above; other operations may still answer"},
+	{"Time", "fixtures/profile", "maxPatience", "largest patience of a profile", "", "longer ones are mostly a wrong unit"},
+	{"Time", "internal/client", "DefaultMaxThrottled", "429 responses that one request waits out", "", "a server that alternates would never end"},
+	{"Time", "internal/client", "maxWait", "one wait after a 429, whatever `Retry-After` says", "", "a header must not stop a run"},
+	{"Time", "internal/sandbox/lock", "DefaultTimeout", "wait for another run on the same rows", "", "it usually ends sooner"},
+	{"Time", "internal/sandbox", "rollbackTimeout", "rolling back one spec's changes", "", "the rest is reported, and `cleanup` continues"},
+	{"Time", "internal/sandbox", "afterRunTimeout", "rolling back after a run", "", "as above"},
+	{"Time", "internal/sandbox", "hurriedTimeout", "the same after an interrupt", "", "a person waits"},
+	{"Time", "internal/client", "settleTime", "a creation that an interrupt meets", "", "its row would have no known id"},
+
+	{"Requests", "internal/client", "DefaultConcurrency", "requests in flight", "`pace.concurrency`, `--concurrency`", "servers in development have few workers"},
+	{"Requests", "fixtures/profile", "maxConcurrency", "largest concurrency of a profile", "", "file descriptors"},
+	{"Requests", "suites", "maxVain", "requests in vain for one answer", "", "a server may never give it"},
+	{"Requests", "internal/client", "MaxURLValue", "bytes of a value of the target in an address", "", "a server may refuse a long address"},
+	{"Requests", "internal/client", "maxCurlLine", "bytes of an address in a `curl` command", "", "shells bound a command line"},
+	{"Requests", "internal/client", "maxCurlBody", "bytes of a body in a `curl` command", "", "shells bound a command line"},
+	{"Requests", "suites/preflight", "maxPages", "pages that `target init` and `target check` read of a list", "", "they look for examples only"},
+
+	{"Files that are read", "fixtures/profile", "maxProfileBytes", "bytes of a profile", "", "a wrong file is noticed"},
+	{"Files that are read", "internal/strictyaml", "deepest", "nested YAML values", "", "the time of the parser is quadratic in the depth"},
+	{"Files that are read", "fixtures/profile", "maxTokenBytes", "bytes of a `token_file`", "", "it goes into a header"},
+	{"Files that are read", "fixtures/profile", "maxPEMBytes", "bytes of a certificate or key file", "", "a wrong file is noticed"},
+	{"Files that are read", "internal/inputfile", "maxStdin", "bytes of the standard input", "", "it is kept in memory"},
+	{"Files that are read", "loadtest/scenario", "maxFile", "bytes of a scenario file", "", "a wrong file is noticed"},
+	{"Files that are read", "internal/sandbox/journal", "maxLine", "bytes of a line of a journal", "", "no entry is longer"},
+	{"Files that are read", "reports", "MaxSize", "bytes of `results.json`", "", "a full run stays far below"},
+	{"Files that are read", "loadtest", "maxParts", "bytes of the parts of a load run", "", "a wrong file is noticed"},
+
+	{"Reports", "reports", "MaxWritten", "characters of `results.json`", "", "a browser or a CI service must open it"},
+	{"Reports", "internal/judge", "maxText", "characters of a text in a violation, an observation or a missing input", "", "a line must stay readable"},
+	{"Reports", "internal/judge", "maxMissing", "missing inputs of a check", "", "a few show what to add"},
+	{"Reports", "internal/judge", "maxObserved", "values at one open point of an operation", "", "a server may answer differently each time"},
+	{"Reports", "internal/judge", "maxTrouble", "characters of a trouble", "", "it may hold a stack"},
+	{"Reports", "internal/judge", "maxTroubles", "troubles", "", "the first ones show the cause"},
+	{"Reports", "reports", "MaxBody", "bytes of a body in the results", "", "a few fields show the cause"},
+	{"Reports", "internal/judge", "maxViolations", "violations kept for each check", "", "the rest is counted"},
+	{"Reports", "schemas", "maxActual", "characters of a value in a violation", "", "a line must stay readable"},
+	{"Reports", "reports/github", "maxAnnotations", "annotations", "", "GitHub shows no more"},
+	{"Reports", "reports/github", "maxRows", "rows of the job summary", "", "GitHub refuses more than 1 MiB"},
+	{"Reports", "fixtures/target", "maxLogBytes", "bytes of a container log", "", "a container may write without an end"},
+
+	{"Load", "loadtest/generate", "MaxWorkers", "requests in flight", "`--concurrency`", "file descriptors and memory"},
+	{"Load", "loadtest/schedule", "MaxRate", "requests per second of a schedule", "`load.max_rate`", "no generator sends more"},
+	{"Load", "loadtest/schedule", "MaxDuration", "all phases together", "", "counters stay exact"},
+	{"Load", "loadtest/prepare", "maxStock", "rows that are created in advance", "", "they must be deleted again"},
+	{"Load", "loadtest/runner", "mostPagesOfWalk", "pages of one walk", "", "a list may have no end"},
+}
+
+// bounded are packages that read what comes from outside. Each constant there whose name
+// says that it bounds something is a row above, or named here because it does not.
+var bounded = map[string][]string{
+	"internal/client":          {"IdleTimeout", "firstWait", "shortWait", "most"},
+	"internal/inputfile":       nil,
+	"internal/strictyaml":      nil,
+	"internal/sandbox/lock":    {"MaxAge"},
+	"internal/sandbox/journal": nil,
+	"internal/judge":           {"most"},
+	"fixtures/profile":         {"DefaultTimeout", "DefaultConcurrency", "DefaultWaitTimeout", "DefaultMintTimeout", "maxMintTimeout", "maxWaitTimeout", "maxRequestsPerSecond", "longest"},
+	"suites/runner":            {"closeTimeout"},
+}
+
+var boundName = regexp.MustCompile(`^(max|Max|most|longest|largest|deepest)|(Timeout|Wait|Concurrency)$|^DefaultMax`)
+
+func TestEveryBoundIsListed(t *testing.T) {
+	for _, directory := range slices.Sorted(maps.Keys(bounded)) {
+		for _, name := range slices.Sorted(maps.Keys(constants(t, directory))) {
+			listed := slices.ContainsFunc(limits, func(l limit) bool { return l.directory == directory && l.constant == name }) ||
+				slices.ContainsFunc(limits, func(l limit) bool { return strings.HasPrefix(l.directory, directory+"/") && l.constant == name })
+			if boundName.MatchString(name) && !listed && !slices.Contains(bounded[directory], name) {
+				t.Errorf("%s: docs/limits.md lacks the bound %s: add a row to limits, and run make generate", directory, name)
+			}
+		}
+	}
+}
+
+// limitTables writes a table of each group.
+func limitTables(t *testing.T) string {
+	var b strings.Builder
+	group := ""
+	for _, l := range limits {
+		if l.group != group {
+			group = l.group
+			fmt.Fprintf(&b, "\n## %s\n\n| bound | default | setting | reason |\n|---|---:|---|---|\n", group)
+		}
+		values := constants(t, l.directory)[l.constant]
+		if len(values) == 0 {
+			t.Fatalf("%s has no constant %s: adapt limits", l.directory, l.constant)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", l.what, amount(t, values[0], strings.HasPrefix(l.what, "bytes")), l.setting, l.reason)
+	}
+	return b.String() + "\n"
+}
+
+var durationUnit = regexp.MustCompile(`time\.(Second|Minute|Hour|Millisecond)`)
+
+// amount returns the value of a constant as people write it.
+func amount(t *testing.T, written string, bytes bool) string {
+	t.Helper()
+	units := map[string]time.Duration{"Millisecond": time.Millisecond, "Second": time.Second, "Minute": time.Minute, "Hour": time.Hour}
+	plain := durationUnit.ReplaceAllStringFunc(written, func(unit string) string { return fmt.Sprint(int64(units[strings.TrimPrefix(unit, "time.")])) })
+	result, err := types.Eval(token.NewFileSet(), nil, token.NoPos, plain)
+	if err != nil {
+		t.Fatalf("%s: %v", written, err)
+	}
+	n, exact := constant.Int64Val(constant.ToInt(result.Value))
+	switch {
+	case !exact:
+		t.Fatalf("%s is no whole number", written)
+	case plain != written && n%int64(time.Hour) == 0:
+		return fmt.Sprintf("%d h", n/int64(time.Hour))
+	case plain != written && n%int64(time.Minute) == 0:
+		return fmt.Sprintf("%d min", n/int64(time.Minute))
+	case plain != written:
+		return fmt.Sprintf("%g s", time.Duration(n).Seconds())
+	case bytes && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case bytes && n%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return withCommas(n)
+}
+
+func withCommas(n int64) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", withCommas(n/1000), n%1000)
+}
+
+func TestAmounts(t *testing.T) {
+	for _, c := range []struct {
+		written string
+		bytes   bool
+		want    string
+	}{
+		{"8 << 20", true, "8 MiB"}, {"64 << 10", true, "64 KiB"}, {"2048", true, "2 KiB"}, {"500", true, "500"}, {"2 * time.Minute", false, "2 min"}, {"time.Hour", false, "1 h"},
+		{"90 * time.Second", false, "90 s"}, {"7 * 24 * time.Hour", false, "168 h"}, {"1_000_000", false, "1,000,000"}, {"1800 * time.Millisecond", false, "1.8 s"},
+	} {
+		if got := amount(t, c.written, c.bytes); got != c.want {
+			t.Errorf("%s: %s, want %s", c.written, got, c.want)
+		}
+	}
+}
