@@ -131,7 +131,7 @@ func environment(ctx context.Context, config Config, id string, budget *prepare.
 	}
 	if config.JournalDir != "" {
 		env.LeftBehind = sandbox.FindLeft(config.JournalDir, t.BaseURL).Tests
-		if env.Journal, err = journal.Start(config.JournalDir, id, t.BaseURL, api.Redact); err != nil {
+		if env.Journal, err = journal.Start(config.JournalDir, id, t.BaseURL); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
@@ -134,7 +135,7 @@ func (api *API) fail(f failure) {
 
 // trouble records that the harness, or the way to the target, failed.
 func (api *API) trouble(what string) {
-	what = api.Client.Redact(what)
+	what = redact.Process.Text(what)
 	api.evidence.Troubled(api.spec.Name(), what, api.spec.Pairs...)
 	api.fail(failure{text: "trouble: " + what})
 }
@@ -271,8 +272,8 @@ func (api *API) violated(p spec.Pair, f Finding, location string) {
 	v := reports.Violation{Spec: api.spec.Name(), Location: location, Pointer: f.Pointer, Expected: f.Expected, Actual: f.Actual}
 	var formatted reports.Violation
 	shown := api.evidence.ViolatedAs(p, v, func(v reports.Violation) reports.Violation {
-		v.Pointer = api.Client.Redact(v.Pointer) // the target chooses the names of some members
-		v.Expected, v.Actual = api.Client.Redact(v.Expected), api.Client.Redact(v.Actual)
+		v.Pointer = redact.Process.Text(v.Pointer) // the target chooses the names of some members
+		v.Expected, v.Actual = redact.Process.Text(v.Expected), redact.Process.Text(v.Actual)
 		if f.Response.Exchange.Request.Path != "" {
 			v.Curl, v.Body = f.Response.curl(p.Requirement), f.Response.shown()
 		}
@@ -303,7 +304,7 @@ func (api *API) Observe(openPoint, format string, args ...any) {
 }
 
 func (api *API) observeOn(operation, openPoint, format string, args ...any) {
-	api.evidence.Observe(openPoint, operation, api.Client.Redact(judge.Short(fmt.Sprintf(format, args...))))
+	api.evidence.Observe(openPoint, operation, redact.Process.Text(judge.Short(fmt.Sprintf(format, args...))))
 }
 
 // Together runs the functions concurrently. If one ends the spec, the others are

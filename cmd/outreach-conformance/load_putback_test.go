@@ -64,7 +64,7 @@ func TestCleanupOfWhatWasNeverCreated(t *testing.T) {
 	} {
 		g := NewWithT(t)
 		dir := t.TempDir()
-		j := must[*journal.Journal](t)(journal.Start(dir, "killed", base, nil))
+		j := must[*journal.Journal](t)(journal.Start(dir, "killed", base))
 		for i := range 3 {
 			must[int](t)(j.Open(journal.Entry{Do: journal.Create, Name: fmt.Sprintf("absent-%d", i)}))
 		}

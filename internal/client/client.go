@@ -128,9 +128,6 @@ func (c *Client) ThrottleLimits() (d time.Duration, answers int) {
 // Traffic returns the totals so far.
 func (c *Client) Traffic() Traffic { return c.traffic.snapshot() }
 
-// Redact returns what a target said without any known key.
-func (c *Client) Redact(s string) string { return redact.Process.Text(s) }
-
 // Close closes idle connections. The client stays usable.
 func (c *Client) Close() {
 	if t, ok := c.opts.Transport.(interface{ CloseIdleConnections() }); ok {

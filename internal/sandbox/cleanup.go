@@ -15,6 +15,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/lock"
 )
@@ -237,7 +238,9 @@ func (c *cleaner) role(workspaceID, other string) string {
 }
 
 // describe returns the response in words, without any key that it repeats.
-func (c *cleaner) describe(ex client.Exchange) string { return c.api.Redact(judge.DescribeStatus(ex)) }
+func (c *cleaner) describe(ex client.Exchange) string {
+	return redact.Process.Text(judge.DescribeStatus(ex))
+}
 
 // key returns the role's key with all scopes.
 func (c *cleaner) key(role string) (client.Key, error) {

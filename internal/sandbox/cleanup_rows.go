@@ -12,6 +12,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/owned"
@@ -92,7 +93,7 @@ func (c *cleaner) delete(key client.Key, id string, mark owned.Mark) error {
 	case ex.Status == http.StatusNotFound:
 		return nil
 	case ex.Status != http.StatusOK:
-		return fmt.Errorf("the test %s (%s) could not be deleted: %s", c.api.Redact(id), mark.Text(), c.describe(ex))
+		return fmt.Errorf("the test %s (%s) could not be deleted: %s", redact.Process.Text(id), mark.Text(), c.describe(ex))
 	case !c.profile.Implements(spec.GetPlacementTest) || c.checked >= maxChecked:
 		return nil
 	}
@@ -100,7 +101,7 @@ func (c *cleaner) delete(key client.Key, id string, mark owned.Mark) error {
 	return repeatedly(c.ctx, owned.Visibility, func() (gone bool, err error) {
 		ex := c.get(key, id)
 		if ex.Err == nil && mark.On(owned.Row(ex)) {
-			return false, fmt.Errorf("the test %s (%s) exists after its deletion was answered with 200", c.api.Redact(id), mark.Text())
+			return false, fmt.Errorf("the test %s (%s) exists after its deletion was answered with 200", redact.Process.Text(id), mark.Text())
 		}
 		return true, ex.Err
 	})

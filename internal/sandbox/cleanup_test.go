@@ -71,7 +71,7 @@ func strict(t *testing.T) *target.Target {
 func journalled(t *testing.T, server *target.Target, entries ...journal.Entry) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	j, err := journal.Start(dir, "killed", server.BaseURL, nil)
+	j, err := journal.Start(dir, "killed", server.BaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}

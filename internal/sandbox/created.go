@@ -30,6 +30,7 @@ type workspace struct {
 	mu        sync.Mutex
 	creations []*creation
 	deleted   map[string]bool // ids whose deletion the target confirmed
+	asked     map[string]bool // ids whose deletion was sent
 }
 
 // creation is one request that creates a test. The mutex of its workspace guards it.
@@ -89,7 +90,7 @@ func (s *Sandbox) workspaceOf(key client.Key) *workspace {
 	if full, ok := s.Profile.FullKey(role); ok {
 		reader = token(full)
 	}
-	w := &workspace{Tests: owned.New(s.Client.Do, s.Profile, reader), deleted: map[string]bool{}}
+	w := &workspace{Tests: owned.New(s.Client.Do, s.Profile, reader), deleted: map[string]bool{}, asked: map[string]bool{}}
 	if s.tests.byRole == nil {
 		s.tests.byRole = map[string]*workspace{}
 	}
@@ -174,6 +175,13 @@ func (w *workspace) isDeleted(id string) bool {
 	return w.deleted[paging.FoldID(id)]
 }
 
+// isAsked reports whether the deletion of a test was sent, whatever the response.
+func (w *workspace) isAsked(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked[paging.FoldID(id)]
+}
+
 // rolledBack notes that nothing is left of the creation.
 func (s *Sandbox) rolledBack(w *workspace, cr *creation) {
 	w.mu.Lock()
@@ -187,20 +195,26 @@ func (s *Sandbox) rolledBack(w *workspace, cr *creation) {
 // delete deletes a test that is the run's own. The error says why it may exist still.
 func (s *Sandbox) delete(ctx context.Context, by, id string, w *workspace) error {
 	why := s.send(ctx, Change{By: by, Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: w.Key()})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked[paging.FoldID(id)] = true
 	if why != "" {
 		return errors.New(why)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.deleted[paging.FoldID(id)] = true
 	return nil
 }
 
-// noteDeletion notes that a spec deleted a test.
+// noteDeletion notes that a spec sent the deletion of a test.
 func (s *Sandbox) noteDeletion(c Change, ex client.Exchange) {
-	if w, _ := s.creationOf(c.ID); w != nil && ex.Err == nil && ex.Status == 200 {
-		w.mu.Lock()
-		defer w.mu.Unlock()
+	w, _ := s.creationOf(c.ID)
+	if w == nil || ex.Sent.IsZero() {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked[paging.FoldID(c.ID)] = true
+	if ex.Err == nil && ex.Status == 200 {
 		w.deleted[paging.FoldID(c.ID)] = true
 	}
 }

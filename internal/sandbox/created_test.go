@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,40 +131,96 @@ func (f *fixture) listed(name string) []string {
 func TestTestsThatShowLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		server := &slowView{late: time.Second}
-		api, err := client.New(client.Options{BaseURL: "http://target.invalid", Transport: server})
-		g.Expect(err).NotTo(HaveOccurred())
-		var troubles []string
-		s := New(Config{Client: api, Profile: profile.Embedded(), Trouble: func(_, what string) { troubles = append(troubles, what) }})
-		key, _ := s.Profile.FullKey(dataset.Main)
-		create := Change{Operation: spec.MustOperation(spec.CreatePlacementTest), Body: map[string]any{"name": testName}, Key: token(key)}
-		send := func(c Change) Undo {
-			g.Expect(s.Permit(t.Context(), c)).To(Succeed())
-			begun, err := s.Before(c)
-			g.Expect(err).NotTo(HaveOccurred())
-			ex := api.Do(t.Context(), client.Request{Method: c.Operation.Method, Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key})
-			id, _ := owned.Row(ex)["id"].(string)
-			undo, err := s.After(c, begun, ex, id)
-			g.Expect(err).NotTo(HaveOccurred())
-			return undo
-		}
-		undo := send(create)
+		f := newSlowFixture(t, time.Second)
+		undo := f.create()
 		undo(t.Context()) // the test does not show yet
-		g.Expect(server.tests).To(HaveLen(1))
-		send(create)
-		remove := Change{Operation: spec.MustOperation(spec.DeletePlacementTest), ID: server.tests[1].id, Key: token(key)}
-		g.Expect(s.Permit(t.Context(), remove)).To(Succeed(), "after a wait")
-		s.Close(t.Context())
-		for _, one := range server.tests {
+		g.Expect(f.server.tests).To(HaveLen(1))
+		f.create()
+		remove := Change{Operation: spec.MustOperation(spec.DeletePlacementTest), ID: f.server.tests[1].id, Key: f.key}
+		g.Expect(f.Permit(t.Context(), remove)).To(Succeed(), "after a wait")
+		f.Close(t.Context())
+		for _, one := range f.server.tests {
 			g.Expect(one.deleted).NotTo(BeZero(), one.id)
 		}
-		g.Expect(troubles).To(BeEmpty())
+		g.Expect(f.troubles).To(BeEmpty())
 	})
+}
+
+// The target says that it creates tests, but no view shows them: they may be left.
+func TestTestsThatNeverShow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		f := newSlowFixture(t, time.Hour)
+		f.create()(t.Context())
+		f.Close(t.Context())
+		g.Expect(f.troubles).To(ConsistOf(And(ContainSubstring(testName+" may be left"), ContainSubstring("no list and no get shows them"))))
+	})
+}
+
+// Listed tests are deleted side by side: fifty take no longer than a few round trips.
+func TestListedTestsAreDeletedSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		f := newSlowFixture(t, 0)
+		f.server.roundTrip = 700 * time.Millisecond
+		for i := range 50 {
+			f.name = fmt.Sprintf("%s-%d", testName, i)
+			f.create()
+		}
+		began := time.Now()
+		f.Close(t.Context())
+		g.Expect(time.Since(began)).To(BeNumerically("<", 10*time.Second))
+		for _, one := range f.server.tests {
+			g.Expect(one.deleted).NotTo(BeZero(), one.id)
+		}
+		g.Expect(f.troubles).To(BeEmpty())
+	})
+}
+
+// slowFixture is a sandbox on a server that is slow to show changes.
+type slowFixture struct {
+	*Sandbox
+	server   *slowView
+	t        *testing.T
+	key      client.Key
+	name     string // of the next test
+	troubles []string
+}
+
+func newSlowFixture(t *testing.T, late time.Duration) *slowFixture {
+	t.Helper()
+	f := &slowFixture{t: t, server: &slowView{late: late}, name: testName}
+	api, err := client.New(client.Options{BaseURL: "http://target.invalid", Transport: f.server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Sandbox = New(Config{Client: api, Profile: profile.Embedded(), Trouble: func(_, what string) { f.troubles = append(f.troubles, what) }})
+	key, _ := f.Profile.FullKey(dataset.Main)
+	f.key = token(key)
+	return f
+}
+
+// create creates a test, and returns what rolls that back.
+func (f *slowFixture) create() Undo {
+	f.t.Helper()
+	g := NewWithT(f.t)
+	c := Change{Operation: spec.MustOperation(spec.CreatePlacementTest), Body: map[string]any{"name": f.name}, Key: f.key}
+	g.Expect(f.Permit(f.t.Context(), c)).To(Succeed())
+	begun, err := f.Before(c)
+	g.Expect(err).NotTo(HaveOccurred())
+	ex := f.Client.Do(f.t.Context(), client.Request{Method: c.Operation.Method, Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key})
+	id, _ := owned.Row(ex)["id"].(string)
+	undo, err := f.After(c, begun, ex, id)
+	g.Expect(err).NotTo(HaveOccurred())
+	return undo
 }
 
 // slowView is a server that shows creations and deletions late.
 type slowView struct {
-	late  time.Duration
+	late      time.Duration
+	roundTrip time.Duration
+
+	mu    sync.Mutex
 	tests []*lateTest
 }
 
@@ -177,6 +235,9 @@ func (s *slowView) shows(one *lateTest) bool {
 }
 
 func (s *slowView) RoundTrip(r *http.Request) (*http.Response, error) {
+	time.Sleep(s.roundTrip)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	op, id, _ := spec.MatchOperation(r.Method, r.URL.Path)
 	status, body := http.StatusNotFound, "{}"
 	switch op.ID {
@@ -184,7 +245,7 @@ func (s *slowView) RoundTrip(r *http.Request) (*http.Response, error) {
 		text, _ := io.ReadAll(r.Body)
 		var sent struct{ Name string }
 		_ = json.Unmarshal(text, &sent)
-		made := &lateTest{id: "01890000-0000-7000-8000-00000000000" + string(rune('1'+len(s.tests))), name: sent.Name, created: time.Now()}
+		made := &lateTest{id: fmt.Sprintf("01890000-0000-7000-8000-%012d", len(s.tests)+1), name: sent.Name, created: time.Now()}
 		s.tests = append(s.tests, made)
 		status, body = 200, made.row()
 	case spec.ListPlacementTests:

@@ -24,6 +24,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/owned"
@@ -286,7 +287,7 @@ func (s *Sandbox) send(ctx context.Context, c Change) (why string) {
 	case ex.Status == http.StatusOK:
 		s.uncertain.remove(c)
 	case ex.Status != http.StatusNotFound:
-		return fmt.Sprintf("%s answered %s", c.Operation.ID, s.Client.Redact(judge.DescribeStatus(ex)))
+		return fmt.Sprintf("%s answered %s", c.Operation.ID, redact.Process.Text(judge.DescribeStatus(ex)))
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ func newFixture(t *testing.T, adapt func(*Config)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := journal.Start(f.dir, "run", running.URL, api.Redact)
+	book, err := journal.Start(f.dir, "run", running.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

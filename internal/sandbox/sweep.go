@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/spec"
@@ -57,6 +60,7 @@ type remains struct {
 	why       string // they are left; empty if they are not
 	again     bool   // a deletion may help later
 	waits     bool   // for tests that are not shown yet
+	lost      bool   // no view shows a test that the target said it created
 }
 
 func (r *remains) unsettled() bool { return r.waits || r.again || len(r.ids) > 0 && r.why == "" }
@@ -66,20 +70,27 @@ func (s *Sandbox) look(ctx context.Context, w *workspace) ([]*remains, error) {
 	rows, err := w.Newest(ctx)
 	var noPage *paging.NoPageError
 	if errors.As(err, &noPage) {
-		err = fmt.Errorf("the list of tests could not be read: %s", s.Client.Redact(noPage.Error()))
+		err = fmt.Errorf("the list of tests could not be read: %s", redact.Process.Text(noPage.Error()))
 	}
 	if err != nil {
 		return nil, err
 	}
 	found, marks := w.byMark()
+	var removing errgroup.Group // the client bounds how many requests are in flight
 	for text, ids := range owned.Named(rows, marks) {
-		found[text].ids = ids
-		s.removeListed(ctx, w, found[text])
+		r := found[text]
+		r.ids = ids
+		removing.Go(func() error { s.removeListed(ctx, w, r); return nil })
 	}
+	_ = removing.Wait()
 	for _, r := range found {
-		r.waits = len(r.ids) == 0 && slices.ContainsFunc(r.creations, func(cr *creation) bool {
-			return (cr.fate == served || cr.fate == unknown) && !w.isDeleted(cr.id)
-		})
+		if len(r.ids) > 0 {
+			continue
+		}
+		for _, cr := range r.creations {
+			r.waits = r.waits || (cr.fate == served || cr.fate == unknown) && !w.isDeleted(cr.id)
+			r.lost = r.lost || cr.fate == served && !w.isAsked(cr.id)
+		}
 	}
 	return slices.Collect(maps.Values(found)), nil
 }
@@ -143,6 +154,9 @@ func (s *Sandbox) conclude(w *workspace, found []*remains) {
 	left := map[string][]string{}
 	again := map[string]bool{}
 	for _, r := range found {
+		if r.lost {
+			r.why, r.again = "the target said that it created them, but no list and no get shows them", true
+		}
 		if r.why != "" {
 			left[r.why] = append(left[r.why], r.creations[0].mark.Text())
 			again[r.why] = r.again

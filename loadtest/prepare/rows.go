@@ -10,6 +10,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/spec"
@@ -219,7 +220,7 @@ func (s *Subjects) createTests(ctx context.Context, places []uint64, check Check
 		rows := check(judge.Request{Operation: op, Valid: true, Owner: s.main.ID}, ex).Rows
 		tests[i].id, tests[i].ex = idOf(rows), ex
 		if ex.Status != http.StatusOK || tests[i].id == "" {
-			return fmt.Errorf("the tests to be deleted could not be created: the target answered %s", s.env.Client.Redact(judge.DescribeStatus(ex)))
+			return fmt.Errorf("the tests to be deleted could not be created: the target answered %s", redact.Process.Text(judge.DescribeStatus(ex)))
 		}
 		s.stock[places[i]] = tests[i].id
 	}

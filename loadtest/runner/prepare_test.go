@@ -126,7 +126,7 @@ func TestRefusedOperationsAreLeftOut(t *testing.T) {
 func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		env := world(t)
-		book, err := journal.Start(t.TempDir(), "other", env.BaseURL, nil)
+		book, err := journal.Start(t.TempDir(), "other", env.BaseURL)
 		if err != nil {
 			t.Fatal(err)
 		}

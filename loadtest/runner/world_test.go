@@ -91,7 +91,7 @@ func envOf(t *testing.T, base string, network http.RoundTripper, options generat
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := journal.Start(t.TempDir(), "test", base, nil)
+	book, err := journal.Start(t.TempDir(), "test", base)
 	if err != nil {
 		t.Fatal(err)
 	}

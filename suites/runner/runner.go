@@ -121,7 +121,7 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	env.Run = id
 	if config.JournalDir != "" {
 		env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
-		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL, env.Client.Redact); err != nil {
+		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
 			return reports.Results{}, err
 		}
 	}

@@ -59,8 +59,6 @@ type Header struct {
 // Journal is an open journal. It is safe for concurrent use. A nil Journal
 // records nothing: Open returns 0, the number of no entry.
 type Journal struct {
-	redact func(string) string
-
 	mu   sync.Mutex
 	path string
 	file *os.File
@@ -72,18 +70,15 @@ type Journal struct {
 // pattern matches the journals in a directory.
 const pattern = "journal-*.jsonl"
 
-// Start opens a new journal for a run in the directory. redact removes keys from
-// a text; the journal never stores an id that it would change. nil redacts nothing.
-func Start(dir, run, baseURL string, redact func(string) string) (*Journal, error) {
+// Start opens a new journal for a run in the directory. The journal stores no key, and
+// no id that contains one.
+func Start(dir, run, baseURL string) (*Journal, error) {
 	path := filepath.Join(dir, "journal-"+run+".jsonl")
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	if redact == nil {
-		redact = func(text string) string { return text }
-	}
-	j := &Journal{redact: redact, path: path, file: file, lock: flock.New(path), open: map[int]bool{}}
+	j := &Journal{path: path, file: file, lock: flock.New(path), open: map[int]bool{}}
 	if _, err := j.lock.TryLock(); err != nil {
 		return nil, errors.Join(fmt.Errorf("journal: %w", err), file.Close())
 	}
@@ -110,7 +105,7 @@ func (j *Journal) Open(e Entry) (seq int, err error) {
 // Made records the id of a test that is proven to be the run's own. An id that contains a key is
 // not stored: cleanup then finds the test by its name.
 func (j *Journal) Made(seq int, id string) error {
-	if j == nil || seq == 0 || j.redact(id) != id {
+	if j == nil || seq == 0 || redact.Process.Text(id) != id {
 		return nil
 	}
 	j.mu.Lock()

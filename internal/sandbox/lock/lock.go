@@ -27,6 +27,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/spec"
@@ -358,7 +359,7 @@ func (l *Lock) remove(ctx context.Context, t test) error {
 	case ex.Err != nil:
 		return fmt.Errorf(notReleased, spec.DeletePlacementTest+" had no response", ex.Err)
 	case ex.Status != http.StatusOK && ex.Status != http.StatusNotFound:
-		return fmt.Errorf(notReleased, spec.DeletePlacementTest, errors.New(l.Client.Redact(judge.DescribeStatus(ex))))
+		return fmt.Errorf(notReleased, spec.DeletePlacementTest, errors.New(redact.Process.Text(judge.DescribeStatus(ex))))
 	}
 	return l.Journal.Close(t.entry)
 }

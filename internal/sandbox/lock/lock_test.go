@@ -51,7 +51,7 @@ func run(t *testing.T, base, dir, id string) *Lock {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := journal.Start(dir, id, base, nil)
+	book, err := journal.Start(dir, id, base)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/spec"
 )
 
@@ -61,7 +62,7 @@ func (l *Lock) among(ctx context.Context, query url.Values, pages int) (string, 
 	if walk.Err != nil && !errors.As(walk.Err, &noPage) {
 		return "", walk.Err
 	}
-	return l.Client.Redact(judge.Clip(found)), nil
+	return redact.Process.Text(judge.Clip(found)), nil
 }
 
 // others returns the name of another run's lock among the rows, or "". The locks of
