@@ -23,6 +23,9 @@ type ahead struct {
 	// late is closed some time after the run was interrupted: bodies that still roll
 	// back, or wait for the end of a change, are then no longer waited for.
 	late chan struct{}
+	// forget ends the watch for an interruption. Else the caller's context, which may
+	// serve thousands of runs, would keep each run in memory.
+	forget func() bool
 }
 
 // settleTime is how long bodies may last after an interruption before the results are
@@ -49,7 +52,7 @@ var errFailFast = errors.New("a check failed")
 func start(ctx context.Context, env *Env, order []Spec, plan Plan) *ahead {
 	a := &ahead{plan: plan, results: make(map[string]*result, len(order)), late: make(chan struct{})}
 	a.halt, a.end = context.WithCancelCause(ctx)
-	context.AfterFunc(ctx, func() {
+	a.forget = context.AfterFunc(ctx, func() {
 		if !stoppedAnswering(ctx) {
 			time.AfterFunc(settleTime, func() { close(a.late) })
 		}
@@ -147,6 +150,7 @@ func (a *ahead) waitForAll() {
 // close waits for all bodies and releases their context.
 func (a *ahead) close() {
 	a.all.Wait()
+	a.forget()
 	a.end(nil)
 }
 
