@@ -208,7 +208,7 @@ func swellings() map[string]swollen {
 	}
 }
 
-// typical are the swellings that every test run tries, against some operations. With
+// typical are the swellings that every test run tries, against one operation. With
 // -slow the test tries all of them, against all operations. Make hostile plays others.
 var typical = []string{"ids of 1 MiB", "everything is an error of 8 MiB"}
 
@@ -233,6 +233,7 @@ var peak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 // the harness accepts. It reads how much memory the program had at most, and the size of
 // what it wrote.
 func TestMemoryOfARun(t *testing.T) {
+	t.Parallel()
 	if peakOf(os.Getpid()) == 0 {
 		t.Skip("needs /proc")
 	}
@@ -241,10 +242,11 @@ func TestMemoryOfARun(t *testing.T) {
 			if !slices.Contains(typical, name) {
 				testbed.SkipUnlessSlow(t)
 			}
+			t.Parallel()
 			g := NewWithT(t)
 			args := []string{runCommand, "--target", swelling(t, swell), "--seed", "7"}
 			if !testbed.Slow() {
-				args = append(args, "--operation", "inbox-placement-tests.*", "--operation", spec.ListLeadLists)
+				args = append(args, "--operation", spec.ListLeadLists)
 			}
 			c := command(t, nil, args...)
 			c.Path = filepath.Join(testbed.Built(t), "bin", testbed.Program)

@@ -178,7 +178,7 @@ func TestLoadOfAFaultyServer(t *testing.T) {
 func TestLoadAgainstABaseline(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	slow, _ := servingBuilt(t, "--shape", "100%:6s")
+	slow, _ := servingBuilt(t, "--shape", "100%:3s")
 	regression := func(code int, file string, args ...string) []load.Threshold {
 		_, r := loaded(t, code, append(args, "--threshold", "regression<10% vs "+file)...)
 		g.Expect(r.Scenarios[0].Thresholds).To(HaveLen(2), "one for the median, one for the 99th percentile")
