@@ -19,6 +19,7 @@ type ahead struct {
 	end     context.CancelCauseFunc
 	plan    Plan
 	results map[string]*result
+	alone   map[string]chan struct{} // full while a spec uses a thing that only one may use
 	all     sync.WaitGroup
 	// late is closed some time after the run was interrupted: bodies that still roll
 	// back, or wait for the end of a change, are then no longer waited for.
@@ -50,7 +51,7 @@ var errFailFast = errors.New("a check failed")
 // at a time as the env allows. Specs that must not run beside each other run one
 // after the other, beside the rest.
 func start(ctx context.Context, env *Env, order []Spec, plan Plan) *ahead {
-	a := &ahead{plan: plan, results: make(map[string]*result, len(order)), late: make(chan struct{})}
+	a := &ahead{plan: plan, results: make(map[string]*result, len(order)), alone: map[string]chan struct{}{}, late: make(chan struct{})}
 	a.halt, a.end = context.WithCancelCause(ctx)
 	a.forget = context.AfterFunc(ctx, func() {
 		if !stoppedAnswering(ctx) {
@@ -63,8 +64,11 @@ func start(ctx context.Context, env *Env, order []Spec, plan Plan) *ahead {
 		r := &result{spec: s, ended: make(chan struct{})}
 		r.ctx, r.cancel = context.WithCancel(ctx)
 		a.results[s.Name()] = r
-		if s.alone != "" {
-			chains[s.alone] = append(chains[s.alone], r)
+		for _, what := range s.alone {
+			a.alone[what] = make(chan struct{}, 1)
+		}
+		if len(s.alone) > 0 {
+			chains[s.alone[0]] = append(chains[s.alone[0]], r)
 		} else {
 			singles = append(singles, r)
 		}
@@ -95,6 +99,10 @@ func start(ctx context.Context, env *Env, order []Spec, plan Plan) *ahead {
 func (a *ahead) run(r *result, env *Env) {
 	defer close(r.ended)
 	defer r.cancel()
+	for _, what := range r.spec.alone { // sorted, so that no two specs wait for each other
+		a.alone[what] <- struct{}{}
+		defer func() { <-a.alone[what] }()
+	}
 	if r.ctx.Err() != nil || a.halt.Err() != nil {
 		return
 	}

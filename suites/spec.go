@@ -17,8 +17,8 @@ type Spec struct {
 	Pairs     []spec.Pair
 	Location  string // file and line of the It
 
-	alone string // what no other spec may use at the same time; "" for nothing
-	rule  bool   // judged at the end, on the responses to all specs
+	alone []string // what no other spec may use at the same time, sorted
+	rule  bool     // judged at the end, on the responses to all specs
 	body  func(*API)
 }
 
@@ -93,7 +93,7 @@ func decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 		case alsoOn:
 			operations = append(operations, arg.operations...)
 		case oneAtATime:
-			s.alone = arg.what
+			s.alone = append(s.alone, arg.what)
 		case func(*API):
 			s.body = arg
 		default:
@@ -116,9 +116,9 @@ func decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 		}
 	}
 	if operation == spec.MoveAccounts {
-		s.alone = "accounts" // an account can be moved by one spec at a time, also by one on rate limits
+		s.alone = append(s.alone, "accounts") // an account can be moved by one spec at a time
 	}
-	if s.alone != "" {
+	if slices.Sort(s.alone); len(s.alone) > 0 {
 		rest = append(rest, Serial)
 	}
 	if s.rule {

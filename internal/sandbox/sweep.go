@@ -89,7 +89,9 @@ func (s *Sandbox) look(ctx context.Context, w *workspace) ([]*remains, error) {
 		}
 		for _, cr := range r.creations {
 			r.waits = r.waits || (cr.fate == served || cr.fate == unknown) && !w.isDeleted(cr.id)
-			r.lost = r.lost || cr.fate == served && !w.isAsked(cr.id)
+			// The id of an older row means that the target created none.
+			older := cr.id != "" && w.Excluded(cr.id, owned.Creation{Mark: cr.mark, At: cr.at}) != ""
+			r.lost = r.lost || cr.fate == served && !older && !w.isAsked(cr.id)
 		}
 	}
 	return slices.Collect(maps.Values(found)), nil
