@@ -36,7 +36,7 @@ var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/safety.md", "renewed for 2 minutes", "internal/sandbox", "MaxAge", "2 * time.Minute"},
 	{"docs/safety.md", "renew it every 30 s", "internal/sandbox", "renewEvery", "MaxAge / 4"},
 	{"docs/safety.md", "at most 10 pages", "internal/sandbox", "pagesBefore", "10"},
-	{"docs/safety.md", "at most 2 s for a test", "internal/sandbox", "Visibility", "2 * time.Second"},
+	{"docs/safety.md", "at most 2 s for a test", "fixtures/profile", "DefaultVisibility", "2 * time.Second"},
 	{"docs/safety.md", "rollback may take 30 s", "internal/sandbox", "rollbackTimeout", "30 * time.Second"},
 	{"docs/safety.md", "memory limit of Go to 160 MiB", "cmd/outreach-conformance", "softMemory", "160 << 20"},
 	{"docs/safety.md", "share 64 MiB", "suites", "maxKept", "64 << 20"},

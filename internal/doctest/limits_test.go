@@ -46,6 +46,8 @@ var limits = []limit{
 	{"Time", "internal/client", "DefaultPatience", "nothing but 429 from the target", "`pace.patience`, `--patience`", "a limiter recovers sooner, or not at all"},
 	{"Time", "internal/client", "DefaultMaxThrottle", "only 429 to a key on one operation", "twice `pace.patience`", "as above; other operations may still answer"},
 	{"Time", "fixtures/profile", "maxPatience", "largest patience of a profile", "", "longer ones are mostly a wrong unit"},
+	{"Time", "fixtures/profile", "DefaultVisibility", "a change until another view shows it", "`visible_within`", "the specification names no time"},
+	{"Time", "fixtures/profile", "maxVisibility", "largest such time of a profile", "", "each test that shows late waits that long"},
 	{"Time", "internal/client", "DefaultMaxThrottled", "429 responses that one request waits out", "", "a server that alternates would never end"},
 	{"Time", "internal/client", "maxWait", "one wait after a 429, whatever `Retry-After` says", "", "a header must not stop a run"},
 	{"Time", "internal/sandbox/lock", "DefaultTimeout", "wait for another run on the same rows", "", "it usually ends sooner"},

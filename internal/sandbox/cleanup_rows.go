@@ -98,7 +98,7 @@ func (c *cleaner) delete(key client.Key, id string, mark owned.Mark) error {
 		return nil
 	}
 	c.checked++
-	return repeatedly(c.ctx, owned.Visibility, func() (gone bool, err error) {
+	return repeatedly(c.ctx, c.profile.Visibility(), func() (gone bool, err error) {
 		ex := c.get(key, id)
 		if ex.Err == nil && mark.On(owned.Row(ex)) {
 			return false, fmt.Errorf("the test %s (%s) exists after its deletion was answered with 200", redact.Process.Text(id), mark.Text())

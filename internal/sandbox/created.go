@@ -249,7 +249,7 @@ func (s *Sandbox) prove(ctx context.Context, c Change) error {
 	if cr == nil || s.own.has(c.ID) {
 		return nil
 	}
-	proof, err := w.Await(ctx, c.ID, s.Visibility)
+	proof, err := w.Await(ctx, c.ID)
 	if err != nil || proof.State != owned.Own {
 		return err
 	}

@@ -49,9 +49,6 @@ type Config struct {
 	// LockTimeout is how long to wait for another run that uses the same rows; 0
 	// means lock.DefaultTimeout.
 	LockTimeout time.Duration
-	// Visibility is how long a change may take to show in another view; 0 means
-	// owned.Visibility.
-	Visibility time.Duration
 	// Waits is called when the run begins to wait for another run, for at most the
 	// given time. What it returns is called when the wait is over. nil ignores it.
 	Waits func(what string, atMost time.Duration) (over func())
@@ -76,7 +73,6 @@ type Sandbox struct {
 // New returns the sandbox of one run.
 func New(c Config) *Sandbox {
 	c.LockTimeout = cmp.Or(c.LockTimeout, lock.DefaultTimeout)
-	c.Visibility = cmp.Or(c.Visibility, owned.Visibility)
 	if c.Waits == nil {
 		c.Waits = func(string, time.Duration) func() { return func() {} }
 	}

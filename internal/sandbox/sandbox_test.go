@@ -61,7 +61,9 @@ func newFixture(t *testing.T, adapt func(*Config)) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = book.Finish() })
-	config := Config{Client: api, Profile: profile.Embedded(), Journal: book, LockTimeout: 1, Visibility: 1,
+	quick := profile.Embedded()
+	quick.VisibleWithin = 1
+	config := Config{Client: api, Profile: quick, Journal: book, LockTimeout: 1,
 		Trouble: func(where, what string) { f.troubles = append(f.troubles, where+": "+what) }}
 	if adapt != nil {
 		adapt(&config)

@@ -34,7 +34,7 @@ func (s *Sandbox) sweep(ctx context.Context, wait bool) {
 			continue
 		}
 		var found []*remains
-		err := repeatedly(ctx, s.Visibility, func() (settled bool, err error) {
+		err := repeatedly(ctx, s.Profile.Visibility(), func() (settled bool, err error) {
 			found, err = s.look(ctx, w)
 			return err != nil || !wait || !slices.ContainsFunc(found, (*remains).unsettled), err
 		})

@@ -50,7 +50,7 @@ func (s *Subjects) prove(ctx context.Context, tests ...made) error {
 	for _, m := range tests {
 		c := owned.Creation{Mark: owned.Mark{Name: m.name}, At: owned.At(m.ex)}
 		if !c.Mark.On(listed[paging.FoldID(m.id)]) || own.Excluded(m.id, c) != "" {
-			proof, err := own.Await(ctx, m.id, owned.Visibility)
+			proof, err := own.Await(ctx, m.id)
 			if err != nil {
 				return err
 			}

@@ -264,7 +264,7 @@ func (l *Lock) find(ctx context.Context, made map[string]any, as test, at time.T
 	pause := 50 * time.Millisecond
 	for began := time.Now(); ; pause *= 2 {
 		row, err := l.proven(ctx, made, at)
-		last := time.Since(began)+pause > owned.Visibility
+		last := time.Since(began)+pause > l.Profile.Visibility()
 		var noPage *paging.NoPageError
 		if unread := errors.As(err, &noPage); unread && last {
 			l.lost = &as // Release looks again

@@ -86,9 +86,6 @@ func New(send paging.Sender, p *profile.Profile, key client.Key) *Tests {
 	return &Tests{send: send, profile: p, key: key, received: map[string]Creation{}, disputed: map[string]bool{}}
 }
 
-// Visibility is how long a change may take to show in another view.
-const Visibility = 2 * time.Second
-
 // Key returns the key that reads and deletes the tests.
 func (t *Tests) Key() client.Key { return t.key }
 
@@ -194,12 +191,12 @@ func (t *Tests) Prove(ctx context.Context, id string) (Proof, error) {
 }
 
 // Await is Prove for a test that may take a moment to show. It looks at growing
-// intervals, for no longer than the given time.
-func (t *Tests) Await(ctx context.Context, id string, atMost time.Duration) (Proof, error) {
+// intervals, for as long as the profile allows a change to take.
+func (t *Tests) Await(ctx context.Context, id string) (Proof, error) {
 	pause := 50 * time.Millisecond
 	for began := time.Now(); ; pause *= 2 {
 		proof, err := t.Prove(ctx, id)
-		if err != nil || proof.State == Own || proof.State == Foreign || time.Since(began)+pause > atMost {
+		if err != nil || proof.State == Own || proof.State == Foreign || time.Since(began)+pause > t.profile.Visibility() {
 			return proof, err
 		}
 		if client.Sleep(ctx, pause) != nil {
