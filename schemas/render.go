@@ -30,10 +30,37 @@ var opaque = regexp.MustCompile(`^[A-Za-z0-9_+/=.~-]{20,}$`)
 // shows only the beginning, the length and the digest.
 func RenderID(value any) string {
 	text, ok := value.(string)
-	if !ok || uuid.Validate(text) == nil || !opaque.MatchString(text) || !strings.ContainsAny(text, "0123456789") {
+	if !ok || !isOpaque(text) {
 		return render(value)
 	}
-	return fmt.Sprintf("%q… (%d characters, SHA-256 %.6x…)", text[:8], len(text), sha256.Sum256([]byte(text)))
+	return fmt.Sprintf("%q", text[:8]) + digest(text)
+}
+
+// ShortenID returns the text of an id as RenderID does, without quotes.
+func ShortenID(text string) string {
+	if !isOpaque(text) {
+		return text
+	}
+	return text[:8] + digest(text)
+}
+
+// ids are the members of a JSON text that hold ids. The last one may be cut off.
+var ids = regexp.MustCompile(`("(?:id|[a-z_]+_id)"\s*:\s*")([A-Za-z0-9_+/=.~-]{20,})`)
+
+// ShortenIDs returns the beginning of a JSON text with its ids as ShortenID shows them.
+func ShortenIDs(text string) string {
+	return ids.ReplaceAllStringFunc(text, func(member string) string {
+		at := strings.LastIndexByte(member, '"') + 1
+		return member[:at] + ShortenID(member[at:])
+	})
+}
+
+func isOpaque(text string) bool {
+	return opaque.MatchString(text) && uuid.Validate(text) != nil && strings.ContainsAny(text, "0123456789")
+}
+
+func digest(text string) string {
+	return fmt.Sprintf("… (%d characters, SHA-256 %.6x…)", len(text), sha256.Sum256([]byte(text)))
 }
 
 func appendValue(out []byte, value any) []byte {

@@ -263,5 +263,14 @@ func TestOpaqueValuesInPlaceOfIDs(t *testing.T) {
 		if got := RenderID(value); got != want {
 			t.Errorf("%s: got %s, want %s", value, got, want)
 		}
+		plain := strings.ReplaceAll(want, `"`, "")
+		if got := ShortenID(value); got != plain {
+			t.Errorf("%s: got %s, want %s", value, got, plain)
+		}
+		for _, body := range []string{`{"id":"%s"}`, `{"lead_id": "%s", "name":"sk_live_4fG7hJ2kL9mN0pQ3"}`, `[{"id":"%s`} {
+			if got, want := ShortenIDs(fmt.Sprintf(body, value)), fmt.Sprintf(body, plain); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
 	}
 }

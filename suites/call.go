@@ -10,6 +10,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
@@ -165,7 +166,7 @@ func (r Response) shown() string {
 	if r.excerpt != nil {
 		return r.excerpt()
 	}
-	return r.Exchange.Excerpt(reports.MaxBody)
+	return schemas.ShortenIDs(r.Exchange.Excerpt(reports.MaxBody))
 }
 
 // OK reports whether the response is a 200 with a body of the documented outer

@@ -13,6 +13,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
@@ -314,7 +315,7 @@ func RespectLimits() types.GomegaMatcher {
 // shorten keeps what identifies a row short enough to read.
 func shorten(key string) string {
 	const most = 80
-	if len(key) <= most {
+	if key = schemas.ShortenID(key); len(key) <= most {
 		return key
 	}
 	return strings.ToValidUTF8(key[:most], "") + "…"
