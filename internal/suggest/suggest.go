@@ -13,7 +13,7 @@ import (
 // Near returns " (did you mean NAME?)" for the name that is most like the given
 // one, in any letter case. It returns "" if none is like it.
 func Near(given string, names []string) string {
-	best, distance := "", len(given)/2+1
+	best, distance := "", len(strings.TrimLeft(given, "-"))/2+1 // the dashes of a flag are like those of any other
 	for _, name := range names {
 		if d := levenshtein.ComputeDistance(strings.ToLower(given), strings.ToLower(name)); d < distance {
 			best, distance = name, d

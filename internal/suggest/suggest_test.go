@@ -3,10 +3,10 @@ package suggest
 import "testing"
 
 func TestNear(t *testing.T) {
-	names := []string{"run", "load", "selftest"}
+	names := []string{"run", "load", "selftest", "--rows"}
 	for given, want := range map[string]string{
 		"run": "run", "ruin": "run", "LOAD": "load", "laod": "load", "sefltest": "selftest",
-		"": "", "QUITE-SOME": "",
+		"": "", "QUITE-SOME": "", "--rwos": "--rows", "--nope": "",
 	} {
 		if want != "" {
 			want = Hint(want)
