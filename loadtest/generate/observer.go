@@ -54,7 +54,7 @@ func (o *observer) RoundTrip(r *http.Request) (*http.Response, error) {
 	err = body.Fill(client.Payload(response), response.ContentLength, o.maxBody)
 	h.Done, h.Failure = time.Since(o.start), failureOf(err)
 	_ = response.Body.Close()
-	h.Status, h.header, h.Bytes = response.StatusCode, response.Header, int64(len(body.Bytes()))
+	h.Status, h.header, h.Bytes = response.StatusCode, response.Header, body.Length()
 	o.handOver(h, body)
 	if err != nil {
 		return nil, err

@@ -91,7 +91,7 @@ type Inspector struct {
 	lists  lists
 
 	answers, judged, known, unsampled, dropped, skipped, troubled atomic.Int64
-	compressed, long, partial                                     atomic.Int64
+	compressed, long, partial, lost                               atomic.Int64
 	good                                                          atomic.Uint64 // answers with status 200
 }
 
@@ -182,6 +182,9 @@ func (in *Inspector) queued(a Answer) bool {
 		return false
 	case a.Long:
 		in.long.Add(1)
+		return false
+	case a.Body.Lost():
+		in.lost.Add(1)
 		return false
 	case a.Cut || a.Status == 0:
 		in.partial.Add(1)

@@ -37,15 +37,16 @@ type Unread struct {
 	Compressed int64 `json:"compressed,omitempty"` // although the request did not allow it
 	Long       int64 `json:"long,omitempty"`       // the body is larger than the bound
 	Partial    int64 `json:"partial,omitempty"`    // incomplete, or too late
+	Lost       int64 `json:"lost,omitempty"`       // the bodies in flight took too much memory
 }
 
 // Add returns the sums.
 func (u Unread) Add(other Unread) Unread {
-	return Unread{u.Compressed + other.Compressed, u.Long + other.Long, u.Partial + other.Partial}
+	return Unread{u.Compressed + other.Compressed, u.Long + other.Long, u.Partial + other.Partial, u.Lost + other.Lost}
 }
 
 // All returns the number of unread answers.
-func (u Unread) All() int64 { return u.Compressed + u.Long + u.Partial }
+func (u Unread) All() int64 { return u.Compressed + u.Long + u.Partial + u.Lost }
 
 // Coverage returns the share of the answers that was judged, from 0 to 1. It is 0 if
 // there were no answers.
@@ -71,7 +72,7 @@ func (in *Inspector) Result() Result {
 	r := Result{
 		Answers: in.answers.Load(), Judged: in.judged.Load(), Known: in.known.Load(), Unsampled: in.unsampled.Load(),
 		Dropped: in.dropped.Load(), Skipped: in.skipped.Load(), Troubled: in.troubled.Load(),
-		Unread:   Unread{Compressed: in.compressed.Load(), Long: in.long.Load(), Partial: in.partial.Load()},
+		Unread:   Unread{Compressed: in.compressed.Load(), Long: in.long.Load(), Partial: in.partial.Load(), Lost: in.lost.Load()},
 		Troubles: in.ledger.Troubles(), Empty: in.lists.empty(),
 	}
 	for _, c := range in.ledger.Checks() {

@@ -88,6 +88,7 @@ func whyUnread(u inspect.Unread) string {
 		{u.Compressed, "were compressed despite Accept-Encoding: identity (turn compression off in the server or proxy)"},
 		{u.Long, "had a " + load.FailureInWords(measure.FailureTooLong) + " (request smaller pages with --page-size)"},
 		{u.Partial, "were incomplete or timed out"},
+		{u.Lost, "were so large that the bodies in flight took too much memory (request smaller pages with --page-size)"},
 	} {
 		if reason.count > 0 {
 			whys = append(whys, fmt.Sprintf("%d %s", reason.count, reason.says))
