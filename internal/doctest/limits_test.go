@@ -90,7 +90,7 @@ var limits = []limit{
 	{"Load", "loadtest/generate", "MaxWorkers", "requests in flight", "`--concurrency`", "file descriptors and memory"},
 	{"Load", "loadtest/schedule", "MaxRate", "requests per second of a schedule", "`load.max_rate`", "no generator sends more"},
 	{"Load", "loadtest/schedule", "MaxDuration", "all phases together", "", "counters stay exact"},
-	{"Load", "loadtest/inspect", "maxShared", "all bodies in flight", "", "2,048 bodies of 8 MiB would fill the machine; what is beyond is timed, and not inspected"},
+	{"Load", "loadtest/inspect", "maxShared", "bytes that the bodies in flight share", "", "2,048 bodies of 8 MiB would fill the machine; what is beyond is timed, and not inspected"},
 	{"Load", "loadtest/prepare", "maxStock", "rows that are created in advance", "", "they must be deleted again"},
 	{"Load", "loadtest/runner", "mostPagesOfWalk", "pages of one walk", "", "a list may have no end"},
 }
