@@ -62,9 +62,9 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offse
 var ErrTooMuch = fmt.Errorf("the body holds too many values (the harness decodes at most %d MiB of them)", maxMemory>>20)
 
 // Decode returns the one JSON value that the body holds. It is stricter than
-// encoding/json: invalid UTF-8, duplicate keys, deep nesting and long numbers are
-// errors. Numbers become json.Number, and long texts are replaced as Shorten does.
-// Errors are *SyntaxError, or ErrTooMuch.
+// encoding/json: invalid UTF-8, deep nesting and long numbers are errors. Of members with
+// the same name the last one counts. Numbers become json.Number, and long texts are
+// replaced as Shorten does. Errors are *SyntaxError, or ErrTooMuch.
 func Decode(body []byte) (any, error) {
 	d := decoder{data: body}
 	return d.document()
@@ -77,6 +77,7 @@ type decoder struct {
 	depth int
 	size  int               // bytes of memory of the values so far
 	keys  map[string]string // one string for all occurrences of a key
+	twice []string          // names of members that an object has twice, at most maxExtra
 	rows  *rowReader        // of the list to read; nil for none
 }
 
@@ -232,14 +233,12 @@ func (d *decoder) object() (any, error) {
 	d.size += objectMemory
 	for more := true; more; {
 		d.size += memberMemory
-		start := d.pos
 		key, err := d.key()
 		if err != nil {
 			return nil, err
 		}
-		if _, twice := object[key]; twice {
-			d.pos = start
-			return nil, d.fail("duplicate key %.80q", key)
+		if _, twice := object[key]; twice && len(d.twice) < maxExtra {
+			d.twice = append(d.twice, clip(key))
 		}
 		d.space()
 		if d.peek() != ':' {
@@ -249,6 +248,7 @@ func (d *decoder) object() (any, error) {
 		d.space()
 		var value any
 		if d.depth == 1 && d.rows != nil && d.rows.inItems && key == "items" && d.peek() == '[' {
+			d.rows.rows = nil // of other items before
 			value, err = d.array(true)
 		} else {
 			value, err = d.value()

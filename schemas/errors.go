@@ -21,7 +21,8 @@ func (v *Validator) Error(status int, body []byte) Judgement {
 	find := func(part, pointer, expected, actual string) {
 		j.Findings = append(j.Findings, Finding{prefix + part, pointer, expected, clip(actual)})
 	}
-	value, err := Decode(body)
+	d := decoder{data: body}
+	value, err := d.document()
 	if beyond := beyondBounds(err); beyond != nil {
 		return Judgement{Err: beyond}
 	}
@@ -29,7 +30,8 @@ func (v *Validator) Error(status int, body []byte) Judgement {
 		find("BODY", "", "a JSON object", err.Error())
 		return j
 	}
-	j.Body = value
+	slices.Sort(d.twice)
+	j.Body, j.Twice = value, slices.Compact(d.twice)
 	object, ok := value.(map[string]any)
 	if !ok {
 		find("BODY", "", "a JSON object", render(value))

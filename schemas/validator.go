@@ -52,6 +52,9 @@ type Judgement struct {
 	// Extra are the schema paths of undocumented fields, sorted, at most 100:
 	// "Lead.foo", "Campaign.sequences.ITEM.foo", "LeadPage.foo".
 	Extra []string
+	// Twice are the names of members that an object has more than once, sorted, at most
+	// 100. The last of them was judged.
+	Twice []string
 	// Err is a failure of the Validator itself. The other fields are empty then:
 	// the body was not checked.
 	Err error
@@ -87,6 +90,7 @@ type answer struct {
 	seen     []string
 	fields   idSet // requirements of fields that the body exercised
 	extra    []string
+	twice    []string
 	err      error
 }
 
@@ -98,6 +102,7 @@ func (a *answer) judgement() Judgement {
 	slices.Sort(seen)
 	slices.Sort(a.extra)
 	extra := slices.Compact(a.extra)
+	slices.Sort(a.twice)
 	var more map[string]int
 	for requirement, n := range a.found {
 		if n > maxFindings {
@@ -107,7 +112,7 @@ func (a *answer) judgement() Judgement {
 			more[requirement] = n - maxFindings
 		}
 	}
-	return Judgement{Body: a.body, Findings: a.findings, More: more, Seen: seen, Extra: extra[:min(len(extra), maxExtra)]}
+	return Judgement{Body: a.body, Findings: a.findings, More: more, Seen: seen, Extra: extra[:min(len(extra), maxExtra)], Twice: slices.Compact(a.twice)}
 }
 
 func (a *answer) find(requirement, pointer, expected, actual string) {
@@ -142,8 +147,9 @@ func (a *answer) read(body []byte) {
 	if a.err = beyondBounds(err); a.err != nil {
 		return
 	}
+	a.twice = d.twice
 	if err != nil {
-		a.find("BODY-JSON", "", "one JSON value in UTF-8, without duplicate keys", err.Error())
+		a.find("BODY-JSON", "", "one JSON value in UTF-8", err.Error())
 		return
 	}
 	a.body = value

@@ -20,6 +20,7 @@ const (
 	OpenPointDirection        = "SILENT-DIRECTION"
 	OpenPointExtraFields      = "SILENT-EXTRA-FIELDS"
 	OpenPointOmittedFields    = "SILENT-OMITTED-FIELDS"
+	OpenPointSameNames        = "SILENT-SAME-NAMES"
 	OpenPointMessages         = "SILENT-MESSAGES"
 	OpenPointInvalidRequest   = "SILENT-INVALID-REQUEST"
 	OpenPointPermission       = "SILENT-PERMISSION"
@@ -88,6 +89,7 @@ var openPoints = []OpenPoint{
 	{OpenPointDirection, "The sort direction of a list without sort_order.", "Pagination", "the direction seen", nil},
 	{OpenPointExtraFields, "Whether objects may have undocumented fields.", "Resources and their fields", "the undocumented fields seen", nil},
 	{OpenPointOmittedFields, "Whether a field that does not apply in some state is omitted or null.", "Resources and their fields", "", nil},
+	{OpenPointSameNames, "Whether an object may have members of the same name (RFC 8259, section 4, only advises against them).", "Resources and their fields", "the names seen", nil},
 	{OpenPointMessages, "Whether error messages may differ from the examples.", "Errors", "the messages seen", nil},
 	{OpenPointForeignID, "The status of a request that names another workspace's id.", "Errors", "the status", nil},
 	{OpenPointReadOnlySent, "Whether a body with a read-only field is rejected or the field is ignored.", "Resources / Inbox placement test", "the status", []string{CreatePlacementTest}},

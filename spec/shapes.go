@@ -71,7 +71,7 @@ func shapeRequirements() []Requirement {
 			Section:   "Endpoints (each operation: “200: …”)",
 			Method:    "Every fully valid request, in any check, must get 200. Any other 2xx status, on any request, is a violation too.", Operations: allOps()},
 		{ID: "BODY-JSON", Level: Stated, Group: GroupShape, Profile: ProfileShape,
-			Statement: "The body of a 200 response is one JSON value in UTF-8, with no trailing content and no duplicate member names.",
+			Statement: "The body of a 200 response is one JSON value in UTF-8, with no trailing content.",
 			Section:   "What the service does (all endpoints return JSON)",
 			Method:    "Every 200 body is decoded strictly.", Operations: allOps()},
 		{ID: "BODY-TYPE", Level: Stated, Group: GroupShape, Profile: ProfileShape,

@@ -113,6 +113,7 @@ func (r *Rules) accepted(s *examiner, asked Request, ex client.Exchange) {
 	for _, field := range judged.Extra {
 		s.Observed = append(s.Observed, Observation{spec.OpenPointExtraFields, field})
 	}
+	s.sameNames(judged)
 	s.Rows = asked.Operation.Rows(judged.Body)
 	for i, row := range s.Rows[:min(len(s.Rows), maxRows)] {
 		s.row(asked.Operation.RowPointer(i), row, asked.Owner)
@@ -128,10 +129,18 @@ func (r *Rules) refused(s *examiner, ex client.Exchange) {
 	s.contentType(prefix+"-CONTENT_TYPE", ex)
 	judged := r.validator.Error(ex.Status, ex.Body)
 	s.take(judged)
+	s.sameNames(judged)
 	if body, ok := judged.Body.(map[string]any); ok {
 		if message, ok := body["message"].(string); ok {
 			s.Observed = append(s.Observed, Observation{spec.OpenPointMessages, fmt.Sprintf("%d: %s", ex.Status, Clip(message))})
 		}
+	}
+}
+
+// sameNames observes members with the same name. The last of them is judged.
+func (s *examiner) sameNames(judged schemas.Judgement) {
+	for _, name := range judged.Twice {
+		s.Observed = append(s.Observed, Observation{spec.OpenPointSameNames, name})
 	}
 }
 

@@ -47,6 +47,18 @@ func FindLeft(dir, baseURL string) (left Left) {
 	return left
 }
 
+// endedRuns returns the names of the locks of runs that left a journal for the target
+// in the directory and have ended.
+func endedRuns(dir, baseURL string) (locks []string) {
+	pending, _ := journal.Find(dir)
+	for _, p := range pending {
+		if !p.Alive && p.Header.Run != "" && isOf(p, baseURL) {
+			locks = append(locks, lock.NameFor(p.Header.Run))
+		}
+	}
+	return locks
+}
+
 // SomethingLeft reports whether a killed run left a journal for the target in the
 // directory. Unreadable journals are ignored: Cleanup reports them.
 func SomethingLeft(dir, baseURL string) bool {
@@ -74,11 +86,12 @@ type Cleaned struct {
 // and counts the rest; their journal stays. In the end Cleanup removes the locks of
 // killed runs whose journals are elsewhere.
 func Cleanup(ctx context.Context, t *target.Target, dir string, watch func(left int)) (Cleaned, error) {
+	ended := endedRuns(dir, t.BaseURL) // before their journals are removed
 	cleaned, err := cleanup(ctx, t, client.Options{}, dir, watch)
 	if err != nil {
 		return cleaned, err
 	}
-	return cleanAbandoned(ctx, t, cleaned)
+	return cleanAbandoned(ctx, t, ended, cleaned)
 }
 
 // Bounds of a cleanup right after a run.

@@ -149,9 +149,10 @@ func (c *cleaner) testsOf(role string, key client.Key) (testList, error) {
 	return found, nil
 }
 
-// cleanAbandoned removes the locks of killed runs that no journal here knows. It first
-// moves home the accounts that such a run may have left elsewhere.
-func cleanAbandoned(ctx context.Context, t *target.Target, cleaned Cleaned) (Cleaned, error) {
+// cleanAbandoned removes the locks of runs that have ended: of those with a journal here,
+// and of those that nobody has renewed. It first moves home the accounts that such a run
+// may have left elsewhere.
+func cleanAbandoned(ctx context.Context, t *target.Target, ended []string, cleaned Cleaned) (Cleaned, error) {
 	if !lock.Possible(t.Profile) {
 		return cleaned, nil
 	}
@@ -160,7 +161,7 @@ func cleanAbandoned(ctx context.Context, t *target.Target, cleaned Cleaned) (Cle
 		return cleaned, err
 	}
 	defer api.Close()
-	own := &lock.Lock{Client: api, Profile: t.Profile}
+	own := &lock.Lock{Client: api, Profile: t.Profile, Ended: ended}
 	if others, err := own.Others(ctx); err != nil || !others {
 		return cleaned, err
 	}
@@ -169,7 +170,7 @@ func cleanAbandoned(ctx context.Context, t *target.Target, cleaned Cleaned) (Cle
 		return cleaned, errors.Join(err, own.Release(context.WithoutCancel(ctx)))
 	}
 	if holder != "" {
-		cleaned.Done = append(cleaned.Done, fmt.Sprintf("the test %q stays: its run is active, or was killed less than %s ago", holder, lock.MaxAge))
+		cleaned.Done = append(cleaned.Done, fmt.Sprintf("the test %q stays: its run is active, or ended less than %s ago without deleting it (then repeat the command later)", holder, lock.MaxAge))
 		return cleaned, own.Release(context.WithoutCancel(ctx))
 	}
 	c := newCleaner(ctx, api, t.Profile, func(int) {})
@@ -180,7 +181,7 @@ func cleanAbandoned(ctx context.Context, t *target.Target, cleaned Cleaned) (Cle
 		for _, s := range stale {
 			deleted, err := c.deleteKnown(key, s.ID, owned.Mark{Name: s.Name})
 			if failed = append(failed, err); deleted && err == nil {
-				cleaned.Done = append(cleaned.Done, fmt.Sprintf("the test %q of a killed run is deleted", s.Name))
+				cleaned.Done = append(cleaned.Done, fmt.Sprintf("the test %q of a run that has ended is deleted", s.Name))
 			}
 		}
 	}

@@ -346,12 +346,12 @@ func TestLockOfAKilledRun(t *testing.T) {
 	empty := t.TempDir()
 	cleaned, err := Cleanup(t.Context(), server, empty, nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring("its run is active, or was killed less than 2m0s ago")))
+	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring("its run is active, or ended less than 2m0s ago")))
 	g.Expect(testsOf(t, server, key)).To(ContainElement(killed))
 
 	cleaned, err = Cleanup(t.Context(), later, empty, nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring(account), ContainSubstring("of a killed run is deleted")))
+	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring(account), ContainSubstring("of a run that has ended is deleted")))
 	g.Expect(testsOf(t, server, key)).NotTo(ContainElement(killed))
 	g.Expect(moveAccount(t, server, account, w[dataset.SubA].ID, w[dataset.SubB].ID)).To(Equal(http.StatusOK), "it is at home")
 	g.Expect(os.ReadDir(empty)).To(BeEmpty())
@@ -409,4 +409,18 @@ func TestCleanupLeavesTheRowsOfOthers(t *testing.T) {
 	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring("its row existed before the run")))
 	g.Expect(testsOf(t, server, key)).To(ContainElements(theirs, newest, unnamed))
 	g.Expect(os.ReadDir(dir)).To(BeEmpty())
+}
+
+// The lock of a run that has ended is removed at once if its journal is here. The target
+// may have answered its deletion with 200 and kept it.
+func TestCleanupRemovesTheLockOfARunThatHasEnded(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	key, _ := server.Profile.FullKey(dataset.Main)
+	dir := journalled(t, server, journal.Entry{Do: journal.Create, Name: "conformance-never-created", Home: server.Profile.Workspaces[dataset.Main].ID})
+	locked, _ := createNamed(t, server, key, lock.NameFor("killed")+" a") // as journalled names the run
+	cleaned, err := Cleanup(t.Context(), server, dir, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring("of a run that has ended is deleted")))
+	g.Expect(testsOf(t, server, key)).NotTo(ContainElement(locked))
 }

@@ -55,6 +55,9 @@ type Lock struct {
 	Journal *journal.Journal
 	// LeftBehind are the names of tests that killed runs left on the target.
 	LeftBehind []string
+	// Ended are the beginnings of the names of tests whose runs have ended, however young
+	// the tests are.
+	Ended []string
 	// Permit is called before each request except those that delete the test.
 	// Its error ends the attempt. nil permits everything.
 	Permit func() error

@@ -75,7 +75,8 @@ func (l *Lock) others(rows []paging.Row, now time.Time) string {
 		if !strings.HasPrefix(name, Prefix) || slices.Contains(l.LeftBehind, name) || l.ours(id, name) {
 			continue
 		}
-		if l.age(row, now) < MaxAge {
+		ended := slices.ContainsFunc(l.Ended, func(begins string) bool { return strings.HasPrefix(name, begins) })
+		if !ended && l.age(row, now) < MaxAge {
 			holder = name
 			continue
 		}

@@ -72,7 +72,7 @@ func jsons() []Behaviour {
 		member("control-character", "writes a line break in a string", grammar, fails("BODY-JSON"), "\"x\":\"a\nb\""),
 		member("bad-escape", `writes \x in a string`, grammar, fails("BODY-JSON"), `"x":"\x41"`),
 		member("cut-escape", `writes half a \u escape`, grammar, fails("BODY-JSON"), `"x":"\u00"`),
-		member("duplicate-items", "writes items twice", "BODY-JSON: no duplicate names; RFC 8259, section 4: unpredictable", Verdict{Codes: []int{exitPass, exitFail}, Fails: []string{"BODY-JSON"}}, `"items":[]`),
+		member("duplicate-items", "writes items twice", "RFC 8259, section 4: unpredictable; the harness takes the last", Verdict{Codes: []int{exitPass, exitFail}, Fails: []string{"*"}}, `"items":[]`),
 		around("trailing-garbage", "adds garbage after the value", grammar, fails("BODY-JSON"), "", "garbage"),
 		around("trailing-value", "sends two values", grammar, fails("BODY-JSON"), "", "\n{}"),
 		around("trailing-nul", "ends with a NUL byte", grammar, fails("BODY-JSON"), "", "\x00"),

@@ -63,7 +63,6 @@ func errorDamages(status int) []errorDamage {
 		{"BODY", "body-a-string", "with a JSON string", onValue(constant(http.StatusText(status)))},
 		{"BODY", "body-in-an-array", "with the object in an array", onValue(inArray)},
 		{"BODY", "body-truncated", "with a truncated body", editing(func(b []byte) []byte { return b[:len(b)/2] })},
-		{"BODY", "member-twice", "with a duplicate member", insideObject(`"trace":"a","trace":"a"`)},
 
 		{"CONTENT_TYPE", "text-plain", "as text/plain", announcing("text/plain; charset=utf-8")},
 		{"CONTENT_TYPE", "no-content-type", "without a content type", announcing("")},

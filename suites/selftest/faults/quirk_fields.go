@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -23,6 +24,14 @@ func fieldQuirks() []Quirk {
 			Apply: alike(onJSON(func(_ Request, _ int, body any) any {
 				addExtra("", body)
 				return body
+			}))},
+		{ID: "fields/same-names", Allowed: spec.OpenPointSameNames, Touches: []string{touchesExtra},
+			Doc: "repeats a member of the first object, also in errors and pages",
+			Apply: alike(onAll(func(_ Request, answer Response) Response {
+				if !bytes.Contains(answer.Body, []byte("{")) {
+					return answer
+				}
+				return insideObject(`"_note":"a","_note":"b"`)(answer)
 			}))},
 		{ID: "fields/page-counts", Allowed: spec.OpenPointExtraFields, Touches: []string{touchesExtra},
 			Doc: "reports the total and the position on every page",
