@@ -226,6 +226,14 @@ type Trouble struct {
 	What  string `json:"what"`
 }
 
+// Rollback is where a trouble comes from that names what may be left on the target.
+const Rollback = "rollback"
+
+// Left reports whether the trouble says what may be left on the target.
+func (t Trouble) Left() bool {
+	return t.Where == Rollback || strings.HasPrefix(t.What, "rollback failed")
+}
+
 // Traffic sums up the requests and responses of a run.
 type Traffic struct {
 	Requests      int            `json:"requests"`

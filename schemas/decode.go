@@ -70,15 +70,23 @@ func Decode(body []byte) (any, error) {
 	return d.document()
 }
 
+// DecodeLeniently is Decode for those who look for ids and names only: a number beyond
+// the bounds becomes nil.
+func DecodeLeniently(body []byte) (any, error) {
+	d := decoder{data: body, lenient: true}
+	return d.document()
+}
+
 // decoder is a recursive-descent parser over the whole body.
 type decoder struct {
-	data  []byte
-	pos   int
-	depth int
-	size  int               // bytes of memory of the values so far
-	keys  map[string]string // one string for all occurrences of a key
-	twice []string          // names of members that an object has twice, at most maxExtra
-	rows  *rowReader        // of the list to read; nil for none
+	data    []byte
+	pos     int
+	depth   int
+	size    int               // bytes of memory of the values so far
+	keys    map[string]string // one string for all occurrences of a key
+	lenient bool              // numbers beyond the bounds become nil
+	twice   []string          // names of members that an object has twice, at most maxExtra
+	rows    *rowReader        // of the list to read; nil for none
 }
 
 func (d *decoder) document() (any, error) {

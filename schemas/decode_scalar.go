@@ -155,23 +155,29 @@ func (d *decoder) number() (any, error) {
 			return nil, d.unexpected("a digit")
 		}
 		if n, err := strconv.Atoi(string(d.data[first:d.pos])); err != nil || n > maxExponent {
-			d.pos = start
-			return nil, d.exceeds("number with an exponent above %d", maxExponent)
+			return d.odd(start, "number with an exponent above %d", maxExponent)
 		}
 	}
 	text := d.data[start:d.pos]
 	d.size += len(text)
 	if len(text) > maxNumberLength {
-		d.pos = start
-		return nil, d.exceeds("number of more than %d characters", maxNumberLength)
+		return d.odd(start, "number of more than %d characters", maxNumberLength)
 	}
 	if hasExponent {
 		if _, err := strconv.ParseFloat(string(text), 64); err != nil {
-			d.pos = start
-			return nil, d.exceeds("number outside the range of float64")
+			return d.odd(start, "number outside the range of float64")
 		}
 	}
 	return json.Number(text), nil
+}
+
+// odd refuses the number that begins at start, or replaces it by nil.
+func (d *decoder) odd(start int, format string, args ...any) (any, error) {
+	if d.lenient {
+		return nil, nil
+	}
+	d.pos = start
+	return nil, d.exceeds(format, args...)
 }
 
 func (d *decoder) digits() int {

@@ -82,6 +82,19 @@ func TestDecodeAccepts(t *testing.T) {
 	}
 }
 
+// A number beyond the bounds does not hide the rest from those who look for ids.
+func TestDecodeLeniently(t *testing.T) {
+	for _, number := range []string{"1e1000000", "1e309", strings.Repeat("1", 101)} {
+		got, err := DecodeLeniently([]byte(`{"id":"a","status":` + number + `,"name":"b"}`))
+		if err != nil || !reflect.DeepEqual(got, map[string]any{"id": "a", "status": nil, "name": "b"}) {
+			t.Errorf("%.10s…: %v, %v", number, got, err)
+		}
+	}
+	if _, err := DecodeLeniently([]byte(`{"id":01}`)); err == nil {
+		t.Error("accepted a number with a leading zero")
+	}
+}
+
 func nested(depth int) any {
 	var value any = []any{}
 	for range depth - 1 {

@@ -37,7 +37,7 @@ containers it removes the containers that killed runs left.`,
 	group(flags, "Pace", func() { f.registerPace(flags) })
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultOutput)
-		registerVerbose(flags, &f.verbose, "tests that were announced but never created")
+		registerVerbose(flags, &f.verbose, "announced tests that no list shows")
 	})
 	return cmd
 }
@@ -61,9 +61,9 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 	case f.verbose:
 		lines = append(lines, cleaned.NeverCreated...)
 	case n == 1:
-		lines = append(lines, "1 announced test was never created")
+		lines = append(lines, "no test shows the name of 1 announced creation: it was not created, or it exists under another name")
 	case n > 1:
-		lines = append(lines, fmt.Sprintf("%d announced tests were never created", n))
+		lines = append(lines, fmt.Sprintf("no test shows the names of %d announced creations: they were not created, or they exist under other names", n))
 	}
 	for _, line := range lines {
 		_, _ = fmt.Fprintln(stdout, reports.Printable(line))

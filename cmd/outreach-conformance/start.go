@@ -235,6 +235,41 @@ func stopSignals() []os.Signal {
 // an error. signal.Ignore would pass on to the commands that the process starts.
 func ignoreSIGPIPE() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
+// twinTime is how long further interrupts after the first one do not count: timeout(1)
+// sends a signal to the process and to its group. A person acts on the announcement,
+// which comes after that time.
+const twinTime = 500 * time.Millisecond
+
+// interruptedTwice waits for a signal, calls announce and waits for a Ctrl-C after that.
+// It reports false if done is closed before.
+func interruptedTwice(signals <-chan os.Signal, done <-chan struct{}, announce func()) bool {
+	select {
+	case <-signals:
+	case <-done:
+		return false
+	}
+	for twins := time.After(twinTime); twins != nil; {
+		select {
+		case <-signals:
+		case <-twins:
+			twins = nil
+		case <-done:
+			return false
+		}
+	}
+	announce()
+	for {
+		select {
+		case s := <-signals:
+			if s == os.Interrupt {
+				return true
+			}
+		case <-done:
+			return false
+		}
+	}
+}
+
 // handleSecondInterrupt announces the rollback when the command is interrupted. The
 // next Ctrl-C ends the process at once; the journal then stays for cleanup. Other
 // signals never do: a closed terminal and timeout(1) send the same signal twice.
@@ -244,33 +279,24 @@ func (f runFlags) handleSecondInterrupt(t *target.Target, stderr io.Writer) (sto
 	}
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, stopSignals()...)
-	next := func() (s os.Signal, came bool) {
-		select {
-		case s = <-signals:
-			return s, true
-		case <-done:
-			return nil, false
+	announce := func() {
+		if !journal.Tells(f.output, t.BaseURL) {
+			return
 		}
+		begin := ""
+		if file, ok := terminalOf(stderr); ok && term.IsTerminal(int(file.Fd())) {
+			begin = "\n" // below the live line, in which the terminal shows the ^C
+		}
+		_, _ = fmt.Fprintln(stderr, begin+"outreach-conformance: interrupted: rolling back changes on the target (press Ctrl-C again to stop now and clean up later)")
 	}
 	go func() {
-		if _, came := next(); !came {
+		if !interruptedTwice(signals, done, announce) {
 			return
 		}
 		if journal.Tells(f.output, t.BaseURL) {
-			begin := ""
-			if file, ok := terminalOf(stderr); ok && term.IsTerminal(int(file.Fd())) {
-				begin = "\n" // below the live line, in which the terminal shows the ^C
-			}
-			_, _ = fmt.Fprintln(stderr, begin+"outreach-conformance: interrupted: rolling back changes on the target (press Ctrl-C again to stop now and clean up later)")
+			f.printCleanup(t, stderr)
 		}
-		for s, came := next(); came; s, came = next() {
-			if s == os.Interrupt {
-				if journal.Tells(f.output, t.BaseURL) {
-					f.printCleanup(t, stderr)
-				}
-				os.Exit(exitInterrupted)
-			}
-		}
+		os.Exit(exitInterrupted)
 	}()
 	return func() {
 		signal.Stop(signals)

@@ -63,7 +63,7 @@ func endedRuns(dir, baseURL string) (locks []string) {
 // directory. Unreadable journals are ignored: Cleanup reports them.
 func SomethingLeft(dir, baseURL string) bool {
 	pending, err := journal.Find(dir)
-	return err == nil && slices.ContainsFunc(pending, func(p journal.Pending) bool { return !p.Alive && isOf(p, baseURL) })
+	return err == nil && slices.ContainsFunc(pending, func(p journal.Pending) bool { return !p.Alive && len(p.Entries) > 0 && isOf(p, baseURL) })
 }
 
 // isOf reports whether the journal is of a run on the target.

@@ -44,7 +44,7 @@ func (c *cleaner) deleteTest(e journal.Entry) (what string, never bool, err erro
 	}
 	ids := found.ids[mark]
 	older := len(ids)
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return e.After != "" && !owned.Newer(id, e.After) })
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !owned.Sound(id) || e.After != "" && !owned.Newer(id, e.After) })
 	for _, id := range ids {
 		if err := c.delete(key, id, mark); err != nil {
 			return "", false, err
@@ -56,7 +56,7 @@ func (c *cleaner) deleteTest(e journal.Entry) (what string, never bool, err erro
 	case older > 0:
 		return fmt.Sprintf("the test %s stays: its row existed before the run", mark.Text()), false, nil
 	}
-	return fmt.Sprintf("the test %s was never created", mark.Text()), true, nil
+	return fmt.Sprintf("no test shows the name %s: it was not created, or it exists under another name", mark.Text()), true, nil
 }
 
 // deleteKnown deletes the test with the id if a get shows the mark. It reports false

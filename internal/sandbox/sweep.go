@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -201,7 +202,7 @@ func (s *Sandbox) left(names []string, why string, again bool) {
 	if again {
 		hint = " (`outreach-conformance cleanup` tries again)"
 	}
-	s.Trouble("rollback", fmt.Sprintf("%s may be left on the target: %s%s", theTests(names), why, hint))
+	s.Trouble(reports.Rollback, fmt.Sprintf("%s may be left on the target: %s%s", theTests(names), why, hint))
 }
 
 // theTests names the tests, the first few of many.

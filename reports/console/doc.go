@@ -23,8 +23,8 @@ type Options struct {
 	Width int
 	// Verbose shows all results instead of the first few.
 	Verbose bool
-	// Quiet shows only the failures, the reasons of a verdict other than pass, and the
-	// last line.
+	// Quiet shows only the failures, what may be left on the target, the reasons of a
+	// verdict other than pass, and the last line.
 	Quiet bool
 	// ExpectedIn names the file with the expected failure of a check. Nil omits it.
 	ExpectedIn func(reports.Check) string

@@ -41,9 +41,10 @@ func Summary(w io.Writer, r reports.Results, o Options) error {
 // quiet writes what Options.Quiet leaves.
 func (p *page) quiet(r reports.Results) {
 	p.failures(r, reports.Causes(r.Checks))
-	if r.Verdict == reports.Inconclusive {
-		p.troubles(r)
+	if r.Verdict != reports.Inconclusive {
+		r.Troubles = slices.DeleteFunc(slices.Clone(r.Troubles), func(t reports.Trouble) bool { return !t.Left() })
 	}
+	p.troubles(r)
 	if r.Verdict != reports.Passed {
 		p.reasons(r)
 	}

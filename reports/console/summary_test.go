@@ -258,6 +258,10 @@ func TestQuietSummary(t *testing.T) {
 	failed := quiet(sample.Full())
 	g.Expect(failed).To(And(ContainSubstring("FAILURES"), ContainSubstring("because  some checks failed"), MatchRegexp(`\n✗ FAIL  exit 1 · [^\n]+\n\z`)))
 	g.Expect(failed).NotTo(Or(ContainSubstring("OBSERVATIONS"), ContainSubstring("target  "), ContainSubstring("NOT ASSESSED")))
+
+	r := sample.Full()
+	r.Troubles = []reports.Trouble{{Where: "leads.move", What: "no response"}, {Where: reports.Rollback, What: "the test x may be left on the target"}}
+	g.Expect(quiet(r)).To(And(ContainSubstring("the test x may be left"), Not(ContainSubstring("no response"))))
 }
 
 // A run of more than 5 s says where its time went, the longest part first.

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"regexp"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
@@ -21,6 +25,9 @@ const (
 	// clockSkew is how far the time in an id may be from that of the response to the
 	// creation, if no list showed which ids existed before.
 	clockSkew = time.Minute
+	// mostAge is by how much an id may be older than the creation that received it, if a
+	// list showed that the id did not exist before.
+	mostAge = time.Hour
 )
 
 // before is what was listed before the first creation. A nil before allows nothing.
@@ -35,14 +42,27 @@ type before struct {
 // creation that received it.
 func (b *before) allows(id string, at time.Time) bool {
 	switch {
-	case b == nil || b.ids[paging.FoldID(id)]:
+	case b == nil || b.ids[paging.FoldID(id)] || !Sound(id):
 		return false
 	case b.complete:
-		return true
+		made, tells := issued(id)
+		return !tells || at.Sub(made) <= mostAge // else the list had left it out
 	case b.sorted && b.newest != "":
 		return Newer(id, b.newest)
 	}
 	return IssuedAt(id, at)
+}
+
+// tokenID is the form of an id that is no UUID.
+var tokenID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
+// Sound reports whether the id is in the only spelling that it has. A target may show an
+// older test under another spelling of its id, such as one without dashes.
+func Sound(id string) bool {
+	if uuid.Validate(id) == nil {
+		return len(id) == len(uuid.Nil.String())
+	}
+	return tokenID.MatchString(id) && uuid.Validate(strings.ReplaceAll(id, "-", "")) != nil
 }
 
 // IssuedAt reports whether the id was issued at about that time of the target's clock.

@@ -229,7 +229,7 @@ func Row(ex client.Exchange) map[string]any {
 	if ex.Status != http.StatusOK {
 		return nil
 	}
-	body, err := schemas.Decode(ex.Body)
+	body, err := schemas.DecodeLeniently(ex.Body)
 	row, _ := body.(map[string]any)
 	if err != nil {
 		return nil
