@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"strings"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
@@ -166,7 +167,13 @@ func (r Response) shown() string {
 	if r.excerpt != nil {
 		return r.excerpt()
 	}
-	return schemas.ShortenIDs(r.Exchange.Excerpt(reports.MaxBody))
+	return excerpt(r.Exchange)
+}
+
+// excerpt returns the beginning of the body, in which no id is a key.
+func excerpt(ex client.Exchange) string {
+	text := schemas.ShortenIDs(ex.Excerpt(reports.MaxBody)) // may be longer
+	return strings.ToValidUTF8(text[:min(len(text), reports.MaxBody)], "")
 }
 
 // OK reports whether the response is a 200 with a body of the documented outer

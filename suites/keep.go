@@ -183,7 +183,7 @@ func (api *API) judged(valid bool, k Call, ex client.Exchange) Response {
 		r.rows, r.keys = nil, nil
 	}
 	r.repeat = sync.OnceValue(r.Exchange.Curl)
-	r.excerpt = sync.OnceValue(func() string { return schemas.ShortenIDs(r.Exchange.Excerpt(reports.MaxBody)) })
+	r.excerpt = sync.OnceValue(func() string { return excerpt(r.Exchange) })
 	return r
 }
 

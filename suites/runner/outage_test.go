@@ -148,9 +148,14 @@ func TestTargetAnswersOnly429(t *testing.T) {
 			throttled, err := target.URL(&profile, server.BaseURL)
 			g.Expect(err).NotTo(HaveOccurred())
 			var came atomic.Int64
+			var mu sync.Mutex
 			var waits []string
 			results := judged(t, t.Context(), Config{Target: throttled, Transport: refusingAll(tc.after, tc.retryAfter, &came),
-				Waits: func(what string, _ time.Duration) { waits = append(waits, what) }})
+				Waits: func(what string, _ time.Duration) {
+					mu.Lock()
+					defer mu.Unlock()
+					waits = append(waits, what)
+				}})
 
 			g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 			g.Expect(results.Run.Interrupted).To(BeFalse(), "nobody interrupted it")
