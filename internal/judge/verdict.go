@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"outreach.example/conformance/reports"
@@ -41,8 +42,8 @@ func Conclude(results *reports.Results, stale ...string) {
 	if n := count[reports.Error]; n > 0 {
 		because("%d of %d checks ended in an error of the harness or of the connection to the target", n, len(results.Checks))
 	}
-	if len(results.Troubles) > 0 && count[reports.Error] == 0 {
-		because("errors outside the checks: %d", len(results.Troubles))
+	if n := len(results.Troubles); n > 0 && count[reports.Error] == 0 {
+		because("errors outside the checks: %d (%s)", n, strings.Join(places(results.Troubles), ", "))
 	}
 	switch {
 	case count[reports.Pass] > 0:
@@ -59,6 +60,16 @@ func Conclude(results *reports.Results, stale ...string) {
 		because("%d of %d checks failed as expected", n, len(results.Checks))
 	}
 	results.Verdict = reports.Passed
+}
+
+// places returns where troubles came from, each place once.
+func places(troubles []reports.Trouble) (where []string) {
+	for _, t := range troubles {
+		if !slices.Contains(where, t.Where) {
+			where = append(where, t.Where)
+		}
+	}
+	return where
 }
 
 // Minimum is the coverage that a run needs to pass. The zero value needs none.

@@ -42,7 +42,7 @@ func TestConclude(t *testing.T) {
 		{name: "a check in trouble", results: reports.Results{Checks: checksOf(reports.Pass, reports.Error), Troubles: met},
 			want: reports.Inconclusive, reasons: []string{"1 of 2 checks ended in an error of the harness or of the connection to the target"}, exitCode: 3},
 		{name: "trouble beside the checks", results: reports.Results{Checks: checksOf(reports.Pass), Troubles: met},
-			want: reports.Inconclusive, reasons: []string{"errors outside the checks: 1"}, exitCode: 3},
+			want: reports.Inconclusive, reasons: []string{"errors outside the checks: 1 (a spec)"}, exitCode: 3},
 		{name: "interrupted", results: reports.Results{Run: reports.Run{Interrupted: true}, Checks: checksOf(reports.Pass, reports.NotAssessed)},
 			want: reports.Inconclusive, reasons: []string{"the run was interrupted"}, exitCode: 130},
 		{name: "interrupted after a failure", results: reports.Results{Run: reports.Run{Interrupted: true}, Checks: checksOf(reports.Fail)},
@@ -56,7 +56,7 @@ func TestConclude(t *testing.T) {
 		{name: "expected, and another failed", results: reports.Results{Checks: checksOf(reports.Pass, reports.ExpectedFailure, reports.Fail)},
 			want: reports.Failed, reasons: []string{"1 of 3 checks failed"}, exitCode: 1},
 		{name: "expected, and trouble", results: reports.Results{Checks: checksOf(reports.Pass, reports.ExpectedFailure), Troubles: met},
-			want: reports.Inconclusive, reasons: []string{"errors outside the checks: 1"}, exitCode: 3},
+			want: reports.Inconclusive, reasons: []string{"errors outside the checks: 1 (a spec)"}, exitCode: 3},
 		{name: "what was said before does not count", results: reports.Results{Verdict: reports.Inconclusive, Reasons: []string{"old"}, Checks: checksOf(reports.Pass)},
 			want: reports.Passed, reasons: []string{}},
 	} {

@@ -19,6 +19,10 @@ import (
 // target up. Each timeout may take long, and its check is lost: a few are enough.
 const maxUnanswered = 5
 
+// maxClosed is after how many connections in a row that closed without a response a run
+// gives the target up. They cost no time, and a restart closes many at once.
+const maxClosed = 100
+
 // exhaustion remembers the first resource of this machine that a request found used up.
 type exhaustion struct{ first atomic.Pointer[string] }
 
@@ -39,6 +43,7 @@ func (e *exhaustion) why() string {
 // watchdog ends a run whose target serves nobody any more. It is safe for concurrent use.
 type watchdog struct {
 	silent, gone *outage.Detector // requests time out; nobody accepts connections
+	closing      *outage.Detector // connections close before a response
 	giveUp       context.CancelCauseFunc
 
 	mu        sync.Mutex
@@ -59,6 +64,8 @@ func newWatchdog(timeout time.Duration, giveUp context.CancelCauseFunc) *watchdo
 			Detail: fmt.Sprintf(" within %s each, so the run ended; see what keeps the server busy, or raise pace.timeout in the profile (--timeout)", timeout)},
 		gone: &outage.Detector{Limit: maxUnanswered, Counts: among(client.ErrRefused, client.ErrUnresolved), GiveUp: giveUp,
 			Detail: ": it is unreachable (no connection), so the run ended; see why the server ended"},
+		closing: &outage.Detector{Limit: maxClosed, Counts: among(client.ErrProtocol), GiveUp: giveUp,
+			Detail: ": it closed each connection, so the run ended; see why the server, or what stands before it, closes them"},
 		giveUp: giveUp,
 	}
 }
@@ -66,6 +73,11 @@ func newWatchdog(timeout time.Duration, giveUp context.CancelCauseFunc) *watchdo
 func (w *watchdog) observe(ex client.Exchange) {
 	w.silent.Observe(ex.Err)
 	w.gone.Observe(ex.Err)
+	if ex.Malformed {
+		w.closing.Observe(nil)
+	} else {
+		w.closing.Observe(ex.Err)
+	}
 	var all *client.AllThrottled
 	if !errors.As(ex.Err, &all) {
 		return
@@ -82,7 +94,7 @@ func (w *watchdog) observe(ex client.Exchange) {
 func (w *watchdog) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, err := range []error{w.throttled, w.silent.Err(), w.gone.Err()} {
+	for _, err := range []error{w.throttled, w.silent.Err(), w.gone.Err(), w.closing.Err()} {
 		if err != nil {
 			return err
 		}

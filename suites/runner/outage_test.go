@@ -86,6 +86,29 @@ func TestTargetStalls(t *testing.T) {
 	}
 }
 
+// A target that closes every connection without a response is given up too. A series
+// that a response interrupts does not count, even a response that is not HTTP.
+func TestTargetClosesConnections(t *testing.T) {
+	g := NewWithT(t)
+	ctx, giveUp := context.WithCancelCause(t.Context())
+	dog := newWatchdog(30*time.Second, giveUp)
+	closed := client.Exchange{Err: client.ErrProtocol}
+	hear := func(ex client.Exchange, times int) {
+		for range times {
+			dog.observe(ex)
+		}
+	}
+	hear(closed, maxClosed-1)
+	hear(client.Exchange{Status: http.StatusOK}, 1)
+	hear(closed, maxClosed-1)
+	hear(client.Exchange{Err: client.ErrProtocol, Malformed: true}, 1)
+	hear(closed, maxClosed-1)
+	g.Expect(dog.Err()).NotTo(HaveOccurred())
+	hear(closed, 1)
+	g.Expect(dog.Err()).To(MatchError(ContainSubstring("100 requests in a row had no response: it closed each connection")))
+	g.Expect(outage.Ended(ctx)).To(BeTrue())
+}
+
 func TestSilence(t *testing.T) {
 	g := NewWithT(t)
 	ctx, giveUp := context.WithCancelCause(t.Context())

@@ -101,6 +101,9 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if err != nil {
 		return reports.Results{}, err
 	}
+	if least := config.minimum(); least.Assessed > len(selected) {
+		return reports.Results{}, fmt.Errorf("min_assessed is %d, but the selection has only %d checks: lower it (--min-assessed), or select more", least.Assessed, len(selected))
+	}
 	config.spending = newSpending(config.Target.Profile.RateLimit, time.Now)
 	running, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
@@ -170,11 +173,7 @@ func (c conclusion) of(judged judgement, interrupted bool) (reports.Results, err
 	described := c.config.Target.Profile
 	judge.Conclude(&results, judge.Waive(&results, waivers(described), c.started)...)
 	results.Levels = reports.Levels(results.Checks)
-	least := minimum(described)
-	if c.config.Selection.Repeat != nil {
-		least.Assessed = 0 // it is about a whole run
-	}
-	least.Require(&results)
+	c.config.minimum().Require(&results)
 	if results.Verdict == reports.Inconclusive {
 		ended := ""
 		if stopped != nil {
@@ -322,9 +321,15 @@ func (c Config) failFast(selected func(spec.Pair) bool) func(reports.Check) bool
 	}
 }
 
-// minimum is the coverage that the profile requires.
-func minimum(p *profile.Profile) judge.Minimum {
-	return judge.Minimum{Whole: p.FailOn == profile.FailOnNotAssessed, Assessed: p.MinAssessed}
+// minimum is the coverage that the profile requires. A number of checks is about a
+// whole run, so it does not count for one that repeats some of it.
+func (c Config) minimum() judge.Minimum {
+	p := c.Target.Profile
+	least := judge.Minimum{Whole: p.FailOn == profile.FailOnNotAssessed, Assessed: p.MinAssessed}
+	if c.Selection.Repeat != nil {
+		least.Assessed = 0
+	}
+	return least
 }
 
 // waivers are the failures that the profile expects.
