@@ -23,6 +23,9 @@ const (
 	OpenPointSameNames        = "SILENT-SAME-NAMES"
 	OpenPointMessages         = "SILENT-MESSAGES"
 	OpenPointInvalidRequest   = "SILENT-INVALID-REQUEST"
+	OpenPointLooseJSON        = "SILENT-LOOSE-JSON"
+	OpenPointUnknownInBody    = "SILENT-UNKNOWN-IN-BODY"
+	OpenPointSuccessRetried   = "SILENT-SUCCESS-RETRIED"
 	OpenPointPermission       = "SILENT-PERMISSION"
 	OpenPointForeignID        = "SILENT-FOREIGN-ID"
 	OpenPointReadOnlySent     = "SILENT-READ-ONLY-SENT"
@@ -90,6 +93,9 @@ var openPoints = []OpenPoint{
 	{OpenPointExtraFields, "Whether objects may have undocumented fields.", "Resources and their fields", "the undocumented fields seen", nil},
 	{OpenPointOmittedFields, "Whether a field that does not apply in some state is omitted or null.", "Resources and their fields", "", nil},
 	{OpenPointSameNames, "Whether an object may have members of the same name (RFC 8259, section 4, only advises against them).", "Resources and their fields", "the names seen", nil},
+	{OpenPointLooseJSON, "Whether a request body may hold one JSON value and more: trailing content, a comment, a trailing comma, a repeated member (RFC 8259, section 9, allows parsers to accept it).", "What the service does", "the status for each", bodyOps()},
+	{OpenPointUnknownInBody, "The status of a request whose body names a resource that does not exist.", "Errors", "the status", []string{MoveLead}},
+	{OpenPointSuccessRetried, "What will_retry means for an attempt that succeeded.", "Events, rule 2", "whether it is true for such an attempt", []string{ListWebhookEvents}},
 	{OpenPointMessages, "Whether error messages may differ from the examples.", "Errors", "the messages seen", nil},
 	{OpenPointForeignID, "The status of a request that names another workspace's id.", "Errors", "the status", nil},
 	{OpenPointReadOnlySent, "Whether a body with a read-only field is rejected or the field is ignored.", "Resources / Inbox placement test", "the status", []string{CreatePlacementTest}},

@@ -67,7 +67,7 @@ func isolationRequirements() []Requirement {
 		isolate("ISOLATION-OWNER", "Each row names the key's workspace as its owner.",
 			"The row's organization_id, workspace_id, organization or workspace (for a group member, one of its two workspaces) is compared with the workspace id in the profile.", owned...),
 		isolate("ISOLATION-ID", "The id of another workspace's resource is handled like an unknown id, or rejected. It is never served.",
-			"A valid request names a resource of the second workspace. The response must be neither 2xx nor 5xx.", notFoundOps()...),
+			"A valid request names a resource of the second workspace. The response must be neither 2xx nor 5xx.", namedOps()...),
 		isolate("ISOLATION-SUBSEQUENCE", "A lead cannot be moved to another workspace's subsequence.",
 			"A valid move names a subsequence of the second workspace. The response must be neither 2xx nor 5xx.", MoveLead),
 		isolate("ISOLATION-UNTOUCHED", "A request to delete another workspace's resource leaves it in place.",
@@ -88,9 +88,9 @@ func requestRequirements() []Requirement {
 			Statement: statement, Reasoning: reasoning, Section: section,
 			Method: method + " The response must be neither 2xx nor 5xx. Its status and body are observed.", Operations: on})
 	}
-	refuse("REQUEST-JSON", Derived, "A request body that is not JSON is not accepted.",
-		"Request bodies are JSON with required members. A body that cannot be parsed cannot hold them.",
-		"What the service does", "A truncated body is sent.", bodyOps()...)
+	refuse("REQUEST-JSON", Derived, "A request body from which no JSON value can be read is not accepted.",
+		"Request bodies are JSON with required members. A body that cannot be parsed cannot hold them. A parser may accept more than JSON (RFC 8259, section 9), so only such bodies count.",
+		"What the service does", "A truncated body and a form are sent.", bodyOps()...)
 	refuse("REQUEST-OBJECT", Derived, "A request body that is not an object is not accepted.",
 		"The body is documented as an object with members.", "Endpoints", "An array and a string are sent.", bodyOps()...)
 	refuse("REQUEST-PATH-ID", Derived, "A path id that is not a UUID is not accepted.",
@@ -153,7 +153,7 @@ func errorRequirements() []Requirement {
 	}{
 		{401, ProfileScopes, "requests without valid authorization", allOps()},
 		{402, ProfileBilling, "valid requests for a workspace without a paid plan", allOps()},
-		{404, ProfileRead, "requests that name a resource that does not exist", notFoundOps()},
+		{404, ProfileRead, "requests whose path names a resource that does not exist", pathIDOps()},
 		{429, ProfileRateLimit, "requests beyond the rate limit", allOps()},
 	}
 	var table []Requirement
@@ -175,19 +175,27 @@ func errorRequirements() []Requirement {
 	}
 	return join(table, []Requirement{
 		{ID: "NOT-FOUND", Level: Stated, Group: GroupErrors, Profile: ProfileRead,
-			Statement: "A valid request for an unknown resource id gets 404.",
-			Section:   "Errors", Method: "A new version 7 UUID replaces the id (for the lead move, the lead's id).", Operations: notFoundOps()},
-		{ID: "NOT-FOUND-SUBSEQUENCE", Level: Stated, Group: GroupErrors, Profile: ProfileWrite,
-			Statement: "Moving an existing lead to an unknown subsequence gets 404.",
-			Section:   "Errors; Endpoints / Leads", Method: "A new version 7 UUID replaces subsequence_id.", Operations: []string{MoveLead}},
+			Statement: "A valid request whose path names an unknown resource gets 404.",
+			Section:   "Errors", Method: "A new version 7 UUID replaces the id.", Operations: pathIDOps()},
+		unknownInBody("NOT-FOUND-LEAD", "Moving an unknown lead is rejected.", "the lead's id"),
+		unknownInBody("NOT-FOUND-SUBSEQUENCE", "Moving an existing lead to an unknown subsequence is rejected.", "subsequence_id"),
 		{ID: "BILLING-402", Level: Stated, Group: GroupBilling, Profile: ProfileBilling,
 			Statement: "A valid request for a workspace without an active paid plan gets 402.",
 			Section:   "Errors", Method: "A key of the unpaid workspace sends an otherwise valid request about that workspace's own data.", Operations: allOps()},
 	})
 }
 
-// notFoundOps returns the operations whose request names a resource that may not exist.
-func notFoundOps() []string {
+// unknownInBody says that a lead move cannot be served if its body names what does not
+// exist. The 404 of the section Errors is for the requested resource, which the path names.
+func unknownInBody(id, statement, replaced string) Requirement {
+	return Requirement{ID: id, Level: Derived, Group: GroupErrors, Profile: ProfileWrite, Statement: statement,
+		Reasoning: "What does not exist cannot be moved, nor be moved to. The status of the rejection is not shown.",
+		Section:   "Errors; Endpoints / Leads",
+		Method:    "A new version 7 UUID replaces " + replaced + ". The response must be neither 2xx nor 5xx. Its status is observed.", Operations: []string{MoveLead}}
+}
+
+// namedOps returns the operations whose request names a resource that another workspace may own.
+func namedOps() []string {
 	return []string{AddCampaignVariables, MoveLead, GetPlacementTest, DeletePlacementTest, DeleteSubsequence}
 }
 

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"strings"
+	"sync"
 )
 
 // Aspect is the part of a field's description that a requirement checks.
@@ -41,6 +42,54 @@ func FieldRequirement(resource, path string, a Aspect) string {
 
 // Fields returns the field table in the order of schemas/openapi.yaml.
 func Fields() []Field { return append([]Field(nil), fields...) }
+
+// Documented returns a row of the resource without undocumented fields, at any depth. An
+// object whose members the specification does not show keeps them all.
+func Documented(resource string, row map[string]any) map[string]any {
+	known := knownFields()
+	return known.of(resource, row).(map[string]any)
+}
+
+// fieldSet holds the paths of fields, each after its resource, and of what contains them.
+type fieldSet struct{ paths, parents map[string]bool }
+
+var knownFields = sync.OnceValue(func() fieldSet {
+	known := fieldSet{map[string]bool{}, map[string]bool{}}
+	for _, f := range fields {
+		path := f.Resource + "." + f.Path
+		known.paths[path] = true
+		known.parents[path[:strings.LastIndex(path, ".")]] = true
+	}
+	return known
+})
+
+// of returns the value at a path without undocumented fields.
+func (s fieldSet) of(path string, value any) any {
+	if !s.parents[path] {
+		return value
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		kept := make(map[string]any, len(value))
+		for name, member := range value {
+			at := path + "." + name
+			if !s.paths[at] && s.paths[path+".ENTRY"] {
+				at = path + ".ENTRY"
+			}
+			if s.paths[at] {
+				kept[name] = s.of(at, member)
+			}
+		}
+		return kept
+	case []any:
+		kept := make([]any, len(value))
+		for i, item := range value {
+			kept[i] = s.of(path+".ITEM", item)
+		}
+		return kept
+	}
+	return value
+}
 
 // upperSnake turns InboxPlacementTest into INBOX_PLACEMENT_TEST and
 // DFYEmailAccountOrder into DFY_EMAIL_ACCOUNT_ORDER.

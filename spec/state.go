@@ -50,8 +50,9 @@ func stateRequirements() []Requirement {
 		"The requested resource no longer exists.", "Endpoints; Errors", "The delete request is repeated.", DeletePlacementTest, DeleteSubsequence)
 	add("STATE-DELETE-OTHERS", Derived, "Deleting one resource does not remove others.",
 		"The operation deletes the resource with that id.", "Endpoints", "A resource between an older and a newer one is deleted. The others must still be listed.", DeletePlacementTest, DeleteSubsequence)
-	add("STATE-DELETE-MOVE", Derived, "Moving a lead to a deleted subsequence gets 404.",
-		"The requested resource no longer exists.", "Endpoints / Leads; Errors", "A subsequence is deleted and named in a move.", MoveLead)
+	add("STATE-DELETE-MOVE", Derived, "Moving a lead to a deleted subsequence is rejected.",
+		"The subsequence no longer exists. The status of the rejection is not shown.", "Endpoints / Leads; Errors",
+		"A subsequence is deleted and named in a move. The response must be neither 2xx nor 5xx.", MoveLead)
 	add("META-TRUE", Stated, "A get with with_metadata=true shows metadata.", "", tests, "A created test is read with the parameter.", GetPlacementTest)
 	add("META-FALSE", Stated, "A get with with_metadata=false shows no metadata.", "", tests, "A created test is read with the parameter.", GetPlacementTest)
 	add("META-ABSENT", Stated, "A get without with_metadata shows no metadata.", "", tests, "A created test is read without the parameter.", GetPlacementTest)
@@ -69,6 +70,13 @@ func stateRequirements() []Requirement {
 		Section:   "Endpoints / Accounts", Method: "One account, then several at once, are moved there and back one by one. Each move must get 200. A server that also accepts moves from a wrong workspace cannot show where an account is.", Operations: []string{MoveAccounts}})
 }
 
+// RetryFields are the fields of a webhook event that rule 2 of the section Events
+// explains for a failed attempt, and that every failed attempt has.
+var RetryFields = []string{"will_retry", "retry_count", "retry_group_id"}
+
+// EventFailed returns the requirement that a failed attempt has one of RetryFields.
+func EventFailed(field string) ID { return ID("EVENT-FAILED-" + strings.ToUpper(field)) }
+
 // eventRequirements are the requirements between fields of one row or of
 // related rows: those of the section Events, and dates that repeat a timestamp.
 func eventRequirements() []Requirement {
@@ -76,14 +84,18 @@ func eventRequirements() []Requirement {
 		return Requirement{ID: id, Level: level, Group: GroupState, Profile: ProfileRead, Statement: statement, Reasoning: reasoning,
 			Section: "Events, rules 1 and 2", Method: method, Operations: []string{ListWebhookEvents}}
 	}
+	failed := func(field, meaning string) Requirement {
+		return event(string(EventFailed(field)), Stated, "A failed attempt has "+field+", which "+meaning+".", "", "Every failed attempt seen is checked.")
+	}
 	return []Requirement{
 		{ID: "DATE-OF-TIMESTAMP", Level: Derived, Group: GroupState, Profile: ProfileRead,
 			Statement: "timestamp_created_date is the UTC day of timestamp_created.",
 			Reasoning: "Timestamps are UTC, so the date of the creation timestamp is that day.",
 			Section:   "Resources and their fields", Method: "The two fields of every row seen are compared.",
 			Operations: []string{ListPlacementReports, ListWebhookEvents}},
-		event("EVENT-SUCCESS-FINAL", Derived, "A successful attempt schedules no retry: will_retry is not true.",
-			"will_retry belongs to a failed attempt. A successful delivery needs no retry.", "Every successful attempt seen is checked."),
+		failed("will_retry", "tells whether another attempt is planned"),
+		failed("retry_count", "counts retries"),
+		failed("retry_group_id", "is shared by the attempts of the delivery"),
 		event("EVENT-NEXT-RETRY", Stated, "If will_retry of a failed attempt is true, timestamp_next_retry is present and not before timestamp_created.", "",
 			"Every failed attempt with will_retry true is checked."),
 		event("EVENT-GROUP-URL", Derived, "Attempts with the same retry_group_id have the same URL.",

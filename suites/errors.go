@@ -32,25 +32,20 @@ func errorResponses() {
 	for _, op := range spec.NotFound.Operations() {
 		Describe(op.ID, func() {
 			It("answers 404 for an id that does not exist", Requires(spec.NotFound), func(api *API) {
-				api.Expect(api.Do(api.unknownResource())).To(HaveStatus(http.StatusNotFound))
+				api.Expect(api.Do(api.harmlessRequest())).To(HaveStatus(http.StatusNotFound))
 			})
 			It("describes a 404 as documented", Rules(spec.ErrorBody(http.StatusNotFound)...), func(api *API) {
-				api.Do(api.unknownResource())
+				api.Do(api.harmlessRequest())
 			})
 		})
 	}
 	Describe(spec.MoveLead, func() {
-		It("answers 404 for a subsequence that does not exist", Requires(spec.NotFoundSubsequence), func(api *API) {
-			move := api.Request().WithField("subsequence_id", api.FreshID())
-			api.Expect(api.Do(move)).To(HaveStatus(http.StatusNotFound))
-		})
+		for field, requirement := range map[string]spec.ID{"id": spec.NotFoundLead, "subsequence_id": spec.NotFoundSubsequence} {
+			It("refuses an unknown "+field, Requires(requirement), func(api *API) {
+				refused := api.Do(api.Request().WithField(field, api.FreshID()).OpenRefusal())
+				api.Expect(refused).To(BeRefused())
+				api.Observe(spec.OpenPointUnknownInBody, "%s: %d", field, refused.Status)
+			})
+		}
 	})
-}
-
-// unknownResource is the spec's request for a resource that does not exist.
-func (api *API) unknownResource() Call {
-	if api.Operation().ID == spec.MoveLead {
-		return api.Request().WithField("id", api.FreshID())
-	}
-	return api.harmlessRequest()
 }

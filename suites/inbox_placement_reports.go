@@ -74,7 +74,7 @@ func LeaveOutOnly(field string, before, after Walk) types.GomegaMatcher {
 				if row.Value[field] != nil {
 					found.Findings = append(found.Findings, Finding{w.At(i), pointerIn(j) + "/" + field, "absent or null", shorten(describe(row.Value[field]))})
 				}
-				for other := range rowsBefore[row.Key] {
+				for other := range spec.Documented(w.List.Operation.Resource, rowsBefore[row.Key]) {
 					if other != field && rowsBefore[row.Key][other] != nil && rowsAfter[row.Key][other] != nil && row.Value[other] == nil {
 						found.Findings = append(found.Findings, Finding{w.At(i), pointerIn(j) + "/" + other, "shown, as without the flag", "absent or null"})
 					}

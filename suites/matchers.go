@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
@@ -242,10 +243,18 @@ func says(want, got any, mayMiss bool) bool {
 		return ok && sameNumber(want, number)
 	case string:
 		text, ok := got.(string)
-		return ok && paging.FoldID(want) == paging.FoldID(text)
+		return ok && (paging.FoldID(want) == paging.FoldID(text) || sameMoment(want, text))
 	default:
 		return reflect.DeepEqual(want, got)
 	}
+}
+
+// sameMoment reports whether both texts are timestamps of the same instant: the schemas
+// judge their form.
+func sameMoment(a, b string) bool {
+	x, errX := time.Parse(time.RFC3339Nano, a)
+	y, errY := time.Parse(time.RFC3339Nano, b)
+	return errX == nil && errY == nil && x.Equal(y)
 }
 
 func sameNumber(a, b json.Number) bool {

@@ -20,6 +20,19 @@ import (
 // observations asks what the specification leaves open. They judge nothing; what
 // they see is part of the target's fingerprint.
 func observations() {
+	for _, op := range spec.RequestJSON.Operations() {
+		Describe(op.ID, func() {
+			It("is observed: more than one JSON value", func(api *API) {
+				for _, loose := range looseJSON {
+					request := api.Request()
+					if op.ID == spec.MoveAccounts { // no account that exists may move
+						request = request.WithField("emails", []string{api.Word() + "@example.com"})
+					}
+					api.Observe(spec.OpenPointLooseJSON, "%s: %d", loose.what, api.Do(request.WithRawBody(loose.text(string(request.bytes()))).OpenRefusal()).Status)
+				}
+			})
+		})
+	}
 	Describe(spec.MoveLead, func() {
 		It("is observed: required fields", func(api *API) {
 			for _, field := range []string{"id", "subsequence_id"} {
@@ -60,6 +73,20 @@ func observations() {
 			}
 		})
 	})
+}
+
+// looseJSON are ways to write an object that only lenient parsers accept. A member that
+// is repeated has the same value.
+var looseJSON = []struct {
+	what string
+	text func(object string) string
+}{
+	{"trailing content", func(object string) string { return object + "}" }},
+	{"a comment", func(object string) string { return "/* a comment */" + object }},
+	{"a trailing comma", func(object string) string { return strings.TrimSuffix(object, "}") + ",}" }},
+	{"a repeated member", func(object string) string {
+		return `{"conformance":1,"conformance":1,` + strings.TrimPrefix(object, "{")
+	}},
 }
 
 // observeOptions looks at the 19th path, of which only the address is known.

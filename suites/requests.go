@@ -20,7 +20,7 @@ func requests() {
 			It("refuses a body that is not JSON", Requires(spec.RequestJSON), func(api *API) {
 				request := api.Request()
 				api.expectNotAccepted(request.WithRawBody(`{"name": "breaks o`))
-				api.expectNotAccepted(request.WithRawBody(string(request.bytes()) + "}"))
+				api.expectNotAccepted(request.WithRawBody("name=conformance&emails=a%40example.com"))
 			})
 			It("refuses a body that is not an object", Requires(spec.RequestObject), func(api *API) {
 				api.expectNotAccepted(api.Request().WithRawBody(`[]`))

@@ -1,8 +1,6 @@
 package suites
 
 import (
-	"net/http"
-
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -32,7 +30,7 @@ func subsequences() {
 			moving := api.Request()
 			remove := api.RequestAs(dataset.Main, spec.DeleteSubsequence)
 			api.MustDo(remove)
-			api.Expect(api.Do(moving.WithField("subsequence_id", remove.id))).To(HaveStatus(http.StatusNotFound))
+			api.Expect(api.Do(moving.WithField("subsequence_id", remove.id).OpenRefusal())).To(BeRefused())
 		})
 	})
 }

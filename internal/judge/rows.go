@@ -16,7 +16,8 @@ func (s *examiner) row(at string, row map[string]any, owner string) {
 	s.owner(at, row, owner)
 	s.dateOfTimestamp(at, row)
 	if s.op.ID == spec.ListWebhookEvents {
-		s.successIsFinal(at, row)
+		s.failedAttempt(at, row)
+		s.successRetried(row)
 		s.nextRetry(at, row)
 	}
 	s.metadataElsewhere(at, row)
@@ -59,15 +60,26 @@ func (s *examiner) dateOfTimestamp(at string, row map[string]any) {
 	}
 }
 
-func (s *examiner) successIsFinal(at string, row map[string]any) {
-	success, ok := row["success"].(bool)
-	willRetry, ok2 := row["will_retry"].(bool)
-	if !ok || !ok2 || !success {
+// failedAttempt checks that a failed attempt has the fields that tell of its retries. The
+// text gives them no meaning for an attempt that succeeded.
+func (s *examiner) failedAttempt(at string, row map[string]any) {
+	if success, ok := row["success"].(bool); !ok || success {
 		return
 	}
-	s.see("EVENT-SUCCESS-FINAL")
-	if willRetry {
-		s.find("EVENT-SUCCESS-FINAL", at+"/will_retry", "not true (success is true)", "true")
+	for _, field := range spec.RetryFields {
+		requirement := string(spec.EventFailed(field))
+		s.see(requirement)
+		if _, shown := row[field]; !shown { // the schemas report a null
+			s.find(requirement, at+"/"+field, "present (success is false)", "absent")
+		}
+	}
+}
+
+// successRetried observes successful attempts with will_retry true. The text gives the
+// field a meaning only for an attempt that failed.
+func (s *examiner) successRetried(row map[string]any) {
+	if row["success"] == true && row["will_retry"] == true {
+		s.Observed = append(s.Observed, Observation{spec.OpenPointSuccessRetried, "will_retry is true"})
 	}
 }
 

@@ -45,10 +45,11 @@ func TestRowRules(t *testing.T) {
 		{"a date that is none", "DATE-OF-TIMESTAMP", spec.ListPlacementReports,
 			fields{"timestamp_created": "2026-03-01T23:59:59.999Z", "timestamp_created_date": "yesterday"}, "", false, ""},
 
-		{"success, done", "EVENT-SUCCESS-FINAL", spec.ListWebhookEvents, fields{"success": true, "will_retry": false}, "", true, ""},
-		{"success, and again", "EVENT-SUCCESS-FINAL", spec.ListWebhookEvents, fields{"success": true, "will_retry": true}, "", true, "/items/0/will_retry"},
-		{"failure, and again", "EVENT-SUCCESS-FINAL", spec.ListWebhookEvents,
-			fields{"success": false, "will_retry": true, "timestamp_created": "2026-03-01T09:30:00.000Z", "timestamp_next_retry": "2026-03-01T09:31:00.000Z"}, "", false, ""},
+		{"failed, and it says so", "EVENT-FAILED-WILL_RETRY", spec.ListWebhookEvents, fields{"success": false, "will_retry": false}, "", true, ""},
+		{"failed, without a word", "EVENT-FAILED-WILL_RETRY", spec.ListWebhookEvents, fields{"success": false, "will_retry": nil}, "", true, "/items/0/will_retry"},
+		{"failed, without a count", "EVENT-FAILED-RETRY_COUNT", spec.ListWebhookEvents, fields{"success": false, "retry_count": nil}, "", true, "/items/0/retry_count"},
+		{"failed, without a group", "EVENT-FAILED-RETRY_GROUP_ID", spec.ListWebhookEvents, fields{"success": false, "retry_group_id": nil}, "", true, "/items/0/retry_group_id"},
+		{"success, without a word", "EVENT-FAILED-WILL_RETRY", spec.ListWebhookEvents, fields{"success": true, "will_retry": nil}, "", false, ""},
 
 		{"again, later", "EVENT-NEXT-RETRY", spec.ListWebhookEvents,
 			fields{"success": false, "will_retry": true, "timestamp_created": "2026-03-01T09:30:00.000Z", "timestamp_next_retry": "2026-03-01T09:31:00.000Z"}, "", true, ""},

@@ -65,7 +65,8 @@ type Rules struct {
 func SeenByRules(requirement string) bool {
 	r, _ := spec.FindRequirement(requirement)
 	return r.Group == spec.GroupShape || r.Profile == spec.ProfileShape || strings.HasPrefix(requirement, "ERROR-") ||
-		slices.Contains([]spec.ID{spec.MetaElsewhere, spec.IsolationOwner, spec.DateOfTimestamp, spec.EventSuccessFinal, spec.EventNextRetry}, spec.ID(requirement))
+		strings.HasPrefix(requirement, "EVENT-FAILED-") ||
+		slices.Contains([]spec.ID{spec.MetaElsewhere, spec.IsolationOwner, spec.DateOfTimestamp, spec.EventNextRetry}, spec.ID(requirement))
 }
 
 // NewRules returns the rules. It compiles the schemas.

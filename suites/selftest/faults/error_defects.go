@@ -155,15 +155,19 @@ func isBearer(r Request) bool {
 	return strings.EqualFold(scheme, "Bearer")
 }
 
-// notFoundDefects answer something other than 404 for what does not exist.
+// notFoundDefects answer something other than 404 for a path that names what does not
+// exist, and serve a body that does, or break on it.
 func notFoundDefects() []Defect {
 	var defects []Defect
-	for _, requirement := range []string{"NOT-FOUND", "NOT-FOUND-SUBSEQUENCE"} {
-		what := "a resource"
-		suffix := ""
-		if requirement == "NOT-FOUND-SUBSEQUENCE" {
-			what, suffix = "a subsequence", "of-subsequence"
-		}
+	for requirement, missing := range map[string]struct {
+		what, suffix string
+		statuses     []int
+	}{
+		"NOT-FOUND":             {"a resource", "", []int{400, 403, 409, 410, 422, 500}},
+		"NOT-FOUND-LEAD":        {"a lead", "of-lead", []int{302, 500, 502}},
+		"NOT-FOUND-SUBSEQUENCE": {"a subsequence", "of-subsequence", []int{302, 500, 502}},
+	} {
+		what, suffix := missing.what, missing.suffix
 		for _, op := range boundTo(requirement) {
 			add := func(id, doc string, apply func(*Target) Middleware) {
 				defects = append(defects, Defect{ID: defectID(op, id, suffix), Breaks: spec.Pair{Requirement: requirement, Operation: op}, Doc: doc,
@@ -172,7 +176,7 @@ func notFoundDefects() []Defect {
 			meant := func(a *Target, r Request) bool {
 				return op != spec.MoveLead || movesListedLead(a, r) == (requirement == "NOT-FOUND-SUBSEQUENCE")
 			}
-			for _, status := range []int{400, 403, 409, 410, 422, 500} {
+			for _, status := range missing.statuses {
 				add("not-found-as-"+strconv.Itoa(status), "answers "+strconv.Itoa(status)+" if "+what+" does not exist",
 					onError(op, http.StatusNotFound, meant, failing(status)))
 			}
@@ -184,6 +188,7 @@ func notFoundDefects() []Defect {
 			add("not-found-as-another", "uses an existing one if "+what+" does not exist", takingAnother(op, requirement, meant))
 		}
 	}
+	slices.SortFunc(defects, func(a, b Defect) int { return strings.Compare(a.ID, b.ID) })
 	return defects
 }
 

@@ -123,7 +123,7 @@ func TestNotFoundDefectsFindWhatDoesNotExist(t *testing.T) {
 		switch {
 		case op.ID != spec.MoveLead:
 			wrong, right = ask(lost, nil), ask(main.PlacementTests[0], nil)
-		case d.Breaks.Requirement == "NOT-FOUND":
+		case d.Breaks.Requirement == "NOT-FOUND-LEAD":
 			wrong, other = ask("", move(lost, main.Subsequences[0])), ask("", move(main.Leads[0], lost))
 			right = ask("", move(main.Leads[0], main.Subsequences[0]))
 		default:

@@ -123,6 +123,11 @@ func put(field string, value any) func(map[string]any) {
 	return func(row map[string]any) { row[field] = value }
 }
 
+// leaveOut removes the field.
+func leaveOut(field string) func(map[string]any) {
+	return func(row map[string]any) { delete(row, field) }
+}
+
 // nextRetryAt sets the next attempt relative to the row's own.
 func nextRetryAt(after time.Duration) func(map[string]any) {
 	return func(row map[string]any) {
@@ -149,18 +154,18 @@ var attemptDamages = []struct {
 	change                   func(row map[string]any)
 	single                   bool // the last row of a page that it fits suffices
 }{
-	{"EVENT-SUCCESS-FINAL", "success-retried", "plans another attempt after a success", succeeded, put("will_retry", true), true},
-	{"EVENT-SUCCESS-FINAL", "late-success-retried", "plans another attempt after a successful retry", allOf(succeeded, isRetry),
-		put("will_retry", true), true},
+	{"EVENT-FAILED-WILL_RETRY", "will-retry-left-out", "omits will_retry of a failed attempt", failed, leaveOut("will_retry"), true},
+	{"EVENT-FAILED-RETRY_COUNT", "retry-count-left-out", "omits retry_count of a failed attempt", failed, leaveOut("retry_count"), true},
+	{"EVENT-FAILED-RETRY_GROUP_ID", "retry-group-left-out", "omits retry_group_id of a failed attempt", failed, leaveOut("retry_group_id"), true},
 
 	{"EVENT-NEXT-RETRY", "next-retry-left-out", "omits the time of the next retry", willRetry,
-		func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
+		leaveOut("timestamp_next_retry"), true},
 	{"EVENT-NEXT-RETRY", "next-retry-in-the-past", "schedules the next attempt a minute before the failed one", willRetry,
 		nextRetryAt(-time.Minute), true},
 	{"EVENT-NEXT-RETRY", "next-retry-just-before", "schedules the next attempt a millisecond before the failed one", willRetry,
 		nextRetryAt(-time.Millisecond), true},
 	{"EVENT-NEXT-RETRY", "second-retry-left-out", "omits the time of the second retry", allOf(willRetry, isRetry),
-		func(row map[string]any) { delete(row, "timestamp_next_retry") }, true},
+		leaveOut("timestamp_next_retry"), true},
 
 	{"EVENT-GROUP-URL", "retry-elsewhere", "retries at another URL", isRetry, urlOf(func(u string) string { return u + "#retry" }), true},
 	{"EVENT-GROUP-URL", "retry-in-the-clear", "retries without TLS",

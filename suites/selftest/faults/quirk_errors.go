@@ -62,6 +62,12 @@ func errorQuirks() []Quirk {
 			Doc:     "refuses references to another workspace's resources with " + strconv.Itoa(status),
 			Apply:   func(a *Target) Middleware { return reanswered(a.namesForeign, refusal(status)) }})
 	}
+	for _, status := range []int{400, 403, 410, 422} {
+		quirks = append(quirks, Quirk{ID: "errors/unknown-in-body-" + strconv.Itoa(status), Allowed: spec.OpenPointUnknownInBody,
+			Touches: []string{touchesForeign},
+			Doc:     "refuses a body that names what does not exist with " + strconv.Itoa(status),
+			Apply:   alike(onAnswer(spec.MoveLead, http.StatusNotFound, func(Request, Response) Response { return refusal(status) }))})
+	}
 	return append(quirks,
 		Quirk{ID: "errors/foreign-html", Allowed: spec.OpenPointForeignID, Touches: []string{touchesForeign},
 			Doc:   "refuses references to another workspace's resources with 403 and an HTML page",

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"outreach.example/conformance/spec"
 )
@@ -33,6 +34,17 @@ func fieldQuirks() []Quirk {
 				}
 				return insideObject(`"_note":"a","_note":"b"`)(answer)
 			}))},
+		{ID: "fields/extra-per-view", Allowed: spec.OpenPointExtraFields, Touches: []string{touchesExtra},
+			Doc: "adds undocumented fields that differ between any two responses", Apply: func(*Target) Middleware {
+				var views atomic.Int64
+				return onResource("", func(_ Request, row map[string]any) {
+					n := views.Add(1)
+					row["_view"] = n
+					if n%2 == 0 {
+						row["_even"] = true
+					}
+				})
+			}},
 		{ID: "fields/page-counts", Allowed: spec.OpenPointExtraFields, Touches: []string{touchesExtra},
 			Doc: "reports the total and the position on every page",
 			Apply: alike(onJSON(func(r Request, status int, body any) any {
@@ -40,6 +52,22 @@ func fieldQuirks() []Quirk {
 					page["total"], page["has_more"], page["prev_starting_after"] = 5, true, nil
 				}
 				return body
+			}))},
+		{ID: "fields/retries-of-failures-only", Allowed: "Events, rule 2: it explains the fields for an attempt that failed", Touches: []string{"retries"},
+			Doc: "shows will_retry, retry_count and retry_group_id only if an attempt of the delivery failed",
+			Apply: alike(onResource("WebhookEvent", func(_ Request, row map[string]any) {
+				if succeeded(row) && !isRetry(row) { // a retry shares the group of the failed attempt
+					for _, field := range spec.RetryFields {
+						delete(row, field)
+					}
+				}
+			}))},
+		{ID: "fields/success-retried", Allowed: spec.OpenPointSuccessRetried, Touches: []string{"retries"},
+			Doc: "shows will_retry as true for attempts that succeeded",
+			Apply: alike(onResource("WebhookEvent", func(_ Request, row map[string]any) {
+				if succeeded(row) {
+					row["will_retry"] = true
+				}
 			}))},
 		{ID: "fields/null-shown", Allowed: spec.OpenPointOmittedFields, Touches: []string{touchesNull},
 			Doc: "shows null for every nullable field without a value",
@@ -112,7 +140,8 @@ func sparseQuirks() []Quirk {
 		{"DFYEmailAccountOrder", "orders", "orders", nil, nil},
 		{"LeadLabel", "labels", "labels", nil, nil},
 		{"PhoneNumber", "phone-numbers", "phone numbers", nil, nil},
-		{"WebhookEvent", "events", "webhook events", []string{"timestamp_next_retry"}, // a planned retry has a time
+		// A failed attempt tells of its retries, and a planned one has a time.
+		{"WebhookEvent", "events", "webhook events", append([]string{"timestamp_next_retry"}, spec.RetryFields...),
 			[]string{"FILTER-SEARCH_EMAIL-*", "EVENT-RETRY-*"}},
 	} {
 		omitted := conditional(s.resource, s.keep)

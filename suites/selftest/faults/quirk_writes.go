@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,6 +40,15 @@ func createQuirks() []Quirk {
 				body, _ := objectIn(r)
 				return creates(r) && slices.ContainsFunc(spec.CreateReadOnly, func(name string) bool { _, sent := body[name]; return sent })
 			}, func(Request) Response { return refusal(http.StatusBadRequest) }))},
+		{ID: "create/loose-json", Allowed: spec.OpenPointLooseJSON, Touches: []string{"bodies"},
+			Doc: "reads bodies with a comment, a trailing comma or trailing content",
+			Apply: alike(asked(func(r Request) bool { return hasBody(r) && !json.Valid(r.Body) }, func(r *Request) {
+				text := strings.TrimPrefix(string(r.Body), "/* a comment */")
+				text = strings.Replace(text, ",}", "}", 1)
+				if value, ok := decode([]byte(text)); ok {
+					r.Body = encode(value)
+				}
+			}))},
 		{ID: "create/unknown-refused", Allowed: spec.OpenPointInvalidRequest, Doc: "refuses a body with an undocumented member",
 			Touches: []string{"create"},
 			Apply: alike(instead(func(r Request) bool {

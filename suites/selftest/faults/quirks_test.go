@@ -240,7 +240,7 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 	send(dataset.Main, subsequences, "", q("limit", "100", "parent_campaign_not", main.Campaigns[0]), "")
 
 	const valid = `{"name":"n","type":1,"sending_method":2,"email_subject":"s","email_body":"b","emails":["a@b.example"]`
-	for _, body := range []string{valid + "}", valid + `,"id":"` + neverIssued + `"}`, valid + `,"unknown":1}`, "{", "no media type"} {
+	for _, body := range []string{valid + "}", valid + `,"id":"` + neverIssued + `"}`, valid + `,"unknown":1}`, "{", valid + ",}", "no media type"} {
 		send(dataset.Main, spec.CreatePlacementTest, "", nil, body)
 	}
 	send(dataset.Unpaid, spec.CreatePlacementTest, "", nil, "{}")
@@ -258,6 +258,7 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 		send(dataset.Main, spec.MoveLead, "", nil, fmt.Sprintf(`{"id":%q,"subsequence_id":%q}`, lead, main.Subsequences[0]))
 	}
 	send(dataset.Main, spec.MoveLead, "", nil, fmt.Sprintf(`{"id":%q}`, main.Leads[0]))
+	send(dataset.Main, spec.MoveLead, "", nil, fmt.Sprintf(`{"id":%q,"subsequence_id":%q}`, neverIssued, main.Subsequences[0]))
 	subA, subB := admin.ID, p.Workspaces[dataset.SubB].ID
 	for _, body := range []string{`{"emails":["nobody@x.example"],"source_workspace_id":"` + subA + `","destination_workspace_id":"` + subB + `"}`,
 		`{"emails":["` + admin.Accounts[0] + `"],"source_workspace_id":"` + subA + `","destination_workspace_id":"` + neverIssued + `"}`,

@@ -1,10 +1,10 @@
 package faults
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -135,9 +135,9 @@ func bodyRequestDefects() []Defect {
 			_, ok := decode(body)
 			return !ok && len(body) > 0
 		}},
-		{"REQUEST-JSON", "body-followed", "a body with data after its JSON", func(body []byte) bool {
-			_, ok := decode(body)
-			return ok && !json.Valid(body)
+		{"REQUEST-JSON", "body-a-form", "a body that is a form", func(body []byte) bool {
+			values, err := url.ParseQuery(string(body))
+			return err == nil && values.Has("emails")
 		}},
 		{"REQUEST-OBJECT", "body-array", "an array as the body", func(body []byte) bool { return isArray(decodedOrNil(body)) }},
 		{"REQUEST-OBJECT", "body-text", "a string as the body", func(body []byte) bool { return isText(decodedOrNil(body)) }},

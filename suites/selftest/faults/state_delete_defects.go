@@ -254,8 +254,7 @@ func idsInOrder(rows []map[string]any) []string {
 	return ids
 }
 
-// moveToDeletedDefects move leads to deleted subsequences, or refuse with a
-// status other than 404.
+// moveToDeletedDefects move leads to deleted subsequences, or break on the request.
 func moveToDeletedDefects() []Defect {
 	const requirement, operation = "STATE-DELETE-MOVE", spec.MoveLead
 	moving := func(damage, doc string, answer func(*Target) behaviour) Defect {
@@ -272,7 +271,7 @@ func moveToDeletedDefects() []Defect {
 	defects := []Defect{moving("to-deleted-served", "moves a lead to a deleted subsequence", func(a *Target) behaviour {
 		return inTheNameOf(first(a.Profile.Workspaces[dataset.Main].Subsequences))
 	})}
-	for _, status := range []int{http.StatusBadRequest, http.StatusConflict, http.StatusGone, http.StatusInternalServerError} {
+	for _, status := range []int{http.StatusFound, http.StatusInternalServerError, http.StatusBadGateway} {
 		defects = append(defects, moving(fmt.Sprintf("to-deleted-%d", status),
 			fmt.Sprintf("answers %d to the move of a lead to a deleted subsequence", status),
 			func(*Target) behaviour { return refusing(status) }))
