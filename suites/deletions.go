@@ -17,7 +17,7 @@ import (
 func deletions(list string) {
 	It("answers with what it deleted", Requires(spec.StateDeleteAnswer), func(api *API) {
 		remove := api.Request()
-		before, ok := api.ReadAll(api.As(dataset.Main, list)).ByKey()[paging.FoldID(remove.id)]
+		before, ok := api.listShowing(api.As(dataset.Main, list), remove.id).ByKey()[paging.FoldID(remove.id)]
 		if !ok {
 			api.NotAssessed("the resource that is to be deleted in %s", list)
 		}
@@ -29,13 +29,13 @@ func deletions(list string) {
 	It("takes the resource, and only it, out of the list", Requires(spec.StateDeleteList, spec.StateDeleteOthers), func(api *API) {
 		remove, others := api.deletionAmongOthers()
 		rows := api.As(dataset.Main, list)
-		before := api.ReadAll(rows).Keys()
+		before := api.listShowing(rows, append(others, remove.id)...).Keys()
 		others = slices.DeleteFunc(others, func(id string) bool { return before[paging.FoldID(id)] == 0 })
 		if len(others) == 0 || before[paging.FoldID(remove.id)] == 0 {
 			api.NotAssessed("the resources that the spec works with in %s", list)
 		}
 		api.MustDo(remove)
-		after := api.ReadAll(rows)
+		after := api.listWithout(rows, remove.id)
 		api.For(spec.StateDeleteList).Expect(after).To(NotShowRow(remove.id, "the deleted"))
 		// Other rows may be deleted by others meanwhile; nobody else deletes these.
 		for _, id := range others {
@@ -46,7 +46,7 @@ func deletions(list string) {
 	It("answers 404 the second time", Requires(spec.StateDeleteAgain), func(api *API) {
 		remove := api.Request()
 		api.MustDo(remove)
-		api.Expect(api.Do(remove)).To(HaveStatus(http.StatusNotFound))
+		api.Expect(api.untilStatus("a deletion that is repeated", remove, http.StatusNotFound)).To(HaveStatus(http.StatusNotFound))
 	})
 }
 

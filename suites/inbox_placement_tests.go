@@ -97,7 +97,8 @@ func inboxPlacementTests() {
 		It("leaves nothing to get", Requires(spec.StateDeleteGet), func(api *API) {
 			remove := api.Request()
 			api.MustDo(remove)
-			api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.id))).To(HaveStatus(http.StatusNotFound))
+			get := api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.id)
+			api.Expect(api.untilStatus("a deletion in a get", get, http.StatusNotFound)).To(HaveStatus(http.StatusNotFound))
 		})
 
 		documentedShape(func(api *API) {
@@ -136,11 +137,6 @@ func (api *API) NewTest() Response {
 	return api.MustDo(api.RequestAs(dataset.Main, spec.CreatePlacementTest))
 }
 
-// find reads the test in which a creation was answered.
-func (api *API) find(made Response) Response {
-	return api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()))
-}
-
 // isMade reports whether the response shows the test that was created.
 func isMade(made, found Response) bool {
 	return found.OK() && paging.FoldID(found.ID()) == paging.FoldID(made.ID()) && sameText(found.Row()["name"], made.Call.members()["name"])
@@ -177,7 +173,7 @@ func (api *API) expectKept(k Call, fields ...string) {
 	sent := k.members()
 	made := api.MustDo(k)
 	found := api.find(made)
-	list := api.ReadAll(api.As(dataset.Main, spec.ListPlacementTests))
+	list := api.listShowing(api.As(dataset.Main, spec.ListPlacementTests), made.ID())
 	for _, field := range fields {
 		id, kept := spec.StateCreate(field), EqualJSON(sent[field])
 		api.ForOperation(id, spec.CreatePlacementTest).Expect(made).To(HaveField(field, kept))
@@ -232,7 +228,7 @@ func (api *API) expectReadOnly(field string) {
 		requirement.NotAssessed("%s", made.shortfall())
 		return
 	}
-	requirement.Expect(creation{made, api.find(made), api.ReadAll(api.As(dataset.Main, spec.ListPlacementTests))}).To(KeepItsOwn(field, value))
+	requirement.Expect(creation{made, api.find(made), api.listShowing(api.As(dataset.Main, spec.ListPlacementTests), made.ID())}).To(KeepItsOwn(field, value))
 }
 
 // creation is a test that was created, as three operations show it.
@@ -271,8 +267,8 @@ func KeepItsOwn(field string, sent any) types.GomegaMatcher {
 func getLikeList(api *API) {
 	get := api.As(dataset.Main, spec.GetPlacementTest)
 	list := api.As(dataset.Main, spec.ListPlacementTests)
-	made := api.NewTest()
-	before := api.ReadAll(list).ByKey()
+	made := api.shown(api.NewTest())
+	before := api.listShowing(list, made.ID()).ByKey()
 	var calls []Call
 	for _, id := range sample(before, 10) {
 		calls = append(calls, get.WithID(id))
@@ -316,7 +312,7 @@ func AgreeWithRow(row map[string]any, mayChange map[string]bool) types.GomegaMat
 func (api *API) expectMetadata(withMetadata string, fits types.GomegaMatcher) {
 	create := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
 	for _, k := range []Call{create, api.withAllOptional(create)} {
-		made := api.MustDo(k)
+		made := api.shown(api.MustDo(k))
 		get := api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
 		if withMetadata != "" {
 			get = get.WithQuery("with_metadata", withMetadata)
@@ -341,7 +337,7 @@ func getEveryKind(api *API) {
 		}
 	}
 	api.DoAll(calls...) // a 404 is fine: the tests of other specs may be gone
-	made := api.MustDo(api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
+	made := api.shown(api.MustDo(api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))))
 	api.DoValid(get.WithID(made.ID()).WithQuery("with_metadata", "true"))
 }
 

@@ -96,7 +96,11 @@ func (api *API) RequestAs(role, operation string) Call {
 		return k.WithBody(fixtures.PlacementTest(api.rng, api.Word())).WithField("email_subject", "Placement check "+api.Word())
 	case spec.GetPlacementTest, spec.DeletePlacementTest:
 		if role == dataset.Main {
-			return k.WithID(api.NewTest().ID())
+			made := api.NewTest()
+			if operation == spec.GetPlacementTest { // a deletion waits for its test anyway
+				api.shown(made)
+			}
+			return k.WithID(made.ID())
 		}
 		return k.WithID(api.first(w.PlacementTests, role, "placement_tests", "an inbox placement test"))
 	case spec.DeleteSubsequence:

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -84,9 +85,17 @@ var looseJSON = []struct {
 	{"trailing content", func(object string) string { return object + "}" }},
 	{"a comment", func(object string) string { return "/* a comment */" + object }},
 	{"a trailing comma", func(object string) string { return strings.TrimSuffix(object, "}") + ",}" }},
-	{"a repeated member", func(object string) string {
-		return `{"conformance":1,"conformance":1,` + strings.TrimPrefix(object, "{")
-	}},
+	{"a repeated member", withRepeatedMember},
+}
+
+// withRepeatedMember repeats one member of an object.
+func withRepeatedMember(object string) string {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(object), &members); err != nil {
+		panic(fmt.Sprintf("suites: %s is no object: %v", object, err))
+	}
+	name := slices.Sorted(maps.Keys(members))[0]
+	return fmt.Sprintf("{%q:%s,%s", name, members[name], strings.TrimPrefix(object, "{"))
 }
 
 // observeOptions looks at the 19th path, of which only the address is known.

@@ -30,7 +30,8 @@ func subsequences() {
 			moving := api.Request()
 			remove := api.RequestAs(dataset.Main, spec.DeleteSubsequence)
 			api.MustDo(remove)
-			api.Expect(api.Do(moving.WithField("subsequence_id", remove.id).OpenRefusal())).To(BeRefused())
+			refused := api.until("a deletion in a lead move", moving.WithField("subsequence_id", remove.id).OpenRefusal(), func(r Response) bool { return r.Status/100 == 4 })
+			api.Expect(refused).To(BeRefused())
 		})
 	})
 }

@@ -194,7 +194,7 @@ func (s *Sandbox) rolledBack(w *workspace, cr *creation) {
 
 // delete deletes a test that is the run's own. The error says why it may exist still.
 func (s *Sandbox) delete(ctx context.Context, by, id string, w *workspace) error {
-	why := s.send(ctx, Change{By: by, Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: w.Key()})
+	_, why := s.send(ctx, Change{By: by, Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: w.Key()})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked[paging.FoldID(id)] = true

@@ -262,9 +262,15 @@ func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created strin
 }
 
 // rollBack sends a request that rolls something back, and reports whether the
-// target accepted it or answered that there is nothing to roll back (404).
+// target accepted it or answered that there is nothing to roll back (404). The change
+// may take a moment to show, so a 404 counts only if it stays.
 func (s *Sandbox) rollBack(ctx context.Context, c Change) bool {
-	why := s.send(ctx, c)
+	var why string
+	_ = repeatedly(ctx, s.Profile.Visibility(), func() (settled bool, err error) {
+		var gone bool
+		gone, why = s.send(ctx, c)
+		return !gone, nil
+	})
 	if why != "" {
 		s.uncertain.add(c, why)
 		s.Trouble(c.By, fmt.Sprintf("rollback failed: %s (`outreach-conformance cleanup` tries again)", why))
@@ -272,20 +278,21 @@ func (s *Sandbox) rollBack(ctx context.Context, c Change) bool {
 	return why == ""
 }
 
-// send is rollBack, with the reason why it failed; empty if it did not. Failures are
-// not violations: other specs judge the operation.
-func (s *Sandbox) send(ctx context.Context, c Change) (why string) {
+// send sends such a request once. It returns the reason why it failed; empty if it did
+// not, or if there was nothing to roll back. Failures are not violations: other specs
+// judge the operation.
+func (s *Sandbox) send(ctx context.Context, c Change) (nothing bool, why string) {
 	ex := s.Client.Do(ctx, client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
 		Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key})
 	switch {
 	case ex.Err != nil:
-		return unanswered(c, ex.Err)
+		return false, unanswered(c, ex.Err)
 	case ex.Status == http.StatusOK:
 		s.uncertain.remove(c)
 	case ex.Status != http.StatusNotFound:
-		return fmt.Sprintf("%s answered %s", c.Operation.ID, redact.Process.Text(judge.DescribeStatus(ex)))
+		return false, fmt.Sprintf("%s answered %s", c.Operation.ID, redact.Process.Text(judge.DescribeStatus(ex)))
 	}
-	return ""
+	return ex.Status == http.StatusNotFound, ""
 }
 
 // ids is a set of UUIDs, in either case.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -32,6 +33,10 @@ type subject struct {
 // Source brings up a fresh conforming subject for each case.
 type Source func(ctx context.Context) (subject, error)
 
+// visibility is how long a case waits for a change to show. Late quirks take less, in
+// proportion.
+const visibility = 240 * time.Millisecond
+
 // Embedded is a source of reference servers in this process, reached without a
 // network. A server that a case has given back serves the next one, its data
 // back at the start: loading them anew would cost more than most cases.
@@ -52,6 +57,7 @@ func Embedded() Source {
 			return nil, err
 		}
 		known = profile.FromDataset(data)
+		known.VisibleWithin = visibility
 		return refserver.New(data, refserver.Options{})
 	}
 	return func(context.Context) (subject, error) {

@@ -22,6 +22,7 @@ func Quirks() []Quirk {
 		valueQuirks(),
 		precedenceQuirks(),
 		writeQuirks(),
+		lateQuirks(),
 		queryQuirks(),
 		pageQuirks(),
 		cursorQuirks(),

@@ -111,7 +111,9 @@ func reference(t *testing.T) (Handler, *profile.Profile) {
 		server.Reset()
 		references.Put(server)
 	})
-	return Serving(server.Handler()), profile.FromDataset(smallData())
+	known := profile.FromDataset(smallData())
+	known.VisibleWithin = time.Hour // what is late stays so while a test asks
+	return Serving(server.Handler()), known
 }
 
 // TestQuirksShowAndStayLegal sends the same requests to the honest target and to
@@ -250,6 +252,9 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 	}
 	send(dataset.Main, spec.DeletePlacementTest, main.PlacementTests[0], nil, `{}`)
 	send(dataset.Main, spec.DeletePlacementTest, main.PlacementTests[1], nil, "")
+	send(dataset.Main, spec.GetPlacementTest, main.PlacementTests[1], nil, "")
+	created = string(send(dataset.Main, spec.CreatePlacementTest, "", nil, valid+"}").Body)
+	send(dataset.Main, spec.GetPlacementTest, textOf(decodedOrNil([]byte(created)), "id"), nil, "")
 	send(dataset.Main, spec.DeleteSubsequence, main.ExpendableSubsequences[0], nil, "")
 	for _, campaign := range main.Campaigns[:2] {
 		send(dataset.Main, spec.AddCampaignVariables, campaign, nil, `{"variables":["v"]}`)
@@ -260,6 +265,9 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 	send(dataset.Main, spec.MoveLead, "", nil, fmt.Sprintf(`{"id":%q}`, main.Leads[0]))
 	send(dataset.Main, spec.MoveLead, "", nil, fmt.Sprintf(`{"id":%q,"subsequence_id":%q}`, neverIssued, main.Subsequences[0]))
 	subA, subB := admin.ID, p.Workspaces[dataset.SubB].ID
+	for _, way := range [][2]string{{subA, subB}, {subB, subA}} {
+		send(dataset.Admin, spec.MoveAccounts, "", nil, fmt.Sprintf(`{"emails":[%q],"source_workspace_id":%q,"destination_workspace_id":%q}`, admin.Accounts[0], way[0], way[1]))
+	}
 	for _, body := range []string{`{"emails":["nobody@x.example"],"source_workspace_id":"` + subA + `","destination_workspace_id":"` + subB + `"}`,
 		`{"emails":["` + admin.Accounts[0] + `"],"source_workspace_id":"` + subA + `","destination_workspace_id":"` + neverIssued + `"}`,
 		`{"emails":["` + admin.Accounts[0] + `"],"source_workspace_id":"` + subA + `"}`} {

@@ -164,8 +164,6 @@ func accountDefects() []Defect {
 	}
 	return []Defect{
 		breakingWith("ACCOUNTS-MOVED", operation, "stays-home", "reports success for the first move of an account without moving it", staysHome),
-		breaking("ACCOUNTS-MOVED", operation, "moves-late",
-			"answers a move before it is done, so that the next one finds the account in its old place", movesLate()),
 		breakingWith("ACCOUNTS-MOVED", operation, "moves-once", "refuses to move an account twice", movesOnce),
 		some("moves-first-only", "the first", func(emails []any) []any { return emails[:1] }),
 		some("moves-all-but-last", "all but the last", func(emails []any) []any { return emails[:len(emails)-1] }),
@@ -183,29 +181,6 @@ func staysHome(a *Target) Middleware {
 		}
 		return false
 	}, moved)
-}
-
-// movesLate performs a move after the one that follows it.
-func movesLate() Middleware {
-	return func(next Handler) Handler {
-		var mu sync.Mutex
-		var waiting *Request
-		return where(spec.MoveAccounts, wellFormed, func(next Handler, r Request) (Response, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			if waiting == nil {
-				waiting = &r
-				return moved(next, r)
-			}
-			answer, err := next(r)
-			if err != nil {
-				return answer, err
-			}
-			_, err = next(*waiting)
-			waiting = nil
-			return answer, err
-		})(next)
-	}
 }
 
 // movesOnce refuses the second move of an account. It skips the first one too,

@@ -1,0 +1,169 @@
+package faults
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"outreach.example/conformance/spec"
+)
+
+// touchesLate is what late quirks touch: when a change shows.
+const touchesLate = "when changes show"
+
+// lateQuirks show a change in another view only after a third of the time that the
+// profile allows for it.
+func lateQuirks() []Quirk {
+	late := func(id, doc string, apply func(*Target, *delayed) Middleware) Quirk {
+		return Quirk{ID: "late/" + id, Allowed: spec.OpenPointVisibility, Doc: doc, Touches: []string{touchesLate, "create", "delete", "accounts", touchesRows},
+			Apply: func(a *Target) Middleware {
+				return apply(a, &delayed{by: a.Profile.Visibility() / 3, since: map[string]time.Time{}})
+			}}
+	}
+	return []Quirk{
+		late("created-in-list", "lists a created test only after a while", func(_ *Target, d *delayed) Middleware {
+			return Chain(d.whenAnswered(spec.CreatePlacementTest, createdID), onPages(spec.ListPlacementTests, func(row map[string]any) bool { return !d.hides(textOf(row, "id")) }))
+		}),
+		late("created-in-get", "finds a created test by its id only after a while", func(_ *Target, d *delayed) Middleware {
+			return Chain(d.whenAnswered(spec.CreatePlacementTest, createdID),
+				where(spec.GetPlacementTest, func(r Request) bool { return d.hides(r.ID) }, refusing(http.StatusNotFound)))
+		}),
+		late("deleted", "shows a deleted test for a while", deletedLater),
+		late("moved", "finds a moved account in its new workspace only after a while", func(_ *Target, d *delayed) Middleware {
+			return func(next Handler) Handler {
+				return func(r Request) (Response, error) {
+					if r.Operation != spec.MoveAccounts {
+						return next(r)
+					}
+					emails := emailsIn(r)
+					if slices.ContainsFunc(emails, d.hides) {
+						return refusal(http.StatusNotFound), nil
+					}
+					answer, err := next(r)
+					if err == nil && answer.Status == http.StatusOK {
+						d.begin(emails...)
+					}
+					return answer, err
+				}
+			}
+		}),
+	}
+}
+
+// delayed remembers when things changed.
+type delayed struct {
+	by time.Duration
+
+	mu    sync.Mutex
+	since map[string]time.Time
+}
+
+// begin notes that the things have changed now.
+func (d *delayed) begin(names ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, name := range names {
+		d.since[name] = time.Now()
+	}
+}
+
+// hides reports whether the thing changed so recently that it does not show yet.
+func (d *delayed) hides(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at, changed := d.since[name]
+	return changed && time.Since(at) < d.by
+}
+
+// whenAnswered begins the delay of what a 200 answer of the operation names.
+func (d *delayed) whenAnswered(operation string, name func(Response) string) Middleware {
+	return onAnswer(operation, http.StatusOK, func(_ Request, answer Response) Response {
+		d.begin(name(answer))
+		return answer
+	})
+}
+
+func createdID(answer Response) string {
+	row, _ := decode(answer.Body)
+	return textOf(row, "id")
+}
+
+// emailsIn returns the accounts that a move names.
+func emailsIn(r Request) (emails []string) {
+	body, _ := objectIn(r)
+	items, _ := body["emails"].([]any)
+	for _, item := range items {
+		if email, ok := item.(string); ok {
+			emails = append(emails, email)
+		}
+	}
+	return emails
+}
+
+// onPages leaves out the rows of an operation's pages that do not fit.
+func onPages(operation string, fits func(row map[string]any) bool) Middleware {
+	return onAnswer(operation, http.StatusOK, func(_ Request, answer Response) Response {
+		body, _ := decode(answer.Body)
+		page, ok := body.(map[string]any)
+		items, listed := page["items"].([]any)
+		if !ok || !listed {
+			return answer
+		}
+		page["items"] = slices.DeleteFunc(items, func(item any) bool {
+			row, isRow := item.(map[string]any)
+			return isRow && !fits(row)
+		})
+		answer.Body = encode(page)
+		return answer
+	})
+}
+
+// deletedLater answers a deletion that the target would accept as if it were done. It is
+// done after a while, with the first request after that.
+func deletedLater(a *Target, d *delayed) Middleware {
+	var mu sync.Mutex
+	waiting := map[string]Request{}
+	due := func() (all []Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		for id, r := range waiting {
+			if !d.hides(id) {
+				all = append(all, r)
+				delete(waiting, id)
+			}
+		}
+		return all
+	}
+	later := func(r Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if _, known := waiting[r.ID]; !known {
+			d.begin(r.ID)
+			waiting[r.ID] = r.clone()
+		}
+	}
+	return func(next Handler) Handler {
+		return func(r Request) (Response, error) {
+			for _, deletion := range due() {
+				if answer, err := next(deletion); err != nil || answer.Status == http.StatusTooManyRequests {
+					later(deletion)
+				}
+			}
+			if r.Operation != spec.DeletePlacementTest {
+				return next(r)
+			}
+			key, _ := a.keyOf(r)
+			permitted, err := next(r.naming(neverIssued))
+			if err != nil || permitted.Status != http.StatusNotFound {
+				return next(r)
+			}
+			shown, err := next(r.redirected(spec.GetPlacementTest, r.ID).withToken(a.key(key.Workspace)))
+			if err != nil || shown.Status != http.StatusOK {
+				return next(r)
+			}
+			later(r)
+			return shown, nil
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package suites
+
+import (
+	"net/http"
+	"time"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
+)
+
+// The specification does not say how soon a change shows in another view. A spec
+// therefore looks again until the change shows, for as long as the profile allows
+// (visible_within), and judges what it saw last.
+
+// Intervals between two looks for a change.
+const (
+	firstLook   = 20 * time.Millisecond
+	longestLook = 400 * time.Millisecond
+)
+
+// eventually looks until the function sees the change, and observes how long that
+// took. It reports whether the change showed in time: it looks once more when the
+// time is over.
+func (api *API) eventually(view string, sees func() bool) bool {
+	began := time.Now()
+	for pause := firstLook; ; pause = min(2*pause, longestLook) {
+		over := time.Since(began) >= api.Profile.Visibility()
+		if sees() {
+			api.Observe(spec.OpenPointVisibility, "%s: %s", view, delay(time.Since(began), pause == firstLook))
+			return true
+		}
+		if over {
+			return false
+		}
+		if client.Sleep(api.ctx, pause) != nil {
+			api.NotAssessed("%s", whyCut(api.ctx))
+		}
+	}
+}
+
+// delay renders how long a change took to show, roughly: two runs should say the same.
+func delay(took time.Duration, atOnce bool) string {
+	if atOnce {
+		return "at once"
+	}
+	for _, within := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second, 10 * time.Second} {
+		if took <= within {
+			return "within " + within.String()
+		}
+	}
+	return "within a minute"
+}
+
+// find reads the test in which a creation was answered, until the target shows it.
+func (api *API) find(made Response) (found Response) {
+	get := api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
+	api.eventually("a created test in a get", func() bool {
+		found = api.Do(get)
+		return isMade(made, found)
+	})
+	return found
+}
+
+// shown is find for a test that a spec works with. The spec ends if the target does
+// not find it. Other responses than 404 are for the spec to judge.
+func (api *API) shown(made Response) Response {
+	if found := api.find(made); found.Status == http.StatusNotFound && !api.probes {
+		api.MustDo(found.Call)
+	}
+	return made
+}
+
+// listShowing reads the list until it shows the rows.
+func (api *API) listShowing(list Call, ids ...string) (w Walk) {
+	api.eventually("a created test in the list", func() bool {
+		w = api.ReadAll(list)
+		keys := w.Keys()
+		for _, id := range ids {
+			if keys[paging.FoldID(id)] == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	return w
+}
+
+// listWithout reads the list until it no longer shows the row.
+func (api *API) listWithout(list Call, id string) (w Walk) {
+	api.eventually("a deletion in the list", func() bool {
+		w = api.ReadAll(list)
+		return w.Keys()[paging.FoldID(id)] == 0
+	})
+	return w
+}
+
+// until sends the call until a response fits.
+func (api *API) until(view string, k Call, fits func(Response) bool) (r Response) {
+	api.eventually(view, func() bool {
+		r = api.Do(k)
+		return fits(r)
+	})
+	return r
+}
+
+// untilStatus sends the call until the target answers with the status.
+func (api *API) untilStatus(view string, k Call, status int) Response {
+	return api.until(view, k, func(r Response) bool { return r.Status == status })
+}
