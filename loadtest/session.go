@@ -118,7 +118,7 @@ func environment(ctx context.Context, config Config, id string, budget *prepare.
 	}
 	env = &runner.Env{
 		Env: prepare.Env{
-			Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules, Client: api, Run: id, Seed: config.Seed, Budget: budget,
+			Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules.Omitting(t.Profile.Omits...), Client: api, Run: id, Seed: config.Seed, Budget: budget,
 			LockTimeout: config.LockTimeout, Shard: config.Shard, Say: config.Say,
 			Start: config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
 		},

@@ -89,7 +89,10 @@ type Run struct {
 	Selection string    `json:"selection,omitempty"` // the filters, as flags; empty without filters
 	// Operations are patterns of the operations that the target's profile lists as
 	// implemented; empty for all.
-	Operations  []string `json:"operations,omitempty"`
+	Operations []string `json:"operations,omitempty"`
+	// Omits are the fields that the implementation leaves out by design, according to its
+	// profile. Their presence is not judged.
+	Omits       []string `json:"omits,omitempty"`
 	Interrupted bool     `json:"interrupted"`
 	Specs       int      `json:"specs"` // Ginkgo specs that ran
 	Time        *Time    `json:"time,omitempty"`

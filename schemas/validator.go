@@ -308,6 +308,9 @@ func (s *fieldTable) finding(b breach) (Finding, error) {
 	switch b.kind {
 	case missing:
 		aspect, f.Expected, f.Actual = spec.Present, at.field.Type, "absent"
+		if at.field.RequiredBy() == "" {
+			f.Expected += " (if your implementation leaves it out by design, list " + at.field.Name() + " under omits: in the profile)"
+		}
 	case wrongType:
 		aspect, f.Expected, f.Actual = spec.Type, at.field.Type, render(b.value)
 	case unknown:

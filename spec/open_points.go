@@ -23,6 +23,7 @@ const (
 	OpenPointSameNames        = "SILENT-SAME-NAMES"
 	OpenPointMessages         = "SILENT-MESSAGES"
 	OpenPointInvalidRequest   = "SILENT-INVALID-REQUEST"
+	OpenPointOmitted          = "SILENT-OMITTED-BY-DESIGN"
 	OpenPointVisibility       = "SILENT-VISIBILITY"
 	OpenPointLooseJSON        = "SILENT-LOOSE-JSON"
 	OpenPointUnknownInBody    = "SILENT-UNKNOWN-IN-BODY"
@@ -93,6 +94,7 @@ var openPoints = []OpenPoint{
 	{OpenPointDirection, "The sort direction of a list without sort_order.", "Pagination", "the direction seen", nil},
 	{OpenPointExtraFields, "Whether objects may have undocumented fields.", "Resources and their fields", "the undocumented fields seen", nil},
 	{OpenPointOmittedFields, "Whether a field that does not apply in some state is omitted or null.", "Resources and their fields", "", nil},
+	{OpenPointOmitted, "Which fields an implementation leaves out by design (omits in its profile).", "Resources and their fields", "the fields that were absent", nil},
 	{OpenPointSameNames, "Whether an object may have members of the same name (RFC 8259, section 4, only advises against them).", "Resources and their fields", "the names seen", nil},
 	{OpenPointVisibility, "How soon a change shows in another view.", "Endpoints", "the delay, by view; a change must show within visible_within of the profile", []string{CreatePlacementTest, ListPlacementTests, GetPlacementTest, DeletePlacementTest, DeleteSubsequence, MoveLead, MoveAccounts}},
 	{OpenPointLooseJSON, "Whether a request body may hold one JSON value and more: trailing content, a comment, a trailing comma, a repeated member (RFC 8259, section 9, allows parsers to accept it).", "What the service does", "the status for each", bodyOps()},

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -42,6 +43,48 @@ func FieldRequirement(resource, path string, a Aspect) string {
 
 // Fields returns the field table in the order of schemas/openapi.yaml.
 func Fields() []Field { return append([]Field(nil), fields...) }
+
+// Name returns the resource and the path: "Lead.email".
+func (f Field) Name() string { return f.Resource + "." + f.Path }
+
+// FindField returns the field with that name.
+func FindField(name string) (Field, bool) {
+	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name() == name })
+	if i < 0 {
+		return Field{}, false
+	}
+	return fields[i], true
+}
+
+// RequiredBy returns the words of the specification that require the field; empty if only
+// its meaning does. An implementation may leave out the latter by design.
+func (f Field) RequiredBy() string {
+	in := func(paths ...string) bool { return slices.Contains(paths, f.Path) }
+	within := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains("."+f.Path+".", part) })
+	}
+	switch {
+	case !f.Required:
+		return ""
+	case f.Path == "id":
+		return "Results are sorted by id"
+	case f.Resource == "AccountMove":
+		return "200: {status: success}"
+	case f.Resource == "InboxPlacementTest" && in(CreateRequired...):
+		return "required"
+	case f.Resource == "WebhookEvent" && in("success"):
+		return "An attempt is a success or not (success)"
+	case within(".timing.from.", ".timing.to."):
+		return "both required"
+	case within(".schedules.ITEM."):
+		return "all four fields required"
+	case within(".schedules."):
+		return "at least 1 item, required"
+	case within(".sequences.ITEM."):
+		return "Required: yes"
+	}
+	return ""
+}
 
 // Documented returns a row of the resource without undocumented fields, at any depth. An
 // object whose members the specification does not show keeps them all.

@@ -116,7 +116,7 @@ func (f *selftestFlags) source(ctx context.Context, stderr io.Writer, selection 
 	if err != nil {
 		return nil, nil, err
 	}
-	selection.Implemented = t.Profile.Operations
+	*selection = selection.For(t.Profile)
 	base, err := url.Parse(t.BaseURL)
 	if err != nil {
 		stop()

@@ -42,6 +42,7 @@ var limits = []limit{
 	{"Time", "fixtures/profile", "maxTimeout", "largest timeout of a profile", "", "longer ones are mostly a wrong unit"},
 	{"Time", "fixtures/profile", "maxWait", "largest wait for a target that starts", "", "CI jobs end after hours"},
 	{"Time", "suites/runner", "maxUnanswered", "timeouts, or refused connections, in a row that end a run", "", "each one takes the whole timeout"},
+	{"Time", "suites/runner", "maxClosed", "closed connections without a response, in a row, that end a run", "", "a restart closes many at once"},
 	{"Time", "suites", "DefaultSpecTimeout", "one spec", "", "what it did not judge is not assessed"},
 	{"Time", "internal/client", "DefaultPatience", "nothing but 429 from the target", "`pace.patience`, `--patience`", "a limiter recovers sooner, or not at all"},
 	{"Time", "internal/client", "DefaultMaxThrottle", "only 429 to a key on one operation", "twice `pace.patience`", "as above; other operations may still answer"},

@@ -58,6 +58,7 @@ const maxRows = 2000
 // Rules check single exchanges. They are safe for concurrent use.
 type Rules struct {
 	validator *schemas.Validator
+	omits     map[string]string // name of a field that the target leaves out by design, by the requirement that it is present
 }
 
 // SeenByRules reports whether the rules judge the requirement in whatever
@@ -76,6 +77,36 @@ func NewRules() (*Rules, error) {
 		return nil, err
 	}
 	return &Rules{validator: v}, nil
+}
+
+// Omitting returns the rules for a target that leaves out the named fields by design
+// ("Lead.email"). Names that the specification does not have are ignored.
+func (r *Rules) Omitting(names ...string) *Rules {
+	omitting := &Rules{validator: r.validator, omits: map[string]string{}}
+	for _, name := range names {
+		if field, known := spec.FindField(name); known {
+			omitting.omits[field.Requirement(spec.Present)] = name
+		}
+	}
+	return omitting
+}
+
+// omit turns the absence of a field that the target leaves out by design into an
+// observation.
+func (r *Rules) omit(s *examiner, j *schemas.Judgement) {
+	if len(r.omits) == 0 {
+		return
+	}
+	j.Findings = slices.DeleteFunc(j.Findings, func(f schemas.Finding) bool {
+		name, omitted := r.omits[f.Requirement]
+		if omitted {
+			s.Observed = append(s.Observed, Observation{spec.OpenPointOmitted, name})
+		}
+		return omitted
+	})
+	for id := range r.omits {
+		delete(j.More, id)
+	}
 }
 
 // Check checks one exchange. Its result is empty if the exchange has no complete
@@ -110,6 +141,7 @@ func (s *examiner) status(asked Request, ex client.Exchange) {
 func (r *Rules) accepted(s *examiner, asked Request, ex client.Exchange) {
 	s.contentType("CONTENT-TYPE", ex)
 	judged := r.validator.Answer(asked.Operation, ex.Body)
+	r.omit(s, &judged)
 	s.take(judged)
 	for _, field := range judged.Extra {
 		s.Observed = append(s.Observed, Observation{spec.OpenPointExtraFields, field})

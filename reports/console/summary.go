@@ -73,6 +73,9 @@ func (p *page) header(r reports.Results) {
 	if len(r.Run.Operations) > 0 {
 		field("serves", reports.Printable(strings.Join(r.Run.Operations, ", "))+" (the target profile lists them)")
 	}
+	if len(r.Run.Omits) > 0 {
+		field("omits", reports.Printable(strings.Join(r.Run.Omits, ", "))+" (by design, says the target profile: their presence is not judged)")
+	}
 	field("run", fmt.Sprintf("%s, %s", reports.Printable(r.Run.ID), r.Run.Started.UTC().Format(time.DateTime+" UTC")))
 	field("harness", strings.TrimSpace(reports.Printable(r.Tool.Name)+" "+reports.Printable(r.Tool.Version)))
 }

@@ -72,7 +72,7 @@ func (r reach) within(given *profile.Profile) *profile.Profile {
 
 // assessable is Assessable for keys with the given reach.
 func assessable(ctx context.Context, profile *profile.Profile, selection runner.Selection, reach reach) ([]Coverage, error) {
-	selection.Implemented = profile.Operations
+	selection = selection.For(profile)
 	pairs, err := selection.Pairs()
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ var ErrNoAnswer = errors.New("no usable response from the target")
 // means that there is no result: the server gives no usable response, nothing is
 // selected, or the context has ended. say is told what it waits for; nil for nobody.
 func Check(ctx context.Context, t *target.Target, selection runner.Selection, say func(string)) (Report, error) {
-	selection.Implemented = t.Profile.Operations
+	selection = selection.For(t.Profile)
 	if _, err := selection.Pairs(); err != nil {
 		return Report{}, err
 	}

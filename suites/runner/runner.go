@@ -80,7 +80,7 @@ func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) 
 			return nil, err
 		}
 	}
-	env := &suites.Env{Profile: config.Target.Profile, Rules: rules, Seed: config.Seed, Budget: config.Target.Profile.Budget}
+	env := &suites.Env{Profile: config.Target.Profile, Rules: rules.Omitting(config.Target.Profile.Omits...), Seed: config.Seed, Budget: config.Target.Profile.Budget}
 	retries := func(ex client.Exchange) {
 		if ex.Status == http.StatusTooManyRequests && !ex.Request.NoRetry && ex.Err == nil {
 			env.Spent(1) // the client sends the request again
@@ -96,7 +96,7 @@ func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) 
 // Run judges the target. Its error means that nothing was judged: the caller's
 // input is wrong. Whatever goes wrong later is in the results.
 func Run(ctx context.Context, config Config) (reports.Results, error) {
-	config.Selection.Implemented = config.Target.Profile.Operations
+	config.Selection = config.Selection.For(config.Target.Profile)
 	selected, err := config.Selection.Pairs()
 	if err != nil {
 		return reports.Results{}, err
@@ -165,7 +165,7 @@ func (c conclusion) of(judged judgement, interrupted bool) (reports.Results, err
 	}
 	results := about(c.config, c.id, c.started)
 	results.Run.Interrupted, results.Run.Specs = interrupted, judged.ran
-	results.Checks, results.Observations, results.Troubles = judged.ledger.Checks(), judged.ledger.Observations(), judged.ledger.Troubles()
+	results.Checks, results.Observations, results.Troubles = withoutOmitted(judged.ledger.Checks(), c.config.Target.Profile.Omits), judged.ledger.Observations(), judged.ledger.Troubles()
 	results.Traffic, results.Run.Time = traffic(c.env.Client.Traffic()), c.config.spending.total()
 	if err := suites.AddSpecs(results.Checks, judged.report); err != nil {
 		return reports.Results{}, err
@@ -199,7 +199,7 @@ func about(config Config, id string, started time.Time) reports.Results {
 		Run: reports.Run{
 			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),
 			Seed: int64(config.Seed), Profile: config.Selection.ProfileName(), Selection: config.Selection.String(),
-			Operations: config.Target.Profile.Operations,
+			Operations: config.Target.Profile.Operations, Omits: config.Target.Profile.Omits,
 		},
 	}
 }
@@ -214,7 +214,7 @@ type Unjudged struct {
 // NotJudged returns the results of such a run: they are inconclusive, and no check is
 // assessed.
 func NotJudged(config Config, started time.Time, why Unjudged) reports.Results {
-	config.Selection.Implemented = config.Target.Profile.Operations
+	config.Selection = config.Selection.For(config.Target.Profile)
 	selected, _ := config.Selection.Pairs() // there may be none: the reason says so
 	ledger := judge.NewLedger(selected)
 	for _, p := range selected {

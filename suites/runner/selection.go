@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/pattern"
 	"outreach.example/conformance/internal/suggest"
 	"outreach.example/conformance/reports"
@@ -21,8 +22,10 @@ type Selection struct {
 	Operations   []string
 	Requirements []string
 	Groups       []string
-	// Implemented are the operations of the target's profile. Run sets them.
+	// Implemented are the operations of the target's profile (For).
 	Implemented []string
+	// Omitted are the fields that the target's profile omits (For).
+	Omitted []string
 	// Repeat narrows the run to what failed in an earlier one; nil does not.
 	Repeat *Repeat
 }
@@ -129,7 +132,7 @@ func (s Selection) String() string {
 // part of a run without filters, or of one that repeats what failed there.
 func (s Selection) LabelFilter() string {
 	if s.Repeat != nil {
-		s = Selection{Implemented: s.Implemented} // the names of the specs say the rest
+		s = Selection{Implemented: s.Implemented, Omitted: s.Omitted} // the names of the specs say the rest
 	}
 	var parts []string
 	if !s.Everything() {
@@ -158,6 +161,13 @@ func (s Selection) LabelFilter() string {
 	return strings.Join(parts, " && ")
 }
 
+// For returns the selection for a target, whose profile leaves out what it does not
+// implement.
+func (s Selection) For(p *profile.Profile) Selection {
+	s.Implemented, s.Omitted = p.Operations, p.Omits
+	return s
+}
+
 // Operation reports whether the selection has the operation.
 func (s Selection) Operation(id string) bool {
 	return pattern.Fits(s.Operations, id) && pattern.Fits(s.Implemented, id)
@@ -170,7 +180,11 @@ func (s Selection) Pairs() ([]spec.Pair, error) {
 		return nil, err
 	}
 	var selected []spec.Pair
+	omitted := presenceOf(s.Omitted)
 	for _, p := range spec.Pairs() {
+		if omitted[p.Requirement] {
+			continue
+		}
 		r, _ := spec.FindRequirement(p.Requirement)
 		if (s.full() || slices.Contains(s.Profiles, r.Profile)) &&
 			s.Operation(p.Operation) && pattern.Fits(s.Requirements, p.Requirement) && pattern.Fits(s.Groups, string(r.Group)) &&
