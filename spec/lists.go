@@ -38,6 +38,9 @@ func pageRequirements() []Requirement {
 		page("PAGE-WALK-SEQUENCE", Derived, "Every page size shows the rows in the same order.",
 			"Results are sorted by id, whatever the page size.",
 			"The rows that the walks share are compared position by position.", pagedOps()),
+		page("LIST-SAME-VALUES", Derived, "A list shows a row with the same values, whatever the page size, the filters and the order.",
+			"The parameters select, order and divide rows. Only the flags of reports leave out parts of a row.",
+			"Pages of generated queries are compared with the whole list. A value that changed meanwhile does not count.", ordered),
 		page("PAGE-ORDER", Stated, "Rows are sorted by id, in one direction for the whole walk.", "",
 			"The ids of a walk are compared row by row, within and across pages. The direction is observed.", ordered),
 		page("PAGE-INSERT", Derived, "Inserting rows during a walk makes it neither repeat nor omit an existing row.",
@@ -114,6 +117,11 @@ func filterRequirements() []Requirement {
 			"The list with the flag false is compared with the list without it.", ListPlacementReports)
 	}
 
+	add("FILTER-COMBINED", Derived, "Filters together show all rows that each of them selects.",
+		"Each filter selects rows by a sentence of its own, and no sentence restricts another.",
+		"Queries with several filters are compared with the whole list. Rows of which one filter says nothing do not count.",
+		ListPlacementTests, ListPlacementReports, ListSubsequences, ListMembers, ListLeadLabels, ListLeadLists, ListWebhookEvents)
+	table[len(table)-1].Section = "Pagination (list endpoints)"
 	add("FILTER-WALK", Derived, "A filtered list shows each of its rows exactly once, in the same order for every page size.",
 		"Filters select rows and pagination divides them. Neither sentence restricts the other.",
 		"A filtered walk in small pages is compared with one in pages of 100.",

@@ -202,6 +202,7 @@ var quoted = map[string][]string{
 	"PAGE-CURSOR":      {nextPage},
 	"PAGE-LIMIT":       {"Query parameter `limit` is an integer"},
 	"PAGE-WALK":        {nextPage, sortedByID},
+	"LIST-SAME-VALUES": {nextPage, sortedByID},
 	"PAGE-INSERT":      {nextPage, sortedByID},
 	"PAGE-REMOVE":      {nextPage, sortedByID},
 	"PAGE-ORDER":       {sortedByID},
@@ -237,6 +238,7 @@ var quoted = map[string][]string{
 	"FILTER-SKIP_SPAM_ASSASSIN": {reportsQuery},
 	"FILTER-SKIP_BLACKLIST":     {reportsQuery},
 	"FILTER-WALK":               {nextPage},
+	"FILTER-COMBINED":           {nextPage, listQuery, reportsQuery, subsequences, eventsQuery},
 
 	"REQUEST-JSON":                             {returnsJSON},
 	"REQUEST-OBJECT":                           {testBody, "Body: `{variables: array of string}`", leadMoveBody, accountsBody},

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"outreach.example/conformance/internal/oracle"
 	"slices"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ func TestCursorKinds(t *testing.T) {
 		id := uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
 		email := rapid.StringMatching(`[a-z]([.-]?[a-z0-9]){0,8}@[a-z]{1,8}\.example`).Draw(t, "email")
 		for cursor, want := range map[string]string{
-			id.String(): "UUID", timestamp(at): "timestamp", at.Format(time.RFC3339Nano): "timestamp", email: "email address", "page-2": "other",
+			id.String(): "UUID", oracle.Timestamp(at): "timestamp", at.Format(time.RFC3339Nano): "timestamp", email: "email address", "page-2": "other",
 		} {
 			if got := cursorKind(cursor); got != want {
 				t.Fatalf("%q is a %s, not a %s", cursor, want, got)

@@ -8,6 +8,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
@@ -137,8 +138,8 @@ func expectUntouched(api *API, remove Call) {
 func (api *API) expectForeignFilter(meaning, field string) {
 	op := api.Operation()
 	name := api.Parameter(op.ID, meaning)
-	own := distinctAll(api.ReadRows(dataset.Main, op.ID).Values(), field)
-	foreign := slices.DeleteFunc(distinctAll(api.ReadRows(dataset.Second, op.ID).Values(), field), func(v string) bool { return slices.Contains(own, v) })
+	own := oracle.All(api.ReadRows(dataset.Main, op.ID).Values(), field)
+	foreign := slices.DeleteFunc(oracle.All(api.ReadRows(dataset.Second, op.ID).Values(), field), func(v string) bool { return slices.Contains(own, v) })
 	if len(foreign) == 0 {
 		api.NotAssessed("a row of %s in the workspace %q whose %s no row of the main workspace has", op.ID, dataset.Second, field)
 	}
@@ -152,7 +153,7 @@ func ShowNoForeignRow(field, value string, foreign Walk) types.GomegaMatcher {
 	return &expectation[Response]{words: "show no row of another workspace", judge: func(r Response) Verdict {
 		found := Verdict{Assessed: 1}
 		for i, row := range r.Rows() {
-			if scalar(row[field]) == value || theirs[paging.KeyOf(row)] > 0 {
+			if oracle.Scalar(row[field]) == value || theirs[paging.KeyOf(row)] > 0 {
 				found.add(Finding{r, pointerIn(i), "no row of another workspace", shorten(describe(row))})
 			}
 		}

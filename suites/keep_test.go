@@ -9,6 +9,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/schemas"
@@ -118,8 +119,8 @@ func TestJudgedErrorIsReadWhole(t *testing.T) {
 func TestShortenedTextsMayContainAWord(t *testing.T) {
 	g := gomega.NewWithT(t)
 	long := strings.Repeat("x ", 10_000)
-	g.Expect(containsWord(map[string]any{"text": long}, "word")).To(gomega.BeFalse())
+	g.Expect(oracle.ContainsWord(map[string]any{"text": long}, "word")).To(gomega.BeFalse())
 	decoded, err := schemas.Decode([]byte(`{"text":"` + long + `word"}`))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(containsWord(decoded.(map[string]any), "word")).To(gomega.BeTrue())
+	g.Expect(oracle.ContainsWord(decoded.(map[string]any), "word")).To(gomega.BeTrue())
 }

@@ -3,11 +3,8 @@ package suites
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"net/http"
-	"reflect"
 	"strings"
-	"time"
 
 	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
@@ -176,7 +173,7 @@ func NotEqualID(id string) types.GomegaMatcher {
 // specification does not forbid them.
 func EqualJSON(want any) types.GomegaMatcher {
 	normal := normalize(want)
-	return Be(clipJSON(want), gomega.Satisfy(func(got any) bool { return covers(normal, normalize(got)) }))
+	return Be(clipJSON(want), gomega.Satisfy(func(got any) bool { return schemas.Covers(normal, normalize(got)) }))
 }
 
 // DifferFromJSON matches any value that EqualJSON does not match.
@@ -188,7 +185,7 @@ func DifferFromJSON(sent any) types.GomegaMatcher {
 // are equal. A member may be missing in either view.
 func AgreeWith(other any) types.GomegaMatcher {
 	normal := normalize(other)
-	return Be(clipJSON(other), gomega.Satisfy(func(got any) bool { return says(normal, normalize(got), true) }))
+	return Be(clipJSON(other), gomega.Satisfy(func(got any) bool { return schemas.Agree(normal, normalize(got)) }))
 }
 
 func clipJSON(value any) string {
@@ -207,60 +204,6 @@ func normalize(value any) any {
 		panic(fmt.Sprintf("suites: %s cannot be read back: %v", encoded, err))
 	}
 	return normal
-}
-
-// covers reports whether got says everything that want says.
-func covers(want, got any) bool { return says(want, got, false) }
-
-// says reports whether got says what want says. With mayMiss, got may lack
-// members of objects.
-func says(want, got any, mayMiss bool) bool {
-	switch want := want.(type) {
-	case map[string]any:
-		object, ok := got.(map[string]any)
-		if !ok {
-			return false
-		}
-		for name, value := range want {
-			if has, ok := object[name]; ok && !says(value, has, mayMiss) || !ok && !mayMiss {
-				return false
-			}
-		}
-		return true
-	case []any:
-		array, ok := got.([]any)
-		if !ok || len(array) != len(want) {
-			return false
-		}
-		for i := range want {
-			if !says(want[i], array[i], mayMiss) {
-				return false
-			}
-		}
-		return true
-	case json.Number:
-		number, ok := got.(json.Number)
-		return ok && sameNumber(want, number)
-	case string:
-		text, ok := got.(string)
-		return ok && (paging.FoldID(want) == paging.FoldID(text) || sameMoment(want, text))
-	default:
-		return reflect.DeepEqual(want, got)
-	}
-}
-
-// sameMoment reports whether both texts are timestamps of the same instant: the schemas
-// judge their form.
-func sameMoment(a, b string) bool {
-	x, errX := time.Parse(time.RFC3339Nano, a)
-	y, errY := time.Parse(time.RFC3339Nano, b)
-	return errX == nil && errY == nil && x.Equal(y)
-}
-
-func sameNumber(a, b json.Number) bool {
-	x, okX := new(big.Rat).SetString(a.String())
-	y, okY := new(big.Rat).SetString(b.String())
-	return okX && okY && x.Cmp(y) == 0
 }
 
 // describe renders what was found, bounded.

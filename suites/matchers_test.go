@@ -10,6 +10,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
@@ -26,18 +27,23 @@ func answered(operation string, status int, body string) Response {
 	return r
 }
 
+// testRow returns a row with a status of its own.
+func testRow(id string) map[string]any {
+	return map[string]any{"id": id, "status": json.Number(id[len(id)-1:])}
+}
+
 // walked is a walk of a list in pages of ids.
 func walked(end paging.End, pages ...[]string) Walk {
 	w := Walk{Walk: paging.Walk{End: end}, List: Call{Operation: spec.MustOperation(spec.ListPlacementTests)}}
 	for _, ids := range pages {
 		page := paging.Page{Limit: 2}
 		for _, id := range ids {
-			page.Rows = append(page.Rows, paging.RowOf(map[string]any{"id": id}))
+			page.Rows = append(page.Rows, paging.RowOf(testRow(id)))
 		}
 		w.Pages = append(w.Pages, page)
 		rows, _ := json.Marshal(map[string]any{"items": func() (rows []map[string]any) {
 			for _, id := range ids {
-				rows = append(rows, map[string]any{"id": id})
+				rows = append(rows, testRow(id))
 			}
 			return rows
 		}()})
@@ -71,7 +77,7 @@ func TestMatchers(t *testing.T) {
 		return attemptsOf(w)
 	}
 	limit := &profile.RateLimit{Budget: 10}
-	selects := probe{says: func(row map[string]any) (spec.ID, bool) { return spec.FilterStatusMissing, row["id"] == one }}
+	selects := oracle.Filters(spec.ListPlacementTests)[1].Uses([]map[string]any{testRow(one)}, 1)[0]
 
 	for name, tc := range map[string]struct {
 		matcher types.GomegaMatcher

@@ -9,6 +9,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
@@ -93,18 +94,18 @@ func readEachWay(api *API) {
 // names, twice, and a page without rows if a filter can ask for that. The rows
 // may be wrong, and their values with them: 200 is not the only right answer.
 func (api *API) readFiltered(list Call, rows []map[string]any) {
-	var probes []probe
-	for _, f := range filtersOf[list.Operation.ID] {
-		if made := f.probes(rows); len(made) > 0 {
-			probes = append(probes, made[0], made[len(made)-1]) // the last search finds nothing
+	var queries []map[string]string
+	for _, f := range oracle.Filters(list.Operation.ID) {
+		if uses := f.Uses(rows, handful); len(uses) > 0 {
+			queries = append(queries, uses[0].Query, uses[len(uses)-1].Query) // the last search finds nothing
 		}
 	}
 	if query, ok := beforeAll[list.Operation.ID]; ok {
-		probes = append(probes, probe{query: query})
+		queries = append(queries, query)
 	}
 	var calls []Call
-	for _, p := range probes {
-		if k, ok := api.knownFilter(list, p); ok {
+	for _, query := range queries {
+		if k, ok := api.knownFilter(list, query); ok {
 			calls = append(calls, k)
 		}
 	}
@@ -113,9 +114,9 @@ func (api *API) readFiltered(list Call, rows []map[string]any) {
 
 // beforeAll is a window before all rows, for the lists that have windows.
 var beforeAll = map[string]map[string]string{
-	spec.ListPlacementReports: {profile.ParamWindowStart: timestamp(farPast), profile.ParamWindowEnd: timestamp(farPast)},
-	spec.ListWebhookEvents: {profile.ParamWindowStart: farPast.Format(time.DateOnly),
-		profile.ParamWindowEnd: farPast.Format(time.DateOnly)},
+	spec.ListPlacementReports: {profile.ParamWindowStart: oracle.Timestamp(oracle.FarPast), profile.ParamWindowEnd: oracle.Timestamp(oracle.FarPast)},
+	spec.ListWebhookEvents: {profile.ParamWindowStart: oracle.FarPast.Format(time.DateOnly),
+		profile.ParamWindowEnd: oracle.FarPast.Format(time.DateOnly)},
 }
 
 // validForEach sends a valid call for each of the values.

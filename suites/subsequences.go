@@ -4,7 +4,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/spec"
 )
@@ -34,27 +33,4 @@ func subsequences() {
 			api.Expect(refused).To(BeRefused())
 		})
 	})
-}
-
-var subsequenceFilters = []filter{
-	searchBy("name"),
-	exactly(spec.FilterParentMissing, spec.FilterParentExtra, profile.ParamParentCampaign, "parent_campaign"),
-	excludedParent(),
-}
-
-// excludedParent excludes a campaign. The specification leaves open which of the
-// others' subsequences are "reusable", so none of them is expected.
-func excludedParent() filter {
-	return filter{"excludes a campaign", []spec.ID{spec.FilterParentNotExtra}, func(rows []map[string]any) []probe {
-		var probes []probe
-		for _, campaign := range distinct(rows, "parent_campaign") {
-			probes = append(probes, probe{map[string]string{profile.ParamParentCampaignNot: campaign}, func(row map[string]any) (spec.ID, bool) {
-				if scalar(row["parent_campaign"]) == campaign {
-					return spec.FilterParentNotExtra, false
-				}
-				return "", false
-			}})
-		}
-		return probes
-	}}
 }

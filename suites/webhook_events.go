@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega/types"
 
-	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/spec"
 )
 
@@ -28,51 +27,6 @@ func webhookEvents() {
 
 		documentedShape(readEachWay)
 	})
-}
-
-var webhookEventFilters = []filter{
-	exactly(spec.FilterSuccessMissing, spec.FilterSuccessExtra, profile.ParamSuccess, "success"),
-	exactlyText(spec.FilterSearchURLMissing, spec.FilterSearchURLExtra, profile.ParamSearch, "webhook_url"),
-	exactlyText(spec.FilterSearchEmailMissing, spec.FilterSearchEmailExtra, profile.ParamSearch, "lead_email"),
-	daysStart(),
-	daysEnd(),
-}
-
-// daysStart and daysEnd cut the window, which is inclusive and counts days.
-func daysStart() filter {
-	outside, on, inside := spec.FilterDaysStartExtra, spec.FilterDaysStartInclusive, spec.FilterDaysStartMissing
-	return days("starts a window of days", outside, on, inside, 1, func(cut string) map[string]string {
-		return map[string]string{profile.ParamWindowStart: cut, profile.ParamWindowEnd: farFuture.Format(time.DateOnly)}
-	})
-}
-
-func daysEnd() filter {
-	outside, on, inside := spec.FilterDaysEndExtra, spec.FilterDaysEndInclusive, spec.FilterDaysEndMissing
-	return days("ends a window of days", outside, on, inside, -1, func(cut string) map[string]string {
-		return map[string]string{profile.ParamWindowStart: farPast.Format(time.DateOnly), profile.ParamWindowEnd: cut}
-	})
-}
-
-// days makes a probe for some days that occur. The requirements speak of rows
-// outside, on and inside the cut; sign is that of the order of days inside.
-func days(title string, outside, on, inside spec.ID, sign int, query func(cut string) map[string]string) filter {
-	const field = "timestamp_created_date"
-	return filter{title, []spec.ID{outside, on, inside}, func(rows []map[string]any) []probe {
-		var probes []probe
-		for _, cut := range spread(distinctAll(rows, field)) {
-			probes = append(probes, probe{query(cut), func(row map[string]any) (spec.ID, bool) {
-				switch strings.Compare(scalar(row[field]), cut) * sign {
-				case -1:
-					return outside, false
-				case 0:
-					return on, true
-				default:
-					return inside, true
-				}
-			}})
-		}
-		return probes
-	}}
 }
 
 // attempt is one row of the list, its place, and what the rules look at.
@@ -99,7 +53,7 @@ func attemptsOf(w Walk) attempts {
 	for p, page := range w.Pages {
 		for i, row := range page.Rows {
 			group, ok := row.Value["retry_group_id"].(string)
-			at, err := time.Parse(time.RFC3339Nano, scalar(row.Value["timestamp_created"]))
+			at, err := time.Parse(time.RFC3339Nano, oracle.Scalar(row.Value["timestamp_created"]))
 			if ok && err == nil {
 				a := attempt{w.At(p), pointerIn(i), row.Key, group, at, row.Value}
 				all.rows = append(all.rows, a)
@@ -146,7 +100,7 @@ func NameOneAddress() types.GomegaMatcher {
 	return onAttempts("name one address for all attempts of a delivery", withRetries, func(all attempts) (found Verdict) {
 		all.inTurn(func(before, next attempt) {
 			found.Assessed++
-			if u, v := scalar(before.row["webhook_url"]), scalar(next.row["webhook_url"]); u != v {
+			if u, v := oracle.Scalar(before.row["webhook_url"]), oracle.Scalar(next.row["webhook_url"]); u != v {
 				found.Findings = append(found.Findings, Finding{next.response, next.pointer + "/webhook_url", u + ", as in the group's attempt " + before.id, v})
 			}
 		})

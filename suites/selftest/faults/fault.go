@@ -80,6 +80,7 @@ func Defects() []Defect {
 		billingDefects(),
 		pageDefects(),
 		filterDefects(),
+		queryDefects(),
 		requestDefects(),
 		stateDefects(),
 		eventDefects(),

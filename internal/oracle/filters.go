@@ -1,0 +1,320 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// Filter is one filter of one list: it selects rows by query parameters (section
+// Endpoints).
+type Filter struct {
+	Title        string    // completes "the operation …"
+	Requirements []spec.ID // that speak of its rows
+	Parameter    string    // key of the parameter whose value decides
+
+	// queries returns at most so many uses of each kind, made from the rows of an
+	// unfiltered walk: key of the parameter → value.
+	queries func(rows []map[string]any, most int) []map[string]string
+	// says returns the requirement that speaks of the row, and whether the row must be in
+	// the filtered list or out of it; "" if nothing is said.
+	says func(query map[string]string, row map[string]any) (requirement spec.ID, in bool)
+}
+
+// Use is one use of a filter.
+type Use struct {
+	Query map[string]string // key of the parameter → value
+	says  func(query map[string]string, row map[string]any) (requirement spec.ID, in bool)
+}
+
+// Says returns the requirement that speaks of the row, and whether the row must be in the
+// filtered list or out of it; "" if the specification says nothing of the row.
+func (u Use) Says(row map[string]any) (requirement spec.ID, in bool) { return u.says(u.Query, row) }
+
+// Uses returns at most so many uses of each kind, made from the rows of an unfiltered walk.
+func (f Filter) Uses(rows []map[string]any, most int) []Use {
+	var uses []Use
+	for _, query := range f.queries(rows, most) {
+		uses = append(uses, Use{query, f.says})
+	}
+	return uses
+}
+
+// Filters returns the filters of the list that select rows, as the section Endpoints
+// gives them. Flags leave out parts of a row instead (Parts).
+func Filters(list string) []Filter { return filters[list] }
+
+var filters = map[string][]Filter{
+	spec.ListPlacementTests: {
+		searchBy("name"),
+		exactly(spec.FilterStatusMissing, spec.FilterStatusExtra, profile.ParamStatus, "status"),
+	},
+	spec.ListPlacementReports: {
+		exactly(spec.FilterTestMissing, spec.FilterTestExtra, profile.ParamTest, "test_id"),
+		windowStart(),
+		windowEnd(),
+	},
+	spec.ListSubsequences: {
+		searchBy("name"),
+		exactly(spec.FilterParentMissing, spec.FilterParentExtra, profile.ParamParentCampaign, "parent_campaign"),
+		excludedParent(),
+	},
+	spec.ListMembers: {
+		searchMembers(),
+		exactly(spec.FilterAcceptedMissing, spec.FilterAcceptedExtra, profile.ParamAccepted, "accepted"),
+	},
+	spec.ListTagMappings: {resourceIDs()},
+	spec.ListLeadLabels: {
+		searchBy("label"),
+		exactly(spec.FilterInterestMissing, spec.FilterInterestExtra, profile.ParamInterestStatus, "interest_status_label"),
+	},
+	spec.ListLeadLists: {
+		searchBy("name"),
+		exactly(spec.FilterEnrichmentMissing, spec.FilterEnrichmentExtra, profile.ParamHasEnrichmentTask, "has_enrichment_task"),
+	},
+	spec.ListWebhookEvents: {
+		exactly(spec.FilterSuccessMissing, spec.FilterSuccessExtra, profile.ParamSuccess, "success"),
+		searchExactly(spec.FilterSearchURLMissing, spec.FilterSearchURLExtra, "webhook_url", "lead_email"),
+		searchExactly(spec.FilterSearchEmailMissing, spec.FilterSearchEmailExtra, "lead_email", "webhook_url"),
+		daysStart(),
+		daysEnd(),
+	},
+}
+
+// exactly filters by the whole value of one field.
+func exactly(missing, extra spec.ID, parameter, field string) Filter {
+	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter,
+		func(rows []map[string]any, most int) []map[string]string {
+			return each(parameter, Distinct(rows, field, most))
+		},
+		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			if Scalar(row[field]) == query[parameter] {
+				return missing, true
+			}
+			return extra, false
+		}}
+}
+
+// searchExactly searches for the whole text of a field. A server might match in part, so
+// it searches for pieces of a text, too. The same parameter searches another field.
+func searchExactly(missing, extra spec.ID, field, other string) Filter {
+	const parameter = profile.ParamSearch
+	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter,
+		func(rows []map[string]any, most int) []map[string]string {
+			values := Distinct(rows, field, most)
+			if len(values) == 0 || utf8.RuneCountInString(values[0]) < 2 {
+				return each(parameter, values)
+			}
+			_, first := utf8.DecodeRuneInString(values[0])
+			_, last := utf8.DecodeLastRuneInString(values[0])
+			return each(parameter, append(values, values[0][:len(values[0])-last], values[0][first:]))
+		},
+		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			switch query[parameter] {
+			case Scalar(row[field]):
+				return missing, true
+			case Scalar(row[other]):
+				return "", false
+			default:
+				return extra, false
+			}
+		}}
+}
+
+// each returns a query for each value.
+func each(parameter string, values []string) []map[string]string {
+	var queries []map[string]string
+	for _, value := range values {
+		queries = append(queries, map[string]string{parameter: value})
+	}
+	return queries
+}
+
+// searchBy searches for texts of the field that occur, and for a word that does not.
+func searchBy(field string) Filter {
+	return searches("searches by "+field, spec.FilterSearchMissing, spec.FilterSearchExtra, field,
+		func(rows []map[string]any, most int) []string { return Distinct(rows, field, most) })
+}
+
+// searchMembers searches for email addresses and names that occur, and for a word that
+// does not.
+func searchMembers() Filter {
+	return searches("searches by name and email", spec.FilterSearchMemberMissing, spec.FilterSearchMemberExtra, "email",
+		func(rows []map[string]any, most int) []string {
+			terms := Distinct(rows, "email", most)
+			if len(rows) > 0 {
+				if name, ok := rows[0]["name"].(map[string]any); ok {
+					terms = append(terms, Scalar(name["last"]))
+				}
+			}
+			return terms
+		})
+}
+
+// absentWord occurs in no row.
+const absentWord = "zyxgqvkwjqxzzvq"
+
+// searches finds rows by texts. The specification leaves open which fields a search
+// matches and how: a row whose field is the whole text is in, one that contains no word
+// of it is out.
+func searches(title string, missing, extra spec.ID, field string, texts func([]map[string]any, int) []string) Filter {
+	return Filter{title, []spec.ID{missing, extra}, profile.ParamSearch,
+		func(rows []map[string]any, most int) []map[string]string {
+			terms := append(texts(rows, most), absentWord)
+			return each(profile.ParamSearch, slices.DeleteFunc(terms, func(term string) bool { return strings.TrimSpace(term) == "" }))
+		},
+		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			switch term := query[profile.ParamSearch]; {
+			case Scalar(row[field]) == term:
+				return missing, true
+			case !ContainsWord(row, term):
+				return extra, false
+			default:
+				return "", false
+			}
+		}}
+}
+
+// excludedParent excludes a campaign. The specification leaves open which of the
+// others' subsequences are "reusable", so none of them is expected.
+func excludedParent() Filter {
+	const parameter, field = profile.ParamParentCampaignNot, "parent_campaign"
+	return Filter{"excludes a campaign", []spec.ID{spec.FilterParentNotExtra}, parameter,
+		func(rows []map[string]any, most int) []map[string]string {
+			return each(parameter, Distinct(rows, field, most))
+		},
+		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			if Scalar(row[field]) == query[parameter] {
+				return spec.FilterParentNotExtra, false
+			}
+			return "", false
+		}}
+}
+
+// resourceIDs filters by one resource, and by several in a comma-separated list.
+func resourceIDs() Filter {
+	const missing, extra = spec.FilterResourceIDSMissing, spec.FilterResourceIDSExtra
+	return Filter{"filters by resource ids", []spec.ID{missing, extra}, profile.ParamResourceIDs,
+		func(rows []map[string]any, most int) []map[string]string {
+			ids := Distinct(rows, "resource_id", most)
+			var lists []string
+			for n := 1; n <= min(len(ids), mostIDs); n++ {
+				lists = append(lists, strings.Join(ids[:n], ","))
+			}
+			return each(profile.ParamResourceIDs, lists)
+		},
+		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			if slices.Contains(strings.Split(query[profile.ParamResourceIDs], ","), Scalar(row["resource_id"])) {
+				return missing, true
+			}
+			return extra, false
+		}}
+}
+
+// mostIDs is how many ids a list in an address holds at most.
+const mostIDs = 20
+
+// windowStart and windowEnd cut the time window at times of rows. The other end lies far
+// outside. The specification does not say whether the ends belong to the window.
+func windowStart() Filter {
+	const missing, extra = spec.FilterWindowStartMissing, spec.FilterWindowStartExtra
+	return windows("starts a time window", missing, extra, profile.ParamWindowStart, func(row, cut time.Time) int { return row.Compare(cut) })
+}
+
+func windowEnd() Filter {
+	const missing, extra = spec.FilterWindowEndMissing, spec.FilterWindowEndExtra
+	return windows("ends a time window", missing, extra, profile.ParamWindowEnd, func(row, cut time.Time) int { return cut.Compare(row) })
+}
+
+// windows cuts at one end, which the parameter takes. side is positive for a row inside.
+func windows(title string, missing, extra spec.ID, parameter string, side func(row, cut time.Time) int) Filter {
+	const field = "timestamp_created"
+	return Filter{title, []spec.ID{missing, extra}, parameter,
+		func(rows []map[string]any, most int) []map[string]string {
+			var queries []map[string]string
+			for _, text := range spread(All(rows, field), most) {
+				if cut, ok := timeOf(text); ok {
+					query := map[string]string{profile.ParamWindowStart: Timestamp(FarPast), profile.ParamWindowEnd: Timestamp(FarFuture)}
+					query[parameter] = Timestamp(cut)
+					queries = append(queries, query)
+				}
+			}
+			return queries
+		},
+		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			created, known := timeOf(Scalar(row[field]))
+			cut, valid := timeOf(query[parameter])
+			switch where := side(created, cut); {
+			case !known || !valid || where == 0:
+				return "", false
+			case where < 0:
+				return extra, false
+			default:
+				return missing, true
+			}
+		}}
+}
+
+func timeOf(text string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	return t, err == nil
+}
+
+// daysStart and daysEnd cut the window, which is inclusive and counts days.
+func daysStart() Filter {
+	return days("starts a window of days", spec.FilterDaysStartExtra, spec.FilterDaysStartInclusive, spec.FilterDaysStartMissing,
+		profile.ParamWindowStart, 1)
+}
+
+func daysEnd() Filter {
+	return days("ends a window of days", spec.FilterDaysEndExtra, spec.FilterDaysEndInclusive, spec.FilterDaysEndMissing,
+		profile.ParamWindowEnd, -1)
+}
+
+// days cuts at one end, which the parameter takes, on some days that occur. The
+// requirements speak of rows outside, on and inside the cut; sign is that of the order of
+// days inside.
+func days(title string, outside, on, inside spec.ID, parameter string, sign int) Filter {
+	const field = "timestamp_created_date"
+	return Filter{title, []spec.ID{outside, on, inside}, parameter,
+		func(rows []map[string]any, most int) []map[string]string {
+			var queries []map[string]string
+			for _, cut := range spread(All(rows, field), most) {
+				query := map[string]string{profile.ParamWindowStart: FarPast.Format(time.DateOnly), profile.ParamWindowEnd: FarFuture.Format(time.DateOnly)}
+				query[parameter] = cut
+				queries = append(queries, query)
+			}
+			return queries
+		},
+		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			switch strings.Compare(Scalar(row[field]), query[parameter]) * sign {
+			case -1:
+				return outside, false
+			case 0:
+				return on, true
+			default:
+				return inside, true
+			}
+		}}
+}
+
+// Part is a part of a row that a flag leaves out (section Endpoints, reports).
+type Part struct {
+	Parameter, Field string
+	Skips, Keeps     spec.ID
+}
+
+// Parts returns the parts of the list's rows that flags leave out.
+func Parts(list string) []Part {
+	if list != spec.ListPlacementReports {
+		return nil
+	}
+	return []Part{
+		{profile.ParamSkipSpamAssassin, "spam_assassin_report", spec.FilterSkipSpamAssassinTrue, spec.FilterSkipSpamAssassinDefault},
+		{profile.ParamSkipBlacklist, "blacklist_report", spec.FilterSkipBlacklistTrue, spec.FilterSkipBlacklistDefault},
+	}
+}

@@ -1,0 +1,347 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+)
+
+// List is a list as walks with the key that sees everything show it.
+type List struct {
+	Operation spec.Operation
+	Rows      []paging.Row
+	changed   map[string]bool // keys of rows that changed between the walks
+}
+
+// Between returns the list as two walks show it, one before and one after the queries.
+// Rows that the walks do not show alike changed meanwhile: no query is held to them.
+func Between(list spec.Operation, before, after []paging.Row) List {
+	l := List{Operation: list, changed: map[string]bool{}}
+	later := map[string]paging.Row{}
+	for _, row := range after {
+		later[row.Key] = row
+	}
+	for _, row := range before {
+		again, still := later[row.Key]
+		if still && schemas.Agree(spec.Documented(list.Resource, row.Value), spec.Documented(list.Resource, again.Value)) {
+			l.Rows = append(l.Rows, row)
+		} else {
+			l.changed[row.Key] = true
+		}
+	}
+	earlier := map[string]bool{}
+	for _, row := range before {
+		earlier[row.Key] = true
+	}
+	for _, row := range after {
+		if !earlier[row.Key] {
+			l.changed[row.Key] = true
+		}
+	}
+	return l
+}
+
+// Query is one question to a list. The zero value asks for all rows.
+type Query struct {
+	// Parameters are the values of filters, of flags and of the sort order, by the key
+	// of the parameter.
+	Parameters map[string]string `json:"parameters,omitempty"`
+	Sizes      []int             `json:"limits"` // of the pages in turn; 0 sends no limit
+	Pages      int               `json:"pages"`  // at most
+}
+
+// Page is one page that a target showed to a query.
+type Page struct {
+	paging.Page
+	// Doubt means that the page breaks a rule on shapes: its values are not compared.
+	Doubt bool
+}
+
+// Mismatch is a difference between a page and what the list predicts.
+type Mismatch struct {
+	Requirement spec.ID
+	Page        int    // counts from 0
+	Pointer     string // JSON pointer into the page
+	Expected    string
+	Actual      string
+}
+
+// Comparison is what came of comparing a walk with a list.
+type Comparison struct {
+	Mismatches []Mismatch
+	Assessed   map[spec.ID]int // how often each requirement was put to the test
+}
+
+// Requirements returns the requirements that only Compare judges. It may find violations
+// of those on pages, orders and single filters, too.
+func Requirements(list string) []spec.ID {
+	ids := []spec.ID{spec.ListSameValues}
+	if spec.Has(spec.FilterCombined.On(list)) {
+		ids = append(ids, spec.FilterCombined)
+	}
+	return ids
+}
+
+// Compare compares the pages that a target showed to the query with what the list
+// predicts. complete says that they are the whole walk.
+func (l List) Compare(q Query, pages []Page, complete bool) Comparison {
+	c := comparison{List: l, query: q, pages: pages, known: map[string]paging.Row{}, Comparison: Comparison{Assessed: map[spec.ID]int{}}}
+	for _, row := range l.Rows {
+		c.known[row.Key] = row
+	}
+	c.missingID = c.charge()
+	c.rows()
+	c.order()
+	c.missing(complete)
+	return c.Comparison
+}
+
+// comparison compares one walk.
+type comparison struct {
+	List
+	Comparison
+	query     Query
+	pages     []Page
+	known     map[string]paging.Row
+	missingID spec.ID      // that a missing row breaks
+	shown     []paging.Row // without repetitions
+}
+
+func (c *comparison) find(id spec.ID, page int, pointer, expected, actual string) {
+	if spec.Has(id.On(c.Operation.ID)) {
+		c.Mismatches = append(c.Mismatches, Mismatch{id, page, pointer, expected, actual})
+	}
+}
+
+// says returns what the specification says of the row under the query: the requirement
+// and whether the row must be shown or not; "" if nothing is said.
+func (c *comparison) says(row map[string]any) (requirement spec.ID, in bool) {
+	in = true
+	for _, parameter := range slices.Sorted(maps.Keys(c.query.Parameters)) {
+		var speaks, selects bool
+		for _, f := range Filters(c.Operation.ID) {
+			if f.Parameter != parameter {
+				continue
+			}
+			speaks = true
+			id, selected := f.says(c.query.Parameters, row)
+			if id != "" && !selected {
+				return id, false
+			}
+			selects = selects || id != ""
+		}
+		in = in && (selects || !speaks)
+	}
+	if in {
+		return c.missingID, true
+	}
+	return "", false
+}
+
+// charge returns the requirement that a missing row breaks: that of the only filter that
+// leaves out any row, if there is one.
+func (c *comparison) charge() spec.ID {
+	var cutting []spec.ID
+	for _, f := range Filters(c.Operation.ID) {
+		if _, used := c.query.Parameters[f.Parameter]; !used {
+			continue
+		}
+		var missing spec.ID
+		cuts := false
+		for _, row := range c.Rows {
+			switch id, in := f.says(c.query.Parameters, row.Value); {
+			case id != "" && in:
+				missing = id
+			case id != "":
+				cuts = true
+			}
+		}
+		if cuts && missing != "" {
+			cutting = append(cutting, missing)
+		}
+	}
+	switch {
+	case len(cutting) == 1:
+		return cutting[0]
+	case len(cutting) > 1:
+		return spec.FilterCombined
+	default:
+		return c.walks(spec.PageWalkComplete)
+	}
+}
+
+// walks returns the requirement on the walk: plain, or that of sorted or filtered walks.
+func (c *comparison) walks(plain spec.ID) spec.ID {
+	switch order := c.query.Parameters[profile.ParamSortOrder]; {
+	case len(c.query.Parameters) == 0:
+		return plain
+	case order == "asc":
+		return spec.SortAsc
+	case order == "desc":
+		return spec.SortDesc
+	default:
+		return spec.FilterWalk
+	}
+}
+
+// maxLimit is how many rows a page holds at most (section Limits).
+const maxLimit = 100
+
+// rows compares each row that was shown by itself.
+func (c *comparison) rows() {
+	seen := map[string]bool{}
+	for p, page := range c.pages {
+		limit := page.Limit
+		if limit == 0 {
+			limit = maxLimit
+		}
+		if len(page.Rows) > limit {
+			c.find(spec.PageLimitHonoured, p, "/items", fmt.Sprintf("at most %d items", limit), fmt.Sprintf("%d items", len(page.Rows)))
+		}
+		for i, row := range page.Rows {
+			if row.ByID && seen[row.Key] {
+				c.find(c.walks(spec.PageWalkOnce), p, c.Operation.RowPointer(i), "a row that was not shown yet", "the row "+row.Key+" again")
+				continue
+			}
+			seen[row.Key] = true
+			c.shown = append(c.shown, row)
+			if !c.changed[row.Key] {
+				c.row(p, c.Operation.RowPointer(i), row, page.Doubt)
+			}
+		}
+	}
+}
+
+func (c *comparison) row(page int, pointer string, row paging.Row, doubt bool) {
+	whole, known := c.known[row.Key]
+	if id, in := c.says(row.Value); id != "" && !in {
+		c.find(id, page, pointer, "no row that the query leaves out", show(row.Value))
+	}
+	if doubt || !known { // a row that no walk shows was created and deleted meanwhile
+		return
+	}
+	c.Assessed[spec.ListSameValues]++
+	apart := c.parts(page, pointer, row.Value, whole.Value)
+	before, now := spec.Documented(c.Operation.Resource, whole.Value), spec.Documented(c.Operation.Resource, row.Value)
+	for _, field := range slices.Sorted(maps.Keys(now)) {
+		if value, shown := before[field]; shown && !apart[field] && !schemas.Agree(value, now[field]) {
+			c.find(spec.ListSameValues, page, pointer+"/"+field, "the value that the whole list shows: "+show(value), show(now[field]))
+		}
+	}
+}
+
+// parts compares the parts of the row that flags leave out. It returns the fields whose
+// values need no comparison.
+func (c *comparison) parts(page int, pointer string, row, whole map[string]any) map[string]bool {
+	apart := map[string]bool{}
+	for _, part := range Parts(c.Operation.ID) {
+		shown := row[part.Field] != nil
+		switch {
+		case c.query.Parameters[part.Parameter] == "true":
+			apart[part.Field] = true
+			if shown {
+				c.find(part.Skips, page, pointer+"/"+part.Field, "absent or null", show(row[part.Field]))
+			}
+		case shown != (whole[part.Field] != nil):
+			apart[part.Field] = true
+			c.find(part.Keeps, page, pointer+"/"+part.Field, "shown just as without any parameter", show(row[part.Field]))
+		}
+	}
+	return apart
+}
+
+// ordered reports whether the list has an order, and whether its rows show their place.
+func (c *comparison) ordered() bool {
+	nameless := func(r paging.Row) bool { return !r.ByID }
+	return spec.Has(spec.PageOrder.On(c.Operation.ID)) && !slices.ContainsFunc(c.shown, nameless) && !slices.ContainsFunc(c.Rows, nameless)
+}
+
+// direction returns the direction of the ids: that of sort_order, otherwise the one in
+// which the walk begins; 0 if it does not show.
+func (c *comparison) direction() int {
+	switch c.query.Parameters[profile.ParamSortOrder] {
+	case "asc":
+		return 1
+	case "desc":
+		return -1
+	}
+	if len(c.shown) < 2 {
+		return 0
+	}
+	return strings.Compare(c.shown[1].Key, c.shown[0].Key)
+}
+
+// order compares the order of the rows. A row that was shown before has no place in it.
+func (c *comparison) order() {
+	direction := c.direction()
+	if !c.ordered() || direction == 0 {
+		return
+	}
+	id := spec.PageOrder
+	if c.query.Parameters[profile.ParamSortOrder] != "" {
+		id = c.walks(id)
+	}
+	words := map[int]string{1: "above ", -1: "below "}[direction]
+	previous := ""
+	seen := map[string]bool{}
+	for p, page := range c.pages {
+		for i, row := range page.Rows {
+			if seen[row.Key] {
+				continue
+			}
+			seen[row.Key] = true
+			if previous != "" && strings.Compare(row.Key, previous) == -direction {
+				c.find(id, p, c.Operation.RowPointer(i)+"/id", "an id "+words+previous, row.Key)
+			}
+			previous = row.Key
+		}
+	}
+}
+
+// missing finds the rows that must be shown and were not: all that the query selects if
+// the walk is complete, otherwise those before the last one that was shown.
+func (c *comparison) missing(complete bool) {
+	direction := c.direction()
+	if len(c.pages) == 0 || !complete && (!c.ordered() || direction == 0 || len(c.shown) == 0) {
+		return
+	}
+	left := map[string]int{}
+	for _, page := range c.pages {
+		for _, row := range page.Rows {
+			left[row.Key]++
+		}
+	}
+	for _, row := range c.Rows {
+		id, in := c.says(row.Value)
+		if id == "" || !in || !complete && strings.Compare(row.Key, c.shown[len(c.shown)-1].Key) != -direction {
+			continue
+		}
+		c.Assessed[id]++
+		if left[row.Key] > 0 {
+			if !row.ByID { // rows without an id may be alike
+				left[row.Key]--
+			}
+			continue
+		}
+		c.find(id, len(c.pages)-1, "/items", "the row "+row.Key+", which the whole list shows", fmt.Sprintf("%d rows without it", len(c.shown)))
+	}
+}
+
+// maxShown is how many bytes of a value a mismatch shows.
+const maxShown = 160
+
+// show renders a decoded value as JSON, bounded.
+func show(value any) string {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return "a value that JSON cannot hold"
+	}
+	return schemas.Shorten(string(encoded), maxShown)
+}

@@ -1,0 +1,132 @@
+package oracle
+
+import (
+	"maps"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// Bounds of a generated query.
+const (
+	mostPages = 4
+	mostSizes = 2
+)
+
+// Queries generates queries of the list, whose values come from its rows. known reports
+// whether the target has a name for the parameter. Simple queries come first when one is
+// shrunk: few parameters, few pages.
+func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query] {
+	if len(l.Rows) == 0 {
+		return rapid.Just(Query{Sizes: []int{0}, Pages: 1})
+	}
+	return rapid.Custom(func(t *rapid.T) Query {
+		q := Query{
+			Pages: rapid.IntRange(1, mostPages).Draw(t, "pages"),
+			Sizes: rapid.SliceOfN(sizes, 1, mostSizes).Draw(t, "limits"),
+		}
+		// Filters by values of the same row select at least that row.
+		of := rapid.SampledFrom(l.Rows)
+		pivot := of.Draw(t, "row")
+		for _, f := range Filters(l.Operation.ID) {
+			if !known(f.Parameter) || !rapid.Bool().Draw(t, "uses "+f.Title) {
+				continue
+			}
+			rows := []map[string]any{pivot.Value}
+			if rapid.IntRange(0, 3).Draw(t, "another row") == 3 {
+				rows = []map[string]any{of.Draw(t, "other row").Value}
+			}
+			if uses := f.Uses(rows, 1); len(uses) > 0 {
+				q.Parameters = add(q.Parameters, rapid.SampledFrom(uses).Draw(t, "use").Query)
+			}
+		}
+		for _, flag := range l.flags() {
+			if !known(flag.parameter) {
+				continue
+			}
+			if value := rapid.SampledFrom(flag.values).Draw(t, flag.parameter); value != "" {
+				q.Parameters = add(q.Parameters, map[string]string{flag.parameter: value})
+			}
+		}
+		return q
+	})
+}
+
+// Pairs returns queries with two filters each: every pair of filters that the target has
+// names for, by the values of at most so many rows. Other rows differ in one of them.
+func (l List) Pairs(known func(parameter string) bool, most int) []Query {
+	var queries []Query
+	for _, pivot := range spread(l.Rows, most) {
+		var uses []Use
+		for _, f := range Filters(l.Operation.ID) {
+			if of := f.Uses([]map[string]any{pivot.Value}, 1); known(f.Parameter) && len(of) > 0 {
+				uses = append(uses, of[0])
+			}
+		}
+		for i, one := range uses {
+			for _, other := range uses[i+1:] {
+				if both := add(one.Query, other.Query); len(both) > len(one.Query) || isWindow(both) {
+					queries = append(queries, Query{Parameters: both, Sizes: []int{maxLimit}, Pages: mostPages})
+				}
+			}
+		}
+	}
+	return queries
+}
+
+// isWindow reports whether both ends of a window are near.
+func isWindow(parameters map[string]string) bool {
+	start, end := parameters[profile.ParamWindowStart], parameters[profile.ParamWindowEnd]
+	return start != "" && !isFar(start) && !isFar(end)
+}
+
+// sizes are the limits that queries send; 0 sends none.
+var sizes = rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, maxLimit), rapid.SampledFrom([]int{maxLimit, maxLimit - 1, 0}))
+
+// flag is a parameter that does not select rows. The value "" leaves it out.
+type flag struct {
+	parameter string
+	values    []string
+}
+
+func (l List) flags() []flag {
+	var flags []flag
+	if l.Operation.ID == spec.ListPlacementTests {
+		flags = append(flags, flag{profile.ParamSortOrder, []string{"", "asc", "desc"}})
+	}
+	for _, part := range Parts(l.Operation.ID) {
+		flags = append(flags, flag{part.Parameter, []string{"", "true", "false"}})
+	}
+	return flags
+}
+
+// add sets parameters that are not set yet. The far end of a window gives way to a nearer
+// one, but no window ends before it starts: a server may refuse that.
+func add(parameters, more map[string]string) map[string]string {
+	all := maps.Clone(parameters)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for parameter, value := range more {
+		if now, set := all[parameter]; !set || isFar(now) {
+			all[parameter] = value
+		}
+	}
+	if all[profile.ParamWindowStart] > all[profile.ParamWindowEnd] { // both have one form
+		return parameters
+	}
+	return all
+}
+
+// isFar reports whether the value is an end of a window beyond all rows.
+func isFar(value string) bool {
+	for _, end := range []time.Time{FarPast, FarFuture} {
+		if value == Timestamp(end) || value == end.Format(time.DateOnly) {
+			return true
+		}
+	}
+	return false
+}

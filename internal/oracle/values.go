@@ -1,0 +1,108 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"outreach.example/conformance/schemas"
+)
+
+// maxValue is the length of the longest value of a row that a query uses, in bytes. A
+// server may refuse a long address.
+const maxValue = 256
+
+// Distinct returns at most so many of the values that occur in a field of the rows, the
+// first and the last among them. Null, absent and very long values do not count.
+func Distinct(rows []map[string]any, field string, most int) []string {
+	values := All(rows, field)
+	if len(values) <= most {
+		return values
+	}
+	picked := make([]string, most)
+	for i := range picked {
+		picked[i] = values[i*(len(values)-1)/max(1, most-1)]
+	}
+	return picked
+}
+
+// All returns the values of a field that may go into an address, each once.
+func All(rows []map[string]any, field string) []string {
+	var values []string
+	seen := map[string]bool{}
+	for _, row := range rows {
+		value := Scalar(row[field])
+		if value != "" && len(value) <= maxValue && !seen[value] {
+			seen[value] = true
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// spread picks values from all over the list. Of a long list it leaves out the very first
+// and last, so that something lies on either side.
+func spread[T any](values []T, most int) []T {
+	if len(values) <= most {
+		return values
+	}
+	picked := make([]T, most)
+	for i := range picked {
+		picked[i] = values[(i+1)*len(values)/(most+1)]
+	}
+	return picked
+}
+
+// Scalar renders a JSON scalar as a query parameter does; "" for anything else.
+func Scalar(value any) string {
+	switch value := value.(type) {
+	case string:
+		return value
+	case bool:
+		return strconv.FormatBool(value)
+	case fmt.Stringer: // json.Number
+		if whole, err := strconv.ParseFloat(value.String(), 64); err == nil {
+			return strconv.FormatFloat(whole, 'f', -1, 64)
+		}
+	}
+	return ""
+}
+
+// ContainsWord reports whether any word of the term occurs in any text of the row.
+func ContainsWord(row map[string]any, term string) bool {
+	return containsAny(row, strings.Fields(strings.ToLower(term)))
+}
+
+// containsAny reports whether a string of a JSON value contains one of the words,
+// which are in lower case. The rest of a shortened text may contain them.
+func containsAny(value any, words []string) bool {
+	switch value := value.(type) {
+	case string:
+		text := strings.ToLower(value)
+		return schemas.IsShortened(value) || slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+	case map[string]any:
+		for _, v := range value {
+			if containsAny(v, words) {
+				return true
+			}
+		}
+	case []any:
+		for _, v := range value {
+			if containsAny(v, words) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Times that lie before and after all rows.
+var (
+	FarPast   = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	FarFuture = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// Timestamp renders a time as the specification does.
+func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

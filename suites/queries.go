@@ -1,0 +1,126 @@
+package suites
+
+import (
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/internal/oracle"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
+)
+
+// queries sends generated queries to every paged list: filters, flags, sort order and
+// page sizes in any combination. A walk of the whole list predicts the responses
+// (package oracle). The command explore sends many more.
+func queries() {
+	for _, op := range spec.ListSameValues.Operations() {
+		Describe(op.ID, func() {
+			It("answers every query as the whole list predicts", Requires(oracle.Requirements(op.ID)...), answersAsPredicted)
+		})
+	}
+}
+
+// generated is how many random queries a run sends to each list, beside those with each
+// pair of filters.
+const generated = 12
+
+func answersAsPredicted(api *API) {
+	list := api.Request()
+	before := api.ReadAll(list).Rows()
+	if len(before) < 2 {
+		api.NotAssessed("at least two rows in %s", list.Operation.ID)
+	}
+	queries := oracle.List{Operation: list.Operation, Rows: before}.Pairs(api.named(list.Operation.ID), handful)
+	for range generated {
+		queries = append(queries, api.generate(list.Operation, before))
+	}
+	asked := make([]Asked, len(queries))
+	var work []func()
+	for i, q := range queries {
+		work = append(work, func() { asked[i] = api.Ask(list, q) })
+	}
+	api.Together(work...)
+	predicted := oracle.Between(list.Operation, before, api.ReadAll(list).Rows())
+	for _, a := range asked {
+		api.judgeQuery(predicted, a)
+	}
+	for _, id := range oracle.Requirements(list.Operation.ID) {
+		if !api.For(id).Judged() {
+			api.For(id).NotAssessed("queries of %s that put it to the test", list.Operation.ID)
+		}
+	}
+}
+
+// generate returns a query of the list whose values come from the rows.
+func (api *API) generate(list spec.Operation, rows []paging.Row) oracle.Query {
+	api.mu.Lock()
+	seed := api.rng.Int()
+	api.mu.Unlock()
+	return oracle.List{Operation: list, Rows: rows}.Queries(api.named(list.ID)).Example(seed)
+}
+
+// named returns a function that reports whether a parameter of the list has a name.
+func (api *API) named(list string) func(parameter string) bool {
+	return func(parameter string) bool {
+		_, ok := api.Profile.Parameter(list, parameter)
+		return ok
+	}
+}
+
+// Asked is a query with the walk that came of it.
+type Asked struct {
+	Query oracle.Query
+	Walk  Walk
+}
+
+// Ask sends the query page by page, with the key of the call.
+func (api *API) Ask(list Call, q oracle.Query) Asked {
+	w := Walk{List: api.filteredBy(list, q.Parameters)}
+	w.Walk = paging.Run(api.ctx, api.fetch(w.List, api.DoValid, &w.responses), paging.Cycle(q.Sizes...), q.Pages)
+	return Asked{q, w}
+}
+
+// Compare compares the walk with what the list predicts.
+func (a Asked) Compare(l oracle.List) oracle.Comparison {
+	pages := make([]oracle.Page, len(a.Walk.Pages))
+	for i, page := range a.Walk.Pages {
+		pages[i] = oracle.Page{Page: page, Doubt: len(a.Walk.At(i).found.Findings) > 0}
+	}
+	return l.Compare(a.Query, pages, a.Walk.Complete())
+}
+
+// judgeQuery records what differs from the prediction, under the requirement that it
+// breaks.
+func (api *API) judgeQuery(l oracle.List, a Asked) {
+	c := a.Compare(l)
+	for _, id := range oracle.Requirements(l.Operation.ID) {
+		if c.Assessed[id] > 0 {
+			api.For(id).Expect(a.Walk).To(AgreeWithTheList(c, id))
+		}
+	}
+	for _, m := range c.Mismatches {
+		if pair := m.Requirement.On(l.Operation.ID); !api.spec.declares(pair) {
+			api.violated(pair, findingOf(a.Walk, m), "")
+		}
+	}
+}
+
+func findingOf(w Walk, m oracle.Mismatch) Finding {
+	return Finding{w.At(m.Page), m.Pointer, m.Expected, m.Actual}
+}
+
+// AgreeWithTheList matches a walk whose comparison with the whole list shows no violation
+// of the requirement.
+func AgreeWithTheList(c oracle.Comparison, id spec.ID) types.GomegaMatcher {
+	return onWalk(fmt.Sprintf("answer the query as the whole list predicts (%s)", id), func(w Walk) Verdict {
+		found := Verdict{Assessed: c.Assessed[id]}
+		for _, m := range c.Mismatches {
+			if m.Requirement == id {
+				found.add(findingOf(w, m))
+			}
+		}
+		return found
+	})
+}
