@@ -95,7 +95,16 @@ type Run struct {
 	Omits       []string `json:"omits,omitempty"`
 	Interrupted bool     `json:"interrupted"`
 	Specs       int      `json:"specs"` // Ginkgo specs that ran
-	Time        *Time    `json:"time,omitempty"`
+	// Explored says what an exploration tried; nil for a run.
+	Explored *Explored `json:"explored,omitempty"`
+	Time     *Time     `json:"time,omitempty"`
+}
+
+// Explored says what an exploration tried.
+type Explored struct {
+	Queries   int `json:"queries"`   // of lists
+	Sequences int `json:"sequences"` // of changes and reads
+	Changed   int `json:"changed"`   // rows that changed on the target meanwhile
 }
 
 // Time says where the time of a run went, in seconds. The parts add up to the whole.

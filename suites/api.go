@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ type API struct {
 	failures []failure          // violations of the declared requirements, and trouble
 	undo     []sandbox.Undo
 	reported func(failure) // told of each failure at once; nil for nobody
+	trial    *Trial        // of a body outside of the tree; nil for a spec
 }
 
 // failure is one reason for the spec's Ginkgo node to fail.
@@ -96,6 +98,9 @@ func (api *API) judgeAll() {
 		case skipSpec:
 			if stopped.input != "" {
 				api.settle(stopped.input)
+			}
+			if api.trial != nil {
+				api.trial.Lacked = cmp.Or(stopped.input, "a usable response")
 			}
 		case types.GinkgoError: // a vendor's own expectation failed, in a node that runs its body itself
 			panic(stopped)
@@ -244,6 +249,7 @@ func (api *API) stop(r Response) {
 
 // record enters what the rules saw.
 func (api *API) record(r Response) {
+	api.sent(r)
 	seen := map[spec.Pair]int{}
 	for _, p := range r.found.Seen {
 		seen[p]++
@@ -269,6 +275,7 @@ func (api *API) record(r Response) {
 // violated enters a violation. It fails the spec if the spec declares the pair
 // and judges it by itself; what the rules find fails the spec of the rule.
 func (api *API) violated(p spec.Pair, f Finding, location string) {
+	api.broke(p, f)
 	v := reports.Violation{Spec: api.spec.Name(), Location: location, Pointer: f.Pointer, Expected: f.Expected, Actual: f.Actual}
 	var formatted reports.Violation
 	shown := api.evidence.ViolatedAs(p, v, func(v reports.Violation) reports.Violation {

@@ -56,6 +56,13 @@ func (k Call) WithKey(key client.Key) Call {
 	return k
 }
 
+// WithKeyOf is WithKey for a key of a known workspace.
+func (k Call) WithKeyOf(key client.Key, workspace string) Call {
+	k = k.WithKey(key)
+	k.owner = workspace
+	return k
+}
+
 // WithAuthorization sends the header as given, whatever the key.
 func (k Call) WithAuthorization(header string) Call {
 	k.authorization, k.owner = &header, ""

@@ -243,18 +243,15 @@ func cursorKind(cursor string) string {
 func (api *API) walkWhile(order string, change func(page int, seen Response)) {
 	list := api.Request()
 	before := api.ReadAll(list)
-	during := Walk{List: list}
+	sorted := list
 	if order != "" {
-		during.List = list.WithQuery("sort_order", order)
+		sorted = list.WithQuery("sort_order", order)
 	}
-	fetch := api.fetch(during.List, api.DoAll, &during.responses)
-	during.Walk = paging.Run(api.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
-		page, err := fetch(ctx, cursor, limit)
-		if err == nil {
-			change(len(during.responses)-1, during.Last())
-		}
-		return page, err
-	}, pagesOf(pageWhile), api.maxPages())
+	pages := 0
+	during := api.WalkWhile(sorted, pageWhile, func(page Response) {
+		change(pages, page)
+		pages++
+	})
 	after := api.ReadAll(list)
 	switch {
 	case len(during.responses) < 2:
@@ -268,6 +265,20 @@ func (api *API) walkWhile(order string, change func(page int, seen Response)) {
 	}
 	api.Expect(during).To(ShowEveryRowOnce())
 	api.Expect(during).To(ShowTheRows(missingBetween(before, during, after)))
+}
+
+// WalkWhile walks the list in pages of one size, and changes it after each page.
+func (api *API) WalkWhile(list Call, size int, change func(page Response)) Walk {
+	w := Walk{List: list}
+	fetch := api.fetch(list, api.DoAll, &w.responses)
+	w.Walk = paging.Run(api.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
+		page, err := fetch(ctx, cursor, limit)
+		if err == nil {
+			change(w.Last())
+		}
+		return page, err
+	}, pagesOf(size), api.maxPages())
+	return w
 }
 
 // LeadOn matches a walk that was read to its end, although the list changed.

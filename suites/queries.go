@@ -102,13 +102,14 @@ func (api *API) judgeQuery(l oracle.List, a Asked) {
 	}
 	for _, m := range c.Mismatches {
 		if pair := m.Requirement.On(l.Operation.ID); !api.spec.declares(pair) {
-			api.violated(pair, findingOf(a.Walk, m), "")
+			api.violated(pair, a.Finding(m), "")
 		}
 	}
 }
 
-func findingOf(w Walk, m oracle.Mismatch) Finding {
-	return Finding{w.At(m.Page), m.Pointer, m.Expected, m.Actual}
+// Finding returns the mismatch with the response that shows it.
+func (a Asked) Finding(m oracle.Mismatch) Finding {
+	return Finding{a.Walk.At(m.Page), m.Pointer, m.Expected, m.Actual}
 }
 
 // AgreeWithTheList matches a walk whose comparison with the whole list shows no violation
@@ -118,7 +119,7 @@ func AgreeWithTheList(c oracle.Comparison, id spec.ID) types.GomegaMatcher {
 		found := Verdict{Assessed: c.Assessed[id]}
 		for _, m := range c.Mismatches {
 			if m.Requirement == id {
-				found.add(findingOf(w, m))
+				found.add(Asked{Walk: w}.Finding(m))
 			}
 		}
 		return found

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ type selftestFlags struct {
 	combinations int
 	parallel     int
 	faults       []string
+	explore      time.Duration
 }
 
 func newSelftest() *cobra.Command {
@@ -59,6 +61,7 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 		flags.IntVar(&f.sample, "sample", 0, "number of defects to draw; 0 tries all")
 		flags.IntVar(&f.combinations, "combinations", 20, "number of combinations of quirks to draw")
 		registerSeed(flags, &f.seed, 1, "the sample and the combinations")
+		flags.DurationVar(&f.explore, "explore", 0, "instead of judging, explore each list and state defect for at most this time, and each quirk for all of it")
 	})
 	group(flags, "Pace", func() {
 		flags.IntVar(&f.parallel, "parallel", 0, "cases at the same time (default: 2 per processor; always 1 with your own target)")
@@ -88,9 +91,26 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
-	m, err := selftest.Run(ctx, selftest.Options{Source: source, Workers: f.parallel, Seed: f.seed, Sample: f.sample,
-		Combinations: f.combinations, Faults: f.faults, Selection: selection, Start: progress.Start, Done: progress.Done})
+	options := selftest.Options{Source: source, Workers: f.parallel, Seed: f.seed, Sample: f.sample,
+		Combinations: f.combinations, Faults: f.faults, Selection: selection, Start: progress.Start, Done: progress.Done}
+	if f.explore > 0 {
+		found, err := selftest.Explore(ctx, options, f.explore)
+		progress.Stop()
+		if err := testEnded(ctx, err); err != nil {
+			return err
+		}
+		return reportExplorations(found, stdout)
+	}
+	m, err := selftest.Run(ctx, options)
 	progress.Stop()
+	if err := testEnded(ctx, err); err != nil {
+		return err
+	}
+	return f.reportMatrix(m, stdout)
+}
+
+// testEnded returns the error with which the command ends if the self-test broke down.
+func testEnded(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return interrupted
@@ -99,7 +119,23 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	case err != nil:
 		return exitError{exitCannotTell, err}
 	}
-	return f.reportMatrix(m, stdout)
+	return nil
+}
+
+// reportExplorations prints what explorations found. A quirk with an alarm fails.
+func reportExplorations(found selftest.Explorations, stdout io.Writer) error {
+	line, missed, alarms := found.Summary()
+	for _, m := range missed {
+		_, _ = fmt.Fprintf(stdout, "- not found: %s\n", m)
+	}
+	for _, a := range alarms {
+		_, _ = fmt.Fprintf(stdout, "✗ a quirk raised an alarm: %s\n", a)
+	}
+	_, _ = fmt.Fprintf(stdout, "\n%s\n", line)
+	if len(alarms) > 0 {
+		return exitError{code: 1}
+	}
+	return nil
 }
 
 // source returns the conforming target that faults wrap. It adds the operations of the

@@ -272,10 +272,15 @@ func (c *comparison) direction() int {
 	case "desc":
 		return -1
 	}
-	if len(c.shown) < 2 {
+	return directionOf(c.shown)
+}
+
+// directionOf returns the direction in which the rows begin; 0 if it does not show.
+func directionOf(rows []paging.Row) int {
+	if len(rows) < 2 {
 		return 0
 	}
-	return strings.Compare(c.shown[1].Key, c.shown[0].Key)
+	return strings.Compare(rows[1].Key, rows[0].Key)
 }
 
 // order compares the order of the rows. A row that was shown before has no place in it.
@@ -287,6 +292,9 @@ func (c *comparison) order() {
 	id := spec.PageOrder
 	if c.query.Parameters[profile.ParamSortOrder] != "" {
 		id = c.walks(id)
+	}
+	if whole := directionOf(c.Rows); len(c.query.Parameters) == 0 && whole*direction < 0 {
+		c.find(spec.PageWalkSequence, 0, "/items", "the order in which the whole list shows the rows", "the opposite order")
 	}
 	words := map[int]string{1: "above ", -1: "below "}[direction]
 	previous := ""

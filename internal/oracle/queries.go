@@ -25,7 +25,7 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 	}
 	return rapid.Custom(func(t *rapid.T) Query {
 		q := Query{
-			Pages: rapid.IntRange(1, mostPages).Draw(t, "pages"),
+			Pages: pages.Draw(t, "pages"),
 			Sizes: rapid.SliceOfN(sizes, 1, mostSizes).Draw(t, "limits"),
 		}
 		// Filters by values of the same row select at least that row.
@@ -82,6 +82,12 @@ func isWindow(parameters map[string]string) bool {
 	start, end := parameters[profile.ParamWindowStart], parameters[profile.ParamWindowEnd]
 	return start != "" && !isFar(start) && !isFar(end)
 }
+
+// pages are how many pages queries read: a few, or a walk to the end.
+var pages = rapid.OneOf(rapid.IntRange(1, mostPages), rapid.IntRange(1, mostPages), rapid.Just(wholeWalk))
+
+// wholeWalk is enough pages for a list of some hundred rows.
+const wholeWalk = 40
 
 // sizes are the limits that queries send; 0 sends none.
 var sizes = rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, maxLimit), rapid.SampledFrom([]int{maxLimit, maxLimit - 1, 0}))

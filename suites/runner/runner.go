@@ -104,47 +104,67 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 	if least := config.minimum(); least.Assessed > len(selected) {
 		return reports.Results{}, fmt.Errorf("min_assessed is %d, but the selection has only %d checks: lower it (--min-assessed), or select more", least.Assessed, len(selected))
 	}
-	config.spending = newSpending(config.Target.Profile.RateLimit, time.Now)
-	running, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	stopped := newWatchdog(timeout(config.Target.Profile), giveUp)
-	lost, used := &staleConnections{}, &exhaustion{}
-	env, err := NewEnv(config, stopped.observe, lost.observe, used.observe)
+	c, err := begin(ctx, config, selected)
 	if err != nil {
 		return reports.Results{}, err
 	}
-	defer env.Client.Close() // a server that stops waits for connections that carried no request
-	env.Selected = among(selected)
-	env.Waits = func(what string, atMost time.Duration) (over func()) {
-		config.waits(atMost, "waiting up to %s: %s", inSeconds(atMost), what)
-		config.spending.lock(+1)
-		return func() { config.spending.lock(-1) }
-	}
-	id := uuid.NewString()
-	env.Run = id
-	if config.JournalDir != "" {
-		env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
-		if env.Journal, err = journal.Start(config.JournalDir, id, config.Target.BaseURL); err != nil {
-			return reports.Results{}, err
-		}
-	}
-
-	c := conclusion{config: config, id: id, started: time.Now(), env: env, stopped: stopped, lost: lost, used: used}
+	defer c.end()
 	interim := func(judged judgement) {
 		if results, err := c.of(judged, true); err == nil && config.Interrupted != nil {
 			config.Interrupted(results)
 		}
 	}
-	judged, err := judgeWithKeys(running, config, env, selected, interim)
-	if env.Journal != nil {
-		if finished := env.Journal.Finish(); finished != nil && err == nil {
-			judged.ledger.Troubled("journal", finished.Error())
-		}
-	}
-	if err != nil {
+	judged, err := judgeWithKeys(c.running, c.config, c.env, selected, interim)
+	if err := c.finish(&judged, err); err != nil {
 		return reports.Results{}, err
 	}
 	return c.of(judged, ctx.Err() != nil)
+}
+
+// begin prepares a run: the client, the watch over the target, and the journal. The caller
+// calls end.
+func begin(ctx context.Context, config Config, selected []spec.Pair) (conclusion, error) {
+	config.spending = newSpending(config.Target.Profile.RateLimit, time.Now)
+	c := conclusion{config: config, id: uuid.NewString(), lost: &staleConnections{}, used: &exhaustion{}}
+	c.running, c.giveUp = context.WithCancelCause(ctx)
+	c.stopped = newWatchdog(timeout(config.Target.Profile), c.giveUp)
+	var err error
+	if c.env, err = NewEnv(config, c.stopped.observe, c.lost.observe, c.used.observe); err != nil {
+		c.giveUp(nil)
+		return c, err
+	}
+	c.env.Selected = among(selected)
+	c.env.Waits = func(what string, atMost time.Duration) (over func()) {
+		config.waits(atMost, "waiting up to %s: %s", inSeconds(atMost), what)
+		config.spending.lock(+1)
+		return func() { config.spending.lock(-1) }
+	}
+	c.env.Run = c.id
+	if config.JournalDir != "" {
+		c.env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
+		if c.env.Journal, err = journal.Start(config.JournalDir, c.id, config.Target.BaseURL); err != nil {
+			c.end()
+			return c, err
+		}
+	}
+	c.started = time.Now()
+	return c, nil
+}
+
+// end gives back what begin has taken.
+func (c conclusion) end() {
+	c.giveUp(nil)
+	c.env.Client.Close() // a server that stops waits for connections that carried no request
+}
+
+// finish ends the journal. failed is the error of the run, which finish returns.
+func (c conclusion) finish(judged *judgement, failed error) error {
+	if c.env.Journal != nil {
+		if err := c.env.Journal.Finish(); err != nil && failed == nil {
+			judged.ledger.Troubled("journal", err.Error())
+		}
+	}
+	return failed
 }
 
 // conclusion draws the results of a run from what it judged.
@@ -156,6 +176,9 @@ type conclusion struct {
 	stopped *watchdog
 	lost    *staleConnections
 	used    *exhaustion
+
+	running context.Context // ends with the run, and when it gives the target up
+	giveUp  context.CancelCauseFunc
 }
 
 func (c conclusion) of(judged judgement, interrupted bool) (reports.Results, error) {

@@ -1,0 +1,244 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+)
+
+// Config says what to explore, and for how long.
+type Config struct {
+	Env      *suites.Env
+	Duration time.Duration
+	Seed     uint64
+	// Selects reports whether the operation may be used.
+	Selects func(operation string) bool
+	// Workers is how many cases are tried at the same time.
+	Workers int
+	// Found is told of each violated requirement once its case is as short as it gets;
+	// nil for nobody. Several goroutines call it, one at a time.
+	Found func(Found)
+	// FirstOnly ends the exploration at the first violated requirement.
+	FirstOnly bool
+}
+
+// Outcome is what came of an exploration.
+type Outcome struct {
+	Evidence  *judge.Ledger
+	Found     []Found
+	Queries   int // that were sent to lists
+	Sequences int // of changes
+	Changed   int // rows that changed on the target meanwhile, by somebody else
+	Lacked    []string
+}
+
+// explorer tries cases.
+type explorer struct {
+	Config
+	ctx      context.Context
+	evidence *judge.Ledger
+	wholes   []*whole
+	deadline time.Time
+	now      func() time.Time
+
+	changed, tried, sequenced, trials atomic.Int64
+
+	mu     sync.Mutex
+	known  map[spec.Pair]bool // violated requirements that are reported
+	found  []Found
+	lacked []string
+	full   bool // the first violated requirement was enough
+}
+
+// Run explores until the time is over or ctx ends. What it changed is rolled back.
+func Run(ctx context.Context, c Config) (Outcome, error) {
+	e := newExplorer(ctx, c)
+	defer c.Env.EndTrials(ctx)
+	e.wholes = e.lists()
+	generators := e.generators()
+	if len(generators) == 0 {
+		return e.outcome(), nil
+	}
+	var workers sync.WaitGroup
+	failed := make([]error, max(1, c.Workers))
+	for i := range failed {
+		workers.Go(func() { failed[i] = e.work(c.Seed+uint64(i)*workerSeeds, generators) })
+	}
+	workers.Wait()
+	for _, err := range failed {
+		if err != nil {
+			return Outcome{}, err
+		}
+	}
+	return e.outcome(), nil
+}
+
+// workerSeeds is the distance between the seeds of two workers.
+const workerSeeds = 1 << 20
+
+func newExplorer(ctx context.Context, c Config) *explorer {
+	e := &explorer{Config: c, ctx: ctx, evidence: judge.NewEvidence(), known: map[spec.Pair]bool{}, now: time.Now}
+	e.deadline = e.now().Add(c.Duration)
+	return e
+}
+
+// Replay tries cases that an exploration found, each once.
+func Replay(ctx context.Context, c Config, cases []Found) (Outcome, error) {
+	e := newExplorer(ctx, c)
+	defer c.Env.EndTrials(ctx)
+	e.wholes = e.lists()
+	for _, before := range cases {
+		h := &hunt{explorer: e, target: before.Pair()}
+		if !h.shows(before.Case) {
+			continue
+		}
+		h.last.Seed, h.last.Again = before.Seed, true
+		e.report(h.last)
+	}
+	return e.outcome(), nil
+}
+
+func (e *explorer) outcome() Outcome {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.evidence.Add(e.Env.Outside())
+	return Outcome{Evidence: e.evidence, Found: e.found, Queries: int(e.tried.Load()), Sequences: int(e.sequenced.Load()),
+		Changed: int(e.changed.Load()), Lacked: e.lacked}
+}
+
+// generators returns what generates cases: queries of the lists that could be read, and
+// sequences if the profile allows changes.
+func (e *explorer) generators() []*rapid.Generator[Case] {
+	var all []*rapid.Generator[Case]
+	if len(e.wholes) > 0 {
+		all = append(all, e.queries(e.wholes))
+	}
+	if e.Env.Profile.Writes != profile.WritesNone && e.Selects(spec.CreatePlacementTest) && e.Selects(spec.DeletePlacementTest) {
+		if _, ok := e.Env.Profile.FullKey(dataset.Main); ok {
+			all = append(all, e.sequences())
+		}
+	}
+	return all
+}
+
+// sequencesIn is how many of the cases are queries for each sequence.
+const sequencesIn = 4
+
+// work tries cases until the time is over.
+func (e *explorer) work(seed uint64, generators []*rapid.Generator[Case]) error {
+	for ; !e.over(); seed++ {
+		h := &hunt{explorer: e}
+		failed, err := round(seed, func(t *rapid.T) {
+			if h.target == (spec.Pair{}) && e.over() {
+				return
+			}
+			generate := generators[0]
+			if len(generators) > 1 && rapid.IntRange(0, sequencesIn).Draw(t, "kind") == sequencesIn {
+				generate = generators[1]
+			}
+			if h.shows(generate.Draw(t, "case")) {
+				t.Fatalf("%s", violated(h.target.Requirement, h.target.Operation))
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if failed && h.target != (spec.Pair{}) {
+			last := h.last
+			again := &hunt{explorer: e, target: h.target}
+			last.Seed, last.Again = seed, again.shows(last.Case)
+			e.report(last)
+		}
+	}
+	return nil
+}
+
+// over reports whether the exploration has come to its end.
+func (e *explorer) over() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.full || e.ctx.Err() != nil || !e.now().Before(e.deadline)
+}
+
+// report enters what was found, unless another worker has found it before.
+func (e *explorer) report(f Found) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.known[f.Pair()] {
+		return
+	}
+	e.known[f.Pair()] = true
+	e.found = append(e.found, f)
+	e.full = e.FirstOnly
+	if e.Config.Found != nil {
+		e.Config.Found(f)
+	}
+}
+
+// isKnown reports whether the violated requirement is reported.
+func (e *explorer) isKnown(p spec.Pair) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.known[p]
+}
+
+// try runs a body and enters what it found out.
+func (e *explorer) try(name string, seed uint64, body func(*suites.API)) suites.Trial {
+	trial := suites.Try(e.ctx, e.Env, name, seed, body)
+	e.evidence.Add(trial.Evidence)
+	if trial.Lacked != "" {
+		e.mu.Lock()
+		if len(e.lacked) < 10 {
+			e.lacked = append(e.lacked, fmt.Sprintf("%s: %s", name, trial.Lacked))
+		}
+		e.mu.Unlock()
+	}
+	return trial
+}
+
+// hunt looks for cases that show a violation: of any requirement that is not reported
+// yet, and once it has found one, of that requirement only.
+type hunt struct {
+	*explorer
+	target spec.Pair
+	last   Found
+}
+
+// shows tries the case and reports whether it shows the violation. It keeps the case if
+// it does.
+func (h *hunt) shows(c Case) bool {
+	if h.ctx.Err() != nil {
+		return false
+	}
+	var body func(*suites.API)
+	name := ""
+	if c.List != nil {
+		h.tried.Add(1)
+		name, body = "queries "+c.List.Operation, h.query(*c.List)
+	} else {
+		h.sequenced.Add(1)
+		name, body = "plays a sequence", h.sequence(c.Steps)
+	}
+	trial := h.try(name, uint64(h.trials.Add(1)), body)
+	for _, broken := range trial.Broken {
+		if h.target == (spec.Pair{}) && !h.isKnown(broken.Pair) {
+			h.target = broken.Pair
+		}
+		if broken.Pair == h.target {
+			h.last = Found{Requirement: broken.Pair.Requirement, Operation: broken.Pair.Operation, Case: c,
+				Violation: broken.Violation, Requests: trial.Curl()}
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,209 @@
+package suites
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/oracle"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/redact"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+)
+
+// Trial is what came of a body that is no spec of the tree. Package explore runs many of
+// them.
+type Trial struct {
+	Evidence *judge.Ledger
+	Broken   []Broken // in the order in which they were found
+	Lacked   string   // why the body ended early; "" if it did not
+
+	aside    bool
+	requests []func() string // as commands
+}
+
+// Curl returns the requests of the body as commands, in the order of their responses.
+func (t Trial) Curl() []string {
+	var lines []string
+	for _, request := range t.requests {
+		lines = append(lines, request())
+	}
+	return lines
+}
+
+// Broken is one violation.
+type Broken struct {
+	Pair spec.Pair
+	reports.Violation
+}
+
+// maxBroken is how many violations a trial keeps.
+const maxBroken = 100
+
+// Try runs a body outside of the tree, and rolls back what it changed. The seed decides
+// its random names. Whatever the rules see in its responses counts.
+func Try(ctx context.Context, env *Env, name string, seed uint64, body func(*API)) Trial {
+	env.begin()
+	s := Spec{Title: name, body: body}
+	limited, cancel := context.WithTimeout(ctx, env.specTimeout())
+	defer cancel()
+	api := newAPI(limited, env, s, seed)
+	api.trial = &Trial{Evidence: api.evidence}
+	api.judgeAll()
+	api.restore()
+	api.kept.release()
+	return *api.trial
+}
+
+// EndTrials gives back what trials held on the target.
+func (e *Env) EndTrials(ctx context.Context) { e.sandbox().Close(ctx) }
+
+// Outside returns the evidence of what happened beside specs and trials, such as a
+// rollback that failed.
+func (e *Env) Outside() *judge.Ledger {
+	e.begin()
+	return e.outside
+}
+
+// Charge records a violation of the requirement on the operation.
+func (api *API) Charge(id spec.ID, operation string, f Finding) {
+	api.violated(id.On(operation), f, "")
+}
+
+// Examine charges what the matcher finds in a response or a walk to the requirement on the
+// operation, if the catalogue binds it there.
+func (api *API) Examine(id spec.ID, operation string, actual any, matcher types.GomegaMatcher) {
+	if !spec.Has(id.On(operation)) {
+		return
+	}
+	_, _ = matcher.Match(actual) // ours only fail on another type
+	found := verdictOf(matcher, actual, "")
+	api.Count(id, operation, found.Assessed)
+	for _, f := range found.Findings {
+		api.Charge(id, operation, f)
+	}
+}
+
+// ExamineWalk charges what any walk of a list must show: that it ends, and that its
+// cursors are of a documented kind.
+func (api *API) ExamineWalk(w Walk) {
+	operation := w.List.Operation.ID
+	ends := spec.PageWalkEnds
+	if len(w.List.query) > 0 && spec.Has(spec.FilterWalk.On(operation)) {
+		ends = spec.FilterWalk
+	}
+	if w.End != paging.Capped && w.End != paging.Broken {
+		api.Examine(ends, operation, w, End(0))
+	}
+	id := cursorRequirement(w.List.Operation)
+	api.Examine(id, operation, w, CarryCursors(id == spec.PageCursorTimestamp))
+}
+
+// Count records that the requirement was put to the test and held so often.
+func (api *API) Count(id spec.ID, operation string, times int) {
+	if spec.Has(id.On(operation)) && times > 0 {
+		api.evidence.Assessed(id.On(operation), times)
+	}
+}
+
+// Until sends the call until a response fits, as long as a change may take to show.
+func (api *API) Until(view string, k Call, fits func(Response) bool) Response {
+	return api.until(view, k, fits)
+}
+
+// Eventually looks until the function sees a change, as long as one may take to show.
+func (api *API) Eventually(view string, sees func() bool) bool { return api.eventually(view, sees) }
+
+// broke notes a violation for the trial.
+func (api *API) broke(p spec.Pair, f Finding) {
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	if api.trial == nil || len(api.trial.Broken) >= maxBroken {
+		return
+	}
+	v := reports.Violation{Pointer: redact.Process.Text(f.Pointer), Expected: redact.Process.Text(f.Expected), Actual: redact.Process.Text(f.Actual)}
+	if f.Response.Exchange.Request.Path != "" {
+		v.Curl, v.Body = f.Response.curl(p.Requirement), f.Response.shown()
+	}
+	api.trial.Broken = append(api.trial.Broken, Broken{p, v})
+}
+
+// sent notes a request for the trial.
+func (api *API) sent(r Response) {
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	if api.trial != nil && !api.trial.aside && r.repeat != nil {
+		api.trial.requests = append(api.trial.requests, r.repeat)
+	}
+}
+
+// Aside does work whose requests are not part of what the trial tries.
+func (api *API) Aside(work func()) {
+	set := func(aside bool) {
+		api.mu.Lock()
+		defer api.mu.Unlock()
+		if api.trial != nil {
+			api.trial.aside = aside
+		}
+	}
+	set(true)
+	defer set(false)
+	work()
+}
+
+// NewTestFields says what a creation sends beside the required fields.
+type NewTestFields struct {
+	Optional []string          `json:"optional,omitempty"`  // fields, with a valid value
+	Null     []string          `json:"null,omitempty"`      // fields, with null
+	ReadOnly string            `json:"read_only,omitempty"` // a field that only the server may set
+	Texts    map[string]string `json:"texts,omitempty"`     // added to free texts
+}
+
+// NewTestCall returns a call that creates a test, and what it sends of fields that the
+// resource shows. Optional fields without a value in the profile are left out.
+func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) {
+	k = api.RequestAs(dataset.Main, spec.CreatePlacementTest)
+	for _, field := range fields.Optional {
+		if value, ok := api.optionalValue(field); ok {
+			k = k.WithField(field, value)
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(fields.Texts)) {
+		k = k.WithField(field, fmt.Sprint(k.members()[field], " ", fields.Texts[field]))
+	}
+	sent = k.members()
+	for _, field := range fields.Null {
+		if sent[field] == nil {
+			k = k.WithField(field, nil)
+		}
+	}
+	if fields.ReadOnly != "" {
+		k = k.WithField(fields.ReadOnly, api.readOnlyValue(fields.ReadOnly))
+	}
+	return k, sent
+}
+
+// SentField returns a member of the body that was sent.
+func (r Response) SentField(field string) any { return r.Call.members()[field] }
+
+// Nullable are the fields of a creation that may be null.
+func Nullable() []string { return slices.Clone(nullable) }
+
+// FilteredBy adds the parameters of the query to the call, and the size of its first page.
+func (api *API) FilteredBy(list Call, q oracle.Query) Call {
+	list = api.filteredBy(list, q.Parameters)
+	if len(q.Sizes) > 0 && q.Sizes[0] > 0 {
+		list = list.WithQuery("limit", strconv.Itoa(q.Sizes[0]))
+	}
+	return list
+}
+
+// Rendered returns a JSON value as people read it, bounded.
+func Rendered(value any) string { return shorten(describe(value)) }
