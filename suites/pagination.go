@@ -248,7 +248,7 @@ func (api *API) walkWhile(order string, change func(page int, seen Response)) {
 		sorted = list.WithQuery("sort_order", order)
 	}
 	pages := 0
-	during := api.WalkWhile(sorted, pageWhile, func(page Response) {
+	during := api.WalkWhile(sorted, pageWhile, api.maxPages(), func(page Response) {
 		change(pages, page)
 		pages++
 	})
@@ -267,8 +267,9 @@ func (api *API) walkWhile(order string, change func(page int, seen Response)) {
 	api.Expect(during).To(ShowTheRows(missingBetween(before, during, after)))
 }
 
-// WalkWhile walks the list in pages of one size, and changes it after each page.
-func (api *API) WalkWhile(list Call, size int, change func(page Response)) Walk {
+// WalkWhile walks the list in pages of one size, and changes it after each page. It reads
+// at most so many pages.
+func (api *API) WalkWhile(list Call, size, pages int, change func(page Response)) Walk {
 	w := Walk{List: list}
 	fetch := api.fetch(list, api.DoAll, &w.responses)
 	w.Walk = paging.Run(api.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
@@ -277,7 +278,7 @@ func (api *API) WalkWhile(list Call, size int, change func(page Response)) Walk 
 			change(w.Last())
 		}
 		return page, err
-	}, pagesOf(size), api.maxPages())
+	}, pagesOf(size), pages)
 	return w
 }
 

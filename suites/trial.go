@@ -106,6 +106,17 @@ func (api *API) ExamineWalk(w Walk) {
 	api.Examine(id, operation, w, CarryCursors(id == spec.PageCursorTimestamp))
 }
 
+// ExamineAttempts charges what two walks of the webhook events show of deliveries.
+func (api *API) ExamineAttempts(first, second Walk) {
+	for id, expected := range rulesOfDeliveries(first, second) {
+		api.Examine(id, spec.ListWebhookEvents, expected.attempts, expected.matcher)
+	}
+}
+
+// AgreesWith matches a response whose resource agrees with another view of it, apart from
+// fields that may change meanwhile.
+func AgreesWith(row map[string]any) types.GomegaMatcher { return AgreeWithRow(row, changesByItself) }
+
 // Count records that the requirement was put to the test and held so often.
 func (api *API) Count(id spec.ID, operation string, times int) {
 	if spec.Has(id.On(operation)) && times > 0 {
@@ -179,6 +190,7 @@ func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) 
 		k = k.WithField(field, fmt.Sprint(k.members()[field], " ", fields.Texts[field]))
 	}
 	sent = k.members()
+	delete(sent, "run_immediately") // an instruction, not a field of the resource
 	for _, field := range fields.Null {
 		if sent[field] == nil {
 			k = k.WithField(field, nil)

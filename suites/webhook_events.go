@@ -18,15 +18,31 @@ import (
 func webhookEvents() {
 	Describe(spec.ListWebhookEvents, func() {
 		It("keeps the attempts of a delivery consistent", Requires(spec.EventGroupURL, spec.EventGroupCount, spec.EventRetryTrue, spec.EventRetryFalse), func(api *API) {
-			first, second := attemptsOf(api.ReadAll(api.Request())), attemptsOf(api.ReadAll(api.Request()))
-			api.For(spec.EventGroupURL).Expect(first).To(NameOneAddress())
-			api.For(spec.EventGroupCount).Expect(first).To(CountRetriesUp())
-			api.For(spec.EventRetryTrue).Expect(first).To(SucceedLaterWhereItSaysSo(second))
-			api.For(spec.EventRetryFalse).Expect(second).To(NotDenyASuccessOf(first))
+			for id, expected := range rulesOfDeliveries(api.ReadAll(api.Request()), api.ReadAll(api.Request())) {
+				api.For(id).Expect(expected.attempts).To(expected.matcher)
+			}
 		})
 
 		documentedShape(readEachWay)
 	})
+}
+
+// expectedOf are attempts that a matcher must match.
+type expectedOf struct {
+	attempts attempts
+	matcher  types.GomegaMatcher
+}
+
+// rulesOfDeliveries are the rules between the attempts of a delivery, which two walks of
+// the list put to the test.
+func rulesOfDeliveries(first, second Walk) map[spec.ID]expectedOf {
+	earlier, later := attemptsOf(first), attemptsOf(second)
+	return map[spec.ID]expectedOf{
+		spec.EventGroupURL:   {earlier, NameOneAddress()},
+		spec.EventGroupCount: {earlier, CountRetriesUp()},
+		spec.EventRetryTrue:  {earlier, SucceedLaterWhereItSaysSo(later)},
+		spec.EventRetryFalse: {later, NotDenyASuccessOf(earlier)},
+	}
 }
 
 // attempt is one row of the list, its place, and what the rules look at.

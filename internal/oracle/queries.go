@@ -24,9 +24,12 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 		return rapid.Just(Query{Sizes: []int{0}, Pages: 1})
 	}
 	return rapid.Custom(func(t *rapid.T) Query {
-		q := Query{
-			Pages: pages.Draw(t, "pages"),
-			Sizes: rapid.SliceOfN(sizes, 1, mostSizes).Draw(t, "limits"),
+		q := Query{Pages: rapid.IntRange(1, mostPages).Draw(t, "pages"), Sizes: rapid.SliceOfN(sizes, 1, mostSizes).Draw(t, "limits")}
+		if rapid.IntRange(0, 5).Draw(t, "to the end") == 5 {
+			q.Pages, q.Sizes = wholeWalk, []int{rapid.SampledFrom([]int{0, 7, 50, maxLimit}).Draw(t, "limit")}
+		}
+		if rapid.IntRange(0, 2).Draw(t, "with parameters") == 0 {
+			return q
 		}
 		// Filters by values of the same row select at least that row.
 		of := rapid.SampledFrom(l.Rows)
@@ -83,14 +86,11 @@ func isWindow(parameters map[string]string) bool {
 	return start != "" && !isFar(start) && !isFar(end)
 }
 
-// pages are how many pages queries read: a few, or a walk to the end.
-var pages = rapid.OneOf(rapid.IntRange(1, mostPages), rapid.IntRange(1, mostPages), rapid.Just(wholeWalk))
-
 // wholeWalk is enough pages for a list of some hundred rows.
 const wholeWalk = 40
 
 // sizes are the limits that queries send; 0 sends none.
-var sizes = rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, maxLimit), rapid.SampledFrom([]int{maxLimit, maxLimit - 1, 0}))
+var sizes = rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, maxLimit), rapid.SampledFrom([]int{maxLimit, maxLimit - 1}), rapid.Just(0))
 
 // flag is a parameter that does not select rows. The value "" leaves it out.
 type flag struct {

@@ -132,6 +132,12 @@ func (p *page) verdict(r reports.Results) {
 		facts = append(facts, "nothing checked")
 	}
 	facts = append(facts, fmt.Sprintf("%s in %s", plural(r.Traffic.Requests, "request", "requests"), duration(r.Run.Seconds)))
+	if x := r.Run.Explored; x != nil {
+		facts = append(facts, fmt.Sprintf("explored %s and %s", plural(x.Queries, "query", "queries"), plural(x.Sequences, "sequence", "sequences")))
+		if x.Changed > 0 {
+			facts = append(facts, plural(x.Changed, "row", "rows")+" changed on the target meanwhile")
+		}
+	}
 	if f := r.Flaky; f != nil {
 		facts = append(facts, fmt.Sprintf("flaky: %s passed, %s failed", number(f.Passed), number(f.Failed)))
 	}

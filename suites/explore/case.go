@@ -38,12 +38,12 @@ type Step struct {
 	Create   suites.NewTestFields `json:"create,omitzero"`    // of a creation
 	Metadata string               `json:"metadata,omitempty"` // of a get: true, false or nothing
 	Query    oracle.Query         `json:"query,omitzero"`     // of a list; its search stands for the test's name
-	Order    string               `json:"order,omitempty"`    // of a walk
 }
 
 // Actions of a step.
 const (
 	create = "create"
+	again  = "create again"
 	get    = "get"
 	list   = "list"
 	remove = "delete"
@@ -51,7 +51,7 @@ const (
 	shrink = "walk while tests are deleted"
 )
 
-var actions = []string{create, get, list, remove, insert, shrink}
+var actions = []string{create, again, get, list, remove, insert, shrink}
 
 // Found is the shortest case that shows one violated requirement.
 type Found struct {

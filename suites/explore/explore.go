@@ -30,6 +30,8 @@ type Config struct {
 	Found func(Found)
 	// FirstOnly ends the exploration at the first violated requirement.
 	FirstOnly bool
+
+	now func() time.Time // nil for the clock
 }
 
 // Outcome is what came of an exploration.
@@ -49,7 +51,6 @@ type explorer struct {
 	evidence *judge.Ledger
 	wholes   []*whole
 	deadline time.Time
-	now      func() time.Time
 
 	changed, tried, sequenced, trials atomic.Int64
 
@@ -87,7 +88,10 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 const workerSeeds = 1 << 20
 
 func newExplorer(ctx context.Context, c Config) *explorer {
-	e := &explorer{Config: c, ctx: ctx, evidence: judge.NewEvidence(), known: map[spec.Pair]bool{}, now: time.Now}
+	e := &explorer{Config: c, ctx: ctx, evidence: judge.NewEvidence(), known: map[spec.Pair]bool{}}
+	if e.now == nil {
+		e.now = time.Now
+	}
 	e.deadline = e.now().Add(c.Duration)
 	return e
 }

@@ -12,6 +12,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
 )
@@ -39,7 +40,6 @@ func (e *explorer) sequences() *rapid.Generator[Case] {
 			s.Create = newTest.Draw(t, "create")
 			return s
 		case insert, shrink:
-			s.Order = rapid.SampledFrom([]string{"", "desc"}).Draw(t, "order")
 			return s
 		case list:
 			s.Query = ownQuery.Draw(t, "query")
@@ -60,7 +60,7 @@ func (e *explorer) sequences() *rapid.Generator[Case] {
 var newTest = rapid.Custom(func(t *rapid.T) suites.NewTestFields {
 	var fields suites.NewTestFields
 	for _, field := range spec.CreateOptional {
-		if field != "run_immediately" && rapid.IntRange(0, 3).Draw(t, field) == 3 {
+		if rapid.IntRange(0, 3).Draw(t, field) == 3 {
 			fields.Optional = append(fields.Optional, field)
 		}
 	}
@@ -104,6 +104,7 @@ type own struct {
 	sent     map[string]any
 	made     suites.Response
 	fields   suites.NewTestFields
+	listed   map[string]any // as the list showed it last; nil if it has not
 	gone     bool
 	deletion bool // another test was deleted since this one was seen
 }
@@ -122,6 +123,8 @@ func (e *explorer) sequence(steps []Step) func(*suites.API) {
 				if !m.create(s.Create) {
 					return
 				}
+			case again:
+				m.again(m.test(s))
 			case get:
 				m.get(m.test(s), s.Metadata)
 			case insert, shrink:
@@ -167,6 +170,19 @@ func (m *model) create(fields suites.NewTestFields) bool {
 	return true
 }
 
+// again sends the creation of a test once more: that makes another test.
+func (m *model) again(t *own) {
+	made := m.api.Do(t.made.Call)
+	m.api.Examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, suites.BeServed())
+	if !made.OK() {
+		return
+	}
+	for _, other := range m.tests {
+		m.api.Examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, suites.HaveField("id", suites.NotEqualID(other.made.ID())))
+	}
+	m.tests = append(m.tests, &own{sent: t.sent, made: made, fields: t.fields})
+}
+
 // readOnly expects that a test which was created does not show the value that was sent for
 // a field that only the server may set.
 func (m *model) readOnly(r suites.Response, field string) {
@@ -209,6 +225,7 @@ func (m *model) get(t *own, metadata string) {
 	}
 	t.deletion = false
 	m.keeps(r, spec.GetPlacementTest, t.sent, "", r.Row())
+	m.api.Examine(spec.StateGetList, spec.GetPlacementTest, r, suites.AgreesWith(t.listed))
 	if field := t.fields.ReadOnly; field != "" {
 		m.api.Examine(spec.StateReadOnly(field), spec.CreatePlacementTest, r, suites.HaveField(field, suites.DifferFromJSON(t.made.SentField(field))))
 	}
@@ -267,6 +284,8 @@ func (m *model) remove(t *own) {
 		other.deletion = other.deletion || other != t
 	}
 	m.api.Count(spec.StateDeleteAnswer, spec.DeletePlacementTest, 1)
+	m.api.Examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, suites.AgreesWith(t.made.Row()))
+	m.api.Examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, suites.AgreesWith(t.listed))
 	if r.OK() && paging.FoldID(r.ID()) != paging.FoldID(t.made.ID()) {
 		m.api.Charge(spec.StateDeleteAnswer, spec.DeletePlacementTest, suites.Finding{Response: r, Pointer: "/id", Expected: t.made.ID(), Actual: r.ID()})
 	}
@@ -334,21 +353,27 @@ func (m *model) shows(t *own, asked suites.Asked) {
 	for p, page := range asked.Walk.Pages {
 		for i, row := range page.Rows {
 			if !t.gone && row.Key == paging.FoldID(t.made.ID()) {
-				t.deletion = false
+				t.deletion, t.listed = false, row.Value
+				if field := t.fields.ReadOnly; field != "" && schemas.Agree(row.Value[field], t.made.SentField(field)) {
+					m.api.Charge(spec.StateReadOnly(field), spec.CreatePlacementTest, suites.Finding{Response: asked.Walk.At(p),
+						Pointer: spec.MustOperation(spec.ListPlacementTests).RowPointer(i) + "/" + field, Expected: "the server's own value", Actual: suites.Rendered(row.Value[field])})
+				}
 				m.keeps(asked.Walk.At(p), spec.ListPlacementTests, t.sent, spec.MustOperation(spec.ListPlacementTests).RowPointer(i), row.Value)
 			}
 		}
 	}
 }
 
-// Sizes of a walk during which the list changes.
+// Sizes of a walk during which the list changes. It begins with the newest tests, so it
+// shows those of the sequence on its first pages.
 const (
-	tinyPage = 3
-	ownTests = 2 * tinyPage
+	tinyPage  = 3
+	ownTests  = 2 * tinyPage
+	tinyPages = 8
 )
 
 // walk creates tests, walks the list in small pages and creates or deletes tests between
-// the first pages. Each test that stays must show once.
+// them. Each test that stays must show once.
 func (m *model) walk(s Step) {
 	for m.living() < ownTests {
 		if !m.create(suites.NewTestFields{}) {
@@ -369,12 +394,9 @@ func (m *model) walk(s Step) {
 	if s.Do == shrink {
 		id = spec.PageRemove
 	}
-	list := m.api.As(dataset.Main, spec.ListPlacementTests)
-	if s.Order != "" {
-		list = list.WithQuery("sort_order", s.Order)
-	}
+	list := m.api.As(dataset.Main, spec.ListPlacementTests).WithQuery("sort_order", "desc")
 	changes := 0
-	walk := m.api.WalkWhile(list, tinyPage, func(page suites.Response) {
+	walk := m.api.WalkWhile(list, tinyPage, tinyPages, func(page suites.Response) {
 		if s.Do == insert && changes < 2 {
 			m.api.NewTest()
 			changes++
@@ -387,15 +409,19 @@ func (m *model) walk(s Step) {
 			}
 		}
 	})
-	if !walk.Complete() {
+	rows := walk.Rows()
+	if len(rows) == 0 {
 		return
 	}
-	for _, row := range walk.Rows() {
+	for _, row := range rows {
 		if _, ours := stay[row.Key]; ours {
 			stay[row.Key]++
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(stay)) {
+		if !walk.Complete() && key <= rows[len(rows)-1].Key {
+			continue // it comes later
+		}
 		m.api.Count(id, spec.ListPlacementTests, 1)
 		if n := stay[key]; n != 1 {
 			m.api.Charge(id, spec.ListPlacementTests, suites.Finding{Response: walk.Last(), Pointer: "/items",

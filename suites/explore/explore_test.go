@@ -1,0 +1,184 @@
+package explore
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/selftest/faults"
+)
+
+// rules are compiled once for all tests.
+var rules = sync.OnceValues(judge.NewRules)
+
+// against returns the configuration of an exploration of the reference server with a
+// transform around it, which ends after so many looks at the clock.
+func against(t *testing.T, looks int64, apply func(*faults.Target) faults.Middleware) Config {
+	t.Helper()
+	data, err := dataset.New(dataset.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := refserver.New(data, refserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := profile.FromDataset(data)
+	described.VisibleWithin = time.Millisecond
+	handler := faults.Serving(server.Handler())
+	if apply != nil {
+		handler = apply(&faults.Target{Profile: described, Seed: 1})(handler)
+	}
+	env := &suites.Env{Profile: described, Seed: 1}
+	if env.Rules, err = rules(); err != nil {
+		t.Fatal(err)
+	}
+	on := &target.Target{BaseURL: "http://subject.invalid", Profile: described}
+	if env.Client, err = on.Client(client.Options{Transport: faults.RoundTripper(handler, "")}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(env.Client.Close)
+	var looked atomic.Int64
+	began := time.Now()
+	return Config{Env: env, Seed: 1, Duration: time.Hour, Selects: func(string) bool { return true }, Workers: 2,
+		now: func() time.Time {
+			if looked.Add(1) > looks {
+				return began.Add(2 * time.Hour)
+			}
+			return began
+		}}
+}
+
+func defect(t *testing.T, id string) faults.Defect {
+	t.Helper()
+	all := faults.Defects()
+	i := slices.IndexFunc(all, func(d faults.Defect) bool { return d.ID == id })
+	if i < 0 {
+		t.Fatalf("there is no defect %s", id)
+	}
+	return all[i]
+}
+
+// A server that conforms raises no alarm.
+func TestHonestServer(t *testing.T) {
+	g := NewWithT(t)
+	out, err := Run(t.Context(), against(t, 300, nil))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(out.Found).To(BeEmpty())
+	g.Expect(out.Lacked).To(BeEmpty())
+	g.Expect(out.Queries).To(BeNumerically(">", 100))
+	g.Expect(out.Sequences).To(BeNumerically(">", 20))
+	for _, c := range out.Evidence.Checks() {
+		g.Expect(c.ViolationCount).To(BeZero(), "%s on %s: %v", c.Requirement, c.Operation, c.Violations)
+	}
+}
+
+// Defects of lists, keys and state are found, with a short case that shows them again.
+func TestDefects(t *testing.T) {
+	for _, id := range []string{
+		"inbox-placement-tests.list/combination-loses-the-last",
+		"workspace-members.list/accepted-ignored",
+		"lead-labels.list/row-repeated-on-small-pages",
+		"inbox-placement-tests.delete/get-410",
+		"subsequences.list/timestamp-leads-updated-differs-on-small-pages",
+	} {
+		t.Run(id, func(t *testing.T) {
+			g := NewWithT(t)
+			d := defect(t, id)
+			config := against(t, 5000, d.Apply)
+			config.FirstOnly = true
+			out, err := Run(t.Context(), config)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(out.Found).NotTo(BeEmpty())
+			found := out.Found[0]
+			g.Expect(found.Pair()).To(Equal(d.Breaks))
+			g.Expect(found.Again).To(BeTrue())
+			g.Expect(found.Requests).NotTo(BeEmpty())
+
+			text, err := EncodeCases(out.Found)
+			g.Expect(err).NotTo(HaveOccurred())
+			cases, err := ReadCases(text)
+			g.Expect(err).NotTo(HaveOccurred())
+			again, err := Replay(t.Context(), against(t, 5000, d.Apply), cases)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(again.Found).To(HaveLen(len(cases)))
+			repaired, err := Replay(t.Context(), against(t, 5000, nil), cases)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(repaired.Found).To(BeEmpty(), "a server without the defect shows nothing")
+		})
+	}
+}
+
+// The same seed tries the same cases.
+func TestSeed(t *testing.T) {
+	g := NewWithT(t)
+	var outs [2]Outcome
+	for i := range outs {
+		config := against(t, 200, nil)
+		config.Workers = 1
+		var err error
+		outs[i], err = Run(t.Context(), config)
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	g.Expect(outs[0].Queries).To(Equal(outs[1].Queries))
+	g.Expect(outs[0].Sequences).To(Equal(outs[1].Sequences))
+}
+
+// A profile that allows no changes is explored with queries only.
+func TestNoWrites(t *testing.T) {
+	g := NewWithT(t)
+	config := against(t, 100, nil)
+	config.Env.Profile.Writes = profile.WritesNone
+	out, err := Run(t.Context(), config)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(out.Sequences).To(BeZero())
+	g.Expect(out.Queries).To(BeNumerically(">", 50))
+}
+
+// A file of cases says what is wrong with it.
+func TestCasesAreChecked(t *testing.T) {
+	for text, want := range map[string]string{
+		`[{"case":{}}]`: "case 1: want either list or steps",
+		`[{"case":{"list":{"operation":"leads.move"}}}]`:                                         `list.operation: "leads.move" is no list`,
+		`[{"case":{"list":{"operation":"lead-lists.list","query":{"limits":[1],"pages":0}}}}]`:   "list.query.pages: want 1 to 1000",
+		`[{"case":{"list":{"operation":"lead-lists.list","query":{"limits":[],"pages":1}}}}]`:    "list.query.limits: want at least one",
+		`[{"case":{"list":{"operation":"lead-lists.list","query":{"limits":[101],"pages":1}}}}]`: "list.query.limits: want 0 to 100, got 101",
+		`[{"case":{"steps":[{"do":"explode"}]}}]`:                                                `steps[0].do: "explode" is not one of create, get`,
+		`[{"case":{"steps":[{"do":"get","test":-1}]}}]`:                                          "steps[0].test: want 0 or more",
+		`[{"surprise":1}]`: `unknown field "surprise"`,
+		`[] []`:            "more than one JSON value",
+	} {
+		_, err := ReadCases([]byte(text))
+		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)), text)
+	}
+}
+
+// No file makes the reader panic, and what it accepts can be written and read again.
+func FuzzReadCases(f *testing.F) {
+	f.Add([]byte(`[{"requirement":"SORT-ASC","case":{"list":{"operation":"lead-lists.list","query":{"limits":[1],"pages":1}}}}]`))
+	f.Add([]byte(`[{"case":{"steps":[{"do":"create","create":{"optional":["status"]}},{"do":"list","query":{"limits":[0],"pages":2}}]}}]`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		cases, err := ReadCases(text)
+		if err != nil {
+			return
+		}
+		again, err := EncodeCases(cases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadCases(again); err != nil {
+			t.Fatalf("%s: %v", again, err)
+		}
+	})
+}
