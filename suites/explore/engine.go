@@ -16,7 +16,7 @@ import (
 // checks is how many cases the engine generates in one round.
 const checks = 100
 
-// shrinkTime is how long the engine may shrink one case.
+// shrinkTime is how long the engine may shrink one case, unless the caller says otherwise.
 const shrinkTime = 5 * time.Second
 
 // engine guards the settings of the property-testing engine, which are flags of the
@@ -26,9 +26,9 @@ var engine sync.Mutex
 // round has the engine try cases from the seed until the property fails, and then shrink
 // the case. It reports whether the property failed. The property must keep its last
 // failing case: that is the shortest.
-func round(seed uint64, property func(*rapid.T)) (failed bool, err error) {
+func round(seed uint64, shrink time.Duration, property func(*rapid.T)) (failed bool, err error) {
 	engine.Lock()
-	if err := settings(seed); err != nil {
+	if err := settings(seed, shrink); err != nil {
 		engine.Unlock()
 		return false, err
 	}
@@ -49,7 +49,7 @@ func round(seed uint64, property func(*rapid.T)) (failed bool, err error) {
 
 // settings sets the flags of the engine. Outside of a test, testing has to be set up
 // first: the engine asks it whether tests should be short.
-func settings(seed uint64) error {
+func settings(seed uint64, shrink time.Duration) error {
 	if !flag.Parsed() {
 		testing.Init()
 		if err := flag.CommandLine.Parse(nil); err != nil {
@@ -59,7 +59,7 @@ func settings(seed uint64) error {
 	return errors.Join(
 		flag.Set("rapid.seed", strconv.FormatUint(max(1, seed), 10)), // 0 draws one
 		flag.Set("rapid.checks", strconv.Itoa(checks)),
-		flag.Set("rapid.shrinktime", shrinkTime.String()),
+		flag.Set("rapid.shrinktime", shrink.String()),
 		flag.Set("rapid.nofailfile", "true"),
 	)
 }

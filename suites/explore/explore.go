@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -31,7 +32,8 @@ type Config struct {
 	// FirstOnly ends the exploration at the first violated requirement.
 	FirstOnly bool
 
-	now func() time.Time // nil for the clock
+	now    func() time.Time // nil for the clock
+	shrink time.Duration    // how long one case may be shrunk; 0 for shrinkTime
 }
 
 // Outcome is what came of an exploration.
@@ -66,6 +68,7 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 	e := newExplorer(ctx, c)
 	defer c.Env.EndTrials(ctx)
 	e.wholes = e.lists()
+	e.deadline = e.now().Add(c.Duration) // reading the lists is no exploration
 	generators := e.generators()
 	if len(generators) == 0 {
 		return e.outcome(), nil
@@ -92,7 +95,6 @@ func newExplorer(ctx context.Context, c Config) *explorer {
 	if e.now == nil {
 		e.now = time.Now
 	}
-	e.deadline = e.now().Add(c.Duration)
 	return e
 }
 
@@ -142,7 +144,7 @@ const sequencesIn = 4
 func (e *explorer) work(seed uint64, generators []*rapid.Generator[Case]) error {
 	for ; !e.over(); seed++ {
 		h := &hunt{explorer: e}
-		failed, err := round(seed, func(t *rapid.T) {
+		failed, err := round(seed, cmp.Or(e.shrink, shrinkTime), func(t *rapid.T) {
 			if h.target == (spec.Pair{}) && e.over() {
 				return
 			}
@@ -167,11 +169,13 @@ func (e *explorer) work(seed uint64, generators []*rapid.Generator[Case]) error 
 	return nil
 }
 
-// over reports whether the exploration has come to its end.
+// over reports whether the exploration has come to its end. However short the time is, it
+// tries one case.
 func (e *explorer) over() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.full || e.ctx.Err() != nil || !e.now().Before(e.deadline)
+	tried := e.tried.Load()+e.sequenced.Load() > 0
+	return e.full || e.ctx.Err() != nil || tried && !e.now().Before(e.deadline)
 }
 
 // report enters what was found, unless another worker has found it before.
