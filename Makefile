@@ -11,16 +11,17 @@ export GOFLAGS    := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpat
 STATICCHECK = $(GO) tool -modfile=tools/go.mod staticcheck
 FUZZTIME   ?= 10s
 ARGS       ?=
-# The packages that `make test` and `make busy` test, and flags for go test.
-PACKAGES   ?= ./...
+# The packages that `make test` and `make busy` test, and flags for go test. The packages
+# that take longest are first, so that none of them runs alone in the end.
+PACKAGES   ?= ./cmd/... ./suites/runner ./...
 TESTFLAGS  ?=
 
 # RACED packages share memory between goroutines, so `make race` tests them with
 # the race detector. It slows computation down tenfold and finds nothing in
-# packages that only compute, or that only start the built program.
-RACED = ./fixtures/refserver/... ./fixtures/target ./internal/client ./internal/judge ./internal/outage ./internal/redact \
-	./internal/sandbox/... ./loadtest ./loadtest/generate ./loadtest/inspect \
-	./loadtest/measure ./loadtest/runner ./suites ./suites/preflight ./suites/runner
+# packages that only compute, or that only start the built program. The longest are first.
+RACED = ./suites/runner ./loadtest/runner ./fixtures/target ./loadtest ./suites/preflight \
+	./fixtures/refserver/... ./internal/client ./internal/judge ./internal/outage ./internal/redact \
+	./internal/sandbox/... ./loadtest/generate ./loadtest/inspect ./loadtest/measure ./suites
 
 # UNRACED tests of RACED packages compute for long and share no more than the other
 # tests there: make race leaves them out, and in CI make unraced runs them.
