@@ -25,7 +25,7 @@ RACED = ./suites/runner ./loadtest/runner ./fixtures/target ./loadtest ./suites/
 
 # UNRACED tests of RACED packages compute for long and share no more than the other
 # tests there: make race leaves them out, and in CI make unraced runs them.
-UNRACED = ^(TestLostMoves|TestMissingOperationIsOneFailure|TestRunAndGinkgoFailAlike|TestHollowServersPassNothingTheyHaveNotEarned|TestAcceptedRequestsAreOneFailureEach|TestChecksNameTheirSpecs|TestEmbeddedAndURLAgree|TestRunDeletesOnlyItsOwnRows|TestLongValuesStayOutOfAddresses|TestAssessableNamesTheMissingInput|TestAssessableMakesNoKey|TestTheRehearsalForetellsTheRun|TestDiscoverListsWhatIsServed|TestCheckNamesWhatIsNotServed|TestDecodedIsTheSame|TestIntervalsHoldTheTruth|TestScenariosTellFaults|TestBodiesThatAreTooLong|TestEachSpellingIsRedacted|TestLogbookIsBounded)$$
+UNRACED = ^(TestLostMoves|TestMissingOperationIsOneFailure|TestRunAndGinkgoFailAlike|TestHollowServersPassNothingTheyHaveNotEarned|TestAcceptedRequestsAreOneFailureEach|TestChecksNameTheirSpecs|TestEmbeddedAndURLAgree|TestRunDeletesOnlyItsOwnRows|TestLongValuesStayOutOfAddresses|TestWrongThingsAreChargedApart|TestCanary|TestRunFollowsTheDocument|TestAssessableNamesTheMissingInput|TestAssessableMakesNoKey|TestTheRehearsalForetellsTheRun|TestDiscoverListsWhatIsServed|TestCheckNamesWhatIsNotServed|TestDecodedIsTheSame|TestIntervalsHoldTheTruth|TestScenariosTellFaults|TestBodiesThatAreTooLong|TestEachSpellingIsRedacted|TestLogbookIsBounded)$$
 UNRACED_PACKAGES = ./fixtures/target ./internal/redact ./loadtest/measure ./loadtest/runner ./suites/preflight ./suites/runner
 
 # STARTED packages start programs and wait for them. They depend most on what a
