@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -114,7 +115,8 @@ func rehearse(ctx context.Context, given *profile.Profile, selection runner.Sele
 	p := *given
 	p.Pace = profile.DefaultPace()
 	p.Container, p.TLS, p.Budget, p.ExpectedFailures = nil, nil, 0, nil
-	p.Stateless = true // the stand-in's lists do not show the ids that the profile names
+	p.Stateless = true                // the stand-in's lists do not show the ids that the profile names
+	p.VisibleWithin = time.Nanosecond // what it does not show at once it never shows
 	if p.RateLimit != nil {
 		limit := *p.RateLimit
 		limit.Requests, limit.Per, limit.Budget = 0, 0, 1
