@@ -132,6 +132,9 @@ func (p *page) verdict(r reports.Results) {
 		facts = append(facts, "nothing checked")
 	}
 	facts = append(facts, fmt.Sprintf("%s in %s", plural(r.Traffic.Requests, "request", "requests"), duration(r.Run.Seconds)))
+	if n := r.Traffic.Unjudged; n > 0 {
+		facts = append(facts, plural(n, "response without a verdict", "responses without a verdict"))
+	}
 	if f := r.Flaky; f != nil {
 		facts = append(facts, fmt.Sprintf("flaky: %s passed, %s failed", number(f.Passed), number(f.Failed)))
 	}
