@@ -84,14 +84,13 @@ func shapeRequirements(operation string) []spec.ID {
 // readEachWay reads the list of the spec page by page, and through each filter.
 func readEachWay(api *API) {
 	list := api.Request()
-	api.DoValid(list)
+	api.Do(list)
 	api.readFiltered(list, api.Walk(list, pagesOf(maxLimit)).Values())
 	api.WalkKeys(list, paging.Cycle(1, 2, 7, 50))
 }
 
 // readFiltered reads a page of a list through each filter that the profile
-// names, twice, and a page without rows if a filter can ask for that. The rows
-// may be wrong, and their values with them: 200 is not the only right answer.
+// names, twice, and a page without rows if a filter can ask for that.
 func (api *API) readFiltered(list Call, rows []map[string]any) {
 	var probes []probe
 	for _, f := range filtersOf[list.Operation.ID] {
@@ -104,18 +103,29 @@ func (api *API) readFiltered(list Call, rows []map[string]any) {
 	}
 	var calls []Call
 	for _, p := range probes {
-		if k, ok := api.knownFilter(list, p); ok {
-			calls = append(calls, k)
+		k, ok := api.knownFilter(list, p)
+		if !ok {
+			continue
 		}
+		if !p.selectsNothing() { // its value comes from a row, which may be wrong
+			k = k.MayBeRefused()
+		}
+		calls = append(calls, k)
 	}
 	api.DoAll(calls...)
 }
 
-// beforeAll is a window before all rows, for the lists that have windows.
+// selectsNothing reports whether the probe selects no row, whatever the rows are.
+func (p probe) selectsNothing() bool {
+	return p.says == nil || p.query[profile.ParamSearch] == absentWord
+}
+
+// beforeAll is a window before all rows, for the lists that have windows. It is longer than
+// a moment: a server may refuse an empty one.
 var beforeAll = map[string]map[string]string{
-	spec.ListPlacementReports: {profile.ParamWindowStart: timestamp(farPast), profile.ParamWindowEnd: timestamp(farPast)},
+	spec.ListPlacementReports: {profile.ParamWindowStart: timestamp(farPast), profile.ParamWindowEnd: timestamp(farPast.AddDate(0, 0, 1))},
 	spec.ListWebhookEvents: {profile.ParamWindowStart: farPast.Format(time.DateOnly),
-		profile.ParamWindowEnd: farPast.Format(time.DateOnly)},
+		profile.ParamWindowEnd: farPast.AddDate(0, 0, 1).Format(time.DateOnly)},
 }
 
 // validForEach sends a valid call for each of the values.
@@ -124,5 +134,5 @@ func (api *API) validForEach(values []string, build func(string) Call) {
 	for i, v := range values {
 		calls[i] = build(v)
 	}
-	api.DoValid(calls...)
+	api.DoAll(calls...)
 }
