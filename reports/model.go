@@ -252,6 +252,7 @@ type Traffic struct {
 	Statuses      map[string]int `json:"statuses"` // by HTTP status; "none" is without a response
 	BytesReceived int64          `json:"bytes_received"`
 	Throttled     int            `json:"throttled"` // 429 responses after which the client waited and retried
+	Unjudged      int            `json:"unjudged"`  // responses without a verdict: 0 unless the harness has an error, or the run was interrupted
 }
 
 // Place says in words which part of the response the violation is about.

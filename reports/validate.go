@@ -137,6 +137,7 @@ func (c Check) validate(p *strict.Problems, at string) {
 func (t Traffic) validate(p *strict.Problems) {
 	p.Unless(t.Requests >= 0, "/traffic/requests", "%d is negative", t.Requests)
 	p.Unless(t.BytesReceived >= 0, "/traffic/bytes_received", "%d is negative", t.BytesReceived)
+	p.Unless(t.Unjudged >= 0, "/traffic/unjudged", "%d is negative", t.Unjudged)
 	p.Unless(t.Throttled >= 0, "/traffic/throttled", "%d is negative", t.Throttled)
 	for _, status := range slices.Sorted(maps.Keys(t.Statuses)) {
 		n := t.Statuses[status]

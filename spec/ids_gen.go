@@ -6,6 +6,7 @@ package spec
 const (
 	Served                               ID = "SERVED"
 	Status200                            ID = "STATUS-200"
+	StatusAllowed                        ID = "STATUS-ALLOWED"
 	BodyJSON                             ID = "BODY-JSON"
 	BodyType                             ID = "BODY-TYPE"
 	ContentType                          ID = "CONTENT-TYPE"

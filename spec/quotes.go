@@ -192,6 +192,7 @@ var quoted = map[string][]string{
 	"SERVED": {"Every endpoint requires the Authorization header", "The API is version 2"},
 
 	"STATUS-200":         {"- 200: the Campaign object.", "- 200: `{items: [Campaign subsequence]"},
+	"STATUS-ALLOWED":     {"- 200: the Campaign object.", "Error responses are JSON objects with required fields", "Every endpoint above can return these four."},
 	"BODY-JSON":          {returnsJSON},
 	"BODY-TYPE":          {"- 200: the Campaign object.", "200: a plain JSON array"},
 	"CONTENT-TYPE":       {returnsJSON},

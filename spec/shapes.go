@@ -162,6 +162,12 @@ func shapeRequirements() []Requirement {
 			Statement: "A valid request with an authorized key gets status 200.",
 			Section:   "Endpoints (each operation: “200: …”)",
 			Method:    "Every fully valid request, in any check, must get 200. Any other 2xx status, on any request, is a violation too.", Operations: allOps()},
+		{ID: "STATUS-ALLOWED", Level: Derived, Group: GroupShape, Profile: ProfileShape,
+			Statement: "The status of a response is one that the specification allows for the request. It is never a redirect or a server error.",
+			Reasoning: "The specification shows 200 and four errors, and leaves open how invalid requests are refused. Nothing in it allows a redirect or a server error.",
+			Section:   "Endpoints; Errors",
+			Method: "Each request of a run says in advance which statuses are right. Any other one is a violation, unless another requirement says so. " +
+				"Each operation also gets an unknown query parameter.", Operations: allOps()},
 		{ID: "BODY-JSON", Level: Stated, Group: GroupShape, Profile: ProfileShape,
 			Statement: "The body of a 200 response is one JSON value in UTF-8, with no trailing content.",
 			Section:   "What the service does (all endpoints return JSON)",

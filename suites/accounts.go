@@ -36,7 +36,7 @@ func accounts() {
 			admin := api.As(dataset.Admin, spec.MoveAccounts)
 			expectNoMove(api, admin, source, outsider)
 			if len(outsider.Accounts) > 0 {
-				intoOurs := api.Do(admin.WithBody(move(outsider, source, outsider.Accounts[0])).OpenRefusal())
+				intoOurs := api.Do(admin.WithBody(move(outsider, source, outsider.Accounts[0])).MustBeRefused())
 				api.Expect(intoOurs).To(BeRefused())
 			}
 		})
@@ -65,7 +65,7 @@ func movesThereAndBack(api *API, admin Call, source, destination profile.Workspa
 	for _, emails := range [][]string{source.Accounts[:1], source.Accounts} {
 		api.moves(admin.WithBody(move(source, destination, emails...)))
 		for _, email := range emails { // one by one: a move of several may have left some behind
-			back := api.until("a moved account", admin.WithBody(move(destination, source, email)), isAccepted)
+			back := api.untilMoved(admin.WithBody(move(destination, source, email)))
 			if !back.OK() {
 				api.Expect(back).To(BeServed())
 				return // a further move of it would not be valid
@@ -73,7 +73,7 @@ func movesThereAndBack(api *API, admin Call, source, destination profile.Workspa
 			moved++
 		}
 	}
-	if again := api.Do(admin.WithBody(move(destination, source, source.Accounts[0])).OpenRefusal()); again.Status == http.StatusOK {
+	if again := api.Do(admin.WithBody(move(destination, source, source.Accounts[0])).MayBeRefused()); again.Status == http.StatusOK {
 		api.NotAssessed("a refusal to move an account from where it is not: without that, nothing shows where it is")
 	}
 	for range moved {
@@ -81,9 +81,9 @@ func movesThereAndBack(api *API, admin Call, source, destination profile.Workspa
 	}
 }
 
-// moves sends a valid move. An earlier move of the accounts may take a moment to show.
+// moves sends a valid move.
 func (api *API) moves(k Call) {
-	switch r := api.until("a moved account", k, isAccepted); {
+	switch r := api.untilMoved(k); {
 	case r.OK():
 	case isAccepted(r): // sent again, it would move what is no longer there
 		api.NotAssessed("%s from %s", r.shortfall(), k.Operation.ID)
@@ -94,6 +94,12 @@ func (api *API) moves(k Call) {
 
 // isAccepted reports whether the request took effect, whatever the body says.
 func isAccepted(r Response) bool { return r.Status == http.StatusOK }
+
+// untilMoved sends a valid move until it is accepted. An earlier move of the accounts may
+// take a moment to show.
+func (api *API) untilMoved(k Call) Response {
+	return api.until("a moved account", k.MayBeRefused(), isAccepted)
+}
 
 // plainKeys returns keys of workspaces that are no admin workspaces: those of
 // the source and the destination, and that of a stranger.
@@ -120,8 +126,8 @@ func expectNoMove(api *API, k Call, source, destination profile.Workspace) {
 	away, back := admin.WithBody(move(source, sibling, account)), admin.WithBody(move(sibling, source, account))
 	api.moves(away)
 	api.moves(back)
-	api.Expect(api.Do(k.WithBody(move(source, destination, account)).OpenRefusal())).To(BeRefused())
-	still := api.until("a moved account", away, isAccepted)
+	api.Expect(api.Do(k.WithBody(move(source, destination, account)).MustBeRefused())).To(BeRefused())
+	still := api.untilMoved(away)
 	if api.Expect(still).To(BeServed()) {
 		api.moves(back)
 	}

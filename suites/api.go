@@ -30,18 +30,21 @@ type API struct {
 	spec Spec
 	rng  *rand.Rand // guarded by mu
 
-	probes bool // it finds out whether the spec's operation is served
+	probes bool // it asks beside the specs, such as whether the spec's operation is served
 
 	evidence *judge.Ledger // what this spec found out
 	kept     *keeper       // what it keeps of responses
 	took     time.Duration // how long its body took
 
-	mu       sync.Mutex
-	said     map[spec.Pair]bool // pairs on which the spec itself has said something
-	failures []failure          // violations of the declared requirements, and trouble
-	undo     []sandbox.Undo
-	reported func(failure) // told of each failure at once; nil for nobody
-	trial    *Trial        // of a body outside of the tree; nil for a spec
+	mu             sync.Mutex
+	said           map[spec.Pair]bool // pairs on which the spec itself has said something
+	failures       []failure          // violations of the declared requirements, and trouble
+	surprises      []surprise         // statuses that the calls do not allow
+	judgedStatuses map[statusOf]bool  // those that the spec has judged by itself
+	consequences   []consequence      // of a violation that the spec may find
+	undo           []sandbox.Undo
+	reported       func(failure) // told of each failure at once; nil for nobody
+	trial          *Trial        // of a body outside of the tree; nil for a spec
 }
 
 // failure is one reason for the spec's Ginkgo node to fail.
@@ -69,6 +72,7 @@ func (s Spec) execute(ctx, halt context.Context, env *Env, reported func(failure
 	api.reported = reported
 	began := time.Now()
 	api.judgeAll()
+	api.chargeTheRest()
 	api.restore()
 	api.kept.release()
 	api.took = time.Since(began)
@@ -77,7 +81,7 @@ func (s Spec) execute(ctx, halt context.Context, env *Env, reported func(failure
 
 // newAPI returns what the body of the spec works with.
 func newAPI(ctx context.Context, env *Env, s Spec, seed uint64) *API {
-	return &API{Env: env, ctx: ctx, spec: s, said: map[spec.Pair]bool{}, evidence: judge.NewEvidenceBeside(env.examples),
+	return &API{Env: env, ctx: ctx, spec: s, said: map[spec.Pair]bool{}, judgedStatuses: map[statusOf]bool{}, evidence: judge.NewEvidenceBeside(env.examples),
 		kept: &keeper{of: env.memory}, rng: rand.New(rand.NewPCG(env.Seed, seed))}
 }
 
@@ -105,11 +109,14 @@ func (api *API) judgeAll() {
 		case types.GinkgoError: // a vendor's own expectation failed, in a node that runs its body itself
 			panic(stopped)
 		default:
-			api.trouble(fmt.Sprintf("panic: %v\n%s", stopped, debug.Stack()))
+			api.trouble(panicked(stopped))
 		}
 	}()
 	api.spec.body(api)
 }
+
+// panicked describes a crash of the harness to a function that recovers from it.
+func panicked(crash any) string { return fmt.Sprintf("panic: %v\n%s", crash, debug.Stack()) }
 
 // settle leaves no pair of the spec without a word: what was not judged lacked
 // an input, and a spec that forgot a pair is in trouble.
@@ -151,27 +158,22 @@ func (api *API) NotAssessed(format string, args ...any) {
 	panic(skipSpec{input: fmt.Sprintf(format, args...)})
 }
 
-// Do sends the call and lets the rules see the response. Any status may come
-// back. The spec ends if no response comes.
+// Do sends the call and lets the rules see the response. Any status may come back: one
+// that the call does not allow breaks a requirement, whatever the spec makes of it. The
+// spec ends if no response comes.
 func (api *API) Do(k Call) Response { return api.DoAll(k)[0] }
 
-// DoAll is Do for several calls at the same time.
-func (api *API) DoAll(calls ...Call) []Response { return api.exchange(false, calls) }
-
-// DoValid is DoAll for calls that only a 200 answers rightly. Any other status
-// is charged to STATUS-200.
-func (api *API) DoValid(calls ...Call) []Response { return api.exchange(true, calls) }
-
-// MustDo is DoValid for a call without whose 200 the spec cannot go on.
+// MustDo is Do for a call without whose 200 the spec cannot go on.
 func (api *API) MustDo(k Call) Response {
-	r := api.DoValid(k)[0]
+	r := api.Do(k)
 	if lacks := r.shortfall(); lacks != "" {
 		api.NotAssessed("%s from %s", lacks, k.Operation.ID)
 	}
 	return r
 }
 
-func (api *API) exchange(valid bool, calls []Call) []Response {
+// DoAll is Do for several calls at the same time.
+func (api *API) DoAll(calls ...Call) []Response {
 	requests := make([]client.Request, len(calls))
 	begun := make([]sandbox.Begun, len(calls))
 	for _, k := range calls { // before any is recorded: all are sent, or none
@@ -188,7 +190,7 @@ func (api *API) exchange(valid bool, calls []Call) []Response {
 	responses := make([]Response, len(calls))
 	work := make([]func(), len(calls))
 	for i, k := range calls {
-		work[i] = func() { responses[i] = api.onFreshConnection(valid, k, api.ask(valid, k, requests[i])) }
+		work[i] = func() { responses[i] = api.onFreshConnection(k, api.ask(k, requests[i])) }
 	}
 	api.Together(work...) // a panic on the way to the target ends the spec, not the process
 	var broken *Response
@@ -196,7 +198,7 @@ func (api *API) exchange(valid bool, calls []Call) []Response {
 	for i := range responses {
 		r := &responses[i]
 		api.record(*r)
-		if valid && r.Err == nil {
+		if calls[i].allowed.Valid() && r.Err == nil {
 			api.evidence.Answered(calls[i].Operation.ID, r.Status)
 		}
 		api.after(*r, begun[i])
@@ -247,22 +249,39 @@ func (api *API) stop(r Response) {
 	panic(skipSpec{})
 }
 
-// record enters what the rules saw.
+// record enters what the rules saw, which is the verdict on the response.
 func (api *API) record(r Response) {
 	api.sent(r)
+	if r.Call.allowed.Declared() {
+		api.hasVerdict(r.Exchange)
+	}
 	seen := map[spec.Pair]int{}
 	for _, p := range r.found.Seen {
 		seen[p]++
 	}
 	for p, n := range seen {
-		api.evidence.Assessed(p, n)
+		switch {
+		case isStatus(p.Requirement) && r.surprises(): // the spec may judge it
+		case p.Requirement == string(spec.StatusAllowed) && r.Status/100 == 4:
+			if !api.probes { // a refusal proves nothing if valid requests are refused alike
+				api.evidence.Refused(p, r.Status)
+			}
+		default:
+			api.evidence.Assessed(p, n)
+		}
 	}
 	for i, f := range r.found.Findings {
-		if cause := r.causes[i]; cause.follows {
+		finding, cause := Finding{r, f.Pointer, f.Expected, f.Actual}, r.causes[i]
+		switch {
+		case isStatus(f.Pair.Requirement):
+			api.surprised(r, f.Pair, finding)
+		case cause.ifViolated:
+			api.suspected(consequence{cause.pair, f.Pair, finding})
+		case cause.follows:
 			api.evidence.Followed(cause.pair, f.Pair)
-			continue
+		default:
+			api.violated(f.Pair, finding, "")
 		}
-		api.violated(f.Pair, Finding{r, f.Pointer, f.Expected, f.Actual}, "")
 	}
 	for p, n := range r.found.More {
 		api.evidence.ViolatedAgain(p, n)

@@ -42,20 +42,24 @@ func authentication() {
 
 // The ways to lack authorization.
 
-func withoutHeader(k Call) []Call { return []Call{k.WithoutAuthorization()} }
-
-func withOtherScheme(k Call) []Call {
-	return []Call{k.WithAuthorization("Basic " + k.key.Token), k.WithAuthorization(k.key.Token)}
+func withoutHeader(k Call) []Call {
+	return unauthorizedFor(spec.AuthHeaderMissing, k.WithoutAuthorization())
 }
 
-func withEmptyToken(k Call) []Call { return []Call{k.WithAuthorization("Bearer ")} }
+func withOtherScheme(k Call) []Call {
+	return unauthorizedFor(spec.AuthSchemeOther, k.WithAuthorization("Basic "+k.key.Token), k.WithAuthorization(k.key.Token))
+}
+
+func withEmptyToken(k Call) []Call {
+	return unauthorizedFor(spec.AuthTokenEmpty, k.WithAuthorization("Bearer "))
+}
 
 func withUnknownKey(k Call) []Call {
 	calls := []Call{k.WithKey(client.Key{Name: "unknown", Token: unknownToken})}
 	if n := len(k.key.Token); n >= longKey {
 		calls = append(calls, k.WithKey(client.Key{Name: "half-of-" + k.key.Name, Token: k.key.Token[:n/2]}))
 	}
-	return calls
+	return unauthorizedFor(spec.AuthKeyUnknown, calls...)
 }
 
 // withRevokedKey returns no call if the profile has no revoked key.
@@ -64,7 +68,15 @@ func (api *API) withRevokedKey(k Call) []Call {
 	if !ok {
 		return nil
 	}
-	return []Call{k.WithKey(token(revoked))}
+	return unauthorizedFor(spec.AuthKeyRevoked, k.WithKey(token(revoked)))
+}
+
+// unauthorizedFor declares that the calls lack what the requirement is about.
+func unauthorizedFor(id spec.ID, calls ...Call) []Call {
+	for i, k := range calls {
+		calls[i] = k.MustGet(http.StatusUnauthorized).Breaking(id)
+	}
+	return calls
 }
 
 // unauthorized lacks authorization in every way.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -28,9 +29,10 @@ type Call struct {
 	owner         string // id of the key's workspace; "" if unknown
 	noRetry       bool
 	provoked      bool // a 429 is expected: the key has been driven to its limit
-	openRefusal   bool
-	keysOnly      bool // the response keeps only the keys of its rows
-	brief         bool // the response keeps no rows
+	allowed       client.Allowed
+	breaks        spec.ID // the requirement that any other response breaks; "" for that of the rules
+	keysOnly      bool    // the response keeps only the keys of its rows
+	brief         bool    // the response keeps no rows
 }
 
 // WithID names the resource in the path.
@@ -45,10 +47,8 @@ func (k Call) WithRawBody(raw string) Call { k.raw = []byte(raw); return k }
 // WithoutRetry hands over a 429 instead of waiting and trying again.
 func (k Call) WithoutRetry() Call { k.noRetry = true; return k }
 
-// OpenRefusal marks a request that is invalid, lacks permission or names a row
-// of another workspace: the specification shows neither status nor body of its
-// refusal.
-func (k Call) OpenRefusal() Call { k.openRefusal = true; return k }
+// keys keeps only the keys of the rows in the response.
+func (k Call) keys() Call { k.keysOnly = true; return k }
 
 // WithKey sends the request with another key, whose workspace is not known.
 func (k Call) WithKey(key client.Key) Call {
@@ -106,11 +106,40 @@ func (k Call) members() map[string]any {
 	return body
 }
 
+// What the specification allows as the response. A call is valid until it says otherwise:
+// only a 200 is right.
+
+// MustGet declares that only the status is right.
+func (k Call) MustGet(status int) Call {
+	k.allowed, k.breaks = client.Only(status), ""
+	return k
+}
+
+// MayGet declares that these statuses are right too.
+func (k Call) MayGet(statuses ...int) Call { k.allowed = k.allowed.Or(statuses...); return k }
+
+// MustBeRefused declares a request that is invalid, lacks permission or names a row of
+// another workspace: the specification shows neither status nor body of its refusal.
+func (k Call) MustBeRefused() Call {
+	k.allowed, k.breaks = client.AnyRefusal(), ""
+	return k
+}
+
+// MayBeRefused declares a request of which the specification leaves open whether it is
+// served.
+func (k Call) MayBeRefused() Call {
+	k.allowed, k.breaks = client.AnyRefusal(http.StatusOK), ""
+	return k
+}
+
+// Breaking names the requirement that a response with any other status breaks.
+func (k Call) Breaking(id spec.ID) Call { k.breaks = id; return k }
+
 func (k Call) request() client.Request {
 	return client.Request{
 		Operation: k.Operation.ID, Method: k.Operation.Method,
 		Path:  k.Operation.URLPath(k.id),
-		Query: k.query, Body: k.bytes(),
+		Query: k.query, Body: k.bytes(), Allowed: k.allowed,
 		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry, Provoked: k.provoked, Settle: k.Operation.Unsafe(),
 	}
 }
@@ -149,8 +178,9 @@ type Response struct {
 
 // causedBy is the pair from whose violation a finding follows, if it does.
 type causedBy struct {
-	pair    spec.Pair
-	follows bool
+	pair       spec.Pair
+	follows    bool
+	ifViolated bool // by the spec that sent the request
 }
 
 // describe returns the status and the beginning of the body as people read it.

@@ -37,7 +37,7 @@ func (api *API) after(r Response, begun sandbox.Begun) {
 	if r.Call.Operation.ID == spec.CreatePlacementTest {
 		created = r.ID()
 	}
-	if !r.Call.openRefusal { // else the creation itself is the violation
+	if !r.Call.allowed.Open() { // else the creation itself is the violation
 		begun.OnForeign(func(why string) { api.namesAnother(r, why) })
 	}
 	undo, err := api.sandbox().After(api.change(r.Call), begun, r.Exchange, created)

@@ -18,17 +18,24 @@ const maxVain = 20
 // connection with others. If only the response on the fresh connection is right, the
 // first one breaks STATUS-200, and the spec goes on with the new one. Otherwise the
 // first one is returned.
-func (api *API) onFreshConnection(valid bool, k Call, first Response) Response {
-	if !surprising(valid, first.Exchange) || api.vain.Load() >= maxVain || api.sandbox().Permit(api.ctx, api.change(k)) != nil {
+func (api *API) onFreshConnection(k Call, first Response) Response {
+	valid := k.allowed.Valid()
+	if !surprising(valid, first.Exchange) {
+		return first
+	}
+	if api.vain.Add(1) > maxVain || api.sandbox().Permit(api.ctx, api.change(k)) != nil {
+		api.vain.Add(-1)
 		return first
 	}
 	again := k.request()
 	again.Fresh = true
-	second := api.ask(valid, k, again)
+	second := api.ask(k, again)
 	if !better(valid, first.Exchange, second.Exchange) {
-		api.vain.Add(1)
+		api.hasVerdict(second.Exchange) // that of the first
 		return first
 	}
+	api.vain.Add(-1)
+	api.hasVerdict(first.Exchange)
 	broken := spec.Pair{Requirement: string(spec.Status200), Operation: k.Operation.ID}
 	api.evidence.Assessed(broken, 1)
 	expected := strconv.Itoa(second.Status)

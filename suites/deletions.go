@@ -46,7 +46,7 @@ func deletions(list string) {
 	It("answers 404 the second time", Requires(spec.StateDeleteAgain), func(api *API) {
 		remove := api.Request()
 		api.MustDo(remove)
-		api.Expect(api.untilStatus("a deletion that is repeated", remove, http.StatusNotFound)).To(HaveStatus(http.StatusNotFound))
+		api.Expect(api.untilGone("a deletion that is repeated", remove)).To(HaveStatus(http.StatusNotFound))
 	})
 }
 

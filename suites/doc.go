@@ -7,7 +7,8 @@
 // shapes), which makes its nodes for each operation. What must hold for every
 // response is judged by package judge on every exchange of every spec. It fails
 // the spec that declares the rule, never the spec that happened to send the
-// request.
+// request. Each call declares which statuses the specification allows, so that no
+// response goes without a verdict (verdicts.go).
 //
 // Ginkgo selects the specs by their labels, orders them by the seed, knows which
 // run alone, limits their time and collects what they found out, as report

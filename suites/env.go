@@ -45,6 +45,8 @@ type Env struct {
 	// Waits is told when the run waits for another run (sandbox.Config.Waits).
 	Waits func(what string, atMost time.Duration) (over func())
 
+	unjudged atomic.Int64 // responses that have no verdict yet
+
 	vain atomic.Int32 // requests that were repeated on a fresh connection in vain
 
 	once    sync.Once
@@ -92,7 +94,7 @@ func (e *Env) begin() {
 	e.once.Do(func() {
 		e.salt = rand.Uint64()
 		e.outside, e.all, e.examples, e.memory = judge.NewEvidence(), judge.NewEvidence(), judge.NewEvidence(), newMemory()
-		e.box = sandbox.New(sandbox.Config{Client: e.Client, Profile: e.Profile, Journal: e.Journal, Run: e.Run,
+		e.box = sandbox.New(sandbox.Config{Send: e.Send, Profile: e.Profile, Journal: e.Journal, Run: e.Run,
 			LeftBehind: e.Left.Tests, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout, Waits: e.Waits,
 			Trouble: func(where, what string) { e.outside.Troubled(where, what) }})
 	})

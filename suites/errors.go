@@ -22,10 +22,10 @@ func errorResponses() {
 	for _, op := range spec.Billing402.Operations() {
 		Describe(op.ID, func() {
 			It("refuses a workspace without a paid plan", Requires(spec.Billing402), func(api *API) {
-				api.Expect(api.Do(api.RequestAs(dataset.Unpaid, op.ID))).To(HaveStatus(http.StatusPaymentRequired))
+				api.Expect(api.Do(api.unpaid())).To(HaveStatus(http.StatusPaymentRequired))
 			})
 			It("describes a 402 as documented", Rules(spec.ErrorBody(http.StatusPaymentRequired)...), func(api *API) {
-				api.Do(api.RequestAs(dataset.Unpaid, op.ID))
+				api.Do(api.unpaid())
 			})
 		})
 	}
@@ -42,10 +42,15 @@ func errorResponses() {
 	Describe(spec.MoveLead, func() {
 		for field, requirement := range map[string]spec.ID{"id": spec.NotFoundLead, "subsequence_id": spec.NotFoundSubsequence} {
 			It("refuses an unknown "+field, Requires(requirement), func(api *API) {
-				refused := api.Do(api.Request().WithField(field, api.FreshID()).OpenRefusal())
+				refused := api.Do(api.Request().WithField(field, api.FreshID()).MustBeRefused())
 				api.Expect(refused).To(BeRefused())
 				api.Observe(spec.OpenPointUnknownInBody, "%s: %d", field, refused.Status)
 			})
 		}
 	})
+}
+
+// unpaid returns a request of the spec's operation by a workspace without a paid plan.
+func (api *API) unpaid() Call {
+	return api.RequestAs(dataset.Unpaid, api.spec.Operation).MustGet(http.StatusPaymentRequired).Breaking(spec.Billing402)
 }

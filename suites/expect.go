@@ -101,6 +101,7 @@ func (a Assertion) To(matcher gomegatypes.GomegaMatcher) bool {
 	if !matched {
 		location := types.NewCodeLocation(1)
 		for _, f := range found.Findings {
+			r.api.hasJudged(f.Response)
 			r.api.violated(r.pair, f, shortLocation(location))
 		}
 		r.api.evidence.ViolatedAgain(r.pair, found.More)

@@ -132,11 +132,13 @@ func walkFiltered(api *API) {
 			if !ok {
 				continue
 			}
-			walks := []Walk{api.Walk(k, pagesOf(maxLimit))}
+			walks := []Walk{api.unjudgedWalk(k, pagesOf(maxLimit))}
 			if len(walks[0].Rows()) < 5 {
+				api.chargeEnd(walks[0])
+				api.chargeRepeats(walks[0])
 				continue
 			}
-			walks = append(walks, api.Walk(k, pagesOf(3)), api.Walk(k, paging.Cycle(1, 2, 7)), api.Walk(k, pagesOf(maxLimit)))
+			walks = append(walks, api.unjudgedWalk(k, pagesOf(3)), api.unjudgedWalk(k, paging.Cycle(1, 2, 7)), api.unjudgedWalk(k, pagesOf(maxLimit)))
 			api.expectSameFiltered(u, walks)
 			return
 		}

@@ -3,6 +3,7 @@ package suites
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -61,14 +62,15 @@ func (api *API) Parameter(operation, meaning string) string {
 // Operation returns the operation that the spec is about.
 func (api *API) Operation() spec.Operation { return spec.MustOperation(api.spec.Operation) }
 
-// As returns a call of the operation by the role, without what the request needs.
+// As returns a call of the operation by the role, without what the request needs. With
+// that, it is valid.
 func (api *API) As(role, operation string) Call {
 	op := spec.MustOperation(operation)
 	key, ok := api.Profile.KeyFor(role, op)
 	if !ok {
 		api.NotAssessed("a key of the workspace %q with the scope all:all", role)
 	}
-	return Call{Operation: op, key: token(key), owner: api.owner(role)}
+	return Call{Operation: op, key: token(key), owner: api.owner(role), allowed: client.Only(http.StatusOK)}
 }
 
 // Request returns a call of the spec's operation that is valid in every respect.
@@ -123,18 +125,21 @@ func (api *API) harmlessRequestAs(role, operation string) Call {
 	k := api.As(role, operation)
 	switch operation {
 	case spec.AddCampaignVariables:
-		return k.WithID(api.FreshID()).WithBody(map[string]any{"variables": []string{"conformance"}})
+		return notFound(k.WithID(api.FreshID())).WithBody(map[string]any{"variables": []string{"conformance"}})
 	case spec.MoveLead:
-		return k.WithBody(map[string]any{"id": api.FreshID(), "subsequence_id": api.FreshID()})
-	case spec.MoveAccounts:
+		return k.WithBody(map[string]any{"id": api.FreshID(), "subsequence_id": api.FreshID()}).MustBeRefused().Breaking(spec.NotFoundLead)
+	case spec.MoveAccounts: // what becomes of unknown accounts is open
 		return k.WithBody(map[string]any{"emails": []string{api.Word() + "@example.com"},
-			"source_workspace_id": api.FreshID(), "destination_workspace_id": api.FreshID()})
+			"source_workspace_id": api.FreshID(), "destination_workspace_id": api.FreshID()}).MayBeRefused()
 	case spec.GetPlacementTest, spec.DeletePlacementTest, spec.DeleteSubsequence:
-		return k.WithID(api.FreshID())
+		return notFound(k.WithID(api.FreshID()))
 	default:
 		return api.RequestAs(role, operation)
 	}
 }
+
+// notFound declares that the call names a resource that does not exist.
+func notFound(k Call) Call { return k.MustGet(http.StatusNotFound).Breaking(spec.NotFound) }
 
 // subWorkspaces returns two workspaces of the role's admin workspace, the first
 // with accounts.

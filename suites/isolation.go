@@ -36,7 +36,7 @@ func isolation() {
 				if op.Answer == spec.Page {
 					api.WalkKeys(api.Request(), pagesOf(maxLimit))
 				} else {
-					api.DoValid(api.Request())
+					api.Do(api.Request())
 				}
 			})
 		})
@@ -67,7 +67,7 @@ func isolation() {
 	Describe(spec.MoveLead, func() {
 		It("does not move a lead to another workspace's subsequence", Requires(spec.IsolationSubsequence), func(api *API) {
 			foreign := api.first(api.Workspace(dataset.Second).Subsequences, dataset.Second, "subsequences", "a subsequence")
-			moved := api.Do(api.Request().WithField("subsequence_id", foreign).OpenRefusal())
+			moved := api.Do(api.Request().WithField("subsequence_id", foreign).MustBeRefused())
 			api.Expect(moved).To(BeRefused())
 		})
 	})
@@ -112,7 +112,7 @@ func (api *API) expectForeignIDRefused() Response {
 	default:
 		k = k.WithID(api.first(second.PlacementTests, dataset.Second, "placement_tests", "an inbox placement test"))
 	}
-	response := api.Do(k.OpenRefusal())
+	response := api.Do(k.MustBeRefused())
 	api.For(spec.IsolationID).Expect(response).To(BeRefused())
 	api.Observe(spec.OpenPointForeignID, "%d", response.Status)
 	return response
@@ -143,7 +143,7 @@ func (api *API) expectForeignFilter(meaning, field string) {
 	if len(foreign) == 0 {
 		api.NotAssessed("a row of %s in the workspace %q whose %s no row of the main workspace has", op.ID, dataset.Second, field)
 	}
-	page := api.Do(api.Request().WithQuery(name, foreign[0]).OpenRefusal())
+	page := api.Do(api.Request().WithQuery(name, foreign[0]).MayBeRefused())
 	api.Expect(page).To(ShowNoForeignRow(field, foreign[0], api.ReadRows(dataset.Second, op.ID)))
 }
 

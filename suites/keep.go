@@ -149,22 +149,21 @@ func keepsNoMore() string {
 }
 
 // ask sends the call and judges the response.
-func (api *API) ask(valid bool, k Call, request client.Request) (r Response) {
-	api.Client.DoWith(api.ctx, request, func(ex client.Exchange) { r = api.judged(valid, k, ex) })
+func (api *API) ask(k Call, request client.Request) (r Response) {
+	api.Client.DoWith(api.ctx, request, func(ex client.Exchange) { r = api.judged(k, ex) })
 	return r
 }
 
 // judged lets the rules see the response, and drops what no spec needs of it.
-func (api *API) judged(valid bool, k Call, ex client.Exchange) Response {
+func (api *API) judged(k Call, ex client.Exchange) Response {
 	cost := int64(min(judgedFactor*len(ex.Body), maxJudged))
 	_ = api.memory.judging.Acquire(context.WithoutCancel(api.ctx), cost) // fails only if the context ends
 	defer api.memory.judging.Release(cost)
-	found := api.Rules.Check(judge.Request{Operation: k.Operation, Valid: valid, Owner: k.owner, Open: k.openRefusal}, ex)
+	found := api.Rules.Check(judge.Request{Operation: k.Operation, Allowed: k.allowed, Owner: k.owner}, ex)
 	r := Response{Exchange: ex, Call: k, found: found, rows: found.Rows}
 	r.read(found.Body)
 	for _, f := range found.Findings {
-		cause, follows := api.causeOf(r, f.Pointer)
-		r.causes = append(r.causes, causedBy{cause, follows})
+		r.causes = append(r.causes, api.causeOf(r, f.Pointer))
 	}
 	r.found.Body, r.found.Rows = nil, nil
 	r.Exchange.Header, r.Exchange.Body = keptHeader(ex.Header), ex.Body[:min(len(ex.Body), reports.MaxBody)]
@@ -219,7 +218,7 @@ func (r *Response) read(body any) {
 	if r.Status != http.StatusOK {
 		r.text = judge.Clip(judge.Readable(r.Exchange.Body))
 	}
-	if r.Call.openRefusal {
+	if r.Call.allowed.Open() {
 		r.form = formOf(r.Exchange)
 	}
 	page, _ := body.(map[string]any)

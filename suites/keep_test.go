@@ -80,7 +80,7 @@ func TestJudgedResponseKeepsWhatSpecsNeed(t *testing.T) {
 			api := newAPI(t.Context(), env, Spec{Operation: spec.ListLeadLists}, 0)
 			k := Call{Operation: spec.MustOperation(spec.ListLeadLists)}
 			tc.change(&k)
-			r := api.judged(true, k, ex)
+			r := api.judged(k, ex)
 			g.Expect(r.Exchange.Body).To(gomega.HaveLen(reports.MaxBody))
 			g.Expect(cap(r.Exchange.Body)).To(gomega.BeNumerically("<", len(body)), "a part of the whole body would keep it")
 			g.Expect(r.Exchange.Header).To(gomega.Equal(http.Header{"Content-Type": {"application/json"}}))
@@ -106,13 +106,13 @@ func TestJudgedErrorIsReadWhole(t *testing.T) {
 	env := &Env{Rules: rules}
 	env.examples, env.memory = judge.NewEvidence(), newMemory()
 	api := newAPI(t.Context(), env, Spec{Operation: spec.ListLeadLists}, 0)
-	k := Call{Operation: spec.MustOperation(spec.ListLeadLists)}.OpenRefusal()
+	k := Call{Operation: spec.MustOperation(spec.ListLeadLists)}.MustBeRefused()
 	page := "<html><style>" + strings.Repeat("x", 3*reports.MaxBody) + "</style><h1>Bad gateway</h1>"
-	r := api.judged(true, k, client.Exchange{Status: http.StatusBadGateway, Body: []byte(page)})
+	r := api.judged(k, client.Exchange{Status: http.StatusBadGateway, Body: []byte(page)})
 	g.Expect(describe(r)).To(gomega.Equal("502 Bad gateway"))
 	g.Expect(refusal(r)).To(gomega.Equal("502, no JSON"))
 	long := `{"message":"` + strings.Repeat("x", 3*reports.MaxBody) + `","code":1}`
-	g.Expect(refusal(api.judged(true, k, client.Exchange{Status: http.StatusForbidden, Body: []byte(long)}))).To(gomega.Equal("403 with code, message"))
+	g.Expect(refusal(api.judged(k, client.Exchange{Status: http.StatusForbidden, Body: []byte(long)}))).To(gomega.Equal("403 with code, message"))
 }
 
 // The rest of a shortened text may hold the word that a search looks for.

@@ -776,5 +776,6 @@ var labels = []Labels{
 	Label("requirement:STATE-READ_ONLY-RECIPIENTS"),
 	Label("requirement:STATE-READ_ONLY-TIMESTAMP_CREATED"),
 	Label("requirement:STATUS-200"),
+	Label("requirement:STATUS-ALLOWED"),
 	Label("requirement:VARIABLES-CAMPAIGN"),
 }

@@ -11,7 +11,7 @@ func phoneNumbers() {
 	Describe(spec.ListPhoneNumbers, func() {
 		documentedShape(func(api *API) {
 			for range 3 {
-				api.DoValid(api.Request())
+				api.Do(api.Request())
 			}
 		})
 	})

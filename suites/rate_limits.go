@@ -71,7 +71,7 @@ func (api *API) limitedRequest(operation string) Call {
 		k = k.WithQuery("limit", "1") // so that the server has little to do but count
 	}
 	k.provoked = true
-	return k.WithoutRetry()
+	return k.MayBeRefused().WithoutRetry() // the key need not have every scope
 }
 
 // exceedTheLimit sends the same valid request until a 429 comes. What changes
@@ -327,7 +327,8 @@ func resume(api *API) {
 		k := api.limitedRequest(id)
 		k.noRetry = false
 		k.brief = true
-		r := api.ask(true, k, k.request())
+		r := api.ask(k, k.request())
+		api.record(r)
 		requirement := api.ForOperation(spec.RateResumes, id)
 		switch {
 		case errors.Is(r.Err, client.ErrTooLate): // the server is honest about a long period

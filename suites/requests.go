@@ -93,7 +93,7 @@ func (api *API) expectNotAccepted(k Call) {
 		before = api.newestTests()
 		api.suspect(k, api.spec.Pairs[0])
 	}
-	response := api.Do(k.OpenRefusal())
+	response := api.Do(k.MustBeRefused())
 	refused := api.Expect(response).To(BeRefused())
 	api.Observe(spec.OpenPointInvalidRequest, "%s", refusal(response))
 	if creates && refused {
@@ -115,10 +115,11 @@ func (api *API) suspect(k Call, violated spec.Pair) {
 	}
 }
 
-// causeOf returns the pair whose violation let the row of the finding come about.
-func (api *API) causeOf(r Response, pointer string) (spec.Pair, bool) {
-	if r.Call.openRefusal && len(api.spec.Pairs) > 0 { // it should have been refused
-		return api.spec.Pairs[0], true
+// causeOf returns the pair whose violation let the row of the finding come about, if it
+// is known, or the pair that the spec violates if it served what it should have refused.
+func (api *API) causeOf(r Response, pointer string) causedBy {
+	if r.Call.allowed.Open() && len(api.spec.Pairs) > 0 && !api.spec.rule {
+		return causedBy{pair: api.spec.Pairs[0], follows: true, ifViolated: true}
 	}
 	for i, row := range r.Rows() {
 		if at := r.Call.Operation.RowPointer(i); pointer != at && !strings.HasPrefix(pointer, at+"/") {
@@ -127,12 +128,12 @@ func (api *API) causeOf(r Response, pointer string) (spec.Pair, bool) {
 		for _, value := range row {
 			if text, ok := value.(string); ok {
 				if cause, found := api.suspects.Load(text); found {
-					return cause.(spec.Pair), true
+					return causedBy{pair: cause.(spec.Pair), follows: true}
 				}
 			}
 		}
 	}
-	return spec.Pair{}, false
+	return causedBy{}
 }
 
 // newest is how many tests are searched for one that should not be there: others
@@ -145,7 +146,7 @@ func (api *API) newestTests() map[string]map[string]any {
 	}
 	list := api.As(dataset.Main, spec.ListPlacementTests).WithQuery("sort_order", "desc").WithQuery("limit", strconv.Itoa(newest))
 	rows := map[string]map[string]any{}
-	for _, row := range api.DoValid(list)[0].Rows() {
+	for _, row := range api.Do(list).Rows() {
 		rows[paging.KeyOf(row)] = row
 	}
 	return rows

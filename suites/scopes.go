@@ -73,12 +73,12 @@ func (api *API) keysWithScopes(scopes ...string) []client.Key {
 // looksUnknown reports whether the target answers the key as it answers one that
 // was never issued. Its refusal says nothing about scopes then.
 func (api *API) looksUnknown(key client.Key) bool {
-	request := api.harmlessRequest().OpenRefusal()
+	request := api.harmlessRequest()
 	if api.Operation().ID == spec.CreatePlacementTest {
-		request = api.emptyRequest().OpenRefusal()
+		request = api.emptyRequest()
 	}
 	never := api.Do(withUnknownKey(request)[0])
-	ours := api.Do(request.WithKey(key))
+	ours := api.Do(request.WithKey(key).MustBeRefused().Breaking(spec.ScopeNone))
 	return ours.Status == http.StatusUnauthorized && never.Status == ours.Status && bytes.Equal(withoutNumbers(ours), withoutNumbers(never))
 }
 
@@ -98,7 +98,7 @@ func (api *API) expectRefusals(keys []client.Key) {
 	request := api.Request()
 	served := false
 	for _, key := range keys {
-		response := api.Do(request.WithKey(key).OpenRefusal())
+		response := api.Do(request.WithKey(key).MustBeRefused())
 		api.Expect(response).To(BeRefused())
 		api.Observe(spec.OpenPointPermission, "%s", refusal(response))
 		served = served || response.Status/100 == 2

@@ -21,6 +21,8 @@ func served() {
 			It("is implemented", Rules(spec.Served), func(api *API) {
 				pair := spec.Served.On(op.ID)
 				switch s := api.service(op.ID); {
+				case s.crash != "":
+					api.trouble(s.crash)
 				case s.unserved != nil:
 					api.evidence.Assessed(pair, 1)
 					api.violated(pair, Finding{Response: *s.unserved, Pointer: "status",
@@ -42,6 +44,7 @@ type service struct {
 	unserved *Response // the response that shows that it does not; nil if it does, or may
 	known    bool      // it does
 	missing  string    // what would show it; "" for nothing
+	crash    string    // of the harness while it found out; "" for none
 }
 
 // service finds out, once a run, whether the target serves the operation.
@@ -51,11 +54,21 @@ func (api *API) service(operation string) *service {
 	s.once.Do(func() {
 		probe := newAPI(api.ctx, api.Env, Spec{Operation: operation, Title: "is implemented"}, hash(operation))
 		probe.probes = true
+		defer func() {
+			if crash := recover(); crash != nil {
+				s.crash = panicked(crash)
+			}
+		}()
 		defer probe.kept.release()
 		defer probe.restore()
 		probe.survive(func() {
 			s.missing = probe.attempt(func() { s.unserved, s.known = probe.unserved() })
 		})
+		if s.unserved == nil { // else the verdict on its responses is that it is not served
+			api.takeOver(probe)
+			api.addOutside(probe)
+			return
+		}
 		for _, t := range probe.evidence.Troubles() {
 			api.outside.Troubled(t.Where, t.What)
 		}
@@ -139,11 +152,11 @@ func (api *API) unserved() (shown *Response, known bool) {
 	if !op.HasPathID() && !op.Unsafe() {
 		return api.unservedList()
 	}
-	anonymous := api.Do(api.emptyRequest().WithoutAuthorization().OpenRefusal())
+	anonymous := api.Do(orUnserved(withoutHeader(api.emptyRequest())...)[0])
 	if !spec.MeansUnserved(anonymous.Status) && !api.asksForKeyFirst(anonymous) {
 		return nil, api.knows(anonymous)
 	}
-	empty := api.Do(api.emptyRequest().OpenRefusal())
+	empty := api.Do(api.emptyRequest())
 	switch {
 	case !spec.MeansUnserved(empty.Status):
 		return nil, api.knows(empty)
@@ -157,7 +170,7 @@ func (api *API) unserved() (shown *Response, known bool) {
 	missing := lackedEntry(dataset.Main, "expendable_subsequences", "a subsequence that may be deleted")
 	if op.ID != spec.DeleteSubsequence {
 		var valid Response
-		if missing = api.attempt(func() { valid = api.Do(api.Request()) }); missing == "" {
+		if missing = api.attempt(func() { valid = api.Do(orUnserved(api.Request())[0]) }); missing == "" {
 			if spec.MeansUnserved(valid.Status) {
 				return &valid, false
 			}
@@ -180,8 +193,8 @@ func (api *API) knows(r Response) bool {
 // unservedWithoutKey reports whether even requests without authorization get 404,
 // 405 or 501. A server that serves the operation asks for a key.
 func (api *API) unservedWithoutKey() bool {
-	k := api.emptyRequest().OpenRefusal()
-	for _, r := range api.DoAll(append(withUnknownKey(k), k.WithoutAuthorization())...) {
+	k := api.emptyRequest()
+	for _, r := range api.DoAll(orUnserved(append(withUnknownKey(k), withoutHeader(k)...)...)...) {
 		if !spec.MeansUnserved(r.Status) {
 			return false
 		}
@@ -196,7 +209,7 @@ func (api *API) asksForPermission() bool {
 	if !ok {
 		return false
 	}
-	r := api.Do(api.emptyRequest().WithKey(token(key)).OpenRefusal())
+	r := api.Do(api.emptyRequest().WithKey(token(key)))
 	return r.Status/100 == 4 && r.Status != http.StatusUnauthorized && !spec.MeansUnserved(r.Status) &&
 		spec.MeansUnserved(api.unknownPath(token(key)))
 }
@@ -204,11 +217,11 @@ func (api *API) asksForPermission() bool {
 // unservedList is unserved for a list, which has no reason for a 404.
 func (api *API) unservedList() (shown *Response, known bool) {
 	list := api.Request()
-	r := api.Do(list)
+	r := api.Do(orUnserved(list)[0])
 	if !spec.MeansUnserved(r.Status) {
 		return nil, api.knows(r)
 	}
-	for _, another := range []Call{list.WithQuery("limit", "1"), list.WithoutAuthorization()} {
+	for _, another := range orUnserved(list.WithQuery("limit", "1"), withoutHeader(list)[0]) {
 		next := api.Do(another)
 		if !spec.MeansUnserved(next.Status) && !api.asksForKeyFirst(next) {
 			return nil, api.knows(next)
@@ -217,11 +230,20 @@ func (api *API) unservedList() (shown *Response, known bool) {
 	return &r, false
 }
 
+// orUnserved declares that the operation may not be served.
+func orUnserved(calls ...Call) []Call {
+	for i, k := range calls {
+		calls[i] = k.MayGet(http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented)
+	}
+	return calls
+}
+
 // emptyRequest is a request of the spec's operation that can change nothing: it
-// names no resource that exists, and its body lacks what is required.
+// names no resource that exists, and its body lacks what is required. The operation may
+// not be served, and what a server makes of some of these requests is open.
 func (api *API) emptyRequest() Call {
 	op := api.Operation()
-	k := api.As(authorizedRole(op), op.ID)
+	k := api.As(authorizedRole(op), op.ID).MayBeRefused().MayGet(http.StatusNotImplemented)
 	if op.HasPathID() {
 		k = k.WithID(api.FreshID())
 	}
@@ -249,7 +271,7 @@ func (api *API) keyFirst() bool { return api.unknownPath(client.Key{}) == http.S
 func (api *API) unknownPath(key client.Key) int {
 	asked, _ := api.unknownPaths.LoadOrStore(key.Name, sync.OnceValue(func() int {
 		api.Spent(1)
-		return api.Client.Do(api.ctx, client.Request{Method: http.MethodGet, Path: "/api/v2/" + api.Word(), Key: key}).Status
+		return api.SendUnspecified(api.ctx, client.Request{Method: http.MethodGet, Path: "/api/v2/" + api.Word(), Key: key}).Status
 	}))
 	return asked.(func() int)()
 }

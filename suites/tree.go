@@ -21,7 +21,7 @@ var files = []func(){
 	campaigns, leads, accounts, inboxPlacementTests, inboxPlacementReports, subsequences, workspaceMembers,
 	workspaceGroupMembers, dfyEmailAccountOrders, customTagMappings, leadLabels, leadLists, phoneNumbers, webhookEvents,
 
-	served, authentication, scopes, errorResponses, pagination, filters, queries, requests, isolation, rateLimits, observations,
+	served, statuses, authentication, scopes, errorResponses, pagination, filters, queries, requests, isolation, rateLimits, observations,
 }
 
 // tree is the registration of our specs in Ginkgo's tree, which is a variable of
@@ -40,8 +40,9 @@ type tree struct {
 // may add specs with bodies of type func(*suites.API). Bodies run in their nodes,
 // one after the other.
 //
-// The suite fails if no requirement was put to the test, and if a rule was broken
-// in a process, or at a time, in which its own spec could not see that.
+// The suite fails if no requirement was put to the test, and if a requirement was broken
+// in a process, at a time, or by a request of another spec, so that its own spec could not
+// see that.
 func Register(env *Env) {
 	env.begin()
 	t := &tree{env: env}
@@ -192,19 +193,19 @@ func unseen(report Report, env *Env) string {
 		return err.Error()
 	}
 	ledger.Add(env.outside)
-	failed, broken := map[string]bool{}, false
+	failed, broken := map[spec.Pair]bool{}, false
 	for _, s := range report.SpecReports {
 		if s.Failed() {
 			broken = true
-			for _, label := range s.Labels() {
-				failed[label+" "+strings.Join(s.ContainerHierarchyTexts, " ")] = true
+			for _, p := range pairsOf(s.Labels()) {
+				failed[p] = true
 			}
 		}
 	}
 	checks := ledger.Checks()
 	var texts []string
 	for _, c := range checks {
-		if c.Outcome == reports.Fail && !failed["requirement:"+c.Requirement+" "+c.Operation] && ruleBound(spec.Pair{Requirement: c.Requirement, Operation: c.Operation}) {
+		if c.Outcome == reports.Fail && !failed[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] {
 			texts = append(texts, brokenRule(c))
 		}
 	}

@@ -57,6 +57,7 @@ func Try(ctx context.Context, env *Env, name string, seed uint64, body func(*API
 	api := newAPI(limited, env, s, seed)
 	api.trial = &Trial{Evidence: api.evidence}
 	api.judgeAll()
+	api.chargeTheRest()
 	api.restore()
 	api.kept.release()
 	return *api.trial

@@ -55,19 +55,20 @@ func delay(took time.Duration, atOnce bool) string {
 
 // find reads the test in which a creation was answered, until the target shows it.
 func (api *API) find(made Response) (found Response) {
-	get := api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
-	api.eventually("a created test in a get", func() bool {
-		found = api.Do(get)
-		return isMade(made, found)
-	})
-	return found
+	get := api.getting(made).MayGet(http.StatusNotFound)
+	return api.until("a created test in a get", get, func(r Response) bool { return isMade(made, r) })
+}
+
+// getting returns a get of the test in which a creation was answered.
+func (api *API) getting(made Response) Call {
+	return api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
 }
 
 // shown is find for a test that a spec works with. The spec ends if the target does
 // not find it. Other responses than 404 are for the spec to judge.
 func (api *API) shown(made Response) Response {
 	if found := api.find(made); found.Status == http.StatusNotFound && !api.probes {
-		api.MustDo(found.Call)
+		api.MustDo(api.getting(made))
 	}
 	return made
 }
@@ -105,7 +106,7 @@ func (api *API) until(view string, k Call, fits func(Response) bool) (r Response
 	return r
 }
 
-// untilStatus sends the call until the target answers with the status.
-func (api *API) untilStatus(view string, k Call, status int) Response {
-	return api.until(view, k, func(r Response) bool { return r.Status == status })
+// untilGone sends the call until the target answers that the resource does not exist.
+func (api *API) untilGone(view string, k Call) Response {
+	return api.until(view, k.MayGet(http.StatusNotFound), func(r Response) bool { return r.Status == http.StatusNotFound })
 }

@@ -70,17 +70,67 @@ func (w Walk) unread(maxPages int) string {
 	}
 }
 
-// Walk reads a list page by page, however that ends.
+// Walk reads a list page by page. A walk that would not end, or that repeats a row, breaks
+// a requirement on walks, whatever the spec makes of it.
 func (api *API) Walk(list Call, sizes paging.Sizes) Walk {
-	w := Walk{List: list}
-	w.Walk = paging.Run(api.ctx, api.fetch(list, api.DoValid, &w.responses), sizes, api.maxPages())
+	w := api.unjudgedWalk(list, sizes)
+	api.chargeEnd(w)
+	api.chargeRepeats(w)
 	return w
 }
 
 // WalkKeys is Walk for a caller that needs only the keys of the rows.
 func (api *API) WalkKeys(list Call, sizes paging.Sizes) Walk {
-	list.keysOnly = true
-	return api.Walk(list, sizes)
+	return api.Walk(list.keys(), sizes)
+}
+
+// unjudgedWalk is Walk for a spec that judges by itself how the walk ends, and whether it
+// repeats a row.
+func (api *API) unjudgedWalk(list Call, sizes paging.Sizes) Walk {
+	w := Walk{List: list}
+	w.Walk = paging.Run(api.ctx, api.fetch(list, &w.responses), sizes, api.maxPages())
+	return w
+}
+
+// chargeEnd charges a walk that would not end.
+func (api *API) chargeEnd(w Walk) {
+	api.chargeWalk(w, spec.PageWalkEnds, ending(w, api.maxPages()))
+}
+
+// chargeRepeats charges the rows of a whole walk that were shown before. Rows without an id
+// may be alike.
+func (api *API) chargeRepeats(w Walk) {
+	if w.Complete() {
+		api.chargeWalk(w, spec.PageWalkOnce, repeatedRows(w, func(row paging.Row) bool { return row.ByID }))
+	}
+}
+
+// chargeWalk charges what was found on a walk to the requirement on walks of the whole
+// list, or to that on filtered walks.
+func (api *API) chargeWalk(w Walk, id spec.ID, found Verdict) {
+	if w.isFiltered() {
+		id = spec.FilterWalk
+	}
+	for _, f := range found.Findings {
+		api.violated(id.On(w.List.Operation.ID), f, "")
+	}
+	if found.More > 0 {
+		api.evidence.ViolatedAgain(id.On(w.List.Operation.ID), found.More)
+	}
+}
+
+// isFiltered reports whether the list is read through a filter for which there is a
+// requirement on walks.
+func (w Walk) isFiltered() bool {
+	if !spec.Has(spec.FilterWalk.On(w.List.Operation.ID)) {
+		return false
+	}
+	for name := range w.List.query {
+		if name != "limit" && name != "sort_order" {
+			return true
+		}
+	}
+	return false
 }
 
 // ReadAll reads a list to its end in the largest pages. The spec ends if the
@@ -89,9 +139,13 @@ func (api *API) ReadAll(list Call) Walk { return api.ReadAllIn(list, pagesOf(max
 
 // ReadAllIn is ReadAll in pages of other sizes.
 func (api *API) ReadAllIn(list Call, sizes paging.Sizes) Walk {
-	w := api.Walk(list, sizes)
+	return api.whole(api.Walk(list, sizes))
+}
+
+// whole ends the spec if the walk was not read to its end.
+func (api *API) whole(w Walk) Walk {
 	if lacks := w.unread(api.maxPages()); lacks != "" {
-		api.NotAssessed("%s from %s", lacks, list.Operation.ID)
+		api.NotAssessed("%s from %s", lacks, w.List.Operation.ID)
 	}
 	return w
 }
@@ -110,7 +164,7 @@ func (api *API) ReadRows(role, operation string) Walk {
 // fetch reads the page behind a cursor and keeps the response, so that a
 // violation can show the request. A response that is no page ends the walk with
 // the input that is missing.
-func (api *API) fetch(list Call, send func(...Call) []Response, responses *[]Response) paging.Fetch {
+func (api *API) fetch(list Call, responses *[]Response) paging.Fetch {
 	parameter := api.cursorParameter(list.Operation)
 	return func(_ context.Context, cursor string, limit int) (paging.Page, error) {
 		k := list
@@ -120,7 +174,7 @@ func (api *API) fetch(list Call, send func(...Call) []Response, responses *[]Res
 		if cursor != "" {
 			k = k.WithQuery(parameter, cursor)
 		}
-		r := send(k)[0]
+		r := api.Do(k)
 		*responses = append(*responses, r)
 		if lacks := r.shortfall(); lacks != "" {
 			return paging.Page{}, errors.New(lacks) // the rules have charged it
@@ -155,20 +209,23 @@ func onWalk(words string, judge func(Walk) Verdict) types.GomegaMatcher {
 
 // End matches a walk that ended on a page without a cursor, or on an empty page.
 func End(maxPages int) types.GomegaMatcher {
-	return onWalk("let the walk end", func(w Walk) Verdict {
-		switch w.End {
-		case paging.CursorRepeated:
-			return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/next_starting_after", "a cursor that leads on",
-				fmt.Sprintf("the cursor %q again, on page %d", w.Last().Cursor(), len(w.Pages))}}}
-		case paging.NoNewRows:
-			return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/items", "rows that were not shown yet",
-				fmt.Sprintf("no new row on the last pages up to page %d", len(w.Pages))}}}
-		case paging.Done:
-			return Verdict{Assessed: 1}
-		default:
-			return Verdict{Missing: w.unread(maxPages)}
-		}
-	})
+	return onWalk("let the walk end", func(w Walk) Verdict { return ending(w, maxPages) })
+}
+
+// ending judges how the walk ended.
+func ending(w Walk, maxPages int) Verdict {
+	switch w.End {
+	case paging.CursorRepeated:
+		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/next_starting_after", "a cursor that leads on",
+			fmt.Sprintf("the cursor %q again, on page %d", w.Last().Cursor(), len(w.Pages))}}}
+	case paging.NoNewRows:
+		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/items", "rows that were not shown yet",
+			fmt.Sprintf("no new row on the last pages up to page %d", len(w.Pages))}}}
+	case paging.Done:
+		return Verdict{Assessed: 1}
+	default:
+		return Verdict{Missing: w.unread(maxPages)}
+	}
 }
 
 // ShowEveryRowOnce matches a walk that repeats no row.
@@ -179,17 +236,24 @@ func ShowEveryRowOnce() types.GomegaMatcher { return ShowEveryRowOnceAmong(nil, 
 // row counts as repeated only if walks before and after show it less often.
 func ShowEveryRowOnceAmong(walks []Walk, index int) types.GomegaMatcher {
 	return onWalk("show every row once", func(w Walk) Verdict {
-		found := Verdict{Assessed: 1}
-		for _, repeat := range w.Repeats() {
-			at := repeat.Again
-			if walks != nil && !w.Pages[at.Page].Rows[at.Item].ByID && !shownMoreOften(walks, index, at.Key) {
-				continue
-			}
-			found.add(Finding{w.At(at.Page), pointerIn(at.Item), "a row that was not shown yet",
-				fmt.Sprintf("the row %s again, which was %s", shorten(at.Key), repeat.First)})
-		}
-		return found
+		return repeatedRows(w, func(row paging.Row) bool {
+			return walks == nil || row.ByID || shownMoreOften(walks, index, row.Key)
+		})
 	})
+}
+
+// repeatedRows judges that the walk shows the rows that count once.
+func repeatedRows(w Walk, counts func(paging.Row) bool) Verdict {
+	found := Verdict{Assessed: 1}
+	for _, repeat := range w.Repeats() {
+		at := repeat.Again
+		if !counts(w.Pages[at.Page].Rows[at.Item]) {
+			continue
+		}
+		found.add(Finding{w.At(at.Page), pointerIn(at.Item), "a row that was not shown yet",
+			fmt.Sprintf("the row %s again, which was %s", shorten(at.Key), repeat.First)})
+	}
+	return found
 }
 
 func shownMoreOften(walks []Walk, index int, key string) bool {

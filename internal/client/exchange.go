@@ -32,6 +32,8 @@ type Request struct {
 	// overrides it. Empty means no body.
 	Body []byte
 	Key  Key // sent as Authorization: Bearer <token>; the zero Key sends no such header
+	// Allowed says which responses are right, for those who judge them.
+	Allowed Allowed
 	// Authorization, if not nil, is the whole value of the Authorization header.
 	// It overrides Key, for requests with bad credentials.
 	Authorization *string

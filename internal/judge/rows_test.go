@@ -1,11 +1,13 @@
 package judge
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 )
 
@@ -69,7 +71,7 @@ func TestRowRules(t *testing.T) {
 		t.Run(tc.rule+" "+tc.name, func(t *testing.T) {
 			g := NewWithT(t)
 			op := spec.MustOperation(tc.operation)
-			s := look(t, Request{Operation: op, Valid: true, Owner: tc.owner}, answer(t, op.ID, row(t, op.Resource, tc.row)))
+			s := look(t, Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: tc.owner}, answer(t, op.ID, row(t, op.Resource, tc.row)))
 			g.Expect(saw(s, tc.rule)).To(Equal(tc.seen))
 			var at []string
 			for _, f := range s.Findings {
@@ -93,7 +95,7 @@ func TestEveryRowIsChecked(t *testing.T) {
 	g := NewWithT(t)
 	good := row(t, "LeadList", map[string]any{"organization_id": ours})
 	bad := row(t, "LeadList", map[string]any{"organization_id": theirs})
-	s := look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true, Owner: ours}, answer(t, spec.ListLeadLists, good, bad, good, bad))
+	s := look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Allowed: client.Only(http.StatusOK), Owner: ours}, answer(t, spec.ListLeadLists, good, bad, good, bad))
 	g.Expect(s.Rows).To(HaveLen(4))
 	g.Expect(broken(s)).To(Equal([]string{"ISOLATION-OWNER"}))
 	g.Expect(s.Findings).To(HaveLen(2))
@@ -118,7 +120,7 @@ func TestOpenValuesAreObserved(t *testing.T) {
 		t.Run(tc.operation, func(t *testing.T) {
 			g := NewWithT(t)
 			op := spec.MustOperation(tc.operation)
-			s := look(t, Request{Operation: op, Valid: true}, answer(t, op.ID, row(t, op.Resource, map[string]any{tc.field: tc.value})))
+			s := look(t, Request{Operation: op, Allowed: client.Only(http.StatusOK)}, answer(t, op.ID, row(t, op.Resource, map[string]any{tc.field: tc.value})))
 			g.Expect(s.Findings).To(BeEmpty())
 			g.Expect(s.Observed).To(ContainElement(tc.want))
 		})

@@ -16,14 +16,11 @@ import (
 // Request is what the sender knows about a request.
 type Request struct {
 	Operation spec.Operation
-	// Valid means that the request is valid and its key is authorized, so only
-	// 200 is right.
-	Valid bool
+	// Allowed is what the specification allows as the response. The body of an open
+	// refusal is not checked.
+	Allowed client.Allowed
 	// Owner is the id of the key's workspace; empty if unknown.
 	Owner string
-	// Open means that the specification does not show the body of this
-	// rejection, so its body is not checked.
-	Open bool
 	// Limit is the requested page size and ID the resource named in the path.
 	// If set, the response is checked against them. The suites leave them empty
 	// and check more themselves.
@@ -121,20 +118,31 @@ func (r *Rules) Check(asked Request, ex client.Exchange) Result {
 	case ex.Status == http.StatusOK:
 		s.see("SERVED")
 		r.accepted(s, asked, ex)
-	case spec.ErrorText[ex.Status] != "" && !asked.Open:
+	case spec.ErrorText[ex.Status] != "" && !asked.Allowed.Open(), ex.Status == http.StatusTooManyRequests:
 		r.refused(s, ex)
 	}
 	return s.Result
 }
 
-// status checks STATUS-200: valid requests get 200, and no request gets another 2xx.
+// status checks STATUS-200: valid requests get 200, unless what they name is gone, and no
+// request gets another 2xx. It checks STATUS-ALLOWED on all other requests of which the
+// sender says what is allowed.
 func (s *examiner) status(asked Request, ex client.Exchange) {
-	success := ex.Status/100 == 2
-	if asked.Valid || success {
-		s.see("STATUS-200")
+	allowed := asked.Allowed
+	valid := allowed.Status(http.StatusOK) && !allowed.Open()
+	if ex.Status/100 == 2 || valid && !allowed.Status(ex.Status) {
+		s.see(string(spec.Status200))
+		if ex.Status != http.StatusOK {
+			s.find(string(spec.Status200), "status", "200", DescribeStatus(ex))
+			return
+		}
 	}
-	if ex.Status != http.StatusOK && (asked.Valid || success) {
-		s.find("STATUS-200", "status", "200", DescribeStatus(ex))
+	if valid || !allowed.Declared() {
+		return
+	}
+	s.see(string(spec.StatusAllowed))
+	if !allowed.Status(ex.Status) {
+		s.find(string(spec.StatusAllowed), "status", allowed.String(), DescribeStatus(ex))
 	}
 }
 

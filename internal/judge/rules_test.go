@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -93,37 +94,53 @@ func answer(t *testing.T, operation string, rows ...map[string]any) client.Excha
 }
 
 func TestStatus(t *testing.T) {
+	valid, refused, gone := client.Only(http.StatusOK), client.AnyRefusal(), client.Only(http.StatusOK, http.StatusNotFound)
+	const status200, allowed = "STATUS-200", "STATUS-ALLOWED"
 	for _, tc := range []struct {
-		name       string
-		status     int
-		valid      bool
-		seen, held bool
+		name    string
+		status  int
+		allowed client.Allowed
+		seen    []string
+		broken  string
+		right   string // the expected statuses
 	}{
-		{"200 for a valid request", 200, true, true, true},
-		{"200 for any request", 200, false, true, true},
-		{"201 for a valid request", 201, true, true, false},
-		{"204 for any request", 204, false, true, false},
-		{"400 for a valid request", 400, true, true, false},
-		{"401 for a valid request", 401, true, true, false},
-		{"302 for a valid request", 302, true, true, false},
-		{"500 for a valid request", 500, true, true, false},
-		{"400 for any request", 400, false, false, true},
-		{"500 for any request", 500, false, false, true},
+		{"200 for a valid request", 200, valid, []string{status200}, "", ""},
+		{"201 for a valid request", 201, valid, []string{status200}, status200, "200"},
+		{"400 for a valid request", 400, valid, []string{status200}, status200, "200"},
+		{"401 for a valid request", 401, valid, []string{status200}, status200, "200"},
+		{"302 for a valid request", 302, valid, []string{status200}, status200, "200"},
+		{"500 for a valid request", 500, valid, []string{status200}, status200, "200"},
+		{"429 for a valid request", 429, valid, nil, "", ""},
+		{"200 for any request", 200, client.Allowed{}, []string{status200}, "", ""},
+		{"204 for any request", 204, client.Allowed{}, []string{status200}, status200, "200"},
+		{"400 for any request", 400, client.Allowed{}, nil, "", ""},
+		{"500 for any request", 500, client.Allowed{}, nil, "", ""},
+		{"400 for an invalid request", 400, refused, []string{allowed}, "", ""},
+		{"429 for an invalid request", 429, refused, []string{allowed}, "", ""},
+		{"200 for an invalid request", 200, refused, []string{status200, allowed}, allowed, "a refusal (4xx)"},
+		{"202 for an invalid request", 202, refused, []string{status200}, status200, "200"},
+		{"302 for an invalid request", 302, refused, []string{allowed}, allowed, "a refusal (4xx)"},
+		{"500 for an invalid request", 500, refused, []string{allowed}, allowed, "a refusal (4xx)"},
+		{"404 for a row that may be gone", 404, gone, nil, "", ""},
+		{"400 for a row that may be gone", 400, gone, []string{status200}, status200, "200"},
+		{"500 for a row that may be gone", 500, gone, []string{status200}, status200, "200"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
 			op := spec.MustOperation(spec.ListLeadLists)
-			ex := answering(tc.status, "application/json", `{"items":[],"statusCode":401,"error":"Unauthorized","message":"no"}`)
-			s := look(t, Request{Operation: op, Valid: tc.valid}, ex)
-			g.Expect(saw(s, "STATUS-200")).To(Equal(tc.seen))
-			if tc.held {
+			ex := answering(tc.status, "application/json", fmt.Sprintf(`{"items":[],"statusCode":%d,"error":%q,"message":"no"}`, tc.status, http.StatusText(tc.status)))
+			s := look(t, Request{Operation: op, Allowed: tc.allowed}, ex)
+			for _, requirement := range []string{status200, allowed} {
+				g.Expect(saw(s, requirement)).To(Equal(slices.Contains(tc.seen, requirement)), requirement)
+			}
+			if tc.broken == "" {
 				g.Expect(s.Findings).To(BeEmpty())
 				return
 			}
-			g.Expect(broken(s)).To(Equal([]string{"STATUS-200"}))
+			g.Expect(broken(s)).To(Equal([]string{tc.broken}))
 			g.Expect(s.Findings[0].Pair.Operation).To(Equal(op.ID))
 			g.Expect(s.Findings[0].Pointer).To(Equal("status"))
-			g.Expect(s.Findings[0].Expected).To(Equal("200"))
+			g.Expect(s.Findings[0].Expected).To(Equal(tc.right))
 			g.Expect(s.Findings[0].Actual).To(HavePrefix("%d {", tc.status), "the body often says why")
 		})
 	}
@@ -146,7 +163,7 @@ func TestContentType(t *testing.T) {
 		t.Run(header, func(t *testing.T) {
 			g := NewWithT(t)
 			op := spec.MustOperation(spec.ListLeadLists)
-			ok := look(t, Request{Operation: op, Valid: true}, answering(200, header, `{"items":[]}`))
+			ok := look(t, Request{Operation: op, Allowed: client.Only(http.StatusOK)}, answering(200, header, `{"items":[]}`))
 			refusal := look(t, Request{Operation: op}, answering(401, header, `{"statusCode":401,"error":"Unauthorized","message":"no"}`))
 			g.Expect(saw(ok, "CONTENT-TYPE")).To(BeTrue())
 			g.Expect(saw(refusal, "ERROR-401-CONTENT_TYPE")).To(BeTrue())
@@ -175,7 +192,7 @@ func TestServedBodies(t *testing.T) {
 		{"a cursor that is a number", `{"items":[],"next_starting_after":1}`, "PAGE-CURSOR-TYPE"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}, served(tc.body))
+			s := look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Allowed: client.Only(http.StatusOK)}, served(tc.body))
 			want := []string{}
 			if tc.broken != "" {
 				want = append(want, tc.broken)
@@ -232,14 +249,14 @@ func TestIncompleteResponseProvesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ex := answering(500, "text/html", "<html>")
 			spoil(&ex)
-			NewWithT(t).Expect(look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}, ex)).To(Equal(Result{}))
+			NewWithT(t).Expect(look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Allowed: client.Only(http.StatusOK)}, ex)).To(Equal(Result{}))
 		})
 	}
 }
 
 func TestExtraFieldsAreObservedOnly(t *testing.T) {
 	g := NewWithT(t)
-	s := look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true},
+	s := look(t, Request{Operation: spec.MustOperation(spec.ListLeadLists), Allowed: client.Only(http.StatusOK)},
 		answer(t, spec.ListLeadLists, row(t, "LeadList", map[string]any{"colour": "red"})))
 	g.Expect(s.Findings).To(BeEmpty())
 	g.Expect(s.Observed).To(ContainElement(HaveField("OpenPoint", spec.OpenPointExtraFields)))
@@ -263,7 +280,7 @@ func FuzzLook(f *testing.F) {
 	f.Add(3, 404, "text/html; =", `{"statusCode":1e9999999}`)
 	f.Fuzz(func(t *testing.T, op, status int, contentType, body string) {
 		operations := spec.Operations()
-		asked := Request{Operation: operations[uint(op)%uint(len(operations))], Valid: true, Owner: "x"}
+		asked := Request{Operation: operations[uint(op)%uint(len(operations))], Allowed: client.Only(http.StatusOK), Owner: "x"}
 		s := look(t, asked, answering(status, contentType, body))
 		for _, finding := range s.Findings {
 			if !spec.Has(finding.Pair) || finding.Expected == "" || !slices.Contains(s.Seen, finding.Pair) {
@@ -302,7 +319,7 @@ func TestResponsesAreComparedWithTheRequest(t *testing.T) {
 		"an id of which nothing is said": {spec.CreatePlacementTest, 1, 0, other, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := look(t, Request{Operation: spec.MustOperation(tc.operation), Valid: true, Limit: tc.limit, ID: tc.id}, answer(t, tc.operation, slices.Repeat([]map[string]any{test}, tc.rows)...))
+			s := look(t, Request{Operation: spec.MustOperation(tc.operation), Allowed: client.Only(http.StatusOK), Limit: tc.limit, ID: tc.id}, answer(t, tc.operation, slices.Repeat([]map[string]any{test}, tc.rows)...))
 			for _, requirement := range []string{"PAGE-LIMIT-HONOURED", "STATE-GET-LIST", "STATE-DELETE-ANSWER"} {
 				if saw(s, requirement) != (requirement == tc.sees) {
 					t.Errorf("%s is put to the test: %v", requirement, saw(s, requirement))

@@ -155,8 +155,8 @@ func searchMembers() Filter {
 		})
 }
 
-// absentWord occurs in no row.
-const absentWord = "zyxgqvkwjqxzzvq"
+// AbsentWord is a word that occurs in no row.
+const AbsentWord = "zyxgqvkwjqxzzvq"
 
 // searches finds rows by texts. The specification leaves open which fields a search
 // matches and how: a row whose field is the whole text is in, one that contains no word
@@ -164,7 +164,7 @@ const absentWord = "zyxgqvkwjqxzzvq"
 func searches(title string, missing, extra spec.ID, field string, texts func([]map[string]any, int) []string) Filter {
 	return Filter{title, []spec.ID{missing, extra}, profile.ParamSearch,
 		func(rows []map[string]any, most int) []map[string]string {
-			terms := append(texts(rows, most), absentWord)
+			terms := append(texts(rows, most), AbsentWord)
 			return each(profile.ParamSearch, slices.DeleteFunc(terms, func(term string) bool { return strings.TrimSpace(term) == "" }))
 		},
 		func(query map[string]string, row map[string]any) (spec.ID, bool) {

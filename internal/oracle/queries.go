@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"maps"
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -110,7 +111,8 @@ func (l List) flags() []flag {
 }
 
 // add sets parameters that are not set yet. The far end of a window gives way to a nearer
-// one, but no window ends before it starts: a server may refuse that.
+// one, but no window ends before it starts, or lasts a moment only: a server may refuse
+// that.
 func add(parameters, more map[string]string) map[string]string {
 	all := maps.Clone(parameters)
 	if all == nil {
@@ -121,7 +123,8 @@ func add(parameters, more map[string]string) map[string]string {
 			all[parameter] = value
 		}
 	}
-	if all[profile.ParamWindowStart] > all[profile.ParamWindowEnd] { // both have one form
+	start, end := all[profile.ParamWindowStart], all[profile.ParamWindowEnd] // both have one form
+	if start > end || start == end && strings.Contains(end, "T") {
 		return parameters
 	}
 	return all

@@ -54,7 +54,7 @@ func TestRollbackOutlastsARateLimit(t *testing.T) {
 				g := NewWithT(t)
 				api, err := client.New(client.Options{BaseURL: "http://target.invalid", Transport: gated{time.Now().Add(tc.closed)}})
 				g.Expect(err).NotTo(HaveOccurred())
-				s := New(Config{Client: api, Profile: profile.Embedded()})
+				s := New(Config{Send: api.Do, Profile: profile.Embedded()})
 				work, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
 				ctx, done := ForRollback(work)

@@ -161,7 +161,7 @@ func cleanAbandoned(ctx context.Context, t *target.Target, ended []string, clean
 		return cleaned, err
 	}
 	defer api.Close()
-	own := &lock.Lock{Client: api, Profile: t.Profile, Ended: ended}
+	own := &lock.Lock{Send: api.Do, Profile: t.Profile, Ended: ended}
 	if others, err := own.Others(ctx); err != nil || !others {
 		return cleaned, err
 	}

@@ -90,7 +90,7 @@ func (s *Sandbox) workspaceOf(key client.Key) *workspace {
 	if full, ok := s.Profile.FullKey(role); ok {
 		reader = token(full)
 	}
-	w := &workspace{Tests: owned.New(s.Client.Do, s.Profile, reader), deleted: map[string]bool{}, asked: map[string]bool{}}
+	w := &workspace{Tests: owned.New(s.Send, s.Profile, reader), deleted: map[string]bool{}, asked: map[string]bool{}}
 	if s.tests.byRole == nil {
 		s.tests.byRole = map[string]*workspace{}
 	}

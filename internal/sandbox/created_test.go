@@ -116,7 +116,7 @@ func TestLeftWithoutAList(t *testing.T) {
 // listed returns the ids of the tests of that name.
 func (f *fixture) listed(name string) []string {
 	f.t.Helper()
-	ex := f.Client.Do(f.t.Context(), client.Request{Path: spec.MustOperation(spec.ListPlacementTests).Path,
+	ex := f.Send(f.t.Context(), client.Request{Path: spec.MustOperation(spec.ListPlacementTests).Path,
 		Query: map[string][]string{"limit": {"100"}, "sort_order": {"desc"}}, Key: f.creation("").Key})
 	var ids []string
 	for part := range strings.SplitSeq(string(ex.Body), `"id":"`) {
@@ -194,7 +194,7 @@ func newSlowFixture(t *testing.T, late time.Duration) *slowFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Sandbox = New(Config{Client: api, Profile: profile.Embedded(), Trouble: func(_, what string) { f.troubles = append(f.troubles, what) }})
+	f.Sandbox = New(Config{Send: api.Do, Profile: profile.Embedded(), Trouble: func(_, what string) { f.troubles = append(f.troubles, what) }})
 	key, _ := f.Profile.FullKey(dataset.Main)
 	f.key = token(key)
 	return f
@@ -208,7 +208,7 @@ func (f *slowFixture) create() Undo {
 	g.Expect(f.Permit(f.t.Context(), c)).To(Succeed())
 	begun, err := f.Before(c)
 	g.Expect(err).NotTo(HaveOccurred())
-	ex := f.Client.Do(f.t.Context(), client.Request{Method: c.Operation.Method, Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key})
+	ex := f.Send(f.t.Context(), client.Request{Method: c.Operation.Method, Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key})
 	id, _ := owned.Row(ex)["id"].(string)
 	undo, err := f.After(c, begun, ex, id)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -312,7 +312,7 @@ func TestWaitForAnotherRunIsAnnounced(t *testing.T) {
 			return func() {}
 		}
 	})
-	other := &lock.Lock{Client: f.Client, Profile: f.Profile, Name: lock.NameFor("the-other-run")}
+	other := &lock.Lock{Send: f.Send, Profile: f.Profile, Name: lock.NameFor("the-other-run")}
 	_, err := other.Take(t.Context(), 0, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(f.Lock(t.Context())).NotTo(Succeed())
@@ -333,7 +333,7 @@ func TestLockOfAKilledRun(t *testing.T) {
 	later := aged(t, server, lock.NameFor("killed"))
 	api, err := later.Client(client.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
-	s := New(Config{Client: api, Profile: server.Profile, Waits: func(what string, _ time.Duration) func() { t.Error(what); return func() {} }})
+	s := New(Config{Send: api.Do, Profile: server.Profile, Waits: func(what string, _ time.Duration) func() { t.Error(what); return func() {} }})
 	g.Expect(s.Lock(t.Context())).To(Succeed())
 	admin, _ := server.Profile.FullKey(dataset.Admin)
 	var denied *Denied

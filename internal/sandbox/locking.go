@@ -41,7 +41,7 @@ func (s *Sandbox) Lock(ctx context.Context) error {
 // takeLock decides whether the run has the rows to itself. The caller holds the mutex.
 func (s *Sandbox) takeLock(ctx context.Context) error {
 	if s.lock.own == nil {
-		s.lock.own = &lock.Lock{Client: s.Client, Profile: s.Profile, Journal: s.Journal, LeftBehind: s.LeftBehind, Permit: s.spend}
+		s.lock.own = &lock.Lock{Send: s.Send, Profile: s.Profile, Journal: s.Journal, LeftBehind: s.LeftBehind, Permit: s.spend}
 		if s.Run != "" {
 			s.lock.own.Name = lock.NameFor(s.Run)
 		}

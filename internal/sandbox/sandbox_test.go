@@ -63,7 +63,7 @@ func newFixture(t *testing.T, adapt func(*Config)) *fixture {
 	t.Cleanup(func() { _ = book.Finish() })
 	quick := profile.Embedded()
 	quick.VisibleWithin = 1
-	config := Config{Client: api, Profile: quick, Journal: book, LockTimeout: 1,
+	config := Config{Send: api.Do, Profile: quick, Journal: book, LockTimeout: 1,
 		Trouble: func(where, what string) { f.troubles = append(f.troubles, where+": "+what) }}
 	if adapt != nil {
 		adapt(&config)
@@ -120,7 +120,7 @@ func (f *fixture) send(c Change) (client.Exchange, Undo) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	ex := f.Client.Do(f.t.Context(), client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
+	ex := f.Send(f.t.Context(), client.Request{Operation: c.Operation.ID, Method: c.Operation.Method,
 		Path: c.Operation.URLPath(c.ID), Body: encode(c.Body), Key: c.Key})
 	var row struct{ ID string }
 	_ = json.Unmarshal(ex.Body, &row) // a body without an id leaves it empty
@@ -291,7 +291,7 @@ func TestNeighbours(t *testing.T) {
 func TestLockOfAnotherRun(t *testing.T) {
 	g := NewWithT(t)
 	f := newFixture(t, nil)
-	other := &lock.Lock{Client: f.Client, Profile: f.Profile}
+	other := &lock.Lock{Send: f.Send, Profile: f.Profile}
 	_, err := other.Take(t.Context(), 0, nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	var denied *Denied

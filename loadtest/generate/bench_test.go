@@ -21,6 +21,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/loadtest/inspect"
@@ -184,7 +185,7 @@ func checkPages(opts Options, rate float64, u *usage) error {
 	if err != nil {
 		return err
 	}
-	asked := judge.Request{Operation: spec.MustOperation(spec.ListWebhookEvents), Valid: true}
+	asked := judge.Request{Operation: spec.MustOperation(spec.ListWebhookEvents), Allowed: client.Only(http.StatusOK)}
 	p := Phase{Name: "bench", Schedule: schedule.Constant(rate, benchFor), Inspect: in.Take,
 		Mix: func(uint64) Request { return Request{Label: "page", Path: benchPath, Asked: asked} }}
 	measured(u, func() {

@@ -187,7 +187,7 @@ func TestTheInspectorGetsTheAnswers(t *testing.T) {
 	defer server.Close()
 	var mu sync.Mutex
 	var taken []inspect.Answer
-	asked := Request{Path: "/a?b=c", Key: client.Key{Name: "main", Token: "secret-token"}, Asked: judge.Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}}
+	asked := Request{Path: "/a?b=c", Key: client.Key{Name: "main", Token: "secret-token"}, Asked: judge.Request{Operation: spec.MustOperation(spec.ListLeadLists), Allowed: client.Only(http.StatusOK)}}
 	p := few(asked)
 	p.Inspect = func(a inspect.Answer) {
 		mu.Lock()

@@ -62,7 +62,7 @@ func TestTheReferenceServerUnderLoad(t *testing.T) {
 			defer server.Close()
 			in, err := inspect.New(inspect.Options{Rules: rules})
 			g.Expect(err).NotTo(HaveOccurred())
-			asked := judge.Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true}
+			asked := judge.Request{Operation: spec.MustOperation(spec.ListLeadLists), Allowed: client.Only(http.StatusOK)}
 			r := run(t, newGenerator(t, Options{BaseURL: server.URL}, fineSleep), Phase{
 				Name: "lists", Schedule: schedule.Constant(100, 500*time.Millisecond), LateTolerance: time.Minute, Inspect: in.Take,
 				Mix: func(uint64) Request {

@@ -29,14 +29,12 @@ type Answer struct {
 // measures. It is called from many goroutines.
 type Func func(Answer)
 
-// judged returns the question for the rules. A 429 is always legal, even for a valid
-// request, so only its shape is judged. The same goes for a 404 of an account move:
-// another run, or a killed one, may have moved the account.
+// judged returns the question for the rules. A 404 of an account move is legal: another
+// run, or a killed one, may have moved the account. Only its shape is judged.
 func (a Answer) judged() judge.Request {
 	asked := a.Asked
-	gone := a.Status == http.StatusNotFound && asked.Operation.ID == spec.MoveAccounts
-	if a.Status == http.StatusTooManyRequests || gone {
-		asked.Valid = false
+	if a.Status == http.StatusNotFound && asked.Operation.ID == spec.MoveAccounts {
+		asked.Allowed = client.Allowed{}
 	}
 	return asked
 }

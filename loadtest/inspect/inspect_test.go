@@ -50,7 +50,7 @@ func answering(status int, body string) Answer {
 		panic(err)
 	}
 	return Answer{
-		Asked:  judge.Request{Operation: spec.MustOperation(spec.ListLeadLists), Valid: true},
+		Asked:  judge.Request{Operation: spec.MustOperation(spec.ListLeadLists), Allowed: client.Only(http.StatusOK)},
 		Method: http.MethodGet, Path: "/api/v2/lead-lists?limit=10", Key: client.Key{Name: "main", Token: token},
 		Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: b,
 	}

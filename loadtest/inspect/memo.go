@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"sync"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 )
@@ -16,7 +17,7 @@ const remembered = 4096
 // with a random seed, so no target can make two bodies look alike.
 type question struct {
 	operation, owner, id, contentType string
-	valid, open                       bool
+	allowed                           client.Allowed
 	limit, status, length             int
 	body                              uint64
 }
@@ -26,7 +27,7 @@ var seed = maphash.MakeSeed()
 func questionOf(a Answer, asked judge.Request) question {
 	body := a.Body.Bytes()
 	return question{
-		operation: asked.Operation.ID, owner: asked.Owner, id: asked.ID, limit: asked.Limit, valid: asked.Valid, open: asked.Open,
+		operation: asked.Operation.ID, owner: asked.Owner, id: asked.ID, limit: asked.Limit, allowed: asked.Allowed,
 		status: a.Status, contentType: a.Header.Get("Content-Type"),
 		length: len(body), body: maphash.Bytes(seed, body),
 	}

@@ -7,13 +7,14 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 )
 
 func TestTheMemoTellsQuestionsApart(t *testing.T) {
 	g := NewWithT(t)
 	asked := answering(400, `{"statusCode":400,"error":"Bad Request","message":"no"}`)
-	asked.Asked.Valid = false // it may be refused
+	asked.Asked.Allowed = client.Allowed{} // it may be refused
 	status := answering(500, emptyPage)
 	contentType := answering(200, emptyPage)
 	contentType.Header = http.Header{"Content-Type": {"text/plain"}}
@@ -22,7 +23,7 @@ func TestTheMemoTellsQuestionsApart(t *testing.T) {
 	owner := answering(200, emptyPage)
 	owner.Asked.Owner = "0198b3c0-0000-7000-8000-0000000000aa"
 	open := answering(200, emptyPage)
-	open.Asked.Open = true
+	open.Asked.Allowed = client.AnyRefusal(http.StatusOK)
 	r := inspected(newInspector(t, Options{}), asked,
 		answering(400, `{"statusCode":400,"error":"Bad Request","message":"no"}`), answering(200, emptyPage), status, contentType, operation, owner, open)
 	g.Expect(r.Judged).To(BeEquivalentTo(8))

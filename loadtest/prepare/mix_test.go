@@ -260,7 +260,7 @@ func TestRequestsFollowTheDocument(t *testing.T) {
 		for _, limit := range []int{0, 1, 100} {
 			for n := range uint64(8) {
 				q := s.request(op, limit, n, n)
-				if err := check(q); err != nil || !q.Asked.Valid {
+				if err := check(q); err != nil || !q.Asked.Allowed.Valid() {
 					t.Errorf("%s, limit %d, number %d: %+v is invalid: %v", op.ID, limit, n, q, err)
 				}
 			}

@@ -111,7 +111,7 @@ func (p *preparation) lockRows() (release func()) {
 	if !needed || p.stopped() || p.env.Journal == nil || !lock.Possible(p.env.Profile) {
 		return release
 	}
-	own := &lock.Lock{Client: p.env.Client, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind,
+	own := &lock.Lock{Send: p.env.Client.Do, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind,
 		Name: lock.NameFor(p.env.Run)}
 	timeout := p.env.LockTimeout
 	if timeout == 0 {

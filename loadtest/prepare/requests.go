@@ -169,7 +169,7 @@ func (s *Subjects) finite(op spec.Operation) (uint64, bool) {
 // limit of 0 sends no limit.
 func (s *Subjects) request(op spec.Operation, limit int, n, place uint64) generate.Request {
 	r := generate.Request{Label: scenario.Label(op, limit), Method: op.Method, Key: s.mainKey,
-		Asked: judge.Request{Operation: op, Valid: true, Owner: s.main.ID}}
+		Asked: judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID}}
 	query, id := "", ""
 	switch op.ID {
 	case spec.AddCampaignVariables:
@@ -250,7 +250,7 @@ func (s *Subjects) Page(op spec.Operation, cursor string, limit int) (client.Req
 		query.Set(name, cursor)
 	}
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: query, Key: s.mainKey},
-		judge.Request{Operation: op, Valid: true, Owner: s.main.ID, Limit: limit}
+		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID, Limit: limit}
 }
 
 // PageOf returns the page in a response, with the keys of its rows only.
@@ -288,5 +288,5 @@ func Typical(profile *profile.Profile) (client.Request, judge.Request, bool) {
 	key, known := profile.FullKey(dataset.Main)
 	op, served := profile.AnyList(spec.ListPlacementTests)
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: KeyOf(key)},
-		judge.Request{Operation: op, Valid: true, Owner: profile.Workspaces[dataset.Main].ID, Limit: 10}, known && served
+		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: profile.Workspaces[dataset.Main].ID, Limit: 10}, known && served
 }

@@ -217,7 +217,7 @@ func (s *Subjects) createTests(ctx context.Context, places []uint64, check Check
 		if ex.Err != nil {
 			return fmt.Errorf("the tests to be deleted could not be created: %w", ex.Err)
 		}
-		rows := check(judge.Request{Operation: op, Valid: true, Owner: s.main.ID}, ex).Rows
+		rows := check(judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID}, ex).Rows
 		tests[i].id, tests[i].ex = idOf(rows), ex
 		if ex.Status != http.StatusOK || tests[i].id == "" {
 			return fmt.Errorf("the tests to be deleted could not be created: the target answered %s", redact.Process.Text(judge.DescribeStatus(ex)))

@@ -131,7 +131,7 @@ func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = book.Finish() }()
-		other := &lock.Lock{Client: env.Client, Profile: env.Profile, Journal: book}
+		other := &lock.Lock{Send: env.Client.Do, Profile: env.Profile, Journal: book}
 		if _, err := other.Take(t.Context(), 0, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -122,7 +122,7 @@ func (p *prober) owner(role string) string { return p.r.env.Profile.Workspaces[r
 func (p *prober) add(s infer.Subject, api *client.Client, op spec.Operation, key client.Key, role string) {
 	p.requests[s] = probe{api,
 		client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}}, Key: key, NoRetry: true},
-		judge.Request{Operation: op, Valid: true, Owner: p.owner(role)}, http.StatusOK}
+		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: p.owner(role)}, http.StatusOK}
 }
 
 func (p *prober) close() {

@@ -173,7 +173,7 @@ func (p *prober) halfDone() error {
 		}
 		ex := main.api.Do(p.r.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: main.request.Key, NoRetry: true,
 			Body: prepare.PlacementTestBody(p.r.env.Seed, uint64(attempt), name)})
-		p.check(judge.Request{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)
+		p.check(judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: p.owner(p.role)}, ex)
 		there, err := p.tests(name)
 		if err != nil {
 			return err
@@ -214,7 +214,7 @@ func (p *prober) tests(name string) ([]string, error) {
 		return nil, fmt.Errorf("checking a refused write: %w", err)
 	}
 	var ids []string
-	for _, row := range p.r.check(judge.Request{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex).Rows {
+	for _, row := range p.r.check(judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: p.owner(p.role)}, ex).Rows {
 		if id, ok := row["id"].(string); ok && row["name"] == name {
 			ids = append(ids, id)
 		}
@@ -260,7 +260,7 @@ func (p *prober) resumes() error {
 		return fmt.Errorf("checking recovery: %w", cmp.Or(err, ex.Err))
 	default:
 		p.r.ledger.Assessed(pair, 1)
-		p.r.check(judge.Request{Operation: op, Valid: true, Owner: p.owner(p.role)}, ex)
+		p.r.check(judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: p.owner(p.role)}, ex)
 	}
 	return nil
 }

@@ -138,6 +138,9 @@ func (p *page) verdict(r reports.Results) {
 			facts = append(facts, plural(x.Changed, "row", "rows")+" changed on the target meanwhile")
 		}
 	}
+	if n := r.Traffic.Unjudged; n > 0 {
+		facts = append(facts, plural(n, "response without a verdict", "responses without a verdict"))
+	}
 	if f := r.Flaky; f != nil {
 		facts = append(facts, fmt.Sprintf("flaky: %s passed, %s failed", number(f.Passed), number(f.Failed)))
 	}

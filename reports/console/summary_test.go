@@ -276,3 +276,11 @@ func TestSummarySaysWhereTheTimeWent(t *testing.T) {
 	g.Expect(after(95.2)).To(MatchRegexp(`\ntime: 90\.0 s waiting after 429 · 3\.0 s exceeding the rate limit · 2\.1 s judging\n✓ PASS [^\n]+\n\z`))
 	g.Expect(after(4.9)).NotTo(ContainSubstring("time: "))
 }
+
+// Responses without a verdict are an error of the harness, so the summary counts them.
+func TestResponsesWithoutAVerdictAreCounted(t *testing.T) {
+	g, r := NewWithT(t), sample.Passed()
+	g.Expect(summary(r, console.Options{Width: 200})).NotTo(ContainSubstring("without a verdict"))
+	r.Traffic.Unjudged = 3
+	g.Expect(summary(r, console.Options{Width: 200})).To(ContainSubstring("· 3 responses without a verdict"))
+}

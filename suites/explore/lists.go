@@ -159,7 +159,7 @@ func (e *explorer) query(l List) func(*suites.API) {
 			call = call.WithKeyOf(client.Key{Name: key.Name, Token: key.Token, Mint: key.Mint}, api.Workspace(l.Role).ID)
 		}
 		if l.Limit != "" {
-			limited := api.FilteredBy(call, l.Query).WithQuery("limit", l.Limit).OpenRefusal()
+			limited := api.FilteredBy(call, l.Query).WithQuery("limit", l.Limit).MayBeRefused()
 			api.Examine(spec.PageLimitOutOfRange, l.Operation, api.Do(limited), suites.BeRefusedOrClamped())
 			return
 		}
@@ -198,7 +198,7 @@ func refuses(api *suites.API, op spec.Operation, key profile.Key, call suites.Ca
 	} else {
 		call = call.WithKey(client.Key{Name: key.Name, Token: key.Token, Mint: key.Mint})
 	}
-	r := api.Do(call)
+	r := api.Do(call.MayBeRefused())
 	api.Count(id, op.ID, 1)
 	if !fits(r.Status) {
 		api.Charge(id, op.ID, suites.Finding{Response: r, Pointer: "status", Expected: expected, Actual: fmt.Sprint(r.Status)})

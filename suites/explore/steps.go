@@ -152,15 +152,15 @@ func (m *model) create(fields suites.NewTestFields) bool {
 	var made suites.Response
 	switch {
 	case fields.ReadOnly != "":
-		made = m.api.Do(call.OpenRefusal())
+		made = m.api.Do(call.MayBeRefused())
 		m.readOnly(made, fields.ReadOnly)
 	case len(fields.Texts) > 0:
-		made = m.api.Do(call) // the specification does not say which texts it takes
+		made = m.api.Do(call.MayBeRefused()) // the specification does not say which texts it takes
 	case len(fields.Null) > 0:
 		made = m.api.Do(call)
 		m.api.Examine(spec.StateCreateNull, spec.CreatePlacementTest, made, suites.BeServed())
 	default:
-		made = m.api.DoValid(call)[0]
+		made = m.api.Do(call)
 	}
 	if !made.OK() {
 		return false
@@ -207,7 +207,7 @@ func (m *model) keeps(r suites.Response, operation string, sent map[string]any, 
 
 // get reads a test.
 func (m *model) get(t *own, metadata string) {
-	call := m.api.As(dataset.Main, spec.GetPlacementTest).WithID(t.made.ID())
+	call := m.api.As(dataset.Main, spec.GetPlacementTest).WithID(t.made.ID()).MayGet(http.StatusNotFound)
 	if metadata != "" {
 		call = call.WithQuery("with_metadata", metadata)
 	}
@@ -269,7 +269,7 @@ func (m *model) notFound(call suites.Call, view string, id spec.ID, operation st
 
 // remove deletes a test, or tries to delete it again.
 func (m *model) remove(t *own) {
-	call := m.api.As(dataset.Main, spec.DeletePlacementTest).WithID(t.made.ID())
+	call := m.api.As(dataset.Main, spec.DeletePlacementTest).WithID(t.made.ID()).MayGet(http.StatusNotFound)
 	if t.gone {
 		m.notFound(call, "a deletion that is repeated", spec.StateDeleteAgain, spec.DeletePlacementTest)
 		return

@@ -35,7 +35,7 @@ func Explore(ctx context.Context, config Config, x Exploration) (reports.Results
 		return reports.Results{}, explore.Outcome{}, err
 	}
 	defer c.end()
-	keys := &keyCheck{ctx: ctx, api: c.env.Client, profile: c.env.Profile}
+	keys := &keyCheck{ctx: ctx, send: c.env.Send, profile: c.env.Profile}
 	doubt, none := keys.doubt()
 	c.env.Spent(keys.asked)
 	judged := judgement{ledger: judge.NewLedger(selected), doubt: doubt}

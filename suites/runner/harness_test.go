@@ -78,6 +78,9 @@ func judged(t *testing.T, ctx context.Context, config Config) reports.Results {
 	if err := results.Validate(); err != nil {
 		t.Fatal(err)
 	}
+	if n := results.Traffic.Unjudged; n != 0 && !results.Run.Interrupted {
+		t.Errorf("%d responses without a verdict", n)
+	}
 	return results
 }
 

@@ -36,8 +36,9 @@ func always(status int, contentType, body string) roundTripper {
 // the answer itself is what the requirement asks for.
 var (
 	status200 = map[string]string{
-		"STATUS-200": "the valid requests were answered with 200",
-		"SERVED":     "the operation was answered with something other than 404, 405 and 501",
+		"STATUS-200":     "the valid requests were answered with 200",
+		"STATUS-ALLOWED": "an unknown query parameter was answered with 200",
+		"SERVED":         "the operation was answered with something other than 404, 405 and 501",
 	}
 	typed   = map[string]string{"CONTENT-TYPE": "the header names JSON"}
 	written = map[string]string{"BODY-JSON": "the body is JSON"}

@@ -81,13 +81,8 @@ func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) 
 		}
 	}
 	env := &suites.Env{Profile: config.Target.Profile, Rules: rules.Omitting(config.Target.Profile.Omits...), Seed: config.Seed, Budget: config.Target.Profile.Budget}
-	retries := func(ex client.Exchange) {
-		if ex.Status == http.StatusTooManyRequests && !ex.Request.NoRetry && ex.Err == nil {
-			env.Spent(1) // the client sends the request again
-		}
-	}
 	var err error
-	if env.Client, err = newClient(config, append(hooks, retries)...); err != nil {
+	if env.Client, err = newClient(config, append(hooks, env.Observe)...); err != nil {
 		return nil, err
 	}
 	return env, nil
@@ -189,7 +184,7 @@ func (c conclusion) of(judged judgement, interrupted bool) (reports.Results, err
 	results := about(c.config, c.id, c.started)
 	results.Run.Interrupted, results.Run.Specs = interrupted, judged.ran
 	results.Checks, results.Observations, results.Troubles = withoutOmitted(judged.ledger.Checks(), c.config.Target.Profile.Omits), judged.ledger.Observations(), judged.ledger.Troubles()
-	results.Traffic, results.Run.Time = traffic(c.env.Client.Traffic()), c.config.spending.total()
+	results.Traffic, results.Run.Time = traffic(c.env), c.config.spending.total()
 	if err := suites.AddSpecs(results.Checks, judged.report); err != nil {
 		return reports.Results{}, err
 	}
@@ -272,7 +267,7 @@ type judgement struct {
 // all. Everything that it returns comes from Ginkgo's report. interim gets what came of
 // an interrupted run, before it is rolled back.
 func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected []spec.Pair, interim func(judgement)) (judgement, error) {
-	keys := &keyCheck{ctx: ctx, api: env.Client, profile: env.Profile}
+	keys := &keyCheck{ctx: ctx, send: env.Send, profile: env.Profile}
 	doubt, all := keys.doubt()
 	if all {
 		ledger := judge.NewLedger(selected)
@@ -395,7 +390,8 @@ func describe(t *target.Target) reports.Target {
 	return reports.Target{Name: t.Profile.Name, Version: t.Profile.Version, Vendor: t.Profile.Vendor, BaseURL: t.BaseURL, Kind: t.Kind}
 }
 
-func traffic(t client.Traffic) reports.Traffic {
+func traffic(env *suites.Env) reports.Traffic {
+	t := env.Client.Traffic()
 	statuses := map[string]int{}
 	for status, n := range t.Statuses {
 		statuses[strconv.Itoa(status)] = n
@@ -403,5 +399,5 @@ func traffic(t client.Traffic) reports.Traffic {
 	if t.NoAnswer > 0 {
 		statuses["none"] = t.NoAnswer
 	}
-	return reports.Traffic{Requests: t.Requests, Statuses: statuses, BytesReceived: t.BytesReceived, Throttled: t.Throttled}
+	return reports.Traffic{Requests: t.Requests, Statuses: statuses, BytesReceived: t.BytesReceived, Throttled: t.Throttled, Unjudged: env.Unjudged()}
 }

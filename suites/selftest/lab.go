@@ -6,6 +6,7 @@ package selftest
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -128,6 +129,9 @@ func (s subject) judge(ctx context.Context, base string, transport http.RoundTri
 		return judged{}, err
 	}
 	result := judged{checks: map[spec.Pair]reports.Check{}, troubles: ledger.Troubles()}
+	if n := env.Unjudged(); n != 0 {
+		result.troubles = append(result.troubles, reports.Trouble{Where: "the suites", What: fmt.Sprintf("responses without a verdict: %d", n)})
+	}
 	for _, c := range ledger.Checks() {
 		result.checks[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] = c
 	}

@@ -48,7 +48,7 @@ const (
 
 // Lock is the lock of one run. It is not safe for concurrent use.
 type Lock struct {
-	Client  *client.Client
+	Send    paging.Sender // such as Client.Do
 	Profile *profile.Profile
 	// Journal remembers the test, so that cleanup can delete it if the run is
 	// killed; nil for none.
@@ -357,7 +357,7 @@ func (l *Lock) withdraw(ctx context.Context) error {
 const notReleased = "rollback failed: %s: %w (`outreach-conformance cleanup` tries again)"
 
 func (l *Lock) remove(ctx context.Context, t test) error {
-	ex := l.Client.Do(ctx, l.request(spec.DeletePlacementTest, t.id, nil, nil))
+	ex := l.Send(ctx, l.request(spec.DeletePlacementTest, t.id, nil, nil))
 	switch {
 	case ex.Err != nil:
 		return fmt.Errorf(notReleased, spec.DeletePlacementTest+" had no response", ex.Err)
@@ -382,12 +382,14 @@ func (l *Lock) send(ctx context.Context, r client.Request) client.Exchange {
 			return client.Exchange{Request: r, Err: err}
 		}
 	}
-	return l.Client.Do(ctx, r)
+	return l.Send(ctx, r)
 }
 
 func (l *Lock) request(operation, id string, query url.Values, body []byte) client.Request {
 	op := spec.MustOperation(operation)
-	return client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Query: query, Body: body, Key: l.key(), Settle: op.Unsafe()}
+	return client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Query: query, Body: body, Key: l.key(), Settle: op.Unsafe(),
+		// A test may be gone, and the target may not serve the operation.
+		Allowed: client.Only(http.StatusOK, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented)}
 }
 
 func (l *Lock) key() client.Key {

@@ -166,7 +166,7 @@ func descends(rows []paging.Row) bool {
 // list returns what reads the list, the newest tests first.
 func (t *Tests) list() paging.Fetch {
 	op := spec.MustOperation(spec.ListPlacementTests)
-	return paging.List(t.send, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: t.key,
+	return paging.List(t.send, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: t.key, Allowed: readable,
 		Query: url.Values{profile.ParamSortOrder: {"desc"}}}, profile.ParamStartingAfter)
 }
 

@@ -74,6 +74,7 @@ func (a *Target) keyOf(r Request) (profile.Key, bool) {
 func Defects() []Defect {
 	return slices.Concat(
 		servedDefects(),
+		statusDefects(),
 		shapeDefects(),
 		errorDefects(),
 		keyDefects(),

@@ -110,10 +110,14 @@ func onPages(operation string, fits func(row map[string]any) bool) Middleware {
 		if !ok || !listed {
 			return answer
 		}
-		page["items"] = slices.DeleteFunc(items, func(item any) bool {
+		left := slices.DeleteFunc(slices.Clone(items), func(item any) bool {
 			row, isRow := item.(map[string]any)
 			return isRow && !fits(row)
 		})
+		if cursor, _ := page["next_starting_after"].(string); len(left) == 0 && cursor != "" {
+			return answer // an empty page would end the walk
+		}
+		page["items"] = left
 		answer.Body = encode(page)
 		return answer
 	})

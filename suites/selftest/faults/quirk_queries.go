@@ -30,12 +30,10 @@ func queryQuirks() []Quirk {
 	return []Quirk{
 		{ID: "query/unknown-refused", Allowed: spec.OpenPointUnknownQuery, Doc: "refuses unknown query parameters",
 			Touches: []string{"unknown queries"}, Apply: func(a *Target) Middleware {
-				return onAll(func(r Request, answer Response) Response {
-					if answer.Status == http.StatusOK && r.Method == http.MethodGet && a.hasUnknownQuery(r) {
-						return refusal(http.StatusBadRequest)
-					}
-					return answer
-				})
+				return instead(func(r Request) bool {
+					_, authorized := a.isValidKey(r)
+					return r.Operation != "" && authorized && a.hasUnknownQuery(r)
+				}, func(Request) Response { return refusal(http.StatusBadRequest) })
 			}},
 		{ID: "query/invalid-ignored", Allowed: spec.OpenPointInvalidQuery, Doc: "ignores a filter with an invalid value",
 			Touches: []string{"invalid queries"}, Apply: func(a *Target) Middleware {

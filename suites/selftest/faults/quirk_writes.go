@@ -169,10 +169,11 @@ func moveQuirks() []Quirk {
 				})
 			}),
 		accounts("fields-optional", spec.OpenPointAccountFields, "answers an incomplete move with success and moves nothing",
-			func(*Target) Middleware {
+			func(a *Target) Middleware {
 				return instead(func(r Request) bool {
 					body, ok := objectIn(r)
-					return r.Operation == spec.MoveAccounts && ok &&
+					_, authorized := a.isValidKey(r)
+					return r.Operation == spec.MoveAccounts && ok && authorized &&
 						(body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil)
 				}, func(Request) Response { return served(map[string]any{"status": "success"}) })
 			}),

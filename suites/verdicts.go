@@ -1,0 +1,163 @@
+package suites
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/spec"
+)
+
+// Every response of a run gets a verdict, whoever sent the request and whatever for. A
+// request declares which responses the specification allows (Call.MustGet and the
+// methods beside it, client.Request.Allowed). The rules judge the response by that.
+
+// surprise is a status that the specification does not allow for the call. It breaks the
+// pair, unless the spec judges such a response by the requirement that it is about: so one
+// defect breaks one requirement.
+type surprise struct {
+	pair    spec.Pair
+	of      statusOf
+	finding *Finding // nil if it is only counted
+}
+
+// statusOf is a status of responses of an operation.
+type statusOf struct {
+	operation string
+	status    int
+}
+
+func (r Response) statusOf() statusOf { return statusOf{r.Call.Operation.ID, r.Status} }
+
+// consequence is a violation in a response that should, or may, have been a refusal. It
+// follows from the cause if the spec finds that violated.
+type consequence struct {
+	cause, pair spec.Pair
+	finding     Finding
+}
+
+// isStatus reports whether the rules make the finding of the status alone.
+func isStatus(requirement string) bool {
+	return requirement == string(spec.Status200) || requirement == string(spec.StatusAllowed)
+}
+
+// surprises reports whether the call does not allow the status.
+func (r Response) surprises() bool {
+	return slices.ContainsFunc(r.found.Findings, func(f judge.Finding) bool { return isStatus(f.Pair.Requirement) })
+}
+
+// surprised notes a status that is not allowed.
+func (api *API) surprised(r Response, p spec.Pair, f Finding) {
+	if id := r.Call.breaks; id != "" {
+		p = id.On(r.Call.Operation.ID)
+	}
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	s := surprise{pair: p, of: r.statusOf()}
+	if len(api.surprises) < maxFindings {
+		s.finding = &f
+	}
+	api.surprises = append(api.surprises, s)
+}
+
+// hasJudged notes that the spec has found the response wrong. If its status is a surprise,
+// the spec has judged all responses of the operation with that status.
+func (api *API) hasJudged(r Response) {
+	if !r.surprises() {
+		return
+	}
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	api.judgedStatuses[r.statusOf()] = true
+}
+
+// takeOver has the spec answer for the surprises of a probe that it has started.
+func (api *API) takeOver(probe *API) {
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	api.surprises = append(api.surprises, probe.surprises...)
+	probe.surprises = nil
+}
+
+// suspected notes what may follow from a violation that the spec is about to find.
+func (api *API) suspected(c consequence) {
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	api.consequences = append(api.consequences, c)
+}
+
+// chargeTheRest charges what the spec has met beside its own checks.
+func (api *API) chargeTheRest() {
+	for _, s := range api.surprises {
+		switch {
+		case api.judgedStatuses[s.of]:
+			continue
+		case s.finding != nil:
+			api.violated(s.pair, *s.finding, "")
+		default:
+			api.evidence.ViolatedAgain(s.pair, 1)
+		}
+		api.evidence.Assessed(s.pair, 1)
+	}
+	for _, c := range api.consequences {
+		if api.evidence.Check(c.cause).ViolationCount > 0 {
+			api.evidence.Followed(c.cause, c.pair)
+		} else {
+			api.violated(c.pair, c.finding, "")
+		}
+	}
+	api.surprises, api.consequences = nil, nil
+}
+
+// Observe counts an exchange of the client. A 429 that the client waits out is legal, and
+// the request goes out again. All other responses wait for a verdict.
+func (e *Env) Observe(ex client.Exchange) {
+	switch {
+	case ex.Status == http.StatusTooManyRequests && !ex.Request.NoRetry && ex.Err == nil:
+		e.Spent(1)
+	case ex.Status != 0:
+		e.unjudged.Add(1)
+	}
+}
+
+// hasVerdict notes that the response has its verdict, or is trouble.
+func (e *Env) hasVerdict(ex client.Exchange) {
+	if ex.Status != 0 {
+		e.unjudged.Add(-1)
+	}
+}
+
+// Unjudged returns how many responses have no verdict. It is 0 between two requests.
+func (e *Env) Unjudged() int { return int(e.unjudged.Load()) }
+
+// Send sends a request of an operation beside the specs, such as one that rolls a change
+// back, and judges the response.
+func (e *Env) Send(ctx context.Context, request client.Request) client.Exchange {
+	e.begin()
+	op := spec.MustOperation(request.Operation)
+	beside := newAPI(ctx, e, Spec{Operation: op.ID, Title: "is used beside the specs"}, 0)
+	beside.probes = true
+	k := Call{Operation: op, allowed: request.Allowed, brief: true}
+	var r Response
+	ex := e.Client.DoWith(ctx, request, func(ex client.Exchange) { r = beside.judged(k, ex) })
+	beside.record(r)
+	beside.chargeTheRest()
+	e.addOutside(beside)
+	return ex
+}
+
+// SendUnspecified sends a request of which the specification says nothing: any response
+// is right.
+func (e *Env) SendUnspecified(ctx context.Context, request client.Request) client.Exchange {
+	ex := e.Client.Do(ctx, request)
+	e.hasVerdict(ex)
+	return ex
+}
+
+// addOutside enters what was found out beside the specs.
+func (e *Env) addOutside(api *API) {
+	e.outside.Add(api.evidence)
+	e.all.Add(api.evidence)
+}
