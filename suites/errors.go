@@ -15,7 +15,7 @@ func errorResponses() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
 			It("describes a 401 as documented", Rules(spec.ErrorBody(http.StatusUnauthorized)...), func(api *API) {
-				api.DoAll(api.unauthorized(api.harmlessRequest())...)
+				api.provoke401(api.unauthorized(api.harmlessRequest())...)
 			})
 		})
 	}

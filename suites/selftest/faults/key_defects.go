@@ -52,44 +52,13 @@ func wrongfullyServed(operation, requirement string, by asker) Defect {
 		func(a *Target) behaviour { return asking(a.fullKey(operation)) })
 }
 
-// unauthorized lists the ways to lack authorization (Authentication, rule 3).
-var unauthorized = []struct {
-	requirement string
-	askers      []asker
-}{
-	{"AUTH-HEADER-MISSING", []asker{{"no-header", "a request without an Authorization header", func(_ *Target, r Request) bool {
-		return len(r.Header.Values("Authorization")) == 0
-	}}}},
-	{"AUTH-SCHEME-OTHER", []asker{
-		{"other-scheme", "a valid key with a scheme other than Bearer", func(a *Target, r Request) bool {
-			scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-			return !strings.EqualFold(scheme, "Bearer") && a.knows(token)
-		}},
-		{"no-scheme", "a valid key without a scheme", func(a *Target, r Request) bool { return a.knows(r.Header.Get("Authorization")) }},
-	}},
-	{"AUTH-TOKEN-EMPTY", []asker{{"empty-token", "an empty Bearer token", func(_ *Target, r Request) bool {
-		return strings.EqualFold(strings.TrimSpace(r.Header.Get("Authorization")), "Bearer")
-	}}}},
-	{"AUTH-KEY-UNKNOWN", []asker{
-		{"unknown-key", "a key that was never issued", func(a *Target, r Request) bool { return r.token() != "" && !a.knows(r.token()) }},
-		{"partial-key", "the beginning of a valid key", func(a *Target, r Request) bool {
-			return r.token() != "" && !a.knows(r.token()) && slices.ContainsFunc(a.Profile.Keys,
-				func(k profile.Key) bool { return strings.HasPrefix(k.Token, r.token()) })
-		}},
-	}},
-	{"AUTH-KEY-REVOKED", []asker{{"revoked-key", "a revoked key", func(a *Target, r Request) bool {
-		key, ok := a.keyOf(r)
-		return ok && key.State == profile.KeyRevoked
-	}}}},
-}
-
 // knows reports whether the token belongs to a key of the profile.
 func (a *Target) knows(token string) bool {
 	return token != "" && slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool { return k.Token == token })
 }
 
-// authDefects serve unauthorized requests, or refuse them with a status other
-// than 401.
+// authDefects serve unauthorized requests, refuse them with a status other than
+// 401, or check something else first.
 func authDefects() []Defect {
 	var defects []Defect
 	for _, op := range spec.Operations() {
@@ -97,6 +66,7 @@ func authDefects() []Defect {
 			for _, by := range way.askers {
 				defects = append(defects, wrongfullyServed(op.ID, way.requirement, by))
 			}
+			defects = append(defects, checkedTooEarly(op, way)...)
 			defects = append(defects, misrefused(op.ID, way.requirement, way.askers[0],
 				http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusInternalServerError)...)
 		}
