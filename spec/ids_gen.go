@@ -48,6 +48,7 @@ const (
 	ScopeNone                            ID = "SCOPE-NONE"
 	ScopeWrongResource                   ID = "SCOPE-WRONG-RESOURCE"
 	ScopeWrongAction                     ID = "SCOPE-WRONG-ACTION"
+	ScopeSameRows                        ID = "SCOPE-SAME-ROWS"
 	AdminKey                             ID = "ADMIN-KEY"
 	AdminSame                            ID = "ADMIN-SAME"
 	PageLimitAccepted                    ID = "PAGE-LIMIT-ACCEPTED"

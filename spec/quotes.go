@@ -217,6 +217,7 @@ var quoted = map[string][]string{
 	"BILLING":               {row402, fourErrors},
 	"AUTH":                  {"3. When the Authorization header is missing or invalid", row401},
 	"SCOPE":                 {"2. Each operation requires one of four scopes"},
+	"SCOPE-SAME":            {workspaceKey, "2. Each operation requires one of four scopes"},
 	"ADMIN":                 {"Must be called only with an admin workspace API key", "4. Moving accounts between workspaces"},
 
 	"FILTER-SEARCH":             {listQuery, subsequences, "an interest status filter", "a boolean filter for whether the list"},

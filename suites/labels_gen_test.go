@@ -198,6 +198,7 @@ var labels = []Labels{
 	Label("requirement:SCOPE-EXACT"),
 	Label("requirement:SCOPE-NONE"),
 	Label("requirement:SCOPE-RESOURCE-ALL"),
+	Label("requirement:SCOPE-SAME-ROWS"),
 	Label("requirement:SCOPE-WRONG-ACTION"),
 	Label("requirement:SCOPE-WRONG-RESOURCE"),
 	Label("requirement:SERVED"),

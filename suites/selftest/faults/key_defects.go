@@ -12,7 +12,7 @@ import (
 )
 
 func keyDefects() []Defect {
-	return slices.Concat(authDefects(), scopeRefusedDefects(), scopeServedDefects(), adminDefects())
+	return slices.Concat(authDefects(), scopeRefusedDefects(), scopeServedDefects(), viewDefects(), adminDefects())
 }
 
 // asker is a kind of requests, identified by their key.
