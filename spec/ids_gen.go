@@ -48,6 +48,8 @@ const (
 	ScopeNone                            ID = "SCOPE-NONE"
 	ScopeWrongResource                   ID = "SCOPE-WRONG-RESOURCE"
 	ScopeWrongAction                     ID = "SCOPE-WRONG-ACTION"
+	ScopeSeveral                         ID = "SCOPE-SEVERAL"
+	ScopeSeveralOnly                     ID = "SCOPE-SEVERAL-ONLY"
 	ScopeSameRows                        ID = "SCOPE-SAME-ROWS"
 	AdminKey                             ID = "ADMIN-KEY"
 	AdminSame                            ID = "ADMIN-SAME"

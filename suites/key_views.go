@@ -59,7 +59,7 @@ func (api *API) rolesThatRead() []string {
 // otherKeys returns the active keys of the workspace that may make the request, beside
 // the full one. A profile may list many keys of one kind, hence the bound.
 func (api *API) otherKeys(role string, op spec.Operation) []client.Key {
-	const most = 8
+	const most = 5
 	full, _ := api.Profile.FullKey(role)
 	alternatives := op.Scope.Alternatives()
 	var keys []client.Key

@@ -199,6 +199,8 @@ var labels = []Labels{
 	Label("requirement:SCOPE-NONE"),
 	Label("requirement:SCOPE-RESOURCE-ALL"),
 	Label("requirement:SCOPE-SAME-ROWS"),
+	Label("requirement:SCOPE-SEVERAL"),
+	Label("requirement:SCOPE-SEVERAL-ONLY"),
 	Label("requirement:SCOPE-WRONG-ACTION"),
 	Label("requirement:SCOPE-WRONG-RESOURCE"),
 	Label("requirement:SERVED"),

@@ -38,6 +38,14 @@ func scopes() {
 			It("refuses a key for another action", Requires(spec.ScopeWrongAction), func(api *API) {
 				api.expectRefusals(api.keysWithScopes(scopesOfOtherActions(op)...))
 			})
+			It("accepts a key with several scopes", Requires(spec.ScopeSeveral), func(api *API) {
+				for _, key := range api.keysWithSeveral(true) {
+					api.Expect(api.Do(api.Request().WithKey(key))).To(BeServed())
+				}
+			})
+			It("refuses a key with several other scopes", Requires(spec.ScopeSeveralOnly), func(api *API) {
+				api.expectRefusals(api.keysWithSeveral(false))
+			})
 		})
 	}
 }
@@ -66,6 +74,27 @@ func (api *API) keysWithScopes(scopes ...string) []client.Key {
 		api.NotAssessed("a key of the workspace %q without any scope", dataset.Main)
 	default:
 		api.NotAssessed("a key of the workspace %q whose only scope is one of %s", dataset.Main, strings.Join(scopes, ", "))
+	}
+	return keys
+}
+
+// keysWithSeveral returns keys with several scopes, of which one or none is enough.
+func (api *API) keysWithSeveral(enough bool) []client.Key {
+	const most = 4 // a profile may list many
+	var keys []client.Key
+	alternatives := api.Operation().Scope.Alternatives()
+	for _, key := range api.Profile.SeveralKeys(dataset.Main) {
+		allows := slices.ContainsFunc(alternatives, func(scope string) bool { return slices.Contains(key.Scopes, scope) })
+		if allows == enough && len(keys) < most {
+			keys = append(keys, token(key))
+		}
+	}
+	if len(keys) == 0 {
+		which := "one of which is"
+		if !enough {
+			which = "none of which is"
+		}
+		api.NotAssessed("a key of the workspace %q with several scopes, %s among %s", dataset.Main, which, strings.Join(alternatives, ", "))
 	}
 	return keys
 }
@@ -108,8 +137,9 @@ func (api *API) expectRefusals(keys []client.Key) {
 	}
 }
 
-// scopesOfOtherResources returns scopes for the operation's action, and for all
-// actions, on the resources whose names are most like its own.
+// scopesOfOtherResources returns a scope for all actions on each other resource. For
+// the resources whose names are most like its own, it also returns one for the
+// operation's action.
 func scopesOfOtherResources(op spec.Operation) []string {
 	var resources []string
 	for _, other := range spec.Operations() {
@@ -120,10 +150,13 @@ func scopesOfOtherResources(op spec.Operation) []string {
 	slices.SortStableFunc(resources, func(a, b string) int {
 		return commonPrefix(b, op.Scope.Resource) - commonPrefix(a, op.Scope.Resource)
 	})
-	const most = 2
+	const alike = 2
 	var scopes []string
-	for _, resource := range resources[:min(len(resources), most)] {
-		scopes = append(scopes, resource+":"+op.Scope.Action, resource+":all")
+	for i, resource := range resources {
+		if i < alike {
+			scopes = append(scopes, resource+":"+op.Scope.Action)
+		}
+		scopes = append(scopes, resource+":all")
 	}
 	return scopes
 }

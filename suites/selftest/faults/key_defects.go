@@ -7,12 +7,13 @@ import (
 	"strconv"
 	"strings"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 )
 
 func keyDefects() []Defect {
-	return slices.Concat(authDefects(), scopeRefusedDefects(), scopeServedDefects(), viewDefects(), adminDefects())
+	return slices.Concat(authDefects(), scopeRefusedDefects(), scopeServedDefects(), severalScopesDefects(), viewDefects(), adminDefects())
 }
 
 // asker is a kind of requests, identified by their key.
@@ -138,6 +139,11 @@ func scopeServedDefects() []Defect {
 		breaksDown("SCOPE-WRONG-RESOURCE", others)
 		served("SCOPE-WRONG-RESOURCE", holding("right-action-elsewhere", "a key for the right action on another resource",
 			func(resource, action string) bool { return isOther(resource) && action == own.Action }))
+		for _, resource := range dataset.ScopeResources {
+			if resource != own.Resource {
+				served("SCOPE-WRONG-RESOURCE", holdingOnly(resource+":all"))
+			}
+		}
 		served("SCOPE-WRONG-RESOURCE", holding("any-action-elsewhere", "a key for all actions on another resource",
 			func(resource, action string) bool { return isOther(resource) && action == "all" }))
 
@@ -154,6 +160,46 @@ func scopeServedDefects() []Defect {
 		}
 	}
 	return defects
+}
+
+// severalScopesDefects serve or refuse a key with several scopes wrongly.
+func severalScopesDefects() []Defect {
+	several := func(name, who string, fits func(scopes []string, enough bool) bool, op spec.Operation) asker {
+		return asker{name, who, func(a *Target, r Request) bool {
+			key, ok := a.keyOf(r)
+			enough := slices.ContainsFunc(op.Scope.Alternatives(), func(scope string) bool { return slices.Contains(key.Scopes, scope) })
+			return ok && key.State == profile.KeyActive && len(key.Scopes) > 1 && !slices.Contains(key.Scopes, "all:all") && fits(key.Scopes, enough)
+		}}
+	}
+	var defects []Defect
+	for _, op := range scoped() {
+		in := func(scope string) bool { return slices.Contains(op.Scope.Alternatives(), scope) }
+		defects = append(defects, misrefused(op.ID, "SCOPE-SEVERAL", several("several-scopes", "a key with several scopes, one of which is enough",
+			func(_ []string, enough bool) bool { return enough }, op), http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError)...)
+		defects = append(defects, misrefused(op.ID, "SCOPE-SEVERAL", several("not-the-first-scope", "a key whose first scope is not enough",
+			func(scopes []string, enough bool) bool { return enough && !in(scopes[0]) }, op), http.StatusForbidden)...)
+		defects = append(defects, misrefused(op.ID, "SCOPE-SEVERAL", several("not-the-last-scope", "a key whose last scope is not enough",
+			func(scopes []string, enough bool) bool { return enough && !in(scopes[len(scopes)-1]) }, op), http.StatusForbidden)...)
+
+		others := several("several-other-scopes", "a key with several scopes, none of which is enough", func(_ []string, enough bool) bool { return !enough }, op)
+		defects = append(defects, misrefused(op.ID, "SCOPE-SEVERAL-ONLY", others, http.StatusInternalServerError)...)
+		defects = append(defects, wrongfullyServed(op.ID, "SCOPE-SEVERAL-ONLY", others),
+			wrongfullyServed(op.ID, "SCOPE-SEVERAL-ONLY", several("scopes-mixed", "a key that has its resource and its action in different scopes",
+				func(scopes []string, enough bool) bool { return !enough && mixes(scopes, op.Scope) }, op)))
+	}
+	return defects
+}
+
+// mixes reports whether one scope allows something on the resource, and another one the
+// action on something else.
+func mixes(scopes []string, own spec.Scope) bool {
+	resource, action := false, false
+	for _, scope := range scopes {
+		on, does, _ := strings.Cut(scope, ":")
+		resource = resource || on == own.Resource || on == "all"
+		action = action || does == own.Action || does == "all"
+	}
+	return resource && action
 }
 
 // scoped returns the operations with documented scopes.
