@@ -32,6 +32,11 @@ func keyRequirements() []Requirement {
 			"A random token and variations of a valid key are sent, and one header with a valid and an invalid key. Malformed ids, queries and bodies do not change the status."),
 		auth("AUTH-KEY-REVOKED", "A request with a revoked key gets 401.",
 			"The profile's revoked key is sent, alone and beside a valid key."),
+		{ID: "AUTH-NO-EFFECT", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+			Statement: "A request that is rejected for lack of valid authorization changes nothing.",
+			Reasoning: "The response reports an error instead of the effect that a 200 reports.",
+			Section:   "Authentication, rule 3; Errors",
+			Method:    "Valid requests are sent without the header, with an unknown and with a revoked key. Then the tests, the subsequences or the account are looked up.", Operations: seenOps()},
 		accepts("SCOPE-EXACT", "<resource>:<action>"),
 		accepts("SCOPE-RESOURCE-ALL", "<resource>:all"),
 		accepts("SCOPE-ALL-ACTION", "all:<action>"),
@@ -39,6 +44,16 @@ func keyRequirements() []Requirement {
 		refuses("SCOPE-NONE", "without any scope", "A valid request is sent with a key that has no scope."),
 		refuses("SCOPE-WRONG-RESOURCE", "for the right action on another resource only", "A valid request is sent with a key whose only scope names another resource. Each other resource is tried."),
 		refuses("SCOPE-WRONG-ACTION", "for another action on the right resource only", "A valid request is sent with keys whose only scope names another action, on this resource and on all resources."),
+		{ID: "SCOPE-EFFECT", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+			Statement: "A request with a narrow key takes effect in the key's workspace, as with an all:all key.",
+			Reasoning: "Any of the four scopes is enough for the request, and a 200 reports its effect.",
+			Section:   "Authentication, rule 2; Endpoints",
+			Method:    "The full key of the workspace looks for the created or deleted resource.", Operations: lookedUpOps()},
+		{ID: "SCOPE-NO-EFFECT", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+			Statement: "A request that is rejected for lack of a scope changes nothing.",
+			Reasoning: "The request requires a scope that the key lacks.",
+			Section:   "Authentication, rule 2",
+			Method:    "Valid requests are sent without any scope, and with scopes for other actions and resources. Then the tests or subsequences are looked up.", Operations: lookedUpOps()},
 		{ID: "SCOPE-SEVERAL", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
 			Statement: "A key with several scopes may do what each of them allows.",
 			Reasoning: "One of the four scopes is enough for the request, whichever other scopes the key has.",
@@ -81,6 +96,8 @@ func isolationRequirements() []Requirement {
 			"The row's organization_id, workspace_id, organization or workspace (for a group member, one of its two workspaces) is compared with the workspace id in the profile.", owned...),
 		isolate("ISOLATION-ID", "The id of another workspace's resource is handled like an unknown id, or rejected. It is never served.",
 			"A valid request names a resource of the second workspace, and keys of other workspaces name one of the main workspace. The response must be neither 2xx nor 5xx.", namedOps()...),
+		isolate("ISOLATION-CREATE", "A test that is created with a workspace's key belongs to that workspace alone.",
+			"A test is created with the key of the second workspace. A get with that key must find it, and one with the main key must not.", CreatePlacementTest),
 		isolate("ISOLATION-SUBSEQUENCE", "A lead cannot be moved to another workspace's subsequence.",
 			"A valid move names a subsequence of the second workspace. The response must be neither 2xx nor 5xx.", MoveLead),
 		isolate("ISOLATION-UNTOUCHED", "A request to delete another workspace's resource leaves it in place.",
@@ -206,6 +223,14 @@ func unknownInBody(id, statement, replaced string) Requirement {
 		Section:   "Errors; Endpoints / Leads",
 		Method:    "A new version 7 UUID replaces " + replaced + ". The response must be neither 2xx nor 5xx. Its status is observed.", Operations: []string{MoveLead}}
 }
+
+// lookedUpOps returns the operations with scopes whose effect a get or a list shows.
+func lookedUpOps() []string {
+	return []string{CreatePlacementTest, DeletePlacementTest, DeleteSubsequence}
+}
+
+// seenOps returns the operations whose effect a further request shows.
+func seenOps() []string { return append([]string{MoveAccounts}, lookedUpOps()...) }
 
 // namedOps returns the operations whose request names a resource that another workspace may own.
 func namedOps() []string {

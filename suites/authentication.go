@@ -93,10 +93,10 @@ func (k Call) credentials() string {
 	return k.Operation.ID + " " + k.key.Token
 }
 
-// provoke401 sends the calls that no other spec has sent.
-func (api *API) provoke401(calls ...Call) {
+// provoke sends the calls, to get an error, that no other spec has sent for that.
+func (api *API) provoke(calls ...Call) {
 	api.DoAll(slices.DeleteFunc(calls, func(k Call) bool {
-		_, sent := api.unauthorizedOnce.Load(k.credentials())
+		_, sent := api.provoked.Load(k.credentials())
 		return sent
 	})...)
 }
@@ -110,7 +110,7 @@ const longKey = 16
 func (api *API) expectUnauthorized(calls ...Call) {
 	api.control()
 	for _, response := range api.DoAll(calls...) {
-		api.unauthorizedOnce.Store(response.Call.credentials(), true)
+		api.provoked.Store(response.Call.credentials(), true)
 		if api.isUnknownPath(response) {
 			continue
 		}

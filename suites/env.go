@@ -56,8 +56,8 @@ type Env struct {
 	examples *judge.Ledger // of violations, which the specs share
 	memory   *memory
 
-	controlled       sync.Map // ids of the operations that control has asked
-	unauthorizedOnce sync.Map // Call.credentials of what was sent without valid authorization
+	controlled sync.Map // ids of the operations that control has asked
+	provoked   sync.Map // Call.credentials of what was sent to get a 401 or 402
 
 	unlimited    sync.Map // id of an operation that did not drive the limited key to its limit → drained
 	services     sync.Map // operation id → *service

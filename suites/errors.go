@@ -15,17 +15,19 @@ func errorResponses() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
 			It("describes a 401 as documented", Rules(spec.ErrorBody(http.StatusUnauthorized)...), func(api *API) {
-				api.provoke401(api.unauthorized(api.harmlessRequest())...)
+				api.provoke(api.unauthorized(api.harmlessRequest())...)
 			})
 		})
 	}
 	for _, op := range spec.Billing402.Operations() {
 		Describe(op.ID, func() {
 			It("refuses a workspace without a paid plan", Requires(spec.Billing402), func(api *API) {
-				api.Expect(api.Do(api.RequestAs(dataset.Unpaid, op.ID))).To(HaveStatus(http.StatusPaymentRequired))
+				unpaid := api.Do(api.RequestAs(dataset.Unpaid, op.ID))
+				api.provoked.Store(unpaid.Call.credentials(), true)
+				api.Expect(unpaid).To(HaveStatus(http.StatusPaymentRequired))
 			})
 			It("describes a 402 as documented", Rules(spec.ErrorBody(http.StatusPaymentRequired)...), func(api *API) {
-				api.Do(api.RequestAs(dataset.Unpaid, op.ID))
+				api.provoke(api.RequestAs(dataset.Unpaid, op.ID))
 			})
 		})
 	}

@@ -69,6 +69,16 @@ func isolation() {
 			})
 		})
 	}
+	Describe(spec.CreatePlacementTest, func() {
+		It("creates a test in the key's workspace alone", Requires(spec.IsolationCreate), func(api *API) {
+			made := api.MustDo(api.RequestAs(dataset.Second, spec.CreatePlacementTest))
+			get := api.As(dataset.Second, spec.GetPlacementTest).WithID(made.ID())
+			found := api.until("a created test in a get", get, Response.OK)
+			if api.Expect(found).To(BeServed()) {
+				api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()).OpenRefusal())).To(BeRefused())
+			}
+		})
+	})
 	Describe(spec.MoveLead, func() {
 		It("does not move a lead to another workspace's subsequence", Requires(spec.IsolationSubsequence), func(api *API) {
 			foreign := api.first(api.Workspace(dataset.Second).Subsequences, dataset.Second, "subsequences", "a subsequence")
@@ -178,8 +188,9 @@ func (api *API) expectForeignKeysRefused() (ours Call) {
 func expectKept(api *API, ours Call) {
 	if ours.Operation.ID == spec.DeleteSubsequence {
 		kept := api.ReadRows(dataset.Main, spec.ListSubsequences)
-		api.For(spec.IsolationUntouched).Expect(kept).To(ShowRow(ours.id, "the subsequence"))
-		api.sandbox().GiveBack(ours.id)
+		if api.For(spec.IsolationUntouched).Expect(kept).To(ShowRow(ours.id, "the subsequence")) {
+			api.sandbox().GiveBack(ours.id)
+		}
 		return
 	}
 	get := api.As(dataset.Main, spec.GetPlacementTest).WithID(ours.id)

@@ -20,10 +20,17 @@ func scopes() {
 		Describe(op.ID, func() {
 			for i, requirement := range alternatives {
 				scope := op.Scope.Alternatives()[i]
-				It("accepts a key with the scope "+scope, Requires(requirement), func(api *API) {
-					request := api.Request()
-					api.Expect(api.Do(request.WithKey(api.keyWithScope(scope)))).To(BeServed())
-				})
+				if spec.Has(spec.ScopeEffect.On(op.ID)) {
+					It("does what a key with the scope "+scope+" asks for", Requires(requirement, spec.ScopeEffect), func(api *API) {
+						served := api.acceptScope(scope)
+						api.For(requirement).Expect(served).To(BeServed())
+						api.expectEffect(served)
+					})
+				} else {
+					It("accepts a key with the scope "+scope, Requires(requirement), func(api *API) {
+						api.Expect(api.acceptScope(scope)).To(BeServed())
+					})
+				}
 			}
 			It("refuses a key without scopes", Requires(spec.ScopeNone), func(api *API) {
 				keys := api.keysWithScopes("")
@@ -48,6 +55,11 @@ func scopes() {
 			})
 		})
 	}
+}
+
+// acceptScope sends a valid request with a key that has only that scope.
+func (api *API) acceptScope(scope string) Response {
+	return api.Do(api.Request().WithKey(api.keyWithScope(scope)))
 }
 
 // keyWithScope returns a key of the main workspace with that scope alone.

@@ -84,6 +84,7 @@ func Defects() []Defect {
 		stateDefects(),
 		eventDefects(),
 		isolationDefects(),
+		effectDefects(),
 		rateDefects(),
 	)
 }
