@@ -78,6 +78,27 @@ func keyRequirements() []Requirement {
 	}
 }
 
+// optionsRequirements are the requirements on the 19th path (OptionsPath). They are bound
+// to the operation whose body needs the options.
+func optionsRequirements() []Requirement {
+	option := func(id string, group Group, profile Profile, statement, method string) Requirement {
+		return Requirement{ID: id, Level: Derived, Group: group, Profile: profile, Statement: statement,
+			Reasoning: "The path is listed under Endpoints. Every endpoint requires the Authorization header and can return the four errors.",
+			Section:   "Endpoints / Inbox placement tests; Errors",
+			Method:    method + " If an all:all key does not see the options either, any refusal passes.", Operations: []string{CreatePlacementTest}}
+	}
+	return []Requirement{
+		option("OPTIONS-AUTH", GroupKeys, ProfileScopes, "The provider options are shown only with valid authorization. Otherwise the response is a documented 401.",
+			"The path is requested without the header, with another scheme, and with an empty, an unknown and a revoked key."),
+		option("OPTIONS-SCOPE", GroupKeys, ProfileScopes, "A key without any scope does not see the provider options.",
+			"The path is requested with such a key. The response must be neither 2xx nor 5xx."),
+		option("OPTIONS-BILLING", GroupBilling, ProfileBilling, "A workspace without an active paid plan gets a documented 402 for the provider options.",
+			"The path is requested with a key of the unpaid workspace."),
+		option("OPTIONS-RATE", GroupRate, ProfileRateLimit, "Beyond the rate limit, a request for the provider options that is rejected gets a documented 429.",
+			"The path is requested while lists have driven the profile's rate-limit key over its limit. A limit may count the path apart, so a 2xx passes."),
+	}
+}
+
 // isolationRequirements say that a key works on its own workspace only. All
 // are derived: the token is "the workspace API key".
 func isolationRequirements() []Requirement {

@@ -21,7 +21,7 @@ var files = []func(){
 	campaigns, leads, accounts, inboxPlacementTests, inboxPlacementReports, subsequences, workspaceMembers,
 	workspaceGroupMembers, dfyEmailAccountOrders, customTagMappings, leadLabels, leadLists, phoneNumbers, webhookEvents,
 
-	served, authentication, scopes, keyViews, effects, errorResponses, pagination, filters, requests, isolation, rateLimits, observations,
+	served, authentication, scopes, keyViews, effects, errorResponses, providerOptions, pagination, filters, requests, isolation, rateLimits, observations,
 }
 
 // tree is the registration of our specs in Ginkgo's tree, which is a variable of

@@ -85,6 +85,7 @@ func Defects() []Defect {
 		eventDefects(),
 		isolationDefects(),
 		effectDefects(),
+		optionsDefects(),
 		rateDefects(),
 	)
 }

@@ -15,18 +15,30 @@ func writeQuirks() []Quirk {
 	return slices.Concat(createQuirks(), deleteQuirks(), moveQuirks(), []Quirk{
 		{ID: "options/none", Allowed: spec.OpenPointESPOptions, Doc: "has no list of provider options", Touches: []string{"options"},
 			Apply: alike(options(bodyForms[0].answer(http.StatusNotFound)))},
+		{ID: "options/unknown-path", Allowed: spec.OpenPointESPOptions, Doc: "answers 404 to requests for provider options before it checks the key",
+			Touches: []string{"options"}, Apply: alike(func(next Handler) Handler {
+				return func(r Request) (Response, error) {
+					if r.Path == spec.OptionsPath {
+						return refusal(http.StatusNotFound), nil
+					}
+					return next(r)
+				}
+			})},
 		{ID: "options/object", Allowed: spec.OpenPointESPOptions, Doc: "answers with an object of provider options", Touches: []string{"options"},
 			Apply: alike(options(served(map[string]any{"providers": map[string]any{"Google": []any{"personal"}}})))},
 	})
 }
 
-func options(answer Response) Middleware {
+// options replaces the options, or whatever else is answered to an authorized request
+// for them.
+func options(instead Response) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
-			if r.Path == spec.OptionsPath {
-				return answer, nil
+			answer, err := next(r)
+			if err == nil && r.Path == spec.OptionsPath && answer.Status == http.StatusOK {
+				return instead, nil
 			}
-			return next(r)
+			return answer, err
 		}
 	}
 }
