@@ -209,5 +209,6 @@ const (
 	IsolationFilter                      ID = "ISOLATION-FILTER"
 	IsolationAccounts                    ID = "ISOLATION-ACCOUNTS"
 	Rate429                              ID = "RATE-429"
+	RateNoEffect                         ID = "RATE-NO-EFFECT"
 	RateResumes                          ID = "RATE-RESUMES"
 )

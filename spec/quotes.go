@@ -279,5 +279,6 @@ var quoted = map[string][]string{
 	"ISOLATION":             {workspaceKey, workspaces},
 	"ISOLATION-ACCOUNTS":    {workspaceKey, "Must be called only with an admin workspace API key"},
 	"RATE-429":              {row429, "Exceeding the rate limit returns 429."},
+	"RATE-NO-EFFECT":        {row429, "Exceeding the rate limit returns 429."},
 	"RATE-RESUMES":          {"Exceeding the rate limit returns 429."},
 }
