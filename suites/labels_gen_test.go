@@ -162,6 +162,7 @@ var labels = []Labels{
 	Label("requirement:PAGE-WALK-ONCE"),
 	Label("requirement:PAGE-WALK-SEQUENCE"),
 	Label("requirement:RATE-429"),
+	Label("requirement:RATE-NO-EFFECT"),
 	Label("requirement:RATE-RESUMES"),
 	Label("requirement:REQUEST-EMAILS-EMPTY"),
 	Label("requirement:REQUEST-INVALID-ACCOUNT_EMAILS"),
