@@ -92,7 +92,7 @@ func (api *API) compareKeys(full Call, keys []client.Key) (compared int) {
 	if before.End != paging.Done || len(before.Rows()) == 0 {
 		return 0
 	}
-	seen := make([]Walk, len(keys))
+	seen := make([]view, len(keys))
 	for i, key := range keys {
 		seen[i] = api.whole(full.WithKey(key), api.DoAll)
 	}
@@ -112,14 +112,30 @@ func (api *API) compareKeys(full Call, keys []client.Key) (compared int) {
 				return len(found) == 0
 			})
 		}
-		api.Expect(seen[i]).To(ShowWhatTheFullKeySees(found))
+		api.Expect(seen[i].Walk).To(ShowWhatTheFullKeySees(found))
 		compared++
 	}
 	return compared
 }
 
+// view is what a key sees: the rows by their keys, without undocumented fields.
+type view struct {
+	Walk
+	rows map[string]map[string]any
+}
+
 // whole reads a list or a resource. The walk is not Done if it could not be read.
-func (api *API) whole(k Call, send func(...Call) []Response) Walk {
+func (api *API) whole(k Call, send func(...Call) []Response) view {
+	w := api.read(k, send)
+	seen := view{w, map[string]map[string]any{}}
+	for _, row := range w.Values() {
+		known := spec.Documented(k.Operation.Resource, row)
+		seen.rows[paging.KeyOf(known)] = known
+	}
+	return seen
+}
+
+func (api *API) read(k Call, send func(...Call) []Response) Walk {
 	w := Walk{List: k}
 	if k.Operation.Answer == spec.Page {
 		w.Walk = paging.Run(api.ctx, api.fetch(k, send, &w.responses), pagesOf(maxLimit), api.maxPages())
@@ -138,8 +154,8 @@ func (api *API) whole(k Call, send func(...Call) []Response) Walk {
 // before and after it. A row that comes or goes meanwhile does not count: a missing row
 // is in both views of the full key, and an additional row in none of them, but in an
 // earlier view of the key.
-func differences(before, seen, after, earlier Walk) []Finding {
-	first, here, last, known := documented(before), documented(seen), documented(after), documented(earlier)
+func differences(before, seen, after, earlier view) []Finding {
+	first, here, last, known := before.rows, seen.rows, after.rows, earlier.rows
 	at := seen.Last()
 	var found []Finding
 	for _, key := range slices.Sorted(maps.Keys(first)) {
@@ -159,16 +175,6 @@ func differences(before, seen, after, earlier Walk) []Finding {
 		}
 	}
 	return found
-}
-
-// documented returns the rows of a walk by their keys, without undocumented fields.
-func documented(w Walk) map[string]map[string]any {
-	rows := map[string]map[string]any{}
-	for _, row := range w.Values() {
-		known := spec.Documented(w.List.Operation.Resource, row)
-		rows[paging.KeyOf(known)] = known
-	}
-	return rows
 }
 
 // changedFields returns the fields that both views of the full key show alike, and the

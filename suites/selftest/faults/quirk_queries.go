@@ -51,10 +51,10 @@ func queryQuirks() []Quirk {
 			return asked(a.hasOddCursor, func(r *Request) { r.Query.Del(a.cursorName(*r)) })
 		}),
 		unknownCursor("empty-page", "shows an empty page for an unknown cursor", func(a *Target) Middleware {
-			return instead(a.hasOddCursor, func(Request) Response { return served(map[string]any{"items": []any{}}) })
+			return a.instead(a.hasOddCursor, func(Request) Response { return served(map[string]any{"items": []any{}}) })
 		}),
 		unknownCursor("404", "answers 404 for an unknown cursor", func(a *Target) Middleware {
-			return instead(a.hasOddCursor, func(Request) Response { return plain(http.StatusNotFound, "text/plain", "no such page") })
+			return a.instead(a.hasOddCursor, func(Request) Response { return plain(http.StatusNotFound, "text/plain", "no such page") })
 		}),
 		window("exclusive", "omits reports at both ends of a window", time.Millisecond, -time.Millisecond),
 		window("half-open", "omits reports at the end of a window", 0, -time.Millisecond),

@@ -48,10 +48,12 @@ func createQuirks() []Quirk {
 	return []Quirk{
 		{ID: "create/read-only-refused", Allowed: spec.OpenPointReadOnlySent, Doc: "refuses a body with a read-only field",
 			Touches: []string{"create"},
-			Apply: alike(instead(func(r Request) bool {
-				body, _ := objectIn(r)
-				return creates(r) && slices.ContainsFunc(spec.CreateReadOnly, func(name string) bool { _, sent := body[name]; return sent })
-			}, func(Request) Response { return refusal(http.StatusBadRequest) }))},
+			Apply: func(a *Target) Middleware {
+				return a.instead(func(r Request) bool {
+					body, _ := objectIn(r)
+					return creates(r) && slices.ContainsFunc(spec.CreateReadOnly, func(name string) bool { _, sent := body[name]; return sent })
+				}, func(Request) Response { return refusal(http.StatusBadRequest) })
+			}},
 		{ID: "create/loose-json", Allowed: spec.OpenPointLooseJSON, Touches: []string{"bodies"},
 			Doc: "reads bodies with a comment, a trailing comma or trailing content",
 			Apply: alike(asked(func(r Request) bool { return hasBody(r) && !json.Valid(r.Body) }, func(r *Request) {
@@ -63,21 +65,25 @@ func createQuirks() []Quirk {
 			}))},
 		{ID: "create/unknown-refused", Allowed: spec.OpenPointInvalidRequest, Doc: "refuses a body with an undocumented member",
 			Touches: []string{"create"},
-			Apply: alike(instead(func(r Request) bool {
-				body, _ := objectIn(r)
-				for name := range body {
-					if creates(r) && !slices.Contains(slices.Concat(spec.CreateRequired, spec.CreateOptional), name) {
-						return true
+			Apply: func(a *Target) Middleware {
+				return a.instead(func(r Request) bool {
+					body, _ := objectIn(r)
+					for name := range body {
+						if creates(r) && !slices.Contains(slices.Concat(spec.CreateRequired, spec.CreateOptional), name) {
+							return true
+						}
 					}
-				}
-				return false
-			}, func(Request) Response { return refusal(http.StatusUnprocessableEntity) }))},
+					return false
+				}, func(Request) Response { return refusal(http.StatusUnprocessableEntity) })
+			}},
 		{ID: "create/media-type-required", Allowed: "What the service does: all endpoints use Content-Type: application/json for request bodies",
 			Touches: []string{"media type of requests"},
-			Doc:     "refuses a body without a JSON content type, and a content type without a body", Apply: alike(instead(func(r Request) bool {
-				announced := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
-				return hasBody(r) != announced
-			}, func(Request) Response { return refusal(http.StatusUnsupportedMediaType) }))},
+			Doc:     "refuses a body without a JSON content type, and a content type without a body", Apply: func(a *Target) Middleware {
+				return a.instead(func(r Request) bool {
+					announced := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
+					return hasBody(r) != announced
+				}, func(Request) Response { return refusal(http.StatusUnsupportedMediaType) })
+			}},
 		{ID: "create/defaults", Allowed: spec.OpenPointOmittedFields, Doc: "sets its own values for fields of a test that are missing or null",
 			Touches: []string{touchesNull},
 			Apply: alike(onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
@@ -135,8 +141,10 @@ func deleteQuirks() []Quirk {
 			}))},
 		{ID: "delete/body-refused", Allowed: "Endpoints / Inbox placement tests: request body null or absent",
 			Doc: "refuses a deletion with a body", Touches: []string{"delete"},
-			Apply: alike(instead(func(r Request) bool { return deletes(r) && hasBody(r) && string(r.Body) != "null" },
-				func(Request) Response { return refusal(http.StatusBadRequest) }))},
+			Apply: func(a *Target) Middleware {
+				return a.instead(func(r Request) bool { return deletes(r) && hasBody(r) && string(r.Body) != "null" },
+					func(Request) Response { return refusal(http.StatusBadRequest) })
+			}},
 	}
 }
 
@@ -181,8 +189,8 @@ func moveQuirks() []Quirk {
 				})
 			}),
 		accounts("fields-optional", spec.OpenPointAccountFields, "answers an incomplete move with success and moves nothing",
-			func(*Target) Middleware {
-				return instead(func(r Request) bool {
+			func(a *Target) Middleware {
+				return a.instead(func(r Request) bool {
 					body, ok := objectIn(r)
 					return r.Operation == spec.MoveAccounts && ok &&
 						(body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil)
