@@ -23,7 +23,7 @@ func withKeyElsewhere(k Call) []Call {
 	for _, name := range []string{"access_token", "api_key", "apikey", "key", "token"} {
 		inQuery = inQuery.WithQuery(name, token)
 	}
-	for _, name := range []string{"X-API-Key", "Api-Key", "X-Auth-Token", "X-Access-Token", "Proxy-Authorization"} {
+	for _, name := range []string{"X-API-Key", "Api-Key", "X-Auth-Token", "X-Access-Token"} {
 		inHeaders = inHeaders.WithHeader(name, token)
 	}
 	cookie := "access_token=" + token + "; api_key=" + token + "; session=" + token + "; token=" + token
