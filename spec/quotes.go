@@ -173,6 +173,7 @@ const (
 	row402       = "| 402 | Payment Required |"
 	row404       = "| 404 | Not Found |"
 	row429       = "| 429 | Too Many Requests |"
+	optionsPath  = "**GET `/api/v2/inbox-placement-tests/email-service-provider-options`**"
 	fourErrors   = "Every endpoint above can return these four."
 	testBody     = "Body required fields: name, type"
 	listQuery    = "`sort_order` (`asc` or `desc`"
@@ -219,6 +220,11 @@ var quoted = map[string][]string{
 	"BILLING":               {row402, fourErrors},
 	"AUTH":                  {"3. When the Authorization header is missing or invalid", row401},
 	"SCOPE":                 {"2. Each operation requires one of four scopes"},
+	"SCOPE-SAME":            {workspaceKey, "2. Each operation requires one of four scopes"},
+	"OPTIONS-AUTH":          {optionsPath, "Every endpoint requires the Authorization header", row401},
+	"OPTIONS-SCOPE":         {optionsPath, "2. Each operation requires one of four scopes"},
+	"OPTIONS-BILLING":       {optionsPath, row402, fourErrors},
+	"OPTIONS-RATE":          {optionsPath, row429, fourErrors},
 	"ADMIN":                 {"Must be called only with an admin workspace API key", "4. Moving accounts between workspaces"},
 
 	"FILTER-SEARCH":             {listQuery, subsequences, "an interest status filter", "a boolean filter for whether the list"},
@@ -276,5 +282,6 @@ var quoted = map[string][]string{
 	"ISOLATION":             {workspaceKey, workspaces},
 	"ISOLATION-ACCOUNTS":    {workspaceKey, "Must be called only with an admin workspace API key"},
 	"RATE-429":              {row429, "Exceeding the rate limit returns 429."},
+	"RATE-NO-EFFECT":        {row429, "Exceeding the rate limit returns 429."},
 	"RATE-RESUMES":          {"Exceeding the rate limit returns 429."},
 }

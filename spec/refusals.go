@@ -23,22 +23,50 @@ func keyRequirements() []Requirement {
 	}
 	return []Requirement{
 		auth("AUTH-HEADER-MISSING", "A request without an Authorization header gets 401.",
-			"The request is sent without the header."),
+			"The request is sent without the header, also with a valid key in the query, in a cookie and in other headers. Malformed ids, queries and bodies do not change the status."),
 		auth("AUTH-SCHEME-OTHER", "A request whose Authorization header does not use the Bearer scheme gets 401.",
-			"A valid key is sent as Basic credentials."),
+			"A valid key is sent with the schemes of other services, without a scheme, and with schemes that look like Bearer."),
 		auth("AUTH-TOKEN-EMPTY", "A request with an empty Bearer token gets 401.",
-			"“Bearer” is sent with nothing after it."),
+			"“Bearer” is sent with nothing after it, and an empty header."),
 		auth("AUTH-KEY-UNKNOWN", "A request with a key that was never issued gets 401.",
-			"A random token is sent."),
+			"A random token and variations of a valid key are sent, and one header with a valid and an invalid key. Malformed ids, queries and bodies do not change the status."),
 		auth("AUTH-KEY-REVOKED", "A request with a revoked key gets 401.",
-			"The profile's revoked key is sent."),
+			"The profile's revoked key is sent, alone and beside a valid key."),
+		{ID: "AUTH-NO-EFFECT", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+			Statement: "A request that is rejected for lack of valid authorization changes nothing.",
+			Reasoning: "The response reports an error instead of the effect that a 200 reports.",
+			Section:   "Authentication, rule 3; Errors",
+			Method:    "Valid requests are sent without the header, with an unknown and with a revoked key. Then the tests, the subsequences or the account are looked up.", Operations: seenOps()},
 		accepts("SCOPE-EXACT", "<resource>:<action>"),
 		accepts("SCOPE-RESOURCE-ALL", "<resource>:all"),
 		accepts("SCOPE-ALL-ACTION", "all:<action>"),
 		accepts("SCOPE-ALL-ALL", "all:all"),
 		refuses("SCOPE-NONE", "without any scope", "A valid request is sent with a key that has no scope."),
-		refuses("SCOPE-WRONG-RESOURCE", "for the right action on another resource only", "A valid request is sent with a key whose only scope names another resource."),
+		refuses("SCOPE-WRONG-RESOURCE", "for the right action on another resource only", "A valid request is sent with a key whose only scope names another resource. Each other resource is tried."),
 		refuses("SCOPE-WRONG-ACTION", "for another action on the right resource only", "A valid request is sent with keys whose only scope names another action, on this resource and on all resources."),
+		{ID: "SCOPE-EFFECT", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+			Statement: "A request with a narrow key takes effect in the key's workspace, as with an all:all key.",
+			Reasoning: "Any of the four scopes is enough for the request, and a 200 reports its effect.",
+			Section:   "Authentication, rule 2; Endpoints",
+			Method:    "The full key of the workspace looks for the created or deleted resource.", Operations: lookedUpOps()},
+		{ID: "SCOPE-NO-EFFECT", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+			Statement: "A request that is rejected for lack of a scope changes nothing.",
+			Reasoning: "The request requires a scope that the key lacks.",
+			Section:   "Authentication, rule 2",
+			Method:    "Valid requests are sent without any scope, and with scopes for other actions and resources. Then the tests or subsequences are looked up.", Operations: lookedUpOps()},
+		{ID: "SCOPE-SEVERAL", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+			Statement: "A key with several scopes may do what each of them allows.",
+			Reasoning: "One of the four scopes is enough for the request, whichever other scopes the key has.",
+			Section:   "Authentication, rule 2", Method: "A valid request with such a key must get 200. The scope is not the first of the key.", Operations: scopedOps()},
+		{ID: "SCOPE-SEVERAL-ONLY", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+			Statement: "A key with several scopes may do nothing that none of them allows: no 2xx and no 5xx.",
+			Reasoning: "The request requires one of four scopes. Two scopes that name its resource and its action separately are none of them.",
+			Section:   "Authentication, rule 2", Method: "A valid request is sent with a key that has the resource and the action in different scopes. The exact 4xx status is observed.", Operations: scopedOps()},
+		{ID: "SCOPE-SAME-ROWS", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
+			Statement: "Every key of a workspace that may make the request sees the same rows, with the same values.",
+			Reasoning: "The token is the key of a workspace, and one of four scopes is enough for the request. Nothing is said of rows or fields that a scope hides.",
+			Section:   "Authentication, rules 1 and 2",
+			Method:    "The rows for each key of the profile are compared with those for the all:all key, which reads before and after.", Operations: append(listOps(), GetPlacementTest)},
 		{ID: "ADMIN-KEY", Level: Stated, Group: GroupKeys, Profile: ProfileAdmin,
 			Statement: "A key of a workspace that is not an admin workspace cannot move accounts.",
 			Section:   "Endpoints / Accounts; Authentication, rule 4",
@@ -47,6 +75,27 @@ func keyRequirements() []Requirement {
 			Statement: "Accounts cannot move between workspaces that do not share an admin workspace.",
 			Section:   "Endpoints / Accounts; Authentication, rule 4",
 			Method:    "The destination, then the source, is a workspace under another admin workspace. The move must be rejected.", Operations: []string{MoveAccounts}},
+	}
+}
+
+// optionsRequirements are the requirements on the 19th path (OptionsPath). They are bound
+// to the operation whose body needs the options.
+func optionsRequirements() []Requirement {
+	option := func(id string, group Group, profile Profile, statement, method string) Requirement {
+		return Requirement{ID: id, Level: Derived, Group: group, Profile: profile, Statement: statement,
+			Reasoning: "The path is listed under Endpoints. Every endpoint requires the Authorization header and can return the four errors.",
+			Section:   "Endpoints / Inbox placement tests; Errors",
+			Method:    method + " If an all:all key does not see the options either, any refusal passes.", Operations: []string{CreatePlacementTest}}
+	}
+	return []Requirement{
+		option("OPTIONS-AUTH", GroupKeys, ProfileScopes, "The provider options are shown only with valid authorization. Otherwise the response is a documented 401.",
+			"The path is requested without the header, with another scheme, and with an empty, an unknown and a revoked key."),
+		option("OPTIONS-SCOPE", GroupKeys, ProfileScopes, "A key without any scope does not see the provider options.",
+			"The path is requested with such a key. The response must be neither 2xx nor 5xx."),
+		option("OPTIONS-BILLING", GroupBilling, ProfileBilling, "A workspace without an active paid plan gets a documented 402 for the provider options.",
+			"The path is requested with a key of the unpaid workspace."),
+		option("OPTIONS-RATE", GroupRate, ProfileRateLimit, "Beyond the rate limit, a request for the provider options that is rejected gets a documented 429.",
+			"The path is requested while lists have driven the profile's rate-limit key over its limit. A limit may count the path apart, so a 2xx passes."),
 	}
 }
 
@@ -63,15 +112,17 @@ func isolationRequirements() []Requirement {
 		ListPhoneNumbers, ListWebhookEvents}
 	return []Requirement{
 		isolate("ISOLATION-LIST", "The lists of two unrelated workspaces share no row.",
-			"The list is walked with keys of both. They must have no row in common.", listOps()...),
+			"The list is walked with keys of the workspaces in the profile, 2 for each admin workspace. Those without a common admin workspace must have no row in common.", listOps()...),
 		isolate("ISOLATION-OWNER", "Each row names the key's workspace as its owner.",
 			"The row's organization_id, workspace_id, organization or workspace (for a group member, one of its two workspaces) is compared with the workspace id in the profile.", owned...),
 		isolate("ISOLATION-ID", "The id of another workspace's resource is handled like an unknown id, or rejected. It is never served.",
-			"A valid request names a resource of the second workspace. The response must be neither 2xx nor 5xx.", namedOps()...),
+			"A valid request names a resource of the second workspace, and keys of other workspaces name one of the main workspace. The response must be neither 2xx nor 5xx.", namedOps()...),
+		isolate("ISOLATION-CREATE", "A test that is created with a workspace's key belongs to that workspace alone.",
+			"A test is created with the key of the second workspace. A get with that key must find it, and one with the main key must not.", CreatePlacementTest),
 		isolate("ISOLATION-SUBSEQUENCE", "A lead cannot be moved to another workspace's subsequence.",
 			"A valid move names a subsequence of the second workspace. The response must be neither 2xx nor 5xx.", MoveLead),
 		isolate("ISOLATION-UNTOUCHED", "A request to delete another workspace's resource leaves it in place.",
-			"The owner reads it again.", DeletePlacementTest, DeleteSubsequence),
+			"The owner reads it again. The key of the main workspace, then keys of other workspaces, ask for the deletion.", DeletePlacementTest, DeleteSubsequence),
 		isolate("ISOLATION-FILTER", "A filter that names another workspace's resource shows none of its rows.",
 			"The filter uses a value that occurs only in the second workspace.", ListPlacementReports, ListSubsequences, ListTagMappings),
 		isolate("ISOLATION-ACCOUNTS", "An admin workspace's key cannot move accounts between sub-workspaces of another admin workspace.",
@@ -194,6 +245,14 @@ func unknownInBody(id, statement, replaced string) Requirement {
 		Method:    "A new version 7 UUID replaces " + replaced + ". The response must be neither 2xx nor 5xx. Its status is observed.", Operations: []string{MoveLead}}
 }
 
+// lookedUpOps returns the operations with scopes whose effect a get or a list shows.
+func lookedUpOps() []string {
+	return []string{CreatePlacementTest, DeletePlacementTest, DeleteSubsequence}
+}
+
+// seenOps returns the operations whose effect a further request shows.
+func seenOps() []string { return append([]string{MoveAccounts}, lookedUpOps()...) }
+
 // namedOps returns the operations whose request names a resource that another workspace may own.
 func namedOps() []string {
 	return []string{AddCampaignVariables, MoveLead, GetPlacementTest, DeletePlacementTest, DeleteSubsequence}
@@ -204,6 +263,10 @@ func rateRequirements() []Requirement {
 		{ID: "RATE-429", Level: Stated, Group: GroupRate, Profile: ProfileRateLimit,
 			Statement: "A request beyond the rate limit gets 429.",
 			Section:   "Errors; Limits", Method: "Requests with the profile's rate-limit key exceed the declared limit within its window, up to the profile's request budget. No excess request may get another error.", Operations: allOps()},
+		{ID: "RATE-NO-EFFECT", Level: Derived, Group: GroupRate, Profile: ProfileRateLimit,
+			Statement: "A creation that is rejected because of the rate limit creates nothing.",
+			Reasoning: "The response reports an error instead of the test that a 200 reports.",
+			Section:   "Errors; Limits", Method: "A test is created while lists have driven the profile's rate-limit key over its limit. Once the limit's period has passed, the list must not show it.", Operations: []string{CreatePlacementTest}},
 		{ID: "RATE-RESUMES", Level: Derived, Group: GroupRate, Profile: ProfileRateLimit,
 			Statement: "After the limit's period, the same valid request is served again.",
 			Reasoning: "A rate limit counts requests per period. A key that is rejected forever is revoked, not limited.",

@@ -79,6 +79,7 @@ var catalogue = join(
 	shapeRequirements(),
 	errorRequirements(),
 	keyRequirements(),
+	optionsRequirements(),
 	pageRequirements(),
 	filterRequirements(),
 	requestRequirements(),

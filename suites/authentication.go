@@ -18,29 +18,42 @@ func authentication() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
 			It("refuses a request without an Authorization header", Requires(spec.AuthHeaderMissing), func(api *API) {
-				api.expectUnauthorized(withoutHeader(api.harmlessRequest())...)
+				k := api.harmlessRequest()
+				api.expectUnauthorized(withoutHeader(k)...)
+				api.expectUnauthorized(withKeyElsewhere(k)...)
+				api.expectUnauthorized(api.withMistakes(k.WithoutAuthorization())...)
 			})
 			It("refuses another scheme than Bearer", Requires(spec.AuthSchemeOther), func(api *API) {
-				api.expectUnauthorized(withOtherScheme(api.harmlessRequest())...)
+				k := api.harmlessRequest()
+				api.expectUnauthorized(withOtherScheme(k)...)
+				api.expectUnauthorized(withAlmostBearer(k)...)
 			})
 			It("refuses an empty token", Requires(spec.AuthTokenEmpty), func(api *API) {
-				api.expectUnauthorized(withEmptyToken(api.harmlessRequest())...)
+				k := api.harmlessRequest()
+				api.expectUnauthorized(append(withEmptyToken(k), k.WithAuthorization(""))...)
 			})
 			It("refuses a key that was never issued", Requires(spec.AuthKeyUnknown), func(api *API) {
-				api.expectUnauthorized(withUnknownKey(api.harmlessRequest())...)
+				k := api.harmlessRequest()
+				api.expectUnauthorized(withUnknownKey(k)...)
+				api.expectUnauthorized(api.withAlmostKey(k)...)
+				api.expectUnauthorized(withNoKey(k)...)
+				api.expectUnauthorized(append(withTwoKeys(k, unknownToken), k.WithAuthorization("Bearer "+k.key.Token+" conformance"))...)
+				api.expectUnauthorized(api.withMistakes(withUnknownKey(k)[0])...)
 			})
 			It("refuses a revoked key", Requires(spec.AuthKeyRevoked), func(api *API) {
-				revoked := api.withRevokedKey(api.harmlessRequest())
+				k := api.harmlessRequest()
+				revoked := api.withRevokedKey(k)
 				if len(revoked) == 0 {
 					api.NotAssessed("a revoked key")
 				}
 				api.expectUnauthorized(revoked...)
+				api.expectUnauthorized(withTwoKeys(k, revoked[0].key.Token)...)
 			})
 		})
 	}
 }
 
-// The ways to lack authorization.
+// The ways to lack authorization. credentials.go has those that are almost valid.
 
 func withoutHeader(k Call) []Call {
 	return unauthorizedFor(spec.AuthHeaderMissing, k.WithoutAuthorization())
@@ -84,14 +97,40 @@ func (api *API) unauthorized(k Call) []Call {
 	return slices.Concat(withoutHeader(k), withOtherScheme(k), withEmptyToken(k), withUnknownKey(k), api.withRevokedKey(k))
 }
 
-// longKey is how many bytes a key must have for its half to be surely no key.
+// credentials names the operation and what the request shows as authorization.
+func (k Call) credentials() string {
+	if k.authorization != nil {
+		return k.Operation.ID + " " + *k.authorization
+	}
+	return k.Operation.ID + " " + k.key.Token
+}
+
+// provoke sends the calls, to get an error, that no other spec has sent for that.
+func (api *API) provoke(calls ...Call) {
+	api.DoAll(slices.DeleteFunc(calls, func(k Call) bool {
+		_, sent := api.provoked.Load(k.credentials())
+		return sent
+	})...)
+}
+
+// longKey is how many bytes a key must have for its half, or a variation of it, to be
+// surely no key.
 const longKey = 16
 
 // expectUnauthorized expects a 401 for each of the calls. The same request with
 // a good key must not be answered 401, or the 401 proves nothing.
 func (api *API) expectUnauthorized(calls ...Call) {
 	api.control()
+	for i, k := range calls {
+		if k.allowed.Valid() {
+			calls[i] = k.MustGet(http.StatusUnauthorized)
+		}
+	}
 	for _, response := range api.DoAll(calls...) {
+		api.provoked.Store(response.Call.credentials(), true)
+		if api.isUnknownPath(response) {
+			continue
+		}
 		api.Expect(response).To(HaveStatus(http.StatusUnauthorized))
 	}
 }

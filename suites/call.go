@@ -26,7 +26,8 @@ type Call struct {
 	raw           []byte // sent as it is, instead of body
 	key           client.Key
 	authorization *string
-	owner         string // id of the key's workspace; "" if unknown
+	header        http.Header // besides Authorization
+	owner         string      // id of the key's workspace; "" if unknown
 	noRetry       bool
 	provoked      bool // a 429 is expected: the key has been driven to its limit
 	allowed       client.Allowed
@@ -66,6 +67,17 @@ func (k Call) WithKeyOf(key client.Key, workspace string) Call {
 // WithAuthorization sends the header as given, whatever the key.
 func (k Call) WithAuthorization(header string) Call {
 	k.authorization, k.owner = &header, ""
+	return k
+}
+
+// WithHeader sets a header other than Authorization.
+func (k Call) WithHeader(name, value string) Call {
+	header := k.header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	header.Set(name, value)
+	k.header = header
 	return k
 }
 
@@ -139,7 +151,7 @@ func (k Call) request() client.Request {
 	return client.Request{
 		Operation: k.Operation.ID, Method: k.Operation.Method,
 		Path:  k.Operation.URLPath(k.id),
-		Query: k.query, Body: k.bytes(), Allowed: k.allowed,
+		Query: k.query, Header: k.header, Body: k.bytes(), Allowed: k.allowed,
 		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry, Provoked: k.provoked, Settle: k.Operation.Unsafe(),
 	}
 }

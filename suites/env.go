@@ -59,6 +59,7 @@ type Env struct {
 	memory   *memory
 
 	controlled sync.Map // ids of the operations that control has asked
+	provoked   sync.Map // Call.credentials of what was sent to get a 401 or 402
 
 	unlimited    sync.Map // id of an operation that did not drive the limited key to its limit → drained
 	services     sync.Map // operation id → *service

@@ -15,17 +15,19 @@ func errorResponses() {
 	for _, op := range spec.Operations() {
 		Describe(op.ID, func() {
 			It("describes a 401 as documented", Rules(spec.ErrorBody(http.StatusUnauthorized)...), func(api *API) {
-				api.DoAll(api.unauthorized(api.harmlessRequest())...)
+				api.provoke(api.unauthorized(api.harmlessRequest())...)
 			})
 		})
 	}
 	for _, op := range spec.Billing402.Operations() {
 		Describe(op.ID, func() {
 			It("refuses a workspace without a paid plan", Requires(spec.Billing402), func(api *API) {
-				api.Expect(api.Do(api.unpaid())).To(HaveStatus(http.StatusPaymentRequired))
+				unpaid := api.Do(api.unpaid())
+				api.provoked.Store(unpaid.Call.credentials(), true)
+				api.Expect(unpaid).To(HaveStatus(http.StatusPaymentRequired))
 			})
 			It("describes a 402 as documented", Rules(spec.ErrorBody(http.StatusPaymentRequired)...), func(api *API) {
-				api.Do(api.unpaid())
+				api.provoke(api.unpaid())
 			})
 		})
 	}

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"net/http"
 	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -24,6 +25,7 @@ func isolation() {
 					api.NotAssessed("a row of %s in the workspace %q", op.ID, dataset.Second)
 				}
 				api.Expect(own).To(ShareNoRowWith(foreign))
+				api.expectNoRowShared(map[string]Walk{dataset.Main: own, dataset.Second: foreign})
 			})
 		})
 	}
@@ -47,9 +49,14 @@ func isolation() {
 				It("does not serve another workspace's resource", Requires(spec.IsolationID, spec.IsolationUntouched), func(api *API) {
 					refused := api.expectForeignIDRefused()
 					expectUntouched(api, refused.Call)
+					ours := api.expectForeignKeysRefused()
+					expectKept(api, ours)
 				})
 			} else {
-				It("does not serve another workspace's resource", Requires(spec.IsolationID), func(api *API) { api.expectForeignIDRefused() })
+				It("does not serve another workspace's resource", Requires(spec.IsolationID), func(api *API) {
+					api.expectForeignIDRefused()
+					api.expectForeignKeysRefused()
+				})
 			}
 		})
 	}
@@ -64,6 +71,16 @@ func isolation() {
 			})
 		})
 	}
+	Describe(spec.CreatePlacementTest, func() {
+		It("creates a test in the key's workspace alone", Requires(spec.IsolationCreate), func(api *API) {
+			made := api.MustDo(api.RequestAs(dataset.Second, spec.CreatePlacementTest))
+			get := api.As(dataset.Second, spec.GetPlacementTest).WithID(made.ID()).MayGet(http.StatusNotFound)
+			found := api.until("a created test in a get", get, Response.OK)
+			if api.Expect(found).To(BeServed()) {
+				api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()).MustBeRefused())).To(BeRefused())
+			}
+		})
+	})
 	Describe(spec.MoveLead, func() {
 		It("does not move a lead to another workspace's subsequence", Requires(spec.IsolationSubsequence), func(api *API) {
 			foreign := api.first(api.Workspace(dataset.Second).Subsequences, dataset.Second, "subsequences", "a subsequence")
@@ -94,6 +111,92 @@ func ShareNoRowWith(foreign Walk) types.GomegaMatcher {
 		}
 		return found
 	})
+}
+
+// expectNoRowShared compares the lists of all unrelated workspaces that the profile
+// has. Some were read before.
+func (api *API) expectNoRowShared(read map[string]Walk) {
+	roles := api.strangers()
+	for _, role := range roles {
+		if _, known := read[role]; !known && api.Workspace(role).ID != "" {
+			read[role] = api.ReadRows(role, api.Operation().ID)
+		}
+	}
+	for i, role := range roles {
+		for _, other := range roles[i+1:] {
+			if len(read[role].Pages) > 0 && len(read[other].Pages) > 0 && api.unrelated(role, other) {
+				api.Expect(read[role]).To(ShareNoRowWith(read[other]))
+			}
+		}
+	}
+}
+
+// strangers returns the roles of workspaces that must not see each other's rows, 2 of
+// each group: more would show nothing new. Those below a workspace that has not paid, or
+// whose limit is exhausted, are left out.
+func (api *API) strangers() []string {
+	const most = 2
+	count := map[string]int{api.group(dataset.Limited): most, api.group(dataset.Unpaid): most, "": most}
+	var roles []string
+	for _, role := range api.rolesThatRead() {
+		if group := api.group(role); count[group] < most {
+			count[group]++
+			roles = append(roles, role)
+		}
+	}
+	return roles
+}
+
+// unrelated reports whether two workspaces are known to be different, and not to belong
+// to one admin workspace: the specification does not say what those share.
+func (api *API) unrelated(role, other string) bool {
+	a, b := api.group(role), api.group(other)
+	return a != "" && b != "" && a != b
+}
+
+// group returns the id of the admin workspace of a role's workspace, or its own if it
+// has none; "" if unknown.
+func (api *API) group(role string) string {
+	w := api.Workspace(role)
+	if w.Admin == "" {
+		return w.ID
+	}
+	if admin, isRole := api.Profile.Workspaces[w.Admin]; isRole {
+		return admin.ID
+	}
+	return w.Admin
+}
+
+// expectForeignKeysRefused names a resource of the main workspace, with the key of each
+// unrelated workspace. What it deletes is the run's own, or expendable.
+func (api *API) expectForeignKeysRefused() (ours Call) {
+	ours = api.Request()
+	for _, role := range api.strangers() {
+		if !api.unrelated(dataset.Main, role) {
+			continue
+		}
+		key, _ := api.Profile.FullKey(role)
+		k := ours.WithKey(token(key)).MustBeRefused()
+		if own := api.Workspace(role).Subsequences; ours.Operation.ID == spec.MoveLead && len(own) > 0 {
+			k = k.WithField("subsequence_id", own[0])
+		}
+		api.For(spec.IsolationID).Expect(api.Do(k)).To(BeRefused())
+	}
+	return ours
+}
+
+// expectKept looks for the main workspace's resource, which other workspaces asked to
+// delete.
+func expectKept(api *API, ours Call) {
+	if ours.Operation.ID == spec.DeleteSubsequence {
+		kept := api.ReadRows(dataset.Main, spec.ListSubsequences)
+		if api.For(spec.IsolationUntouched).Expect(kept).To(ShowRow(ours.id, "the subsequence")) {
+			api.sandbox().GiveBack(ours.id)
+		}
+		return
+	}
+	get := api.As(dataset.Main, spec.GetPlacementTest).WithID(ours.id).MayGet(http.StatusNotFound)
+	api.For(spec.IsolationUntouched).Expect(api.until("a created test in a get", get, Response.OK)).To(BeServed())
 }
 
 // expectForeignIDRefused names a resource of the second workspace in a request

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -25,7 +26,8 @@ func rateLimits() {
 		})
 	}
 	Describe(spec.ListPlacementTests, func() {
-		It("serves again once the limit's period has passed", Requires(spec.RateResumes), alsoOn{otherOperations(spec.RateResumes, spec.ListPlacementTests)}, OneAtATime("rate limit"), resume)
+		It("serves again once the limit's period has passed", Requires(spec.RateResumes), alsoOn{otherOperations(spec.RateResumes, spec.ListPlacementTests)},
+			alsoJudges{spec.RateNoEffect.On(spec.CreatePlacementTest)}, OneAtATime("rate limit"), resume)
 	})
 }
 
@@ -309,8 +311,10 @@ func reversed(k Call) Call {
 }
 
 // resume drives the key over its limit, then asks for every list until each is
-// served. The client waits as Retry-After says, or backs off.
+// served. The client waits as Retry-After says, or backs off. Beyond the limit it also
+// asks for a test, which must not exist afterwards: no other spec has to wait for that.
 func resume(api *API) {
+	create := api.refusedCreation()
 	var served []string
 	for _, op := range spec.RateResumes.Operations() { // asked before the limit is met
 		requirement := api.ForOperation(spec.RateResumes, op.ID)
@@ -323,6 +327,7 @@ func resume(api *API) {
 	if d := api.drain(api.limitedRequest(api.anyList(spec.ListPlacementTests))); !d.limited {
 		api.NotAssessed("%s", d.lacks(api.Profile.RateLimit))
 	}
+	refused, missing := create()
 	for _, id := range served {
 		k := api.limitedRequest(id)
 		k.noRetry = false
@@ -339,6 +344,50 @@ func resume(api *API) {
 		default:
 			requirement.Expect(r).To(BeServedAgain())
 		}
+	}
+	api.expectNoneCreated(refused, missing)
+}
+
+// refusedCreation prepares a creation with the limited key. The function that it returns
+// sends it, and says what is missing if it was not refused for the limit.
+func (api *API) refusedCreation() func() (refused Response, missing string) {
+	var k Call
+	unprepared := api.attempt(func() { k = api.limitedRequest(spec.CreatePlacementTest) })
+	return func() (refused Response, missing string) {
+		if missing = unprepared; missing == "" {
+			missing = api.attempt(func() { refused = api.Do(k) })
+		}
+		if missing == "" && refused.Status != http.StatusTooManyRequests {
+			missing = "a rate limit that counts this operation together with lists"
+		}
+		return refused, missing
+	}
+}
+
+// expectNoneCreated looks in the workspace of the limited key for the test that the
+// limit refused.
+func (api *API) expectNoneCreated(refused Response, missing string) {
+	requirement := api.ForOperation(spec.RateNoEffect, spec.CreatePlacementTest)
+	var made []map[string]any
+	if missing == "" {
+		missing = api.attempt(func() {
+			list := api.limitedRequest(spec.ListPlacementTests).WithQuery("sort_order", "desc").WithQuery("limit", strconv.Itoa(newest))
+			list.noRetry = false
+			page := api.Do(list)
+			if lacks := page.shortfall(); lacks != "" {
+				api.NotAssessed("%s from %s", lacks, list.Operation.ID) // RATE-RESUMES judges that
+			}
+			made = madeOf(refused, nil, rowsByKey(page))
+		})
+	}
+	switch {
+	case missing != "":
+		requirement.NotAssessed("%s", missing)
+	case len(made) == 0:
+		requirement.Assessed()
+	default:
+		api.rollBack(refused.Call, made)
+		requirement.Expect(refused).To(MakeNothing(made))
 	}
 }
 

@@ -145,8 +145,12 @@ func (api *API) newestTests() map[string]map[string]any {
 		return nil
 	}
 	list := api.As(dataset.Main, spec.ListPlacementTests).WithQuery("sort_order", "desc").WithQuery("limit", strconv.Itoa(newest))
+	return rowsByKey(api.Do(list))
+}
+
+func rowsByKey(page Response) map[string]map[string]any {
 	rows := map[string]map[string]any{}
-	for _, row := range api.Do(list).Rows() {
+	for _, row := range page.Rows() {
 		rows[paging.KeyOf(row)] = row
 	}
 	return rows

@@ -20,10 +20,17 @@ func scopes() {
 		Describe(op.ID, func() {
 			for i, requirement := range alternatives {
 				scope := op.Scope.Alternatives()[i]
-				It("accepts a key with the scope "+scope, Requires(requirement), func(api *API) {
-					request := api.Request()
-					api.Expect(api.Do(request.WithKey(api.keyWithScope(scope)))).To(BeServed())
-				})
+				if spec.Has(spec.ScopeEffect.On(op.ID)) {
+					It("does what a key with the scope "+scope+" asks for", Requires(requirement, spec.ScopeEffect), func(api *API) {
+						served := api.acceptScope(scope)
+						api.For(requirement).Expect(served).To(BeServed())
+						api.expectEffect(served)
+					})
+				} else {
+					It("accepts a key with the scope "+scope, Requires(requirement), func(api *API) {
+						api.Expect(api.acceptScope(scope)).To(BeServed())
+					})
+				}
 			}
 			It("refuses a key without scopes", Requires(spec.ScopeNone), func(api *API) {
 				keys := api.keysWithScopes("")
@@ -38,8 +45,21 @@ func scopes() {
 			It("refuses a key for another action", Requires(spec.ScopeWrongAction), func(api *API) {
 				api.expectRefusals(api.keysWithScopes(scopesOfOtherActions(op)...))
 			})
+			It("accepts a key with several scopes", Requires(spec.ScopeSeveral), func(api *API) {
+				for _, key := range api.keysWithSeveral(true) {
+					api.Expect(api.Do(api.Request().WithKey(key))).To(BeServed())
+				}
+			})
+			It("refuses a key with several other scopes", Requires(spec.ScopeSeveralOnly), func(api *API) {
+				api.expectRefusals(api.keysWithSeveral(false))
+			})
 		})
 	}
+}
+
+// acceptScope sends a valid request with a key that has only that scope.
+func (api *API) acceptScope(scope string) Response {
+	return api.Do(api.Request().WithKey(api.keyWithScope(scope)))
 }
 
 // keyWithScope returns a key of the main workspace with that scope alone.
@@ -66,6 +86,27 @@ func (api *API) keysWithScopes(scopes ...string) []client.Key {
 		api.NotAssessed("a key of the workspace %q without any scope", dataset.Main)
 	default:
 		api.NotAssessed("a key of the workspace %q whose only scope is one of %s", dataset.Main, strings.Join(scopes, ", "))
+	}
+	return keys
+}
+
+// keysWithSeveral returns keys with several scopes, of which one or none is enough.
+func (api *API) keysWithSeveral(enough bool) []client.Key {
+	const most = 4 // a profile may list many
+	var keys []client.Key
+	alternatives := api.Operation().Scope.Alternatives()
+	for _, key := range api.Profile.SeveralKeys(dataset.Main) {
+		allows := slices.ContainsFunc(alternatives, func(scope string) bool { return slices.Contains(key.Scopes, scope) })
+		if allows == enough && len(keys) < most {
+			keys = append(keys, token(key))
+		}
+	}
+	if len(keys) == 0 {
+		which := "one of which is"
+		if !enough {
+			which = "none of which is"
+		}
+		api.NotAssessed("a key of the workspace %q with several scopes, %s among %s", dataset.Main, which, strings.Join(alternatives, ", "))
 	}
 	return keys
 }
@@ -108,8 +149,9 @@ func (api *API) expectRefusals(keys []client.Key) {
 	}
 }
 
-// scopesOfOtherResources returns scopes for the operation's action, and for all
-// actions, on the resources whose names are most like its own.
+// scopesOfOtherResources returns a scope for all actions on each other resource. For
+// the resources whose names are most like its own, it also returns one for the
+// operation's action.
 func scopesOfOtherResources(op spec.Operation) []string {
 	var resources []string
 	for _, other := range spec.Operations() {
@@ -120,10 +162,13 @@ func scopesOfOtherResources(op spec.Operation) []string {
 	slices.SortStableFunc(resources, func(a, b string) int {
 		return commonPrefix(b, op.Scope.Resource) - commonPrefix(a, op.Scope.Resource)
 	})
-	const most = 2
+	const alike = 2
 	var scopes []string
-	for _, resource := range resources[:min(len(resources), most)] {
-		scopes = append(scopes, resource+":"+op.Scope.Action, resource+":all")
+	for i, resource := range resources {
+		if i < alike {
+			scopes = append(scopes, resource+":"+op.Scope.Action)
+		}
+		scopes = append(scopes, resource+":all")
 	}
 	return scopes
 }

@@ -70,6 +70,9 @@ type rulesOfTheOperation struct{}
 // alsoOn says that the spec judges its requirements on more operations.
 type alsoOn struct{ operations []string }
 
+// alsoJudges says that the spec judges one more requirement, on another operation.
+type alsoJudges struct{ pair spec.Pair }
+
 type oneAtATime struct{ what string }
 
 // OneAtATime says that no other spec may use the same thing at the same time.
@@ -81,6 +84,7 @@ func decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 	s = Spec{Operation: operation, Title: title}
 	var ids []spec.ID
 	operations := []string{operation}
+	var more []spec.Pair
 	for _, arg := range args {
 		switch arg := arg.(type) {
 		case requirements:
@@ -92,6 +96,8 @@ func decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 			ids = append(ids, shapeRequirements(operation)...)
 		case alsoOn:
 			operations = append(operations, arg.operations...)
+		case alsoJudges:
+			more = append(more, arg.pair)
 		case oneAtATime:
 			s.alone = append(s.alone, arg.what)
 		case func(*API):
@@ -108,11 +114,13 @@ func decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 	}
 	for _, op := range operations {
 		for _, id := range ids {
-			p := id.On(op)
-			if !spec.Has(p) {
-				errs = append(errs, fmt.Errorf("%q: the catalogue does not bind %s to %s", title, op, id))
-			}
-			s.Pairs = append(s.Pairs, p)
+			s.Pairs = append(s.Pairs, id.On(op))
+		}
+	}
+	s.Pairs = append(s.Pairs, more...)
+	for _, p := range s.Pairs {
+		if !spec.Has(p) {
+			errs = append(errs, fmt.Errorf("%q: the catalogue does not bind %s to %s", title, p.Requirement, p.Operation))
 		}
 	}
 	if operation == spec.MoveAccounts {

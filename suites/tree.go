@@ -21,7 +21,8 @@ var files = []func(){
 	campaigns, leads, accounts, inboxPlacementTests, inboxPlacementReports, subsequences, workspaceMembers,
 	workspaceGroupMembers, dfyEmailAccountOrders, customTagMappings, leadLabels, leadLists, phoneNumbers, webhookEvents,
 
-	served, statuses, authentication, scopes, errorResponses, pagination, filters, queries, requests, isolation, rateLimits, observations,
+	served, statuses, authentication, scopes, keyViews, effects, errorResponses, providerOptions, pagination, filters, queries, requests, isolation,
+	rateLimits, observations,
 }
 
 // tree is the registration of our specs in Ginkgo's tree, which is a variable of

@@ -86,6 +86,8 @@ func Defects() []Defect {
 		stateDefects(),
 		eventDefects(),
 		isolationDefects(),
+		effectDefects(),
+		optionsDefects(),
 		rateDefects(),
 	)
 }

@@ -57,6 +57,8 @@ var leaks = []leak{
 	{"leaks-one-row-on-last-page", "shows one row of another workspace on the last page", dataset.Second, dataset.Main, onLast, someRow},
 	{"leaks-a-page", "shows the rows of another workspace on the first page", dataset.Second, dataset.Main, onFirst, everyRowOf},
 	{"leaks-one-row-to-another", "shows one row on the last page of another workspace's list", dataset.Main, dataset.Second, onLast, oneRow},
+	{"leaks-one-row-to-sub-workspace", "shows one row on the last page of a sub-workspace's list", dataset.Main, dataset.SubA, onLast, oneRow},
+	{"leaks-one-row-of-sub-workspace", "shows one row of a sub-workspace in the list of an unrelated one", dataset.Outsider, dataset.Second, onLast, oneRow},
 }
 
 // leakDefects show a row in the lists of two workspaces. The row names the
@@ -198,11 +200,60 @@ func foreignIDDefects() []Defect {
 			breakingWith(requirement, operation, "serves-foreign-id", "serves another workspace's resource", func(a *Target) Middleware {
 				return a.onForeign(operation, func(_ Request, _, owners Response) Response { return owners })
 			}),
+			breakingWith(requirement, operation, "serves-other-workspaces", "serves the main workspace's resource to another one's key",
+				func(a *Target) Middleware { return a.toOthers(operation, a.asMain) }),
+			breakingWith(requirement, operation, "breaks-on-other-workspaces", "returns 500 for the main workspace's resource to another one's key",
+				func(a *Target) Middleware { return a.toOthers(operation, failingForMain) }),
 			breakingWith(requirement, operation, "breaks-on-foreign-id", "returns 500 for another workspace's resource", func(a *Target) Middleware {
 				return a.onForeign(operation, func(Request, Response, Response) Response { return refusal(http.StatusInternalServerError) })
 			}))
 	}
 	return defects
+}
+
+// toOthers changes the refusals of requests of an unrelated workspace, given the key of
+// the main one.
+func (a *Target) toOthers(operation string, act func(next Handler, r Request) (Response, bool)) Middleware {
+	return func(next Handler) Handler {
+		return where(operation, a.asks(dataset.Outsider), func(next Handler, r Request) (Response, error) {
+			answer, err := next(r)
+			if err != nil || answer.Status == http.StatusOK {
+				return answer, err
+			}
+			if changed, ok := act(next, r.withToken(a.key(dataset.Main))); ok {
+				return changed, nil
+			}
+			return answer, nil
+		})(next)
+	}
+}
+
+// asMain answers as the main workspace would be answered, but deletes nothing. ok is
+// false if the resource does not belong to it.
+func (a *Target) asMain(next Handler, r Request) (Response, bool) {
+	switch r.Operation {
+	case spec.DeleteSubsequence:
+		row, ok := a.rowByID(next, spec.ListSubsequences, a.key(dataset.Main), r.ID)
+		return served(row), ok
+	case spec.DeletePlacementTest:
+		r = r.redirected(spec.GetPlacementTest, r.ID)
+	case spec.MoveLead:
+		r = r.withBodyMember("subsequence_id", first(a.Profile.Workspaces[dataset.Main].Subsequences))
+	}
+	answer, err := next(r)
+	return answer, err == nil && answer.Status == http.StatusOK
+}
+
+// failingForMain answers 500 if the resource belongs to the main workspace.
+func failingForMain(next Handler, r Request) (Response, bool) {
+	if r.Operation == spec.MoveLead {
+		return refusal(http.StatusInternalServerError), true
+	}
+	if spec.MustOperation(r.Operation).Method == http.MethodDelete {
+		return refusal(http.StatusInternalServerError), true
+	}
+	answer, err := next(r)
+	return refusal(http.StatusInternalServerError), err == nil && answer.Status == http.StatusOK
 }
 
 // foreignSubsequenceDefects move a lead to another workspace's subsequence, or
@@ -248,6 +299,18 @@ func foreignDeletionDefects() []Defect {
 						where(spec.GetPlacementTest, func(r Request) bool { return isGone(r.ID) }, refusing(http.StatusNotFound)),
 						withoutRows(listOf[operation], func(_ Request, row map[string]any) bool { return isGone(textOf(row, "id")) }),
 					)(next)
+				}
+			}))
+		defects = append(defects, breakingWith(requirement, operation, "refuses-others-and-deletes",
+			"refuses another workspace's request to delete a resource of the main one but deletes it", func(a *Target) Middleware {
+				return func(next Handler) Handler {
+					return where(operation, a.asks(dataset.Outsider), func(next Handler, r Request) (Response, error) {
+						answer, err := next(r)
+						if err == nil && answer.Status != http.StatusOK {
+							_, err = next(r.withToken(a.key(dataset.Main)))
+						}
+						return answer, err
+					})(next)
 				}
 			}))
 	}

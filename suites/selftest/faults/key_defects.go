@@ -7,12 +7,13 @@ import (
 	"strconv"
 	"strings"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 )
 
 func keyDefects() []Defect {
-	return slices.Concat(authDefects(), scopeRefusedDefects(), scopeServedDefects(), adminDefects())
+	return slices.Concat(authDefects(), scopeRefusedDefects(), scopeServedDefects(), severalScopesDefects(), viewDefects(), adminDefects())
 }
 
 // asker is a kind of requests, identified by their key.
@@ -52,44 +53,13 @@ func wrongfullyServed(operation, requirement string, by asker) Defect {
 		func(a *Target) behaviour { return asking(a.fullKey(operation)) })
 }
 
-// unauthorized lists the ways to lack authorization (Authentication, rule 3).
-var unauthorized = []struct {
-	requirement string
-	askers      []asker
-}{
-	{"AUTH-HEADER-MISSING", []asker{{"no-header", "a request without an Authorization header", func(_ *Target, r Request) bool {
-		return len(r.Header.Values("Authorization")) == 0
-	}}}},
-	{"AUTH-SCHEME-OTHER", []asker{
-		{"other-scheme", "a valid key with a scheme other than Bearer", func(a *Target, r Request) bool {
-			scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-			return !strings.EqualFold(scheme, "Bearer") && a.knows(token)
-		}},
-		{"no-scheme", "a valid key without a scheme", func(a *Target, r Request) bool { return a.knows(r.Header.Get("Authorization")) }},
-	}},
-	{"AUTH-TOKEN-EMPTY", []asker{{"empty-token", "an empty Bearer token", func(_ *Target, r Request) bool {
-		return strings.EqualFold(strings.TrimSpace(r.Header.Get("Authorization")), "Bearer")
-	}}}},
-	{"AUTH-KEY-UNKNOWN", []asker{
-		{"unknown-key", "a key that was never issued", func(a *Target, r Request) bool { return r.token() != "" && !a.knows(r.token()) }},
-		{"partial-key", "the beginning of a valid key", func(a *Target, r Request) bool {
-			return r.token() != "" && !a.knows(r.token()) && slices.ContainsFunc(a.Profile.Keys,
-				func(k profile.Key) bool { return strings.HasPrefix(k.Token, r.token()) })
-		}},
-	}},
-	{"AUTH-KEY-REVOKED", []asker{{"revoked-key", "a revoked key", func(a *Target, r Request) bool {
-		key, ok := a.keyOf(r)
-		return ok && key.State == profile.KeyRevoked
-	}}}},
-}
-
 // knows reports whether the token belongs to a key of the profile.
 func (a *Target) knows(token string) bool {
 	return token != "" && slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool { return k.Token == token })
 }
 
-// authDefects serve unauthorized requests, or refuse them with a status other
-// than 401.
+// authDefects serve unauthorized requests, refuse them with a status other than
+// 401, or check something else first.
 func authDefects() []Defect {
 	var defects []Defect
 	for _, op := range spec.Operations() {
@@ -97,6 +67,7 @@ func authDefects() []Defect {
 			for _, by := range way.askers {
 				defects = append(defects, wrongfullyServed(op.ID, way.requirement, by))
 			}
+			defects = append(defects, checkedTooEarly(op, way)...)
 			defects = append(defects, misrefused(op.ID, way.requirement, way.askers[0],
 				http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusInternalServerError)...)
 		}
@@ -168,6 +139,11 @@ func scopeServedDefects() []Defect {
 		breaksDown("SCOPE-WRONG-RESOURCE", others)
 		served("SCOPE-WRONG-RESOURCE", holding("right-action-elsewhere", "a key for the right action on another resource",
 			func(resource, action string) bool { return isOther(resource) && action == own.Action }))
+		for _, resource := range dataset.ScopeResources {
+			if resource != own.Resource {
+				served("SCOPE-WRONG-RESOURCE", holdingOnly(resource+":all"))
+			}
+		}
 		served("SCOPE-WRONG-RESOURCE", holding("any-action-elsewhere", "a key for all actions on another resource",
 			func(resource, action string) bool { return isOther(resource) && action == "all" }))
 
@@ -184,6 +160,46 @@ func scopeServedDefects() []Defect {
 		}
 	}
 	return defects
+}
+
+// severalScopesDefects serve or refuse a key with several scopes wrongly.
+func severalScopesDefects() []Defect {
+	several := func(name, who string, fits func(scopes []string, enough bool) bool, op spec.Operation) asker {
+		return asker{name, who, func(a *Target, r Request) bool {
+			key, ok := a.keyOf(r)
+			enough := slices.ContainsFunc(op.Scope.Alternatives(), func(scope string) bool { return slices.Contains(key.Scopes, scope) })
+			return ok && key.State == profile.KeyActive && len(key.Scopes) > 1 && !slices.Contains(key.Scopes, "all:all") && fits(key.Scopes, enough)
+		}}
+	}
+	var defects []Defect
+	for _, op := range scoped() {
+		in := func(scope string) bool { return slices.Contains(op.Scope.Alternatives(), scope) }
+		defects = append(defects, misrefused(op.ID, "SCOPE-SEVERAL", several("several-scopes", "a key with several scopes, one of which is enough",
+			func(_ []string, enough bool) bool { return enough }, op), http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError)...)
+		defects = append(defects, misrefused(op.ID, "SCOPE-SEVERAL", several("not-the-first-scope", "a key whose first scope is not enough",
+			func(scopes []string, enough bool) bool { return enough && !in(scopes[0]) }, op), http.StatusForbidden)...)
+		defects = append(defects, misrefused(op.ID, "SCOPE-SEVERAL", several("not-the-last-scope", "a key whose last scope is not enough",
+			func(scopes []string, enough bool) bool { return enough && !in(scopes[len(scopes)-1]) }, op), http.StatusForbidden)...)
+
+		others := several("several-other-scopes", "a key with several scopes, none of which is enough", func(_ []string, enough bool) bool { return !enough }, op)
+		defects = append(defects, misrefused(op.ID, "SCOPE-SEVERAL-ONLY", others, http.StatusInternalServerError)...)
+		defects = append(defects, wrongfullyServed(op.ID, "SCOPE-SEVERAL-ONLY", others),
+			wrongfullyServed(op.ID, "SCOPE-SEVERAL-ONLY", several("scopes-mixed", "a key that has its resource and its action in different scopes",
+				func(scopes []string, enough bool) bool { return !enough && mixes(scopes, op.Scope) }, op)))
+	}
+	return defects
+}
+
+// mixes reports whether one scope allows something on the resource, and another one the
+// action on something else.
+func mixes(scopes []string, own spec.Scope) bool {
+	resource, action := false, false
+	for _, scope := range scopes {
+		on, does, _ := strings.Cut(scope, ":")
+		resource = resource || on == own.Resource || on == "all"
+		action = action || does == own.Action || does == "all"
+	}
+	return resource && action
 }
 
 // scoped returns the operations with documented scopes.

@@ -74,7 +74,7 @@ func errorQuirks() []Quirk {
 			Apply: func(a *Target) Middleware { return reanswered(a.namesForeign, html.answer(http.StatusForbidden)) }},
 		Quirk{ID: "errors/foreign-filter-404", Allowed: spec.OpenPointForeignID, Touches: []string{touchesForeign},
 			Doc: "answers 404 to a filter by another workspace's resource", Apply: func(a *Target) Middleware {
-				return instead(a.filtersByForeign, func(Request) Response { return refusal(http.StatusNotFound) })
+				return a.instead(a.filtersByForeign, func(Request) Response { return refusal(http.StatusNotFound) })
 			}})
 }
 

@@ -34,6 +34,17 @@ func precedenceQuirks() []Quirk {
 					return next(r)
 				}
 			})},
+		{ID: "precedence/malformed-id-unknown-path", Allowed: silentPrecedence, Touches: []string{"unknown path"},
+			Doc: "takes a path whose id is not a UUID for an unknown path, and answers 404 to it before it checks the key",
+			Apply: alike(func(next Handler) Handler {
+				return func(r Request) (Response, error) {
+					malformed := r.Operation != "" && spec.MustOperation(r.Operation).HasPathID() && !uuidForm.MatchString(r.ID)
+					if r.Operation == "" && r.Path != spec.OptionsPath || malformed {
+						return refusal(http.StatusNotFound), nil
+					}
+					return next(r)
+				}
+			})},
 		{ID: "precedence/existence-first", Allowed: silentPrecedence, Touches: []string{"precedence"},
 			Doc: "answers 404 to a missing resource before it checks plan, limit and permission",
 			// A deletion over the limit names nothing that exists, because the

@@ -30,10 +30,7 @@ func queryQuirks() []Quirk {
 	return []Quirk{
 		{ID: "query/unknown-refused", Allowed: spec.OpenPointUnknownQuery, Doc: "refuses unknown query parameters",
 			Touches: []string{"unknown queries"}, Apply: func(a *Target) Middleware {
-				return instead(func(r Request) bool {
-					_, authorized := a.isValidKey(r)
-					return r.Operation != "" && authorized && a.hasUnknownQuery(r)
-				}, func(Request) Response { return refusal(http.StatusBadRequest) })
+				return a.instead(a.hasUnknownQuery, func(Request) Response { return refusal(http.StatusBadRequest) })
 			}},
 		{ID: "query/invalid-ignored", Allowed: spec.OpenPointInvalidQuery, Doc: "ignores a filter with an invalid value",
 			Touches: []string{"invalid queries"}, Apply: func(a *Target) Middleware {
@@ -49,10 +46,10 @@ func queryQuirks() []Quirk {
 			return asked(a.hasOddCursor, func(r *Request) { r.Query.Del(a.cursorName(*r)) })
 		}),
 		unknownCursor("empty-page", "shows an empty page for an unknown cursor", func(a *Target) Middleware {
-			return instead(a.hasOddCursor, func(Request) Response { return served(map[string]any{"items": []any{}}) })
+			return a.instead(a.hasOddCursor, func(Request) Response { return served(map[string]any{"items": []any{}}) })
 		}),
 		unknownCursor("404", "answers 404 for an unknown cursor", func(a *Target) Middleware {
-			return instead(a.hasOddCursor, func(Request) Response { return plain(http.StatusNotFound, "text/plain", "no such page") })
+			return a.instead(a.hasOddCursor, func(Request) Response { return plain(http.StatusNotFound, "text/plain", "no such page") })
 		}),
 		window("exclusive", "omits reports at both ends of a window", time.Millisecond, -time.Millisecond),
 		window("half-open", "omits reports at the end of a window", 0, -time.Millisecond),

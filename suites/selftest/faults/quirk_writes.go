@@ -15,18 +15,30 @@ func writeQuirks() []Quirk {
 	return slices.Concat(createQuirks(), deleteQuirks(), moveQuirks(), []Quirk{
 		{ID: "options/none", Allowed: spec.OpenPointESPOptions, Doc: "has no list of provider options", Touches: []string{"options"},
 			Apply: alike(options(bodyForms[0].answer(http.StatusNotFound)))},
+		{ID: "options/unknown-path", Allowed: spec.OpenPointESPOptions, Doc: "answers 404 to requests for provider options before it checks the key",
+			Touches: []string{"options"}, Apply: alike(func(next Handler) Handler {
+				return func(r Request) (Response, error) {
+					if r.Path == spec.OptionsPath {
+						return refusal(http.StatusNotFound), nil
+					}
+					return next(r)
+				}
+			})},
 		{ID: "options/object", Allowed: spec.OpenPointESPOptions, Doc: "answers with an object of provider options", Touches: []string{"options"},
 			Apply: alike(options(served(map[string]any{"providers": map[string]any{"Google": []any{"personal"}}})))},
 	})
 }
 
-func options(answer Response) Middleware {
+// options replaces the options, or whatever else is answered to an authorized request
+// for them.
+func options(instead Response) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
-			if r.Path == spec.OptionsPath {
-				return answer, nil
+			answer, err := next(r)
+			if err == nil && r.Path == spec.OptionsPath && answer.Status == http.StatusOK {
+				return instead, nil
 			}
-			return next(r)
+			return answer, err
 		}
 	}
 }
@@ -36,10 +48,12 @@ func createQuirks() []Quirk {
 	return []Quirk{
 		{ID: "create/read-only-refused", Allowed: spec.OpenPointReadOnlySent, Doc: "refuses a body with a read-only field",
 			Touches: []string{"create"},
-			Apply: alike(instead(func(r Request) bool {
-				body, _ := objectIn(r)
-				return creates(r) && slices.ContainsFunc(spec.CreateReadOnly, func(name string) bool { _, sent := body[name]; return sent })
-			}, func(Request) Response { return refusal(http.StatusBadRequest) }))},
+			Apply: func(a *Target) Middleware {
+				return a.instead(func(r Request) bool {
+					body, _ := objectIn(r)
+					return creates(r) && slices.ContainsFunc(spec.CreateReadOnly, func(name string) bool { _, sent := body[name]; return sent })
+				}, func(Request) Response { return refusal(http.StatusBadRequest) })
+			}},
 		{ID: "create/loose-json", Allowed: spec.OpenPointLooseJSON, Touches: []string{"bodies"},
 			Doc: "reads bodies with a comment, a trailing comma or trailing content",
 			Apply: alike(asked(func(r Request) bool { return hasBody(r) && !json.Valid(r.Body) }, func(r *Request) {
@@ -51,21 +65,25 @@ func createQuirks() []Quirk {
 			}))},
 		{ID: "create/unknown-refused", Allowed: spec.OpenPointInvalidRequest, Doc: "refuses a body with an undocumented member",
 			Touches: []string{"create"},
-			Apply: alike(instead(func(r Request) bool {
-				body, _ := objectIn(r)
-				for name := range body {
-					if creates(r) && !slices.Contains(slices.Concat(spec.CreateRequired, spec.CreateOptional), name) {
-						return true
+			Apply: func(a *Target) Middleware {
+				return a.instead(func(r Request) bool {
+					body, _ := objectIn(r)
+					for name := range body {
+						if creates(r) && !slices.Contains(slices.Concat(spec.CreateRequired, spec.CreateOptional), name) {
+							return true
+						}
 					}
-				}
-				return false
-			}, func(Request) Response { return refusal(http.StatusUnprocessableEntity) }))},
+					return false
+				}, func(Request) Response { return refusal(http.StatusUnprocessableEntity) })
+			}},
 		{ID: "create/media-type-required", Allowed: "What the service does: all endpoints use Content-Type: application/json for request bodies",
 			Touches: []string{"media type of requests"},
-			Doc:     "refuses a body without a JSON content type, and a content type without a body", Apply: alike(instead(func(r Request) bool {
-				announced := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
-				return hasBody(r) != announced
-			}, func(Request) Response { return refusal(http.StatusUnsupportedMediaType) }))},
+			Doc:     "refuses a body without a JSON content type, and a content type without a body", Apply: func(a *Target) Middleware {
+				return a.instead(func(r Request) bool {
+					announced := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
+					return hasBody(r) != announced
+				}, func(Request) Response { return refusal(http.StatusUnsupportedMediaType) })
+			}},
 		{ID: "create/defaults", Allowed: spec.OpenPointOmittedFields, Doc: "sets its own values for fields of a test that are missing or null",
 			Touches: []string{touchesNull},
 			Apply: alike(onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
@@ -123,8 +141,10 @@ func deleteQuirks() []Quirk {
 			}))},
 		{ID: "delete/body-refused", Allowed: "Endpoints / Inbox placement tests: request body null or absent",
 			Doc: "refuses a deletion with a body", Touches: []string{"delete"},
-			Apply: alike(instead(func(r Request) bool { return deletes(r) && hasBody(r) && string(r.Body) != "null" },
-				func(Request) Response { return refusal(http.StatusBadRequest) }))},
+			Apply: func(a *Target) Middleware {
+				return a.instead(func(r Request) bool { return deletes(r) && hasBody(r) && string(r.Body) != "null" },
+					func(Request) Response { return refusal(http.StatusBadRequest) })
+			}},
 	}
 }
 
@@ -170,7 +190,7 @@ func moveQuirks() []Quirk {
 			}),
 		accounts("fields-optional", spec.OpenPointAccountFields, "answers an incomplete move with success and moves nothing",
 			func(a *Target) Middleware {
-				return instead(func(r Request) bool {
+				return a.instead(func(r Request) bool {
 					body, ok := objectIn(r)
 					_, authorized := a.isValidKey(r)
 					return r.Operation == spec.MoveAccounts && ok && authorized &&

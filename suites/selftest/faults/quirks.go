@@ -138,11 +138,12 @@ func asked(fits func(Request) bool, change func(*Request)) Middleware {
 	}
 }
 
-// instead answers matching requests without the target.
-func instead(fits func(Request) bool, answer func(Request) Response) Middleware {
+// instead answers matching requests without the target, if they have a valid key. Any
+// other request gets the target's 401, whatever else is wrong with it.
+func (a *Target) instead(fits func(Request) bool, answer func(Request) Response) Middleware {
 	return func(next Handler) Handler {
 		return func(r Request) (Response, error) {
-			if r.Operation != "" && fits(r) {
+			if _, valid := a.isValidKey(r); valid && r.Operation != "" && fits(r) {
 				return answer(r), nil
 			}
 			return next(r)

@@ -12,7 +12,7 @@ import (
 // rateDefects answer with a status other than 429 beyond the rate limit, or
 // keep refusing after its period.
 func rateDefects() []Defect {
-	defects := resumptionDefects() // first, because they take longest
+	defects := append(resumptionDefects(), createdLater()) // first, because they take longest
 	for _, op := range spec.Operations() {
 		for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
 			defects = append(defects, beyondLimit(op.ID, "limit-"+strconv.Itoa(status),
@@ -125,4 +125,39 @@ func afterLimit(operation string, b behaviour) Middleware {
 			return answer, err
 		}
 	}
+}
+
+// createdLater returns the defect of creating a test that the limit refused, once the
+// limit's period has passed.
+func createdLater() Defect {
+	return breaking("RATE-NO-EFFECT", spec.CreatePlacementTest, "limit-refused-but-created",
+		"answers 429 to a creation beyond the rate limit, and creates the test later", func(next Handler) Handler {
+			var mu sync.Mutex
+			refused := map[string]Request{} // by token
+			take := func(token string) (Request, bool) {
+				mu.Lock()
+				defer mu.Unlock()
+				r, ok := refused[token]
+				delete(refused, token)
+				return r, ok
+			}
+			return func(r Request) (Response, error) {
+				answer, err := next(r)
+				switch {
+				case err != nil:
+				case r.Operation == spec.CreatePlacementTest && answer.Status == http.StatusTooManyRequests:
+					mu.Lock()
+					refused[r.token()] = r
+					mu.Unlock()
+				case r.Operation == spec.ListPlacementTests && answer.Status == http.StatusOK:
+					if create, ok := take(r.token()); ok {
+						if _, err := next(create); err != nil {
+							return Response{}, err
+						}
+						return next(r)
+					}
+				}
+				return answer, err
+			}
+		})
 }

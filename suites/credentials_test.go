@@ -1,0 +1,55 @@
+package suites
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/spec"
+)
+
+// almostValid returns every request with credentials that are derived from the key.
+func almostValid(key client.Key) []Call {
+	api := &API{Env: &Env{Profile: &profile.Profile{}}}
+	k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), key: key}
+	calls := append(api.withAlmostKey(k), withAlmostBearer(k)...)
+	calls = append(calls, withKeyElsewhere(k)...)
+	calls = append(calls, withTwoKeys(k, unknownToken)...)
+	return append(calls, withUnknownKey(k)...)
+}
+
+func TestCurlLinesOfAlmostValidCredentialsHoldNoKey(t *testing.T) {
+	const token = "acme_4Zr7mK1wQx9LpT2vB8nD5sHcJf3GyEaU6"
+	key := client.Key{Name: "main", Token: token}
+	for _, k := range almostValid(key) {
+		// The client knows the key, since the run has sent valid requests.
+		_ = client.Exchange{Request: client.Request{Key: key}}.Curl()
+		line := client.Exchange{Request: k.request()}.Curl()
+		for at := 0; at+8 <= len(token); at++ {
+			if strings.Contains(strings.ToLower(line), strings.ToLower(token[at:at+8])) {
+				t.Errorf("the line holds a part of the key: %s", line)
+				break
+			}
+		}
+		if strings.Contains(line, base64.StdEncoding.EncodeToString([]byte(token))[:16]) {
+			t.Errorf("the line holds the key in base64: %s", line)
+		}
+	}
+}
+
+// A variation is no key that the profile lists, and differs from the valid one.
+func TestAlmostKeysAreNoKeys(t *testing.T) {
+	for _, token := range []string{"acme_4Zr7mK1wQx9LpT2vB8nD5sHcJf3GyEaU6", "0193b82a-4c00-7e10-8d16-312fa34cb77c", "main-key-number-0001", "a----------------------"} {
+		k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), key: client.Key{Name: "main", Token: token}}
+		api := &API{Env: &Env{Profile: &profile.Profile{Keys: []profile.Key{{Token: token[1:]}}}}}
+		seen := map[string]bool{token: true, token[1:]: true}
+		for _, almost := range api.withAlmostKey(k) {
+			if seen[almost.key.Token] {
+				t.Errorf("%s of %q is %q again", almost.key.Name, token, almost.key.Token)
+			}
+			seen[almost.key.Token] = true
+		}
+	}
+}

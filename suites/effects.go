@@ -1,0 +1,132 @@
+package suites
+
+import (
+	"net/http"
+
+	. "github.com/onsi/ginkgo/v2"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
+)
+
+// effects judges that a refused request changes nothing. Tests, subsequences and the
+// places of accounts can be read. No operation reads leads or the variables of a
+// campaign.
+func effects() {
+	for _, op := range spec.AuthNoEffect.Operations() {
+		Describe(op.ID, func() {
+			It("changes nothing without valid authorization", Requires(spec.AuthNoEffect), func(api *API) {
+				api.expectNoEffect(func(k Call) []Call {
+					return append([]Call{withoutHeader(k)[0], withUnknownKey(k)[0]}, api.withRevokedKey(k)...)
+				})
+			})
+		})
+	}
+	for _, op := range spec.ScopeNoEffect.Operations() {
+		Describe(op.ID, func() {
+			It("changes nothing without permission", Requires(spec.ScopeNoEffect), func(api *API) {
+				var lacking []string
+				for _, scope := range append([]string{""}, append(scopesOfOtherActions(op), scopesOfOtherResources(op)...)...) {
+					if _, listed := api.Profile.ScopedKey(dataset.Main, scope); listed {
+						lacking = append(lacking, scope)
+					}
+				}
+				if len(lacking) == 0 {
+					api.NotAssessed("a key of the workspace %q that lacks the scope", dataset.Main)
+				}
+				const most = 2
+				keys := api.keysWithScopes(lacking[:min(most, len(lacking))]...)
+				api.expectNoEffect(func(k Call) []Call {
+					var calls []Call
+					for _, key := range keys {
+						calls = append(calls, k.WithKey(key).MustBeRefused())
+					}
+					return calls
+				})
+			})
+		})
+	}
+}
+
+// expectNoEffect sends requests that are valid but for their credentials, and looks for
+// their effect. The spec ends if one is served: other requirements judge that.
+func (api *API) expectNoEffect(without func(Call) []Call) {
+	switch op := api.Operation(); op.ID {
+	case spec.CreatePlacementTest:
+		api.expectNothingCreated(without)
+	case spec.MoveAccounts:
+		source, destination := api.subWorkspaces(dataset.Admin)
+		api.moveAround(source, func(account string) bool {
+			api.refusedAll(without(api.As(dataset.Admin, op.ID).WithBody(move(source, destination, account))))
+			return true
+		})
+	case spec.DeletePlacementTest:
+		remove := api.As(dataset.Main, op.ID).WithID(api.shown(api.NewTest()).ID())
+		api.refusedAll(without(remove))
+		get := api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.id)
+		api.Expect(api.Do(get)).To(BeServed())
+	case spec.DeleteSubsequence:
+		remove := api.Request()
+		api.refusedAll(without(remove))
+		if api.Expect(api.ReadRows(dataset.Main, spec.ListSubsequences)).To(ShowRow(remove.id, "the subsequence")) {
+			api.sandbox().GiveBack(remove.id)
+		}
+	}
+}
+
+// refusedAll sends the requests. The spec ends if one is served.
+func (api *API) refusedAll(calls []Call) []Response {
+	responses := api.DoAll(calls...)
+	for _, r := range responses {
+		if r.Status/100 == 2 {
+			api.NotAssessed("a refusal (%s answers %d)", r.Call.Operation.ID, r.Status)
+		}
+	}
+	return responses
+}
+
+// expectNothingCreated looks for tests that refused creations made. A test that is
+// created afterwards must show first.
+func (api *API) expectNothingCreated(without func(Call) []Call) {
+	before := api.newestTests()
+	var refused []Response
+	for _, k := range without(api.Request()) {
+		api.suspect(k, api.spec.Pairs[0])
+		refused = append(refused, api.refusedAll([]Call{k})...)
+	}
+	later := api.NewTest()
+	var after map[string]map[string]any
+	api.eventually("a created test in the list", func() bool {
+		after = api.newestTests()
+		return after[paging.FoldID(later.ID())] != nil
+	})
+	if after[paging.FoldID(later.ID())] == nil {
+		api.NotAssessed("a created test among the first %d of %s", newest, spec.ListPlacementTests)
+	}
+	for _, r := range refused {
+		made := madeOf(r, before, after)
+		api.rollBack(r.Call, made)
+		api.Expect(r).To(MakeNothing(made))
+	}
+}
+
+// expectEffect looks for the effect of a request that was served, with the full key of
+// the workspace.
+func (api *API) expectEffect(served Response) {
+	requirement := api.For(spec.ScopeEffect)
+	if lacks := served.shortfall(); lacks != "" {
+		requirement.NotAssessed("%s", lacks)
+		return
+	}
+	switch served.Call.Operation.ID {
+	case spec.CreatePlacementTest:
+		requirement.Expect(api.find(served)).To(BeServed())
+	case spec.DeletePlacementTest:
+		get := api.As(dataset.Main, spec.GetPlacementTest).WithID(served.Call.id)
+		requirement.Expect(api.untilGone("a deletion in a get", get)).To(HaveStatus(http.StatusNotFound))
+	case spec.DeleteSubsequence:
+		list := api.As(dataset.Main, spec.ListSubsequences)
+		requirement.Expect(api.listWithout(list, served.Call.id)).To(NotShowRow(served.Call.id, "the deleted"))
+	}
+}

@@ -1,0 +1,230 @@
+package suites
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
+)
+
+// keyViews compares what the keys of a workspace see (section Authentication, rule 2).
+func keyViews() {
+	for _, op := range spec.ScopeSameRows.Operations() {
+		Describe(op.ID, func() {
+			It("shows every key of a workspace the same rows", Requires(spec.ScopeSameRows), func(api *API) {
+				compared := 0
+				for _, role := range api.rolesThatRead() {
+					keys := api.otherKeys(role, op)
+					if op.ID == spec.GetPlacementTest && role != dataset.Main || len(keys) == 0 {
+						continue // the run creates its tests in the main workspace
+					}
+					full := api.As(role, op.ID)
+					if op.ID == spec.GetPlacementTest {
+						full = api.Request()
+					}
+					compared += api.compareKeys(full, keys)
+				}
+				if compared == 0 {
+					api.NotAssessed("a row of %s that a key with %q and another key of the same workspace see", op.ID, "all:all")
+				}
+			})
+		})
+	}
+}
+
+// rolesThatRead returns the roles whose keys read without touching a plan or a limit
+// that another check relies on.
+func (api *API) rolesThatRead() []string {
+	limit := api.Profile.RateLimit
+	var roles []string
+	for _, role := range slices.Sorted(maps.Keys(api.Profile.Workspaces)) {
+		limited := role == dataset.Limited || limit != nil && slices.ContainsFunc(api.Profile.Keys,
+			func(k profile.Key) bool { return k.Name == limit.Key && k.Workspace == role })
+		if key, ok := api.Profile.FullKey(role); ok && !limited && key.State == profile.KeyActive && role != dataset.Unpaid {
+			roles = append(roles, role)
+		}
+	}
+	return roles
+}
+
+// otherKeys returns the active keys of the workspace that may make the request, beside
+// the full one. A profile may list many keys of one kind, hence the bound.
+func (api *API) otherKeys(role string, op spec.Operation) []client.Key {
+	const most = 5
+	full, _ := api.Profile.FullKey(role)
+	alternatives := op.Scope.Alternatives()
+	var keys []client.Key
+	add := func(key profile.Key) {
+		if key.Token != full.Token && len(keys) < most && !slices.Contains(keys, token(key)) {
+			keys = append(keys, token(key))
+		}
+	}
+	if role == dataset.Main {
+		for _, scope := range alternatives {
+			if key, ok := api.Profile.ScopedKey(role, scope); ok {
+				add(key)
+			}
+		}
+	}
+	for _, key := range api.Profile.Keys {
+		may := slices.ContainsFunc(alternatives, func(scope string) bool { return slices.Contains(key.Scopes, scope) })
+		if key.Workspace == role && key.State == profile.KeyActive && may {
+			add(key)
+		}
+	}
+	return keys
+}
+
+// compareKeys reads with the full key, with each of the others, and with the full key
+// again. It returns how many keys were compared. A difference counts if it lasts: the
+// specification does not say how soon a change shows in another view.
+func (api *API) compareKeys(full Call, keys []client.Key) (compared int) {
+	before := api.see(full)
+	if before.End != paging.Done || len(before.Rows()) == 0 {
+		return 0
+	}
+	seen := make([]view, len(keys))
+	for i, key := range keys {
+		seen[i] = api.see(full.WithKey(key).MayBeRefused())
+	}
+	after := api.see(full)
+	if after.End != paging.Done {
+		return 0
+	}
+	for i := range keys {
+		if seen[i].End != paging.Done { // SCOPE-EXACT and its neighbours judge a refusal
+			continue
+		}
+		found := differences(before, seen[i], after, seen[i])
+		if len(found) > 0 {
+			earlier := seen[i]
+			api.eventually("rows with another key", func() bool {
+				first, again, last := api.see(full), api.see(seen[i].List), api.see(full)
+				found = nil // a view that ends early shows no difference
+				if first.End == paging.Done && again.End == paging.Done && last.End == paging.Done {
+					found = differences(first, again, last, earlier)
+				}
+				earlier = again
+				return len(found) == 0
+			})
+		}
+		api.Expect(seen[i].Walk).To(ShowWhatTheFullKeySees(found))
+		compared++
+	}
+	return compared
+}
+
+// view is what a key sees: the rows by their keys, without undocumented fields.
+type view struct {
+	Walk
+	rows map[string]map[string]any
+}
+
+// see reads a list or a resource. The walk is not Done if it could not be read.
+func (api *API) see(k Call) view {
+	w := api.read(k)
+	seen := view{w, map[string]map[string]any{}}
+	for _, row := range w.Values() {
+		known := spec.Documented(k.Operation.Resource, row)
+		seen.rows[paging.KeyOf(known)] = known
+	}
+	return seen
+}
+
+func (api *API) read(k Call) Walk {
+	w := Walk{List: k}
+	if k.Operation.Answer == spec.Page {
+		w.Walk = paging.Run(api.ctx, api.fetch(k, &w.responses), pagesOf(maxLimit), api.maxPages())
+		return w
+	}
+	r := api.Do(k)
+	w.responses = []Response{r}
+	w.End = paging.Broken
+	if r.OK() {
+		w.Walk = paging.Walk{Pages: []paging.Page{{Rows: r.pageRows()}}, End: paging.Done}
+	}
+	return w
+}
+
+// differences returns what a key sees otherwise than the full key does, which reads
+// before and after it. A row that comes or goes meanwhile does not count: a missing row
+// is in both views of the full key, and an additional row in none of them, but in an
+// earlier view of the key.
+func differences(before, seen, after, earlier view) []Finding {
+	first, here, last, known := before.rows, seen.rows, after.rows, earlier.rows
+	at := seen.Last()
+	var found []Finding
+	for _, key := range slices.Sorted(maps.Keys(first)) {
+		again, stays := last[key]
+		shown, ok := here[key]
+		switch {
+		case !stays:
+		case !ok:
+			found = append(found, Finding{at, "", "the row " + shorten(key) + ", as with the full key", fmt.Sprintf("%d rows without it", len(here))})
+		default:
+			found = append(found, changedFields(at, key, first[key], shown, again)...)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(here)) {
+		if first[key] == nil && last[key] == nil && known[key] != nil {
+			found = append(found, Finding{at, "", "no row that the full key does not see", "the row " + shorten(key)})
+		}
+	}
+	return found
+}
+
+// changedFields returns the fields that both views of the full key show alike, and the
+// view of another key otherwise or not at all.
+func changedFields(at Response, key string, first, shown, again map[string]any) []Finding {
+	if reflect.DeepEqual(first, shown) { // almost always
+		return nil
+	}
+	var found []Finding
+	for _, field := range slices.Sorted(maps.Keys(first)) {
+		value, got := first[field], shown[field]
+		if sameContent(value, again[field]) && !sameContent(value, got) {
+			found = append(found, Finding{at, "/" + field, clipJSON(value) + " in the row " + shorten(key) + ", as with the full key", clipJSON(got)})
+		}
+	}
+	return found
+}
+
+// sameContent reports whether two values are equal, whatever the order of their arrays:
+// the specification gives none for tags and the like. A missing value equals null.
+func sameContent(a, b any) bool {
+	return reflect.DeepEqual(sortedArrays(normalize(a)), sortedArrays(normalize(b)))
+}
+
+func sortedArrays(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			value[name] = sortedArrays(member)
+		}
+	case []any:
+		for i, item := range value {
+			value[i] = sortedArrays(item)
+		}
+		slices.SortFunc(value, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	}
+	return value
+}
+
+// ShowWhatTheFullKeySees matches a walk in which nothing differs from the full key's.
+func ShowWhatTheFullKeySees(differences []Finding) types.GomegaMatcher {
+	return onWalk("show what the full key sees", func(Walk) Verdict {
+		found := Verdict{Assessed: 1}
+		found.add(differences...)
+		return found
+	})
+}
