@@ -40,7 +40,7 @@ func answersAsPredicted(api *API) {
 	if walk.isDoubtful() { // values from its rows may be invalid
 		asking = list.MayBeRefused()
 	}
-	queries := oracle.List{Operation: list.Operation, Rows: before}.Pairs(api.named(list.Operation.ID), handful)
+	queries := oracle.List{Operation: list.Operation, Rows: before}.Fixed(api.named(list.Operation.ID), handful)
 	for range generated {
 		queries = append(queries, api.generate(list.Operation, before))
 	}

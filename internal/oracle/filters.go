@@ -25,6 +25,15 @@ type Filter struct {
 	says func(query map[string]string, row map[string]any) (requirement spec.ID, in bool)
 }
 
+// alongside reports whether both filters are one: they have the same parameter, or are the
+// ends of a window.
+func (f Filter) alongside(other Filter) bool {
+	window := func(f Filter) bool {
+		return f.Parameter == profile.ParamWindowStart || f.Parameter == profile.ParamWindowEnd
+	}
+	return f.Parameter == other.Parameter || window(f) && window(other)
+}
+
 // Use is one use of a filter.
 type Use struct {
 	Query map[string]string // key of the parameter → value

@@ -145,36 +145,40 @@ func (c *comparison) says(row map[string]any) (requirement spec.ID, in bool) {
 	return "", false
 }
 
-// charge returns the requirement that a missing row breaks: that of the only filter that
-// leaves out any row, if there is one.
+// charge returns the requirement that a missing row breaks: that of the only filter, if
+// there is one. Both ends of a window are one filter.
 func (c *comparison) charge() spec.ID {
-	var cutting []spec.ID
+	var used []Filter
 	for _, f := range Filters(c.Operation.ID) {
-		if _, used := c.query.Parameters[f.Parameter]; !used {
-			continue
-		}
-		var missing spec.ID
-		cuts := false
-		for _, row := range c.Rows {
-			switch id, in := f.says(c.query.Parameters, row.Value); {
-			case id != "" && in:
-				missing = id
-			case id != "":
-				cuts = true
-			}
-		}
-		if cuts && missing != "" {
-			cutting = append(cutting, missing)
+		value, given := c.query.Parameters[f.Parameter]
+		if given && !isFar(value) && !slices.ContainsFunc(used, f.alongside) {
+			used = append(used, f)
 		}
 	}
 	switch {
-	case len(cutting) == 1:
-		return cutting[0]
-	case len(cutting) > 1:
+	case len(used) > 1:
 		return spec.FilterCombined
+	case len(used) == 1:
+		return c.missingFor(used[0])
 	default:
 		return c.walks(spec.PageWalkComplete)
 	}
+}
+
+// missingFor returns the requirement on the rows that the filter selects: that of the
+// other filter of the parameter if this one selects none.
+func (c *comparison) missingFor(filter Filter) spec.ID {
+	for _, f := range Filters(c.Operation.ID) {
+		if f.Parameter != filter.Parameter {
+			continue
+		}
+		for _, row := range c.Rows {
+			if id, in := f.says(c.query.Parameters, row.Value); id != "" && in {
+				return id
+			}
+		}
+	}
+	return c.walks(spec.PageWalkComplete)
 }
 
 // walks returns the requirement on the walk: plain, or that of sorted or filtered walks.

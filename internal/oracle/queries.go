@@ -59,10 +59,11 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 	})
 }
 
-// Pairs returns queries with two filters each: every pair of filters that the target has
-// names for, by the values of at most so many rows. Other rows differ in one of them.
-func (l List) Pairs(known func(parameter string) bool, most int) []Query {
-	var queries []Query
+// Fixed returns queries whatever the seed: small pages, and every pair of filters that the
+// target has names for, by the values of at most so many rows. Other rows differ in one of
+// the filters.
+func (l List) Fixed(known func(parameter string) bool, most int) []Query {
+	queries := []Query{{Sizes: []int{1}, Pages: 2}, {Sizes: []int{0}, Pages: 1}}
 	for _, pivot := range spread(l.Rows, most) {
 		var uses []Use
 		for _, f := range Filters(l.Operation.ID) {

@@ -157,7 +157,7 @@ func TestAStandInCreationIsDeleted(t *testing.T) {
 
 func TestAccountsThatSeemToHaveMoved(t *testing.T) {
 	a := &Target{Profile: profile.Embedded()}
-	handler := movedAnyway("ADMIN-KEY", withoutAdminKey[0]).Apply(a)(marked)
+	handler := movedAnyway("ADMIN-KEY", withoutAdminKey[0], http.StatusForbidden).Apply(a)(marked)
 	valid := validRequest(a, spec.MustOperation(spec.MoveAccounts))
 	for _, step := range []struct {
 		by   string

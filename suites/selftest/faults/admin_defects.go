@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -19,14 +20,14 @@ func adminDefects() []Defect {
 		defects = append(defects,
 			wrongfullyServed(spec.MoveAccounts, "ADMIN-KEY", by),
 			move("ADMIN-KEY", by, "told-success", "reports success to %s without acting", moved),
-			movedAnyway("ADMIN-KEY", by))
+			movedAnyway("ADMIN-KEY", by, http.StatusForbidden))
 		defects = append(defects, misrefused(spec.MoveAccounts, "ADMIN-KEY", by, http.StatusInternalServerError)...)
 	}
 	for _, by := range []asker{intoOutside, outOfOutside} {
 		defects = append(defects, move("ADMIN-SAME", by, "served", "serves %s", moved))
 		defects = append(defects, misrefused(spec.MoveAccounts, "ADMIN-SAME", by, http.StatusInternalServerError)...)
 	}
-	return append(defects, movedAnyway("ADMIN-SAME", intoOutside))
+	return append(defects, movedAnyway("ADMIN-SAME", intoOutside, http.StatusForbidden))
 }
 
 // withoutAdminKey lists moves between sub-workspaces with keys that do not
@@ -107,8 +108,8 @@ func (a *Target) isElsewhere(id, admin string) bool {
 
 // movedAnyway returns the defect of refusing a move but making it. The accounts
 // only seem to be gone: the target receives no move.
-func movedAnyway(requirement string, by asker) Defect {
-	d := whenAsked(spec.MoveAccounts, requirement, by, "refused-but-moved", "answers 403 to %s but moves the accounts", nil)
+func movedAnyway(requirement string, by asker, status int) Defect {
+	d := whenAsked(spec.MoveAccounts, requirement, by, "refused-but-moved", fmt.Sprintf("answers %d to %%s but moves the accounts", status), nil)
 	d.Apply = func(a *Target) Middleware {
 		return func(next Handler) Handler {
 			var gone goneAccounts
@@ -119,9 +120,11 @@ func movedAnyway(requirement string, by asker) Defect {
 					return next(r)
 				case by.fits(a, r):
 					gone.add(m)
-					return refusal(http.StatusForbidden), nil
+					return refusal(status), nil
 				case gone.any(m):
-					return refusal(http.StatusNotFound), nil
+					if _, valid := a.isValidKey(r); valid {
+						return refusal(http.StatusNotFound), nil
+					}
 				}
 				return next(r)
 			}

@@ -19,7 +19,7 @@ func refusedButDoneDefects() []Defect {
 	var defects []Defect
 	carriedOut := func(requirement, operation string, by asker, status int) {
 		if operation == spec.MoveAccounts {
-			defects = append(defects, movedAnyway(requirement, by))
+			defects = append(defects, movedAnyway(requirement, by, status))
 			return
 		}
 		defects = append(defects, whenAsked(operation, requirement, by, "refused-but-done", "refuses %s but carries it out",

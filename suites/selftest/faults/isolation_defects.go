@@ -366,5 +366,5 @@ func foreignAccountDefects() []Defect {
 		wrongfullyServed(operation, requirement, other),
 		whenAsked(operation, requirement, other, "told-success", "reports success to %s without acting",
 			func(*Target) behaviour { return moved }),
-		movedAnyway(requirement, other))
+		movedAnyway(requirement, other, http.StatusForbidden))
 }
