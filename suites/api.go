@@ -30,7 +30,8 @@ type API struct {
 	spec Spec
 	rng  *rand.Rand // guarded by mu
 
-	probes bool // it asks beside the specs, such as whether the spec's operation is served
+	probes      bool // it asks beside the specs, such as whether the spec's operation is served
+	bodyRefused bool // the spec has sent a body without valid authorization
 
 	evidence *judge.Ledger // what this spec found out
 	kept     *keeper       // what it keeps of responses

@@ -97,6 +97,8 @@ func (api *API) unauthorized(k Call) []Call {
 	return slices.Concat(withoutHeader(k), withOtherScheme(k), withEmptyToken(k), withUnknownKey(k), api.withRevokedKey(k))
 }
 
+func (k Call) hasBody() bool { return k.raw != nil || k.body != nil }
+
 // credentials names the operation and what the request shows as authorization.
 func (k Call) credentials() string {
 	if k.authorization != nil {
@@ -125,6 +127,10 @@ func (api *API) expectUnauthorized(calls ...Call) {
 		if !k.allowed.Open() && k.allowed != client.Only(http.StatusUnauthorized) {
 			calls[i] = k.MustGet(http.StatusUnauthorized)
 		}
+		// A server may leave the body of a refused request unread. One such request of a spec
+		// shows that; the others must not suffer from it.
+		calls[i].fresh = k.hasBody() && api.bodyRefused
+		api.bodyRefused = api.bodyRefused || k.hasBody()
 	}
 	for _, response := range api.DoAll(calls...) {
 		api.provoked.Store(response.Call.credentials(), true)

@@ -28,6 +28,7 @@ type Call struct {
 	authorization *string
 	header        http.Header // besides Authorization
 	owner         string      // id of the key's workspace; "" if unknown
+	fresh         bool        // it has a connection of its own
 	noRetry       bool
 	provoked      bool // a 429 is expected: the key has been driven to its limit
 	allowed       client.Allowed
@@ -151,7 +152,7 @@ func (k Call) request() client.Request {
 	return client.Request{
 		Operation: k.Operation.ID, Method: k.Operation.Method,
 		Path:  k.Operation.URLPath(k.id),
-		Query: k.query, Header: k.header, Body: k.bytes(), Allowed: k.allowed,
+		Query: k.query, Header: k.header, Body: k.bytes(), Allowed: k.allowed, Fresh: k.fresh,
 		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry, Provoked: k.provoked, Settle: k.Operation.Unsafe(),
 	}
 }

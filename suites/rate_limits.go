@@ -328,6 +328,12 @@ func resume(api *API) {
 		api.NotAssessed("%s", d.lacks(api.Profile.RateLimit))
 	}
 	refused, missing := create()
+	for range mostCreations {
+		if refused.Status != http.StatusOK || !api.drain(api.limitedRequest(api.anyList(spec.ListPlacementTests))).limited {
+			break
+		}
+		refused, missing = create() // the limit had recovered before
+	}
 	for _, id := range served {
 		k := api.limitedRequest(id)
 		k.noRetry = false
@@ -347,6 +353,9 @@ func resume(api *API) {
 	}
 	api.expectNoneCreated(refused, missing)
 }
+
+// mostCreations is how often a creation is repeated that the limit did not refuse.
+const mostCreations = 3
 
 // refusedCreation prepares a creation with the limited key. The function that it returns
 // sends it, and says what is missing if it was not refused for the limit.

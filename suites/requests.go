@@ -118,9 +118,6 @@ func (api *API) suspect(k Call, violated spec.Pair) {
 // causeOf returns the pair whose violation let the row of the finding come about, if it
 // is known, or the pair that the spec violates if it served what it should have refused.
 func (api *API) causeOf(r Response, pointer string) causedBy {
-	if r.Call.allowed.Open() && len(api.spec.Pairs) > 0 && !api.spec.rule {
-		return causedBy{pair: api.spec.Pairs[0], follows: true, ifViolated: true}
-	}
 	for i, row := range r.Rows() {
 		if at := r.Call.Operation.RowPointer(i); pointer != at && !strings.HasPrefix(pointer, at+"/") {
 			continue
@@ -132,6 +129,9 @@ func (api *API) causeOf(r Response, pointer string) causedBy {
 				}
 			}
 		}
+	}
+	if r.Call.allowed.Open() && len(api.spec.Pairs) > 0 && !api.spec.rule {
+		return causedBy{pair: api.spec.Pairs[0], follows: true, ifViolated: true}
 	}
 	return causedBy{}
 }

@@ -21,14 +21,24 @@ const (
 )
 
 // eventually looks until the function sees the change, and observes how long that
-// took. It reports whether the change showed in time: it looks once more when the
-// time is over.
+// took. It reports whether the change showed in time.
 func (api *API) eventually(view string, sees func() bool) bool {
+	began := time.Now()
+	looks := 0
+	showed := api.look(func() bool { looks++; return sees() })
+	if showed {
+		api.Observe(spec.OpenPointVisibility, "%s: %s", view, delay(time.Since(began), looks == 1))
+	}
+	return showed
+}
+
+// look looks until the function sees what it looks for, as long as a change may take to
+// show. It looks once more when the time is over.
+func (api *API) look(sees func() bool) bool {
 	began := time.Now()
 	for pause := firstLook; ; pause = min(2*pause, longestLook) {
 		over := time.Since(began) >= api.Profile.Visibility()
 		if sees() {
-			api.Observe(spec.OpenPointVisibility, "%s: %s", view, delay(time.Since(began), pause == firstLook))
 			return true
 		}
 		if over {

@@ -2,12 +2,14 @@ package oracle
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
 
@@ -64,22 +66,43 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 // the filters.
 func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 	queries := []Query{{Sizes: []int{1}, Pages: 2}, {Sizes: []int{0}, Pages: 1}}
-	for _, pivot := range spread(l.Rows, most) {
-		var uses []Use
-		for _, f := range Filters(l.Operation.ID) {
-			if of := f.Uses([]map[string]any{pivot.Value}, 1); known(f.Parameter) && len(of) > 0 {
-				uses = append(uses, of[0])
-			}
-		}
-		for i, one := range uses {
-			for _, other := range uses[i+1:] {
-				if both := add(one.Query, other.Query); len(both) > len(one.Query) || isWindow(both) {
-					queries = append(queries, Query{Parameters: both, Sizes: []int{maxLimit}, Pages: mostPages})
-				}
+	filters := slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(f Filter) bool { return !known(f.Parameter) })
+	for i, one := range filters {
+		for _, other := range filters[i+1:] {
+			for _, parameters := range spread(l.both(one, other), most) {
+				queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
 			}
 		}
 	}
 	return queries
+}
+
+// both returns the parameters of both filters by the values of each of the older rows that
+// has values for both.
+func (l List) both(one, other Filter) []map[string]string {
+	if one.Parameter == other.Parameter {
+		return nil
+	}
+	var all []map[string]string
+	for _, row := range l.oldest() {
+		rows := []map[string]any{row.Value}
+		first, second := one.Uses(rows, 1), other.Uses(rows, 1)
+		if len(first) == 0 || len(second) == 0 {
+			continue
+		}
+		parameters := add(first[0].Query, second[0].Query)
+		if len(parameters) > len(first[0].Query) || isWindow(parameters) {
+			all = append(all, parameters)
+		}
+	}
+	return all
+}
+
+// oldest returns the older half of the rows by their ids, which are time-ordered: a run
+// creates and deletes rows meanwhile.
+func (l List) oldest() []paging.Row {
+	rows := slices.SortedFunc(slices.Values(l.Rows), func(a, b paging.Row) int { return strings.Compare(a.Key, b.Key) })
+	return rows[:(len(rows)+1)/2]
 }
 
 // isWindow reports whether both ends of a window are near.

@@ -158,6 +158,8 @@ func TestRefusingAllIsNoPass(t *testing.T) {
 	g.Expect(of(results, reports.Pass)).To(BeEmpty())
 	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 	for _, c := range results.Checks {
-		g.Expect(c.Missing).To(ContainElement("a valid request of "+c.Operation+" that does not also get 401"), "%s", c.Requirement)
+		if c.Requirement != "AUTH-NO-EFFECT" { // it needs rows to look at
+			g.Expect(c.Missing).To(ContainElement("a valid request of "+c.Operation+" that does not also get 401"), "%s", c.Requirement)
+		}
 	}
 }

@@ -121,7 +121,9 @@ func TestWhatASpecMeetsBesideItsCheckFails(t *testing.T) {
 		},
 		"500 to the list before the first creation": {
 			[]string{spec.CreatePlacementTest, spec.ListPlacementTests}, []string{"AUTH-KEY-UNKNOWN"}, "STATUS-ALLOWED on " + spec.ListPlacementTests,
-			func(_ *target.Target, a *answered) bool { return a.get(tests) && a.has("sort_order") && a.fails() },
+			func(_ *target.Target, a *answered) bool {
+				return a.get(tests) && a.has("sort_order") && a.status == http.StatusOK && a.fails()
+			},
 		},
 		"500 to a get of an old test beside the list": {
 			[]string{spec.GetPlacementTest}, []string{"STATE-GET-LIST"}, "STATUS-200 on " + spec.GetPlacementTest,

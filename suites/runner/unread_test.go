@@ -46,14 +46,16 @@ func TestBodyLeftUnread(t *testing.T) {
 			subject.Profile.Pace.Concurrency = 1 // all requests share one connection
 			results := judged(t, t.Context(), Config{Target: subject, Seed: 1, Selection: Selection{
 				Operations:   []string{spec.CreatePlacementTest, spec.ListPlacementTests},
-				Requirements: []string{"STATUS-200", "AUTH-*", "PAGE-LIMIT-*"},
+				Requirements: []string{"STATUS-200", "AUTH-TOKEN-EMPTY", "PAGE-LIMIT-*"},
 			}})
 			if tc.starts == "" {
 				g.Expect(of(results, reports.Fail)).To(BeEmpty())
 				g.Expect(of(results, reports.Pass)).NotTo(BeEmpty())
 				return
 			}
-			g.Expect(results.Troubles).To(BeEmpty())
+			for _, trouble := range results.Troubles { // a request that changes something is not sent again
+				g.Expect(trouble.What).To(ContainSubstring("the server may have left its body unread"))
+			}
 			i := slices.IndexFunc(results.Checks, func(c reports.Check) bool {
 				return c.Requirement == "STATUS-200" && c.Operation == spec.ListPlacementTests
 			})
