@@ -32,6 +32,7 @@ func providerOptions() {
 			api.expectWithheld(http.StatusPaymentRequired, api.As(dataset.Unpaid, spec.CreatePlacementTest))
 		})
 		It("shows provider options within the rate limit", Requires(spec.OptionsRate), OneAtATime("rate limit"), func(api *API) {
+			api.needServed(Call{Operation: api.Operation()})
 			k := api.limitedRequest(spec.CreatePlacementTest)
 			if lists := api.drain(api.limitedRequest(api.anyList(spec.ListLeadLists))); !lists.limited {
 				api.NotAssessed("%s", lists.lacks(api.Profile.RateLimit))
@@ -57,6 +58,7 @@ type options struct {
 
 // expectWithheld asks for the options with each of the credentials.
 func (api *API) expectWithheld(status int, calls ...Call) {
+	api.needServed(Call{Operation: api.Operation()}) // a target that serves nothing withholds everything
 	seen := options{full: api.askOptions(api.As(dataset.Main, spec.CreatePlacementTest))}
 	for _, k := range calls {
 		seen.refused = append(seen.refused, api.askOptions(k))
@@ -86,6 +88,9 @@ func BeWithheld(status int, rules *judge.Rules) types.GomegaMatcher {
 	return &expectation[options]{words: "withhold the provider options", judge: func(o options) Verdict {
 		found := Verdict{Assessed: 1}
 		has := o.full.Status/100 == 2
+		if !has && !spec.MeansUnserved(o.full.Status) {
+			return Verdict{Missing: fmt.Sprintf("provider options for a key that may see them (got %d)", o.full.Status)}
+		}
 		for _, r := range o.refused {
 			refused := r.Status/100 == 4
 			switch {

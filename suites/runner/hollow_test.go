@@ -48,7 +48,9 @@ var (
 		"SCOPE-RESOURCE-ALL": "the key was let in to what is documented",
 		"SCOPE-ALL-ACTION":   "the key was let in to what is documented",
 		"SCOPE-ALL-ALL":      "the key was let in to what is documented",
+		"SCOPE-SEVERAL":      "the key was let in to what is documented",
 	}
+	alike = map[string]string{"SCOPE-SAME-ROWS": "every key saw the same row"}
 	paged = map[string]string{
 		"PAGE-ITEMS-PRESENT":      "there are items",
 		"PAGE-ITEMS-TYPE":         "they are an array",
@@ -88,13 +90,13 @@ func TestHollowServersPassNothingTheyHaveNotEarned(t *testing.T) {
 	}{
 		{"empty object", saying(json, `{}`), together(status200, typed, written, formed)},
 		{"page without items", saying(json, `{"items":[]}`), together(status200, typed, written, formed, scoped, paged)},
-		{"page of an empty object", saying(json, `{"items":[{}]}`), together(status200, typed, written, formed, scoped, paged,
+		{"page of an empty object", saying(json, `{"items":[{}]}`), together(status200, typed, written, formed, scoped, paged, alike,
 			map[string]string{"PAGE-LIMIT-HONOURED": "one item is not more than any limit"})},
 		{"empty array", saying(json, `[]`), together(status200, typed, written, formed, scoped)},
-		{"array of an empty object", saying(json, `[{}]`), together(status200, typed, written, formed, scoped)},
+		{"array of an empty object", saying(json, `[{}]`), together(status200, typed, written, formed, scoped, alike)},
 		{"null", saying(json, `null`), together(status200, typed, written)},
 		{"id of null", saying(json, `{"id":null}`), together(status200, typed, written, formed, present)},
-		{"the same id", saying(json, `{"id":"019535d9-3df7-79fb-b466-fa907fa17f9e"}`), together(status200, typed, written, formed, scoped, present, valued,
+		{"the same id", saying(json, `{"id":"019535d9-3df7-79fb-b466-fa907fa17f9e"}`), together(status200, typed, written, formed, scoped, alike, present, valued,
 			map[string]string{"META-ELSEWHERE": "a thing with an id, and no metadata"})},
 		{"success", saying(json, `{"status":"success"}`), together(status200, typed, written, formed, present, valued)},
 		{"web page", saying("text/html", `<html></html>`), status200},
