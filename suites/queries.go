@@ -130,12 +130,16 @@ func (a Asked) Compare(l oracle.List) oracle.Comparison {
 	return l.Compare(a.Query, pages, a.Walk.Complete())
 }
 
-// isDoubtful reports whether a rule was broken by the content of a page of the walk.
+// isDoubtful reports whether a page of the walk broke a rule on shapes.
 func (w Walk) isDoubtful() bool { return slices.ContainsFunc(w.responses, Response.isDoubtful) }
 
-// isDoubtful reports whether a rule was broken by the content of the body.
+// isDoubtful reports whether the body broke a rule on shapes: its values may differ from
+// those of another view for that reason.
 func (r Response) isDoubtful() bool {
-	return slices.ContainsFunc(r.found.Findings, func(f judge.Finding) bool { return strings.HasPrefix(f.Pointer, "/") })
+	return slices.ContainsFunc(r.found.Findings, func(f judge.Finding) bool {
+		rule, _ := spec.FindRequirement(f.Pair.Requirement)
+		return strings.HasPrefix(f.Pointer, "/") && (rule.Group == spec.GroupShape || rule.ID == string(spec.MetaElsewhere))
+	})
 }
 
 // judgeQuery records what differs from the prediction, under the requirement that it

@@ -332,7 +332,7 @@ func resume(api *API) {
 		if refused.Status != http.StatusOK || !api.drain(api.limitedRequest(api.anyList(spec.ListPlacementTests))).limited {
 			break
 		}
-		refused, missing = create() // the limit had recovered before
+		refused, missing = api.refusedCreation()() // the limit had recovered before
 	}
 	for _, id := range served {
 		k := api.limitedRequest(id)
