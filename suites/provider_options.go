@@ -68,7 +68,7 @@ func (api *API) expectWithheld(status int, calls ...Call) {
 
 // askOptions asks for the provider options with the credentials of the call.
 func (api *API) askOptions(k Call) Response {
-	api.Spent(1)
+	api.need(api.sandbox().Afford())
 	r := Response{Call: k, Exchange: api.SendUnspecified(api.ctx, client.Request{Operation: k.Operation.ID, Method: http.MethodGet, Path: spec.OptionsPath,
 		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry, Provoked: k.provoked})}
 	if r.Err != nil || r.Truncated {

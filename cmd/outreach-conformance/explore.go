@@ -74,10 +74,10 @@ counted and are no failures. explore adds to run and does not replace it.`,
 		flags.IntVar(&f.rows, "rows", dataset.DefaultOptions().Rows, rowsUsage)
 	})
 	group(flags, "Exploration", func() {
-		flags.DurationVar(&f.duration, "duration", defaultExploration, "how long to explore, at most 24h")
+		flags.DurationVar(&f.duration, "duration", defaultExploration, "how long to send requests: at most 24h")
 		f.registerOperations(flags)
 		registerSeed(flags, &f.seed, 0, "the requests (default: drawn and printed)")
-		flags.BoolVar(&f.firstOnly, "fail-fast", false, "end at the first failure")
+		flags.BoolVar(&f.firstOnly, "fail-fast", false, "end the run at the first failure that is not expected")
 		flags.StringVar(&f.replay, "replay", "", "try the cases of this cases.json again instead of exploring")
 	})
 	group(flags, "Pace and safety", func() {

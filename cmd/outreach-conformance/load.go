@@ -110,7 +110,7 @@ the verdict.`,
 		flags.Float64Var(&f.rate, "rate", 0, "requests per second, overrides the scenarios")
 		flags.Float64Var(&f.burst, "burst", 0, "requests per second during a spike, overrides the scenarios")
 		flags.Float64Var(&f.maxRate, "max-rate", 0, "highest rate that the search for the sustained rate tries, in requests per second")
-		flags.DurationVar(&f.duration, "duration", 0, "length of each phase, overrides the scenarios")
+		flags.DurationVar(&f.duration, "duration", 0, "how long to send requests: the length of each phase, overrides the scenarios")
 		flags.DurationVar(&f.warmup, "warmup", 0, "length of the warm-up before the first phase; it is not measured")
 		flags.IntVar(&f.clients, "clients", 0, "clients that walk at the same time, overrides the scenarios")
 		flags.IntSliceVar(&f.limits, "page-size", nil, "page sizes to request (limit=…), 1 to 100")

@@ -171,6 +171,10 @@ func (s *Sandbox) Permit(ctx context.Context, c Change) error {
 	return s.certain(c.emails())
 }
 
+// Afford counts a request that only reads into the budget. It returns a *Denied error if
+// the budget is used up.
+func (s *Sandbox) Afford() error { return s.spend() }
+
 func (s *Sandbox) spend() error {
 	if s.Budget > 0 && s.spent.Add(1) > int64(s.Budget) {
 		return denied("requests: the budget of %d is used up", s.Budget)
