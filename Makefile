@@ -20,7 +20,7 @@ TESTFLAGS  ?=
 # the race detector. It slows computation down tenfold and finds nothing in
 # packages that only compute, or that only start the built program. The longest are first.
 RACED = ./suites/runner ./loadtest/runner ./fixtures/target ./loadtest ./suites/preflight \
-	./fixtures/refserver/... ./internal/client ./internal/judge ./internal/outage ./internal/redact \
+	./suites/explore ./fixtures/refserver/... ./internal/client ./internal/judge ./internal/outage ./internal/redact \
 	./internal/sandbox/... ./loadtest/generate ./loadtest/inspect ./loadtest/measure ./suites
 
 # UNRACED tests of RACED packages compute for long and share no more than the other
