@@ -59,6 +59,9 @@ var limits = []limit{
 
 	{"Requests", "internal/client", "DefaultConcurrency", "requests in flight", "`pace.concurrency`, `--concurrency`", "servers in development have few workers"},
 	{"Requests", "fixtures/profile", "maxConcurrency", "largest concurrency of a profile", "", "file descriptors"},
+	{"Requests", "suites/runner", "mostWorkers", "cases of an exploration at the same time", "`pace.concurrency`", "each one sends requests in a row"},
+	{"Requests", "suites/explore", "mostSteps", "steps of a sequence of an exploration", "", "longer ones find no more"},
+	{"Files that are read", "suites/explore", "MaxCases", "bytes of `cases.json`", "", "a wrong file is noticed"},
 	{"Requests", "suites", "maxVain", "requests in vain for one answer", "", "a server may never give it"},
 	{"Requests", "internal/client", "MaxURLValue", "bytes of a value of the target in an address", "", "a server may refuse a long address"},
 	{"Requests", "internal/client", "maxCurlLine", "bytes of an address in a `curl` command", "", "shells bound a command line"},
