@@ -94,6 +94,10 @@ func noPass(requirement ...string) Verdict {
 	return Verdict{Codes: []int{exitFail, exitInconclusive}, Fails: requirement}
 }
 
+// anyVerdict is the verdict on a target whose connections carry what nobody asked for:
+// chance decides whether a request takes it for its response.
+var anyVerdict = Verdict{Codes: []int{exitPass, exitFail, exitInconclusive}, Fails: []string{"*"}}
+
 // All returns every behaviour, by class.
 func All() []Behaviour {
 	return slices.Concat(transport(), statuses(), encodings(), jsons(), pages(), redirects(), timing(), state(), reportTexts(), keys())

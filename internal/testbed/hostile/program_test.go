@@ -223,7 +223,7 @@ func (e ended) contradictions(artifacts map[string]string) (all []string) {
 }
 
 // verdictLine is the last line of a summary.
-var verdictLine = regexp.MustCompile(`(?m)^. [A-Z ]+  exit (\d+) `)
+var verdictLine = regexp.MustCompile(`(?m)^[✓✗?] [A-Z ]+  exit (\d+) `)
 
 // unprintable returns the text around the first character that does something to a
 // terminal; "" for none.

@@ -49,7 +49,7 @@ func state() []Behaviour {
 				})
 			}}
 	}
-	broken := fails("STATE-*", "META-*", "SHAPE-*", "STATUS-200", "NOT-FOUND")
+	broken := fails("STATE-*", "META-*", "SHAPE-*", "STATUS-200", "STATUS-ALLOWED", "NOT-FOUND")
 	broken.Fails = []string{"*"}
 	hidden := func(b Behaviour) Behaviour {
 		b.Hidden = true

@@ -8,7 +8,7 @@ import (
 )
 
 // wrongStatus fails STATUS-200. A limit that gets such an answer is not accepted either.
-var wrongStatus = fails("STATUS-200", "PAGE-LIMIT-*")
+var wrongStatus = fails("STATUS-200", "STATUS-ALLOWED", "PAGE-LIMIT-*")
 
 const onlyThese = "Endpoints: a valid request gets 200; Errors lists 401, 402, 404 and 429"
 

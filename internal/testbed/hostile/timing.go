@@ -94,7 +94,7 @@ func timing() []Behaviour {
 				a.send(w)
 			})(next)
 		}),
-		slow("switches-and-hangs", "answers 101 and hangs", noPass("STATUS-200", "SERVED", "PAGE-LIMIT-*"), served(func(w http.ResponseWriter, r *http.Request, _ answer) {
+		slow("switches-and-hangs", "answers 101 and hangs", noPass("STATUS-200", "STATUS-ALLOWED", "SERVED", "PAGE-LIMIT-*"), served(func(w http.ResponseWriter, r *http.Request, _ answer) {
 			conn, _, err := w.(http.Hijacker).Hijack()
 			if err != nil {
 				return
