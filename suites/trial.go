@@ -133,6 +133,9 @@ func (api *API) Until(view string, k Call, fits func(Response) bool) Response {
 // Eventually looks until the function sees a change, as long as one may take to show.
 func (api *API) Eventually(view string, sees func() bool) bool { return api.eventually(view, sees) }
 
+// Look is Eventually without an observation.
+func (api *API) Look(sees func() bool) bool { return api.look(sees) }
+
 // broke notes a violation for the trial.
 func (api *API) broke(p spec.Pair, f Finding) {
 	api.mu.Lock()
