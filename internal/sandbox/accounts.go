@@ -20,8 +20,14 @@ import (
 // accounts remembers to which workspace the run moved each account.
 type accounts struct {
 	mu      sync.Mutex
-	at      map[string]string // email → workspace id; absent: at home
-	entries map[string]int    // email → open entry of the journal
+	at      map[string]place          // by email; absent: at home
+	entries map[string]map[string]int // email → destination → open entry of the journal
+}
+
+// place is where an account is.
+type place struct {
+	workspace string // id
+	confirmed bool   // the target accepted the move
 }
 
 // homeOf returns the workspace to which the account belongs according to the profile.
@@ -34,7 +40,8 @@ func (s *Sandbox) homeOf(email string) (profile.Workspace, bool) {
 	return profile.Workspace{}, false
 }
 
-// recordMove opens an entry for each of the profile's accounts that leaves its home.
+// recordMove opens an entry for each destination of the profile's accounts other than
+// their home.
 func (s *Sandbox) recordMove(c Change) error {
 	if s.Journal == nil {
 		return nil
@@ -44,7 +51,7 @@ func (s *Sandbox) recordMove(c Change) error {
 	defer s.accounts.mu.Unlock()
 	for _, email := range c.emails() {
 		home, ok := s.homeOf(email)
-		if _, open := s.accounts.entries[email]; !ok || open || away == home.ID {
+		if _, open := s.accounts.entries[email][away]; !ok || open || away == home.ID {
 			continue
 		}
 		entry, err := s.Journal.Open(journal.Entry{Do: journal.Move, Email: email, Home: home.ID, Away: away, Key: dataset.Admin})
@@ -52,23 +59,26 @@ func (s *Sandbox) recordMove(c Change) error {
 			return err
 		}
 		if s.accounts.entries == nil {
-			s.accounts.entries = map[string]int{}
+			s.accounts.entries = map[string]map[string]int{}
 		}
-		s.accounts.entries[email] = entry
+		if s.accounts.entries[email] == nil {
+			s.accounts.entries[email] = map[string]int{}
+		}
+		s.accounts.entries[email][away] = entry
 	}
 	return nil
 }
 
 // moved remembers that the accounts are at the change's destination.
-func (s *Sandbox) moved(c Change, emails []string) Undo {
+func (s *Sandbox) moved(c Change, emails []string, confirmed bool) Undo {
 	destination := c.text("destination_workspace_id")
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
 	if s.accounts.at == nil {
-		s.accounts.at = map[string]string{}
+		s.accounts.at = map[string]place{}
 	}
 	for _, email := range emails {
-		s.accounts.at[email] = destination
+		s.accounts.at[email] = place{destination, confirmed}
 	}
 	return func(ctx context.Context) { s.moveBack(ctx, c.By) }
 }
@@ -80,7 +90,7 @@ func (s *Sandbox) moved(c Change, emails []string) Undo {
 func (s *Sandbox) maybeMoved(c Change) (Undo, error) {
 	destination := c.text("destination_workspace_id")
 	if _, err := uuid.Parse(destination); err != nil {
-		return nil, s.stayed(c.emails())
+		return nil, s.stayed(c)
 	}
 	var away []string
 	for _, email := range c.emails() {
@@ -91,15 +101,15 @@ func (s *Sandbox) maybeMoved(c Change) (Undo, error) {
 	if len(away) == 0 {
 		return nil, nil
 	}
-	return s.moved(c, away), nil
+	return s.moved(c, away, false), nil
 }
 
 // stayed records that a refused move left the accounts where they were.
-func (s *Sandbox) stayed(emails []string) error {
+func (s *Sandbox) stayed(c Change) error {
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
 	var failed []error
-	for _, email := range emails {
+	for _, email := range c.emails() {
 		if _, moved := s.accounts.at[email]; !moved {
 			failed = append(failed, s.home(email))
 		}
@@ -109,9 +119,12 @@ func (s *Sandbox) stayed(emails []string) error {
 
 // home records that the account is at home. The caller holds accounts.mu.
 func (s *Sandbox) home(email string) error {
-	err := s.Journal.Close(s.accounts.entries[email])
+	var failed []error
+	for _, entry := range s.accounts.entries[email] {
+		failed = append(failed, s.Journal.Close(entry))
+	}
 	delete(s.accounts.entries, email)
-	return err
+	return errors.Join(failed...)
 }
 
 // moveBack moves home every account that the run has moved.
@@ -126,7 +139,7 @@ func (s *Sandbox) moveBack(ctx context.Context, by string) {
 				continue
 			}
 			delete(s.accounts.at, email)
-			if at != home.ID && !s.moveHome(ctx, by, email, at, home) {
+			if at.workspace != home.ID && !s.moveHome(ctx, by, email, at, home) {
 				continue
 			}
 			if err := s.home(email); err != nil {
@@ -137,9 +150,9 @@ func (s *Sandbox) moveBack(ctx context.Context, by string) {
 }
 
 // moveHome reports whether the account is certainly at home.
-func (s *Sandbox) moveHome(ctx context.Context, by, email, at string, home profile.Workspace) bool {
+func (s *Sandbox) moveHome(ctx context.Context, by, email string, at place, home profile.Workspace) bool {
 	back := Change{By: by, Operation: spec.MustOperation(spec.MoveAccounts),
-		Body: moveBody(email, at, home.ID)}
+		Body: moveBody(email, at.workspace, home.ID)}
 	admin, ok := s.Profile.AdminKey(home)
 	if !ok {
 		s.uncertain.add(back, "the profile has no key of its admin workspace")
@@ -147,8 +160,15 @@ func (s *Sandbox) moveHome(ctx context.Context, by, email, at string, home profi
 	}
 	back.Key = token(admin)
 	// A 404 says that the account is not there: an interrupted move took it home
-	// or never took it away. If it is uncertain which, it stays in the journal.
-	return s.rollBack(ctx, back) && s.uncertain.why(email) == ""
+	// or never took it away. If it is uncertain which, it stays in the journal. So does
+	// an account that the target said it moved there.
+	settled, nothing := s.rollBack(ctx, back)
+	if settled && nothing && at.confirmed {
+		const why = "accounts.move answered 404, but the target had moved the account there"
+		s.uncertain.add(back, why)
+		s.Trouble(by, rollbackFailed(why))
+	}
+	return settled && s.uncertain.why(email) == ""
 }
 
 // uncertain are the accounts of which nobody knows where they are, each with the

@@ -182,7 +182,7 @@ func firstFew(left []error) []error {
 func (c *cleaner) undoAll(entries []journal.Entry, cleaned *Cleaned) (left []error) {
 	isLock := func(e journal.Entry) bool { return e.Do == journal.Create && strings.HasPrefix(e.Name, lock.Prefix) }
 	undo := func(locks bool) {
-		for _, e := range entries {
+		for _, e := range entries { // the newest first: an account is where it was sent last
 			if isLock(e) != locks {
 				continue
 			}
@@ -192,10 +192,11 @@ func (c *cleaner) undoAll(entries []journal.Entry, cleaned *Cleaned) (left []err
 				left = append(left, err)
 			case never:
 				cleaned.NeverCreated = append(cleaned.NeverCreated, what)
-			default:
+			case what != "":
 				cleaned.Done = append(cleaned.Done, what)
 			}
 		}
+		left = append(left, c.listedStill()...)
 	}
 	if undo(false); len(left) == 0 {
 		undo(true)
@@ -208,15 +209,17 @@ type cleaner struct {
 	ctx     context.Context
 	api     *client.Client
 	profile *profile.Profile
-	tests   map[string]testList // by role: one look finds all tests of a load run
-	checked int                 // deletions that were checked
+	tests   map[string]testList  // by role: one look finds all tests of a load run
+	home    map[string]bool      // emails of accounts that were seen at home
+	deleted map[string]deletions // by role
+	checked int                  // deletions that were checked
 	outage  outage.Detector
 	left    int // changes that remain
 	watch   func(left int)
 }
 
 func newCleaner(ctx context.Context, api *client.Client, p *profile.Profile, watch func(left int)) *cleaner {
-	c := &cleaner{ctx: ctx, api: api, profile: p, tests: map[string]testList{}, watch: watch}
+	c := &cleaner{ctx: ctx, api: api, profile: p, tests: map[string]testList{}, home: map[string]bool{}, deleted: map[string]deletions{}, watch: watch}
 	c.outage.Limit = maxUnanswered
 	return c
 }

@@ -23,6 +23,9 @@ import (
 // admin workspace. The target then refuses the way back as well. Other moves are
 // needed to see that the account never left.
 func (c *cleaner) moveHome(e journal.Entry) (string, error) {
+	if c.home[e.Email] {
+		return "", nil // seen there already: the account was sent to several workspaces
+	}
 	if _, err := uuid.Parse(e.Away); err != nil { // an invalid move without a response
 		return fmt.Sprintf("the account %s cannot have left its workspace: %q is not a workspace", e.Email, e.Away), nil
 	}
@@ -34,25 +37,52 @@ func (c *cleaner) moveHome(e journal.Entry) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case ex.Status == http.StatusOK, ex.Status == http.StatusNotFound && slices.Contains(siblings, e.Away):
-		return atHome(e), nil
+	case ex.Status == http.StatusOK:
+		return c.atHome(e), nil
 	case !refused(ex):
 		return "", c.stuck(e, ex)
 	}
-	for _, sibling := range siblings {
-		home, err := c.seenAtHome(admin, e, sibling)
-		if home || err != nil {
-			return atHome(e), err
+	other, neighbours, err := c.family(e.Away)
+	if err == nil && other.Name != admin.Name { // a target that took it there may give it back to that admin only
+		back, err := c.move(other, e.Email, e.Away, e.Home)
+		if err != nil {
+			return "", err
+		}
+		if back.Status == http.StatusOK {
+			return c.atHome(e), nil
 		}
 	}
-	if ex.Status == http.StatusPaymentRequired || len(siblings) == 0 {
-		const never = "the account %s: the target refuses to move it home from %s (%s), so it presumably refused to move it there"
-		return fmt.Sprintf(never, e.Email, e.Away, c.describe(ex)), nil
+	for _, sibling := range siblings {
+		home, err := c.seenAtHome(admin, e, sibling)
+		if err != nil {
+			return "", err
+		}
+		if home {
+			return c.atHome(e), nil
+		}
 	}
-	return "", c.stuck(e, ex)
+	if ex.Status != http.StatusPaymentRequired && (len(siblings) > 0 || c.isAway(other, e, neighbours)) {
+		return "", c.stuck(e, ex)
+	}
+	const never = "the account %s: the target refuses to move it home from %s (%s), so it presumably refused to move it there"
+	return fmt.Sprintf(never, e.Email, e.Away, c.describe(ex)), nil
 }
 
-func atHome(e journal.Entry) string {
+// isAway reports whether the account can be moved on from where it was sent. It is moved
+// back there, where the journal says that it is.
+func (c *cleaner) isAway(admin profile.Key, e journal.Entry, neighbours []string) bool {
+	for _, neighbour := range neighbours {
+		if on, err := c.move(admin, e.Email, e.Away, neighbour); err != nil || on.Status == http.StatusOK {
+			_, _ = c.move(admin, e.Email, neighbour, e.Away)
+			return true
+		}
+	}
+	return false
+}
+
+// atHome notes that the account was seen at home.
+func (c *cleaner) atHome(e journal.Entry) string {
+	c.home[e.Email] = true
 	return fmt.Sprintf("the account %s is in its workspace", e.Email)
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -32,6 +34,7 @@ func (c *cleaner) deleteTest(e journal.Entry) (what string, never bool, err erro
 	}
 	if e.ID != "" {
 		if deleted, err := c.deleteKnown(key, e.ID, mark); err != nil || deleted {
+			c.note(role, e.ID, mark)
 			return fmt.Sprintf("the test %s is deleted", mark.Text()), false, err
 		}
 	}
@@ -49,6 +52,7 @@ func (c *cleaner) deleteTest(e journal.Entry) (what string, never bool, err erro
 		if err := c.delete(key, id, mark); err != nil {
 			return "", false, err
 		}
+		c.note(role, id, mark)
 	}
 	switch {
 	case len(ids) > 0:
@@ -105,6 +109,53 @@ func (c *cleaner) delete(key client.Key, id string, mark owned.Mark) error {
 		}
 		return true, ex.Err
 	})
+}
+
+// deletions are deleted tests of one workspace: what they showed, by folded id.
+type deletions map[string]owned.Mark
+
+// note notes that a test is deleted, for listedStill.
+func (c *cleaner) note(role, id string, mark owned.Mark) {
+	if c.deleted[role] == nil {
+		c.deleted[role] = deletions{}
+	}
+	c.deleted[role][paging.FoldID(id)] = mark
+}
+
+// maxNewest bounds how many pages listedStill reads. What a run left is among the newest
+// tests.
+const maxNewest = 20
+
+// listedStill looks for deleted tests among the newest in the list, and returns an error
+// for each that it shows. A deletion may take a moment to show.
+func (c *cleaner) listedStill() (left []error) {
+	deleted := c.deleted
+	c.deleted = map[string]deletions{}
+	if !c.profile.Implements(spec.ListPlacementTests) {
+		return nil
+	}
+	op := spec.MustOperation(spec.ListPlacementTests)
+	for _, role := range slices.Sorted(maps.Keys(deleted)) {
+		key, err := c.key(role)
+		if err != nil {
+			return append(left, err)
+		}
+		list := paging.List(c.send, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: key,
+			Query: url.Values{"sort_order": {"desc"}}}, profile.ParamStartingAfter)
+		var shown []error
+		_ = repeatedly(c.ctx, c.profile.Visibility(), func() (gone bool, err error) {
+			shown = nil
+			for _, row := range paging.Run(c.ctx, list, paging.Fixed(100), maxNewest).Rows() {
+				id, _ := row.Value["id"].(string)
+				if mark, ours := deleted[role][paging.FoldID(id)]; ours && mark.On(row.Value) {
+					shown = append(shown, fmt.Errorf("the test %s (%s) is deleted, but the list still shows it", redact.Process.Text(id), mark.Text()))
+				}
+			}
+			return len(shown) == 0, nil
+		})
+		left = append(left, shown...)
+	}
+	return left
 }
 
 // maxPages bounds how many pages of a list of tests are read.

@@ -29,8 +29,9 @@ type workspace struct {
 	*owned.Tests
 	mu        sync.Mutex
 	creations []*creation
-	deleted   map[string]bool // ids whose deletion the target confirmed
-	asked     map[string]bool // ids whose deletion was sent
+	received  map[string]*creation // the first creation that received the id
+	deleted   map[string]bool      // ids whose deletion the target confirmed
+	asked     map[string]bool      // ids whose deletion was sent
 }
 
 // creation is one request that creates a test. The mutex of its workspace guards it.
@@ -90,7 +91,8 @@ func (s *Sandbox) workspaceOf(key client.Key) *workspace {
 	if full, ok := s.Profile.FullKey(role); ok {
 		reader = token(full)
 	}
-	w := &workspace{Tests: owned.New(s.Send, s.Profile, reader), deleted: map[string]bool{}, asked: map[string]bool{}}
+	w := &workspace{Tests: owned.New(s.Send, s.Profile, reader), received: map[string]*creation{}, deleted: map[string]bool{},
+		asked: map[string]bool{}}
 	if s.tests.byRole == nil {
 		s.tests.byRole = map[string]*workspace{}
 	}
@@ -144,6 +146,7 @@ func (s *Sandbox) created(cr *creation, ex client.Exchange, id string) (Undo, er
 	if id == "" {
 		return nil, nil // Close looks for the test
 	}
+	w.noteID(cr)
 	w.Received(id, owned.Creation{Mark: cr.mark, At: cr.at})
 	return func(ctx context.Context) { s.removeTest(ctx, w, cr) }, nil
 }
@@ -235,11 +238,14 @@ func (s *Sandbox) creationOf(id string) (*workspace, *creation) {
 func (w *workspace) byID(id string) *creation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	i := slices.IndexFunc(w.creations, func(cr *creation) bool { return cr.id != "" && paging.FoldID(cr.id) == paging.FoldID(id) })
-	if i < 0 {
-		return nil
+	return w.received[paging.FoldID(id)]
+}
+
+// noteID notes the id that a creation received. The caller holds the mutex.
+func (w *workspace) noteID(cr *creation) {
+	if key := paging.FoldID(cr.id); w.received[key] == nil {
+		w.received[key] = cr
 	}
-	return w.creations[i]
 }
 
 // prove adopts the test that the change deletes if it is the run's own. A new test
@@ -289,6 +295,11 @@ func (s *Sandbox) ours(id string) bool {
 	return false
 }
 
+// Read notes what a get with the key of the change has shown of a test.
+func (s *Sandbox) Read(c Change, id string, row map[string]any) {
+	s.workspaceOf(c.Key).Tests.Shown(id, row)
+}
+
 // Shown notes a test that a list shows although the target refused to create it, and
 // returns what deletes it.
 func (s *Sandbox) Shown(c Change, row map[string]any) Undo {
@@ -302,5 +313,6 @@ func (s *Sandbox) Shown(c Change, row map[string]any) Undo {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.creations = append(w.creations, cr)
+	w.noteID(cr)
 	return func(ctx context.Context) { s.removeTest(ctx, w, cr) }
 }

@@ -47,7 +47,9 @@ func TestPermitToDeleteTests(t *testing.T) {
 	err := f.Permit(t.Context(), remove("01890000-0000-7000-8000-000000000001"))
 	g.Expect(errors.As(err, &denied)).To(BeTrue(), "%v", err)
 	listed := f.Profile.Workspaces[dataset.Main].PlacementTests[0]
-	f.workspaceOf(f.creation("").Key).creations[0].id = listed // as if the target had answered with it
+	w := f.workspaceOf(f.creation("").Key)
+	w.creations[0].id = listed // as if the target had answered with it
+	w.noteID(w.creations[0])
 	g.Expect(errors.As(f.Permit(t.Context(), remove(listed)), &denied)).To(BeTrue())
 	g.Expect(denied.Input).To(ContainSubstring("proof that the test"))
 }

@@ -255,9 +255,9 @@ func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created strin
 	case spec.MoveAccounts:
 		switch {
 		case ex.Status/100 == 2:
-			return s.moved(c, c.emails()), nil
+			return s.moved(c, c.emails(), true), nil
 		case ex.Sent.IsZero(), ex.Err == nil && ex.Status < 500: // after a 5xx nobody knows
-			return nil, s.stayed(c.emails())
+			return nil, s.stayed(c)
 		default:
 			return s.maybeMoved(c)
 		}
@@ -265,21 +265,24 @@ func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created strin
 	return nil, nil
 }
 
-// rollBack sends a request that rolls something back, and reports whether the
-// target accepted it or answered that there is nothing to roll back (404). The change
-// may take a moment to show, so a 404 counts only if it stays.
-func (s *Sandbox) rollBack(ctx context.Context, c Change) bool {
+// rollBack sends a request that rolls something back. It reports whether that settled
+// the change, and whether the target answered that there is nothing to roll back (404).
+// The change may take a moment to show, so a 404 counts only if it stays.
+func (s *Sandbox) rollBack(ctx context.Context, c Change) (settled, nothing bool) {
 	var why string
 	_ = repeatedly(ctx, s.Profile.Visibility(), func() (settled bool, err error) {
-		var gone bool
-		gone, why = s.send(ctx, c)
-		return !gone, nil
+		nothing, why = s.send(ctx, c)
+		return !nothing, nil
 	})
 	if why != "" {
 		s.uncertain.add(c, why)
-		s.Trouble(c.By, fmt.Sprintf("rollback failed: %s (`outreach-conformance cleanup` tries again)", why))
+		s.Trouble(c.By, rollbackFailed(why))
 	}
-	return why == ""
+	return why == "", nothing
+}
+
+func rollbackFailed(why string) string {
+	return fmt.Sprintf("rollback failed: %s (`outreach-conformance cleanup` tries again)", why)
 }
 
 // send sends such a request once. It returns the reason why it failed; empty if it did

@@ -79,11 +79,12 @@ type Tests struct {
 	before   *before
 	received map[string]Creation // by id
 	disputed map[string]bool     // ids that creations with different marks received
+	shown    map[string]bool     // ids under which a get has shown the mark
 }
 
 // New returns the tests of the workspace that the key reads.
 func New(send paging.Sender, p *profile.Profile, key client.Key) *Tests {
-	return &Tests{send: send, profile: p, key: key, received: map[string]Creation{}, disputed: map[string]bool{}}
+	return &Tests{send: send, profile: p, key: key, received: map[string]Creation{}, disputed: map[string]bool{}, shown: map[string]bool{}}
 }
 
 // Key returns the key that reads and deletes the tests.
@@ -105,6 +106,24 @@ func (t *Tests) Received(id string, c Creation) {
 		return
 	}
 	t.received[id] = c
+}
+
+// Shown notes what a get has shown of the test with the id. If that is the mark of its
+// creation, Prove need not ask again.
+func (t *Tests) Shown(id string, row map[string]any) {
+	c, known := t.creation(id)
+	if !known || !c.Mark.On(row) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shown[paging.FoldID(id)] = true
+}
+
+func (t *Tests) wasShown(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.shown[paging.FoldID(id)]
 }
 
 // creation returns the creation that received the id.
@@ -163,6 +182,9 @@ func (t *Tests) Prove(ctx context.Context, id string) (Proof, error) {
 	}
 	if why := t.Excluded(id, c); why != "" {
 		return Proof{Foreign, why}, nil
+	}
+	if t.wasShown(id) {
+		return Proof{State: Own}, nil
 	}
 	shown, err := t.get(ctx, id)
 	if err != nil || c.Mark.On(shown.row) {
