@@ -124,7 +124,7 @@ func filterRequirements() []Requirement {
 	table[len(table)-1].Section = "Pagination (list endpoints)"
 	add("FILTER-WALK", Derived, "A filtered list shows each of its rows exactly once, in the same order for every page size.",
 		"Filters select rows and pagination divides them. Neither sentence restricts the other.",
-		"A filtered walk in small pages is compared with one in pages of 100.",
+		"Each filter is walked in small pages and in pages of 100, which are compared. The filter must hold on every page.",
 		ListPlacementTests, ListPlacementReports, ListSubsequences, ListMembers, ListTagMappings, ListLeadLabels, ListLeadLists, ListWebhookEvents)
 	table[len(table)-1].Section = "Pagination (list endpoints)" // it is about all of them
 	return table

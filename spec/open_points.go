@@ -39,6 +39,7 @@ const (
 	OpenPointWindowEnds       = "SILENT-WINDOW-ENDS"
 	OpenPointInvalidQuery     = "SILENT-INVALID-QUERY"
 	OpenPointUnknownQuery     = "SILENT-UNKNOWN-QUERY"
+	OpenPointOtherMethods     = "SILENT-OTHER-METHODS"
 	OpenPointUnknownCursor    = "SILENT-UNKNOWN-CURSOR"
 	OpenPointReusable         = "SILENT-REUSABLE"
 	OpenPointRateLimit        = "SILENT-RATE-LIMIT"
@@ -109,6 +110,7 @@ var openPoints = []OpenPoint{
 	{OpenPointWindowEnds, "Whether the ends of the reports' time window are inclusive.", "Endpoints / Inbox placement reports", "whether rows at either end are shown", []string{ListPlacementReports}},
 	{OpenPointInvalidQuery, "How the server handles a query parameter with an invalid value.", "Endpoints", "the status", nil},
 	{OpenPointUnknownQuery, "How the server handles an unknown query parameter.", "Endpoints", "the status", nil},
+	{OpenPointOtherMethods, "How the server handles a method that a path does not have.", "Endpoints", "the status and the Allow header for the safe method OPTIONS", nil},
 	{OpenPointUnknownCursor, "How the server handles a cursor that it never issued.", "Pagination", "the status", nil},
 	{OpenPointReusable, "Which subsequences of other campaigns are reusable.", "Endpoints / Campaign subsequences", "whether excluding a campaign shows all others", []string{ListSubsequences}},
 	{OpenPointRetryAfter, "Whether a 429 response says how long to wait.", "Errors; Limits", "the Retry-After seen", nil},

@@ -259,6 +259,11 @@ var quoted = map[string][]string{
 	"REQUEST-INVALID-ACCOUNT_EMAILS":           {accountsBody},
 	"REQUEST-INVALID-SOURCE_WORKSPACE_ID":      {accountsBody},
 	"REQUEST-INVALID-DESTINATION_WORKSPACE_ID": {accountsBody},
+	"REQUEST-ORDER":                            {returnsJSON},
+	"REQUEST-OPTIONAL":                         {testBody},
+	"REQUEST-NULL-BODY":                        {"Request body null or absent."},
+	"QUERY-ACCEPTED":                           {listQuery, reportsQuery, subsequences, "a search string matched against name or email", "an interest status filter", "a boolean filter for whether the list", eventsQuery},
+	"OPTIONS-SERVED":                           {returnsJSON, optionsPath},
 	"REQUEST-EMAILS-EMPTY":                     {accountsBody, "| emails array | accounts move |"},
 
 	"STATE-CREATE":          {testBody, returnsTest},

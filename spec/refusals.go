@@ -114,7 +114,7 @@ func isolationRequirements() []Requirement {
 		isolate("ISOLATION-LIST", "The lists of two unrelated workspaces share no row.",
 			"The list is walked with keys of the workspaces in the profile, 2 for each admin workspace. Those without a common admin workspace must have no row in common.", listOps()...),
 		isolate("ISOLATION-OWNER", "Each row names the key's workspace as its owner.",
-			"The row's organization_id, workspace_id, organization or workspace (for a group member, one of its two workspaces) is compared with the workspace id in the profile.", owned...),
+			"The row's organization_id, workspace_id, organization or workspace is compared with the workspace id in the profile. A group member names it, or its admin workspace as admin.", owned...),
 		isolate("ISOLATION-ID", "The id of another workspace's resource is handled like an unknown id, or rejected. It is never served.",
 			"A valid request names a resource of the second workspace, and keys of other workspaces name one of the main workspace. The response must be neither 2xx nor 5xx.", namedOps()...),
 		isolate("ISOLATION-CREATE", "A test that is created with a workspace's key belongs to that workspace alone.",
@@ -145,7 +145,7 @@ func requestRequirements() []Requirement {
 	refuse("REQUEST-OBJECT", Derived, "A request body that is not an object is not accepted.",
 		"The body is documented as an object with members.", "Endpoints", "An array and a string are sent.", bodyOps()...)
 	refuse("REQUEST-PATH-ID", Derived, "A path id that is not a UUID is not accepted.",
-		"The path parameter is a required uuid.", "Endpoints", "Words and malformed UUIDs replace the id.", pathIDOps()...)
+		"The path parameter is a required uuid.", "Endpoints", "Words, signs and malformed UUIDs replace the id.", pathIDOps()...)
 
 	for _, field := range CreateRequired {
 		refuse("REQUEST-REQUIRED-"+strings.ToUpper(field), Stated, "A body without "+field+" does not create a test.", "",
@@ -154,24 +154,24 @@ func requestRequirements() []Requirement {
 	for _, field := range append(append([]string(nil), CreateRequired...), CreateOptional...) {
 		refuse("REQUEST-INVALID-"+strings.ToUpper(field), Derived, "A body whose "+field+" has a wrong type or value does not create a test.",
 			"The field's type and values are stated, and they apply to the request too.",
-			"Endpoints / Inbox placement tests; Resources and their fields", "A valid body is sent with each kind of value that the field's row rules out.", CreatePlacementTest)
+			"Endpoints / Inbox placement tests; Resources and their fields", "A valid body is sent with values of each other type, values just outside the set or the bounds, and malformed values.", CreatePlacementTest)
 	}
 	refuse("REQUEST-REQUIRED-VARIABLES", Stated, "A body without variables does not add variables.", "",
 		"Endpoints / Campaigns", "An empty object is sent.", AddCampaignVariables)
 	refuse("REQUEST-INVALID-VARIABLES", Derived, "Variables that are not an array of strings are not accepted.",
-		"The type is stated.", "Endpoints / Campaigns", "A string, an object and an array with a number are sent.", AddCampaignVariables)
+		"The type is stated.", "Endpoints / Campaigns", "Values of other types, and arrays with such items, are sent.", AddCampaignVariables)
 	refuse("REQUEST-INVALID-ID", Derived, "A lead id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Leads", "A number and a word are sent.", MoveLead)
+		"The type is stated.", "Endpoints / Leads", "Values of other types, words and malformed UUIDs are sent.", MoveLead)
 	refuse("REQUEST-INVALID-SUBSEQUENCE_ID", Derived, "A subsequence_id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Leads", "A number and a word are sent.", MoveLead)
+		"The type is stated.", "Endpoints / Leads", "Values of other types, words and malformed UUIDs are sent.", MoveLead)
 	refuse("REQUEST-EMAILS-EMPTY", Stated, "An empty list of emails does not move accounts.", "",
 		"Limits; Endpoints / Accounts", "An empty array is sent.", MoveAccounts)
 	refuse("REQUEST-INVALID-ACCOUNT_EMAILS", Derived, "An emails member that is not an array of email addresses is not accepted.",
-		"The type is stated.", "Endpoints / Accounts", "A string and an array with a number are sent.", MoveAccounts)
+		"The type is stated.", "Endpoints / Accounts", "Values of other types, and arrays with such items, are sent.", MoveAccounts)
 	refuse("REQUEST-INVALID-SOURCE_WORKSPACE_ID", Derived, "A source_workspace_id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Accounts", "A number and a word are sent.", MoveAccounts)
+		"The type is stated.", "Endpoints / Accounts", "Values of other types, words and malformed UUIDs are sent.", MoveAccounts)
 	refuse("REQUEST-INVALID-DESTINATION_WORKSPACE_ID", Derived, "A destination_workspace_id that is not a UUID is not accepted.",
-		"The type is stated.", "Endpoints / Accounts", "A number and a word are sent.", MoveAccounts)
+		"The type is stated.", "Endpoints / Accounts", "Values of other types, words and malformed UUIDs are sent.", MoveAccounts)
 	return table
 }
 

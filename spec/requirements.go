@@ -83,6 +83,7 @@ var catalogue = join(
 	pageRequirements(),
 	filterRequirements(),
 	requestRequirements(),
+	acceptanceRequirements(),
 	stateRequirements(),
 	eventRequirements(),
 	isolationRequirements(),

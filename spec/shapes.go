@@ -87,51 +87,80 @@ func (f Field) RequiredBy() string {
 }
 
 // Documented returns a row of the resource without undocumented fields, at any depth. An
-// object whose members the specification does not show keeps them all.
+// object whose members the specification does not show keeps them all. The result shares
+// memory with the row.
 func Documented(resource string, row map[string]any) map[string]any {
-	known := knownFields()
-	return known.of(resource, row).(map[string]any)
+	return documentedFields()[resource].of(row).(map[string]any)
 }
 
-// fieldSet holds the paths of fields, each after its resource, and of what contains them.
-type fieldSet struct{ paths, parents map[string]bool }
+// fieldTree holds the documented fields of an object or array by the names of their paths.
+// An empty one stands for a value whose contents the specification does not show.
+type fieldTree map[string]fieldTree
 
-var knownFields = sync.OnceValue(func() fieldSet {
-	known := fieldSet{map[string]bool{}, map[string]bool{}}
+// documentedFields returns the trees of all resources.
+var documentedFields = sync.OnceValue(func() fieldTree {
+	resources := fieldTree{}
 	for _, f := range fields {
-		path := f.Resource + "." + f.Path
-		known.paths[path] = true
-		known.parents[path[:strings.LastIndex(path, ".")]] = true
+		at := resources
+		for name := range strings.SplitSeq(f.Name(), ".") {
+			if at[name] == nil {
+				at[name] = fieldTree{}
+			}
+			at = at[name]
+		}
 	}
-	return known
+	return resources
 })
 
-// of returns the value at a path without undocumented fields.
-func (s fieldSet) of(path string, value any) any {
-	if !s.parents[path] {
+// member returns the tree of a member and whether the member is documented.
+func (t fieldTree) member(name string) (fieldTree, bool) {
+	if child, ok := t[name]; ok {
+		return child, true
+	}
+	child, ok := t["ENTRY"]
+	return child, ok
+}
+
+// of returns the value without undocumented fields.
+func (t fieldTree) of(value any) any {
+	if t.shows(value) { // almost always
 		return value
 	}
 	switch value := value.(type) {
 	case map[string]any:
 		kept := make(map[string]any, len(value))
 		for name, member := range value {
-			at := path + "." + name
-			if !s.paths[at] && s.paths[path+".ENTRY"] {
-				at = path + ".ENTRY"
-			}
-			if s.paths[at] {
-				kept[name] = s.of(at, member)
+			if child, ok := t.member(name); ok {
+				kept[name] = child.of(member)
 			}
 		}
 		return kept
 	case []any:
 		kept := make([]any, len(value))
 		for i, item := range value {
-			kept[i] = s.of(path+".ITEM", item)
+			kept[i] = t["ITEM"].of(item)
 		}
 		return kept
 	}
 	return value
+}
+
+// shows reports whether every field of the value is documented.
+func (t fieldTree) shows(value any) bool {
+	if len(t) == 0 {
+		return true
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			if child, ok := t.member(name); !ok || !child.shows(member) {
+				return false
+			}
+		}
+	case []any:
+		return !slices.ContainsFunc(value, func(item any) bool { return !t["ITEM"].shows(item) })
+	}
+	return true
 }
 
 // upperSnake turns InboxPlacementTest into INBOX_PLACEMENT_TEST and

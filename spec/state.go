@@ -16,15 +16,15 @@ func stateRequirements() []Requirement {
 	stored := func(field, method string) {
 		add("STATE-CREATE-"+strings.ToUpper(field), Derived, "A created test keeps the "+field+" of the request.",
 			"Create stores the test with the fields of its body. Create, get and list return that test.",
-			tests, method+" The create response, a get and a walk of the list must show the value.",
+			tests, method+" The create response, a get and a walk of the list must show the value. Empty and very long texts may be rejected.",
 			CreatePlacementTest, GetPlacementTest, ListPlacementTests)
 	}
 	for _, field := range CreateRequired {
-		stored(field, "A test is created from the required fields alone.")
+		stored(field, "Tests are created with each kind of value that the field may have.")
 	}
 	for _, field := range CreateOptional {
 		if field != "run_immediately" { // an instruction, not a field of the resource
-			stored(field, "A test is created with this optional field.")
+			stored(field, "Tests are created with each kind of value that this optional field may have.")
 		}
 	}
 	add("STATE-CREATE-RUN_IMMEDIATELY", Stated, "A test may be created with run_immediately true or false.", "", tests,

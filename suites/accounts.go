@@ -57,6 +57,9 @@ func accounts() {
 	})
 }
 
+// placeUnknown is the input that is missing if a server accepts a move of what is elsewhere.
+const placeUnknown = "a refusal to move an account from where it is not: without that, nothing shows where it is"
+
 // movesThereAndBack moves one account, then several. At the end it asks for a
 // move of what is no longer where the request says. A server that accepts that
 // would accept a move back of what never left, too.
@@ -74,7 +77,7 @@ func movesThereAndBack(api *API, admin Call, source, destination profile.Workspa
 		}
 	}
 	if again := api.Do(admin.WithBody(move(destination, source, source.Accounts[0])).MayBeRefused()); again.Status == http.StatusOK {
-		api.NotAssessed("a refusal to move an account from where it is not: without that, nothing shows where it is")
+		api.NotAssessed("%s", placeUnknown)
 	}
 	for range moved {
 		api.For(spec.AccountsMoved).Assessed()

@@ -198,6 +198,7 @@ func (api *API) DoAll(calls ...Call) []Response {
 	full := false
 	for i := range responses {
 		r := &responses[i]
+		r.noted = api.sent(*r)
 		api.record(*r)
 		if calls[i].allowed.Valid() && r.Err == nil {
 			api.evidence.Answered(calls[i].Operation.ID, r.Status)
@@ -252,7 +253,6 @@ func (api *API) stop(r Response) {
 
 // record enters what the rules saw, which is the verdict on the response.
 func (api *API) record(r Response) {
-	api.sent(r)
 	if r.Call.allowed.Declared() {
 		api.hasVerdict(r.Exchange)
 	}
@@ -366,4 +366,19 @@ func (api *API) restore() {
 	for _, undo := range slices.Backward(api.undo) {
 		undo(ctx)
 	}
+}
+
+// tidyUp deletes the tests that the spec has created so far, in any order.
+func (api *API) tidyUp() {
+	api.mu.Lock()
+	made := api.undo
+	api.undo = nil
+	api.mu.Unlock()
+	ctx, cancel := sandbox.ForRollback(api.ctx)
+	defer cancel()
+	work := make([]func(), len(made))
+	for i, undo := range made {
+		work[i] = func() { undo(ctx) }
+	}
+	api.Together(work...)
 }

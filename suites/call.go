@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"outreach.example/conformance/internal/client"
@@ -24,6 +25,7 @@ type Call struct {
 	query         url.Values
 	body          any    // marshalled, unless raw is set
 	raw           []byte // sent as it is, instead of body
+	backwards     bool   // the members of the body are sent in reverse order
 	key           client.Key
 	authorization *string
 	header        http.Header // besides Authorization
@@ -45,6 +47,10 @@ func (k Call) WithBody(body any) Call { k.body, k.raw = body, nil; return k }
 
 // WithRawBody sends the text as it is.
 func (k Call) WithRawBody(raw string) Call { k.raw = []byte(raw); return k }
+
+// Backwards sends the members of the body, and of all objects in it, in reverse
+// alphabetical order.
+func (k Call) Backwards() Call { k.backwards = true; return k }
 
 // WithoutRetry hands over a 429 instead of waiting and trying again.
 func (k Call) WithoutRetry() Call { k.noRetry = true; return k }
@@ -166,7 +172,40 @@ func (k Call) bytes() []byte {
 	if err != nil {
 		panic(fmt.Sprintf("suites: the body of %s is not JSON: %v", k.Operation.ID, err))
 	}
+	if k.backwards {
+		return backwards(normalize(k.body))
+	}
 	return encoded
+}
+
+// backwards encodes a decoded JSON value, with the members of each object in reverse
+// alphabetical order.
+func backwards(value any) []byte {
+	var out []byte
+	switch value := value.(type) {
+	case map[string]any:
+		names := slices.Sorted(maps.Keys(value))
+		for i, name := range slices.Backward(names) {
+			encoded, _ := json.Marshal(name) // a string can be encoded
+			out = append(append(out, encoded...), ':')
+			out = append(out, backwards(value[name])...)
+			if i > 0 {
+				out = append(out, ',')
+			}
+		}
+		return append(append([]byte{'{'}, out...), '}')
+	case []any:
+		for i, item := range value {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, backwards(item)...)
+		}
+		return append(append([]byte{'['}, out...), ']')
+	default:
+		encoded, _ := json.Marshal(value) // it was decoded from JSON
+		return encoded
+	}
 }
 
 // Response is the server's answer to a call, with what the rules saw in it. Its body
@@ -187,6 +226,7 @@ type Response struct {
 	form      string // of a body that is a refusal
 
 	repeat, excerpt func() string // made once for all violations of a response
+	noted           int           // how many requests the trial had noted with this one; 0 if it is not among them
 }
 
 // causedBy is the pair from whose violation a finding follows, if it does.

@@ -61,6 +61,7 @@ type Env struct {
 	controlled sync.Map // ids of the operations that control has asked
 	provoked   sync.Map // Call.credentials of what was sent to get a 401 or 402
 
+	values       sync.Map // optional field of a creation → value (trials)
 	unlimited    sync.Map // id of an operation that did not drive the limited key to its limit → drained
 	services     sync.Map // operation id → *service
 	suspects     sync.Map // text of a body that must be refused → the spec.Pair that says so

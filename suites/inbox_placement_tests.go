@@ -15,23 +15,7 @@ import (
 // inboxPlacementTests judges creating, listing, reading and deleting tests.
 func inboxPlacementTests() {
 	Describe(spec.CreatePlacementTest, func() {
-		It("keeps the required fields", Requires(stored(spec.CreateRequired...)...), storedWhereShown(), func(api *API) {
-			// Letters beyond ASCII show how texts are kept.
-			request := api.Request().WithField("name", "Prüfung "+api.Word()).WithField("email_subject", "Grüße – "+api.Word())
-			api.expectKept(request, spec.CreateRequired...)
-		})
-		for _, field := range spec.CreateOptional {
-			if field == "run_immediately" { // an instruction, not a field of the resource
-				continue
-			}
-			It("keeps "+field, Requires(stored(field)...), storedWhereShown(), func(api *API) {
-				value, ok := api.optionalValue(field)
-				if !ok {
-					api.NotAssessed("%s", lackedValue(field))
-				}
-				api.expectKept(api.Request().WithField(field, value), field)
-			})
-		}
+		createdValues()
 		It("accepts run_immediately", Requires(spec.StateCreateRunImmediately), func(api *API) {
 			for _, value := range []bool{true, false} {
 				api.expectCreated(api.Request().WithField("run_immediately", value))
@@ -64,6 +48,7 @@ func inboxPlacementTests() {
 	})
 
 	Describe(spec.ListPlacementTests, func() {
+		It("finds names with special characters", Requires(spec.FilterSearchMissing), findsSpecialNames)
 		It("sorts ascending", Requires(spec.SortAsc), func(api *API) { api.expectSorted("asc") })
 		It("sorts descending", Requires(spec.SortDesc), func(api *API) { api.expectSorted("desc") })
 		It("keeps a walk whole while rows are inserted", Requires(spec.PageInsert), func(api *API) {
@@ -145,7 +130,11 @@ func sameText(a, b any) bool {
 
 // expectCreated expects that the request makes a test that can be read.
 func (api *API) expectCreated(k Call) {
-	made := api.Do(k)
+	api.expectMade(api.Do(k))
+}
+
+// expectMade expects that the response shows a test that can be read.
+func (api *API) expectMade(made Response) {
 	if !made.OK() {
 		api.Expect(made).To(BeServed())
 		return
@@ -160,26 +149,6 @@ func (api *API) expectCreated(k Call) {
 
 // onlyOf returns the requirement of a spec that declares one.
 func onlyOf(api *API) spec.ID { return spec.ID(api.spec.Pairs[0].Requirement) }
-
-// expectKept creates the test. The response, a get and the list must show the
-// values that were sent: a server that only echoes is caught, and so is one that
-// shows a field in one place alone.
-func (api *API) expectKept(k Call, fields ...string) {
-	sent := k.members()
-	made := api.MustDo(k)
-	found := api.find(made)
-	list := api.listShowing(api.As(dataset.Main, spec.ListPlacementTests), made.ID())
-	for _, field := range fields {
-		id, kept := spec.StateCreate(field), EqualJSON(sent[field])
-		api.ForOperation(id, spec.CreatePlacementTest).Expect(made).To(HaveField(field, kept))
-		if found.Status == http.StatusOK {
-			api.ForOperation(id, spec.GetPlacementTest).Expect(found).To(HaveField(field, kept))
-		} else {
-			api.ForOperation(id, spec.GetPlacementTest).Expect(found).To(HaveStatusBecause(http.StatusOK, "200 and the test that was created"))
-		}
-		api.ForOperation(id, spec.ListPlacementTests).Expect(list).To(ShowField(made.ID(), field, kept))
-	}
-}
 
 // ShowField matches a walk that shows the test, and a fitting member of it.
 func ShowField(id, field string, value types.GomegaMatcher) types.GomegaMatcher {

@@ -159,7 +159,7 @@ func (api *API) judged(k Call, ex client.Exchange) Response {
 	cost := int64(min(judgedFactor*len(ex.Body), maxJudged))
 	_ = api.memory.judging.Acquire(context.WithoutCancel(api.ctx), cost) // fails only if the context ends
 	defer api.memory.judging.Release(cost)
-	found := api.Rules.Check(judge.Request{Operation: k.Operation, Allowed: k.allowed, Owner: k.owner}, ex)
+	found := api.Rules.Check(judge.Request{Operation: k.Operation, Allowed: k.allowed, Owner: k.owner, Admin: api.Profile.AdminOf(k.owner)}, ex)
 	r := Response{Exchange: ex, Call: k, found: found, rows: found.Rows}
 	r.read(found.Body)
 	for _, f := range found.Findings {

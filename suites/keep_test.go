@@ -7,6 +7,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/oracle"
@@ -72,7 +73,7 @@ func TestJudgedResponseKeepsWhatSpecsNeed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			env := &Env{Rules: rules}
+			env := &Env{Rules: rules, Profile: profile.Embedded()}
 			env.examples, env.memory = judge.NewEvidence(), newMemory()
 			if tc.full {
 				env.memory.used = maxKept
@@ -103,7 +104,7 @@ func TestJudgedErrorIsReadWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := gomega.NewWithT(t)
-	env := &Env{Rules: rules}
+	env := &Env{Rules: rules, Profile: profile.Embedded()}
 	env.examples, env.memory = judge.NewEvidence(), newMemory()
 	api := newAPI(t.Context(), env, Spec{Operation: spec.ListLeadLists}, 0)
 	k := Call{Operation: spec.MustOperation(spec.ListLeadLists)}.MustBeRefused()

@@ -65,14 +65,27 @@ func observations() {
 			})
 		})
 	}
-	Describe(spec.ListPlacementTests, func() {
-		It("is observed: invalid filter values", func(api *API) {
-			for _, filter := range [][2]string{{"status", "9"}, {"sort_order", "sideways"}} {
-				filtered := api.Do(api.Request().WithQuery(filter[0], filter[1]).MayBeRefused())
-				api.Observe(spec.OpenPointInvalidQuery, "%s=%s: %d", filter[0], filter[1], filtered.Status)
-			}
+	for _, op := range spec.Operations() {
+		Describe(op.ID, func() {
+			It("is observed: a method that the path does not have", observeOtherMethod)
 		})
-	})
+	}
+}
+
+// observeOtherMethod asks for the methods of the path. OPTIONS is safe (RFC 9110, section
+// 9.2.1): a server does nothing else for it.
+func observeOtherMethod(api *API) {
+	op := api.Operation()
+	api.need(api.sandbox().Afford())
+	ex := api.SendUnspecified(api.ctx, client.Request{Operation: op.ID, Method: http.MethodOptions, Path: op.URLPath(api.FreshID()), Key: api.key(authorizedRole(op))})
+	if ex.Err != nil {
+		api.stop(Response{Exchange: ex})
+	}
+	allowed := "no Allow"
+	if methods := ex.Header.Values("Allow"); len(methods) > 0 {
+		allowed = "Allow: " + strings.Join(methods, ", ")
+	}
+	api.Observe(spec.OpenPointOtherMethods, "OPTIONS: %d, %s", ex.Status, allowed)
 }
 
 // looseJSON are ways to write an object that only lenient parsers accept. A member that

@@ -110,7 +110,8 @@ func BeRefusedOrClamped() types.GomegaMatcher {
 func walksAgree(api *API) {
 	op := api.Operation()
 	var walks []Walk
-	for _, sizes := range []paging.Sizes{pagesOf(50), pagesOf(100), pagesOf(7), paging.Cycle(1, 2, 7, 99, 100), pagesOf(0), pagesOf(50), pagesOf(100)} {
+	for _, sizes := range []paging.Sizes{pagesOf(50), pagesOf(100), pagesOf(7), pagesOf(10), paging.Cycle(1, 2, 7, 99, 100),
+		pagesOf(20), pagesOf(0), pagesOf(25), pagesOf(50), pagesOf(100)} {
 		walks = append(walks, api.unjudgedWalk(api.Request().keys(), sizes))
 	}
 	for _, walk := range walks {

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -19,6 +20,10 @@ import (
 // not have the path may refuse it in any way.
 func providerOptions() {
 	Describe(spec.CreatePlacementTest, func() {
+		It("shows provider options as JSON, if at all", Requires(spec.OptionsServed), func(api *API) {
+			api.needServed(Call{Operation: api.Operation()})
+			api.Expect(api.askOptions(api.As(dataset.Main, spec.CreatePlacementTest))).To(BeOptions())
+		})
 		It("shows provider options only with valid authorization", Requires(spec.OptionsAuth), func(api *API) {
 			k := api.As(dataset.Main, spec.CreatePlacementTest)
 			calls := append(withoutHeader(k), withOtherScheme(k)[0], withEmptyToken(k)[0], withUnknownKey(k)[0])
@@ -75,6 +80,23 @@ func (api *API) askOptions(k Call) Response {
 		api.stop(r)
 	}
 	return r
+}
+
+// BeOptions matches an answer that shows JSON of any shape, and the answer of a target that
+// does not have the path. The key of a refusal may lack a scope, which is not shown.
+func BeOptions() types.GomegaMatcher {
+	return &expectation[Response]{words: "show provider options as JSON", judge: func(r Response) Verdict {
+		found := Verdict{Assessed: 1}
+		switch {
+		case r.Status/100 == 4 && !spec.MeansUnserved(r.Status):
+			return Verdict{Missing: fmt.Sprintf("provider options for a key that may see them (got %d)", r.Status)}
+		case r.Status == http.StatusOK && !json.Valid(r.Body):
+			found.add(Finding{r, "", "JSON", describe(r)})
+		case r.Status != http.StatusOK && !spec.MeansUnserved(r.Status):
+			found.add(Finding{r, "status", "200 or a refusal (4xx)", describe(r)})
+		}
+		return found
+	}}
 }
 
 // BeWithheld matches answers that withhold the provider options with that status and the

@@ -1,15 +1,16 @@
 package suites
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega/types"
 
-	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/schemas/variants"
 	"outreach.example/conformance/spec"
 )
 
@@ -32,7 +33,7 @@ func requests() {
 		Describe(op.ID, func() {
 			It("refuses a path id that is not a UUID", Requires(spec.RequestPathID), func(api *API) {
 				request := api.harmlessRequestAs(dataset.Main, op.ID)
-				for _, id := range []string{"not-a-uuid", "123", "01890000-0000-7000-8000-00000000000g"} {
+				for _, id := range []string{"not-a-uuid", "123", "01890000-0000-7000-8000-00000000000g", "100%", "O'Neil", "größe"} {
 					api.expectNotAccepted(request.WithID(id))
 				}
 			})
@@ -44,62 +45,77 @@ func requests() {
 				api.expectNotAccepted(api.Request().WithoutField(field))
 			})
 		}
-		for _, invalid := range fixtures.PlacementTestInvalid() {
-			It("does not create a test with "+invalid.Name+": "+invalid.What, Requires(spec.RequestInvalid(invalid.Name)), func(api *API) {
-				api.expectNotAccepted(api.Request().WithField(invalid.Name, invalid.Value))
+		for _, field := range slices.Concat(spec.CreateRequired, spec.CreateOptional) {
+			It("does not create a test with an invalid "+field, Requires(spec.RequestInvalid(field)), func(api *API) {
+				var calls []Call
+				for _, invalid := range variants.Member(spec.CreatePlacementTest, field).Invalid {
+					calls = append(calls, api.Request().WithField(field, invalid.Value))
+				}
+				api.expectNotAccepted(calls...)
 			})
 		}
 	})
-	for _, bad := range invalidBodies {
-		Describe(bad.operation, func() {
-			It("refuses "+bad.what, Requires(bad.requirement), func(api *API) {
+	Describe(spec.AddCampaignVariables, func() {
+		It("refuses a body without variables", Requires(spec.RequestRequiredVariables), func(api *API) {
+			api.expectNotAccepted(api.Request().WithoutField("variables"))
+		})
+	})
+	Describe(spec.MoveAccounts, func() {
+		It("refuses an empty list of emails", Requires(spec.RequestEmailsEmpty), func(api *API) {
+			api.expectNotAccepted(api.Request().WithField("emails", []any{}))
+		})
+	})
+	for _, part := range invalidParts {
+		Describe(part.operation, func() {
+			It("refuses an invalid "+part.name, Requires(part.requirement), func(api *API) {
 				request := api.Request()
-				if bad.values == nil {
-					api.expectNotAccepted(request.WithoutField(bad.field))
-				}
-				for _, value := range bad.values {
-					api.expectNotAccepted(request.WithField(bad.field, value))
+				for _, invalid := range variants.Member(part.operation, part.name).Invalid {
+					if items, isArray := invalid.Value.([]any); invalid.Value != nil && (!isArray || len(items) > 0) {
+						api.expectNotAccepted(request.WithField(part.name, invalid.Value))
+					}
 				}
 			})
 		})
 	}
 }
 
-// invalidBodies are the damages to bodies other than that of create. Without
-// values the field is left out.
-var invalidBodies = []struct {
-	operation   string
-	requirement spec.ID
-	what, field string
-	values      []any
+// invalidParts are the members of bodies other than that of create. null and an empty
+// array are not among their invalid values: which members a move requires is open.
+var invalidParts = []struct {
+	operation, name string
+	requirement     spec.ID
 }{
-	{spec.AddCampaignVariables, spec.RequestRequiredVariables, "a body without variables", "variables", nil},
-	{spec.AddCampaignVariables, spec.RequestInvalidVariables, "variables that are not an array of strings", "variables",
-		[]any{"conformance", map[string]any{}, []any{"conformance", 7}}},
-	{spec.MoveLead, spec.RequestInvalidID, "a lead id that is not a UUID", "id", []any{7, "lead"}},
-	{spec.MoveLead, spec.RequestInvalidSubsequenceID, "a subsequence_id that is not a UUID", "subsequence_id", []any{7, "subsequence"}},
-	{spec.MoveAccounts, spec.RequestEmailsEmpty, "an empty list of emails", "emails", []any{[]any{}}},
-	{spec.MoveAccounts, spec.RequestInvalidAccountEmails, "emails that are not an array of addresses", "emails", []any{"a@example.com", []any{7}}},
-	{spec.MoveAccounts, spec.RequestInvalidSourceWorkspaceID, "a source_workspace_id that is not a UUID", "source_workspace_id", []any{7, "workspace"}},
-	{spec.MoveAccounts, spec.RequestInvalidDestinationWorkspaceID, "a destination_workspace_id that is not a UUID", "destination_workspace_id", []any{7, "workspace"}},
+	{spec.AddCampaignVariables, "variables", spec.RequestInvalidVariables},
+	{spec.MoveLead, "id", spec.RequestInvalidID},
+	{spec.MoveLead, "subsequence_id", spec.RequestInvalidSubsequenceID},
+	{spec.MoveAccounts, "emails", spec.RequestInvalidAccountEmails},
+	{spec.MoveAccounts, "source_workspace_id", spec.RequestInvalidSourceWorkspaceID},
+	{spec.MoveAccounts, "destination_workspace_id", spec.RequestInvalidDestinationWorkspaceID},
 }
 
-// expectNotAccepted sends a request that is invalid in one respect. It must be
-// refused, and no test may come of it, whatever the response says.
-func (api *API) expectNotAccepted(k Call) {
-	creates := k.Operation.ID == spec.CreatePlacementTest
-	var before map[string]map[string]any
+// expectNotAccepted sends requests of one operation, each invalid in one respect. They must
+// be refused, and no test may come of them, whatever the responses say.
+func (api *API) expectNotAccepted(calls ...Call) {
+	creates := calls[0].Operation.ID == spec.CreatePlacementTest
+	var before, after map[string]map[string]any
+	for i, k := range calls {
+		calls[i] = k.MustBeRefused()
+	}
 	if creates {
 		before = api.newestTests()
-		api.suspect(k, api.spec.Pairs[0])
+		for _, k := range calls {
+			api.suspect(k, api.spec.Pairs[0])
+		}
 	}
-	response := api.Do(k.MustBeRefused())
-	refused := api.Expect(response).To(BeRefused())
-	api.Observe(spec.OpenPointInvalidRequest, "%s", refusal(response))
-	if creates && refused {
-		made := madeOf(response, before, api.newestTests())
-		api.rollBack(response.Call, made)
-		if len(made) > 0 {
+	responses := api.DoAll(calls...)
+	if creates {
+		after = api.newestTests()
+	}
+	for _, response := range responses {
+		refused := api.Expect(response).To(BeRefused())
+		api.Observe(spec.OpenPointInvalidRequest, "%s", refusal(response))
+		if made := madeOf(response, before, after); refused && len(made) > 0 {
+			api.rollBack(response.Call, made)
 			api.Expect(response).To(MakeNothing(made))
 		}
 	}
@@ -138,7 +154,7 @@ func (api *API) causeOf(r Response, pointer string) causedBy {
 
 // newest is how many tests are searched for one that should not be there: others
 // may create some meanwhile.
-const newest = 25
+const newest = maxLimit
 
 func (api *API) newestTests() map[string]map[string]any {
 	if !api.Serves(spec.ListPlacementTests) {

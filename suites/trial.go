@@ -29,6 +29,16 @@ type Trial struct {
 	requests []func() string // as commands
 }
 
+// Shown returns the requests of the body up to the one that shows the violation, as
+// commands: what came later does not matter.
+func (t Trial) Shown(b Broken) []string {
+	lines := t.Curl()
+	if 0 < b.noted && b.noted < len(lines) {
+		return lines[:b.noted]
+	}
+	return lines
+}
+
 // Curl returns the requests of the body as commands, in the order of their responses.
 func (t Trial) Curl() []string {
 	var lines []string
@@ -42,6 +52,8 @@ func (t Trial) Curl() []string {
 type Broken struct {
 	Pair spec.Pair
 	reports.Violation
+
+	noted int // Response.noted of the response that shows it
 }
 
 // maxBroken is how many violations a trial keeps.
@@ -126,15 +138,45 @@ func (api *API) Count(id spec.ID, operation string, times int) {
 }
 
 // Until sends the call until a response fits, as long as a change may take to show.
-func (api *API) Until(view string, k Call, fits func(Response) bool) Response {
-	return api.until(view, k, fits)
+func (api *API) Until(view string, k Call, fits func(Response) bool) (r Response) {
+	api.Eventually(view, func() bool {
+		r = api.Do(k)
+		return fits(r)
+	})
+	return r
 }
 
-// Eventually looks until the function sees a change, as long as one may take to show.
-func (api *API) Eventually(view string, sees func() bool) bool { return api.eventually(view, sees) }
+// Eventually looks until the function sees a change, as long as one may take to show. Of
+// the looks, only the last one is part of what the trial tries.
+func (api *API) Eventually(view string, sees func() bool) bool {
+	before := api.noted()
+	return api.eventually(view, func() bool {
+		api.forget(before)
+		return sees()
+	})
+}
 
 // Look is Eventually without an observation.
 func (api *API) Look(sees func() bool) bool { return api.look(sees) }
+
+// noted returns how many requests the trial has noted.
+func (api *API) noted() int {
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	if api.trial == nil {
+		return 0
+	}
+	return len(api.trial.requests)
+}
+
+// forget drops the requests that the trial has noted since there were so many.
+func (api *API) forget(since int) {
+	api.mu.Lock()
+	defer api.mu.Unlock()
+	if api.trial != nil && !api.trial.aside {
+		api.trial.requests = api.trial.requests[:min(since, len(api.trial.requests))]
+	}
+}
 
 // broke notes a violation for the trial.
 func (api *API) broke(p spec.Pair, f Finding) {
@@ -147,16 +189,27 @@ func (api *API) broke(p spec.Pair, f Finding) {
 	if f.Response.Exchange.Request.Path != "" {
 		v.Curl, v.Body = f.Response.curl(p.Requirement), f.Response.shown()
 	}
-	api.trial.Broken = append(api.trial.Broken, Broken{p, v})
+	api.trial.Broken = append(api.trial.Broken, Broken{p, v, f.Response.noted})
 }
 
-// sent notes a request for the trial.
-func (api *API) sent(r Response) {
+// Broke reports whether the trial has shown a violation of a wanted requirement.
+func (api *API) Broke(wanted func(spec.Pair) bool) bool {
+	api.mu.Lock()
+	broken := slices.Clone(api.trial.Broken)
+	api.mu.Unlock()
+	return slices.ContainsFunc(broken, func(b Broken) bool { return wanted(b.Pair) })
+}
+
+// sent notes a request for the trial. It returns how many there are with it; 0 if it is
+// not noted.
+func (api *API) sent(r Response) int {
 	api.mu.Lock()
 	defer api.mu.Unlock()
-	if api.trial != nil && !api.trial.aside && r.repeat != nil {
-		api.trial.requests = append(api.trial.requests, r.repeat)
+	if api.trial == nil || api.trial.aside || r.repeat == nil {
+		return 0
 	}
+	api.trial.requests = append(api.trial.requests, r.repeat)
+	return len(api.trial.requests)
 }
 
 // Aside does work whose requests are not part of what the trial tries.
@@ -179,6 +232,7 @@ type NewTestFields struct {
 	Null     []string          `json:"null,omitempty"`      // fields, with null
 	ReadOnly string            `json:"read_only,omitempty"` // a field that only the server may set
 	Texts    map[string]string `json:"texts,omitempty"`     // added to free texts
+	RunNow   bool              `json:"run_now,omitempty"`   // run_immediately is true
 }
 
 // NewTestCall returns a call that creates a test, and what it sends of fields that the
@@ -186,9 +240,12 @@ type NewTestFields struct {
 func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) {
 	k = api.RequestAs(dataset.Main, spec.CreatePlacementTest)
 	for _, field := range fields.Optional {
-		if value, ok := api.optionalValue(field); ok {
+		if value, ok := api.valueOf(field); ok {
 			k = k.WithField(field, value)
 		}
+	}
+	if fields.RunNow {
+		k = k.WithField("run_immediately", true)
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields.Texts)) {
 		k = k.WithField(field, fmt.Sprint(k.members()[field], " ", fields.Texts[field]))
@@ -204,6 +261,21 @@ func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) 
 		k = k.WithField(fields.ReadOnly, api.readOnlyValue(fields.ReadOnly))
 	}
 	return k, sent
+}
+
+// valueOf returns a valid value for an optional field. Looking for one in the target's rows
+// is not part of what the trial tries, and the first one that is found serves all trials.
+func (api *API) valueOf(field string) (any, bool) {
+	if known, ok := api.values.Load(field); ok {
+		return known, true
+	}
+	var value any
+	var ok bool
+	api.Aside(func() { value, ok = api.optionalValue(field) })
+	if ok {
+		api.values.Store(field, value)
+	}
+	return value, ok
 }
 
 // SentField returns a member of the body that was sent.

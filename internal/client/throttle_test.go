@@ -425,6 +425,7 @@ func TestPausesAreAnnounced(t *testing.T) {
 			doing[a] += n
 			peak[a] = max(peak[a], doing[a])
 		}})
+	target.header = func(time.Duration) http.Header { return http.Header{"Retry-After": {"40"}} } // whoever is first
 	target.refuse(mainKey.Token, 40*time.Second)
 	for _, e := range c.All(t.Context(), []Request{keyed(mainKey), keyed(mainKey), keyed(otherKey)}) {
 		g.Expect(e.Err).NotTo(HaveOccurred())

@@ -14,6 +14,7 @@ import (
 const (
 	ours   = "0190163d-8694-739b-aea5-966c26f8ad90"
 	theirs = "0190163d-8694-739b-aea5-966c26f8ad91"
+	admins = "0190163d-8694-739b-aea5-966c26f8ad92"
 )
 
 // Each rule on rows is checked where it applies, and reported only if it is broken.
@@ -36,6 +37,9 @@ func TestRowRules(t *testing.T) {
 		{"of a group, as its admin", "ISOLATION-OWNER", spec.ListGroupMembers, fields{"admin_workspace_id": ours, "sub_workspace_id": theirs}, ours, true, ""},
 		{"of a group, as a sub-workspace", "ISOLATION-OWNER", spec.ListGroupMembers, fields{"admin_workspace_id": theirs, "sub_workspace_id": ours}, ours, true, ""},
 		{"of a group of others", "ISOLATION-OWNER", spec.ListGroupMembers, fields{"admin_workspace_id": theirs, "sub_workspace_id": theirs}, ours, true, "/items/0/admin_workspace_id"},
+		{"of its admin's group", "ISOLATION-OWNER", spec.ListGroupMembers, fields{"admin_workspace_id": admins, "sub_workspace_id": theirs}, ours, true, ""},
+		{"of a group with its admin in it", "ISOLATION-OWNER", spec.ListGroupMembers, fields{"admin_workspace_id": theirs, "sub_workspace_id": admins}, ours, true, "/items/0/admin_workspace_id"},
+		{"of its admin", "ISOLATION-OWNER", spec.ListLeadLists, fields{"organization_id": admins}, ours, true, "/items/0/organization_id"},
 		{"a resource that names no owner", "ISOLATION-OWNER", spec.ListDFYOrders, fields{}, ours, false, ""},
 
 		{"the day of the timestamp", "DATE-OF-TIMESTAMP", spec.ListWebhookEvents,
@@ -71,7 +75,7 @@ func TestRowRules(t *testing.T) {
 		t.Run(tc.rule+" "+tc.name, func(t *testing.T) {
 			g := NewWithT(t)
 			op := spec.MustOperation(tc.operation)
-			s := look(t, Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: tc.owner}, answer(t, op.ID, row(t, op.Resource, tc.row)))
+			s := look(t, Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: tc.owner, Admin: strings.ToUpper(admins)}, answer(t, op.ID, row(t, op.Resource, tc.row)))
 			g.Expect(saw(s, tc.rule)).To(Equal(tc.seen))
 			var at []string
 			for _, f := range s.Findings {

@@ -19,8 +19,9 @@ type Request struct {
 	// Allowed is what the specification allows as the response. The body of an open
 	// refusal is not checked.
 	Allowed client.Allowed
-	// Owner is the id of the key's workspace; empty if unknown.
-	Owner string
+	// Owner is the id of the key's workspace; empty if unknown. Admin is the id of its
+	// admin workspace; empty if it has none.
+	Owner, Admin string
 	// Limit is the requested page size and ID the resource named in the path.
 	// If set, the response is checked against them. The suites leave them empty
 	// and check more themselves.
@@ -157,7 +158,7 @@ func (r *Rules) accepted(s *examiner, asked Request, ex client.Exchange) {
 	s.sameNames(judged)
 	s.Rows = asked.Operation.Rows(judged.Body)
 	for i, row := range s.Rows[:min(len(s.Rows), maxRows)] {
-		s.row(asked.Operation.RowPointer(i), row, asked.Owner)
+		s.row(asked.Operation.RowPointer(i), row, asked)
 	}
 	s.fits(asked)
 }

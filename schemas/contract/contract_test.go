@@ -74,6 +74,8 @@ func TestRequests(t *testing.T) {
 		{"a list", "GET", lists + "?limit=100", key, "", ""},
 		{"a path with an id", "GET", tests + "/" + id, key, "", ""},
 		{"a deletion without a body", "DELETE", tests + "/" + id, key, "", ""},
+		{"a deletion whose body is null", "DELETE", tests + "/" + id, key, "null", ""},
+		{"a deletion with another body", "DELETE", tests + "/" + id, key, "{}", "not allowed"},
 		{"a body", "POST", move, key, moved, ""},
 
 		{"no key", "GET", lists, "", "", "no bearer token"},

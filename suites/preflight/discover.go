@@ -188,7 +188,11 @@ func (d *discovery) rows(w *profile.Workspace) {
 			w.Subsequences = appendID(w.Subsequences, text(row, "id"), mostSubsequences)
 			w.Campaigns = appendID(w.Campaigns, text(row, "parent_campaign"), mostSubsequences)
 		}
-		d.note("found %d subsequences of %d campaigns; none is expendable: move those that a run may delete to expendable_subsequences", len(w.Subsequences), len(w.Campaigns))
+		what := fmt.Sprintf("found %d subsequences of %d campaigns", len(all), len(w.Campaigns))
+		if len(all) > len(w.Subsequences) {
+			what += fmt.Sprintf(" and listed the first %d", len(w.Subsequences))
+		}
+		d.note("%s; none is expendable: move those that a run may delete to expendable_subsequences", what)
 	}
 	for _, row := range d.first[spec.ListPlacementTests].rows {
 		w.PlacementTests = appendID(w.PlacementTests, text(row, "id"), mostTests)

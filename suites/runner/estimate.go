@@ -23,6 +23,7 @@ type Estimate struct {
 	PerSecond float64       // the pace of the profile; 0 for none
 	RoundTrip time.Duration // of the first request; 0 if none was answered
 	Time      time.Duration // that the requests may take, unless the target answers 429
+	Limited   time.Duration // that they may take if each key has the limit of Key; 0 if unknown
 }
 
 // Requests that a spec sends on a server with lists of a few hundred rows: those that
@@ -61,6 +62,9 @@ func estimate(p *profile.Profile, specs []suites.Spec, roundTrip time.Duration) 
 		e.Probes = min(e.Probes, e.Budget-e.Requests)
 	}
 	e.Time = e.duration(p)
+	if l := p.RateLimit; l != nil && l.Requests > 0 {
+		e.Limited = time.Duration(float64(e.Requests) * float64(l.Per) / float64(l.Requests))
+	}
 	return e
 }
 
@@ -114,6 +118,9 @@ func (e Estimate) String() string {
 		basis = fmt.Sprintf("at %g requests/s", e.PerSecond)
 	case e.RoundTrip > 0:
 		basis = fmt.Sprintf("at a round trip of %.1f ms", e.RoundTrip.Seconds()*1000)
+	}
+	if e.Limited > e.Time {
+		basis += fmt.Sprintf(" (%s if every key has the limit of the key %s)", inWords(e.Limited), e.Key)
 	}
 	return fmt.Sprintf("%s; up to %s %s, longer if the target answers 429 or has long lists", strings.Join(parts, ", "), inWords(e.Time), basis)
 }

@@ -41,9 +41,12 @@ var (
 		"SERVED":         "the operation was answered with something other than 404, 405 and 501",
 	}
 	typed   = map[string]string{"CONTENT-TYPE": "the header names JSON"}
-	written = map[string]string{"BODY-JSON": "the body is JSON"}
-	formed  = map[string]string{"BODY-TYPE": "the body is an object or an array, where such is due"}
-	scoped  = map[string]string{
+	written = map[string]string{
+		"BODY-JSON":      "the body is JSON",
+		"OPTIONS-SERVED": "the provider options are JSON, and no shape of them is shown",
+	}
+	formed = map[string]string{"BODY-TYPE": "the body is an object or an array, where such is due"}
+	scoped = map[string]string{
 		"SCOPE-EXACT":        "the key was let in to what is documented",
 		"SCOPE-RESOURCE-ALL": "the key was let in to what is documented",
 		"SCOPE-ALL-ACTION":   "the key was let in to what is documented",
@@ -55,6 +58,7 @@ var (
 		"PAGE-ITEMS-PRESENT":      "there are items",
 		"PAGE-ITEMS-TYPE":         "they are an array",
 		"PAGE-LIMIT-ACCEPTED":     "each limit was answered with a page",
+		"QUERY-ACCEPTED":          "each value was answered with a page",
 		"PAGE-LIMIT-ABSENT":       "no limit was answered with a page",
 		"PAGE-LIMIT-OUT-OF-RANGE": "pages of no more than 100 items, which is all that is asked",
 		"PAGE-WALK-ENDS":          "no page has a cursor, so that the first is the last",

@@ -279,6 +279,9 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 	env.Spent(keys.asked)
 	plan := suites.Plan{LabelFilter: config.Selection.LabelFilter(), Only: config.Selection.specs(), FailFast: config.failFast(env.Selected)}
 	expected := estimate(env.Profile, plan.Specs(), keys.roundTrip)
+	if config.Target.Kind == target.KindEmbedded {
+		expected.Limited = 0 // its other keys have no limit
+	}
 	if config.Begin != nil {
 		config.Begin(expected)
 	}

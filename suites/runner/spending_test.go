@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -108,6 +109,14 @@ func TestEstimateOfBoundedRuns(t *testing.T) {
 	g.Expect(e.String()).To(Equal("1 spec, about 0 requests, up to 500 more to exceed the rate limit of the key limited; " +
 		"up to 6 min at 2 requests/s, longer if the target answers 429 or has long lists"))
 
+	p.RateLimit.Requests, p.RateLimit.Per = 20, time.Second
+	walk := suites.Spec{Operation: spec.ListLeadLists, Pairs: []spec.Pair{{Requirement: string(spec.PageWalkEnds), Operation: spec.ListLeadLists}}}
+	p.Pace.RequestsPerSecond = 0
+	e = estimate(p, slices.Repeat([]suites.Spec{walk}, 16), time.Millisecond)
+	g.Expect(e.Limited).To(Equal(20 * time.Second))
+	g.Expect(e.String()).To(ContainSubstring("(20 s if every key has the limit of the key limited)"))
+
+	p.RateLimit.Requests, p.RateLimit.Per = 10, 30*time.Second
 	p.Budget, p.Pace.RequestsPerSecond = 120, 0
 	e = estimate(p, []suites.Spec{list}, 0)
 	g.Expect(e.Probes).To(Equal(120))

@@ -1,12 +1,15 @@
 package selftest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -20,7 +23,7 @@ import (
 // Options say how much of the self-test to do.
 type Options struct {
 	Source  Source
-	Workers int    // cases at the same time; 0 means two for each processor, since cases wait for rate limits
+	Workers int    // cases at the same time; 0 means three for each processor (Run) or two (Explore), since cases wait
 	Seed    uint64 // draws the sample and the combinations of quirks
 	// Sample is how many defects are drawn, with a share of the quirks; 0 tries all.
 	Sample int
@@ -59,9 +62,10 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	if o.Start != nil {
 		o.Start(len(defects) + len(legal))
 	}
+	defer collectLess()()
 
 	// The long cases first, so that no worker ends on one alone.
-	work := newPool(ctx, o.Workers)
+	work := newPool(ctx, cmp.Or(o.Workers, casesPerProcessor*runtime.GOMAXPROCS(0)))
 	for i, l := range legal {
 		work.do(func(ctx context.Context) error {
 			result, err := tolerate(ctx, o.Source, rules, o.Seed, o.Selection, l)
@@ -82,6 +86,17 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	m.prove(o.Selection)
 	m.Seconds = time.Since(m.Started).Seconds()
 	return m, err
+}
+
+// collectLess lets the heap grow to five times its live size before it is collected, and
+// returns a function that ends this. Cases allocate much and keep little. It leaves alone
+// what the variable GOGC asks for.
+func collectLess() func() {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(400)
+	return func() { debug.SetGCPercent(before) }
 }
 
 func problems(f Fate) int {
@@ -179,6 +194,9 @@ type pool struct {
 	mu   sync.Mutex
 	errs []error
 }
+
+// casesPerProcessor keeps the processors busy although cases wait for changes to show.
+const casesPerProcessor = 3
 
 func newPool(ctx context.Context, workers int) *pool {
 	if workers <= 0 {

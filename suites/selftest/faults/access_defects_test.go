@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/fixtures"
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/schemas/variants"
 	"outreach.example/conformance/spec"
 )
 
@@ -86,11 +87,20 @@ func TestMistakesMatchOnlyInvalidBodies(t *testing.T) {
 			t.Fatalf("%v are found broken by the valid body %s", r, encode(body))
 		}
 	})
-	for _, invalid := range fixtures.PlacementTestInvalid() {
-		body := fixtures.PlacementTest(rand.New(rand.NewPCG(1, 0)), "valid")
-		body[invalid.Name] = invalid.Value
-		if r, want := found(request(body)), "REQUEST-INVALID-"+strings.ToUpper(invalid.Name); !slices.Equal(r, []string{want}) {
-			t.Errorf("%s with %s: %v found broken, want %s", invalid.Name, invalid.What, r, want)
+	for _, part := range variants.Body(spec.CreatePlacementTest) {
+		for _, invalid := range part.Invalid {
+			body := fixtures.PlacementTest(rand.New(rand.NewPCG(1, 0)), "valid")
+			body[part.Name] = invalid.Value
+			if r, want := found(request(body)), "REQUEST-INVALID-"+strings.ToUpper(part.Name); !slices.Equal(r, []string{want}) {
+				t.Errorf("%s with %s: %v found broken, want %s", part.Name, invalid.What, r, want)
+			}
+		}
+		for _, valid := range part.Valid {
+			body := fixtures.PlacementTest(rand.New(rand.NewPCG(1, 0)), "valid")
+			body[part.Name] = valid.Value
+			if r := found(request(body)); r != nil {
+				t.Errorf("%s with %s: %v found broken", part.Name, valid.What, r)
+			}
 		}
 	}
 }

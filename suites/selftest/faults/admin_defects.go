@@ -52,11 +52,11 @@ var withoutAdminKey = []asker{
 var (
 	intoOutside = asker{"destination-outside", "a move into a workspace of another admin workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
-		return m.asker != "" && a.adminOf(m.source) == m.asker && a.isElsewhere(m.destination, m.asker)
+		return m.asker != "" && a.Profile.AdminOf(m.source) == m.asker && a.isElsewhere(m.destination, m.asker)
 	}}
 	outOfOutside = asker{"source-outside", "a move out of a workspace of another admin workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
-		return m.asker != "" && a.adminOf(m.destination) == m.asker && a.isElsewhere(m.source, m.asker)
+		return m.asker != "" && a.Profile.AdminOf(m.destination) == m.asker && a.isElsewhere(m.source, m.asker)
 	}}
 )
 
@@ -75,24 +75,9 @@ func (a *Target) moveIn(r Request) accountMove {
 		emails}
 }
 
-// adminOf returns the id of a workspace's admin workspace; empty if the profile
-// has none. The profile names it by role or id.
-func (a *Target) adminOf(id string) string {
-	for _, w := range a.Profile.Workspaces {
-		if w.ID != id || w.Admin == "" {
-			continue
-		}
-		if admin, isRole := a.Profile.Workspaces[w.Admin]; isRole {
-			return admin.ID
-		}
-		return w.Admin
-	}
-	return ""
-}
-
 func (a *Target) isAdmin(id string) bool {
 	for _, w := range a.Profile.Workspaces {
-		if a.adminOf(w.ID) == id {
+		if a.Profile.AdminOf(w.ID) == id {
 			return true
 		}
 	}
@@ -102,7 +87,7 @@ func (a *Target) isAdmin(id string) bool {
 // isElsewhere reports whether the workspace is known to belong to another admin
 // workspace.
 func (a *Target) isElsewhere(id, admin string) bool {
-	other := a.adminOf(id)
+	other := a.Profile.AdminOf(id)
 	return other != "" && other != admin
 }
 

@@ -84,6 +84,7 @@ func Defects() []Defect {
 		queryDefects(),
 		requestDefects(),
 		stateDefects(),
+		documentDefects(),
 		eventDefects(),
 		isolationDefects(),
 		effectDefects(),

@@ -14,7 +14,7 @@ func filterDefects() []Defect {
 	for _, f := range filterTable {
 		defects = append(defects, f.defects()...)
 	}
-	return slices.Concat(defects, partDefects(), filteredWalkDefects())
+	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects())
 }
 
 // filter is one filter of one list.
@@ -168,6 +168,30 @@ func filteredWalkDefects() []Defect {
 					})
 				}})
 		}
+	}
+	return defects
+}
+
+// droppedFilterDefects drop one filter of a list after the first page.
+func droppedFilterDefects() []Defect {
+	var defects []Defect
+	for _, f := range filterTable {
+		pair := spec.Pair{Requirement: "FILTER-WALK", Operation: f.operation}
+		if !spec.Has(pair) || f.kind == fromTime || f.kind == fromDay { // what follows a row in a window is in it, too
+			continue
+		}
+		defects = append(defects, Defect{f.operation + "/" + f.name + "-on-first-page-alone", pair,
+			"drops the filter by " + f.field + " after the first page",
+			func(a *Target) Middleware {
+				under := &filtering{[]string{a.parameter(f.operation, f.meaning)}}
+				return a.paged(f.operation, paging{before: func(s *page) {
+					if !under.isSet(s) || !f.is(s.request.Query.Get(under.parameters[0])) {
+						s.size = 0
+						return
+					}
+					forgetFilter(s, under)
+				}})
+			}})
 	}
 	return defects
 }

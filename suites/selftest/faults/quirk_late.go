@@ -101,26 +101,38 @@ func emailsIn(r Request) (emails []string) {
 	return emails
 }
 
-// onPages leaves out the rows of an operation's pages that do not fit.
+// onPages leaves out the rows of an operation's pages that do not fit. Instead of an empty
+// page, which would end the walk, it shows the next one.
 func onPages(operation string, fits func(row map[string]any) bool) Middleware {
-	return onAnswer(operation, http.StatusOK, func(_ Request, answer Response) Response {
-		body, _ := decode(answer.Body)
-		page, ok := body.(map[string]any)
-		items, listed := page["items"].([]any)
-		if !ok || !listed {
-			return answer
+	return func(next Handler) Handler {
+		return func(r Request) (Response, error) {
+			for {
+				answer, err := next(r)
+				if err != nil || r.Operation != operation || answer.Status != http.StatusOK {
+					return answer, err
+				}
+				body, _ := decode(answer.Body)
+				page, ok := body.(map[string]any)
+				items, listed := page["items"].([]any)
+				if !ok || !listed {
+					return answer, nil
+				}
+				left := slices.DeleteFunc(slices.Clone(items), func(item any) bool {
+					row, isRow := item.(map[string]any)
+					return isRow && !fits(row)
+				})
+				if cursor, _ := page["next_starting_after"].(string); len(left) == 0 && len(items) > 0 && cursor != "" {
+					r = r.clone()
+					r.Query.Set("starting_after", cursor)
+					continue
+				}
+				page["items"] = left
+				answer.Header = answer.Header.Clone()
+				answer.Body = encode(page)
+				return answer, nil
+			}
 		}
-		left := slices.DeleteFunc(slices.Clone(items), func(item any) bool {
-			row, isRow := item.(map[string]any)
-			return isRow && !fits(row)
-		})
-		if cursor, _ := page["next_starting_after"].(string); len(left) == 0 && cursor != "" {
-			return answer // an empty page would end the walk
-		}
-		page["items"] = left
-		answer.Body = encode(page)
-		return answer
-	})
+	}
 }
 
 // deletedLater answers a deletion that the target would accept as if it were done. It is

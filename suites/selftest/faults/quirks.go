@@ -22,6 +22,7 @@ func Quirks() []Quirk {
 		valueQuirks(),
 		precedenceQuirks(),
 		writeQuirks(),
+		documentQuirks(),
 		lateQuirks(),
 		queryQuirks(),
 		pageQuirks(),

@@ -221,6 +221,7 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 		send(dataset.Main+"-no-scopes", op.ID, "", nil, "")
 		send("nobody", op.ID, "", nil, "")
 	}
+	send(dataset.SubA, spec.ListGroupMembers, "", q("limit", "100"), "")
 	const tests, reports, subsequences = spec.ListPlacementTests, spec.ListPlacementReports, spec.ListSubsequences
 	for range 12 {
 		send(dataset.Main, tests, "", q("limit", "100"), "")
@@ -239,10 +240,13 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 	send(dataset.Main, reports, "", q("date_to", created), "")
 	send(dataset.Main, reports, "", q("skip_blacklist_report", "true"), "")
 	send(dataset.Main, reports, "", q("test_id", second.PlacementTests[0]), "")
+	send(dataset.Main, reports, "", q("test_id", neverIssued), "")
 	send(dataset.Main, subsequences, "", q("limit", "100", "parent_campaign_not", main.Campaigns[0]), "")
 
 	const valid = `{"name":"n","type":1,"sending_method":2,"email_subject":"s","email_body":"b","emails":["a@b.example"]`
-	for _, body := range []string{valid + "}", valid + `,"id":"` + neverIssued + `"}`, valid + `,"unknown":1}`, "{", valid + ",}", "no media type"} {
+	for _, body := range []string{valid + "}", valid + `,"id":"` + neverIssued + `"}`, valid + `,"unknown":1}`, "{", valid + ",}", "no media type",
+		valid + `,"description":""}`, valid + `,"description":"two\nlines"}`, valid + `,"test_code":"two\nlines"}`, valid + `,"description":"` + longText + `"}`,
+		valid + `,"schedule":{"timezone":"Asia/Baku"}}`, valid + `,"status":1}`} {
 		send(dataset.Main, spec.CreatePlacementTest, "", nil, body)
 	}
 	send(dataset.Unpaid, spec.CreatePlacementTest, "", nil, "{}")

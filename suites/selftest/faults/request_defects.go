@@ -184,6 +184,8 @@ func pathIDDefects() []Defect {
 	}{
 		{"id-number", "a number as the id", func(id string) bool { return strings.Trim(id, "0123456789") == "" }},
 		{"id-broken", "a UUID with one invalid digit", func(id string) bool { return strings.Count(id, "-") == 4 && !isUUID(id) }},
+		{"id-sign", "an id with a percent sign or an apostrophe", func(id string) bool { return strings.ContainsAny(id, "%'") }},
+		{"id-beyond-ascii", "an id with letters beyond ASCII", func(id string) bool { return strings.ContainsFunc(id, func(r rune) bool { return r > 127 }) }},
 		{"id-word", "a word as the id", func(id string) bool { return strings.Trim(id, "abcdefghijklmnopqrstuvwxyz-") == "" }},
 	}
 	var defects []Defect

@@ -29,6 +29,11 @@ var (
 	aNull      = mistake{name: "null", what: "null", wrong: func(v any) bool { return v == nil }}
 	anObject   = mistake{name: "object", what: "an object", wrong: isObject}
 	anArray    = mistake{name: "array", what: "an array", wrong: isArray}
+	aBool      = mistake{name: "boolean", what: "a boolean", wrong: isBool}
+	boolItem   = mistake{name: "boolean-item", what: "a boolean among the items", wrong: someItem(isBool)}
+	objectItem = mistake{name: "object-item", what: "an object among the items", wrong: someItem(isObject)}
+	textItem   = mistake{name: "text-item", what: "a string among the items", wrong: someItem(isText)}
+	arrayItem  = mistake{name: "array-item", what: "an array among the items", wrong: someItem(isArray)}
 	numberItem = mistake{name: "number-item", what: "a number among the items", wrong: someItem(isNumber)}
 )
 
@@ -53,6 +58,11 @@ var (
 	unlistedNotSending = mistake{name: "unlisted", what: "an unlisted string", wrong: func(v any) bool {
 		text, ok := v.(string)
 		return ok && !slices.Contains([]string{"", "daily_limits_hit", "other"}, text)
+	}}
+	aFraction = mistake{name: "fraction", what: "a fraction", wrong: func(v any) bool {
+		number, ok := v.(json.Number)
+		_, err := number.Int64()
+		return ok && err != nil
 	}}
 	tooLow = mistake{name: "too-low", what: "a number below the range", wrong: func(v any) bool {
 		n, ok := wholeNumber(v)
@@ -98,37 +108,55 @@ func inPart(path string, m mistake) mistake {
 // Endpoints rule out.
 var bodyFields = slices.Concat(createFields(), []bodyField{
 	{spec.AddCampaignVariables, "REQUEST-REQUIRED-VARIABLES", "variables", []mistake{leftOut}},
-	{spec.AddCampaignVariables, "REQUEST-INVALID-VARIABLES", "variables", []mistake{aText, anObject, numberItem}},
-	{spec.MoveLead, "REQUEST-INVALID-ID", "id", []mistake{aNumber, noUUID}},
-	{spec.MoveLead, "REQUEST-INVALID-SUBSEQUENCE_ID", "subsequence_id", []mistake{aNumber, noUUID}},
+	{spec.AddCampaignVariables, "REQUEST-INVALID-VARIABLES", "variables", slices.Concat(noArray, []mistake{numberItem, boolItem, objectItem, arrayItem})},
+	{spec.MoveLead, "REQUEST-INVALID-ID", "id", slices.Concat(noText, []mistake{noUUID})},
+	{spec.MoveLead, "REQUEST-INVALID-SUBSEQUENCE_ID", "subsequence_id", slices.Concat(noText, []mistake{noUUID})},
 	{spec.MoveAccounts, "REQUEST-EMAILS-EMPTY", "emails", []mistake{empty}},
-	{spec.MoveAccounts, "REQUEST-INVALID-ACCOUNT_EMAILS", "emails", []mistake{aText, numberItem}},
-	{spec.MoveAccounts, "REQUEST-INVALID-SOURCE_WORKSPACE_ID", "source_workspace_id", []mistake{aNumber, noUUID}},
-	{spec.MoveAccounts, "REQUEST-INVALID-DESTINATION_WORKSPACE_ID", "destination_workspace_id", []mistake{aNumber, noUUID}},
+	{spec.MoveAccounts, "REQUEST-INVALID-ACCOUNT_EMAILS", "emails", slices.Concat(noArray, []mistake{numberItem, boolItem, objectItem, arrayItem})},
+	{spec.MoveAccounts, "REQUEST-INVALID-SOURCE_WORKSPACE_ID", "source_workspace_id", slices.Concat(noText, []mistake{noUUID})},
+	{spec.MoveAccounts, "REQUEST-INVALID-DESTINATION_WORKSPACE_ID", "destination_workspace_id", slices.Concat(noText, []mistake{noUUID})},
 })
 
 // createMistakes lists the mistakes in the body that creates a test.
 var createMistakes = map[string][]mistake{
-	"name":           {aNumber, anObject, aNull},
-	"type":           {aText, aNull, tooLow, above(2)},
-	"sending_method": {aText, aNull, tooLow, above(2)},
-	"email_subject":  {aNumber, anObject, aNull},
-	"email_body":     {aNumber, anObject, aNull},
-	"emails":         {aText, aNull, numberItem},
-	"delivery_mode":  {aText, above(2)},
-	"description":    {aNumber},
-	"schedule": {aText, inPart("days", anArray), inPart("days.ENTRY", aText), inPart("timing.from", aNumber),
-		inPart("timing.from", noTimeOfDay), inPart("timezone", noTimezone)},
-	"campaign_id":        {aNumber, noUUID},
-	"test_code":          {aNumber},
-	"tags":               {aText, numberItem, noUUIDItem},
-	"text_only":          {aText},
-	"recipients_labels":  {aText, numberItem},
-	"timestamp_next_run": {aNumber, noMoment},
-	"automations":        {aText, numberItem},
-	"status":             {aText, above(3)},
-	"not_sending_status": {aNumber, unlistedNotSending},
-	"run_immediately":    {aText},
+	"name":           slices.Concat(noText, []mistake{aNull}),
+	"type":           slices.Concat(noSmallNumber, []mistake{aNull, above(2)}),
+	"sending_method": slices.Concat(noSmallNumber, []mistake{aNull, above(2)}),
+	"email_subject":  slices.Concat(noText, []mistake{aNull}),
+	"email_body":     slices.Concat(noText, []mistake{aNull}),
+	"emails":         slices.Concat(noArray, []mistake{aNull, numberItem, boolItem, objectItem, arrayItem}),
+	"delivery_mode":  slices.Concat(noSmallNumber, []mistake{above(2)}),
+	"description":    noText,
+	"schedule": slices.Concat([]mistake{aText, aNumber, aBool, anArray}, within("days", aText, aNumber, aBool, anArray),
+		within("days.ENTRY", aText, aNumber, anObject, anArray), within("timing", aText, aNumber, aBool, anArray),
+		within("timing.from", aNumber, aBool, anObject, anArray, noTimeOfDay), within("timezone", aNumber, aBool, anObject, anArray, noTimezone)),
+	"campaign_id":        slices.Concat(noText, []mistake{noUUID}),
+	"test_code":          noText,
+	"tags":               slices.Concat(noArray, []mistake{numberItem, boolItem, objectItem, arrayItem, noUUIDItem}),
+	"text_only":          noBool,
+	"recipients_labels":  slices.Concat(noArray, []mistake{numberItem, boolItem, textItem, arrayItem}),
+	"timestamp_next_run": slices.Concat(noText, []mistake{noMoment}),
+	"automations":        slices.Concat(noArray, []mistake{numberItem, boolItem, textItem, arrayItem}),
+	"status":             slices.Concat(noSmallNumber, []mistake{above(3)}),
+	"not_sending_status": slices.Concat(noText, []mistake{unlistedNotSending}),
+	"run_immediately":    noBool,
+}
+
+// Mistakes in the values of fields of a type.
+var (
+	noText        = []mistake{aNumber, aBool, anObject, anArray}
+	noBool        = []mistake{aText, aNumber, anObject, anArray}
+	noArray       = []mistake{aText, aNumber, aBool, anObject}
+	noSmallNumber = []mistake{aText, anObject, anArray, aFraction, tooLow}
+)
+
+// within returns the mistakes in a part of an object.
+func within(path string, mistakes ...mistake) []mistake {
+	var all []mistake
+	for _, m := range mistakes {
+		all = append(all, inPart(path, m))
+	}
+	return all
 }
 
 func createFields() []bodyField {
@@ -147,6 +175,7 @@ func createFields() []bodyField {
 
 func isNumber(v any) bool { _, ok := v.(json.Number); return ok }
 func isText(v any) bool   { _, ok := v.(string); return ok }
+func isBool(v any) bool   { _, ok := v.(bool); return ok }
 func isObject(v any) bool { _, ok := v.(map[string]any); return ok }
 func isArray(v any) bool  { _, ok := v.([]any); return ok }
 

@@ -1,0 +1,108 @@
+package suites
+
+import (
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/oracle"
+	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/spec"
+)
+
+// queryValues sends every kind of value that the document allows for a query parameter of
+// a list. The server must serve it, and show no row that the value leaves out.
+func queryValues() {
+	for _, op := range spec.QueryAccepted.Operations() {
+		Describe(op.ID, func() {
+			It("accepts every documented value of its parameters", Requires(spec.QueryAccepted), acceptsValues)
+		})
+	}
+}
+
+// valueQuery is a query with a value that the document allows.
+type valueQuery struct {
+	parameters map[string]string // by the key of the parameter
+	open       bool              // no sentence obliges a server to serve it
+}
+
+func acceptsValues(api *API) {
+	list := api.Request()
+	queries := api.valueQueries(list.Operation)
+	asked := make([]Asked, len(queries))
+	work := make([]func(), len(queries))
+	for i, q := range queries {
+		k := list
+		if q.open {
+			k = k.MayBeRefused()
+		}
+		work[i] = func() {
+			asked[i] = api.Ask(k, oracle.Query{Parameters: q.parameters, Sizes: []int{maxLimit}, Pages: 1})
+		}
+	}
+	api.Together(work...)
+	for i, a := range asked {
+		if !queries[i].open {
+			api.Expect(a.Walk.At(0)).To(BeServed())
+		}
+		for _, m := range a.Compare(oracle.List{Operation: list.Operation}).Mismatches {
+			api.violated(m.Requirement.On(list.Operation.ID), a.Finding(m), "")
+		}
+	}
+	if !api.For(spec.QueryAccepted).Judged() {
+		api.NotAssessed("the entries parameters.%s", list.Operation.ID)
+	}
+}
+
+// valueQueries returns the queries with the parameters that have names.
+func (api *API) valueQueries(list spec.Operation) []valueQuery {
+	var queries []valueQuery
+	for _, part := range variants.Query(list.ID) {
+		parameter := profile.CustomaryKey(list.ID, part.Name)
+		if _, named := api.Profile.Parameter(list.ID, parameter); !named || parameter == profile.ParamStartingAfter {
+			continue // limits and cursors have specs of their own
+		}
+		for _, v := range part.Valid {
+			if text := oracle.Scalar(normalize(v.Value)); text != "" && len(text) <= client.MaxURLValue {
+				queries = append(queries, forms(list.ID, parameter, text, v.Open)...)
+			}
+		}
+		queries = append(queries, api.unknownIDs(parameter)...)
+	}
+	return queries
+}
+
+// forms returns the queries in which the list takes the value of the parameter.
+func forms(list, parameter, text string, open bool) []valueQuery {
+	alone := valueQuery{map[string]string{parameter: text}, open}
+	switch {
+	case parameter == profile.ParamWindowStart || parameter == profile.ParamWindowEnd:
+		// A server may need both ends of a window. It begins before it ends.
+		past, future := oracle.Timestamp(oracle.FarPast), oracle.Timestamp(oracle.FarFuture)
+		alone.open = true
+		if !strings.Contains(text, "T") { // windows of days include both ends
+			past, future = past[:len("2006-01-02")], future[:len("2006-01-02")]
+		}
+		window := map[string]string{profile.ParamWindowStart: past, profile.ParamWindowEnd: future}
+		window[parameter] = text
+		all := []valueQuery{alone, {window, open}}
+		if !strings.Contains(text, "T") {
+			all = append(all, valueQuery{map[string]string{profile.ParamWindowStart: text, profile.ParamWindowEnd: text}, open})
+		}
+		return all
+	case list == spec.ListWebhookEvents && parameter == profile.ParamSearch: // a URL or an address, matched exactly
+		alone.open = true
+	}
+	return []valueQuery{alone}
+}
+
+// unknownIDs returns a query with an id that no row has. A server may refuse it.
+func (api *API) unknownIDs(parameter string) []valueQuery {
+	switch parameter {
+	case profile.ParamTest, profile.ParamParentCampaign, profile.ParamParentCampaignNot:
+		return []valueQuery{{map[string]string{parameter: api.FreshID()}, true}}
+	}
+	return nil
+}

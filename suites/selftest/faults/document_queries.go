@@ -1,0 +1,96 @@
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/schemas/variants"
+	"outreach.example/conformance/spec"
+)
+
+// queryValue returns a parameter of the request, by its key, and whether it was sent.
+func (a *Target) queryValue(r Request, key string) (string, bool) {
+	name, known := a.Profile.Parameter(r.Operation, key)
+	return r.Query.Get(name), known && r.Query.Has(name)
+}
+
+// queryValueDefects refuse one of the values that the document allows for a parameter.
+func queryValueDefects() []Defect {
+	const requirement = "QUERY-ACCEPTED"
+	var defects []Defect
+	add := func(operation, key, name, what string, fits func(value string) bool) {
+		status := []int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusNotFound}[len(defects)%3]
+		by := asker{slug(key) + "-" + name, what + " for " + key, func(a *Target, r Request) bool {
+			value, sent := a.queryValue(r, key)
+			return sent && fits(value)
+		}}
+		defects = append(defects, whenAsked(operation, requirement, by, "unaccepted", "answers "+strconv.Itoa(status)+" to %s",
+			func(*Target) behaviour { return refusing(status) }))
+	}
+	for _, operation := range boundTo(requirement) {
+		for _, part := range variants.Query(operation) {
+			key := profile.CustomaryKey(operation, part.Name)
+			switch {
+			case key == profile.ParamSearch && operation == spec.ListWebhookEvents: // only URLs and addresses must be served
+			case key == profile.ParamSearch:
+				for _, class := range textClasses {
+					add(operation, key, class.name, class.what, class.fits)
+				}
+			case part.Name != "limit" && part.Name != profile.ParamStartingAfter:
+				for _, v := range part.Valid {
+					text := fmt.Sprint(v.Value)
+					add(operation, key, slug(text), text, func(value string) bool { return value == text })
+				}
+			}
+		}
+	}
+	return defects
+}
+
+// invalidQueryDefects answer 500 to one of the values that the document rules out.
+func invalidQueryDefects() []Defect {
+	var defects []Defect
+	for _, op := range spec.Operations() {
+		for _, part := range variants.Query(op.ID) {
+			if part.Name == "limit" || len(part.Invalid) == 0 {
+				continue
+			}
+			key := profile.CustomaryKey(op.ID, part.Name)
+			by := asker{"invalid-" + slug(key), "a request with an invalid " + key, func(a *Target, r Request) bool {
+				value := r.Query.Get(part.Name)
+				if name, known := a.Profile.Parameter(op.ID, key); known {
+					value = r.Query.Get(name)
+				}
+				return slices.ContainsFunc(part.Invalid, func(v variants.Variant) bool { return fmt.Sprint(v.Value) == value })
+			}}
+			defects = append(defects, misrefused(op.ID, "STATUS-ALLOWED", by, http.StatusInternalServerError)...)
+		}
+	}
+	return defects
+}
+
+// specialSearchDefects find nothing for a text with special characters that occurs.
+func specialSearchDefects() []Defect {
+	const requirement = "FILTER-SEARCH-MISSING"
+	var defects []Defect
+	for _, operation := range boundTo(requirement) {
+		for _, class := range textClasses {
+			if operation != spec.ListPlacementTests && !slices.Contains(classesInRows, class.name) {
+				continue
+			}
+			by := asker{"search-" + class.name, "a search for " + class.what, func(a *Target, r Request) bool {
+				value, sent := a.queryValue(r, profile.ParamSearch)
+				return sent && class.fits(value)
+			}}
+			defects = append(defects, whenAsked(operation, requirement, by, "finds-nothing", "finds nothing in answer to %s",
+				func(*Target) behaviour { return showingNothing }))
+		}
+	}
+	return defects
+}
+
+// classesInRows are those of names that occur in every list that can be searched.
+var classesInRows = []string{"percent", "quote", "backslash", "emoji"}
