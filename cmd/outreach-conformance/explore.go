@@ -50,7 +50,8 @@ func newExplore() *cobra.Command {
 		Long: `explore walks each list once with the key that sees everything. The walk predicts
 the response to every other query of the list: with other keys, filters, page sizes
 and orders. explore sends random queries. Where the target profile allows changes, it
-also plays random sequences of create, get, list and delete on tests of its own.
+also plays random sequences of create, get, list and delete on tests of its own, and
+moves leads and accounts that the profile lists. It begins with the most telling cases.
 
 A response that differs is a failure under its requirement. explore shrinks the case to
 the shortest one that still shows it, prints its requests as curl commands, and writes

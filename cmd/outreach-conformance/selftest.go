@@ -64,7 +64,7 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 		flags.DurationVar(&f.explore, "explore", 0, "instead of judging, explore each list and state defect for at most this time, and each quirk for all of it")
 	})
 	group(flags, "Pace", func() {
-		flags.IntVar(&f.parallel, "parallel", 0, "cases at the same time (default: 2 per processor; always 1 with your own target)")
+		flags.IntVar(&f.parallel, "parallel", 0, "cases at the same time (default: 3 per processor, 2 with --explore; always 1 with your own target)")
 		f.registerPace(flags)
 	})
 	group(flags, "Output", func() { registerOutput(flags, &f.output, defaultOutput) })
@@ -74,6 +74,7 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 // The files of a self-test in the output directory.
 const (
 	matrixJSON     = "selftest.json"
+	exploredJSON   = "explored.json"
 	matrixMarkdown = "selftest.md"
 )
 
@@ -87,7 +88,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	defer stop()
-	if err := outputdir.Prepare(f.output, matrixJSON, matrixMarkdown); err != nil {
+	if err := outputdir.Prepare(f.output, matrixJSON, matrixMarkdown, exploredJSON); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
@@ -99,7 +100,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 		if err := testEnded(ctx, err); err != nil {
 			return err
 		}
-		return reportExplorations(found, stdout)
+		return f.reportExplorations(found, stdout)
 	}
 	m, err := selftest.Run(ctx, options)
 	progress.Stop()
@@ -123,7 +124,11 @@ func testEnded(ctx context.Context, err error) error {
 }
 
 // reportExplorations prints what explorations found. A quirk with an alarm fails.
-func reportExplorations(found selftest.Explorations, stdout io.Writer) error {
+// A file holds the details.
+func (f selftestFlags) reportExplorations(found selftest.Explorations, stdout io.Writer) error {
+	if err := found.WriteJSON(filepath.Join(f.output, exploredJSON)); err != nil {
+		return exitError{exitCannotTell, err}
+	}
 	line, missed, alarms := found.Summary()
 	for _, m := range missed {
 		_, _ = fmt.Fprintf(stdout, "- not found: %s\n", m)

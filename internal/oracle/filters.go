@@ -1,9 +1,12 @@
 package oracle
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -50,6 +53,31 @@ func (f Filter) Uses(rows []map[string]any, most int) []Use {
 	for _, query := range f.queries(rows, most) {
 		uses = append(uses, Use{query, f.says})
 	}
+	return uses
+}
+
+// Widest returns the uses of the filter that may select the most rows without selecting
+// all, the widest first. Those that leave out a row after the first that they select come
+// before others: a server that drops them after a page then shows that row.
+func (f Filter) Widest(rows []map[string]any, most int) []Use {
+	type reach struct{ open, later int }
+	reaches := map[string]reach{} // by value
+	uses := slices.DeleteFunc(f.Uses(rows, most), func(u Use) bool {
+		var r reach
+		for _, row := range rows {
+			if requirement, in := u.Says(row); in || requirement == "" {
+				r.open++
+			} else if r.open > 0 {
+				r.later = 1
+			}
+		}
+		reaches[u.Query[f.Parameter]] = r
+		return r.open == len(rows)
+	})
+	slices.SortStableFunc(uses, func(a, b Use) int {
+		one, other := reaches[a.Query[f.Parameter]], reaches[b.Query[f.Parameter]]
+		return cmp.Or(other.later-one.later, other.open-one.open)
+	})
 	return uses
 }
 
@@ -143,18 +171,56 @@ func each(parameter string, values []string) []map[string]string {
 	return queries
 }
 
-// searchBy searches for texts of the field that occur, and for a word that does not.
+// searchBy searches for texts of the field that occur, some of them with special characters,
+// and for a word that does not.
 func searchBy(field string) Filter {
 	return searches("searches by "+field, spec.FilterSearchMissing, spec.FilterSearchExtra, field,
-		func(rows []map[string]any, most int) []string { return Distinct(rows, field, most) })
+		func(rows []map[string]any, most int) []string {
+			texts := Distinct(rows, field, most)
+			for _, text := range Unusual(rows, field, most) {
+				if !slices.Contains(texts, text) {
+					texts = append(texts, text)
+				}
+			}
+			return append(texts, sharedWord(rows, field)...)
+		})
 }
+
+// sharedWord returns the word of the field that most rows contain, up to 3 of 4 rows; none
+// if no 2 rows share one. A quarter of the rows outlasts those that a run creates.
+func sharedWord(rows []map[string]any, field string) []string {
+	count := map[string]int{}
+	for _, row := range rows {
+		for _, word := range slices.Compact(slices.Sorted(slices.Values(words(Scalar(row[field]))))) {
+			count[word]++
+		}
+	}
+	shared := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+	for _, word := range shared[:min(mostShared, len(shared))] {
+		found := len(slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool { return !ContainsWord(row, word) }))
+		if count[word] > 1 && 4*found <= 3*len(rows) {
+			return []string{word}
+		}
+	}
+	return nil
+}
+
+// words returns the words of a text in lower case. Shorter ones occur everywhere.
+func words(text string) []string {
+	const short = 2
+	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.DeleteFunc(all, func(word string) bool { return utf8.RuneCountInString(word) <= short })
+}
+
+// mostShared is how many words sharedWord looks for in all rows.
+const mostShared = 8
 
 // searchMembers searches for email addresses and names that occur, and for a word that
 // does not.
 func searchMembers() Filter {
 	return searches("searches by name and email", spec.FilterSearchMemberMissing, spec.FilterSearchMemberExtra, "email",
 		func(rows []map[string]any, most int) []string {
-			terms := Distinct(rows, "email", most)
+			terms := append(Distinct(rows, "email", most), sharedWord(rows, "email")...)
 			if len(rows) > 0 {
 				if name, ok := rows[0]["name"].(map[string]any); ok {
 					terms = append(terms, Scalar(name["last"]))

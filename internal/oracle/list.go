@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,6 +58,25 @@ type Query struct {
 	Pages      int               `json:"pages"`  // at most
 }
 
+// maxPages bounds the pages of a query in a file.
+const maxPages = 1000
+
+// Check returns an error for a query that cannot be asked.
+func (q Query) Check() error {
+	if q.Pages < 1 || q.Pages > maxPages {
+		return fmt.Errorf("pages: want 1 to %d", maxPages)
+	}
+	if len(q.Sizes) == 0 {
+		return errors.New("limits: want at least one (0 sends no limit)")
+	}
+	for _, size := range q.Sizes {
+		if size < 0 || size > maxLimit {
+			return fmt.Errorf("limits: want 0 to %d, got %d", maxLimit, size)
+		}
+	}
+	return nil
+}
+
 // Page is one page that a target showed to a query.
 type Page struct {
 	paging.Page
@@ -71,12 +91,16 @@ type Mismatch struct {
 	Pointer     string // JSON pointer into the page
 	Expected    string
 	Actual      string
+	Missing     string // key of the row that must be shown and is not; "" for another difference
 }
 
 // Comparison is what came of comparing a walk with a list.
 type Comparison struct {
 	Mismatches []Mismatch
 	Assessed   map[spec.ID]int // how often each requirement was put to the test
+	// Unlisted are the keys of rows that the pages show and the list does not. Rows that
+	// are newer than the list are left out.
+	Unlisted []string
 }
 
 // Requirements returns the requirements that only Compare judges. It may find violations
@@ -95,6 +119,7 @@ func (l List) Compare(q Query, pages []Page, complete bool) Comparison {
 	c := comparison{List: l, query: q, pages: pages, known: map[string]paging.Row{}, Comparison: Comparison{Assessed: map[spec.ID]int{}}}
 	for _, row := range l.Rows {
 		c.known[row.Key] = row
+		c.newest = max(c.newest, row.Key)
 	}
 	c.missingID = c.charge()
 	c.rows()
@@ -110,13 +135,18 @@ type comparison struct {
 	query     Query
 	pages     []Page
 	known     map[string]paging.Row
+	newest    string       // key of the newest row: ids are time-ordered
 	missingID spec.ID      // that a missing row breaks
 	shown     []paging.Row // without repetitions
 }
 
 func (c *comparison) find(id spec.ID, page int, pointer, expected, actual string) {
-	if spec.Has(id.On(c.Operation.ID)) {
-		c.Mismatches = append(c.Mismatches, Mismatch{id, page, pointer, expected, actual})
+	c.add(Mismatch{Requirement: id, Page: page, Pointer: pointer, Expected: expected, Actual: actual})
+}
+
+func (c *comparison) add(m Mismatch) {
+	if spec.Has(m.Requirement.On(c.Operation.ID)) {
+		c.Mismatches = append(c.Mismatches, m)
 	}
 }
 
@@ -228,7 +258,13 @@ func (c *comparison) row(page int, pointer string, row paging.Row, doubt bool) {
 	if id, in := c.says(row.Value); id != "" && !in {
 		c.find(id, page, pointer, "no row that the query leaves out", show(row.Value))
 	}
-	if doubt || !known { // a row that no walk shows was created and deleted meanwhile
+	if !known { // it may have been created and deleted meanwhile
+		if !row.ByID || row.Key < c.newest {
+			c.Unlisted = append(c.Unlisted, row.Key)
+		}
+		return
+	}
+	if doubt {
 		return
 	}
 	c.Assessed[spec.ListSameValues]++
@@ -261,62 +297,6 @@ func (c *comparison) parts(page int, pointer string, row, whole map[string]any) 
 	return apart
 }
 
-// ordered reports whether the list has an order, and whether its rows show their place.
-func (c *comparison) ordered() bool {
-	nameless := func(r paging.Row) bool { return !r.ByID }
-	return spec.Has(spec.PageOrder.On(c.Operation.ID)) && !slices.ContainsFunc(c.shown, nameless) && !slices.ContainsFunc(c.Rows, nameless)
-}
-
-// direction returns the direction of the ids: that of sort_order, otherwise the one in
-// which the walk begins; 0 if it does not show.
-func (c *comparison) direction() int {
-	switch c.query.Parameters[profile.ParamSortOrder] {
-	case "asc":
-		return 1
-	case "desc":
-		return -1
-	}
-	return directionOf(c.shown)
-}
-
-// directionOf returns the direction in which the rows begin; 0 if it does not show.
-func directionOf(rows []paging.Row) int {
-	if len(rows) < 2 {
-		return 0
-	}
-	return strings.Compare(rows[1].Key, rows[0].Key)
-}
-
-// order compares the order of the rows. A row that was shown before has no place in it.
-func (c *comparison) order() {
-	direction := c.direction()
-	if !c.ordered() || direction == 0 {
-		return
-	}
-	id := spec.PageOrder
-	if c.query.Parameters[profile.ParamSortOrder] != "" {
-		id = c.walks(id)
-	}
-	if whole := directionOf(c.Rows); len(c.query.Parameters) == 0 && whole*direction < 0 {
-		c.find(spec.PageWalkSequence, 0, "/items", "the order in which the whole list shows the rows", "the opposite order")
-	}
-	words := map[int]string{1: "above ", -1: "below "}[direction]
-	previous := ""
-	seen := map[string]bool{}
-	for p, page := range c.pages {
-		for i, row := range page.Rows {
-			if seen[row.Key] {
-				continue
-			}
-			seen[row.Key] = true
-			if previous != "" && strings.Compare(row.Key, previous) == -direction {
-				c.find(id, p, c.Operation.RowPointer(i)+"/id", "an id "+words+previous, row.Key)
-			}
-			previous = row.Key
-		}
-	}
-}
-
 // missing finds the rows that must be shown and were not: all that the query selects if
 // the walk is complete, otherwise those before the last one that was shown.
 func (c *comparison) missing(complete bool) {
@@ -342,7 +322,8 @@ func (c *comparison) missing(complete bool) {
 			}
 			continue
 		}
-		c.find(id, len(c.pages)-1, "/items", "the row "+row.Key+", which the whole list shows", fmt.Sprintf("%d rows without it", len(c.shown)))
+		c.add(Mismatch{Requirement: id, Page: len(c.pages) - 1, Pointer: "/items", Missing: row.Key,
+			Expected: "the row " + row.Key + ", which the whole list shows", Actual: fmt.Sprintf("%d rows without it", len(c.shown))})
 	}
 }
 

@@ -173,3 +173,44 @@ func TestWindowsAreInOrder(t *testing.T) {
 		}
 	})
 }
+
+// A query becomes simpler until nothing is left to remove, and can always be asked.
+func TestSimplerQueriesEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := tests(t).Queries(all).Draw(t, "query")
+		for range 1000 {
+			if err := q.Check(); err != nil {
+				t.Fatalf("%+v: %v", q, err)
+			}
+			simpler := q.Simpler()
+			if len(simpler) == 0 {
+				return
+			}
+			q = rapid.SampledFrom(simpler).Draw(t, "simpler")
+		}
+		t.Fatalf("never as simple as it gets: %+v", q)
+	})
+}
+
+// A row that the list does not show is named, unless it is newer than the list.
+func TestRowsThatTheListDoesNotShow(t *testing.T) {
+	g := NewWithT(t)
+	row := func(n int) paging.Row {
+		return paging.RowOf(map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", n)})
+	}
+	l := List{Operation: spec.MustOperation(spec.ListPlacementTests), Rows: []paging.Row{row(1), row(3)}}
+	seen := []Page{{Page: paging.Page{Rows: []paging.Row{row(1), row(2), row(3), row(4)}}}}
+	c := l.Compare(Query{}, seen, true)
+	g.Expect(c.Mismatches).To(BeEmpty())
+	g.Expect(c.Unlisted).To(ConsistOf(row(2).Key))
+}
+
+// Rows without an id have the order of the whole list on pages of every size.
+func TestOrderOfRowsWithoutAnID(t *testing.T) {
+	g := NewWithT(t)
+	row := func(domain string) paging.Row { return paging.RowOf(map[string]any{"domain": domain}) }
+	l := List{Operation: spec.MustOperation(spec.ListDFYOrders), Rows: []paging.Row{row("b"), row("a"), row("c")}}
+	pages := func(rows ...paging.Row) []Page { return []Page{{Page: paging.Page{Rows: rows}}} }
+	g.Expect(l.Compare(Query{}, pages(row("b"), row("a")), false).Mismatches).To(BeEmpty())
+	g.Expect(l.Compare(Query{}, pages(row("c"), row("a"), row("b")), true).Mismatches).To(ConsistOf(HaveField("Requirement", spec.PageWalkSequence)))
+}

@@ -17,6 +17,8 @@ import (
 const (
 	mostPages = 4
 	mostSizes = 2
+	// mostOthers is how many rows beside the first lend values to a filter.
+	mostOthers = 2
 )
 
 // Queries generates queries of the list, whose values come from its rows. known reports
@@ -29,7 +31,7 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 	return rapid.Custom(func(t *rapid.T) Query {
 		q := Query{Pages: rapid.IntRange(1, mostPages).Draw(t, "pages"), Sizes: rapid.SliceOfN(sizes, 1, mostSizes).Draw(t, "limits")}
 		if rapid.IntRange(0, 5).Draw(t, "to the end") == 5 {
-			q.Pages, q.Sizes = wholeWalk, []int{rapid.SampledFrom([]int{0, 7, 50, maxLimit}).Draw(t, "limit")}
+			q.Pages, q.Sizes = WholeWalk, []int{rapid.SampledFrom([]int{0, 7, 50, maxLimit}).Draw(t, "limit")}
 		}
 		if rapid.IntRange(0, 2).Draw(t, "with parameters") == 0 {
 			return q
@@ -42,10 +44,12 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 				continue
 			}
 			rows := []map[string]any{pivot.Value}
-			if rapid.IntRange(0, 3).Draw(t, "another row") == 3 {
-				rows = []map[string]any{of.Draw(t, "other row").Value}
+			if rapid.IntRange(0, 3).Draw(t, "other rows") == 3 {
+				for range mostOthers {
+					rows = append(rows, of.Draw(t, "other row").Value)
+				}
 			}
-			if uses := f.Uses(rows, 1); len(uses) > 0 {
+			if uses := f.Uses(rows, len(rows)); len(uses) > 0 {
 				q.Parameters = add(q.Parameters, rapid.SampledFrom(uses).Draw(t, "use").Query)
 			}
 		}
@@ -111,8 +115,8 @@ func isWindow(parameters map[string]string) bool {
 	return start != "" && !isFar(start) && !isFar(end)
 }
 
-// wholeWalk is enough pages for a list of some hundred rows.
-const wholeWalk = 40
+// WholeWalk is enough pages for a list of some hundred rows.
+const WholeWalk = 40
 
 // sizes are the limits that queries send; 0 sends none.
 var sizes = rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, maxLimit), rapid.SampledFrom([]int{maxLimit, maxLimit - 1}), rapid.Just(0))
@@ -132,6 +136,29 @@ func (l List) flags() []flag {
 		flags = append(flags, flag{part.Parameter, []string{"", "true", "false"}})
 	}
 	return flags
+}
+
+// Flags returns each value of each flag of the list that the target has a name for, as the
+// only parameter of a query.
+func (l List) Flags(known func(parameter string) bool) []map[string]string {
+	var all []map[string]string
+	for _, flag := range l.flags() {
+		for _, value := range flag.values {
+			if value != "" && known(flag.parameter) {
+				all = append(all, map[string]string{flag.parameter: value})
+			}
+		}
+	}
+	return all
+}
+
+// Values returns the values of the rows.
+func (l List) Values() []map[string]any {
+	values := make([]map[string]any, len(l.Rows))
+	for i, row := range l.Rows {
+		values[i] = row.Value
+	}
+	return values
 }
 
 // add sets parameters that are not set yet. The far end of a window gives way to a nearer

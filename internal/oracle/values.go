@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"outreach.example/conformance/schemas"
 )
@@ -26,6 +27,39 @@ func Distinct(rows []map[string]any, field string, most int) []string {
 		picked[i] = values[i*(len(values)-1)/max(1, most-1)]
 	}
 	return picked
+}
+
+// Unusual returns at most so many values of the field that hold special characters. Each
+// has a kind of character that the earlier ones lack.
+func Unusual(rows []map[string]any, field string, most int) []string {
+	var values []string
+	seen := map[rune]bool{}
+	for _, value := range All(rows, field) {
+		another := false
+		for _, r := range value {
+			if kind := kindOf(r); kind != 0 && !seen[kind] {
+				seen[kind], another = true, true
+			}
+		}
+		if another && len(values) < most {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// kindOf returns a character for all of its kind: itself for a sign, one for letters
+// beyond ASCII, one for characters beyond U+FFFF; 0 for a usual character.
+func kindOf(r rune) rune {
+	switch {
+	case r > 0xffff:
+		return 0x10000
+	case r >= utf8.RuneSelf:
+		return utf8.RuneSelf
+	case r >= '0' && r <= '9', r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z', strings.ContainsRune(" -_.@", r):
+		return 0
+	}
+	return r
 }
 
 // All returns the values of a field that may go into an address, each once.

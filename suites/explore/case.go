@@ -5,20 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
-	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/explore/sequence"
 )
 
-// Case is what the engine generates: one query of a list, or a sequence of steps. Exactly
-// one of them is set.
+// Case is one thing to try: a query of a list, a get of a row that a list shows, or a
+// sequence of steps. Exactly one of them is set.
 type Case struct {
-	List  *List  `json:"list,omitempty"`
-	Steps []Step `json:"steps,omitempty"`
+	List  *List           `json:"list,omitempty"`
+	Get   *Get            `json:"get,omitempty"`
+	Steps []sequence.Step `json:"steps,omitempty"`
 }
 
 // List is a query of a list with some key.
@@ -30,28 +29,12 @@ type List struct {
 	Query     oracle.Query `json:"query"`
 }
 
-// Step is one request of a sequence, or a walk. Tests are counted in the order of their
-// creation.
-type Step struct {
-	Do       string               `json:"do"`                 // one of the actions
-	Test     int                  `json:"test,omitempty"`     // which test it is about
-	Create   suites.NewTestFields `json:"create,omitzero"`    // of a creation
-	Metadata string               `json:"metadata,omitempty"` // of a get: true, false or nothing
-	Query    oracle.Query         `json:"query,omitzero"`     // of a list; its search stands for the test's name
+// Get is a get of a test that the list shows, with the key that sees everything.
+type Get struct {
+	Role     string `json:"role"` // whose test it is
+	ID       string `json:"id"`
+	Metadata string `json:"metadata,omitempty"` // true, false or nothing
 }
-
-// Actions of a step.
-const (
-	create = "create"
-	again  = "create again"
-	get    = "get"
-	list   = "list"
-	remove = "delete"
-	insert = "walk while tests are created"
-	shrink = "walk while tests are deleted"
-)
-
-var actions = []string{create, again, get, list, remove, insert, shrink}
 
 // Found is the shortest case that shows one violated requirement.
 type Found struct {
@@ -107,49 +90,29 @@ func ReadCases(text []byte) ([]Found, error) {
 
 // check returns an error for a case that cannot be tried.
 func (c Case) check() error {
-	if (c.List == nil) == (len(c.Steps) == 0) {
-		return errors.New("want either list or steps")
-	}
-	if c.List != nil {
-		op, known := spec.FindOperation(c.List.Operation)
-		if !known || op.Answer == spec.One {
-			return fmt.Errorf("list.operation: %q is no list", c.List.Operation)
-		}
-		return checkQuery("list.query", c.List.Query)
-	}
-	if len(c.Steps) > mostSteps {
-		return fmt.Errorf("steps: want at most %d", mostSteps)
-	}
-	for i, s := range c.Steps {
-		if !slices.Contains(actions, s.Do) {
-			return fmt.Errorf("steps[%d].do: %q is not one of %s", i, s.Do, strings.Join(actions, ", "))
-		}
-		if s.Do == list {
-			if err := checkQuery(fmt.Sprintf("steps[%d].query", i), s.Query); err != nil {
-				return err
-			}
-		}
-		if s.Test < 0 {
-			return fmt.Errorf("steps[%d].test: want 0 or more", i)
+	kinds := 0
+	for _, set := range []bool{c.List != nil, c.Get != nil, len(c.Steps) > 0} {
+		if set {
+			kinds++
 		}
 	}
-	return nil
-}
-
-// mostPages bounds the pages of a query in a file.
-const mostPages = 1000
-
-func checkQuery(at string, q oracle.Query) error {
-	if q.Pages < 1 || q.Pages > mostPages {
-		return fmt.Errorf("%s.pages: want 1 to %d", at, mostPages)
-	}
-	if len(q.Sizes) == 0 {
-		return fmt.Errorf("%s.limits: want at least one (0 sends no limit)", at)
-	}
-	for _, size := range q.Sizes {
-		if size < 0 || size > 100 {
-			return fmt.Errorf("%s.limits: want 0 to 100, got %d", at, size)
+	switch {
+	case kinds != 1:
+		return errors.New("want one of list, get and steps")
+	case c.Get != nil:
+		if c.Get.ID == "" {
+			return errors.New("get.id: want the id of a test")
 		}
+		return nil
+	case c.List == nil:
+		return sequence.Check(c.Steps)
+	}
+	op, known := spec.FindOperation(c.List.Operation)
+	if !known || op.Answer == spec.One {
+		return fmt.Errorf("list.operation: %q is no list", c.List.Operation)
+	}
+	if err := c.List.Query.Check(); err != nil {
+		return fmt.Errorf("list.query.%w", err)
 	}
 	return nil
 }

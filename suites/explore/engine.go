@@ -17,7 +17,7 @@ import (
 const checks = 100
 
 // shrinkTime is how long the engine may shrink one case, unless the caller says otherwise.
-const shrinkTime = 5 * time.Second
+const shrinkTime = 2 * time.Second
 
 // engine guards the settings of the property-testing engine, which are flags of the
 // process.

@@ -10,11 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/explore/sequence"
 )
 
 // Config says what to explore, and for how long.
@@ -61,6 +60,13 @@ type explorer struct {
 	found  []Found
 	lacked []string
 	full   bool // the first violated requirement was enough
+
+	opening []Case // that are still to be tried
+
+	// listed is held while a sequence changes rows that the profile lists. It guards spent:
+	// what came of the sequence that deletes what nothing can make again.
+	listed sync.Mutex
+	spent  *suites.Trial
 }
 
 // Run explores until the time is over or ctx ends. What it changed is rolled back.
@@ -73,6 +79,7 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 	if len(generators) == 0 {
 		return e.outcome(), nil
 	}
+	e.opening = e.telling()
 	var workers sync.WaitGroup
 	failed := make([]error, max(1, c.Workers))
 	for i := range failed {
@@ -122,37 +129,55 @@ func (e *explorer) outcome() Outcome {
 		Changed: int(e.changed.Load()), Lacked: e.lacked}
 }
 
-// generators returns what generates cases: queries of the lists that could be read, and
-// sequences if the profile allows changes.
+// generators returns what generates cases: queries of the lists that could be read, gets of
+// their rows, and sequences if the profile allows changes.
 func (e *explorer) generators() []*rapid.Generator[Case] {
 	var all []*rapid.Generator[Case]
 	if len(e.wholes) > 0 {
-		all = append(all, e.queries(e.wholes))
-	}
-	if e.Env.Profile.Writes != profile.WritesNone && e.Selects(spec.CreatePlacementTest) && e.Selects(spec.DeletePlacementTest) {
-		if _, ok := e.Env.Profile.FullKey(dataset.Main); ok {
-			all = append(all, e.sequences())
+		queries := e.queries(e.wholes)
+		for range queriesForEach {
+			all = append(all, queries)
 		}
+	}
+	if gets := e.gets(); gets != nil {
+		all = append(all, gets)
+	}
+	for _, steps := range e.scope().Generators() {
+		all = append(all, rapid.Map(steps, func(steps []sequence.Step) Case { return Case{Steps: steps} }))
 	}
 	return all
 }
 
-// sequencesIn is how many of the cases are queries for each sequence.
-const sequencesIn = 4
+// queriesForEach is how many queries are tried for each sequence.
+const queriesForEach = 4
 
-// work tries cases until the time is over.
+// scope returns what sequences may do.
+func (e *explorer) scope() sequence.Scope {
+	return sequence.Scope{Profile: e.Env.Profile, Selects: e.Selects}
+}
+
+// work tries cases until the time is over: telling ones first, then random ones.
 func (e *explorer) work(seed uint64, generators []*rapid.Generator[Case]) error {
+	for {
+		c, ok := e.nextOpening()
+		if !ok || e.over() {
+			break
+		}
+		for { // a case may show several violations
+			h := &hunt{explorer: e}
+			if !h.shows(c) || e.over() {
+				break
+			}
+			h.settle(e.Seed)
+		}
+	}
 	for ; !e.over(); seed++ {
 		h := &hunt{explorer: e}
 		failed, err := round(seed, cmp.Or(e.shrink, shrinkTime), func(t *rapid.T) {
 			if h.target == (spec.Pair{}) && e.over() {
 				return
 			}
-			generate := generators[0]
-			if len(generators) > 1 && rapid.IntRange(0, sequencesIn).Draw(t, "kind") == sequencesIn {
-				generate = generators[1]
-			}
-			if h.shows(generate.Draw(t, "case")) {
+			if h.shows(rapid.OneOf(generators...).Draw(t, "case")) {
 				t.Fatalf("%s", violated(h.target.Requirement, h.target.Operation))
 			}
 		})
@@ -160,10 +185,7 @@ func (e *explorer) work(seed uint64, generators []*rapid.Generator[Case]) error 
 			return err
 		}
 		if failed && h.target != (spec.Pair{}) {
-			last := h.last
-			again := &hunt{explorer: e, target: h.target}
-			last.Seed, last.Again = seed, again.shows(last.Case)
-			e.report(last)
+			h.settle(seed)
 		}
 	}
 	return nil
@@ -212,41 +234,4 @@ func (e *explorer) try(name string, seed uint64, body func(*suites.API)) suites.
 		e.mu.Unlock()
 	}
 	return trial
-}
-
-// hunt looks for cases that show a violation: of any requirement that is not reported
-// yet, and once it has found one, of that requirement only.
-type hunt struct {
-	*explorer
-	target spec.Pair
-	last   Found
-}
-
-// shows tries the case and reports whether it shows the violation. It keeps the case if
-// it does.
-func (h *hunt) shows(c Case) bool {
-	if h.ctx.Err() != nil {
-		return false
-	}
-	var body func(*suites.API)
-	name := ""
-	if c.List != nil {
-		h.tried.Add(1)
-		name, body = "queries "+c.List.Operation, h.query(*c.List)
-	} else {
-		h.sequenced.Add(1)
-		name, body = "plays a sequence", h.sequence(c.Steps)
-	}
-	trial := h.try(name, uint64(h.trials.Add(1)), body)
-	for _, broken := range trial.Broken {
-		if h.target == (spec.Pair{}) && !h.isKnown(broken.Pair) {
-			h.target = broken.Pair
-		}
-		if broken.Pair == h.target {
-			h.last = Found{Requirement: broken.Pair.Requirement, Operation: broken.Pair.Operation, Case: c,
-				Violation: broken.Violation, Requests: trial.Curl()}
-			return true
-		}
-	}
-	return false
 }

@@ -74,12 +74,15 @@ func explored(results reports.Results, out explore.Outcome) reports.Results {
 		found[f.Pair()] = f
 	}
 	for i, check := range results.Checks {
+		// A sequence may charge what it does not count.
+		results.Checks[i].Assessments = max(check.Assessments, check.ViolationCount)
 		f, ok := found[spec.Pair{Requirement: check.Requirement, Operation: check.Operation}]
 		if !ok || len(check.Violations) == 0 {
 			continue
 		}
-		shortest := f.Violation
-		shortest.Spec, shortest.Curl = "explore", strings.Join(f.Requests, "\n")
+		shortest, known := f.Violation, check.Violations[0]
+		shortest.Statement, shortest.Section = known.Statement, known.Section
+		shortest.Spec, shortest.Curl = "explore", strings.Join(f.Requests, "; ") // one line to paste
 		results.Checks[i].Violations = slices.Insert(slices.Clone(check.Violations), 0, shortest)
 	}
 	judge.Conclude(&results, results.StaleExpectations...)

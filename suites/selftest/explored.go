@@ -1,15 +1,17 @@
 package selftest
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"time"
 
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/explore"
 	"outreach.example/conformance/suites/runner"
@@ -22,15 +24,24 @@ type Explored struct {
 	Requirement string   `json:"requirement,omitempty"` // that the defect breaks
 	Operation   string   `json:"operation,omitempty"`
 	Found       []string `json:"found"`              // violated requirements
-	Requests    int      `json:"requests,omitempty"` // of the shortest case for the first of them
+	Requests    []string `json:"requests,omitempty"` // of the shortest case for the first of them
 	Seconds     float64  `json:"seconds"`
 }
 
 // Explorations are the explorations of defects and quirks.
 type Explorations struct {
-	Duration time.Duration
-	Defects  []Explored
-	Quirks   []Explored
+	Duration time.Duration `json:"-"`
+	Defects  []Explored    `json:"defects"`
+	Quirks   []Explored    `json:"quirks"`
+}
+
+// WriteJSON writes the explorations for programs.
+func (e Explorations) WriteJSON(path string) error {
+	encoded, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, redact.Process.Content(append(encoded, '\n')), 0o644)
 }
 
 // Explore lays each of the list and state defects around a conforming target and explores
@@ -110,7 +121,9 @@ func exploreFault(ctx context.Context, o Options, rules *judge.Rules, duration t
 	found := Explored{Found: []string{}, Seconds: time.Since(began).Round(time.Millisecond).Seconds()}
 	for _, f := range out.Found {
 		found.Found = append(found.Found, pairName(f.Pair()))
-		found.Requests = cmp.Or(found.Requests, len(f.Requests))
+		if found.Requests == nil {
+			found.Requests = f.Requests
+		}
 	}
 	for _, c := range out.Evidence.Checks() { // the first walks of the lists belong to no case
 		if pair := (spec.Pair{Requirement: c.Requirement, Operation: c.Operation}); c.ViolationCount > 0 && !slices.Contains(found.Found, pairName(pair)) {
@@ -133,10 +146,10 @@ func (e Explorations) Summary() (line string, missed, alarms []string) {
 			continue
 		}
 		found++
-		if d.Requests > 0 {
+		if len(d.Requests) > 0 {
 			shrunk++
 		}
-		if d.Requests > 0 && d.Requests <= shortCase {
+		if n := len(d.Requests); n > 0 && n <= shortCase {
 			short++
 		}
 	}

@@ -1,0 +1,99 @@
+package explore
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"outreach.example/conformance/internal/oracle"
+	"outreach.example/conformance/spec"
+)
+
+// An exploration begins with cases that differ in one respect from the plainest ones: each
+// size of pages, each limit out of range, each filter by itself. Random ones seldom do.
+
+// telling returns these cases: the few sequences, and then the many queries, each in random
+// order.
+func (e *explorer) telling() []Case {
+	var sequences, queries []Case
+	for _, steps := range e.scope().Telling() {
+		sequences = append(sequences, Case{Steps: steps})
+	}
+	if spending := e.scope().Spending(); spending != nil {
+		sequences = append(sequences, Case{Steps: spending})
+	}
+	for _, w := range e.wholes {
+		if w.role == roles[0] {
+			queries = append(queries, e.tellingOf(w)...)
+		}
+	}
+	rng := rand.New(rand.NewPCG(e.Seed, 0))
+	for _, cases := range [][]Case{sequences, queries} {
+		rng.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
+	}
+	return append(sequences, queries...)
+}
+
+// nextOpening returns the next case of the opening.
+func (e *explorer) nextOpening() (Case, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.opening) == 0 {
+		return Case{}, false
+	}
+	next := e.opening[0]
+	e.opening = e.opening[1:]
+	return next, true
+}
+
+// Sizes of pages. Small ones have many boundaries.
+const (
+	smallPage   = 4
+	filteredUse = 3 // uses of a filter
+)
+
+// tellingOf returns the cases of one list.
+func (e *explorer) tellingOf(w *whole) []Case {
+	known := func(parameter string) bool {
+		_, ok := e.Env.Profile.Parameter(w.operation.ID, parameter)
+		return ok
+	}
+	list := w.now()
+	queries := []oracle.Query{
+		{Sizes: []int{0}, Pages: oracle.WholeWalk}, {Sizes: []int{1}, Pages: 2}, {Sizes: []int{99}, Pages: 1}, {Sizes: []int{100}, Pages: oracle.WholeWalk},
+		{Sizes: []int{50}, Pages: oracle.WholeWalk}, {Sizes: []int{7}, Pages: oracle.WholeWalk}, {Sizes: []int{smallPage}, Pages: oracle.WholeWalk},
+	}
+	queries = append(queries, list.Fixed(known, filteredUse)...)
+	var alone []map[string]string
+	for _, f := range oracle.Filters(w.operation.ID) {
+		if known(f.Parameter) {
+			for _, use := range f.Uses(list.Values(), filteredUse) {
+				alone = append(alone, use.Query)
+			}
+		}
+	}
+	alone = append(alone, list.Flags(known)...)
+	for _, parameters := range alone {
+		queries = append(queries, oracle.Query{Parameters: parameters, Sizes: []int{100}, Pages: oracle.WholeWalk},
+			oracle.Query{Parameters: parameters, Sizes: []int{smallPage}, Pages: oracle.WholeWalk})
+	}
+	var cases []Case
+	add := func(l List) {
+		l.Operation, l.Role, l.Key = w.operation.ID, w.role, w.keys[0].Name
+		cases = append(cases, Case{List: &l})
+	}
+	for _, query := range queries {
+		add(List{Query: query})
+	}
+	for _, limit := range outOfRange {
+		add(List{Query: oracle.Query{Sizes: []int{0}, Pages: 1}, Limit: limit})
+	}
+	if w.operation.ID == spec.ListPlacementTests && e.Selects(spec.GetPlacementTest) {
+		for i, row := range slices.Backward(list.Rows) {
+			if len(list.Rows)-i > filteredUse {
+				break
+			}
+			cases = append(cases, Case{Get: &Get{Role: w.role, ID: idOf(row.Value)}})
+		}
+	}
+	return cases
+}

@@ -1,0 +1,110 @@
+package sequence
+
+import (
+	"maps"
+	"slices"
+
+	"outreach.example/conformance/internal/oracle"
+	"outreach.example/conformance/suites"
+)
+
+// Simpler returns sequences that are simpler than this one in one respect, the simplest
+// first: without a step, or with a simpler step.
+func Simpler(steps []Step) [][]Step {
+	var all [][]Step
+	for i := range slices.Backward(steps) {
+		if i > 0 && i < len(steps)-1 {
+			all = append(all, steps[:i:i]) // without all later ones
+		}
+		if len(steps) > 1 {
+			all = append(all, slices.Delete(slices.Clone(steps), i, i+1))
+		}
+	}
+	for i, step := range steps {
+		for _, simple := range step.simpler() {
+			changed := slices.Clone(steps)
+			changed[i] = simple
+			all = append(all, changed)
+		}
+	}
+	return all
+}
+
+// simpler returns steps that are simpler than this one in one respect.
+func (s Step) simpler() []Step {
+	var all []Step
+	for _, fields := range simplerFields(s.Create) {
+		changed := s
+		changed.Create = fields
+		all = append(all, changed)
+	}
+	for _, query := range simplerQueries(s) {
+		changed := s
+		changed.Query = query
+		all = append(all, changed)
+	}
+	for _, number := range []func(*Step) *int{
+		func(s *Step) *int { return &s.Test }, func(s *Step) *int { return &s.Row }, func(s *Step) *int { return &s.To },
+		func(s *Step) *int { return &s.Variables }, func(s *Step) *int { return &s.Limit },
+	} {
+		changed := s
+		if n := number(&changed); *n > 0 {
+			*n--
+			all = append(all, changed)
+		}
+	}
+	for i := range s.Accounts {
+		if len(s.Accounts) > 1 {
+			changed := s
+			changed.Accounts = slices.Delete(slices.Clone(s.Accounts), i, i+1)
+			all = append(all, changed)
+		}
+	}
+	if s.Metadata != "" {
+		changed := s
+		changed.Metadata = ""
+		all = append(all, changed)
+	}
+	return all
+}
+
+func simplerQueries(s Step) []oracle.Query {
+	if s.Do != List {
+		return nil
+	}
+	return s.Query.Simpler()
+}
+
+// simplerFields returns creations that send less.
+func simplerFields(f suites.NewTestFields) []suites.NewTestFields {
+	var all []suites.NewTestFields
+	add := func(change func(*suites.NewTestFields)) {
+		changed := f
+		change(&changed)
+		all = append(all, changed)
+	}
+	if len(f.Optional) > 1 {
+		add(func(c *suites.NewTestFields) { c.Optional = nil })
+		add(func(c *suites.NewTestFields) { c.Optional = f.Optional[:len(f.Optional)/2] })
+		add(func(c *suites.NewTestFields) { c.Optional = f.Optional[len(f.Optional)/2:] })
+	}
+	for i := range f.Optional {
+		add(func(c *suites.NewTestFields) { c.Optional = slices.Delete(slices.Clone(f.Optional), i, i+1) })
+	}
+	for i := range f.Null {
+		add(func(c *suites.NewTestFields) { c.Null = slices.Delete(slices.Clone(f.Null), i, i+1) })
+	}
+	for _, field := range slices.Sorted(maps.Keys(f.Texts)) {
+		add(func(c *suites.NewTestFields) {
+			c.Texts = maps.Clone(f.Texts)
+			delete(c.Texts, field)
+		})
+	}
+	if f.ReadOnly != "" {
+		add(func(c *suites.NewTestFields) { c.ReadOnly = "" })
+	}
+	if f.RunNow {
+		add(func(c *suites.NewTestFields) { c.RunNow = false })
+	}
+	return all
+}
