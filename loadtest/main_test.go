@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,6 +44,16 @@ func TestMain(m *testing.M) {
 			return generate.NullServer(bytes.Repeat([]byte("x"), size), os.Stdout, os.Stdin)
 		},
 		referenceServer: func(args []string) error { return serve(args[0], args[1]) },
+		burn: func([]string) error {
+			var spins atomic.Uint64
+			go func() {
+				for { // takes a core until its standard input ends
+					spins.Add(1)
+				}
+			}()
+			_, err := io.Copy(io.Discard, os.Stdin)
+			return err
+		},
 	})
 }
 

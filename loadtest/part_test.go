@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -43,15 +44,18 @@ func TestMergedShardsEqualOneRun(t *testing.T) {
 	whole := run(config)
 
 	const shards = 4
-	config.Start = time.Now().Add(5 * time.Second) // preparations are over by then
 	outcomes := make([]loadtest.Outcome, shards)
-	var all sync.WaitGroup
-	for i := range shards {
-		mine := config
-		mine.Shard = measure.Shard{Index: i, Of: shards}
-		all.Go(func() { outcomes[i] = run(mine) })
+	// A busy machine may take longer to prepare all shards. Then they start later.
+	for ahead := 5 * time.Second; ahead == 5*time.Second || slices.ContainsFunc(outcomes, startedLate); ahead *= 2 {
+		config.Start = time.Now().Add(ahead)
+		var all sync.WaitGroup
+		for i := range shards {
+			mine := config
+			mine.Shard = measure.Shard{Index: i, Of: shards}
+			all.Go(func() { outcomes[i] = run(mine) })
+		}
+		all.Wait()
 	}
-	all.Wait()
 	forget(t, server)
 	var lines bytes.Buffer
 	for _, i := range []int{2, 0, 3, 1} { // the order does not matter
@@ -81,6 +85,11 @@ func TestMergedShardsEqualOneRun(t *testing.T) {
 		t.Errorf("statuses of all traffic: %s, want %s", got, want)
 	}
 	t.Run("what does not fit", func(t *testing.T) { misfits(t, parts) })
+}
+
+// startedLate reports whether a shard was not prepared in time for its start.
+func startedLate(o loadtest.Outcome) bool {
+	return strings.Contains(strings.Join(o.Results.Reasons, " "), "should have started")
 }
 
 // sameFigures compares a phase with the same one, merged.
@@ -229,16 +238,16 @@ func line(t testing.TB, p loadtest.Part) []byte {
 // What lag is tolerated was said to the shards, and stands in their parts: the
 // whole is judged by it.
 func TestMergedLagCountsByTheLimitOfTheParts(t *testing.T) {
-	const lag = 30 * time.Millisecond // more than the millisecond that is good
+	const lag = 300 * time.Millisecond // 3 of 10 requests go out in the next second
 	for name, tc := range map[string]struct {
 		limits [2]time.Duration
 		want   reports.Verdict
 		says   string
 	}{
-		"none":      {[2]time.Duration{}, reports.Inconclusive, "steady: generator-limited: 1 % of the requests were sent more than 30ms after they were due"},
-		"below":     {[2]time.Duration{20 * time.Millisecond, 20 * time.Millisecond}, reports.Inconclusive, "steady: generator-limited"},
-		"above":     {[2]time.Duration{50 * time.Millisecond, 50 * time.Millisecond}, reports.Passed, ""},
-		"different": {[2]time.Duration{50 * time.Millisecond, time.Second}, reports.Inconclusive, "settings or seed"},
+		"none":      {[2]time.Duration{}, reports.Inconclusive, "steady: another load than requested: 30 % of the requests went out in another second than planned"},
+		"below":     {[2]time.Duration{200 * time.Millisecond, 200 * time.Millisecond}, reports.Inconclusive, "steady: another load"},
+		"above":     {[2]time.Duration{500 * time.Millisecond, 500 * time.Millisecond}, reports.Passed, ""},
+		"different": {[2]time.Duration{500 * time.Millisecond, time.Second}, reports.Inconclusive, "settings or seed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var lines bytes.Buffer
@@ -262,19 +271,22 @@ func TestMergedLagCountsByTheLimitOfTheParts(t *testing.T) {
 	}
 }
 
-// A shard whose generator could hardly have sent more says nothing of the target,
-// and so the whole does not.
+// A miss counts for nothing if the generator of a shard could hardly have sent more.
 func TestMergedShardsCountByTheirOwnCeilings(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ceilings [2]float64 // requests per second; each shard sends five
 		want     reports.Verdict
 		says     string
 	}{
-		"far":                  {[2]float64{1000, 1000}, reports.Passed, ""},
-		"the second's is near": {[2]float64{1000, 5}, reports.Inconclusive, "steady: generator-limited: shard 2: 5 requests/s are near the ceiling of this generator, 5/s with a null server (stay below"},
-		"not known":            {[2]float64{0, 1000}, reports.Passed, ""},
+		"far":                  {[2]float64{1000, 1000}, reports.Failed, "max<1us missed"},
+		"the second's is near": {[2]float64{1000, 5}, reports.Inconclusive, "but the generator was near its ceiling"},
+		"not known":            {[2]float64{0, 1000}, reports.Failed, "max<1us missed"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			quick, err := threshold.Parse("max<1us")
+			if err != nil {
+				t.Fatal(err)
+			}
 			parts := make([]loadtest.Part, 2)
 			for i := range parts {
 				parts[i] = part(t, i, 2)
@@ -282,7 +294,7 @@ func TestMergedShardsCountByTheirOwnCeilings(t *testing.T) {
 					parts[i].Results.Calibration = &load.Calibration{CeilingPerSecond: tc.ceilings[i]}
 				}
 			}
-			o, err := loadtest.Merge(parts, nil, nil)
+			o, err := loadtest.Merge(parts, []threshold.Threshold{quick}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -214,6 +214,7 @@ func describe(t *target.Target) reports.Target {
 func calibration(c measure.Calibration) load.Calibration {
 	described := load.Calibration{
 		CeilingPerSecond: c.Ceiling, LagP99MS: float64(c.Lag.Value.Microseconds()) / 1000,
+		ServiceP99MS:    float64(c.Adds.Microseconds()) / 1000,
 		CPUPerRequestUS: float64(c.CPU.Nanoseconds()) / 1000, Cores: runtime.NumCPU(),
 	}
 	described.Note = fmt.Sprintf("measured with answers of %d bytes from a null server on this machine", c.Bytes)

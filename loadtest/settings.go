@@ -27,6 +27,7 @@ type Settings struct {
 	Against    bool // a second target is compared with the first
 	Pairs      int  // of blocks to compare
 	PairsGiven bool // the user gave them
+	Baseline   bool // an earlier run is compared with this one
 }
 
 // leastAhead is the least time before the start of a shard: for the calibration,
@@ -46,6 +47,9 @@ func (s Settings) Check(now time.Time) (shard measure.Shard, start time.Time, er
 	}
 	if s.Against && s.StartAt != "" {
 		wrong = append(wrong, errors.New("--against and --start-at exclude each other"))
+	}
+	if s.Against && s.Baseline {
+		wrong = append(wrong, errors.New("--against and --baseline exclude each other: a run is compared with one of them"))
 	}
 	if !s.Against && s.PairsGiven {
 		wrong = append(wrong, errors.New("--pairs needs --against"))

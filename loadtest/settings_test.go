@@ -39,6 +39,7 @@ func TestSettingsThatContradictEachOther(t *testing.T) {
 		"pairs of one target":      {loadtest.Settings{Scenarios: steady, PairsGiven: true}, "--pairs needs --against"},
 		"a comparison":             {loadtest.Settings{Scenarios: steady, Named: 1, Against: true, Pairs: 12}, ""},
 		"a comparison later":       {loadtest.Settings{Scenarios: steady, Named: 1, Against: true, Pairs: 12, StartAt: "+5s"}, "--against and --start-at exclude each other"},
+		"a comparison of two":      {loadtest.Settings{Scenarios: steady, Named: 1, Against: true, Pairs: 12, Baseline: true}, "--against and --baseline exclude each other"},
 		"a comparison of a shard":  {sharded(func(s *loadtest.Settings) { s.Against = true }), "--against and --start-at exclude each other\n--against and --shard exclude each other"},
 		"a comparison of all":      {loadtest.Settings{Scenarios: steady, Against: true, Pairs: 12}, "--against compares one scenario"},
 		"a comparison of walks":    {loadtest.Settings{Scenarios: walk, Named: 1, Against: true, Pairs: 12}, "--against needs a scenario of kind steady, such as mixed; walk is of kind walk"},

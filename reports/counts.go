@@ -3,7 +3,7 @@ package reports
 import (
 	"fmt"
 
-	"outreach.example/conformance/reports/internal/printable"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/spec"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"outreach.example/conformance/reports/internal/printable"
+	"outreach.example/conformance/internal/printable"
 )
 
 // ModelVersion is the version of the results model. It changes if a reader of the

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +32,9 @@ type seen struct {
 	status                  int // of the server's response; 0 before it arrived
 }
 
-func (s seen) unsafe() bool { return s.method != http.MethodGet && s.method != http.MethodHead }
+func (s seen) unsafe() bool {
+	return !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, s.method)
+}
 
 // stop says with which matching request the gate stops answering unsafe requests. That
 // request may still reach the server, although the client gets no response.

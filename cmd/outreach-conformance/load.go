@@ -43,6 +43,7 @@ type loadFlags struct {
 	limits   []int
 	mix      map[string]int
 	budget   int
+	probe    string
 	workers  int
 	share    float64
 
@@ -86,7 +87,7 @@ the verdict.`,
   outreach-conformance load --scenario sustained-rate --threshold 'sustained>=800/s'
   outreach-conformance load --target http://127.0.0.1:8025 --scenario soak --duration 1h
   outreach-conformance load --target-profile server.yaml --consent staging.example.com --scenario list-throughput
-  outreach-conformance load --scenario list-throughput --baseline last/load.json --threshold 'regression<10%'`,
+  outreach-conformance load --scenario list-throughput --baseline last/load.json --threshold 'worse<10%'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.note(cmd.Flags())
@@ -118,6 +119,7 @@ the verdict.`,
 		flags.StringToIntVar(&f.mix, "mix", nil, "share of each operation, e.g. 'subsequences.list=3,leads.move=1', overrides the scenarios")
 		flags.IntVar(&f.workers, "concurrency", generate.DefaultWorkers, concurrencyUsage)
 		flags.IntVar(&f.budget, "probe-budget", 0, "maximum number of requests to infer a rate limit with")
+		flags.StringVar(&f.probe, "probe", "", "list to infer a rate limit with (default: one that the target implements)")
 		f.registerLoadBudget(flags)
 		registerSeed(flags, &f.seed, 0, "order and content of the requests (default: drawn and printed)")
 	})
@@ -126,7 +128,7 @@ the verdict.`,
 		flags.StringVar(&f.against, "against", "", "address of a second target; both are loaded in turns and compared")
 		flags.IntVar(&f.pairs, "pairs", 12, "pairs of blocks that --against compares")
 		flags.Float64Var(&f.share, "inspect-share", 1, "share of the responses with status 200 that are checked against the specification, above 0 to 1; all others always are")
-		flags.DurationVar(&f.lagLimit, "lag-limit", 0, "send lag (p99) to tolerate (default: 1ms, or 5 % of the median response time)")
+		flags.DurationVar(&f.lagLimit, "lag-limit", 0, "send lag (p99) that counts as the target's (default: none; thresholds allow for the lag)")
 	})
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultLoadOutput)

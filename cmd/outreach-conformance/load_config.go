@@ -55,7 +55,7 @@ func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (load
 		wrong = append(wrong, err)
 	}
 	settings := loadtest.Settings{Scenarios: scenarios, Named: len(f.scenarios), Shard: f.shard, StartAt: f.startAt, PrintPart: f.printPart,
-		Seed: f.seed, Embedded: f.isEmbedded(), Against: f.against != "", Pairs: f.pairs, PairsGiven: f.given["pairs"]}
+		Seed: f.seed, Embedded: f.isEmbedded(), Against: f.against != "", Pairs: f.pairs, PairsGiven: f.given["pairs"], Baseline: f.baseline != ""}
 	config.Shard, config.Start, err = settings.Check(time.Now())
 	return config, errors.Join(append(wrong, err)...)
 }
@@ -94,6 +94,7 @@ func (f loadFlags) chosen() ([]scenario.Scenario, error) {
 		{"page-size", len(f.limits) > 0, "page_sizes", func(s *scenario.Scenario) { s.Limits = f.limits }},
 		{"mix", len(f.mix) > 0, "mix", func(s *scenario.Scenario) { s.Mix = f.mix }},
 		{"probe-budget", f.given["probe-budget"], "probe_budget", func(s *scenario.Scenario) { s.Budget = f.budget }},
+		{"probe", f.probe != "", "probe", func(s *scenario.Scenario) { s.Probe = f.probe }},
 	} {
 		if s.given {
 			settings = append(settings, scenario.Setting{Name: "--" + s.flag, Field: s.field, Set: s.set})
@@ -114,7 +115,7 @@ func (f loadFlags) mergedThresholds(chosen []scenario.Scenario, stderr io.Writer
 	if profile, err := f.profile(); err == nil && profile.Load != nil { // starting the target reports an error of the profile
 		ofProfile = profile.Load.Thresholds
 	}
-	merged, skipped, err := verdict.Applicable{Chosen: chosen, Known: known, Baseline: f.baseline != ""}.Merge(ofProfile, given)
+	merged, skipped, err := verdict.Applicable{Chosen: chosen, Known: known, Baseline: f.baseline != "", Against: f.against != ""}.Merge(ofProfile, given)
 	if err = errors.Join(wrong, err); err == nil && len(skipped) > 0 {
 		_, _ = fmt.Fprintf(stderr, "skipped thresholds of the profile, which do not apply to this run: %s\n", strings.Join(skipped, ", "))
 	}
@@ -166,6 +167,7 @@ func (f loadFlags) selection() string {
 		add(true, "operation", operation)
 	}
 	add(f.budget != 0, "probe-budget", f.budget)
+	add(f.probe != "", "probe", f.probe)
 	add(f.against != "", "against", f.against)
 	add(f.against != "", "pairs", f.pairs)
 	add(f.given["writes"], "writes", f.writes)

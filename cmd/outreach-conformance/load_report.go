@@ -208,7 +208,6 @@ type loadView struct {
 
 	mu             sync.Mutex
 	scenario, step string
-	again          bool // the phase is sent once more
 }
 
 func newLoadView(stderr io.Writer, scenarios []string) *loadView {
@@ -226,7 +225,6 @@ func newLoadView(stderr io.Writer, scenarios []string) *loadView {
 func (v *loadView) begin(scenario, step string, _ schedule.Schedule) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.again = scenario == v.scenario && step == v.step
 	v.scenario, v.step = scenario, step
 }
 
@@ -234,11 +232,8 @@ func (v *loadView) begin(scenario, step string, _ schedule.Schedule) {
 func (v *loadView) live(l generate.Live) {
 	v.mu.Lock()
 	f := console.LoadFigures{Number: 1 + slices.Index(v.all, v.scenario), Of: len(v.all), Scenario: v.scenario}
-	switch {
-	case v.step != l.Phase:
+	if v.step != l.Phase {
 		f.Step = v.step
-	case v.again:
-		f.Step = "sent again"
 	}
 	v.mu.Unlock()
 	last := l.Last.Response[measure.Accepted]

@@ -12,8 +12,6 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
-	"outreach.example/conformance/loadtest/generate"
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/reports/console"
 )
 
@@ -39,21 +37,6 @@ func TestFilesOfLoadAreReplacedWhole(t *testing.T) {
 	g.Expect(toFile(path, writing("new", nil))).To(Succeed())
 	g.Expect(contents(t, path)).To(Equal("new"))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
-}
-
-// A phase that is sent again is not taken for another.
-func TestProgressTellsPhasesThatAreSentAgain(t *testing.T) {
-	var log strings.Builder
-	v := newLoadView(&log, []string{"mixed"})
-	for _, step := range []string{"warm-up", "steady", "steady"} {
-		v.begin("mixed", step, schedule.Schedule{})
-		for at := range 2 {
-			v.live(generate.Live{Phase: step, At: time.Duration(at) * time.Second, Duration: time.Second})
-		}
-	}
-	v.stop()
-	NewWithT(t).Expect(strings.Split(log.String(), "\n")).To(HaveExactElements(
-		HavePrefix("[1/1] mixed warm-up  1/1 s"), HavePrefix("[1/1] mixed steady  1/1 s"), HavePrefix("[1/1] mixed steady: sent again  1/1 s"), ""))
 }
 
 // What a run waits for is told where no live line is drawn, too, and without

@@ -171,6 +171,13 @@ func TestLoadOfAFaultyServer(t *testing.T) {
 		g.Expect(side.Thresholds).To(HaveExactElements(And(HaveField("Phase", "all blocks"), HaveField("Outcome", load.Met))), "what 12 times 8 requests tell, 8 do not")
 	}
 	g.Expect(e.stdout).To(MatchRegexp(`response p50 +worse`))
+
+	e, r = loaded(t, 1, "--target", honest, "--against", slow, "--scenario", "quick", "--rate", "40", "--duration", "200ms", "--threshold", "worse<5%")
+	g.Expect(r.Scenarios[0].Thresholds).To(BeEmpty(), "the first target is what the second is compared with")
+	g.Expect(r.Scenarios[1].Thresholds).To(ConsistOf(
+		HaveField("Phase", "response p50"), HaveField("Phase", "response p90"), HaveField("Phase", "response p99")))
+	g.Expect(r.Scenarios[1].Thresholds[0].Outcome).To(Equal(load.Missed))
+	g.Expect(e.stdout).To(ContainSubstring("worse<5%  missed"))
 }
 
 // What an earlier run has measured is a bound for a later one, also where that is
@@ -180,23 +187,23 @@ func TestLoadAgainstABaseline(t *testing.T) {
 	g := NewWithT(t)
 	slow, _ := servingBuilt(t, "--shape", "100%:3s")
 	file := func(e ended) string { return filepath.Join(e.dir, defaultLoadOutput, loadFile) }
-	regression := func(code int, earlier string, args ...string) (ended, load.Threshold) {
-		e, r := loaded(t, code, append(args, "--threshold", "regression<10% vs "+earlier)...)
+	since := func(code int, earlier string, args ...string) (ended, load.Threshold) {
+		e, r := loaded(t, code, append(args, "--threshold", "worse<10% vs "+earlier)...)
 		g.Expect(r.Scenarios[0].Thresholds).To(HaveLen(2), "one for the median, one for the 99th percentile")
 		return e, r.Scenarios[0].Thresholds[0]
 	}
 	quicker, _ := loaded(t, 0)
-	slower, median := regression(1, file(quicker), "--target", slow)
+	slower, median := since(1, file(quicker), "--target", slow)
 	g.Expect(median.Outcome).To(Equal(load.Missed))
 
 	baseline := file(slower) // its thresholds do not matter to later runs
-	_, median = regression(0, baseline)
+	_, median = since(0, baseline)
 	g.Expect(median.Measured.Value).To(BeNumerically("<", 0))
-	loaded(t, 0, "--baseline", baseline, "--threshold", "regression<10%")
+	loaded(t, 0, "--baseline", baseline, "--threshold", "worse<10%")
 
 	other := written(t, "other.yaml", strings.ReplaceAll(quick, "name: quick", "name: other"))
-	e := exitsWith(t, exitCannotTell, nil, loadCommand, "--scenario-file", other, "--lag-limit", "1h", "--baseline", baseline, "--threshold", "regression<10%")
-	g.Expect(e.stdout).To(ContainSubstring("regression<10% inconclusive"))
+	e := exitsWith(t, exitCannotTell, nil, loadCommand, "--scenario-file", other, "--lag-limit", "1h", "--baseline", baseline, "--threshold", "worse<10%")
+	g.Expect(e.stdout).To(ContainSubstring("worse<10% inconclusive"))
 }
 
 // The profile bounds load and gates it.

@@ -10,7 +10,11 @@ import (
 // not: the data of a server and the figures of a load run take what they take.
 func TestMemoryLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
-	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	percent := debug.SetGCPercent(100)
+	t.Cleanup(func() {
+		debug.SetMemoryLimit(before)
+		debug.SetGCPercent(percent)
+	})
 	for _, tc := range []struct {
 		command []string
 		own     string

@@ -63,8 +63,7 @@ func Calibrate(ctx context.Context, opts CalibrationOptions) (measure.Calibratio
 	if opts.Rate > 0 && opts.Rate < measure.NearCeiling*c.Ceiling {
 		c.Rate = opts.Rate
 	}
-	c.Lag, c.CPU, err = takeLag(ctx, base, phase("calibration", max(c.Rate, 10), sampling))
-	return c, err
+	return c, sample(ctx, &c, base, phase("calibration", max(c.Rate, 10), sampling))
 }
 
 // findCeiling measures how many requests a second get through if the next one is
@@ -85,23 +84,24 @@ func findCeiling(ctx context.Context, base string, p Phase) (float64, error) {
 	return float64(r.Count(measure.Accepted)) / saturating.Seconds(), nil
 }
 
-// takeLag measures the send lag and the processor time of a request; 0 if the system
-// does not report it.
-func takeLag(ctx context.Context, base string, p Phase) (lag measure.Estimate, cpu time.Duration, err error) {
+// sample measures the send lag, the service time of the null server and the processor time
+// of a request; 0 if the system does not report it.
+func sample(ctx context.Context, c *measure.Calibration, base string, p Phase) error {
 	g, err := New(Options{BaseURL: base, Timeout: sampling})
 	if err != nil {
-		return lag, 0, err
+		return err
 	}
 	defer g.Close()
 	before, known := processorTime()
 	r, err := g.Run(ctx, p)
 	if err != nil {
-		return lag, 0, err
+		return err
 	}
 	if after, _ := processorTime(); known && r.Sent > 0 {
-		cpu = (after - before) / time.Duration(r.Sent)
+		c.CPU = (after - before) / time.Duration(r.Sent)
 	}
-	return r.Lag.Quantile(0.99), cpu, nil
+	c.Lag, c.Adds = r.Lag.Quantile(0.99), r.Service[measure.Accepted].Quantile(0.99).Value
+	return nil
 }
 
 // startNull starts the null server and returns its address.

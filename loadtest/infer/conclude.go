@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"time"
+
+	"outreach.example/conformance/internal/printable"
 
 	"outreach.example/conformance/loadtest/infer/family"
 )
@@ -168,7 +169,7 @@ func (s *search) noLimit() (Answer, *Beyond) {
 	beyond := beyond(passed, s.burst, elapsed)
 	if slope, ok := s.ramps(); ok {
 		return Answer{Value: Queued, Confidence: 0.9, Why: fmt.Sprintf(
-			"no request was refused, but a group was answered one by one at %.4g/s: a queueing limiter or a server at capacity (these look the same)", slope)}, beyond
+			"no request was refused, but a group was answered one by one at %s/s: a queueing limiter or a server at capacity (these look the same)", printable.Figure(slope))}, beyond
 	}
 	return Answer{Value: NoLimit, Confidence: 1, Why: "no request was refused: " + beyond.Why}, beyond
 }
@@ -185,11 +186,7 @@ func beyond(passed, burst int, elapsed time.Duration) *Beyond {
 
 // inWords formats the sustained rate and its duration.
 func (b *Beyond) inWords() (rate, long string) {
-	rate = strconv.FormatFloat(b.Sustained, 'g', 4, 64)
-	if b.Sustained >= 1000 {
-		rate = strconv.FormatFloat(b.Sustained, 'f', 0, 64)
-	}
-	return rate + " requests/s", InSeconds(time.Duration(b.Seconds * float64(time.Second)))
+	return printable.Figure(b.Sustained) + " requests/s", InSeconds(time.Duration(b.Seconds * float64(time.Second)))
 }
 
 func plural(n int, what string) string {

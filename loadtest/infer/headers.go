@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
+
 	"outreach.example/conformance/loadtest/infer/claims"
 	"outreach.example/conformance/loadtest/infer/family"
 )
@@ -80,7 +82,7 @@ func (s *search) limitClaim(layers []Layer) Answer {
 		}):
 			return Answer{Why: fmt.Sprintf("headers say %d, which may be a bucket's refill in an unstated period", claim)}
 		default:
-			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("headers say %d, measured %g", claim, layers[0].Limit.Value)}
+			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("headers say %d, measured %s", claim, printable.Figure(layers[0].Limit.Value))}
 		}
 	}
 	return Answer{Value: Agrees, Confidence: sure, Why: "every stated limit was measured"}
@@ -101,7 +103,7 @@ func (s *search) windowClaim(layers []Layer) Answer {
 				return Answer{Value: Agrees, Confidence: sure, Why: fmt.Sprintf("headers say %g s, as measured", claim)}
 			}
 		}
-		return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("headers say %g s, measured %.4g s", claim, layers[0].Window.Value)}
+		return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("headers say %g s, measured %s s", claim, printable.Figure(layers[0].Window.Value))}
 	}
 	return Answer{Why: "no header states it"}
 }

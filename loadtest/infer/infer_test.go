@@ -28,7 +28,7 @@ func TestNoLimit(t *testing.T) {
 	r := run(t, newWorld(1, limiter.Config{}, time.Millisecond), Options{MaxRequests: 600}, Others()...)
 	if r.Verdict.Value != NoLimit || len(r.Layers) != 0 || r.Beyond == nil || r.Beyond.Burst < 250 {
 		t.Errorf("verdict %+v, layers %v, beyond %+v", r.Verdict, r.Layers, r.Beyond)
-	} else if !regexp.MustCompile(`^a burst of \d+ and [\d.]+ requests/s for [\d.]+ s were accepted$`).MatchString(r.Beyond.Why) {
+	} else if !regexp.MustCompile(`^a burst of \d+ and [\d.,]+ requests/s for [\d.]+ s were accepted$`).MatchString(r.Beyond.Why) {
 		t.Errorf("what passed: %q", r.Beyond.Why)
 	}
 	if r.RetryAfter.Present.Known() || r.Scope.Known() || r.Recovery.Known {

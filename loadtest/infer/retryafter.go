@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"outreach.example/conformance/internal/printable"
 
 	"outreach.example/conformance/loadtest/infer/family"
 )
@@ -233,10 +234,5 @@ func longest(of []followed, by func(followed) time.Duration) followed {
 	return worst
 }
 
-// InSeconds formats a time with three digits, or whole seconds from 100 s.
-func InSeconds(d time.Duration) string {
-	if d >= 100*time.Second {
-		return strconv.FormatFloat(d.Seconds(), 'f', 0, 64) + " s"
-	}
-	return strconv.FormatFloat(d.Seconds(), 'g', 3, 64) + " s"
-}
+// InSeconds formats a time in seconds.
+func InSeconds(d time.Duration) string { return printable.Figure(d.Seconds()) + " s" }

@@ -16,6 +16,9 @@ type Calibration struct {
 	Rate    float64       // requests per second at which the rest was measured
 	Lag     Estimate      // 99th percentile of the send lag
 	CPU     time.Duration // processor time of one request; 0 if the system does not report it
+	// Adds is the 99th percentile of the null server's service time: what this machine
+	// and the generator add to that of another server.
+	Adds time.Duration
 	// Shared is true if the null server ran in this process. CPU then includes its
 	// share, and the ceiling is lower.
 	Shared bool
@@ -28,7 +31,7 @@ func (c Calibration) Limits(r Recording) (bool, string) {
 	if near, why := c.Near(r); near {
 		return true, why
 	}
-	return Late(r)
+	return r.SentLate()
 }
 
 // Near reports whether the recording's rate is near the generator's ceiling.
@@ -43,18 +46,6 @@ func (c Calibration) Near(r Recording) (bool, string) {
 	}
 	return true, fmt.Sprintf("%.0f requests/s are near the ceiling of this generator, %.0f/s with a null server%s (stay below %.0f/s, or use more generators)",
 		asked, c.Ceiling, of, NearCeiling*c.Ceiling)
-}
-
-// Late reports whether the 99th percentile of the send lag is above its
-// limit, and describes it.
-func Late(r Recording) (bool, string) {
-	const shown = 10 * time.Microsecond
-	lag, limit := r.Lag.Quantile(0.99).Value, r.LagLimit()
-	if r.Sent == 0 || lag <= limit {
-		return false, ""
-	}
-	return true, fmt.Sprintf("1 %% of the requests were sent more than %s after they were due; the limit is %s (use an idle machine, a lower rate, a higher --concurrency, or --lag-limit)",
-		lag.Round(shown), limit.Round(shown))
 }
 
 // peak returns the highest rate that one second of the recording asked for.

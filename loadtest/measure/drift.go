@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
+
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -113,7 +115,7 @@ func (t *Trend) judge(span, tolerated float64) {
 	case high < 0:
 		t.Verdict = Falling
 	default:
-		t.Why = fmt.Sprintf("changed by %.3g to %.3g %s over the phase (steady: up to %.3g)", low, high, t.Unit, tolerated)
+		t.Why = fmt.Sprintf("changed by %s to %s %s over the phase (steady: up to %s)", printable.Figure(low), printable.Figure(high), t.Unit, printable.Figure(tolerated))
 	}
 }
 

@@ -80,7 +80,7 @@ func (p *preparation) tryKey(key profile.Key, reads []spec.Operation) error {
 
 // refusal explains why the scenarios skip an operation.
 func refusal(key profile.Key, status int) string {
-	return fmt.Sprintf("the target refuses it to %s with %d (`outreach-conformance target check` checks all keys)", key.Label(), status)
+	return fmt.Sprintf("the target answers %d to %s (`outreach-conformance target check` checks all keys)", status, key.Label())
 }
 
 // tryChanges tries once each change that the scenarios make, in a way that can be

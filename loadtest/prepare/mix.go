@@ -34,11 +34,12 @@ type turn struct {
 	nth, of uint64
 }
 
-// Mix draws the order of a round of the scenario. left are the operations that are
-// left out, each with the reason. readsOnly leaves out those that change something.
+// Mix draws the order of a round of the scenario. left says which operations
+// are left out, and why. readsOnly leaves out those that change something.
 // The error says that nothing can be asked, or that a shard cannot ask what others may.
 func (s *Subjects) Mix(of scenario.Scenario, readsOnly bool) (m *Mix, left []string, err error) {
 	m = &Mix{subjects: s, limits: of.Limits}
+	without, whys := map[string][]string{}, []string(nil) // the operations that are left out, by the reason
 	for _, share := range of.Operations() {
 		op, lacking := share.Operation, s.lacks(share.Operation)
 		switch {
@@ -48,7 +49,10 @@ func (s *Subjects) Mix(of scenario.Scenario, readsOnly bool) (m *Mix, left []str
 			return nil, nil, fmt.Errorf("%s; a shard leaves nothing out that the others may ask", s.rows.denied)
 		}
 		if lacking != "" {
-			left = append(left, fmt.Sprintf("%s is left out: %s", op.ID, lacking))
+			if without[lacking] == nil {
+				whys = append(whys, lacking)
+			}
+			without[lacking] = append(without[lacking], op.ID)
 			continue
 		}
 		m.operations = append(m.operations, op)
@@ -59,12 +63,24 @@ func (s *Subjects) Mix(of scenario.Scenario, readsOnly bool) (m *Mix, left []str
 			m.instead = op
 		}
 	}
+	for _, why := range whys {
+		left = append(left, leftOut(without[why], why))
+	}
 	if m.instead.ID == "" {
 		return nil, nil, nothingReads(left)
 	}
 	rng := rand.New(rand.NewPCG(s.seed, 0x6d6978))
 	rng.Shuffle(len(m.turns), func(i, j int) { m.turns[i], m.turns[j] = m.turns[j], m.turns[i] })
 	return m, left, nil
+}
+
+// leftOut says which operations are left out for the reason.
+func leftOut(operations []string, why string) string {
+	if len(operations) == 1 {
+		return fmt.Sprintf("%s is left out: %s", operations[0], why)
+	}
+	last := len(operations) - 1
+	return fmt.Sprintf("%s and %s are left out: %s", strings.Join(operations[:last], ", "), operations[last], why)
 }
 
 // nothingReads returns the error of a mix without an operation that reads, with what

@@ -166,9 +166,9 @@ func TestAMixThatReadsNothing(t *testing.T) {
 		says      string
 	}{
 		"all can be asked": {profile.WritesListed, false, ""},
-		"none":             {profile.WritesNone, false, ": leads.move is left out: writes: none; inbox-placement-tests.create is left out: writes: none"},
+		"none":             {profile.WritesNone, false, ": leads.move and inbox-placement-tests.create are left out: writes: none"},
 		"own":              {profile.WritesOwn, false, ": leads.move is left out: writes: own, and it changes what the run did not create"},
-		"a comparison":     {profile.WritesListed, true, ": leads.move is left out: a comparison changes nothing; inbox-placement-tests.create is left out: a comparison changes nothing"},
+		"a comparison":     {profile.WritesListed, true, ": leads.move and inbox-placement-tests.create are left out: a comparison changes nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			profile := *embedded()

@@ -36,6 +36,7 @@ type Subjects struct {
 
 	mainKey, adminKey client.Key
 	main              profile.Workspace
+	admin             string            // id of the main workspace's admin workspace; may be empty
 	source, away      profile.Workspace // of account moves
 
 	rows  *rows
@@ -50,7 +51,8 @@ func NewSubjects(env *Env, part string) (*Subjects, error) {
 	if !ok {
 		return nil, fmt.Errorf("the profile has no key of the workspace %q with the scope all:all: load needs one", dataset.Main)
 	}
-	s := &Subjects{env: env, profile: profile, run: env.Run + "-" + part, seed: env.Seed, mainKey: KeyOf(key), main: profile.Workspaces[dataset.Main]}
+	s := &Subjects{env: env, profile: profile, run: env.Run + "-" + part, seed: env.Seed, mainKey: KeyOf(key), main: profile.Workspaces[dataset.Main],
+		admin: profile.AdminOf(profile.Workspaces[dataset.Main].ID)}
 	if admin, ok := profile.FullKey(dataset.Admin); ok {
 		s.adminKey = KeyOf(admin)
 		s.findMove()
@@ -125,7 +127,7 @@ var partners = map[string]string{
 // do not.
 func excluded(p *profile.Profile, operation string) string {
 	if !p.Implements(operation) {
-		return "the target profile or --operation excludes it"
+		return "excluded by the target profile or --operation"
 	}
 	if partner := partners[operation]; partner != "" && !p.Implements(partner) {
 		return "the target profile or --operation excludes " + partner + ", which it needs"
@@ -169,7 +171,7 @@ func (s *Subjects) finite(op spec.Operation) (uint64, bool) {
 // limit of 0 sends no limit.
 func (s *Subjects) request(op spec.Operation, limit int, n, place uint64) generate.Request {
 	r := generate.Request{Label: scenario.Label(op, limit), Method: op.Method, Key: s.mainKey,
-		Asked: judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID}}
+		Asked: judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID, Admin: s.admin}}
 	query, id := "", ""
 	switch op.ID {
 	case spec.AddCampaignVariables:
@@ -250,7 +252,7 @@ func (s *Subjects) Page(op spec.Operation, cursor string, limit int) (client.Req
 		query.Set(name, cursor)
 	}
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: query, Key: s.mainKey},
-		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID, Limit: limit}
+		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: s.main.ID, Admin: s.admin, Limit: limit}
 }
 
 // PageOf returns the page in a response, with the keys of its rows only.
@@ -287,6 +289,7 @@ func UnusedID(seed uint64) string {
 func Typical(profile *profile.Profile) (client.Request, judge.Request, bool) {
 	key, known := profile.FullKey(dataset.Main)
 	op, served := profile.AnyList(spec.ListPlacementTests)
+	main := profile.Workspaces[dataset.Main].ID
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: KeyOf(key)},
-		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: profile.Workspaces[dataset.Main].ID, Limit: 10}, known && served
+		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: main, Admin: profile.AdminOf(main), Limit: 10}, known && served
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/loadtest/measure"
@@ -86,9 +87,9 @@ func (r *runner) cutShort(name string, rec measure.Recording, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &dead):
-		return fmt.Errorf("%s was given up after %d of %d requests: %w", name, rec.Sent, rec.Planned, dead)
+		return fmt.Errorf("%s was given up after %s of %s requests: %w", name, printable.Number(rec.Sent), printable.Number(rec.Planned), dead)
 	case r.ctx.Err() != nil:
-		return fmt.Errorf("%s was interrupted after %d of %d requests: %w", name, rec.Sent, rec.Planned, context.Cause(r.ctx))
+		return fmt.Errorf("%s was interrupted after %s of %s requests: %w", name, printable.Number(rec.Sent), printable.Number(rec.Planned), context.Cause(r.ctx))
 	default:
 		return err
 	}
@@ -104,40 +105,26 @@ func (r *runner) permit(whole schedule.Schedule) error {
 	return nil
 }
 
-// A short phase is sent again if this machine was too busy to send it on time. On a
-// shared machine that passes.
-const (
-	attempts   = 3
-	worthAgain = 10 * time.Second
-	farFromTop = 0.5 // of the generator's ceiling: above it, the rate is the cause
-)
-
 // count sends a phase that belongs to the scenario's figures. mix returns the mix of
-// a phase that begins at the place base.
+// a phase that begins at the place base. No phase is sent twice: a server that stalls
+// makes the generator late, and a second measurement would hide that.
 func (r *runner) count(name string, whole schedule.Schedule, mix func(base uint64) generate.Mix) (verdict.Phase, error) {
-	for attempt := 1; ; attempt++ {
-		if err := r.stock(whole); err != nil {
-			return verdict.Phase{}, err
-		}
-		rec, err := r.send(name, whole, mix(r.places), false)
-		r.draft.NoteFirst(r.outageNotes...)
-		r.places += uint64(whole.Planned())
-		c := r.draft.Assess(rec)
-		if err == nil && silent(rec) {
-			err = fmt.Errorf("%s: the target has stopped responding (%s); the scenario was given up", rec.Name, verdict.Endings(rec))
-		}
-		if err != nil {
-			r.draft.KeepCut(c, err)
-			return c, err
-		}
-		again := c.Limited != "" && attempt < attempts && whole.Duration() <= worthAgain && r.env.Shard.Of <= 1 && r.env.Calibration.Ceiling*farFromTop > rec.Rate
-		if !again {
-			r.draft.Keep(c)
-			return c, nil
-		}
-		r.draft.Uses.Again += rec.Sent
-		r.draft.Note("%s was sent again: this machine was too busy to send it on time", name)
+	if err := r.stock(whole); err != nil {
+		return verdict.Phase{}, err
 	}
+	rec, err := r.send(name, whole, mix(r.places), false)
+	r.draft.NoteFirst(r.outageNotes...)
+	r.places += uint64(whole.Planned())
+	p := r.draft.Assess(rec)
+	if err == nil && silent(rec) {
+		err = fmt.Errorf("%s: the target has stopped responding (%s); the scenario was given up", rec.Name, verdict.Endings(rec))
+	}
+	if err != nil {
+		r.draft.KeepCut(p, err)
+		return p, err
+	}
+	r.draft.Keep(p)
+	return p, nil
 }
 
 // silent reports whether requests were sent and none got a response.
@@ -166,8 +153,8 @@ func (r *runner) outages(phase string, s outage.Outages) (said []string) {
 		phase = fmt.Sprintf("shard %d: %s", r.env.Shard.Index+1, phase)
 	}
 	if s.Ended > 0 {
-		text := fmt.Sprintf("%s: no answers from %s to %s after its start (%d requests unanswered)",
-			phase, infer.InSeconds(s.Longest.From), infer.InSeconds(s.Longest.To), s.Longest.Unanswered)
+		text := fmt.Sprintf("%s: no answers from %s to %s after its start (%s requests unanswered)",
+			phase, infer.InSeconds(s.Longest.From), infer.InSeconds(s.Longest.To), printable.Number(s.Longest.Unanswered))
 		if s.Ended > 1 {
 			text += fmt.Sprintf("; the longest of %d outages", s.Ended)
 		}
@@ -175,8 +162,8 @@ func (r *runner) outages(phase string, s outage.Outages) (said []string) {
 	}
 	// An interruption may have cut off answers, so it is no outage.
 	if s.Last != nil && r.ctx.Err() == nil {
-		said = append(said, fmt.Sprintf("%s: no answers from %s after its start to the end (%d requests unanswered)",
-			phase, infer.InSeconds(s.Last.From), s.Last.Unanswered))
+		said = append(said, fmt.Sprintf("%s: no answers from %s after its start to the end (%s requests unanswered)",
+			phase, infer.InSeconds(s.Last.From), printable.Number(s.Last.Unanswered)))
 	}
 	return said
 }

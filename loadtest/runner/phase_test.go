@@ -20,7 +20,7 @@ func TestLessThroughputThanAskedForIsNoted(t *testing.T) {
 		notes        string // empty: none
 	}{
 		"enough": {shape: "100%:1ms"},
-		"behind": {shape: "capacity=150/1s", notes: "the target falls behind: "},
+		"behind": {shape: "capacity=150/1s", notes: "the queue grew: "},
 		// The bucket is full at the start, so that more passes than is refused.
 		"limited": {limit: "token-bucket:100/1s", notes: "got 429: the key is rate-limited"},
 	} {
@@ -41,7 +41,7 @@ func TestLessThroughputThanAskedForIsNoted(t *testing.T) {
 			noted := func(what string) bool {
 				return slices.ContainsFunc(o.Notes, func(note string) bool { return strings.Contains(note, what) })
 			}
-			for _, what := range []string{"the target falls behind: ", "got 429: the key"} {
+			for _, what := range []string{"the queue grew: ", "got 429: the key"} {
 				if want := tc.notes != "" && strings.HasPrefix(tc.notes, what); noted(what) != want {
 					t.Errorf("%q is noted: %v, want %v: %q, %q", what, !want, want, o.Notes, o.Reasons)
 				}

@@ -33,6 +33,7 @@ const leastSustain = 20 * time.Second
 // prober sends the probes of the inference and records what the rules find.
 type prober struct {
 	r        *runner
+	list     spec.Operation // that is requested
 	role     string
 	requests map[infer.Subject]probe
 	limited  profile.Key
@@ -69,9 +70,9 @@ func (p *prober) prepare(limited profile.Key) error {
 	if err != nil {
 		return err
 	}
-	list, _ := p.r.env.Profile.AnyList(spec.ListLeadLists)
+	list := p.list
 	p.add(infer.Main, api, list, prepare.KeyOf(limited), p.role)
-	if other, _ := p.r.env.Profile.AnyList(spec.ListLeadLabels); other.ID != list.ID {
+	if other, found := p.otherList(); found {
 		p.add(infer.OtherOperation, api, other, prepare.KeyOf(limited), p.role)
 	}
 	for _, k := range p.r.env.Profile.Keys {
@@ -98,6 +99,18 @@ func (p *prober) prepare(limited profile.Key) error {
 	return nil
 }
 
+// otherList returns a list that is not the requested one.
+func (p *prober) otherList() (spec.Operation, bool) {
+	lists := append([]spec.Operation{spec.MustOperation(spec.ListLeadLabels)}, spec.Operations()...)
+	i := slices.IndexFunc(lists, func(op spec.Operation) bool {
+		return op.Answer == spec.Page && op.ID != p.list.ID && p.r.env.Profile.Implements(op.ID)
+	})
+	if i < 0 {
+		return spec.Operation{}, false
+	}
+	return lists[i], true
+}
+
 // otherLoopback is a second local address for requests to a target on this
 // machine.
 const otherLoopback = "127.0.0.2"
@@ -118,11 +131,17 @@ func reads(k profile.Key) bool {
 
 func (p *prober) owner(role string) string { return p.r.env.Profile.Workspaces[role].ID }
 
+// valid returns what is known about a valid request with a key of the role.
+func (p *prober) valid(op spec.Operation, role string) judge.Request {
+	owner := p.owner(role)
+	return judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: owner, Admin: p.r.env.Profile.AdminOf(owner)}
+}
+
 // add adds a subject that reads the smallest page of a list.
 func (p *prober) add(s infer.Subject, api *client.Client, op spec.Operation, key client.Key, role string) {
 	p.requests[s] = probe{api,
 		client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}}, Key: key, NoRetry: true},
-		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: p.owner(role)}, http.StatusOK}
+		p.valid(op, role), http.StatusOK}
 }
 
 func (p *prober) close() {

@@ -192,9 +192,9 @@ func TestWhatIsNotWaitedFor(t *testing.T) {
 		want     string // the beginning; empty: it is waited for
 	}{
 		"there is time":                        {promise, "60", 2 * time.Hour, 0, ""},
-		"promised beyond the duration":         {promise, "3600", 30 * time.Minute, 0, "Retry-After says 3600 s, but only "},
-		"the duration is over":                 {promise, "3600", 0, 0, "Retry-After says 3600 s, but the scenario's duration is used up "},
-		"promised beyond the patience":         {promise, "3700", 2 * time.Hour, 0, "Retry-After says 3700 s, longer than the maximum wait "},
+		"promised beyond the duration":         {promise, "3600", 30 * time.Minute, 0, "Retry-After says 3,600 s, but only "},
+		"the duration is over":                 {promise, "3600", 0, 0, "Retry-After says 3,600 s, but the scenario's duration is used up "},
+		"promised beyond the patience":         {promise, "3700", 2 * time.Hour, 0, "Retry-After says 3,700 s, longer than the maximum wait "},
 		"promised, waited for, promised again": {promise, "60", 0, 2 * time.Minute, ""},
 		"measured beyond the duration":         {measured, "", time.Minute, 0, "the limiter blocks for up to 600 s, but only "},
 		"disproved, and there is time":         {measured, "86400", 2 * time.Hour, 0, ""},

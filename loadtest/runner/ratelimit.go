@@ -52,15 +52,20 @@ func (r *runner) rateLimit() error {
 		r.draft.Missing(fmt.Sprintf("the key %q, named by rate_limit", promise.Key))
 		return nil
 	}
-	if _, ok := r.env.Profile.AnyList(spec.ListLeadLists); !ok {
+	list, ok := r.env.Profile.AnyList(cmp.Or(r.scenario.Probe, spec.ListLeadLists))
+	switch {
+	case !ok:
 		r.draft.Missing("a paged list that the target profile and --operation do not exclude")
+		return nil
+	case r.scenario.Probe != "" && list.ID != r.scenario.Probe:
+		r.draft.Missing(fmt.Sprintf("the list %s to probe with, which the target profile or --operation excludes", r.scenario.Probe))
 		return nil
 	}
 	if why := r.subjects.Limited(); why != "" {
 		r.draft.Missing(fmt.Sprintf("exclusive use of the key %q: %s", promise.Key, why))
 		return nil
 	}
-	p := &prober{r: r, role: limitedKey.Workspace, limited: limitedKey, requests: map[infer.Subject]probe{}, monitor: r.env.Generator.OutageMonitor()}
+	p := &prober{r: r, list: list, role: limitedKey.Workspace, limited: limitedKey, requests: map[infer.Subject]probe{}, monitor: r.env.Generator.OutageMonitor()}
 	p.ctx, p.giveUp = context.WithCancelCause(r.ctx)
 	defer p.giveUp(nil)
 	if err := p.prepare(limitedKey); err != nil {
@@ -173,7 +178,7 @@ func (p *prober) halfDone() error {
 		}
 		ex := main.api.Do(p.r.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: main.request.Key, NoRetry: true,
 			Body: prepare.PlacementTestBody(p.r.env.Seed, uint64(attempt), name)})
-		p.check(judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: p.owner(p.role)}, ex)
+		p.check(p.valid(op, p.role), ex)
 		there, err := p.tests(name)
 		if err != nil {
 			return err
@@ -214,7 +219,7 @@ func (p *prober) tests(name string) ([]string, error) {
 		return nil, fmt.Errorf("checking a refused write: %w", err)
 	}
 	var ids []string
-	for _, row := range p.r.check(judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: p.owner(p.role)}, ex).Rows {
+	for _, row := range p.r.check(p.valid(op, p.role), ex).Rows {
 		if id, ok := row["id"].(string); ok && row["name"] == name {
 			ids = append(ids, id)
 		}
@@ -260,7 +265,7 @@ func (p *prober) resumes() error {
 		return fmt.Errorf("checking recovery: %w", cmp.Or(err, ex.Err))
 	default:
 		p.r.ledger.Assessed(pair, 1)
-		p.r.check(judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: p.owner(p.role)}, ex)
+		p.r.check(p.valid(op, p.role), ex)
 	}
 	return nil
 }

@@ -167,32 +167,59 @@ func refusingForEver(next faults.Handler) faults.Handler {
 	}
 }
 
-// A probe of the rate limit asks only what the profile lists.
-func TestRateLimitObeysTheOperationsOfTheProfile(t *testing.T) {
-	inFakeTime(func(t *testing.T) {
-		var mu sync.Mutex
-		asked := map[string]int{}
-		env := limitedBy(t, quickLimit, func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if op, _, ok := spec.MatchOperation(r.Method, r.URL.Path); ok {
-					mu.Lock()
-					asked[op.ID]++
-					mu.Unlock()
-				}
-				next.ServeHTTP(w, r)
+// A probe of the rate limit asks for the list that the scenario names, and for nothing
+// that the profile does not list.
+func TestRateLimitProbesTheNamedList(t *testing.T) {
+	some := []string{spec.ListLeadLabels, spec.ListWebhookEvents}
+	for name, tc := range map[string]struct {
+		operations []string
+		probe      string
+		most       string // the operation that is requested most
+		missing    string
+	}{
+		"none named":                    {nil, "", spec.ListLeadLists, ""},
+		"one of those in the profile":   {some, "", spec.ListLeadLabels, ""},
+		"named":                         {nil, spec.ListSubsequences, spec.ListSubsequences, ""},
+		"named, and in the profile":     {some, spec.ListWebhookEvents, spec.ListWebhookEvents, ""},
+		"named, but not in the profile": {some, spec.ListSubsequences, "", "the list subsequences.list to probe with"},
+		"no list is in the profile":     {[]string{spec.GetPlacementTest}, "", "", "a paged list"},
+	} {
+		t.Run(name, inFakeTime(func(t *testing.T) {
+			var mu sync.Mutex
+			asked := map[string]int{}
+			env := limitedBy(t, quickLimit, func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if op, _, ok := spec.MatchOperation(r.Method, r.URL.Path); ok {
+						mu.Lock()
+						asked[op.ID]++
+						mu.Unlock()
+					}
+					next.ServeHTTP(w, r)
+				})
 			})
-		})
-		partial := *env.Profile
-		partial.Operations = []string{spec.ListLeadLabels, spec.ListWebhookEvents}
-		env.Profile = &partial
-		o := Run(t.Context(), env, probing(t))
-		if o.Verdict != reports.Passed || o.Limiter == nil || o.Limiter.Total.Refused == 0 {
-			t.Errorf("%s: %q", o.Verdict, o.Reasons)
-		}
-		for operation, n := range asked {
-			if !partial.Implements(operation) {
-				t.Errorf("%s, which the profile does not list, was requested %d times", operation, n)
+			narrowed := *env.Profile
+			narrowed.Operations = tc.operations
+			env.Profile = &narrowed
+			s := probing(t)
+			s.Probe = tc.probe
+			o := Run(t.Context(), env, s)
+			if tc.missing != "" {
+				if len(o.Missing) != 1 || !strings.Contains(o.Missing[0], tc.missing) || asked[tc.probe] > 0 {
+					t.Errorf("missing %q, and %d requests; want %q, and none", o.Missing, asked[tc.probe], tc.missing)
+				}
+				return
 			}
-		}
-	})(t)
+			if o.Verdict != reports.Passed || o.Limiter == nil || o.Limiter.Total.Refused == 0 {
+				t.Errorf("%s: %q", o.Verdict, o.Reasons)
+			}
+			for operation, n := range asked {
+				if !narrowed.Implements(operation) {
+					t.Errorf("%s, which the profile does not list, was requested %d times", operation, n)
+				}
+				if n > asked[tc.most] {
+					t.Errorf("%s was requested %d times, and %s %d times", operation, n, tc.most, asked[tc.most])
+				}
+			}
+		}))
+	}
 }

@@ -168,7 +168,7 @@ func (r *runner) prepare() (err error) {
 func (r *runner) outcome() verdict.Outcome {
 	findings := r.findings()
 	all := &r.draft.Uses
-	all.Beside = r.env.Budget.Sent() - r.before - all.Counted - all.WarmUp - all.Again - all.Searched
+	all.Beside = r.env.Budget.Sent() - r.before - all.Counted - all.WarmUp - all.Searched
 	return r.draft.Conclude(findings)
 }
 

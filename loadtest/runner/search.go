@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/verdict"
@@ -28,7 +29,7 @@ func (r *runner) sustained() error {
 
 // try runs one rate. Only a confirmed rate counts for the thresholds.
 func (r *runner) try(rate float64, confirm bool) (verdict.Tried, error) {
-	name, lasts := fmt.Sprintf("%.0f/s", rate), r.scenario.Duration
+	name, lasts := printable.Figure(rate)+"/s", r.scenario.Duration
 	if confirm {
 		name, lasts = "confirming "+name, r.scenario.Confirm
 	}
@@ -61,89 +62,135 @@ func (r *runner) gone(after string) error {
 	return nil
 }
 
-// The search for the highest sustained rate doubles the rate until one is not
-// met. It then halves the gap on a logarithmic scale until it is narrow, and
-// confirms the result by a longer run. A rate that fails its confirmation is an
-// upper bound like any other.
+// The search for the highest sustained rate doubles the rate until one is not met. It then
+// narrows the gap: around the rate with which a target that fell behind kept up, otherwise
+// on a logarithmic scale. A longer run confirms the result. A rate that fails its
+// confirmation is an upper bound like any other.
 
 const (
 	// narrow is the ratio of the rates not met and met at which the search
 	// ends.
-	narrow = 1.1
+	narrow = 1.04
 	// mostSteps limits the search, mostConfirmations the confirmations after
 	// it.
 	mostSteps         = 24
 	mostConfirmations = 6
-	// stepDown is the factor for a rate that failed its confirmation.
-	stepDown = 0.85
+	// below and above are the rates to try around one with which the target kept up.
+	below, above = 0.985, 1.02
+	// apart is the least ratio of two rates that are worth a try each.
+	apart = 1.005
 	// leastRate is the lowest rate tried, in requests per second.
 	leastRate = 1.0
 )
 
+// seeking is the state of a search.
+type seeking struct {
+	verdict.Found
+	met    []float64 // rates that were met, and not missed since
+	served float64   // with which the target kept up at the last rate that was not met; 0 if unknown
+	try    func(rate float64, confirm bool) (verdict.Tried, error)
+}
+
 // search finds the highest rate between start and most that is met. try runs
 // one rate, for longer if it confirms; its error ends the search.
 func search(start, most float64, try func(rate float64, confirm bool) (verdict.Tried, error)) (verdict.Found, error) {
-	var f verdict.Found
-	step := func(rate float64, confirm bool) (bool, error) {
-		t, err := try(rate, confirm)
-		switch {
-		case err != nil:
-			return false, err
-		case t.Ceiling:
-			f.Ceiling = true
-			f.Above = rate
-		case t.Met:
-			f.Rate = max(f.Rate, rate)
-		default:
-			f.Ceiling = false
-			f.Above = rate
-		}
-		return t.Met && !t.Ceiling, nil
-	}
+	s := seeking{try: try}
 	for range mostSteps {
-		next, more := next(f, start, most)
+		rate, more := s.next(start, most)
 		if !more {
 			break
 		}
-		if _, err := step(next, false); err != nil {
-			return f, err
+		if _, err := s.step(rate, false); err != nil {
+			return s.Found, err
 		}
 	}
-	for range mostConfirmations {
-		if f.Rate == 0 {
-			break
-		}
-		rate := f.Rate
-		f.Rate = 0
-		held, err := step(rate, true)
+	err := s.confirm()
+	return s.Found, err
+}
+
+// confirm confirms the highest rate that was met. If it fails, it falls back in growing
+// steps, and closes the gap again as far as the number of confirmations allows.
+func (s *seeking) confirm() error {
+	rate, held := s.Rate, 0.0
+	for tried := 1; rate > 0 && tried <= mostConfirmations; tried++ {
+		ok, err := s.step(rate, true)
 		if err != nil {
-			return f, err
+			return err
 		}
-		if held {
-			f.Confirmed = true
-			break
+		if ok {
+			held = rate
 		}
-		if f.Rate = rate * stepDown; f.Rate < leastRate {
-			f.Rate = 0
+		switch {
+		case held == 0:
+			rate = s.lower(tried)
+		case s.Above == 0 || s.Above/held <= narrow:
+			rate = 0
+		default:
+			rate = math.Sqrt(held * s.Above)
 		}
 	}
-	if !f.Confirmed {
-		f.Rate = 0
+	s.Rate, s.Confirmed = held, held > 0
+	s.Most = s.Confirmed && s.Above == 0
+	return nil
+}
+
+// step runs one rate and reports whether it was met.
+func (s *seeking) step(rate float64, confirm bool) (bool, error) {
+	t, err := s.try(rate, confirm)
+	if err != nil {
+		return false, err
 	}
-	f.Most = f.Confirmed && f.Above == 0
-	return f, nil
+	if t.Met && !t.Ceiling {
+		s.Rate = max(s.Rate, rate)
+		s.met = append(s.met, rate)
+		return true, nil
+	}
+	s.Ceiling, s.Above, s.served = t.Ceiling, rate, t.Served
+	s.met = slices.DeleteFunc(s.met, func(met float64) bool { return met >= rate })
+	return false, nil
 }
 
 // next returns the rate to try. more is false if the gap is narrow.
-func next(f verdict.Found, start, most float64) (rate float64, more bool) {
+func (s *seeking) next(start, most float64) (rate float64, more bool) {
 	switch {
-	case f.Rate == 0 && f.Above == 0:
+	case s.Rate == 0 && s.Above == 0:
 		return min(start, most), true
-	case f.Above == 0:
-		return min(f.Rate*2, most), f.Rate < most
-	case f.Rate == 0:
-		return f.Above / 2, f.Above/2 >= leastRate
+	case s.Above == 0:
+		return min(s.Rate*2, most), s.Rate < most
+	case s.Rate == 0 && s.served*below >= leastRate:
+		return min(s.served*below, s.Above/2), true
+	case s.Rate == 0:
+		return s.Above / 2, s.Above/2 >= leastRate
+	case s.Above/s.Rate <= narrow:
+		return 0, false
+	case s.between(s.served * below):
+		return s.served * below, true
+	case s.between(s.served * above):
+		return s.served * above, true
 	default:
-		return math.Sqrt(f.Rate * f.Above), f.Above/f.Rate > narrow
+		return math.Sqrt(s.Rate * s.Above), true
 	}
+}
+
+// between reports whether the rate lies well between those met and not met.
+func (s *seeking) between(rate float64) bool {
+	return rate > s.Rate*apart && rate < s.Above/apart
+}
+
+// lower returns the rate to confirm after so many that failed: the next lower one that was
+// met or with which the target kept up, later ones further away; 0 if none is left.
+func (s *seeking) lower(failed int) float64 {
+	rate := s.Above / math.Pow(narrow, math.Exp2(float64(failed-1)))
+	if failed == 1 {
+		for _, met := range s.met {
+			rate = max(rate, met)
+		}
+	}
+	if kept := s.served * below; kept > 0 && kept < s.Above/apart {
+		rate = kept
+	}
+	if rate < leastRate {
+		return 0
+	}
+	return rate
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/suggest"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/spec"
 )
@@ -35,7 +36,7 @@ var uses = map[Kind]struct{ needs, takes []string }{
 	Sustained: {[]string{"mix", "rate", "duration", "max_rate", "confirm"}, []string{"page_sizes", "warmup"}},
 	Depth:     {[]string{"mix", "rate", "duration", "pages"}, []string{"page_sizes", "warmup"}},
 	Walk:      {[]string{"mix", "clients", "duration"}, []string{"page_sizes"}},
-	RateLimit: {[]string{"probe_budget", "duration"}, nil},
+	RateLimit: {[]string{"probe_budget", "duration"}, []string{"probe"}},
 }
 
 // given returns the fields that have a value.
@@ -43,7 +44,7 @@ func (s Scenario) given() map[string]bool {
 	given := map[string]bool{
 		"mix": len(s.Mix) > 0, "page_sizes": len(s.Limits) > 0, "rate": s.Rate != 0, "duration": s.Duration != 0, "warmup": s.Warmup != 0,
 		"burst": s.Burst != 0, "max_rate": s.MaxRate != 0, "confirm": s.Confirm != 0, "pages": len(s.Pages) > 0,
-		"clients": s.Clients != 0, "probe_budget": s.Budget != 0,
+		"clients": s.Clients != 0, "probe_budget": s.Budget != 0, "probe": s.Probe != "",
 	}
 	maps.DeleteFunc(given, func(_ string, there bool) bool { return !there })
 	return given
@@ -79,6 +80,7 @@ func (s Scenario) problems() []problem {
 		add(field, "does not apply to a scenario of kind %s", s.Kind)
 	}
 	s.checkMix(add)
+	s.checkProbe(add)
 	s.checkNumbers(add)
 	thresholds, err := s.OwnThresholds()
 	if err != nil {
@@ -120,6 +122,21 @@ func (s Scenario) checkMix(add func(field, format string, args ...any)) {
 		if (s.Kind == Depth || s.Kind == Walk) && share.Operation.Answer != spec.Page {
 			add("mix", "%s has no pages: a scenario of kind %s needs paged lists", share.Operation.ID, s.Kind)
 		}
+	}
+}
+
+func (s Scenario) checkProbe(add func(field, format string, args ...any)) {
+	if s.Probe == "" {
+		return
+	}
+	var lists []string
+	for _, op := range spec.Operations() {
+		if op.Answer == spec.Page {
+			lists = append(lists, op.ID)
+		}
+	}
+	if !slices.Contains(lists, s.Probe) {
+		add("probe", "%q is no paged list%s (want one of %s)", s.Probe, suggest.Near(s.Probe, lists), strings.Join(lists, ", "))
 	}
 }
 

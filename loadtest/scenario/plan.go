@@ -94,12 +94,12 @@ func (s Scenario) Has(t threshold.Threshold) bool {
 }
 
 // EveryRunMeets is the error for a threshold that Meets reports.
-const EveryRunMeets = "every run meets this: a rate cannot fall by more than 100 % (want a lower bound, such as regression<10%)"
+const EveryRunMeets = "every run meets this: a rate cannot fall by more than 100 % (want a lower bound, such as worse<10%)"
 
-// Meets reports whether every run meets the threshold. The regression of a
+// Meets reports whether every run meets the threshold. The loss of a
 // search is that of the rate it finds.
 func (s Scenario) Meets(t threshold.Threshold) bool {
-	return s.Kind == Sustained && t.Metric == threshold.Regression && t.Bound >= 1
+	return s.Kind == Sustained && t.Metric == threshold.Worse && t.Bound >= 1
 }
 
 // RunsAt reports whether the scenario has phases at that rate. Of a search,

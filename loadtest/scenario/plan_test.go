@@ -18,7 +18,7 @@ func TestWhichKindsHaveAFigure(t *testing.T) {
 		"max<1s":                    phases,
 		"errors<1%":                 phases,
 		"limited<1%":                phases,
-		"regression<10%":            phases,
+		"worse<10%":                 phases,
 		"p99<1s@50/s":               phases,
 		"[lead-lists.list]: p99<1s": phases,
 		"sustained>=10/s":           {Sustained},

@@ -54,6 +54,7 @@ type Scenario struct {
 	Pages   []int         `yaml:"pages,omitempty"`        // depth: places in the list, from 1; the last page is always added
 	Clients int           `yaml:"clients,omitempty"`      // walk: concurrent clients
 	Budget  int           `yaml:"probe_budget,omitempty"` // rate-limit: maximum number of requests
+	Probe   string        `yaml:"probe,omitempty"`        // rate-limit: the paged list to request; if empty, one that the target implements
 
 	Thresholds []string `yaml:"thresholds,omitempty"`
 }
@@ -148,6 +149,7 @@ func (s Scenario) Settings() string {
 	add(len(s.Limits) > 0, "page size %s", join(s.Limits))
 	add(len(s.Pages) > 0, "pages %s and the last", join(s.Pages))
 	add(s.Budget > 0, "at most %d requests", s.Budget)
+	add(s.Probe != "", "of %s", s.Probe)
 	add(len(s.Thresholds) > 0, "thresholds: %s", strings.Join(s.Thresholds, ", "))
 	return strings.Join(parts, "; ")
 }

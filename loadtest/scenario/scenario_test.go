@@ -89,6 +89,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"no unit":           {change("duration: 2s", "duration: 2"), []string{"mine.yaml:7: "}},
 		"too long":          {change("duration: 2s", "duration: 10000h"), []string{"mine.yaml:7: scenarios[0].duration: "}},
 		"not a threshold":   {change("p99<250ms", "p99<"), []string{"mine.yaml:8: scenarios[0].thresholds: ", "p99<"}},
+		"no list":           {change("kind: steady", "kind: rate-limit\n    probe_budget: 100\n    probe: lead-list.list"), []string{"scenarios[0].probe: ", `"lead-list.list" is no paged list (did you mean lead-lists.list?) (want one of `}},
 		"not of this kind":  {right + "    burst: 20\n", []string{"mine.yaml:9: scenarios[0].burst: does not apply to a scenario of kind steady"}},
 		"missing":           {change("    rate: 10\n", ""), []string{"scenarios[0].rate: is required for a scenario of kind steady"}},
 		"twice":             {right + strings.TrimPrefix(right, "scenarios:\n"), []string{"mine.yaml:9: scenarios[1].name: ", "duplicate name"}},

@@ -5,9 +5,11 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"outreach.example/conformance/internal/printable"
 )
 
-// Baseline holds the figures of an earlier run that a Regression compares with.
+// Baseline holds the figures of an earlier run that a Worse compares with.
 type Baseline struct {
 	Name      string             // the file's name, for messages
 	Selection string             // the flags of that run
@@ -33,7 +35,7 @@ type EarlierPhase struct {
 // unfit gives the reason and a hint.
 func (b *Baseline) Of(scenario string) (found Earlier, unfit string) {
 	if b == nil {
-		return Earlier{}, "no baseline to compare with: name one, as in regression<10% vs baseline.json"
+		return Earlier{}, "no baseline to compare with: name one, as in worse<10% vs baseline.json"
 	}
 	found, there := b.Scenarios[scenario]
 	switch {
@@ -130,7 +132,7 @@ func (p Plan) Differs(earlier Plan) string {
 	case p.Rate != earlier.Rate:
 		return fmt.Sprintf("%s then, %s now", rateOf(earlier.Rate), rateOf(p.Rate))
 	case p.Rate == 0 && !alike(p.Mean, earlier.Mean):
-		return fmt.Sprintf("%s/s on average then, %s/s now", digits(earlier.Mean), digits(p.Mean))
+		return fmt.Sprintf("%s/s on average then, %s/s now", printable.Figure(earlier.Mean), printable.Figure(p.Mean))
 	case p.Rate == 0 && !alike(float64(p.Peak), float64(earlier.Peak)):
 		return fmt.Sprintf("up to %d/s then, up to %d/s now", earlier.Peak, p.Peak)
 	}
@@ -141,7 +143,7 @@ func rateOf(rate float64) string {
 	if rate == 0 {
 		return "several rates"
 	}
-	return digits(rate) + "/s"
+	return printable.Figure(rate) + "/s"
 }
 
 func alike(a, b float64) bool { return math.Abs(a-b) <= sameRate*max(a, b) }

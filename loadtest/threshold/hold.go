@@ -76,12 +76,13 @@ func (t Threshold) meets(v float64) bool {
 }
 
 // need estimates how many requests would decide the bound if the figure stayed
-// the same. Intervals narrow with the square root of the sample size. A sample
+// the same. Intervals narrow with the square root of the sample size; that of a change
+// narrows so only if both runs, or both targets, get as many requests. A sample
 // without hits has an upper bound that depends on its size alone.
 func (t Threshold) need(f Figure) int64 {
 	n := float64(f.Samples)
 	distance := math.Abs(f.Value - t.Bound)
-	if n == 0 || distance == 0 || t.Metric == Regression { // a regression's interval also depends on the baseline
+	if n == 0 || distance == 0 || f.Late {
 		return 0
 	}
 	// clean returns the sample size that separates this share of hits from 100 %.

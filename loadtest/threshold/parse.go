@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"outreach.example/conformance/internal/printable"
+
 	"outreach.example/conformance/internal/suggest"
 )
 
@@ -45,7 +47,8 @@ func (e *Error) Error() string {
 //	errors<0.1%   errors=0   limited<1%  shares of the requests
 //	sustained>=800/s                     the outcome of a search for the highest rate
 //	depth<2x                             the deepest page beside the first
-//	regression<10% vs baseline.json      against an earlier run
+//	worse<5% vs baseline.json            than an earlier run
+//	worse<5%                             than --baseline, or than the other target
 //
 // Its errors are of type *Error.
 func Parse(text string) (Threshold, error) {
@@ -165,7 +168,7 @@ func (p *parser) metric(t *Threshold) {
 	at, word := p.token(operators + "@:%")
 	switch m := Metric(word); {
 	case p.failed != nil:
-	case m == Max || m == Errors || m == Limited || m == Sustained || m == Depth || m == Regression:
+	case m == Max || m == Errors || m == Limited || m == Sustained || m == Depth || m == Worse:
 		t.Metric = m
 	case isPercentile(word):
 		share, err := strconv.ParseFloat(word[1:]+percent, 64)
@@ -222,7 +225,7 @@ func (p *parser) bound(t *Threshold) {
 			t.Bound, ok = 0, true
 		}
 		p.checkShareBound(t, at, word, ok)
-	case Regression:
+	case Worse:
 		t.Bound, ok = number(word, "%", maxRatio)
 	case Sustained:
 		t.Bound, ok = number(word, "/s", maxRate)
@@ -261,14 +264,14 @@ func (p *parser) rate(t *Threshold) {
 	case !t.OfPhases():
 		p.fail(at-1, p.text[at-1:p.at], "%s applies to a whole scenario, not to the phases at one rate", t.Metric)
 	case !ok || rate == 0:
-		p.fail(at, word, "want a rate above 0 and up to %s requests per second, such as 500/s", digits(maxRate))
+		p.fail(at, word, "want a rate above 0 and up to %s requests per second, such as 500/s", printable.Figure(maxRate))
 	}
 	t.Rate = rate
 }
 
 // baseline reads the optional baseline file.
 func (p *parser) baseline(t *Threshold) {
-	if p.failed != nil || t.Metric != Regression {
+	if p.failed != nil || t.Metric != Worse {
 		return
 	}
 	if p.space(); p.rest() == "" {
@@ -276,7 +279,7 @@ func (p *parser) baseline(t *Threshold) {
 	}
 	at, word := p.token("")
 	if t.Baseline = strings.TrimSpace(p.rest()); word != "vs" || t.Baseline == "" {
-		p.fail(at, p.text[at:], "want a file to compare with, as in regression<10%% vs baseline.json")
+		p.fail(at, p.text[at:], "want a file to compare with, as in worse<10%% vs baseline.json")
 	}
 	p.at = len(p.text)
 }
@@ -306,13 +309,13 @@ func number(word, unit string, most float64) (float64, bool) {
 }
 
 // figures lists the metrics, for errors.
-const figures = "a percentile such as p99, max, errors, limited, sustained, depth or regression"
+const figures = "a percentile such as p99, max, errors, limited, sustained, depth or worse"
 
 // meant maps common words to metrics.
 var meant = map[string]string{
 	"mean": "p50", "avg": "p50", "average": "p50", "median": "p50", "latency": "p99",
 	"failed": "errors", "failures": "errors", "error": "errors", "429": "limited", "throttled": "limited",
-	"rate": "sustained", "rps": "sustained", "throughput": "sustained", "maximum": "max",
+	"rate": "sustained", "rps": "sustained", "throughput": "sustained", "maximum": "max", "regression": "worse", "slower": "worse",
 }
 
 // near suggests a metric for an unknown word, if one is similar.
@@ -325,7 +328,7 @@ func near(word string) string {
 		return suggest.Hint(p)
 	}
 	var names []string
-	for _, m := range []Metric{Max, Errors, Limited, Sustained, Depth, Regression} {
+	for _, m := range []Metric{Max, Errors, Limited, Sustained, Depth, Worse} {
 		names = append(names, string(m))
 	}
 	return suggest.Near(word, names)
@@ -335,7 +338,7 @@ func near(word string) string {
 func (t Threshold) example() string {
 	return map[Metric]string{
 		Quantile: "p99<250ms", Max: "max<2s", Errors: "errors<0.1%", Limited: "limited<1%",
-		Sustained: "sustained>=800/s", Depth: "depth<2x", Regression: "regression<10% vs baseline.json",
+		Sustained: "sustained>=800/s", Depth: "depth<2x", Worse: "worse<10% vs baseline.json",
 	}[t.Metric]
 }
 
@@ -346,10 +349,10 @@ func (t Threshold) form() string {
 		return fmt.Sprintf("a time above 0 and up to %s with a unit, such as 250ms", maxLatency)
 	case Errors, Limited:
 		return "a share from 0% to below 100%, such as 0.1%"
-	case Regression:
+	case Worse:
 		return "a change in percent, such as 10%"
 	case Sustained:
-		return fmt.Sprintf("a rate above 0 and up to %s requests per second, such as 800/s", digits(maxRate))
+		return fmt.Sprintf("a rate above 0 and up to %s requests per second, such as 800/s", printable.Figure(maxRate))
 	default:
 		return "a ratio above 0, such as 2x"
 	}

@@ -9,27 +9,27 @@ import (
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Threshold{
-		"p99<250ms":                         {Metric: Quantile, P: 0.99, Op: Less, Bound: 0.25},
-		"p99<250ms@500/s":                   {Metric: Quantile, P: 0.99, Op: Less, Bound: 0.25, Rate: 500},
-		"p99.9<1s":                          {Metric: Quantile, P: 0.999, Op: Less, Bound: 1},
-		"p50<=1.5ms":                        {Metric: Quantile, P: 0.5, Op: AtMost, Bound: 0.0015},
-		" p99 < 250ms @ 0.5/s ":             {Metric: Quantile, P: 0.99, Op: Less, Bound: 0.25, Rate: 0.5},
-		"max<2s":                            {Metric: Max, Op: Less, Bound: 2},
-		"errors<0.1%":                       {Metric: Errors, Op: Less, Bound: 0.001},
-		"errors=0":                          {Metric: Errors, Op: Equal},
-		"errors=0%":                         {Metric: Errors, Op: Equal},
-		"errors<99.9%":                      {Metric: Errors, Op: Less, Bound: 0.999},
-		"limited<1%@100/s":                  {Metric: Limited, Op: Less, Bound: 0.01, Rate: 100},
-		"sustained>=800/s":                  {Metric: Sustained, Op: AtLeast, Bound: 800},
-		"depth<2x":                          {Metric: Depth, Op: Less, Bound: 2},
-		"regression<10% vs baseline.json":   {Metric: Regression, Op: Less, Bound: 0.1, Baseline: "baseline.json"},
-		"regression<10% vs my old run.json": {Metric: Regression, Op: Less, Bound: 0.1, Baseline: "my old run.json"},
-		"regression<=10%":                   {Metric: Regression, Op: AtMost, Bound: 0.1},
-		"mixed: p99<250ms":                  {Scenario: "mixed", Metric: Quantile, P: 0.99, Op: Less, Bound: 0.25},
-		"page-depth:depth<1.5x":             {Scenario: "page-depth", Metric: Depth, Op: Less, Bound: 1.5},
+		"p99<250ms":                    {Metric: Quantile, P: 0.99, Op: Less, Bound: 0.25},
+		"p99<250ms@500/s":              {Metric: Quantile, P: 0.99, Op: Less, Bound: 0.25, Rate: 500},
+		"p99.9<1s":                     {Metric: Quantile, P: 0.999, Op: Less, Bound: 1},
+		"p50<=1.5ms":                   {Metric: Quantile, P: 0.5, Op: AtMost, Bound: 0.0015},
+		" p99 < 250ms @ 0.5/s ":        {Metric: Quantile, P: 0.99, Op: Less, Bound: 0.25, Rate: 0.5},
+		"max<2s":                       {Metric: Max, Op: Less, Bound: 2},
+		"errors<0.1%":                  {Metric: Errors, Op: Less, Bound: 0.001},
+		"errors=0":                     {Metric: Errors, Op: Equal},
+		"errors=0%":                    {Metric: Errors, Op: Equal},
+		"errors<99.9%":                 {Metric: Errors, Op: Less, Bound: 0.999},
+		"limited<1%@100/s":             {Metric: Limited, Op: Less, Bound: 0.01, Rate: 100},
+		"sustained>=800/s":             {Metric: Sustained, Op: AtLeast, Bound: 800},
+		"depth<2x":                     {Metric: Depth, Op: Less, Bound: 2},
+		"worse<10% vs baseline.json":   {Metric: Worse, Op: Less, Bound: 0.1, Baseline: "baseline.json"},
+		"worse<10% vs my old run.json": {Metric: Worse, Op: Less, Bound: 0.1, Baseline: "my old run.json"},
+		"worse<=10%":                   {Metric: Worse, Op: AtMost, Bound: 0.1},
+		"mixed: p99<250ms":             {Scenario: "mixed", Metric: Quantile, P: 0.99, Op: Less, Bound: 0.25},
+		"page-depth:depth<1.5x":        {Scenario: "page-depth", Metric: Depth, Op: Less, Bound: 1.5},
 		"mixed[campaigns.list limit=100]: max<2s": {Scenario: "mixed", Label: "campaigns.list limit=100", Metric: Max, Op: Less, Bound: 2},
 		"[leads.move]: errors<1%":                 {Label: "leads.move", Metric: Errors, Op: Less, Bound: 0.01},
-		"mixed: regression<10% vs a:b<c.json":     {Scenario: "mixed", Metric: Regression, Op: Less, Bound: 0.1, Baseline: "a:b<c.json"},
+		"mixed: worse<10% vs a:b<c.json":          {Scenario: "mixed", Metric: Worse, Op: Less, Bound: 0.1, Baseline: "a:b<c.json"},
 	} {
 		got, err := Parse(text)
 		want.Text = text
@@ -57,7 +57,7 @@ func TestParseErrors(t *testing.T) {
 		{"p99<250ms@500", "500", "such as 500/s"},
 		{"p99<250ms@0/s", "0/s", "above 0"},
 		{"p99<250ms@1e3/s", "1e3/s", "such as 500/s"},
-		{"p99<250ms@9000000/s", "9000000/s", "up to 1000000 requests"},
+		{"p99<250ms@9000000/s", "9000000/s", "up to 1,000,000 requests"},
 		{"p99<250ms@", "", "such as 500/s"},
 		{"p99<250ms now", "now", "unexpected text"},
 		{"p99<250ms vs x", "vs x", "unexpected text"},
@@ -86,10 +86,10 @@ func TestParseErrors(t *testing.T) {
 		{"sustained>=800/s@500/s", "@500/s", "applies to a whole scenario"},
 		{"depth<2", "2", "such as 2x"},
 		{"depth<0x", "0x", "above 0"},
-		{"regression<10", "10", "such as 10%"},
-		{"regression<10% vs", "vs", "want a file to compare with"},
-		{"regression<10% baseline.json", "baseline.json", "want a file to compare with"},
-		{"regression<10%@5/s vs x", "@5/s", "applies to a whole scenario"},
+		{"worse<10", "10", "such as 10%"},
+		{"worse<10% vs", "vs", "want a file to compare with"},
+		{"worse<10% baseline.json", "baseline.json", "want a file to compare with"},
+		{"worse<10%@5/s vs x", "@5/s", "applies to a whole scenario"},
 		{": p99<1s", ":", "the name of a scenario"},
 		{"mixed[x: p99<1s", "mixed[x: p99<1s", "not closed"},
 		{"mixed[ ]: p99<1s", "mixed[ ]", "label is empty"},
@@ -126,7 +126,7 @@ func TestErrorText(t *testing.T) {
 
 // Every text gives a valid threshold or an error that points into the text.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"p99<250ms@500/s", "mixed[a b]: errors=0", "regression<10% vs x", "sustained>=800/s", "depth<2x", "[", "p<1s", "\xff:<"} {
+	for _, text := range []string{"p99<250ms@500/s", "mixed[a b]: errors=0", "worse<10% vs x", "sustained>=800/s", "depth<2x", "[", "p<1s", "\xff:<"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"outreach.example/conformance/internal/printable"
 )
 
 // sentence describes the figure and how it compares with the bound.
@@ -45,10 +47,12 @@ func (t Threshold) unknown(f Figure) string {
 func (r Result) undecided() string {
 	t := r.Threshold
 	switch {
+	case r.Figure.Late:
+		return fmt.Sprintf("; requests went out late, so it is open whether it is %s (use an idle machine or a lower rate)", t.bound())
 	case r.dependent():
 		return fmt.Sprintf("; not enough data to tell whether it is %s: answers are correlated, so %s count as about %s; run %s times longer",
 			t.bound(), requests(r.Figure.Samples), count(int64(float64(r.Figure.Samples)/r.Figure.Design)),
-			digits(math.Ceil(float64(r.Need)/float64(r.Figure.Samples))))
+			printable.Figure(math.Ceil(float64(r.Need)/float64(r.Figure.Samples))))
 	case r.Need > 0:
 		return fmt.Sprintf("; not enough data to tell whether it is %s: %s, about %s needed", t.bound(), requests(r.Figure.Samples),
 			count(r.Need))
@@ -70,7 +74,7 @@ func (r Result) dependent() bool {
 func (t Threshold) name() string {
 	switch t.Metric {
 	case Quantile:
-		return "p" + digits(100*t.P)
+		return "p" + strconv.FormatFloat(math.Round(t.P*1e8)/1e6, 'g', -1, 64)
 	case Max:
 		return "the maximum response time"
 	case Errors:
@@ -82,7 +86,7 @@ func (t Threshold) name() string {
 	case Depth:
 		return "the latency of the deepest page relative to the first"
 	default:
-		return "the regression"
+		return "the change"
 	}
 }
 
@@ -95,9 +99,9 @@ func (t Threshold) figure(f Figure) string {
 	text := t.amount(f.Value)
 	switch {
 	case f.Open:
-		return fmt.Sprintf("%s (%s or more)", text, digits(f.Low))
+		return fmt.Sprintf("%s (%s or more)", text, printable.Figure(f.Low))
 	case f.Low != f.High:
-		return fmt.Sprintf("%s (%s to %s)", text, digits(f.Low), digits(f.High))
+		return fmt.Sprintf("%s (%s to %s)", text, printable.Figure(f.Low), printable.Figure(f.High))
 	default:
 		return text
 	}
@@ -109,20 +113,7 @@ func (t Threshold) bound() string {
 }
 
 func (t Threshold) amount(v float64) string {
-	unit := t.Unit()
-	if unit == "ms" || unit == "%" {
-		unit = " " + unit
-	}
-	return digits(v) + unit
-}
-
-// digits formats four significant digits without an exponent.
-func digits(v float64) string {
-	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 3, 64), 64) // cannot fail: it was just formatted
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
+	return printable.Amount(v, t.Unit())
 }
 
 // count formats a number of requests with two significant digits, rounded up.
@@ -131,12 +122,12 @@ func count(n int64) string {
 	for n/unit >= 100 {
 		unit *= 10
 	}
-	return strconv.FormatInt((n+unit-1)/unit*unit, 10)
+	return printable.Number((n + unit - 1) / unit * unit)
 }
 
 func requests(n int64) string {
 	if n == 1 {
 		return "1 request"
 	}
-	return strconv.FormatInt(n, 10) + " requests"
+	return printable.Number(n) + " requests"
 }

@@ -10,7 +10,11 @@
 // imports package measure only.
 package threshold
 
-import "outreach.example/conformance/loadtest/measure"
+import (
+	"time"
+
+	"outreach.example/conformance/loadtest/measure"
+)
 
 // Metric is the figure that a threshold bounds.
 type Metric string
@@ -18,13 +22,13 @@ type Metric string
 // The metrics. Latencies are response times of accepted requests in seconds,
 // counted from the moment each was due.
 const (
-	Quantile   Metric = "quantile"   // p99<250ms: a percentile of the latency
-	Max        Metric = "max"        // max<2s: the longest latency of the run
-	Errors     Metric = "errors"     // errors<0.1%: the share of requests neither accepted nor limited
-	Limited    Metric = "limited"    // limited<1%: the share of requests answered 429
-	Sustained  Metric = "sustained"  // sustained>=800/s: the highest rate that meets the scenario's other thresholds
-	Depth      Metric = "depth"      // depth<2x: the latency of the deepest page relative to the first
-	Regression Metric = "regression" // regression<10% vs baseline.json: how much worse the figures are
+	Quantile  Metric = "quantile"  // p99<250ms: a percentile of the latency
+	Max       Metric = "max"       // max<2s: the longest latency of the run
+	Errors    Metric = "errors"    // errors<0.1%: the share of requests neither accepted nor limited
+	Limited   Metric = "limited"   // limited<1%: the share of requests answered 429
+	Sustained Metric = "sustained" // sustained>=800/s: the highest rate that meets the scenario's other thresholds
+	Depth     Metric = "depth"     // depth<2x: the latency of the deepest page relative to the first
+	Worse     Metric = "worse"     // worse<5%: how much worse the figures are than those of an earlier run or another target
 )
 
 // Op is a comparison operator.
@@ -50,7 +54,7 @@ type Threshold struct {
 	P        float64 // Quantile: 0.99 is p99
 	Op       Op
 	Bound    float64 // seconds, a share (0.01 is 1 %), requests per second, or a ratio, by Metric
-	Baseline string  // Regression: the file to compare with; empty means the run's own
+	Baseline string  // Worse: the file to compare with; empty means the run's own, or the other target
 }
 
 // String returns the text that was parsed.
@@ -90,7 +94,7 @@ func (t Threshold) scale() scale {
 	switch t.Metric {
 	case Quantile, Max:
 		return scale{"ms", 1000}
-	case Errors, Limited, Regression:
+	case Errors, Limited, Worse:
 		return scale{"%", 100}
 	case Sustained:
 		return scale{"/s", 1}
@@ -107,15 +111,17 @@ type Figure struct {
 	Samples          int64   // requests behind it; 0: not derived from samples
 	Design           float64 // design effect: samples per independent sample; 0 means 1
 	Besides          int64   // requests that were not accepted and are excluded
+	Late             bool    // requests went out late, for which Low allows
 	Known            bool    // whether it was measured
 }
 
 // Of returns the figure that t bounds, as measured in the phase. It is unknown
-// if the phase has no request that t applies to.
-func (t Threshold) Of(rec measure.Recording) Figure {
+// if the phase has no request that t applies to. adds is what the generator adds to
+// service times (measure.Recording.Latency).
+func (t Threshold) Of(rec measure.Recording, adds time.Duration) Figure {
 	switch t.Metric {
 	case Quantile, Max:
-		return t.latency(rec)
+		return t.latency(rec, adds)
 	case Errors:
 		return t.share(rec, measure.Failed)
 	case Limited:
@@ -125,7 +131,7 @@ func (t Threshold) Of(rec measure.Recording) Figure {
 	}
 }
 
-func (t Threshold) latency(rec measure.Recording) Figure {
+func (t Threshold) latency(rec measure.Recording, adds time.Duration) Figure {
 	h, sent := rec.Response[measure.Accepted], rec.Sent
 	if t.Label != "" {
 		l := rec.Label(t.Label)
@@ -138,12 +144,13 @@ func (t Threshold) latency(rec measure.Recording) Figure {
 		return Figure{Besides: sent}
 	}
 	f := Figure{Samples: h.Count(), Besides: sent - h.Count(), Known: true}
+	f.Late, _ = rec.SentLate()
 	if t.Metric == Max {
-		f.Value = h.Max().Seconds()
-		f.Low, f.High = f.Value, f.Value
+		longest, least := rec.Slowest(t.Label, adds)
+		f.Value, f.Low, f.High = longest.Seconds(), least.Seconds(), longest.Seconds()
 		return f
 	}
-	e := h.Quantile(t.P)
+	e := rec.Latency(t.P, t.Label, adds)
 	f.Value, f.Low, f.High = e.Value.Seconds(), e.Low.Seconds(), e.High.Seconds()
 	f.Open, f.Design = e.Open, e.Design
 	return f

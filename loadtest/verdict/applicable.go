@@ -18,6 +18,7 @@ type Applicable struct {
 	// Known are the scenarios that could have been chosen.
 	Known    []scenario.Scenario
 	Baseline bool // the run has a baseline of its own
+	Against  bool // a second target is compared with the first
 }
 
 // Merge returns the thresholds that the run's scenarios are judged by: the given ones,
@@ -45,8 +46,8 @@ func (a Applicable) Merge(ofProfile []string, given []threshold.Threshold) (merg
 		skipped = append(skipped, text)
 	}
 	merged = slices.Concat(merged, given)
-	if a.Baseline && !slices.ContainsFunc(merged, func(t threshold.Threshold) bool { return t.Metric == threshold.Regression && t.Baseline == "" }) {
-		wrong = append(wrong, errors.New("--baseline: no threshold uses it (add one, e.g. --threshold 'regression<10%')"))
+	if a.Baseline && !slices.ContainsFunc(merged, func(t threshold.Threshold) bool { return t.Metric == threshold.Worse && t.Baseline == "" }) {
+		wrong = append(wrong, errors.New("--baseline: no threshold uses it (add one, e.g. --threshold 'worse<5%')"))
 	}
 	return merged, skipped, errors.Join(wrong...)
 }
@@ -100,8 +101,8 @@ func (a Applicable) never(t threshold.Threshold) string {
 	case len(asking) == 0:
 		labels, operations := labels(running)
 		return fmt.Sprintf("no request is labelled %q%s (labels: %s)", t.Label, suggest.Near(t.Label, operations), few(labels))
-	case t.Metric == threshold.Regression && t.Baseline == "" && !a.Baseline:
-		return "no baseline (name the load.json of an earlier run: --baseline FILE, or regression<10% vs FILE)"
+	case t.Metric == threshold.Worse && t.Baseline == "" && !a.Baseline && !a.Against:
+		return "no baseline (name the load.json of an earlier run: --baseline FILE, or worse<5% vs FILE; or a second target: --against URL)"
 	default:
 		return ""
 	}

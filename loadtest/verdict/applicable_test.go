@@ -31,8 +31,8 @@ func TestThresholdsThatNeverDecide(t *testing.T) {
 		"sustained>=10/s":          "no selected scenario has this figure (page-depth, soak)",
 		"depth<2x":                 "",
 		"[lead-list.list]: p99<1s": `no request is labelled "lead-list.list"`,
-		"regression<10%":           "no baseline (name the load.json of an earlier run",
-		"regression<10% vs a.json": "",
+		"worse<10%":                "no baseline (name the load.json of an earlier run",
+		"worse<10% vs a.json":      "",
 	} {
 		t.Run(text, func(t *testing.T) {
 			g := NewWithT(t)
@@ -47,7 +47,7 @@ func TestThresholdsThatNeverDecide(t *testing.T) {
 		})
 	}
 	g := NewWithT(t)
-	given, err := threshold.ParseAll([]string{"regression<100% vs a.json"})
+	given, err := threshold.ParseAll([]string{"worse<100% vs a.json"})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(chosen(t, "sustained-rate").Check(given)).To(MatchError(ContainSubstring(scenario.EveryRunMeets)))
 }
@@ -59,8 +59,8 @@ func TestThresholdsOfTheProfile(t *testing.T) {
 	given, err := threshold.ParseAll([]string{"max<20s"})
 	g.Expect(err).NotTo(HaveOccurred())
 	a := chosen(t, "mixed")
-	merged, skipped, err := a.Merge([]string{"p50<20s", "soak: p50<1us", "sustained>=100000/s", "regression<10%"}, given)
-	g.Expect(err).To(MatchError(ContainSubstring(`load.thresholds[3] in the profile: "regression<10%": no baseline`)))
+	merged, skipped, err := a.Merge([]string{"p50<20s", "soak: p50<1us", "sustained>=100000/s", "worse<10%"}, given)
+	g.Expect(err).To(MatchError(ContainSubstring(`load.thresholds[3] in the profile: "worse<10%": no baseline`)))
 	g.Expect(skipped).To(Equal([]string{"soak: p50<1us", "sustained>=100000/s"}))
 	g.Expect(merged).To(HaveExactElements(HaveField("Text", "p50<20s"), HaveField("Text", "max<20s")))
 
@@ -70,6 +70,6 @@ func TestThresholdsOfTheProfile(t *testing.T) {
 	a.Baseline = true
 	_, _, err = a.Merge([]string{"p50<20s"}, given)
 	g.Expect(err).To(MatchError(HavePrefix("--baseline: no threshold uses it")))
-	_, _, err = a.Merge([]string{"regression<10%"}, given)
+	_, _, err = a.Merge([]string{"worse<10%"}, given)
 	g.Expect(err).NotTo(HaveOccurred())
 }

@@ -11,8 +11,8 @@ import (
 	"outreach.example/conformance/reports/load"
 )
 
-// Baseline extracts from an earlier run's results the figures that regressions
-// are compared with. file is the name for messages.
+// Baseline extracts from an earlier run's results the figures that later
+// runs are compared with. file is the name for messages.
 func Baseline(file string, r load.Results) *threshold.Baseline {
 	b := &threshold.Baseline{Name: file, Selection: r.Run.Selection, Scenarios: map[string]threshold.Earlier{}}
 	for _, s := range r.Scenarios {

@@ -26,10 +26,10 @@ func recorded(name, label string, rate int, took time.Duration) measure.Recordin
 	return r.Recording()
 }
 
-// regressions holds the phases against the results of an earlier run.
-func regressions(t *testing.T, earlier load.Results, phases ...measure.Recording) verdict.Outcome {
+// changes holds the phases against the results of an earlier run.
+func changes(t *testing.T, earlier load.Results, phases ...measure.Recording) verdict.Outcome {
 	t.Helper()
-	bound, err := threshold.Parse("regression<10%")
+	bound, err := threshold.Parse("worse<10%")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func regressions(t *testing.T, earlier load.Results, phases ...measure.Recording
 
 // A baseline must have the same plan and figures of the target. A reason names the
 // phase and both figures.
-func TestRegressionsAgainstWhatIsNoMeasure(t *testing.T) {
+func TestChangesSinceABaselineThatIsNoMeasure(t *testing.T) {
 	const list = "lead-lists.list limit=10"
 	before := recorded("limit=10", list, 1000, 10*time.Millisecond)
 	earlier := func(change func(*load.Results)) load.Results {
@@ -62,9 +62,9 @@ func TestRegressionsAgainstWhatIsNoMeasure(t *testing.T) {
 	}{
 		"as before": {earlier(same), before, reports.Passed, ""},
 		"slower": {earlier(same), recorded("limit=10", list, 1000, 20*time.Millisecond), reports.Failed,
-			"limit=10 p50: regression<10% missed: 20 ms, was 10 ms in old.json; the regression is 100 %, not below 10 %; and 1 more: limit=10 p99 (20 ms, was 10 ms)"},
+			"limit=10 p50: worse<10% missed: 20 ms, was 10 ms in old.json; the change is 100 %, not below 10 %; and 1 more: limit=10 p99 (20 ms, was 10 ms)"},
 		"another rate": {earlier(same), recorded("limit=10", list, 500, 10*time.Millisecond), reports.Inconclusive,
-			"old.json is not comparable: 1000/s then, 500/s now" + again},
+			"old.json is not comparable: 1,000/s then, 500/s now" + again},
 		"another page size": {earlier(same), recorded("limit=10", "lead-lists.list limit=11", 1000, 10*time.Millisecond), reports.Inconclusive,
 			"old.json is not comparable: lead-lists.list limit=10 was requested then, not now" + again},
 		"another phase": {earlier(same), recorded("limit=11", list, 1000, 10*time.Millisecond), reports.Inconclusive,
@@ -78,7 +78,7 @@ func TestRegressionsAgainstWhatIsNoMeasure(t *testing.T) {
 		}), before, reports.Inconclusive,
 			"old.json cannot be the baseline: lists is inconclusive (rate not reached); use a complete"},
 	} {
-		o := regressions(t, tc.earlier, tc.now)
+		o := changes(t, tc.earlier, tc.now)
 		if reasons := strings.Join(o.Reasons, "\n"); o.Verdict != tc.want || !strings.Contains(reasons, tc.says) || (tc.says == "") != (reasons == "") {
 			t.Errorf("%s: %s: %s\nwant %s: %s", name, o.Verdict, reasons, tc.want, tc.says)
 		}
@@ -88,7 +88,7 @@ func TestRegressionsAgainstWhatIsNoMeasure(t *testing.T) {
 // A sustained rate is compared only with a rate that was found under the same bounds.
 func TestSustainedRatesOfOtherSearchesAreNoMeasure(t *testing.T) {
 	results := load.Results{Scenarios: []load.Scenario{{Name: "search", Verdict: reports.Passed, Sustained: &load.Sustained{RatePerSecond: 500, Confirmed: true},
-		Thresholds: []load.Threshold{{Text: "p99<1s"}, {Text: "errors<1%"}, {Text: "p99<1s"}, {Text: "sustained>=1/s"}, {Text: "regression<10%"}}}}}
+		Thresholds: []load.Threshold{{Text: "p99<1s"}, {Text: "errors<1%"}, {Text: "p99<1s"}, {Text: "sustained>=1/s"}, {Text: "worse<10%"}}}}}
 	found, unfit := verdict.Baseline("old.json", results).Of("search")
 	if got := strings.Join(found.Bounds, " "); got != "errors<1% p99<1s" || unfit != "" || found.Sustained.Value != 500 {
 		t.Errorf("bounds %q, unfit %q, %+v", got, unfit, found.Sustained)

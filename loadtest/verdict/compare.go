@@ -1,13 +1,20 @@
 package verdict
 
 import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"outreach.example/conformance/internal/printable"
+
 	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports/load"
 )
 
-// Compare compares the blocks of two targets, pair by pair. The seed makes the result
-// reproducible.
+// Compare compares the blocks of two targets, pair by pair. The thresholds of b that bound
+// how much worse it may be are judged by the results. The seed makes them reproducible.
 func Compare(seed uint64, a, b *Draft) []compare.Result {
 	var figures []compare.Figure
 	for _, kind := range comparedKinds {
@@ -17,7 +24,40 @@ func Compare(seed uint64, a, b *Draft) []compare.Result {
 		}
 		figures = append(figures, f)
 	}
-	return compare.Judge(seed, figures...)
+	b.compared = compare.Judge(seed, figures...)
+	return b.compared
+}
+
+// holdCompared judges the response times of the second target by the intervals of their
+// ratios to those of the first. A share of failed requests has thresholds of its own.
+func (d *Draft) holdCompared(t threshold.Threshold) {
+	for i, c := range d.compared {
+		if !comparedKinds[i].latency {
+			continue
+		}
+		if c.Ratio == nil {
+			d.unknown(t, c.Name, cmp.Or(c.Why, "a block has no response time above 0"))
+			continue
+		}
+		change := threshold.Figure{Value: c.Ratio.Value - 1, Low: c.Ratio.Low - 1, High: c.Ratio.High - 1, Samples: d.served(), Known: true}
+		result := t.Hold(change)
+		if result.Need > 0 {
+			pairs := math.Ceil(float64(result.Need) / float64(change.Samples) * float64(c.Pairs))
+			result.Sentence += fmt.Sprintf(" for each target (--pairs %.0f)", pairs)
+		}
+		result.Sentence = fmt.Sprintf("%s %s, A has %s %s; %s", printable.Figure(c.B), c.Unit, printable.Figure(c.A), c.Unit, result.Sentence)
+		d.list(t, c.Name, result)
+		d.because(t, c.Name, result, t.Brief(change))
+	}
+}
+
+// served returns how many requests of all phases were accepted.
+func (d *Draft) served() int64 {
+	var n int64
+	for _, p := range d.phases {
+		n += p.Count(measure.Accepted)
+	}
+	return n
 }
 
 // LeastPairs returns how many pairs of blocks Compare needs to show a
@@ -27,12 +67,13 @@ func LeastPairs() int { return compare.LeastPairs(len(comparedKinds)) }
 // comparedKinds are the figures of a block.
 var comparedKinds = []struct {
 	name, unit string
+	latency    bool
 	of         func(measure.Recording) float64
 }{
-	{"response p50", "ms", latencyAt(0.5)},
-	{"response p90", "ms", latencyAt(0.9)},
-	{"response p99", "ms", latencyAt(0.99)},
-	{"failed", "%", func(rec measure.Recording) float64 { return 100 * rec.Share(measure.Failed).Value }},
+	{"response p50", "ms", true, latencyAt(0.5)},
+	{"response p90", "ms", true, latencyAt(0.9)},
+	{"response p99", "ms", true, latencyAt(0.99)},
+	{"failed", "%", false, func(rec measure.Recording) float64 { return 100 * rec.Share(measure.Failed).Value }},
 }
 
 func latencyAt(p float64) func(measure.Recording) float64 {

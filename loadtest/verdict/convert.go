@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
+
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/reports/load"
 )
@@ -23,7 +25,7 @@ func phaseOf(c Phase) load.Phase {
 	rec := c.Recording
 	p := load.Phase{
 		Name: rec.Name, Started: rec.Start.UTC().Truncate(time.Millisecond), Seconds: rec.Duration.Seconds(),
-		RatePerSecond: rec.Rate, ClosedLoop: rec.ClosedLoop, GeneratorLimited: c.Limited != "",
+		RatePerSecond: rec.Rate, ClosedLoop: rec.ClosedLoop, OtherLoad: c.OtherLoad != "",
 		Planned: planned(rec), Sent: rec.Sent, Late: rec.Late(), Dropped: rec.Dropped(),
 		Statuses: statuses(rec.Statuses), Failures: maps.Clone(rec.Failures), BytesReceived: rec.Bytes,
 		Response: latency(rec.Response), Service: latency(rec.Service), Lag: distribution(rec.Lag),
@@ -128,5 +130,5 @@ func ms(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
 }
 
-// formatMS formats milliseconds with about three digits.
-func formatMS(d time.Duration) string { return strconv.FormatFloat(ms(d), 'g', 3, 64) }
+// formatMS formats milliseconds.
+func formatMS(d time.Duration) string { return printable.Figure(ms(d)) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -71,9 +72,9 @@ func (d *Draft) uninspected(f Findings) {
 	}
 	switch checked := c.Checked + c.Memo; {
 	case checked == 0:
-		d.Void("none of %d answers could be checked%s", c.Answers, whyUnread(f.Unread))
+		d.Void("none of %s answers could be checked%s", printable.Number(c.Answers), whyUnread(f.Unread))
 	case f.Unread.All() > checked:
-		d.Void("%d of %d answers could not be checked%s", f.Unread.All(), c.Answers, whyUnread(f.Unread))
+		d.Void("%s of %s answers could not be checked%s", printable.Number(f.Unread.All()), printable.Number(c.Answers), whyUnread(f.Unread))
 	}
 }
 
@@ -91,7 +92,7 @@ func whyUnread(u inspect.Unread) string {
 		{u.Lost, "were so large that the bodies in flight took too much memory (request smaller pages with --page-size)"},
 	} {
 		if reason.count > 0 {
-			whys = append(whys, fmt.Sprintf("%d %s", reason.count, reason.says))
+			whys = append(whys, printable.Number(reason.count)+" "+reason.says)
 		}
 	}
 	if len(whys) == 0 {

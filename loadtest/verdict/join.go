@@ -60,11 +60,11 @@ func Join(s scenario.Scenario, shares []Share, terms Terms) Outcome {
 // joinPhase merges the recordings of one phase.
 func (d *Draft) joinPhase(n int, shares []Share) {
 	var parts []measure.Recording
-	limited := ""
+	near := ""
 	for i, share := range shares {
 		parts = append(parts, share.Recordings[n])
-		if near, why := (measure.Calibration{Ceiling: share.Ceiling}).Near(share.Recordings[n]); near {
-			limited = fmt.Sprintf("shard %d: %s", i+1, why)
+		if is, why := (measure.Calibration{Ceiling: share.Ceiling}).Near(share.Recordings[n]); is {
+			near = fmt.Sprintf("shard %d: %s", i+1, why)
 		}
 	}
 	rec, err := measure.Merge(parts...)
@@ -72,12 +72,8 @@ func (d *Draft) joinPhase(n int, shares []Share) {
 		d.Void("%s", err)
 		return
 	}
-	// Lag counts over all shards: the few late requests of one shard are few of
-	// all.
-	if late, why := measure.Late(rec); late && limited == "" && (d.terms.LagLimit == 0 || rec.Lag.Quantile(0.99).Value > d.terms.LagLimit) {
-		limited = why
-	}
-	p := Phase{Recording: rec, Limited: limited, Cut: d.cut != "" && n == len(shares[0].Recordings)-1}
+	p := d.Assess(rec)
+	p.Near, p.Cut = near, d.cut != "" && n == len(shares[0].Recordings)-1
 	d.Keep(p)
 	switch {
 	case p.Cut: // an aborted phase shows no drift

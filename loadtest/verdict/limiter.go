@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/internal/printable"
+
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/reports/load"
 )
@@ -101,9 +103,9 @@ func layerInWords(l infer.Layer) string {
 	kind := answerInWords(l.Kind)
 	switch {
 	case l.Kind.Value == infer.TokenBucket && l.Rate.Known && l.Limit.Known:
-		return fmt.Sprintf("%s of %.4g requests/s with a burst of %.0f", kind, l.Rate.Value, l.Limit.Value)
+		return fmt.Sprintf("%s of %s requests/s with a burst of %.0f", kind, printable.Figure(l.Rate.Value), l.Limit.Value)
 	case l.Limit.Known && l.Window.Known:
-		return fmt.Sprintf("%s of %.0f requests in %.4g s", kind, l.Limit.Value, l.Window.Value)
+		return fmt.Sprintf("%s of %.0f requests in %s s", kind, l.Limit.Value, printable.Figure(l.Window.Value))
 	case l.Limit.Known:
 		return fmt.Sprintf("%s of %.0f requests at once", kind, l.Limit.Value)
 	default:

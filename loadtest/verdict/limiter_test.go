@@ -36,7 +36,7 @@ func TestSummaryOfWhatWasNotMet(t *testing.T) {
 
 // The summary says once that the limiter is unknown.
 func TestSummaryOfWhatCannotBeTold(t *testing.T) {
-	const why = "1008 of 1028 requests got neither a 2xx nor a 429; a limiter may be the reason"
+	const why = "1,008 of 1,028 requests got neither a 2xx nor a 429; a limiter may be the reason"
 	if l := Limiter(infer.Result{Verdict: infer.Answer{Why: why}}); l.Summary != "inconclusive: "+why {
 		t.Errorf("summary %q", l.Summary)
 	}

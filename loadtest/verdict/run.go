@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/internal/printable"
+
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -52,15 +54,15 @@ func ConcludeComparison(r *load.Results) {
 	}
 	var compared []string
 	for _, f := range r.Comparison.Figures {
-		if f.Verdict == load.Worse {
-			compared = append(compared, fmt.Sprintf("%s is worse at B (%s): %.3g %s, A has %.3g", f.Name, r.Comparison.B.BaseURL, *f.B, f.Unit, *f.A))
+		if f.Verdict == load.Worse && !tolerated(r.Scenarios, f) {
+			compared = append(compared, fmt.Sprintf("%s is worse at B (%s): %s %s, A has %s", f.Name, r.Comparison.B.BaseURL, printable.Figure(*f.B), f.Unit, printable.Figure(*f.A)))
 			if r.Verdict == reports.Passed {
 				r.Verdict = reports.Failed
 			}
 		}
 	}
 	for _, f := range r.Comparison.Figures {
-		if f.Verdict == load.EffectNotKnown {
+		if f.Verdict == load.EffectNotKnown && !tolerated(r.Scenarios, f) {
 			compared = append(compared, fmt.Sprintf("%s could not be compared: %s", f.Name, f.Why))
 			if r.Verdict == reports.Passed {
 				r.Verdict = reports.Inconclusive
@@ -68,6 +70,17 @@ func ConcludeComparison(r *load.Results) {
 		}
 	}
 	r.Reasons = append(compared, r.Reasons...) // the comparison comes first
+}
+
+// tolerated reports whether a threshold of the user's bounds how much worse the figure may
+// be. Then the threshold decides, not whether there is a difference at all.
+func tolerated(scenarios []load.Scenario, f load.ComparedFigure) bool {
+	return slices.ContainsFunc(scenarios, func(s load.Scenario) bool {
+		return slices.ContainsFunc(s.Thresholds, func(one load.Threshold) bool {
+			t, err := threshold.Parse(one.Text)
+			return err == nil && t.Metric == threshold.Worse && one.Phase == f.Name
+		})
+	})
 }
 
 // RequireEvaluated makes a run inconclusive if a threshold was never evaluated, which

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
+
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/threshold"
@@ -22,20 +24,24 @@ type Tried struct {
 	// Ceiling means that the generator could not reach the rate, so nothing is
 	// known about the target there.
 	Ceiling bool
+	// Served is the rate with which the target kept up if it fell behind; otherwise 0.
+	Served float64
 }
 
 // Try judges one rate of a search. Only a rate that is confirmed counts for the
 // thresholds.
 func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
 	// The generator can only make figures worse. So a rate that meets the
-	// thresholds is met, and one that does not may still be the target's.
+	// thresholds is met. One that does not is the target's fault if no lag explains it.
 	p := d.Assess(rec)
-	missed, unsure := d.misses(rec, confirm)
+	limits, limitedBy := d.terms.Calibration.Limits(rec)
+	limits = limits && !d.tolerates(rec)
+	missed, surely, unsure := d.misses(rec, confirm)
 	why := strings.Join(missed, "; ")
 	t := Tried{Met: len(missed)+len(unsure) == 0}
 	switch {
 	case float64(rec.Sent) < leastSent*float64(rec.Planned):
-		why = fmt.Sprintf("%d of %d requests were sent", rec.Sent, rec.Planned)
+		why = fmt.Sprintf("%s of %s requests were sent", printable.Number(rec.Sent), printable.Number(rec.Planned))
 		t = Tried{Ceiling: true}
 	case why == "" && len(unsure) > 0:
 		why = undecided(rec, unsure)
@@ -43,13 +49,17 @@ func (d *Draft) Try(rec measure.Recording, confirm bool) Tried {
 			why = d.tooFew(rec, unsure)
 			d.unsure = why
 		}
-	case why != "" && p.Limited != "":
-		why = p.Limited
+	case why != "" && limits && !surely:
+		why = limitedBy
 		t.Ceiling = true
-	case t.Met:
-		p.Limited = ""
 	}
-	d.Result.Sustained.Knee = append(d.Result.Sustained.Knee, kneePoint(rec, t.Met, why))
+	served, behind := rec.Served()
+	t.Served = served
+	found := d.Result.Sustained
+	found.SaturationPerSecond = max(found.SaturationPerSecond, served)
+	point := kneePoint(rec, t.Met, why)
+	point.QueueGrew = behind
+	found.Knee = append(found.Knee, point)
 	if confirm && t.Met {
 		d.Keep(p)
 	} else {
@@ -89,7 +99,7 @@ func (d *Draft) EndSearch(f Found, err error) {
 		d.Void("no rate met the thresholds for %s, though some did for %s", d.scenario.Confirm, d.scenario.Duration)
 	case !f.Confirmed:
 		s.Note = "no rate meets the thresholds"
-		d.fail("no rate up to %.0f/s meets the thresholds", s.HighPerSecond)
+		d.fail("no rate up to %s/s meets the thresholds", printable.Figure(s.HighPerSecond))
 	}
 	if f.Confirmed {
 		open := f.Ceiling || f.Most
@@ -100,17 +110,20 @@ func (d *Draft) EndSearch(f Found, err error) {
 // misses returns the thresholds that a phase of a search does not meet. A step
 // is short: if its sample cannot decide, the value does. A confirmation must be
 // sure: unsure are the thresholds that its values meet and its sample does not
-// decide.
-func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, unsure []threshold.Result) {
+// decide. Surely tells that one is missed whatever the generator added.
+func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, surely bool, unsure []threshold.Result) {
 	if rec.Count(measure.Accepted) == 0 {
-		return []string{"nothing was accepted"}, nil
+		return []string{"nothing was accepted"}, false, nil
 	}
 	for _, t := range d.thresholds() {
 		if !t.OfPhases() {
 			continue
 		}
-		switch held := t.Hold(t.Of(rec)); {
-		case held.Verdict == threshold.Missed, held.Verdict == threshold.Inconclusive && !held.PointMeets:
+		switch held := t.Hold(d.figure(t, rec)); {
+		case held.Verdict == threshold.Missed:
+			surely = true
+			missed = append(missed, t.Text+": "+held.Sentence)
+		case held.Verdict == threshold.Inconclusive && !held.PointMeets:
 			missed = append(missed, t.Text+": "+held.Sentence)
 		case held.Verdict == threshold.Inconclusive && sure:
 			unsure = append(unsure, held)
@@ -119,7 +132,7 @@ func (d *Draft) misses(rec measure.Recording, sure bool) (missed []string, unsur
 	if said := fallsBehind(rec); said != "" {
 		missed = append(missed, said)
 	}
-	return append(missed, d.refused(rec)...), unsure
+	return append(missed, d.refused(rec)...), surely, unsure
 }
 
 // fallsBehind describes how much the target serves if it does not keep up with
@@ -129,7 +142,7 @@ func fallsBehind(rec measure.Recording) string {
 	if !behind {
 		return ""
 	}
-	return fmt.Sprintf("the target falls behind: its queue grows as if it served %.4g of %.4g requests/s", served, rec.Rate)
+	return fmt.Sprintf("the queue grew: the target served %s of %s requests/s", printable.Figure(served), printable.Figure(rec.Rate))
 }
 
 // mostRefused is the share of 429 answers at which a rate still counts as held,
@@ -143,20 +156,25 @@ func (d *Draft) refused(rec measure.Recording) []string {
 	if own || float64(limited) <= mostRefused*float64(rec.Sent) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d requests got 429", limited, rec.Sent)}
+	return []string{fmt.Sprintf("%s of %s requests got 429", printable.Number(limited), printable.Number(rec.Sent))}
 }
 
 // unconfirmed explains why a threshold was evaluated in no phase of a search.
 const unconfirmed = "no rate was confirmed; the short phases of the search do not count"
 
-// undecided describes a confirmation whose sample is too small to decide.
+// undecided describes a confirmation that does not decide the thresholds: the sample is
+// too small, or late requests leave their latency open.
 func undecided(rec measure.Recording, unsure []threshold.Result) string {
 	var doubts []string
+	why := "not enough data to decide"
 	for _, result := range unsure {
 		doubts = append(doubts, result.Threshold.Text)
+		if result.Figure.Late {
+			why = "requests went out late, which leaves open"
+		}
 	}
-	return fmt.Sprintf("not enough data to decide %s at %.4g/s for %s: %d requests sent, %d answered",
-		strings.Join(doubts, " and "), rec.Rate, rec.Duration.Round(time.Millisecond), rec.Sent, rec.Sent-rec.Statuses[0])
+	return fmt.Sprintf("%s %s at %s/s for %s: %s requests sent, %s answered", why,
+		strings.Join(doubts, " and "), printable.Figure(rec.Rate), rec.Duration.Round(time.Millisecond), printable.Number(rec.Sent), printable.Number(rec.Sent-rec.Statuses[0]))
 }
 
 // tooFew is undecided with the duration that would suffice.
@@ -171,9 +189,9 @@ func (d *Draft) tooFew(rec measure.Recording, unsure []threshold.Result) string 
 	}
 	longer := time.Duration(float64(need) / rec.Rate * float64(d.scenario.Duration) / float64(d.scenario.Confirm) * float64(time.Second))
 	if longer = longer.Truncate(time.Second) + time.Second; longer > schedule.MaxDuration {
-		return fmt.Sprintf("%s; about %d needed, more than the longest phase allows (relax the threshold)", said, need)
+		return fmt.Sprintf("%s; about %s needed, more than the longest phase allows (relax the threshold)", said, printable.Number(need))
 	}
-	return fmt.Sprintf("%s; about %d needed (--duration %s)", said, need, longer)
+	return fmt.Sprintf("%s; about %s needed (--duration %s)", said, printable.Number(need), longer)
 }
 
 func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {

@@ -30,11 +30,11 @@ func TestStepsDecideByFiguresConfirmationsByIntervals(t *testing.T) {
 		"missed, as far as seen": {made(100, map[int]int{200: 98, 500: 2}), "errors<1%: ", "errors<1%: "},
 		"missed":                 {made(1000, map[int]int{200: 800, 500: 200}), "errors<1%: ", "errors<1%: "},
 		"hardly any refused":     {made(1000, map[int]int{200: 990, 429: 10}), "", ""},
-		"many refused":           {made(1000, map[int]int{200: 989, 429: 11}), "11 of 1000 requests got 429", "11 of 1000 requests got 429"},
+		"many refused":           {made(1000, map[int]int{200: 989, 429: 11}), "11 of 1,000 requests got 429", "11 of 1,000 requests got 429"},
 		"nothing accepted":       {made(100, map[int]int{429: 100}), "nothing was accepted", "nothing was accepted"},
 	} {
 		for sure, want := range map[bool]string{false: tc.step, true: tc.confirmation} {
-			misses, unsure := d.misses(tc.rec, sure)
+			misses, _, unsure := d.misses(tc.rec, sure)
 			for _, result := range unsure {
 				misses = append(misses, result.Threshold.Text+": ")
 			}
@@ -49,17 +49,17 @@ func TestStepsDecideByFiguresConfirmationsByIntervals(t *testing.T) {
 // A threshold on 429 answers replaces the default share that a rate may have.
 func TestAThresholdSaysHowMuchMayBeRefused(t *testing.T) {
 	d := NewDraft(scenario.Scenario{Name: "mine", Kind: scenario.Sustained, Thresholds: []string{"limited<50%"}}, Terms{})
-	if missed, unsure := d.misses(made(1000, map[int]int{200: 700, 429: 300}), true); len(missed)+len(unsure) > 0 {
+	if missed, _, unsure := d.misses(made(1000, map[int]int{200: 700, 429: 300}), true); len(missed)+len(unsure) > 0 {
 		t.Errorf("%q is missed", missed)
 	}
 }
 
-// The generator affects the figures if it sent late or near its ceiling. Lag is
-// tolerated only if --lag-limit allows it.
-func TestWhoseFiguresTheyAre(t *testing.T) {
+// The load is the requested one unless the requests went out in other seconds than
+// planned, and --lag-limit does not allow that.
+func TestWhichLoadTheTargetGot(t *testing.T) {
 	lagging := func(lag time.Duration) measure.Recording {
-		r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 100, Rate: 100, Duration: time.Second})
-		for i := range 100 {
+		r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 300, Rate: 100, Duration: 3 * time.Second})
+		for i := range 300 {
 			due := time.Duration(i) * 10 * time.Millisecond
 			r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due + lag, Done: due + lag + time.Millisecond, Status: 200})
 		}
@@ -71,21 +71,53 @@ func TestWhoseFiguresTheyAre(t *testing.T) {
 		rec       measure.Recording
 		ceiling   float64
 		tolerated time.Duration
-		limited   string // why the figures are the generator's, in part; empty if they are not
+		other     string // how the load differed; empty if it did not
+		notes     string
 	}{
-		"in time":                   {lagging(0), 10_000, 0, ""},
-		"late":                      {lagging(20 * time.Millisecond), 10_000, 0, "were sent more than 20ms after they were due"},
-		"late, and tolerated":       {lagging(20 * time.Millisecond), 10_000, 30 * time.Millisecond, ""},
-		"later than is tolerated":   {lagging(20 * time.Millisecond), 10_000, 10 * time.Millisecond, "were sent more than 20ms"},
-		"in time, near the ceiling": {near, 100, 0, "100 requests/s are near the ceiling"},
+		"in time":                   {lagging(0), 10_000, 0, "", ""},
+		"a little late":             {lagging(20 * time.Millisecond), 10_000, 0, "", "requests were sent up to 20ms late (p99)"},
+		"late":                      {lagging(time.Second), 10_000, 0, "33 % of the requests went out in another second than planned", "up to 1s late"},
+		"late, and tolerated":       {lagging(time.Second), 10_000, 2 * time.Second, "", "up to 1s late"},
+		"later than is tolerated":   {lagging(time.Second), 10_000, 10 * time.Millisecond, "33 % of the requests", "up to 1s late"},
+		"in time, near the ceiling": {near, 100, 0, "", "100 requests/s are near the ceiling"},
 	} {
 		d := NewDraft(mine, Terms{Calibration: measure.Calibration{Ceiling: tc.ceiling}, LagLimit: tc.tolerated})
 		p := d.Assess(tc.rec)
-		if (p.Limited == "") != (tc.limited == "") || !strings.Contains(p.Limited, tc.limited) {
-			t.Errorf("%s: limited by %q, want %q", name, p.Limited, tc.limited)
+		if (p.OtherLoad == "") != (tc.other == "") || !strings.Contains(p.OtherLoad, tc.other) {
+			t.Errorf("%s: another load because %q, want %q", name, p.OtherLoad, tc.other)
 		}
-		if noted := len(d.Result.Notes) > 0; noted != (tc.tolerated > 20*time.Millisecond) {
-			t.Errorf("%s: notes %q", name, d.Result.Notes)
+		d.noteGenerator(p)
+		if notes := strings.Join(d.Result.Notes, "\n"); (notes == "") != (tc.notes == "") || !strings.Contains(notes, tc.notes) {
+			t.Errorf("%s: notes %q, want %q", name, notes, tc.notes)
+		}
+	}
+}
+
+// A rate that is missed although the generator was late is beyond the generator, unless
+// the lag cannot explain the miss.
+func TestWhoseRateIsMissed(t *testing.T) {
+	taking := func(lag, service time.Duration) measure.Recording {
+		r := measure.NewRecorder(measure.Plan{Name: "100/s", Planned: 500, Rate: 100, Duration: 5 * time.Second})
+		for i := range 500 {
+			due := time.Duration(i) * 10 * time.Millisecond
+			r.Add(measure.Sample{Seq: uint64(i), Label: spec.ListLeadLists, Due: due, Sent: due + lag, Done: due + lag + service, Status: 200})
+		}
+		return r.Recording()
+	}
+	for name, tc := range map[string]struct {
+		rec  measure.Recording
+		want Tried
+	}{
+		"met":                          {taking(0, time.Millisecond), Tried{Met: true}},
+		"met, although late":           {taking(20*time.Millisecond, time.Millisecond), Tried{Met: true}},
+		"missed by the target":         {taking(0, 80*time.Millisecond), Tried{}},
+		"missed because it was late":   {taking(60*time.Millisecond, time.Millisecond), Tried{Ceiling: true}},
+		"missed, whatever the lag was": {taking(20*time.Millisecond, 200*time.Millisecond), Tried{}},
+	} {
+		d := NewDraft(scenario.Scenario{Name: "mine", Kind: scenario.Sustained, Thresholds: []string{"p50<50ms"}}, Terms{})
+		d.BeginSearch()
+		if got := d.Try(tc.rec, false); got != tc.want {
+			t.Errorf("%s: %+v, want %+v (%+v)", name, got, tc.want, d.Result.Sustained.Knee)
 		}
 	}
 }

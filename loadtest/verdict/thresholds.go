@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"outreach.example/conformance/internal/printable"
+
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
@@ -35,8 +37,8 @@ func (d *Draft) holdAgainstThresholds() {
 		switch {
 		case t.OfPhases():
 			d.holdPhases(t)
-		case t.Metric == threshold.Regression:
-			d.holdRegression(t)
+		case t.Metric == threshold.Worse:
+			d.holdWorse(t)
 		default:
 			figure, known := d.figures[t.Metric]
 			figure.Known = known
@@ -58,7 +60,7 @@ func (d *Draft) holdPhases(t threshold.Threshold) {
 			continue
 		}
 		held++
-		d.enter(t, p.Name, distrust(p, t.Hold(t.Of(p.Recording))))
+		d.enter(t, p.Name, distrust(p, t.Hold(d.figure(t, p.Recording))))
 	}
 	if held == 0 && d.scenario.Kind == scenario.Sustained && len(d.phases) == 0 && d.Uses.Searched > 0 {
 		result := t.Hold(threshold.Figure{})
@@ -85,7 +87,7 @@ func (d *Draft) judgedPhases() []Phase {
 	var blocks []measure.Recording
 	for _, p := range d.phases {
 		blocks = append(blocks, p.Recording)
-		all.Cut, all.Limited = all.Cut || p.Cut, cmp.Or(all.Limited, p.Limited)
+		all.Cut, all.OtherLoad, all.Near = all.Cut || p.Cut, cmp.Or(all.OtherLoad, p.OtherLoad), cmp.Or(all.Near, p.Near)
 	}
 	all.Recording = measure.InTurn(blocks...)
 	all.Name = allBlocks
@@ -102,16 +104,23 @@ func elsewhere(p Phase, all []Phase, label string) bool {
 	return !asks(p) && slices.ContainsFunc(all, asks)
 }
 
-// distrust makes a miss inconclusive if the generator or an early end of the
-// phase may have caused it.
+// distrust makes a miss inconclusive if another load than the requested one, a generator
+// at its limit, or an early end of the phase may have caused it.
 func distrust(p Phase, result threshold.Result) threshold.Result {
 	if p.Cut && result.Verdict == threshold.Missed && result.Threshold.Metric == threshold.Errors {
 		result.Verdict = threshold.Inconclusive
 		result.Sentence += ", but the phase was cut short, so unanswered requests do not count"
 	}
-	if p.Limited != "" && result.Verdict == threshold.Missed && result.Threshold.Metric != threshold.Errors {
+	if result.Verdict != threshold.Missed || result.Threshold.Metric == threshold.Errors {
+		return result
+	}
+	switch {
+	case p.OtherLoad != "":
 		result.Verdict = threshold.Inconclusive
-		result.Sentence += ", but the generator was the bottleneck"
+		result.Sentence += ", but under another load than requested"
+	case p.Near != "":
+		result.Verdict = threshold.Inconclusive
+		result.Sentence += ", but the generator was near its ceiling"
 	}
 	return result
 }
@@ -154,10 +163,15 @@ func (d *Draft) because(t threshold.Threshold, phase string, result threshold.Re
 // baselineQuantiles are the quantiles compared with the baseline.
 var baselineQuantiles = []float64{0.5, 0.99}
 
-// holdRegression compares the phases, or the sustained rate, with the
-// baseline's if both runs did the same.
-func (d *Draft) holdRegression(t threshold.Threshold) {
+// holdWorse compares the figures with those of the other target, if there is one and the
+// threshold names no file. Otherwise it compares the phases, or the sustained rate, with
+// the baseline's if both runs did the same.
+func (d *Draft) holdWorse(t threshold.Threshold) {
 	if d.scenario.Kind == scenario.RateLimit {
+		return
+	}
+	if d.InBlocks && t.Baseline == "" {
+		d.holdCompared(t)
 		return
 	}
 	base := d.terms.Baselines[t.Baseline]
@@ -197,8 +211,12 @@ func (d *Draft) comparePhase(t threshold.Threshold, base *threshold.Baseline, ea
 	}
 	for _, q := range baselineQuantiles {
 		of := threshold.Threshold{Metric: threshold.Quantile, P: q}
-		now := of.Of(p.Recording)
+		now := d.figure(of, p.Recording)
+		t.P = q // an open end of the interval closes with enough requests beyond the quantile
 		result := distrust(p, t.Hold(threshold.Against(now, before.Latencies[q], true)))
+		if result.Need > 0 {
+			result.Sentence += " in both runs"
+		}
 		result.Sentence = fmt.Sprintf("%s, was %s in %s; %s", inMS(now), inMS(before.Latencies[q]), base.Name, result.Sentence)
 		at := fmt.Sprintf("%s p%g", name, 100*q)
 		d.list(t, at, result)
@@ -211,7 +229,7 @@ func inMS(f threshold.Figure) string {
 	if !f.Known {
 		return "unknown"
 	}
-	return fmt.Sprintf("%.4g ms", 1000*f.Value)
+	return printable.Figure(1000*f.Value) + " ms"
 }
 
 // compareRates compares the rates of two searches.
@@ -242,6 +260,6 @@ func (d *Draft) compareRates(t threshold.Threshold, base *threshold.Baseline, ea
 	}
 	now.Known = true
 	result := t.Hold(threshold.Against(now, earlier.Sustained, false))
-	result.Sentence = fmt.Sprintf("%.4g/s, was %.4g/s in %s; %s", now.Value, earlier.Sustained.Value, base.Name, result.Sentence)
+	result.Sentence = fmt.Sprintf("%s/s, was %s/s in %s; %s", printable.Figure(now.Value), printable.Figure(earlier.Sustained.Value), base.Name, result.Sentence)
 	d.enter(t, phase, result)
 }

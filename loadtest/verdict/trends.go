@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
+
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
@@ -29,9 +31,9 @@ func (d *Draft) Drift(p Phase, memory []load.MemoryPoint) {
 		switch {
 		case t.Verdict != measure.Rising || p.Cut:
 		case t.Series == "failed":
-			d.fail("the share of failed requests rose under steady load by at least %.2g percentage points", 100*grown)
+			d.fail("the share of failed requests rose under steady load by at least %s percentage points", printable.Figure(100*grown))
 		case t.Unit == "s" && grown > max(leastRise, steepRise*t.Level):
-			d.fail("%s rose under steady load by at least %.3g ms, from %.3g ms", t.Series, 1000*grown, 1000*t.Level)
+			d.fail("%s rose under steady load by at least %s ms, from %s ms", t.Series, printable.Figure(1000*grown), printable.Figure(1000*t.Level))
 		}
 	}
 	if len(memory) == 0 {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
+	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/inspect"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -28,10 +30,11 @@ const leastSent = 0.995
 // Terms are what the scenarios of a run are judged by.
 type Terms struct {
 	Thresholds []threshold.Threshold // of the profile and the command line
-	// Baselines hold the figures for regression thresholds, by the file that the
+	// Baselines hold the figures for thresholds such as worse<5%, by the file that the
 	// threshold names. The empty name is the run's own baseline.
 	Baselines map[string]*threshold.Baseline
-	// LagLimit is the tolerated send lag. 0 means measure.Recording.LagLimit.
+	// LagLimit is the send lag (p99) up to which the load counts as the requested one, and
+	// the lag as the target's. 0 means that no lag is the target's.
 	LagLimit    time.Duration
 	Calibration measure.Calibration
 }
@@ -39,8 +42,9 @@ type Terms struct {
 // Phase is a recorded phase.
 type Phase struct {
 	measure.Recording
-	Limited string // why the generator affected its figures; empty if it did not
-	Cut     bool   // it did not run to its end
+	OtherLoad string // how the load differed from the requested one; empty if it did not
+	Near      string // the rate was near the generator's ceiling, and which; empty if not
+	Cut       bool   // it did not run to its end
 }
 
 // Draft is the result of one scenario while it is measured.
@@ -49,8 +53,9 @@ type Draft struct {
 	Uses    load.Requests // without the total
 	Traffic load.Traffic
 
-	Sharded  bool // it is a shard, which leaves to Join what only the whole shows
-	InBlocks bool // its phases alternate with those of another target
+	Sharded  bool             // it is a shard, which leaves to Join what only the whole shows
+	InBlocks bool             // its phases alternate with those of another target
+	compared []compare.Result // of the second target with the first
 
 	scenario   scenario.Scenario
 	terms      Terms
@@ -76,7 +81,7 @@ func NewDraft(s scenario.Scenario, terms Terms) *Draft {
 type Outcome struct {
 	load.Scenario
 	Recordings []measure.Recording `json:"recordings"`      // of the phases, in their order
-	Traffic    load.Traffic        `json:"traffic"`         // all requests, including warm-ups and repeated phases
+	Traffic    load.Traffic        `json:"traffic"`         // all requests, including warm-ups
 	Checks     []reports.Check     `json:"checks"`          // requirements that were checked
 	Cut        string              `json:"cut,omitempty"`   // why the last phase did not run to its end; empty if it did
 	Unread     inspect.Unread      `json:"unread,omitzero"` // responses that could not be inspected
@@ -107,18 +112,19 @@ func (d *Draft) Count(rec measure.Recording) {
 	}
 }
 
-// Assess finds out whether the generator affected the figures of a recording.
+// Assess finds out whether the target got the requested load.
 func (d *Draft) Assess(rec measure.Recording) Phase {
-	p := Phase{Recording: rec}
-	limits, why := d.terms.Calibration.Limits(rec)
-	if tolerated := d.terms.LagLimit; limits && tolerated > 0 && rec.Lag.Quantile(0.99).Value <= tolerated {
-		d.Note("%s: requests were sent up to %s late (p99), within --lag-limit; response times include it", rec.Name, rec.Lag.Quantile(0.99).Value.Round(10*time.Microsecond))
-		return p
+	p := Phase{Recording: rec, OtherLoad: rec.OtherLoad()}
+	if d.tolerates(rec) {
+		p.OtherLoad = ""
 	}
-	if limits {
-		p.Limited = why
-	}
+	_, p.Near = d.terms.Calibration.Near(rec)
 	return p
+}
+
+// tolerates reports whether the lag of the recording is within the tolerated one.
+func (d *Draft) tolerates(rec measure.Recording) bool {
+	return d.terms.LagLimit > 0 && rec.Lag.Quantile(0.99).Value <= d.terms.LagLimit
 }
 
 // Keep adds a phase to the scenario's figures.
@@ -146,6 +152,7 @@ func (d *Draft) Conclude(f Findings) Outcome {
 		o.Phases = append(o.Phases, phaseOf(p))
 		d.missedRate(p)
 		d.noteThroughput(p)
+		d.noteGenerator(p)
 	}
 	o.Requests = d.requests()
 	if len(o.Missing) == 0 {
@@ -160,7 +167,7 @@ func (d *Draft) Conclude(f Findings) Outcome {
 // requests returns what was sent by purpose; nil if nothing was.
 func (d *Draft) requests() *load.Requests {
 	all := d.Uses
-	all.Total = all.Counted + all.WarmUp + all.Again + all.Searched + all.Beside
+	all.Total = all.Counted + all.WarmUp + all.Searched + all.Beside
 	if all.Total == 0 {
 		return nil
 	}
@@ -175,26 +182,49 @@ func (d *Draft) missedRate(p Phase) {
 	case p.Sent == 0:
 		d.voidPhase(p.Name, "nothing sent", "no request was sent")
 	case p.Count(measure.Accepted) == 0:
-		d.voidPhase(p.Name, "nothing accepted", "none of %d requests was accepted (%s)", p.Sent, Endings(p.Recording))
+		d.voidPhase(p.Name, "nothing accepted", "none of %s requests was accepted (%s)", printable.Number(p.Sent), Endings(p.Recording))
 	case p.Count(measure.Limited) > p.Count(measure.Accepted):
-		d.voidPhase(p.Name, "limited", "%d of %d requests got 429, more than were accepted (lower the rate or use an unlimited key)",
-			p.Count(measure.Limited), p.Sent)
+		d.voidPhase(p.Name, "limited", "%s of %s requests got 429, more than were accepted (lower the rate or use an unlimited key)",
+			printable.Number(p.Count(measure.Limited)), printable.Number(p.Sent))
 	case !p.ClosedLoop && float64(p.Sent) < leastSent*float64(p.Planned):
-		d.voidPhase(p.Name, "rate missed", "rate not reached: %d of %d requests were sent", p.Sent, p.Planned)
-	case p.Limited != "":
-		d.voidPhase(p.Name, "generator-limited", "generator-limited: %s", p.Limited)
+		d.voidPhase(p.Name, "rate missed", "rate not reached: %s of %s requests were sent", printable.Number(p.Sent), printable.Number(p.Planned))
+	case p.OtherLoad != "":
+		d.voidPhase(p.Name, "other load", "another load than requested: %s", p.OtherLoad)
 	}
+}
+
+// noteGenerator notes what the generator adds to the figures of the phase.
+func (d *Draft) noteGenerator(p Phase) {
+	if p.Near != "" {
+		d.Note("%s: %s", p.Name, p.Near)
+	}
+	if late, _ := p.SentLate(); late {
+		judged := "thresholds allow for it"
+		if d.tolerates(p.Recording) {
+			judged = "it is within --lag-limit"
+		}
+		d.Note("%s: requests were sent up to %s late (p99); response times include it, and %s", p.Name,
+			p.Lag.Quantile(0.99).Value.Round(10*time.Microsecond), judged)
+	}
+}
+
+// figure returns the figure that the threshold bounds.
+func (d *Draft) figure(t threshold.Threshold, rec measure.Recording) threshold.Figure {
+	if d.tolerates(rec) {
+		rec = rec.WithoutLag()
+	}
+	return t.Of(rec, d.terms.Calibration.Adds)
 }
 
 // noteThroughput notes a phase in which the target served less than requested.
 // Thresholds on response times and errors need not show that.
 func (d *Draft) noteThroughput(p Phase) {
-	if behind := fallsBehind(p.Recording); behind != "" && p.Limited == "" && !p.Cut {
+	if behind := fallsBehind(p.Recording); behind != "" && p.OtherLoad == "" && !p.Cut {
 		d.NoteFirst(p.Name + ": " + behind)
 	}
 	if limited := p.Count(measure.Limited); float64(limited) > mostRefused*float64(p.Sent) && limited <= p.Count(measure.Accepted) {
-		d.NoteFirst(fmt.Sprintf("%s: %d of %d requests got 429: the key is rate-limited, and the figures cover only what passed (lower the rate, or add a threshold such as limited<1%%)",
-			p.Name, limited, p.Sent))
+		d.NoteFirst(fmt.Sprintf("%s: %s of %s requests got 429: the key is rate-limited, and the figures cover only what passed (lower the rate, or add a threshold such as limited<1%%)",
+			p.Name, printable.Number(limited), printable.Number(p.Sent)))
 	}
 }
 
@@ -202,11 +232,11 @@ func (d *Draft) noteThroughput(p Phase) {
 func Endings(rec measure.Recording) string {
 	var parts []string
 	for _, failure := range slices.Sorted(maps.Keys(rec.Failures)) {
-		parts = append(parts, fmt.Sprintf("%s: %d", load.FailureInWords(failure), rec.Failures[failure]))
+		parts = append(parts, load.FailureInWords(failure)+": "+printable.Number(rec.Failures[failure]))
 	}
 	for _, status := range slices.Sorted(maps.Keys(rec.Statuses)) {
 		if status != 0 {
-			parts = append(parts, fmt.Sprintf("status %d: %d", status, rec.Statuses[status]))
+			parts = append(parts, fmt.Sprintf("status %d: %s", status, printable.Number(rec.Statuses[status])))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -149,13 +150,13 @@ func (p *page) comparison(c load.Comparison) {
 	for _, f := range c.Figures {
 		said := p.outcome(string(f.Verdict))
 		if f.A != nil && f.B != nil {
-			said += fmt.Sprintf("  A %s, B %s %s", figure(*f.A), figure(*f.B), reports.Printable(f.Unit))
+			said += fmt.Sprintf("  A %s, B %s", figure(*f.A), printable.Amount(*f.B, f.Unit))
 		}
 		if d := f.Difference; d != nil {
-			said += fmt.Sprintf(", B − A %s (%s to %s)", figure(d.Value), figure(d.Low), figure(d.High))
+			said += ", B − A " + printable.Interval(d.Value, d.Low, d.High, "")
 		}
 		if f.Ratio > 0 {
-			said += fmt.Sprintf(", B ÷ A %s (%s to %s)", figure(f.Ratio), figure(f.RatioLow), figure(f.RatioHigh))
+			said += ", B ÷ A " + printable.Interval(f.Ratio, f.RatioLow, f.RatioHigh, "")
 		}
 		if f.P > 0 {
 			said += ", p " + figure(f.P)

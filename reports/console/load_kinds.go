@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -29,16 +30,52 @@ func (p *page) sustained(s *load.Sustained) {
 		said += "; " + reports.Printable(s.Note)
 	}
 	p.fact("sustained rate", said)
+	if s.SaturationPerSecond > 0 {
+		p.fact("saturation", figure(s.SaturationPerSecond)+"/s is the highest throughput at the rates at which the queue grew")
+	}
 	if !p.Verbose {
+		p.ratesTried(s.Knee)
 		return
 	}
 	for _, k := range s.Knee {
-		held := p.paint.green("held")
+		outcome := p.paint.green("met")
 		if !k.OK {
-			held = p.paint.red("not held") + " " + reports.Printable(k.Why)
+			outcome = p.paint.red("not met") + ": " + reports.Printable(k.Why)
 		}
-		p.fact("", fmt.Sprintf("%s/s: %s/s served, p50 %s ms, p99 %s ms, %s %% failed, %s",
-			figure(k.AskedPerSecond), figure(k.AchievedPerSecond), short(k.P50MS), short(k.P99MS), figure(100*k.ErrorShare), held))
+		p.fact("rate tried", fmt.Sprintf("%s/s: %s/s served, p50 %s ms, p99 %s ms, %s %% failed, %s",
+			figure(k.AskedPerSecond), figure(k.AchievedPerSecond), figure(k.P50MS), figure(k.P99MS), figure(100*k.ErrorShare), outcome))
+	}
+}
+
+// ratesTried shows the rates of a search by outcome. A rate tried twice is met if it was
+// met both times.
+func (p *page) ratesTried(knee []load.KneePoint) {
+	var tried []load.KneePoint // one for each rate
+	for _, k := range knee {
+		last := len(tried) - 1
+		switch {
+		case last < 0 || tried[last].AskedPerSecond != k.AskedPerSecond:
+			tried = append(tried, k)
+		case tried[last].OK:
+			tried[last] = k
+		}
+	}
+	const queueGrew, missed, met = "the queue grew", "not met", "met"
+	at := map[string][]string{}
+	for _, k := range tried {
+		outcome := missed
+		switch {
+		case k.OK:
+			outcome = met
+		case k.QueueGrew:
+			outcome = queueGrew
+		}
+		at[outcome] = append(at[outcome], figure(k.AskedPerSecond)+"/s")
+	}
+	for _, outcome := range []string{met, missed, queueGrew} {
+		if rates := at[outcome]; len(rates) > 0 {
+			p.fact("rates tried", p.outcome(outcome)+" at "+list(rates))
+		}
 	}
 }
 
@@ -56,11 +93,11 @@ func (p *page) depths(all []load.Depth) {
 	for _, d := range all {
 		var points []string
 		for _, at := range d.Points {
-			points = append(points, fmt.Sprintf("page %s: %s", number(int(at.Page)), short(at.P50MS)))
+			points = append(points, fmt.Sprintf("page %s: %s", number(int(at.Page)), figure(at.P50MS)))
 		}
 		said := "p50 ms  " + strings.Join(points, "  ")
 		if d.Ratio > 0 {
-			said += p.paint.dim(fmt.Sprintf("  deepest ÷ first %s", short(d.Ratio)))
+			said += p.paint.dim(fmt.Sprintf("  deepest ÷ first %s", figure(d.Ratio)))
 		}
 		p.entry(scenarioIndent, widestOperation, p.label(d.Operation), said)
 	}
@@ -88,7 +125,7 @@ func (p *page) drift(all []load.Drift) {
 		}
 		said := p.outcome(string(d.Verdict)) + "  " + reports.Printable(d.Name)
 		if d.Verdict != load.TrendNotKnown || d.PerMinute != (load.Estimate{}) { // otherwise there is no estimate
-			said += fmt.Sprintf(" %s %s a minute (%s to %s)", figure(d.PerMinute.Value), reports.Printable(d.Unit), figure(d.PerMinute.Low), figure(d.PerMinute.High))
+			said += " " + printable.Interval(d.PerMinute.Value, d.PerMinute.Low, d.PerMinute.High, d.Unit+" a minute")
 		}
 		if d.Why != "" {
 			said += ": " + reports.Printable(d.Why)
@@ -135,7 +172,7 @@ func (p *page) threshold(group []load.Threshold) {
 		said += " in " + reports.Printable(t.Phase)
 	}
 	if m := t.Measured; m != nil && len(group) == 1 {
-		said += fmt.Sprintf(": %s %s (%s to %s)", figure(m.Value), reports.Printable(t.Unit), figure(m.Low), figure(m.High))
+		said += ": " + printable.Interval(m.Value, m.Low, m.High, t.Unit)
 	}
 	if t.Why != "" && p.Verbose {
 		said += "; " + reports.Printable(t.Why)

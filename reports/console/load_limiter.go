@@ -2,8 +2,9 @@ package console
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
+
+	"outreach.example/conformance/internal/printable"
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -93,9 +94,9 @@ func answer(a load.Answer) string {
 func finding(f load.Finding) string {
 	switch {
 	case f.Known && f.Low == f.High:
-		return strings.TrimSpace(figure(f.Value) + " " + reports.Printable(f.Unit))
+		return printable.Amount(f.Value, f.Unit)
 	case f.Known:
-		return fmt.Sprintf("%s %s (%s to %s)", figure(f.Value), reports.Printable(f.Unit), figure(f.Low), figure(f.High))
+		return printable.Interval(f.Value, f.Low, f.High, f.Unit)
 	}
 	said := "cannot tell"
 	for _, more := range []string{f.Bounds(figure), f.Why} {
@@ -106,19 +107,5 @@ func finding(f load.Finding) string {
 	return said
 }
 
-// short formats a number with 3 significant digits, for tables.
-func short(v float64) string {
-	if v >= 1000 || v <= -1000 {
-		return figure(v)
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
-}
-
-// figure formats a number with 4 significant digits, or with all digits before the
-// point.
-func figure(v float64) string {
-	if v >= 1000 || v <= -1000 {
-		return number(int(v + 0.5))
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
-}
+// figure formats a measured figure.
+func figure(v float64) string { return printable.Figure(v) }

@@ -41,12 +41,12 @@ func LoadLine(f LoadFigures, most int) string {
 	}
 	add(f.AskedPerSecond > 0, "%.0f/%.0f/s", f.DonePerSecond, f.AskedPerSecond)
 	add(f.AskedPerSecond == 0 && f.DonePerSecond > 0, "%.0f/s", f.DonePerSecond) // a closed loop requests no rate
-	add(f.P50MS > 0, "p50 %s p99 %s ms", short(f.P50MS), short(f.P99MS))
+	add(f.P50MS > 0, "p50 %s p99 %s ms", figure(f.P50MS), figure(f.P99MS))
 	add(true, "%s ok", number(int(f.Accepted)))
 	add(f.Limited > 0, "%s 429", number(int(f.Limited)))
 	add(true, "%s failed", number(int(f.Failed)))
 	add(f.InFlight > 0, "%s in flight", number(int(f.InFlight)))
-	add(f.LagP99MS > 0, "lag %s ms", short(f.LagP99MS))
+	add(f.LagP99MS > 0, "lag %s ms", figure(f.LagP99MS))
 
 	name := reports.Printable(f.Scenario)
 	if f.Phase != f.Scenario {

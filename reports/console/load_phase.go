@@ -71,7 +71,7 @@ func phaseColumns() []column {
 		responseAt("p99.9", 0.999, 7),
 		{"max", 6, func(p *page, ph load.Phase) string {
 			if d := ph.Response.Accepted; d != nil {
-				return short(d.MaxMS)
+				return figure(d.MaxMS)
 			}
 			return p.paint.dim("–")
 		}},
@@ -221,7 +221,7 @@ func purposes(n load.Requests) string {
 		requests int64
 		purpose  string
 	}{
-		{n.Counted, "that count"}, {n.WarmUp, "to warm up"}, {n.Again, "in repeated phases"},
+		{n.Counted, "that count"}, {n.WarmUp, "to warm up"},
 		{n.Searched, "at the rates tried"}, {n.Beside, "to prepare or probe"},
 	} {
 		if part.requests > 0 {
@@ -237,9 +237,9 @@ const uncertain = "?"
 func (p *page) quantile(q load.Quantile) string {
 	if q.Flagged {
 		p.marked = true
-		return short(q.ValueMS) + p.paint.yellow(uncertain)
+		return figure(q.ValueMS) + p.paint.yellow(uncertain)
 	}
-	return short(q.ValueMS)
+	return figure(q.ValueMS)
 }
 
 // phase shows a phase in full.
@@ -253,8 +253,8 @@ func (p *page) phase(ph load.Phase) {
 		rate = fmt.Sprintf("of %s/s", figure(ph.RatePerSecond))
 	}
 	said := fmt.Sprintf("%s planned, %s sent, %s late, %s dropped; %s/s %s", number(int(ph.Planned)), number(int(ph.Sent)), number(int(ph.Late)), number(int(ph.Dropped)), figure(ph.AchievedPerSecond), rate)
-	if ph.GeneratorLimited {
-		said += " " + p.paint.yellow("generator-limited")
+	if ph.OtherLoad {
+		said += " " + p.paint.yellow("another load")
 	}
 	p.fact(p.label(ph.Name), said)
 	show := func(label, content string) {
@@ -295,7 +295,7 @@ func (p *page) distribution(d *load.Distribution) string {
 	for _, q := range d.Quantiles {
 		parts = append(parts, "p"+strconv.FormatFloat(100*q.P, 'g', 6, 64)+" "+p.quantile(q))
 	}
-	return strings.Join(append(parts, "max "+short(d.MaxMS)), "  ")
+	return strings.Join(append(parts, "max "+figure(d.MaxMS)), "  ")
 }
 
 // counts returns the keys with their numbers.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/internal/printable"
 )
 
 // page builds the text of a summary.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"outreach.example/conformance/internal/printable"
+
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -88,7 +90,7 @@ func SummaryLoad(w io.Writer, r load.Results, code int) error {
 		}
 		for _, p := range s.Phases {
 			if !p.Warmup {
-				phases.add(s.Name, p.Name, figure(p.RatePerSecond), figure(p.AchievedPerSecond), quantile(p, 0.5), quantile(p, 0.99),
+				phases.add(s.Name, p.Name, printable.Figure(p.RatePerSecond), printable.Figure(p.AchievedPerSecond), quantile(p, 0.5), quantile(p, 0.99),
 					count(p.Response.Limited), count(p.Response.Failed))
 			}
 		}
@@ -112,7 +114,7 @@ func measured(t load.Threshold) string {
 	if t.Measured == nil {
 		return ""
 	}
-	return strings.TrimSpace(figure(t.Measured.Value) + " " + t.Unit)
+	return printable.Amount(t.Measured.Value, t.Unit)
 }
 
 // compared writes the table of compared figures, if there are some.
@@ -124,7 +126,7 @@ func compared(b *strings.Builder, c *load.Comparison) {
 	for _, f := range c.Figures {
 		a, other := "", ""
 		if f.A != nil && f.B != nil {
-			a, other = figure(*f.A), figure(*f.B)
+			a, other = printable.Figure(*f.A), printable.Figure(*f.B)
 		}
 		figures.add(f.Name, f.Unit, a, other, string(f.Verdict), f.Why)
 	}
@@ -154,20 +156,12 @@ func (t table) write(b *strings.Builder, heading string) {
 	}
 }
 
-// figure returns a number with 4 digits, or more for a large integer part.
-func figure(v float64) string {
-	if v >= 1000 || v <= -1000 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
-}
-
 // quantile returns a quantile of the accepted responses of a phase; empty without one.
 func quantile(p load.Phase, of float64) string {
 	if p.Response.Accepted != nil {
 		for _, q := range p.Response.Accepted.Quantiles {
 			if q.P == of {
-				return figure(q.ValueMS)
+				return printable.Figure(q.ValueMS)
 			}
 		}
 	}

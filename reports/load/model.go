@@ -85,8 +85,9 @@ type Shard struct {
 // server that does nothing.
 type Calibration struct {
 	CeilingPerSecond float64 `json:"ceiling_per_second"`
-	LagP99MS         float64 `json:"lag_p99_ms"`         // send lag
-	CPUPerRequestUS  float64 `json:"cpu_per_request_us"` // of the generator
+	LagP99MS         float64 `json:"lag_p99_ms"`               // send lag
+	ServiceP99MS     float64 `json:"service_p99_ms,omitempty"` // of the null server: what generator and machine add
+	CPUPerRequestUS  float64 `json:"cpu_per_request_us"`       // of the generator
 	Cores            int     `json:"cores"`
 	Note             string  `json:"note,omitempty"`
 }

@@ -12,7 +12,7 @@ type Phase struct {
 	RatePerSecond     float64 `json:"rate_per_second"`     // requested; 0 in a closed loop
 	AchievedPerSecond float64 `json:"achieved_per_second"` // accepted responses
 	ClosedLoop        bool    `json:"closed_loop"`         // each request waits for the response to the one before
-	GeneratorLimited  bool    `json:"generator_limited"`   // the generator, not the target, was the bottleneck
+	OtherLoad         bool    `json:"other_load"`          // the target got another load than the requested one
 
 	Planned       int64            `json:"planned"`
 	Sent          int64            `json:"sent"`

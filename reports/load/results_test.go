@@ -191,10 +191,10 @@ func TestAPassNeedsNoPhase(t *testing.T) {
 	g.Expect(r.Validate()).To(MatchError(ContainSubstring("without a request")))
 }
 
-// An improvement is a regression below 0.
-func TestARegressionMayBeNone(t *testing.T) {
+// An improvement is a change below 0.
+func TestAChangeMayBeAnImprovement(t *testing.T) {
 	r := loadsample.Passed()
-	r.Scenarios[0].Thresholds = []load.Threshold{{Text: "regression<10%", Outcome: load.Met, Unit: "%", Measured: &load.Estimate{Value: -32.6, Low: -66.7, High: 3}}}
+	r.Scenarios[0].Thresholds = []load.Threshold{{Text: "worse<10%", Outcome: load.Met, Unit: "%", Measured: &load.Estimate{Value: -32.6, Low: -66.7, High: 3}}}
 	body, err := load.Encode(r)
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,6 @@ type Requests struct {
 	Total    int64 `json:"total"`              // sent
 	Counted  int64 `json:"counted"`            // in the listed phases, to which the figures apply
 	WarmUp   int64 `json:"warm_up,omitempty"`  // before the first phase
-	Again    int64 `json:"again,omitempty"`    // in phases that were repeated because this machine was too busy
 	Searched int64 `json:"searched,omitempty"` // at the rates that a search tried
 	Beside   int64 `json:"beside,omitempty"`   // to prepare phases, to probe a limiter, and retries after a 429
 }
@@ -93,12 +92,15 @@ type Coverage struct {
 
 // Sustained is the highest rate that meets the thresholds.
 type Sustained struct {
-	RatePerSecond float64     `json:"rate_per_second"` // 0 if the lowest rate tried does not meet them
-	LowPerSecond  float64     `json:"low_per_second"`
-	HighPerSecond float64     `json:"high_per_second"`
-	Confirmed     bool        `json:"confirmed"` // met again, for longer, after the search
-	Note          string      `json:"note,omitempty"`
-	Knee          []KneePoint `json:"knee,omitempty"` // ascending by requested rate
+	RatePerSecond float64 `json:"rate_per_second"` // 0 if the lowest rate tried does not meet them
+	LowPerSecond  float64 `json:"low_per_second"`
+	HighPerSecond float64 `json:"high_per_second"`
+	Confirmed     bool    `json:"confirmed"` // met again, for longer, after the search
+	// SaturationPerSecond is the highest throughput at the rates at which the queue grew; 0
+	// if it grew at none.
+	SaturationPerSecond float64     `json:"saturation_per_second,omitempty"`
+	Note                string      `json:"note,omitempty"`
+	Knee                []KneePoint `json:"knee,omitempty"` // ascending by requested rate
 }
 
 // KneePoint is the result of one rate that was tried.
@@ -109,7 +111,8 @@ type KneePoint struct {
 	P99MS             float64 `json:"p99_ms"`
 	ErrorShare        float64 `json:"error_share"`
 	OK                bool    `json:"ok"`
-	Why               string  `json:"why,omitempty"` // the thresholds that were not met
+	QueueGrew         bool    `json:"queue_grew,omitempty"` // later requests waited ever longer
+	Why               string  `json:"why,omitempty"`        // the thresholds that were not met
 }
 
 // Depth is the cost of pages by their depth in one list.

@@ -115,7 +115,7 @@ func sum(counts map[string]int64) int64 {
 }
 
 // signed are the fields of the JSON form with numbers that can be negative.
-var signed = []string{"seed", "per_minute", "difference", "measured"} // an improvement is a regression below 0
+var signed = []string{"seed", "per_minute", "difference", "measured"} // an improvement is a change below 0
 
 // shares are the fields with numbers between 0 and 1.
 var shares = []string{"share", "error_share", "confidence", "p"}

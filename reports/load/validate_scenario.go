@@ -26,7 +26,7 @@ func (s Scenario) validate(p *strict.Problems, at string) {
 		v.validate(p, fmt.Sprintf("%s/violations/%d", at, i))
 	}
 	if n := s.Requests; n != nil {
-		parts := n.Counted + n.WarmUp + n.Again + n.Searched + n.Beside
+		parts := n.Counted + n.WarmUp + n.Searched + n.Beside
 		p.Unless(n.Total == parts, at+"/requests/total", "%d, but the parts add up to %d", n.Total, parts)
 	}
 	if c := s.Coverage; c != nil {

@@ -39,18 +39,19 @@ func throughput() load.Scenario {
 			{Text: "p50<20ms@500/s", Outcome: load.Met, Phase: "500/s", Measured: &load.Estimate{Value: 3.1, Low: 3.0, High: 3.3}, Unit: "ms"},
 			{Text: "errors<0.1%", Outcome: load.Met, Measured: &load.Estimate{Value: 0, Low: 0, High: 0.02}, Unit: "%"},
 		},
-		Requests: &load.Requests{Total: 30_312, Counted: 15_000, WarmUp: 300, Again: 15_000, Beside: 12},
+		Requests: &load.Requests{Total: 15_312, Counted: 15_000, WarmUp: 300, Beside: 12},
 		Coverage: &load.Coverage{Answers: 15300, Checked: 1530, Memo: 13240, Dropped: 12, LeftOut: 518, Share: 0.9653},
 	}
 }
 
 func sustained() load.Scenario {
-	s := load.Sustained{RatePerSecond: 820, LowPerSecond: 810, HighPerSecond: 840, Confirmed: true, Note: "held for 20 s after the search"}
+	s := load.Sustained{RatePerSecond: 820, LowPerSecond: 810, HighPerSecond: 840, Confirmed: true, SaturationPerSecond: 838, Note: "held for 20 s after the search"}
 	for _, rate := range []float64{100, 200, 400, 600, 800, 820, 840, 900, 1000, 1200} {
-		k := load.KneePoint{AskedPerSecond: rate, AchievedPerSecond: math.Min(rate, 845), P50MS: 3 + rate/400, P99MS: 9 + rate/60, OK: rate <= 820}
+		k := load.KneePoint{AskedPerSecond: rate, AchievedPerSecond: math.Min(rate, 838), P50MS: 3 + rate/400, P99MS: 9 + rate/60, OK: rate <= 820}
 		if !k.OK {
 			k.P50MS, k.P99MS, k.ErrorShare = 300+rate/2, 1500+rate, 0.02
-			k.Why = "p99<250ms is missed"
+			k.QueueGrew = true
+			k.Why = fmt.Sprintf("p99<250ms: p99 is %.0f ms, not below 250 ms; the queue grew: the target served 838 of %.0f requests/s", k.P99MS, rate)
 		}
 		s.Knee = append(s.Knee, k)
 	}
@@ -58,7 +59,7 @@ func sustained() load.Scenario {
 		Name: "sustained-rate", About: "The highest rate that still meets the thresholds.", Verdict: reports.Passed, Started: started, Seconds: 58.1,
 		Phases: []load.Phase{simulate("confirm 820/s", 820, 10, func(s, i int) float64 { return 4 + float64((s+i)%17) })}, Sustained: &s,
 		Requests:   &load.Requests{Total: 15_900, Counted: 8_200, WarmUp: 100, Searched: 7_600},
-		Thresholds: []load.Threshold{{Text: "sustained>=800/s", Outcome: load.Met, Measured: &load.Estimate{Value: 820, Low: 810, High: 840}, Unit: "1/s"}},
+		Thresholds: []load.Threshold{{Text: "sustained>=800/s", Outcome: load.Met, Measured: &load.Estimate{Value: 820, Low: 810, High: 840}, Unit: "/s"}},
 	}
 }
 
@@ -76,7 +77,7 @@ func depth() load.Scenario {
 
 func walk() load.Scenario {
 	phase := simulate("50 clients", 300, 8, func(s, i int) float64 { return 30 + float64((s*31+i*17)%90) })
-	phase.ClosedLoop, phase.GeneratorLimited, phase.RatePerSecond = true, true, 0
+	phase.ClosedLoop, phase.OtherLoad, phase.RatePerSecond = true, true, 0
 	return load.Scenario{
 		Name: "walk", About: "Many clients, each walking whole lists, every page checked.", Verdict: reports.Failed,
 		Reasons: []string{"PAGE-WALK-01 is broken on campaigns.list"}, Started: started, Seconds: 8.4, Phases: []load.Phase{phase},

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"outreach.example/conformance/reports/internal/printable"
+	"outreach.example/conformance/internal/printable"
 )
 
 // maxProblems is the maximum number of problems in one error.

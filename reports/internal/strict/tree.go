@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"outreach.example/conformance/reports/internal/printable"
+	"outreach.example/conformance/internal/printable"
 )
 
 // maxDepth is the maximum nesting of a results file. The models need far less.

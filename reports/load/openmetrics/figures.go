@@ -20,8 +20,8 @@ func (e *exposition) run(r load.Results) {
 	e.verdict("verdict", "1 for the verdict of the run.", r.Verdict, nil)
 	if c := r.Calibration; c != nil {
 		e.gauge("generator_ceiling_per_second", "Highest rate of the generator with a null server.", c.CeilingPerSecond, nil)
-		e.gauge("generator_lag_p99_seconds", "Send lag of the generator (p99).", c.LagP99MS/1000, nil)
-		e.gauge("generator_cpu_per_request_seconds", "CPU time of the generator per request.", c.CPUPerRequestUS/1e6, nil)
+		e.gauge("generator_lag_p99_milliseconds", "Send lag of the generator (p99).", c.LagP99MS, nil)
+		e.gauge("generator_cpu_per_request_microseconds", "CPU time of the generator per request.", c.CPUPerRequestUS, nil)
 	}
 	scenarios := names{}
 	for _, s := range r.Scenarios {
@@ -67,6 +67,9 @@ func (e *exposition) scenario(s load.Scenario, of labels) {
 	}
 	if f := s.Sustained; f != nil {
 		e.gauge("sustained_per_second", "The highest rate that meets the thresholds.", f.RatePerSecond, of)
+		if f.SaturationPerSecond > 0 {
+			e.gauge("saturation_per_second", "The highest throughput at the rates at which the queue grew.", f.SaturationPerSecond, of)
+		}
 	}
 	if w := s.Walks; w != nil {
 		e.counter("walked_rows", "Rows that clients walked over.", w.Rows, of)
@@ -78,8 +81,8 @@ func (e *exposition) scenario(s load.Scenario, of labels) {
 	for _, d := range s.Depth {
 		for _, at := range d.Points {
 			place := of.with("operation", d.Operation, "page", strconv.FormatInt(at.Page, 10))
-			e.gauge("page_seconds", "Response time by page number.", at.P50MS/1000, place.with("quantile", "0.5"))
-			e.gauge("page_seconds", "", at.P99MS/1000, place.with("quantile", "0.99"))
+			e.gauge("page_milliseconds", "Response time by page number.", at.P50MS, place.with("quantile", "0.5"))
+			e.gauge("page_milliseconds", "", at.P99MS, place.with("quantile", "0.99"))
 		}
 	}
 	phases := names{}
@@ -127,18 +130,18 @@ func (e *exposition) phase(p load.Phase, of labels) {
 	}
 	e.gauge("achieved_per_second", "The rate of accepted responses.", p.AchievedPerSecond, of)
 	limited := 0.0
-	if p.GeneratorLimited {
+	if p.OtherLoad {
 		limited = 1
 	}
-	e.gauge("generator_limited", "1 if the generator was the bottleneck.", limited, of)
+	e.gauge("other_load", "1 if the target got another load than the requested one.", limited, of)
 	for _, c := range []struct {
 		class             string
 		response, service *load.Distribution
 	}{
 		{"accepted", p.Response.Accepted, p.Service.Accepted}, {"limited", p.Response.Limited, p.Service.Limited}, {"failed", p.Response.Failed, p.Service.Failed},
 	} {
-		e.summary("response_seconds", "Time from when a request was due.", c.response, of.with("class", c.class))
-		e.summary("service_seconds", "Time from when a request was sent.", c.service, of.with("class", c.class))
+		e.summary("response_milliseconds", "Time from when a request was due.", c.response, of.with("class", c.class))
+		e.summary("service_milliseconds", "Time from when a request was sent.", c.service, of.with("class", c.class))
 	}
-	e.summary("send_lag_seconds", "Time from when a request was due to when it was sent.", p.Lag, of)
+	e.summary("send_lag_milliseconds", "Time from when a request was due to when it was sent.", p.Lag, of)
 }

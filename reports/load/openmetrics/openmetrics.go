@@ -1,5 +1,6 @@
-// Package openmetrics writes the figures of a load run in the OpenMetrics text format,
-// in base units, for time series databases.
+// Package openmetrics writes the figures of a load run in the OpenMetrics text format, for
+// time series databases. They have the units and the rounding of every other report:
+// response times are in milliseconds.
 //
 // It imports the results models and is the only home of the Prometheus libraries.
 package openmetrics
@@ -15,6 +16,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -85,6 +87,7 @@ func (e *exposition) add(kind dto.MetricType, name, help string, m *dto.Metric) 
 
 // gauge adds a figure with its value at the end of the run.
 func (e *exposition) gauge(name, help string, value float64, l labels) {
+	value = printable.Rounded(value)
 	e.add(dto.MetricType_GAUGE, name, help, &dto.Metric{Label: l.pairs(), Gauge: &dto.Gauge{Value: &value}})
 }
 
@@ -94,16 +97,15 @@ func (e *exposition) counter(name, help string, count int64, l labels) {
 	e.add(dto.MetricType_COUNTER, name+"_total", help, &dto.Metric{Label: l.pairs(), Counter: &dto.Counter{Value: &value}})
 }
 
-// summary adds a distribution in seconds. It adds nothing if d is nil.
+// summary adds a distribution in milliseconds. It adds nothing if d is nil.
 func (e *exposition) summary(name, help string, d *load.Distribution, l labels) {
 	if d == nil {
 		return
 	}
-	const second = 1000 // milliseconds
-	count, sum := uint64(d.Count), d.MeanMS*float64(d.Count)/second
+	count, sum := uint64(d.Count), d.MeanMS*float64(d.Count)
 	s := &dto.Summary{SampleCount: &count, SampleSum: &sum}
 	for _, q := range d.Quantiles {
-		p, value := q.P, q.ValueMS/second
+		p, value := q.P, printable.Rounded(q.ValueMS)
 		s.Quantile = append(s.Quantile, &dto.Quantile{Quantile: &p, Value: &value})
 	}
 	e.add(dto.MetricType_SUMMARY, name, help, &dto.Metric{Label: l.pairs(), Summary: s})

@@ -69,7 +69,7 @@ func TestEveryRunCanBeReadBack(t *testing.T) {
 	}
 }
 
-func TestFiguresStandInBaseUnits(t *testing.T) {
+func TestFiguresHaveTheUnitsOfTheReports(t *testing.T) {
 	body, err := openmetrics.Encode(loadsample.Full())
 	if err != nil {
 		t.Fatal(err)
@@ -80,15 +80,15 @@ func TestFiguresStandInBaseUnits(t *testing.T) {
 		`outreach_load_scenario_verdict{scenario="soak",verdict="inconclusive"} 1.0`,
 		`outreach_load_requests_total{scenario="soak",phase="200/s",warmup="false",what="dropped"} 9.0`,
 		`outreach_load_answers_total{scenario="soak",phase="200/s",warmup="false",status="none"} 2.0`,
-		`outreach_load_response_seconds{scenario="soak",phase="200/s",warmup="false",class="failed",quantile="0.5"} 10.0`,
-		`outreach_load_response_seconds_count{scenario="list-throughput",phase="500/s",warmup="false",class="accepted"} 15000`,
+		`outreach_load_response_milliseconds{scenario="soak",phase="200/s",warmup="false",class="failed",quantile="0.5"} 10000.0`,
+		`outreach_load_response_milliseconds_count{scenario="list-throughput",phase="500/s",warmup="false",class="accepted"} 15000`,
 		`outreach_load_threshold{scenario="soak",threshold="errors<0.1%",outcome="inconclusive"} 1.0`,
 		`outreach_load_violations_total{scenario="walk",requirement="PAGE-WALK-01",operation="campaigns.list"} 3.0`,
 		`outreach_load_sustained_per_second{scenario="sustained-rate"} 820.0`,
 		`outreach_load_limiter_window_seconds{scenario="rate-limit",layer="1",kind="fixed-window"} 1.0`,
-		`outreach_load_generator_lag_p99_seconds 0.00062`,
+		`outreach_load_generator_lag_p99_milliseconds 0.62`,
 		`outreach_load_comparison_ratio{figure="response p99",bound="high"} 1.73`,
-		`outreach_load_page_seconds{scenario="page-depth",operation="lead-lists.list",page="10",quantile="0.5"} 0.019`,
+		`outreach_load_page_milliseconds{scenario="page-depth",operation="lead-lists.list",page="10",quantile="0.5"} 19.0`,
 	} {
 		if !strings.Contains(string(body), line+"\n") {
 			t.Errorf("no line %s", line)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"outreach.example/conformance/internal/printable"
+
 	"gonum.org/v1/plot/plotter"
 
 	"outreach.example/conformance/reports/load"
@@ -70,7 +72,7 @@ func latencyOverTime(seconds []load.Second) *figure {
 		}
 	}
 	if worst != nil {
-		title += fmt.Sprintf(": p99 is worst in second %s, %s ms", whole(worst.T), number(worst.Response.P99MS))
+		title += fmt.Sprintf(": p99 is worst in second %s, %s ms", whole(worst.T), printable.Figure(worst.Response.P99MS))
 	}
 	return c.figure(title)
 }
@@ -110,7 +112,7 @@ func percentileCurve(p load.Phase) *figure {
 	}
 	title := "Latency distribution"
 	if d := p.Response.Accepted; d != nil {
-		title += fmt.Sprintf(": slowest response %s ms", number(d.MaxMS))
+		title += fmt.Sprintf(": slowest response %s ms", printable.Figure(d.MaxMS))
 	}
 	return c.figure(title)
 }
@@ -126,11 +128,11 @@ func rates(p load.Phase, seconds []load.Second) *figure {
 	c.add(line{Name: "sent", ink: green}, sent)
 	c.add(line{Name: "answered", ink: blue}, done)
 	if p.ClosedLoop {
-		return c.figure(fmt.Sprintf("Rate by second: %s/s in a closed loop", number(p.AchievedPerSecond)))
+		return c.figure(fmt.Sprintf("Rate by second: %s/s in a closed loop", printable.Figure(p.AchievedPerSecond)))
 	}
-	title := fmt.Sprintf("Rate by second: %s/s asked, %s/s achieved", number(p.RatePerSecond), number(p.AchievedPerSecond))
+	title := fmt.Sprintf("Rate by second: %s/s asked, %s/s achieved", printable.Figure(p.RatePerSecond), printable.Figure(p.AchievedPerSecond))
 	if p.RatePerSecond == 0 { // a closed loop or a schedule with several rates
-		title = fmt.Sprintf("Rate by second: %s/s achieved", number(p.AchievedPerSecond))
+		title = fmt.Sprintf("Rate by second: %s/s achieved", printable.Figure(p.AchievedPerSecond))
 	}
 	return c.figure(title)
 }

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
+
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -29,7 +31,7 @@ var (
 	styles string
 
 	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-		"p": reports.Printable, "list": list, "number": number, "whole": whole, "percent": percent, "size": size, "quantile": quantileName,
+		"p": reports.Printable, "list": list, "number": printable.Figure, "whole": whole, "percent": percent, "size": size, "quantile": quantileName,
 		"duration": duration, "answer": answer, "finding": finding, "estimate": estimate, "between": between, "clock": clock,
 		"counted": counted, "figures": phaseFigures, "knee": kneeFigures, "depths": depthFigures, "memory": memoryFigures, "limiter": limiterFigures, "limited": limitedOf,
 		"classes": classes, "spans": spans, "failure": load.FailureInWords, "place": reports.Violation.Place, "css": func() template.CSS { return template.CSS(styles) },
@@ -74,7 +76,7 @@ func list(some []string) string {
 // duration formats seconds.
 func duration(seconds float64) string {
 	if seconds < 120 {
-		return number(seconds) + " s"
+		return printable.Figure(seconds) + " s"
 	}
 	return (time.Duration(seconds) * time.Second).String()
 }
@@ -117,18 +119,11 @@ func answer(a load.Answer) string {
 
 // finding returns a figure with its bounds, or why it is unknown.
 func finding(f load.Finding) string {
-	unit := ""
-	if f.Unit != "" {
-		unit = " " + reports.Printable(f.Unit)
-	}
-	switch {
-	case f.Known && f.Low == f.High:
-		return number(f.Value) + unit
-	case f.Known:
-		return fmt.Sprintf("%s%s (%s to %s)", number(f.Value), unit, number(f.Low), number(f.High))
+	if f.Known {
+		return printable.Interval(f.Value, f.Low, f.High, f.Unit)
 	}
 	said := "cannot tell"
-	if bounds := f.Bounds(number); bounds != "" {
+	if bounds := f.Bounds(printable.Figure); bounds != "" {
 		said += ", " + reports.Printable(bounds)
 	}
 	if f.Why != "" {
@@ -142,21 +137,15 @@ func estimate(e *load.Estimate, unit string) string {
 	if e == nil {
 		return "—"
 	}
-	if unit != "" {
-		unit = " " + reports.Printable(unit)
-	}
-	if e.Low == e.High {
-		return number(e.Value) + unit
-	}
-	return fmt.Sprintf("%s%s (%s to %s)", number(e.Value), unit, number(e.Low), number(e.High))
+	return printable.Interval(e.Value, e.Low, e.High, unit)
 }
 
 // between formats the bounds of a quantile.
 func between(q load.Quantile) string {
 	if q.Open {
-		return fmt.Sprintf("%s or more", number(q.LowMS))
+		return fmt.Sprintf("%s or more", printable.Figure(q.LowMS))
 	}
-	return fmt.Sprintf("%s to %s", number(q.LowMS), number(q.HighMS))
+	return fmt.Sprintf("%s to %s", printable.Figure(q.LowMS), printable.Figure(q.HighMS))
 }
 
 // counted returns the measured phases, without warm-ups.

@@ -121,7 +121,7 @@ func TestThePageSaysAll(t *testing.T) {
 		"Rate by second: 500/s asked, 500/s achieved", "Answers by second: 0 % limited, 0 % failed", "response, accepted 15,000", "send lag 15,000",
 		"webhook-events.list limit=100 7,489 0 11", "Latency by rate: 820/s sustained", "the deepest page takes 9.5 times as long as the first",
 		"PAGE-WALK-01 on campaigns.list, seen 3 times", "returns each row once", "at /items/0/id", `curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN"`,
-		"400 walks by 50 clients", "closed loop generator-limited", "response p50 drifts 3 ms (2.9 to 3.1)", "Memory over time", "reference server: heap",
+		"400 walks by 50 clients", "closed loop another load than requested", "response p50 drifts 3 ms (2.9 to 3.1)", "Memory over time", "reference server: heap",
 		"100 requests in any window of 1 s", "not reached no slower layer was met while 100 requests/s were sustained for 61 s; a limit that takes longer", "412 of 412 refusals", "1 s (0.997 to 1.004)", "cannot tell: token-bucket or sliding-log: the budget ended before the second refill", "cannot tell, at least 55 s: no whole window was seen",
 		"other-workspace separate", "Probes accepted over time",
 		"ceiling 11,842 requests/s",

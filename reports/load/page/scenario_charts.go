@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"outreach.example/conformance/internal/printable"
+
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -35,7 +37,7 @@ func kneeFigures(s load.Sustained) []*figure {
 	latency.add(line{Name: "p50", ink: blue, marks: draw.CircleGlyph{}}, p50)
 	latency.add(line{Name: "p99", ink: red, marks: draw.CircleGlyph{}}, p99)
 	return drawn(
-		rate.figure(fmt.Sprintf("Latency by rate: %s/s sustained", number(s.RatePerSecond))),
+		rate.figure(fmt.Sprintf("Latency by rate: %s/s sustained", printable.Figure(s.RatePerSecond))),
 		latency.figure("Latency at each rate tried"))
 }
 
@@ -59,7 +61,7 @@ func depthFigure(d load.Depth) *figure {
 	c.add(line{Name: "p99", ink: red, marks: draw.CircleGlyph{}}, p99)
 	title := d.Operation + ": response time by page number"
 	if d.Ratio > 0 {
-		title += fmt.Sprintf("; the deepest page takes %s times as long as the first", number(d.Ratio))
+		title += fmt.Sprintf("; the deepest page takes %s times as long as the first", printable.Figure(d.Ratio))
 	}
 	return c.figure(title)
 }
@@ -103,7 +105,7 @@ func limiterFigures(l load.Limiter) []*figure {
 	c.add(line{Name: "accepted", ink: blue}, few(accepted))
 	c.add(line{Name: "limited (429)", ink: orange, marks: draw.PyramidGlyph{}, marked: true}, few(limited))
 	c.add(line{Name: "failed", ink: red, marks: draw.BoxGlyph{}, marked: true}, few(failed))
-	return drawn(c.figure(fmt.Sprintf("Probes accepted over time (%s of %s)", number(n), whole(int64(len(l.Probes))))))
+	return drawn(c.figure(fmt.Sprintf("Probes accepted over time (%s of %s)", printable.Figure(n), whole(int64(len(l.Probes))))))
 }
 
 // few returns evenly spaced points of a long series, including the last.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 
+	"outreach.example/conformance/internal/printable"
+
 	"gonum.org/v1/plot"
 
 	"outreach.example/conformance/reports/load"
@@ -22,7 +24,7 @@ func (e evenly) Ticks(least, most float64) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for i := math.Ceil(least / step); i*step <= most+step*1e-9; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: number(i * step)})
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: printable.Figure(i * step)})
 	}
 	return ticks
 }
@@ -45,7 +47,7 @@ func (decades) Ticks(least, most float64) []plot.Tick {
 			}
 			tick := plot.Tick{Value: value}
 			if labelled[times] {
-				tick.Label = number(value)
+				tick.Label = printable.Figure(value)
 			}
 			ticks = append(ticks, tick)
 		}

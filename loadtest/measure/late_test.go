@@ -1,0 +1,124 @@
+package measure
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// delayed records requests of a server with known latencies. The generator sends them
+// late, and reads the responses late by another draw of the same delay. It returns the
+// sorted latencies as users would have seen them: all, and those of each label.
+func delayed(rng *rand.Rand, n int, latency, delay func() time.Duration) (Recording, map[string][]time.Duration) {
+	r := NewRecorder(Plan{Name: "delayed", Planned: int64(n), Rate: 1000, Duration: time.Duration(n) * time.Millisecond})
+	truth := map[string][]time.Duration{}
+	for i := range n {
+		due, took, label := time.Duration(i)*time.Millisecond, latency(), []string{"list", "get"}[rng.IntN(2)]
+		truth[""], truth[label] = append(truth[""], took), append(truth[label], took)
+		sent := due + delay()
+		r.Add(Sample{Seq: uint64(i), Label: label, Due: due, Sent: sent, Done: sent + took + delay(), Status: 200})
+	}
+	for _, took := range truth {
+		slices.Sort(took)
+	}
+	return r.Recording(), truth
+}
+
+// The interval of a latency holds the true one, however late the generator is.
+func TestLatencyHoldsTheTruth(t *testing.T) {
+	const n = 4000
+	held, wide := 0, 0
+	var of int
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		slow := time.Duration(1+rng.IntN(300)) * time.Millisecond
+		share := rng.Float64() / 10
+		latency := func() time.Duration {
+			if rng.Float64() < share {
+				return slow
+			}
+			return time.Duration((1 + rng.ExpFloat64()) * float64(time.Millisecond))
+		}
+		pause := time.Duration(1+rng.IntN(30)) * time.Millisecond
+		often := rng.Float64()
+		delay := func() time.Duration {
+			if rng.Float64() < often {
+				return time.Duration(rng.Float64() * float64(pause))
+			}
+			return 10 * time.Microsecond
+		}
+		rec, truth := delayed(rng, n, latency, delay)
+		for _, label := range []string{"", "list"} {
+			for _, p := range []float64{0.5, 0.9, 0.99} {
+				of++
+				e := rec.Latency(p, label, 0)
+				took := truth[label]
+				at := took[int(math.Ceil(p*float64(len(took))))-1]
+				// A generator counts as in time up to a millisecond, and buckets are coarse.
+				if at >= e.Low-time.Millisecond && at <= e.High+e.High/1000 {
+					held++
+				} else {
+					t.Logf("seed %d, %q: p%g is %s, not in %s to %s", seed, label, 100*p, at, e.Low, e.High)
+				}
+				if e.High-e.Low > 4*pause+slow {
+					wide++
+				}
+			}
+		}
+	}
+	if held < of {
+		t.Errorf("%d of %d intervals hold the true latency, want all", held, of)
+	}
+	if wide > 0 {
+		t.Errorf("%d of %d intervals are wider than lag and latencies explain", wide, of)
+	}
+}
+
+// A generator in time leaves the estimate as it is.
+func TestLatencyInTime(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	rec, _ := delayed(rng, 1000, func() time.Duration { return time.Duration(rng.ExpFloat64() * float64(time.Millisecond)) }, func() time.Duration { return 0 })
+	if e := rec.Latency(0.99, "", time.Second); e != rec.Response[Accepted].Quantile(0.99) {
+		t.Errorf("%+v is not the quantile of the response times", e)
+	}
+	if longest, least := rec.Slowest("", time.Second); longest != least {
+		t.Errorf("the longest response time is %s to %s", least, longest)
+	}
+}
+
+// Requests that go out in another second are another load; a lag within the second is not.
+func TestDisplaced(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lag  func(due time.Duration) time.Duration
+		want float64
+	}{
+		"in time":        {func(time.Duration) time.Duration { return 0 }, 0},
+		"always late":    {func(time.Duration) time.Duration { return 50 * time.Millisecond }, 0.005},
+		"a second late":  {func(time.Duration) time.Duration { return time.Second }, 0.1},
+		"a pause of 2 s": {func(due time.Duration) time.Duration { return (4*time.Second - due) * step(due) }, 0.2},
+	} {
+		r := NewRecorder(Plan{Name: name, Planned: 1000, Rate: 100, Duration: 10 * time.Second})
+		for i := range 1000 {
+			due := time.Duration(i) * 10 * time.Millisecond
+			r.Add(Sample{Seq: uint64(i), Label: "list", Due: due, Sent: due + tc.lag(due), Done: due + tc.lag(due), Status: 200})
+		}
+		rec := r.Recording()
+		if got := rec.Displaced(); math.Abs(got-tc.want) > 0.001 {
+			t.Errorf("%s: %.3f of the requests are displaced, want %.3f", name, got, tc.want)
+		}
+		if said := rec.OtherLoad(); (said != "") != (tc.want > mostDisplaced) || said != "" && !strings.Contains(said, "in another second than planned") {
+			t.Errorf("%s: %q", name, said)
+		}
+	}
+}
+
+// step is 1 from 2 s to 4 s.
+func step(due time.Duration) time.Duration {
+	if due >= 2*time.Second && due < 4*time.Second {
+		return 1
+	}
+	return 0
+}
