@@ -23,10 +23,10 @@ RACED = ./suites/runner ./loadtest/runner ./fixtures/target ./loadtest ./suites/
 	./suites/explore ./fixtures/refserver/... ./internal/client ./internal/judge ./internal/outage ./internal/redact \
 	./internal/sandbox/... ./loadtest/generate ./loadtest/inspect ./loadtest/measure ./suites
 
-# UNRACED tests of RACED packages compute for long and share no more than the other
-# tests there: make race leaves them out, and in CI make unraced runs them.
-UNRACED = ^(TestLostMoves|TestMissingOperationIsOneFailure|TestRunAndGinkgoFailAlike|TestHollowServersPassNothingTheyHaveNotEarned|TestAcceptedRequestsAreOneFailureEach|TestChecksNameTheirSpecs|TestEmbeddedAndURLAgree|TestRunDeletesOnlyItsOwnRows|TestLongValuesStayOutOfAddresses|TestWrongThingsAreChargedApart|TestCanary|TestRunFollowsTheDocument|TestAssessableNamesTheMissingInput|TestAssessableMakesNoKey|TestTheRehearsalForetellsTheRun|TestDiscoverListsWhatIsServed|TestCheckNamesWhatIsNotServed|TestDecodedIsTheSame|TestIntervalsHoldTheTruth|TestScenariosTellFaults|TestBodiesThatAreTooLong|TestEachSpellingIsRedacted|TestLogbookIsBounded)$$
-UNRACED_PACKAGES = ./fixtures/target ./internal/redact ./loadtest/measure ./loadtest/runner ./suites/preflight ./suites/runner
+# LONG tests compute or wait for long. make test, make race and make busy leave them out:
+# make long runs them. Those of RACED packages share no more than the other tests there.
+LONG = ^(TestLostMoves|TestMissingOperationIsOneFailure|TestRunAndGinkgoFailAlike|TestHollowServersPassNothingTheyHaveNotEarned|TestAcceptedRequestsAreOneFailureEach|TestChecksNameTheirSpecs|TestEmbeddedAndURLAgree|TestRunDeletesOnlyItsOwnRows|TestLongValuesStayOutOfAddresses|TestWrongThingsAreChargedApart|TestCanary|TestRunFollowsTheDocument|TestAssessableNamesTheMissingInput|TestAssessableMakesNoKey|TestTheRehearsalForetellsTheRun|TestDiscoverListsWhatIsServed|TestCheckNamesWhatIsNotServed|TestDecodedIsTheSame|TestIntervalsHoldTheTruth|TestScenariosTellFaults|TestBodiesThatAreTooLong|TestEachSpellingIsRedacted|TestLogbookIsBounded|TestMemoryOfARun|TestNoArtifactHoldsAKey|TestNoKeyLeavesTheProcess|TestCleanupAfterARunWasKilled|TestContainerLogHoldsNoKey|TestInterruptedRunTakesTheContainerDown|TestWhatAKilledRunLeftInDockerIsSwept|TestLoadAgainstABaseline|TestLoadOfAFaultyServer|TestWritesOwn|TestWritesNone|TestWritesListed|TestRunOverTLS|TestTwoContainersOnANetwork|TestSweepRemovesWhatADeadRunLeft)$$
+LONG_PACKAGES = ./cmd/outreach-conformance ./suites/runner ./fixtures/target ./internal/redact ./loadtest/measure ./loadtest/runner ./suites/preflight
 
 # STARTED packages start programs and wait for them. They depend most on what a
 # process inherits and on how busy the machine is: `make strange` and, in CI,
@@ -36,35 +36,36 @@ STARTED = ./cmd/... ./loadtest/swarm
 # HOSTILE plays a few behaviours in `make test`, and all of them in `make hostile`.
 HOSTILE = ./internal/testbed/hostile
 
-# CI runs each test once: RACED packages by `make race` and `make unraced`, STARTED
+# CI runs each test once: LONG tests by `make long`, RACED packages by `make race`, STARTED
 # packages by `make busy`, HOSTILE by `make hostile`, and OTHERS by `make test`. On its
-# own, `make test` runs them all.
+# own, `make test` runs all packages.
 OTHERS = $(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(STARTED) $(HOSTILE))"
 
 # Many tests wait for programs, so two packages run on each core.
 TESTS = $(GO) test -p $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN)))) -timeout 20m $(TESTFLAGS)
-# The command lines of the documents take a minute: `make documents` runs them.
-SKIP ?= ^TestDocuments$$
+# The command lines of the documents take a minute: `make documents` runs them. Containers
+# get their verdicts in `make truth`.
+SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
 
 .DEFAULT_GOAL := help
-.PHONY: help release release-test test race unraced busy steady strange hostile ginkgo example truth transports documents manifests selftest selftest-figures \
+.PHONY: help release release-test test long race busy steady strange hostile ginkgo example truth transports capacities compare documents manifests selftest selftest-figures \
 	check format vet lint tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
-test: ## run all tests in 4 minutes or less; PACKAGES='./cmd/...' runs some
-	$(TESTS) -skip '$(SKIP)' $(PACKAGES)
+test: ## run the tests in 4 minutes or less; PACKAGES='./cmd/...' runs some
+	@$(TESTS) -skip '$(SKIP)' $(PACKAGES)
+
+long: ## run the tests that compute or wait for long
+	@$(TESTS) -v -run '$(LONG)' $(LONG_PACKAGES)
 
 race: ## run the tests of concurrent packages with the race detector
-	env CGO_ENABLED=1 $(TESTS) -race -skip '$(UNRACED)' $(RACED)
-
-unraced: ## run the tests of concurrent packages that make race leaves out
-	$(TESTS) -v -run '$(UNRACED)' $(UNRACED_PACKAGES)
+	@env CGO_ENABLED=1 $(TESTS) -race -skip '$(LONG)' $(RACED)
 
 busy: RUNS ?= 20
 busy: ## run make test RUNS times while another program keeps every core busy
-	tools/busy $(RUNS) $(TESTS) -count=1 -skip '$(SKIP)' $(PACKAGES)
+	@tools/busy $(RUNS) $(TESTS) -count=1 -skip '$(SKIP)' $(PACKAGES)
 
 steady: RUNS ?= 100
 steady: ## judge a server RUNS times in random order on busy cores: the verdicts must be identical
@@ -92,6 +93,12 @@ truth: ## check what needs a quiet machine or minutes of computing: figures of l
 transports: ## compare CPU time and memory of a request over HTTP transports with raw Vegeta
 	$(GO) test ./loadtest/generate -run TestTransports -count=1 -v -args -transports 5
 
+capacities: ## search the sustained rate of servers with ten known capacities, and print a table
+	$(GO) test ./loadtest -run TestSearchOfKnownCapacities -count=1 -v -timeout 20m -args -capacities 10
+
+compare: ## compare run and load with k6 and Vegeta on the same work; skips what is not in the PATH
+	$(GO) test ./cmd/outreach-conformance -run TestTools -count=1 -v -timeout 40m -args -tools 3
+
 documents: ## run the commands in the documents
 	$(GO) test ./cmd/outreach-conformance -run '^TestDocuments$$' -count=1
 
@@ -106,7 +113,7 @@ selftest-figures: build ## run the whole self-test and write its figures into th
 	bin/outreach-conformance selftest --output bin/selftest
 	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
 
-check: format vet lint tidy fresh documents manifests test ## run every check that a change must pass
+check: format vet lint tidy fresh documents manifests test long ## run every check that a change must pass
 
 format: ## fail if gofmt would change a file
 	@unformatted="$$(gofmt -l .)" || exit 1; \

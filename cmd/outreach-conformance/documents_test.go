@@ -211,6 +211,7 @@ func instead(ts *testscript.TestScript) *strings.Replacer {
 		"--duration 8h", "--duration 5s",
 		"--duration 15m", "--duration 2s",
 		"--lag-limit 250ms", "--lag-limit 1m",
+		"--threshold 'p99<500ms'", "--threshold 'p99<500ms' --lag-limit 1m",
 	)
 }
 

@@ -61,7 +61,7 @@ func registerSeed(flags *pflag.FlagSet, seed *uint64, standard uint64, of string
 // registerGate adds the flags that decide the verdict of a load run.
 func registerGate(flags *pflag.FlagSet, f *loadFlags) {
 	flags.StringArrayVar(&f.thresholds, "threshold", nil, "condition to meet, e.g. 'p99<250ms@500/s', 'errors<0.1%', 'sustained>=800/s'; replaces the scenarios' thresholds on the same figure; repeatable")
-	flags.StringVar(&f.baseline, "baseline", "", "results of an earlier run to compare with (load.json, for regression thresholds)")
+	flags.StringVar(&f.baseline, "baseline", "", "results of an earlier run to compare with (load.json, for thresholds such as worse<5%)")
 }
 
 // settingFlags are flags that override an entry of the target profile. Each command

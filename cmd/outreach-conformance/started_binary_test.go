@@ -52,7 +52,7 @@ type ended struct {
 }
 
 func (e ended) String() string {
-	return fmt.Sprintf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
+	return fmt.Sprintf("exit code %d\n%s%s", e.code, e.stderr, e.stdout) // the verdict last
 }
 
 // results returns the results that a run wrote.

@@ -89,6 +89,9 @@ func secured(t *testing.T, base string, certificate tls.Certificate, clients tes
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(to)
+	transport := &http.Transport{MaxIdleConnsPerHost: 64} // with two of them, thousands of connections would take up ports
+	proxy.Transport = transport
+	t.Cleanup(transport.CloseIdleConnections)
 	var came atomic.Int64
 	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		came.Add(1)

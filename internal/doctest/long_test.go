@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-var unraced = regexp.MustCompile(`(?m)^UNRACED = \^\((\S+)\)\$\$\nUNRACED_PACKAGES = (.+)$`)
+var long = regexp.MustCompile(`(?m)^LONG = \^\((\S+)\)\$\$\nLONG_PACKAGES = (.+)$`)
 
-// TestUnracedTestsRun verifies that make unraced runs each test that make race
-// leaves out: the packages that it names, and no others, have these tests.
-func TestUnracedTestsRun(t *testing.T) {
-	lists := unraced.FindStringSubmatch(read(t, "Makefile"))
+// TestLongTestsRun verifies that make long runs each test that make test and make race
+// leave out: the packages that it names, and no others, have these tests.
+func TestLongTestsRun(t *testing.T) {
+	lists := long.FindStringSubmatch(read(t, "Makefile"))
 	if lists == nil {
-		t.Fatal("the Makefile lists no unraced tests")
+		t.Fatal("the Makefile lists no long tests")
 	}
 	places := map[string][]string{} // name of a test → packages
 	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
@@ -42,7 +42,7 @@ func TestUnracedTestsRun(t *testing.T) {
 		}
 		for _, place := range places[name] {
 			if !slices.Contains(packages, place) {
-				t.Errorf("make race leaves %s of %s out, and make unraced does not run it", name, place)
+				t.Errorf("make test leaves %s of %s out, and make long does not run it", name, place)
 			}
 		}
 	}
