@@ -44,7 +44,7 @@ func formsOf(secret string) []form {
 			out = append(out, form{text: text, secret: secret, plain: plain})
 		}
 	}
-	for v := range layers([]byte(secret), false) { // it may look like an escape
+	for v := range layers(view{text: []byte(secret)}) { // it may look like an escape
 		add(string(v.text), true)
 	}
 	add(strings.ReplaceAll(secret, " ", "+"), true) // as in a query

@@ -384,6 +384,21 @@ func TestPublicWordsStay(t *testing.T) {
 	}
 }
 
+// A long text is searched in pieces. Where a piece ends, the text is not cut off: words
+// that only begin like a key stay, wherever they are.
+func TestWordsStayWherePiecesEnd(t *testing.T) {
+	set := setOf("unknown-c0ffee0123456789")
+	for at := pieceBytes - 32; at <= pieceBytes; at++ {
+		text := strings.Repeat("-", at) + "SILENT-UNKNOWN-CURSOR" + strings.Repeat("-", 100)
+		if got := string(set.Content([]byte(text))); got != text {
+			t.Errorf("at %d: %s", at, strings.Trim(got, "-"))
+		}
+	}
+	if text := strings.Repeat("-", pieceBytes) + " unknown-c"; string(set.Content([]byte(text))) == text {
+		t.Error("what is cut off at the end of a long text stays")
+	}
+}
+
 // Ids and figures with rows of the same digits stay, even if a key has such a row.
 func TestMonotonousPartsStay(t *testing.T) {
 	const id = "00000000-0000-7000-8000-000000000001"

@@ -132,8 +132,10 @@ func (t *table) find(text []byte) []span {
 	var all []span
 	for start := 0; ; start += pieceBytes - overlapBytes {
 		end := min(len(text), start+pieceBytes)
-		if piece := text[start:end]; t.look(piece, false, nil) {
-			t.look(piece, true, func(s span) {
+		piece := view{text: text[start:end], more: end < len(text)}
+		if t.look(piece, nil) {
+			piece.indexed = true
+			t.look(piece, func(s span) {
 				s.start, s.end, s.core[0], s.core[1] = s.start+start, s.end+start, s.core[0]+start, s.core[1]+start
 				all = append(all, s)
 			})
@@ -144,9 +146,9 @@ func (t *table) find(text []byte) []span {
 	}
 }
 
-// look searches all layers of a text. Without found it stops at the first secret.
-func (t *table) look(text []byte, indexed bool, found func(span)) (any bool) {
-	for v := range layers(text, indexed) {
+// look searches all layers of a view. Without found it stops at the first secret.
+func (t *table) look(of view, found func(span)) (any bool) {
+	for v := range layers(of) {
 		if t.scan(v, found) {
 			if any = true; found == nil {
 				break
@@ -165,7 +167,7 @@ func (t *table) scan(v view, found func(span)) (any bool) {
 			}
 		}
 	}
-	for cut := range cuts(v.text) {
+	for cut := range cuts(v) {
 		for at := max(0, cut-minPart+1); at+windowBytes <= cut; at++ {
 			if t.scanAt(v, at, found) {
 				any = true
@@ -200,26 +202,28 @@ func (t *table) scanAt(v view, at int, found func(span)) (any bool) {
 
 // cuts yields where a text may be truncated: before each ellipsis, and at its end. A
 // truncated secret is redacted from minSecret characters.
-func cuts(text []byte) iter.Seq[int] {
+func cuts(v view) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for at := 0; ; {
-			next := bytes.Index(text[at:], []byte("…"))
+			next := bytes.Index(v.text[at:], []byte("…"))
 			if next < 0 {
 				break
 			}
-			if !yield(len(bytes.TrimRight(text[:at+next], " "))) {
+			if !yield(len(bytes.TrimRight(v.text[:at+next], " "))) {
 				return
 			}
 			at += next + len("…")
 		}
-		yield(len(bytes.TrimRight(text, " ")))
+		if !v.more {
+			yield(len(bytes.TrimRight(v.text, " ")))
+		}
 	}
 }
 
 // truncated reports whether a text may be truncated at a position.
-func truncated(text []byte, at int) bool {
-	rest := bytes.TrimLeft(text[at:], " ")
-	return len(rest) == 0 || bytes.HasPrefix(rest, []byte("…"))
+func truncated(v view, at int) bool {
+	rest := bytes.TrimLeft(v.text[at:], " ")
+	return len(rest) == 0 && !v.more || bytes.HasPrefix(rest, []byte("…"))
 }
 
 // match extends a window to all of the form that the view shows there. It reports
@@ -236,7 +240,7 @@ func (t *table) match(v view, at int, s slot) (span, bool) {
 	}
 	whole := end-start == len(f.text)
 	need := f.need()
-	if first == 0 && truncated(v.text, end) {
+	if first == 0 && truncated(v, end) {
 		need = minSecret
 	}
 	if part := f.text[first:last]; len(part) < need || !whole && !varied(part) || t.isPublic(f, part) {
@@ -273,7 +277,7 @@ func (t *table) findWords(text []byte) []span {
 		return nil
 	}
 	var all []span
-	for v := range layers(text, true) {
+	for v := range layers(view{text: text, indexed: true}) {
 		for i := range t.words {
 			f := &t.words[i]
 			for at := 0; ; at++ {

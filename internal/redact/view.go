@@ -16,6 +16,7 @@ const maxLayers = 8
 // layers of escapes decoded.
 type view struct {
 	text    []byte
+	more    bool // the text goes on after the view
 	indexed bool
 	// from and to are where each byte begins and ends in the original. They are nil if
 	// nothing changed, or if the view is not indexed.
@@ -23,13 +24,13 @@ type view struct {
 }
 
 // plainView returns the text without invisible characters.
-func plainView(text []byte, indexed bool) view { return view{text: text, indexed: indexed}.visible() }
+func plainView(text []byte) view { return view{text: text}.visible() }
 
-// layers returns the views of a text: as it is, then with one more layer of escapes
+// layers returns the visible part of a view, then with one more layer of escapes
 // decoded each.
-func layers(text []byte, indexed bool) iter.Seq[view] {
+func layers(of view) iter.Seq[view] {
 	return func(yield func(view) bool) {
-		v := plainView(text, indexed)
+		v := of.visible()
 		for layer := 0; yield(v) && layer < maxLayers; layer++ {
 			decoded, changed := v.decoded()
 			if !changed {
@@ -57,7 +58,7 @@ func (v view) end(i int) int {
 
 // make returns an empty view with room for what v holds.
 func (v view) make() view {
-	made := view{text: make([]byte, 0, len(v.text)), indexed: v.indexed}
+	made := view{text: make([]byte, 0, len(v.text)), more: v.more, indexed: v.indexed}
 	if v.indexed {
 		made.from, made.to = make([]int32, 0, len(v.text)), make([]int32, 0, len(v.text))
 	}
@@ -255,7 +256,7 @@ func entity(text []byte) (stands []byte, width int) {
 
 // folded returns the text without invisible characters, in lower case.
 func folded(text []byte) []byte {
-	v := plainView(text, false)
+	v := plainView(text)
 	lower := make([]byte, len(v.text))
 	for i, c := range v.text {
 		lower[i] = lowerOf(c)
