@@ -2,7 +2,7 @@
 //
 // openapi.yaml is the one source of shapes. `go generate ./schemas` derives the
 // draft-07 JSON Schemas in json/ and the field table of the package spec from
-// it. A test fails if one of them is stale. To change a shape, change
+// it, and the same document in OpenAPI 3.1 (openapi-3.1.yaml). A test fails if one of them is stale. To change a shape, change
 // openapi.yaml and run the command. The derivation refuses an unknown keyword or
 // string format, and a property that is neither required nor x-conditional.
 //

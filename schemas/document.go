@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/goccy/go-yaml"
 	"github.com/xeipuuv/gojsonschema"
 
 	"outreach.example/conformance/schemas/internal/format"
@@ -18,12 +20,17 @@ import (
 var (
 	//go:embed openapi.yaml
 	openAPI []byte
+	//go:embed openapi-3.1.yaml
+	openAPI31 []byte
 	//go:embed json/*.schema.json
 	jsonSchemas embed.FS
 )
 
 // OpenAPI returns the OpenAPI 3.0.3 document in YAML.
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
+
+// OpenAPI31 returns the same document in OpenAPI 3.1, in YAML.
+func OpenAPI31() []byte { return append([]byte(nil), openAPI31...) }
 
 // JSONSchemas returns the derived draft-07 schemas: <Component>.schema.json for
 // responses and <Component>.request.schema.json for requests. They refer to each
@@ -40,18 +47,42 @@ func JSONSchemas() fs.FS {
 // with its examples. Each call loads a new one.
 func Document() (*openapi3.T, error) { return load(openAPI) }
 
-// OpenAPIJSON returns the document in JSON. Its objects are sorted by key.
-func OpenAPIJSON() ([]byte, error) {
-	doc, err := Document()
+// ToJSON returns OpenAPI or OpenAPI31 in JSON, with the members in the same order.
+func ToJSON(document []byte) ([]byte, error) {
+	compact, err := yaml.YAMLToJSON(document)
+	if err != nil {
+		return nil, fmt.Errorf("schemas: the document in JSON: %w", err)
+	}
+	var text bytes.Buffer
+	err = json.Indent(&text, compact, "", "  ")
+	return text.Bytes(), err
+}
+
+// Sample returns a copy of the document's example of a resource, with every documented
+// field. The example itself lacks the fields that only some responses show: their
+// examples stand with them.
+func Sample(doc *openapi3.T, resource string) (map[string]any, error) {
+	schema := doc.Components.Schemas[resource]
+	if schema == nil {
+		return nil, fmt.Errorf("schemas: the document has no component %s", resource)
+	}
+	example, ok := schema.Value.Example.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("schemas: the example of %s is not an object", resource)
+	}
+	whole := map[string]any{}
+	for name, property := range schema.Value.Properties {
+		if property.Value.Example != nil {
+			whole[name] = property.Value.Example
+		}
+	}
+	maps.Copy(whole, example)
+	text, err := json.Marshal(whole)
 	if err != nil {
 		return nil, err
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	err = encoder.Encode(doc)
-	return text.Bytes(), err
+	var sample map[string]any
+	return sample, json.Unmarshal(text, &sample)
 }
 
 func load(source []byte) (*openapi3.T, error) {

@@ -22,8 +22,8 @@ func validator(t testing.TB) *Validator {
 	return v
 }
 
-// example returns a copy of the document's example of a component, decoded as
-// bodies are.
+// example returns a copy of the document's example of a resource with every field,
+// decoded as bodies are.
 func example(t testing.TB, component string) map[string]any {
 	t.Helper()
 	decoded, err := Decode(exampleJSON(t, component))
@@ -37,7 +37,11 @@ var sharedDocument = sync.OnceValues(Document)
 
 func exampleJSON(t testing.TB, component string) []byte {
 	t.Helper()
-	return mustJSON(t, document(t).Components.Schemas[component].Value.Example)
+	sample, err := Sample(document(t), component)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mustJSON(t, sample)
 }
 
 // resources lists the resources with an operation that answers with one, in

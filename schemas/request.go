@@ -16,7 +16,7 @@ var requestComponents = map[string]string{
 	spec.AddCampaignVariables: "AddCampaignVariables",
 	spec.MoveLead:             "MoveLead",
 	spec.MoveAccounts:         "MoveAccounts",
-	spec.CreatePlacementTest:  "InboxPlacementTest",
+	spec.CreatePlacementTest:  "CreateInboxPlacementTest",
 }
 
 // Rules for requests. The harness builds the requests, so that the catalogue has

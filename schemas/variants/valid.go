@@ -41,7 +41,7 @@ func texts(s *openapi3.Schema) []Variant {
 	switch {
 	case s.Format == "date":
 		values = []string{"2024-02-29", "2025-12-31", "2026-01-01"}
-	case s.Format == "timestamp-ms":
+	case s.Format == "date-time":
 		values = []string{"2028-02-29T23:59:59.999Z", "2030-01-01T00:00:00.000Z", "2030-06-15T12:30:45.001Z"}
 	case s.Format != "": // an id or an address: the target decides which ones exist
 		return nil

@@ -33,7 +33,7 @@ components:
       type: object
       required: [size]
       properties:
-        size: {type: number, minimum: 0, exclusiveMinimum: true, x-words: more than 0}
+        size: {type: number, format: double, minimum: 0, x-words: at least 0}
     Thing: ` + thing + "\n")
 }
 
@@ -42,7 +42,7 @@ const goodThing = `
       type: object
       required: [id, parts]
       properties:
-        id: {type: string, format: uuid-v7, readOnly: true, description: d, example: e}
+        id: {type: string, format: uuid, pattern: '^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-7[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$', x-format: uuid-v7, readOnly: true, description: d, example: e}
         secret: {type: boolean, writeOnly: true, x-conditional: why}
         level: {type: number, nullable: true, minimum: 1, maximum: 2, multipleOf: 1, x-enum: [1, 2], x-conditional: why}
         parts:
@@ -79,8 +79,8 @@ func TestJSONSchemaVariants(t *testing.T) {
 			`"parts":{"type":"array","minItems":1,"items":{"$ref":"Part.request.schema.json"}},` +
 			`"days":{"type":"object","properties":{"0":{"type":"boolean"},"1":{"type":"boolean"}},"additionalProperties":false},` +
 			`"free":{"type":"object","additionalProperties":{"type":["string","number","null"]}}},"additionalProperties":false}`,
-		"Part.schema.json": `{` + head + `Part.schema.json` + comment + `"type":"object","required":["size"],"properties":{"size":{"type":"number","exclusiveMinimum":0}}}`,
-		"Part.request.schema.json": `{` + head + `Part.request.schema.json` + comment + `"type":"object","required":["size"],"properties":{"size":{"type":"number","exclusiveMinimum":0}},` +
+		"Part.schema.json": `{` + head + `Part.schema.json` + comment + `"type":"object","required":["size"],"properties":{"size":{"type":"number","minimum":0}}}`,
+		"Part.request.schema.json": `{` + head + `Part.request.schema.json` + comment + `"type":"object","required":["size"],"properties":{"size":{"type":"number","minimum":0}},` +
 			`"additionalProperties":false}`,
 	}
 	for name, text := range want {
@@ -88,8 +88,8 @@ func TestJSONSchemaVariants(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, text)
 		}
 	}
-	if len(files) != len(want)+1 {
-		t.Errorf("%d files, want the schemas of what is used and the field table", len(files))
+	if len(files) != len(want)+2 {
+		t.Errorf("%d files, want the schemas of what is used, the field table and the document in OpenAPI 3.1", len(files))
 	}
 }
 
@@ -116,7 +116,7 @@ func TestFieldTable(t *testing.T) {
 		`{Resource: "Thing", Path: "level", Type: "a number or null", Value: "1 or 2", Conditional: "why"},`,
 		`{Resource: "Thing", Path: "parts", Type: "an array", Value: "an array with a length of at least 1", Required: true},`,
 		`{Resource: "Thing", Path: "parts.ITEM", Type: "an object", Conditional: "An array may be empty."},`,
-		`{Resource: "Thing", Path: "parts.ITEM.size", Type: "a number", Value: "more than 0", Required: true},`,
+		`{Resource: "Thing", Path: "parts.ITEM.size", Type: "a number", Value: "at least 0", Required: true},`,
 		`{Resource: "Thing", Path: "days", Type: "an object", Value: "days", Conditional: "why"},`,
 		`{Resource: "Thing", Path: "days.ENTRY", Type: "a boolean", Conditional: "any"},`,
 		`{Resource: "Thing", Path: "free", Type: "an object", Conditional: "why"},`,
@@ -139,12 +139,21 @@ func TestWhatItDoesNotKnowIsAnError(t *testing.T) {
 		{"an extension keyword", `{type: string, x-surprise: 1}`, `unknown keyword "x-surprise"`},
 		{"a keyword in a property", `{type: object, required: [a], properties: {a: {type: object, oneOf: []}}}`, `components.schemas.Thing.a: unknown keyword "oneOf"`},
 		{"a keyword in items", `{type: array, items: {const: 1}}`, `components.schemas.Thing.items: unknown keyword "const"`},
-		{"a format", `{type: string, format: date-time}`, `unknown format "date-time"; known are date`},
+		{"a format", `{type: string, format: ipv4}`, `unknown format "ipv4"; known are date`},
+		{"a strict format as the format", `{type: string, format: uuid-v7}`, `unknown format "uuid-v7"`},
+		{"a format of texts for a number", `{type: number, format: date}`, `unknown format "date"`},
+		{"a format of numbers for a text", `{type: string, format: double}`, `unknown format "double"`},
+		{"a standard format as the strict one", `{type: string, format: uuid, x-format: uuid}`, `unknown strict format uuid`},
+		{"a strict format with another pattern", `{type: string, format: uuid, pattern: '^7$', x-format: uuid-v7}`, `x-format uuid-v7 needs the format uuid and the pattern`},
+		{"a strict format without the standard one", `{type: string, x-format: uuid-v7}`, `x-format uuid-v7 needs`},
+		{"a reason for no $ref", `{type: object, required: [a], properties: {a: {type: string}}, x-conditional-refs: {a: why}}`, `not a property with a $ref`},
+		{"a reason for a required $ref", `{type: object, required: [a], properties: {a: {$ref: '#/components/schemas/Part'}}, x-conditional-refs: {a: why}}`, `either an entry in required or a reason`},
+		{"reasons in a list", `{type: object, x-conditional-refs: [a]}`, `x-conditional-refs: wrong type`},
 		{"a bad pattern", `{type: string, pattern: '('}`, `missing closing`},
 		{"a component", `{type: array, items: {$ref: '#/components/schemas/Nothing'}}`, `"#/components/schemas/Nothing"`},
 		{"a foreign $ref", `{type: array, items: {$ref: 'http://example.com/x'}}`, `external reference`},
-		{"a keyword beside $ref", `{type: array, items: {$ref: '#/components/schemas/Part', nullable: true}}`, `ignore nullable beside $ref`},
-		{"a description beside $ref", `{type: array, items: {$ref: '#/components/schemas/Part', description: d}}`, `ignore description beside $ref`},
+		{"a keyword beside $ref", `{type: array, items: {$ref: '#/components/schemas/Part', nullable: true}}`, `nullable stands beside $ref`},
+		{"a description beside $ref", `{type: array, items: {$ref: '#/components/schemas/Part', description: d}}`, `description stands beside $ref`},
 		{"a nullable enum", `{type: number, nullable: true, enum: [1]}`, `x-enum in place of enum`},
 		{"an optional property without reason", `{type: object, properties: {a: {type: string}}}`, `components.schemas.Thing.a: it needs either an entry in required or a reason`},
 		{"a required property with a reason", `{type: object, required: [a], properties: {a: {type: string, x-conditional: why}}}`, `either an entry in required or a reason in x-conditional`},
@@ -184,7 +193,7 @@ func TestBrokenDocuments(t *testing.T) {
 		{"a keyword in a response", head + answer + "content: {a/b: {schema: {surprise: 1}}}}}}}}",
 			`paths./x.get.responses.200.content.a/b.schema: unknown keyword "surprise"`},
 		{"a description beside a $ref in a response", head + answer + "content: {a/b: {schema: {$ref: '#/components/schemas/Thing', description: d}}}}}}}}",
-			"ignore description beside $ref"},
+			"description stands beside $ref"},
 		{"a schema in a header", head + answer + "headers: {X: {schema: {type: string}}}}}}}}", "unknown place for a schema"},
 		{"a key twice", head + "paths: {}\ncomponents: {schemas: {Thing: {type: string, type: number}}}", "already"},
 		{"a document that kin-openapi refuses", head + "components: {schemas: {Thing: {type: string}}}", "invalid paths"},

@@ -78,13 +78,13 @@ func fieldsOf(to []field, resource, path string, s *openapi3.Schema) ([]field, e
 	case s.AdditionalProperties.Schema != nil:
 		return to, add(anyEntry, s.AdditionalProperties.Schema, "The keys are free.")
 	case closed(s) && len(properties) > 0:
-		return to, add(anyEntry, properties[0].SchemaRef, conditional(properties[0].SchemaRef))
+		return to, add(anyEntry, properties[0].SchemaRef, conditional(s, properties[0]))
 	}
 	for _, p := range properties {
 		if p.Value.WriteOnly {
 			continue
 		}
-		if err := add(p.name, p.SchemaRef, conditional(p.SchemaRef)); err != nil {
+		if err := add(p.name, p.SchemaRef, conditional(s, p)); err != nil {
 			return nil, err
 		}
 	}
@@ -134,13 +134,13 @@ func valueWords(ref *openapi3.SchemaRef) (string, error) {
 		}
 		words = append(words, enumerate(texts))
 	}
-	if f, ok := format.Lookup(s.Format); ok {
+	if f, ok := format.Lookup(formatOf(ref)); ok {
 		words = append(words, f.Words)
 	}
 	if s.MinItems > 0 {
 		words = append(words, fmt.Sprintf("an array with a length of at least %d", s.MinItems))
 	}
-	unsaid := s.Pattern != "" || slices.ContainsFunc(bounds(ref), func(b bound) bool { return b.keyword != "minItems" })
+	unsaid := patternOf(ref) != "" || slices.ContainsFunc(bounds(ref), func(b bound) bool { return b.keyword != "minItems" })
 	if values == nil && unsaid {
 		return "", fmt.Errorf("its pattern or bounds need x-words")
 	}

@@ -79,15 +79,15 @@ func (v variant) draft07(ref *openapi3.SchemaRef) object {
 		}
 		add("enum", values)
 	} else {
-		if s.Pattern != "" {
-			add("pattern", s.Pattern)
+		if pattern := patternOf(ref); pattern != "" {
+			add("pattern", pattern)
 		}
 		for _, b := range bounds(ref) {
 			add(b.keyword, b.value)
 		}
 	}
-	if s.Format != "" {
-		add("format", s.Format)
+	if name := formatOf(ref); name != "" {
+		add("format", name)
 	}
 	if s.Items != nil {
 		add("items", v.draft07(s.Items))

@@ -28,18 +28,42 @@ func keywords(s *openapi3.SchemaRef) []string {
 	return names
 }
 
-// extension returns the value of an extension keyword, which may stand beside a
-// $ref; the zero value if it is absent.
+// extension returns the value of an extension keyword; the zero value if it is absent.
 func extension[T any](s *openapi3.SchemaRef, name string) T {
-	extensions := s.Extensions
-	if s.Ref == "" {
-		extensions = s.Value.Extensions
-	}
-	value, _ := extensions[name].(T)
+	value, _ := s.Value.Extensions[name].(T)
 	return value
 }
 
-func conditional(s *openapi3.SchemaRef) string { return extension[string](s, "x-conditional") }
+// conditional returns the reason why a property may be absent; empty for a required one.
+func conditional(parent *openapi3.Schema, p named) string {
+	if p.Ref == "" {
+		return extension[string](p.SchemaRef, "x-conditional")
+	}
+	refs, _ := parent.Extensions["x-conditional-refs"].(map[string]any)
+	reason, _ := refs[p.name].(string)
+	return reason
+}
+
+// formatOf returns the format that the validator checks: the strict one, if the schema
+// names it. Formats of numbers are hints for generators of code.
+func formatOf(s *openapi3.SchemaRef) string {
+	if strict := extension[string](s, "x-format"); strict != "" {
+		return strict
+	}
+	if s.Value.Type.Is(openapi3.TypeString) {
+		return s.Value.Format
+	}
+	return ""
+}
+
+// patternOf returns the pattern that the validator checks. One that only says a strict
+// format to other tools would find each fault a second time.
+func patternOf(s *openapi3.SchemaRef) string {
+	if extension[string](s, "x-format") != "" {
+		return ""
+	}
+	return s.Value.Pattern
+}
 
 // types returns the types that a schema allows, "null" last; nil for any type.
 func types(s *openapi3.Schema) []string {
@@ -82,14 +106,8 @@ func bounds(s *openapi3.SchemaRef) []bound {
 	for _, keyword := range keywords(s) {
 		switch keyword {
 		case "minimum":
-			if v.ExclusiveMin.IsTrue() {
-				keyword = "exclusiveMinimum"
-			}
 			list = append(list, bound{keyword, *v.Min})
 		case "maximum":
-			if v.ExclusiveMax.IsTrue() {
-				keyword = "exclusiveMaximum"
-			}
 			list = append(list, bound{keyword, *v.Max})
 		case "multipleOf":
 			list = append(list, bound{keyword, *v.MultipleOf})
@@ -159,18 +177,18 @@ func (c checker) schema(where string, s *openapi3.SchemaRef) error {
 	return properties(where, v)
 }
 
-// reference checks a $ref. Only x-conditional may stand beside it: other tools
-// ignore every keyword there.
+// reference checks a $ref. Nothing may stand beside it: tools ignore or refuse every
+// keyword there.
 func reference(where string, s *openapi3.SchemaRef) error {
 	if name, ok := strings.CutPrefix(s.Ref, refPrefix); !ok || strings.Contains(name, "/") {
 		return fmt.Errorf("%s: $ref %q names no entry of %s", where, s.Ref, refPrefix)
 	}
 	for _, keyword := range keywords(s) {
-		if keyword != "$ref" && keyword != "x-conditional" {
-			return fmt.Errorf("%s: tools ignore %s beside $ref", where, keyword)
+		if keyword != "$ref" {
+			return fmt.Errorf("%s: %s stands beside $ref (x-conditional-refs of the object takes a reason)", where, keyword)
 		}
 	}
-	return extensionTypes(s.Extensions)
+	return nil
 }
 
 // known returns an error for a keyword that this package does not know, and for
@@ -183,23 +201,52 @@ func known(keyword string, s *openapi3.SchemaRef) error {
 		}
 		return nil
 	case "nullable", "anyOf", "enum",
-		"minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum",
+		"minimum", "maximum", "multipleOf",
 		"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
 		"properties", "required", "items", "additionalProperties", "readOnly", "writeOnly",
 		"description", "example", "default":
 		return nil
 	case "format":
-		if _, ok := format.Lookup(s.Value.Format); !ok {
-			return fmt.Errorf("unknown format %q; known are %s", s.Value.Format, strings.Join(format.Names(), ", "))
-		}
-		return nil
+		return knownFormat(s.Value)
+	case "x-format":
+		return strictFormat(s.Value)
 	case "pattern":
 		_, err := regexp.Compile(s.Value.Pattern)
 		return err
-	case "x-resource", "x-conditional", "x-words", "x-enum":
+	case "x-resource", "x-conditional", "x-conditional-refs", "x-words", "x-enum":
 		return extensionTypes(s.Value.Extensions)
 	}
 	return fmt.Errorf("unknown keyword %q; add its meaning to schemas/internal/derive", keyword)
+}
+
+// numberFormats are the formats of numbers. They tell generators of code how large a
+// number is, and rule no number out.
+var numberFormats = []string{"double", "int32"}
+
+// knownFormat returns an error for a format that is not a standard one.
+func knownFormat(s *openapi3.Schema) error {
+	if f, ok := format.Lookup(s.Format); ok && f.Standard == "" && s.Type.Is(openapi3.TypeString) {
+		return nil
+	}
+	if slices.Contains(numberFormats, s.Format) && !s.Type.Is(openapi3.TypeString) {
+		return nil
+	}
+	return fmt.Errorf("unknown format %q; known are %s, and for numbers %s", s.Format,
+		strings.Join(format.Names(), ", "), strings.Join(numberFormats, ", "))
+}
+
+// strictFormat returns an error if the standard keywords beside x-format do not say the
+// same.
+func strictFormat(s *openapi3.Schema) error {
+	name, _ := s.Extensions["x-format"].(string)
+	f, ok := format.Lookup(name)
+	switch {
+	case !ok || f.Standard == "":
+		return fmt.Errorf("x-format: unknown strict format %v", s.Extensions["x-format"])
+	case s.Format != f.Standard || s.Pattern != f.Pattern:
+		return fmt.Errorf("x-format %s needs the format %s and the pattern %s", name, f.Standard, f.Pattern)
+	}
+	return nil
 }
 
 // extensionTypes checks the types of the extension keywords, which kin-openapi
@@ -212,6 +259,8 @@ func extensionTypes(extensions map[string]any) error {
 			_, ok = value.(bool)
 		case "x-conditional", "x-words":
 			_, ok = value.(string)
+		case "x-conditional-refs":
+			_, ok = value.(map[string]any)
 		case "x-enum":
 			_, ok = value.([]any)
 		}
@@ -222,11 +271,12 @@ func extensionTypes(extensions map[string]any) error {
 	return nil
 }
 
-// alternative checks an alternative of anyOf. It holds a type and nothing more:
+// alternative checks an alternative of anyOf. It holds a type and no rule more:
 // OpenAPI 3.0 has no other way to allow several types.
 func (c checker) alternative(where string, s *openapi3.SchemaRef) error {
 	for _, keyword := range keywords(s) {
-		if keyword != "type" && keyword != "nullable" {
+		hint := keyword == "format" && slices.Contains(numberFormats, s.Value.Format)
+		if keyword != "type" && keyword != "nullable" && !hint {
 			return fmt.Errorf("%s: an alternative may hold type and nullable, not %s", where, keyword)
 		}
 	}
@@ -243,12 +293,18 @@ func properties(where string, s *openapi3.Schema) error {
 			return fmt.Errorf("%s: required names %q, which is not in properties", where, name)
 		}
 	}
+	refs, _ := s.Extensions["x-conditional-refs"].(map[string]any)
+	for name := range refs {
+		if p := s.Properties[name]; p == nil || p.Ref == "" {
+			return fmt.Errorf("%s: x-conditional-refs names %q, which is not a property with a $ref", where, name)
+		}
+	}
 	list := inOrder(s.Properties)
 	for _, p := range list {
 		if strings.Contains(p.name, ".") {
 			return fmt.Errorf("%s: property name %q: a name cannot hold a dot, which joins paths", where, p.name)
 		}
-		if slices.Contains(s.Required, p.name) == (conditional(p.SchemaRef) != "") {
+		if slices.Contains(s.Required, p.name) == (conditional(s, p) != "") {
 			return fmt.Errorf("%s.%s: it needs either an entry in required or a reason in x-conditional", where, p.name)
 		}
 		first := list[0].Value

@@ -1,6 +1,10 @@
 // Package format holds the string formats of the OpenAPI document. They are
 // stricter than those of the usual libraries. The package schemas registers them
 // with every library that validates. The package imports nothing of this module.
+//
+// Standard formats have names that all tools know. A strict format narrows a standard
+// one: the document names the strict format under x-format, beside the standard format
+// and a pattern for tools that do not know x-format.
 package format
 
 import (
@@ -16,14 +20,30 @@ import (
 type Format struct {
 	Words string // the format in words that follow "is"
 	Check func(string) error
+
+	// Standard and Pattern say the same to tools that know neither this package nor
+	// x-format. They are empty for a standard format.
+	Standard, Pattern string
 }
 
+// The patterns are in the syntax that Go, ECMAScript and generators of text have in common.
+const (
+	patternV7 = `^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-7[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$`
+	// A text that is generated from the pattern must be a day of the calendar, so that the
+	// lengths of months and the leap years are in it.
+	patternTimestamp = `^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))` +
+		`|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$`
+)
+
 var formats = map[string]Format{
-	"uuid":         {"a UUID", checkUUID},
-	"uuid-v7":      {"a UUID of version 7", checkUUIDv7},
-	"timestamp-ms": {"an ISO 8601 UTC timestamp with milliseconds, such as 2026-03-01T09:30:00.000Z", checkTimestamp},
-	"date":         {"a calendar date YYYY-MM-DD", checkDate},
-	"email":        {"an email address", checkEmail},
+	"uuid":      {Words: "a UUID", Check: checkUUID},
+	"date-time": {Words: "an RFC 3339 timestamp", Check: checkDateTime},
+	"date":      {Words: "a calendar date YYYY-MM-DD", Check: checkDate},
+	"email":     {Words: "an email address", Check: checkEmail},
+
+	"uuid-v7": {Words: "a UUID of version 7", Check: checkUUIDv7, Standard: "uuid", Pattern: patternV7},
+	"timestamp-ms": {Words: "an ISO 8601 UTC timestamp with milliseconds, such as 2026-03-01T09:30:00.000Z",
+		Check: checkTimestamp, Standard: "date-time", Pattern: patternTimestamp},
 }
 
 // Lookup returns the named format.
@@ -79,6 +99,11 @@ func checkTimestamp(s string) error {
 		return errors.New("not of the form " + layout)
 	}
 	_, err := time.Parse(layout, s)
+	return err
+}
+
+func checkDateTime(s string) error {
+	_, err := time.Parse(time.RFC3339, s)
 	return err
 }
 

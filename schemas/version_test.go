@@ -1,0 +1,94 @@
+package schemas
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"pgregory.net/rapid"
+)
+
+// document31 returns the document in OpenAPI 3.1, as kin-openapi loads and validates it.
+func document31(t *testing.T) *openapi3.T {
+	t.Helper()
+	registerFormats()
+	doc, err := openapi3.NewLoader().LoadFromData(OpenAPI31())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestBothVersionsAcceptTheSameBodies(t *testing.T) {
+	old, now := document(t), document31(t)
+	names := slices.Sorted(maps.Keys(resources()))
+	valid, invalid := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		resource := rapid.SampledFrom(names).Draw(rt, "resource")
+		row := example(t, resource)
+		for range rapid.IntRange(0, 2).Draw(rt, "mutations") {
+			mutate(rt, row)
+		}
+		before := old.Components.Schemas[resource].Value.VisitJSON(row, openapi3.EnableFormatValidation())
+		after := now.Components.Schemas[resource].Value.VisitJSON(row, openapi3.EnableFormatValidation(), openapi3.EnableJSONSchema2020())
+		if (before == nil) != (after == nil) {
+			rt.Fatalf("%s: %s\n3.0: %v\n3.1: %v", resource, mustJSON(t, row), before, after)
+		}
+		if before == nil {
+			valid++
+		} else {
+			invalid++
+		}
+	})
+	if valid == 0 || invalid == 0 {
+		t.Errorf("%d mutations were valid, %d invalid: there must be both", valid, invalid)
+	}
+}
+
+// Each value of a nullable field, null and a value beside the set, for both versions:
+// only these schemas are written differently.
+func TestBothVersionsAcceptTheSameNullableValues(t *testing.T) {
+	old, now := document(t), document31(t)
+	candidates := []any{nil, -1.0, 0.0, 1.0, 1.5, 2.0, 3.0, 4.0, "", "x", "other", "daily_limits_hit", true, map[string]any{}, []any{}, "2026-03-01",
+		"2026-03-01T09:30:00.000Z", "2026-02-30T09:30:00.000Z", "01890a5d-ac96-774b-bcce-b302099a8057", "01890a5d-ac96-474b-bcce-b302099a8057"}
+	compared := 0
+	for name, component := range old.Components.Schemas {
+		for field, property := range component.Value.Properties {
+			other := now.Components.Schemas[name].Value.Properties[field]
+			for _, candidate := range candidates {
+				compared++
+				before := property.Value.VisitJSON(candidate, openapi3.EnableFormatValidation())
+				after := other.Value.VisitJSON(candidate, openapi3.EnableFormatValidation(), openapi3.EnableJSONSchema2020())
+				if (before == nil) != (after == nil) {
+					t.Errorf("%s.%s: %v: 3.0 says %v, 3.1 says %v", name, field, candidate, before, after)
+				}
+			}
+		}
+	}
+	if compared < 100*len(candidates) {
+		t.Errorf("%d comparisons", compared)
+	}
+}
+
+func TestBothVersionsHaveTheSameOperations(t *testing.T) {
+	old, now := document(t), document31(t)
+	for path, item := range old.Paths.Map() {
+		for method, op := range item.Operations() {
+			other := now.Paths.Value(path).GetOperation(method)
+			if other == nil || other.OperationID != op.OperationID || len(other.Parameters) != len(op.Parameters) || len(other.Responses.Map()) != len(op.Responses.Map()) {
+				t.Errorf("%s %s differs between the versions", method, path)
+				continue
+			}
+			for i, parameter := range op.Parameters {
+				same := other.Parameters[i].Value
+				if string(mustJSON(t, same)) != string(mustJSON(t, parameter.Value)) {
+					t.Errorf("%s: the parameter %s differs between the versions", op.OperationID, parameter.Value.Name)
+				}
+			}
+		}
+	}
+}

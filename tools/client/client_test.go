@@ -1,0 +1,409 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+const repository = "../.."
+
+// caller sends the examples of the document with the generated client.
+type caller struct {
+	*ClientWithResponses
+	t   *testing.T
+	doc *document
+}
+
+// answer is a response as it came and as the client decoded it.
+type answer struct {
+	body  []byte
+	http  *http.Response
+	typed any
+}
+
+// sent ends the test if the request has no response.
+func (c caller) sent(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// as decodes examples into a type that the generator made.
+func as[T any](c caller, example any) T {
+	c.t.Helper()
+	var value T
+	text, err := json.Marshal(example)
+	if err == nil {
+		err = json.Unmarshal(text, &value)
+	}
+	if err != nil {
+		c.t.Fatalf("the example does not fit into %T: %v", value, err)
+	}
+	return value
+}
+
+// operations sends one request for each operation. args holds the examples of the query
+// parameters; bodies and ids are those of the document.
+func operations(c caller) map[string]func(ctx context.Context, args map[string]any) answer {
+	return map[string]func(ctx context.Context, args map[string]any) answer{
+		"campaigns.add-variables": func(ctx context.Context, _ map[string]any) answer {
+			op := c.doc.operation("campaigns.add-variables")
+			r, err := c.CampaignsAddVariablesWithResponse(ctx, as[CampaignID](c, op.id), as[AddCampaignVariables](c, op.body))
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"leads.move": func(ctx context.Context, _ map[string]any) answer {
+			r, err := c.LeadsMoveWithResponse(ctx, as[MoveLead](c, c.doc.operation("leads.move").body))
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"accounts.move": func(ctx context.Context, _ map[string]any) answer {
+			r, err := c.AccountsMoveWithResponse(ctx, as[MoveAccounts](c, c.doc.operation("accounts.move").body))
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"inbox-placement-tests.create": func(ctx context.Context, _ map[string]any) answer {
+			r, err := c.InboxPlacementTestsCreateWithResponse(ctx, as[CreateInboxPlacementTest](c, c.doc.operation("inbox-placement-tests.create").body))
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"inbox-placement-tests.get": func(ctx context.Context, args map[string]any) answer {
+			id, params := as[PlacementTestID](c, c.doc.operation("inbox-placement-tests.get").id), as[InboxPlacementTestsGetParams](c, args)
+			r, err := c.InboxPlacementTestsGetWithResponse(ctx, id, &params)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"inbox-placement-tests.delete": func(ctx context.Context, _ map[string]any) answer {
+			r, err := c.InboxPlacementTestsDeleteWithResponse(ctx, as[PlacementTestID](c, c.doc.operation("inbox-placement-tests.delete").id))
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"subsequences.delete": func(ctx context.Context, _ map[string]any) answer {
+			r, err := c.SubsequencesDeleteWithResponse(ctx, as[SubsequenceID](c, c.doc.operation("subsequences.delete").id))
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"inbox-placement-tests.options": func(ctx context.Context, _ map[string]any) answer {
+			r, err := c.InboxPlacementTestsOptionsWithResponse(ctx)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"phone-numbers.list": func(ctx context.Context, _ map[string]any) answer {
+			r, err := c.PhoneNumbersListWithResponse(ctx)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"inbox-placement-tests.list": func(ctx context.Context, args map[string]any) answer {
+			params := as[InboxPlacementTestsListParams](c, args)
+			r, err := c.InboxPlacementTestsListWithResponse(ctx, &params)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"inbox-placement-reports.list": func(ctx context.Context, args map[string]any) answer {
+			params := as[InboxPlacementReportsListParams](c, args)
+			r, err := c.InboxPlacementReportsListWithResponse(ctx, &params)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"subsequences.list": func(ctx context.Context, args map[string]any) answer {
+			params := as[SubsequencesListParams](c, args)
+			r, err := c.SubsequencesListWithResponse(ctx, &params)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"workspace-members.list": func(ctx context.Context, args map[string]any) answer {
+			params := as[WorkspaceMembersListParams](c, args)
+			r, err := c.WorkspaceMembersListWithResponse(ctx, &params)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"workspace-group-members.list": func(ctx context.Context, args map[string]any) answer {
+			params := as[WorkspaceGroupMembersListParams](c, args)
+			r, err := c.WorkspaceGroupMembersListWithResponse(ctx, &params)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"dfy-email-account-orders.list": func(ctx context.Context, args map[string]any) answer {
+			params := as[DfyEmailAccountOrdersListParams](c, args)
+			r, err := c.DfyEmailAccountOrdersListWithResponse(ctx, &params)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"custom-tag-mappings.list": func(ctx context.Context, args map[string]any) answer {
+			params := as[CustomTagMappingsListParams](c, args)
+			r, err := c.CustomTagMappingsListWithResponse(ctx, &params)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"lead-labels.list": func(ctx context.Context, args map[string]any) answer {
+			params := as[LeadLabelsListParams](c, args)
+			r, err := c.LeadLabelsListWithResponse(ctx, &params)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"lead-lists.list": func(ctx context.Context, args map[string]any) answer {
+			params := as[LeadListsListParams](c, args)
+			r, err := c.LeadListsListWithResponse(ctx, &params)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+		"webhook-events.list": func(ctx context.Context, args map[string]any) answer {
+			params := as[WebhookEventsListParams](c, args)
+			r, err := c.WebhookEventsListWithResponse(ctx, &params)
+			c.sent(err)
+			return answer{r.Body, r.HTTPResponse, r.JSON200}
+		},
+	}
+}
+
+// The client sends each example of the document to the server, in the document's order.
+// The response is the one that the document states, and the client keeps every field.
+func TestEveryOperation(t *testing.T) {
+	doc := load(t)
+	address := serve(t)
+	main, admin := doc.caller(t, address, "main"), doc.caller(t, address, "admin")
+	for _, op := range doc.operations {
+		t.Run(op.name, func(t *testing.T) {
+			c := main
+			if op.name == "accounts.move" {
+				c = admin
+			}
+			c.t = t
+			call := operations(c)[op.name]
+			if call == nil {
+				t.Fatal("the test has no call")
+			}
+			fields := 0
+			for _, args := range op.queries {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				got := call(ctx, args)
+				cancel()
+				if got.http.StatusCode != http.StatusOK || !strings.HasPrefix(got.http.Header.Get("Content-Type"), "application/json") {
+					t.Fatalf("%v: %d %s: %s", args, got.http.StatusCode, got.http.Header.Get("Content-Type"), got.body)
+				}
+				var came, kept any
+				text, err := json.Marshal(got.typed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if json.Unmarshal(got.body, &came) != nil || json.Unmarshal(text, &kept) != nil {
+					t.Fatalf("not JSON: %s", got.body)
+				}
+				fields += same(t, op.name, came, kept)
+				object, _ := came.(map[string]any)
+				if page, ok := object["items"].([]any); ok && len(page) == 0 {
+					t.Errorf("%v: no rows match the example", args)
+				}
+			}
+			if fields == 0 {
+				t.Error("no field was compared")
+			}
+		})
+	}
+}
+
+// same compares a response with what the client kept of it, and returns the number of
+// values. The client drops null and writes a time in its own way.
+func same(t *testing.T, at string, came, kept any) int {
+	t.Helper()
+	compared := 0
+	switch came := came.(type) {
+	case map[string]any:
+		members, _ := kept.(map[string]any)
+		for name, value := range came {
+			compared += same(t, at+"/"+name, value, members[name])
+		}
+		for name := range members {
+			if _, ok := came[name]; !ok {
+				t.Errorf("%s/%s: the client shows %v, and the response does not have it", at, name, members[name])
+			}
+		}
+	case []any:
+		items, _ := kept.([]any)
+		if len(items) != len(came) {
+			t.Errorf("%s: %d items became %d", at, len(came), len(items))
+			return 0
+		}
+		for i := range came {
+			compared += same(t, fmt.Sprintf("%s/%d", at, i), came[i], items[i])
+		}
+	default:
+		compared = 1
+		if came != kept && !sameTime(came, kept) {
+			t.Errorf("%s: %v became %v", at, came, kept)
+		}
+	}
+	return compared
+}
+
+func sameTime(came, kept any) bool {
+	a, ok := came.(string)
+	b, also := kept.(string)
+	if !ok || !also {
+		return false
+	}
+	x, err := time.Parse(time.RFC3339, a)
+	y, wrong := time.Parse(time.RFC3339, b)
+	return err == nil && wrong == nil && x.Equal(y)
+}
+
+// serve starts the reference server and returns its address.
+func serve(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "outreach-conformance")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/outreach-conformance")
+	build.Dir = repository
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := exec.Command(binary, "serve", "--addr", "127.0.0.1:0")
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if address, ok := strings.CutPrefix(lines.Text(), "target "); ok {
+			return address
+		}
+	}
+	t.Fatal("serve printed no address")
+	return ""
+}
+
+// document holds the examples of the OpenAPI document.
+type document struct {
+	operations []operation
+}
+
+type operation struct {
+	name string
+	id   any
+	body any
+	// queries holds the query parameters of each request: none, then each one alone.
+	queries []map[string]any
+}
+
+func (d *document) operation(name string) operation {
+	return d.operations[slices.IndexFunc(d.operations, func(op operation) bool { return op.name == name })]
+}
+
+type parameter struct {
+	Ref     string `json:"$ref"`
+	Name    string `json:"name"`
+	In      string `json:"in"`
+	Example any    `json:"example"`
+}
+
+func load(t *testing.T) *document {
+	t.Helper()
+	var source struct {
+		Paths      map[string]map[string]json.RawMessage
+		Components struct{ Parameters map[string]parameter }
+	}
+	read(t, filepath.Join(repository, "schemas", "openapi.yaml"), &source)
+	resolve := func(p parameter) parameter {
+		if name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/"); ok {
+			return source.Components.Parameters[name]
+		}
+		return p
+	}
+	doc := &document{}
+	for _, path := range slices.Sorted(maps.Keys(source.Paths)) {
+		var shared []parameter
+		decode(t, source.Paths[path]["parameters"], &shared)
+		// A delete comes last: the other operations need the row.
+		for _, method := range []string{"post", "get", "delete"} {
+			text, ok := source.Paths[path][method]
+			if !ok {
+				continue
+			}
+			var op struct {
+				OperationID string
+				Parameters  []parameter
+				RequestBody struct {
+					Content map[string]struct{ Example any }
+				}
+			}
+			decode(t, text, &op)
+			found := operation{name: op.OperationID, body: op.RequestBody.Content["application/json"].Example, queries: []map[string]any{{}}}
+			for _, p := range append(shared, op.Parameters...) {
+				p = resolve(p)
+				if p.Example == nil {
+					t.Errorf("%s: the parameter %s has no example", op.OperationID, p.Name)
+				}
+				if p.In == "path" {
+					found.id = p.Example
+				} else {
+					found.queries = append(found.queries, map[string]any{p.Name: p.Example})
+				}
+			}
+			doc.operations = append(doc.operations, found)
+		}
+	}
+	if len(doc.operations) != 19 {
+		t.Fatalf("%d operations, want 19", len(doc.operations))
+	}
+	return doc
+}
+
+// caller returns a client with a key of the reference data.
+func (d *document) caller(t *testing.T, address, key string) caller {
+	t.Helper()
+	var profile struct {
+		Keys []struct{ Name, Token string }
+	}
+	read(t, filepath.Join(repository, "fixtures", "profile", "embedded.yaml"), &profile)
+	token := ""
+	for _, k := range profile.Keys {
+		if k.Name == key {
+			token = k.Token
+		}
+	}
+	c, err := NewClientWithResponses(address, WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+token)
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return caller{c, t, d}
+}
+
+func read(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = yaml.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func decode(t *testing.T, text []byte, into any) {
+	t.Helper()
+	if len(text) == 0 {
+		return
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}

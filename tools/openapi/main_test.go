@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const document = "../../schemas/openapi.yaml"
+
+// Each linter finds a mistake of its own kind, and nothing in the document itself.
+func TestLintersFindMistakes(t *testing.T) {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		lint     func(string) error
+		old, new string
+	}{
+		"a member that OpenAPI does not have": {metaschema, "\ninfo:\n", "\ninformation: none\ninfo:\n"},
+		"a reference to nothing":              {style, "#/components/schemas/Lead'", "#/components/schemas/Leed'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := test.lint(document); err != nil {
+				t.Fatal(err)
+			}
+			damaged := strings.Replace(string(text), test.old, test.new, 1)
+			if damaged == string(text) {
+				t.Fatalf("the document does not contain %q", test.old)
+			}
+			file := filepath.Join(t.TempDir(), "openapi.yaml")
+			if err := os.WriteFile(file, []byte(damaged), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if test.lint(file) == nil {
+				t.Error("the mistake is not found")
+			}
+		})
+	}
+}
