@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"outreach.example/conformance/fixtures/refserver/strict"
+	"outreach.example/conformance/internal/printable"
+)
+
+// exitViolations is the exit code of a server whose clients broke the specification.
+const exitViolations = 1
+
+// endWithClients prints what clients sent that the specification does not allow, and returns an
+// error with the exit code.
+func endWithClients(w io.Writer, r strict.Report) error {
+	code := 0
+	if r.Violations > 0 {
+		code = exitViolations
+	}
+	return end(code, nil, func(int) error {
+		_, err := io.WriteString(w, clientSummary(r))
+		return err
+	})
+}
+
+// clientSummary returns one paragraph for each kind of violation, with its first request.
+func clientSummary(r strict.Report) string {
+	var b strings.Builder
+	requests := counted(r.Requests, "request")
+	switch {
+	case r.Requests == 0:
+		b.WriteString("clients  no requests came, so no client was judged\n")
+	case r.Violations == 0:
+		fmt.Fprintf(&b, "clients  %s; the specification allows all of them\n", requests)
+	default:
+		fmt.Fprintf(&b, "clients  %s with %s of the specification\n", requests, counted(r.Violations, "violation"))
+	}
+	for _, k := range r.Kinds {
+		fmt.Fprintf(&b, "\n%s × %s  %s\n  %s\n  %s %s\n", printable.Number(k.Count), k.Rule, k.Operation, printable.Text(k.Message),
+			printable.Text(k.Request.Method), printable.Text(k.Request.Target))
+		if k.Request.Body != "" {
+			fmt.Fprintf(&b, "  %s\n", printable.Text(k.Request.Body))
+		}
+	}
+	if r.LeftOut > 0 {
+		fmt.Fprintf(&b, "\n%s of further kinds\n", counted(r.LeftOut, "violation"))
+	}
+	if r.CursorsForgotten {
+		b.WriteString("\nPages returned so many cursors that not all of those sent were judged.\n")
+	}
+	return b.String()
+}
+
+func counted(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return printable.Number(n) + " " + what
+}
