@@ -22,7 +22,7 @@ import (
 )
 
 // beside is how often a run and two loads are set upon one server.
-var beside = flag.Int("beside", 2, "how often runs and loads are set upon one server together")
+var beside = flag.Int("beside", 1, "how often runs and loads are set upon one server together")
 
 // ownServer is a reference server that others use at the same time, and forgets
 // what was done to it with the test.

@@ -99,9 +99,6 @@ func (s Settings) checkWhole() error {
 	return errors.Join(wrong...)
 }
 
-// mostPairs is the largest number of pairs of blocks: more is a typing error.
-const mostPairs = 1000
-
 // checkComparison checks the settings of a run with a second target.
 func (s Settings) checkComparison(shard measure.Shard) error {
 	switch least := verdict.LeastPairs(); {
@@ -111,8 +108,8 @@ func (s Settings) checkComparison(shard measure.Shard) error {
 		return errors.New("--against compares one scenario (choose it with --scenario, e.g. mixed)")
 	case s.Scenarios[0].Kind != scenario.Steady:
 		return fmt.Errorf("--against needs a scenario of kind %s, such as mixed; %s is of kind %s", scenario.Steady, s.Scenarios[0].Name, s.Scenarios[0].Kind)
-	case s.Pairs < least || s.Pairs > mostPairs:
-		return fmt.Errorf("--pairs %d: want %d to %d (fewer cannot show a difference)", s.Pairs, least, mostPairs)
+	case s.Pairs < least || s.Pairs > verdict.MostPairs:
+		return fmt.Errorf("--pairs %d: want %d to %d (fewer cannot show a difference)", s.Pairs, least, verdict.MostPairs)
 	}
 	return nil
 }

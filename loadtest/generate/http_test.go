@@ -256,7 +256,7 @@ func TestCalibrate(t *testing.T) {
 	g.Expect(c.Bytes).To(Equal(5000))
 	g.Expect(inspected.Load()).To(BeNumerically(">", 50))
 
-	busy := measure.Recording{Plan: measure.Plan{Duration: 2500 * time.Millisecond}, Series: []measure.Second{{At: 0, Asked: 10}, {At: 2, Asked: int64(c.Ceiling / 2)}}}
+	busy := measure.Recording{Plan: measure.Plan{Duration: 2500 * time.Millisecond, Asked: []int64{10, 0, int64(c.Ceiling / 2)}}}
 	limited, why := c.Limits(busy)
 	g.Expect(limited).To(BeTrue())
 	g.Expect(why).To(And(ContainSubstring("this generator"), ContainSubstring("5000 bytes")))

@@ -13,7 +13,7 @@ import (
 // limiter that was found lets pass.
 func TestBeyondAKnownLimiter(t *testing.T) {
 	told := 0
-	sustained := regexp.MustCompile(`^no slower layer was found at [\d.]+ requests/s sustained for [\d.]+ s$`)
+	sustained := regexp.MustCompile(`^no slower limit was found in [\d.]+ s at [\d.]+ requests/s$`)
 	for seed := range uint64(40) {
 		w := newWorld(seed, mustParse(t, "fixed-window:20/1s"), time.Millisecond)
 		r, err := Run(context.Background(), w.wire(Others()...), Options{MaxTime: 5*time.Second + time.Duration(seed)*250*time.Millisecond, Seed: seed})

@@ -186,7 +186,7 @@ func beyond(passed, burst int, elapsed time.Duration) *Beyond {
 
 // inWords formats the sustained rate and its duration.
 func (b *Beyond) inWords() (rate, long string) {
-	return printable.Figure(b.Sustained) + " requests/s", InSeconds(time.Duration(b.Seconds * float64(time.Second)))
+	return printable.Figure(b.Sustained) + " requests/s", printable.Seconds(time.Duration(b.Seconds * float64(time.Second)))
 }
 
 func plural(n int, what string) string {

@@ -24,8 +24,8 @@ func mustParse(t testing.TB, text string) limiter.Config {
 	return config
 }
 
-// TestSeveralLayers: both layers are told, each with its own limit and window.
-func TestSeveralLayers(t *testing.T) {
+// TestSeveralLayers_long: both layers are told, each with its own limit and window.
+func TestSeveralLayers_long(t *testing.T) {
 	for _, config := range []string{
 		"token-bucket:20/1s,fixed-window:300/1m",
 		"sliding-log:10/1s,fixed-window:200/1m:from-first",

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/infer/claims"
 	"outreach.example/conformance/loadtest/infer/family"
 )
@@ -117,7 +118,7 @@ func (p *prober) allows(d time.Duration) error {
 		return err
 	}
 	if p.now()+d > p.options.MaxTime {
-		return p.stop(fmt.Sprintf("the time budget of %s", p.options.MaxTime))
+		return p.stop(fmt.Sprintf("the time budget of %s", printable.Seconds(p.options.MaxTime)))
 	}
 	return nil
 }

@@ -213,12 +213,12 @@ func (s *search) truth(r RetryAfter) Answer {
 	}
 	if len(long) > 0 {
 		worst := longest(long, func(f followed) time.Duration { return f.served })
-		say(TooLong, long, fmt.Sprintf("it says %s, but a request was served after %s", InSeconds(worst.promised), InSeconds(worst.served)))
+		say(TooLong, long, fmt.Sprintf("it says %s, but a request was served after %s", printable.Seconds(worst.promised), printable.Seconds(worst.served)))
 	}
 	if len(short) > 0 {
 		worst := longest(short, func(f followed) time.Duration { return f.late })
-		say(TooShort, short, fmt.Sprintf("it says %s, but requests were refused for another %s after that", InSeconds(worst.promised),
-			InSeconds(worst.late)))
+		say(TooShort, short, fmt.Sprintf("it says %s, but requests were refused for another %s after that", printable.Seconds(worst.promised),
+			printable.Seconds(worst.late)))
 	}
 	return Answer{Value: strings.Join(values, " and "), Confidence: sure, Why: strings.Join(whys, "; ")}
 }
@@ -233,6 +233,3 @@ func longest(of []followed, by func(followed) time.Duration) followed {
 	}
 	return worst
 }
-
-// InSeconds formats a time in seconds.
-func InSeconds(d time.Duration) string { return printable.Figure(d.Seconds()) + " s" }

@@ -34,7 +34,7 @@ func (s *search) layersBehind(result *Result, found bool) error {
 		if passed := count(s.seen[first:], family.Accepted) - s.burst; passed > 0 {
 			result.Beyond = beyond(passed, s.burst, s.now()-began)
 			rate, long := result.Beyond.inWords()
-			result.Beyond.Why = fmt.Sprintf("no slower layer was found at %s sustained for %s", rate, long)
+			result.Beyond.Why = fmt.Sprintf("no slower limit was found in %s at %s", long, rate)
 		}
 	}
 	return err

@@ -76,11 +76,11 @@ func (r Recording) Served() (perSecond float64, behind bool) {
 }
 
 // growing reports whether the requests in flight grew from the first to the
-// last whole second by more than chance. A phase with only one whole second
+// last whole interval by more than chance. A phase with only one whole interval
 // counts as growing.
 func (r Recording) growing() bool {
 	var underWay, sent, first, before int64
-	last := int(r.Duration / time.Second)
+	last := int(r.Duration / r.Width)
 	for _, s := range r.Series {
 		if s.At >= last {
 			break

@@ -51,9 +51,9 @@ func (c Calibration) Near(r Recording) (bool, string) {
 // peak returns the highest rate that one second of the recording asked for.
 func peak(r Recording) float64 {
 	highest := 0.0
-	for _, second := range r.Series {
-		if length := min(time.Second, r.Duration-time.Duration(second.At)*time.Second); length > 0 {
-			highest = max(highest, float64(second.Asked)/length.Seconds())
+	for i, asked := range r.Asked {
+		if length := min(time.Second, r.Duration-time.Duration(i)*time.Second); length > 0 {
+			highest = max(highest, float64(asked)/length.Seconds())
 		}
 	}
 	return highest

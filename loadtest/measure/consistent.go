@@ -71,6 +71,15 @@ func sum[K comparable](c *checker, what string, counts map[K]int64) int64 {
 	return total
 }
 
+// total returns the sum of counts by second.
+func (c *checker) total(what string, counts []int64) int64 {
+	var total int64
+	for _, n := range counts {
+		total = c.add(what, total, n, maxCount)
+	}
+	return total
+}
+
 func (c *checker) failures(r Recording) {
 	for word := range r.Failures {
 		if failureWord(word) != word {
@@ -111,29 +120,28 @@ func (c *checker) series(r Recording) {
 	var asked, sent, done, bytes int64
 	statuses := map[int]int64{}
 	ended := map[Class]int64{}
-	for i, s := range r.Series {
-		if s.At < 0 || s.At >= maxSeconds || i > 0 && s.At <= r.Series[i-1].At {
-			c.fail("second %d is out of order or beyond %d", s.At, maxSeconds)
-		}
-		asked = c.add("requests asked by second", asked, s.Asked, maxCount)
-		sent = c.add("requests sent by second", sent, s.Sent, maxCount)
-		done = c.add("requests done by second", done, s.Done, maxCount)
-		bytes = c.add("bytes by second", bytes, s.Bytes, maxBytes)
-		c.equal(fmt.Sprintf("requests done in second %d", s.At), s.Done, "answers by status", sum(c, "answers by status", s.Statuses))
+	for _, s := range r.Series {
+		asked = c.add("requests asked by interval", asked, s.Asked, maxCount)
+		sent = c.add("requests sent by interval", sent, s.Sent, maxCount)
+		done = c.add("requests done by interval", done, s.Done, maxCount)
+		bytes = c.add("bytes by interval", bytes, s.Bytes, maxBytes)
+		c.equal(fmt.Sprintf("requests done in interval %d", s.At), s.Done, "answers by status", sum(c, "answers by status", s.Statuses))
 		for status, n := range s.Statuses {
 			statuses[status] += n
 		}
 		for class, h := range s.Response {
-			ended[class] = c.add("response times by second", ended[class], h.Count(), maxCount)
+			ended[class] = c.add("response times by interval", ended[class], h.Count(), maxCount)
 		}
 	}
-	c.equal("requests sent", r.Sent, "by second", sent)
-	c.equal("requests sent", r.Sent, "done by second", done)
-	c.equal("bytes", r.Bytes, "by second", bytes)
+	c.equal("requests sent", r.Sent, "by interval", sent)
+	c.equal("requests sent", r.Sent, "done by interval", done)
+	c.equal("bytes", r.Bytes, "by interval", bytes)
+	c.equal("requests asked by second", c.total("requests asked by second", r.Asked), "by interval", asked)
+	c.equal("requests sent by second", c.total("requests sent by second", r.SentIn), "by interval", sent)
 	for status, n := range statuses {
-		c.equal(fmt.Sprintf("answers %d by second", status), n, "in all", r.Statuses[status])
+		c.equal(fmt.Sprintf("answers %d by interval", status), n, "in all", r.Statuses[status])
 	}
 	for _, class := range classes {
-		c.equal(string(class)+" requests", r.Count(class), "by second", ended[class])
+		c.equal(string(class)+" requests", r.Count(class), "by interval", ended[class])
 	}
 }

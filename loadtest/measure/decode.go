@@ -80,7 +80,10 @@ func (d *decoder) classes(of map[Class]wireHistogram, figures int) (map[Class]Hi
 }
 
 func (d *decoder) recording(w wire) (Recording, error) {
-	r := Recording{Sent: w.Sent, Bytes: w.Bytes, Statuses: filled(w.Statuses), Failures: filled(w.Failures), Labels: map[string]Label{}}
+	if len(w.SentIn) > maxSeconds || len(w.Plan.Asked) > maxSeconds {
+		return Recording{}, fmt.Errorf("more than %d seconds", maxSeconds)
+	}
+	r := Recording{SentIn: w.SentIn, Sent: w.Sent, Bytes: w.Bytes, Statuses: filled(w.Statuses), Failures: filled(w.Failures), Labels: map[string]Label{}}
 	if w.First != nil {
 		r.First = Third(*w.First)
 	}
@@ -90,6 +93,9 @@ func (d *decoder) recording(w wire) (Recording, error) {
 	var err error
 	if r.Plan, err = w.Plan.plan(); err != nil {
 		return r, fmt.Errorf("plan: %w", err)
+	}
+	if r.Width = r.width(); w.Width != r.Width {
+		return r, fmt.Errorf("intervals of %s: want %s", w.Width, r.Width)
 	}
 	if r.Response, err = d.classes(w.Response, wholeFigures); err != nil {
 		return r, fmt.Errorf("response: %w", err)
@@ -110,16 +116,22 @@ func (d *decoder) recording(w wire) (Recording, error) {
 		}
 		r.Labels[name] = Label{Count: filled(l.Count), Response: h}
 	}
+	for i, s := range w.Series {
+		if s.At < 0 || s.At >= maxSeconds/int(r.Width/time.Second) || i > 0 && s.At <= w.Series[i-1].At {
+			return r, fmt.Errorf("interval %d is out of order or beyond %d s", s.At, maxSeconds)
+		}
+	}
+	asked, sent := func(i int) int64 { return nth(r.Asked, i) }, func(i int) int64 { return nth(r.SentIn, i) }
 	for _, s := range w.Series {
-		response, err := d.classes(s.Response, secondFigures)
+		response, err := d.classes(s.Response, intervalFigures)
 		if err != nil {
-			return r, fmt.Errorf("second %d: %w", s.At, err)
+			return r, fmt.Errorf("interval %d: %w", s.At, err)
 		}
 		for c, h := range response {
 			response[c] = h.seal()
 		}
-		r.Series = append(r.Series, Second{At: s.At, Asked: s.Asked, Sent: s.Sent, Done: s.Done,
-			Bytes: s.Bytes, Statuses: filled(s.Statuses), Response: response})
+		interval := Interval{At: s.At, Done: s.Done, Bytes: s.Bytes, Statuses: filled(s.Statuses), Response: response}
+		r.Series = append(r.Series, interval.counted(r.Width, asked, sent))
 	}
 	return r, nil
 }
@@ -133,7 +145,7 @@ func filled[K comparable](m map[K]int64) map[K]int64 {
 
 func (w wirePlan) plan() (Plan, error) {
 	p := Plan{Name: w.Name, Planned: w.Planned, Rate: w.Rate, Duration: w.Duration, Start: w.Start,
-		ClosedLoop: w.ClosedLoop, Shard: Shard{Index: w.Shard, Of: w.Shards}}
+		ClosedLoop: w.ClosedLoop, Asked: w.Asked, Shard: Shard{Index: w.Shard, Of: w.Shards}}
 	switch {
 	case len(p.Name) > maxName:
 		return p, fmt.Errorf("a name of %d bytes: want at most %d", len(p.Name), maxName)

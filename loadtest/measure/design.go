@@ -13,8 +13,8 @@ import (
 // variance of a share between blocks of time, divided by that of independent
 // samples.
 //
-// Blocks last 1, 2, 4, 8… seconds for as long as there are leastBlocks of them,
-// because correlation may reach beyond a second. The largest effect counts. An
+// Blocks last 1, 2, 4, 8… intervals for as long as there are leastBlocks of them,
+// because correlation may reach beyond an interval. The largest effect counts. An
 // effect estimated from few blocks is uncertain, so Student's factor for their
 // number widens it. With fewer than leastBlocks, samples count as independent.
 //
@@ -78,17 +78,17 @@ func effectOf(blocks []block, own int64) float64 {
 	return effect * math.Pow(t/z, 2)
 }
 
-// seconds holds the sealed response times of one class by the second in which
+// intervals holds the sealed response times of one class by the interval in which
 // the requests were due.
-type seconds struct {
+type intervals struct {
 	each []Histogram // none is empty
 	all  *hdr.PackedHistogram
 }
 
-func secondsOf(series []Second, c Class) *seconds {
-	s := &seconds{all: newBuckets(secondFigures)}
-	for _, second := range series {
-		if h := second.Response[c]; h.Count() > 0 {
+func intervalsOf(series []Interval, c Class) *intervals {
+	s := &intervals{all: newBuckets(intervalFigures)}
+	for _, interval := range series {
+		if h := interval.Response[c]; h.Count() > 0 {
 			s.each = append(s.each, h)
 			for value, count := range h.sealed.each {
 				_ = s.all.RecordValues(value, count) // came out of such buckets
@@ -101,7 +101,7 @@ func secondsOf(series []Second, c Class) *seconds {
 // effectAt returns the design effect on the p-quantile of a breakdown that sees
 // `own` of the samples. Samples in the quantile's own bucket count once as hits
 // and once not, because many may share it; the larger effect counts.
-func (s *seconds) effectAt(p float64, own int64) float64 {
+func (s *intervals) effectAt(p float64, own int64) float64 {
 	if s == nil || len(s.each) < leastBlocks {
 		return 1
 	}

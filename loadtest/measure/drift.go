@@ -55,6 +55,18 @@ type Trend struct {
 	Why       string
 }
 
+// Shown returns the unit in which reports show the trend, and the factor to it.
+func (t Trend) Shown() (unit string, by float64) {
+	switch t.Unit {
+	case "s":
+		return "ms", 1000
+	case "share":
+		return "%", 100
+	default:
+		return t.Unit, 1
+	}
+}
+
 const (
 	mostTrendBlocks  = 24
 	leastTrendBlocks = 8
@@ -115,7 +127,9 @@ func (t *Trend) judge(span, tolerated float64) {
 	case high < 0:
 		t.Verdict = Falling
 	default:
-		t.Why = fmt.Sprintf("changed by %s to %s %s over the phase (steady: up to %s)", printable.Figure(low), printable.Figure(high), t.Unit, printable.Figure(tolerated))
+		unit, by := t.Shown()
+		t.Why = fmt.Sprintf("it changed by %s to %s over the phase; up to %s counts as steady",
+			printable.Figure(low*by), printable.Amount(high*by, unit), printable.Amount(tolerated*by, unit))
 	}
 }
 
@@ -215,8 +229,8 @@ func inflation(spots []spot, slope float64) float64 {
 }
 
 // Drifts returns the trends of the phase: p50 and p99 of the accepted requests'
-// response time, and the shares of failed and limited requests, second by
-// second.
+// response time, and the shares of failed and limited requests, interval by
+// interval.
 func (r Recording) Drifts() []Trend {
 	return []Trend{
 		Drift(Series{Name: "response p50", Unit: "s", Points: r.quantiles(0.5)}),
@@ -234,7 +248,7 @@ func (r Recording) quantiles(p float64) []Point {
 	var out []Point
 	for _, s := range r.Series {
 		if h := s.Response[Accepted]; h.Count() > 0 {
-			out = append(out, Point{time.Duration(s.At) * time.Second, h.value(p).Seconds()})
+			out = append(out, Point{r.Begins(s), h.value(p).Seconds()})
 		}
 	}
 	return out
@@ -248,7 +262,7 @@ func (r Recording) shares(c Class) []Point {
 			n += h.Count()
 		}
 		if n > 0 {
-			out = append(out, Point{time.Duration(s.At) * time.Second, float64(s.Response[c].Count()) / float64(n)})
+			out = append(out, Point{r.Begins(s), float64(s.Response[c].Count()) / float64(n)})
 		}
 	}
 	return out

@@ -23,7 +23,7 @@ func (r Recording) wire() (wire, error) {
 	w := wire{
 		Format: format,
 		Plan: wirePlan{Name: r.Name, Planned: r.Planned, Rate: r.Rate, Duration: r.Duration,
-			Start: r.Start.UTC().Round(0), ClosedLoop: r.ClosedLoop, Shard: r.Shard.Index, Shards: r.Shard.Of},
+			Start: r.Start.UTC().Round(0), ClosedLoop: r.ClosedLoop, Asked: r.Asked, Shard: r.Shard.Index, Shards: r.Shard.Of},
 		Sent:     r.Sent,
 		Bytes:    r.Bytes,
 		First:    thirdOf(r.First),
@@ -34,13 +34,15 @@ func (r Recording) wire() (wire, error) {
 		Statuses: r.Statuses,
 		Failures: r.Failures,
 		Labels:   make(map[string]wireLabel, len(r.Labels)),
-		Series:   make([]wireSecond, 0, len(r.Series)),
+		SentIn:   r.SentIn,
+		Width:    r.Width,
+		Series:   make([]wireInterval, 0, len(r.Series)),
 	}
 	for name, l := range r.Labels {
 		w.Labels[name] = wireLabel{Count: l.Count, Response: e.optional(l.Response)}
 	}
 	for _, s := range r.Series {
-		w.Series = append(w.Series, wireSecond{At: s.At, Asked: s.Asked, Sent: s.Sent, Done: s.Done,
+		w.Series = append(w.Series, wireInterval{At: s.At, Done: s.Done,
 			Bytes: s.Bytes, Statuses: s.Statuses, Response: e.classes(s.Response)})
 	}
 	return w, e.err
@@ -115,7 +117,7 @@ func histogramOf(w wireHistogram, figures int) (Histogram, error) {
 }
 
 // format names the recording file format. A change of meaning changes it.
-const format = "outreach-conformance recording 1"
+const format = "outreach-conformance recording 2"
 
 // wire is a Recording as a shard file holds it. Times are nanoseconds.
 type wire struct {
@@ -131,7 +133,9 @@ type wire struct {
 	First    *wireThird              `json:"first_third,omitempty"`
 	Last     *wireThird              `json:"last_third,omitempty"`
 	Labels   map[string]wireLabel    `json:"labels,omitempty"`
-	Series   []wireSecond            `json:"series,omitempty"`
+	SentIn   []int64                 `json:"sent_by_second,omitempty"`
+	Width    time.Duration           `json:"interval_ns"`
+	Series   []wireInterval          `json:"series,omitempty"`
 }
 
 type wireThird struct {
@@ -147,6 +151,7 @@ type wirePlan struct {
 	Duration   time.Duration `json:"duration_ns"`
 	Start      time.Time     `json:"start"`
 	ClosedLoop bool          `json:"closed_loop,omitempty"`
+	Asked      []int64       `json:"asked_by_second,omitempty"`
 	Shard      int           `json:"shard"`
 	Shards     int           `json:"shards"`
 }
@@ -165,10 +170,8 @@ type wireLabel struct {
 	Response *wireHistogram  `json:"response,omitempty"`
 }
 
-type wireSecond struct {
+type wireInterval struct {
 	At       int                     `json:"at"`
-	Asked    int64                   `json:"asked"`
-	Sent     int64                   `json:"sent"`
 	Done     int64                   `json:"done"`
 	Bytes    int64                   `json:"bytes"`
 	Statuses map[int]int64           `json:"statuses,omitempty"`

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
+
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -43,7 +45,7 @@ type Estimate struct {
 // below the true quantile is binomial for any distribution, so two ranks bound
 // it. n is the sample size divided by the design effect. Service times and
 // labels count as correlated like the response times of their class. The send
-// lag and phases shorter than five seconds count as independent.
+// lag and phases shorter than five intervals count as independent.
 func (h Histogram) Quantile(p float64) Estimate {
 	e := Estimate{P: p, Samples: h.Count(), Confidence: Confidence, Design: 1}
 	if e.Samples == 0 {
@@ -51,7 +53,7 @@ func (h Histogram) Quantile(p float64) Estimate {
 		return e
 	}
 	e.Value = h.value(p)
-	e.Design = h.seconds.effectAt(p, e.Samples)
+	e.Design = h.intervals.effectAt(p, e.Samples)
 
 	low, high := ranks(e.Samples, p, e.Design)
 	if low > 0 {
@@ -72,18 +74,9 @@ func (e *Estimate) flag() {
 	case e.Open:
 		e.Why = fmt.Sprintf("%d samples give no upper bound for this percentile", e.Samples)
 	case e.High-e.Value > limit || e.Value-e.Low > limit:
-		e.Why = fmt.Sprintf("the samples support any value from %s to %s", round(e.Low), round(e.High))
+		e.Why = fmt.Sprintf("the samples support any value from %s to %s", printable.Milliseconds(e.Low), printable.Milliseconds(e.High))
 	}
 	e.Flagged = e.Why != ""
-}
-
-// round keeps about four figures of a duration, for messages.
-func round(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d/unit >= 10_000 {
-		unit *= 10
-	}
-	return d.Round(unit)
 }
 
 // ranks returns the ranks that bound the p-quantile: with a probability of at

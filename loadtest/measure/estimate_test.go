@@ -116,9 +116,9 @@ func TestFlags(t *testing.T) {
 	}{
 		{"p50 of a mix", mix(980, 20), 0.5, ""},
 		{"p99 of a mix, on its plateau", mix(9800, 200), 0.99, ""},
-		{"p98 of a mix, on the jump", mix(9800, 200), 0.98, "any value from 2ms to 250ms"},
-		{"p98 of a mix, just above the jump", mix(9799, 201), 0.98, "any value from 2ms to 250ms"},
-		{"p99 of a 99/1 mix, on the jump", mix(9900, 100), 0.99, "any value from 2ms to 250ms"},
+		{"p98 of a mix, on the jump", mix(9800, 200), 0.98, "any value from 2 ms to 250 ms"},
+		{"p98 of a mix, just above the jump", mix(9799, 201), 0.98, "any value from 2 ms to 250 ms"},
+		{"p99 of a 99/1 mix, on the jump", mix(9900, 100), 0.99, "any value from 2 ms to 250 ms"},
 		{"p99 of too few", mix(50, 0), 0.99, "no upper bound"},
 		{"the maximum", mix(9800, 200), 1, "no upper bound"},
 	} {

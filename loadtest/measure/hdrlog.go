@@ -10,7 +10,7 @@ import (
 
 // WriteHDRLog writes the histograms as an HdrHistogram log (.hlog). Lines
 // tagged response.accepted, service.accepted, lag and so on span the whole
-// phase. Lines tagged second.accepted and so on span one second each and hold
+// phase. Lines tagged interval.accepted and so on span one interval each and hold
 // response times by the due time, with two significant figures. Values are
 // nanoseconds, maxima milliseconds.
 func (r Recording) WriteHDRLog(w io.Writer) error {
@@ -61,9 +61,9 @@ func (r Recording) hdrLog(w io.Writer) error {
 		return err
 	}
 	for _, s := range r.Series {
-		from := time.Duration(s.At) * time.Second
+		from := r.Begins(s)
 		for _, c := range classes {
-			if err := line("second."+string(c), s.Response[c], from, from+time.Second); err != nil {
+			if err := line("interval."+string(c), s.Response[c], from, from+r.Width); err != nil {
 				return err
 			}
 		}

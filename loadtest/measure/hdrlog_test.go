@@ -43,8 +43,8 @@ func TestHDRLog(t *testing.T) {
 			}
 		}
 	}
-	for tag, want := range map[string]int64{"response.accepted": 299, "service.accepted": 299, "second.accepted": 299,
-		"response.limited": 1, "service.limited": 1, "second.limited": 1, "lag": 300} {
+	for tag, want := range map[string]int64{"response.accepted": 299, "service.accepted": 299, "interval.accepted": 299,
+		"response.limited": 1, "service.limited": 1, "interval.limited": 1, "lag": 300} {
 		if counts[tag] != want {
 			t.Errorf("%s: %d values, want %d", tag, counts[tag], want)
 		}

@@ -17,19 +17,19 @@ const (
 // The significant figures of a whole phase (within 0.1 %) and of its single
 // seconds (within 1 %).
 const (
-	wholeFigures  = 3
-	secondFigures = 2
+	wholeFigures    = 3
+	intervalFigures = 2
 )
 
 // Histogram is a distribution of durations. Its zero value is empty. One that
 // belongs to a Recording never changes.
 type Histogram struct {
-	buckets  *hdr.PackedHistogram // nanoseconds; nil: empty or sealed
-	sealed   sealed               // nil: empty or not sealed
-	count    int64
-	min, max time.Duration // exact, after clipping
-	clipped  int64
-	seconds  *seconds // its samples by second; nil if unknown
+	buckets   *hdr.PackedHistogram // nanoseconds; nil: empty or sealed
+	sealed    sealed               // nil: empty or not sealed
+	count     int64
+	min, max  time.Duration // exact, after clipping
+	clipped   int64
+	intervals *intervals // its samples by interval; nil if unknown
 }
 
 func newBuckets(figures int) *hdr.PackedHistogram {
@@ -60,7 +60,7 @@ func (h Histogram) open() *hdr.PackedHistogram {
 	return h.buckets
 }
 
-// seal returns h, a histogram of one second, in compact form.
+// seal returns h, a histogram of one interval, in compact form.
 func (h Histogram) seal() Histogram {
 	if h.buckets != nil {
 		h.buckets, h.sealed = nil, seal(h.buckets)
@@ -131,7 +131,7 @@ func (h Histogram) clone() Histogram {
 	if h.buckets != nil {
 		h.buckets = h.buckets.Clone()
 	}
-	h.seconds = nil
+	h.intervals = nil
 	return h
 }
 
@@ -155,7 +155,7 @@ func (h Histogram) merged(other Histogram) Histogram {
 	return sum
 }
 
-// sealed is a histogram of one second in about two bytes per bucket: the
+// sealed is a histogram of one interval in about two bytes per bucket: the
 // distance from the previous bucket, in units of the resolution, and the count,
 // both as varints. An hour of histograms in their open form would take three
 // times the memory.
@@ -192,7 +192,7 @@ func (s sealed) each(yield func(value, count int64) bool) {
 }
 
 func (s sealed) open() *hdr.PackedHistogram {
-	b := newBuckets(secondFigures)
+	b := newBuckets(intervalFigures)
 	for value, count := range s.each {
 		_ = b.RecordValues(value, count) // came out of such buckets
 	}

@@ -3,6 +3,8 @@ package measure
 import (
 	"fmt"
 	"time"
+
+	"outreach.example/conformance/internal/printable"
 )
 
 // mostDisplaced is the share of the requests that may go out in another second than
@@ -14,9 +16,9 @@ const mostDisplaced = 0.05
 // the generator's pace spreads overdue requests.
 func (r Recording) Displaced() float64 {
 	var excess, asked int64
-	for _, s := range r.Series {
-		excess += max(s.Sent-s.Asked, 0)
-		asked += s.Asked
+	for i := range max(len(r.Asked), len(r.SentIn)) {
+		excess += max(nth(r.SentIn, i)-nth(r.Asked, i), 0)
+		asked += nth(r.Asked, i)
 	}
 	if r.ClosedLoop || asked == 0 {
 		return 0
@@ -38,13 +40,12 @@ func (r Recording) OtherLoad() string {
 // SentLate reports whether the 99th percentile of the send lag is above its limit, and
 // describes it.
 func (r Recording) SentLate() (bool, string) {
-	const shown = 10 * time.Microsecond
 	lag, limit := r.Lag.Quantile(0.99).Value, r.LagLimit()
 	if r.Sent == 0 || lag <= limit {
 		return false, ""
 	}
-	return true, fmt.Sprintf("1 %% of the requests were sent more than %s after they were due; the limit is %s (use an idle machine, a lower rate, or a higher --concurrency)",
-		lag.Round(shown), limit.Round(shown))
+	return true, fmt.Sprintf("1 %% of the requests were sent %s or more after they were due; the limit is %s (use an idle machine, a lower rate, or a higher --concurrency)",
+		printable.Milliseconds(lag), printable.Milliseconds(limit))
 }
 
 // WithoutLag returns the recording as if all requests had gone out in time: its response

@@ -19,12 +19,15 @@ func Merge(parts ...Recording) (Recording, error) {
 	for _, p := range parts {
 		sum.First, sum.Last = sum.First.merged(p.First), sum.Last.merged(p.Last)
 	}
+	for _, p := range parts {
+		sum.Asked, sum.SentIn = addedAt(sum.Asked, 0, p.Asked), addedAt(sum.SentIn, 0, p.SentIn)
+	}
 	sum.Series = mergedSeries(parts)
 	return sum.linked(), nil
 }
 
 // InTurn returns the Recording of one phase made of consecutive pieces with the
-// same rate. Its seconds are those of the pieces, one after the other.
+// same rate and length. Its intervals are those of the pieces, one after the other.
 func InTurn(pieces ...Recording) Recording {
 	sum := added(pieces)
 	sum.Duration = 0
@@ -36,16 +39,18 @@ func InTurn(pieces ...Recording) Recording {
 			sum.Series = append(sum.Series, s)
 			ended = max(ended, s.At+1)
 		}
+		began := from * int(sum.Width/time.Second)
+		sum.Asked, sum.SentIn = addedAt(sum.Asked, began, p.Asked), addedAt(sum.SentIn, began, p.SentIn)
 		sum.Duration += p.Duration
 	}
 	return sum.linked()
 }
 
-// added returns the sum of the parts without their seconds. There must be at
+// added returns the sum of the parts without what belongs to a time. There must be at
 // least one part.
 func added(parts []Recording) Recording {
 	sum := Recording{Plan: parts[0].Plan, Statuses: map[int]int64{}, Failures: map[string]int64{}}
-	sum.Shard, sum.Planned = Shard{}, 0
+	sum.Shard, sum.Planned, sum.Asked, sum.Width = Shard{}, 0, nil, parts[0].Width
 	for _, p := range parts {
 		sum.Planned += p.Planned
 		sum.Sent += p.Sent
@@ -57,6 +62,17 @@ func added(parts []Recording) Recording {
 		addAll(sum.Failures, p.Failures)
 	}
 	sum.Labels = mergedLabels(parts)
+	return sum
+}
+
+// addedAt adds counts by second to a sum, from a second on.
+func addedAt(sum []int64, from int, counts []int64) []int64 {
+	if missing := from + len(counts) - len(sum); missing > 0 {
+		sum = append(slices.Clip(sum), make([]int64, missing)...)
+	}
+	for i, n := range counts {
+		sum[from+i] += n
+	}
 	return sum
 }
 
@@ -131,13 +147,13 @@ func mergedLabels(parts []Recording) map[string]Label {
 	return out
 }
 
-func mergedSeries(parts []Recording) []Second {
-	at := map[int]Second{}
+func mergedSeries(parts []Recording) []Interval {
+	at := map[int]Interval{}
 	for _, p := range parts {
 		for _, s := range p.Series {
 			sum, ok := at[s.At]
 			if !ok {
-				sum = Second{At: s.At, Statuses: map[int]int64{}}
+				sum = Interval{At: s.At, Statuses: map[int]int64{}}
 			}
 			sum.Asked += s.Asked
 			sum.Sent += s.Sent
@@ -151,10 +167,10 @@ func mergedSeries(parts []Recording) []Second {
 			at[s.At] = sum
 		}
 	}
-	out := make([]Second, 0, len(at))
+	out := make([]Interval, 0, len(at))
 	for _, s := range at {
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b Second) int { return cmp.Compare(a.At, b.At) })
+	slices.SortFunc(out, func(a, b Interval) int { return cmp.Compare(a.At, b.At) })
 	return out
 }

@@ -7,11 +7,11 @@ import (
 
 // Limits of a Recording, whatever the samples are.
 const (
-	MaxLabels   = 1000 // further labels are counted under OtherLabel
-	OtherLabel  = "(other)"
-	maxStatus   = 999
-	maxSeconds  = int((7*24*time.Hour + Longest) / time.Second) // later ones count as the last
-	openSeconds = 60                                            // a second is sealed after this many seconds
+	MaxLabels  = 1000 // further labels are counted under OtherLabel
+	OtherLabel = "(other)"
+	maxStatus  = 999
+	maxSeconds = int((7*24*time.Hour + Longest) / time.Second) // later ones count as the last
+	openFor    = time.Minute                                   // an interval is sealed after this time
 )
 
 // Recorder collects the samples of a phase. It is not safe for concurrent use.
@@ -27,7 +27,9 @@ type Recorder struct {
 	labels   map[string]*labelled
 	first    Third
 	last     Third
-	series   []*second // by second; nil if nothing was sent or done in it
+	sentIn   []int64 // by second
+	width    time.Duration
+	series   []*interval // nil if nothing was sent or done in it
 }
 
 // byClass holds one histogram for each of Classes.
@@ -43,7 +45,7 @@ func index(c Class) int { return slices.Index(classes[:], c) }
 
 // NewRecorder returns a Recorder for the plan.
 func NewRecorder(p Plan) *Recorder {
-	return &Recorder{plan: p, failures: map[string]int64{}, labels: map[string]*labelled{}}
+	return &Recorder{plan: p, width: p.width(), failures: map[string]int64{}, labels: map[string]*labelled{}}
 }
 
 // Add records one request. Samples may come in any order. Times below 0 count
@@ -75,8 +77,8 @@ func (r *Recorder) Add(s Sample) {
 		}
 	}
 
-	r.at(s.Due).response[class].add(s.Response(), secondFigures)
-	r.at(s.Sent).sent++
+	r.at(s.Due).response[class].add(s.Response(), intervalFigures)
+	r.countSent(s.Sent)
 	done := r.at(s.Done)
 	done.done++
 	done.bytes += bytes
@@ -107,20 +109,33 @@ func (r *Recorder) label(name string) *labelled {
 	return l
 }
 
-// at returns the second that the time falls into.
-func (r *Recorder) at(t time.Duration) *second {
-	i := int(min(max(t, 0)/time.Second, time.Duration(maxSeconds-1)))
+// second returns the second that the time falls into, from 0.
+func second(t time.Duration) int {
+	return int(min(max(t, 0)/time.Second, time.Duration(maxSeconds-1)))
+}
+
+func (r *Recorder) countSent(at time.Duration) {
+	i := second(at)
+	if i >= len(r.sentIn) {
+		r.sentIn = append(r.sentIn, make([]int64, i+1-len(r.sentIn))...)
+	}
+	r.sentIn[i]++
+}
+
+// at returns the interval that the time falls into.
+func (r *Recorder) at(t time.Duration) *interval {
+	i := second(t) / int(r.width/time.Second)
 	if i >= len(r.series) {
-		r.series = append(r.series, make([]*second, i+1-len(r.series))...)
-		r.seal(i - openSeconds)
+		r.series = append(r.series, make([]*interval, i+1-len(r.series))...)
+		r.seal(i - max(1, int(openFor/r.width)))
 	}
 	if r.series[i] == nil {
-		r.series[i] = &second{}
+		r.series[i] = &interval{}
 	}
 	return r.series[i]
 }
 
-// seal compacts second i, which hardly any sample will still change.
+// seal compacts interval i, which hardly any sample will still change.
 func (r *Recorder) seal(i int) {
 	if i < 0 || r.series[i] == nil {
 		return
@@ -144,8 +159,10 @@ func (r *Recorder) Recording() Recording {
 		First:    r.first,
 		Last:     r.last,
 		Labels:   make(map[string]Label, len(r.labels)),
+		SentIn:   slices.Clone(r.sentIn),
+		Width:    r.width,
 	}
-	rec.Asked = nil
+	rec.Asked = r.plan.bySecond()
 	for status, n := range r.statuses {
 		if n > 0 {
 			rec.Statuses[status] = n
@@ -157,21 +174,22 @@ func (r *Recorder) Recording() Recording {
 	for name, l := range r.labels {
 		rec.Labels[name] = Label{Count: counts(l.count), Response: l.response.clone()}
 	}
-	for i := range max(len(r.series), r.plan.seconds(), len(r.plan.Asked)) {
-		if s := r.second(i); s.Asked != 0 || s.Sent != 0 || s.Done != 0 || len(s.Response) > 0 {
+	each := int(r.width / time.Second)
+	for i := range max(len(r.series), (len(rec.Asked)+each-1)/each) {
+		if s := r.interval(i); s.Asked != 0 || s.Sent != 0 || s.Done != 0 || len(s.Response) > 0 {
 			rec.Series = append(rec.Series, s)
 		}
 	}
 	return rec.linked()
 }
 
-func (r *Recorder) second(i int) Second {
-	s := Second{At: i}
+// interval returns interval i.
+func (r *Recorder) interval(i int) Interval {
+	s := Interval{At: i}
 	if i < len(r.series) && r.series[i] != nil {
 		s = r.series[i].public(i)
 	}
-	s.Asked = r.plan.asked(i)
-	return s
+	return s.counted(r.width, r.plan.asked, func(second int) int64 { return nth(r.sentIn, second) })
 }
 
 // clone returns the histograms that are not empty.
@@ -195,11 +213,11 @@ func counts(n [3]int64) map[Class]int64 {
 	return out
 }
 
-// second holds what a Recorder keeps of one second of the phase.
-type second struct {
-	sent, done, bytes int64
-	statuses          []tally // the few that occur
-	response          byClass // of the requests that were due in it
+// interval holds what a Recorder keeps of one interval of the phase.
+type interval struct {
+	done, bytes int64
+	statuses    []tally // the few that occur
+	response    byClass // of the requests that were due in it
 }
 
 type tally struct {
@@ -207,7 +225,7 @@ type tally struct {
 	n      int64
 }
 
-func (s *second) count(status int) {
+func (s *interval) count(status int) {
 	for i := range s.statuses {
 		if s.statuses[i].status == status {
 			s.statuses[i].n++
@@ -217,8 +235,8 @@ func (s *second) count(status int) {
 	s.statuses = append(s.statuses, tally{status, 1})
 }
 
-func (s *second) public(at int) Second {
-	out := Second{At: at, Sent: s.sent, Done: s.done, Bytes: s.bytes,
+func (s *interval) public(at int) Interval {
+	out := Interval{At: at, Done: s.done, Bytes: s.bytes,
 		Statuses: make(map[int]int64, len(s.statuses)), Response: map[Class]Histogram{}}
 	for i, c := range classes {
 		if s.response[i].count > 0 {
@@ -238,7 +256,8 @@ type Live struct {
 	Sent    int64
 	Count   map[Class]int64
 	Lag     time.Duration // 99th percentile of the send lag
-	Last    Second        // the last whole second, without answers that are still pending
+	Last    Interval      // the last whole interval, or the first; without answers that are still pending
+	Lasted  time.Duration // how much of Last has passed
 }
 
 // Live returns the figures after the phase has run for the given time.
@@ -251,8 +270,9 @@ func (r *Recorder) Live(ran time.Duration) Live {
 	if r.sent > 0 {
 		l.Lag = r.lag.value(0.99)
 	}
-	if last := int(ran/time.Second) - 1; last >= 0 {
-		l.Last = r.second(last)
+	if ran >= time.Second {
+		at := max(0, int(ran/r.width)-1)
+		l.Last, l.Lasted = r.interval(at), min(ran-time.Duration(at)*r.width, r.width).Truncate(time.Second)
 	}
 	return l
 }

@@ -34,7 +34,9 @@ type Recording struct {
 	First    Third               // third of a phase of one rate
 	Last     Third
 	Labels   map[string]Label
-	Series   []Second // the seconds in which something was due, sent or done
+	SentIn   []int64       // requests sent in each second; those due in it are in Asked
+	Series   []Interval    // those in which something was due, sent or done
+	Width    time.Duration // of each item of Series: whole seconds
 }
 
 // Label is the breakdown of a Recording for one kind of request.
@@ -43,18 +45,18 @@ type Label struct {
 	Response Histogram // of the accepted ones
 }
 
-// Second is one second of a phase. A request counts as asked in the second in
-// which it was due, as sent in the second in which it was sent, and as done in
-// the second in which its answer was complete.
-type Second struct {
-	At       int // the second, from 0
+// Interval is a part of a phase, as long as the recording's Width. A request counts as
+// asked in the interval in which it was due, as sent in the one in which it was sent, and
+// as done in the one in which its answer was complete.
+type Interval struct {
+	At       int // the interval, from 0
 	Asked    int64
 	Sent     int64
 	Done     int64
 	Statuses map[int]int64 // of those done
 	Bytes    int64         // of those done
 
-	// Response holds the response times of the requests due in this second,
+	// Response holds the response times of the requests due in this interval,
 	// with two significant figures. A stall shows where it began.
 	Response map[Class]Histogram
 }
@@ -98,33 +100,33 @@ func (r Recording) Label(name string) Label {
 			l := r.Labels[label]
 			addAll(sum.Count, l.Count)
 			sum.Response = sum.Response.merged(l.Response)
-			sum.Response.seconds = l.Response.seconds // of the phase: the same for all labels
+			sum.Response.intervals = l.Response.intervals // of the phase: the same for all labels
 		}
 	}
 	return sum
 }
 
-// linked connects the histograms of r with its seconds, which quantiles need to
+// linked connects the histograms of r with its intervals, which quantiles need to
 // estimate correlation.
 func (r Recording) linked() Recording {
 	for _, c := range Classes() {
-		s := secondsOf(r.Series, c)
+		s := intervalsOf(r.Series, c)
 		link(r.Response, c, s)
 		link(r.Service, c, s)
 		if c != Accepted {
 			continue
 		}
 		for name, l := range r.Labels {
-			l.Response.seconds = s
+			l.Response.intervals = s
 			r.Labels[name] = l
 		}
 	}
 	return r
 }
 
-func link(of map[Class]Histogram, c Class, s *seconds) {
+func link(of map[Class]Histogram, c Class, s *intervals) {
 	if h, ok := of[c]; ok {
-		h.seconds = s
+		h.intervals = s
 		of[c] = h
 	}
 }
@@ -142,7 +144,8 @@ type Plan struct {
 	ClosedLoop bool
 
 	// Asked holds how many planned requests were due in each second. If empty,
-	// Planned is spread evenly over Duration. A Recording keeps it in Series.
+	// Planned is spread evenly over Duration. That of a Recording is never empty,
+	// unless nothing was planned.
 	Asked []int64
 
 	Shard Shard // this part of the whole plan
@@ -155,15 +158,49 @@ type Shard struct {
 	Of    int // number of shards; 0 means the whole plan
 }
 
+// bySecond returns how many requests were due in each second.
+func (p Plan) bySecond() []int64 {
+	if len(p.Asked) > 0 {
+		return slices.Clone(p.Asked)
+	}
+	if p.Planned == 0 {
+		return nil
+	}
+	asked := make([]int64, p.seconds())
+	for i := range asked {
+		asked[i] = p.evenly(i+1) - p.evenly(i)
+	}
+	return asked
+}
+
 // asked returns how many requests were due in second i.
 func (p Plan) asked(i int) int64 {
 	if len(p.Asked) > 0 {
-		if i < len(p.Asked) {
-			return p.Asked[i]
-		}
-		return 0
+		return nth(p.Asked, i)
 	}
 	return p.evenly(i+1) - p.evenly(i)
+}
+
+// nth returns value i, or 0 beyond the end.
+func nth(values []int64, i int) int64 {
+	if i < len(values) {
+		return values[i]
+	}
+	return 0
+}
+
+// Begins returns when the interval begins.
+func (r Recording) Begins(s Interval) time.Duration { return time.Duration(s.At) * r.Width }
+
+// counted returns the interval with the requests that were due and sent in its seconds.
+func (s Interval) counted(width time.Duration, asked, sent func(second int) int64) Interval {
+	each := int(width / time.Second)
+	s.Asked, s.Sent = 0, 0
+	for i := s.At * each; i < (s.At+1)*each; i++ {
+		s.Asked += asked(i)
+		s.Sent += sent(i)
+	}
+	return s
 }
 
 // evenly returns how many requests are due in the first n seconds if they are
@@ -178,6 +215,23 @@ func (p Plan) evenly(n int) int64 {
 
 // seconds returns the length of the plan in seconds, rounded up.
 func (p Plan) seconds() int { return int((p.Duration + time.Second - 1) / time.Second) }
+
+// mostIntervals limits the intervals of a phase, and so the memory that a long phase
+// takes: half an hour has intervals of a second, 8 hours have intervals of 20 s.
+const mostIntervals = 1800
+
+// widths are the lengths of intervals, in seconds. The last is enough for maxSeconds.
+var widths = [...]int{1, 2, 5, 10, 20, 30, 60, 120, 300, 600}
+
+// width returns the length of the intervals in which the plan is recorded.
+func (p Plan) width() time.Duration {
+	for _, w := range widths {
+		if p.seconds() <= mostIntervals*w {
+			return time.Duration(w) * time.Second
+		}
+	}
+	return time.Duration(widths[len(widths)-1]) * time.Second
+}
 
 // Class is how a request ended.
 type Class string

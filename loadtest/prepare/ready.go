@@ -8,8 +8,8 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/sandbox/lock"
-	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/spec"
 )
@@ -160,7 +160,7 @@ type ThrottledError struct {
 
 func (e *ThrottledError) Error() string {
 	return fmt.Sprintf("nothing was loaded: the target answered %s only with 429 for %s (%s). "+
-		"Wait until the limit resets, raise it, or use an unlimited key", e.key, infer.InSeconds(e.waited), e.operation)
+		"Wait until the limit resets, raise it, or use an unlimited key", e.key, printable.Seconds(e.waited), e.operation)
 }
 
 // tellOfWaiting announces, once per key, that the run waits because of 429
@@ -173,5 +173,5 @@ func (p *preparation) tellOfWaiting(name string) {
 	key, _ := p.env.Profile.FullKey(name)
 	timeout, answers := p.env.Client.ThrottleLimits()
 	p.tell(fmt.Sprintf("the target answers %s with 429; waiting for at most %s or %d more such answers",
-		key.Label(), infer.InSeconds(timeout), answers))
+		key.Label(), printable.Seconds(timeout), answers))
 }

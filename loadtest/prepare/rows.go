@@ -10,6 +10,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/loadtest/schedule"
@@ -188,7 +189,7 @@ func (m *Mix) spread(whole schedule.Schedule, base uint64) (notes []string) {
 		turns, asked := m.has(whole, base, bounded.operation), len(m.places(whole, base, bounded.operation))
 		if uint64(asked) < turns {
 			notes = append(notes, fmt.Sprintf("%s is requested %d times in %s instead of %d: %s; %s is requested in its place",
-				bounded.operation, asked, whole.Duration(), turns, bounded.why, m.instead.ID))
+				bounded.operation, asked, printable.Seconds(whole.Duration()), turns, bounded.why, m.instead.ID))
 		}
 	}
 	return notes

@@ -114,7 +114,7 @@ func TestProfileBoundsWalksAndProbes(t *testing.T) {
 }
 
 // With writes: none, no request is sent that could change something.
-func TestWritesNone(t *testing.T) {
+func TestWritesNone_long(t *testing.T) {
 	for kind, change := range map[string]func(*scenario.Scenario){
 		"mixed": func(s *scenario.Scenario) {
 			s.Mix[spec.DeleteSubsequence] = 5

@@ -9,7 +9,6 @@ import (
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/spec"
 )
@@ -44,7 +43,8 @@ func (r *runner) depth() error {
 	if err := r.warmUp(r.scenario.Rate, limit); err != nil {
 		return err
 	}
-	c, err := r.count("depth", schedule.Constant(r.scenario.Rate, r.scenario.Duration), func(uint64) generate.Mix {
+	whole, _ := r.scenario.Schedule()
+	c, err := r.count("depth", whole, func(uint64) generate.Mix {
 		return func(seq uint64) generate.Request { return r.pageAt(places[seq%uint64(len(places))], limit) }
 	})
 	r.draft.Depths(measured(places), c.Recording)

@@ -7,7 +7,6 @@ import (
 
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/loadtest/prepare"
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -18,7 +17,7 @@ func (r *runner) steady() error {
 	if len(limits) == 0 {
 		limits = []int{0}
 	}
-	whole := schedule.Constant(s.Rate, s.Duration)
+	whole, _ := s.Schedule()
 	if err := r.warmUp(s.Rate, limits[0]); err != nil {
 		return err
 	}
@@ -38,8 +37,7 @@ func (r *runner) steady() error {
 // one schedule, so that the queue after the burst is visible.
 func (r *runner) spike() error {
 	s := r.scenario
-	third := s.Duration / 3
-	whole := schedule.Schedule{Segments: []schedule.Segment{{Rate: s.Rate, Duration: third}, {Rate: s.Burst, Duration: third}, {Rate: s.Rate, Duration: third}}}
+	whole, _ := s.Schedule()
 	if err := r.warmUp(s.Rate, prepare.InTurn); err != nil {
 		return err
 	}
@@ -47,15 +45,14 @@ func (r *runner) spike() error {
 	if err != nil {
 		return err
 	}
-	r.draft.Recovery(c.Recording, third)
+	r.draft.Recovery(c.Recording, whole.Segments[0].Duration)
 	return nil
 }
 
 // soak sends at one rate for a long time and looks for drift.
 func (r *runner) soak() error {
-	s := r.scenario
-	whole := schedule.Constant(s.Rate, s.Duration)
-	if err := r.warmUp(s.Rate, prepare.InTurn); err != nil {
+	whole, _ := r.scenario.Schedule()
+	if err := r.warmUp(r.scenario.Rate, prepare.InTurn); err != nil {
 		return err
 	}
 	memory := r.watchMemory()

@@ -10,7 +10,6 @@ import (
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/generate"
-	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/verdict"
@@ -154,7 +153,7 @@ func (r *runner) outages(phase string, s outage.Outages) (said []string) {
 	}
 	if s.Ended > 0 {
 		text := fmt.Sprintf("%s: no answers from %s to %s after its start (%s requests unanswered)",
-			phase, infer.InSeconds(s.Longest.From), infer.InSeconds(s.Longest.To), printable.Number(s.Longest.Unanswered))
+			phase, printable.Seconds(s.Longest.From), printable.Seconds(s.Longest.To), printable.Number(s.Longest.Unanswered))
 		if s.Ended > 1 {
 			text += fmt.Sprintf("; the longest of %d outages", s.Ended)
 		}
@@ -163,7 +162,7 @@ func (r *runner) outages(phase string, s outage.Outages) (said []string) {
 	// An interruption may have cut off answers, so it is no outage.
 	if s.Last != nil && r.ctx.Err() == nil {
 		said = append(said, fmt.Sprintf("%s: no answers from %s after its start to the end (%s requests unanswered)",
-			phase, infer.InSeconds(s.Last.From), printable.Number(s.Last.Unanswered)))
+			phase, printable.Seconds(s.Last.From), printable.Number(s.Last.Unanswered)))
 	}
 	return said
 }

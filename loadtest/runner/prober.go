@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/outage"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/loadtest/infer"
 	"outreach.example/conformance/loadtest/infer/claims"
 	"outreach.example/conformance/loadtest/measure"
@@ -336,19 +337,19 @@ func (p *prober) obstacle(refusal http.Header, n int, blocked time.Duration) str
 	why := ""
 	switch {
 	case promised && wait > blocked:
-		why = "Retry-After says " + infer.InSeconds(wait)
+		why = "Retry-After says " + printable.Seconds(wait)
 	case !promised && known > 0 && blocked < margin(known):
-		why = "the limiter blocks for up to " + infer.InSeconds(known)
+		why = "the limiter blocks for up to " + printable.Seconds(known)
 	default:
 		return ""
 	}
 	switch {
 	case wait > left && left > 0:
-		return fmt.Sprintf("%s, but only %s of the scenario's duration are left (use a longer --duration)", why, infer.InSeconds(left))
+		return fmt.Sprintf("%s, but only %s of the scenario's duration are left (use a longer --duration)", why, printable.Seconds(left))
 	case wait > left:
 		return why + ", but the scenario's duration is used up (use a longer --duration)"
 	case blocked+wait > longest:
-		return fmt.Sprintf("%s, longer than the maximum wait of %s", why, infer.InSeconds(longest))
+		return fmt.Sprintf("%s, longer than the maximum wait of %s", why, printable.Seconds(longest))
 	}
 	return ""
 }
@@ -371,7 +372,7 @@ func (p *prober) served(request client.Request) (client.Exchange, error) {
 		}
 		wait, _ := p.recovery.wait(ex.Header, n)
 		if n >= answers || blocked+wait > longest {
-			return ex, fmt.Errorf("%w: %d answers in %s, all 429", errBlocked, n+1, infer.InSeconds(blocked))
+			return ex, fmt.Errorf("%w: %d answers in %s, all 429", errBlocked, n+1, printable.Seconds(blocked))
 		}
 		if err := client.Sleep(p.r.ctx, wait); err != nil {
 			return ex, err

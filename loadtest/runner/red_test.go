@@ -116,7 +116,7 @@ var reds = []struct {
 
 // Each scenario passes on an honest server and fails on each of the faults that it
 // must find.
-func TestScenariosTellFaults(t *testing.T) {
+func TestScenariosTellFaults_long(t *testing.T) {
 	for _, tc := range reds {
 		t.Run(tc.scenario, func(t *testing.T) {
 			t.Parallel()

@@ -177,17 +177,17 @@ func (s *seeking) between(rate float64) bool {
 	return rate > s.Rate*apart && rate < s.Above/apart
 }
 
-// lower returns the rate to confirm after so many that failed: the next lower one that was
-// met or with which the target kept up, later ones further away; 0 if none is left.
+// lower returns the rate to confirm after so many that failed: one with which the target
+// kept up, or else one that is further away each time, but no lower than the next lower one
+// that was met; 0 if none is left.
 func (s *seeking) lower(failed int) float64 {
 	rate := s.Above / math.Pow(narrow, math.Exp2(float64(failed-1)))
-	if failed == 1 {
-		for _, met := range s.met {
-			rate = max(rate, met)
-		}
-	}
-	if kept := s.served * below; kept > 0 && kept < s.Above/apart {
+	// What the target kept up with is an estimate. It is not trusted a third time.
+	if kept := s.served * below; kept >= leastRate && kept < s.Above/apart && (failed <= 2 || kept < rate) {
 		rate = kept
+	}
+	for _, met := range s.met {
+		rate = max(rate, met)
 	}
 	if rate < leastRate {
 		return 0

@@ -2,7 +2,9 @@ package runner
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/verdict"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -92,6 +95,61 @@ func TestSearchConfirms(t *testing.T) {
 		t.Errorf("%+v after %d confirmations, %v", f, long, err)
 	}
 }
+
+// The rate to confirm next is the next lower one that was met, whatever the target served at
+// the rate that failed.
+func TestSearchConfirmsTheNextLowerRateThatWasMet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		capacity := rapid.Float64Range(50, 5000).Draw(t, "capacity")
+		sustained := capacity * rapid.Float64Range(0.9, 1).Draw(t, "share of the capacity that is met for long")
+		served := rapid.Float64Range(0.3, 0.98).Draw(t, "rate served, as a share")
+		var met, failed []float64 // so far, and failed confirmations
+		f, err := search(100, 1e6, func(rate float64, confirm bool) (verdict.Tried, error) {
+			if confirm && len(failed) > 0 {
+				for _, m := range met {
+					if m > rate && m < slices.Min(failed) {
+						t.Fatalf("confirming %v after %v failed, though %v was met", rate, failed, m)
+					}
+				}
+			}
+			if rate <= capacity && (!confirm || rate <= sustained) {
+				met = append(met, rate)
+				return verdict.Tried{Met: true}, nil
+			}
+			if confirm {
+				failed = append(failed, rate)
+			}
+			return verdict.Tried{Served: rate * served}, nil
+		})
+		if err != nil || !f.Confirmed || f.Rate > sustained {
+			t.Fatalf("capacity %v, sustained %v: %+v, %v", capacity, sustained, f, err)
+		}
+	})
+}
+
+// knownCapacities are capacities in requests per second of simulated servers.
+var knownCapacities = []int{90, 150, 240, 378}
+
+// The search finds at least 95 % of what a server with one queue can serve, and never more
+// than it can serve for long. The time is simulated, so the machine does not matter.
+func TestSustainedRateOfKnownCapacities_long(t *testing.T) {
+	for _, capacity := range knownCapacities {
+		t.Run(fmt.Sprint(capacity), inFakeTime(func(t *testing.T) {
+			env := world(t, shaped(t, fmt.Sprintf("capacity=%d/1s", capacity)))
+			o := Run(t.Context(), env, builtinScenario(t, "sustained-rate", func(s *scenario.Scenario) {
+				s.Mix, s.Limits = map[string]int{spec.ListLeadLists: 1}, []int{1}
+			}))
+			share := o.Sustained.RatePerSecond / float64(capacity)
+			t.Logf("%.1f of %d/s in %.0f s, at %d rates", o.Sustained.RatePerSecond, capacity, o.Seconds, len(o.Sustained.Knee))
+			if o.Verdict != reports.Passed || share < 0.95 || share > 1.02 || o.Seconds > mostSearch.Seconds() {
+				t.Errorf("%s: %.1f of %d/s found in %.0f s: %q", o.Verdict, o.Sustained.RatePerSecond, capacity, o.Seconds, o.Reasons)
+			}
+		}))
+	}
+}
+
+// mostSearch is how long a search on those servers may take.
+const mostSearch = 45 * time.Second
 
 func TestSearchEndsWithTheErrorOfAStep(t *testing.T) {
 	broken := errors.New("broken")

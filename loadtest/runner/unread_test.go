@@ -69,7 +69,7 @@ func TestNoAnswerThatCanBeRead(t *testing.T) {
 }
 
 // Each kind of scenario says in the same words that a body was too large to read.
-func TestBodiesThatAreTooLong(t *testing.T) {
+func TestBodiesThatAreTooLong_long(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		large := bytes.Repeat([]byte(" "), client.DefaultMaxBody+1)
 		env := world(t, func(http.Handler) http.Handler {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/spec"
 )
@@ -146,6 +147,23 @@ func (s Scenario) Asks(label string) bool {
 // Shardable reports whether several processes can share the scenario: its
 // phases follow a plan that is known in advance.
 func (s Scenario) Shardable() bool { return s.Kind == Steady || s.Kind == Spike || s.Kind == Soak }
+
+// Schedule returns the schedule of each phase. Of a search, it is that of a confirmation
+// at the first rate. planned is false for kinds whose requests follow no schedule.
+func (s Scenario) Schedule() (each schedule.Schedule, planned bool) {
+	switch s.Kind {
+	case Steady, Soak, Depth:
+		return schedule.Constant(s.Rate, s.Duration), true
+	case Sustained:
+		return schedule.Constant(s.Rate, s.Confirm), true
+	case Spike:
+		third := s.Duration / 3
+		return schedule.Schedule{Segments: []schedule.Segment{
+			{Rate: s.Rate, Duration: third}, {Rate: s.Burst, Duration: third}, {Rate: s.Rate, Duration: third}}}, true
+	default:
+		return schedule.Schedule{}, false
+	}
+}
 
 // Lasts estimates the duration of the scenario on a target that keeps up,
 // without preparation and search.

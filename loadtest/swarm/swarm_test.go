@@ -96,7 +96,7 @@ func TestSharedLoadIsTheLoadOfOne(t *testing.T) {
 }
 
 // Workers that fail end, say why, are not repeated, and leave nothing behind.
-func TestFailedWorkersAreNotWaitedFor(t *testing.T) {
+func TestFailedWorkersAreNotWaitedFor_long(t *testing.T) {
 	e := needSwarm(t)
 	if parts := e.fanOut(t, "--env", "OUTREACH_SCENARIO=no-such-scenario"); len(parts) > 0 {
 		t.Errorf("they leave parts: %q", parts)
@@ -104,7 +104,7 @@ func TestFailedWorkersAreNotWaitedFor(t *testing.T) {
 }
 
 // Whoever interrupts the script stops the load.
-func TestInterruptedFanOutStopsTheWorkers(t *testing.T) {
+func TestInterruptedFanOutStopsTheWorkers_long(t *testing.T) {
 	e := needSwarm(t)
 	server := serving(t)
 	c, output := e.script(t, time.Hour, "--env", "OUTREACH_TARGET="+server.base, "--env", "OUTREACH_SCENARIO=list-throughput", "--env", "OUTREACH_SEED=7")

@@ -25,7 +25,7 @@ func TestThresholdsThatNeverDecide(t *testing.T) {
 	for text, says := range map[string]string{
 		"p99<1s":                   "",
 		"soak: p99<1s":             "",
-		"p99<1s@200/s":             "no phase runs at 200/s: ",
+		"p99<1s@300/s":             "no phase runs at 300/s: ",
 		"mixed: p99<1s":            "scenario mixed is not selected (selected: page-depth, soak)",
 		"soaks: p99<1s":            "unknown scenario soaks",
 		"sustained>=10/s":          "no selected scenario has this figure (page-depth, soak)",

@@ -110,8 +110,8 @@ func planOf(p load.Phase, walks *load.Walks) threshold.Plan {
 	}
 	if !p.ClosedLoop && p.Seconds > 0 {
 		plan.Mean = float64(p.Planned) / p.Seconds
-		for _, second := range p.Series {
-			plan.Peak = max(plan.Peak, second.Asked)
+		for _, s := range p.Series {
+			plan.Peak = max(plan.Peak, s.Asked/max(1, p.IntervalSeconds))
 		}
 	}
 	for _, l := range p.Labels {

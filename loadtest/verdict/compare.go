@@ -43,13 +43,24 @@ func (d *Draft) holdCompared(t threshold.Threshold) {
 		result := t.Hold(change)
 		if result.Need > 0 {
 			pairs := math.Ceil(float64(result.Need) / float64(change.Samples) * float64(c.Pairs))
-			result.Sentence += fmt.Sprintf(" for each target (--pairs %.0f)", pairs)
+			result.Sentence += " for each target (" + morePairs(pairs) + ")"
 		}
 		result.Sentence = fmt.Sprintf("%s %s, A has %s %s; %s", printable.Figure(c.B), c.Unit, printable.Figure(c.A), c.Unit, result.Sentence)
 		d.list(t, c.Name, result)
 		d.because(t, c.Name, result, t.Brief(change))
 	}
 }
+
+// morePairs says how to compare that many pairs of blocks.
+func morePairs(pairs float64) string {
+	if pairs > MostPairs {
+		return "more than --pairs allows: use a longer --duration, or an idle machine"
+	}
+	return fmt.Sprintf("--pairs %.0f", pairs)
+}
+
+// MostPairs is the largest number of pairs of blocks to compare. More is a typing error.
+const MostPairs = 1000
 
 // served returns how many requests of all phases were accepted.
 func (d *Draft) served() int64 {

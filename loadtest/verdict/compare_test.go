@@ -118,3 +118,12 @@ func TestToleranceOfAComparison(t *testing.T) {
 		})
 	}
 }
+
+// The advice never names more pairs than the command line accepts.
+func TestAdviceOnPairs(t *testing.T) {
+	for pairs, want := range map[float64]string{40: "--pairs 40", MostPairs: "--pairs 1000", MostPairs + 1: "longer --duration"} {
+		if got := morePairs(pairs); !strings.Contains(got, want) {
+			t.Errorf("%v pairs: %q, want %q", pairs, got, want)
+		}
+	}
+}

@@ -42,8 +42,11 @@ func phaseOf(c Phase) load.Phase {
 		p.Labels = append(p.Labels, load.Label{Name: name, Accepted: l.Count[measure.Accepted],
 			Limited: l.Count[measure.Limited], Failed: l.Count[measure.Failed], Response: distribution(l.Response)})
 	}
-	for _, second := range rec.Series {
-		p.Series = append(p.Series, secondOf(second))
+	if len(rec.Series) > 0 {
+		p.IntervalSeconds = int64(rec.Width / time.Second)
+	}
+	for _, s := range rec.Series {
+		p.Series = append(p.Series, intervalOf(rec, s))
 	}
 	return p
 }
@@ -95,9 +98,9 @@ func distribution(h measure.Histogram) *load.Distribution {
 	return d
 }
 
-func secondOf(s measure.Second) load.Second {
-	return load.Second{
-		T: int64(s.At), Asked: s.Asked, Sent: s.Sent, Done: s.Done, BytesReceived: s.Bytes,
+func intervalOf(rec measure.Recording, s measure.Interval) load.Interval {
+	return load.Interval{
+		T: int64(rec.Begins(s) / time.Second), Asked: s.Asked, Sent: s.Sent, Done: s.Done, BytesReceived: s.Bytes,
 		Accepted: count(s.Statuses, accepted), Limited: count(s.Statuses, limited), Failed: count(s.Statuses, failed),
 		Response: brief(s.Response[measure.Accepted]),
 	}

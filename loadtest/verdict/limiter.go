@@ -81,7 +81,7 @@ func summary(r infer.Result) string {
 		parts = append(parts, notMet(*r.Beyond))
 	}
 	if r.Total.Stopped != "" {
-		parts = append(parts, "stopped early by "+r.Total.Stopped)
+		parts = append(parts, "stopped at "+r.Total.Stopped)
 	}
 	return strings.Join(parts, "; ")
 }

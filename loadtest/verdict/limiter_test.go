@@ -29,7 +29,7 @@ func TestSummaryOfWhatWasNotMet(t *testing.T) {
 		Beyond: &infer.Beyond{Why: "no slower layer was met while 18.75 requests/s were sustained for 3.15 s"},
 		Total:  infer.Spent{Stopped: "the time budget of 17.5s"}})
 	const tried = "no slower layer was met while 18.75 requests/s were sustained for 3.15 s; a higher or slower limit would need more probing (--duration, --probe-budget)"
-	if l.Beyond.Why != tried || l.Summary != tried+"; stopped early by the time budget of 17.5s" {
+	if l.Beyond.Why != tried || l.Summary != tried+"; stopped at the time budget of 17.5s" {
 		t.Errorf("%q, summary %q", l.Beyond.Why, l.Summary)
 	}
 }

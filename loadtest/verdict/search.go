@@ -93,10 +93,10 @@ func (d *Draft) EndSearch(f Found, err error) {
 		s.Note = "some rates met the thresholds briefly, but none could be confirmed"
 		d.Void("no rate could be confirmed: %s", d.unsure)
 	case f.Ceiling:
-		d.Void("the generator could not reach any of the rates")
+		d.Void("no rate could be confirmed: the generator could not send at the rates in time (use an idle machine)")
 	case !f.Confirmed && slices.ContainsFunc(s.Knee, func(p load.KneePoint) bool { return p.OK }):
 		s.Note = "some rates met the thresholds briefly, none for long"
-		d.Void("no rate met the thresholds for %s, though some did for %s", d.scenario.Confirm, d.scenario.Duration)
+		d.Void("no rate met the thresholds for %s, though some did for %s", printable.Seconds(d.scenario.Confirm), printable.Seconds(d.scenario.Duration))
 	case !f.Confirmed:
 		s.Note = "no rate meets the thresholds"
 		d.fail("no rate up to %s/s meets the thresholds", printable.Figure(s.HighPerSecond))
@@ -170,11 +170,11 @@ func undecided(rec measure.Recording, unsure []threshold.Result) string {
 	for _, result := range unsure {
 		doubts = append(doubts, result.Threshold.Text)
 		if result.Figure.Late {
-			why = "requests went out late, which leaves open"
+			why = "requests were sent too late to decide"
 		}
 	}
-	return fmt.Sprintf("%s %s at %s/s for %s: %s requests sent, %s answered", why,
-		strings.Join(doubts, " and "), printable.Figure(rec.Rate), rec.Duration.Round(time.Millisecond), printable.Number(rec.Sent), printable.Number(rec.Sent-rec.Statuses[0]))
+	return fmt.Sprintf("%s %s at %s/s: %s requests sent in %s, %s answered", why,
+		strings.Join(doubts, " and "), printable.Figure(rec.Rate), printable.Number(rec.Sent), printable.Seconds(rec.Duration), printable.Number(rec.Sent-rec.Statuses[0]))
 }
 
 // tooFew is undecided with the duration that would suffice.
@@ -207,13 +207,13 @@ func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {
 }
 
 // lastDone returns the earliest time at which all answers had certainly
-// arrived: the end of the second of the last answer, or the slowest answer's
+// arrived: the end of the interval of the last answer, or the slowest answer's
 // time after the end of the phase.
 func lastDone(rec measure.Recording) time.Duration {
 	var last, slowest time.Duration
 	for _, s := range rec.Series {
 		if s.Done > 0 {
-			last = time.Duration(s.At+1) * time.Second
+			last = rec.Begins(s) + rec.Width
 		}
 	}
 	for _, h := range rec.Response {

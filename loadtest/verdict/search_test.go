@@ -66,7 +66,7 @@ func TestWhichLoadTheTargetGot(t *testing.T) {
 		return r.Recording()
 	}
 	near := made(100, map[int]int{200: 100})
-	near.Series = []measure.Second{{Asked: 100}}
+	near.Asked = []int64{100}
 	for name, tc := range map[string]struct {
 		rec       measure.Recording
 		ceiling   float64
@@ -75,10 +75,10 @@ func TestWhichLoadTheTargetGot(t *testing.T) {
 		notes     string
 	}{
 		"in time":                   {lagging(0), 10_000, 0, "", ""},
-		"a little late":             {lagging(20 * time.Millisecond), 10_000, 0, "", "requests were sent up to 20ms late (p99)"},
-		"late":                      {lagging(time.Second), 10_000, 0, "33 % of the requests went out in another second than planned", "up to 1s late"},
-		"late, and tolerated":       {lagging(time.Second), 10_000, 2 * time.Second, "", "up to 1s late"},
-		"later than is tolerated":   {lagging(time.Second), 10_000, 10 * time.Millisecond, "33 % of the requests", "up to 1s late"},
+		"a little late":             {lagging(20 * time.Millisecond), 10_000, 0, "", "requests were sent up to 20 ms late (p99)"},
+		"late":                      {lagging(time.Second), 10_000, 0, "33 % of the requests went out in another second than planned", "up to 1,000 ms late"},
+		"late, and tolerated":       {lagging(time.Second), 10_000, 2 * time.Second, "", "up to 1,000 ms late"},
+		"later than is tolerated":   {lagging(time.Second), 10_000, 10 * time.Millisecond, "33 % of the requests", "up to 1,000 ms late"},
 		"in time, near the ceiling": {near, 100, 0, "", "100 requests/s are near the ceiling"},
 	} {
 		d := NewDraft(mine, Terms{Calibration: measure.Calibration{Ceiling: tc.ceiling}, LagLimit: tc.tolerated})
@@ -130,7 +130,7 @@ func TestASearchSaysThatItsConfirmationsAreTooShort(t *testing.T) {
 	d.Try(made(40, map[int]int{200: 40}), true) // in a second
 	d.EndSearch(Found{Above: 40, Ceiling: true}, nil)
 	o := d.Conclude(Findings{})
-	want := "no rate could be confirmed: not enough data to decide errors<1% at 40/s for 1s: 40 requests sent, 40 answered; about 368 needed (--duration 5s)"
+	want := "no rate could be confirmed: not enough data to decide errors<1% at 40/s: 40 requests sent in 1 s, 40 answered; about 368 needed (--duration 5s)"
 	if o.Verdict != reports.Inconclusive || len(o.Reasons) != 1 || o.Reasons[0] != want {
 		t.Errorf("%s: %q, want just %q", o.Verdict, o.Reasons, want)
 	}

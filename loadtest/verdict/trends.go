@@ -47,16 +47,10 @@ func (d *Draft) Drift(p Phase, memory []load.MemoryPoint) {
 	d.Result.Drift = append(d.Result.Drift, driftOf(measure.Drift(series)))
 }
 
-// driftOf converts times to milliseconds, shares to percent, and changes to
-// changes per minute.
+// driftOf converts a trend to the results model, with changes per minute.
 func driftOf(t measure.Trend) load.Drift {
-	unit, factor := t.Unit, 1/60.0
-	switch t.Unit {
-	case "s":
-		unit, factor = "ms", 1000/60.0
-	case "share":
-		unit, factor = "%", 100/60.0
-	}
+	unit, factor := t.Shown()
+	factor /= 60
 	d := load.Drift{Name: t.Series, Unit: unit, Verdict: load.Drifts, Why: t.Why,
 		PerMinute: load.Estimate{Value: t.PerHour * factor, Low: t.Low * factor, High: t.High * factor}}
 	switch t.Verdict {
@@ -73,7 +67,7 @@ func (d *Draft) Recovery(rec measure.Recording, third time.Duration) {
 	const times = 2 // factor within which response times count as recovered
 	before, usual := time.Duration(0), 0
 	for _, s := range rec.Series {
-		if at := time.Duration(s.At) * time.Second; at+time.Second <= third && s.Response[measure.Accepted].Count() > 0 {
+		if at := rec.Begins(s); at+rec.Width <= third && s.Response[measure.Accepted].Count() > 0 {
 			before += s.Response[measure.Accepted].Quantile(0.5).Value
 			usual++
 		}
@@ -84,9 +78,9 @@ func (d *Draft) Recovery(rec measure.Recording, third time.Duration) {
 	before /= time.Duration(usual)
 	allowed := max(times*before, before+5*time.Millisecond)
 	for _, s := range rec.Series {
-		at := time.Duration(s.At) * time.Second
+		at := rec.Begins(s)
 		if h := s.Response[measure.Accepted]; at >= 2*third && h.Count() > 0 && h.Quantile(0.5).Value <= allowed {
-			d.Note("after the burst the median response time recovered to %s ms within %s", formatMS(before), at+time.Second-2*third)
+			d.Note("after the burst the median response time recovered to %s ms within %s", formatMS(before), printable.Seconds(at+rec.Width-2*third))
 			return
 		}
 	}

@@ -203,8 +203,8 @@ func (d *Draft) noteGenerator(p Phase) {
 		if d.tolerates(p.Recording) {
 			judged = "it is within --lag-limit"
 		}
-		d.Note("%s: requests were sent up to %s late (p99); response times include it, and %s", p.Name,
-			p.Lag.Quantile(0.99).Value.Round(10*time.Microsecond), judged)
+		d.Note("%s: requests were sent up to %s late (p99); response times include the lag, and %s", p.Name,
+			printable.Milliseconds(p.Lag.Quantile(0.99).Value), judged)
 	}
 }
 

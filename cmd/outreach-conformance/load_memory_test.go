@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/testbed"
+	"outreach.example/conformance/loadtest"
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/verdict"
+	"outreach.example/conformance/reports/load"
+)
+
+// soakProgram is a soak of 8 hours without the waiting: a short soak of a real target,
+// then 8 hours of samples, then the report of them. Its last line is how many bytes were
+// resident at most.
+const soakProgram = "soak-of-8-hours"
+
+// mostSoakMemory bounds a soak of any length, in bytes.
+const mostSoakMemory = 64 << 20
+
+func TestMemoryOfASoak_long(t *testing.T) {
+	if peakOf(os.Getpid()) == 0 {
+		t.Skip("needs /proc")
+	}
+	rates := []string{"100"}
+	if testbed.Slow() {
+		rates = append(rates, "2500")
+	}
+	for _, rate := range rates {
+		t.Run(rate, func(t *testing.T) {
+			g := NewWithT(t)
+			base, _ := servingBuilt(t)
+			c := command(t, nil)
+			c.Path, c.Args = must[string](t)(os.Executable()), []string{soakProgram, rate, base, c.Dir}
+			output, err := c.CombinedOutput()
+			g.Expect(err).NotTo(HaveOccurred(), "%s", output)
+			lines := strings.Fields(string(output))
+			resident, err := strconv.Atoi(lines[len(lines)-1])
+			g.Expect(err).NotTo(HaveOccurred(), "%s", output)
+			t.Logf("resident %d MiB, %d KiB of results, %d KiB of histograms", resident>>20,
+				sizeOf(filepath.Join(c.Dir, loadFile))>>10, sizeOf(filepath.Join(c.Dir, hdrFile))>>10)
+			g.Expect(resident).To(BeNumerically("<=", mostSoakMemory))
+
+			r, err := load.Read(filepath.Join(c.Dir, loadFile))
+			g.Expect(err).NotTo(HaveOccurred())
+			phase := r.Scenarios[0].Phases[0]
+			g.Expect(phase.Seconds).To(Equal((8 * time.Hour).Seconds()))
+			g.Expect(strconv.Itoa(int(phase.Sent) / int(phase.Seconds))).To(Equal(rate))
+		})
+	}
+}
+
+// soakOf8Hours is the main function of soakProgram.
+func soakOf8Hours() {
+	rate, base, dir := os.Args[1], os.Args[2], os.Args[3]
+	calibrate = calibrations[""] // the real one sends as much as the machine can
+	args := []string{loadCommand, "--target", base, "--scenario", "soak", "--rate", rate, "--duration", "2s", "--output", dir}
+	if code := execute(args, io.Discard, os.Stderr); code == exitUsage {
+		os.Exit(code)
+	}
+	if err := reportSoak(rate, base, dir); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(peakOf(os.Getpid()))
+}
+
+// reportSoak writes the report of 8 hours at a rate.
+func reportSoak(rate, base, dir string) error {
+	chosen, err := scenario.Select(scenario.Builtin(), []string{"soak"})
+	if err != nil {
+		return err
+	}
+	s := &chosen[0]
+	if s.Rate, err = strconv.ParseFloat(rate, 64); err != nil {
+		return err
+	}
+	s.Duration = 8 * time.Hour
+	draft := verdict.NewDraft(*s, verdict.Terms{})
+	soaked := draft.Assess(samplesOf(*s).Recording())
+	draft.Count(soaked.Recording)
+	draft.Keep(soaked)
+	draft.Drift(soaked, nil)
+	part := draft.Conclude(verdict.Findings{})
+	config := loadtest.Config{Target: &target.Target{Kind: target.KindURL, BaseURL: base, Profile: profile.Embedded()}}
+	o := loadtest.Outcome{Results: loadtest.NotMeasured(config, time.Now(), "simulated", false), Parts: []verdict.Outcome{part}}
+	o.Results.Scenarios, o.Results.Traffic = []load.Scenario{part.Scenario}, verdict.Traffic(o.Parts)
+	f := loadFlags{}
+	f.output = dir
+	return f.writeLoad(o, chosen).failed
+}
+
+// samplesOf records what a server with a few stalls makes of the scenario.
+func samplesOf(s scenario.Scenario) *measure.Recorder {
+	n := int(s.Rate * s.Duration.Seconds())
+	r := measure.NewRecorder(measure.Plan{Name: s.Name, Planned: int64(n), Rate: s.Rate, Duration: s.Duration, Start: time.Now()})
+	random := rand.New(rand.NewPCG(1, 2))
+	labels := s.Labels()
+	for i := range n {
+		due := time.Duration(float64(i) / s.Rate * float64(time.Second))
+		takes := 300*time.Microsecond + time.Duration(random.ExpFloat64()*float64(time.Millisecond))
+		if stall := due % (10 * time.Minute); stall < time.Second {
+			takes += time.Second - stall
+		}
+		sent := due + time.Duration(random.IntN(500_000))
+		r.Add(measure.Sample{Seq: uint64(i), Label: labels[i%len(labels)], Due: due, Sent: sent, Done: sent + takes, Status: 200, Bytes: 6200})
+	}
+	return r
+}
