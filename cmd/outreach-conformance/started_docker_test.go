@@ -57,8 +57,8 @@ func contained(t *testing.T, changes ...func(*testing.T, *profile.Profile)) stri
 	p := profile.Embedded()
 	p.Container = &profile.Deployment{Container: profile.Container{
 		Image:   testbed.Image(t),
-		Command: []string{"serve", "--addr", "0.0.0.0:8025", "--idle-exit", "2m"},
-		Wait:    profile.Wait{Path: "/healthz", Status: 200},
+		Command: []string{"serve", "--addr", "0.0.0.0:8025", "--idle-exit", "30m"},
+		Wait:    profile.Wait{Path: "/healthz", Status: 200, Timeout: 10 * time.Minute},
 	}}
 	for _, change := range changes {
 		change(t, p)
@@ -87,20 +87,21 @@ func withDatabase(_ *testing.T, p *profile.Profile) {
 const tenPercent = `^ *10 %`
 
 // An interrupted run removes what it started: during the build, the start and the run.
-func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
+func TestInterruptedRunTakesTheContainerDown_long(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	for _, tc := range []struct {
-		name    string
-		signal  syscall.Signal
-		changes []func(*testing.T, *profile.Profile)
-		logged  string
+		name     string
+		signal   syscall.Signal
+		changes  []func(*testing.T, *profile.Profile)
+		logged   string
+		building bool
 	}{
-		{"SIGINT while its image is built", syscall.SIGINT, []func(*testing.T, *profile.Profile){fromDockerfile}, "target (build) | Step 2"},
-		{"SIGINT while it starts", syscall.SIGINT, []func(*testing.T, *profile.Profile){withDatabase, neverReady}, "target | API "},
-		{"SIGTERM while it starts", syscall.SIGTERM, []func(*testing.T, *profile.Profile){neverReady}, "starting target"},
-		{"SIGINT while it is judged", syscall.SIGINT, []func(*testing.T, *profile.Profile){slowly}, ""},
-		{"SIGTERM while it is judged", syscall.SIGTERM, []func(*testing.T, *profile.Profile){slowly}, ""},
+		{"SIGINT while its image is built", syscall.SIGINT, []func(*testing.T, *profile.Profile){fromDockerfile}, "target (build) | Step 2", true},
+		{"SIGINT while it starts", syscall.SIGINT, []func(*testing.T, *profile.Profile){withDatabase, neverReady}, "target | API ", false},
+		{"SIGTERM while it starts", syscall.SIGTERM, []func(*testing.T, *profile.Profile){neverReady}, "starting target", false},
+		{"SIGINT while it is judged", syscall.SIGINT, []func(*testing.T, *profile.Profile){slowly}, "", false},
+		{"SIGTERM while it is judged", syscall.SIGTERM, []func(*testing.T, *profile.Profile){slowly}, "", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -114,6 +115,14 @@ func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
 				g.Expect(startedBy(t, p)).To(ContainElement(HaveField("Kind", "container")))
 			}
 			g.Expect(p.end(t, tc.signal)).To(Equal(exitInterrupted), "%s", p.output.bytes())
+			if tc.building {
+				// The engine finishes a step of the build, which may take it longer than the run waits.
+				// The next command removes what comes late.
+				g.Eventually(func() []testbed.Labelled {
+					exitsWith(t, 0, nil, "cleanup", "--target-profile", contained(t))
+					return startedBy(t, p)
+				}, patience).Should(BeEmpty())
+			}
 			g.Expect(startedBy(t, p)).To(BeEmpty())
 			if tc.logged == "" {
 				g.Expect(ended{dir: c.Dir}.results(t).Verdict).To(Equal(reports.Inconclusive))
@@ -124,7 +133,7 @@ func TestInterruptedRunTakesTheContainerDown(t *testing.T) {
 }
 
 // A container that does not become ready is removed, and the error has its last output.
-func TestContainerThatIsNeverReady(t *testing.T) {
+func TestContainerThatIsNeverReady_long(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)
@@ -138,7 +147,7 @@ func TestContainerThatIsNeverReady(t *testing.T) {
 }
 
 // The next run and cleanup remove what killed runs left in Docker.
-func TestWhatAKilledRunLeftInDockerIsSwept(t *testing.T) {
+func TestWhatAKilledRunLeftInDockerIsSwept_long(t *testing.T) {
 	testbed.NeedDocker(t, target.Sweep)
 	for name, args := range map[string][]string{
 		"the next run": {runCommand, "--requirement", "STATUS-200", "--operation", spec.ListLeadLists},
@@ -162,7 +171,7 @@ func TestWhatAKilledRunLeftInDockerIsSwept(t *testing.T) {
 
 // The image also contains the harness, which writes its files into the mounted
 // directory.
-func TestImageOfTheHarness(t *testing.T) {
+func TestImageOfTheHarness_long(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	dir := t.TempDir()
