@@ -30,6 +30,19 @@ func (c Cause) Requirements() [][]Check {
 	return groups
 }
 
+// Example returns the first violation of the cause that has an exchange, or else the
+// first one, with its check.
+func (c Cause) Example() (Check, Violation) {
+	for _, check := range c.Checks {
+		for _, v := range check.Violations {
+			if v.Exchange != nil {
+				return check, v
+			}
+		}
+	}
+	return c.Checks[0], firstViolation(c.Checks[0])
+}
+
 // Causes groups the failed checks by their probable cause. The most basic causes come
 // first: a refused key, a missing operation, a wrong shape, then behaviour. Among
 // these, the cause of the most failed checks comes first.
@@ -91,6 +104,10 @@ func (v Violation) LooksLike(other Violation) bool {
 	return form(v.Pointer) == form(other.Pointer) && form(v.Expected) == form(other.Expected) && form(v.Actual) == form(other.Actual)
 }
 
+// Form returns what observations of the same behaviour have in common: the value without
+// ids, paths and the words in quoted texts.
+func (o Observation) Form() string { return form(o.Value) }
+
 // causeOf returns a key that failed checks with the same cause have in common.
 //
 // A status or an error body is probably wrong for one reason wherever it looks the
@@ -135,9 +152,13 @@ var (
 	digits  = regexp.MustCompile(`[0-9]+`)
 )
 
+// formed is how many bytes of a text decide about its form. Those of a run are shorter.
+const formed = 2048
+
 // form returns what texts about different rows have in common: it leaves out ids,
 // paths and the words in quoted values. It keeps numbers below 1000, such as a status.
 func form(text string) string {
+	text = text[:min(len(text), formed)]
 	text = uuids.ReplaceAllString(text, "ID")
 	text = quoted.ReplaceAllStringFunc(text, func(value string) string {
 		return digits.ReplaceAllString(letters.ReplaceAllString(value, "A"), "0")

@@ -43,6 +43,9 @@ type Results struct {
 	Observations []Observation `json:"observations"`
 	Troubles     []Trouble     `json:"troubles"`
 	Traffic      Traffic       `json:"traffic"`
+	// Requests counts the requests of each operation by what the specification allows as
+	// their response.
+	Requests []Requests `json:"requests,omitempty"`
 }
 
 // Flaky is the number of checks that were declared flaky, by outcome.
@@ -98,6 +101,19 @@ type Run struct {
 	// Explored says what an exploration tried; nil for a run.
 	Explored *Explored `json:"explored,omitempty"`
 	Time     *Time     `json:"time,omitempty"`
+	// Parts are the runs that were merged into this one, which has the seed of the first;
+	// empty for one run.
+	Parts []RunPart `json:"parts,omitempty"`
+}
+
+// RunPart is a run that was merged with others.
+type RunPart struct {
+	ID        string    `json:"id"`
+	Started   time.Time `json:"started"`
+	Seconds   float64   `json:"seconds"`
+	Seed      int64     `json:"seed"`
+	Profile   string    `json:"profile"`
+	Selection string    `json:"selection,omitempty"`
 }
 
 // Explored says what an exploration tried.
@@ -217,6 +233,9 @@ type Violation struct {
 	// Body is the beginning of the response's body as received, without secrets and
 	// control characters; empty if there is no response or no body.
 	Body string `json:"body,omitempty"`
+	// Exchange is the rest of the request and the response. Only the first example of
+	// each cause has it.
+	Exchange *Exchange `json:"exchange,omitempty"`
 }
 
 // MaxBody is the maximum length of Violation.Body: of bytes that the harness writes, and

@@ -5,11 +5,12 @@ package reports
 const MaxWritten = 20_000_000
 
 // Shrink returns the results with fewer details of violations, until they fit. It drops
-// those that help least first: bodies, then commands, then violations. Each failed check
+// those that help least first: bodies and exchanges, then commands, then violations. Each failed check
 // keeps its first violation.
 func Shrink(r Results, fits func(Results) bool) Results {
 	for _, change := range []func(v *Violation, i int) (keep bool){
 		func(v *Violation, i int) bool { v.Body = onlyFirst(v.Body, i); return true },
+		func(v *Violation, _ int) bool { v.Exchange = nil; return true },
 		func(v *Violation, _ int) bool { v.Body = ""; return true },
 		func(v *Violation, i int) bool { v.Curl = onlyFirst(v.Curl, i); return true },
 		func(_ *Violation, i int) bool { return i == 0 },
@@ -66,7 +67,7 @@ func (r Results) TextBytes() int {
 	n := 0
 	for _, c := range r.Checks {
 		for _, v := range c.Violations {
-			n += len(v.Pointer) + len(v.Expected) + len(v.Actual) + len(v.Curl) + len(v.Body)
+			n += len(v.Pointer) + len(v.Expected) + len(v.Actual) + len(v.Curl) + len(v.Body) + v.Exchange.textBytes()
 		}
 		for _, missing := range c.Missing {
 			n += len(missing)

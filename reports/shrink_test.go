@@ -14,10 +14,10 @@ import (
 // Results shrink step by step until they fit, and each failed check keeps a violation.
 func TestShrink(t *testing.T) {
 	g := NewWithT(t)
-	v := reports.Violation{Statement: "s", Section: "s", Pointer: "status", Expected: "200", Actual: "500", Curl: "curl", Body: "{}"}
+	v := reports.Violation{Statement: "s", Section: "s", Pointer: "status", Expected: "200", Actual: "500", Curl: "curl", Body: "{}", Exchange: &reports.Exchange{}}
 	whole := reports.Results{Checks: []reports.Check{{Outcome: reports.Fail, ViolationCount: 9, Violations: slices.Repeat([]reports.Violation{v}, 3)}}}
 	for refusals, want := range []string{
-		"curl {} curl {} curl {}", "curl {} curl  curl ", "curl  curl  curl ", "curl     ", "curl ", " ", " ",
+		"curl {}+ curl {}+ curl {}+", "curl {}+ curl + curl +", "curl {} curl  curl ", "curl  curl  curl ", "curl     ", "curl ", " ", " ",
 	} {
 		asked := 0
 		shrunk := reports.Shrink(whole, func(reports.Results) bool {
@@ -26,7 +26,11 @@ func TestShrink(t *testing.T) {
 		})
 		var shown []string
 		for _, v := range shrunk.Checks[0].Violations {
-			shown = append(shown, v.Curl+" "+v.Body)
+			exchange := ""
+			if v.Exchange != nil {
+				exchange = "+"
+			}
+			shown = append(shown, v.Curl+" "+v.Body+exchange)
 		}
 		g.Expect(strings.Join(shown, " ")).To(Equal(want), "refused %d times", refusals)
 		g.Expect(shrunk.Checks[0].ViolationCount).To(Equal(9))

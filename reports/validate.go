@@ -21,7 +21,8 @@ var (
 // Validate returns an error for each place where r breaks the rules of the model, with
 // a JSON pointer. Examples are values outside their sets, a failure without a
 // violation and a pass without an assessment. The JSON Schema has the same rules,
-// except two: no check occurs twice, and a run that passes has a check that passed.
+// except three: no check occurs twice, a run that passes has a check that passed, and no
+// more requests were accepted than sent.
 func (r Results) Validate() error {
 	var p strict.Problems
 	p.Unless(r.Version == ModelVersion, "/version", "%q is not %q", r.Version, ModelVersion)
@@ -31,6 +32,12 @@ func (r Results) Validate() error {
 	p.Unless(r.Run.Profile != "", "/run/profile", "empty")
 	p.Unless(r.Run.Seconds >= 0, "/run/seconds", "%v is negative", r.Run.Seconds)
 	p.Unless(r.Run.Specs >= 0, "/run/specs", "%d is negative", r.Run.Specs)
+	for i, part := range r.Run.Parts {
+		at := fmt.Sprintf("/run/parts/%d", i)
+		p.Unless(part.ID != "", at+"/id", "empty")
+		p.Unless(part.Profile != "", at+"/profile", "empty")
+		p.Unless(part.Seconds >= 0, at+"/seconds", "%v is negative", part.Seconds)
+	}
 	if t := r.Run.Time; t != nil {
 		p.Unless(min(t.Judging, t.RateLimit, t.Throttled, t.Paced, t.Locked) >= 0, "/run/time", "a part is negative")
 	}
@@ -61,6 +68,9 @@ func (r Results) Validate() error {
 		p.Unless(t.What != "", fmt.Sprintf("/troubles/%d/what", i), "empty")
 	}
 	r.Traffic.validate(&p)
+	for i, n := range r.Requests {
+		n.validate(&p, fmt.Sprintf("/requests/%d", i))
+	}
 	return p.Err()
 }
 
@@ -108,6 +118,7 @@ func (c Check) validate(p *strict.Problems, at string) {
 		p.Unless(v.Expected != "", at+"/expected", "empty")
 		length := utf8.RuneCountInString(v.Body)
 		p.Unless(length <= MaxBody, at+"/body", "%d characters, want at most %d", length, MaxBody)
+		v.Exchange.validate(p, at+"/exchange")
 	}
 	for i, f := range c.Consequences {
 		at := fmt.Sprintf("%s/consequences/%d", at, i)

@@ -98,15 +98,19 @@ func proofsOf(r spec.Requirement) map[string][]string {
 }
 
 func newOpenAPI() *cobra.Command {
-	var format string
+	var version string
+	var format []string
 	cmd := &cobra.Command{
 		Use:   "openapi",
 		Short: "Print the OpenAPI document",
-		Long: `openapi prints the OpenAPI 3.0.3 document of the API. The document is the one
-source of the shapes that run and load check.`,
+		Long: `openapi prints the OpenAPI document of the API, in version 3.0.3 or 3.1.0. Both say
+the same. The document is the one source of the shapes that run and load check.
+Its examples work on the server that serve starts.`,
+		Example: `  outreach-conformance openapi > openapi.yaml
+  outreach-conformance openapi --version 3.1 --format json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			text, err := openAPI(format)
+			text, err := openAPI(version, strings.Join(format, ","))
 			if err != nil {
 				return err
 			}
@@ -114,16 +118,22 @@ source of the shapes that run and load check.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "yaml", "output format: yaml or json")
+	cmd.Flags().StringVar(&version, "version", "3.0", "version of OpenAPI: 3.0 or 3.1")
+	cmd.Flags().StringSliceVar(&format, "format", []string{"yaml"}, "output format: yaml or json")
 	return cmd
 }
 
-func openAPI(format string) ([]byte, error) {
+func openAPI(version, format string) ([]byte, error) {
+	documents := map[string]func() []byte{"3.0": schemas.OpenAPI, "3.1": schemas.OpenAPI31}
+	document, ok := documents[version]
+	if !ok {
+		return nil, fmt.Errorf("--version %s: unknown version of OpenAPI (want 3.0 or 3.1)", version)
+	}
 	switch format {
 	case "yaml":
-		return schemas.OpenAPI(), nil
+		return document(), nil
 	case "json":
-		return schemas.OpenAPIJSON()
+		return schemas.ToJSON(document())
 	}
 	return nil, fmt.Errorf("--format %s: unknown format (want yaml or json)", format)
 }

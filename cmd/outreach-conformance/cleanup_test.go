@@ -20,7 +20,7 @@ import (
 )
 
 // Cleanup rolls back all changes of a run that was killed with SIGKILL at any point.
-func TestCleanupAfterARunWasKilled(t *testing.T) {
+func TestCleanupAfterARunWasKilled_long(t *testing.T) {
 	t.Parallel()
 	profile := profile.Embedded()
 	limited, _ := profile.FullKey(dataset.Limited)

@@ -177,10 +177,11 @@ func commands(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// loads reports whether a line loads a server. Its figures, and so its verdict,
-// depend on the machine.
+// loads reports whether a line loads a server, or compares the figures of two loads.
+// Its figures, and so its verdict, depend on the machine.
 func loads(line string) bool {
-	return strings.Contains(line, program+" load ") && !strings.Contains(line, " --list")
+	return strings.Contains(line, program+" load ") && !strings.Contains(line, " --list") ||
+		strings.Contains(line, program+" report diff ") && strings.Contains(line, " --threshold ")
 }
 
 var verdictLine = regexp.MustCompile(`(?m)^\S+ .*\bexit [013]\b`)
@@ -203,6 +204,7 @@ func instead(ts *testscript.TestScript) *strings.Replacer {
 		"go run ./cmd/outreach-conformance", "bin/outreach-conformance",
 		"http://127.0.0.1:8025", ts.Getenv("URL"),
 		"http://127.0.0.1:8026", ts.Getenv("SECOND"),
+		"--truth-addr 127.0.0.1:8026", "--truth-addr 127.0.0.1:0",
 		"https://api.example.com", ts.Getenv("URL"),
 		"http://127.0.0.1:4010", ts.Getenv("MOCK"),
 		"webhook-events=1000000", "webhook-events=1000",

@@ -41,7 +41,8 @@ func (f runFlags) repeated() (*runner.Repeat, error) {
 // removeEarlier removes the verdict of an earlier run from the directory. A run that
 // ends before it has judged must not leave an old pass for CI to read.
 func removeEarlier(dir string) error {
-	return errors.Join(outputdir.RemoveResults(filepath.Join(dir, resultsFile)), outputdir.RemoveJUnit(filepath.Join(dir, junitFile)))
+	return errors.Join(outputdir.RemoveResults(filepath.Join(dir, resultsFile)), outputdir.RemoveJUnit(filepath.Join(dir, junitFile)),
+		outputdir.RemovePage(filepath.Join(dir, reportFile)), outputdir.RemoveResults(filepath.Join(dir, differenceFile)))
 }
 
 // removeUnparsed calls remove for a command line with an error, after which nothing

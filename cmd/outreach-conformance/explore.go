@@ -91,7 +91,6 @@ counted and are no failures. explore adds to run and does not replace it.`,
 		registerVerbose(flags, &f.verbose, "every violation and observation")
 		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show only failures and the last line, and no progress")
 	})
-	f.format = textFormat
 	return cmd
 }
 
@@ -110,13 +109,13 @@ func (f exploreFlags) explore(ctx context.Context, stdout, stderr io.Writer) err
 	if _, err := config.Selection.Pairs(); err != nil {
 		return exitError{selectionCode(err), err}
 	}
-	if err := outputdir.Prepare(f.output, resultsFile, junitFile, casesFile, containerLog); err != nil {
+	if err := outputdir.Prepare(f.output, resultsFile, junitFile, reportFile, casesFile, containerLog); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	began := time.Now()
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
-		return f.notStarted(config, began, err)
+		return f.notStarted(config, began, stdout, err)
 	}
 	defer stop()
 	config.Target, config.JournalDir = t, f.journals(t)

@@ -229,10 +229,10 @@ func swelling(t *testing.T, swell swollen) (base string) {
 
 var peak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// TestMemoryOfARun starts the program against targets whose responses are as large as
+// TestMemoryOfARun_long starts the program against targets whose responses are as large as
 // the harness accepts. It reads how much memory the program had at most, and the size of
 // what it wrote.
-func TestMemoryOfARun(t *testing.T) {
+func TestMemoryOfARun_long(t *testing.T) {
 	t.Parallel()
 	if peakOf(os.Getpid()) == 0 {
 		t.Skip("needs /proc")

@@ -85,9 +85,12 @@ func repeating(next http.Handler) http.Handler {
 	})
 }
 
+// everyFile writes each format of results to a file.
+const everyFile = ",json=f/r.json,junit=f/j.xml,html=f/p.html,markdown=f/s.md,gitlab=f/g.json,sarif=f/s.sarif,tap=f/t.tap,ctrf=f/c.json,console=f/c.txt,github=f/a.txt"
+
 // Nothing that a command prints or writes shows a key, whatever the target says. The
 // files stay what they are.
-func TestNoKeyLeavesTheProcess(t *testing.T) {
+func TestNoKeyLeavesTheProcess_long(t *testing.T) {
 	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{Middleware: []func(http.Handler) http.Handler{repeating}})
 	if err != nil {
 		t.Fatal(err)
@@ -97,8 +100,8 @@ func TestNoKeyLeavesTheProcess(t *testing.T) {
 	t.Setenv("OUTREACH_KEY_MAIN", main.Token)
 	lists := []string{"--operation", "lead-labels.list,lead-lists.list"}
 	for name, args := range map[string][]string{
-		"run":    append([]string{runCommand, "--target", server.BaseURL, "--verbose", "--format", githubFormat, "--seed", "1", "--profile", "shape,read"}, lists...),
-		"load":   append([]string{loadCommand, "--target", server.BaseURL, "--verbose", "--format", githubFormat, "--raw", "--scenario", "mixed", "--rate", "40", "--duration", "500ms", "--warmup", "0s"}, lists...),
+		"run":    append([]string{runCommand, "--target", server.BaseURL, "--verbose", "--format", githubFormat + everyFile, "--seed", "1", "--profile", "shape,read"}, lists...),
+		"load":   append([]string{loadCommand, "--target", server.BaseURL, "--verbose", "--format", githubFormat + everyFile, "--raw", "--scenario", "mixed", "--rate", "40", "--duration", "500ms", "--warmup", "0s"}, lists...),
 		"init":   {"target", "init", "--target", server.BaseURL},
 		"check":  {"target", "check", "--target", server.BaseURL, "--verbose"},
 		"errors": {runCommand, "--target", "http://127.0.0.1:1/" + main.Token, "--only-failed", main.Token},
@@ -146,6 +149,9 @@ func TestNoKeyLeavesTheProcess(t *testing.T) {
 				results, err := reports.Read(filepath.Join("out", resultsFile))
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(results.Target.BaseURL).To(Equal(server.BaseURL))
+				for _, name := range []string{"r.json", "j.xml", "s.md", "g.json", "s.sarif", "t.tap", "c.json", "c.txt"} {
+					g.Expect(string(shown[filepath.Join("f", name)])).To(ContainSubstring("[redacted]"), "%s shows what was redacted", name)
+				}
 				g.Expect(string(shown[filepath.Join("out", resultsFile)])).To(And(ContainSubstring("[redacted]"), ContainSubstring("$OUTREACH_KEY_MAIN")))
 			case "load":
 				_, err := load.Read(filepath.Join("out", loadFile))

@@ -19,7 +19,7 @@ import (
 	"outreach.example/conformance/loadtest/prepare"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/verdict"
-	"outreach.example/conformance/reports/github"
+	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/outputdir"
@@ -91,7 +91,7 @@ the verdict.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.note(cmd.Flags())
-			return f.inFormat(cmd.OutOrStdout(), func() error {
+			return f.formats.in(cmd.OutOrStdout(), func() error {
 				return f.load(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			})
 		},
@@ -134,7 +134,7 @@ the verdict.`,
 		registerOutput(flags, &f.output, defaultLoadOutput)
 		flags.BoolVar(&f.raw, "raw", false, "also write every result into results.bin, in vegeta's encoding")
 		registerVerbose(flags, &f.verbose, "every phase and violation")
-		registerFormat(flags, &f.format)
+		f.formats.register(flags, resultFormats)
 	})
 	group(flags, "Sharing one load among machines", func() {
 		flags.StringVar(&f.shard, "shard", "", "send only this part of every phase, e.g. 3/8; load merge joins the parts")
@@ -181,21 +181,23 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := errors.Join(outputdir.Prepare(f.output, append(mergedFiles, partFile, summaryFile, containerLog)...), forgetLoad(f.output)); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
+	if err := f.formats.prepare(f.baseline, f.file, f.targetProfile); err != nil {
+		return exitError{exitUsage, err}
+	}
 	if err := f.consented(); err != nil {
 		return exitError{exitUsage, err}
 	}
+	limitSoak(scenarios)
 	began := time.Now()
+	f.narrows = true
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
 		if _, ok := unjudged(err); ok {
 			config.Target, _ = f.source().Find()
 		}
-		return f.unmeasured(config, began, nothingMeasured(ctx, err, nil))
+		return f.unmeasured(config, began, stdout, nothingMeasured(ctx, err, nil))
 	}
 	defer stop()
-	if err := t.Profile.Narrow(f.operations); err != nil {
-		return exitError{exitUsage, fmt.Errorf("--operation: %w", err)}
-	}
 	f.fitTo(&config, t)
 	raw, err := openRaw(f.output, f.raw)
 	if err != nil {
@@ -210,7 +212,7 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	outcome, err := f.send(ctx, config)
 	view.stop()
 	if outcome.Results.Version == "" {
-		return f.unmeasured(config, began, nothingMeasured(ctx, err, errors.Join(f.putBack(ctx, t, view), raw.discard())))
+		return f.unmeasured(config, began, stdout, nothingMeasured(ctx, err, errors.Join(f.putBack(ctx, t, view), raw.discard())))
 	}
 	err = errors.Join(err, raw.close(), f.putBack(ctx, t, view))
 	return f.reportLoad(outcome, scenarios, stdout, err)
@@ -232,16 +234,16 @@ func nothingMeasured(ctx context.Context, err, left error) exitError {
 	return exitError{code, errors.Join(err, left)}
 }
 
-// unmeasured writes the results and the job summary of a run that ended before its first
+// unmeasured writes the results and the formats of a run that ended before its first
 // phase, and returns its error. An error in the command line or the profile has no results: config then has
 // no target.
-func (f loadFlags) unmeasured(config loadtest.Config, began time.Time, err exitError) error {
+func (f loadFlags) unmeasured(config loadtest.Config, began time.Time, stdout io.Writer, err exitError) error {
 	if config.Target == nil {
 		return err
 	}
 	results := loadtest.NotMeasured(config, began, err.cause.Error(), err.code == exitInterrupted)
-	return alsoFailed(err, errors.Join(f.writeVerdict(results),
-		f.jobSummary(func(w io.Writer) error { return github.SummaryLoad(w, results, err.code) })))
+	all := viewsOfLoad(results, console.Options{})
+	return alsoFailed(err, errors.Join(f.writeVerdict(results), f.jobSummary(all, err.code), f.formats.unjudged(stdout, all, err.code)))
 }
 
 // writeVerdict writes the files that hold the verdict.

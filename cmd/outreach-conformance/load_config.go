@@ -32,8 +32,8 @@ func (f loadFlags) config(scenarios []scenario.Scenario, stderr io.Writer) (load
 	if err := f.runFlags.selection().CheckOperations(); err != nil {
 		wrong = append(wrong, err)
 	}
-	if f.printPart && f.format == githubFormat {
-		wrong = append(wrong, errors.New("--print-part: prints nothing but the part (leave out --format github)"))
+	if f.printPart && (f.formats.onStdout() != consoleFormat || f.formats.has(format{name: githubFormat})) {
+		wrong = append(wrong, errors.New("--print-part: prints nothing but the part (leave out --format, or give each format a file)"))
 	}
 	if f.seed > math.MaxInt64 {
 		wrong = append(wrong, fmt.Errorf("--seed %d: want at most %d", f.seed, math.MaxInt64))

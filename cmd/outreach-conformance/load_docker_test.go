@@ -13,7 +13,7 @@ import (
 )
 
 // A target in a container is loaded like any other, and taken down afterwards.
-func TestLoadOfAContainer(t *testing.T) {
+func TestLoadOfAContainer_long(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	for _, tc := range []struct{ name, from string }{
@@ -36,7 +36,7 @@ func TestLoadOfAContainer(t *testing.T) {
 }
 
 // A load run that is interrupted takes its container down.
-func TestInterruptedLoadTakesTheContainerDown(t *testing.T) {
+func TestInterruptedLoadTakesTheContainerDown_long(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)

@@ -33,7 +33,7 @@ appears twice or belongs to another run.`,
   kubectl logs -l job-name=load --tail=-1 | grep '^{' | outreach-conformance load merge -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.inFormat(cmd.OutOrStdout(), func() error { return f.merge(args, cmd.InOrStdin(), cmd.OutOrStdout()) })
+			return f.formats.in(cmd.OutOrStdout(), func() error { return f.merge(args, cmd.InOrStdin(), cmd.OutOrStdout()) })
 		},
 	}
 	flags := cmd.Flags()
@@ -41,7 +41,7 @@ appears twice or belongs to another run.`,
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultLoadOutput)
 		registerVerbose(flags, &f.verbose, "every phase and violation")
-		registerFormat(flags, &f.format)
+		f.formats.register(flags, resultFormats)
 	})
 	return cmd
 }
@@ -76,6 +76,9 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 	}
 	if err := errors.Join(outputdir.Prepare(f.output, mergedFiles...), forgetMerged(f.output)); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
+	}
+	if err := f.formats.prepare(append(sources, f.baseline)...); err != nil {
+		return exitError{exitUsage, err}
 	}
 	return f.reportLoad(outcome, nil, stdout, nil)
 }

@@ -21,12 +21,11 @@ import (
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/reports/github"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/load/openmetrics"
-	"outreach.example/conformance/reports/load/page"
 	"outreach.example/conformance/reports/outputdir"
+	"outreach.example/conformance/reports/page/loadpage"
 )
 
 // The files in the output directory of a load run.
@@ -77,17 +76,17 @@ func (f loadFlags) reportLoad(o loadtest.Outcome, scenarios []scenario.Scenario,
 		written = f.writeLoad(o, scenarios)
 	}
 	failed = errors.Join(failed, written.failed)
-	if err := f.jobSummary(func(w io.Writer) error {
-		return github.SummaryLoad(w, o.Results, despite(failed, o.Results.ExitCode()))
-	}); err != nil {
+	all := viewsOfLoad(o.Results, console.Options{Verbose: f.verbose, ResultsPath: written.results, ReportPath: written.page})
+	code := o.Results.ExitCode()
+	failed = errors.Join(failed, f.formats.write(all, despite(failed, code)))
+	if err := f.jobSummary(all, despite(failed, code)); err != nil {
 		failed = errors.Join(failed, fmt.Errorf("write the job summary: %w", err))
 	}
-	return end(o.Results.ExitCode(), failed, func(code int) error {
+	return end(code, failed, func(code int) error {
 		if f.printPart {
 			return loadtest.WritePart(stdout, o, scenarios, f.lagLimit)
 		}
-		options := console.Options{Verbose: f.verbose, ExitCode: code, ResultsPath: written.results, ReportPath: written.page}
-		return errors.Join(summarise(stdout, o.Results, options), f.annotate(stdout, func(w io.Writer) error { return github.AnnotateLoad(w, o.Results, code) }))
+		return f.formats.show(stdout, all, code)
 	})
 }
 
@@ -109,7 +108,7 @@ type writtenLoad struct {
 
 func (f loadFlags) writeLoad(o loadtest.Outcome, scenarios []scenario.Scenario) writtenLoad {
 	path := func(name string) string { return filepath.Join(f.output, name) }
-	inJSON, inPage := load.Write(path(loadFile), o.Results), page.Write(path(pageFile), o.Results)
+	inJSON, inPage := load.Write(path(loadFile), o.Results), loadpage.Write(path(pageFile), o.Results)
 	w := writtenLoad{failed: errors.Join(inJSON, inPage,
 		junit.WriteLoad(path(loadJUnitFile), o.Results),
 		openmetrics.Write(path(metricsFile), o.Results),
@@ -183,15 +182,6 @@ func (r *rawResults) close() error {
 	return errors.Join(r.buffered.Flush(), r.file.Close())
 }
 
-// summarise writes the summary.
-func summarise(w io.Writer, r load.Results, options console.Options) error {
-	if out, ok := terminalOf(w); ok {
-		detected := console.Detect(out, os.Getenv)
-		options.Color, options.Width = detected.Color, detected.Width
-	}
-	return console.LoadSummary(w, r, options)
-}
-
 // discard removes the file.
 func (r *rawResults) discard() error {
 	if r == nil {
@@ -238,7 +228,9 @@ func (v *loadView) live(l generate.Live) {
 	v.mu.Unlock()
 	last := l.Last.Response[measure.Accepted]
 	f.Phase, f.Warmup, f.At, f.Lasts = l.Phase, l.Warmup, l.At, l.Duration
-	f.AskedPerSecond, f.DonePerSecond = float64(l.Last.Asked), float64(l.Last.Done)
+	if passed := l.Lasted.Seconds(); passed > 0 {
+		f.AskedPerSecond, f.DonePerSecond = float64(l.Last.Asked)/passed, float64(l.Last.Done)/passed
+	}
 	if last.Count() > 0 {
 		f.P50MS, f.P99MS = inMS(last.Quantile(0.5).Value), inMS(last.Quantile(0.99).Value)
 	}

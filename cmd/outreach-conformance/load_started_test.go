@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,8 +19,11 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/fixtures/refserver/truth"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
 )
 
 // quick is a scenario of a second, with as many requests as say something of a
@@ -154,7 +158,7 @@ func TestLoadThresholds(t *testing.T) {
 }
 
 // A server with faults fails, and one that is worse than another is told apart.
-func TestLoadOfAFaultyServer(t *testing.T) {
+func TestLoadOfAFaultyServer_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	failing, _ := servingBuilt(t, "--shape", "errors=10%:503")
@@ -182,7 +186,7 @@ func TestLoadOfAFaultyServer(t *testing.T) {
 
 // What an earlier run has measured is a bound for a later one, also where that is
 // better. The servers differ by far more than a busy machine adds.
-func TestLoadAgainstABaseline(t *testing.T) {
+func TestLoadAgainstABaseline_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	slow, _ := servingBuilt(t, "--shape", "100%:3s")
@@ -252,4 +256,28 @@ func TestInterruptedLoad(t *testing.T) {
 	g.Expect(r.Scenarios[0].Phases[0].Sent).To(BeEquivalentTo(800), "of the phase that was over")
 	raw := readRaw(t, filepath.Join(c.Dir, defaultLoadOutput, rawFile))
 	g.Expect(int64(raw.Requests)).To(Equal(r.Traffic.Sent))
+}
+
+// --operation bounds all requests: those before the load, of each scenario and of the
+// calibration. --probe names the list to infer the rate limit with.
+func TestLoadRequestsTheNamedOperationsOnly(t *testing.T) {
+	t.Parallel()
+	base, truthURL := servingBuilt(t)
+	c := command(t, nil, loadCommand, "--target", base, "--operation", spec.ListLeadLists+","+spec.ListLeadLabels,
+		"--scenario", "list-throughput,walk,rate-limit", "--duration", "500ms", "--warmup", "0s", "--rate", "20", "--page-size", "10", "--probe", spec.ListLeadLabels)
+	out, _ := c.CombinedOutput() // so little load decides nothing
+	var record truth.Report
+	testbed.Get(t, truthURL+"/truth", "", &record)
+	asked := map[string]int64{}
+	for _, r := range record.Requests {
+		if r.Status != http.StatusUnauthorized { // the wait for an answer asks without a key
+			asked[r.Operation] += r.Count
+		}
+		if r.Status == http.StatusTooManyRequests && r.Operation != spec.ListLeadLabels {
+			t.Errorf("%s was probed", r.Operation)
+		}
+	}
+	if len(asked) != 2 || asked[spec.ListLeadLists] == 0 || asked[spec.ListLeadLabels] == 0 {
+		t.Errorf("requests by operation: %v\n%s", asked, out)
+	}
 }

@@ -73,12 +73,12 @@ func execute(args []string, stdout, stderr io.Writer) int {
 		}
 		return exit.code
 	default:
-		switch cmd.Name() {
+		switch strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ") {
 		case runCommand:
 			err = errors.Join(err, removeUnparsed(args, os.Getenv, defaultOutput, removeEarlier))
 		case loadCommand:
 			err = errors.Join(err, removeUnparsed(args, os.Getenv, defaultLoadOutput, forgetLoad))
-		case mergeCommand:
+		case loadCommand + " " + mergeCommand:
 			err = errors.Join(err, removeUnparsed(args, os.Getenv, defaultLoadOutput, forgetMerged))
 		}
 		say(stderr, err.Error())
@@ -199,7 +199,7 @@ Exit codes: 0 pass, 1 fail, 2 usage or profile error, 3 inconclusive,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(explainFlagError)
-	root.AddCommand(newRun(), newExplore(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newCleanup(), newVersion(), newNullServer())
+	root.AddCommand(newRun(), newExplore(), newLoad(), newServe(), newRequirements(), newExplain(), newOpenAPI(), newSelftest(), newTarget(), newReport(), newCleanup(), newVersion(), newNullServer())
 	groupHelp(root)
 	return root
 }

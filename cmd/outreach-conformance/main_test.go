@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 			calibrate = calibrations[os.Getenv(calibrationVariable)]
 			os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 		},
+		soakProgram: soakOf8Hours,
 	})
 }
 
@@ -60,7 +61,8 @@ var calibrations = map[string]func(context.Context, generate.CalibrationOptions)
 //
 //	exits CODE COMMAND…           the command ends with just that exit code
 //	start NAME PATTERN COMMAND…   starts the command and waits until a line of
-//	                              its output matches; $NAME is the last group
+//	                              its output matches; $NAME is the last group, and
+//	                              a named group sets the variable of its name
 //	interrupt NAME CODE           sends SIGINT to what was started; it must end
 //	                              with that code; its output is in NAME.log
 //	results FILE VERDICT          the file is valid against the results' JSON

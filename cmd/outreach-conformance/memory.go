@@ -3,9 +3,12 @@ package main
 import (
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"outreach.example/conformance/loadtest/scenario"
 )
 
 // softMemory is the memory that a command which judges a target aims at, in bytes. Its
@@ -17,7 +20,7 @@ const softMemory = 160 << 20
 const rareGC = 400
 
 // limitMemory sets the limit for the commands that judge a target, unless the environment
-// sets one. A server, a load generator and the self-test need what their size demands.
+// sets one. A server, the self-test and most load runs need what their size demands.
 func limitMemory(cmd *cobra.Command) {
 	judges := cmd.Name() == runCommand || cmd.Name() == "cleanup" || strings.Contains(cmd.CommandPath(), " target ")
 	if judges && os.Getenv("GOMEMLIMIT") == "" {
@@ -25,5 +28,18 @@ func limitMemory(cmd *cobra.Command) {
 		if os.Getenv("GOGC") == "" { // most of what a run allocates is garbage soon
 			debug.SetGCPercent(rareGC)
 		}
+	}
+}
+
+// softSoakMemory is the memory, in bytes, that a soak aims at: all of Go's own, without
+// the pages of the program file. What a soak holds hardly grows with its length, so the
+// heap need not grow to twice that before it is collected.
+const softSoakMemory = 24 << 20
+
+// limitSoak sets the limit for a load run that only soaks, unless the environment sets one.
+func limitSoak(scenarios []scenario.Scenario) {
+	soaks := !slices.ContainsFunc(scenarios, func(s scenario.Scenario) bool { return s.Kind != scenario.Soak })
+	if soaks && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(softSoakMemory)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,9 @@ import (
 	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/reports/github"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/outputdir"
+	"outreach.example/conformance/reports/page/runpage"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/runner"
@@ -37,6 +38,7 @@ type runFlags struct {
 	targetProfile string
 	profiles      []string
 	operations    []string
+	narrows       bool // the operations bound all requests, not only the checks
 	requirements  []string
 	groups        []string
 	seed          uint64
@@ -51,12 +53,14 @@ type runFlags struct {
 	failFast   bool
 	watch      bool
 
+	baseline string
+	before   *reports.Results // of the baseline; nil without one
+
 	expectedFailures string
 	writeExpected    string
 	reason           string
 
-	format string
-	resume func() error // lets the GitHub runner obey workflow commands again
+	formats formats
 }
 
 const (
@@ -68,6 +72,7 @@ const (
 const (
 	resultsFile = "results.json"
 	junitFile   = "junit.xml"
+	reportFile  = "report.html"
 )
 
 func newRun() *cobra.Command {
@@ -76,7 +81,8 @@ func newRun() *cobra.Command {
 		Use:   runCommand,
 		Short: "Judge a target and write the results",
 		Long: `run sends requests to a target and checks the responses against the
-specification. It writes results.json and junit.xml into the output directory.
+specification. It writes results.json, report.html and junit.xml into the output
+directory.
 
 Filters select checks. They are repeatable, and * matches any text. A filter that
 begins with ! excludes. Operations that the target profile excludes stay excluded.
@@ -94,12 +100,14 @@ exit code is that of the verdict in any case.`,
   outreach-conformance run --requirement 'PAGE-*' --seed 7
   outreach-conformance run --target-profile server.yaml --watch
   outreach-conformance run --target-profile server.yaml --only-failed conformance-results/results.json -o again
+  outreach-conformance run --target-profile server.yaml --baseline last/results.json
+  outreach-conformance run --target-profile server.yaml --format console,sarif=out.sarif,ctrf=ctrf.json
   outreach-conformance run --target-profile server.yaml --write-expected known.yaml
   outreach-conformance run --target-profile server.yaml --expected-failures known.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.rowsGiven, f.seedGiven = cmd.Flags().Changed("rows"), cmd.Flags().Changed("seed")
-			return f.runInFormat(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return f.formats.in(cmd.OutOrStdout(), func() error { return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()) })
 		},
 	}
 	flags := cmd.Flags()
@@ -116,7 +124,10 @@ exit code is that of the verdict in any case.`,
 		f.registerBudget(flags)
 		f.registerWrites(flags)
 	})
-	group(flags, "Gate", func() { f.registerMinimum(flags) })
+	group(flags, "Gate", func() {
+		f.registerMinimum(flags)
+		flags.StringVar(&f.baseline, "baseline", "", "results of an earlier run to compare with (results.json): the run fails if a check newly fails or is no longer assessed")
+	})
 	group(flags, "While you fix a server", func() {
 		flags.StringVar(&f.onlyFailed, "only-failed", "", "judge only what failed, or ended in an error, in this results.json of an earlier run")
 		flags.BoolVar(&f.failFast, "fail-fast", false, "end the run at the first failure that is not expected")
@@ -131,7 +142,7 @@ exit code is that of the verdict in any case.`,
 		registerOutput(flags, &f.output, defaultOutput)
 		registerVerbose(flags, &f.verbose, "every violation and observation")
 		flags.BoolVarP(&f.quiet, "quiet", "q", false, "show only failures and the last line, and no progress")
-		registerFormat(flags, &f.format)
+		f.formats.register(flags, resultFormats)
 	})
 	return cmd
 }
@@ -147,6 +158,9 @@ func (f runFlags) selection() runner.Selection {
 func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	repeat, err := f.repeated() // first: the file may be in the output directory
 	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	if f.before, err = f.readBaseline(); err != nil { // so may this one
 		return exitError{exitUsage, err}
 	}
 	if err := removeEarlier(f.output); err != nil {
@@ -167,8 +181,11 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return fmt.Errorf("--rows %d, or %s: only for the embedded target (set the rows of another server with `serve --rows`)",
 			f.rows, envvar.OfFlag("rows"))
 	}
-	if err := outputdir.Prepare(f.output, resultsFile, junitFile, summaryFile, containerLog); err != nil {
+	if err := outputdir.Prepare(f.output, resultsFile, junitFile, reportFile, summaryFile, differenceFile, containerLog); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
+	}
+	if err := f.formats.prepare(f.baseline, f.onlyFailed, f.expectedFailures, f.targetProfile); err != nil {
+		return exitError{exitUsage, err}
 	}
 	expected, err := f.expected()
 	if err != nil {
@@ -181,7 +198,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	began := time.Now()
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
-		return f.notStarted(config, began, err)
+		return f.notStarted(config, began, stdout, err)
 	}
 	defer stop()
 	announced := t.Profile.ExpectedFailures
@@ -204,14 +221,14 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	results, err := f.judge(ctx, config, stderr)
 	if err != nil {
 		why := runner.Unjudged{Reason: err.Error(), Missing: "a run that could begin"}
-		return f.unjudged(runner.NotJudged(config, began, why), exitError{unjudgedCode(err), err})
+		return f.unjudged(runner.NotJudged(config, began, why), stdout, exitError{unjudgedCode(err), err})
 	}
 	return report(results)
 }
 
 // notStarted writes the results of a run whose target could not be used. It returns
 // the error with which the command ends.
-func (f runFlags) notStarted(config runner.Config, began time.Time, err error) error {
+func (f runFlags) notStarted(config runner.Config, began time.Time, stdout io.Writer, err error) error {
 	var exit exitError
 	why, ok := unjudged(err)
 	if !ok || !errors.As(err, &exit) {
@@ -221,14 +238,14 @@ func (f runFlags) notStarted(config runner.Config, began time.Time, err error) e
 	if config.Target, found = f.source().Find(); found != nil {
 		return err // a profile that changed since it was read
 	}
-	return f.unjudged(runner.NotJudged(config, began, why), exit)
+	return f.unjudged(runner.NotJudged(config, began, why), stdout, exit)
 }
 
-// unjudged writes the results and the job summary of a run that ended before it judged
+// unjudged writes the results and the formats of a run that ended before it judged
 // anything, and returns its error.
-func (f runFlags) unjudged(results reports.Results, err exitError) error {
-	return alsoFailed(err, errors.Join(f.writeResults(results),
-		f.jobSummary(func(w io.Writer) error { return github.Summary(w, results, err.code) })))
+func (f runFlags) unjudged(results reports.Results, stdout io.Writer, err exitError) error {
+	all := viewsOf(results, console.Options{})
+	return alsoFailed(err, errors.Join(f.writeResults(results), f.jobSummary(all, err.code), f.formats.unjudged(stdout, all, err.code)))
 }
 
 // alsoFailed adds the error of writing the results to the error with which a command ends.
@@ -241,7 +258,12 @@ func alsoFailed(err exitError, unwritten error) error {
 
 // writeResults writes the files of a run.
 func (f runFlags) writeResults(results reports.Results) error {
-	return errors.Join(reports.Write(filepath.Join(f.output, resultsFile), results), junit.Write(filepath.Join(f.output, junitFile), results))
+	return errors.Join(reports.Write(filepath.Join(f.output, resultsFile), results), f.writeViews(results))
+}
+
+// writeViews writes the files that show the results.
+func (f runFlags) writeViews(results reports.Results) error {
+	return errors.Join(junit.Write(filepath.Join(f.output, junitFile), results), runpage.Write(filepath.Join(f.output, reportFile), results))
 }
 
 // unjudgedCode returns the exit code for the error of a run that judged nothing:
@@ -339,23 +361,24 @@ func everySecond(call func()) (stop func()) {
 func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn func(reports.Check) string, failed error) error {
 	file := filepath.Join(f.output, resultsFile)
 	unwritten := reports.Write(file, results)
-	failed = errors.Join(failed, unwritten, junit.Write(filepath.Join(f.output, junitFile), results))
+	failed = errors.Join(failed, unwritten, f.writeViews(results))
 	if unwritten != nil {
 		file = "" // the summary names only files that exist
 	}
 	if failed != nil {
 		failed = fmt.Errorf("write the results: %w", failed)
 	}
+	options := console.Options{Verbose: f.verbose, Quiet: f.quiet, ResultsPath: file, ExpectedIn: expectedIn}
+	all, code := viewsOf(results, options), results.ExitCode()
+	if f.before != nil {
+		d := f.difference(results)
+		failed = errors.Join(failed, writeDifference(filepath.Join(f.output, differenceFile), d))
+		all, code = all.then(viewsOfDifference(d, options)), cmp.Or(code, d.Outcome.ExitCode())
+	}
 	// Before the summary, which names the exit code.
-	if err := f.jobSummary(func(w io.Writer) error { return github.Summary(w, results, despite(failed, results.ExitCode())) }); err != nil {
+	failed = errors.Join(failed, f.formats.write(all, despite(failed, code)))
+	if err := f.jobSummary(all, despite(failed, code)); err != nil {
 		failed = errors.Join(failed, fmt.Errorf("write the job summary: %w", err))
 	}
-	return end(results.ExitCode(), failed, func(code int) error {
-		options := console.Options{}
-		if out, ok := terminalOf(stdout); ok {
-			options = console.Detect(out, os.Getenv)
-		}
-		options.Verbose, options.Quiet, options.ResultsPath, options.ExpectedIn, options.ExitCode = f.verbose, f.quiet, file, expectedIn, code
-		return errors.Join(console.Summary(stdout, results, options), f.annotate(stdout, func(w io.Writer) error { return github.Annotate(w, results, code) }))
-	})
+	return end(code, failed, func(code int) error { return f.formats.show(stdout, all, code) })
 }

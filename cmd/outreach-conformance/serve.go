@@ -30,6 +30,7 @@ type serveFlags struct {
 	webhookTimeout  time.Duration
 	webhookRetries  []time.Duration
 	idleExit        time.Duration
+	strictClients   bool
 }
 
 func newServe() *cobra.Command {
@@ -41,6 +42,10 @@ func newServe() *cobra.Command {
 specification. The same seed gives the same data. The server stops on interrupt,
 after it has answered the requests in progress, and with --idle-exit also if no
 request arrives for that time.
+
+With --strict-clients, the server judges its clients. At its end, and at GET /clients
+of the truth port, it reports what they sent that the specification does not allow.
+Then the exit code is 1 if there was something, and 0 otherwise.
 
 A rate limit is a list of layers KIND:REQUESTS/PERIOD, e.g. fixed-window:20/1s or
 token-bucket:100/1s:burst=20,fixed-window:6000/1m, or none.
@@ -56,6 +61,7 @@ generators. It is a list of
   outreach-conformance serve --addr 127.0.0.1:0 --truth-addr 127.0.0.1:0
   outreach-conformance serve --rows-of webhook-events=1000000
   outreach-conformance serve --rate-limit 'main=token-bucket:100/1s:burst=20'
+  outreach-conformance serve --strict-clients --truth-addr 127.0.0.1:8026
   outreach-conformance serve --shape '98%:2ms,2%:250ms,stall=2s/10s'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -77,6 +83,9 @@ generators. It is a list of
 	group(flags, "Behaviour", func() {
 		flags.StringArrayVar(&f.limits, "rate-limit", nil, "rate limit of a workspace, ROLE=LIMIT; * for all other roles; repeatable")
 		flags.StringVar(&f.shape, "shape", "", "known latencies, stalls and failures, e.g. 98%:2ms,2%:250ms,stall=2s/10s (default: none)")
+	})
+	group(flags, "Clients", func() {
+		flags.BoolVar(&f.strictClients, "strict-clients", false, "report what clients send that the specification does not allow")
 	})
 	group(flags, "Webhooks", func() {
 		flags.StringVar(&f.webhookURL, "webhook-url", "", "address to deliver webhook events to (default: none)")
@@ -106,10 +115,11 @@ func (f serveFlags) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	ctx, middleware, stopWatching := whileAsked(ctx, f.idleExit)
 	defer stopWatching()
 	server, err := refserver.New(data, refserver.Options{
-		Limiters:   limiters,
-		Middleware: append(middleware, shaped.Middleware),
-		Webhook:    webhook.Config{URL: f.webhookURL, Timeout: f.webhookTimeout, Retries: f.webhookRetries},
-		Logger:     slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Limiters:      limiters,
+		Middleware:    append(middleware, shaped.Middleware),
+		StrictClients: f.strictClients,
+		Webhook:       webhook.Config{URL: f.webhookURL, Timeout: f.webhookTimeout, Retries: f.webhookRetries},
+		Logger:        slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
 		return err
@@ -127,7 +137,10 @@ func (f serveFlags) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		_ = server.Shutdown(ctx) // Serve returns its error
 	})
 	defer stopped()
-	return server.Serve()
+	if err := server.Serve(); err != nil || !f.strictClients {
+		return err
+	}
+	return endWithClients(stdout, server.Clients())
 }
 
 // whileAsked returns a context that ends when the middleware has seen no request

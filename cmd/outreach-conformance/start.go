@@ -39,6 +39,11 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 	}
 	ignoreSIGPIPE()
 	t, log, err := f.open(ctx, settings, stderr)
+	if err == nil {
+		if err = f.fit(ctx, t, stderr); err != nil {
+			_ = errors.Join(t.Close(ctx), log.Close()) // err is the reason
+		}
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, nil, interrupted
@@ -111,12 +116,23 @@ func (f runFlags) open(ctx context.Context, settings profile.Settings, stderr io
 	case err != nil:
 		return nil, nil, exitError{exitUsage, err}
 	}
-	if f.targetProfile == "" {
-		if err := checkKnown(ctx, t, sayOn(stderr)); err != nil {
-			return nil, nil, exitError{exitUsage, unusable{err, "a key that the target accepts"}}
+	return t, nothing, nil
+}
+
+// fit narrows the profile to the operations that may get requests, and checks the keys of
+// a target that was given without a profile.
+func (f runFlags) fit(ctx context.Context, t *target.Target, stderr io.Writer) error {
+	if f.narrows {
+		if err := t.Profile.Narrow(f.operations); err != nil {
+			return exitError{exitUsage, fmt.Errorf("--operation: %w", err)}
 		}
 	}
-	return t, nothing, nil
+	if f.targetProfile == "" && !f.isEmbedded() {
+		if err := checkKnown(ctx, t, sayOn(stderr)); err != nil {
+			return exitError{exitUsage, unusable{err, "a key that the target accepts"}}
+		}
+	}
+	return nil
 }
 
 // unusable is the error of a target that cannot be judged or loaded, although the

@@ -24,7 +24,7 @@ var talkative = []string{"--operation", strings.Join([]string{spec.MoveLead, spe
 	spec.DeletePlacementTest, spec.ListLeadLabels, spec.ListWebhookEvents, spec.MoveAccounts}, ",")}
 
 // No command prints or writes a key, even if the server repeats it in responses.
-func TestNoArtifactHoldsAKey(t *testing.T) {
+func TestNoArtifactHoldsAKey_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	base, _ := servingBuilt(t)
@@ -40,7 +40,12 @@ func TestNoArtifactHoldsAKey(t *testing.T) {
 		shown["the errors of "+strings.Join(args[:2], " ")] += e.stderr
 	}
 	at := []string{"--target", hostile}
-	in(1, nil, append(append([]string{runCommand, "--verbose", "--write-expected", "known.yaml"}, at...), talkative...)...)
+	in(1, nil, append(append([]string{runCommand, "--verbose", "--write-expected", "known.yaml", "--format", "console" + everyFile}, at...), talkative...)...)
+	in(1, nil, append(append([]string{runCommand, "--baseline", "conformance-results/results.json", "--output", "again"}, at...), talkative...)...)
+	comparing := command(t, nil, "report", "diff", "conformance-results", "again", "--verbose", "--format", "console,json=d/d.json,html=d/d.html,markdown=d/d.md,github=d/d.txt")
+	comparing.Dir = dir
+	shown["report diff"] = toTheEnd(t, comparing).String() // its result does not matter here
+	in(1, nil, "report", "merge", "conformance-results", "again", "--output", "joined")
 	in(3, nil, append([]string{"target", "check", "--verbose"}, at...)...)
 	key, _ := profile.Embedded().FullKey(dataset.Main)
 	in(0, []string{"OUTREACH_KEY_MAIN=" + key.Token}, append([]string{"target", "init"}, at...)...)
@@ -61,7 +66,7 @@ func TestNoArtifactHoldsAKey(t *testing.T) {
 	shown["cleanup"] = e.String()
 
 	files := filesBelow(t, dir)
-	for _, name := range []string{"conformance-results/results.json", "conformance-results/junit.xml", "known.yaml", "target.yaml"} {
+	for _, name := range []string{"conformance-results/results.json", "conformance-results/junit.xml", "conformance-results/report.html", "f/s.sarif", "f/t.tap", "f/c.json", "f/g.json", "d/d.html", "again/difference.json", "joined/results.json", "known.yaml", "target.yaml"} {
 		g.Expect(files).To(HaveKey(name))
 	}
 	g.Expect(files["conformance-results/results.json"]).To(ContainSubstring("[redacted]"), "the server spoke of keys")
@@ -73,7 +78,7 @@ func TestNoArtifactHoldsAKey(t *testing.T) {
 
 // Keys that a container writes stay out of the log. The server under test is a proxy of
 // another container.
-func TestContainerLogHoldsNoKey(t *testing.T) {
+func TestContainerLogHoldsNoKey_long(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
 	g := NewWithT(t)

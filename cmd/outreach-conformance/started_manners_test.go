@@ -44,7 +44,7 @@ func outcomes(results reports.Results, requirement string) map[string]reports.Ou
 
 // With writes: none a run sends no unsafe request, and checks that need one are not
 // assessed.
-func TestWritesNone(t *testing.T) {
+func TestWritesNone_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	front, before, after, results := mannered(t, 0, func(p *profile.Profile) { p.Writes = profile.WritesNone })
@@ -64,7 +64,7 @@ func TestWritesNone(t *testing.T) {
 
 // With writes: own the target has its original state after the run: the run makes no
 // change that cannot be rolled back.
-func TestWritesOwn(t *testing.T) {
+func TestWritesOwn_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	front, before, after, results := mannered(t, 0, func(p *profile.Profile) { p.Writes = profile.WritesOwn })
@@ -83,7 +83,7 @@ func TestWritesOwn(t *testing.T) {
 }
 
 // With writes: listed a run changes only rows of the profile and rows that it created.
-func TestWritesListed(t *testing.T) {
+func TestWritesListed_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	front, before, after, _ := mannered(t, 0, func(p *profile.Profile) { p.Writes = profile.WritesListed })

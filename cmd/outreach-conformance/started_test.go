@@ -91,6 +91,12 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	select {
 	case match := <-p.output.seen:
 		ts.Setenv(name, match)
+		groups := pattern.FindSubmatch(p.output.bytes())
+		for i, named := range pattern.SubexpNames() {
+			if named != "" {
+				ts.Setenv(named, string(groups[i]))
+			}
+		}
 	case <-p.done:
 		ts.Fatalf("%s ended before it wrote %q:\n%s", name, args[1], p.output.bytes())
 	case <-time.After(patience):

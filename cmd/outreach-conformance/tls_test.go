@@ -32,7 +32,7 @@ func writePEM(t *testing.T, path, kind string, der []byte) {
 
 // A run works over TLS with a private authority and a client certificate. Without these,
 // or with a wrong certificate, it sends no request.
-func TestRunOverTLS(t *testing.T) {
+func TestRunOverTLS_long(t *testing.T) {
 	t.Parallel()
 	ours, theirs := testbed.NewAuthority(t), testbed.NewAuthority(t)
 	future, past := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)

@@ -27,8 +27,11 @@ func (f runFlags) checkCombination() error {
 		{f.failFast && f.writeExpected != "", "--write-expected: needs every failure (leave out --fail-fast)"},
 		{f.watch && f.onlyFailed != "", "--watch: begins with a full run (leave out --only-failed)"},
 		{f.watch && f.writeExpected != "", "--watch: lasts until nothing fails (leave out --write-expected)"},
+		{f.watch && f.baseline != "", "--watch: repeats what fails until it passes (leave out --baseline)"},
+		{f.onlyFailed != "" && f.baseline != "", "--baseline: needs a whole run (leave out --only-failed)"},
+		{f.failFast && f.baseline != "", "--baseline: needs a whole run (leave out --fail-fast)"},
 		{f.watch && f.quiet, "--watch: prints a line for each round (leave out --quiet)"},
-		{f.watch && f.format != textFormat, "--watch: is for a person at a terminal (leave out --format)"},
+		{f.watch && len(f.formats.given) > 0, "--watch: is for a person at a terminal (leave out --format)"},
 		{f.watch && f.isEmbedded(), "--watch: only for a server at an address, which somebody can change while it runs"},
 	} {
 		if rule.broken {

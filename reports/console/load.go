@@ -111,7 +111,7 @@ func (p *page) label(name string) string { return cut(reports.Printable(name), p
 func (p *page) outcome(word string) string {
 	switch word {
 	case string(load.Met), string(load.Steady), string(load.NoDifference), string(load.Better):
-		return p.paint.green(word)
+		return p.paint.green(strings.ReplaceAll(word, "-", " "))
 	case string(load.Missed), string(load.Drifts), string(load.Worse):
 		return p.paint.red(word)
 	default:
@@ -173,7 +173,7 @@ func (p *page) comparison(c load.Comparison) {
 func (p *page) loadVerdict(r load.Results) {
 	if p.marked {
 		p.line()
-		p.paragraph(0, p.paint.dim(uncertain+" marks an uncertain figure: too few requests"))
+		p.paragraph(0, p.paint.dim(uncertain+" marks a percentile with an interval wider than 2 % and 1 ms; more requests narrow it"))
 	}
 	p.line()
 	before := p.Len()
@@ -198,7 +198,7 @@ func (p *page) loadVerdict(r load.Results) {
 	if p.Len() > before {
 		p.line()
 	}
-	facts := plural(int(r.Requests()), "request", "requests") + " in all, in " + duration(r.Run.Seconds)
+	facts := plural(int(r.Requests()), "request", "requests") + " in total, in " + duration(r.Run.Seconds)
 	if t := counted(r.Scenarios...); t.Planned > 0 {
 		facts = "sent " + p.ofPlan(t) + "; " + facts
 	}

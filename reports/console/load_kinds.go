@@ -16,12 +16,12 @@ func (p *page) sustained(s *load.Sustained) {
 	if s == nil {
 		return
 	}
-	said := "none of the rates tried"
+	said := "no rate was confirmed"
 	if s.RatePerSecond > 0 {
 		said = p.paint.bold(figure(s.RatePerSecond)+"/s") + map[bool]string{true: ", confirmed", false: ", not confirmed"}[s.Confirmed]
 	}
 	if s.HighPerSecond > s.RatePerSecond {
-		said += fmt.Sprintf("; not at %s/s", figure(s.HighPerSecond))
+		said += fmt.Sprintf("; not met at %s/s", figure(s.HighPerSecond))
 		if why := kneeWhy(s); why != "" {
 			said += ": " + why
 		}
@@ -31,7 +31,7 @@ func (p *page) sustained(s *load.Sustained) {
 	}
 	p.fact("sustained rate", said)
 	if s.SaturationPerSecond > 0 {
-		p.fact("saturation", figure(s.SaturationPerSecond)+"/s is the highest throughput at the rates at which the queue grew")
+		p.fact("saturation", figure(s.SaturationPerSecond)+"/s, the highest throughput while the queue grew")
 	}
 	if !p.Verbose {
 		p.ratesTried(s.Knee)
@@ -161,15 +161,22 @@ func (p *page) thresholds(all []load.Threshold) {
 	}
 }
 
+// mostNamed is how many phases of one outcome are named.
+const mostNamed = 3
+
 // threshold shows one outcome of one threshold.
 func (p *page) threshold(group []load.Threshold) {
 	t := group[0]
 	said := p.paint.bold(reports.Printable(t.Text)) + "  " + p.outcome(string(t.Outcome))
 	switch {
-	case len(group) > 1:
+	case len(group) > mostNamed:
 		said += " in " + plural(len(group), "phase", "phases")
 	case t.Phase != "":
-		said += " in " + reports.Printable(t.Phase)
+		var phases []string
+		for _, one := range group {
+			phases = append(phases, reports.Printable(one.Phase))
+		}
+		said += " in " + list(phases)
 	}
 	if m := t.Measured; m != nil && len(group) == 1 {
 		said += ": " + printable.Interval(m.Value, m.Low, m.High, t.Unit)

@@ -39,8 +39,8 @@ func LoadLine(f LoadFigures, most int) string {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	add(f.AskedPerSecond > 0, "%.0f/%.0f/s", f.DonePerSecond, f.AskedPerSecond)
-	add(f.AskedPerSecond == 0 && f.DonePerSecond > 0, "%.0f/s", f.DonePerSecond) // a closed loop requests no rate
+	add(f.AskedPerSecond > 0, "%s/%s/s", figure(math.Round(f.DonePerSecond)), figure(math.Round(f.AskedPerSecond)))
+	add(f.AskedPerSecond == 0 && f.DonePerSecond > 0, "%s/s", figure(math.Round(f.DonePerSecond))) // a closed loop requests no rate
 	add(f.P50MS > 0, "p50 %s p99 %s ms", figure(f.P50MS), figure(f.P99MS))
 	add(true, "%s ok", number(int(f.Accepted)))
 	add(f.Limited > 0, "%s 429", number(int(f.Limited)))

@@ -45,12 +45,14 @@ type column struct {
 	of    func(*page, load.Phase) string
 }
 
-// responseAt returns the column of a quantile of the response time.
+// responseAt returns the column of a quantile of the response time. It leaves out what the
+// plan has too few requests for. A spare column also leaves out what too few independent
+// requests measured: max says as much.
 func responseAt(title string, quantile float64, spare int) column {
 	return column{title, spare, func(p *page, ph load.Phase) string {
-		if d := ph.Response.Accepted; d != nil {
+		if d := ph.Response.Accepted; d != nil && ph.Supports(quantile) {
 			for _, q := range d.Quantiles {
-				if q.P == quantile {
+				if q.P == quantile && (spare == 0 || !q.Open) {
 					return p.quantile(q)
 				}
 			}
@@ -166,7 +168,7 @@ func (p *page) sent(s load.Scenario) {
 	}
 	p.failed(s.Failed())
 	if n := s.Requests; n != nil && n.Total > n.Counted {
-		p.fact("in all", number(int(n.Total))+" requests: "+purposes(*n))
+		p.fact("total", number(int(n.Total))+" requests: "+purposes(*n))
 	}
 	if c := s.Coverage; c != nil {
 		p.fact("inspected", fmt.Sprintf("%s %% of %s responses checked against the specification", figure(100*c.Share), number(int(c.Answers))))
@@ -221,8 +223,8 @@ func purposes(n load.Requests) string {
 		requests int64
 		purpose  string
 	}{
-		{n.Counted, "that count"}, {n.WarmUp, "to warm up"},
-		{n.Searched, "at the rates tried"}, {n.Beside, "to prepare or probe"},
+		{n.Counted, "measured"}, {n.WarmUp, "for warm-up"},
+		{n.Searched, "at the rates tried"}, {n.Beside, "for preparation and probes"},
 	} {
 		if part.requests > 0 {
 			parts = append(parts, number(int(part.requests))+" "+part.purpose)

@@ -76,6 +76,9 @@ func (p *page) header(r reports.Results) {
 	if len(r.Run.Omits) > 0 {
 		field("omits", reports.Printable(strings.Join(r.Run.Omits, ", "))+" (by design, says the target profile: their presence is not judged)")
 	}
+	if n := len(r.Run.Parts); n > 0 {
+		field("merged", plural(n, "run", "runs"))
+	}
 	field("run", fmt.Sprintf("%s, %s", reports.Printable(r.Run.ID), r.Run.Started.UTC().Format(time.DateTime+" UTC")))
 	field("harness", strings.TrimSpace(reports.Printable(r.Tool.Name)+" "+reports.Printable(r.Tool.Version)))
 }
@@ -118,6 +121,10 @@ const maxTroubles = 8
 func (p *page) verdict(r reports.Results) {
 	p.levels(r)
 	p.reasons(r)
+	if reports.LooksStateless(r.Checks) {
+		p.paragraph(0, p.paint.dim("hint: the failures look like those of a stateless mock, which answers any request with an example: "+
+			"select --profile shape, or set stateless: true in the target profile"))
+	}
 	n := reports.Count(r.Checks)
 	var facts []string
 	for _, f := range []struct {
@@ -149,6 +156,10 @@ func (p *page) verdict(r reports.Results) {
 	}
 	if parts := timeParts(r.Run.Time); r.Run.Seconds > worthExplaining && len(parts) > 0 {
 		p.paragraph(0, p.paint.dim("time: "+strings.Join(parts, " · ")))
+		if 2*r.Run.Time.Throttled > r.Run.Seconds {
+			p.paragraph(0, p.paint.dim("hint: a pace below the rate limit avoids most 429: set pace.requests_per_second in the target profile, "+
+				"or --requests-per-second"))
+		}
 	}
 	p.lastLine(r)
 }

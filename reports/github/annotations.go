@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/markdown"
 )
 
 // maxAnnotations is the number of annotations of a step that GitHub shows.
@@ -89,7 +90,7 @@ func example(c reports.Check) []string {
 		return lines
 	}
 	v := c.Violations[0]
-	lines = append(lines, "at        "+v.Place(), "expected  "+short(v.Expected), "actual    "+short(v.Actual))
+	lines = append(lines, "at        "+v.Place(), "expected  "+markdown.Short(v.Expected), "actual    "+markdown.Short(v.Actual))
 	if v.Curl != "" {
 		lines = append(lines, "repeat    "+reports.Printable(v.Curl))
 	}
@@ -117,17 +118,6 @@ func failures(checks []reports.Check) [][]reports.Check {
 		groups = append(groups, cause.Requirements()...)
 	}
 	return groups
-}
-
-// maxRunes bounds a value. The results have the whole.
-const maxRunes = 500
-
-func short(s string) string {
-	text := []rune(reports.Printable(s))
-	if len(text) > maxRunes {
-		return string(text[:maxRunes]) + "…"
-	}
-	return string(text)
 }
 
 var (

@@ -10,6 +10,7 @@ import (
 	"outreach.example/conformance/internal/printable"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/markdown"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -77,31 +78,31 @@ func broken(scenarios []load.Scenario) []reports.Check {
 // each phase.
 func SummaryLoad(w io.Writer, r load.Results, code int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s %s\n\n", mark(r.Verdict), markdown(loadVerdict(r, code)))
+	fmt.Fprintf(&b, "### %s %s\n\n", mark(r.Verdict), markdown.Text(loadVerdict(r, code)))
 	identify(&b, r.Target, r.Run.Seed, r.Tool)
 	for _, reason := range ownReasons(r) {
-		fmt.Fprintf(&b, "- %s\n", markdown(reason))
+		fmt.Fprintf(&b, "- %s\n", markdown.Text(reason))
 	}
-	scenarios, thresholds, phases := table{}, table{}, table{}
+	scenarios, thresholds, phases := markdown.Table{}, markdown.Table{}, markdown.Table{}
 	for _, s := range r.Scenarios {
-		scenarios.add(s.Name, mark(s.Verdict)+" "+s.Verdict.Word(), strings.Join(s.Reasons, "; "))
+		scenarios.Add(s.Name, mark(s.Verdict)+" "+s.Verdict.Word(), strings.Join(s.Reasons, "; "))
 		for _, t := range s.Thresholds {
-			thresholds.add(s.Name, t.Text, t.Phase, string(t.Outcome), measured(t), t.Why)
+			thresholds.Add(s.Name, t.Text, t.Phase, string(t.Outcome), measured(t), t.Why)
 		}
 		for _, p := range s.Phases {
 			if !p.Warmup {
-				phases.add(s.Name, p.Name, printable.Figure(p.RatePerSecond), printable.Figure(p.AchievedPerSecond), quantile(p, 0.5), quantile(p, 0.99),
+				phases.Add(s.Name, p.Name, printable.Figure(p.RatePerSecond), printable.Figure(p.AchievedPerSecond), quantile(p, 0.5), quantile(p, 0.99),
 					count(p.Response.Limited), count(p.Response.Failed))
 			}
 		}
 	}
-	scenarios.write(&b, "| scenario | verdict | because |\n|---|---|---|\n")
-	thresholds.write(&b, "| scenario | threshold | phase | outcome | measured | because |\n|---|---|---|---|---:|---|\n")
+	scenarios.Write(&b, "| scenario | verdict | because |\n|---|---|---|\n", maxRows)
+	thresholds.Write(&b, "| scenario | threshold | phase | outcome | measured | because |\n|---|---|---|---|---:|---|\n", maxRows)
 	compared(&b, r.Comparison)
 	failureTable(&b, broken(r.Scenarios))
 	if len(phases) > 0 {
 		b.WriteString("\n<details><summary>Figures of each phase</summary>\n")
-		phases.write(&b, "| scenario | phase | requested /s | accepted /s | p50 ms | p99 ms | limited | failed |\n|---|---|---:|---:|---:|---:|---:|---:|\n")
+		phases.Write(&b, "| scenario | phase | requested /s | accepted /s | p50 ms | p99 ms | limited | failed |\n|---|---|---:|---:|---:|---:|---:|---:|\n", maxRows)
 		b.WriteString("\n</details>\n")
 	}
 	b.WriteByte('\n')
@@ -122,38 +123,15 @@ func compared(b *strings.Builder, c *load.Comparison) {
 	if c == nil {
 		return
 	}
-	figures := table{}
+	figures := markdown.Table{}
 	for _, f := range c.Figures {
 		a, other := "", ""
 		if f.A != nil && f.B != nil {
 			a, other = printable.Figure(*f.A), printable.Figure(*f.B)
 		}
-		figures.add(f.Name, f.Unit, a, other, string(f.Verdict), f.Why)
+		figures.Add(f.Name, f.Unit, a, other, string(f.Verdict), f.Why)
 	}
-	figures.write(b, "| figure | unit | A | B | outcome | because |\n|---|---|---:|---:|---|---|\n")
-}
-
-// table holds the rows of a Markdown table.
-type table []string
-
-// add adds a row of plain texts.
-func (t *table) add(cells ...string) {
-	row := "|"
-	for _, cell := range cells {
-		row += " " + markdown(cell) + " |"
-	}
-	*t = append(*t, row+"\n")
-}
-
-// write writes the first rows below the heading; nothing without rows.
-func (t table) write(b *strings.Builder, heading string) {
-	if len(t) == 0 {
-		return
-	}
-	b.WriteString("\n" + heading + strings.Join(t[:min(len(t), maxRows)], ""))
-	if left := len(t) - maxRows; left > 0 {
-		fmt.Fprintf(b, "\n%d more rows are in the results.\n", left)
-	}
+	figures.Write(b, "| figure | unit | A | B | outcome | because |\n|---|---|---:|---:|---|---|\n", maxRows)
 }
 
 // quantile returns a quantile of the accepted responses of a phase; empty without one.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/markdown"
 )
 
 // Limits of a summary. GitHub refuses more than 1 MiB.
@@ -22,13 +23,13 @@ const (
 // exit code of the process.
 func Summary(w io.Writer, r reports.Results, code int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s %s\n\n", mark(r.Verdict), markdown(verdict(r, code)))
+	fmt.Fprintf(&b, "### %s %s\n\n", mark(r.Verdict), markdown.Text(verdict(r, code)))
 	identify(&b, r.Target, r.Run.Seed, r.Tool)
 	for _, reason := range r.Reasons {
-		fmt.Fprintf(&b, "- %s\n", markdown(reason))
+		fmt.Fprintf(&b, "- %s\n", markdown.Text(reason))
 	}
 	for _, t := range r.Troubles {
-		fmt.Fprintf(&b, "- trouble: %s: %s\n", markdown(t.Where), markdown(t.What))
+		fmt.Fprintf(&b, "- trouble: %s: %s\n", markdown.Text(t.Where), markdown.Text(t.What))
 	}
 	n := reports.Count(r.Checks)
 	fmt.Fprintf(&b, "\n| passed | failed | failed as expected | not assessed | in error |\n|---:|---:|---:|---:|---:|\n| %d | %d | %d | %d | %d |\n",
@@ -44,9 +45,9 @@ func Summary(w io.Writer, r reports.Results, code int) error {
 // identify writes what was judged, and by which harness.
 func identify(b *strings.Builder, target reports.Target, seed int64, tool reports.Tool) {
 	if name := strings.TrimSpace(target.Name + " " + target.Version); name != "" {
-		fmt.Fprintf(b, "Target: %s · ", markdown(name))
+		fmt.Fprintf(b, "Target: %s · ", markdown.Text(name))
 	}
-	fmt.Fprintf(b, "seed %d · %s\n\n", seed, markdown(strings.TrimSpace(tool.Name+" "+tool.Version)))
+	fmt.Fprintf(b, "seed %d · %s\n\n", seed, markdown.Text(strings.TrimSpace(tool.Name+" "+tool.Version)))
 }
 
 func mark(v reports.Verdict) string {
@@ -76,17 +77,17 @@ func failureTable(b *strings.Builder, checks []reports.Check) {
 		if len(c.Violations) > 0 {
 			expected, actual = c.Violations[0].Expected, c.Violations[0].Actual
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", markdown(c.Requirement), markdown(c.Operation), markdown(expected), markdown(actual))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", markdown.Text(c.Requirement), markdown.Text(c.Operation), markdown.Text(expected), markdown.Text(actual))
 	}
 	if left := len(failed) - len(shown); left > 0 {
 		fmt.Fprintf(b, "\n%d more failed checks are in the results.\n", left)
 	}
 	b.WriteString("\n<details><summary>Details of the failures</summary>\n")
 	for _, c := range shown {
-		fmt.Fprintf(b, "\n**%s** on %s", markdown(c.Requirement), markdown(c.Operation))
+		fmt.Fprintf(b, "\n**%s** on %s", markdown.Text(c.Requirement), markdown.Text(c.Operation))
 		if len(c.Violations) > 0 {
 			from := strings.TrimPrefix(c.Level+"; "+c.Violations[0].Section, "; ") // load has no level
-			fmt.Fprintf(b, ": %s (%s)", markdown(c.Violations[0].Statement), markdown(from))
+			fmt.Fprintf(b, ": %s (%s)", markdown.Text(c.Violations[0].Statement), markdown.Text(from))
 		}
 		b.WriteString("\n\n")
 		// An indented block shows its text as it is.
@@ -114,8 +115,8 @@ func expectedFailures(b *strings.Builder, checks []reports.Check) {
 		if c.Waiver.Flaky {
 			until += ", flaky"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", markdown(c.Requirement), markdown(c.Operation), markdown(until),
-			markdown(strings.TrimSpace(c.Waiver.Reason+" "+c.Waiver.Link)))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", markdown.Text(c.Requirement), markdown.Text(c.Operation), markdown.Text(until),
+			markdown.Text(strings.TrimSpace(c.Waiver.Reason+" "+c.Waiver.Link)))
 	}
 	if written > maxRows {
 		fmt.Fprintf(b, "\n%d more expected failures are in the results.\n", written-maxRows)
@@ -140,21 +141,7 @@ func missing(b *strings.Builder, checks []reports.Check) {
 	})
 	b.WriteString("\n<details><summary>Missing inputs of checks that were not assessed</summary>\n\n| checks | missing |\n|---:|---|\n")
 	for _, input := range inputs[:min(len(inputs), maxInputs)] {
-		fmt.Fprintf(b, "| %d | %s |\n", count[input], markdown(input))
+		fmt.Fprintf(b, "| %d | %s |\n", count[input], markdown.Text(input))
 	}
 	b.WriteString("\n</details>\n")
-}
-
-// markdown returns s as one line of plain text in Markdown and HTML. Numeric character
-// references never begin markup.
-func markdown(s string) string {
-	var b strings.Builder
-	for _, r := range short(s) {
-		if strings.ContainsRune("\\`*{}[]<>()#+!|&~@:$", r) {
-			fmt.Fprintf(&b, "&#%d;", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

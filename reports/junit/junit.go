@@ -81,38 +81,52 @@ func complete(path string, testcases int) error {
 	return nil
 }
 
-// document returns the JUnit form of r.
-func document(r reports.Results) reporters.JUnitTestSuites {
-	cases := []reporters.JUnitTestCase{verdict(r)}
+// Encode returns the JUnit form of a list of testcases.
+func Encode(l List) ([]byte, error) {
+	text, err := xml.MarshalIndent(suite(l), "", "  ")
+	return append([]byte(xml.Header), append(text, '\n')...), err
+}
+
+// List is the testcases of a run, for every format that shows a list of tests.
+type List struct {
+	Name      string
+	Tool      reports.Tool
+	Target    reports.Target
+	Profile   string
+	Selection string
+	Seed      int64
+	Run       string
+	Started   time.Time
+	Seconds   float64
+	Cases     []reporters.JUnitTestCase // the first is "run"
+}
+
+// Cases returns the testcases of r. They have as many details as fit a file of maxSize.
+func Cases(r reports.Results) List { return list(reports.Shrink(r, fits)) }
+
+func list(r reports.Results) List {
+	l := List{
+		Name: r.Tool.Name, Tool: r.Tool, Target: r.Target, Profile: r.Run.Profile,
+		Selection: r.Run.Selection, Seed: r.Run.Seed, Run: r.Run.ID, Started: r.Run.Started, Seconds: r.Run.Seconds,
+		Cases: []reporters.JUnitTestCase{verdict(r)},
+	}
 	if r.Run.Specs > 0 { // else nothing was judged, and "run" says why
 		for _, c := range r.Checks {
-			cases = append(cases, check(c))
+			l.Cases = append(l.Cases, check(c))
 		}
 	}
-	return suite(facts{
-		name: r.Tool.Name, tool: r.Tool, target: r.Target, profile: r.Run.Profile,
-		selection: r.Run.Selection, seed: r.Run.Seed, run: r.Run.ID, started: r.Run.Started, seconds: r.Run.Seconds,
-	}, cases)
+	return l
 }
 
-// facts are what a suite says about a run, whatever its command.
-type facts struct {
-	name      string
-	tool      reports.Tool
-	target    reports.Target
-	profile   string
-	selection string
-	seed      int64
-	run       string
-	started   time.Time
-	seconds   float64
-}
+// document returns the JUnit form of r.
+func document(r reports.Results) reporters.JUnitTestSuites { return suite(list(r)) }
 
 // suite returns a document with one suite, and counts its testcases.
-func suite(of facts, cases []reporters.JUnitTestCase) reporters.JUnitTestSuites {
+func suite(of List) reporters.JUnitTestSuites {
+	cases := of.Cases
 	s := reporters.JUnitTestSuite{
-		Name: reports.Printable(of.name), Package: reports.Printable(of.target.BaseURL), Properties: of.properties(),
-		Time: of.seconds, Timestamp: of.started.UTC().Format("2006-01-02T15:04:05"), Tests: len(cases), TestCases: cases,
+		Name: reports.Printable(of.Name), Package: reports.Printable(of.Target.BaseURL), Properties: of.properties(),
+		Time: of.Seconds, Timestamp: of.Started.UTC().Format("2006-01-02T15:04:05"), Tests: len(cases), TestCases: cases,
 	}
 	for _, c := range cases {
 		switch {
@@ -131,18 +145,18 @@ func suite(of facts, cases []reporters.JUnitTestCase) reporters.JUnitTestSuites 
 }
 
 // properties omits those without a value.
-func (of facts) properties() reporters.JUnitProperties {
+func (of List) properties() reporters.JUnitProperties {
 	var kept reporters.JUnitProperties
 	for _, p := range []reporters.JUnitProperty{
-		{Name: "target", Value: of.target.Name},
-		{Name: "target version", Value: of.target.Version},
-		{Name: "vendor", Value: of.target.Vendor},
-		{Name: "kind", Value: of.target.Kind},
-		{Name: "profile", Value: of.profile},
-		{Name: "selection", Value: of.selection},
-		{Name: "seed", Value: strconv.FormatInt(of.seed, 10)},
-		{Name: "run", Value: of.run},
-		{Name: "harness", Value: of.tool.Version},
+		{Name: "target", Value: of.Target.Name},
+		{Name: "target version", Value: of.Target.Version},
+		{Name: "vendor", Value: of.Target.Vendor},
+		{Name: "kind", Value: of.Target.Kind},
+		{Name: "profile", Value: of.Profile},
+		{Name: "selection", Value: of.Selection},
+		{Name: "seed", Value: strconv.FormatInt(of.Seed, 10)},
+		{Name: "run", Value: of.Run},
+		{Name: "harness", Value: of.Tool.Version},
 	} {
 		if p.Value != "" {
 			p.Value = reports.Printable(p.Value)

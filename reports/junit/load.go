@@ -16,7 +16,10 @@ import (
 func WriteLoad(path string, r load.Results) error { return write(path, loadDocument(r)) }
 
 // loadDocument returns the JUnit form of r.
-func loadDocument(r load.Results) reporters.JUnitTestSuites {
+func loadDocument(r load.Results) reporters.JUnitTestSuites { return suite(LoadCases(r)) }
+
+// LoadCases is Cases for the results of a load run.
+func LoadCases(r load.Results) List {
 	cases := []reporters.JUnitTestCase{loadVerdict(r)}
 	for _, s := range r.Scenarios {
 		cases = append(cases, scenario(r, s))
@@ -29,10 +32,10 @@ func loadDocument(r load.Results) reporters.JUnitTestSuites {
 			cases = append(cases, compared(f))
 		}
 	}
-	return suite(facts{
-		name: r.Tool.Name + " load", tool: r.Tool, target: r.Target,
-		selection: r.Run.Selection, seed: r.Run.Seed, run: r.Run.ID, started: r.Run.Started, seconds: r.Run.Seconds,
-	}, cases)
+	return List{
+		Name: r.Tool.Name + " load", Tool: r.Tool, Target: r.Target,
+		Selection: r.Run.Selection, Seed: r.Run.Seed, Run: r.Run.ID, Started: r.Run.Started, Seconds: r.Run.Seconds, Cases: cases,
+	}
 }
 
 // loadVerdict returns the testcase "run". Its time is the part of the run outside of the

@@ -9,7 +9,7 @@ import (
 
 // ModelVersion is the version of the model. It changes if a reader of the earlier
 // version could misread the new one.
-const ModelVersion = "2"
+const ModelVersion = "3"
 
 // Results are the results of one load run. load.schema.json is the JSON Schema of their
 // JSON form.

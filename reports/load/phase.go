@@ -1,6 +1,9 @@
 package load
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Phase is a part of a scenario with one rate. Planned is Sent + Dropped.
 type Phase struct {
@@ -26,11 +29,27 @@ type Phase struct {
 	Service  Latency       `json:"service"`       // from the time it was sent
 	Lag      *Distribution `json:"lag,omitempty"` // from due to sent
 
-	Labels []Label  `json:"labels,omitempty"`
-	Series []Second `json:"series,omitempty"` // ascending
+	Labels []Label `json:"labels,omitempty"`
+	// IntervalSeconds is the length of each item of Series; 0 without a series.
+	IntervalSeconds int64      `json:"interval_seconds,omitempty"`
+	Series          []Interval `json:"series,omitempty"` // ascending
 	// Histograms are HdrHistograms of nanoseconds, in the compressed V2 encoding and
 	// base64, by name, e.g. "response accepted".
 	Histograms map[string]string `json:"histograms,omitempty"`
+}
+
+// openTail is the probability that the interval of a percentile leaves above its upper
+// end.
+const openTail = 0.025
+
+// Supports reports whether the plan of the phase has enough requests to bound the quantile
+// from above. In a closed loop only the median counts: a slow response delays the requests
+// after it, so the tail lacks those that would have waited.
+func (p Phase) Supports(quantile float64) bool {
+	if p.ClosedLoop {
+		return quantile <= 0.5
+	}
+	return math.Pow(quantile, float64(p.Planned)) <= openTail
 }
 
 // Latency holds the distribution of each class of responses; nil without responses.
@@ -78,11 +97,11 @@ type Label struct {
 	Response *Distribution `json:"response,omitempty"` // of accepted responses
 }
 
-// Second is one second of a phase, from T to T+1 seconds after its start. Asked counts
+// Interval is a part of a phase. It begins T seconds after the phase's start. Asked counts
 // requests by due time, and Sent by send time. Done, Accepted, Limited, Failed and
 // BytesReceived count responses by the time they arrived. Response and Service are of
-// the requests that were due in this second.
-type Second struct {
+// the requests that were due in it.
+type Interval struct {
 	T             int64  `json:"t"`
 	Asked         int64  `json:"asked"`
 	Sent          int64  `json:"sent"`

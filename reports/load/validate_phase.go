@@ -23,7 +23,8 @@ func (ph Phase) validate(p *strict.Problems, at string) {
 		p.Unless(l.Name != "", at+"/name", "empty")
 		l.Response.validate(p, at+"/response")
 	}
-	ascending(p, ph.Series, at+"/series", func(s Second) float64 { return float64(s.T) })
+	ascending(p, ph.Series, at+"/series", func(s Interval) float64 { return float64(s.T) })
+	p.Unless((ph.IntervalSeconds > 0) == (len(ph.Series) > 0), at+"/interval_seconds", "%d, with a series of %d", ph.IntervalSeconds, len(ph.Series))
 	for i, s := range ph.Series {
 		at := fmt.Sprintf("%s/series/%d", at, i)
 		p.Unless(s.Done == s.Accepted+s.Limited+s.Failed, at+"/done", "%d, but %d accepted, %d limited, %d failed", s.Done, s.Accepted, s.Limited, s.Failed)

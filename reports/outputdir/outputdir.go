@@ -7,6 +7,7 @@
 package outputdir
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -68,6 +69,9 @@ func RemoveResults(path string) error { return removeIf(path, isResults) }
 // RemoveJUnit removes a JUnit report that this program wrote.
 func RemoveJUnit(path string) error { return removeIf(path, isJUnit) }
 
+// RemovePage removes an HTML page that this program wrote.
+func RemovePage(path string) error { return removeIf(path, isPage) }
+
 // IsResults reports whether path is a regular file with results of this program in
 // JSON, of any version.
 func IsResults(path string) bool { return matches(path, isResults) }
@@ -121,4 +125,11 @@ func isJUnit(r io.Reader) bool {
 			return false
 		}
 	}
+}
+
+// isPage reports whether the head of the HTML page names this tool as its generator.
+func isPage(r io.Reader) bool {
+	const head = 1024 // bytes; the name comes early
+	begin, err := io.ReadAll(io.LimitReader(r, head))
+	return err == nil && bytes.Contains(begin, []byte(`<meta name="generator" content="`+reports.ToolName+`">`))
 }

@@ -59,12 +59,12 @@ func TestLinksMustStayWithin(t *testing.T) {
 
 // Only files with the name of this program in them are its own.
 func FuzzRecognise(f *testing.F) {
-	for _, seed := range []string{`{"tool":{"name":"outreach-conformance"}}`, `{"tool":[]}`, `<testsuite name="outreach-conformance">`, `<!DOCTYPE x [<!ENTITY a "b">]><testsuites><testsuite name="&a;">`, "\x00", "<"} {
+	for _, seed := range []string{`{"tool":{"name":"outreach-conformance"}}`, `{"tool":[]}`, `<testsuite name="outreach-conformance">`, `<!DOCTYPE x [<!ENTITY a "b">]><testsuites><testsuite name="&a;">`, "\x00", "<", `<meta name="generator" content="outreach-conformance">`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		named := bytes.Contains(text, []byte(reports.ToolName)) || bytes.ContainsAny(text, "\\&")
-		if (isResults(bytes.NewReader(text)) || isJUnit(bytes.NewReader(text))) && !named {
+		if (isResults(bytes.NewReader(text)) || isJUnit(bytes.NewReader(text)) || isPage(bytes.NewReader(text))) && !named {
 			t.Errorf("%q counts as a file of this program", text)
 		}
 	})

@@ -12,13 +12,13 @@ import (
 // 10 s is a request without a response.
 func simulate(name string, rate, seconds int, latency func(second, place int) float64) load.Phase {
 	p := load.Phase{
-		Name: name, Started: started, Seconds: float64(seconds), RatePerSecond: float64(rate),
+		Name: name, Started: started, Seconds: float64(seconds), RatePerSecond: float64(rate), IntervalSeconds: 1,
 		Statuses: map[string]int64{}, Histograms: map[string]string{"response accepted": "HISTFAAAAA=="},
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	var accepted, limited, failed, service, lag []float64
 	for s := range seconds {
-		second := load.Second{T: int64(s), Asked: int64(rate), Sent: int64(rate)}
+		second := load.Interval{T: int64(s), Asked: int64(rate), Sent: int64(rate)}
 		var here, served []float64
 		for i := range rate {
 			took := latency(s, i)

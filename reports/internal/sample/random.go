@@ -40,6 +40,9 @@ func Random(t *rapid.T) reports.Results {
 			Statuses: rapid.MapOfN(rapid.StringMatching(`[1-5][0-9]{2}|none`), rapid.IntRange(0, 1e6), 0, 4).Draw(t, "statuses"),
 		},
 	}
+	if r.Requests = rapid.SliceOfN(rapid.Custom(randomRequests), 0, 3).Draw(t, "requests"); len(r.Requests) == 0 {
+		r.Requests = nil
+	}
 	if verdict == reports.Passed {
 		r.Checks = append(r.Checks, reports.Check{
 			Requirement: "SURE-PASS", Operation: "sure.pass", Group: "sure", Level: "stated", Outcome: reports.Pass, Assessments: 1,
@@ -96,8 +99,25 @@ func randomViolation(t *rapid.T) reports.Violation {
 		Statement: words(t), Section: words(t), Spec: rapid.String().Draw(t, "spec"),
 		Pointer:  rapid.SampledFrom([]string{"", "/items/0/id", "status", "header:Content-Type"}).Draw(t, "pointer"),
 		Expected: words(t), Actual: rapid.String().Draw(t, "actual"), Curl: rapid.String().Draw(t, "curl"),
-		Body: rapid.StringN(0, reports.MaxBody, -1).Draw(t, "body"),
+		Body:     rapid.StringN(0, reports.MaxBody, -1).Draw(t, "body"),
+		Exchange: rapid.Ptr(rapid.Custom(randomExchange), true).Draw(t, "exchange"),
 	}
+}
+
+func randomExchange(t *rapid.T) reports.Exchange {
+	head := func() reports.Head {
+		h := reports.Head{Line: words(t), Headers: rapid.SliceOfN(rapid.Custom(words), 0, 2).Draw(t, "headers"), Bytes: count(t, 0)}
+		if len(h.Headers) == 0 {
+			h.Headers = nil
+		}
+		return h
+	}
+	return reports.Exchange{Request: head(), Response: head(), RequestBody: rapid.StringN(0, 40, -1).Draw(t, "request body")}
+}
+
+func randomRequests(t *rapid.T) reports.Requests {
+	sent := count(t, 1)
+	return reports.Requests{Operation: "leads.move", Allowed: words(t), Sent: sent, Accepted: rapid.IntRange(0, sent).Draw(t, "accepted")}
 }
 
 func randomObservation(t *rapid.T) reports.Observation {

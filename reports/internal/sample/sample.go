@@ -58,6 +58,7 @@ func Full() reports.Results {
 	fail(&r)
 	leaveOut(&r)
 	r.Observations = observations()
+	r.Requests = requests()
 	return r
 }
 
@@ -66,6 +67,7 @@ func Passed() reports.Results {
 	r := Full()
 	r.Verdict, r.Reasons, r.Troubles = reports.Passed, nil, nil
 	r.Levels = r.Levels[:1]
+	r.Requests = slices.DeleteFunc(r.Requests, func(n reports.Requests) bool { return n.Operation != spec.ListPhoneNumbers })
 	r.Run.Selection = "--operation phone-numbers.list"
 	r.Checks = slices.DeleteFunc(checks(), func(c reports.Check) bool { return c.Operation != spec.ListPhoneNumbers })
 	r.Observations = slices.DeleteFunc(r.Observations, func(o reports.Observation) bool { return o.Operation != spec.ListPhoneNumbers })
@@ -136,6 +138,13 @@ func fail(r *reports.Results) {
 			Expected: "a row that no former page of the walk held", Actual: `"01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e11", the last row of the page before`,
 			Curl: `curl -sS -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/api/v2/inbox-placement-tests?limit=100&starting_after=01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e11"`,
 			Body: `{"items":[{"id":"01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e11"}]}`,
+			Exchange: &reports.Exchange{
+				Request: reports.Head{
+					Line:    "GET /api/v2/inbox-placement-tests?limit=100&starting_after=01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e11",
+					Headers: []string{"Authorization: Bearer $OUTREACH_KEY_MAIN", "User-Agent: outreach-conformance"},
+				},
+				Response: reports.Head{Line: "200 OK", Headers: []string{"Content-Type: application/json", "Date: Sun, 01 Mar 2026 10:20:31 GMT"}, Bytes: 54_211},
+			},
 		},
 		reports.Violation{
 			Statement: "A walk over all pages returns each row exactly once and ends.", Section: "Endpoints, Pagination (list endpoints)",
@@ -184,6 +193,17 @@ func leaveOut(r *reports.Results) {
 	for n := 20; n <= 60; n++ {
 		on(r, fmt.Sprintf("SHAPE-FIELD-%02d", n), []string{spec.MoveLead}, without("a lead that was moved"))
 	}
+}
+
+func requests() []reports.Requests {
+	var all []reports.Requests
+	for i, op := range spec.Operations() {
+		all = append(all,
+			reports.Requests{Operation: op.ID, Allowed: "200", Sent: 400 + i, Accepted: 400 + i},
+			reports.Requests{Operation: op.ID, Allowed: "401", Sent: 20},
+			reports.Requests{Operation: op.ID, Allowed: "a refusal (4xx)", Sent: 11 + i, Accepted: i % 2})
+	}
+	return all
 }
 
 func observations() []reports.Observation {

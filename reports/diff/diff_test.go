@@ -1,0 +1,241 @@
+package diff_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/reports/internal/loadsample"
+	"outreach.example/conformance/reports/internal/sample"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/schemas/schematest"
+	"outreach.example/conformance/spec"
+)
+
+// check returns a check of the catalogue with the outcome.
+func check(outcome reports.Outcome) reports.Check {
+	c := reports.Check{Requirement: "SORT-DESC", Operation: spec.ListPlacementTests, Group: "pages", Level: "stated", Outcome: outcome, Assessments: 1}
+	switch outcome {
+	case reports.Fail, reports.ExpectedFailure:
+		c.Violations, c.ViolationCount = []reports.Violation{{Statement: "s", Section: "s", Pointer: "status", Expected: "200", Actual: "500"}}, 1
+	case reports.NotAssessed:
+		c.Missing = []string{"a row"}
+	}
+	if outcome == reports.ExpectedFailure {
+		c.Waiver = &reports.Waiver{Reason: "known", Expires: "2026-12-31"}
+	}
+	return c
+}
+
+// with returns results with one check that passes and these.
+func with(checks ...reports.Check) reports.Results {
+	always := check(reports.Pass) // of the operation whose observations are compared
+	always.Requirement = "PAGE-ORDER"
+	return reports.Results{Verdict: reports.Passed, Target: reports.Target{Name: "server", Kind: "embedded"}, Checks: append(checks, always)}
+}
+
+func compare(before, after reports.Results) diff.Part {
+	return diff.Runs("old.json", before, "new.json", after)
+}
+
+func TestEachChangeOfAnOutcomeIsInItsList(t *testing.T) {
+	const none = ""
+	absent := reports.Outcome(diff.Absent)
+	lists := func(p diff.Part) string {
+		for name, changes := range map[string][]diff.Change{"failing": p.NewlyFailing, "passing": p.NewlyPassing, "lost": p.LostCoverage, "other": p.Other} {
+			if len(changes) > 0 {
+				return name
+			}
+		}
+		return none
+	}
+	for _, tc := range []struct {
+		was, is reports.Outcome
+		list    string
+		outcome diff.Outcome
+	}{
+		{reports.Pass, reports.Pass, none, diff.Same},
+		{reports.Fail, reports.Fail, none, diff.Same},
+		{reports.NotAssessed, reports.NotAssessed, none, diff.Same},
+		{reports.Pass, reports.Fail, "failing", diff.Worse},
+		{reports.NotAssessed, reports.Fail, "failing", diff.Worse},
+		{absent, reports.Fail, "failing", diff.Worse},
+		{reports.Error, reports.Fail, "failing", diff.Worse},
+		{reports.Fail, reports.Pass, "passing", diff.Different},
+		{reports.ExpectedFailure, reports.Pass, "passing", diff.Different},
+		{reports.Pass, reports.NotAssessed, "lost", diff.Worse},
+		{reports.Pass, reports.Error, "lost", diff.Worse},
+		{reports.Pass, absent, "lost", diff.Worse},
+		{reports.Fail, reports.NotAssessed, "lost", diff.Worse},
+		{reports.NotAssessed, reports.Pass, "other", diff.Different},
+		{absent, reports.Pass, "other", diff.Different},
+		{reports.Pass, reports.ExpectedFailure, "other", diff.Different},
+		{reports.Fail, reports.ExpectedFailure, "other", diff.Different},
+		{reports.ExpectedFailure, reports.Fail, "other", diff.Different},
+		{reports.NotAssessed, reports.Error, none, diff.Same},
+	} {
+		t.Run(string(tc.was)+" to "+string(tc.is), func(t *testing.T) {
+			results := func(o reports.Outcome) reports.Results {
+				if o == absent {
+					return with()
+				}
+				return with(check(o))
+			}
+			p := compare(results(tc.was), results(tc.is))
+			g := NewWithT(t)
+			g.Expect(lists(p)).To(Equal(tc.list))
+			g.Expect(p.Outcome).To(Equal(tc.outcome))
+			g.Expect(len(p.Reasons) > 0).To(Equal(tc.outcome == diff.Worse))
+			g.Expect(tc.outcome.ExitCode()).To(Equal(map[diff.Outcome]int{diff.Same: 0, diff.Different: 0, diff.Worse: 1}[tc.outcome]))
+		})
+	}
+}
+
+func TestARequirementThatTheCatalogueDroppedIsNoLostCoverage(t *testing.T) {
+	g := NewWithT(t)
+	gone := check(reports.Pass)
+	gone.Requirement = "NO-LONGER-THERE"
+	p := compare(with(gone), with())
+	g.Expect(p.LostCoverage).To(BeEmpty())
+	g.Expect(p.Other).To(HaveLen(1))
+	g.Expect(p.Outcome).To(Equal(diff.Different))
+}
+
+func TestNothingInCommonIsInconclusive(t *testing.T) {
+	g := NewWithT(t)
+	p := compare(sample.Empty(), sample.Empty())
+	g.Expect(p.Outcome).To(Equal(diff.Inconclusive))
+	g.Expect(p.Outcome.ExitCode()).To(Equal(3))
+	g.Expect(p.Reasons).To(ConsistOf("the runs have assessed nothing in common"))
+	g.Expect(diff.Join(reports.Tool{Name: "t"}, p, compare(with(), with())).Outcome).To(Equal(diff.Inconclusive))
+	g.Expect(diff.Join(reports.Tool{Name: "t"}, p, compare(with(check(reports.Pass)), with(check(reports.Fail)))).Outcome).To(Equal(diff.Worse))
+}
+
+func TestSettingsThatDifferAreNoted(t *testing.T) {
+	g := NewWithT(t)
+	before, after := with(), with()
+	before.Target = reports.Target{Name: "server", Version: "1.4.0", BaseURL: "http://a", Kind: "url"}
+	after.Target = reports.Target{Name: "server", Version: "1.5.0", BaseURL: "http://b", Kind: "url"}
+	after.Run.Selection, after.Run.Interrupted = "--operation x", true
+	g.Expect(compare(before, after).Notes).To(ConsistOf("version of the target: was 1.4.0, is 1.5.0", "address: was http://a, is http://b",
+		"selection: was (none), is --operation x", "the new run was interrupted"))
+	before.Target.Kind, after.Target.Kind, after.Target.Version = "image", "image", "1.4.0"
+	g.Expect(compare(before, after).Notes).To(HaveLen(2), "the port of a container is drawn")
+}
+
+func TestObservationsAreComparedByTheirForm(t *testing.T) {
+	for _, tc := range []struct {
+		openPoint, was, is string
+		changed            bool
+	}{
+		{"SILENT-DIRECTION", "asc", "desc", true},
+		{"SILENT-DEFAULT-LIMIT", "10 items", "20 items", true},
+		{"SILENT-MESSAGES", "404: lead 01941f29-7c00-75a5-ad3c-4e22def4fc02", "404: lead 01941f29-7c00-75a5-ad3c-4e22def4fc03", false},
+		{"SILENT-MESSAGES", "404: lead x", "404: row x", true},
+		{"SILENT-RETRY-AFTER", `Retry-After: "1"`, `Retry-After: "17"`, false},
+		{"SILENT-VISIBILITY", "a move: at once", "a move: within 500ms", false},
+		{"SILENT-VISIBILITY", "a move: at once", "a deletion: at once", true},
+	} {
+		before, after := with(), with()
+		before.Observations = []reports.Observation{{OpenPoint: tc.openPoint, Operation: spec.ListPlacementTests, Value: tc.was, Count: 1}}
+		after.Observations = []reports.Observation{{OpenPoint: tc.openPoint, Operation: spec.ListPlacementTests, Value: tc.is, Count: 9}}
+		p := compare(before, after)
+		g := NewWithT(t)
+		g.Expect(len(p.Observations) > 0).To(Equal(tc.changed), "%s and %s", tc.was, tc.is)
+		g.Expect(p.Outcome.ExitCode()).To(Equal(0), "an observation judges nothing")
+		g.Expect(p.Outcome == diff.Different).To(Equal(tc.changed))
+	}
+}
+
+func TestObservationsOfAnOperationThatOneRunLeftOutAreNotCompared(t *testing.T) {
+	before, after := with(), with()
+	before.Observations = []reports.Observation{{OpenPoint: "SILENT-DIRECTION", Operation: spec.ListLeadLists, Value: "asc", Count: 1}, {OpenPoint: "SILENT-ESP-OPTIONS", Value: "200", Count: 1}}
+	g := NewWithT(t)
+	g.Expect(compare(before, after).Observations).To(ConsistOf(HaveField("OpenPoint", "SILENT-ESP-OPTIONS")))
+}
+
+// A run with filters observes less.
+func TestWhatOnlyAnotherSelectionObservedIsNotCompared(t *testing.T) {
+	g := NewWithT(t)
+	before, after := with(), with()
+	before.Observations = []reports.Observation{{OpenPoint: "SILENT-ESP-OPTIONS", Value: "200", Count: 1}}
+	g.Expect(compare(before, after).Observations).To(HaveLen(1))
+	merged := after
+	merged.Run.Parts = []reports.RunPart{{ID: "1", Profile: "full"}}
+	g.Expect(compare(before, merged).Observations).To(BeEmpty())
+	after.Run.Selection = "--group pages"
+	g.Expect(compare(before, after).Observations).To(BeEmpty())
+	after.Observations = []reports.Observation{{OpenPoint: "SILENT-ESP-OPTIONS", Value: "404", Count: 1}}
+	g.Expect(compare(before, after).Observations).To(HaveLen(1))
+}
+
+// The order of checks and observations makes no difference.
+func TestARunIsNotDifferentFromItself(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := sample.Random(t)
+		shuffled := r
+		shuffled.Checks = rapid.Permutation(r.Checks).Draw(t, "checks")
+		shuffled.Observations = rapid.Permutation(r.Observations).Draw(t, "observations")
+		p := compare(r, shuffled)
+		if o := p.Outcome; o != diff.Same && o != diff.Inconclusive || len(p.Lists())+len(p.Observations) > 0 {
+			t.Fatalf("%s: %+v", o, p)
+		}
+	})
+}
+
+func TestLoads(t *testing.T) {
+	g := NewWithT(t)
+	p := diff.Loads("a", loadsample.Passed(), "b", loadsample.Passed(), nil, nil)
+	g.Expect(p.Outcome).To(Equal(diff.Same))
+	failing := loadsample.Passed()
+	failing.Scenarios[0].Verdict, failing.Scenarios[0].Reasons = reports.Failed, []string{"p99 missed"}
+	failing.Scenarios[0].Violations = []load.Violation{{Requirement: "STATUS-200", Operation: "a.list", Count: 1,
+		Examples: []reports.Violation{{Pointer: "status", Expected: "200", Actual: "500"}}}}
+	p = diff.Loads("a", loadsample.Passed(), "b", failing, nil, nil)
+	g.Expect(p.NewlyFailing).To(HaveLen(2))
+	g.Expect(p.NewlyFailing[0].Why).To(Equal("p99 missed"))
+	g.Expect(p.NewlyFailing[1].Why).To(ContainSubstring("expected 200, got 500"))
+	g.Expect(diff.Loads("a", failing, "b", failing, nil, nil).Outcome).To(Equal(diff.Same))
+	g.Expect(diff.Loads("a", failing, "b", loadsample.Passed(), nil, nil).NewlyPassing).To(HaveLen(2))
+	void := loadsample.Passed()
+	void.Scenarios[0].Verdict = reports.Inconclusive
+	g.Expect(diff.Loads("a", loadsample.Passed(), "b", void, nil, nil).LostCoverage).To(HaveLen(1))
+	void.Scenarios = nil
+	p = diff.Loads("a", loadsample.Passed(), "b", void, nil, nil)
+	g.Expect(p.LostCoverage).To(ConsistOf(HaveField("Why", "outside the selection of the new run")))
+
+	figure := diff.Figure{Scenario: "s", Name: "response p99", Unit: "ms", Verdict: load.Worse}
+	g.Expect(diff.Loads("a", loadsample.Passed(), "b", loadsample.Passed(), []diff.Figure{figure}, nil).Outcome).To(Equal(diff.Different), "only thresholds decide")
+	for outcome, want := range map[load.Outcome]diff.Outcome{load.Met: diff.Same, load.Missed: diff.Worse, load.Inconclusive: diff.Inconclusive} {
+		held := []diff.Threshold{{Scenario: "s", Text: "worse<5%", Outcome: outcome, Why: "w"}}
+		g.Expect(diff.Loads("a", loadsample.Passed(), "b", loadsample.Passed(), nil, held).Outcome).To(Equal(want))
+	}
+}
+
+func TestTheJSONFormFollowsItsSchema(t *testing.T) {
+	s := schematest.Compiled(t, diff.Schema())
+	types, definitions := schematest.SameFields(t, diff.Schema(), reflect.TypeFor[diff.Difference](), nil)
+	NewWithT(t).Expect(types).To(Equal(definitions + 1))
+	rapid.Check(t, func(t *rapid.T) {
+		p := compare(sample.Random(t), sample.Random(t))
+		text, err := diff.Encode(diff.Join(reports.Tool{Name: "t"}, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := schematest.Findings(t, s, text); len(wrong) > 0 {
+			t.Fatalf("%v", wrong)
+		}
+	})
+	text, err := diff.Encode(diff.Join(reports.Tool{Name: "t"}, compare(sample.Passed(), sample.Full())))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	var tree map[string]any
+	NewWithT(t).Expect(json.Unmarshal(text, &tree)).To(Succeed())
+	delete(tree, "outcome")
+	text, _ = json.Marshal(tree)
+	NewWithT(t).Expect(schematest.Findings(t, s, text)).NotTo(BeEmpty(), "the schema can fail")
+}

@@ -1,0 +1,102 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+
+	"outreach.example/conformance/internal/printable"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+)
+
+// Summary returns the difference in one line: the outcome and the number of changes.
+func (d Difference) Summary() string {
+	var facts []string
+	count := func(n int, what string) {
+		if n > 0 {
+			facts = append(facts, printable.Number(n)+" "+what)
+		}
+	}
+	for _, l := range []struct {
+		of   func(Part) int
+		what string
+	}{
+		{func(p Part) int { return len(p.NewlyFailing) }, "newly failing"},
+		{func(p Part) int { return len(p.LostCoverage) }, "no longer assessed"},
+		{func(p Part) int { return p.thresholds("missed") }, "thresholds missed"},
+		{func(p Part) int { return p.thresholds("inconclusive") }, "thresholds inconclusive"},
+		{func(p Part) int { return len(p.NewlyPassing) }, "newly passing"},
+		{func(p Part) int { return len(p.Other) }, "other changes"},
+		{func(p Part) int { return len(p.Observations) }, "changed observations"},
+		{func(p Part) int { return p.changedFigures() }, "changed figures"},
+		{func(p Part) int { return p.StillFailing }, "still failing"},
+	} {
+		n := 0
+		for _, p := range d.Parts {
+			n += l.of(p)
+		}
+		count(n, l.what)
+	}
+	if len(facts) == 0 {
+		return d.Outcome.In()
+	}
+	return d.Outcome.In() + ": " + strings.Join(facts, ", ")
+}
+
+func (p Part) changedFigures() (n int) {
+	for _, f := range p.Figures {
+		if f.changed() {
+			n++
+		}
+	}
+	return n
+}
+
+// Title returns the name and the version of the target, when the run began and the name
+// of the file.
+func (s Side) Title() string {
+	target := strings.TrimSpace(s.Target.Name + " " + s.Target.Version)
+	if target == "" {
+		target = "(without a name)"
+	}
+	return fmt.Sprintf("%s, %s: %s (%s)", target, s.Started.UTC().Format("2006-01-02 15:04:05 UTC"), s.Verdict, s.File)
+}
+
+// Shown returns an estimate with its interval and unit; empty for nil.
+func Shown(e *load.Estimate, unit string) string {
+	if e == nil {
+		return ""
+	}
+	return printable.Interval(e.Value, e.Low, e.High, unit)
+}
+
+// ShownChange returns how much worse or better the figure is, with its interval.
+func (f Figure) ShownChange() string {
+	if f.Worse == nil {
+		return f.Why
+	}
+	e := *f.Worse
+	word := "worse"
+	if e.Value < 0 {
+		word, e = "better", load.Estimate{Value: -e.Value, Low: -e.High, High: -e.Low}
+	}
+	text := Shown(&e, "%") + " " + word
+	if f.Open {
+		text += ", or more"
+	}
+	return text
+}
+
+// Values returns the values of an observation in words.
+func Values(values []string) string {
+	if len(values) == 0 {
+		return "not observed"
+	}
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		if quoted[i] = reports.Printable(v); v == "" {
+			quoted[i] = `""`
+		}
+	}
+	return strings.Join(quoted, " · ")
+}

@@ -1,0 +1,98 @@
+package reports
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"outreach.example/conformance/reports/internal/strict"
+)
+
+// Exchange is a request and its response, without secrets. The beginning of the
+// response's body is Violation.Body.
+type Exchange struct {
+	Request     Head   `json:"request"`
+	RequestBody string `json:"request_body,omitempty"` // its beginning
+	Response    Head   `json:"response"`
+}
+
+// Head is the first line and the headers of a message.
+type Head struct {
+	Line    string   `json:"line"`              // "GET /api/v2/campaigns?limit=1" or "200 OK"
+	Headers []string `json:"headers,omitempty"` // "Name: value", sorted
+	Bytes   int      `json:"bytes,omitempty"`   // of the whole body
+}
+
+// Bounds of an exchange. The body of a request has at most MaxBody bytes.
+const (
+	MaxHeaders = 40   // of a message
+	MaxHeader  = 1024 // characters of a header, or of the first line
+)
+
+// KeepExchanges drops the exchanges of all violations but the first example of each
+// cause.
+func (r *Results) KeepExchanges() {
+	kept := map[*Exchange]bool{}
+	for _, cause := range Causes(r.Checks) {
+		_, v := cause.Example()
+		kept[v.Exchange] = true
+	}
+	*r = r.withViolations(func(v *Violation, _ int) bool {
+		if !kept[v.Exchange] {
+			v.Exchange = nil
+		}
+		return true
+	})
+}
+
+// Requests counts the requests of one operation for which the specification allows the
+// same responses.
+type Requests struct {
+	Operation string `json:"operation"`
+	// Allowed are the responses that the specification allows: "200" for a valid request,
+	// "a refusal (4xx)" for an invalid one.
+	Allowed  string `json:"allowed"`
+	Sent     int    `json:"sent"`
+	Accepted int    `json:"accepted"` // responses with a 2xx
+}
+
+func (n Requests) validate(p *strict.Problems, at string) {
+	p.Unless(operationPattern.MatchString(n.Operation), at+"/operation", "%q is not an operation id", n.Operation)
+	p.Unless(n.Allowed != "", at+"/allowed", "empty")
+	p.Unless(n.Sent >= 1, at+"/sent", "%d: nothing was sent", n.Sent)
+	p.Unless(n.Accepted >= 0 && n.Accepted <= n.Sent, at+"/accepted", "%d of %d", n.Accepted, n.Sent)
+}
+
+func (e *Exchange) validate(p *strict.Problems, at string) {
+	if e == nil {
+		return
+	}
+	e.Request.validate(p, at+"/request")
+	e.Response.validate(p, at+"/response")
+	length := utf8.RuneCountInString(e.RequestBody)
+	p.Unless(length <= MaxBody, at+"/request_body", "%d characters, want at most %d", length, MaxBody)
+}
+
+func (h Head) validate(p *strict.Problems, at string) {
+	p.Unless(h.Line != "", at+"/line", "empty")
+	p.Unless(utf8.RuneCountInString(h.Line) <= MaxHeader, at+"/line", "more than %d characters", MaxHeader)
+	p.Unless(h.Bytes >= 0, at+"/bytes", "%d is negative", h.Bytes)
+	p.Unless(len(h.Headers) <= MaxHeaders, at+"/headers", "%d, want at most %d", len(h.Headers), MaxHeaders)
+	for i, header := range h.Headers {
+		n := utf8.RuneCountInString(header)
+		p.Unless(n >= 1 && n <= MaxHeader, fmt.Sprintf("%s/headers/%d", at, i), "%d characters, want 1 to %d", n, MaxHeader)
+	}
+}
+
+// textBytes returns the length of the texts that a target can influence.
+func (e *Exchange) textBytes() int {
+	if e == nil {
+		return 0
+	}
+	n := len(e.Request.Line) + len(e.RequestBody) + len(e.Response.Line)
+	for _, headers := range [][]string{e.Request.Headers, e.Response.Headers} {
+		for _, header := range headers {
+			n += len(header)
+		}
+	}
+	return n
+}

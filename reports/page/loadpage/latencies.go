@@ -1,0 +1,59 @@
+package loadpage
+
+import (
+	"outreach.example/conformance/internal/printable"
+	"outreach.example/conformance/reports/load"
+)
+
+// latencies are the response times of accepted requests: of a phase, or of one kind of
+// request in it.
+type latencies struct {
+	Phase   string
+	Request string // "" for all requests of the phase
+	Count   int64
+	Figures []quantile // p50, p95, p99, p99.9
+	MaxMS   float64
+}
+
+// quantile is a figure of the table; Value is empty if it was not measured.
+type quantile struct {
+	Value   string
+	Bounds  string
+	Flagged bool
+}
+
+// columns are the quantiles of the table.
+var columns = []float64{0.5, 0.95, 0.99, 0.999}
+
+// latenciesOf returns a row for each measured phase, and below it one for each kind of
+// request if there are several.
+func latenciesOf(phases []load.Phase) []latencies {
+	var rows []latencies
+	for _, p := range counted(phases) {
+		rows = appendRow(rows, p.Name, "", p.Response.Accepted)
+		if len(p.Labels) < 2 {
+			continue
+		}
+		for _, l := range p.Labels {
+			rows = appendRow(rows, p.Name, l.Name, l.Response)
+		}
+	}
+	return rows
+}
+
+func appendRow(rows []latencies, phase, request string, d *load.Distribution) []latencies {
+	if d == nil {
+		return rows
+	}
+	row := latencies{Phase: phase, Request: request, Count: d.Count, MaxMS: d.MaxMS}
+	for _, p := range columns {
+		var figure quantile
+		for _, q := range d.Quantiles {
+			if q.P == p {
+				figure = quantile{printable.Figure(q.ValueMS), between(q), q.Flagged}
+			}
+		}
+		row.Figures = append(row.Figures, figure)
+	}
+	return append(rows, row)
+}

@@ -1,0 +1,191 @@
+package runpage
+
+import (
+	"fmt"
+
+	"outreach.example/conformance/reports"
+)
+
+// causes are the probable causes of the failures: first some in full, then others by
+// name.
+type causes struct {
+	Total, Checks int
+	Full          []cause
+	Brief         listOf[cause]
+
+	at map[[2]string]string // requirement and operation → anchor of the cause
+}
+
+// cause is one of them, with its first example.
+type cause struct {
+	Anchor      string
+	Requirement string
+	Operation   string
+	Level       string
+	Statement   string
+	Section     string
+	Place       string
+	Expected    string
+	Actual      string
+	Seen        string // how often, of how many assessments
+	Follows     string // what follows from it and is not counted
+	Curl        string
+	Request     *message
+	Response    *message
+
+	Checks int
+	Others listOf[alike] // the other checks of the cause
+}
+
+// message is a request or a response.
+type message struct {
+	Line    string
+	Headers []string
+	Body    string
+	Note    string // on the body
+}
+
+// alike is another check of a cause.
+type alike struct {
+	Requirement, Operation  string
+	Place, Expected, Actual string // of its first violation
+	Seen                    string
+}
+
+func causesOf(checks []reports.Check) causes {
+	found := reports.Causes(checks)
+	all := causes{Total: len(found), at: map[[2]string]string{}}
+	space, others, brief := room(roomForCauses), room(roomForOthers), room(roomForDetails)
+	for i, c := range found {
+		all.Checks += len(c.Checks)
+		one := causeOf(c, fmt.Sprintf("cause-%d", i+1), space > 0)
+		switch {
+		case space > 0 && space.take(one.texts()...):
+			one.Others = othersOf(c, &others)
+			all.Full = append(all.Full, one)
+		case brief.take(one.Requirement, one.Operation, one.Statement):
+			all.Brief.Entries = append(all.Brief.Entries, one)
+		default:
+			all.Brief.Left++
+			one.Anchor = "causes"
+		}
+		for _, check := range c.Checks {
+			all.at[[2]string{check.Requirement, check.Operation}] = one.Anchor
+		}
+	}
+	return all
+}
+
+// causeOf returns a cause in full, or in brief.
+func causeOf(c reports.Cause, anchor string, full bool) cause {
+	check, v := c.Example()
+	one := cause{
+		Anchor: anchor, Requirement: short(check.Requirement, mostText), Operation: short(check.Operation, mostText),
+		Statement: short(v.Statement, mostText), Checks: len(c.Checks),
+	}
+	if !full {
+		return one
+	}
+	one.Level, one.Section, one.Seen, one.Follows = short(check.Level, mostText), short(v.Section, mostText), seen(check), follows(check)
+	one.Place, one.Expected, one.Actual, one.Curl = placeOf(v), short(v.Expected, mostText), short(v.Actual, mostText), short(v.Curl, mostCommand)
+	if e := v.Exchange; e != nil {
+		one.Request = messageOf(e.Request, e.RequestBody)
+		one.Response = messageOf(e.Response, v.Body)
+	} else if v.Body != "" {
+		one.Response = messageOf(reports.Head{}, v.Body)
+	}
+	return one
+}
+
+func messageOf(h reports.Head, body string) *message {
+	m := &message{Line: short(h.Line, mostText), Body: lines(body, mostBody)}
+	for i, header := range h.Headers {
+		if i == mostHeaders {
+			m.Headers = append(m.Headers, fmt.Sprintf("… and %d more headers", len(h.Headers)-i))
+			break
+		}
+		m.Headers = append(m.Headers, short(header, mostHead))
+	}
+	switch {
+	case h.Bytes == 0 && body == "" && h.Line != "":
+		m.Note = "no body"
+	case h.Bytes > len(body) && len(body) >= reports.MaxBody/2: // ids are shortened
+		m.Note = fmt.Sprintf("the beginning of a body of %s bytes", reports.Number(h.Bytes))
+	}
+	return m
+}
+
+// mostHeaders is how many headers of a message the page shows.
+const mostHeaders = 20
+
+// texts returns the texts of a cause, without its other checks.
+func (c cause) texts() []string {
+	all := []string{c.Requirement, c.Operation, c.Statement, c.Section, c.Place, c.Expected, c.Actual, c.Curl, c.Follows}
+	for _, m := range []*message{c.Request, c.Response} {
+		if m != nil {
+			all = append(append(all, m.Headers...), m.Line, m.Body)
+		}
+	}
+	return all
+}
+
+// othersOf returns the checks of a cause but the one that is shown in full.
+func othersOf(c reports.Cause, space *room) listOf[alike] {
+	example, _ := c.Example()
+	var others listOf[alike]
+	for _, check := range c.Checks {
+		if check.Requirement == example.Requirement && check.Operation == example.Operation {
+			continue
+		}
+		if others.Left > 0 {
+			others.Left++
+			continue
+		}
+		one := alike{Requirement: short(check.Requirement, mostText), Operation: short(check.Operation, mostText), Seen: seen(check)}
+		if len(check.Violations) > 0 {
+			v := check.Violations[0]
+			one.Place, one.Expected, one.Actual = placeOf(v), short(v.Expected, mostText), short(v.Actual, mostText)
+		}
+		if !space.take(one.Requirement, one.Operation, one.Place, one.Expected, one.Actual) {
+			others.Left++
+			continue
+		}
+		others.Entries = append(others.Entries, one)
+	}
+	return others
+}
+
+// placeOf returns which part of the response the violation is about.
+func placeOf(v reports.Violation) string {
+	v.Pointer = bounded(v.Pointer, mostText)
+	return short(v.Place(), mostText)
+}
+
+// seen says how often a check failed.
+func seen(c reports.Check) string {
+	if c.ViolationCount == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s× in %s", reports.Number(c.ViolationCount), counted(c.Assessments, "assessment"))
+}
+
+// follows says what follows from a violation and is counted nowhere else.
+func follows(c reports.Check) string {
+	total := 0
+	for _, f := range c.Consequences {
+		total += f.Count
+	}
+	if total == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The target shows what it should have refused. %s of %s follow from this, and are not counted.",
+		counted(total, "violation"), counted(len(c.Consequences), "other check"))
+}
+
+// counted returns a number of things in words.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return reports.Number(n) + " " + thing
+}

@@ -1,0 +1,144 @@
+package runpage
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"outreach.example/conformance/internal/printable"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/page"
+	"outreach.example/conformance/spec"
+)
+
+// view is what the template shows. Its texts are printable and bounded.
+type view struct {
+	reports.Results
+	Title    string
+	Address  string
+	Coverage string
+	Counts   []count // by outcome, without those of none
+
+	Matrix   matrix
+	Causes   causes
+	Missing  listOf[missing]
+	Accepted accepted
+	Expected listOf[expected]
+	Observed listOf[observed]
+	Troubles listOf[trouble]
+	Statuses []count
+	Times    []count
+}
+
+// count is a number of things.
+type count struct {
+	What string
+	N    string
+}
+
+// listOf are entries of which some may not fit.
+type listOf[T any] struct {
+	Entries []T
+	Left    int // entries that do not fit
+}
+
+// Total returns the number of all entries.
+func (l listOf[T]) Total() int { return len(l.Entries) + l.Left }
+
+// fit returns the entries that fit. Texts returns the texts of an entry.
+func fit[T any](all []T, space room, texts func(T) []string) listOf[T] {
+	for i, entry := range all {
+		if !space.take(texts(entry)...) {
+			return listOf[T]{all[:i], len(all) - i}
+		}
+	}
+	return listOf[T]{all, 0}
+}
+
+func viewOf(r reports.Results) view {
+	v := view{
+		Results: r, Address: short(page.Address(r.Target), mostText), Coverage: reports.CoverageOf(r.Checks).String(),
+		Title: r.Word() + ": " + short(page.Named(r.Target), mostText),
+	}
+	v.Target.Name, v.Target.Version, v.Target.Vendor = short(r.Target.Name, mostText), short(r.Target.Version, mostText), short(r.Target.Vendor, mostText)
+	v.Reasons = nil
+	for _, reason := range r.Reasons[:min(len(r.Reasons), mostReasons)] {
+		v.Reasons = append(v.Reasons, short(reason, mostText))
+	}
+	if left := len(r.Reasons) - mostReasons; left > 0 {
+		v.Reasons = append(v.Reasons, fmt.Sprintf("… and %s more, in results.json", reports.Number(left)))
+	}
+	n := reports.Count(r.Checks)
+	for _, c := range []struct {
+		what string
+		n    int
+	}{{"failed", n.Fail}, {"failed as expected", n.Expected}, {"passed", n.Pass}, {"not assessed", n.NotAssessed}, {"in error", n.Error}} {
+		if c.n > 0 {
+			v.Counts = append(v.Counts, count{c.what, reports.Number(c.n)})
+		}
+	}
+	v.Causes = causesOf(r.Checks)
+	v.Matrix = matrixOf(r.Checks, v.Causes)
+	v.Missing, v.Expected = missingOf(r.Checks), expectedOf(r.Checks)
+	v.Accepted, v.Observed, v.Troubles = acceptedOf(r.Requests), observedOf(r.Observations), troublesOf(r.Troubles)
+	for _, status := range slices.Sorted(maps.Keys(r.Traffic.Statuses)) {
+		name := status
+		if status == "none" {
+			name = "no response"
+		}
+		v.Statuses = append(v.Statuses, count{name, reports.Number(r.Traffic.Statuses[status])})
+	}
+	v.Times = timesOf(r.Run.Time)
+	return v
+}
+
+// mostReasons is how many reasons of the verdict the page shows.
+const mostReasons = 20
+
+// timesOf says where the time went, the longest part first.
+func timesOf(t *reports.Time) []count {
+	if t == nil {
+		return nil
+	}
+	type part struct {
+		seconds float64
+		what    string
+	}
+	parts := []part{{t.Judging, "judging"}, {t.RateLimit, "exceeding the rate limit"}, {t.Throttled, "waiting after 429"},
+		{t.Paced, "waiting for the pace"}, {t.Locked, "waiting for another run"}}
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.seconds, a.seconds) })
+	var all []count
+	for _, p := range parts {
+		if p.seconds >= 0.05 {
+			all = append(all, count{p.what, printable.Figure(p.seconds) + " s"})
+		}
+	}
+	return all
+}
+
+// ranked returns the keys of a set: those of the catalogue in its order, then the others.
+func ranked(set map[string]bool, catalogue []string) []string {
+	var all []string
+	for _, id := range catalogue {
+		if set[id] {
+			all = append(all, id)
+		}
+	}
+	known := len(all)
+	for id := range set {
+		if !slices.Contains(catalogue, id) {
+			all = append(all, id)
+		}
+	}
+	slices.Sort(all[known:])
+	return all
+}
+
+func operationIDs() []string {
+	var ids []string
+	for _, op := range spec.Operations() {
+		ids = append(ids, op.ID)
+	}
+	return ids
+}
