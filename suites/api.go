@@ -44,6 +44,7 @@ type API struct {
 	judgedStatuses map[statusOf]bool  // those that the spec has judged by itself
 	consequences   []consequence      // of a violation that the spec may find
 	undo           []sandbox.Undo
+	changes        []client.Step // what it asked the target to change, in order
 	reported       func(failure) // told of each failure at once; nil for nobody
 	trial          *Trial        // of a body outside of the tree; nil for a spec
 }
@@ -198,7 +199,7 @@ func (api *API) DoAll(calls ...Call) []Response {
 	full := false
 	for i := range responses {
 		r := &responses[i]
-		r.noted = api.sent(*r)
+		r.changes, r.noted = api.sent(*r)
 		api.record(*r)
 		if calls[i].allowed.Valid() && r.Err == nil {
 			api.evidence.Answered(calls[i].Operation.ID, r.Status)
@@ -301,9 +302,7 @@ func (api *API) violated(p spec.Pair, f Finding, location string) {
 	shown := api.evidence.ViolatedAs(p, v, func(v reports.Violation) reports.Violation {
 		v.Pointer = redact.Process.Text(v.Pointer) // the target chooses the names of some members
 		v.Expected, v.Actual = redact.Process.Text(v.Expected), redact.Process.Text(v.Actual)
-		if f.Response.Exchange.Request.Path != "" {
-			v.Curl, v.Body = f.Response.curl(p.Requirement), f.Response.shown()
-		}
+		f.Response.complete(&v, p)
 		formatted = v
 		return v
 	})

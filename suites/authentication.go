@@ -115,8 +115,8 @@ func (api *API) provoke(calls ...Call) {
 	})...)
 }
 
-// longKey is how many bytes a key must have for its half, or a variation of it, to be
-// surely no key.
+// longKey is how many bytes a key must have for a part of it, or for it with another
+// letter, to be surely no key.
 const longKey = 16
 
 // expectUnauthorized expects a 401 for each of the calls. The same request with

@@ -225,8 +225,12 @@ type Response struct {
 	text      string // the beginning of a body other than that of a 200, as people read it
 	form      string // of a body that is a refusal
 
-	repeat, excerpt func() string // made once for all violations of a response
-	noted           int           // how many requests the trial had noted with this one; 0 if it is not among them
+	// Made once for all violations of a response.
+	repeat, excerpt func() string
+	heads           func() *reports.Exchange
+
+	changes []client.Step // what the spec had asked the target to change before
+	noted   int           // how many requests the trial had noted with this one; 0 if it is not among them
 }
 
 // causedBy is the pair from whose violation a finding follows, if it does.
@@ -244,12 +248,52 @@ func (r Response) describe() string {
 	return judge.DescribeRead(r.Exchange, r.text)
 }
 
-// curl returns a command that repeats the request for a violation of the requirement.
-func (r Response) curl(requirement string) string {
-	if r.repeat != nil && !judge.NeedsLimit(requirement, r.Exchange) {
+// curl returns a command that repeats a violation of the pair: the request, after the
+// changes that led to its response.
+func (r Response) curl(p spec.Pair) string {
+	switch {
+	case judge.NeedsLimit(p.Requirement, r.Exchange) || r.repeat == nil:
+		return judge.Replay(p.Requirement, r.Exchange)
+	case len(r.changes) == 0:
 		return r.repeat()
 	}
-	return judge.Replay(requirement, r.Exchange)
+	before := r.leading()
+	if len(before) > mostLeading || len(r.changes) == mostChanges {
+		return fmt.Sprintf("%s # after %d changes; to send them too: outreach-conformance run --requirement %s --operation %s",
+			r.repeat(), len(before), p.Requirement, p.Operation)
+	}
+	return strings.Join(client.Steps(append(before, client.Step{Exchange: r.Exchange})), "; ")
+}
+
+// mostLeading is how many requests a command sends before the one that shows a violation.
+// mostChanges is how many of them a spec remembers.
+const (
+	mostLeading = 4
+	mostChanges = 100
+)
+
+// leading returns the earlier changes of the spec on which the response depends: those of
+// the rows that the request names, or all of them if it names none.
+func (r Response) leading() []client.Step {
+	var rows []string
+	if r.Call.id != "" {
+		rows = append(rows, r.Call.id)
+	}
+	for _, c := range r.changes {
+		if c.Made != "" && r.Exchange.Names(c.Made) {
+			rows = append(rows, c.Made)
+		}
+	}
+	if len(rows) == 0 && !r.Exchange.Changes() {
+		return slices.Clone(r.changes)
+	}
+	var own []client.Step
+	for _, c := range r.changes {
+		if slices.ContainsFunc(rows, func(id string) bool { return c.Made == id || c.Names(id) }) {
+			own = append(own, c)
+		}
+	}
+	return own
 }
 
 // shown returns the beginning of the body for results.
@@ -260,9 +304,36 @@ func (r Response) shown() string {
 	return excerpt(r.Exchange)
 }
 
+// complete adds to a violation of the pair the request and the response that show it.
+func (r Response) complete(v *reports.Violation, p spec.Pair) {
+	if r.Exchange.Request.Path == "" {
+		return
+	}
+	v.Curl, v.Body = r.curl(p), r.shown()
+	if r.heads != nil {
+		v.Exchange = r.heads()
+	}
+}
+
+// heads returns the request and the head of the response, of which the body had so many
+// bytes.
+func heads(ex client.Exchange, bytes int) *reports.Exchange {
+	head := func(h client.Head) reports.Head {
+		return reports.Head{Line: h.Line, Headers: h.Headers, Bytes: h.Bytes}
+	}
+	shown := reports.Exchange{Request: head(ex.RequestHead()), Response: head(ex.ResponseHead()), RequestBody: bodyText(ex.RequestExcerpt(reports.MaxBody))}
+	shown.Response.Bytes = bytes
+	return &shown
+}
+
 // excerpt returns the beginning of the body, in which no id is a key.
 func excerpt(ex client.Exchange) string {
-	text := schemas.ShortenIDs(ex.Excerpt(reports.MaxBody)) // may be longer
+	return bodyText(ex.Excerpt(reports.MaxBody))
+}
+
+// bodyText returns the text of a body, in which no id is a key.
+func bodyText(body string) string {
+	text := schemas.ShortenIDs(body) // may be longer
 	return strings.ToValidUTF8(text[:min(len(text), reports.MaxBody)], "")
 }
 

@@ -71,18 +71,20 @@ func withTwoKeys(k Call, other string) []Call {
 // curl command can show a variable in its place.
 func (api *API) withAlmostKey(k Call) []Call {
 	token := k.key.Token
-	if len(token) < longKey {
-		return nil
-	}
-	var calls []Call
-	for _, variation := range []struct{ name, token string }{
-		{"start-changed-in-", withOtherLetter(token, 0)},
-		{"end-changed-in-", withOtherLetter(token, len(token)-endOfKey)},
-		{"start-removed-from-", token[1:]},
+	type variation struct{ name, token string }
+	variations := []variation{
 		{"prefix-added-to-", "q7zQ" + token},
 		{"suffix-added-to-", token + "q7zQ"},
-		{"case-swapped-in-", withCaseSwapped(token)},
-	} {
+	}
+	if len(token) >= longKey {
+		variations = append(variations,
+			variation{"start-changed-in-", withOtherLetter(token, 0)},
+			variation{"end-changed-in-", withOtherLetter(token, len(token)-endOfKey)},
+			variation{"start-removed-from-", token[1:]},
+			variation{"case-swapped-in-", withCaseSwapped(token)})
+	}
+	var calls []Call
+	for _, variation := range variations {
 		listed := slices.ContainsFunc(api.Profile.Keys, func(other profile.Key) bool { return other.Token == variation.token })
 		if !listed && variation.token != token {
 			calls = append(calls, k.WithKey(client.Key{Name: variation.name + k.key.Name, Token: variation.token}))

@@ -39,6 +39,21 @@ func TestCurlLinesOfAlmostValidCredentialsHoldNoKey(t *testing.T) {
 	}
 }
 
+// A short key with more characters is no key. Its parts could be one.
+func TestShortKeysAreOnlyLengthened(t *testing.T) {
+	const token = "nw-full"
+	k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), key: client.Key{Name: "main", Token: token}}
+	calls := (&API{Env: &Env{Profile: &profile.Profile{}}}).withAlmostKey(k)
+	if len(calls) != 2 {
+		t.Fatalf("%d variations instead of 2", len(calls))
+	}
+	for _, almost := range calls {
+		if !strings.Contains(almost.key.Token, token) || almost.key.Token == token {
+			t.Errorf("%q is not a longer form of %q", almost.key.Token, token)
+		}
+	}
+}
+
 // A variation is no key that the profile lists, and differs from the valid one.
 func TestAlmostKeysAreNoKeys(t *testing.T) {
 	for _, token := range []string{"acme_4Zr7mK1wQx9LpT2vB8nD5sHcJf3GyEaU6", "0193b82a-4c00-7e10-8d16-312fa34cb77c", "main-key-number-0001", "a----------------------"} {

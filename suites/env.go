@@ -47,6 +47,8 @@ type Env struct {
 
 	unjudged atomic.Int64 // responses that have no verdict yet
 
+	sent tally // requests by what is right
+
 	vain atomic.Int32 // requests that were repeated on a fresh connection in vain
 
 	once    sync.Once

@@ -48,6 +48,9 @@ func (api *API) expectFilter(f oracle.Filter) {
 			api.For(id).Expect(tried.filtered[i]).To(tried.selects(id, i))
 		}
 	}
+	for i, a := range tried.asked {
+		api.For(f.Extra()).Expect(a.Walk).To(ShowNoStrangers(f.Extra(), tried.flagged[i]))
+	}
 	for _, id := range f.Requirements {
 		if !api.For(id).Judged() {
 			api.For(id).NotAssessed("rows of %s that differ in what the filter selects", list.Operation.ID)
@@ -60,6 +63,9 @@ type filterTrial struct {
 	uses          []oracle.Use
 	filtered      []Walk
 	before, after Walk
+
+	flagged []oracle.Use // with flags
+	asked   []Asked      // up to the third page
 }
 
 // tryFilter walks the list without the filter, with it, and without it again: only rows
@@ -70,11 +76,15 @@ func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
 	if len(tried.uses) == 0 {
 		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
 	}
-	tried.filtered = make([]Walk, len(tried.uses))
+	tried.flagged = oracle.List{Operation: list.Operation, Rows: tried.before.Rows()}.Flagged(f, handful, api.named(list.Operation.ID))
+	tried.filtered, tried.asked = make([]Walk, len(tried.uses)), make([]Asked, len(tried.flagged))
 	var work []func()
 	for i, u := range tried.uses {
 		k := api.filteredBy(list, u.Query)
 		work = append(work, func() { tried.filtered[i] = api.ReadAll(k) })
+	}
+	for i, u := range tried.flagged {
+		work = append(work, func() { tried.asked[i] = api.Ask(list, u.BeyondFirst(tried.before.Values())) })
 	}
 	api.Together(work...)
 	tried.after = api.ReadAll(list)
@@ -92,6 +102,11 @@ func (t filterTrial) differs(f oracle.Filter) bool {
 			if fits, err := t.selects(id, i).Match(t.filtered[i]); err == nil && !fits {
 				return true
 			}
+		}
+	}
+	for i, a := range t.asked {
+		if len(strangers(f.Extra(), t.flagged[i], a.Walk)) > 0 {
+			return true
 		}
 	}
 	return false
@@ -137,19 +152,20 @@ func SelectRows(id spec.ID, u oracle.Use, before, after Walk) types.GomegaMatche
 					fmt.Sprintf("%d rows without it", len(w.Rows()))})
 			}
 		}
-		found.add(strangers(id, u, w, "no row that the filter leaves out")...)
+		found.add(strangers(id, u, w)...)
 		return found
 	})
 }
 
 // strangers finds the rows of which the requirement says that the filter leaves
-// them out.
-func strangers(id spec.ID, u oracle.Use, w Walk, expected string) []Finding {
+// them out; "" means any requirement.
+func strangers(id spec.ID, u oracle.Use, w Walk) []Finding {
+	expected := "only rows that the filter selects: " + u.String()
 	var found []Finding
 	for i, page := range w.Pages {
 		for k, row := range page.Rows {
 			if requirement, in := u.Says(row.Value); requirement != "" && !in && (id == "" || requirement == id) {
-				found = append(found, Finding{w.At(i), pointerIn(k), expected, shorten(describe(row.Value))})
+				found = append(found, Finding{w.At(i), pointerIn(k), expected, u.Part(row.Value)})
 			}
 		}
 	}
@@ -205,7 +221,7 @@ func (api *API) expectSameFiltered(u oracle.Use, walks []Walk) {
 		api.Expect(walk).To(ShowEveryRowOnceAmong(walks, i))
 		api.Expect(walk).To(ShowTheRows(paging.Missing(plain, i)))
 		api.Expect(walk).To(ShowTheOrderOf(walks[0]))
-		api.Expect(walk).To(ShowNoStrangers(u))
+		api.Expect(walk).To(ShowNoStrangers("", u))
 	}
 }
 
@@ -224,10 +240,10 @@ func EndFiltered(maxPages int) types.GomegaMatcher {
 }
 
 // ShowNoStrangers matches a filtered walk without rows that the filter leaves out.
-func ShowNoStrangers(u oracle.Use) types.GomegaMatcher {
+func ShowNoStrangers(id spec.ID, u oracle.Use) types.GomegaMatcher {
 	return onWalk("show no row that the filter leaves out", func(w Walk) Verdict {
 		found := Verdict{Assessed: 1}
-		found.add(strangers("", u, w, "no row that the filter leaves out, whatever the page size")...)
+		found.add(strangers(id, u, w)...)
 		return found
 	})
 }

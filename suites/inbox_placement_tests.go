@@ -318,7 +318,7 @@ func (api *API) expectSorted(order string) {
 	}
 	after := api.ReadAll(list)
 	if len(before.Rows()) < 2 || len(after.Rows()) < 2 {
-		api.NotAssessed("at least two rows in the list")
+		api.NotAssessed("at least two rows in %s", list.Operation.ID)
 	}
 	for _, walk := range []Walk{sorted, small} {
 		api.Expect(walk).To(BeSortedByID(order))

@@ -3,6 +3,7 @@ package suites
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -25,7 +26,8 @@ const (
 	maxJudged    = 24 << 20 // bytes of one of them
 	judgedFactor = 64       // bytes for each byte of a body, while it is judged
 	maxKept      = 64 << 20 // bytes that all specs keep of their responses
-	keptResponse = 4 << 10  // bytes of a response without its rows
+	keptResponse = 5 << 10  // bytes of a response without its rows
+	keptHeaders  = 512      // bytes of its headers that only people read
 	keptKey      = 128      // bytes of a row of which a spec keeps only the key
 )
 
@@ -183,6 +185,8 @@ func (api *API) judged(k Call, ex client.Exchange) Response {
 	}
 	r.repeat = sync.OnceValue(r.Exchange.Curl)
 	r.excerpt = sync.OnceValue(func() string { return excerpt(r.Exchange) })
+	size := len(ex.Body)
+	r.heads = sync.OnceValue(func() *reports.Exchange { return heads(r.Exchange, size) })
 	return r
 }
 
@@ -202,12 +206,19 @@ func (api *API) keepKeys(r *Response) bool {
 	return true
 }
 
-// keptHeader returns the headers that rules and observations read.
+// keptHeader returns the headers that rules and observations read, and of the others as
+// many as people may want to see.
 func keptHeader(header http.Header) http.Header {
-	kept := http.Header{}
+	kept, room := http.Header{}, keptHeaders
 	for _, name := range []string{"Content-Type", "Content-Encoding", "Retry-After"} {
 		if values := header.Values(name); len(values) > 0 {
 			kept[name] = values
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		if values := header[name]; kept[name] == nil && len(values) == 1 && len(name)+len(values[0]) <= room {
+			kept[name] = []string{strings.Clone(values[0])}
+			room -= len(name) + len(values[0])
 		}
 	}
 	return kept

@@ -108,7 +108,7 @@ func TestMatchers(t *testing.T) {
 		"RespectLimits":          {RespectLimits(), ordered, walked(paging.Done, []string{one, two, "3"}), "/items", walked(paging.Done, []string{})},
 		"LeadOn":                 {LeadOn(), ordered, walked(paging.Broken, []string{one}), "", nil},
 		"ShareNoRowWith":         {ShareNoRowWith(walked(paging.Done, []string{two})), walked(paging.Done, []string{one}), ordered, "/items/1", nil},
-		"ShowNoStrangers":        {ShowNoStrangers(selects), walked(paging.Done, []string{one}), ordered, "/items/1", nil},
+		"ShowNoStrangers":        {ShowNoStrangers("", selects), walked(paging.Done, []string{one}), ordered, "/items/1", nil},
 		"SelectRows":             {SelectRows(spec.FilterStatusMissing, selects, ordered, ordered), walked(paging.Done, []string{one}), walked(paging.Done, []string{}), "/items", nil},
 		"LeaveOutOnly":           {LeaveOutOnly("id", ordered, ordered), walked(paging.Done, []string{}), ordered, "/items/0/id", nil},
 		"ShowPartAsIn":           {ShowPartAsIn(ordered, "id"), ordered, nil, "", walked(paging.Done, []string{"other"})},

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -247,11 +248,11 @@ func tooSlowFor(promise *profile.RateLimit, served []period) bool {
 // refusedBeyondLists sends the request while lists have driven the key over its
 // limit. It reports whether that showed anything, and what came of the lists. It shows
 // nothing if the server counts operations apart. The period may just have passed: hence
-// the attempts.
+// the attempts. More are made if a tenth of the period passed before the request.
 func (api *API) refusedBeyondLists(k Call) (shown bool, lists drained) {
-	const attempts = 3
+	const prompt, most = 3, 5
 	list := api.limitedRequest(api.anyList(spec.ListLeadLists))
-	for range attempts {
+	for attempts, inTime := 0, 0; inTime < prompt && attempts < most; attempts++ {
 		if lists = api.drain(list); !lists.limited {
 			return false, lists
 		}
@@ -262,6 +263,9 @@ func (api *API) refusedBeyondLists(k Call) (shown bool, lists drained) {
 			return true, lists
 		case !takenInstead(r):
 			return api.refusedForLimit(r), lists
+		}
+		if late := r.Sent.Sub(lists.last.Sent); 10*late < cmp.Or(api.Profile.RateLimit.Per, time.Second) {
+			inTime++
 		}
 		if k.Operation.ID == spec.MoveAccounts {
 			k = reversed(k)

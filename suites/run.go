@@ -54,13 +54,28 @@ func Judging(pairs ...spec.Pair) Plan {
 		labels = append(labels, fmt.Sprintf("requirement:%s && operation:%s", p.Requirement, p.Operation))
 	}
 	plan.LabelFilter = strings.Join(labels, " || ")
-	for _, s := range Specs() {
-		if slices.ContainsFunc(pairs, s.declares) && !slices.Contains(plan.Operations, s.Operation) {
-			plan.Operations = append(plan.Operations, s.Operation)
+	for _, p := range pairs {
+		for _, operation := range judgingOperations()[p] {
+			if !slices.Contains(plan.Operations, operation) {
+				plan.Operations = append(plan.Operations, operation)
+			}
 		}
 	}
 	return plan
 }
+
+// judgingOperations returns the operations whose specs judge each pair.
+var judgingOperations = sync.OnceValue(func() map[spec.Pair][]string {
+	operations := map[spec.Pair][]string{}
+	for _, s := range allSpecs() {
+		for _, p := range s.Pairs {
+			if !slices.Contains(operations[p], s.Operation) {
+				operations[p] = append(operations[p], s.Operation)
+			}
+		}
+	}
+	return operations
+})
 
 // Judges returns the names of the specs that judge each pair.
 func Judges() map[spec.Pair][]string {

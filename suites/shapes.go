@@ -3,7 +3,9 @@ package suites
 import (
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -22,17 +24,16 @@ func documentedShape(showAll func(*API)) {
 	It("answers in the documented shape", Offset(1), rulesOfTheOperation{}, func(api *API) {
 		showAll(api)
 		for _, p := range api.spec.Pairs {
-			if field, ok := strings.CutPrefix(p.Requirement, "SHAPE-"); ok {
-				api.evidence.Missing(p, rowWith(api.Operation(), field))
+			if strings.HasPrefix(p.Requirement, "SHAPE-") {
+				api.evidence.Missing(p, rowWith(api.Operation(), p.Requirement))
 			}
 		}
 	})
 }
 
-// rowWith names a row that shows a field. The field is <RESOURCE>-<PATH>-<ASPECT>, as
-// in the id of a requirement.
-func rowWith(op spec.Operation, field string) string {
-	_, path, _ := strings.Cut(strings.ToLower(field[:strings.LastIndex(field, "-")]), "-")
+// rowWith names a row that shows the field of a requirement on shapes.
+func rowWith(op spec.Operation, requirement string) string {
+	path := shownPath(requirement)
 	row := inWords(op.Resource)
 	name, last := path, ""
 	if i := strings.LastIndex(path, "."); i >= 0 {
@@ -52,6 +53,26 @@ func rowWith(op spec.Operation, field string) string {
 	}
 	return row
 }
+
+// shownPath returns the path of the field that the requirement is about.
+func shownPath(requirement string) string {
+	before := requirement[:strings.LastIndex(requirement, "-")+1] // without the aspect
+	if path, ok := shownPaths()[before]; ok {
+		return path
+	}
+	parts := strings.SplitN(strings.ToLower(before), "-", 3) // SHAPE, the resource, the path
+	return strings.TrimSuffix(parts[len(parts)-1], "-")
+}
+
+// shownPaths are the paths of fields, by their requirements without the aspect. The titles
+// of specs need them each time that a tree is built.
+var shownPaths = sync.OnceValue(func() map[string]string {
+	paths := map[string]string{}
+	for _, f := range slices.Backward(spec.Fields()) { // the first of several counts
+		paths[f.Requirement("")] = strings.NewReplacer("ITEM", "item", "ENTRY", "entry").Replace(f.Path)
+	}
+	return paths
+})
 
 // inWords returns the name of a resource in words, such as "an inbox placement test".
 func inWords(resource string) string {

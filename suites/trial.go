@@ -10,6 +10,7 @@ import (
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
@@ -26,26 +27,17 @@ type Trial struct {
 	Lacked   string   // why the body ended early; "" if it did not
 
 	aside    bool
-	requests []func() string // as commands
+	requests []client.Step
 }
 
 // Shown returns the requests of the body up to the one that shows the violation, as
 // commands: what came later does not matter.
 func (t Trial) Shown(b Broken) []string {
-	lines := t.Curl()
-	if 0 < b.noted && b.noted < len(lines) {
-		return lines[:b.noted]
+	shown := t.requests
+	if 0 < b.noted && b.noted < len(shown) {
+		shown = shown[:b.noted]
 	}
-	return lines
-}
-
-// Curl returns the requests of the body as commands, in the order of their responses.
-func (t Trial) Curl() []string {
-	var lines []string
-	for _, request := range t.requests {
-		lines = append(lines, request())
-	}
-	return lines
+	return client.Steps(shown)
 }
 
 // Broken is one violation.
@@ -187,7 +179,7 @@ func (api *API) broke(p spec.Pair, f Finding) {
 	}
 	v := reports.Violation{Pointer: redact.Process.Text(f.Pointer), Expected: redact.Process.Text(f.Expected), Actual: redact.Process.Text(f.Actual)}
 	if f.Response.Exchange.Request.Path != "" {
-		v.Curl, v.Body = f.Response.curl(p.Requirement), f.Response.shown()
+		v.Curl, v.Body = f.Response.curl(p), f.Response.shown()
 	}
 	api.trial.Broken = append(api.trial.Broken, Broken{p, v, f.Response.noted})
 }
@@ -200,16 +192,25 @@ func (api *API) Broke(wanted func(spec.Pair) bool) bool {
 	return slices.ContainsFunc(broken, func(b Broken) bool { return wanted(b.Pair) })
 }
 
-// sent notes a request for the trial. It returns how many there are with it; 0 if it is
-// not noted.
-func (api *API) sent(r Response) int {
+// sent notes a request, if it is meant to change something, and for the trial. It returns
+// the changes before it, and how many requests the trial has noted with it; 0 if it is not
+// noted.
+func (api *API) sent(r Response) (before []client.Step, noted int) {
 	api.mu.Lock()
 	defer api.mu.Unlock()
-	if api.trial == nil || api.trial.aside || r.repeat == nil {
-		return 0
+	step := client.Step{Exchange: client.Exchange{Request: r.Request}}
+	if r.Call.Operation.ID == spec.CreatePlacementTest {
+		step.Made = r.ID()
 	}
-	api.trial.requests = append(api.trial.requests, r.repeat)
-	return len(api.trial.requests)
+	before = slices.Clip(api.changes)
+	if r.Changes() && len(api.changes) < mostChanges {
+		api.changes = append(api.changes, step)
+	}
+	if api.trial == nil || api.trial.aside || r.repeat == nil {
+		return before, 0
+	}
+	api.trial.requests = append(api.trial.requests, step)
+	return before, len(api.trial.requests)
 }
 
 // Aside does work whose requests are not part of what the trial tries.

@@ -120,6 +120,7 @@ func (e *Env) Observe(ex client.Exchange) {
 	case ex.Status != 0:
 		e.unjudged.Add(1)
 	}
+	e.sent.add(ex)
 }
 
 // hasVerdict notes that the response has its verdict, or is trouble.

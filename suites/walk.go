@@ -329,7 +329,7 @@ func sortedByID(w Walk, direction string) (string, Verdict) {
 		}
 	}
 	if found.Assessed == 0 {
-		found.Missing = "at least two rows in the list"
+		found.Missing = "at least two rows in " + w.List.Operation.ID
 	}
 	return direction, found
 }

@@ -181,7 +181,7 @@ func (e Exchange) pieces(text string) []redact.Piece {
 			pieces[i].Env = e.Request.Key.Env()
 		}
 	}
-	return pieces
+	return withVariables(pieces, e.variables)
 }
 
 // word redacts and quotes s.

@@ -284,7 +284,7 @@ func TestCurlAtLimit(t *testing.T) {
 
 // With a real shell and curl, the line shows the response beyond the limit. A request that
 // changes something is sent once.
-func TestCurlAtLimitMeetsTheLimit(t *testing.T) {
+func TestCurlAtLimitMeetsTheLimit_long(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("no curl on this machine")
 	}

@@ -87,6 +87,8 @@ type Exchange struct {
 	// its response, if that request had a body and was not accepted; otherwise "". A
 	// server that rejects a request early may leave its body unread.
 	AfterBody string
+	variables map[string]string // by id: see Steps
+
 	// Malformed means that Err is ErrProtocol, and that the target sent something else
 	// than HTTP. A response that was cut off is not malformed.
 	Malformed bool

@@ -35,6 +35,7 @@ func TestErrorsHoldNoSecret(t *testing.T) {
 
 func TestPrintingAnExchangeShowsNoToken(t *testing.T) {
 	g := NewWithT(t)
+	newClient(t, Options{BaseURL: "http://host", Keys: []Key{mainKey}}) // knows the token
 	raw := "Basic " + mainKey.Token
 	e := Exchange{Request: Request{Path: "/" + mainKey.Token, Key: mainKey, Authorization: &raw}, Status: 200}
 	asJSON, err := json.Marshal(e.Request.Key)

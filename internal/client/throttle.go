@@ -94,7 +94,7 @@ type Wait struct {
 func (w Wait) String() string {
 	key := "requests without a key"
 	if w.Key != "" {
-		key = "the key " + w.Key
+		key = fmt.Sprintf("the key %q", w.Key)
 	}
 	after := "without Retry-After"
 	if w.RetryAfter != "" {

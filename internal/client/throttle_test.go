@@ -445,7 +445,7 @@ func TestPausesAreAnnounced(t *testing.T) {
 
 func TestWaitSaysWhatItWaitsFor(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(Wait{Key: "main", For: 30 * time.Second, RetryAfter: "3600"}.String()).To(Equal("waiting 30 s: the target answered 429 with Retry-After 3600 to the key main"))
+	g.Expect(Wait{Key: "main", For: 30 * time.Second, RetryAfter: "3600"}.String()).To(Equal(`waiting 30 s: the target answered 429 with Retry-After 3600 to the key "main"`))
 	g.Expect(Wait{For: 1540 * time.Millisecond}.String()).To(Equal("waiting 1.5 s: the target answered 429 without Retry-After to requests without a key"))
 	g.Expect(len(Wait{RetryAfter: strings.Repeat("9", 5000)}.String())).To(BeNumerically("<", 150), "the target chooses the value")
 }

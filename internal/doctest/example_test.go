@@ -12,9 +12,9 @@ import (
 
 var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
 
-// TestGoExampleRuns compiles the Go code of docs/go-and-ginkgo.md as a package of
+// TestGoExampleRuns_long compiles the Go code of docs/go-and-ginkgo.md as a package of
 // its own and runs some of its specs, that of the example included.
-func TestGoExampleRuns(t *testing.T) {
+func TestGoExampleRuns_long(t *testing.T) {
 	block := goBlock.FindStringSubmatch(read(t, "docs/go-and-ginkgo.md"))
 	if block == nil {
 		t.Fatal("docs/go-and-ginkgo.md shows no Go code")

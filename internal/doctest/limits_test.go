@@ -62,7 +62,6 @@ var limits = []limit{
 	{"Requests", "fixtures/profile", "maxConcurrency", "largest concurrency of a profile", "", "file descriptors"},
 	{"Requests", "suites/runner", "mostWorkers", "cases of an exploration at the same time", "`pace.concurrency`", "each one sends requests in a row"},
 	{"Requests", "suites/explore/sequence", "MaxSteps", "steps of a sequence of an exploration", "", "longer ones find no more"},
-	{"Files that are read", "suites/explore", "MaxCases", "bytes of `cases.json`", "", "a wrong file is noticed"},
 	{"Requests", "suites", "maxVain", "requests in vain for one answer", "", "a server may never give it"},
 	{"Requests", "internal/client", "MaxURLValue", "bytes of a value of the target in an address", "", "a server may refuse a long address"},
 	{"Requests", "internal/client", "maxCurlLine", "bytes of an address in a `curl` command", "", "shells bound a command line"},
@@ -75,11 +74,14 @@ var limits = []limit{
 	{"Files that are read", "fixtures/profile", "maxPEMBytes", "bytes of a certificate or key file", "", "a wrong file is noticed"},
 	{"Files that are read", "internal/inputfile", "maxStdin", "bytes of the standard input", "", "it is kept in memory"},
 	{"Files that are read", "loadtest/scenario", "maxFile", "bytes of a scenario file", "", "a wrong file is noticed"},
+	{"Files that are read", "suites/explore", "MaxCases", "bytes of `cases.json`", "", "a wrong file is noticed"},
 	{"Files that are read", "internal/sandbox/journal", "maxLine", "bytes of a line of a journal", "", "no entry is longer"},
 	{"Files that are read", "reports", "MaxSize", "bytes of `results.json`", "", "a full run stays far below"},
 	{"Files that are read", "loadtest", "maxParts", "bytes of the parts of a load run", "", "a wrong file is noticed"},
 
 	{"Reports", "reports", "MaxWritten", "characters of `results.json`", "", "a browser or a CI service must open it"},
+	{"Reports", "internal/client", "mostHeaders", "headers of a message in an exchange", "", "the first ones show enough"},
+	{"Reports", "internal/client", "mostHeader", "bytes of a header in an exchange", "", "a line must stay readable"},
 	{"Reports", "internal/judge", "maxText", "characters of a text in a violation, an observation or a missing input", "", "a line must stay readable"},
 	{"Reports", "internal/judge", "maxMissing", "missing inputs of a check", "", "a few show what to add"},
 	{"Reports", "internal/judge", "maxObserved", "values at one open point of an operation", "", "a server may answer differently each time"},
@@ -130,10 +132,13 @@ func TestEveryBoundIsListed(t *testing.T) {
 // limitTables writes a table of each group.
 func limitTables(t *testing.T) string {
 	var b strings.Builder
-	group := ""
+	group, seen := "", map[string]bool{}
 	for _, l := range limits {
 		if l.group != group {
-			group = l.group
+			if group = l.group; seen[group] {
+				t.Fatalf("the rows of %s are apart: bring them together in limits", group)
+			}
+			seen[group] = true
 			fmt.Fprintf(&b, "\n## %s\n\n| bound | default | setting | reason |\n|---|---:|---|---|\n", group)
 		}
 		values := constants(t, l.directory)[l.constant]

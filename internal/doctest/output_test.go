@@ -25,6 +25,9 @@ const sampleSeed = 7
 // the first rows of the first table with its sum, a few observations, the verdict.
 func passedRun(t *testing.T) string {
 	lines := run(t, runner.Selection{}, nil)
+	if lines == nil {
+		return ""
+	}
 	table := find(t, lines, "operation ")
 	sum := find(t, lines, "all ")
 	observations := find(t, lines, "OBSERVATIONS ")
@@ -48,25 +51,36 @@ func failedRun(t *testing.T) string {
 		damaged.URL.RawQuery = query.Encode()
 		return http.DefaultTransport.RoundTrip(damaged)
 	})
-	return fenced(run(t, runner.Selection{Requirements: []string{"SORT-*"}}, unsorted))
+	lines := run(t, runner.Selection{Requirements: []string{"SORT-*"}}, unsorted)
+	if lines == nil {
+		return ""
+	}
+	return fenced(lines)
 }
 
 type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// run judges the reference server and returns the lines of the summary.
+// run judges the reference server and returns the lines of the summary, or none if
+// this machine was too busy to assess everything.
 func run(t *testing.T, selection runner.Selection, network http.RoundTripper) []string {
 	t.Helper()
 	results, err := runner.Run(t.Context(), runner.Config{Target: reference(t), Selection: selection, Seed: sampleSeed, Version: "(devel)", Transport: network})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The README shows runs that assessed everything, so a run that could not
-	// is no reason to rewrite it.
 	count := reports.Count(results.Checks)
-	if count.NotAssessed > 0 || count.Error > 0 || (count.Fail > 0) != (network != nil) {
-		t.Fatalf("not a run to show: %+v, %v, %v", count, results.Reasons, incomplete(results))
+	left := incomplete(results)
+	others := slices.DeleteFunc(slices.Clone(left), func(line string) bool {
+		return strings.HasPrefix(line, "RATE-") || strings.HasPrefix(line, "ERROR-429-") // a limit that a busy machine did not exceed
+	})
+	if len(others) > 0 || (count.Fail > 0) != (network != nil) {
+		t.Fatalf("not a run to show: %+v, %v, %v", count, results.Reasons, left)
+	}
+	if len(left) > 0 {
+		unshowable(t, "not a run to show: %+v, %v, %v", count, results.Reasons, left)
+		return nil
 	}
 	var summary bytes.Buffer
 	if err := console.Summary(&summary, results, console.Options{ResultsPath: "conformance-results/results.json", ExitCode: results.ExitCode()}); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -174,10 +175,15 @@ func (r *Rules) refused(s *examiner, ex client.Exchange) {
 	s.sameNames(judged)
 	if body, ok := judged.Body.(map[string]any); ok {
 		if message, ok := body["message"].(string); ok {
-			s.Observed = append(s.Observed, Observation{spec.OpenPointMessages, fmt.Sprintf("%d: %s", ex.Status, Clip(message))})
+			s.Observed = append(s.Observed, Observation{spec.OpenPointMessages, fmt.Sprintf("%d: %s", ex.Status, Clip(withoutIDs(message)))})
 		}
 	}
 }
+
+var anyID = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
+
+// withoutIDs replaces the ids in a message: it would be another one in each run.
+func withoutIDs(message string) string { return anyID.ReplaceAllString(message, "<id>") }
 
 // sameNames observes members with the same name. The last of them is judged.
 func (s *examiner) sameNames(judged schemas.Judgement) {

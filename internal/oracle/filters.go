@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
@@ -19,6 +20,7 @@ type Filter struct {
 	Title        string    // completes "the operation …"
 	Requirements []spec.ID // that speak of its rows
 	Parameter    string    // key of the parameter whose value decides
+	Field        string    // of a row that decides; a search reads others, too
 
 	// queries returns at most so many uses of each kind, made from the rows of an
 	// unfiltered walk: key of the parameter → value.
@@ -40,6 +42,7 @@ func (f Filter) alongside(other Filter) bool {
 // Use is one use of a filter.
 type Use struct {
 	Query map[string]string // key of the parameter → value
+	field string
 	says  func(query map[string]string, row map[string]any) (requirement spec.ID, in bool)
 }
 
@@ -47,11 +50,54 @@ type Use struct {
 // filtered list or out of it; "" if the specification says nothing of the row.
 func (u Use) Says(row map[string]any) (requirement spec.ID, in bool) { return u.says(u.Query, row) }
 
+// String shows the query.
+func (u Use) String() string { return shownQuery(u.Query) }
+
+// Part shows what of a row decides whether the filter selects it.
+func (u Use) Part(row map[string]any) string { return part(row, u.field) }
+
+// shownQuery shows the parameters by their keys.
+func shownQuery(parameters map[string]string) string {
+	var shown []string
+	for _, key := range slices.Sorted(maps.Keys(parameters)) {
+		shown = append(shown, key+"="+schemas.Shorten(parameters[key], maxShown))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// part shows the id and some fields of a row.
+func part(row map[string]any, fields ...string) string {
+	shown := map[string]any{}
+	for _, field := range append(fields, "id") {
+		if value, ok := row[field]; ok {
+			shown[field] = value
+		}
+	}
+	return "the row " + show(shown)
+}
+
+// with returns the use with more parameters.
+func (u Use) with(parameters map[string]string) Use {
+	u.Query = add(u.Query, parameters)
+	return u
+}
+
+// BeyondFirst returns a query that shows whether the target heeds the use after the first
+// page, too. It goes one page further than the rows that the use may select.
+func (u Use) BeyondFirst(rows []map[string]any) Query {
+	const pages = 3
+	size := min(maxLimit, (u.reach(rows).open+pages-1)/pages)
+	return Query{Parameters: u.Query, Sizes: []int{max(1, size)}, Pages: pages + 1}
+}
+
+// Extra returns the requirement that a row breaks which the filter leaves out.
+func (f Filter) Extra() spec.ID { return f.Requirements[len(f.Requirements)-1] }
+
 // Uses returns at most so many uses of each kind, made from the rows of an unfiltered walk.
 func (f Filter) Uses(rows []map[string]any, most int) []Use {
 	var uses []Use
 	for _, query := range f.queries(rows, most) {
-		uses = append(uses, Use{query, f.says})
+		uses = append(uses, Use{query, f.Field, f.says})
 	}
 	return uses
 }
@@ -60,17 +106,9 @@ func (f Filter) Uses(rows []map[string]any, most int) []Use {
 // all, the widest first. Those that leave out a row after the first that they select come
 // before others: a server that drops them after a page then shows that row.
 func (f Filter) Widest(rows []map[string]any, most int) []Use {
-	type reach struct{ open, later int }
 	reaches := map[string]reach{} // by value
 	uses := slices.DeleteFunc(f.Uses(rows, most), func(u Use) bool {
-		var r reach
-		for _, row := range rows {
-			if requirement, in := u.Says(row); in || requirement == "" {
-				r.open++
-			} else if r.open > 0 {
-				r.later = 1
-			}
-		}
+		r := u.reach(rows)
 		reaches[u.Query[f.Parameter]] = r
 		return r.open == len(rows)
 	})
@@ -79,6 +117,38 @@ func (f Filter) Widest(rows []map[string]any, most int) []Use {
 		return cmp.Or(other.later-one.later, other.open-one.open)
 	})
 	return uses
+}
+
+// extremes returns the use that may select the fewest rows, but two, and the use that may
+// select the most without selecting all. The first leaves out more of the rows that follow.
+// A search selects more by the second.
+func (f Filter) extremes(rows []map[string]any, most int) []Use {
+	widest := f.Widest(rows, most)
+	several := slices.DeleteFunc(slices.Clone(widest), func(u Use) bool { return u.reach(rows).open < 2 })
+	if len(several) < 2 {
+		return widest[:min(len(widest), 1)]
+	}
+	narrowest := slices.MinFunc(several, func(a, b Use) int {
+		one, other := a.reach(rows), b.reach(rows)
+		return cmp.Or(other.later-one.later, one.open-other.open)
+	})
+	return []Use{narrowest, several[0]}
+}
+
+// reach says how many rows a use may select, and whether (0 or 1) it leaves out a row after
+// the first of them.
+type reach struct{ open, later int }
+
+func (u Use) reach(rows []map[string]any) reach {
+	var r reach
+	for _, row := range rows {
+		if requirement, in := u.Says(row); in || requirement == "" {
+			r.open++
+		} else if r.open > 0 {
+			r.later = 1
+		}
+	}
+	return r
 }
 
 // Filters returns the filters of the list that select rows, as the section Endpoints
@@ -124,7 +194,7 @@ var filters = map[string][]Filter{
 
 // exactly filters by the whole value of one field.
 func exactly(missing, extra spec.ID, parameter, field string) Filter {
-	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter,
+	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter, field,
 		func(rows []map[string]any, most int) []map[string]string {
 			return each(parameter, Distinct(rows, field, most))
 		},
@@ -140,7 +210,7 @@ func exactly(missing, extra spec.ID, parameter, field string) Filter {
 // it searches for pieces of a text, too. The same parameter searches another field.
 func searchExactly(missing, extra spec.ID, field, other string) Filter {
 	const parameter = profile.ParamSearch
-	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter,
+	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter, field,
 		func(rows []map[string]any, most int) []map[string]string {
 			values := Distinct(rows, field, most)
 			if len(values) == 0 || utf8.RuneCountInString(values[0]) < 2 {
@@ -237,7 +307,7 @@ const AbsentWord = "zyxgqvkwjqxzzvq"
 // matches and how: a row whose field is the whole text is in, one that contains no word
 // of it is out.
 func searches(title string, missing, extra spec.ID, field string, texts func([]map[string]any, int) []string) Filter {
-	return Filter{title, []spec.ID{missing, extra}, profile.ParamSearch,
+	return Filter{title, []spec.ID{missing, extra}, profile.ParamSearch, field,
 		func(rows []map[string]any, most int) []map[string]string {
 			terms := append(texts(rows, most), AbsentWord)
 			return each(profile.ParamSearch, slices.DeleteFunc(terms, func(term string) bool { return strings.TrimSpace(term) == "" }))
@@ -258,7 +328,7 @@ func searches(title string, missing, extra spec.ID, field string, texts func([]m
 // others' subsequences are "reusable", so none of them is expected.
 func excludedParent() Filter {
 	const parameter, field = profile.ParamParentCampaignNot, "parent_campaign"
-	return Filter{"excludes a campaign", []spec.ID{spec.FilterParentNotExtra}, parameter,
+	return Filter{"excludes a campaign", []spec.ID{spec.FilterParentNotExtra}, parameter, field,
 		func(rows []map[string]any, most int) []map[string]string {
 			return each(parameter, Distinct(rows, field, most))
 		},
@@ -273,7 +343,7 @@ func excludedParent() Filter {
 // resourceIDs filters by one resource, and by several in a comma-separated list.
 func resourceIDs() Filter {
 	const missing, extra = spec.FilterResourceIDSMissing, spec.FilterResourceIDSExtra
-	return Filter{"filters by resource ids", []spec.ID{missing, extra}, profile.ParamResourceIDs,
+	return Filter{"filters by resource ids", []spec.ID{missing, extra}, profile.ParamResourceIDs, "resource_id",
 		func(rows []map[string]any, most int) []map[string]string {
 			ids := Distinct(rows, "resource_id", most)
 			var lists []string
@@ -308,7 +378,7 @@ func windowEnd() Filter {
 // windows cuts at one end, which the parameter takes. side is positive for a row inside.
 func windows(title string, missing, extra spec.ID, parameter string, side func(row, cut time.Time) int) Filter {
 	const field = "timestamp_created"
-	return Filter{title, []spec.ID{missing, extra}, parameter,
+	return Filter{title, []spec.ID{missing, extra}, parameter, field,
 		func(rows []map[string]any, most int) []map[string]string {
 			var queries []map[string]string
 			for _, text := range spread(All(rows, field), most) {
@@ -355,7 +425,7 @@ func daysEnd() Filter {
 // days inside.
 func days(title string, outside, on, inside spec.ID, parameter string, sign int) Filter {
 	const field = "timestamp_created_date"
-	return Filter{title, []spec.ID{outside, on, inside}, parameter,
+	return Filter{title, []spec.ID{outside, on, inside}, parameter, field,
 		func(rows []map[string]any, most int) []map[string]string {
 			var queries []map[string]string
 			for _, cut := range spread(All(rows, field), most) {

@@ -175,6 +175,17 @@ func (c *comparison) says(row map[string]any) (requirement spec.ID, in bool) {
 	return "", false
 }
 
+// decisive returns the fields that the filters of the query read.
+func (c *comparison) decisive() []string {
+	var fields []string
+	for _, f := range Filters(c.Operation.ID) {
+		if _, used := c.query.Parameters[f.Parameter]; used {
+			fields = append(fields, f.Field)
+		}
+	}
+	return fields
+}
+
 // charge returns the requirement that a missing row breaks: that of the only filter, if
 // there is one. Both ends of a window are one filter.
 func (c *comparison) charge() spec.ID {
@@ -256,7 +267,7 @@ func (c *comparison) rows() {
 func (c *comparison) row(page int, pointer string, row paging.Row, doubt bool) {
 	whole, known := c.known[row.Key]
 	if id, in := c.says(row.Value); id != "" && !in {
-		c.find(id, page, pointer, "no row that the query leaves out", show(row.Value))
+		c.find(id, page, pointer, "only rows that the query selects: "+shownQuery(c.query.Parameters), part(row.Value, c.decisive()...))
 	}
 	if !known { // it may have been created and deleted meanwhile
 		if !row.ByID || row.Key < c.newest {

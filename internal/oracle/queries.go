@@ -66,7 +66,7 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 }
 
 // Fixed returns queries whatever the seed: small pages, and every pair of filters that the
-// target has names for, by the values of at most so many rows. Other rows differ in one of
+// target has names for by the values of at most so many rows. Other rows differ in one of
 // the filters.
 func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 	queries := []Query{{Sizes: []int{1}, Pages: 2}, {Sizes: []int{0}, Pages: 1}}
@@ -79,6 +79,18 @@ func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 		}
 	}
 	return queries
+}
+
+// Flagged returns a narrow and a wide use of the filter, chosen from at most so many, with
+// each value of each flag that the target has a name for.
+func (l List) Flagged(f Filter, most int, known func(parameter string) bool) []Use {
+	var uses []Use
+	for _, use := range f.extremes(l.Values(), most) {
+		for _, flag := range l.Flags(known) {
+			uses = append(uses, use.with(flag))
+		}
+	}
+	return uses
 }
 
 // both returns the parameters of both filters by the values of each of the older rows that

@@ -114,8 +114,7 @@ func ContainsWord(row map[string]any, term string) bool {
 func containsAny(value any, words []string) bool {
 	switch value := value.(type) {
 	case string:
-		text := strings.ToLower(value)
-		return schemas.IsShortened(value) || slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+		return schemas.IsShortened(value) || slices.ContainsFunc(words, func(word string) bool { return containsLowered(value, word) })
 	case map[string]any:
 		for _, v := range value {
 			if containsAny(v, words) {
@@ -130,6 +129,34 @@ func containsAny(value any, words []string) bool {
 		}
 	}
 	return false
+}
+
+// containsLowered reports whether the text, in lower case, contains the word. It looks at
+// ASCII without a copy: this is most of what rows hold, and much is searched.
+func containsLowered(text, word string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return strings.Contains(strings.ToLower(text), word)
+		}
+	}
+	for i := range len(text) - len(word) + 1 {
+		n := 0
+		for n < len(word) && lower(text[i+n]) == word[n] {
+			n++
+		}
+		if n == len(word) {
+			return true
+		}
+	}
+	return false
+}
+
+// lower returns the ASCII character in lower case.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }
 
 // Times that lie before and after all rows.

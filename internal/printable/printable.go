@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -94,6 +95,12 @@ func Figure(v float64) string {
 
 // Amount formats a figure with its unit: 12 ms, 5 %, 800/s, 2x.
 func Amount(v float64, unit string) string { return Figure(v) + spaced(unit) }
+
+// Seconds formats a time in seconds: 4.5 s.
+func Seconds(d time.Duration) string { return Amount(d.Seconds(), "s") }
+
+// Milliseconds formats a latency: 2.64 ms.
+func Milliseconds(d time.Duration) string { return Amount(d.Seconds()*1000, "ms") }
 
 // Interval formats a figure with its unit and its bounds.
 func Interval(v, low, high float64, unit string) string {

@@ -66,6 +66,9 @@ func (e *explorer) tellingOf(w *whole) []Case {
 	var alone []map[string]string
 	for _, f := range oracle.Filters(w.operation.ID) {
 		if known(f.Parameter) {
+			for _, use := range list.Flagged(f, filteredUse, known) {
+				queries = append(queries, use.BeyondFirst(list.Values()))
+			}
 			for _, use := range f.Uses(list.Values(), filteredUse) {
 				alone = append(alone, use.Query)
 			}

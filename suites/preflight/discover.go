@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -206,13 +207,20 @@ func (d *discovery) rows(w *profile.Workspace) {
 	}
 	defaults := map[int][]string{}
 	for _, op := range d.lists() {
-		if got := d.first[op.ID]; got.cursor != "" {
+		if got := d.first[op.ID]; got.cursor != "" && d.hasMore(op, got) {
 			defaults[len(got.rows)] = append(defaults[len(got.rows)], op.ID)
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(defaults)) {
 		d.note("a page without a limit shows %d rows: %s", n, strings.Join(defaults[n], ", "))
 	}
+}
+
+// hasMore reports whether the list has more rows than a page without a limit shows. A
+// cursor does not say so: the last page may have one, too.
+func (d *discovery) hasMore(op spec.Operation, page answer) bool {
+	largest := d.list(op, d.key, url.Values{"limit": {strconv.Itoa(pageSize)}})
+	return len(page.rows) == pageSize || len(largest.rows) > len(page.rows)
 }
 
 // appendID appends a UUID unless the list contains it or is full.

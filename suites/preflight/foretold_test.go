@@ -21,7 +21,7 @@ import (
 
 // What the rehearsal foretells is what a run then assesses: here with the least
 // profile, which `target init` writes from one key.
-func TestTheRehearsalForetellsTheRun(t *testing.T) {
+func TestTheRehearsalForetellsTheRun_long(t *testing.T) {
 	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -149,7 +149,7 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 	NewWithT(t).Expect(err).To(MatchError(ErrNoAnswer))
 }
 
-func TestAssessableNamesTheMissingInput(t *testing.T) {
+func TestAssessableNamesTheMissingInput_long(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		drop  func(*profile.Profile)
@@ -180,7 +180,7 @@ func TestAssessableNamesTheMissingInput(t *testing.T) {
 	}
 }
 
-func TestAssessableMakesNoKey(t *testing.T) {
+func TestAssessableMakesNoKey_long(t *testing.T) {
 	g := NewWithT(t)
 	p := profile.Embedded()
 	p.Keys, p.RateLimit = nil, nil

@@ -54,7 +54,7 @@ func discovered(t *testing.T, on *target.Target) (*profile.Profile, string) {
 	return p, strings.Join(notes, "\n")
 }
 
-func TestDiscoverListsWhatIsServed(t *testing.T) {
+func TestDiscoverListsWhatIsServed_long(t *testing.T) {
 	for i, serves := range [][]string{
 		{spec.ListLeadLabels},
 		{spec.ListPlacementTests, spec.GetPlacementTest, spec.CreatePlacementTest, spec.DeletePlacementTest, spec.ListLeadLabels, spec.ListWebhookEvents},
@@ -195,7 +195,7 @@ func refusal(status int, when func(*http.Request) bool) func(http.Handler) http.
 
 func path(id string) string { return spec.MustOperation(id).Path }
 
-func TestCheckNamesWhatIsNotServed(t *testing.T) {
+func TestCheckNamesWhatIsNotServed_long(t *testing.T) {
 	g := NewWithT(t)
 	on := referenceBehind(t, func(api http.Handler) http.Handler {
 		serves := slices.DeleteFunc(operationIDs(), func(id string) bool { return id == spec.ListLeadLabels || id == spec.MoveLead })
@@ -218,7 +218,7 @@ func TestCheckNamesWhatIsNotServed(t *testing.T) {
 }
 
 // A check that no key reaches is not assessable.
-func TestCheckWithKeysThatAreRefused(t *testing.T) {
+func TestCheckWithKeysThatAreRefused_long(t *testing.T) {
 	t.Run("everywhere", func(t *testing.T) {
 		g := NewWithT(t)
 		on := referenceBehind(t, refusal(http.StatusUnauthorized, func(*http.Request) bool { return true }))
@@ -242,7 +242,7 @@ func TestCheckWithKeysThatAreRefused(t *testing.T) {
 
 // A key without scopes shows something about scopes only if the target distinguishes
 // it from a key that does not exist.
-func TestCheckOfAKeyWithoutScopes(t *testing.T) {
+func TestCheckOfAKeyWithoutScopes_long(t *testing.T) {
 	for what, like := range map[string]bool{"as an unknown key": true, "as a known key": false} {
 		t.Run(what, func(t *testing.T) {
 			g := NewWithT(t)
@@ -264,7 +264,7 @@ func TestCheckOfAKeyWithoutScopes(t *testing.T) {
 }
 
 // A key that may read only some lists is enough for a run that assesses these.
-func TestDiscoverWithANarrowKey(t *testing.T) {
+func TestDiscoverWithANarrowKey_long(t *testing.T) {
 	g := NewWithT(t)
 	on := reference(t)
 	narrow, _ := on.Profile.ScopedKey(dataset.Main, "lead_lists:read")
@@ -280,7 +280,7 @@ func TestDiscoverWithANarrowKey(t *testing.T) {
 }
 
 // If a run may change nothing, check sends nothing but requests that read.
-func TestCheckThatMayOnlyRead(t *testing.T) {
+func TestCheckThatMayOnlyRead_long(t *testing.T) {
 	g := NewWithT(t)
 	on := referenceBehind(t, func(api http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

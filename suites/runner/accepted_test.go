@@ -73,7 +73,7 @@ func unvalidated(next faults.Handler) faults.Handler {
 
 // What a server shows of a request that it should have refused is counted with that
 // failure only.
-func TestAcceptedRequestsAreOneFailureEach(t *testing.T) {
+func TestAcceptedRequestsAreOneFailureEach_long(t *testing.T) {
 	g := NewWithT(t)
 	data, err := dataset.New(dataset.DefaultOptions())
 	g.Expect(err).NotTo(HaveOccurred())

@@ -83,7 +83,7 @@ func parroted(value any, said string, n int) any {
 // No artefact of a run, nor of the cleanup after it, holds a token of the
 // profile or so much of its beginning that it could be told, whatever the
 // target says.
-func TestCanary(t *testing.T) {
+func TestCanary_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	server := embedded(t)

@@ -71,7 +71,7 @@ func recorded(t *testing.T, config runner.Config, damage ...func(http.Handler) h
 
 // A run that conforms sends valid requests where it means to, and the reference
 // server answers with valid responses.
-func TestRunFollowsTheDocument(t *testing.T) {
+func TestRunFollowsTheDocument_long(t *testing.T) {
 	recorder, results := recorded(t, runner.Config{})
 	if results.Verdict != reports.Passed {
 		t.Errorf("verdict %s: %v", results.Verdict, results.Reasons)

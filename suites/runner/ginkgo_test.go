@@ -49,7 +49,7 @@ func TestResultsComeFromGinkgosReport(t *testing.T) {
 }
 
 // Each check names the specs that judged it, by the line that adds them.
-func TestChecksNameTheirSpecs(t *testing.T) {
+func TestChecksNameTheirSpecs_long(t *testing.T) {
 	g := NewWithT(t)
 	results, err := Run(t.Context(), Config{Target: embedded(t), Seed: 1})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -82,7 +82,7 @@ func TestChecksNameTheirSpecs(t *testing.T) {
 
 // A target on which one requirement is broken fails the same checks under run and
 // under ginkgo, in few lines, and the spec of the requirement alone.
-func TestRunAndGinkgoFailAlike(t *testing.T) {
+func TestRunAndGinkgoFailAlike_long(t *testing.T) {
 	suite := builtSuite(t)
 	for name, tc := range map[string]struct {
 		breaks spec.Pair

@@ -107,7 +107,7 @@ func nameIn(body []byte) string {
 
 // A run deletes only what it has provably created, whatever id a creation is answered
 // with. It removes the rows that it did create, and says what may be left.
-func TestRunDeletesOnlyItsOwnRows(t *testing.T) {
+func TestRunDeletesOnlyItsOwnRows_long(t *testing.T) {
 	everyThird := func(m *misleading, r *http.Request) (victim map[string]any, ok bool) {
 		n, creates := m.creates(r)
 		if i := n / 3; creates && n%3 == 0 && i < len(m.victims) { // each at most once

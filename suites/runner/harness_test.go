@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	runs = flag.Int("runs", 3, "how many runs TestSteady compares, and one more than TestTwoRunsOnOneServer makes pairs")
+	runs = flag.Int("runs", 2, "how many runs TestSteady compares, and one more than TestTwoRunsOnOneServer makes pairs")
 	rows = flag.Int("rows", 60, "rows in each list of the embedded target")
 )
 
@@ -213,7 +213,7 @@ func TestDifferencesAreSeen(t *testing.T) {
 }
 
 // A server that is already there is judged like the one in this process.
-func TestEmbeddedAndURLAgree(t *testing.T) {
+func TestEmbeddedAndURLAgree_long(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
 	there, err := target.URL(server.Profile, server.BaseURL)

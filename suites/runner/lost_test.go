@@ -95,7 +95,7 @@ var losses = []loss{
 // Whichever request to move accounts gets lost, or its answer, an honest target
 // is not blamed for where the accounts are then: the run cannot tell, and what it
 // could not put back cleanup does.
-func TestLostMoves(t *testing.T) {
+func TestLostMoves_long(t *testing.T) {
 	t.Parallel()
 	hurried := Selection{Profiles: []spec.Profile{spec.ProfileRateLimit}} // apart: each run waits for a limit's period
 	for name, selected := range map[string]Selection{"at a limit": hurried, "below": unhurried()} {

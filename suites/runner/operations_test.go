@@ -65,7 +65,7 @@ func lacking(t *testing.T, answer http.HandlerFunc, serves ...string) (on *targe
 }
 
 // A run judges what the profile lists, and sends nothing to other operations.
-func TestRunObeysTheOperationsOfTheProfile(t *testing.T) {
+func TestRunObeysTheOperationsOfTheProfile_long(t *testing.T) {
 	for name, serves := range map[string][]string{
 		"lists":              {"webhook-events.list", "phone-numbers.list"},
 		"without a deletion": {"inbox-placement-tests.*", "!inbox-placement-tests.delete", "accounts.move"},
@@ -110,7 +110,7 @@ func TestValueOfAnExcludedList(t *testing.T) {
 
 // A missing operation is one failure, and what needs it is not assessed. Other operations
 // depend most on these. The self-test takes away each of the 18.
-func TestMissingOperationIsOneFailure(t *testing.T) {
+func TestMissingOperationIsOneFailure_long(t *testing.T) {
 	rules, err := judge.NewRules()
 	if err != nil {
 		t.Fatal(err)

@@ -40,6 +40,10 @@ type Config struct {
 	// empty for nowhere.
 	JournalDir string
 
+	// StandIn means that the target stands in for the one that the profile describes: its
+	// checks of state are assessed, although it keeps nothing.
+	StandIn bool
+
 	// FailFast ends the run at the first failure that no entry of the profile expects.
 	FailFast bool
 
@@ -183,8 +187,12 @@ func (c conclusion) of(judged judgement, interrupted bool) (reports.Results, err
 	}
 	results := about(c.config, c.id, c.started)
 	results.Run.Interrupted, results.Run.Specs = interrupted, judged.ran
-	results.Checks, results.Observations, results.Troubles = withoutOmitted(judged.ledger.Checks(), c.config.Target.Profile.Omits), judged.ledger.Observations(), judged.ledger.Troubles()
-	results.Traffic, results.Run.Time = traffic(c.env), c.config.spending.total()
+	results.Checks = withoutOmitted(judged.ledger.Checks(), c.config.Target.Profile.Omits)
+	if c.config.Target.Profile.Stateless && !c.config.StandIn {
+		withoutState(results.Checks)
+	}
+	results.Observations, results.Troubles = judged.ledger.Observations(), judged.ledger.Troubles()
+	results.Traffic, results.Requests, results.Run.Time = traffic(c.env), c.env.Requests(), c.config.spending.total()
 	if err := suites.AddSpecs(results.Checks, judged.report); err != nil {
 		return reports.Results{}, err
 	}
@@ -205,6 +213,7 @@ func (c conclusion) of(judged judgement, interrupted bool) (reports.Results, err
 	if judged.doubt != "" && results.Verdict != reports.Passed {
 		results.Reasons = slices.Insert(results.Reasons, 0, judged.doubt)
 	}
+	results.KeepExchanges()
 	return reports.Shrink(results, reports.FitsWritten), nil
 }
 

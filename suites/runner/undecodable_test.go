@@ -81,7 +81,7 @@ func (long longValues) transport() roundTripper {
 
 // Values of the target's data are too long for an address: other rows serve, or the
 // check is not assessed. No requirement is broken by the 414 of a server.
-func TestLongValuesStayOutOfAddresses(t *testing.T) {
+func TestLongValuesStayOutOfAddresses_long(t *testing.T) {
 	for name, tc := range map[string]struct {
 		long    longValues
 		check   spec.ID

@@ -108,7 +108,7 @@ func rewrite(answer *http.Response, change func(any) any) error {
 
 // Each wrong thing is charged to its requirement on its operation, and to
 // nothing else, with all that it takes to understand it and see it again.
-func TestWrongThingsAreChargedApart(t *testing.T) {
+func TestWrongThingsAreChargedApart_long(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
 	key, _ := server.Profile.FullKey(dataset.Main)
@@ -121,6 +121,9 @@ func TestWrongThingsAreChargedApart(t *testing.T) {
 		want = append(want, s.requirement+" on "+s.operation)
 	}
 	g.Expect(of(results, reports.Fail)).To(ConsistOf(want))
+	g.Expect(results.Requests).To(ContainElement(And(HaveField("Operation", spec.ListLeadLists), HaveField("Allowed", "200"),
+		HaveField("Sent", BeNumerically(">", 0)), HaveField("Accepted", BeNumerically(">", 0)))))
+	g.Expect(results.Requests).To(ContainElement(And(HaveField("Operation", spec.ListLeadLists), HaveField("Allowed", "401"), HaveField("Accepted", 0))))
 	// Specs run at the same time, and those of other operations walk lists too:
 	// any of them may be the first to see what is wrong with one.
 	specs := map[string]bool{}
@@ -132,6 +135,13 @@ func TestWrongThingsAreChargedApart(t *testing.T) {
 		at := slices.IndexFunc(results.Checks, func(c reports.Check) bool {
 			return c.Requirement == s.requirement && c.Operation == s.operation
 		})
+		shown := results.Checks[at].Violations[0].Exchange
+		g.Expect(shown).NotTo(BeNil(), "the first example of a cause has its exchange")
+		g.Expect(shown.Request.Line).To(HavePrefix("GET /api/v2/"))
+		g.Expect(shown.Request.Headers).To(ContainElement("Authorization: Bearer $OUTREACH_KEY_MAIN"))
+		g.Expect(shown.Response.Line).To(Equal("200 OK"))
+		g.Expect(shown.Response.Headers).To(ContainElements(HavePrefix("Content-Type: "), HavePrefix("Date: ")))
+		g.Expect(shown.Response.Bytes).To(BeNumerically(">", 0))
 		for _, v := range results.Checks[at].Violations {
 			g.Expect(v.Statement).To(Equal(requirement.Statement))
 			g.Expect(v.Section).To(Equal(requirement.Section))

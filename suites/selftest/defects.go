@@ -37,8 +37,21 @@ type Kill struct {
 // Sharp reports whether the defect was caught by its own check and no other.
 func (k Kill) Sharp() bool { return k.Fate == Killed && len(k.Also) == 0 }
 
+// attempts is how often a defect is tried whose check lacked something: a busy machine may
+// be too slow to exceed a rate limit.
+const attempts = 3
+
 // try runs the specs that judge the defect's requirement on its operation.
-func try(ctx context.Context, source Source, rules *judge.Rules, seed uint64, d faults.Defect) (Kill, error) {
+func try(ctx context.Context, source Source, rules *judge.Rules, seed uint64, d faults.Defect) (kill Kill, err error) {
+	for range attempts {
+		if kill, err = tryOnce(ctx, source, rules, seed, d); err != nil || kill.Outcome != reports.NotAssessed {
+			break
+		}
+	}
+	return kill, err
+}
+
+func tryOnce(ctx context.Context, source Source, rules *judge.Rules, seed uint64, d faults.Defect) (Kill, error) {
 	result, err := examine(ctx, source, rules, seed, suites.Judging(d.Breaks), d.Apply)
 	if err != nil {
 		return Kill{}, fmt.Errorf("defect %s: %w", d.ID, err)

@@ -4,11 +4,15 @@ import (
 	"context"
 	"flag"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	. "github.com/onsi/gomega"
+
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
@@ -58,4 +62,28 @@ func TestDefectsAreKilled(t *testing.T) {
 	close(work)
 	wait.Wait()
 	t.Logf("%v, %d sharp", count, sharp)
+}
+
+// A defect whose check could not be assessed is tried again.
+func TestDefectIsTriedAgain(t *testing.T) {
+	g := NewWithT(t)
+	rules, err := judge.NewRules()
+	g.Expect(err).NotTo(HaveOccurred())
+	all := faults.Defects()
+	d := all[slices.IndexFunc(all, func(d faults.Defect) bool { return d.Breaks.Requirement == string(spec.Rate429) })]
+	for lacking, want := range map[int]Fate{attempts - 1: Killed, attempts: Survived} {
+		embedded, tried := Embedded(), 0
+		source := func(ctx context.Context) (subject, error) {
+			s, err := embedded(ctx)
+			if tried++; err == nil && tried <= lacking {
+				without := *s.profile
+				without.RateLimit = nil
+				s.profile = &without
+			}
+			return s, err
+		}
+		kill, err := try(t.Context(), source, rules, 1, d)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(kill.Fate).To(Equal(want), "%d attempts lack the limit: %s", lacking, kill.Detail)
+	}
 }

@@ -91,7 +91,7 @@ func choiceDefects() []Defect {
 	refuses("complete-500", "answers 500 to a body with all optional fields", complete, refusing(http.StatusInternalServerError))
 	refuses("complete-not-stored", "answers with a test that it does not store if the body has all optional fields", complete, createInPassing)
 	refuses("example-refused", "refuses the example of the document", func(body map[string]any) bool {
-		return body["test_code"] == "a1b2c3"
+		return body["test_code"] == "ptid_a1b2c3"
 	}, refusing(http.StatusBadRequest))
 	return defects
 }

@@ -10,26 +10,6 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// decode decodes a JSON body and keeps numbers as written; ok is false for
-// invalid JSON.
-func decode(body []byte) (any, bool) {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	var value any
-	return value, decoder.Decode(&value) == nil
-}
-
-// encode encodes a value from decode.
-func encode(value any) []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		panic("faults: cannot encode a body: " + err.Error())
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
-}
-
 // onAnswer changes the operation's answers with one status.
 func onAnswer(operation string, status int, change func(Request, Response) Response) Middleware {
 	return func(next Handler) Handler {

@@ -14,7 +14,7 @@ func filterDefects() []Defect {
 	for _, f := range filterTable {
 		defects = append(defects, f.defects()...)
 	}
-	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects())
+	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), flagDropsFilterDefects())
 }
 
 // filter is one filter of one list.
@@ -192,6 +192,48 @@ func droppedFilterDefects() []Defect {
 					forgetFilter(s, under)
 				}})
 			}})
+	}
+	return defects
+}
+
+// flagValues are the values of the flags of a list: they select no rows.
+var flagValues = map[string][]struct{ meaning, name, value string }{
+	spec.ListPlacementTests: {
+		{profile.ParamSortOrder, "sort-order", "asc"},
+		{profile.ParamSortOrder, "sort-order", "desc"},
+	},
+	spec.ListPlacementReports: {
+		{profile.ParamSkipSpamAssassin, "skip-spam-assassin", "true"},
+		{profile.ParamSkipSpamAssassin, "skip-spam-assassin", "false"},
+		{profile.ParamSkipBlacklist, "skip-blacklist", "true"},
+		{profile.ParamSkipBlacklist, "skip-blacklist", "false"},
+	},
+}
+
+// flagDropsFilterDefects drop one filter of a list after the first page if the request
+// sets a flag, too.
+func flagDropsFilterDefects() []Defect {
+	var defects []Defect
+	for _, f := range filterTable {
+		if f.kind == fromTime { // what follows a row in a window is in it, too
+			continue
+		}
+		for _, flag := range flagValues[f.operation] {
+			defects = append(defects, Defect{f.operation + "/" + f.name + "-dropped-with-" + flag.name + "-" + flag.value,
+				spec.Pair{Requirement: "FILTER-" + f.requirement + "-EXTRA", Operation: f.operation},
+				"drops the filter by " + f.field + " after the first page of a request with " + flag.name + "=" + flag.value,
+				func(a *Target) Middleware {
+					under := &filtering{[]string{a.parameter(f.operation, f.meaning)}}
+					flagged := a.parameter(f.operation, flag.meaning)
+					return a.paged(f.operation, paging{before: func(s *page) {
+						if !under.isSet(s) || !f.is(s.request.Query.Get(under.parameters[0])) || s.request.Query.Get(flagged) != flag.value {
+							s.size = 0
+							return
+						}
+						forgetFilter(s, under)
+					}})
+				}})
+		}
 	}
 	return defects
 }

@@ -40,7 +40,7 @@ func documentQuirks() []Quirk {
 				text, _ := value.(string)
 				return !slices.Contains([]string{"email_body", "description"}, field) && lines.fits(text)
 			}),
-		refusesField("code-form", "Resources / Inbox placement test: the form of test_code is not shown", "refuses a test_code with other characters than letters, digits and dashes",
+		refusesField("code-form", "Resources / Inbox placement test: the form of test_code is not shown", "refuses a test_code with other characters than letters, digits, dashes and underscores",
 			func(field string, value any) bool {
 				text, isText := value.(string)
 				return field == "test_code" && isText && !codeForm.MatchString(text)
@@ -91,7 +91,7 @@ func documentQuirks() []Quirk {
 	}
 }
 
-var codeForm = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+var codeForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // isEmpty reports whether the value is an empty text, array or object.
 func isEmpty(value any) bool {

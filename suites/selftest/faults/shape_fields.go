@@ -205,7 +205,7 @@ func must[T any](value T, err error) T {
 // sampleOf returns the document's example of a resource. A test checks that it
 // has every field.
 func sampleOf(resource string) any {
-	return copyOf(must(openAPI()).Components.Schemas[resource].Value.Example)
+	return copyOf(must(schemas.Sample(must(openAPI()), resource)))
 }
 
 // closedSet returns the documented values of a field; nil if there are none.

@@ -1,0 +1,51 @@
+package faults
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// FuzzJSON: bodies are decoded and encoded as encoding/json does it.
+func FuzzJSON(f *testing.F) {
+	for _, body := range []string{
+		`{"b":[1,-2,0,1.5,1e3,"x",true,false,null],"a":{"é":"ü\"\\\n"},"a":{}}`, `[]`, `{}`, `"a"`, `1`, `-0`, `01`, `-`, `[1,]`, `{"a":1,}`, `{"a"}`, `{"a" :1}`, ` [1]`, "[\"\t\"]",
+		`[1] trailing`, `{"a":1}}`, `nul`, `truer`, `"open`, `["\ud800"]`, "[\"\xff\"]", `["<&>"]`, `["\u2028"]`, "[\"\u2028\"]", `1x`, `[1x]`, `[01]`, `[-]`, `[1.]`, `{1:2}`, ``,
+		strings.Repeat("[", 100) + strings.Repeat("]", 100), "[\"\x7f\"]",
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.UseNumber()
+		var want any
+		err := decoder.Decode(&want)
+		got, ok := decode(body)
+		if ok != (err == nil) {
+			t.Fatalf("%q: decoded %t, encoding/json: %v", body, ok, err)
+		}
+		if !ok {
+			return
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q: %#v, want %#v", body, got, want)
+		}
+		if encoded, want := encode(got), encodeOther(want); !bytes.Equal(encoded, want) {
+			t.Fatalf("%q: %q, want %q", body, encoded, want)
+		}
+	})
+}
+
+func BenchmarkJSON(b *testing.B) {
+	row := `{"id":"01941f29-7c00-75a5-ad3c-4e22def4fc02","name":"A name of a row","number":12,"tags":["a","b"],"more":{"x":null,"y":true}}`
+	body := []byte("[" + strings.Repeat(row+",", 99) + row + "]")
+	for b.Loop() {
+		value, ok := decode(body)
+		if !ok {
+			b.Fatal("not decoded")
+		}
+		encode(value)
+	}
+}
