@@ -23,10 +23,11 @@ RACED = ./suites/runner ./loadtest/runner ./fixtures/target ./loadtest ./suites/
 	./suites/explore ./fixtures/refserver/... ./internal/client ./internal/judge ./internal/outage ./internal/redact \
 	./internal/sandbox/... ./loadtest/generate ./loadtest/inspect ./loadtest/measure ./suites
 
-# LONG tests compute or wait for long. make test, make race and make busy leave them out:
-# make long runs them. Those of RACED packages share no more than the other tests there.
-LONG = ^(TestLostMoves|TestMissingOperationIsOneFailure|TestRunAndGinkgoFailAlike|TestHollowServersPassNothingTheyHaveNotEarned|TestAcceptedRequestsAreOneFailureEach|TestChecksNameTheirSpecs|TestEmbeddedAndURLAgree|TestRunDeletesOnlyItsOwnRows|TestLongValuesStayOutOfAddresses|TestWrongThingsAreChargedApart|TestCanary|TestRunFollowsTheDocument|TestAssessableNamesTheMissingInput|TestAssessableMakesNoKey|TestTheRehearsalForetellsTheRun|TestDiscoverListsWhatIsServed|TestCheckNamesWhatIsNotServed|TestDecodedIsTheSame|TestIntervalsHoldTheTruth|TestScenariosTellFaults|TestBodiesThatAreTooLong|TestEachSpellingIsRedacted|TestLogbookIsBounded|TestMemoryOfARun|TestNoArtifactHoldsAKey|TestNoKeyLeavesTheProcess|TestCleanupAfterARunWasKilled|TestContainerLogHoldsNoKey|TestInterruptedRunTakesTheContainerDown|TestWhatAKilledRunLeftInDockerIsSwept|TestLoadAgainstABaseline|TestLoadOfAFaultyServer|TestWritesOwn|TestWritesNone|TestWritesListed|TestRunOverTLS|TestTwoContainersOnANetwork|TestSweepRemovesWhatADeadRunLeft)$$
-LONG_PACKAGES = ./cmd/outreach-conformance ./suites/runner ./fixtures/target ./internal/redact ./loadtest/measure ./loadtest/runner ./suites/preflight
+# LONG tests compute or wait for long, and their names end in _long. make test, make race
+# and make busy leave them out: make long runs them, in the packages that have some. Those
+# of RACED packages share no more between goroutines than the other tests there.
+LONG = _long$$
+LONG_PACKAGES = $(sort $(dir $(shell grep -rl --include='*_test.go' '^func Test[^ ]*_long.t ' .)))
 
 # STARTED packages start programs and wait for them. They depend most on what a
 # process inherits and on how busy the machine is: `make strange` and, in CI,
@@ -48,7 +49,7 @@ TESTS = $(GO) test -p $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN)))) -tim
 SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
 
 .DEFAULT_GOAL := help
-.PHONY: help release release-test test long race busy steady strange hostile ginkgo example truth transports capacities compare documents manifests selftest selftest-figures \
+.PHONY: help release release-test test long race busy steady strange hostile ginkgo example truth transports capacities compare demo documents manifests client openapi selftest selftest-figures \
 	check format vet lint tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
@@ -63,13 +64,16 @@ long: ## run the tests that compute or wait for long
 race: ## run the tests of concurrent packages with the race detector
 	@env CGO_ENABLED=1 $(TESTS) -race -skip '$(LONG)' $(RACED)
 
+# BUSY is how many processes keep cores busy; empty for one on each core. CI has the
+# self-test do so instead.
+BUSY ?=
 busy: RUNS ?= 20
 busy: ## run make test RUNS times while another program keeps every core busy
-	@tools/busy $(RUNS) $(TESTS) -count=1 -skip '$(SKIP)' $(PACKAGES)
+	@BUSY=$(BUSY) tools/busy $(RUNS) $(TESTS) -count=1 -skip '$(SKIP)' $(PACKAGES)
 
 steady: RUNS ?= 100
 steady: ## judge a server RUNS times in random order on busy cores: the verdicts must be identical
-	tools/busy 1 $(GO) test ./suites/runner -run TestSteady -count=1 -v -timeout 60m -args -runs $(RUNS)
+	BUSY=$(BUSY) tools/busy 1 $(GO) test ./suites/runner -run TestSteady -count=1 -v -timeout 60m -args -runs $(RUNS)
 
 strange: ## run tests of started programs in unusual environments: nohup, umask, locale, proxy, home
 	GO='$(GO)' tools/strange
@@ -99,8 +103,21 @@ capacities: ## search the sustained rate of servers with ten known capacities, a
 compare: ## compare run and load with k6 and Vegeta on the same work; skips what is not in the PATH
 	$(GO) test ./cmd/outreach-conformance -run TestTools -count=1 -v -timeout 40m -args -tools 3
 
+demo: ## play a gate, a release and a vendor on a server with a defect, and keep their files in bin/demo
+	$(GO) test ./cmd/outreach-conformance -run '^TestDemo$$' -count=1 -v -args -demo '$(CURDIR)/bin/demo'
+
 documents: ## run the commands in the documents
 	$(GO) test ./cmd/outreach-conformance -run '^TestDocuments$$' -count=1
+
+client: ## drive every operation of serve through a client that is generated from the OpenAPI document
+	$(GO) -C tools vet ./client
+	$(GO) -C tools test -count=1 ./client
+
+openapi: ## lint the OpenAPI documents with two linters and a strict YAML parser (Debian: libyaml-pp-perl)
+	perl -MYAML::PP -e 'YAML::PP->new(schema => ["JSON"])->load_file($$_) for @ARGV' schemas/openapi.yaml schemas/openapi-3.1.yaml
+	$(GO) -C tools vet ./openapi
+	$(GO) -C tools test -count=1 ./openapi
+	$(GO) -C tools run ./openapi ../schemas/openapi.yaml ../schemas/openapi-3.1.yaml
 
 manifests: ## check the Kubernetes manifests against the types of the API
 	$(GO) -C tools vet ./manifests
@@ -113,7 +130,7 @@ selftest-figures: build ## run the whole self-test and write its figures into th
 	bin/outreach-conformance selftest --output bin/selftest
 	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
 
-check: format vet lint tidy fresh documents manifests test long ## run every check that a change must pass
+check: format vet lint tidy fresh documents manifests openapi client test long ## run every check that a change must pass
 
 format: ## fail if gofmt would change a file
 	@unformatted="$$(gofmt -l .)" || exit 1; \
@@ -137,6 +154,7 @@ fresh: ## fail if make generate would change a file
 
 generate: ## write all generated files
 	$(GO) generate ./...
+	$(GO) -C tools generate ./client
 	$(GO) test ./suites -count=1 -run TestLabelsAreListed -args -update
 	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update
 
