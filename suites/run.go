@@ -172,11 +172,20 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 
 // ready reports what would make Ginkgo end the process without a verdict.
 func ready(plan Plan) error {
-	if _, err := os.Getwd(); err != nil {
-		return fmt.Errorf("no working directory: %w (start in a directory that exists)", err)
+	if err := Ready(); err != nil {
+		return err
 	}
 	if _, err := types.ParseLabelFilter(plan.LabelFilter); err != nil {
 		return fmt.Errorf("label filter %q: %w", plan.LabelFilter, err)
+	}
+	return nil
+}
+
+// Ready reports what about this process would make Ginkgo end it without a verdict, even
+// when it only lists specs. Check it before you call Specs.
+func Ready() error {
+	if _, err := os.Getwd(); err != nil {
+		return fmt.Errorf("no working directory: %w (start in a directory that exists)", err)
 	}
 	var refused error
 	flag.Visit(func(f *flag.Flag) {

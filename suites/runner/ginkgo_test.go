@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -246,4 +247,16 @@ func TestLabelFilterSelectsTheSpecsOfThePairs(t *testing.T) {
 		g.Expect(strings.Contains(s.LabelFilter(), "!observation")).To(BeTrue())
 	}
 	g.Expect(Selection{}.LabelFilter()).To(BeEmpty())
+}
+
+// Ginkgo ends the process, without a word on the muted console, when go test repeats its
+// tests. A run says so instead.
+func TestRepeatedGoTestsAreRefused(t *testing.T) {
+	g := NewWithT(t)
+	count := flag.Lookup("test.count").Value
+	before := count.String()
+	g.Expect(flag.Set("test.count", "2")).To(Succeed())
+	defer func() { _ = count.Set(before) }()
+	_, err := Run(t.Context(), Config{Target: embedded(t), Seed: 1})
+	g.Expect(err).To(MatchError(ContainSubstring("Ginkgo refuses to run there (leave the flags out)")))
 }

@@ -95,6 +95,9 @@ func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) 
 // Run judges the target. Its error means that nothing was judged: the caller's
 // input is wrong. Whatever goes wrong later is in the results.
 func Run(ctx context.Context, config Config) (reports.Results, error) {
+	if err := suites.Ready(); err != nil {
+		return reports.Results{}, err
+	}
 	config.Selection = config.Selection.For(config.Target.Profile)
 	selected, err := config.Selection.Pairs()
 	if err != nil {
