@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"unicode"
@@ -168,7 +169,20 @@ func (d *decoder) number() (any, error) {
 			return d.odd(start, "number outside the range of float64")
 		}
 	}
-	return json.Number(text), nil
+	return json.Number(withoutNegativeZero(text)), nil
+}
+
+// withoutNegativeZero drops the sign of a zero: -0 is the value 0, and schemas compare the
+// values of an enum as text.
+func withoutNegativeZero(number []byte) []byte {
+	mantissa := number
+	if exponent := bytes.IndexAny(number, "eE"); exponent > 0 {
+		mantissa = number[:exponent]
+	}
+	if mantissa[0] == '-' && !bytes.ContainsAny(mantissa, "123456789") {
+		return number[1:]
+	}
+	return number
 }
 
 // odd refuses the number that begins at start, or replaces it by nil.

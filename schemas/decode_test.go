@@ -65,6 +65,7 @@ func TestDecodeRefuses(t *testing.T) {
 func TestDecodeAccepts(t *testing.T) {
 	cases := map[string]any{
 		` {"a" : [ 1 , -0.5e+3, true, false, null ] } `: map[string]any{"a": []any{json.Number("1"), json.Number("-0.5e+3"), true, false, nil}},
+		`[-0, -0.0, -0e5, 0e-1, -0.01]`:                 []any{json.Number("0"), json.Number("0.0"), json.Number("0e5"), json.Number("0e-1"), json.Number("-0.01")},
 		`"\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00"`:          "\"\\/\b\f\n\r\té😀",
 		`"\ud83d"`:                                      "\ufffd", // grammatical, though it is no character
 		`"\ud83dA"`:                                     "\ufffdA",

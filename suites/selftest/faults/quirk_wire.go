@@ -70,6 +70,7 @@ func wireQuirks() []Quirk {
 		spelling("escapes", "escapes every character of a string that may be escaped", style{text: escaped}),
 		spelling("decimals", "writes 1.0 where others write 1", style{number: decimal}),
 		spelling("exponents", "writes 1e0 where others write 1", style{number: exponential}),
+		spelling("negative-zero", "writes -0 where others write 0", style{number: negativeZero}),
 		media("media-type-plain", "sends the content type application/json without parameters", func(int) string { return "application/json" }),
 		media("media-type-parameters", "sends the content type in mixed case with parameters",
 			func(int) string { return `Application/JSON ; Charset="UTF-8"; version=2` }),
@@ -222,6 +223,14 @@ func exponential(n json.Number) string {
 		return n.String()
 	}
 	return n.String() + "e0"
+}
+
+// negativeZero formats 0 as -0, which has the same value.
+func negativeZero(n json.Number) string {
+	if n == "0" {
+		return "-0"
+	}
+	return n.String()
 }
 
 // escaped escapes every character that may be escaped and is not plain: all but

@@ -17,6 +17,7 @@ func Quirks() []Quirk {
 		wireQuirks(),
 		throttleQuirks(),
 		errorQuirks(),
+		boundQuirks(),
 		fieldQuirks(),
 		sparseQuirks(),
 		valueQuirks(),

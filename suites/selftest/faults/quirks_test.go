@@ -249,6 +249,9 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 		valid + `,"schedule":{"timezone":"Asia/Baku"}}`, valid + `,"status":1}`} {
 		send(dataset.Main, spec.CreatePlacementTest, "", nil, body)
 	}
+	send(dataset.Main, spec.CreatePlacementTest, "", nil, valid+`,"description":"`+strings.Repeat("long", 8<<10)+`"}`)
+	send(dataset.Main, tests, "", q("search", strings.Repeat("long", 1<<10)), "")
+	send(strings.Repeat("nobody", 1<<10), tests, "", nil, "")
 	send(dataset.Unpaid, spec.CreatePlacementTest, "", nil, "{}")
 	for _, id := range []string{main.PlacementTests[0], second.PlacementTests[0], "no-id", neverIssued} {
 		send(dataset.Main, spec.GetPlacementTest, id, q("with_metadata", "true"), "")
@@ -296,7 +299,7 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 func tokenOf(p *profile.Profile, name string) string {
 	i := slices.IndexFunc(p.Keys, func(k profile.Key) bool { return k.Name == name })
 	if i < 0 {
-		return "never-issued"
+		return "never-issued-" + name
 	}
 	return p.Keys[i].Token
 }
