@@ -191,11 +191,11 @@ func (api *API) targetValues(field string) []variants.Variant {
 }
 
 // addresses returns addresses of a domain that is reserved (RFC 2606), in which no email
-// arrives.
+// arrives. They are in no alphabetical order: a server that sorts them is found.
 func (api *API) addresses(n int) []any {
 	all := make([]any, n)
 	for i := range all {
-		all[i] = fmt.Sprintf("seed-%d+%s@inboxes.example.com", i, api.Word())
+		all[i] = fmt.Sprintf("seed-%d+%s@inboxes.example.com", n-i, api.Word())
 	}
 	return all
 }

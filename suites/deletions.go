@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
@@ -29,14 +30,19 @@ func deletions(list string) {
 	It("takes the resource, and only it, out of the list", Requires(spec.StateDeleteList, spec.StateDeleteOthers), func(api *API) {
 		remove, others := api.deletionAmongOthers()
 		rows := api.As(dataset.Main, list)
-		before := api.listShowing(rows, append(others, remove.id)...).Keys()
+		shown := api.listShowing(rows, append(others, remove.id)...)
+		before, listed := shown.Keys(), shown.ByKey()
 		others = slices.DeleteFunc(others, func(id string) bool { return before[paging.FoldID(id)] == 0 })
 		if len(others) == 0 || before[paging.FoldID(remove.id)] == 0 {
 			api.NotAssessed("the resources that the spec works with in %s", list)
 		}
+		queries := api.queriesThatShow(list, listed[paging.FoldID(remove.id)])
 		api.MustDo(remove)
 		after := api.listWithout(rows, remove.id)
 		api.For(spec.StateDeleteList).Expect(after).To(NotShowRow(remove.id, "the deleted"))
+		for _, k := range queries {
+			api.For(spec.StateDeleteList).Expect(api.listWithout(k, remove.id)).To(NotShowRow(remove.id, "the deleted"))
+		}
 		// Other rows may be deleted by others meanwhile; nobody else deletes these.
 		for _, id := range others {
 			api.For(spec.StateDeleteOthers).Expect(after).To(ShowRow(id, "the other resource"))
@@ -48,6 +54,27 @@ func deletions(list string) {
 		api.MustDo(remove)
 		api.Expect(api.untilGone("a deletion that is repeated", remove)).To(HaveStatus(http.StatusNotFound))
 	})
+}
+
+// queriesThatShow returns requests for the list with each filter that selects the row, and
+// with each sort order: a list may be served from one store and a search from another.
+func (api *API) queriesThatShow(list string, row map[string]any) []Call {
+	plain := api.As(dataset.Main, list)
+	var calls []Call
+	for _, f := range oracle.Filters(list) {
+		for _, u := range f.Uses([]map[string]any{row}, 1) {
+			if _, in := u.Says(row); !in {
+				continue
+			}
+			if k, ok := api.knownFilter(plain, u.Query); ok {
+				calls = append(calls, k)
+			}
+		}
+	}
+	if list == spec.ListPlacementTests {
+		calls = append(calls, plain.WithQuery("sort_order", "asc"), plain.WithQuery("sort_order", "desc"))
+	}
+	return calls
 }
 
 // changesByItself are fields that a server may touch while it deletes.

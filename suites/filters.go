@@ -222,6 +222,7 @@ func (api *API) expectSameFiltered(u oracle.Use, walks []Walk) {
 		api.Expect(walk).To(ShowTheRows(paging.Missing(plain, i)))
 		api.Expect(walk).To(ShowTheOrderOf(walks[0]))
 		api.Expect(walk).To(ShowNoStrangers("", u))
+		api.Expect(walk).To(RespectLimits())
 	}
 }
 

@@ -93,7 +93,13 @@ var (
 		}
 		return slices.Concat(items[:1], items)
 	})
-	emptied    = on("emptied", "empty", func([]any) any { return []any{} })
+	emptied = on("emptied", "empty", func([]any) any { return []any{} })
+	// sorted puts texts into alphabetical order.
+	sorted = on("sorted", "in alphabetical order", func(items []any) any {
+		items = slices.Clone(items)
+		slices.SortStableFunc(items, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		return items
+	})
 	memberLost = on("member-lost", "without one member of its first item", func(items []any) any {
 		if len(items) == 0 {
 			return items

@@ -284,6 +284,10 @@ var filteredWalkDamages = []struct {
 			s.rows = among(s.rows, right)
 		}},
 	{"on-first-page-alone", "drops the filter after the first page", forgetFilter, rightly},
+	{"limit-ignored", "shows all rows on the first page, whatever the limit,",
+		func(s *page, _ *filtering) { s.size = everything }, rightly},
+	{"limit-exceeded-by-one", "shows one row more than the limit",
+		func(s *page, _ *filtering) { s.size++ }, rightly},
 }
 
 func rightly(*page, *filtering) {}

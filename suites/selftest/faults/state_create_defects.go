@@ -70,7 +70,7 @@ var testFields = []struct {
 	{"sending_method", []damage{another("1", "2")}},
 	{"email_subject", []damage{cutShort, recoded}},
 	{"email_body", []damage{markupEscaped, cutShort, recoded}},
-	{"emails", []damage{firstTwice, emptied}},
+	{"emails", []damage{firstTwice, emptied, sorted}},
 	{"delivery_mode", []damage{another("1", "2"), nulled}},
 	{"description", []damage{cutShort, recoded, nulled, lost}},
 	{"schedule", []damage{member("timezone", another("Etc/GMT+12", "Asia/Tokyo")), dayLost,

@@ -158,7 +158,8 @@ func notDeletedDefects(operation string) []Defect {
 				})
 			})
 	}
-	return []Defect{
+	defects := ghostsOfQueries(operation)
+	return append(defects,
 		breakingWith("STATE-DELETE-LIST", operation, "does-nothing", "reports a deletion without deleting anything", notDeleting(operation)),
 		ghost("stays-on-first-page", "the first page", func(a *Target) onePage { return a.isFirst }),
 		ghost("stays-on-last-page", "the last page", func(*Target) onePage { return isLast }),
@@ -170,7 +171,43 @@ func notDeletedDefects(operation string) []Defect {
 			asGone(operation, operation, refusedAs(http.StatusBadRequest))),
 		breaking("STATE-DELETE-AGAIN", operation, "twice-500", "returns 500 for a second deletion",
 			asGone(operation, operation, refusedAs(http.StatusInternalServerError))),
+	)
+}
+
+// ghostsOfQueries keep the deleted resource in the list of one query: that of a filter which
+// selects it, or that of a sort order.
+func ghostsOfQueries(operation string) []Defect {
+	list := listOf[operation]
+	ghost := func(name, doc, meaning string, fits func(value string, row map[string]any) bool) Defect {
+		return breakingWith("STATE-DELETE-LIST", operation, "stays-under-"+name, "shows the deleted resource "+doc, func(a *Target) Middleware {
+			parameter := a.parameter(list, meaning)
+			return afterDeletion(operation, func(gone *deletions) Middleware {
+				return withItems(list, func(r Request, page any, items []any) []any {
+					if !r.Query.Has(parameter) || !isLast(r, page) {
+						return items
+					}
+					for _, row := range gone.all() {
+						if row, ok := row.(map[string]any); ok && fits(r.Query.Get(parameter), row) {
+							items = append(items, row)
+						}
+					}
+					return items
+				})
+			})
+		})
 	}
+	var defects []Defect
+	for _, f := range filterTable {
+		if f.operation == list && f.kind != excluded {
+			defects = append(defects, ghost(f.name, "in the list that is filtered by "+f.field, f.meaning,
+				func(value string, row map[string]any) bool { return fmt.Sprint(row[f.field]) == value }))
+		}
+	}
+	for _, flag := range flagValues[list] {
+		defects = append(defects, ghost(flag.name+"-"+flag.value, "in the list with "+flag.name+"="+flag.value, flag.meaning,
+			func(value string, _ map[string]any) bool { return value == flag.value }))
+	}
+	return defects
 }
 
 // notDeleting answers a deletion with the resource and keeps it.
