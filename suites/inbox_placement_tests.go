@@ -49,6 +49,7 @@ func inboxPlacementTests() {
 
 	Describe(spec.ListPlacementTests, func() {
 		It("finds names with special characters", Requires(spec.FilterSearchMissing), findsSpecialNames)
+		It("filters new tests by status", Requires(spec.FilterStatusMissing, spec.FilterStatusExtra), filtersNewTests)
 		It("sorts ascending", Requires(spec.SortAsc), func(api *API) { api.expectSorted("asc") })
 		It("sorts descending", Requires(spec.SortDesc), func(api *API) { api.expectSorted("desc") })
 		It("keeps a walk whole while rows are inserted", Requires(spec.PageInsert), func(api *API) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"outreach.example/conformance/fixtures/profile"
 )
 
 // damages returns the ways to break a filter of that kind.
@@ -30,6 +32,9 @@ func (f filter) damages() []filterDamage {
 	}
 	for _, value := range f.values {
 		damages = append(damages, oneValue(value)...)
+		if f.meaning == profile.ParamStatus {
+			damages = append(damages, nullAs(value))
+		}
 	}
 	return damages
 }
@@ -64,6 +69,15 @@ func oneValue(value string) []filterDamage {
 		{value + "-shows-nothing", "MISSING", fmt.Sprintf("shows no rows for %q", value),
 			otherwise(is, func(*selection) []listRow { return nil })},
 	}
+}
+
+// nullAs counts a missing value as one of the others.
+func nullAs(value string) filterDamage {
+	is := func(s *selection) bool { return s.value == value }
+	return filterDamage{value + "-with-null", "EXTRA", fmt.Sprintf("shows the rows without a value for %q", value),
+		otherwise(is, func(s *selection) []listRow {
+			return s.adding(slices.DeleteFunc(slices.Clone(s.all), func(r listRow) bool { return r.fields[s.filter.field] != nil })...)
+		})}
 }
 
 // looseSearch is for searches that the specification hardly defines.
