@@ -120,6 +120,8 @@ func typesOf(t *testing.T, f spec.Field) []string {
 func badValues(t *testing.T, f spec.Field) map[string]any {
 	types := typesOf(t, f)
 	switch {
+	case strings.Contains(f.Value, "not negative"):
+		return map[string]any{"a fraction": json.Number("1.5"), "a negative number": json.Number("-1")}
 	case slices.Contains(types, "a number"):
 		return map[string]any{"a fraction": json.Number("1.5"), "a number outside the set": json.Number("77"), "a huge number": json.Number("1e300")}
 	case slices.Contains(types, "an array"):

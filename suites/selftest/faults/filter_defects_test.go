@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 )
 
@@ -22,6 +23,9 @@ func filteredList(f filter, parameter string) *fakeList {
 		case fromTime, toTime:
 		default:
 			row[f.field] = valueOf(f, i)
+			if f.meaning == profile.ParamStatus && i%8 == 7 {
+				row[f.field] = nil // a test may have no status
+			}
 		}
 	})
 	return &fakeList{operation: f.operation, rows: rows, filter: parameter, selects: func(row map[string]any, value string) bool {
@@ -145,7 +149,7 @@ func TestFilteredWalkDamagesLeaveTheWholeListAlone(t *testing.T) {
 			h := d.Apply(a)(list.answer)
 			query := url.Values{parameter: {"true"}}
 			right := fakeWalk(t, list.answer, f.operation, 1, query)
-			if small := fakeWalk(t, h, f.operation, 3, query); small.ends && slices.Equal(small.ids, right.ids) {
+			if small := fakeWalk(t, h, f.operation, 3, query); small.ends && small.longest <= 3 && slices.Equal(small.ids, right.ids) {
 				if smallest := fakeWalk(t, h, f.operation, 1, query); smallest.ends && slices.Equal(smallest.ids, right.ids) {
 					t.Error("the filtered walks are right")
 				}

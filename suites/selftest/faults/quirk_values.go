@@ -35,7 +35,7 @@ func valueQuirks() []Quirk {
 		set("empty-texts", "leaves unset texts empty", freeText, texts("")),
 		set("odd-texts", "shows texts with NUL, quotes, markup and characters from all of Unicode", freeText,
 			texts("\x00\u001f\"\\/<b>&amp;\u2028\u202eعربى\U0001F469\u200d\U0001F680\ufeffe\u0301\U0010FFFF{{name}} 'DROP'")),
-		set("large-numbers", "shows numbers beyond 64 bits and fractional counts", freeText, largeNumbers),
+		set("large-numbers", "shows counts beyond 64 bits, and other numbers with fractions", freeText, largeNumbers),
 		set("open-values", "uses its own values if the specification lists none", "the sentences “not shown” of sections Resources",
 			openValues),
 		{ID: "values/long-texts", Allowed: "Limits: none on the length of a text", Doc: "returns some texts of 40 kB",

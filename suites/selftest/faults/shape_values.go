@@ -150,6 +150,10 @@ var valueDamages = map[string][]fieldDamage{
 		{"with-spaces", "shows %s with a space", ofText(func(s string) string { return s[:2] + " " + s[2:] })},
 		{"in-parentheses", "shows %s in national format", ofText(func(s string) string { return "(" + s[1:4] + ") " + s[4:] })},
 	},
+	"a whole number, not negative": {
+		{"negative", "shows -1 for %s", constant(json.Number("-1"))},
+		{"with-a-fraction", "shows %s with a fraction", func(v any) any { return asNumber(asFloat(v) + 0.5) }},
+	},
 	timezoneWords: {
 		{"not-listed", "shows an unlisted value of %s", constant("Europe/Paris")},
 		{"in-small-letters", "shows %s in lower case", ofText(strings.ToLower)},
