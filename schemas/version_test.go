@@ -7,6 +7,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"pgregory.net/rapid"
+
+	"outreach.example/conformance/spec"
 )
 
 // document31 returns the document in OpenAPI 3.1, as kin-openapi loads and validates it.
@@ -37,6 +39,35 @@ func TestBothVersionsAcceptTheSameBodies(t *testing.T) {
 		after := now.Components.Schemas[resource].Value.VisitJSON(row, openapi3.EnableFormatValidation(), openapi3.EnableJSONSchema2020())
 		if (before == nil) != (after == nil) {
 			rt.Fatalf("%s: %s\n3.0: %v\n3.1: %v", resource, mustJSON(t, row), before, after)
+		}
+		if before == nil {
+			valid++
+		} else {
+			invalid++
+		}
+	})
+	if valid == 0 || invalid == 0 {
+		t.Errorf("%d mutations were valid, %d invalid: there must be both", valid, invalid)
+	}
+}
+
+func TestBothVersionsAcceptTheSameRequests(t *testing.T) {
+	old, now := document(t), document31(t)
+	operations := slices.DeleteFunc(spec.Operations(), func(op spec.Operation) bool { return operationAt(t, old, op).RequestBody == nil })
+	valid, invalid := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		op := rapid.SampledFrom(operations).Draw(rt, "operation")
+		body := requestExample(t, op)
+		for range rapid.IntRange(0, 2).Draw(rt, "mutations") {
+			mutate(rt, body)
+		}
+		schema := func(doc *openapi3.T) *openapi3.Schema {
+			return operationAt(t, doc, op).RequestBody.Value.Content.Get("application/json").Schema.Value
+		}
+		before := schema(old).VisitJSON(body, openapi3.VisitAsRequest(), openapi3.EnableFormatValidation())
+		after := schema(now).VisitJSON(body, openapi3.VisitAsRequest(), openapi3.EnableFormatValidation(), openapi3.EnableJSONSchema2020())
+		if (before == nil) != (after == nil) {
+			rt.Fatalf("%s: %s\n3.0: %v\n3.1: %v", op.ID, mustJSON(t, body), before, after)
 		}
 		if before == nil {
 			valid++
