@@ -196,9 +196,20 @@ func (api *API) expectForeignKeysRefused() (ours Call) {
 		if own := api.Workspace(role).Subsequences; ours.Operation.ID == spec.MoveLead && len(own) > 0 {
 			k = k.WithField("subsequence_id", own[0])
 		}
-		api.For(spec.IsolationID).Expect(api.Do(k)).To(BeRefused())
+		for _, form := range withMetadataToo(k) {
+			api.For(spec.IsolationID).Expect(api.Do(form)).To(BeRefused())
+		}
 	}
 	return ours
+}
+
+// withMetadataToo returns the request, and that of a test also with its metadata: a server
+// may read them together, past the check of the owner.
+func withMetadataToo(k Call) []Call {
+	if k.Operation.ID != spec.GetPlacementTest {
+		return []Call{k}
+	}
+	return []Call{k, k.WithQuery("with_metadata", "true")}
 }
 
 // expectKept looks for the main workspace's resource, which other workspaces asked to
@@ -231,8 +242,12 @@ func (api *API) expectForeignIDRefused() Response {
 	default:
 		k = k.WithID(api.first(second.PlacementTests, dataset.Second, "placement_tests", "an inbox placement test"))
 	}
-	response := api.Do(k.MustBeRefused())
+	k = k.MustBeRefused()
+	response := api.Do(k)
 	api.For(spec.IsolationID).Expect(response).To(BeRefused())
+	for _, form := range withMetadataToo(k)[1:] {
+		api.For(spec.IsolationID).Expect(api.Do(form)).To(BeRefused())
+	}
 	api.Observe(spec.OpenPointForeignID, "%d", response.Status)
 	return response
 }

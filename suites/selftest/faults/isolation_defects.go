@@ -208,7 +208,27 @@ func foreignIDDefects() []Defect {
 				return a.onForeign(operation, func(Request, Response, Response) Response { return refusal(http.StatusInternalServerError) })
 			}))
 	}
-	return defects
+	withMetadata := func(r Request) bool { return r.Query.Get("with_metadata") == "true" }
+	return append(defects,
+		breakingWith(requirement, spec.GetPlacementTest, "serves-foreign-id-with-metadata", "serves another workspace's test with its metadata",
+			func(a *Target) Middleware {
+				return a.onForeign(spec.GetPlacementTest, func(r Request, refusal, owners Response) Response {
+					if withMetadata(r) {
+						return owners
+					}
+					return refusal
+				})
+			}),
+		breakingWith(requirement, spec.GetPlacementTest, "serves-other-workspaces-with-metadata",
+			"serves the main workspace's test with its metadata to another one's key",
+			func(a *Target) Middleware {
+				return a.toOthers(spec.GetPlacementTest, func(next Handler, r Request) (Response, bool) {
+					if !withMetadata(r) {
+						return Response{}, false
+					}
+					return a.asMain(next, r)
+				})
+			}))
 }
 
 // toOthers changes the refusals of requests of an unrelated workspace, given the key of

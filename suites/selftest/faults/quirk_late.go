@@ -29,6 +29,8 @@ func lateQuirks() []Quirk {
 			return Chain(d.whenAnswered(spec.CreatePlacementTest, createdID),
 				where(spec.GetPlacementTest, func(r Request) bool { return d.hides(r.ID) }, refusing(http.StatusNotFound)))
 		}),
+		{ID: "late/recipients", Allowed: "Resources and their fields: nothing says when the recipients of a test are known", Touches: []string{touchesLate, "create", "delete"},
+			Doc: "shows the recipients of a created test only in the response to its deletion", Apply: alike(recipientsLast)},
 		late("deleted", "shows a deleted test for a while", deletedLater),
 		late("moved", "finds a moved account in its new workspace only after a while", func(a *Target, d *delayed) Middleware {
 			return func(next Handler) Handler {
@@ -49,6 +51,22 @@ func lateQuirks() []Quirk {
 			}
 		}),
 	}
+}
+
+// recipientsLast hides the recipients of created tests until their deletion.
+func recipientsLast(next Handler) Handler {
+	made := &creations{}
+	hidden := []Middleware{made.watch}
+	for _, view := range testViews {
+		hidden = append([]Middleware{onRows(view, func(_ Request, rows []map[string]any) {
+			for _, row := range rows {
+				if made.sent(textOf(row, "id"), "name") != nil {
+					row["recipients"] = []any{}
+				}
+			}
+		})}, hidden...)
+	}
+	return Chain(hidden...)(next)
 }
 
 // delayed remembers when things changed.
