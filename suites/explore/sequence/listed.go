@@ -109,7 +109,7 @@ func (l *listed) spend() {
 	remove := api.As(dataset.Main, spec.DeleteSubsequence).WithID(id)
 	deleted := api.MustDo(remove)
 	api.Examine(spec.StateDeleteAnswer, spec.DeleteSubsequence, deleted, suites.KeepID("id", id))
-	api.Examine(spec.StateDeleteAnswer, spec.DeleteSubsequence, deleted, suites.AgreesWith(row))
+	api.Examine(spec.StateDeleteAnswer, spec.DeleteSubsequence, deleted, suites.AgreeAtItsEnd(row))
 
 	var after suites.Walk
 	api.Eventually("a deletion in the list", func() bool {

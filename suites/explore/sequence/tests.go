@@ -149,8 +149,8 @@ func (m *model) remove(t *own) {
 		other.deletion = other.deletion || other != t
 	}
 	m.api.Count(spec.StateDeleteAnswer, spec.DeletePlacementTest, 1)
-	m.api.Examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, suites.AgreesWith(t.made.Row()))
-	m.api.Examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, suites.AgreesWith(t.listed))
+	m.api.Examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, suites.AgreeAtItsEnd(t.made.Row()))
+	m.api.Examine(spec.StateDeleteAnswer, spec.DeletePlacementTest, r, suites.AgreeAtItsEnd(t.listed))
 	if r.OK() && paging.FoldID(r.ID()) != paging.FoldID(t.made.ID()) {
 		m.api.Charge(spec.StateDeleteAnswer, spec.DeletePlacementTest, suites.Finding{Response: r, Pointer: "/id", Expected: t.made.ID(), Actual: r.ID()})
 	}
