@@ -31,10 +31,8 @@ func headline(s load.Scenario) string {
 	if s.Limiter != nil && s.Limiter.Summary != "" {
 		say("limiter: %s", reports.Printable(s.Limiter.Summary))
 	}
-	for _, d := range s.Depth {
-		if d.Ratio > 0 {
-			say("the deepest page of %s takes %s times as long as the first", reports.Printable(d.Operation), printable.Figure(d.Ratio))
-		}
+	if d := dearest(s.Depth); d.Ratio > 0 {
+		say("the deepest page of %s takes %s times as long as the first", reports.Printable(d.Operation), printable.Figure(d.Ratio))
 	}
 	if drifts := driftInWords(s.Drift); drifts != "" {
 		say("%s", drifts)
@@ -46,6 +44,17 @@ func headline(s load.Scenario) string {
 		say("%s", change)
 	}
 	return strings.Join(found, "; ")
+}
+
+// dearest returns the list whose deepest page costs most.
+func dearest(all []load.Depth) load.Depth {
+	var most load.Depth
+	for _, d := range all {
+		if d.Ratio > most.Ratio {
+			most = d
+		}
+	}
+	return most
 }
 
 func driftInWords(all []load.Drift) string {
