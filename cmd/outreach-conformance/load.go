@@ -57,6 +57,7 @@ type loadFlags struct {
 	startAt   string
 	printPart bool
 	raw       bool
+	listen    string
 	lagLimit  time.Duration
 }
 
@@ -133,6 +134,7 @@ the verdict.`,
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultLoadOutput)
 		flags.BoolVar(&f.raw, "raw", false, "also write every result into results.bin, in vegeta's encoding")
+		flags.StringVar(&f.listen, "listen", "", "serve live OpenMetrics at /metrics of this address during the run, e.g. 127.0.0.1:9464; without a host on the loopback interface")
 		registerVerbose(flags, &f.verbose, "every phase and violation")
 		f.formats.register(flags, resultFormats)
 	})
@@ -187,6 +189,11 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := f.consented(); err != nil {
 		return exitError{exitUsage, err}
 	}
+	metrics, err := listen(ctx, f.listen)
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	defer func() { _ = metrics.stop() }()
 	limitSoak(scenarios)
 	began := time.Now()
 	f.narrows = true
@@ -205,6 +212,10 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	config.Raw = raw.writer()
 	view := newLoadView(stderr, scenario.Names(scenarios))
+	if metrics != nil {
+		view.metrics = metrics
+		view.say("live metrics at " + metrics.address)
+	}
 	config.Live, config.Watch, config.Say = view.live, view.begin, view.say
 	config.Interrupted = func(o loadtest.Outcome) {
 		_ = f.writeVerdict(o.Results) // reportLoad writes them again, with what came of the rollback
