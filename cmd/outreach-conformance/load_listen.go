@@ -36,10 +36,11 @@ type liveMetrics struct {
 // listenAddress returns the address to listen on. Without a host it is on the loopback
 // interface.
 func listenAddress(text string) (string, error) {
+	full := text
 	if !strings.Contains(text, ":") {
-		text = ":" + text
+		full = ":" + text
 	}
-	host, port, err := net.SplitHostPort(text)
+	host, port, err := net.SplitHostPort(full)
 	if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || port != strconv.FormatUint(n, 10) {
 		return "", fmt.Errorf("--listen %q: no address and port (want e.g. 127.0.0.1:9464)", text)
 	}

@@ -102,3 +102,14 @@ func TestListenAddresses(t *testing.T) {
 	_, err := listen(t.Context(), taken.Addr().String())
 	NewWithT(t).Expect(err).To(MatchError(And(HavePrefix("--listen: "), HaveSuffix("(choose a free port of this machine)"))))
 }
+
+// An address that is none, and an unknown encoding, are errors before anything is sent.
+func TestLoadRejectsWhatItCannotServeOrWrite(t *testing.T) {
+	for want, args := range map[string][]string{
+		`--listen "1.2.3.4": no address and port`:           {"--listen", "1.2.3.4"},
+		`--raw=csv: unknown encoding (want vegeta or jsonl`: {"--raw=csv"},
+	} {
+		e := exitsWith(t, exitUsage, nil, append([]string{loadCommand, "--scenario", "mixed"}, args...)...)
+		NewWithT(t).Expect(e.stderr).To(ContainSubstring(want))
+	}
+}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/atomicfile"
-	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/reports"
@@ -31,6 +30,7 @@ const (
 	metricsFile   = "metrics.txt"
 	hdrFile       = "latency.hlog"
 	rawFile       = "results.bin"
+	rawLinesFile  = "results.jsonl"
 	partFile      = "part.json"
 )
 
@@ -45,7 +45,7 @@ func forgetLoad(dir string) error {
 func forgetMerged(dir string) error { return forgetFiles(dir, mergedFiles...) }
 
 // mergedFiles are the files that a merge writes, like every load run.
-var mergedFiles = []string{pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, loadFile}
+var mergedFiles = []string{pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, rawLinesFile, loadFile}
 
 func forgetFiles(dir string, names ...string) error {
 	if !outputdir.IsResults(filepath.Join(dir, loadFile)) {
@@ -144,43 +144,4 @@ func toFile(path string, write func(io.Writer) error) error {
 		buffered := bufio.NewWriter(file)
 		return errors.Join(write(buffered), buffered.Flush(), file.Close())
 	})
-}
-
-// rawResults is the file of single results, written during the load; nil writes none.
-type rawResults struct {
-	file     *os.File
-	buffered *bufio.Writer
-}
-
-func openRaw(dir string, wanted bool) (*rawResults, error) {
-	if !wanted {
-		return nil, nil
-	}
-	file, err := os.Create(filepath.Join(dir, rawFile))
-	if err != nil {
-		return nil, err
-	}
-	return &rawResults{file, bufio.NewWriterSize(redact.Process.BinaryWriter(file), 1<<20)}, nil
-}
-
-func (r *rawResults) writer() io.Writer {
-	if r == nil {
-		return nil
-	}
-	return r.buffered
-}
-
-func (r *rawResults) close() error {
-	if r == nil {
-		return nil
-	}
-	return errors.Join(r.buffered.Flush(), r.file.Close())
-}
-
-// discard removes the file.
-func (r *rawResults) discard() error {
-	if r == nil {
-		return nil
-	}
-	return errors.Join(r.file.Close(), os.Remove(r.file.Name()))
 }
