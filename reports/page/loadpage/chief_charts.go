@@ -73,6 +73,32 @@ func sizesFigure(phases []load.Phase) *figure {
 	return c.figure(title)
 }
 
+// phasesFigure returns the chart of the response time of one phase after the other.
+func phasesFigure(phases []load.Phase) *figure {
+	c := newChart("phase, in order of time", "ms")
+	var p50, p99 plotter.XYs
+	for i, p := range phases {
+		if p.Response.Accepted == nil {
+			continue
+		}
+		for _, q := range p.Response.Accepted.Quantiles {
+			at := plotter.XY{X: float64(i + 1), Y: q.ValueMS}
+			switch {
+			case !p.Supports(q.P):
+			case q.P == 0.5:
+				p50 = append(p50, at)
+			case q.P == 0.99:
+				p99 = append(p99, at)
+			}
+		}
+	}
+	p50, p99 = few(p50), few(p99)
+	c.logY(p50, p99)
+	c.add(line{Name: "p50", ink: blue, marks: draw.CircleGlyph{}}, p50)
+	c.add(line{Name: "p99", ink: red, marks: draw.CircleGlyph{}}, p99)
+	return c.figure("Response time by phase")
+}
+
 // maxLists is the maximum number of lists in a chart.
 const maxLists = 4
 
@@ -129,9 +155,9 @@ func comparedFigures(c load.Comparison) []*figure {
 	equal = append(plotter.XYs{{X: chart.plot.X.Min, Y: 1}}, append(equal, plotter.XY{X: chart.plot.X.Max, Y: 1})...)
 	chart.plot.X.Tick.Marker = names
 	chart.add(line{Name: "A and B are equal", ink: text, dashed: true}, equal)
-	chart.add(line{Name: "95 % interval", ink: blue}, intervals)
+	chart.add(line{Name: "interval", ink: blue}, intervals)
 	chart.add(line{Name: "B ÷ A", ink: blue, marks: draw.CircleGlyph{}, marked: true}, ratios)
-	return drawn(chart.figure("B against A: " + comparedInWords(c)))
+	return drawn(chart.figure("B ÷ A of each figure, with its interval"))
 }
 
 // short returns the last word of a figure that the harness names, e.g. "p99", or "other".

@@ -116,6 +116,18 @@ func TestPageSizesShareAChart(t *testing.T) {
 		of.Response.Accepted = &load.Distribution{Count: 10_000, MaxMS: 50, Quantiles: []load.Quantile{{P: 0.5, ValueMS: float64(2 + i)}, {P: 0.99, ValueMS: float64(10 + i)}}}
 		s.Phases = append(s.Phases, of)
 	}
+	if said, want := of(t, s), "/s served in each of 3 phases"; !strings.Contains(said, want) {
+		t.Errorf("the page does not say %q:\n%.600s", want, said)
+	}
+	blocks := s
+	blocks.Phases = append([]load.Phase(nil), s.Phases...)
+	for i := range blocks.Phases {
+		blocks.Phases[i].Name = "A" + string(rune('1'+i))
+	}
+	blocks.Phases[0].AchievedPerSecond = 1
+	if said := of(t, blocks); !strings.Contains(said, "1 to ") || !strings.Contains(said, "/s served in 3 phases") || !strings.Contains(said, "Response time by phase") {
+		t.Errorf("the page does not compare the phases:\n%.600s", said)
+	}
 	if said, want := of(t, s), "Response time by page size: p50 is 2 ms at limit=1, 4 ms at limit=100"; !strings.Contains(said, want) {
 		t.Errorf("the page does not say %q:\n%.600s", want, said)
 	}

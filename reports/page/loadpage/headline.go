@@ -20,10 +20,8 @@ func headline(s load.Scenario) string {
 		if k.SaturationPerSecond > 0 {
 			say("the knee: it serves %s/s at most", printable.Figure(k.SaturationPerSecond))
 		}
-	} else if best := fastest(s.Phases); best != nil && len(counted(s.Phases)) == 1 {
-		say("%s/s served", printable.Figure(best.AchievedPerSecond))
-	} else if best != nil {
-		say("%s/s served in the fastest phase, %s", printable.Figure(best.AchievedPerSecond), reports.Printable(best.Name))
+	} else if served := servedInWords(counted(s.Phases)); served != "" {
+		say("%s", served)
 	}
 	if p, parts := spikeOf(s); parts != nil && p.Response.Accepted != nil {
 		say("%s", spikeInWords(parts))
@@ -140,21 +138,31 @@ func chief(s load.Scenario) []*figure {
 		return drawn(spikeFigure(spike, parts))
 	case len(sizes(phases)) > 1:
 		return drawn(sizesFigure(phases))
+	case len(phases) > 1:
+		return drawn(phasesFigure(phases))
 	case len(phases) > 0:
-		return drawn(latencyOverTime(thinned(*fastest(phases))))
+		return drawn(latencyOverTime(thinned(phases[0])))
 	default:
 		return nil
 	}
 }
 
-// fastest returns the measured phase with the most accepted responses per second; nil
-// without one.
-func fastest(phases []load.Phase) *load.Phase {
-	var best *load.Phase
-	for _, p := range counted(phases) {
-		if best == nil || p.AchievedPerSecond > best.AchievedPerSecond {
-			best = &p
-		}
+// servedInWords returns the throughput of the phases.
+func servedInWords(phases []load.Phase) string {
+	if len(phases) == 0 {
+		return ""
 	}
-	return best
+	least, most := phases[0].AchievedPerSecond, phases[0].AchievedPerSecond
+	for _, p := range phases {
+		least, most = min(least, p.AchievedPerSecond), max(most, p.AchievedPerSecond)
+	}
+	from, to := printable.Figure(least), printable.Figure(most)
+	switch {
+	case len(phases) == 1:
+		return to + "/s served"
+	case from == to:
+		return fmt.Sprintf("%s/s served in each of %d phases", to, len(phases))
+	default:
+		return fmt.Sprintf("%s to %s/s served in %d phases", from, to, len(phases))
+	}
 }
