@@ -71,6 +71,7 @@ type Config struct {
 	// rows; 0 means the default of package lock.
 	LockTimeout time.Duration
 	Raw         io.Writer // receives the results in Vegeta's encoding; may be nil
+	RawLines    io.Writer // receives the results as JSON lines; may be nil
 
 	// Interrupted gets the outcome if the run is interrupted, before changes are rolled
 	// back; nil for nobody.

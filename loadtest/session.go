@@ -112,7 +112,7 @@ func environment(ctx context.Context, config Config, id string, budget *prepare.
 		return nil, nil, err
 	}
 	generator, err := generate.New(generate.Options{BaseURL: t.BaseURL, TLSConfig: t.TLS, Workers: config.Workers,
-		Timeout: t.Profile.Pace.Timeout, Raw: config.Raw, Tick: config.Live})
+		Timeout: t.Profile.Pace.Timeout, Raw: config.Raw, RawLines: config.RawLines, Tick: config.Live})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -101,7 +101,7 @@ func TestNoKeyLeavesTheProcess_long(t *testing.T) {
 	lists := []string{"--operation", "lead-labels.list,lead-lists.list"}
 	for name, args := range map[string][]string{
 		"run":    append([]string{runCommand, "--target", server.BaseURL, "--verbose", "--format", githubFormat + everyFile, "--seed", "1", "--profile", "shape,read"}, lists...),
-		"load":   append([]string{loadCommand, "--target", server.BaseURL, "--verbose", "--format", githubFormat + everyFile, "--raw", "--scenario", "mixed", "--rate", "40", "--duration", "500ms", "--warmup", "0s"}, lists...),
+		"load":   append([]string{loadCommand, "--target", server.BaseURL, "--verbose", "--format", githubFormat + everyFile, "--raw=vegeta,jsonl", "--scenario", "mixed", "--rate", "40", "--duration", "500ms", "--warmup", "0s"}, lists...),
 		"init":   {"target", "init", "--target", server.BaseURL},
 		"check":  {"target", "check", "--target", server.BaseURL, "--verbose"},
 		"errors": {runCommand, "--target", "http://127.0.0.1:1/" + main.Token, "--only-failed", main.Token},

@@ -56,7 +56,8 @@ type loadFlags struct {
 	shard     string
 	startAt   string
 	printPart bool
-	raw       bool
+	raw       []string // encodings
+	listen    string
 	lagLimit  time.Duration
 }
 
@@ -71,7 +72,8 @@ func newLoad() *cobra.Command {
 		Long: `load runs load scenarios against a target and compares the figures with
 thresholds. It writes into the output directory: load.html for people, load.json
 and load-junit.xml for programs, metrics.txt (OpenMetrics), latency.hlog (HDR
-histogram logs) and, with --raw, results.bin for vegeta.
+histogram logs) and, with --raw, results.bin or results.jsonl for
+vegeta.
 
 Requests are sent on a schedule, whatever the target does. Latency counts from the
 time when a request was due. If the generator missed its rate, the run
@@ -132,7 +134,8 @@ the verdict.`,
 	})
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultLoadOutput)
-		flags.BoolVar(&f.raw, "raw", false, "also write every result into results.bin, in vegeta's encoding")
+		registerRaw(flags, &f.raw)
+		flags.StringVar(&f.listen, "listen", "", "serve live OpenMetrics at /metrics of this address during the run, e.g. 127.0.0.1:9464; without a host on the loopback interface")
 		registerVerbose(flags, &f.verbose, "every phase and violation")
 		f.formats.register(flags, resultFormats)
 	})
@@ -187,6 +190,14 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := f.consented(); err != nil {
 		return exitError{exitUsage, err}
 	}
+	if err := checkRaw(f.raw); err != nil {
+		return exitError{exitUsage, err}
+	}
+	metrics, err := listen(ctx, f.listen)
+	if err != nil {
+		return exitError{exitUsage, err}
+	}
+	defer func() { _ = metrics.stop() }()
 	limitSoak(scenarios)
 	began := time.Now()
 	f.narrows = true
@@ -203,8 +214,12 @@ func (f loadFlags) load(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
-	config.Raw = raw.writer()
+	config.Raw, config.RawLines = raw.writer(rawBinary), raw.writer(rawLines)
 	view := newLoadView(stderr, scenario.Names(scenarios))
+	if metrics != nil {
+		view.metrics = metrics
+		view.say("live metrics at " + metrics.address)
+	}
 	config.Live, config.Watch, config.Say = view.live, view.begin, view.say
 	config.Interrupted = func(o loadtest.Outcome) {
 		_ = f.writeVerdict(o.Results) // reportLoad writes them again, with what came of the rollback

@@ -9,16 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"outreach.example/conformance/internal/atomicfile"
-	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/loadtest"
-	"outreach.example/conformance/loadtest/generate"
-	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/reports/junit"
@@ -36,6 +30,7 @@ const (
 	metricsFile   = "metrics.txt"
 	hdrFile       = "latency.hlog"
 	rawFile       = "results.bin"
+	rawLinesFile  = "results.jsonl"
 	partFile      = "part.json"
 )
 
@@ -50,7 +45,7 @@ func forgetLoad(dir string) error {
 func forgetMerged(dir string) error { return forgetFiles(dir, mergedFiles...) }
 
 // mergedFiles are the files that a merge writes, like every load run.
-var mergedFiles = []string{pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, loadFile}
+var mergedFiles = []string{pageFile, loadJUnitFile, metricsFile, hdrFile, rawFile, rawLinesFile, loadFile}
 
 func forgetFiles(dir string, names ...string) error {
 	if !outputdir.IsResults(filepath.Join(dir, loadFile)) {
@@ -150,122 +145,3 @@ func toFile(path string, write func(io.Writer) error) error {
 		return errors.Join(write(buffered), buffered.Flush(), file.Close())
 	})
 }
-
-// rawResults is the file of single results, written during the load; nil writes none.
-type rawResults struct {
-	file     *os.File
-	buffered *bufio.Writer
-}
-
-func openRaw(dir string, wanted bool) (*rawResults, error) {
-	if !wanted {
-		return nil, nil
-	}
-	file, err := os.Create(filepath.Join(dir, rawFile))
-	if err != nil {
-		return nil, err
-	}
-	return &rawResults{file, bufio.NewWriterSize(redact.Process.BinaryWriter(file), 1<<20)}, nil
-}
-
-func (r *rawResults) writer() io.Writer {
-	if r == nil {
-		return nil
-	}
-	return r.buffered
-}
-
-func (r *rawResults) close() error {
-	if r == nil {
-		return nil
-	}
-	return errors.Join(r.buffered.Flush(), r.file.Close())
-}
-
-// discard removes the file.
-func (r *rawResults) discard() error {
-	if r == nil {
-		return nil
-	}
-	return errors.Join(r.file.Close(), os.Remove(r.file.Name()))
-}
-
-// loadView shows the progress of a load run on the error stream.
-type loadView struct {
-	stderr   io.Writer
-	progress *console.LoadProgress
-	all      []string // the scenarios of the run
-
-	mu             sync.Mutex
-	scenario, step string
-}
-
-func newLoadView(stderr io.Writer, scenarios []string) *loadView {
-	var options console.ProgressOptions
-	if file, ok := terminalOf(stderr); ok {
-		detected := console.Detect(file, os.Getenv)
-		options.Color, options.Width, options.Live = detected.Color, detected.Width, console.Live(file, os.Getenv)
-	}
-	v := &loadView{stderr: stderr, progress: console.NewLoadProgress(stderr, options), all: scenarios}
-	v.progress.Say("measuring what this machine can send")
-	return v
-}
-
-// begin notes that a phase, or a step of one, begins.
-func (v *loadView) begin(scenario, step string, _ schedule.Schedule) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.scenario, v.step = scenario, step
-}
-
-// live shows the figures of the phase that runs.
-func (v *loadView) live(l generate.Live) {
-	v.mu.Lock()
-	f := console.LoadFigures{Number: 1 + slices.Index(v.all, v.scenario), Of: len(v.all), Scenario: v.scenario}
-	if v.step != l.Phase {
-		f.Step = v.step
-	}
-	v.mu.Unlock()
-	last := l.Last.Response[measure.Accepted]
-	f.Phase, f.Warmup, f.At, f.Lasts = l.Phase, l.Warmup, l.At, l.Duration
-	if passed := l.Lasted.Seconds(); passed > 0 {
-		f.AskedPerSecond, f.DonePerSecond = float64(l.Last.Asked)/passed, float64(l.Last.Done)/passed
-	}
-	if last.Count() > 0 {
-		f.P50MS, f.P99MS = inMS(last.Quantile(0.5).Value), inMS(last.Quantile(0.99).Value)
-	}
-	f.Planned, f.Sent, f.InFlight, f.LagP99MS = l.Planned, l.Sent, l.InFlight, inMS(l.Lag)
-	f.Accepted, f.Limited, f.Failed = l.Count[measure.Accepted], l.Count[measure.Limited], l.Count[measure.Failed]
-	v.progress.Show(f)
-}
-
-// say writes what the run waits for on a line of its own, also into logs.
-func (v *loadView) say(what string) {
-	v.progress.Stop() // which ends the live line
-	_, _ = fmt.Fprintf(v.stderr, "outreach-conformance: %s\n", reports.Printable(what))
-}
-
-// puttingBack shows how many changes are left to roll back.
-func (v *loadView) puttingBack(left int) {
-	changes := "changes are"
-	if left == 1 {
-		changes = "change is"
-	}
-	v.progress.Say(fmt.Sprintf("rolling back changes: %d %s left", left, changes))
-}
-
-// worthTelling is how long a rollback takes before its time is shown. The summary has
-// the time of the load alone.
-const worthTelling = time.Second
-
-// putBack shows how long the rollback took.
-func (v *loadView) putBack(took time.Duration) {
-	v.progress.Stop()
-	if took >= worthTelling {
-		v.say(fmt.Sprintf("rolled back changes in %.1f s", took.Seconds()))
-	}
-}
-
-func (v *loadView) stop() { v.progress.Stop() }
-
-func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -67,7 +68,7 @@ func loadResults(t *testing.T, dir string) load.Results {
 func TestLoadFilesAreWhatTheySeem(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	e, r := loaded(t, 0, "--raw", "--threshold", "p99<20s")
+	e, r := loaded(t, 0, "--raw", "--raw=jsonl", "--threshold", "p99<20s")
 	phase := r.Scenarios[0].Phases[0]
 	g.Expect(r.Verdict).To(Equal(reports.Passed))
 	g.Expect(phase.Sent).To(BeEquivalentTo(400))
@@ -76,6 +77,19 @@ func TestLoadFilesAreWhatTheySeem(t *testing.T) {
 	raw := readRaw(t, path(rawFile))
 	g.Expect(raw.Requests).To(BeEquivalentTo(400))
 	g.Expect(raw.StatusCodes).To(Equal(map[string]int{"200": 400}))
+	lines := contents(t, path(rawLinesFile))
+	g.Expect(strings.Count(lines, "\n")).To(Equal(400))
+	for line := range strings.Lines(lines) {
+		var one struct {
+			Attack, Timestamp string
+			Latency           int64
+			Code              int
+		}
+		g.Expect(json.Unmarshal([]byte(line), &one)).To(Succeed())
+		g.Expect(one.Code).To(Equal(200))
+		g.Expect(one.Latency).To(BeNumerically(">", 0))
+	}
+	g.Expect(readRaw(t, path(rawLinesFile)).Latencies.P99).To(Equal(raw.Latencies.P99), "both files hold the same")
 
 	counts := map[string]int64{}
 	logs := hdr.NewHistogramLogReader(strings.NewReader(contents(t, path(hdrFile))))

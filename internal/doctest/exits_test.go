@@ -15,15 +15,15 @@ var exit = regexp.MustCompile(`\bos\.(WriteFile|Create|OpenFile|Stdout|Stderr)\b
 // exits are the files that use one without redact.Process on the same line, with the
 // reason why no key leaves there.
 var exits = map[string]string{
-	"cmd/outreach-conformance/main.go":        "execute redacts both outputs",
-	"cmd/outreach-conformance/start.go":       "the containers' log gets a redacting writer",
-	"cmd/outreach-conformance/github.go":      "the job summary gets a redacting writer",
-	"cmd/outreach-conformance/load_report.go": "the raw results get a redacting writer",
-	"fixtures/profile/parse.go":               "the schema of profiles is a constant",
-	"internal/atomicfile/atomicfile.go":       "Replace redacts the file before it renames it",
-	"internal/redact/writer.go":               "it is the gate",
-	"internal/sandbox/journal/journal.go":     "each entry is redacted before it is written",
-	"loadtest/generate/calibrate.go":          "the child is this program, which redacts its output",
+	"cmd/outreach-conformance/main.go":     "execute redacts both outputs",
+	"cmd/outreach-conformance/start.go":    "the containers' log gets a redacting writer",
+	"cmd/outreach-conformance/github.go":   "the job summary gets a redacting writer",
+	"cmd/outreach-conformance/load_raw.go": "the raw results get a redacting writer",
+	"fixtures/profile/parse.go":            "the schema of profiles is a constant",
+	"internal/atomicfile/atomicfile.go":    "Replace redacts the file before it renames it",
+	"internal/redact/writer.go":            "it is the gate",
+	"internal/sandbox/journal/journal.go":  "each entry is redacted before it is written",
+	"loadtest/generate/calibrate.go":       "the child is this program, which redacts its output",
 }
 
 // Whatever leaves the process passes the gate of internal/redact.

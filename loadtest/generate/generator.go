@@ -65,7 +65,7 @@ func New(opts Options) (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Generator{opts: opts, raw: newRawWriter(opts.Raw)}, nil
+	return &Generator{opts: opts, raw: newRawWriter(opts.Raw, opts.RawLines)}, nil
 }
 
 // Close closes the idle connections.

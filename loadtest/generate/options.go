@@ -61,6 +61,9 @@ type Options struct {
 	// `vegeta plot`; nil for none. Timestamp and latency count from the due time.
 	// Bodies and most response headers are left out.
 	Raw io.Writer
+	// RawLines receives the same results as JSON lines, which Vegeta reads too; nil for
+	// none.
+	RawLines io.Writer
 	// Tick is called about 10 times a second while a phase runs, and once at its
 	// end, from one goroutine. If it is slow, figures are skipped.
 	Tick func(Live)

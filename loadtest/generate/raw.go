@@ -11,19 +11,26 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
-// rawWriter writes Vegeta's results with Vegeta's encoder. It stops at the first
+// rawWriter writes Vegeta's results with Vegeta's encoders. It stops at the first
 // error.
 type rawWriter struct {
-	encode vegeta.Encoder
-	err    error
+	encoders []vegeta.Encoder
+	err      error
 }
 
 // newRawWriter returns nil for no writer.
-func newRawWriter(w io.Writer) *rawWriter {
-	if w == nil {
+func newRawWriter(binary, lines io.Writer) *rawWriter {
+	w := &rawWriter{}
+	if binary != nil {
+		w.encoders = append(w.encoders, vegeta.NewEncoder(binary))
+	}
+	if lines != nil {
+		w.encoders = append(w.encoders, vegeta.NewJSONEncoder(lines))
+	}
+	if len(w.encoders) == 0 {
 		return nil
 	}
-	return &rawWriter{encode: vegeta.NewEncoder(w)}
+	return w
 }
 
 // attackName names a phase in the results. Vegeta's plot needs the hits of an
@@ -52,8 +59,11 @@ func (w *rawWriter) add(result *vegeta.Result, h *hit, start time.Time) {
 	case r.Error != "":
 		r.Error = strings.TrimSpace(strconv.Itoa(h.Status) + " " + http.StatusText(h.Status))
 	}
-	if err := w.encode(&r); err != nil {
-		w.err = fmt.Errorf("generate: cannot write the raw results: %w", err)
+	for _, encode := range w.encoders {
+		if err := encode(&r); err != nil {
+			w.err = fmt.Errorf("generate: cannot write the raw results: %w", err)
+			return
+		}
 	}
 }
 

@@ -114,12 +114,14 @@ func (e *exposition) limiter(l load.Limiter, of labels) {
 	e.counter("limiter_probes", "Requests sent to probe the limiter.", l.Total.Requests, of)
 }
 
+const requestsHelp = "Requests of a phase: planned, sent, late (of those sent), dropped."
+
 func (e *exposition) phase(p load.Phase, of labels) {
 	for _, n := range []struct {
 		what  string
 		count int64
 	}{{"planned", p.Planned}, {"sent", p.Sent}, {"late", p.Late}, {"dropped", p.Dropped}} {
-		e.counter("requests", "Requests of a phase: planned, sent, late (of those sent), dropped.", n.count, of.with("what", n.what))
+		e.counter("requests", requestsHelp, n.count, of.with("what", n.what))
 	}
 	for _, status := range slices.Sorted(maps.Keys(p.Statuses)) {
 		e.counter("answers", "Responses by HTTP status; none: no response.", p.Statuses[status], of.with("status", status))

@@ -26,8 +26,15 @@ const prefix = "outreach_load_"
 
 // Encode returns the figures of r as OpenMetrics text, in a stable order.
 func Encode(r load.Results) ([]byte, error) {
-	e := &exposition{byName: map[string]*dto.MetricFamily{}}
+	e := newExposition()
 	e.run(r)
+	return e.text()
+}
+
+func newExposition() *exposition { return &exposition{byName: map[string]*dto.MetricFamily{}} }
+
+// text returns the families as OpenMetrics text.
+func (e *exposition) text() ([]byte, error) {
 	var b bytes.Buffer
 	for _, family := range e.families {
 		if _, err := expfmt.MetricFamilyToOpenMetrics(&b, family); err != nil {

@@ -187,7 +187,7 @@ func (p point) middle() float64 { return p.from + p.seconds/2 }
 
 // when names the stretch.
 func (p point) when() string {
-	if p.seconds == 1 {
+	if p.seconds <= 1 {
 		return "in second " + page.Whole(int64(p.from))
 	}
 	return fmt.Sprintf("in seconds %s to %s", page.Whole(int64(p.from)), page.Whole(int64(p.from+p.seconds)))

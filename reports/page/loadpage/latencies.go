@@ -15,7 +15,8 @@ type latencies struct {
 	MaxMS   float64
 }
 
-// quantile is a figure of the table; Value is empty if it was not measured.
+// quantile is a figure of the table; Value is empty if it was not measured, or if too few
+// requests were planned for it.
 type quantile struct {
 	Value   string
 	Bounds  string
@@ -30,26 +31,30 @@ var columns = []float64{0.5, 0.95, 0.99, 0.999}
 func latenciesOf(phases []load.Phase) []latencies {
 	var rows []latencies
 	for _, p := range counted(phases) {
-		rows = appendRow(rows, p.Name, "", p.Response.Accepted)
+		rows = appendRow(rows, p, "", p.Response.Accepted)
 		if len(p.Labels) < 2 {
 			continue
 		}
 		for _, l := range p.Labels {
-			rows = appendRow(rows, p.Name, l.Name, l.Response)
+			of := p
+			of.Planned = l.Accepted + l.Limited + l.Failed
+			rows = appendRow(rows, of, l.Name, l.Response)
 		}
 	}
 	return rows
 }
 
-func appendRow(rows []latencies, phase, request string, d *load.Distribution) []latencies {
+// appendRow leaves out the quantiles that the phase plans too few requests for, as the
+// console does.
+func appendRow(rows []latencies, phase load.Phase, request string, d *load.Distribution) []latencies {
 	if d == nil {
 		return rows
 	}
-	row := latencies{Phase: phase, Request: request, Count: d.Count, MaxMS: d.MaxMS}
+	row := latencies{Phase: phase.Name, Request: request, Count: d.Count, MaxMS: d.MaxMS}
 	for _, p := range columns {
 		var figure quantile
 		for _, q := range d.Quantiles {
-			if q.P == p {
+			if q.P == p && phase.Supports(p) {
 				figure = quantile{printable.Figure(q.ValueMS), between(q), q.Flagged}
 			}
 		}

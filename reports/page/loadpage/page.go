@@ -25,7 +25,8 @@ var pageTemplate = page.New(layout, template.FuncMap{
 	"list": list, "number": printable.Figure, "percent": percent, "quantile": quantileName,
 	"answer": answer, "finding": finding, "estimate": estimate, "between": between,
 	"counted": counted, "figures": phaseFigures, "knee": kneeFigures, "depths": depthFigures, "memory": memoryFigures, "limiter": limiterFigures, "limited": limitedOf,
-	"classes": classes, "spans": spans, "failure": load.FailureInWords, "title": title, "headline": headline, "latencies": latenciesOf, "column": func(i int) string { return quantileName(columns[i]) },
+	"classes": classes, "spans": spans, "failure": load.FailureInWords, "title": title, "headline": headline, "chief": chief, "compared": comparedFigures, "comparedInWords": comparedInWords, "stretches": stretchesOf,
+	"latencies": latenciesOf, "column": func(i int) string { return quantileName(columns[i]) },
 	"thresholds": func(all []load.Scenario) bool {
 		return slices.ContainsFunc(all, func(s load.Scenario) bool { return len(s.Thresholds) > 0 })
 	},

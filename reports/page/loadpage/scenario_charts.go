@@ -13,11 +13,10 @@ import (
 	"outreach.example/conformance/reports/page"
 )
 
-// kneeFigures returns the charts of achieved rate and latency by requested rate.
-func kneeFigures(s load.Sustained) []*figure {
+// rateFigure returns the chart of the achieved rate by requested rate.
+func rateFigure(s load.Sustained) *figure {
 	rate := newChart("requests/s asked", "requests/s achieved")
-	latency := newChart("requests/s asked", "ms")
-	var ideal, achieved, good, bad, p50, p99 plotter.XYs
+	var ideal, achieved, good, bad plotter.XYs
 	for _, k := range s.Knee {
 		at := plotter.XY{X: k.AskedPerSecond, Y: k.AchievedPerSecond}
 		ideal = append(ideal, plotter.XY{X: k.AskedPerSecond, Y: k.AskedPerSecond})
@@ -27,19 +26,26 @@ func kneeFigures(s load.Sustained) []*figure {
 		} else {
 			bad = append(bad, at)
 		}
-		p50 = append(p50, plotter.XY{X: k.AskedPerSecond, Y: k.P50MS})
-		p99 = append(p99, plotter.XY{X: k.AskedPerSecond, Y: k.P99MS})
 	}
 	rate.add(line{Name: "as asked", ink: text, dashed: true}, ideal)
 	rate.add(line{Name: "achieved", ink: blue}, achieved)
 	rate.add(line{Name: "met the thresholds", ink: blue, marks: draw.CircleGlyph{}, marked: true}, good)
 	rate.add(line{Name: "did not", ink: red, marks: draw.PyramidGlyph{}, marked: true}, bad)
+	return rate.figure(fmt.Sprintf("Served by rate tried: %s/s sustained", printable.Figure(s.RatePerSecond)))
+}
+
+// kneeFigures returns the chart of latency by requested rate.
+func kneeFigures(s load.Sustained) []*figure {
+	latency := newChart("requests/s asked", "ms")
+	var p50, p99 plotter.XYs
+	for _, k := range s.Knee {
+		p50 = append(p50, plotter.XY{X: k.AskedPerSecond, Y: k.P50MS})
+		p99 = append(p99, plotter.XY{X: k.AskedPerSecond, Y: k.P99MS})
+	}
 	latency.logY(p50, p99)
 	latency.add(line{Name: "p50", ink: blue, marks: draw.CircleGlyph{}}, p50)
 	latency.add(line{Name: "p99", ink: red, marks: draw.CircleGlyph{}}, p99)
-	return drawn(
-		rate.figure(fmt.Sprintf("Latency by rate: %s/s sustained", printable.Figure(s.RatePerSecond))),
-		latency.figure("Latency at each rate tried"))
+	return drawn(latency.figure("Latency at each rate tried"))
 }
 
 func depthFigures(all []load.Depth) []*figure {

@@ -43,6 +43,10 @@ func TestThePageInABrowser(t *testing.T) {
 				if pixels, what := browser.Overflow(p); pixels > 0 {
 					t.Errorf("the page is %d pixels too wide: %q", pixels, what)
 				}
+				if off := browser.Value[int](p, `[...document.querySelectorAll("[aria-labelledby=accepted] :is(td, th, caption)")]
+					.filter(e => e.checkVisibility() && e.getBoundingClientRect().width > 1 && e.getBoundingClientRect().right > innerWidth).length`); off > 0 {
+					t.Errorf("%d cells of the accepted requests are off the screen", off)
+				}
 				if name != "hostile" { // it has the same colours in many more texts
 					low, compared := browser.LowContrast(p)
 					if len(low) > 0 || compared < 3 {

@@ -1,0 +1,116 @@
+package loadpage
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot/plotter"
+
+	"outreach.example/conformance/internal/printable"
+	"outreach.example/conformance/reports/load"
+)
+
+// stretch is a part of a spike: what was asked for and served in it. Latencies are those
+// of its worst second.
+type stretch struct {
+	Name                          string
+	From, Until                   float64 // in seconds
+	Asked, Served                 float64 // per second
+	Limited, Failed               int64
+	Measured                      bool // it has response times
+	P50MS, P99MS                  float64
+	askedAll, servedAll, duration float64
+}
+
+// stretchesOf returns what came before, during and after the burst of a spike. It returns
+// nil if the phase is no spike.
+func stretchesOf(p load.Phase) []stretch {
+	if p.ClosedLoop || p.RatePerSecond != 0 || p.IntervalSeconds == 0 {
+		return nil
+	}
+	series := whole(p)
+	least, most := int64(math.MaxInt64), int64(0)
+	for _, s := range series {
+		least, most = min(least, s.Asked), max(most, s.Asked)
+	}
+	parts := []stretch{{Name: "before"}, {Name: "burst"}, {Name: "after"}}
+	at := 0
+	for i, s := range series {
+		high := s.Asked-least > most-s.Asked
+		if i == len(series)-1 && at == 2 {
+			high = false // a last interval that is cut short
+		}
+		if high != (at == 1) && at < 2 {
+			at++
+		} else if high && at == 2 {
+			return nil // a second burst
+		}
+		parts[at].add(s, p)
+	}
+	if at < 2 || parts[0].duration == 0 {
+		return nil
+	}
+	for i := range parts {
+		parts[i].Asked, parts[i].Served = parts[i].askedAll/parts[i].duration, parts[i].servedAll/parts[i].duration
+	}
+	return parts
+}
+
+func (s *stretch) add(i load.Interval, p load.Phase) {
+	if s.duration == 0 {
+		s.From = float64(i.T)
+	}
+	lasts := float64(p.IntervalSeconds)
+	if left := p.Seconds - float64(i.T); left > 0 {
+		lasts = min(lasts, left)
+	}
+	s.duration += lasts
+	s.Until = s.From + s.duration
+	s.askedAll, s.servedAll = s.askedAll+float64(i.Asked), s.servedAll+float64(i.Accepted)
+	s.Limited, s.Failed = s.Limited+i.Limited, s.Failed+i.Failed
+	if i.Response != nil {
+		s.Measured = true
+		s.P50MS, s.P99MS = max(s.P50MS, i.Response.P50MS), max(s.P99MS, i.Response.P99MS)
+	}
+}
+
+// spikeFigure returns the latency over time with the begin and the end of the burst.
+func spikeFigure(p load.Phase, parts []stretch) *figure {
+	c := newTimeChart("seconds since the phase began", "ms")
+	var p50, p99 plotter.XYs
+	for _, s := range thinned(p) {
+		median, tail := plotter.XY{X: s.middle(), Y: math.NaN()}, plotter.XY{X: s.middle(), Y: math.NaN()}
+		if s.response != nil {
+			median.Y, tail.Y = s.response.P50MS, s.response.P99MS
+		}
+		p50, p99 = append(p50, median), append(p99, tail)
+	}
+	c.logY(p50, p99)
+	c.add(line{Name: "p50", ink: blue}, p50)
+	c.add(line{Name: "p99", ink: red}, p99)
+	low, high := c.plot.Y.Min, c.plot.Y.Max
+	edge := func(x float64) plotter.XYs { return plotter.XYs{{X: x, Y: low}, {X: x, Y: high}} }
+	if len(c.legend) == 0 {
+		return nil
+	}
+	mark := line{Name: "the burst begins, ends", ink: text, dashed: true}
+	c.part(mark, edge(parts[1].From))
+	c.add(mark, edge(parts[1].Until))
+	return c.figure("Response time before, during and after the burst: " + spikeInWords(parts))
+}
+
+// spikeInWords returns the p99 of each part.
+func spikeInWords(parts []stretch) string {
+	said := ""
+	for i, part := range parts {
+		if i > 0 {
+			said += ", "
+		}
+		if part.Measured {
+			said += fmt.Sprintf("%s %s ms", part.Name, printable.Figure(part.P99MS))
+		} else {
+			said += part.Name + " no accepted response"
+		}
+	}
+	return "p99 " + said
+}
