@@ -7,6 +7,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"pgregory.net/rapid"
+
+	"outreach.example/conformance/spec"
 )
 
 // document31 returns the document in OpenAPI 3.1, as kin-openapi loads and validates it.
@@ -37,6 +39,36 @@ func TestBothVersionsAcceptTheSameBodies(t *testing.T) {
 		after := now.Components.Schemas[resource].Value.VisitJSON(row, openapi3.EnableFormatValidation(), openapi3.EnableJSONSchema2020())
 		if (before == nil) != (after == nil) {
 			rt.Fatalf("%s: %s\n3.0: %v\n3.1: %v", resource, mustJSON(t, row), before, after)
+		}
+		if before == nil {
+			valid++
+		} else {
+			invalid++
+		}
+	})
+	if valid == 0 || invalid == 0 {
+		t.Errorf("%d mutations were valid, %d invalid: there must be both", valid, invalid)
+	}
+}
+
+// The bodies of requests, as the operations of each version describe them.
+func TestBothVersionsAcceptTheSameRequests(t *testing.T) {
+	old, now := document(t), document31(t)
+	ids := slices.Sorted(maps.Keys(requestComponents))
+	valid, invalid := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		op := spec.MustOperation(rapid.SampledFrom(ids).Draw(rt, "operation"))
+		request := requestExample(t, op)
+		for range rapid.IntRange(0, 2).Draw(rt, "mutations") {
+			mutate(rt, request)
+		}
+		schemaIn := func(doc *openapi3.T) *openapi3.Schema {
+			return operationAt(t, doc, op).RequestBody.Value.Content.Get("application/json").Schema.Value
+		}
+		before := schemaIn(old).VisitJSON(request, openapi3.VisitAsRequest(), openapi3.EnableFormatValidation())
+		after := schemaIn(now).VisitJSON(request, openapi3.VisitAsRequest(), openapi3.EnableFormatValidation(), openapi3.EnableJSONSchema2020())
+		if (before == nil) != (after == nil) {
+			rt.Fatalf("%s: %s\n3.0: %v\n3.1: %v", op.ID, mustJSON(t, request), before, after)
 		}
 		if before == nil {
 			valid++
