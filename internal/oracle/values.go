@@ -134,13 +134,18 @@ func containsAny(value any, words []string) bool {
 // containsLowered reports whether the text, in lower case, contains the word. It looks at
 // ASCII without a copy: this is most of what rows hold, and much is searched.
 func containsLowered(text, word string) bool {
+	if word == "" {
+		return true
+	}
 	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
+		c := text[i]
+		if c >= utf8.RuneSelf {
 			return strings.Contains(strings.ToLower(text), word)
 		}
-	}
-	for i := range len(text) - len(word) + 1 {
-		n := 0
+		if lower(c) != word[0] || len(text)-i < len(word) {
+			continue
+		}
+		n := 1
 		for n < len(word) && lower(text[i+n]) == word[n] {
 			n++
 		}

@@ -38,6 +38,10 @@ type Source func(ctx context.Context) (subject, error)
 // proportion.
 const visibility = 240 * time.Millisecond
 
+// concurrency is how many requests a case sends at the same time. Subjects in this process
+// answer at once: more requests would only take memory.
+const concurrency = 4
+
 // Embedded is a source of reference servers in this process, reached without a
 // network. A server that a case has given back serves the next one, its data
 // back at the start: loading them anew would cost more than most cases.
@@ -58,7 +62,7 @@ func Embedded() Source {
 			return nil, err
 		}
 		known = profile.FromDataset(data)
-		known.VisibleWithin = visibility
+		known.VisibleWithin, known.Pace.Concurrency = visibility, concurrency
 		return refserver.New(data, refserver.Options{})
 	}
 	return func(context.Context) (subject, error) {

@@ -23,7 +23,7 @@ import (
 // Options say how much of the self-test to do.
 type Options struct {
 	Source  Source
-	Workers int    // cases at the same time; 0 means three for each processor (Run) or two (Explore), since cases wait
+	Workers int    // cases at the same time; 0 means two for each processor, since cases wait
 	Seed    uint64 // draws the sample and the combinations of quirks
 	// Sample is how many defects are drawn, with a share of the quirks; 0 tries all.
 	Sample int
@@ -64,23 +64,30 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	}
 	defer collectLess()()
 
-	// The long cases first, so that no worker ends on one alone.
 	work := newPool(ctx, cmp.Or(o.Workers, casesPerProcessor*runtime.GOMAXPROCS(0)))
-	for i, l := range legal {
+	tolerateOne := func(i int) {
 		work.do(func(ctx context.Context) error {
-			result, err := tolerate(ctx, o.Source, rules, o.Seed, o.Selection, l)
+			result, err := tolerate(ctx, o.Source, rules, o.Seed, o.Selection, legal[i])
 			m.Legal[i] = result
-			o.done(l.id, len(result.Failed)+len(result.Troubled))
+			o.done(legal[i].id, len(result.Failed)+len(result.Troubled))
 			return err
 		})
 	}
-	for i, d := range defects {
+	tryOne := func(i int) {
 		work.do(func(ctx context.Context) error {
-			kill, err := try(ctx, o.Source, rules, o.Seed, d)
+			kill, err := try(ctx, o.Source, rules, o.Seed, defects[i])
 			m.Defects[i] = kill.fate()
-			o.done(d.ID, problems(kill.Fate))
+			o.done(defects[i].ID, problems(kill.Fate))
 			return err
 		})
+	}
+	// The legal cases are long and take much memory, so they are spread among the defects.
+	// The next defects follow each of them: no worker ends on a long case alone.
+	for i := range legal {
+		tolerateOne(i)
+		for j := i * len(defects) / len(legal); j < (i+1)*len(defects)/len(legal); j++ {
+			tryOne(j)
+		}
 	}
 	err = work.wait()
 	m.prove(o.Selection)
@@ -88,15 +95,23 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	return m, err
 }
 
-// collectLess lets the heap grow to five times its live size before it is collected, and
-// returns a function that ends this. Cases allocate much and keep little. It leaves alone
-// what the variable GOGC asks for.
+// Garbage collection during a self-test: cases allocate much and keep little.
+const (
+	heapGrowth = 400       // percent of the live heap
+	memory     = 400 << 20 // bytes from which the heap grows less
+)
+
+// collectLess lets the heap grow more than usual before it is collected, and returns a
+// function that ends this. It leaves alone what the variables GOGC and GOMEMLIMIT set.
 func collectLess() func() {
-	if os.Getenv("GOGC") != "" {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}
 	}
-	before := debug.SetGCPercent(400)
-	return func() { debug.SetGCPercent(before) }
+	growth, limit := debug.SetGCPercent(heapGrowth), debug.SetMemoryLimit(memory)
+	return func() {
+		debug.SetGCPercent(growth)
+		debug.SetMemoryLimit(limit)
+	}
 }
 
 func problems(f Fate) int {
@@ -196,7 +211,8 @@ type pool struct {
 }
 
 // casesPerProcessor keeps the processors busy although cases wait for changes to show.
-const casesPerProcessor = 3
+// More cases at the same time take more memory.
+const casesPerProcessor = 2
 
 func newPool(ctx context.Context, workers int) *pool {
 	if workers <= 0 {

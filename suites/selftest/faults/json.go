@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sync"
 )
 
 // Faults decode and encode most responses of the self-test. encoding/json spends more time
-// on them than the suites spend on judging, so plain values take a short cut here.
+// on them than the suites spend on judging. It reads here only what is rare.
 
 // decode decodes a JSON body and keeps numbers as written; ok is false for
 // invalid JSON.
@@ -23,8 +24,7 @@ func decode(body []byte) (any, bool) {
 	return value, decoder.Decode(&value) == nil
 }
 
-// parser reads JSON without escapes in strings, and without white space. It gives up on
-// anything else.
+// parser reads JSON without white space. It gives up on anything else.
 type parser struct {
 	text []byte
 	at   int
@@ -114,28 +114,36 @@ func (p *parser) str() (string, bool) {
 	if !p.takes(`"`) {
 		return "", false
 	}
-	n := bytes.IndexByte(p.text[p.at:], '"')
-	if n < 0 || !simple(p.text[p.at:p.at+n]) {
+	begin := p.at
+	n := bytes.IndexByte(p.text[begin:], '"')
+	if n < 0 {
 		return "", false
 	}
-	text := string(p.text[p.at : p.at+n])
-	p.at += n + 1
-	return text, true
-}
-
-// number reads digits, perhaps with a sign. Fractions and exponents are rare.
-func (p *parser) number() (any, bool) {
-	begin := p.at
-	p.takes("-")
-	first := p.at
-	for p.at < len(p.text) && '0' <= p.text[p.at] && p.text[p.at] <= '9' {
+	if plain := p.text[begin : begin+n]; simple(plain) {
+		p.at += n + 1
+		return string(plain), true
+	}
+	for p.at < len(p.text) && p.text[p.at] != '"' {
+		if p.text[p.at] == '\\' {
+			p.at++
+		}
 		p.at++
 	}
-	digits := p.text[first:p.at]
-	if len(digits) == 0 || digits[0] == '0' && len(digits) > 1 || p.at < len(p.text) && !bytes.ContainsRune([]byte(",]}"), rune(p.text[p.at])) {
+	p.at++
+	var text string
+	ok := p.at <= len(p.text) && json.Unmarshal(p.text[begin-1:p.at], &text) == nil
+	return text, ok
+}
+
+// number reads a number up to the end of its value.
+func (p *parser) number() (any, bool) {
+	n := bytes.IndexAny(p.text[p.at:], ",]}")
+	if n < 0 {
 		return nil, false
 	}
-	return json.Number(p.text[begin:p.at]), true
+	number := p.text[p.at : p.at+n]
+	p.at += n
+	return json.Number(number), json.Valid(number) && number[n-1] > ' '
 }
 
 // simple reports whether the text stands in a JSON string as it is, in ASCII.
@@ -149,7 +157,18 @@ func simple[T string | []byte](text T) bool {
 }
 
 // encode encodes a value from decode.
-func encode(value any) []byte { return appendJSON(nil, value) }
+func encode(value any) []byte {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	*buffer = appendJSON((*buffer)[:0], value)
+	return bytes.Clone(*buffer)
+}
+
+// buffers are for pages, which take long to grow to.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// usualMembers is how many members most objects have at most.
+const usualMembers = 32
 
 func appendJSON(b []byte, value any) []byte {
 	switch value := value.(type) {
@@ -158,11 +177,13 @@ func appendJSON(b []byte, value any) []byte {
 			return append(b, "null"...)
 		}
 		b = append(b, '{')
-		for i, name := range slices.Sorted(maps.Keys(value)) {
+		names := slices.AppendSeq(make([]string, 0, usualMembers), maps.Keys(value))
+		slices.Sort(names)
+		for i, name := range names {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = append(appendJSON(b, name), ':')
+			b = append(appendText(b, name), ':')
 			b = appendJSON(b, value[name])
 		}
 		return append(b, '}')
@@ -179,9 +200,7 @@ func appendJSON(b []byte, value any) []byte {
 		}
 		return append(b, ']')
 	case string:
-		if simple(value) {
-			return append(append(append(b, '"'), value...), '"')
-		}
+		return appendText(b, value)
 	case json.Number:
 		if value != "" {
 			return append(b, value...)
@@ -190,6 +209,13 @@ func appendJSON(b []byte, value any) []byte {
 		return append(b, "null"...)
 	}
 	return append(b, encodeOther(value)...)
+}
+
+func appendText(b []byte, text string) []byte {
+	if simple(text) {
+		return append(append(append(b, '"'), text...), '"')
+	}
+	return append(b, encodeOther(text)...)
 }
 
 // encodeOther encodes what encoding/json must encode.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"outreach.example/conformance/spec"
@@ -110,19 +111,18 @@ func addExtra(under string, value any) {
 
 // nullable returns the nullable fields of the operation's resource, without the
 // parts of a report, which are null only on request.
-func nullable(r Request) []string {
-	resource := spec.MustOperation(r.Operation).Resource
-	if resource == "InboxPlacementReport" {
-		return nil
-	}
-	var names []string
+func nullable(r Request) []string { return nullableFields()[spec.MustOperation(r.Operation).Resource] }
+
+// nullableFields returns the nullable fields by resource. Every row of a run needs them.
+var nullableFields = sync.OnceValue(func() map[string][]string {
+	paths := map[string][]string{}
 	for _, f := range spec.Fields() {
-		if f.Resource == resource && !strings.Contains(f.Path, ".") && strings.HasSuffix(f.Type, "or null") {
-			names = append(names, f.Path)
+		if f.Resource != "InboxPlacementReport" && !strings.Contains(f.Path, ".") && strings.HasSuffix(f.Type, "or null") {
+			paths[f.Resource] = append(paths[f.Resource], f.Path)
 		}
 	}
-	return names
-}
+	return paths
+})
 
 // sparseQuirks omit every optional field, one resource at a time. A field that
 // is never shown cannot be judged.
