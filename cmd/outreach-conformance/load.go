@@ -303,6 +303,9 @@ func (f loadFlags) send(ctx context.Context, config loadtest.Config) (loadtest.O
 	if err != nil {
 		return loadtest.Outcome{}, fmt.Errorf("--against: %w", err)
 	}
+	if second.Profile.Name == config.Target.BaseURL { // no profile names the targets
+		second.Profile.Name = second.BaseURL
+	}
 	if err := second.Await(ctx, target.Waiting{For: second.Profile.Wait, Say: config.Say}); err != nil {
 		return loadtest.Outcome{}, exitError{exitCannotTell, fmt.Errorf("--against: %w", err)}
 	}

@@ -185,6 +185,8 @@ func TestLoadOfAFaultyServer_long(t *testing.T) {
 	slow, _ := servingBuilt(t, "--shape", "100%:600ms")
 	e, r = loaded(t, 1, "--target", honest, "--against", slow, "--scenario", "quick", "--rate", "40", "--duration", "200ms", "--pairs", "12", "--threshold", "errors<10%")
 	g.Expect(r.Comparison.Pairs).To(Equal(12))
+	g.Expect(r.Comparison.A.Name).To(Equal(honest), "no profile names it")
+	g.Expect(r.Comparison.B.Name).To(Equal(slow))
 	for _, side := range r.Scenarios {
 		g.Expect(side.Thresholds).To(HaveExactElements(And(HaveField("Phase", "all blocks"), HaveField("Outcome", load.Met))), "what 12 times 8 requests tell, 8 do not")
 	}
