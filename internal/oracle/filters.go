@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/schemas"
@@ -206,32 +203,6 @@ func exactly(missing, extra spec.ID, parameter, field string) Filter {
 		}}
 }
 
-// searchExactly searches for the whole text of a field. A server might match in part, so
-// it searches for pieces of a text, too. The same parameter searches another field.
-func searchExactly(missing, extra spec.ID, field, other string) Filter {
-	const parameter = profile.ParamSearch
-	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter, field,
-		func(rows []map[string]any, most int) []map[string]string {
-			values := Distinct(rows, field, most)
-			if len(values) == 0 || utf8.RuneCountInString(values[0]) < 2 {
-				return each(parameter, values)
-			}
-			_, first := utf8.DecodeRuneInString(values[0])
-			_, last := utf8.DecodeLastRuneInString(values[0])
-			return each(parameter, append(values, values[0][:len(values[0])-last], values[0][first:]))
-		},
-		func(query map[string]string, row map[string]any) (spec.ID, bool) {
-			switch query[parameter] {
-			case Scalar(row[field]):
-				return missing, true
-			case Scalar(row[other]):
-				return "", false
-			default:
-				return extra, false
-			}
-		}}
-}
-
 // each returns a query for each value.
 func each(parameter string, values []string) []map[string]string {
 	var queries []map[string]string
@@ -239,89 +210,6 @@ func each(parameter string, values []string) []map[string]string {
 		queries = append(queries, map[string]string{parameter: value})
 	}
 	return queries
-}
-
-// searchBy searches for texts of the field that occur, some of them with special characters,
-// and for a word that does not.
-func searchBy(field string) Filter {
-	return searches("searches by "+field, spec.FilterSearchMissing, spec.FilterSearchExtra, field,
-		func(rows []map[string]any, most int) []string {
-			texts := Distinct(rows, field, most)
-			for _, text := range Unusual(rows, field, most) {
-				if !slices.Contains(texts, text) {
-					texts = append(texts, text)
-				}
-			}
-			return append(texts, sharedWord(rows, field)...)
-		})
-}
-
-// sharedWord returns the word of the field that most rows contain, up to 3 of 4 rows; none
-// if no 2 rows share one. A quarter of the rows outlasts those that a run creates.
-func sharedWord(rows []map[string]any, field string) []string {
-	count := map[string]int{}
-	for _, row := range rows {
-		for _, word := range slices.Compact(slices.Sorted(slices.Values(words(Scalar(row[field]))))) {
-			count[word]++
-		}
-	}
-	shared := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
-	for _, word := range shared[:min(mostShared, len(shared))] {
-		found := len(slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool { return !ContainsWord(row, word) }))
-		if count[word] > 1 && 4*found <= 3*len(rows) {
-			return []string{word}
-		}
-	}
-	return nil
-}
-
-// words returns the words of a text in lower case. Shorter ones occur everywhere.
-func words(text string) []string {
-	const short = 2
-	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return slices.DeleteFunc(all, func(word string) bool { return utf8.RuneCountInString(word) <= short })
-}
-
-// mostShared is how many words sharedWord looks for in all rows.
-const mostShared = 8
-
-// searchMembers searches for email addresses and names that occur, and for a word that
-// does not.
-func searchMembers() Filter {
-	return searches("searches by name and email", spec.FilterSearchMemberMissing, spec.FilterSearchMemberExtra, "email",
-		func(rows []map[string]any, most int) []string {
-			terms := append(Distinct(rows, "email", most), sharedWord(rows, "email")...)
-			if len(rows) > 0 {
-				if name, ok := rows[0]["name"].(map[string]any); ok {
-					terms = append(terms, Scalar(name["last"]))
-				}
-			}
-			return terms
-		})
-}
-
-// AbsentWord is a word that occurs in no row.
-const AbsentWord = "zyxgqvkwjqxzzvq"
-
-// searches finds rows by texts. The specification leaves open which fields a search
-// matches and how: a row whose field is the whole text is in, one that contains no word
-// of it is out.
-func searches(title string, missing, extra spec.ID, field string, texts func([]map[string]any, int) []string) Filter {
-	return Filter{title, []spec.ID{missing, extra}, profile.ParamSearch, field,
-		func(rows []map[string]any, most int) []map[string]string {
-			terms := append(texts(rows, most), AbsentWord)
-			return each(profile.ParamSearch, slices.DeleteFunc(terms, func(term string) bool { return strings.TrimSpace(term) == "" }))
-		},
-		func(query map[string]string, row map[string]any) (spec.ID, bool) {
-			switch term := query[profile.ParamSearch]; {
-			case Scalar(row[field]) == term:
-				return missing, true
-			case !ContainsWord(row, term):
-				return extra, false
-			default:
-				return "", false
-			}
-		}}
 }
 
 // excludedParent excludes a campaign. The specification leaves open which of the
@@ -362,90 +250,6 @@ func resourceIDs() Filter {
 
 // mostIDs is how many ids a list in an address holds at most.
 const mostIDs = 20
-
-// windowStart and windowEnd cut the time window at times of rows. The other end lies far
-// outside. The specification does not say whether the ends belong to the window.
-func windowStart() Filter {
-	const missing, extra = spec.FilterWindowStartMissing, spec.FilterWindowStartExtra
-	return windows("starts a time window", missing, extra, profile.ParamWindowStart, func(row, cut time.Time) int { return row.Compare(cut) })
-}
-
-func windowEnd() Filter {
-	const missing, extra = spec.FilterWindowEndMissing, spec.FilterWindowEndExtra
-	return windows("ends a time window", missing, extra, profile.ParamWindowEnd, func(row, cut time.Time) int { return cut.Compare(row) })
-}
-
-// windows cuts at one end, which the parameter takes. side is positive for a row inside.
-func windows(title string, missing, extra spec.ID, parameter string, side func(row, cut time.Time) int) Filter {
-	const field = "timestamp_created"
-	return Filter{title, []spec.ID{missing, extra}, parameter, field,
-		func(rows []map[string]any, most int) []map[string]string {
-			var queries []map[string]string
-			for _, text := range spread(All(rows, field), most) {
-				if cut, ok := timeOf(text); ok {
-					query := map[string]string{profile.ParamWindowStart: Timestamp(FarPast), profile.ParamWindowEnd: Timestamp(FarFuture)}
-					query[parameter] = Timestamp(cut)
-					queries = append(queries, query)
-				}
-			}
-			return queries
-		},
-		func(query map[string]string, row map[string]any) (spec.ID, bool) {
-			created, known := timeOf(Scalar(row[field]))
-			cut, valid := timeOf(query[parameter])
-			switch where := side(created, cut); {
-			case !known || !valid || where == 0:
-				return "", false
-			case where < 0:
-				return extra, false
-			default:
-				return missing, true
-			}
-		}}
-}
-
-func timeOf(text string) (time.Time, bool) {
-	t, err := time.Parse(time.RFC3339Nano, text)
-	return t, err == nil
-}
-
-// daysStart and daysEnd cut the window, which is inclusive and counts days.
-func daysStart() Filter {
-	return days("starts a window of days", spec.FilterDaysStartExtra, spec.FilterDaysStartInclusive, spec.FilterDaysStartMissing,
-		profile.ParamWindowStart, 1)
-}
-
-func daysEnd() Filter {
-	return days("ends a window of days", spec.FilterDaysEndExtra, spec.FilterDaysEndInclusive, spec.FilterDaysEndMissing,
-		profile.ParamWindowEnd, -1)
-}
-
-// days cuts at one end, which the parameter takes, on some days that occur. The
-// requirements speak of rows outside, on and inside the cut; sign is that of the order of
-// days inside.
-func days(title string, outside, on, inside spec.ID, parameter string, sign int) Filter {
-	const field = "timestamp_created_date"
-	return Filter{title, []spec.ID{outside, on, inside}, parameter, field,
-		func(rows []map[string]any, most int) []map[string]string {
-			var queries []map[string]string
-			for _, cut := range spread(All(rows, field), most) {
-				query := map[string]string{profile.ParamWindowStart: FarPast.Format(time.DateOnly), profile.ParamWindowEnd: FarFuture.Format(time.DateOnly)}
-				query[parameter] = cut
-				queries = append(queries, query)
-			}
-			return queries
-		},
-		func(query map[string]string, row map[string]any) (spec.ID, bool) {
-			switch strings.Compare(Scalar(row[field]), query[parameter]) * sign {
-			case -1:
-				return outside, false
-			case 0:
-				return on, true
-			default:
-				return inside, true
-			}
-		}}
-}
 
 // Part is a part of a row that a flag leaves out (section Endpoints, reports).
 type Part struct {

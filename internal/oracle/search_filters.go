@@ -1,0 +1,122 @@
+package oracle
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// searchExactly searches for the whole text of a field. A server might match in part, so
+// it searches for pieces of a text, too. The same parameter searches another field.
+func searchExactly(missing, extra spec.ID, field, other string) Filter {
+	const parameter = profile.ParamSearch
+	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter, field,
+		func(rows []map[string]any, most int) []map[string]string {
+			values := Distinct(rows, field, most)
+			if len(values) == 0 || utf8.RuneCountInString(values[0]) < 2 {
+				return each(parameter, values)
+			}
+			_, first := utf8.DecodeRuneInString(values[0])
+			_, last := utf8.DecodeLastRuneInString(values[0])
+			return each(parameter, append(values, values[0][:len(values[0])-last], values[0][first:]))
+		},
+		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			switch query[parameter] {
+			case Scalar(row[field]):
+				return missing, true
+			case Scalar(row[other]):
+				return "", false
+			default:
+				return extra, false
+			}
+		}}
+}
+
+// searchBy searches for texts of the field that occur, some of them with special characters,
+// and for a word that does not.
+func searchBy(field string) Filter {
+	return searches("searches by "+field, spec.FilterSearchMissing, spec.FilterSearchExtra, field,
+		func(rows []map[string]any, most int) []string {
+			texts := Distinct(rows, field, most)
+			for _, text := range Unusual(rows, field, most) {
+				if !slices.Contains(texts, text) {
+					texts = append(texts, text)
+				}
+			}
+			return append(texts, sharedWord(rows, field)...)
+		})
+}
+
+// sharedWord returns the word of the field that most rows contain, up to 3 of 4 rows; none
+// if no 2 rows share one. A quarter of the rows outlasts those that a run creates.
+func sharedWord(rows []map[string]any, field string) []string {
+	count := map[string]int{}
+	for _, row := range rows {
+		for _, word := range slices.Compact(slices.Sorted(slices.Values(words(Scalar(row[field]))))) {
+			count[word]++
+		}
+	}
+	shared := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+	for _, word := range shared[:min(mostShared, len(shared))] {
+		found := len(slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool { return !ContainsWord(row, word) }))
+		if count[word] > 1 && 4*found <= 3*len(rows) {
+			return []string{word}
+		}
+	}
+	return nil
+}
+
+// words returns the words of a text in lower case. Shorter ones occur everywhere.
+func words(text string) []string {
+	const short = 2
+	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.DeleteFunc(all, func(word string) bool { return utf8.RuneCountInString(word) <= short })
+}
+
+// mostShared is how many words sharedWord looks for in all rows.
+const mostShared = 8
+
+// searchMembers searches for email addresses and names that occur, and for a word that
+// does not.
+func searchMembers() Filter {
+	return searches("searches by name and email", spec.FilterSearchMemberMissing, spec.FilterSearchMemberExtra, "email",
+		func(rows []map[string]any, most int) []string {
+			terms := append(Distinct(rows, "email", most), sharedWord(rows, "email")...)
+			if len(rows) > 0 {
+				if name, ok := rows[0]["name"].(map[string]any); ok {
+					terms = append(terms, Scalar(name["last"]))
+				}
+			}
+			return terms
+		})
+}
+
+// AbsentWord is a word that occurs in no row.
+const AbsentWord = "zyxgqvkwjqxzzvq"
+
+// searches finds rows by texts. The specification leaves open which fields a search
+// matches and how: a row whose field is the whole text is in, one that contains no word
+// of it is out.
+func searches(title string, missing, extra spec.ID, field string, texts func([]map[string]any, int) []string) Filter {
+	return Filter{title, []spec.ID{missing, extra}, profile.ParamSearch, field,
+		func(rows []map[string]any, most int) []map[string]string {
+			terms := append(texts(rows, most), AbsentWord)
+			return each(profile.ParamSearch, slices.DeleteFunc(terms, func(term string) bool { return strings.TrimSpace(term) == "" }))
+		},
+		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			switch term := query[profile.ParamSearch]; {
+			case Scalar(row[field]) == term:
+				return missing, true
+			case !ContainsWord(row, term):
+				return extra, false
+			default:
+				return "", false
+			}
+		}}
+}

@@ -1,0 +1,93 @@
+package oracle
+
+import (
+	"strings"
+	"time"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
+)
+
+// windowStart and windowEnd cut the time window at times of rows. The other end lies far
+// outside. The specification does not say whether the ends belong to the window.
+func windowStart() Filter {
+	const missing, extra = spec.FilterWindowStartMissing, spec.FilterWindowStartExtra
+	return windows("starts a time window", missing, extra, profile.ParamWindowStart, func(row, cut time.Time) int { return row.Compare(cut) })
+}
+
+func windowEnd() Filter {
+	const missing, extra = spec.FilterWindowEndMissing, spec.FilterWindowEndExtra
+	return windows("ends a time window", missing, extra, profile.ParamWindowEnd, func(row, cut time.Time) int { return cut.Compare(row) })
+}
+
+// windows cuts at one end, which the parameter takes. side is positive for a row inside.
+func windows(title string, missing, extra spec.ID, parameter string, side func(row, cut time.Time) int) Filter {
+	const field = "timestamp_created"
+	return Filter{title, []spec.ID{missing, extra}, parameter, field,
+		func(rows []map[string]any, most int) []map[string]string {
+			var queries []map[string]string
+			for _, text := range spread(All(rows, field), most) {
+				if cut, ok := timeOf(text); ok {
+					query := map[string]string{profile.ParamWindowStart: Timestamp(FarPast), profile.ParamWindowEnd: Timestamp(FarFuture)}
+					query[parameter] = Timestamp(cut)
+					queries = append(queries, query)
+				}
+			}
+			return queries
+		},
+		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			created, known := timeOf(Scalar(row[field]))
+			cut, valid := timeOf(query[parameter])
+			switch where := side(created, cut); {
+			case !known || !valid || where == 0:
+				return "", false
+			case where < 0:
+				return extra, false
+			default:
+				return missing, true
+			}
+		}}
+}
+
+func timeOf(text string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	return t, err == nil
+}
+
+// daysStart and daysEnd cut the window, which is inclusive and counts days.
+func daysStart() Filter {
+	return days("starts a window of days", spec.FilterDaysStartExtra, spec.FilterDaysStartInclusive, spec.FilterDaysStartMissing,
+		profile.ParamWindowStart, 1)
+}
+
+func daysEnd() Filter {
+	return days("ends a window of days", spec.FilterDaysEndExtra, spec.FilterDaysEndInclusive, spec.FilterDaysEndMissing,
+		profile.ParamWindowEnd, -1)
+}
+
+// days cuts at one end, which the parameter takes, on some days that occur. The
+// requirements speak of rows outside, on and inside the cut; sign is that of the order of
+// days inside.
+func days(title string, outside, on, inside spec.ID, parameter string, sign int) Filter {
+	const field = "timestamp_created_date"
+	return Filter{title, []spec.ID{outside, on, inside}, parameter, field,
+		func(rows []map[string]any, most int) []map[string]string {
+			var queries []map[string]string
+			for _, cut := range spread(All(rows, field), most) {
+				query := map[string]string{profile.ParamWindowStart: FarPast.Format(time.DateOnly), profile.ParamWindowEnd: FarFuture.Format(time.DateOnly)}
+				query[parameter] = cut
+				queries = append(queries, query)
+			}
+			return queries
+		},
+		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			switch strings.Compare(Scalar(row[field]), query[parameter]) * sign {
+			case -1:
+				return outside, false
+			case 0:
+				return on, true
+			default:
+				return inside, true
+			}
+		}}
+}
