@@ -7,6 +7,7 @@ import (
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
@@ -307,7 +308,7 @@ func getEveryKind(api *API) {
 }
 
 // expectSorted walks in two page sizes with a sort order: the right direction,
-// and each row once, as without it.
+// and each row once, as without it. Filtered lists have the order, too.
 func (api *API) expectSorted(order string) {
 	list := api.Request()
 	before := api.ReadAll(list)
@@ -325,5 +326,14 @@ func (api *API) expectSorted(order string) {
 		api.Expect(walk).To(BeSortedByID(order))
 		api.Expect(walk).To(ShowEveryRowOnce())
 		api.Expect(walk).To(ShowTheRows(missingBetween(before, walk, after)))
+	}
+	for _, filter := range oracle.Filters(list.Operation.ID) {
+		uses := filter.Widest(before.Values(), handful)
+		if len(uses) == 0 {
+			continue
+		}
+		if k, ok := api.knownFilter(ordered, uses[0].Query); ok {
+			api.Expect(api.ReadAll(k)).To(BeSortedByID(order))
+		}
 	}
 }

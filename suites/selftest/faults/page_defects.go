@@ -304,12 +304,17 @@ var sortDamages = []struct {
 	{"the-other-way", "sorts in the opposite order", otherWay, asItIs},
 	{"page-by-page", "sorts each page separately", otherWay, func(s *page) { s.rows = reversed(s.rows) }},
 	{"small-pages-the-other-way", "sorts small pages in the opposite order", when(small, otherWay), asItIs},
+	{"the-other-way-under-search", "sorts what a search finds in the opposite order", when(queried("search"), otherWay), asItIs},
+	{"the-other-way-under-status", "sorts the rows of a status in the opposite order", when(queried("status"), otherWay), asItIs},
 	{"rows-swapped", "shows two rows deep in the list in the wrong order", reordered(swapAt(3, 4)).before, asItIs},
 	{"first-row-last", "shows the first row last", reordered(firstLast).before, asItIs},
 	{"last-row-lost", "omits the last row", withoutLast, asItIs},
 	{"row-skipped", "skips a row between two pages", asItIs, skipNext},
 	{"row-repeated", "starts each page with the last row of the previous page", asItIs, repeatLast},
 }
+
+// queried reports whether the request has the parameter.
+func queried(name string) condition { return func(s *page) bool { return s.request.Query.Has(name) } }
 
 func asItIs(*page) {}
 
