@@ -66,18 +66,23 @@ func (d *discovery) note(format string, args ...any) {
 	d.notes = append(d.notes, reports.Printable(fmt.Sprintf(format, args...)))
 }
 
+// refusedKey says what to do if every list refuses the key, by status.
+var refusedKey = map[int]string{
+	http.StatusUnauthorized:    "is the key valid on this server?",
+	http.StatusPaymentRequired: "the key's workspace has no active paid plan: use a key of one that has",
+	http.StatusForbidden:       "the key has no permission to read: give it the scope all:all",
+}
+
 // look reads the first page of every list and finds out which operations are served.
 func (d *discovery) look() error {
-	refused, shown := 0, 0
+	shown, statuses := 0, map[int]int{}
 	var wrong, absent error // of the first list that is not shown, or that does not seem to be served
 	for _, op := range d.lists() {
 		got := d.list(op, d.key, nil)
 		if got.err != nil {
 			return fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
 		}
-		if got.status == http.StatusUnauthorized {
-			refused++
-		}
+		statuses[got.status]++
 		switch {
 		case got.shows():
 			shown++
@@ -88,8 +93,10 @@ func (d *discovery) look() error {
 		}
 		d.first[op.ID] = got
 	}
-	if refused == len(d.first) {
-		return fmt.Errorf("%w: every list returns 401 (is the key valid on this server?)", ErrNoAnswer)
+	for status, advice := range refusedKey {
+		if statuses[status] == len(d.first) {
+			return fmt.Errorf("%w: every list returns %d (%s)", ErrNoAnswer, status, advice)
+		}
 	}
 	if shown == 0 {
 		return fmt.Errorf("%w: no list can be read: %w (is %s the address in front of /api/v2, and is the key allowed to read?)",

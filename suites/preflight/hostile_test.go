@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -78,6 +79,21 @@ func TestOtherAnswers(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			_, _, err = Discover(t.Context(), bare, full.Token, "FOUND_KEY", nil)
 			g.Expect(err).To(MatchError(And(ContainSubstring("no list can be read"), ContainSubstring(server.URL))))
+		})
+	}
+}
+
+// A key that every list refuses is the matter, not the address.
+func TestDiscoverySaysWhyAKeyIsRefused(t *testing.T) {
+	for status, advice := range map[int]string{401: "valid", 402: "paid plan", 403: "all:all"} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			g := NewWithT(t)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+			defer server.Close()
+			bare, err := target.URL(&profile.Profile{Name: "found", Pace: profile.DefaultPace()}, server.URL)
+			g.Expect(err).NotTo(HaveOccurred())
+			_, _, err = Discover(t.Context(), bare, "key", "FOUND_KEY", nil)
+			g.Expect(err).To(MatchError(And(ContainSubstring(strconv.Itoa(status)), ContainSubstring(advice))))
 		})
 	}
 }
