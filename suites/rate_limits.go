@@ -252,6 +252,7 @@ func tooSlowFor(promise *profile.RateLimit, served []period) bool {
 func (api *API) refusedBeyondLists(k Call) (shown bool, lists drained) {
 	const prompt, most = 3, 5
 	list := api.limitedRequest(api.anyList(spec.ListLeadLists))
+	moved := false
 	for attempts, inTime := 0, 0; inTime < prompt && attempts < most; attempts++ {
 		if lists = api.drain(list); !lists.limited {
 			return false, lists
@@ -261,6 +262,8 @@ func (api *API) refusedBeyondLists(k Call) (shown bool, lists drained) {
 		case r.Status == http.StatusTooManyRequests:
 			api.For(spec.Rate429).Assessed()
 			return true, lists
+		case !takenInstead(r) && moved:
+			return false, lists // the account may not have arrived where the way back begins
 		case !takenInstead(r):
 			return api.refusedForLimit(r), lists
 		}
@@ -268,7 +271,7 @@ func (api *API) refusedBeyondLists(k Call) (shown bool, lists drained) {
 			inTime++
 		}
 		if k.Operation.ID == spec.MoveAccounts {
-			k = reversed(k)
+			k, moved = reversed(k), true
 		}
 	}
 	return false, lists
