@@ -208,7 +208,7 @@ func walkFiltered(api *API) {
 				continue
 			}
 			if varied || n < enough {
-				walks = append(walks, api.unjudgedWalk(k, pagesOf((n+2)/3)))
+				walks = append(walks, api.unjudgedWalk(k, pagesOf(min(maxLimit-1, (n+2)/3))))
 			} else {
 				walks = append(walks, api.unjudgedWalk(k, pagesOf(3)), api.unjudgedWalk(k, paging.Cycle(1, 2, 7)))
 				varied = true
