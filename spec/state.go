@@ -43,7 +43,7 @@ func stateRequirements() []Requirement {
 	add("STATE-DELETE-ANSWER", Stated, "A delete returns the deleted resource.", "", "Endpoints",
 		"A test that was just created, and a subsequence from the list, are deleted. The response must be that resource.", DeletePlacementTest, DeleteSubsequence)
 	add("STATE-DELETE-GET", Derived, "A get of a deleted test gets 404.",
-		"The requested resource no longer exists.", tests, "A test is created, deleted and requested again.", DeletePlacementTest)
+		"The requested resource no longer exists.", tests, "A test is created, deleted and requested again, also with its metadata.", DeletePlacementTest)
 	add("STATE-DELETE-LIST", Derived, "A deleted resource is no longer listed.",
 		"The list shows existing resources.", "Endpoints", "The list is walked after the deletion.", DeletePlacementTest, DeleteSubsequence)
 	add("STATE-DELETE-AGAIN", Derived, "Deleting a deleted resource gets 404.",
@@ -59,7 +59,7 @@ func stateRequirements() []Requirement {
 	add("META-ELSEWHERE", Stated, "Only a get shows metadata.", "", "Resources and their fields / Inbox placement test",
 		"Every test in a response of another operation is checked.", CreatePlacementTest, ListPlacementTests, DeletePlacementTest)
 	add("VARIABLES-CAMPAIGN", Stated, "Adding variables returns the campaign named in the path.", "", "Endpoints / Campaigns",
-		"The id in the response is checked, for one and for several variables.", AddCampaignVariables)
+		"The id in the response is checked, for one and for several variables. The name stays as it is.", AddCampaignVariables)
 	add("LEAD-MOVE-LEAD", Stated, "Moving a lead returns the lead named in the body.", "", "Endpoints / Leads",
 		"The id in the response is checked.", MoveLead)
 	add("LEAD-MOVE-SUBSEQUENCE", Stated, "A moved lead's subsequence_id is the destination subsequence.", "",

@@ -13,9 +13,14 @@ func campaigns() {
 		It("answers with the campaign that was named", Requires(spec.VariablesCampaign), func(api *API) {
 			request := api.Request()
 			for _, id := range api.Workspace(dataset.Main).Campaigns {
-				for _, variables := range [][]string{{api.Word()}, {"firstName", "companyName", api.Word()}} {
+				var name any
+				for i, variables := range [][]string{{api.Word()}, {"firstName", "companyName", api.Word()}} {
 					campaign := api.MustDo(request.WithID(id).WithBody(map[string]any{"variables": variables}))
 					api.Expect(campaign).To(HaveField("id", EqualID(id)))
+					if i > 0 { // nobody else renames a campaign of the profile
+						api.Expect(campaign).To(HaveField("name", EqualJSON(name)))
+					}
+					name = campaign.Row()["name"]
 				}
 			}
 		})

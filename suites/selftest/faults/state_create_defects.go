@@ -228,7 +228,16 @@ func readOnlyDefects() []Defect {
 				field+"-taken-in-"+strings.Fields(view.word)[1], "accepts "+field+" from a body and shows it in "+view.word, Chain(take, strip)))
 		}
 	}
-	return defects
+	return append(defects, breakingWith("STATE-READ_ONLY-ORGANIZATION_ID", spec.CreatePlacementTest, "organization_id-taken-if-known",
+		"accepts the id of another workspace from a body", func(a *Target) Middleware {
+			return onCreated(spec.CreatePlacementTest, "organization_id", func(row map[string]any, sent any) {
+				for _, w := range a.Profile.Workspaces {
+					if w.ID == sent {
+						row["organization_id"] = sent
+					}
+				}
+			})
+		}))
 }
 
 // likenessDefects show a test differently in a get and in the list.

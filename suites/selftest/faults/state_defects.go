@@ -1,9 +1,11 @@
 package faults
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
@@ -86,6 +88,14 @@ func variablesDefects() []Defect {
 			return onRequest(operation, func(r Request) Request {
 				return r.naming(besides(a.Profile.Workspaces[dataset.Main].Campaigns, r.ID))
 			})
+		}),
+		breaking(requirement, operation, "renames", "adds to the name of the campaign with each request", func(next Handler) Handler {
+			var requests atomic.Int64
+			return onRows(operation, func(_ Request, rows []map[string]any) {
+				for _, row := range rows {
+					row["name"] = fmt.Sprint(row["name"], " ", requests.Add(1))
+				}
+			})(next)
 		}),
 		breaking(requirement, operation, "answers-first-campaign", "answers with the first campaign that it changed", stubborn(operation)),
 		breaking(requirement, operation, "answers-another-id", "answers with the campaign under a different id",

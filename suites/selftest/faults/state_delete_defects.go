@@ -230,6 +230,16 @@ func getDeletedDefects() []Defect {
 		breakingWith(requirement, operation, "leaves-all", "reports a deletion but keeps the test", notDeleting(operation)),
 		breaking(requirement, operation, "leaves-a-copy", "still shows a deleted test in a get, though not in the list",
 			asGone(operation, get, unchanged)),
+		breaking(requirement, operation, "leaves-a-copy-with-metadata", "still shows a deleted test in a get with its metadata",
+			afterDeletion(operation, func(gone *deletions) Middleware {
+				return where(get, func(r Request) bool {
+					_, ok := gone.row(r.ID)
+					return ok && r.Query.Get("with_metadata") == "true"
+				}, func(_ Handler, r Request) (Response, error) {
+					row, _ := gone.row(r.ID)
+					return served(row), nil
+				})
+			})),
 		breaking(requirement, operation, "get-410", "answers 410 to a get of a deleted test", asGone(operation, get, refusedAs(http.StatusGone))),
 		breaking(requirement, operation, "get-400", "answers 400 to a get of a deleted test",
 			asGone(operation, get, refusedAs(http.StatusBadRequest))),
