@@ -20,14 +20,19 @@ func (f runFlags) readBaseline() (*reports.Results, error) {
 	if f.baseline == "" {
 		return nil, nil
 	}
-	before, err := os.Stat(f.baseline)
+	file := f.baseline
+	before, err := os.Stat(file)
+	if err == nil && before.IsDir() { // the output directory of an earlier run
+		file = filepath.Join(file, resultsFile)
+		before, err = os.Stat(file)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w (name the results.json of an earlier run)", err)
 	}
 	if written, err := os.Stat(filepath.Join(f.output, resultsFile)); err == nil && os.SameFile(before, written) {
-		return nil, fmt.Errorf("--baseline %s: this run would replace it (copy it, or choose another --output)", f.baseline)
+		return nil, fmt.Errorf("--baseline %s: this run would replace it (copy it, or choose another --output)", file)
 	}
-	results, err := reports.Read(f.baseline)
+	results, err := reports.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}
