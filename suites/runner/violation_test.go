@@ -48,7 +48,7 @@ var spoilers = []spoiler{
 			delete(row.(map[string]any), "phone_number")
 		}
 	}, "SHAPE-PHONE_NUMBER-PHONE_NUMBER-PRESENT", `^/\d+/phone_number$`, "a string", "absent",
-		`curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/api/v2/crm-actions/phone-numbers"`},
+		`curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/api/v2/crm-actions/phone-numbers`},
 	{spec.ListPlacementTests, func(_ *http.Response, rows []any) {
 		for _, row := range rows {
 			row.(map[string]any)["metadata"] = map[string]any{"tags": []any{}}
