@@ -21,7 +21,7 @@ const (
 
 // registerRaw registers --raw. Without a value it means Vegeta's own encoding.
 func registerRaw(flags *pflag.FlagSet, encodings *[]string) {
-	flags.StringSliceVar(encodings, "raw", nil, "also write every result: into results.bin (--raw=vegeta) or, as JSON lines, results.jsonl (--raw=jsonl)")
+	flags.StringSliceVar(encodings, "raw", nil, "also write every measured result: into results.bin (--raw=vegeta) or, as JSON lines, results.jsonl (--raw=jsonl)")
 	flags.Lookup("raw").NoOptDefVal = rawBinary
 }
 
