@@ -44,7 +44,16 @@ func main() {
 	}
 	log.SetOutput(io.Discard) // net/http logs responses that it did not expect, which may hold a key
 	calibrator = ownNullServer()
-	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(execute(os.Args[1:], ownStdout(), os.Stderr))
+}
+
+// ownStdout takes the standard output from the libraries, so that only the command prints
+// there, and without keys. Ginkgo prints to it when it cannot parse a stack trace at an
+// interrupt.
+func ownStdout() io.Writer {
+	stdout := os.Stdout
+	os.Stdout = nil // a write to it fails
+	return stdout
 }
 
 // execute runs one command line and returns the exit code.

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		program: func() {
 			calibrator = []string{os.Args[0], nullServerCommand}
 			calibrate = calibrations[os.Getenv(calibrationVariable)]
-			os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+			os.Exit(execute(os.Args[1:], ownStdout(), os.Stderr))
 		},
 		soakProgram: soakOf8Hours,
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -215,4 +216,15 @@ func ourTests(t *testing.T, base string) []struct{ Name string } {
 	key, _ := profile.Embedded().FullKey(dataset.Main)
 	testbed.Get(t, base+"/api/v2/inbox-placement-tests?search=conformance&limit=100", key.Token, &left)
 	return left.Items
+}
+
+// A library may print of its own accord, as Ginkgo does when it is interrupted. It must
+// not reach the output of the command.
+func TestLibrariesDoNotPrint(t *testing.T) {
+	g := NewWithT(t)
+	stdout := os.Stdout
+	defer func() { os.Stdout = stdout }()
+	g.Expect(ownStdout()).To(BeIdenticalTo(stdout))
+	_, err := fmt.Println("a library prints")
+	g.Expect(err).To(HaveOccurred())
 }
