@@ -18,10 +18,7 @@ import (
 // createdValues judges that a created test keeps every kind of value that its fields may
 // have, wherever it is shown.
 func createdValues() {
-	for _, field := range slices.Concat(spec.CreateRequired, spec.CreateOptional) {
-		if field == "run_immediately" { // an instruction, not a field of the resource
-			continue
-		}
+	for _, field := range KeptFields() {
 		It("keeps "+field, Requires(stored(field)...), storedWhereShown(), func(api *API) { api.expectKeptValues(field) })
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/schemas/variants"
 	"outreach.example/conformance/spec"
 )
 
@@ -234,13 +235,21 @@ type NewTestFields struct {
 	ReadOnly string            `json:"read_only,omitempty"` // a field that only the server may set
 	Texts    map[string]string `json:"texts,omitempty"`     // added to free texts
 	RunNow   bool              `json:"run_now,omitempty"`   // run_immediately is true
+	Field    string            `json:"field,omitempty"`     // with the valid value of that number
+	Value    int               `json:"value,omitempty"`     // beyond the last one, it starts over
 }
 
 // NewTestCall returns a call that creates a test, and what it sends of fields that the
 // resource shows. Optional fields without a value in the profile are left out.
 func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) {
 	k = api.RequestAs(dataset.Main, spec.CreatePlacementTest)
+	if fields.Field != "" {
+		k = api.creatingNumber(fields.Field, fields.Value)
+	}
 	for _, field := range fields.Optional {
+		if field == fields.Field {
+			continue
+		}
 		if value, ok := api.valueOf(field); ok {
 			k = k.WithField(field, value)
 		}
@@ -253,7 +262,7 @@ func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) 
 	}
 	sent = k.members()
 	delete(sent, "run_immediately") // an instruction, not a field of the resource
-	if fields.RunNow {
+	if fields.RunNow || isUpToTheServer("status", sent["status"]) {
 		delete(sent, "status") // it may have run by the time it is read
 	}
 	for _, field := range fields.Null {
@@ -265,6 +274,33 @@ func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) 
 		k = k.WithField(fields.ReadOnly, api.readOnlyValue(fields.ReadOnly))
 	}
 	return k, sent
+}
+
+// creatingNumber returns a call that creates a test with a valid value of the field: the
+// one of that number.
+func (api *API) creatingNumber(field string, number int) (k Call) {
+	api.Aside(func() {
+		values := api.valuesOf(field)
+		if len(values) == 0 {
+			k = api.RequestAs(dataset.Main, spec.CreatePlacementTest)
+			return
+		}
+		v := values[number%len(values)]
+		if k = api.creating(field, v); !v.Open {
+			k = k.Breaking(spec.StateCreate(field))
+		}
+	})
+	return k
+}
+
+// KeptFields are the fields of a creation that the test shows.
+func KeptFields() []string {
+	return slices.DeleteFunc(slices.Concat(spec.CreateRequired, spec.CreateOptional), func(field string) bool { return field == "run_immediately" })
+}
+
+// DocumentedValues returns how many values of the field the document has.
+func DocumentedValues(field string) int {
+	return len(variants.Member(spec.CreatePlacementTest, field).Valid)
 }
 
 // valueOf returns a valid value for an optional field. Looking for one in the target's rows

@@ -11,15 +11,18 @@ import (
 // An exploration begins with cases that differ in one respect from the plainest ones: each
 // size of pages, each limit out of range, each filter by itself. Random ones seldom do.
 
-// telling returns these cases: the few sequences, and then the many queries, each in random
-// order.
+// telling returns these cases: the few sequences, the many queries, and then a creation
+// with each value of each field, each in random order.
 func (e *explorer) telling() []Case {
-	var sequences, queries []Case
+	var sequences, queries, values []Case
 	for _, steps := range e.scope().Telling() {
 		sequences = append(sequences, Case{Steps: steps})
 	}
 	if spending := e.scope().Spending(); spending != nil {
 		sequences = append(sequences, Case{Steps: spending})
+	}
+	for _, steps := range e.scope().EachValue() {
+		values = append(values, Case{Steps: steps})
 	}
 	for _, w := range e.wholes {
 		if w.role == roles[0] {
@@ -27,10 +30,10 @@ func (e *explorer) telling() []Case {
 		}
 	}
 	rng := rand.New(rand.NewPCG(e.Seed, 0))
-	for _, cases := range [][]Case{sequences, queries} {
+	for _, cases := range [][]Case{sequences, queries, values} {
 		rng.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
 	}
-	return append(sequences, queries...)
+	return slices.Concat(sequences, queries, values)
 }
 
 // nextOpening returns the next case of the opening.

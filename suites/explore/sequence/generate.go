@@ -131,7 +131,11 @@ var newTest = rapid.Custom(func(t *rapid.T) suites.NewTestFields {
 			fields.Optional = append(fields.Optional, field)
 		}
 	}
-	switch rapid.SampledFrom([]string{"", "", "", "texts", "null", "read-only"}).Draw(t, "kind") {
+	switch rapid.SampledFrom([]string{"", "", "", "value", "texts", "null", "read-only"}).Draw(t, "kind") {
+	case "value":
+		fields.Optional = nil // a test that would be sent is paused, and stays so
+		fields.Field = rapid.SampledFrom(suites.KeptFields()).Draw(t, "field")
+		fields.Value = rapid.IntRange(0, suites.DocumentedValues(fields.Field)).Draw(t, "value")
 	case "texts":
 		fields.Texts = map[string]string{}
 		for _, field := range freeTexts {

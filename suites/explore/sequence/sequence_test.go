@@ -9,6 +9,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/suites"
 )
 
 // scope returns what sequences may do on the reference server.
@@ -66,6 +67,28 @@ func TestActionsThatTheProfileAllows(t *testing.T) {
 	noLeads := without(func(w *profile.Workspace) { w.Leads = nil })
 	g.Expect(noLeads).NotTo(Or(HaveKey(MoveLead), HaveKey(MoveToDeleted)))
 	g.Expect(noLeads).To(HaveKey(DeleteSubsequence))
+}
+
+// The opening creates a test with each value that the document has for a field.
+func TestEachValueIsCreated(t *testing.T) {
+	g := NewWithT(t)
+	values := map[string]int{}
+	for _, steps := range scope(t, nil).EachValue() {
+		g.Expect(Check(steps)).To(Succeed())
+		values[steps[0].Create.Field]++
+	}
+	for _, field := range suites.KeptFields() {
+		g.Expect(values[field]).To(Equal(suites.DocumentedValues(field)), field)
+	}
+	g.Expect(scope(t, func(p *profile.Profile) { p.Writes = profile.WritesNone }).EachValue()).To(BeEmpty())
+	g.Expect(Check([]Step{{Do: Create, Create: suites.NewTestFields{Field: "colour"}}})).To(MatchError(ContainSubstring("steps[0].create.field")))
+}
+
+// What a walk deletes or creates may show the violation without the walk.
+func TestWalksBecomeSingleChanges(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(Simpler([]Step{{Do: Create}, {Do: Remove}})).To(ContainElement([]Step{{Do: Create}, {Do: Delete}}))
+	g.Expect(Simpler([]Step{{Do: Create}, {Do: Insert}})).To(ContainElement([]Step{{Do: Create}, {Do: Create}}))
 }
 
 // Only the opening spends what nothing can make again, and only once starts a test.

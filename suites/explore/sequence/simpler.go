@@ -33,6 +33,12 @@ func Simpler(steps []Step) [][]Step {
 // simpler returns steps that are simpler than this one in one respect.
 func (s Step) simpler() []Step {
 	var all []Step
+	switch s.Do { // what the walk changes may show the violation by itself
+	case Remove:
+		all = append(all, Step{Do: Delete, Test: s.Test})
+	case Insert:
+		all = append(all, Step{Do: Create})
+	}
 	for _, fields := range simplerFields(s.Create) {
 		changed := s
 		changed.Create = fields
@@ -102,6 +108,9 @@ func simplerFields(f suites.NewTestFields) []suites.NewTestFields {
 	}
 	if f.ReadOnly != "" {
 		add(func(c *suites.NewTestFields) { c.ReadOnly = "" })
+	}
+	if f.Field != "" {
+		add(func(c *suites.NewTestFields) { c.Field, c.Value = "", 0 })
 	}
 	if f.RunNow {
 		add(func(c *suites.NewTestFields) { c.RunNow = false })

@@ -81,7 +81,11 @@ func Check(steps []Step) error {
 				return fmt.Errorf("steps[%d].query.%w", i, err)
 			}
 		}
-		for name, number := range map[string]int{"test": s.Test, "limit": s.Limit, "row": s.Row, "to": s.To, "variables": s.Variables} {
+		if field := s.Create.Field; field != "" && !slices.Contains(suites.KeptFields(), field) {
+			return fmt.Errorf("steps[%d].create.field: %q is no field of a creation that the test shows", i, field)
+		}
+		for name, number := range map[string]int{"test": s.Test, "limit": s.Limit, "row": s.Row, "to": s.To, "variables": s.Variables,
+			"create.value": s.Create.Value} {
 			if number < 0 || number > maxNumber {
 				return fmt.Errorf("steps[%d].%s: want 0 to %d", i, name, maxNumber)
 			}
@@ -96,4 +100,4 @@ func Check(steps []Step) error {
 }
 
 // maxNumber bounds the numbers of a step in a file.
-const maxNumber = 100
+const maxNumber = 1000

@@ -23,6 +23,20 @@ func (s Scope) Telling() [][]Step {
 	return all
 }
 
+// EachValue returns sequences that create a test with each value of each field, and read it.
+func (s Scope) EachValue() [][]Step {
+	var all [][]Step
+	for _, field := range suites.KeptFields() {
+		for number := range suites.DocumentedValues(field) {
+			steps := []Step{{Do: Create, Create: suites.NewTestFields{Field: field, Value: number}}, {Do: Get}, showing()}
+			if s.permits(Create) {
+				all = append(all, slices.DeleteFunc(steps, func(step Step) bool { return !s.permits(step.Do) }))
+			}
+		}
+	}
+	return all
+}
+
 // Spending returns a sequence that deletes what nothing can make again; nil if the profile
 // allows none.
 func (s Scope) Spending() []Step {
