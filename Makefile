@@ -79,7 +79,7 @@ strange: ## run tests of started programs in unusual environments: nohup, umask,
 	GO='$(GO)' tools/strange
 
 hostile: ## run the program against hostile targets and in environments that lack something
-	$(GO) test $(HOSTILE) -count=1 -v -timeout 15m -args -hostile
+	$(GO) test $(HOSTILE) -count=1 -v -timeout 40m -args -hostile
 
 ginkgo: ## run the suites with the ginkgo command and each flag that the documents name
 	tools/ginkgo-demo

@@ -109,9 +109,6 @@ func (b Behaviour) try(t *testing.T) result {
 		args = append(args, "--timeout", "15s")
 	}
 	p := newProgram(t, reference.Profile, args...)
-	if b.Within > 0 {
-		p.within = b.Within
-	}
 	e := p.run(t)
 	problems := append(e.problems(t, testbed.NewKeySearch(reference.Profile.Keys)), b.misjudged(t, e)...)
 	most := b.MiB

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -38,8 +37,7 @@ type Behaviour struct {
 	Leaves string
 	Hidden bool
 
-	Within time.Duration // generous: only a hang exceeds it; 0 for DefaultWithin
-	MiB    int           // resident memory; 0 for DefaultMiB
+	MiB int // resident memory; 0 for DefaultMiB
 
 	// Play answers requests; next is the reference server. It is called once a run.
 	Play func(next http.Handler) http.Handler
@@ -47,11 +45,8 @@ type Behaviour struct {
 	Wire func(net.Conn)
 }
 
-// Bounds of behaviours that set none.
-const (
-	DefaultWithin = time.Minute
-	DefaultMiB    = 256
-)
+// DefaultMiB is the bound of behaviours that set none.
+const DefaultMiB = 256
 
 // Class returns the kind of damage.
 func (b Behaviour) Class() string {

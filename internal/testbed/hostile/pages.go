@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 )
 
 const (
@@ -59,7 +58,7 @@ func pages() []Behaviour {
 		}
 	}
 	endlessly := func(name, doc string, verdict Verdict, cursor func(n int64) string) Behaviour {
-		return Behaviour{Name: "pages/endless-" + name, Doc: doc, Why: "a walk that would not end is a failure", Verdict: verdict, Within: 2 * time.Minute,
+		return Behaviour{Name: "pages/endless-" + name, Doc: doc, Why: "a walk that would not end is a failure", Verdict: verdict,
 			Play: func(next http.Handler) http.Handler {
 				var n atomic.Int64
 				return page(func(page map[string]any) {

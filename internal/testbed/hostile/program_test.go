@@ -37,12 +37,15 @@ const (
 	junitFile   = resultsDir + "/junit.xml"
 )
 
+// patience is how long a program may take: a busy machine needs several times what an idle
+// one does, and a program that hangs needs more.
+const patience = 10 * time.Minute
+
 // program is a run of the built program, in a directory of its own.
 type program struct {
 	dir     string
 	built   string // directory of the programs
 	command *exec.Cmd
-	within  time.Duration
 	started func(*os.Process) // nil to tell nobody
 
 	out, err bytes.Buffer
@@ -51,7 +54,7 @@ type program struct {
 // newProgram returns a program that judges the target with the keys of the profile.
 func newProgram(t *testing.T, p *profile.Profile, args ...string) *program {
 	t.Helper()
-	run := &program{dir: t.TempDir(), built: testbed.Built(t), within: DefaultWithin}
+	run := &program{dir: t.TempDir(), built: testbed.Built(t)}
 	text, err := p.YAML("")
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +96,7 @@ func (p *program) run(t *testing.T) ended {
 	done := make(chan error, 1)
 	go func() { done <- p.command.Wait() }()
 	e := ended{dir: p.dir}
-	sample, limit := time.NewTicker(10*time.Millisecond), time.After(p.within)
+	sample, limit := time.NewTicker(10*time.Millisecond), time.After(patience)
 	defer sample.Stop()
 	for {
 		select {

@@ -38,7 +38,7 @@ func timing() []Behaviour {
 		}
 	}
 	throttling := func(name, doc string, v Verdict, header http.Header, refuses func(r *http.Request, n int64) bool) Behaviour {
-		return Behaviour{Name: "timing/429-" + name, Doc: doc, Why: "Errors: every endpoint can return 429", Verdict: v, Within: 2 * time.Minute,
+		return Behaviour{Name: "timing/429-" + name, Doc: doc, Why: "Errors: every endpoint can return 429", Verdict: v,
 			Play: func(next http.Handler) http.Handler {
 				var n atomic.Int64
 				return served(func(w http.ResponseWriter, r *http.Request, a answer) {
@@ -120,7 +120,7 @@ func timing() []Behaviour {
 				}
 			})},
 		{Name: "timing/creations-hang", Doc: "stores tests and never responds to their creation", Why: "a creation whose response is lost leaves a row without a known id",
-			Args: append(judging(spec.CreatePlacementTest, "state"), "--timeout", short), Verdict: inconclusive(""), Within: 2 * time.Minute, Leaves: "their ids are unknown",
+			Args: append(judging(spec.CreatePlacementTest, "state"), "--timeout", short), Verdict: inconclusive(""), Leaves: "their ids are unknown",
 			Play: served(func(w http.ResponseWriter, r *http.Request, a answer) {
 				if isOperation(r, spec.CreatePlacementTest) {
 					hang(r)
@@ -130,7 +130,7 @@ func timing() []Behaviour {
 			})},
 		{Name: "timing/deletions-hang", Doc: "never responds to a deletion, and deletes nothing", Why: "cleaning up has a bound, and reports what remains",
 			Args: append(judging(spec.GetPlacementTest, "state"), "--timeout", short), Verdict: Verdict{Codes: []int{exitPass, exitFail, exitInconclusive}, Fails: []string{"STATE-*"}},
-			Leaves: "no deletion is possible", Within: 3 * time.Minute,
+			Leaves: "no deletion is possible",
 			Play: func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if isOperation(r, spec.DeletePlacementTest) && token(r) != "" {
