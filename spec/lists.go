@@ -122,9 +122,9 @@ func filterRequirements() []Requirement {
 		"Queries with several filters are compared with the whole list. Rows of which one filter says nothing do not count.",
 		ListPlacementTests, ListPlacementReports, ListSubsequences, ListMembers, ListLeadLabels, ListLeadLists, ListWebhookEvents)
 	table[len(table)-1].Section = "Pagination (list endpoints)"
-	add("FILTER-WALK", Derived, "A filtered list shows each of its rows exactly once, in the same order for every page size.",
+	add("FILTER-WALK", Derived, "A filtered list shows each of its rows exactly once, sorted by id, whatever the page size.",
 		"Filters select rows and pagination divides them. Neither sentence restricts the other.",
-		"Each filter is walked in small pages and in pages of 100, which are compared. The filter must hold on every page.",
+		"Each filter is walked in small pages and in pages of 100, which are compared. The filter and the order must hold on every page.",
 		ListPlacementTests, ListPlacementReports, ListSubsequences, ListMembers, ListTagMappings, ListLeadLabels, ListLeadLists, ListWebhookEvents)
 	table[len(table)-1].Section = "Pagination (list endpoints)" // it is about all of them
 	return table

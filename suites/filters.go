@@ -53,6 +53,9 @@ func (api *API) expectFilter(f oracle.Filter) {
 	for i, a := range tried.asked {
 		api.For(f.Extra()).Expect(a.Walk).To(ShowNoStrangers(f.Extra(), tried.flagged[i]))
 	}
+	for i, w := range tried.crossings {
+		api.For(f.Extra()).Expect(w).To(ShowNoStrangers(f.Extra(), tried.beside[i]))
+	}
 	for _, id := range f.Requirements {
 		if !api.For(id).Judged() {
 			api.For(id).NotAssessed("rows of %s that differ in what the filter selects", list.Operation.ID)
@@ -80,7 +83,10 @@ type filterTrial struct {
 	before, after Walk
 
 	flagged []oracle.Use // with flags
-	asked   []Asked      // up to the third page
+	asked   []Asked      // of flagged, up to the third page
+
+	beside    []oracle.Use // with other filters
+	crossings []Walk       // of beside, the first page
 }
 
 // tryFilter walks the list without the filter, with it, and without it again: only rows
@@ -91,8 +97,9 @@ func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
 	if len(tried.uses) == 0 {
 		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
 	}
-	tried.flagged = oracle.List{Operation: list.Operation, Rows: tried.before.Rows()}.Flagged(f, handful, api.named(list.Operation.ID))
-	tried.filtered, tried.asked = make([]Walk, len(tried.uses)), make([]Asked, len(tried.flagged))
+	whole, named := oracle.List{Operation: list.Operation, Rows: tried.before.Rows()}, api.named(list.Operation.ID)
+	tried.flagged, tried.beside = whole.Flagged(f, handful, named), whole.Beside(f, handful, named)
+	tried.filtered, tried.asked, tried.crossings = make([]Walk, len(tried.uses)), make([]Asked, len(tried.flagged)), make([]Walk, len(tried.beside))
 	var work []func()
 	for i, u := range tried.uses {
 		k := api.filteredBy(list, u.Query)
@@ -100,6 +107,11 @@ func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
 	}
 	for i, u := range tried.flagged {
 		work = append(work, func() { tried.asked[i] = api.Ask(list, u.BeyondFirst(tried.before.Values())) })
+	}
+	for i, u := range tried.beside {
+		work = append(work, func() {
+			tried.crossings[i] = api.Ask(list, oracle.Query{Parameters: u.Query, Sizes: []int{maxLimit}, Pages: 1}).Walk
+		})
 	}
 	api.Together(work...)
 	tried.after = api.ReadAll(list)
@@ -121,6 +133,11 @@ func (t filterTrial) differs(f oracle.Filter) bool {
 	}
 	for i, a := range t.asked {
 		if len(strangers(f.Extra(), t.flagged[i], a.Walk)) > 0 {
+			return true
+		}
+	}
+	for i, w := range t.crossings {
+		if len(strangers(f.Extra(), t.beside[i], w)) > 0 {
 			return true
 		}
 	}
@@ -236,6 +253,9 @@ func (api *API) expectSameFiltered(u oracle.Use, walks []Walk) {
 		api.Expect(walk).To(ShowEveryRowOnceAmong(walks, i))
 		api.Expect(walk).To(ShowTheRows(paging.Missing(plain, i)))
 		api.Expect(walk).To(ShowTheOrderOf(walks[0]))
+		if spec.Has(spec.PageOrder.On(walk.List.Operation.ID)) {
+			api.Expect(walk).To(BeSortedByID(""))
+		}
 		api.Expect(walk).To(ShowNoStrangers("", u))
 		api.Expect(walk).To(RespectLimits())
 	}

@@ -93,6 +93,48 @@ func (l List) Flagged(f Filter, most int, known func(parameter string) bool) []U
 	return uses
 }
 
+// Beside returns uses of the filter together with another filter of the list, which selects
+// a row that this one leaves out: a target that heeds only the other one shows the row. They
+// are at most so many for each other filter that the target has a name for.
+func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Use {
+	var all []Use
+	uses := f.Uses(l.Values(), most)
+	for _, other := range Filters(l.Operation.ID) {
+		if other.Parameter == f.Parameter || !known(other.Parameter) {
+			continue
+		}
+		var beside []Use
+		seconds := other.Uses(l.Values(), most)
+		for _, use := range uses {
+			if both, ok := l.beside(use, other, seconds); ok {
+				beside = append(beside, both)
+			}
+		}
+		all = append(all, spread(beside, most)...)
+	}
+	return all
+}
+
+// beside returns the use together with a use of the other filter that selects a row which
+// the first one leaves out: by the value of the row, or one of the seconds.
+func (l List) beside(use Use, other Filter, seconds []Use) (Use, bool) {
+	for _, row := range l.oldest() {
+		if left, in := use.Says(row.Value); left == "" || in {
+			continue
+		}
+		for _, second := range append(other.Uses([]map[string]any{row.Value}, 1), seconds...) {
+			both := use.with(second.Query)
+			second.Query = both.Query
+			out, shown := second.Says(row.Value)
+			left, in := both.Says(row.Value)
+			if len(both.Query) > len(use.Query) && (out == "" || shown) && left != "" && !in {
+				return both, true
+			}
+		}
+	}
+	return Use{}, false
+}
+
 // both returns the parameters of both filters by the values of each of the older rows that
 // has values for both.
 func (l List) both(one, other Filter) []map[string]string {

@@ -70,7 +70,7 @@ func daysEnd() Filter {
 // days inside.
 func days(title string, outside, on, inside spec.ID, parameter string, sign int) Filter {
 	const field = "timestamp_created_date"
-	return Filter{title, []spec.ID{outside, on, inside}, parameter, field,
+	return Filter{title, []spec.ID{on, inside, outside}, parameter, field,
 		func(rows []map[string]any, most int) []map[string]string {
 			var queries []map[string]string
 			for _, cut := range spread(All(rows, field), most) {

@@ -61,7 +61,7 @@ func texts(s *openapi3.Schema) []Variant {
 var freeTexts = []Variant{
 	{What: "a text with percent signs, backslashes and other signs", Value: `100 % of a_b %25, C:\new\table \u0041, a+b=c?d#e/f;g:h`},
 	{What: "a text with quotes and apostrophes", Value: `"double" 'single' “curly” O'Neil`},
-	{What: "a text with markup, entities and placeholders", Value: "<b>Fish &amp; chips</b> & {{firstName}} &lt;br/&gt;"},
+	{What: "a text with markup, entities and placeholders", Value: "<b>Fish &amp; chips</b><br/>& {{firstName}} &lt;br/&gt;"},
 	{What: "a text with letters beyond ASCII and characters beyond U+FFFF", Value: "Größe, Ελλάδα, 東京, עברית 🚀 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 👩‍👧"},
 	{What: "a text of several lines", Value: "first line\nsecond line\n\n\tindented", Open: true},
 	{What: "a long text", Value: strings.Repeat("A long text goes on, naïvely, and on. ", 60) + "end", Open: true},

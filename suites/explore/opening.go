@@ -72,6 +72,9 @@ func (e *explorer) tellingOf(w *whole) []Case {
 			for _, use := range list.Flagged(f, filteredUse, known) {
 				queries = append(queries, use.BeyondFirst(list.Values()))
 			}
+			for _, use := range list.Beside(f, filteredUse, known) {
+				alone = append(alone, use.Query)
+			}
 			for _, use := range f.Uses(list.Values(), filteredUse) {
 				alone = append(alone, use.Query)
 			}

@@ -56,6 +56,7 @@ var textClasses = []textClass{
 	{"apostrophe", "an apostrophe", having("'"), replacing("'", "''")},
 	{"backslash", "a backslash", having(`\`), replacing(`\`, "")},
 	{"entity", "an entity", func(text string) bool { return strings.Contains(text, "&amp;") }, html.UnescapeString},
+	{"line-break-tag", "the tag of a line break", func(text string) bool { return strings.Contains(text, "<br/>") }, replacing("<br/>", "<br>")},
 	{"placeholder", "a placeholder", func(text string) bool { return strings.Contains(text, "{{") }, replacing("{{", "{")},
 	{"plus", "a plus sign", having("+"), replacing("+", " ")},
 	{"right-to-left", "letters from right to left", someRune(isRightToLeft), onRunes(isRightToLeft)},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
 )
 
 // damages returns the ways to break a filter of that kind.
@@ -29,6 +30,9 @@ func (f filter) damages() []filterDamage {
 	}
 	if f.kind == listed {
 		damages = append(damages, wrongList...)
+	}
+	if f.operation == spec.ListMembers && f.kind == searched {
+		damages = append(damages, emailAlone)
 	}
 	for _, value := range f.values {
 		damages = append(damages, oneValue(value)...)
@@ -91,6 +95,13 @@ var looseSearch = []filterDamage{
 		return s.dropping(func(r listRow) bool { return r.text(s.filter.field) == s.value })
 	}},
 }
+
+// emailAlone leaves the names of members out of a search.
+var emailAlone = filterDamage{"by-email-alone", "MISSING", "does not look at names", func(s *selection) []listRow {
+	return s.dropping(func(r listRow) bool {
+		return !strings.Contains(strings.ToLower(r.text("email")), strings.ToLower(s.value))
+	})
+}}
 
 // partialMatch is for exact matches.
 var partialMatch = []filterDamage{

@@ -14,7 +14,8 @@ func filterDefects() []Defect {
 	for _, f := range filterTable {
 		defects = append(defects, f.defects()...)
 	}
-	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), flagDropsFilterDefects())
+	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), flagDropsFilterDefects(),
+		droppedBesideDefects())
 }
 
 // filter is one filter of one list.
@@ -238,6 +239,32 @@ func flagDropsFilterDefects() []Defect {
 	return defects
 }
 
+// droppedBesideDefects drop one filter of a list if another one is set.
+func droppedBesideDefects() []Defect {
+	var defects []Defect
+	for _, f := range filterTable {
+		for _, other := range filterTable {
+			if other.operation != f.operation || other.meaning == f.meaning {
+				continue
+			}
+			defects = append(defects, Defect{f.operation + "/" + f.name + "-dropped-beside-" + other.name,
+				spec.Pair{Requirement: "FILTER-" + f.requirement + "-EXTRA", Operation: f.operation},
+				"drops the filter by " + f.field + " if the filter by " + other.field + " is set, too",
+				func(a *Target) Middleware {
+					name, otherName := a.parameter(f.operation, f.meaning), a.parameter(f.operation, other.meaning)
+					return a.paged(f.operation, paging{before: func(s *page) {
+						if !other.is(s.request.Query.Get(otherName)) {
+							s.size = 0
+							return
+						}
+						f.apply(s, name, func(chosen *selection) []listRow { return chosen.all })
+					}})
+				}})
+		}
+	}
+	return defects
+}
+
 // filtering distinguishes filtered requests.
 type filtering struct{ parameters []string }
 
@@ -277,6 +304,13 @@ var filteredWalkDamages = []struct {
 	{"walk-ends-early", "returns no cursor with a small page", rightly, plainly(when(small, endWalk))},
 	{"last-page-leads-to-itself", "links the last page to itself", rightly, plainly(when(lastPage, func(s *page) { s.next = s.from }))},
 	{"small-pages-backwards", "returns small pages in reverse order", plainly(backwards(small)), rightly},
+	{"swapped", "swaps each row with the next one, whatever the size of the pages,",
+		func(s *page, _ *filtering) {
+			s.list = slices.Clone(s.list)
+			for i := 0; i+1 < len(s.list); i += 2 {
+				s.list[i], s.list[i+1] = s.list[i+1], s.list[i]
+			}
+		}, rightly},
 	{"after-cutting", "filters each page of the whole list, so that a page without matches ends the walk",
 		func(s *page, f *filtering) { s.list = f.whole(s) },
 		func(s *page, _ *filtering) {

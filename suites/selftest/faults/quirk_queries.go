@@ -141,6 +141,12 @@ func searchQuirks() []Quirk {
 		search("beginning", "finds rows by the beginning of their name", func(names, _ []string, term string) bool {
 			return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, term) })
 		}),
+		search("last-name", "finds members by email or last name, not by first name", func(names, _ []string, term string) bool {
+			if email, first, last := 0, 1, 2; len(names) > last {
+				names = slices.Concat(names[email:first], names[last:last+1])
+			}
+			return contains(names, term)
+		}),
 		{ID: "search/nothing-reusable", Allowed: spec.OpenPointReusable, Doc: "treats no subsequence as reusable", Touches: []string{"reusable"},
 			Apply: func(a *Target) Middleware {
 				return onAll(func(r Request, answer Response) Response {
