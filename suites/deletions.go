@@ -19,14 +19,20 @@ import (
 // it. It belongs in the container of the operation that deletes.
 func deletions(list string) {
 	It("answers with what it deleted", Requires(spec.StateDeleteAnswer), func(api *API) {
-		remove := api.Request()
-		before, ok := api.listShowing(api.As(dataset.Main, list), remove.id).ByKey()[paging.FoldID(remove.id)]
-		if !ok {
-			api.NotAssessed("the resource that is to be deleted in %s", list)
+		removals := []Call{api.Request()}
+		if api.Operation().ID == spec.DeletePlacementTest {
+			full := api.MustDo(api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
+			removals = append(removals, removals[0].WithID(full.ID()))
 		}
-		deleted := api.MustDo(remove)
-		api.Expect(deleted).To(HaveField("id", EqualID(remove.id)))
-		api.Expect(deleted).To(AgreeAtItsEnd(before))
+		for _, remove := range removals {
+			before, ok := api.listShowing(api.As(dataset.Main, list), remove.id).ByKey()[paging.FoldID(remove.id)]
+			if !ok {
+				api.NotAssessed("the resource that is to be deleted in %s", list)
+			}
+			deleted := api.MustDo(remove)
+			api.Expect(deleted).To(HaveField("id", EqualID(remove.id)))
+			api.Expect(deleted).To(AgreeAtItsEnd(before))
+		}
 	})
 
 	It("takes the resource, and only it, out of the list", Requires(spec.StateDeleteList, spec.StateDeleteOthers), func(api *API) {
@@ -91,12 +97,13 @@ func AgreeAtItsEnd(row map[string]any) types.GomegaMatcher {
 }
 
 // deletionAmongOthers returns a deletion, and resources that nobody deletes
-// while the spec runs, some of them beside the one that is deleted.
+// while the spec runs, some of them beside the one that is deleted. One test is made of
+// the same body as the deleted one.
 func (api *API) deletionAmongOthers() (remove Call, others []string) {
 	if api.Operation().ID == spec.DeletePlacementTest {
-		older := api.NewTest()
-		remove = api.Request()
-		return remove, []string{older.ID(), api.NewTest().ID()}
+		older, deleted := api.NewTest(), api.NewTest()
+		namesake, younger := api.MustDo(deleted.Call), api.NewTest()
+		return api.As(dataset.Main, spec.DeletePlacementTest).WithID(deleted.ID()), []string{older.ID(), namesake.ID(), younger.ID()}
 	}
 	remove = api.Request()
 	return remove, append(api.neighbours(remove.id), api.Workspace(dataset.Main).Subsequences...)

@@ -31,11 +31,17 @@ func (api *API) expectSkipping(part oracle.Part) {
 	before := api.ReadAll(list)
 	skipped := api.ReadAll(list.WithQuery(name, "true"))
 	kept := api.ReadAll(list.WithQuery(name, "false"))
+	together := list
+	for _, other := range oracle.Parts(list.Operation.ID) {
+		together = together.WithQuery(api.Parameter(list.Operation.ID, other.Parameter), "true")
+	}
+	both := api.ReadAll(together)
 	after := api.ReadAll(list)
 
 	if slices.ContainsFunc(before.Rows(), func(r paging.Row) bool { return r.Value[part.Field] != nil }) {
 		api.For(part.Skips).Expect(skipped).To(ShowTheRows(missingBetween(before, skipped, after)))
 		api.For(part.Skips).Expect(skipped).To(LeaveOutOnly(part.Field, before, after))
+		api.For(part.Skips).Expect(both).To(LeaveOut(part.Field))
 	} else {
 		api.For(part.Skips).NotAssessed("a report that shows %s without the flag", part.Field)
 	}
@@ -60,6 +66,21 @@ func LeaveOutOnly(field string, before, after Walk) types.GomegaMatcher {
 					if other != field && rowsBefore[row.Key][other] != nil && rowsAfter[row.Key][other] != nil && row.Value[other] == nil {
 						found.Findings = append(found.Findings, Finding{w.At(i), pointerIn(j) + "/" + other, "shown, as without the flag", "absent or null"})
 					}
+				}
+			}
+		}
+		return found
+	})
+}
+
+// LeaveOut matches a walk in which every report lacks the part.
+func LeaveOut(field string) types.GomegaMatcher {
+	return onWalk("leave out "+field+", whatever else is left out", func(w Walk) Verdict {
+		found := Verdict{Assessed: 1}
+		for i, page := range w.Pages {
+			for j, row := range page.Rows {
+				if row.Value[field] != nil {
+					found.Findings = append(found.Findings, Finding{w.At(i), pointerIn(j) + "/" + field, "absent or null", shorten(describe(row.Value[field]))})
 				}
 			}
 		}

@@ -22,6 +22,7 @@ func inboxPlacementTests() {
 				api.expectCreated(api.Request().WithField("run_immediately", value))
 			}
 		})
+		It("makes one test, even if it runs at once", Requires(spec.StateCreateDistinct), makesOneTest)
 		It("accepts null where a field may be null", Requires(spec.StateCreateNull), func(api *API) {
 			request := api.Request()
 			for _, field := range nullable {
@@ -61,6 +62,7 @@ func inboxPlacementTests() {
 		})
 		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
 			api.walkWhile("", api.removeRow())
+			api.walkWhile("desc", api.removeRow())
 		})
 
 		documentedShape(readEachWay)
@@ -98,6 +100,34 @@ func inboxPlacementTests() {
 				api.Do(api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()))
 			}
 		})
+	})
+}
+
+// makesOneTest creates a test that runs at once. A test of its own name must show that the
+// list is up to date.
+func makesOneTest(api *API) {
+	made := api.MustDo(api.Request().WithField("run_immediately", true))
+	later := api.NewTest()
+	list := api.listShowing(api.As(dataset.Main, spec.ListPlacementTests), made.ID(), later.ID())
+	if list.Row(made.ID()) == nil || list.Row(later.ID()) == nil {
+		api.NotAssessed("the created tests in %s", spec.ListPlacementTests)
+	}
+	api.Expect(list).To(ShowNameOnce(made))
+}
+
+// ShowNameOnce matches a walk of the list in which only the created test has its name, which
+// nobody else uses.
+func ShowNameOnce(made Response) types.GomegaMatcher {
+	return onWalk("show one test of the name", func(w Walk) Verdict {
+		found := Verdict{Assessed: 1}
+		for p, page := range w.Pages {
+			for i, row := range page.Rows {
+				if row.Key != paging.FoldID(made.ID()) && sameText(row.Value["name"], made.SentField("name")) {
+					found.add(Finding{w.At(p), pointerIn(i), "one test of the name, " + made.ID(), "another test of the same name: " + shorten(row.Key)})
+				}
+			}
+		}
+		return found
 	})
 }
 

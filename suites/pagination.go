@@ -121,7 +121,7 @@ func walksAgree(api *API) {
 	}
 	for _, walk := range walks {
 		if api.For(spec.PageWalkEnds).Expect(walk).To(End(api.maxPages())) {
-			api.Observe(spec.OpenPointLastCursor, "%s", lastCursor(walk.Last()))
+			api.Observe(spec.OpenPointLastCursor, "%s", lastCursor(walk))
 		}
 		api.For(cursorRequirement(op)).Expect(walk).To(CarryCursors(cursorRequirement(op) == spec.PageCursorTimestamp))
 		api.For(spec.PageLimitHonoured).Expect(walk).To(RespectLimits())
@@ -177,9 +177,12 @@ func agree(api *API, walks []Walk) {
 	}
 }
 
-// lastCursor says what the last page of a walk carries as its cursor.
-func lastCursor(r Response) string {
+// lastCursor says what the last page of a walk that has rows carries as its cursor.
+func lastCursor(w Walk) string {
+	r := w.Last()
 	switch {
+	case len(w.Pages) > 1 && len(r.Rows()) == 0:
+		return "a cursor to an empty page"
 	case !r.hasCursor:
 		return "absent"
 	case r.cursor == nil:

@@ -238,6 +238,9 @@ func resourceIDs() Filter {
 			for n := 1; n <= min(len(ids), mostIDs); n++ {
 				lists = append(lists, strings.Join(ids[:n], ","))
 			}
+			if all := All(rows, "resource_id"); len(all) > len(ids) {
+				lists = append(lists, strings.Join(all[:min(len(all), manyIDs)], ","))
+			}
 			return each(profile.ParamResourceIDs, lists)
 		},
 		func(query map[string]string, row map[string]any) (spec.ID, bool) {
@@ -247,6 +250,9 @@ func resourceIDs() Filter {
 			return extra, false
 		}}
 }
+
+// manyIDs is how many UUIDs fit in the value of a parameter that a run sends.
+const manyIDs = 6
 
 // mostIDs is how many ids a list in an address holds at most.
 const mostIDs = 20

@@ -12,8 +12,8 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// searchExactly searches for the whole text of a field. A server might match in part, so
-// it searches for pieces of a text, too. The same parameter searches another field.
+// searchExactly searches for the whole text of a field. A server might match in part, or take
+// signs for patterns (SQL's LIKE), so it searches for pieces of a text and for patterns, too. The same parameter searches another field.
 func searchExactly(missing, extra spec.ID, field, other string) Filter {
 	const parameter = profile.ParamSearch
 	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter, field,
@@ -24,7 +24,7 @@ func searchExactly(missing, extra spec.ID, field, other string) Filter {
 			}
 			_, first := utf8.DecodeRuneInString(values[0])
 			_, last := utf8.DecodeLastRuneInString(values[0])
-			return each(parameter, append(values, values[0][:len(values[0])-last], values[0][first:]))
+			return each(parameter, append(values, values[0][:len(values[0])-last], values[0][first:], values[0][:len(values[0])-last]+"_", "%"))
 		},
 		func(query map[string]string, row map[string]any) (spec.ID, bool) {
 			switch query[parameter] {

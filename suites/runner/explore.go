@@ -83,7 +83,8 @@ func explored(results reports.Results, out explore.Outcome) reports.Results {
 		shortest, known := f.Violation, check.Violations[0]
 		shortest.Statement, shortest.Section = known.Statement, known.Section
 		shortest.Spec, shortest.Curl = "explore", strings.Join(f.Requests, "; ") // one line to paste
-		results.Checks[i].Violations = slices.Insert(slices.Clone(check.Violations), 0, shortest)
+		listed := slices.Insert(slices.Clone(check.Violations), 0, shortest)
+		results.Checks[i].Violations = listed[:min(len(listed), check.ViolationCount)] // the shortest one is counted, too
 	}
 	judge.Conclude(&results, results.StaleExpectations...)
 	if results.Verdict == reports.Inconclusive && len(out.Lacked) > 0 {
