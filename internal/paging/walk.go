@@ -6,6 +6,7 @@
 package paging
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -41,16 +42,23 @@ type End string
 
 // The ends of a walk.
 const (
-	Done           End = "done"            // a page without a cursor, or an empty page
+	Done           End = "done"            // a page without a cursor, or an empty page whose cursor is not new
 	CursorRepeated End = "cursor repeated" // a page with rows carries a cursor that an earlier page carried
 	NoNewRows      End = "no new rows"     // staleAfter pages in a row showed only rows that earlier pages showed
 	Capped         End = "capped"          // the walk reached its maximum number of pages
-	Broken         End = "broken"          // Fetch failed, or a cursor is too long; Walk.Err says why
+	Broken         End = "broken"          // Fetch failed, a cursor is too long, or empty pages do not end; Walk.Err says why
 )
 
 // staleAfter is how many pages without a new row end a walk. It is more than 1
 // because two rows without an id may look alike.
 const staleAfter = 4
+
+// mostSkipped is how many rows a server may skip between two that it shows. It may read a page
+// of the list first and select its rows then, so that an empty page leads on.
+const mostSkipped = 300
+
+// unasked is how many rows a page without a limit counts for.
+const unasked = 25
 
 // Walk is the result of a walk.
 type Walk struct {
@@ -76,6 +84,7 @@ func Run(ctx context.Context, fetch Fetch, sizes Sizes, maxPages int) Walk {
 		cursors = map[string]bool{}
 		rows    = map[string]bool{}
 		stale   int
+		skipped int
 	)
 	for len(w.Pages) < maxPages {
 		page, err := fetch(ctx, cursor, sizes(len(w.Pages)))
@@ -84,7 +93,7 @@ func Run(ctx context.Context, fetch Fetch, sizes Sizes, maxPages int) Walk {
 			return w
 		}
 		w.Pages = append(w.Pages, page)
-		if page.Cursor == "" || len(page.Rows) == 0 {
+		if page.Cursor == "" || len(page.Rows) == 0 && cursors[page.Cursor] {
 			w.End = Done
 			return w
 		}
@@ -97,11 +106,19 @@ func Run(ctx context.Context, fetch Fetch, sizes Sizes, maxPages int) Walk {
 			return w
 		}
 		cursors[page.Cursor] = true
-		if addNew(rows, page.Rows) {
-			stale = 0
-		} else if stale++; stale == staleAfter {
-			w.End = NoNewRows
-			return w
+		switch {
+		case len(page.Rows) == 0:
+			if skipped += cmp.Or(page.Limit, unasked); skipped >= mostSkipped {
+				w.End, w.Err = Broken, fmt.Errorf("a cursor that leads to a row (empty pages for %d rows led on)", skipped)
+				return w
+			}
+		case addNew(rows, page.Rows):
+			stale, skipped = 0, 0
+		default:
+			if stale++; stale == staleAfter {
+				w.End = NoNewRows
+				return w
+			}
 		}
 		cursor = page.Cursor
 	}

@@ -72,7 +72,8 @@ func TestAnyPagesEnd(t *testing.T) {
 		}
 		switch w.End {
 		case Done:
-			if last.Cursor != "" && len(last.Rows) > 0 {
+			known := slices.ContainsFunc(w.Pages[:len(w.Pages)-1], func(p Page) bool { return p.Cursor == last.Cursor })
+			if last.Cursor != "" && (len(last.Rows) > 0 || !known) {
 				t.Fatalf("done, but the last page leads on: %+v", last)
 			}
 		case CursorRepeated:
@@ -95,6 +96,34 @@ func TestAnyPagesEnd(t *testing.T) {
 			t.Fatalf("ended as %q", w.End)
 		}
 	})
+}
+
+// A server may read a page of the list and select its rows then: an empty page leads on.
+func TestEmptyPagesLeadOn(t *testing.T) {
+	selecting := func(every int) Fetch {
+		whole := list(150)
+		return func(ctx context.Context, cursor string, limit int) (Page, error) {
+			page, err := whole(ctx, cursor, limit)
+			page.Rows = slices.DeleteFunc(page.Rows, func(r Row) bool {
+				n, _ := strconv.Atoi(r.Key[len("row-"):])
+				return n%every != every-1
+			})
+			return page, err
+		}
+	}
+	for _, limit := range []int{1, 3, 100} {
+		if w := Run(t.Context(), selecting(70), Fixed(limit), 1000); !w.Complete() || len(w.Rows()) != 2 {
+			t.Errorf("limit %d: %d rows, %s, want the 2 rows", limit, len(w.Rows()), w.End)
+		}
+	}
+	pages := 0
+	endless := func(context.Context, string, int) (Page, error) {
+		pages++
+		return Page{Limit: 1, Cursor: strconv.Itoa(pages)}, nil
+	}
+	if w := Run(t.Context(), endless, Fixed(1), 1000); w.End != Broken || pages != mostSkipped {
+		t.Errorf("empty pages without an end: %s after %d pages, want %s after %d", w.End, pages, Broken, mostSkipped)
+	}
 }
 
 func walkOf(keys ...string) Walk {

@@ -311,11 +311,13 @@ var filteredWalkDamages = []struct {
 				s.list[i], s.list[i+1] = s.list[i+1], s.list[i]
 			}
 		}, rightly},
-	{"after-cutting", "filters each page of the whole list, so that a page without matches ends the walk",
+	{"after-cutting", "filters each page of the whole list, and a page without matches ends the walk",
 		func(s *page, f *filtering) { s.list = f.whole(s) },
 		func(s *page, _ *filtering) {
 			right, _ := s.cache.read(s.request)
-			s.rows = among(s.rows, right)
+			if s.rows = among(s.rows, right); len(s.rows) == 0 {
+				endWalk(s)
+			}
 		}},
 	{"on-first-page-alone", "drops the filter after the first page", forgetFilter, rightly},
 	{"limit-ignored", "shows all rows on the first page, whatever the limit,",

@@ -92,7 +92,7 @@ func cursorQuirks() []Quirk {
 		return Quirk{ID: "pages/" + id, Allowed: spec.OpenPointLastCursor, Doc: doc, Touches: []string{touchesCursor},
 			Apply: func(a *Target) Middleware { return a.endingEmpty(again) }}
 	}
-	return []Quirk{
+	return append(filteringQuirks(), []Quirk{
 		end("null", "shows a null cursor on the last page", nil),
 		end("empty", "shows an empty cursor on the last page", ""),
 		extra("empty-last-page", "ends every list with an empty page", false),
@@ -100,7 +100,38 @@ func cursorQuirks() []Quirk {
 		kind("uuid", "uses UUIDs as cursors", uuidCursor),
 		kind("timestamp", "uses timestamps as cursors", timestampCursor),
 		kind("email", "uses email addresses with a plus sign as cursors", plusCursor),
-	}
+	}...)
+}
+
+// filteringQuirks read a page of the whole list and select its rows then: pages are short or
+// empty, and lead on.
+func filteringQuirks() []Quirk {
+	return []Quirk{{ID: "pages/filtered-after-cutting", Allowed: spec.OpenPointShortPages, Doc: "filters each page of the whole list, so that a page without matches leads on",
+		Touches: []string{touchesRows, touchesCursor},
+		Apply: func(a *Target) Middleware {
+			var all Middleware = func(next Handler) Handler { return next }
+			for _, op := range spec.Operations() {
+				under := &filtering{a.filtersOf(op.ID)}
+				if len(under.parameters) == 0 {
+					continue
+				}
+				outer, inner := all, a.paged(op.ID, paging{
+					before: func(s *page) {
+						if !under.isSet(s) {
+							s.size = 0
+							return
+						}
+						s.list = under.whole(s)
+					},
+					after: func(s *page) {
+						right, _ := s.cache.read(s.request)
+						s.rows = among(s.rows, right)
+					},
+				})
+				all = func(next Handler) Handler { return outer(inner(next)) }
+			}
+			return all
+		}}}
 }
 
 // plusCursor tests clients that put a cursor into a query: a plus must be
