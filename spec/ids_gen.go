@@ -204,7 +204,6 @@ const (
 	EventFailedRetryCount                ID = "EVENT-FAILED-RETRY_COUNT"
 	EventFailedRetryGroupID              ID = "EVENT-FAILED-RETRY_GROUP_ID"
 	EventNextRetry                       ID = "EVENT-NEXT-RETRY"
-	EventGroupURL                        ID = "EVENT-GROUP-URL"
 	EventGroupCount                      ID = "EVENT-GROUP-COUNT"
 	EventRetryTrue                       ID = "EVENT-RETRY-TRUE"
 	EventRetryFalse                      ID = "EVENT-RETRY-FALSE"

@@ -28,6 +28,7 @@ const (
 	OpenPointLooseJSON        = "SILENT-LOOSE-JSON"
 	OpenPointUnknownInBody    = "SILENT-UNKNOWN-IN-BODY"
 	OpenPointSuccessRetried   = "SILENT-SUCCESS-RETRIED"
+	OpenPointRetryURL         = "SILENT-RETRY-URL"
 	OpenPointPermission       = "SILENT-PERMISSION"
 	OpenPointForeignID        = "SILENT-FOREIGN-ID"
 	OpenPointReadOnlySent     = "SILENT-READ-ONLY-SENT"
@@ -101,6 +102,7 @@ var openPoints = []OpenPoint{
 	{OpenPointLooseJSON, "Whether a request body may hold one JSON value and more: trailing content, a comment, a trailing comma, a repeated member (RFC 8259, section 9, allows parsers to accept it).", "What the service does", "the status for each", bodyOps()},
 	{OpenPointUnknownInBody, "The status of a request whose body names a resource that does not exist.", "Errors", "the status", []string{MoveLead}},
 	{OpenPointSuccessRetried, "What will_retry means for an attempt that succeeded.", "Events, rule 2", "whether it is true for such an attempt", []string{ListWebhookEvents}},
+	{OpenPointRetryURL, "Whether all attempts of a delivery go to one URL.", "Events, rule 2", "one URL, or several, by delivery", []string{ListWebhookEvents}},
 	{OpenPointMessages, "Whether error messages may differ from the examples.", "Errors", "the messages seen", nil},
 	{OpenPointForeignID, "The status of a request that names another workspace's id.", "Errors", "the status", nil},
 	{OpenPointReadOnlySent, "Whether a body with a read-only field is rejected or the field is ignored.", "Resources / Inbox placement test", "the status", []string{CreatePlacementTest}},

@@ -98,8 +98,6 @@ func eventRequirements() []Requirement {
 		failed("retry_group_id", "is shared by the attempts of the delivery"),
 		event("EVENT-NEXT-RETRY", Stated, "If will_retry of a failed attempt is true, timestamp_next_retry is present and not before timestamp_created.", "",
 			"Every failed attempt with will_retry true is checked."),
-		event("EVENT-GROUP-URL", Derived, "Attempts with the same retry_group_id have the same URL.",
-			"A retry group is one delivery, and a delivery has one target.", "The attempts of a walk are grouped."),
 		event("EVENT-GROUP-COUNT", Derived, "Within a retry group, retry_count never decreases over time.",
 			"It counts retries, and a later attempt follows at least as many.", "The attempts of a walk are grouped and sorted by time."),
 		event("EVENT-RETRY-TRUE", Stated, "retry_successful is true only if a later attempt of the group succeeded.", "",

@@ -48,6 +48,7 @@ func authentication() {
 				}
 				api.expectUnauthorized(revoked...)
 				api.expectUnauthorized(withTwoKeys(k, revoked[0].key.Token)...)
+				api.expectUnauthorized(api.withMistakes(revoked[0])...)
 			})
 		})
 	}

@@ -116,9 +116,9 @@ func (api *API) creating(field string, v variants.Variant) Call {
 	}
 	k = k.WithField(field, value)
 	switch {
-	case field == "schedule", field == "type" && value == 2.0: // a schedule is for automated tests
+	case field == "schedule", field == "timestamp_next_run", field == "type" && value == 2.0: // for automated tests
 		k = k.WithField("type", 2)
-		if field == "type" {
+		if field != "schedule" {
 			schedule, _ := api.optionalValue("schedule")
 			k = k.WithField("schedule", schedule)
 		}

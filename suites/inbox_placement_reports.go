@@ -35,7 +35,7 @@ func (api *API) expectSkipping(part oracle.Part) {
 	for _, other := range oracle.Parts(list.Operation.ID) {
 		together = together.WithQuery(api.Parameter(list.Operation.ID, other.Parameter), "true")
 	}
-	both := api.ReadAll(together)
+	both := api.unjudgedWalk(together, pagesOf(max(1, len(before.Rows())/3))) // beyond the first page, too
 	after := api.ReadAll(list)
 
 	if slices.ContainsFunc(before.Rows(), func(r paging.Row) bool { return r.Value[part.Field] != nil }) {

@@ -112,18 +112,17 @@ func makesOneTest(api *API) {
 	if list.Row(made.ID()) == nil || list.Row(later.ID()) == nil {
 		api.NotAssessed("the created tests in %s", spec.ListPlacementTests)
 	}
-	api.Expect(list).To(ShowNameOnce(made))
+	api.Expect(list).To(ShowNameOnce(made.ID(), made.SentField("name")))
 }
 
-// ShowNameOnce matches a walk of the list in which only the created test has its name, which
-// nobody else uses.
-func ShowNameOnce(made Response) types.GomegaMatcher {
+// ShowNameOnce matches a walk of the list in which only the test with the id has the name.
+func ShowNameOnce(id string, name any) types.GomegaMatcher {
 	return onWalk("show one test of the name", func(w Walk) Verdict {
 		found := Verdict{Assessed: 1}
 		for p, page := range w.Pages {
 			for i, row := range page.Rows {
-				if row.Key != paging.FoldID(made.ID()) && sameText(row.Value["name"], made.SentField("name")) {
-					found.add(Finding{w.At(p), pointerIn(i), "one test of the name, " + made.ID(), "another test of the same name: " + shorten(row.Key)})
+				if row.Key != paging.FoldID(id) && sameText(row.Value["name"], name) {
+					found.add(Finding{w.At(p), pointerIn(i), "one test of the name, " + id, "another test of the same name: " + shorten(row.Key)})
 				}
 			}
 		}

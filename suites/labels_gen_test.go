@@ -80,7 +80,6 @@ var labels = []Labels{
 	Label("requirement:EVENT-FAILED-RETRY_GROUP_ID"),
 	Label("requirement:EVENT-FAILED-WILL_RETRY"),
 	Label("requirement:EVENT-GROUP-COUNT"),
-	Label("requirement:EVENT-GROUP-URL"),
 	Label("requirement:EVENT-NEXT-RETRY"),
 	Label("requirement:EVENT-RETRY-FALSE"),
 	Label("requirement:EVENT-RETRY-TRUE"),

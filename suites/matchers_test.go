@@ -52,6 +52,13 @@ func walked(end paging.End, pages ...[]string) Walk {
 	return w
 }
 
+// named is a walk that shows a row with the id and the name n.
+func named(id string) Walk {
+	w := walked(paging.Done, []string{id})
+	w.Pages[0].Rows[0].Value["name"] = "n"
+	return w
+}
+
 const (
 	one = "01900000-0000-7000-8000-000000000001"
 	two = "01900000-0000-7000-8000-000000000002"
@@ -115,7 +122,9 @@ func TestMatchers(t *testing.T) {
 		"CarryCursors":           {CarryCursors(true), withCursor("2026-01-01T00:00:00Z"), withCursor(one), "/next_starting_after", ordered},
 		"KeepItsOwn":             {KeepItsOwn("recipients", []string{"a"}), nil, creation{test(`{"id":"` + one + `","recipients":["a"]}`), refused, Walk{}}, "/recipients", creation{refused, refused, Walk{}}},
 		"BeLimited":              {BeLimited(limit), drained{limited: true}, drained{odd: []Response{broken}}, "status", drained{}},
-		"NameOneAddress":         {NameOneAddress(), events(attempt("1", "g", `,"webhook_url":"a"`), attempt("2", "g", `,"webhook_url":"a"`)), events(attempt("1", "g", `,"webhook_url":"a"`), attempt("2", "g", `,"webhook_url":"b"`)), "/items/1/webhook_url", events()},
+		"LeaveOut":               {LeaveOut("id"), walked(paging.Done, []string{}), ordered, "/items/0/id", nil},
+		"FindBySomeForm":         {FindBySomeForm(one, 9), searches{walked(paging.Done, []string{}), ordered}, searches{walked(paging.Done, []string{two})}, "/items", searches{walked(paging.Capped, []string{two})}},
+		"ShowNameOnce":           {ShowNameOnce(one, "n"), named(one), named(two), "/items/0", nil},
 		"CountRetriesUp":         {CountRetriesUp(), events(attempt("1", "g", `,"retry_count":1`), attempt("2", "g", `,"retry_count":1`)), events(attempt("1", "g", `,"retry_count":1`), attempt("2", "g", `,"retry_count":0`)), "/items/1/retry_count", events()},
 		"SucceedLaterWhereItSay": {SucceedLaterWhereItSaysSo(events()), events(attempt("1", "g", `,"retry_successful":true`), attempt("2", "g", `,"success":true`)), events(attempt("1", "g", `,"retry_successful":true`)), "/items/0/retry_successful", events()},
 		"NotDenyASuccessOf":      {NotDenyASuccessOf(events(attempt("2", "g", `,"success":true`))), events(attempt("1", "g", `,"success":false,"retry_successful":true`)), events(attempt("1", "g", `,"success":false,"retry_successful":false`)), "/items/0/retry_successful", events()},

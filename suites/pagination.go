@@ -118,6 +118,9 @@ func walksAgree(api *API) {
 	for _, sizes := range []paging.Sizes{pagesOf(50), pagesOf(100), pagesOf(7), pagesOf(10), paging.Cycle(1, 2, 7, 99, 100),
 		pagesOf(20), pagesOf(0), pagesOf(25), pagesOf(50), pagesOf(100)} {
 		walks = append(walks, api.unjudgedWalk(api.Request().keys(), sizes))
+		if len(walks) == 2 { // the sizes that end at each row, and one row before the end
+			walks = append(walks, api.unjudgedWalk(api.Request().keys(), oneByOne), api.unjudgedWalk(api.Request().keys(), pagesOf(leavingOne(len(walks[1].Rows())))))
+		}
 	}
 	for _, walk := range walks {
 		if api.For(spec.PageWalkEnds).Expect(walk).To(End(api.maxPages())) {
@@ -131,6 +134,26 @@ func walksAgree(api *API) {
 		observeWalk(api, walk)
 	}
 	agree(api, walks)
+}
+
+// oneByOne asks for single rows, but not for all of a long list.
+func oneByOne(page int) int {
+	const most = 60
+	if page < most {
+		return 1
+	}
+	return maxLimit
+}
+
+// leavingOne returns the largest size of pages with which the last page of a list of n rows
+// holds one row.
+func leavingOne(n int) int {
+	for size := min(maxLimit, n-1); size > 1; size-- {
+		if n%size == 1 {
+			return size
+		}
+	}
+	return 1
 }
 
 // observeWalk records the kinds of cursors, short pages and the direction.

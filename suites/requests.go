@@ -42,7 +42,11 @@ func requests() {
 	Describe(spec.CreatePlacementTest, func() {
 		for _, field := range spec.CreateRequired {
 			It("does not create a test without "+field, Requires(spec.RequestRequired(field)), func(api *API) {
-				api.expectNotAccepted(api.Request().WithoutField(field))
+				calls := []Call{api.Request().WithoutField(field)}
+				if field != "type" { // an automated test needs the field, too
+					calls = append(calls, api.creating("type", variants.Variant{Value: 2.0}).WithoutField(field))
+				}
+				api.expectNotAccepted(calls...)
 			})
 		}
 		for _, field := range slices.Concat(spec.CreateRequired, spec.CreateOptional) {

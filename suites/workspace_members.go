@@ -31,15 +31,15 @@ func findsByName(api *API) {
 		api.NotAssessed("a member whose name shows in no other field")
 	}
 	for _, m := range []paging.Row{members[0], members[len(members)-1]} {
-		var walks []Walk
+		var found searches
 		api.look(func() bool {
-			walks = nil
+			found = nil
 			for _, form := range formsOfName(m.Value) {
-				walks = append(walks, api.ReadAll(api.filteredBy(list, map[string]string{profile.ParamSearch: form})))
+				found = append(found, api.ReadAll(api.filteredBy(list, map[string]string{profile.ParamSearch: form})))
 			}
-			return slices.ContainsFunc(walks, func(w Walk) bool { return w.Keys()[m.Key] > 0 })
+			return found.show(m.Key)
 		})
-		api.Expect(walks[0]).To(FindBySomeForm(m.Key, walks, api.maxPages()))
+		api.Expect(found).To(FindBySomeForm(m.Key, api.maxPages()))
 	}
 }
 
@@ -59,18 +59,25 @@ func formsOfName(member map[string]any) []string {
 	return []string{first + " " + last, first, last, last + " " + first, last + ", " + first}
 }
 
-// FindBySomeForm matches the first of some searches for one row if any of them shows it.
-func FindBySomeForm(key string, searches []Walk, maxPages int) types.GomegaMatcher {
-	return onWalk("find the row by some form of the name", func(w Walk) Verdict {
-		if slices.ContainsFunc(searches, func(s Walk) bool { return s.Keys()[key] > 0 }) {
+// searches are walks of a list that is searched by one form of a name each.
+type searches []Walk
+
+func (s searches) show(key string) bool {
+	return slices.ContainsFunc(s, func(w Walk) bool { return w.Keys()[key] > 0 })
+}
+
+// FindBySomeForm matches searches of which any shows the row.
+func FindBySomeForm(key string, maxPages int) types.GomegaMatcher {
+	return &expectation[searches]{words: "find the row by some form of the name", judge: func(all searches) Verdict {
+		if all.show(key) {
 			return Verdict{Assessed: 1}
 		}
-		for _, s := range searches {
-			if !s.Complete() {
-				return Verdict{Missing: s.unread(maxPages)}
+		for _, w := range all {
+			if !w.Complete() {
+				return Verdict{Missing: w.unread(maxPages)}
 			}
 		}
-		return Verdict{Assessed: 1, Findings: []Finding{{w.At(0), "/items", "the member " + shorten(key) + ", by some form of the name",
+		return Verdict{Assessed: 1, Findings: []Finding{{all[0].At(0), "/items", "the member " + shorten(key) + ", by some form of the name",
 			"no search for a form of the name shows it"}}}
-	})
+	}}
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -73,7 +74,8 @@ func days(title string, outside, on, inside spec.ID, parameter string, sign int)
 	return Filter{title, []spec.ID{on, inside, outside}, parameter, field,
 		func(rows []map[string]any, most int) []map[string]string {
 			var queries []map[string]string
-			for _, cut := range spread(All(rows, field), most) {
+			days := slices.DeleteFunc(All(rows, field), func(day string) bool { return !isDay(day) })
+			for _, cut := range spread(days, most) {
 				query := map[string]string{profile.ParamWindowStart: FarPast.Format(time.DateOnly), profile.ParamWindowEnd: FarFuture.Format(time.DateOnly)}
 				query[parameter] = cut
 				queries = append(queries, query)
@@ -81,6 +83,9 @@ func days(title string, outside, on, inside spec.ID, parameter string, sign int)
 			return queries
 		},
 		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+			if !isDay(Scalar(row[field])) { // the schemas judge that
+				return "", false
+			}
 			switch strings.Compare(Scalar(row[field]), query[parameter]) * sign {
 			case -1:
 				return outside, false
@@ -90,4 +95,9 @@ func days(title string, outside, on, inside spec.ID, parameter string, sign int)
 				return inside, true
 			}
 		}}
+}
+
+func isDay(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
 }

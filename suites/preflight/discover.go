@@ -246,11 +246,13 @@ func (d *discovery) parameters() {
 	for _, op := range d.lists() {
 		var unclear []string
 		for _, meaning := range profile.Params(op.ID) {
-			name := customary[op.ID][meaning]
-			if name == "" || !d.effective(op, meaning, name) {
-				unclear = append(unclear, meaning)
+			names := append([]string{customary[op.ID][meaning]}, alternatives[meaning]...)
+			at := slices.IndexFunc(names, func(name string) bool { return name != "" && d.effective(op, meaning, name) })
+			if at < 0 {
+				unclear = append(unclear, meaning+hints[meaning])
 				continue
 			}
+			name := names[at]
 			if found[op.ID] == nil {
 				found[op.ID] = map[string]string{}
 			}
@@ -261,6 +263,16 @@ func (d *discovery) parameters() {
 		}
 	}
 	d.profile.Parameters = found
+}
+
+// alternatives are other names that servers use.
+var alternatives = map[string][]string{
+	profile.ParamParentCampaignNot: {"exclude_campaign", "exclude_campaign_id"},
+}
+
+// hints say what the specification describes where the key of a parameter does not.
+var hints = map[string]string{
+	profile.ParamParentCampaignNot: " (a campaign whose subsequences are left out)",
 }
 
 // effective reports whether the parameter changes which rows are shown. Most

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"outreach.example/conformance/spec"
@@ -136,10 +135,6 @@ func nextRetryAt(after time.Duration) func(map[string]any) {
 	}
 }
 
-func urlOf(change func(string) string) func(map[string]any) {
-	return func(row map[string]any) { row["webhook_url"] = change(textOf(row, "webhook_url")) }
-}
-
 // mostRetries exceeds the retries of any delivery.
 const mostRetries = 1000
 
@@ -166,13 +161,6 @@ var attemptDamages = []struct {
 		nextRetryAt(-time.Millisecond), true},
 	{"EVENT-NEXT-RETRY", "second-retry-left-out", "omits the time of the second retry", allOf(willRetry, isRetry),
 		leaveOut("timestamp_next_retry"), true},
-
-	{"EVENT-GROUP-URL", "retry-elsewhere", "retries at another URL", isRetry, urlOf(func(u string) string { return u + "#retry" }), true},
-	{"EVENT-GROUP-URL", "retry-in-the-clear", "retries without TLS",
-		allOf(isRetry, func(row map[string]any) bool { return strings.HasPrefix(textOf(row, "webhook_url"), "https:") }),
-		urlOf(func(u string) string { return strings.Replace(u, "https:", "http:", 1) }), false},
-	{"EVENT-GROUP-URL", "late-success-elsewhere", "succeeds at a different URL than the failed attempt", allOf(isRetry, succeeded),
-		urlOf(func(u string) string { return u + "/" }), true},
 
 	{"EVENT-GROUP-COUNT", "retries-count-down", "counts the remaining retries", allFit,
 		counting(func(n int64) int64 { return mostRetries - n }), false},

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 )
 
@@ -70,6 +71,8 @@ func fieldQuirks() []Quirk {
 					row["will_retry"] = true
 				}
 			}))},
+		{ID: "fields/retried-elsewhere", Allowed: spec.OpenPointRetryURL, Touches: []string{"retries", touchesRows, touchesCursor},
+			Doc: "retries at the URL that the subscriber has now", Apply: (*Target).retryingElsewhere},
 		{ID: "fields/null-shown", Allowed: spec.OpenPointOmittedFields, Touches: []string{touchesNull},
 			Doc: "shows null for every nullable field without a value",
 			Apply: alike(onResource("", func(r Request, row map[string]any) {
@@ -199,4 +202,26 @@ func omit(paths map[string]bool, at string, value any) {
 			omit(paths, at+".ITEM", item)
 		}
 	}
+}
+
+// retryingElsewhere shows another URL for retries, and finds them by it.
+func (a *Target) retryingElsewhere() Middleware {
+	shown := func(row map[string]any) string {
+		url := textOf(row, "webhook_url")
+		if isRetry(row) {
+			url += "/moved"
+		}
+		return url
+	}
+	term := func(r Request) string {
+		name, _ := a.Profile.Parameter(r.Operation, profile.ParamSearch)
+		return r.Query.Get(name)
+	}
+	search := anchored{target: a, without: []string{profile.ParamSearch},
+		serves: func(r Request) bool { return r.Operation == spec.ListWebhookEvents && term(r) != "" },
+		choose: func(r Request, rows []ranked) []ranked {
+			return slices.DeleteFunc(rows, func(row ranked) bool { return shown(row.fields) != term(r) && row.text("lead_email") != term(r) })
+		}}.apply
+	write := onResource("WebhookEvent", func(_ Request, row map[string]any) { row["webhook_url"] = shown(row) })
+	return func(next Handler) Handler { return write(search(next)) }
 }
