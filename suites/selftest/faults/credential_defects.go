@@ -159,7 +159,7 @@ func isPaged(op spec.Operation) bool   { return op.Answer == spec.Page }
 // checkedTooEarly returns the defects of checking something else before the key, if
 // authorization lacks in that way.
 func checkedTooEarly(op spec.Operation, way unauthorizedWay) []Defect {
-	if !slices.Contains([]string{"AUTH-HEADER-MISSING", "AUTH-KEY-UNKNOWN"}, way.requirement) {
+	if !slices.Contains([]string{"AUTH-HEADER-MISSING", "AUTH-KEY-UNKNOWN", "AUTH-KEY-REVOKED"}, way.requirement) {
 		return nil
 	}
 	var defects []Defect

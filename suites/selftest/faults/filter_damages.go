@@ -3,6 +3,7 @@ package faults
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -111,6 +112,12 @@ var partialMatch = []filterDamage{
 	{"by-end", "EXTRA", "shows every row that ends with the text", func(s *selection) []listRow {
 		return s.adding(s.matching(func(text string) bool { return strings.HasSuffix(text, s.value) })...)
 	}},
+	{"by-pattern", "EXTRA", "takes _ for any character and % for any text", func(s *selection) []listRow {
+		pattern := regexp.QuoteMeta(s.value)
+		pattern = strings.NewReplacer("_", ".", "%", ".*").Replace(pattern)
+		like := regexp.MustCompile("^" + pattern + "$")
+		return s.adding(s.matching(like.MatchString)...)
+	}},
 	{"by-domain", "EXTRA", "shows every row with the same domain", func(s *selection) []listRow {
 		return s.adding(s.matching(func(text string) bool { return domainOf(text) == domainOf(s.value) })...)
 	}},
@@ -134,6 +141,10 @@ var wrongList = []filterDamage{
 	{"only-two", "MISSING", "uses at most two of several values", func(s *selection) []listRow {
 		values := strings.Split(s.value, ",")
 		return s.with(strings.Join(values[:min(2, len(values))], ","))
+	}},
+	{"only-five", "MISSING", "uses at most five of several values", func(s *selection) []listRow {
+		values := strings.Split(s.value, ",")
+		return s.with(strings.Join(values[:min(5, len(values))], ","))
 	}},
 	{"several-ignored", "EXTRA", "shows all rows for several values",
 		otherwise(func(s *selection) bool { return strings.Contains(s.value, ",") }, func(s *selection) []listRow { return s.all })},

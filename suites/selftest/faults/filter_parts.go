@@ -71,6 +71,16 @@ var flagDamages = []struct {
 			}
 		}
 	})},
+	{"ignored-beside-the-other", "TRUE", "shows the part if the other one is omitted", skipping(func(f *flagged) {
+		if f.request.Query.Get(f.other) == "true" {
+			f.list = f.as(f.name, "false")
+		}
+	})},
+	{"forgotten-beside-the-other", "TRUE", "shows the part after the first page if the other one is omitted", skipping(func(f *flagged) {
+		if f.request.Query.Get(f.other) == "true" && !f.first {
+			f.list = f.as(f.name, "false")
+		}
+	})},
 	{"takes-the-other", "TRUE", "omits the other part instead", skipping(func(f *flagged) {
 		f.list = f.page.read(func(r Request) Request {
 			r.Query.Del(f.name)

@@ -52,7 +52,17 @@ func changeDefects() []Defect {
 				}})
 		}
 	}
-	return defects
+	return append(defects, Defect{list + "/removal-starts-over-descending", spec.Pair{Requirement: "PAGE-REMOVE", Operation: list},
+		"answers a cursor whose row was deleted with the first page in descending order",
+		func(a *Target) Middleware {
+			cursor, order := a.parameter(list, profile.ParamStartingAfter), a.parameter(list, profile.ParamSortOrder)
+			return outdated(list, cursor, (*changes).removed, func(next Handler, r Request) (Response, error) {
+				if r.Query.Get(order) != "desc" {
+					return next(r)
+				}
+				return startingOver(cursor)(next, r)
+			})
+		}})
 }
 
 func newestFirst(s *page) {

@@ -145,6 +145,7 @@ var walkDamages = []pageDamage{
 		paging{after: when(not(askedFor), skipNext)}},
 	{"row-skipped-once", "PAGE-WALK-COMPLETE", "skips one row at a page boundary deep in the list",
 		paging{after: when(crossing(3, 4), skipNext)}},
+	{"row-left-over-lost", "PAGE-WALK-COMPLETE", "ends the list if one row is left after a page", paging{after: when(oneLeft, endWalk)}},
 	{"last-row-left-out", "PAGE-WALK-COMPLETE", "omits its last row with small pages", paging{before: when(small, withoutLast)}},
 	{"page-short-of-a-row", "PAGE-WALK-COMPLETE", "drops a row from a page with the maximum limit",
 		paging{after: when(both(limitIs("100"), several), func(s *page) { s.rows = slices.Delete(slices.Clone(s.rows), 1, 2) })}},
@@ -235,6 +236,8 @@ func repeatLast(s *page) {
 }
 
 func skipNext(s *page) { s.next++ }
+
+func oneLeft(s *page) bool { return s.next == len(s.list)-1 }
 
 func endWalk(s *page) { s.next = len(s.list) }
 

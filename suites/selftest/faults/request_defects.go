@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -42,6 +43,7 @@ func fieldRequestDefects() []Defect {
 		}
 		if f.operation == spec.CreatePlacementTest {
 			defects = append(defects, f.createdAnyway())
+			defects = append(defects, f.automatedDefects()...)
 		}
 	}
 	return defects
@@ -89,6 +91,19 @@ func (f bodyField) repaired(a *Target) behaviour {
 		r.Body = encode(body)
 		return next(r)
 	}
+}
+
+// automatedDefects accept an automated test without the field.
+func (f bodyField) automatedDefects() []Defect {
+	i := slices.IndexFunc(f.mistakes, func(m mistake) bool { return m.absent })
+	if i < 0 || f.field == "type" {
+		return nil
+	}
+	by := asker{strings.ReplaceAll(f.field, "_", "-") + "-of-automated-test", "an automated test without " + f.field, func(_ *Target, r Request) bool {
+		body, ok := objectIn(r)
+		return ok && shows("type", json.Number("2"))(body) && f.hasMistake(r, f.mistakes[i])
+	}}
+	return []Defect{whenAsked(f.operation, f.requirement, by, "taken", "accepts %s", f.repaired)}
 }
 
 // createdAnyway returns the defect of refusing a body but creating a test from

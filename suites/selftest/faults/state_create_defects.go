@@ -195,6 +195,15 @@ func twinDefects() []Defect {
 		})
 	}
 	return []Defect{
+		breaking("STATE-CREATE-DISTINCT", spec.CreatePlacementTest, "run-immediately-twice", "creates two tests if one is to run at once",
+			where(spec.CreatePlacementTest, anyRequest, func(next Handler, r Request) (Response, error) {
+				if body, ok := objectIn(r); ok && body["run_immediately"] == true {
+					if answer, err := next(r); err != nil || answer.Status != http.StatusOK {
+						return answer, err
+					}
+				}
+				return next(r)
+			})),
 		twin("twin-same", "answers a repeated body with the first test",
 			func(_ Handler, _ Request, before Response) (Response, error) { return before, nil }),
 		twin("twin-not-stored", "answers a repeated body with a test that it does not store",

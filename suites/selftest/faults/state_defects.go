@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
@@ -94,6 +95,14 @@ func variablesDefects() []Defect {
 			return onRows(operation, func(_ Request, rows []map[string]any) {
 				for _, row := range rows {
 					row["name"] = fmt.Sprint(row["name"], " ", requests.Add(1))
+				}
+			})(next)
+		}),
+		breaking(requirement, operation, "creates-again", "shows the time of the request as that of the creation", func(next Handler) Handler {
+			var requests atomic.Int64
+			return onRows(operation, func(_ Request, rows []map[string]any) {
+				for _, row := range rows {
+					row["timestamp_created"] = time.Date(2026, 1, 1, 0, 0, int(requests.Add(1)), 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
 				}
 			})(next)
 		}),

@@ -87,7 +87,7 @@ func deleteDefects() []Defect {
 		defects = append(defects, notDeletedDefects(operation)...)
 		defects = append(defects, deletesMoreDefects(operation)...)
 	}
-	return append(defects, getDeletedDefects()...)
+	return append(append(defects, getDeletedDefects()...), namesakeDefect())
 }
 
 // deletedFields lists fields that a deletion does not change, with a damage for
@@ -98,7 +98,7 @@ var deletedFields = map[string][]struct {
 }{
 	spec.DeletePlacementTest: {
 		{"id", otherID}, {"name", cutShort}, {"type", another("1", "2")}, {"sending_method", another("1", "2")}, {"email_subject", caseFlipped},
-		{"email_body", markupEscaped}, {"emails", firstTwice}, {"timestamp_created", hourLater},
+		{"email_body", markupEscaped}, {"emails", firstTwice}, {"timestamp_created", hourLater}, {"description", nulled}, {"schedule", nulled},
 	},
 	spec.DeleteSubsequence: {
 		{"id", otherID}, {"name", cutShort}, {"timestamp_created", hourLater}, {"parent_campaign", otherID},
@@ -288,6 +288,29 @@ func deletesMoreDefects(operation string) []Defect {
 		}))
 	}
 	return defects
+}
+
+// namesakeDefect also removes the tests of the same name from the list.
+func namesakeDefect() Defect {
+	return breakingWith("STATE-DELETE-OTHERS", spec.DeletePlacementTest, "takes-namesakes", "also deletes the tests of the same name", func(a *Target) Middleware {
+		return func(next Handler) Handler {
+			var mu sync.Mutex
+			gone := map[string]bool{}
+			hide := withoutRows(spec.ListPlacementTests, func(_ Request, row map[string]any) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				return gone[textOf(row, "name")]
+			})
+			take := onRows(spec.DeletePlacementTest, func(_ Request, rows []map[string]any) {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, row := range rows {
+					gone[textOf(row, "name")] = true
+				}
+			})
+			return Chain(hide, take)(next)
+		}
+	})
 }
 
 // idsInOrder returns the ids of rows in ascending order, which is the order of
