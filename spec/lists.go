@@ -75,10 +75,13 @@ func filterRequirements() []Requirement {
 		"Searches use names that occur and a string that occurs in no row.", searched...)
 	add("FILTER-SEARCH-MISSING", Derived, "A search for the full name of a row (for a label, its label) shows that row.", openSearch,
 		"Searches use the names of several rows.", searched...)
+	for i := range table { // they are about several lists
+		table[i].Section = "Endpoints"
+	}
 	add("FILTER-SEARCH_MEMBER-EXTRA", Stated, "A search shows no member whose name and email contain none of the words in the string.", "",
 		"Searches use email addresses, names, and a string that occurs in no row.", ListMembers)
-	add("FILTER-SEARCH_MEMBER-MISSING", Stated, "A search for a member's email address shows that member.", "",
-		"Searches use the email addresses of several members.", ListMembers)
+	add("FILTER-SEARCH_MEMBER-MISSING", Stated, "A search for a member's email address or name shows that member.", "",
+		"Searches use the email addresses of several members, and the usual forms of a name, one of which must find the member.", ListMembers)
 	both("SEARCH_URL", ListWebhookEvents, "the attempts for exactly that webhook URL")
 	both("SEARCH_EMAIL", ListWebhookEvents, "the attempts for exactly that lead email")
 

@@ -259,7 +259,7 @@ func (r Response) curl(p spec.Pair) string {
 	}
 	before := r.leading()
 	if len(before) > mostLeading || len(r.changes) == mostChanges {
-		return fmt.Sprintf("%s # after %d changes; to send them too: outreach-conformance run --requirement %s --operation %s",
+		return fmt.Sprintf("%s # after %d changes; to send them too, with the flags of this run: outreach-conformance run --requirement %s --operation %s",
 			r.repeat(), len(before), p.Requirement, p.Operation)
 	}
 	return strings.Join(client.Steps(append(before, client.Step{Exchange: r.Exchange})), "; ")

@@ -56,6 +56,11 @@ func (api *API) expectFilter(f oracle.Filter) {
 	for i, w := range tried.crossings {
 		api.For(f.Extra()).Expect(w).To(ShowNoStrangers(f.Extra(), tried.beside[i]))
 	}
+	for i, w := range tried.ends {
+		if len(w.Pages) > 0 {
+			api.For(f.Extra()).Expect(w).To(ShowNoStrangers(f.Extra(), tried.alone[i]))
+		}
+	}
 	for _, id := range f.Requirements {
 		if !api.For(id).Judged() {
 			api.For(id).NotAssessed("rows of %s that differ in what the filter selects", list.Operation.ID)
@@ -87,6 +92,9 @@ type filterTrial struct {
 
 	beside    []oracle.Use // with other filters
 	crossings []Walk       // of beside, the first page
+
+	alone []oracle.Use // one end of a window
+	ends  []Walk       // of alone, the first page; none if it is refused
 }
 
 // tryFilter walks the list without the filter, with it, and without it again: only rows
@@ -111,6 +119,13 @@ func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
 	for i, u := range tried.beside {
 		work = append(work, func() {
 			tried.crossings[i] = api.Ask(list, oracle.Query{Parameters: u.Query, Sizes: []int{maxLimit}, Pages: 1}).Walk
+		})
+	}
+	tried.alone = whole.Alone(f, handful)
+	tried.ends = make([]Walk, len(tried.alone))
+	for i, u := range tried.alone { // a server may want both ends
+		work = append(work, func() {
+			tried.ends[i] = api.Ask(list.MayBeRefused(), oracle.Query{Parameters: u.Query, Sizes: []int{maxLimit}, Pages: 1}).Walk
 		})
 	}
 	api.Together(work...)
@@ -138,6 +153,11 @@ func (t filterTrial) differs(f oracle.Filter) bool {
 	}
 	for i, w := range t.crossings {
 		if len(strangers(f.Extra(), t.beside[i], w)) > 0 {
+			return true
+		}
+	}
+	for i, w := range t.ends {
+		if len(strangers(f.Extra(), t.alone[i], w)) > 0 {
 			return true
 		}
 	}

@@ -26,7 +26,8 @@ func rateLimits() {
 	}
 	Describe(spec.ListPlacementTests, func() {
 		It("serves again once the limit's period has passed", Requires(spec.RateResumes), alsoOn{otherOperations(spec.RateResumes, spec.ListPlacementTests)},
-			alsoJudges{spec.RateNoEffect.On(spec.CreatePlacementTest)}, OneAtATime("rate limit"), resume)
+			alsoJudges{spec.RateNoEffect.On(spec.CreatePlacementTest)}, alsoJudges{spec.RateNoEffect.On(spec.DeletePlacementTest)},
+			OneAtATime("rate limit"), resume)
 	})
 }
 

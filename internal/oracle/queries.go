@@ -135,6 +135,20 @@ func (l List) beside(use Use, other Filter, seconds []Use) (Use, bool) {
 	return Use{}, false
 }
 
+// Alone returns uses of one end of a window without the other end, chosen from at most so
+// many; none for another filter.
+func (l List) Alone(f Filter, most int) []Use {
+	var alone []Use
+	for _, use := range f.extremes(l.Values(), most) {
+		if f.Parameter != profile.ParamWindowStart && f.Parameter != profile.ParamWindowEnd {
+			break
+		}
+		use.Query = map[string]string{f.Parameter: use.Query[f.Parameter]}
+		alone = append(alone, use)
+	}
+	return alone
+}
+
 // both returns the parameters of both filters by the values of each of the older rows that
 // has values for both.
 func (l List) both(one, other Filter) []map[string]string {

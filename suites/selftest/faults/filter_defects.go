@@ -15,7 +15,7 @@ func filterDefects() []Defect {
 		defects = append(defects, f.defects()...)
 	}
 	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), flagDropsFilterDefects(),
-		droppedBesideDefects())
+		droppedBesideDefects(), droppedAloneDefects())
 }
 
 // filter is one filter of one list.
@@ -261,6 +261,32 @@ func droppedBesideDefects() []Defect {
 					}})
 				}})
 		}
+	}
+	return defects
+}
+
+// droppedAloneDefects drop one end of a window if the other end is not set.
+func droppedAloneDefects() []Defect {
+	ends := map[filterKind]string{fromTime: profile.ParamWindowEnd, fromDay: profile.ParamWindowEnd, toTime: profile.ParamWindowStart, toDay: profile.ParamWindowStart}
+	var defects []Defect
+	for _, f := range filterTable {
+		other, isEnd := ends[f.kind]
+		if !isEnd {
+			continue
+		}
+		defects = append(defects, Defect{f.operation + "/" + f.name + "-dropped-alone",
+			spec.Pair{Requirement: "FILTER-" + f.requirement + "-EXTRA", Operation: f.operation},
+			"drops one end of the window by " + f.field + " if the other end is not set",
+			func(a *Target) Middleware {
+				name, otherName := a.parameter(f.operation, f.meaning), a.parameter(f.operation, other)
+				return a.paged(f.operation, paging{before: func(s *page) {
+					if s.request.Query.Has(otherName) {
+						s.size = 0
+						return
+					}
+					f.apply(s, name, func(chosen *selection) []listRow { return chosen.all })
+				}})
+			}})
 	}
 	return defects
 }
