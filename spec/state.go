@@ -31,8 +31,8 @@ func stateRequirements() []Requirement {
 		"A test is created with each value.", CreatePlacementTest)
 	add("STATE-CREATE-NULL", Stated, "A test may be created with null in every nullable field.", "",
 		"Resources and their fields / Inbox placement test", "A test is created with all of them null.", CreatePlacementTest)
-	add("STATE-CREATE-DISTINCT", Derived, "Two create requests make two tests with different ids.",
-		"An id identifies one test.", tests, "The same body is sent twice. Both tests must be found.", CreatePlacementTest)
+	add("STATE-CREATE-DISTINCT", Derived, "Two create requests make two tests with different ids, and one request makes one.",
+		"An id identifies one test.", tests, "The same body is sent twice. Both tests must be found. A test that runs at once must be the only one of its name.", CreatePlacementTest)
 	for _, field := range CreateReadOnly {
 		add("STATE-READ_ONLY-"+strings.ToUpper(field), Stated, "A body cannot set the read-only field "+field+".", "",
 			"Resources and their fields / Inbox placement test",
@@ -41,7 +41,7 @@ func stateRequirements() []Requirement {
 	add("STATE-GET-LIST", Derived, "The list and a get show the same test.",
 		"Both return the test with that id.", tests, "Several rows of the list are read one by one. Every field that both show must be equal.", GetPlacementTest)
 	add("STATE-DELETE-ANSWER", Stated, "A delete returns the deleted resource.", "", "Endpoints",
-		"A test that was just created, and a subsequence from the list, are deleted. The response must be that resource.", DeletePlacementTest, DeleteSubsequence)
+		"Tests that were just created, one with every optional field, and a subsequence from the list are deleted. The response must be that resource.", DeletePlacementTest, DeleteSubsequence)
 	add("STATE-DELETE-GET", Derived, "A get of a deleted test gets 404.",
 		"The requested resource no longer exists.", tests, "A test is created, deleted and requested again, also with its metadata.", DeletePlacementTest)
 	add("STATE-DELETE-LIST", Derived, "A deleted resource is no longer listed.",
@@ -49,7 +49,7 @@ func stateRequirements() []Requirement {
 	add("STATE-DELETE-AGAIN", Derived, "Deleting a deleted resource gets 404.",
 		"The requested resource no longer exists.", "Endpoints; Errors", "The delete request is repeated.", DeletePlacementTest, DeleteSubsequence)
 	add("STATE-DELETE-OTHERS", Derived, "Deleting one resource does not remove others.",
-		"The operation deletes the resource with that id.", "Endpoints", "A resource between an older and a newer one is deleted. The others must still be listed.", DeletePlacementTest, DeleteSubsequence)
+		"The operation deletes the resource with that id.", "Endpoints", "A resource between an older and a newer one is deleted, and a test beside one of the same body. The others must still be listed.", DeletePlacementTest, DeleteSubsequence)
 	add("STATE-DELETE-MOVE", Derived, "Moving a lead to a deleted subsequence is rejected.",
 		"The subsequence no longer exists. The status of the rejection is not shown.", "Endpoints / Leads; Errors",
 		"A subsequence is deleted and named in a move. The response must be neither 2xx nor 5xx.", MoveLead)
@@ -59,7 +59,7 @@ func stateRequirements() []Requirement {
 	add("META-ELSEWHERE", Stated, "Only a get shows metadata.", "", "Resources and their fields / Inbox placement test",
 		"Every test in a response of another operation is checked.", CreatePlacementTest, ListPlacementTests, DeletePlacementTest)
 	add("VARIABLES-CAMPAIGN", Stated, "Adding variables returns the campaign named in the path.", "", "Endpoints / Campaigns",
-		"The id in the response is checked, for one and for several variables. The name stays as it is.", AddCampaignVariables)
+		"The id in the response is checked, for one and for several variables. The name and the creation time stay as they are.", AddCampaignVariables)
 	add("LEAD-MOVE-LEAD", Stated, "Moving a lead returns the lead named in the body.", "", "Endpoints / Leads",
 		"The id in the response is checked.", MoveLead)
 	add("LEAD-MOVE-SUBSEQUENCE", Stated, "A moved lead's subsequence_id is the destination subsequence.", "",

@@ -262,7 +262,8 @@ func (api *API) NewTestCall(fields NewTestFields) (k Call, sent map[string]any) 
 	}
 	sent = k.members()
 	delete(sent, "run_immediately") // an instruction, not a field of the resource
-	if fields.RunNow || isUpToTheServer("status", sent["status"]) {
+	maps.DeleteFunc(sent, isUpToTheServer)
+	if fields.RunNow {
 		delete(sent, "status") // it may have run by the time it is read
 	}
 	for _, field := range fields.Null {

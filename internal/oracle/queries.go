@@ -98,36 +98,49 @@ func (l List) Flagged(f Filter, most int, known func(parameter string) bool) []U
 // are at most so many for each other filter that the target has a name for.
 func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Use {
 	var all []Use
-	uses := f.Uses(l.Values(), most)
+	uses := spread(f.Uses(l.Values(), most), most)
 	for _, other := range Filters(l.Operation.ID) {
 		if other.Parameter == f.Parameter || !known(other.Parameter) {
 			continue
 		}
-		var beside []Use
-		seconds := other.Uses(l.Values(), most)
-		for _, use := range uses {
-			if both, ok := l.beside(use, other, seconds); ok {
-				beside = append(beside, both)
+		seconds := spread(other.Uses(l.Values(), most), most)
+		for i := range max(len(uses), len(seconds)) {
+			if len(uses) == 0 || len(seconds) == 0 {
+				break
+			}
+			if both, ok := l.beside(uses[i%len(uses)], seconds[i%len(seconds)]); ok {
+				all = append(all, both)
+			} else if both, ok := l.besideOwn(uses[i%len(uses)], other); ok {
+				all = append(all, both)
 			}
 		}
-		all = append(all, spread(beside, most)...)
 	}
 	return all
 }
 
-// beside returns the use together with a use of the other filter that selects a row which
-// the first one leaves out: by the value of the row, or one of the seconds.
-func (l List) beside(use Use, other Filter, seconds []Use) (Use, bool) {
+// beside returns both uses together if the second one selects a row which the first one
+// leaves out.
+func (l List) beside(use, second Use) (Use, bool) {
+	both := use.with(second.Query)
+	second.Query = both.Query
+	for _, row := range l.oldest() {
+		left, in := both.Says(row.Value)
+		out, shown := second.Says(row.Value)
+		if len(both.Query) > len(use.Query) && left != "" && !in && (out == "" || shown) {
+			return both, true
+		}
+	}
+	return Use{}, false
+}
+
+// besideOwn is beside for a use of the other filter by the value of the row.
+func (l List) besideOwn(use Use, other Filter) (Use, bool) {
 	for _, row := range l.oldest() {
 		if left, in := use.Says(row.Value); left == "" || in {
 			continue
 		}
-		for _, second := range append(other.Uses([]map[string]any{row.Value}, 1), seconds...) {
-			both := use.with(second.Query)
-			second.Query = both.Query
-			out, shown := second.Says(row.Value)
-			left, in := both.Says(row.Value)
-			if len(both.Query) > len(use.Query) && (out == "" || shown) && left != "" && !in {
+		for _, second := range other.Uses([]map[string]any{row.Value}, 1) {
+			if both, ok := l.beside(use, second); ok {
 				return both, true
 			}
 		}

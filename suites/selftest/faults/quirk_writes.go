@@ -94,6 +94,13 @@ func createQuirks() []Quirk {
 					}
 				}
 			}))},
+		{ID: "create/issue-found", Allowed: "States and transitions: the transitions of a test are not shown", Doc: "finds that a test without an issue cannot be sent",
+			Touches: []string{touchesNull},
+			Apply: alike(onResource("InboxPlacementTest", func(r Request, row map[string]any) {
+				if r.Operation != spec.CreatePlacementTest && row["not_sending_status"] == "" {
+					row["not_sending_status"] = "daily_limits_hit"
+				}
+			}))},
 		{ID: "metadata/empty", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown",
 			Doc: "shows metadata without members", Touches: []string{"metadata"},
 			Apply: alike(metadata(map[string]any{}))},

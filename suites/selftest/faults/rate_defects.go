@@ -12,7 +12,7 @@ import (
 // rateDefects answer with a status other than 429 beyond the rate limit, or
 // keep refusing after its period.
 func rateDefects() []Defect {
-	defects := append(resumptionDefects(), createdLater(), deletedAnyway()) // first, because they take longest
+	defects := append(resumptionDefects(), createdLater()) // first, because they take longest
 	for _, op := range spec.Operations() {
 		for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
 			defects = append(defects, beyondLimit(op.ID, "limit-"+strconv.Itoa(status),
@@ -160,26 +160,4 @@ func createdLater() Defect {
 				return answer, err
 			}
 		})
-}
-
-// deletedAnyway returns the defect of deleting a test although the limit refuses that.
-func deletedAnyway() Defect {
-	return breaking("RATE-NO-EFFECT", spec.DeletePlacementTest, "limit-refused-but-deleted",
-		"answers 429 to a deletion beyond the rate limit, and does not show the test any more",
-		afterRefusedDeletion)
-}
-
-// afterRefusedDeletion hides tests whose deletion got 429.
-func afterRefusedDeletion(next Handler) Handler {
-	var gone sync.Map // by id
-	return func(r Request) (Response, error) {
-		if _, deleted := gone.Load(r.ID); deleted && r.Operation == spec.GetPlacementTest {
-			return refusal(http.StatusNotFound), nil
-		}
-		answer, err := next(r)
-		if err == nil && r.Operation == spec.DeletePlacementTest && answer.Status == http.StatusTooManyRequests {
-			gone.Store(r.ID, true)
-		}
-		return answer, err
-	}
 }
