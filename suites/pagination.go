@@ -204,7 +204,7 @@ func agree(api *API, walks []Walk) {
 func lastCursor(w Walk) string {
 	r := w.Last()
 	switch {
-	case len(w.Pages) > 1 && len(r.Rows()) == 0:
+	case len(w.Pages) > 1 && len(w.Pages[len(w.Pages)-1].Rows) == 0:
 		return "a cursor to an empty page"
 	case !r.hasCursor:
 		return "absent"

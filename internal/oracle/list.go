@@ -170,9 +170,29 @@ func (c *comparison) says(row map[string]any) (requirement spec.ID, in bool) {
 		in = in && (selects || !speaks)
 	}
 	if in {
-		return c.missingID, true
+		return c.missingOf(row), true
 	}
 	return "", false
+}
+
+// missingOf returns the requirement that the row breaks if it is missing. A row on the last
+// day of a window tells of that day; one on the only day tells of both ends.
+func (c *comparison) missingOf(row map[string]any) spec.ID {
+	on := map[spec.ID]bool{}
+	for _, f := range Filters(c.Operation.ID) {
+		if value := c.query.Parameters[f.Parameter]; value != "" && !isFar(value) {
+			id, _ := f.says(c.query.Parameters, row)
+			on[id] = true
+		}
+	}
+	switch first, last := on[spec.FilterDaysStartInclusive], on[spec.FilterDaysEndInclusive]; {
+	case first && last:
+		return spec.FilterCombined
+	case last && c.missingID == spec.FilterDaysStartInclusive, last && c.missingID == spec.FilterDaysStartMissing:
+		return spec.FilterDaysEndInclusive
+	default:
+		return c.missingID
+	}
 }
 
 // decisive returns the fields that the filters of the query read.

@@ -192,6 +192,63 @@ func TestSimplerQueriesEnd(t *testing.T) {
 	})
 }
 
+// A use beside another filter tells whether the filter is heeded: an honest list shows none of
+// the rows that it leaves out, and a list that drops it shows one. Each value of the other
+// filter is used.
+func TestUsesBesideOtherFiltersTell(t *testing.T) {
+	g := NewWithT(t)
+	l := List{Operation: spec.MustOperation(spec.ListPlacementTests)}
+	for i := range 12 {
+		l.Rows = append(l.Rows, paging.RowOf(map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", i),
+			"name": fmt.Sprint("Check ", i), "status": json.Number(fmt.Sprint(1 + i%3))}))
+	}
+	statuses := map[string]bool{}
+	for _, f := range Filters(l.Operation.ID) {
+		uses := l.Beside(f, 4, all)
+		g.Expect(uses).NotTo(BeEmpty(), f.Title)
+		for _, use := range uses {
+			without := Query{Parameters: map[string]string{}, Sizes: []int{maxLimit}, Pages: 1}
+			for parameter, value := range use.Query {
+				if parameter != f.Parameter {
+					without.Parameters[parameter] = value
+				}
+			}
+			g.Expect(strangersTo(use, l, Query{Parameters: use.Query, Sizes: without.Sizes, Pages: 1})).To(BeEmpty(), "%s", use)
+			g.Expect(strangersTo(use, l, without)).NotTo(BeEmpty(), "%s", use)
+			statuses[use.Query[profile.ParamStatus]] = true
+		}
+	}
+	g.Expect(statuses).To(And(HaveKey("1"), HaveKey("2"), HaveKey("3")))
+}
+
+// strangersTo returns the rows that an honest list shows and the use leaves out.
+func strangersTo(use Use, l List, q Query) (strangers []string) {
+	pages, _ := honest(l, q)
+	for _, row := range pages[0].Rows {
+		if id, in := use.Says(row.Value); id != "" && !in {
+			strangers = append(strangers, row.Key)
+		}
+	}
+	return strangers
+}
+
+// One end of a window is used without the other.
+func TestEndsOfWindowsAlone(t *testing.T) {
+	g := NewWithT(t)
+	l := List{Operation: spec.MustOperation(spec.ListPlacementReports)}
+	for i := range 9 {
+		l.Rows = append(l.Rows, paging.RowOf(map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", i),
+			"timestamp_created": fmt.Sprintf("2026-01-%02dT00:00:00.000Z", 1+i)}))
+	}
+	for _, f := range Filters(l.Operation.ID) {
+		uses := l.Alone(f, 4)
+		g.Expect(len(uses) > 0).To(Equal(f.Parameter != profile.ParamTest), f.Title)
+		for _, use := range uses {
+			g.Expect(use.Query).To(And(HaveLen(1), HaveKey(f.Parameter)))
+		}
+	}
+}
+
 // A row that the list does not show is named, unless it is newer than the list.
 func TestRowsThatTheListDoesNotShow(t *testing.T) {
 	g := NewWithT(t)

@@ -119,18 +119,20 @@ func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Us
 }
 
 // beside returns both uses together if the second one selects a row which the first one
-// leaves out.
+// leaves out. Of a filter that selects no row for certain, one that it may select suffices.
 func (l List) beside(use, second Use) (Use, bool) {
 	both := use.with(second.Query)
+	if len(both.Query) == len(use.Query) {
+		return Use{}, false
+	}
 	second.Query = both.Query
-	for _, row := range l.oldest() {
+	certain := slices.ContainsFunc(l.Rows, func(row paging.Row) bool { _, in := second.Says(row.Value); return in })
+	found := slices.ContainsFunc(l.oldest(), func(row paging.Row) bool {
 		left, in := both.Says(row.Value)
 		out, shown := second.Says(row.Value)
-		if len(both.Query) > len(use.Query) && left != "" && !in && (out == "" || shown) {
-			return both, true
-		}
-	}
-	return Use{}, false
+		return left != "" && !in && (shown || out == "" && !certain)
+	})
+	return both, found
 }
 
 // besideOwn is beside for a use of the other filter by the value of the row.
