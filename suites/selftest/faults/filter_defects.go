@@ -2,6 +2,7 @@ package faults
 
 import (
 	"slices"
+	"strings"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -15,7 +16,21 @@ func filterDefects() []Defect {
 		defects = append(defects, f.defects()...)
 	}
 	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), flagDropsFilterDefects(),
-		droppedBesideDefects(), droppedAloneDefects())
+		droppedBesideDefects(), droppedAloneDefects(), []Defect{emailAloneDefect()})
+}
+
+// emailAloneDefect leaves the names of members out of a search.
+func emailAloneDefect() Defect {
+	const operation = spec.ListMembers
+	return Defect{operation + "/search-by-email-alone", spec.Pair{Requirement: "FILTER-SEARCH_MEMBER-MISSING", Operation: operation},
+		"does not look at names, in the filter by email",
+		func(a *Target) Middleware {
+			name := a.parameter(operation, profile.ParamSearch)
+			return a.paged(operation, paging{before: func(s *page) {
+				term := strings.ToLower(s.request.Query.Get(name))
+				s.list = slices.DeleteFunc(slices.Clone(s.list), func(r listRow) bool { return !strings.Contains(strings.ToLower(r.text("email")), term) })
+			}})
+		}}
 }
 
 // filter is one filter of one list.

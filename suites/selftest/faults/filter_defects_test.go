@@ -56,6 +56,8 @@ func valueOf(f filter, i int) string {
 		return "https://hooks.example" + []string{"/", "/a", "/a/b", "/b"}[i%4]
 	case f.requirement == "SEARCH_EMAIL":
 		return []string{"ann", "joann", "bob", "jo"}[i%4] + "@team.example"
+	case f.kind == listed:
+		return []string{"amber", "ash", "birch", "cedar", "elm", "fir", "oak"}[i%7]
 	default:
 		return []string{"amber", "ash", "birch", "cedar"}[i%4]
 	}
@@ -71,9 +73,9 @@ func (l *fakeList) values(f filter) []string {
 	values = slices.Compact(values)
 	switch f.kind {
 	case listed:
-		values = append(values, strings.Join(values[:3], ","))
+		values = append(values, strings.Join(values[:3], ","), strings.Join(values[:min(6, len(values))], ","))
 	case whole:
-		values = append(values, values[0][1:], values[0][:len(values[0])-1])
+		values = append(values, values[0][1:], values[0][:len(values[0])-1], values[0][:len(values[0])-1]+"_")
 	case searched:
 		values = append(values, "zzz")
 	}
