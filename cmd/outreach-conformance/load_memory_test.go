@@ -11,7 +11,6 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,8 +28,8 @@ import (
 
 // soakProgram is a soak of 8 hours without the waiting: a short soak of a real target,
 // then 8 hours of samples, then the report of them. Its last line is how many bytes of
-// objects it held at most when Go collected garbage, and how many bytes were resident at
-// most, beside the program's file.
+// objects it held at most, and how many bytes were resident at most, beside the program's
+// file.
 const soakProgram = "soak-of-8-hours"
 
 // Bounds of a soak of any length, in bytes. What it holds depends on the soak alone. What
@@ -94,34 +93,29 @@ func filePagesOfASoak(t *testing.T, base, rate string) int {
 // soakOf8Hours is the main function of soakProgram.
 func soakOf8Hours() {
 	rate, base, dir := os.Args[1], os.Args[2], os.Args[3]
-	held := watchHeld()
 	calibrate = calibrations[""] // the real one sends as much as the machine can
 	args := []string{loadCommand, "--target", base, "--scenario", "soak", "--rate", rate, "--duration", "2s", "--output", dir}
 	if code := execute(args, io.Discard, os.Stderr); code == exitUsage {
 		os.Exit(code)
 	}
-	if err := reportSoak(rate, base, dir); err != nil {
+	var most held
+	if err := reportSoak(rate, base, dir, most.look); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	runtime.GC()
-	fmt.Println(held.Load(), peakOf(os.Getpid())-filePagesOf(os.Getpid()))
+	fmt.Println(most.bytes, peakOf(os.Getpid())-filePagesOf(os.Getpid()))
 }
 
-// watchHeld returns how many bytes of objects were live at most, in any collection of
-// garbage from now on.
-func watchHeld() *atomic.Uint64 {
-	var most atomic.Uint64
+// held is how many bytes of objects were live at most, where it looked.
+type held struct{ bytes uint64 }
+
+// look collects garbage and reads what is left. The program allocates nothing meanwhile, so
+// it depends on no other program.
+func (h *held) look() {
+	runtime.GC()
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	type canary [16]byte // Go allocates smaller ones in a block with others
-	var collected func(*canary)
-	collected = func(c *canary) {
-		metrics.Read(live)
-		most.Store(max(most.Load(), live[0].Value.Uint64()))
-		runtime.SetFinalizer(c, collected) // runs again after the next collection
-	}
-	runtime.SetFinalizer(&canary{}, collected)
-	return &most
+	metrics.Read(live)
+	h.bytes = max(h.bytes, live[0].Value.Uint64())
 }
 
 var filePages = regexp.MustCompile(`(?m)^RssFile:\s+([0-9]+) kB$`)
@@ -137,8 +131,8 @@ func filePagesOf(pid int) int {
 	return kilobytes << 10
 }
 
-// reportSoak writes the report of 8 hours at a rate.
-func reportSoak(rate, base, dir string) error {
+// reportSoak writes the report of 8 hours at a rate. It calls look after each step.
+func reportSoak(rate, base, dir string, look func()) error {
 	chosen, err := scenario.Select(scenario.Builtin(), []string{"soak"})
 	if err != nil {
 		return err
@@ -149,7 +143,9 @@ func reportSoak(rate, base, dir string) error {
 	}
 	s.Duration = 8 * time.Hour
 	draft := verdict.NewDraft(*s, verdict.Terms{})
-	soaked := draft.Assess(samplesOf(*s).Recording())
+	recorder := samplesOf(*s, look)
+	soaked := draft.Assess(recorder.Recording())
+	look()
 	draft.Count(soaked.Recording)
 	draft.Keep(soaked)
 	draft.Drift(soaked, nil)
@@ -157,18 +153,28 @@ func reportSoak(rate, base, dir string) error {
 	config := loadtest.Config{Target: &target.Target{Kind: target.KindURL, BaseURL: base, Profile: profile.Embedded()}}
 	o := loadtest.Outcome{Results: loadtest.NotMeasured(config, time.Now(), "simulated", false), Parts: []verdict.Outcome{part}}
 	o.Results.Scenarios, o.Results.Traffic = []load.Scenario{part.Scenario}, verdict.Traffic(o.Parts)
+	look()
 	f := loadFlags{}
 	f.output = dir
-	return f.writeLoad(o, chosen).failed
+	failed := f.writeLoad(o, chosen).failed
+	look()
+	runtime.KeepAlive(o)
+	return failed
 }
 
+// looks is how often samplesOf looks at what the recorder holds.
+const looks = 16
+
 // samplesOf records what a server with a few stalls makes of the scenario.
-func samplesOf(s scenario.Scenario) *measure.Recorder {
+func samplesOf(s scenario.Scenario, look func()) *measure.Recorder {
 	n := int(s.Rate * s.Duration.Seconds())
 	r := measure.NewRecorder(measure.Plan{Name: s.Name, Planned: int64(n), Rate: s.Rate, Duration: s.Duration, Start: time.Now()})
 	random := rand.New(rand.NewPCG(1, 2))
 	labels := s.Labels()
 	for i := range n {
+		if i%(n/looks) == 0 {
+			look()
+		}
 		due := time.Duration(float64(i) / s.Rate * float64(time.Second))
 		takes := 300*time.Microsecond + time.Duration(random.ExpFloat64()*float64(time.Millisecond))
 		if stall := due % (10 * time.Minute); stall < time.Second {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 )
@@ -12,10 +12,13 @@ func newReport() *cobra.Command {
 		Use:   "report",
 		Short: "Show the results of earlier runs",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return errors.New("no subcommand given (`outreach-conformance report --help` lists them)")
-		},
+		RunE:  needsSubcommand,
 	}
 	cmd.AddCommand(newReportHTML(), newReportDiff(), newReportMerge())
 	return cmd
+}
+
+// needsSubcommand is the action of a command that does nothing by itself.
+func needsSubcommand(cmd *cobra.Command, _ []string) error {
+	return fmt.Errorf("no subcommand given (`%s --help` lists them)", cmd.CommandPath())
 }

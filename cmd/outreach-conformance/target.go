@@ -12,6 +12,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports/console"
 	"outreach.example/conformance/suites/preflight"
 	"outreach.example/conformance/suites/runner"
@@ -24,8 +25,9 @@ func newTarget() *cobra.Command {
 		Long: `target writes a profile for a server (init) and checks one before a run (check).
 Both change nothing on the server. To find out which operations it serves, they
 also send requests that cannot change a row: without a key, with an unknown id or
-with an invalid body. With writes: none in the profile, check sends only GETs.`,
+with an invalid body. With writes: none in the profile, check sends only GET and OPTIONS.`,
 		Args: cobra.NoArgs,
+		RunE: needsSubcommand,
 	}
 	cmd.AddCommand(newTargetInit(), newTargetCheck())
 	return cmd
@@ -81,7 +83,7 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 	case err != nil:
 		return exitError{exitCannotTell, err}
 	}
-	_, _ = fmt.Fprintf(stdout, "%s at %s\n\n", t.Profile.Name, t.BaseURL)
+	_, _ = fmt.Fprintf(stdout, "%s at %s\n\n", printable.Text(t.Profile.Name), t.BaseURL)
 	f.printFindings(stdout, report)
 	if err := f.printCoverage(stdout, report.Coverage); err != nil {
 		return exitError{exitCannotTell, err}
@@ -94,7 +96,7 @@ func (f runFlags) check(ctx context.Context, stdout, stderr io.Writer) error {
 		_, _ = fmt.Fprintln(stdout)
 	}
 	for _, w := range wrong {
-		_, _ = fmt.Fprintf(stdout, "✗ %s: %s\n", w.What, w.Says)
+		_, _ = fmt.Fprintf(stdout, "✗ %s: %s\n", printable.Text(w.What), printable.Text(w.Says))
 	}
 	switch nothing := report.Assessable() == 0; {
 	case len(wrong) > 0 && nothing:
@@ -112,13 +114,13 @@ func (f runFlags) printFindings(w io.Writer, r preflight.Report) {
 	const few = 10
 	if f.verbose || len(r.Keys) <= few {
 		for _, k := range r.Keys {
-			_, _ = fmt.Fprintf(w, "%-40s %s\n", k.What, k.Says)
+			_, _ = fmt.Fprintf(w, "%-40s %s\n", printable.Text(k.What), printable.Text(k.Says))
 		}
 	} else {
 		_, _ = fmt.Fprintf(w, "%-40s %d tried (--verbose shows each)\n", "keys", len(r.Keys))
 	}
 	for _, d := range r.Data {
-		_, _ = fmt.Fprintf(w, "%-40s %s\n", d.What, d.Says)
+		_, _ = fmt.Fprintf(w, "%-40s %s\n", printable.Text(d.What), printable.Text(d.Says))
 	}
 	_, _ = fmt.Fprintln(w)
 }
