@@ -58,18 +58,40 @@ func acceptsValues(api *API) {
 
 // valueQueries returns the queries with the parameters that have names.
 func (api *API) valueQueries(list spec.Operation) []valueQuery {
-	var queries []valueQuery
+	queries := documentedQueries(api.Profile, list.ID)
 	for _, part := range variants.Query(list.ID) {
 		parameter := profile.CustomaryKey(list.ID, part.Name)
-		if _, named := api.Profile.Parameter(list.ID, parameter); !named || parameter == profile.ParamStartingAfter {
+		if _, named := api.Profile.Parameter(list.ID, parameter); named {
+			queries = append(queries, api.unknownIDs(parameter)...)
+		}
+	}
+	return queries
+}
+
+// DocumentedQueries returns queries of a list, each with a value of one parameter that a
+// server must serve, by the key of the parameter.
+func DocumentedQueries(p *profile.Profile, list string) []map[string]string {
+	var all []map[string]string
+	for _, q := range documentedQueries(p, list) {
+		if !q.open && spec.Has(spec.QueryAccepted.On(list)) {
+			all = append(all, q.parameters)
+		}
+	}
+	return all
+}
+
+func documentedQueries(p *profile.Profile, list string) []valueQuery {
+	var queries []valueQuery
+	for _, part := range variants.Query(list) {
+		parameter := profile.CustomaryKey(list, part.Name)
+		if _, named := p.Parameter(list, parameter); !named || parameter == profile.ParamStartingAfter {
 			continue // limits and cursors have specs of their own
 		}
 		for _, v := range part.Valid {
 			if text := oracle.Scalar(normalize(v.Value)); text != "" && len(text) <= client.MaxURLValue {
-				queries = append(queries, forms(list.ID, parameter, text, v.Open)...)
+				queries = append(queries, forms(list, parameter, text, v.Open)...)
 			}
 		}
-		queries = append(queries, api.unknownIDs(parameter)...)
 	}
 	return queries
 }

@@ -6,6 +6,7 @@ import (
 
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
 )
 
 // An exploration begins with cases that differ in one respect from the plainest ones: each
@@ -51,8 +52,12 @@ func (e *explorer) nextOpening() (Case, bool) {
 // Sizes of pages. Small ones have many boundaries.
 const (
 	smallPage   = 4
-	filteredUse = 3 // uses of a filter
+	filteredUse = 3  // uses of a filter beside something else
+	everyValue  = 16 // uses of a filter by itself: each value, each kind of sign in a text
 )
+
+// usualPages are sizes that clients ask for. A server may treat one of them in its own way.
+var usualPages = []int{5, 7, 10, 15, 20, 25, 30, 50}
 
 // tellingOf returns the cases of one list.
 func (e *explorer) tellingOf(w *whole) []Case {
@@ -63,7 +68,13 @@ func (e *explorer) tellingOf(w *whole) []Case {
 	list := w.now()
 	queries := []oracle.Query{
 		{Sizes: []int{0}, Pages: oracle.WholeWalk}, {Sizes: []int{1}, Pages: 2}, {Sizes: []int{99}, Pages: 1}, {Sizes: []int{100}, Pages: oracle.WholeWalk},
-		{Sizes: []int{50}, Pages: oracle.WholeWalk}, {Sizes: []int{7}, Pages: oracle.WholeWalk}, {Sizes: []int{smallPage}, Pages: oracle.WholeWalk},
+		{Sizes: []int{smallPage}, Pages: oracle.WholeWalk},
+	}
+	for _, size := range usualPages {
+		queries = append(queries, oracle.Query{Sizes: []int{size}, Pages: oracle.WholeWalk})
+	}
+	for _, parameters := range suites.DocumentedQueries(e.Env.Profile, w.operation.ID) {
+		queries = append(queries, oracle.Query{Parameters: parameters, Sizes: []int{100}, Pages: 1})
 	}
 	queries = append(queries, list.Fixed(known, filteredUse)...)
 	var alone []map[string]string
@@ -75,7 +86,7 @@ func (e *explorer) tellingOf(w *whole) []Case {
 			for _, use := range list.Beside(f, filteredUse, known) {
 				alone = append(alone, use.Query)
 			}
-			for _, use := range f.Uses(list.Values(), filteredUse) {
+			for _, use := range f.Uses(list.Values(), everyValue) {
 				alone = append(alone, use.Query)
 			}
 		}
