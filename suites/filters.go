@@ -56,6 +56,9 @@ func (api *API) expectFilter(f oracle.Filter) {
 	for i, w := range tried.crossings {
 		api.For(f.Extra()).Expect(w).To(ShowNoStrangers(f.Extra(), tried.beside[i]))
 	}
+	for i, w := range tried.beyond {
+		api.For(f.Extra()).Expect(w).To(ShowNoStrangers(f.Extra(), tried.beyondFirst[i].Use))
+	}
 	for i, w := range tried.ends {
 		if len(w.Pages) > 0 {
 			api.For(f.Extra()).Expect(w).To(ShowNoStrangers(f.Extra(), tried.alone[i]))
@@ -93,6 +96,9 @@ type filterTrial struct {
 	beside    []oracle.Use // with other filters
 	crossings []Walk       // of beside, the first page
 
+	beyondFirst []oracle.Beyond // with other filters
+	beyond      []Walk          // of beyondFirst
+
 	alone []oracle.Use // one end of a window
 	ends  []Walk       // of alone, the first page; none if it is refused
 }
@@ -107,7 +113,9 @@ func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
 	}
 	whole, named := oracle.List{Operation: list.Operation, Rows: tried.before.Rows()}, api.named(list.Operation.ID)
 	tried.flagged, tried.beside = whole.Flagged(f, handful, named), whole.Beside(f, handful, named)
-	tried.filtered, tried.asked, tried.crossings = make([]Walk, len(tried.uses)), make([]Asked, len(tried.flagged)), make([]Walk, len(tried.beside))
+	tried.filtered, tried.asked = make([]Walk, len(tried.uses)), make([]Asked, len(tried.flagged))
+	tried.beyondFirst = whole.BesideBeyond(f, handful, named)
+	tried.crossings, tried.beyond = make([]Walk, len(tried.beside)), make([]Walk, len(tried.beyondFirst))
 	var work []func()
 	for i, u := range tried.uses {
 		k := api.filteredBy(list, u.Query)
@@ -119,6 +127,11 @@ func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
 	for i, u := range tried.beside {
 		work = append(work, func() {
 			tried.crossings[i] = api.Ask(list, oracle.Query{Parameters: u.Query, Sizes: []int{maxLimit}, Pages: 1}).Walk
+		})
+	}
+	for i, u := range tried.beyondFirst {
+		work = append(work, func() {
+			tried.beyond[i] = api.Ask(list, u.Query).Walk
 		})
 	}
 	tried.alone = whole.Alone(f, handful)
@@ -153,6 +166,11 @@ func (t filterTrial) differs(f oracle.Filter) bool {
 	}
 	for i, w := range t.crossings {
 		if len(strangers(f.Extra(), t.beside[i], w)) > 0 {
+			return true
+		}
+	}
+	for i, w := range t.beyond {
+		if len(strangers(f.Extra(), t.beyondFirst[i].Use, w)) > 0 {
 			return true
 		}
 	}

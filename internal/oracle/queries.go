@@ -67,7 +67,7 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 
 // Fixed returns queries whatever the seed: small pages, and every pair of filters that the
 // target has names for by the values of at most so many rows. Other rows differ in one of
-// the filters.
+// the filters. Each pair comes in each sort order, too.
 func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 	queries := []Query{{Sizes: []int{1}, Pages: 2}, {Sizes: []int{0}, Pages: 1}}
 	filters := slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(f Filter) bool { return !known(f.Parameter) })
@@ -75,6 +75,9 @@ func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 		for _, other := range filters[i+1:] {
 			for _, parameters := range spread(l.both(one, other), most) {
 				queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
+				for _, order := range l.orders(known) {
+					queries = append(queries, Query{Parameters: add(parameters, order), Sizes: []int{maxLimit}, Pages: mostPages})
+				}
 			}
 		}
 	}
@@ -116,6 +119,79 @@ func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Us
 		}
 	}
 	return all
+}
+
+// Beyond is a use of a filter together with another filter, and the query that asks for it
+// beyond the first page.
+type Beyond struct {
+	Use
+	Query Query
+}
+
+// BesideBeyond returns uses of the filter together with another filter whose pages show a row
+// that only the other filter selects if the target heeds both on the first page alone. They
+// are at most so many for each other filter that the target has a name for.
+func (l List) BesideBeyond(f Filter, most int, known func(parameter string) bool) []Beyond {
+	var all []Beyond
+	for _, other := range Filters(l.Operation.ID) {
+		if other.Parameter != f.Parameter && known(other.Parameter) {
+			pairs := l.pairsBeyond(f, other)
+			all = append(all, pairs[:min(len(pairs), most)]...)
+		}
+	}
+	return all
+}
+
+// mostBeyond is how many values of each of two filters are looked through.
+const mostBeyond = 12
+
+// pairsBeyond returns such uses of two filters. Those with the fewest words come first: the
+// more words a search has, the less is known of what it finds.
+func (l List) pairsBeyond(f, other Filter) []Beyond {
+	var pairs []Beyond
+	for _, use := range f.Uses(l.Values(), mostBeyond) {
+		for _, second := range other.Uses(l.Values(), mostBeyond) {
+			both := use.with(second.Query)
+			second.Query = both.Query
+			if len(both.Query) == len(use.Query) {
+				continue
+			}
+			if size := l.pageBeyond(both, second); size > 0 {
+				pairs = append(pairs, Beyond{both, Query{Parameters: both.Query, Sizes: []int{size}, Pages: mostPages}})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b Beyond) int {
+		return len(strings.Fields(a.Use.Query[profile.ParamSearch])) - len(strings.Fields(b.Use.Query[profile.ParamSearch]))
+	})
+	return pairs
+}
+
+// pageBeyond returns the size of pages of which the second or a later one shows a row that
+// only the second use selects, if the target heeds both on the first page alone. It is 0 if
+// there is none.
+func (l List) pageBeyond(both, second Use) int {
+	selected, strangers, size := 0, 0, 1
+	for _, row := range l.Rows {
+		out, shown := second.Says(row.Value)
+		if out != "" && !shown {
+			continue
+		}
+		left, in := both.Says(row.Value)
+		switch {
+		case left == "" || in:
+			selected++
+			if strangers == 0 && left != "" && out != "" { // for certain
+				size = min(maxLimit, (selected+1)/2)
+			}
+		case selected > 0 && selected+strangers < mostPages*size:
+			strangers++
+		}
+		if selected > 1 && strangers > 0 {
+			return size
+		}
+	}
+	return 0
 }
 
 // beside returns both uses together if the second one selects a row which the first one
@@ -233,6 +309,11 @@ func (l List) Flags(known func(parameter string) bool) []map[string]string {
 		}
 	}
 	return all
+}
+
+// orders returns the flags that sort the list.
+func (l List) orders(known func(parameter string) bool) []map[string]string {
+	return slices.DeleteFunc(l.Flags(known), func(flag map[string]string) bool { return flag[profile.ParamSortOrder] == "" })
 }
 
 // Values returns the values of the rows.

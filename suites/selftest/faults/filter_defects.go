@@ -16,7 +16,7 @@ func filterDefects() []Defect {
 		defects = append(defects, f.defects()...)
 	}
 	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), flagDropsFilterDefects(),
-		droppedBesideDefects(), droppedAloneDefects(), []Defect{emailAloneDefect()})
+		droppedBesideDefects(), forgottenBesideDefects(), droppedAloneDefects(), []Defect{emailAloneDefect()})
 }
 
 // emailAloneDefect leaves the names of members out of a search.
@@ -278,6 +278,44 @@ func droppedBesideDefects() []Defect {
 		}
 	}
 	return defects
+}
+
+// forgottenBesideDefects drop one filter of a list after the first page if another one is
+// set.
+func forgottenBesideDefects() []Defect {
+	var defects []Defect
+	for _, f := range filterTable {
+		if f.kind == fromTime || f.kind == fromDay { // what follows a row in a window is in it, too
+			continue
+		}
+		for _, other := range filterTable {
+			if other.operation != f.operation || other.meaning == f.meaning || neverShown(f, other) {
+				continue
+			}
+			defects = append(defects, Defect{f.operation + "/" + f.name + "-forgotten-beside-" + other.name,
+				spec.Pair{Requirement: "FILTER-" + f.requirement + "-EXTRA", Operation: f.operation},
+				"drops the filter by " + f.field + " after the first page if the filter by " + other.field + " is set, too",
+				func(a *Target) Middleware {
+					under := &filtering{[]string{a.parameter(f.operation, f.meaning)}}
+					otherName := a.parameter(f.operation, other.meaning)
+					return a.paged(f.operation, paging{before: func(s *page) {
+						if !under.isSet(s) || !f.is(s.request.Query.Get(under.parameters[0])) || !other.is(s.request.Query.Get(otherName)) {
+							s.size = 0
+							return
+						}
+						forgetFilter(s, under)
+					}})
+				}})
+		}
+	}
+	return defects
+}
+
+// neverShown reports whether no page can show that the second filter is dropped after the
+// first one: no campaign is both the only one and excluded, and words that several names of
+// subsequences share occur in one campaign only.
+func neverShown(f, other filter) bool {
+	return f.operation == spec.ListSubsequences && f.kind != searched && (f.kind == excluded || other.kind == searched)
 }
 
 // droppedAloneDefects drop one end of a window if the other end is not set.

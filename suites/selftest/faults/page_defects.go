@@ -309,6 +309,8 @@ var sortDamages = []struct {
 	{"small-pages-the-other-way", "sorts small pages in the opposite order", when(small, otherWay), asItIs},
 	{"the-other-way-under-search", "sorts what a search finds in the opposite order", when(queried("search"), otherWay), asItIs},
 	{"the-other-way-under-status", "sorts the rows of a status in the opposite order", when(queried("status"), otherWay), asItIs},
+	{"the-other-way-under-both", "sorts the rows of a status that a search finds in the opposite order",
+		when(func(s *page) bool { return queried("search")(s) && queried("status")(s) }, otherWay), asItIs},
 	{"rows-swapped", "shows two rows deep in the list in the wrong order", reordered(swapAt(3, 4)).before, asItIs},
 	{"first-row-last", "shows the first row last", reordered(firstLast).before, asItIs},
 	{"last-row-lost", "omits the last row", withoutLast, asItIs},
