@@ -1,8 +1,8 @@
 package oracle
 
 import (
+	"bytes"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,7 +114,7 @@ func ContainsWord(row map[string]any, term string) bool {
 func containsAny(value any, words []string) bool {
 	switch value := value.(type) {
 	case string:
-		return schemas.IsShortened(value) || slices.ContainsFunc(words, func(word string) bool { return containsLowered(value, word) })
+		return schemas.IsShortened(value) || textContains(value, words)
 	case map[string]any:
 		for _, v := range value {
 			if containsAny(v, words) {
@@ -131,37 +131,35 @@ func containsAny(value any, words []string) bool {
 	return false
 }
 
-// containsLowered reports whether the text, in lower case, contains the word. It looks at
-// ASCII without a copy: this is most of what rows hold, and much is searched.
-func containsLowered(text, word string) bool {
-	if word == "" {
-		return true
+// textContains reports whether the text, in lower case, contains one of the words.
+func textContains(text string, words []string) bool {
+	var short [128]byte
+	lowered, ascii := lowerASCII(short[:0], text)
+	if !ascii {
+		lowered = []byte(strings.ToLower(text))
 	}
-	for i := range len(text) {
-		c := text[i]
-		if c >= utf8.RuneSelf {
-			return strings.Contains(strings.ToLower(text), word)
-		}
-		if lower(c) != word[0] || len(text)-i < len(word) {
-			continue
-		}
-		n := 1
-		for n < len(word) && lower(text[i+n]) == word[n] {
-			n++
-		}
-		if n == len(word) {
+	for _, word := range words {
+		if bytes.Contains(lowered, []byte(word)) {
 			return true
 		}
 	}
 	return false
 }
 
-// lower returns the ASCII character in lower case.
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
+// lowerASCII appends the text in lower case if it is ASCII. Most texts of rows are, and
+// short: much is searched, and this spares them an allocation.
+func lowerASCII(to []byte, text string) (lowered []byte, ascii bool) {
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			return nil, false
+		case 'A' <= c && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		to = append(to, c)
 	}
-	return c
+	return to, true
 }
 
 // Times that lie before and after all rows.
