@@ -233,15 +233,17 @@ func purposes(n load.Requests) string {
 	return strings.Join(parts, ", ")
 }
 
-// uncertain marks an unreliable quantile.
-const uncertain = "?"
-
+// quantile shows a quantile by one figure, or an unreliable one by its interval.
 func (p *page) quantile(q load.Quantile) string {
-	if q.Flagged {
-		p.marked = true
-		return figure(q.ValueMS) + p.paint.yellow(uncertain)
+	if !q.Flagged {
+		return figure(q.ValueMS)
 	}
-	return figure(q.ValueMS)
+	p.marked = true
+	between := figure(q.LowMS) + "–" + figure(q.HighMS)
+	if q.Open {
+		between = "≥" + figure(q.LowMS)
+	}
+	return p.paint.yellow(between)
 }
 
 // phase shows a phase in full.
@@ -288,7 +290,7 @@ func (p *page) phase(ph load.Phase) {
 	}
 }
 
-// distribution returns the quantiles in milliseconds. It marks unreliable ones.
+// distribution returns the quantiles in milliseconds.
 func (p *page) distribution(d *load.Distribution) string {
 	if d == nil {
 		return ""

@@ -15,7 +15,7 @@ type page struct {
 	strings.Builder
 	paint  paint
 	width  int
-	marked bool // a figure is marked as uncertain
+	marked bool // a percentile is shown as an interval
 	Options
 }
 
