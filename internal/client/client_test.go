@@ -321,6 +321,7 @@ func TestKindsOfFailure(t *testing.T) {
 					g.Expect(e.Err).NotTo(MatchError(other))
 				}
 			}
+			g.Expect(strings.Contains(e.Err.Error(), "before the end of the body")).To(Equal(tc.body == "half"))
 			g.Expect(e.Status).To(Equal(tc.status))
 			g.Expect(string(e.Body)).To(Equal(tc.body))
 			g.Expect(c.Traffic().Requests).To(Equal(1))
