@@ -212,7 +212,7 @@ type pool struct {
 
 // casesPerProcessor keeps the processors busy although cases wait for changes to show.
 // More cases at the same time take more memory.
-const casesPerProcessor = 2
+const casesPerProcessor = 4
 
 func newPool(ctx context.Context, workers int) *pool {
 	if workers <= 0 {
