@@ -149,14 +149,19 @@ const mostBeyond = 12
 // more words a search has, the less is known of what it finds.
 func (l List) pairsBeyond(f, other Filter) []Beyond {
 	var pairs []Beyond
+	seconds := other.Uses(l.Values(), mostBeyond)
+	selected := make([][]selection, len(seconds))
+	for i, second := range seconds {
+		selected[i] = second.selections(l.Rows)
+	}
 	for _, use := range f.Uses(l.Values(), mostBeyond) {
-		for _, second := range other.Uses(l.Values(), mostBeyond) {
+		own := use.selections(l.Rows)
+		for i, second := range seconds {
 			both := use.with(second.Query)
-			second.Query = both.Query
 			if len(both.Query) == len(use.Query) {
 				continue
 			}
-			if size := l.pageBeyond(both, second); size > 0 {
+			if size := pageBeyond(own, selected[i]); size > 0 {
 				pairs = append(pairs, Beyond{both, Query{Parameters: both.Query, Sizes: []int{size}, Pages: mostPages}})
 			}
 		}
@@ -167,21 +172,41 @@ func (l List) pairsBeyond(f, other Filter) []Beyond {
 	return pairs
 }
 
+// selection is whether a use selects a row.
+type selection int
+
+const (
+	leftOut selection = iota
+	open              // nothing is said
+	certain
+)
+
+// selections returns what the use says of each row.
+func (u Use) selections(rows []paging.Row) []selection {
+	all := make([]selection, len(rows))
+	for i, row := range rows {
+		switch id, in := u.Says(row.Value); {
+		case id == "":
+			all[i] = open
+		case in:
+			all[i] = certain
+		}
+	}
+	return all
+}
+
 // pageBeyond returns the size of pages of which the second or a later one shows a row that
 // only the second use selects, if the target heeds both on the first page alone. It is 0 if
 // there is none.
-func (l List) pageBeyond(both, second Use) int {
+func pageBeyond(own, second []selection) int {
 	selected, strangers, size := 0, 0, 1
-	for _, row := range l.Rows {
-		out, shown := second.Says(row.Value)
-		if out != "" && !shown {
-			continue
-		}
-		left, in := both.Says(row.Value)
+	for i := range own {
 		switch {
-		case left == "" || in:
+		case second[i] == leftOut:
+			continue
+		case own[i] != leftOut:
 			selected++
-			if strangers == 0 && left != "" && out != "" { // for certain
+			if strangers == 0 && own[i] == certain && second[i] == certain {
 				size = min(maxLimit, (selected+1)/2)
 			}
 		case selected > 0 && selected+strangers < mostPages*size:

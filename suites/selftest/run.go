@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 // Garbage collection during a self-test: cases allocate much and keep little.
 const (
 	heapGrowth = 400       // percent of the live heap
-	memory     = 400 << 20 // bytes from which the heap grows less
+	memory     = 800 << 20 // bytes from which the heap grows less
 )
 
 // collectLess lets the heap grow more than usual before it is collected, and returns a
@@ -212,7 +212,7 @@ type pool struct {
 
 // casesPerProcessor keeps the processors busy although cases wait for changes to show.
 // More cases at the same time take more memory.
-const casesPerProcessor = 4
+const casesPerProcessor = 2
 
 func newPool(ctx context.Context, workers int) *pool {
 	if workers <= 0 {
