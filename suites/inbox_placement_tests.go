@@ -377,5 +377,9 @@ func (api *API) expectSorted(order string) {
 		if k, ok := api.knownFilter(ordered, uses[0].Query); ok {
 			api.Expect(api.ReadAll(k)).To(BeSortedByID(order))
 		}
+		whole := oracle.List{Operation: list.Operation, Rows: before.Rows()}
+		for _, pair := range whole.BesideBeyond(filter, handful, api.named(list.Operation.ID)) {
+			api.Expect(api.ReadAll(api.filteredBy(ordered, pair.Query.Parameters))).To(BeSortedByID(order))
+		}
 	}
 }

@@ -67,7 +67,7 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 
 // Fixed returns queries whatever the seed: small pages, and every pair of filters that the
 // target has names for by the values of at most so many rows. Other rows differ in one of
-// the filters. Each pair comes in each sort order, too.
+// the filters.
 func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 	queries := []Query{{Sizes: []int{1}, Pages: 2}, {Sizes: []int{0}, Pages: 1}}
 	filters := slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(f Filter) bool { return !known(f.Parameter) })
@@ -75,9 +75,6 @@ func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 		for _, other := range filters[i+1:] {
 			for _, parameters := range spread(l.both(one, other), most) {
 				queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
-				for _, order := range l.orders(known) {
-					queries = append(queries, Query{Parameters: add(parameters, order), Sizes: []int{maxLimit}, Pages: mostPages})
-				}
 			}
 		}
 	}
@@ -128,9 +125,10 @@ type Beyond struct {
 	Query Query
 }
 
-// BesideBeyond returns uses of the filter together with another filter whose pages show a row
-// that only the other filter selects if the target heeds both on the first page alone. They
-// are at most so many for each other filter that the target has a name for.
+// BesideBeyond returns uses of the filter together with another filter. They may select two
+// rows or more. Their pages show a row that only the other filter selects if the target
+// heeds both on the first page alone. They are at most so many for each other filter that
+// the target has a name for.
 func (l List) BesideBeyond(f Filter, most int, known func(parameter string) bool) []Beyond {
 	var all []Beyond
 	for _, other := range Filters(l.Operation.ID) {
@@ -334,11 +332,6 @@ func (l List) Flags(known func(parameter string) bool) []map[string]string {
 		}
 	}
 	return all
-}
-
-// orders returns the flags that sort the list.
-func (l List) orders(known func(parameter string) bool) []map[string]string {
-	return slices.DeleteFunc(l.Flags(known), func(flag map[string]string) bool { return flag[profile.ParamSortOrder] == "" })
 }
 
 // Values returns the values of the rows.

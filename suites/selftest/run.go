@@ -1,7 +1,6 @@
 package selftest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +22,7 @@ import (
 // Options say how much of the self-test to do.
 type Options struct {
 	Source  Source
-	Workers int    // cases at the same time; 0 means two for each processor, since cases wait
+	Workers int    // cases at the same time; 0 means three for each processor, since cases wait
 	Seed    uint64 // draws the sample and the combinations of quirks
 	// Sample is how many defects are drawn, with a share of the quirks; 0 tries all.
 	Sample int
@@ -64,7 +63,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	}
 	defer collectLess()()
 
-	work := newPool(ctx, cmp.Or(o.Workers, casesPerProcessor*runtime.GOMAXPROCS(0)))
+	work := newPool(ctx, o.Workers)
 	tolerateOne := func(i int) {
 		work.do(func(ctx context.Context) error {
 			result, err := tolerate(ctx, o.Source, rules, o.Seed, o.Selection, legal[i])
@@ -212,11 +211,11 @@ type pool struct {
 
 // casesPerProcessor keeps the processors busy although cases wait for changes to show.
 // More cases at the same time take more memory.
-const casesPerProcessor = 2
+const casesPerProcessor = 3
 
 func newPool(ctx context.Context, workers int) *pool {
 	if workers <= 0 {
-		workers = 2 * runtime.GOMAXPROCS(0)
+		workers = casesPerProcessor * runtime.GOMAXPROCS(0)
 	}
 	p := &pool{ctx: ctx, jobs: make(chan func(context.Context) error)}
 	for range workers {
