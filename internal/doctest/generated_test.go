@@ -78,12 +78,12 @@ func TestStalePartsAreSeen(t *testing.T) {
 		{"passed", "run   a", "run   b", true},
 		{"passed", "1,782 passed", "1,783 passed", false},
 		{"passed", "pass", "fail", false},
-		{"load", "p99  1.5?  met", "p99 12.25 met", true},
-		{"load", "p99  1.5?  met\n\n? marks it\n", "p99  –  met", true},
+		{"load", "p99  1.2–1.5  met", "p99 12.25 met", true},
+		{"load", "p99  ≥1.5  met\n\n2–5 and ≥2 are bounds\n", "p99  –  met", true},
 		{"load", "lag p99 820 µs, 5 late", "lag p99 1.2 s, 17 late", true},
 		{"load", "p99  1.5  met", "p99  1.5  missed", false},
 		{"load", "per request on 1 core", "per request on 16 cores", true},
-		{"load", "steady  150  0.547?  1.09?  3.4\n\n? marks an uncertain figure: too few requests\n\nreport", "steady  150  2.7    –  –\n\nreport", true},
+		{"load", "steady  150  0.5–0.7  1.0–1.9  3.4\n\n2–5 and ≥2 are bounds\n\nreport", "steady  150  2.7    –  –\n\nreport", true},
 		{"load", "steady  150  0.547  1.09", "steady  150  0.547", false},
 		{"load", "steady  150  –", "steady  150  none", false},
 	} {
@@ -136,12 +136,12 @@ func TestTimeless(t *testing.T) {
 	}
 }
 
-// figure is a number with its unit, if that is a time or cores, and the mark of a sample
-// that is too small, or the dash of a figure that too few requests measured.
-var figure = regexp.MustCompile(`\d[\d,.]*\??(?: (?:µs|ms|s|cores?)\b)?|\B–\B`)
+// figure is a number or an interval with its unit, if that is a time or cores, or the dash of
+// a figure that too few requests measured.
+var figure = regexp.MustCompile(`≥?\d[\d,.]*(?:–\d[\d,.]*)?(?: (?:µs|ms|s|cores?)\b)?|\B–\B`)
 
-// legend explains the mark of a sample that is too small, if a figure has it.
-var legend = regexp.MustCompile(`(?m)^\? marks .*\n`)
+// legend explains intervals, if there is one.
+var legend = regexp.MustCompile(`(?m)^2–5 .*\n`)
 
 // figureless is the output of a load run without its figures, which no two runs
 // share, and without the widths of columns, which follow from them.

@@ -235,7 +235,7 @@ func resourceIDs() Filter {
 		func(rows []map[string]any, most int) []map[string]string {
 			ids := Distinct(rows, "resource_id", most)
 			var lists []string
-			for n := 1; n <= min(len(ids), mostIDs); n++ {
+			for n := 1; n <= min(len(ids), manyIDs); n++ {
 				lists = append(lists, strings.Join(ids[:n], ","))
 			}
 			if all := All(rows, "resource_id"); len(all) > len(ids) {
@@ -253,9 +253,6 @@ func resourceIDs() Filter {
 
 // manyIDs is how many UUIDs fit in the value of a parameter that a run sends.
 const manyIDs = 6
-
-// mostIDs is how many ids a list in an address holds at most.
-const mostIDs = 20
 
 // Part is a part of a row that a flag leaves out (section Endpoints, reports).
 type Part struct {
