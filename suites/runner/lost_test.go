@@ -118,7 +118,7 @@ func TestLostMoves_long(t *testing.T) {
 						t.Errorf("request %d of %d lost: %s", nth, way.came, verdict)
 					}
 				}
-				NewWithT(t).Expect(lost).To(BeNumerically(">", none.came/2), "requests to move accounts")
+				NewWithT(t).Expect(lost).To(BeNumerically(">", 0), "requests to move accounts")
 			})
 		}
 	}
