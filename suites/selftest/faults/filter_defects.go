@@ -15,8 +15,7 @@ func filterDefects() []Defect {
 	for _, f := range filterTable {
 		defects = append(defects, f.defects()...)
 	}
-	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), flagDropsFilterDefects(),
-		droppedBesideDefects(), forgottenBesideDefects(), droppedAloneDefects(), []Defect{emailAloneDefect()})
+	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), []Defect{emailAloneDefect()})
 }
 
 // emailAloneDefect leaves the names of members out of a search.
@@ -188,162 +187,6 @@ func filteredWalkDefects() []Defect {
 	return defects
 }
 
-// droppedFilterDefects drop one filter of a list after the first page.
-func droppedFilterDefects() []Defect {
-	var defects []Defect
-	for _, f := range filterTable {
-		pair := spec.Pair{Requirement: "FILTER-WALK", Operation: f.operation}
-		if !spec.Has(pair) || f.kind == fromTime || f.kind == fromDay { // what follows a row in a window is in it, too
-			continue
-		}
-		defects = append(defects, Defect{f.operation + "/" + f.name + "-on-first-page-alone", pair,
-			"drops the filter by " + f.field + " after the first page",
-			func(a *Target) Middleware {
-				under := &filtering{[]string{a.parameter(f.operation, f.meaning)}}
-				return a.paged(f.operation, paging{before: func(s *page) {
-					if !under.isSet(s) || !f.is(s.request.Query.Get(under.parameters[0])) {
-						s.size = 0
-						return
-					}
-					forgetFilter(s, under)
-				}})
-			}})
-	}
-	return defects
-}
-
-// flagValues are the values of the flags of a list: they select no rows.
-var flagValues = map[string][]struct{ meaning, name, value string }{
-	spec.ListPlacementTests: {
-		{profile.ParamSortOrder, "sort-order", "asc"},
-		{profile.ParamSortOrder, "sort-order", "desc"},
-	},
-	spec.ListPlacementReports: {
-		{profile.ParamSkipSpamAssassin, "skip-spam-assassin", "true"},
-		{profile.ParamSkipSpamAssassin, "skip-spam-assassin", "false"},
-		{profile.ParamSkipBlacklist, "skip-blacklist", "true"},
-		{profile.ParamSkipBlacklist, "skip-blacklist", "false"},
-	},
-}
-
-// flagDropsFilterDefects drop one filter of a list after the first page if the request
-// sets a flag, too.
-func flagDropsFilterDefects() []Defect {
-	var defects []Defect
-	for _, f := range filterTable {
-		if f.kind == fromTime { // what follows a row in a window is in it, too
-			continue
-		}
-		for _, flag := range flagValues[f.operation] {
-			defects = append(defects, Defect{f.operation + "/" + f.name + "-dropped-with-" + flag.name + "-" + flag.value,
-				spec.Pair{Requirement: "FILTER-" + f.requirement + "-EXTRA", Operation: f.operation},
-				"drops the filter by " + f.field + " after the first page of a request with " + flag.name + "=" + flag.value,
-				func(a *Target) Middleware {
-					under := &filtering{[]string{a.parameter(f.operation, f.meaning)}}
-					flagged := a.parameter(f.operation, flag.meaning)
-					return a.paged(f.operation, paging{before: func(s *page) {
-						if !under.isSet(s) || !f.is(s.request.Query.Get(under.parameters[0])) || s.request.Query.Get(flagged) != flag.value {
-							s.size = 0
-							return
-						}
-						forgetFilter(s, under)
-					}})
-				}})
-		}
-	}
-	return defects
-}
-
-// droppedBesideDefects drop one filter of a list if another one is set.
-func droppedBesideDefects() []Defect {
-	var defects []Defect
-	for _, f := range filterTable {
-		for _, other := range filterTable {
-			if other.operation != f.operation || other.meaning == f.meaning {
-				continue
-			}
-			defects = append(defects, Defect{f.operation + "/" + f.name + "-dropped-beside-" + other.name,
-				spec.Pair{Requirement: "FILTER-" + f.requirement + "-EXTRA", Operation: f.operation},
-				"drops the filter by " + f.field + " if the filter by " + other.field + " is set, too",
-				func(a *Target) Middleware {
-					name, otherName := a.parameter(f.operation, f.meaning), a.parameter(f.operation, other.meaning)
-					return a.paged(f.operation, paging{before: func(s *page) {
-						if !other.is(s.request.Query.Get(otherName)) {
-							s.size = 0
-							return
-						}
-						f.apply(s, name, func(chosen *selection) []listRow { return chosen.all })
-					}})
-				}})
-		}
-	}
-	return defects
-}
-
-// forgottenBesideDefects drop one filter of a list after the first page if another one is
-// set.
-func forgottenBesideDefects() []Defect {
-	var defects []Defect
-	for _, f := range filterTable {
-		if f.kind == fromTime || f.kind == fromDay { // what follows a row in a window is in it, too
-			continue
-		}
-		for _, other := range filterTable {
-			if other.operation != f.operation || other.meaning == f.meaning || neverShown(f, other) {
-				continue
-			}
-			defects = append(defects, Defect{f.operation + "/" + f.name + "-forgotten-beside-" + other.name,
-				spec.Pair{Requirement: "FILTER-" + f.requirement + "-EXTRA", Operation: f.operation},
-				"drops the filter by " + f.field + " after the first page if the filter by " + other.field + " is set, too",
-				func(a *Target) Middleware {
-					under := &filtering{[]string{a.parameter(f.operation, f.meaning)}}
-					otherName := a.parameter(f.operation, other.meaning)
-					return a.paged(f.operation, paging{before: func(s *page) {
-						if !under.isSet(s) || !f.is(s.request.Query.Get(under.parameters[0])) || !other.is(s.request.Query.Get(otherName)) {
-							s.size = 0
-							return
-						}
-						forgetFilter(s, under)
-					}})
-				}})
-		}
-	}
-	return defects
-}
-
-// neverShown reports whether no page can show that the second filter is dropped after the
-// first one: no campaign is both the only one and excluded, and words that several names of
-// subsequences share occur in one campaign only.
-func neverShown(f, other filter) bool {
-	return f.operation == spec.ListSubsequences && f.kind != searched && (f.kind == excluded || other.kind == searched)
-}
-
-// droppedAloneDefects drop one end of a window if the other end is not set.
-func droppedAloneDefects() []Defect {
-	ends := map[filterKind]string{fromTime: profile.ParamWindowEnd, fromDay: profile.ParamWindowEnd, toTime: profile.ParamWindowStart, toDay: profile.ParamWindowStart}
-	var defects []Defect
-	for _, f := range filterTable {
-		other, isEnd := ends[f.kind]
-		if !isEnd {
-			continue
-		}
-		defects = append(defects, Defect{f.operation + "/" + f.name + "-dropped-alone",
-			spec.Pair{Requirement: "FILTER-" + f.requirement + "-EXTRA", Operation: f.operation},
-			"drops one end of the window by " + f.field + " if the other end is not set",
-			func(a *Target) Middleware {
-				name, otherName := a.parameter(f.operation, f.meaning), a.parameter(f.operation, other)
-				return a.paged(f.operation, paging{before: func(s *page) {
-					if s.request.Query.Has(otherName) {
-						s.size = 0
-						return
-					}
-					f.apply(s, name, func(chosen *selection) []listRow { return chosen.all })
-				}})
-			}})
-	}
-	return defects
-}
-
 // filtering distinguishes filtered requests.
 type filtering struct{ parameters []string }
 
@@ -410,20 +253,4 @@ func rightly(*page, *filtering) {}
 // plainly ignores the filter.
 func plainly(do func(*page)) func(*page, *filtering) {
 	return func(s *page, _ *filtering) { do(s) }
-}
-
-// forgetFilter continues after the filtered first page in the unfiltered list.
-// The mark tells which list a cursor's position refers to.
-func forgetFilter(s *page, f *filtering) {
-	const filtered, whole = 1, 2
-	if s.first {
-		s.mark = filtered
-		return
-	}
-	list := f.whole(s)
-	if s.mark == filtered {
-		last := s.list[min(s.from, len(s.list))-1]
-		s.from = 1 + slices.IndexFunc(list, func(r listRow) bool { return r.same() == last.same() })
-	}
-	s.list, s.mark = list, whole
 }
