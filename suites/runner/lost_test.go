@@ -103,6 +103,10 @@ func TestLostMoves_long(t *testing.T) {
 		none := &losing{}
 		NewWithT(t).Expect(judgesMoves(t, none, selected)).To(Equal(reports.Passed))
 		NewWithT(t).Expect(none.came).To(BeNumerically(">", 0), "requests to move accounts")
+		more := none.came / 2 // more are lost than this
+		if name == "at a limit" {
+			more = 0 // a slow machine sends the one request again and again until it is served
+		}
 		for _, loss := range losses {
 			t.Run(name+": "+loss.name, func(t *testing.T) {
 				t.Parallel()
@@ -118,7 +122,7 @@ func TestLostMoves_long(t *testing.T) {
 						t.Errorf("request %d of %d lost: %s", nth, way.came, verdict)
 					}
 				}
-				NewWithT(t).Expect(lost).To(BeNumerically(">", 0), "requests to move accounts")
+				NewWithT(t).Expect(lost).To(BeNumerically(">", more), "requests to move accounts")
 			})
 		}
 	}
