@@ -143,8 +143,8 @@ func (c *Client) attempt(ctx context.Context, req Request, room *share) (e Excha
 		if e.Body, e.Truncated, err = c.read(bounded, answer, room); err == nil || answer.Uncompressed {
 			err = cmp.Or(undecoded(answer, err, len(e.Body)), err)
 		}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = fmt.Errorf("the connection closed before the end of the body (does its Content-Length match?): %w", err)
+		if errors.Is(err, io.ErrUnexpectedEOF) && !answer.Uncompressed { // a compressed body may itself be cut
+			err = fmt.Errorf("the connection closed before the end of the body: %w", err)
 		}
 	}
 	if err != nil {

@@ -282,3 +282,35 @@ func TestTextContains(t *testing.T) {
 		}
 	})
 }
+
+// Pages whose size pageBeyond returns show a row that only the second filter selects, if the
+// first filter is dropped after the first page.
+func TestPageBeyond(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.IntRange(0, 12).Draw(t, "rows")
+		draw := rapid.SliceOfN(rapid.SampledFrom([]selection{leftOut, certain}), rows, rows)
+		own, second := draw.Draw(t, "first filter"), draw.Draw(t, "second filter")
+		size := pageBeyond(own, second)
+		if size == 0 {
+			return
+		}
+		var both, shown []int // rows that both select; rows that a forgetful target shows
+		for i := range own {
+			if own[i] == certain && second[i] == certain {
+				both = append(both, i)
+			}
+		}
+		shown = both[:min(size, len(both))]
+		if len(both) <= size {
+			t.Fatalf("pages of %d: the first one of %v is the last", size, both)
+		}
+		for i := shown[len(shown)-1] + 1; i < rows && len(shown) < mostPages*size; i++ {
+			if second[i] == certain {
+				shown = append(shown, i)
+			}
+		}
+		if !slices.ContainsFunc(shown, func(i int) bool { return own[i] == leftOut }) {
+			t.Fatalf("pages of %d show only %v", size, shown)
+		}
+	})
+}
