@@ -59,10 +59,9 @@ func acceptsValues(api *API) {
 // valueQueries returns the queries with the parameters that have names.
 func (api *API) valueQueries(list spec.Operation) []valueQuery {
 	queries := documentedQueries(api.Profile, list.ID)
-	for _, part := range variants.Query(list.ID) {
-		parameter := profile.CustomaryKey(list.ID, part.Name)
-		if _, named := api.Profile.Parameter(list.ID, parameter); named {
-			queries = append(queries, api.unknownIDs(parameter)...)
+	for _, parameter := range []string{profile.ParamTest, profile.ParamParentCampaign, profile.ParamParentCampaignNot} {
+		if api.named(list.ID)(parameter) { // no row has the id: a server may refuse it
+			queries = append(queries, valueQuery{map[string]string{parameter: api.FreshID()}, true})
 		}
 	}
 	return queries
@@ -71,15 +70,20 @@ func (api *API) valueQueries(list spec.Operation) []valueQuery {
 // DocumentedQueries returns queries of a list, each with a value of one parameter that a
 // server must serve, by the key of the parameter.
 func DocumentedQueries(p *profile.Profile, list string) []map[string]string {
+	if !spec.Has(spec.QueryAccepted.On(list)) {
+		return nil
+	}
 	var all []map[string]string
 	for _, q := range documentedQueries(p, list) {
-		if !q.open && spec.Has(spec.QueryAccepted.On(list)) {
+		if !q.open {
 			all = append(all, q.parameters)
 		}
 	}
 	return all
 }
 
+// documentedQueries returns a query for each value that the document allows for a parameter
+// of the list which has a name.
 func documentedQueries(p *profile.Profile, list string) []valueQuery {
 	var queries []valueQuery
 	for _, part := range variants.Query(list) {
@@ -118,13 +122,4 @@ func forms(list, parameter, text string, open bool) []valueQuery {
 		alone.open = true
 	}
 	return []valueQuery{alone}
-}
-
-// unknownIDs returns a query with an id that no row has. A server may refuse it.
-func (api *API) unknownIDs(parameter string) []valueQuery {
-	switch parameter {
-	case profile.ParamTest, profile.ParamParentCampaign, profile.ParamParentCampaignNot:
-		return []valueQuery{{map[string]string{parameter: api.FreshID()}, true}}
-	}
-	return nil
 }
