@@ -79,11 +79,11 @@ func TestStalePartsAreSeen(t *testing.T) {
 		{"passed", "1,782 passed", "1,783 passed", false},
 		{"passed", "pass", "fail", false},
 		{"load", "p99  1.2–1.5  met", "p99 12.25 met", true},
-		{"load", "p99  ≥1.5  met\n\n2–5 and ≥2 are bounds\n", "p99  –  met", true},
+		{"load", "p99  ≥1.5  met\n\n2–5 is a percentile between 2 and 5\n", "p99  –  met", true},
 		{"load", "lag p99 820 µs, 5 late", "lag p99 1.2 s, 17 late", true},
 		{"load", "p99  1.5  met", "p99  1.5  missed", false},
 		{"load", "per request on 1 core", "per request on 16 cores", true},
-		{"load", "steady  150  0.5–0.7  1.0–1.9  3.4\n\n2–5 and ≥2 are bounds\n\nreport", "steady  150  2.7    –  –\n\nreport", true},
+		{"load", "steady  150  0.5–0.7  1.0–1.9  3.4\n\n2–5 is a percentile between 2 and 5\n\nreport", "steady  150  2.7    –  –\n\nreport", true},
 		{"load", "steady  150  0.547  1.09", "steady  150  0.547", false},
 		{"load", "steady  150  –", "steady  150  none", false},
 	} {
