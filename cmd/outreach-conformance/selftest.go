@@ -64,7 +64,7 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 		flags.DurationVar(&f.explore, "explore", 0, "instead of judging, explore each list and state defect for at most this time, and each quirk for all of it")
 	})
 	group(flags, "Pace", func() {
-		flags.IntVar(&f.parallel, "parallel", 0, "cases at the same time (default: 3 per processor; always 1 with your own target)")
+		flags.IntVar(&f.parallel, "parallel", 0, "cases at the same time (default: 2 per processor; always 1 with your own target)")
 		f.registerPace(flags)
 	})
 	group(flags, "Output", func() { registerOutput(flags, &f.output, defaultOutput) })

@@ -22,7 +22,7 @@ import (
 // Options say how much of the self-test to do.
 type Options struct {
 	Source  Source
-	Workers int    // cases at the same time; 0 means three for each processor, since cases wait
+	Workers int    // cases at the same time; 0 means two for each processor, since cases wait
 	Seed    uint64 // draws the sample and the combinations of quirks
 	// Sample is how many defects are drawn, with a share of the quirks; 0 tries all.
 	Sample int
@@ -211,7 +211,7 @@ type pool struct {
 
 // casesPerProcessor keeps the processors busy although cases wait for changes to show.
 // More cases at the same time take more memory.
-const casesPerProcessor = 3
+const casesPerProcessor = 2
 
 func newPool(ctx context.Context, workers int) *pool {
 	if workers <= 0 {
