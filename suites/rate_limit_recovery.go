@@ -4,19 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/onsi/gomega/types"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
 
 // resume drives the key over its limit, then asks for every list until each is
 // served. The client waits as Retry-After says, or backs off. Beyond the limit it also
-// asks for a test, which must not exist afterwards: no other spec has to wait for that.
+// asks for changes, which must not show afterwards: no other spec has to wait for that.
 func resume(api *API) {
-	create := api.refusedCreation()
+	changes := api.limitedChanges()
 	var served []string
 	for _, op := range spec.RateResumes.Operations() { // asked before the limit is met
 		requirement := api.ForOperation(spec.RateResumes, op.ID)
@@ -26,15 +29,23 @@ func resume(api *API) {
 		}
 		served = append(served, op.ID)
 	}
-	if d := api.drain(api.limitedRequest(api.anyList(spec.ListPlacementTests))); !d.limited {
+	list := api.limitedRequest(api.anyList(spec.ListPlacementTests))
+	if d := api.drain(list); !d.limited {
 		api.NotAssessed("%s", d.lacks(api.Profile.RateLimit))
 	}
-	refused, missing := create()
-	for range mostCreations {
-		if refused.Status != http.StatusOK || !api.drain(api.limitedRequest(api.anyList(spec.ListPlacementTests))).limited {
+	for range mostAttempts {
+		limited := api.sendBeyondLimit(changes, list)
+		if limited || !slices.ContainsFunc(changes, (*limitedChange).wasServed) {
 			break
 		}
-		refused, missing = api.refusedCreation()() // the limit had recovered before
+		for _, change := range changes {
+			if change.wasServed() { // the limit's period had passed
+				change.prepare(api)
+			}
+		}
+		if !api.drain(list).limited {
+			break
+		}
 	}
 	for _, id := range served {
 		k := api.limitedRequest(id)
@@ -53,53 +64,172 @@ func resume(api *API) {
 			requirement.Expect(r).To(BeServedAgain())
 		}
 	}
-	api.expectNoneCreated(refused, missing)
+	for _, change := range changes {
+		change.judge(api)
+	}
 }
 
-// mostCreations is how often a creation is repeated that the limit did not refuse.
-const mostCreations = 3
+// mostAttempts is how often changes are sent whose list the limit did not refuse either.
+const mostAttempts = 3
 
-// refusedCreation prepares a creation with the limited key. The function that it returns
-// sends it, and says what is missing if it was not refused for the limit.
-func (api *API) refusedCreation() func() (refused Response, missing string) {
-	var k Call
-	unprepared := api.attempt(func() { k = api.limitedRequest(spec.CreatePlacementTest) })
-	return func() (refused Response, missing string) {
-		if missing = unprepared; missing == "" {
-			missing = api.attempt(func() { refused = api.Do(k) })
-		}
-		if missing == "" && refused.Status != http.StatusTooManyRequests {
-			missing = "a rate limit that counts this operation together with lists"
-		}
-		return refused, missing
+// limitedChange is a change that the rate limit must refuse, and whose effect a further
+// request shows.
+type limitedChange struct {
+	operation string
+	request   func(api *API, served bool) Call // a valid change; served tells that the one before took effect
+	look      func(api *API, requirement Requirement, refused Response)
+
+	call     Call
+	response Response
+	sent     bool
+	missing  string // why there is nothing to judge
+}
+
+// limitedChanges prepares the changes while the key is served.
+func (api *API) limitedChanges() []*limitedChange {
+	changes := []*limitedChange{
+		{operation: spec.CreatePlacementTest, request: limitedCreation, look: expectNoneCreated},
+		{operation: spec.DeletePlacementTest, request: limitedDeletion, look: expectTestKept},
+		{operation: spec.DeleteSubsequence, request: limitedSubsequence, look: expectSubsequenceKept},
+		{operation: spec.MoveAccounts, request: limitedMove, look: expectAccountStayed},
 	}
+	for _, change := range changes {
+		change.prepare(api)
+	}
+	return changes
+}
+
+// prepare makes the request of the change, or notes what is missing for it.
+func (c *limitedChange) prepare(api *API) {
+	served := c.wasServed()
+	c.sent = false
+	c.missing = api.attempt(func() { c.call = c.request(api, served).MayBeRefused().WithoutRetry() })
+}
+
+func (c *limitedChange) wasServed() bool { return c.sent && c.response.Status == http.StatusOK }
+
+// sendBeyondLimit sends the changes that were not sent yet, all at once: the limit's period
+// may soon have passed. It reports whether the limit still refuses the list afterwards:
+// then it counts apart what was served meanwhile.
+func (api *API) sendBeyondLimit(changes []*limitedChange, list Call) (limited bool) {
+	var work []func()
+	for _, change := range changes {
+		if !change.sent && change.missing == "" {
+			work = append(work, func() { // one that the profile does not permit keeps none of the others
+				change.missing = api.attempt(func() { change.response = api.Do(change.call) })
+				change.sent = change.missing == ""
+			})
+		}
+	}
+	api.Together(work...)
+	return api.Do(list).Status == http.StatusTooManyRequests
+}
+
+// judge looks for the effect of a change that the limit refused.
+func (c *limitedChange) judge(api *API) {
+	requirement := api.ForOperation(spec.RateNoEffect, c.operation)
+	if c.missing == "" && (!c.sent || c.response.Status != http.StatusTooManyRequests) {
+		c.missing = "a rate limit that counts this operation together with lists"
+	}
+	if c.missing == "" {
+		c.missing = api.attempt(func() { c.look(api, requirement, c.response) })
+	}
+	if c.missing != "" {
+		requirement.NotAssessed("%s", c.missing)
+	}
+}
+
+// limitedCall returns a call with the limited key that waits for its limit.
+func (api *API) limitedCall(operation string) Call {
+	role, key := api.limited()
+	k := api.As(role, operation)
+	k.key = key
+	k.provoked = true
+	return k.MayBeRefused() // the key need not have every scope
+}
+
+func limitedCreation(api *API, _ bool) Call { return api.limitedRequest(spec.CreatePlacementTest) }
+
+// limitedDeletion creates the test that the request deletes.
+func limitedDeletion(api *API, _ bool) Call {
+	create := api.limitedRequest(spec.CreatePlacementTest)
+	create.noRetry = false
+	id := api.MustDo(create).ID()
+	get := api.limitedCall(spec.GetPlacementTest).WithID(id)
+	found := api.until("a created test in a get", get, Response.OK)
+	if !found.OK() {
+		api.NotAssessed("%s from %s", found.shortfall(), spec.GetPlacementTest)
+	}
+	api.sandbox().Read(api.change(get), id, found.Row()) // else the deletion would ask, and wait for the limit
+	return api.limitedCall(spec.DeletePlacementTest).WithID(id)
+}
+
+// limitedSubsequence deletes a subsequence that may be deleted and that the list shows.
+func limitedSubsequence(api *API, _ bool) Call {
+	role, _ := api.limited()
+	if role == dataset.Main {
+		return api.limitedCall(spec.DeleteSubsequence).WithID(api.expendableSubsequence())
+	}
+	shown := api.ReadAll(api.limitedCall(spec.ListSubsequences)).Keys()
+	for _, id := range api.Workspace(role).ExpendableSubsequences {
+		if shown[paging.FoldID(id)] > 0 {
+			return api.limitedCall(spec.DeleteSubsequence).WithID(id)
+		}
+	}
+	api.NotAssessed("the entry workspaces.%s.expendable_subsequences (one that still exists)", role)
+	panic("unreachable")
+}
+
+// limitedMove moves an account away, after it has moved it away and back. Other specs may
+// move the accounts of the workspace admin at the same time.
+func limitedMove(api *API, served bool) Call {
+	role, _ := api.limited()
+	if role == dataset.Admin || api.Workspace(role).ID == api.Workspace(dataset.Admin).ID {
+		api.NotAssessed("a key for rate_limit of another workspace than %q, whose accounts other checks move", dataset.Admin)
+	}
+	source, destination := api.subWorkspaces(role)
+	k := api.limitedCall(spec.MoveAccounts)
+	away, back := k.WithBody(move(source, destination, source.Accounts[0])), k.WithBody(move(destination, source, source.Accounts[0]))
+	if !served {
+		api.moves(away)
+	}
+	api.moves(back)
+	return away
 }
 
 // expectNoneCreated looks in the workspace of the limited key for the test that the
 // limit refused.
-func (api *API) expectNoneCreated(refused Response, missing string) {
-	requirement := api.ForOperation(spec.RateNoEffect, spec.CreatePlacementTest)
-	var made []map[string]any
-	if missing == "" {
-		missing = api.attempt(func() {
-			list := api.limitedRequest(spec.ListPlacementTests).WithQuery("sort_order", "desc").WithQuery("limit", strconv.Itoa(newest))
-			list.noRetry = false
-			page := api.Do(list)
-			if lacks := page.shortfall(); lacks != "" {
-				api.NotAssessed("%s from %s", lacks, list.Operation.ID) // RATE-RESUMES judges that
-			}
-			made = madeOf(refused, nil, rowsByKey(page))
-		})
+func expectNoneCreated(api *API, requirement Requirement, refused Response) {
+	list := api.limitedCall(spec.ListPlacementTests).WithQuery("sort_order", "desc").WithQuery("limit", strconv.Itoa(newest))
+	page := api.Do(list)
+	if lacks := page.shortfall(); lacks != "" {
+		api.NotAssessed("%s from %s", lacks, list.Operation.ID) // RATE-RESUMES judges that
 	}
-	switch {
-	case missing != "":
-		requirement.NotAssessed("%s", missing)
-	case len(made) == 0:
-		requirement.Assessed()
-	default:
-		api.rollBack(refused.Call, made)
-		requirement.Expect(refused).To(MakeNothing(made))
+	made := madeOf(refused, nil, rowsByKey(page))
+	api.rollBack(refused.Call, made)
+	requirement.Expect(refused).To(MakeNothing(made))
+}
+
+func expectTestKept(api *API, requirement Requirement, refused Response) {
+	get := api.limitedCall(spec.GetPlacementTest).WithID(refused.Call.id)
+	requirement.Expect(api.Do(get)).To(BeServed())
+}
+
+func expectSubsequenceKept(api *API, requirement Requirement, refused Response) {
+	kept := api.ReadAll(api.limitedCall(spec.ListSubsequences))
+	role, _ := api.limited()
+	if requirement.Expect(kept).To(ShowRow(refused.Call.id, "the subsequence")) && role == dataset.Main {
+		api.sandbox().GiveBack(refused.Call.id)
 	}
+}
+
+// expectAccountStayed moves the account once more from where it must have stayed. If it
+// did not stay, it is moved back.
+func expectAccountStayed(api *API, requirement Requirement, refused Response) {
+	away := refused.Call
+	away.noRetry = false
+	requirement.Expect(api.untilMoved(away)).To(BeServed())
+	api.moves(reversed(away))
 }
 
 // BeServedAgain matches a response to a request that was sent again until the

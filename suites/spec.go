@@ -70,8 +70,8 @@ type rulesOfTheOperation struct{}
 // alsoOn says that the spec judges its requirements on more operations.
 type alsoOn struct{ operations []string }
 
-// alsoJudges says that the spec judges one more requirement, on another operation.
-type alsoJudges struct{ pair spec.Pair }
+// alsoJudges says that the spec judges one more requirement, on its own operations.
+type alsoJudges struct{ id spec.ID }
 
 type oneAtATime struct{ what string }
 
@@ -97,7 +97,9 @@ func decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 		case alsoOn:
 			operations = append(operations, arg.operations...)
 		case alsoJudges:
-			more = append(more, arg.pair)
+			for _, op := range arg.id.Operations() {
+				more = append(more, arg.id.On(op.ID))
+			}
 		case oneAtATime:
 			s.alone = append(s.alone, arg.what)
 		case func(*API):

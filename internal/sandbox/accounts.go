@@ -80,7 +80,7 @@ func (s *Sandbox) moved(c Change, emails []string, confirmed bool) Undo {
 	for _, email := range emails {
 		s.accounts.at[email] = place{destination, confirmed}
 	}
-	return func(ctx context.Context) { s.moveBack(ctx, c.By) }
+	return func(ctx context.Context) { s.moveBack(ctx, c.By, emails) }
 }
 
 // maybeMoved is moved for a change with an unknown result. The rollback looks for
@@ -127,15 +127,16 @@ func (s *Sandbox) home(email string) error {
 	return errors.Join(failed...)
 }
 
-// moveBack moves home every account that the run has moved.
-func (s *Sandbox) moveBack(ctx context.Context, by string) {
+// moveBack moves home those of the accounts that the run has moved. Another spec may have
+// moved other accounts, and still rely on where they are.
+func (s *Sandbox) moveBack(ctx context.Context, by string, emails []string) {
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
 	for _, role := range slices.Sorted(maps.Keys(s.Profile.Workspaces)) {
 		home := s.Profile.Workspaces[role]
 		for _, email := range home.Accounts {
 			at, moved := s.accounts.at[email]
-			if !moved {
+			if !moved || !slices.Contains(emails, email) {
 				continue
 			}
 			delete(s.accounts.at, email)

@@ -225,6 +225,21 @@ func TestMovedAccountReturns(t *testing.T) {
 	g.Expect(again.Status).To(Equal(http.StatusOK), "the account is at home")
 }
 
+// Another spec still relies on where the accounts are that it moved.
+func TestOnlyOwnAccountsReturn(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	_, undo := f.send(f.move(dataset.SubA, dataset.SubB))
+	w := f.Profile.Workspaces
+	other := f.change(dataset.Limited, spec.MoveAccounts, "", map[string]any{"emails": w[dataset.LimitedSubA].Accounts[:1],
+		"source_workspace_id": w[dataset.LimitedSubA].ID, "destination_workspace_id": w[dataset.LimitedSubB].ID})
+	_, undoOther := f.send(other)
+	undo(t.Context())
+	g.Expect(f.pending()).To(ContainElement(And(HaveField("Do", journal.Move), HaveField("Email", other.emails()[0]))))
+	undoOther(t.Context())
+	g.Expect(f.pending()).NotTo(ContainElement(HaveField("Do", journal.Move)))
+}
+
 // An account whose move had no response is not moved again, and the lock stays.
 func TestLostMoveMakesTheAccountUncertain(t *testing.T) {
 	g := NewWithT(t)

@@ -12,7 +12,7 @@ import (
 // rateDefects answer with a status other than 429 beyond the rate limit, or
 // keep refusing after its period.
 func rateDefects() []Defect {
-	defects := append(resumptionDefects(), createdLater()) // first, because they take longest
+	defects := append(resumptionDefects(), carriedOutLater()...) // first, because they take longest
 	for _, op := range spec.Operations() {
 		for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
 			defects = append(defects, beyondLimit(op.ID, "limit-"+strconv.Itoa(status),
@@ -127,37 +127,44 @@ func afterLimit(operation string, b behaviour) Middleware {
 	}
 }
 
-// createdLater returns the defect of creating a test that the limit refused, once the
-// limit's period has passed.
-func createdLater() Defect {
-	return breaking("RATE-NO-EFFECT", spec.CreatePlacementTest, "limit-refused-but-created",
-		"answers 429 to a creation beyond the rate limit, and creates the test later", func(next Handler) Handler {
-			var mu sync.Mutex
-			refused := map[string]Request{} // by token
-			take := func(token string) (Request, bool) {
-				mu.Lock()
-				defer mu.Unlock()
-				r, ok := refused[token]
-				delete(refused, token)
-				return r, ok
-			}
-			return func(r Request) (Response, error) {
-				answer, err := next(r)
-				switch {
-				case err != nil:
-				case r.Operation == spec.CreatePlacementTest && answer.Status == http.StatusTooManyRequests:
-					mu.Lock()
-					refused[r.token()] = r
-					mu.Unlock()
-				case r.Operation == spec.ListPlacementTests && answer.Status == http.StatusOK:
-					if create, ok := take(r.token()); ok {
-						if _, err := next(create); err != nil {
-							return Response{}, err
-						}
-						return next(r)
-					}
+// carriedOutLater returns the defects of carrying out a change that the limit refused, once
+// the limit's period has passed.
+func carriedOutLater() []Defect {
+	var defects []Defect
+	for _, d := range []struct{ operation, damage, doc string }{
+		{spec.CreatePlacementTest, "limit-refused-but-created", "answers 429 to a creation beyond the rate limit, and creates the test later"},
+		{spec.DeletePlacementTest, "limit-refused-but-deleted", "answers 429 to a deletion beyond the rate limit, and deletes the test later"},
+		{spec.DeleteSubsequence, "limit-refused-but-deleted", "answers 429 to a deletion beyond the rate limit, and deletes the subsequence later"},
+		{spec.MoveAccounts, "limit-refused-but-moved", "answers 429 to a move beyond the rate limit, and moves the accounts later"},
+	} {
+		defects = append(defects, breaking("RATE-NO-EFFECT", d.operation, d.damage, d.doc, keeping(d.operation)))
+	}
+	return defects
+}
+
+// keeping carries out a request of the operation that was answered 429 before the next
+// page for its key.
+func keeping(operation string) Middleware {
+	return func(next Handler) Handler {
+		var refused sync.Map // requests, by token
+		return func(r Request) (Response, error) {
+			answer, err := next(r)
+			op, _ := spec.FindOperation(r.Operation)
+			switch {
+			case err != nil:
+			case r.Operation == operation && answer.Status == http.StatusTooManyRequests:
+				refused.Store(r.token(), r)
+			case op.Answer == spec.Page && answer.Status == http.StatusOK:
+				kept, ok := refused.LoadAndDelete(r.token())
+				if !ok {
+					break
 				}
-				return answer, err
+				if _, err := next(kept.(Request)); err != nil {
+					return Response{}, err
+				}
+				return next(r)
 			}
-		})
+			return answer, err
+		}
+	}
 }
