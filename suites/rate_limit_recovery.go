@@ -60,6 +60,8 @@ func resume(api *API) {
 			requirement.NotAssessed("a rate limit whose Retry-After is at most %s (twice pace.patience)", longest)
 		case r.Err != nil && !errors.Is(r.Err, client.ErrThrottled):
 			api.stop(r)
+		case r.Err != nil && api.refusesAnotherWorkspace(id): // for whatever reason, it is not this limit
+			requirement.NotAssessed("answers other than 429")
 		default:
 			requirement.Expect(r).To(BeServedAgain())
 		}
@@ -67,6 +69,18 @@ func resume(api *API) {
 	for _, change := range changes {
 		change.judge(api)
 	}
+}
+
+// refusesAnotherWorkspace reports whether a key of another workspace than that of the
+// limited key is answered 429, too.
+func (api *API) refusesAnotherWorkspace(list string) (limited bool) {
+	if role, _ := api.limited(); role == dataset.Main {
+		return false
+	}
+	_ = api.attempt(func() {
+		limited = api.Do(api.As(dataset.Main, list).MayBeRefused().WithoutRetry()).Status == http.StatusTooManyRequests
+	})
+	return limited
 }
 
 // mostAttempts is how often changes are sent whose list the limit did not refuse either.
