@@ -142,14 +142,20 @@ func lastingIsListed(before, after state) error {
 			return fmt.Errorf("the campaign %s has variables; the profile does not list it", campaign)
 		}
 	}
-	left := strings.Join(after.lists[spec.ListSubsequences+" of main"], " ")
-	for _, id := range before.lists[spec.ListSubsequences+" of main"] {
-		if !strings.Contains(left, id) && !slices.Contains(listed.ExpendableSubsequences, id) {
-			return fmt.Errorf("the subsequence %s is gone; the profile does not list it as expendable", id)
+	for _, role := range rolesWithDeletions {
+		left := strings.Join(after.lists[spec.ListSubsequences+" of "+role], " ")
+		for _, id := range before.lists[spec.ListSubsequences+" of "+role] {
+			if !strings.Contains(left, id) && !slices.Contains(profile.Workspaces[role].ExpendableSubsequences, id) {
+				return fmt.Errorf("the subsequence %s is gone; the profile does not list it as expendable", id)
+			}
 		}
 	}
 	return nil
 }
+
+// rolesWithDeletions may lose subsequences to a run. That of the limited key loses one if
+// the limit serves a deletion that was sent beyond it.
+var rolesWithDeletions = []string{dataset.Main, dataset.Limited}
 
 // state is the part of the reference server that a run may change.
 type state struct {
@@ -182,7 +188,7 @@ func (s state) withoutLasting() state {
 	lasting := s.lists
 	s.lists = map[string][]string{}
 	for name, ids := range lasting {
-		if name != spec.ListSubsequences+" of main" {
+		if !slices.ContainsFunc(rolesWithDeletions, func(role string) bool { return name == spec.ListSubsequences+" of "+role }) {
 			s.lists[name] = ids
 		}
 	}
