@@ -70,7 +70,8 @@ type rulesOfTheOperation struct{}
 // alsoOn says that the spec judges its requirements on more operations.
 type alsoOn struct{ operations []string }
 
-// alsoJudges says that the spec judges one more requirement, on its own operations.
+// alsoJudges says that the spec judges one more requirement, on all operations of that
+// requirement.
 type alsoJudges struct{ id spec.ID }
 
 type oneAtATime struct{ what string }

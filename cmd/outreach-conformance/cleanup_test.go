@@ -188,8 +188,12 @@ func (s state) withoutLasting() state {
 	lasting := s.lists
 	s.lists = map[string][]string{}
 	for name, ids := range lasting {
-		if !slices.ContainsFunc(rolesWithDeletions, func(role string) bool { return name == spec.ListSubsequences+" of "+role }) {
-			s.lists[name] = ids
+		s.lists[name] = slices.Clone(ids)
+		for _, role := range rolesWithDeletions {
+			if name == spec.ListSubsequences+" of "+role {
+				expendable := profile.Embedded().Workspaces[role].ExpendableSubsequences
+				s.lists[name] = slices.DeleteFunc(s.lists[name], func(id string) bool { return slices.Contains(expendable, id) })
+			}
 		}
 	}
 	return s
