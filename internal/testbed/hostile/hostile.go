@@ -57,8 +57,8 @@ func (b Behaviour) Class() string {
 // Verdict is what a run must end with.
 type Verdict struct {
 	Codes []int // exit codes, any of them
-	// Fails are patterns (path.Match) of the requirements that fail: each matches one, and
-	// no other requirement fails.
+	// Fails are patterns (path.Match) of the requirements that may fail, and no other one
+	// does. A requirement that the first pattern matches must fail.
 	Fails []string
 	Says  string // what the output or the results say; "" for anything
 }

@@ -74,8 +74,10 @@ func transport() []Behaviour {
 		}),
 		writes("closes-without-answer", "closes the connection instead of answering", cutOff, lost, func(answer) []byte { return nil }),
 		writes("promises-too-much", "declares a Content-Length of 10 TB and sends a page", cutOff, inconclusive(""), func(a answer) []byte { return length(a, "10000000000000") }),
+		// The rest of the page may arrive before the next request, which then takes it for
+		// the head of its response.
 		writes("promises-too-little", "declares a Content-Length of 10 bytes and sends a page", "RFC 9112, section 6.3: the body ends there, so it is no JSON",
-			fails("BODY-JSON"), func(a answer) []byte { return length(a, "10") }),
+			fails(append([]string{"BODY-JSON"}, garbled.Fails...)...), func(a answer) []byte { return length(a, "10") }),
 		writes("length-negative", "declares a negative Content-Length", notHTTP, inconclusive(""), func(a answer) []byte { return length(a, "-5") }),
 		writes("length-words", "declares a Content-Length in words", notHTTP, inconclusive(""), func(a answer) []byte { return length(a, "many") }),
 		writes("length-overflow", "declares a Content-Length beyond 64 bits", notHTTP, inconclusive(""), func(a answer) []byte { return length(a, "18446744073709551617") }),
