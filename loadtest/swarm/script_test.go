@@ -23,17 +23,20 @@ func (e engine) script(t *testing.T, ahead time.Duration, options ...string) (c 
 	return c, stderr
 }
 
-// fanOut runs the script to its end and returns the printed parts.
-func (e engine) fanOut(t *testing.T, options ...string) []string {
+// fanOut runs the script to its end and returns the printed parts, which must be so many.
+func (e engine) fanOut(t *testing.T, want int, options ...string) []string {
 	t.Helper()
 	c, stderr := e.script(t, ahead, options...)
 	stdout, err := c.Output()
 	if err != nil {
 		t.Fatalf("fan-out: %v\n%s", err, stderr)
 	}
-	t.Logf("the workers say:\n%s", stderr)
 	e.nothingLeft(t)
-	return lines(string(stdout))
+	parts := lines(string(stdout))
+	if len(parts) != want {
+		t.Fatalf("%d parts instead of %d: %.200q\nthe workers say:\n%s", len(parts), want, parts, stderr)
+	}
+	return parts
 }
 
 // containers returns the containers of the service on this machine. Other tests run
