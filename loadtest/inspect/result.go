@@ -102,13 +102,11 @@ func (s *shown) room(p spec.Pair) bool {
 
 // enter puts the judgement of an answer into the ledger.
 func (in *Inspector) enter(a Answer, ex client.Exchange, s judge.Result) *proof {
-	p := &proof{seen: map[spec.Pair]int{}, broken: map[spec.Pair]int{}}
-	for _, pair := range s.Seen {
-		p.seen[pair]++
+	p := &proof{seen: make(map[spec.Pair]int, len(s.Seen)), broken: map[spec.Pair]int{}}
+	for _, seen := range s.Seen {
+		p.seen[seen.Pair] += seen.Times
 	}
-	for pair, n := range p.seen {
-		in.ledger.Assessed(pair, n)
-	}
+	in.ledger.AssessedAll(s.Seen)
 	for _, f := range s.Findings {
 		p.broken[f.Pair]++
 		if in.shown.room(f.Pair) {

@@ -8,7 +8,8 @@ import (
 // Tolerances before Served reports a server that falls behind: beyond them a
 // queue grows; within them chance and the end of a phase look the same.
 const (
-	lengthened = 0.02 // growth of the response time per elapsed time
+	lengthened = 0.01 // growth of the response time per elapsed time
+	briefly    = 0.02 // the same in a phase that is too short to see the requests in flight grow
 	unserved   = 0.01 // growth of the requests in flight per request sent
 	sigmas     = 3    // of the difference between two means
 )
@@ -63,22 +64,26 @@ func (r *Recorder) third(due time.Duration) *Third {
 // those of a server that is merely slow do not change. The requests in flight
 // must grow too: after a stall they are as few as before.
 func (r Recording) Served() (perSecond float64, behind bool) {
-	if r.First.Count == 0 || r.Last.Count == 0 || !r.growing() {
+	grows, known := r.growing()
+	if r.First.Count == 0 || r.Last.Count == 0 || known && !grows {
 		return 0, false
+	}
+	tolerated := lengthened
+	if !known {
+		tolerated = briefly
 	}
 	passed := r.Duration.Seconds() * 2 / 3
 	early, earlySquare := r.First.mean()
 	late, lateSquare := r.Last.mean()
-	if late-early <= lengthened*passed+sigmas*math.Sqrt(earlySquare+lateSquare) {
+	if late-early <= tolerated*passed+sigmas*math.Sqrt(earlySquare+lateSquare) {
 		return 0, false
 	}
 	return r.Rate / (1 + (late-early)/passed), true
 }
 
 // growing reports whether the requests in flight grew from the first to the
-// last whole interval by more than chance. A phase with only one whole interval
-// counts as growing.
-func (r Recording) growing() bool {
+// last whole interval by more than chance. That is unknown of a phase with only one.
+func (r Recording) growing() (grows, known bool) {
 	var underWay, sent, first, before int64
 	last := int(r.Duration / r.Width)
 	for _, s := range r.Series {
@@ -91,5 +96,5 @@ func (r Recording) growing() bool {
 			first, before = underWay, sent
 		}
 	}
-	return last < 2 || float64(underWay-first) > unserved*float64(sent-before)
+	return float64(underWay-first) > unserved*float64(sent-before), last >= 2
 }

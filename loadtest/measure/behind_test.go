@@ -20,7 +20,7 @@ func TestServedIsTheCapacity(t *testing.T) {
 	for _, tc := range []struct {
 		rate  int
 		lasts time.Duration
-	}{{330, 3 * time.Second}, {330, 1500 * time.Millisecond}, {400, time.Second}, {450, 300 * time.Millisecond}, {468, 3 * time.Second}, {3000, 3 * time.Second}, {315, 30 * time.Second}} {
+	}{{330, 3 * time.Second}, {330, 1500 * time.Millisecond}, {400, time.Second}, {450, 300 * time.Millisecond}, {468, 3 * time.Second}, {3000, 3 * time.Second}, {315, 30 * time.Second}, {305, 5 * time.Second}} {
 		n := int(float64(tc.rate) * tc.lasts.Seconds())
 		rec := record(Plan{Rate: float64(tc.rate), Duration: tc.lasts, Planned: int64(n)}, queue(tc.rate, 300, n))
 		served, behind := rec.Served()

@@ -102,28 +102,48 @@ func intervalsOf(series []Interval, c Class) *intervals {
 // `own` of the samples. Samples in the quantile's own bucket count once as hits
 // and once not, because many may share it; the larger effect counts.
 func (s *intervals) effectAt(p float64, own int64) float64 {
+	if s == nil {
+		return 1
+	}
+	at := s.all.ValueAtPercentile(100 * p)
+	return max(s.effectAbove(at, own), s.effectReaching(at, own))
+}
+
+// effectAbove returns the design effect on the share of samples above the value's bucket.
+func (s *intervals) effectAbove(value, own int64) float64 {
+	return s.effect(func(sample int64) bool { return sample > value }, own)
+}
+
+// effectReaching returns the design effect on the share of samples from the value's bucket
+// on.
+func (s *intervals) effectReaching(value, own int64) float64 {
+	if s == nil {
+		return 1
+	}
+	var from int64 // the lower end of the bucket
+	for sample := range s.all.ForEachBucket {
+		if sample > value {
+			break
+		}
+		from = sample
+	}
+	return s.effect(func(sample int64) bool { return sample >= from }, own)
+}
+
+// effect returns the design effect on the share of samples, given by the lower ends of
+// their buckets, that are hits.
+func (s *intervals) effect(hits func(sample int64) bool, own int64) float64 {
 	if s == nil || len(s.each) < leastBlocks {
 		return 1
 	}
-	at := s.all.ValueAtPercentile(100 * p) // the upper end of its bucket
-	var from int64                         // the lower end
-	for value := range s.all.ForEachBucket {
-		if value > at {
-			break
-		}
-		from = value
-	}
-	above, reached := make([]block, len(s.each)), make([]block, len(s.each))
+	blocks := make([]block, len(s.each))
 	for i, h := range s.each {
-		above[i].n, reached[i].n = h.count, h.count
+		blocks[i].n = h.count
 		for value, count := range h.sealed.each {
-			if value > at {
-				above[i].hits += count
-			}
-			if value >= from {
-				reached[i].hits += count
+			if hits(value) {
+				blocks[i].hits += count
 			}
 		}
 	}
-	return max(designEffect(above, own), designEffect(reached, own))
+	return designEffect(blocks, own)
 }

@@ -102,6 +102,44 @@ func TestAStallIsOneEvent(t *testing.T) {
 	}
 }
 
+// Correlation where the percentile lies says nothing of slower answers, of which there was
+// none: the interval ends.
+func TestCorrelationCountsWhereItIs(t *testing.T) {
+	const rate, seconds = 400, 5
+	h := record(Plan{}, steady(rate, rate*seconds, func(i int) time.Duration {
+		if i < rate*seconds/20 { // the first quarter of a second
+			return 4 * time.Millisecond
+		}
+		return 2 * time.Millisecond
+	})).Response[Accepted]
+	if e := h.Quantile(0.99); e.Open || e.High > 5*time.Millisecond || e.Design < 10 {
+		t.Errorf("p99: %+v, want an interval that ends with the longest time, and a design effect", e)
+	}
+	if e := h.Quantile(0.9); e.High < 4*time.Millisecond {
+		t.Errorf("p90: %+v, want an interval that holds the slow time", e)
+	}
+}
+
+// A label whose answers are quick, among slow ones that come together, has an end of the
+// interval or none, but the search for it ends.
+func TestAQuickLabelAmongSlowOnes(t *testing.T) {
+	samples := steady(200, 4000, func(i int) time.Duration {
+		if i%2 == 0 && i/200%5 == 0 {
+			return 50 * time.Millisecond
+		}
+		return 2 * time.Millisecond
+	})
+	for i := range samples {
+		samples[i].Label = []string{"slow", "quick"}[i%2]
+	}
+	rec := record(Plan{}, samples)
+	for _, p := range []float64{0.5, 0.9, 0.99, 0.999} {
+		if e := rec.Labels["quick"].Response.Quantile(p); !e.Open && e.High > 3*time.Millisecond || e.Low > e.Value {
+			t.Errorf("p%g: %+v", 100*p, e)
+		}
+	}
+}
+
 // Service times and labels borrow the correlation of their class; a label with a
 // tenth of the samples is correlated less.
 func TestBreakDownsBorrowTheDesign(t *testing.T) {

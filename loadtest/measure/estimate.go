@@ -41,9 +41,9 @@ type Estimate struct {
 // Quantile estimates the p-quantile, 0 ≤ p ≤ 1.
 //
 // The value is HdrHistogram's, so other tools that read the same histogram
-// agree. The interval is that of order statistics: how many of n samples lie
-// below the true quantile is binomial for any distribution, so two ranks bound
-// it. n is the sample size divided by the design effect. Service times and
+// agree. The interval holds the values that the sample does not rule out: how many
+// of n samples lie below the true quantile is binomial for any distribution. n is
+// the sample size divided by the design effect at that value. Service times and
 // labels count as correlated like the response times of their class. The send
 // lag and phases shorter than five intervals count as independent.
 func (h Histogram) Quantile(p float64) Estimate {
@@ -55,17 +55,43 @@ func (h Histogram) Quantile(p float64) Estimate {
 	e.Value = h.value(p)
 	e.Design = h.intervals.effectAt(p, e.Samples)
 
-	low, high := ranks(e.Samples, p, e.Design)
-	if low > 0 {
-		e.Low, _ = h.rank(low)
-	}
-	if e.Open = high > e.Samples; e.Open {
-		e.High = h.max
-	} else {
-		_, e.High = h.rank(high)
-	}
+	e.Low = h.lower(p)
+	e.High, e.Open = h.upper(p)
 	e.flag()
 	return e
+}
+
+// lower returns the lower end of the interval of the p-quantile.
+func (h Histogram) lower(p float64) time.Duration {
+	rank, _ := ranks(h.count, p, 1)
+	for rank > 0 {
+		low, _ := h.rank(rank)
+		if bound, _ := ranks(h.count, p, h.intervals.effectReaching(int64(low), h.count)); bound < rank {
+			rank = max(bound, rank/2)
+			continue
+		}
+		return low
+	}
+	return 0
+}
+
+// upper returns the upper end of the interval of the p-quantile. It is open if the
+// sample rules out no value: it is too small, or it is a part of one that holds longer
+// times.
+func (h Histogram) upper(p float64) (high time.Duration, open bool) {
+	_, rank := ranks(h.count, p, 1)
+	for rank <= h.count {
+		_, high = h.rank(rank)
+		_, bound := ranks(h.count, p, h.intervals.effectAbove(int64(high), h.count))
+		switch {
+		case bound <= rank:
+			return high, false
+		case rank == h.count:
+			return h.max, true
+		}
+		rank = min(bound, (rank+h.count+1)/2)
+	}
+	return h.max, true
 }
 
 func (e *Estimate) flag() {

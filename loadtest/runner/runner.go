@@ -199,9 +199,7 @@ func (r *runner) check(asked judge.Request, ex client.Exchange) judge.Result {
 func (r *runner) checkAs(asked judge.Request, ex client.Exchange, replay func(requirement string) string) judge.Result {
 	s := r.env.Rules.Check(asked, ex)
 	r.checkedHere.Add(1)
-	for _, p := range s.Seen {
-		r.ledger.Assessed(p, 1)
-	}
+	r.ledger.AssessedAll(s.Seen)
 	show := redact.Process.Text
 	for _, f := range s.Findings {
 		r.ledger.ViolatedAs(f.Pair, reports.Violation{Pointer: f.Pointer, Expected: f.Expected, Actual: f.Actual}, func(v reports.Violation) reports.Violation {

@@ -87,7 +87,7 @@ func (t Threshold) need(f Figure) int64 {
 	}
 	// clean returns the sample size that separates this share of hits from 100 %.
 	const confidence = 0.975 // of one side of an interval
-	clean := func(share float64) float64 { return max(f.Design, 1) * math.Log(1-confidence) / math.Log(share) / n }
+	clean := func(share float64) float64 { return math.Log(1-confidence) / math.Log(share) / n }
 	var factor float64
 	switch {
 	case f.Open: // the minimum for the quantile to have an upper bound

@@ -67,7 +67,7 @@ func (r Result) undecided() string {
 // decision. The needed number grows with the design effect, so independent
 // requests would suffice.
 func (r Result) dependent() bool {
-	return r.Need > 0 && float64(r.Need) <= r.Figure.Design*float64(r.Figure.Samples)
+	return r.Need > 0 && !r.Figure.Open && float64(r.Need) <= r.Figure.Design*float64(r.Figure.Samples)
 }
 
 // name returns the metric in words.
