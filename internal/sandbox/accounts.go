@@ -85,8 +85,8 @@ func (s *Sandbox) moved(c Change, emails []string, confirmed bool) Undo {
 
 // maybeMoved is moved for a change with an unknown result. The rollback looks for
 // an account at the destination if the change may have taken it there from home.
-// An account on its way home stays where it was noted. A destination that is not
-// a UUID cannot have been reached.
+// An account on its way home stays where it was noted, but a 404 for its next way
+// home is no surprise any more. A destination that is not a UUID cannot have been reached.
 func (s *Sandbox) maybeMoved(c Change) (Undo, error) {
 	destination := c.text("destination_workspace_id")
 	if _, err := uuid.Parse(destination); err != nil {
@@ -98,10 +98,23 @@ func (s *Sandbox) maybeMoved(c Change) (Undo, error) {
 			away = append(away, email)
 		}
 	}
+	s.doubt(c.emails())
 	if len(away) == 0 {
 		return nil, nil
 	}
 	return s.moved(c, away, false), nil
+}
+
+// doubt notes that the accounts may have left the place to which they were moved.
+func (s *Sandbox) doubt(emails []string) {
+	s.accounts.mu.Lock()
+	defer s.accounts.mu.Unlock()
+	for _, email := range emails {
+		if at, moved := s.accounts.at[email]; moved {
+			at.confirmed = false
+			s.accounts.at[email] = at
+		}
+	}
 }
 
 // stayed records that a refused move left the accounts where they were.

@@ -255,6 +255,23 @@ func TestLostMoveMakesTheAccountUncertain(t *testing.T) {
 	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", journal.Move), HaveField("Name", HavePrefix(lock.Prefix))))
 }
 
+// The way home that had no response may have been carried out: the target is not blamed
+// for the 404 that the next one gets.
+func TestLostWayHomeIsNotHeldAgainstTheTarget(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	_, undo := f.send(f.move(dataset.SubA, dataset.SubB))
+	f.drop = func(*http.Request) bool { return true }
+	f.send(f.move(dataset.SubB, dataset.SubA))
+	f.drop = nil
+	undo(t.Context())
+	var denied *Denied
+	g.Expect(errors.As(f.Permit(t.Context(), f.move(dataset.SubA, dataset.SubB)), &denied)).To(BeTrue())
+	g.Expect(denied.Input).To(ContainSubstring("had no response"))
+	g.Expect(f.troubles).To(BeEmpty())
+	g.Expect(f.pending()).To(ContainElement(HaveField("Do", journal.Move)))
+}
+
 func TestAccountsLeftAwayAreNotMoved(t *testing.T) {
 	g := NewWithT(t)
 	f := newFixture(t, func(c *Config) { c.LeftAway = c.Profile.Workspaces[dataset.SubA].Accounts[:1] })

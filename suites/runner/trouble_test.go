@@ -63,7 +63,8 @@ func TestInterruption(t *testing.T) {
 	g.Expect(of(results, reports.NotAssessed)).NotTo(BeEmpty())
 	g.Expect(len(of(results, reports.Pass)) + len(of(results, reports.NotAssessed))).To(Equal(len(spec.Pairs())))
 	for _, c := range results.Checks {
-		if c.Outcome == reports.NotAssessed {
+		// Whether a slow machine met the rate limit in time, the interruption does not decide.
+		if c.Outcome == reports.NotAssessed && !strings.HasPrefix(c.Requirement, "RATE-") {
 			g.Expect(c.Missing).To(ContainElement(ContainSubstring("interrupted")), "%s on %s", c.Requirement, c.Operation)
 		}
 	}
