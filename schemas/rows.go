@@ -1,6 +1,9 @@
 package schemas
 
-import "sync"
+import (
+	"bytes"
+	"sync"
+)
 
 // A run reads the same rows many times, for example in walks with different
 // limits. A valid row stays valid, so that the cache keeps its bytes and results.
@@ -88,7 +91,7 @@ type readRow struct {
 // row: they were parsed before, and end at the same byte.
 func (d *decoder) row() (any, error) {
 	start := d.pos
-	if end := objectEnd(d.data[:min(len(d.data), start+rowBytes)], start); end > 0 { // the cache has no longer row
+	if end := ObjectEnd(d.data[:min(len(d.data), start+rowBytes)], start); end > 0 { // the cache has no longer row
 		if row, ok := d.rows.find(d.data[start:end]); ok {
 			d.pos = end
 			d.rows.rows = append(d.rows.rows, readRow{value: row.value, known: row})
@@ -104,9 +107,9 @@ func (d *decoder) row() (any, error) {
 	return value, nil
 }
 
-// objectEnd returns the position after the object that begins at start; 0 if no
-// object begins there. It reads braces and strings only.
-func objectEnd(data []byte, start int) int {
+// ObjectEnd returns the position after the JSON object that begins at start; 0 if no
+// object begins there, or if it has no end. It reads braces and strings only.
+func ObjectEnd(data []byte, start int) int {
 	if start >= len(data) || data[start] != '{' {
 		return 0
 	}
@@ -120,12 +123,29 @@ func objectEnd(data []byte, start int) int {
 				return i + 1
 			}
 		case '"':
-			for i++; i < len(data) && data[i] != '"'; i++ {
-				if data[i] == '\\' {
-					i++
-				}
+			if i = stringEnd(data, i); i == 0 {
+				return 0
 			}
 		}
 	}
 	return 0
+}
+
+// stringEnd returns the position of the quote that ends the string which begins at start; 0
+// if it has no end.
+func stringEnd(data []byte, start int) int {
+	for i := start + 1; ; i++ {
+		n := bytes.IndexByte(data[i:], '"')
+		if n < 0 {
+			return 0
+		}
+		i += n
+		escapes := 0
+		for data[i-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i
+		}
+	}
 }

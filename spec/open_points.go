@@ -35,6 +35,7 @@ const (
 	OpenPointUnknownAccount   = "SILENT-UNKNOWN-ACCOUNT"
 	OpenPointUnknownWorkspace = "SILENT-UNKNOWN-WORKSPACE"
 	OpenPointLeadMoveFields   = "SILENT-LEAD-MOVE-FIELDS"
+	OpenPointRepeatedChange   = "SILENT-REPEATED-CHANGE"
 	OpenPointAccountFields    = "SILENT-ACCOUNT-MOVE-FIELDS"
 	OpenPointAccountScopes    = "SILENT-ACCOUNT-MOVE-SCOPES"
 	OpenPointWindowEnds       = "SILENT-WINDOW-ENDS"
@@ -107,6 +108,7 @@ var openPoints = []OpenPoint{
 	{OpenPointForeignID, "The status of a request that names another workspace's id.", "Errors", "the status", nil},
 	{OpenPointReadOnlySent, "Whether a body with a read-only field is rejected or the field is ignored.", "Resources / Inbox placement test", "the status", []string{CreatePlacementTest}},
 	{OpenPointUnknownAccount, "How the server handles a move of an account that is not in the source workspace.", "Endpoints / Accounts", "the status", []string{MoveAccounts}},
+	{OpenPointRepeatedChange, "The status of a lead move to the subsequence in which the lead is, and of adding a variable that exists.", "Endpoints / Campaigns, Leads", "the status", []string{AddCampaignVariables, MoveLead}},
 	{OpenPointUnknownWorkspace, "The status of a move from or to a workspace that does not exist.", "Endpoints / Accounts", "the status", []string{MoveAccounts}},
 	{OpenPointAccountFields, "Which fields an account move requires.", "Endpoints / Accounts", "the status when one is omitted", []string{MoveAccounts}},
 	{OpenPointWindowEnds, "Whether the ends of the reports' time window are inclusive.", "Endpoints / Inbox placement reports", "whether rows at either end are shown", []string{ListPlacementReports}},

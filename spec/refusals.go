@@ -173,7 +173,13 @@ func requestRequirements() []Requirement {
 		"The type is stated.", "Endpoints / Accounts", "Values of other types, words and malformed UUIDs are sent.", MoveAccounts)
 	refuse("REQUEST-INVALID-DESTINATION_WORKSPACE_ID", Derived, "A destination_workspace_id that is not a UUID is not accepted.",
 		"The type is stated.", "Endpoints / Accounts", "Values of other types, words and malformed UUIDs are sent.", MoveAccounts)
-	return table
+	return append(table, Requirement{ID: "REQUEST-NO-EFFECT", Level: Derived, Group: GroupRequests, Profile: ProfileWrite,
+		Statement: "A request that is rejected because a part of it is invalid changes nothing.",
+		Reasoning: "The response reports an error instead of the effect that a 200 reports.",
+		Section:   "Endpoints",
+		Method: "Deletions name a UUID with one more character, or have a body. Account moves name an unknown address, a number or an invalid workspace beside a valid account. " +
+			"After those that are rejected, the test, the subsequence or the account is looked up. Creations are judged by the requirements on their fields.",
+		Operations: []string{MoveAccounts, DeletePlacementTest, DeleteSubsequence}})
 }
 
 // CreateRequired are the required fields of the body that creates an inbox placement test.

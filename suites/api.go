@@ -192,7 +192,7 @@ func (api *API) DoAll(calls ...Call) []Response {
 	responses := make([]Response, len(calls))
 	work := make([]func(), len(calls))
 	for i, k := range calls {
-		work[i] = func() { responses[i] = api.onFreshConnection(k, api.ask(k, requests[i])) }
+		work[i] = func() { responses[i] = api.onFreshConnection(k, api.askAsNew(k, requests[i])) }
 	}
 	api.Together(work...) // a panic on the way to the target ends the spec, not the process
 	var broken *Response
@@ -257,19 +257,15 @@ func (api *API) record(r Response) {
 	if r.Call.allowed.Declared() {
 		api.hasVerdict(r.Exchange)
 	}
-	seen := map[spec.Pair]int{}
-	for _, p := range r.found.Seen {
-		seen[p]++
-	}
-	for p, n := range seen {
+	for _, seen := range r.found.Seen {
 		switch {
-		case isStatus(p.Requirement) && r.surprises(): // the spec may judge it
-		case p.Requirement == string(spec.StatusAllowed) && r.Status/100 == 4:
+		case isStatus(seen.Pair.Requirement) && r.surprises(): // the spec may judge it
+		case seen.Pair.Requirement == string(spec.StatusAllowed) && r.Status/100 == 4:
 			if !api.probes { // a refusal proves nothing if valid requests are refused alike
-				api.evidence.Refused(p, r.Status)
+				api.evidence.Refused(seen.Pair, r.Status)
 			}
 		default:
-			api.evidence.Assessed(p, n)
+			api.evidence.Assessed(seen.Pair, seen.Times)
 		}
 	}
 	for i, f := range r.found.Findings {

@@ -217,7 +217,7 @@ type Response struct {
 	found     judge.Result // without the body
 	causes    []causedBy   // of each finding
 	rows      []map[string]any
-	keys      []paging.Row // of the rows, if the call keeps only these
+	keyed     []paging.Row // the rows with their keys; without values if the call keeps only keys
 	full      bool         // the rows are dropped: the memory for them is used up
 	cursor    any          // next_starting_after
 	hasCursor bool
@@ -353,17 +353,9 @@ func (r Response) shortfall() string {
 // Rows returns the resources in the body of a 200.
 func (r Response) Rows() []map[string]any { return r.rows }
 
-// pageRows returns the rows with their keys.
-func (r Response) pageRows() []paging.Row {
-	if r.Call.keysOnly {
-		return r.keys
-	}
-	rows := make([]paging.Row, len(r.rows))
-	for i, row := range r.rows {
-		rows[i] = paging.RowOf(row)
-	}
-	return rows
-}
+// pageRows returns the rows with their keys; without their values if the call reads keys
+// only.
+func (r Response) pageRows() []paging.Row { return r.keyed }
 
 // Row returns the resource in the answer of an operation that answers with one;
 // nil if there is none.

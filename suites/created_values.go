@@ -2,6 +2,7 @@ package suites
 
 import (
 	"fmt"
+	"math/bits"
 	"net/http"
 	"slices"
 
@@ -21,6 +22,7 @@ func createdValues() {
 	for _, field := range KeptFields() {
 		It("keeps "+field, Requires(stored(field)...), storedWhereShown(), func(api *API) { api.expectKeptValues(field) })
 	}
+	It("keeps values of several fields together", Requires(stored(KeptFields()...)...), storedWhereShown(), keepsValuesTogether)
 }
 
 // createdAtOnce is how many tests a spec creates before it deletes them: more would get in
@@ -69,13 +71,7 @@ func (api *API) expectKept(field string, values []variants.Variant) {
 	if len(made) == 0 {
 		return
 	}
-	found := make([]Response, len(made))
-	work := make([]func(), len(made))
-	for i := range made {
-		work[i] = func() { found[i] = api.find(made[i]) }
-	}
-	api.Together(work...)
-	list := api.listShowing(api.As(dataset.Main, spec.ListPlacementTests), ids...)
+	found, list := api.viewsOf(made, ids)
 	for i, r := range made {
 		sent := r.SentField(field)
 		if isUpToTheServer(field, sent) {
@@ -91,6 +87,98 @@ func (api *API) expectKept(field string, values []variants.Variant) {
 		}
 		api.ForOperation(id, spec.ListPlacementTests).Expect(list).To(ShowField(r.ID(), field, kept))
 	}
+}
+
+// viewsOf returns what a get shows of each created test, and a walk through the list that
+// shows them.
+func (api *API) viewsOf(made []Response, ids []string) (found []Response, list Walk) {
+	found = make([]Response, len(made))
+	work := make([]func(), len(made))
+	for i := range made {
+		work[i] = func() { found[i] = api.find(made[i]) }
+	}
+	api.Together(work...)
+	return found, api.listShowing(api.As(dataset.Main, spec.ListPlacementTests), ids...)
+}
+
+// keepsValuesTogether creates tests of which each pair of fields has each pair of values: a
+// server may store a value rightly alone, and wrongly beside another one.
+func keepsValuesTogether(api *API) {
+	var made []Response
+	var ids []string
+	for _, r := range api.DoAll(api.pairwise()...) {
+		if r.OK() {
+			made, ids = append(made, r), append(ids, r.ID())
+		}
+	}
+	if len(made) > 0 {
+		found, list := api.viewsOf(made, ids)
+		for i, r := range made {
+			for field, sent := range r.Call.members() {
+				id, kept := spec.StateCreate(field), Keep(sent)
+				if isUpToTheServer(field, sent) {
+					continue
+				}
+				api.ForOperation(id, spec.CreatePlacementTest).Expect(r).To(HaveField(field, kept))
+				api.ForOperation(id, spec.ListPlacementTests).Expect(list).To(ShowField(r.ID(), field, kept))
+				if found[i].OK() {
+					api.ForOperation(id, spec.GetPlacementTest).Expect(found[i]).To(HaveField(field, kept))
+				}
+			}
+		}
+	}
+	api.tidyUp()
+	for _, field := range KeptFields() {
+		for _, view := range testViews {
+			if kept := api.ForOperation(spec.StateCreate(field), view); !kept.Judged() {
+				kept.NotAssessed("a test with %s and other fields that the server creates", field)
+			}
+		}
+	}
+}
+
+// pairwise returns creations of which each pair of fields has each pair of their two
+// values, in as few bodies as possible: a Hadamard matrix. A server may refuse
+// one, because the specification does not say which values go together.
+func (api *API) pairwise() []Call {
+	choices := []struct {
+		field   string
+		one, or any // nil leaves the field out
+	}{
+		{"type", 1.0, 2.0}, {"sending_method", 1.0, 2.0}, {"delivery_mode", 1.0, 2.0}, {"text_only", true, false},
+		{"not_sending_status", "daily_limits_hit", "other"}, {"status", float64(paused), 3.0},
+		{field: "description"}, {field: "campaign_id"}, {field: "test_code"}, {field: "tags"}, {field: "recipients_labels"}, {field: "automations"},
+	}
+	for i, c := range choices {
+		if c.one == nil {
+			choices[i].or, _ = api.optionalValue(c.field)
+		}
+	}
+	var calls []Call
+	for row := range createdAtOnce {
+		k := api.RequestAs(dataset.Main, spec.CreatePlacementTest).MayBeRefused()
+		for i, c := range choices {
+			value := c.one
+			if bits.OnesCount(uint(row&(i+1)))%2 == 1 {
+				value = c.or
+			}
+			if value != nil {
+				k = k.WithField(c.field, value)
+			}
+			if value == 2.0 && c.field == "type" { // an automated test
+				k = api.automated(k)
+			}
+		}
+		calls = append(calls, k)
+	}
+	return calls
+}
+
+// automated adds to a creation what an automated test needs.
+func (api *API) automated(k Call) Call {
+	schedule, _ := api.optionalValue("schedule")
+	next, _ := api.optionalValue("timestamp_next_run")
+	return k.WithField("schedule", schedule).WithField("timestamp_next_run", next)
 }
 
 // Keep matches the value that was sent. A server may show nothing in place of an empty text
@@ -191,11 +279,12 @@ func (api *API) targetValues(field string) []variants.Variant {
 }
 
 // addresses returns addresses of a domain that is reserved (RFC 2606), in which no email
-// arrives. They are in no alphabetical order: a server that sorts them is found.
+// arrives. They are in no alphabetical order: a server that sorts them is found. The part
+// before the @ may have capitals, which count (RFC 5321, section 2.4).
 func (api *API) addresses(n int) []any {
 	all := make([]any, n)
 	for i := range all {
-		all[i] = fmt.Sprintf("seed-%d+%s@inboxes.example.com", n-i, api.Word())
+		all[i] = fmt.Sprintf("Seed-%d+%s@inboxes.example.com", n-i, api.Word())
 	}
 	return all
 }
@@ -218,6 +307,9 @@ func findsSpecialNames(api *API) {
 		}
 	}
 	list := api.Request()
+	for _, k := range calls { // a server may cache what a search found
+		api.ReadAll(list.WithQuery("search", k.members()["name"].(string)))
+	}
 	var names, ids []string
 	for _, made := range api.DoAll(calls...) {
 		if made.OK() {

@@ -44,7 +44,10 @@ func deletions(list string) {
 		if len(others) == 0 || before[paging.FoldID(remove.id)] == 0 {
 			api.NotAssessed("the resources that the spec works with in %s", list)
 		}
-		queries := api.queriesThatShow(list, listed[paging.FoldID(remove.id)])
+		queries := api.queriesThatShow(list, paging.RowOf(listed[paging.FoldID(remove.id)]))
+		for _, k := range queries { // a server may cache what a search found
+			api.ReadAll(k)
+		}
 		api.MustDo(remove)
 		after := api.listWithout(rows, remove.id)
 		api.For(spec.StateDeleteList).Expect(after).To(NotShowRow(remove.id, "the deleted"))
@@ -55,6 +58,9 @@ func deletions(list string) {
 		for _, id := range others {
 			api.For(spec.StateDeleteOthers).Expect(after).To(ShowRow(id, "the other resource"))
 		}
+		if list == spec.ListPlacementTests {
+			api.expectEveryKindDeleted(rows)
+		}
 	})
 
 	It("answers 404 the second time", Requires(spec.StateDeleteAgain), func(api *API) {
@@ -64,13 +70,41 @@ func deletions(list string) {
 	})
 }
 
+// kindsOfTests are fields by which a server may tell tests that it deletes from others.
+var kindsOfTests = []string{"status", "type", "sending_method", "delivery_mode"}
+
+// expectEveryKindDeleted deletes a test with each value of these fields.
+func (api *API) expectEveryKindDeleted(rows Call) {
+	var creations, removals []Call
+	for _, field := range kindsOfTests {
+		for _, v := range api.valuesOf(field) {
+			creations = append(creations, api.creating(field, v))
+		}
+	}
+	for _, made := range api.DoAll(creations...) {
+		if made.OK() {
+			removals = append(removals, api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()))
+		}
+	}
+	var ids []string
+	for i, removed := range api.DoAll(removals...) {
+		if removed.OK() {
+			ids = append(ids, removals[i].id)
+		}
+	}
+	after := api.listWithout(rows, ids...)
+	for _, id := range ids {
+		api.For(spec.StateDeleteList).Expect(after).To(NotShowRow(id, "the deleted"))
+	}
+}
+
 // queriesThatShow returns requests for the list with each filter that selects the row, and
 // with each sort order: a list may be served from one store and a search from another.
-func (api *API) queriesThatShow(list string, row map[string]any) []Call {
+func (api *API) queriesThatShow(list string, row paging.Row) []Call {
 	plain := api.As(dataset.Main, list)
 	var calls []Call
 	for _, f := range oracle.Filters(list) {
-		for _, u := range f.Uses([]map[string]any{row}, 1) {
+		for _, u := range f.Uses([]paging.Row{row}, 1) {
 			if _, in := u.Says(row); !in {
 				continue
 			}

@@ -23,6 +23,19 @@ func effects() {
 			})
 		})
 	}
+	for _, op := range spec.RequestNoEffect.Operations() {
+		Describe(op.ID, func() {
+			It("changes nothing if it refuses an invalid request", Requires(spec.RequestNoEffect), func(api *API) {
+				api.expectNoEffect(invalidForms)
+				switch op.ID {
+				case spec.DeletePlacementTest:
+					api.expectNoDeletionByBody()
+				case spec.MoveAccounts:
+					api.expectNoMoveOfSome()
+				}
+			})
+		})
+	}
 	for _, op := range spec.ScopeNoEffect.Operations() {
 		Describe(op.ID, func() {
 			It("changes nothing without permission", Requires(spec.ScopeNoEffect), func(api *API) {
@@ -73,6 +86,44 @@ func (api *API) expectNoEffect(without func(Call) []Call) {
 			api.sandbox().GiveBack(remove.id)
 		}
 	}
+}
+
+// invalidForms returns the request with parts that no server may accept.
+func invalidForms(k Call) []Call {
+	if k.Operation.ID != spec.MoveAccounts {
+		return []Call{k.WithID(k.id + "0").MustBeRefused().Breaking(spec.RequestPathID)}
+	}
+	accounts, _ := normalize(k.members()["emails"]).([]any)
+	return []Call{
+		k.WithField("emails", append(accounts, 7)).MustBeRefused().Breaking(spec.RequestInvalidAccountEmails),
+		k.WithField("destination_workspace_id", "conformance").MustBeRefused().Breaking(spec.RequestInvalidDestinationWorkspaceID),
+	}
+}
+
+// expectNoDeletionByBody asks to delete a test with a body, which a server may ignore or
+// refuse.
+func (api *API) expectNoDeletionByBody() {
+	made := api.shown(api.NewTest())
+	remove := api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()).WithRawBody(`{"conformance": true}`).MayBeRefused()
+	if api.Do(remove).Status/100 == 4 {
+		api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()))).To(BeServed())
+	}
+}
+
+// expectNoMoveOfSome asks to move an account together with an unknown one. A server may
+// move the one that it knows, or refuse both.
+func (api *API) expectNoMoveOfSome() {
+	source, destination := api.subWorkspaces(dataset.Admin)
+	admin := api.As(dataset.Admin, spec.MoveAccounts)
+	api.moveAround(source, func(account string) bool {
+		for _, emails := range [][]string{{account, api.Word() + "@example.com"}, {api.Word() + "@example.com", account}} {
+			if api.Do(admin.WithBody(move(source, destination, emails...)).MayBeRefused()).Status/100 != 4 {
+				api.untilMoved(admin.WithBody(move(destination, source, account))) // in vain if it moved neither
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // refusedAll sends the requests. The spec ends if one is served.

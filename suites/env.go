@@ -60,6 +60,8 @@ type Env struct {
 	examples *judge.Ledger // of violations, which the specs share
 	memory   *memory
 
+	repeated sync.RWMutex // locked while a lead is moved away and back, so that nobody moves it in between
+
 	controlled sync.Map // ids of the operations that control has asked
 	provoked   sync.Map // Call.credentials of what was sent to get a 401 or 402
 

@@ -21,6 +21,12 @@ func filters() {
 		Describe(op.ID, func() {
 			for _, f := range oracle.Filters(op.ID) {
 				It(f.Title, Requires(f.Requirements...), func(api *API) { api.expectFilter(f) })
+				if slices.Contains(idFilters, f.Parameter) {
+					It(f.Title+" that no row has", Requires(f.Extra()), func(api *API) { api.expectNoRow(f) })
+				}
+				if f.Parameter == profile.ParamResourceIDs {
+					It(f.Title+" of which no row has one", Requires(f.Requirements...), func(api *API) { api.expectRowsOfOthers(f) })
+				}
 			}
 		})
 	}
@@ -28,6 +34,44 @@ func filters() {
 		Describe(op.ID, func() {
 			It("pages through filtered rows as through all", Requires(spec.FilterWalk), walkFiltered)
 		})
+	}
+}
+
+// idFilters are the parameters that select rows by an id.
+var idFilters = []string{profile.ParamTest, profile.ParamParentCampaign, profile.ParamResourceIDs}
+
+// expectNoRow filters by an id that no row has. A server may refuse it.
+func (api *API) expectNoRow(f oracle.Filter) {
+	if len(api.MustDo(api.Request()).Rows()) == 0 {
+		api.NotAssessed("rows of %s", api.Operation().ID)
+	}
+	use, list := f.By(api.FreshID()), api.Request().MayBeRefused()
+	shown := api.Ask(list, oracle.Query{Parameters: use.Query, Sizes: []int{maxLimit}, Pages: 1}).Walk
+	if len(shown.Pages) == 0 {
+		api.NotAssessed("a server that does not refuse an id that no row has")
+	}
+	api.Expect(shown).To(ShowNoStrangers(f.Extra(), use))
+}
+
+// expectRowsOfOthers filters by an id that rows have and one that no row has. A server may
+// refuse it.
+func (api *API) expectRowsOfOthers(f oracle.Filter) {
+	list := api.Request()
+	before := api.ReadAll(list)
+	known := oracle.All(before.Rows(), f.Field)
+	if len(known) == 0 {
+		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
+	}
+	for _, ids := range []string{known[0] + "," + api.FreshID(), api.FreshID() + "," + known[0]} {
+		use := f.By(ids)
+		shown := api.Ask(list.MayBeRefused(), oracle.Query{Parameters: use.Query, Sizes: []int{maxLimit}, Pages: oracle.WholeWalk}).Walk
+		if len(shown.Pages) == 0 {
+			api.NotAssessed("a server that does not refuse an id that no row has")
+		}
+		after := api.ReadAll(list)
+		for _, id := range f.Requirements {
+			api.For(id).Expect(shown).To(SelectRows(id, use, before, after))
+		}
 	}
 }
 
@@ -107,7 +151,7 @@ type filterTrial struct {
 // that both unfiltered walks show alike are expected or ruled out.
 func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
 	tried := filterTrial{before: api.ReadAll(list)}
-	tried.uses = f.Uses(tried.before.Values(), handful)
+	tried.uses = f.Uses(tried.before.Rows(), handful)
 	if len(tried.uses) == 0 {
 		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
 	}
@@ -122,7 +166,7 @@ func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
 		work = append(work, func() { tried.filtered[i] = api.ReadAll(k) })
 	}
 	for i, u := range tried.flagged {
-		work = append(work, func() { tried.asked[i] = api.Ask(list, u.BeyondFirst(tried.before.Values())) })
+		work = append(work, func() { tried.asked[i] = api.Ask(list, u.BeyondFirst(tried.before.Rows())) })
 	}
 	for i, u := range tried.beside {
 		work = append(work, func() {
@@ -206,9 +250,12 @@ func (api *API) knownFilter(list Call, query map[string]string) (Call, bool) {
 func SelectRows(id spec.ID, u oracle.Use, before, after Walk) types.GomegaMatcher {
 	return onWalk("show the rows that the filter selects, and no others", func(w Walk) Verdict {
 		var found Verdict
-		shown, later := w.Keys(), after.ByKey()
+		shown, later := w.Keys(), map[string]paging.Row{}
+		for _, row := range after.Rows() {
+			later[row.Key] = row
+		}
 		for _, row := range before.Rows() {
-			requirement, in := u.Says(row.Value)
+			requirement, in := u.Says(row)
 			again, still := later[row.Key]
 			if requirement != id || !still {
 				continue
@@ -234,7 +281,7 @@ func strangers(id spec.ID, u oracle.Use, w Walk) []Finding {
 	var found []Finding
 	for i, page := range w.Pages {
 		for k, row := range page.Rows {
-			if requirement, in := u.Says(row.Value); requirement != "" && !in && (id == "" || requirement == id) {
+			if requirement, in := u.Says(row); requirement != "" && !in && (id == "" || requirement == id) {
 				found = append(found, Finding{w.At(i), pointerIn(k), expected, u.Part(row.Value)})
 			}
 		}
@@ -247,7 +294,7 @@ func strangers(id spec.ID, u oracle.Use, w Walk) []Finding {
 func walkFiltered(api *API) {
 	const several, enough = 2, 5
 	list := api.Request()
-	rows := api.ReadAll(list).Values()
+	rows := api.ReadAll(list).Rows()
 	varied, compared := false, false
 	for _, f := range oracle.Filters(list.Operation.ID) {
 		for _, u := range f.Widest(rows, handful) {
@@ -270,6 +317,7 @@ func walkFiltered(api *API) {
 			}
 			walks = append(walks, api.unjudgedWalk(k, pagesOf(maxLimit)))
 			api.expectSameFiltered(u, walks)
+			api.Expect(api.Ask(list, oracle.Query{Parameters: u.Query, Sizes: []int{2}, Pages: 2}).Walk).To(RespectLimits())
 			compared = true
 			break
 		}

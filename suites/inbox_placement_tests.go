@@ -7,7 +7,6 @@ import (
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
@@ -347,39 +346,4 @@ func getEveryKind(api *API) {
 	api.DoAll(calls...)
 	made := api.shown(api.MustDo(api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))))
 	api.Do(get.WithID(made.ID()).WithQuery("with_metadata", "true"))
-}
-
-// expectSorted walks in two page sizes with a sort order: the right direction,
-// and each row once, as without it. Filtered lists have the order, too.
-func (api *API) expectSorted(order string) {
-	list := api.Request()
-	before := api.ReadAll(list)
-	ordered := list.WithQuery("sort_order", order)
-	sorted, small := api.unjudgedWalk(ordered, pagesOf(maxLimit)), api.unjudgedWalk(ordered, pagesOf(7))
-	for _, walk := range []Walk{sorted, small} {
-		api.chargeEnd(walk)
-		api.whole(walk)
-	}
-	after := api.ReadAll(list)
-	if len(before.Rows()) < 2 || len(after.Rows()) < 2 {
-		api.NotAssessed("at least two rows in %s", list.Operation.ID)
-	}
-	for _, walk := range []Walk{sorted, small} {
-		api.Expect(walk).To(BeSortedByID(order))
-		api.Expect(walk).To(ShowEveryRowOnce())
-		api.Expect(walk).To(ShowTheRows(missingBetween(before, walk, after)))
-	}
-	for _, filter := range oracle.Filters(list.Operation.ID) {
-		uses := filter.Widest(before.Values(), handful)
-		if len(uses) == 0 {
-			continue
-		}
-		if k, ok := api.knownFilter(ordered, uses[0].Query); ok {
-			api.Expect(api.ReadAll(k)).To(BeSortedByID(order))
-		}
-	}
-	whole, first := oracle.List{Operation: list.Operation, Rows: before.Rows()}, oracle.Filters(list.Operation.ID)[0]
-	for _, pair := range whole.BesideBeyond(first, handful, api.named(list.Operation.ID)) {
-		api.Expect(api.ReadAll(api.filteredBy(ordered, pair.Query.Parameters))).To(BeSortedByID(order))
-	}
 }

@@ -283,8 +283,8 @@ func (api *API) expectForeignFilter(meaning string, fields []string) {
 	ours, theirs := api.ReadRows(dataset.Main, op.ID), api.ReadRows(dataset.Second, op.ID)
 	tried := 0
 	for _, field := range fields {
-		own := oracle.All(ours.Values(), field)
-		foreign := slices.DeleteFunc(oracle.All(theirs.Values(), field), func(v string) bool { return slices.Contains(own, v) })
+		own := oracle.All(ours.Rows(), field)
+		foreign := slices.DeleteFunc(oracle.All(theirs.Rows(), field), func(v string) bool { return slices.Contains(own, v) })
 		for _, value := range foreign[:min(handful, len(foreign))] {
 			page := api.Do(api.Request().WithQuery(name, value).MayBeRefused())
 			api.Expect(page).To(ShowNoForeignRow(field, value, theirs))

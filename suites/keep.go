@@ -40,8 +40,12 @@ type memory struct {
 	rows map[uintptr]*keptRow // by the address of the map
 }
 
-// keptRow is a row that specs keep. The responses of several specs may share it.
-type keptRow struct{ size, users int }
+// keptRow is a row that specs keep. The responses of several specs may share it, and so its
+// key and the text that searches read, which takes at most as much memory again.
+type keptRow struct {
+	row         paging.Row
+	size, users int
+}
 
 func newMemory() *memory {
 	return &memory{judging: semaphore.NewWeighted(maxJudging), rows: map[uintptr]*keptRow{}}
@@ -53,7 +57,7 @@ type keeper struct {
 
 	mu    sync.Mutex
 	bytes int
-	rows  map[uintptr]map[string]any
+	rows  map[uintptr]paging.Row
 	keys  map[string]string // so that rows of several walks share them
 }
 
@@ -75,40 +79,44 @@ func (k *keeper) add(bytes int) bool {
 	return true
 }
 
-// takeRows counts rows that the spec does not have yet; false if the memory is used up.
-func (k *keeper) takeRows(rows []map[string]any) bool {
+// takeRows returns the rows with their keys, and counts those that the spec does not have
+// yet; false if the memory is used up.
+func (k *keeper) takeRows(values []map[string]any) ([]paging.Row, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, row := range rows {
-		at := reflect.ValueOf(row).Pointer()
-		if k.rows[at] != nil {
-			continue
+	rows := make([]paging.Row, len(values))
+	for i, value := range values {
+		at := reflect.ValueOf(value).Pointer()
+		row, known := k.rows[at]
+		if !known {
+			var fits bool
+			if row, fits = k.of.takeRow(at, value); !fits {
+				return nil, false
+			}
+			if k.rows == nil {
+				k.rows = map[uintptr]paging.Row{}
+			}
+			k.rows[at] = row
 		}
-		if !k.of.takeRow(at, row) {
-			return false
-		}
-		if k.rows == nil {
-			k.rows = map[uintptr]map[string]any{}
-		}
-		k.rows[at] = row
+		rows[i] = row
 	}
-	return true
+	return rows, true
 }
 
-func (m *memory) takeRow(at uintptr, row map[string]any) bool {
+func (m *memory) takeRow(at uintptr, value map[string]any) (row paging.Row, fits bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	kept := m.rows[at]
 	if kept == nil {
-		kept = &keptRow{size: schemas.Memory(row)}
+		kept = &keptRow{row: paging.RowOf(value), size: schemas.Memory(value)}
 		if m.used+kept.size > maxKept {
-			return false
+			return paging.Row{}, false
 		}
 		m.rows[at] = kept
 		m.used += kept.size
 	}
 	kept.users++
-	return true
+	return kept.row, true
 }
 
 // key returns a row without its value; false if the memory is used up.
@@ -178,10 +186,14 @@ func (api *API) judged(k Call, ex client.Exchange) Response {
 	case k.keysOnly:
 		r.full = !api.keepKeys(&r)
 	default:
-		r.full = !api.kept.take(keptResponse) || !api.kept.takeRows(r.rows)
+		fits := api.kept.take(keptResponse)
+		if fits {
+			r.keyed, fits = api.kept.takeRows(r.rows)
+		}
+		r.full = !fits
 	}
 	if r.full {
-		r.rows, r.keys = nil, nil
+		r.rows, r.keyed = nil, nil
 	}
 	r.repeat = sync.OnceValue(r.Exchange.Curl)
 	r.excerpt = sync.OnceValue(func() string { return excerpt(r.Exchange) })
@@ -195,10 +207,10 @@ func (api *API) keepKeys(r *Response) bool {
 	if !api.kept.take(keptResponse) {
 		return false
 	}
-	r.keys = make([]paging.Row, len(r.rows))
+	r.keyed = make([]paging.Row, len(r.rows))
 	for i, row := range r.rows {
 		var fits bool
-		if r.keys[i], fits = api.kept.key(paging.RowOf(row)); !fits {
+		if r.keyed[i], fits = api.kept.key(paging.RowOf(row)); !fits {
 			return false
 		}
 	}
@@ -230,7 +242,7 @@ func (r *Response) read(body any) {
 		r.text = judge.Clip(judge.Readable(r.Exchange.Body))
 	}
 	if r.Call.allowed.Open() {
-		r.form = formOf(r.Exchange)
+		r.form = formOf(r.Exchange, body)
 	}
 	page, _ := body.(map[string]any)
 	r.cursor, r.hasCursor = page["next_starting_after"]

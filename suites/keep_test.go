@@ -24,8 +24,11 @@ func TestSpecsShareTheMemoryOfRows(t *testing.T) {
 	row, other := map[string]any{"id": "a"}, map[string]any{"id": "b"}
 	size := schemas.Memory(row)
 	first, second := &keeper{of: m}, &keeper{of: m}
-	g.Expect(first.takeRows([]map[string]any{row, row})).To(gomega.BeTrue())
-	g.Expect(second.takeRows([]map[string]any{row, other})).To(gomega.BeTrue())
+	rows, fit := first.takeRows([]map[string]any{row, row})
+	g.Expect(fit).To(gomega.BeTrue())
+	g.Expect(rows).To(gomega.HaveLen(2))
+	_, fit = second.takeRows([]map[string]any{row, other})
+	g.Expect(fit).To(gomega.BeTrue())
 	g.Expect(second.take(100)).To(gomega.BeTrue())
 	g.Expect(m.used).To(gomega.Equal(2*size + 100))
 	second.release()
@@ -42,8 +45,9 @@ func TestMemoryOfSpecsIsBounded(t *testing.T) {
 	k := &keeper{of: m}
 	g.Expect(k.take(maxKept - 1000)).To(gomega.BeTrue())
 	g.Expect(k.take(1001)).To(gomega.BeFalse())
-	g.Expect(k.takeRows([]map[string]any{{"id": strings.Repeat("x", 1000)}})).To(gomega.BeFalse())
-	_, fits := k.key(paging.Row{Key: strings.Repeat("x", 1000)})
+	_, fits := k.takeRows([]map[string]any{{"id": strings.Repeat("x", 1000)}})
+	g.Expect(fits).To(gomega.BeFalse())
+	_, fits = k.key(paging.Row{Key: strings.Repeat("x", 1000)})
 	g.Expect(fits).To(gomega.BeFalse())
 	k.release()
 	g.Expect(m.used).To(gomega.BeZero())
@@ -64,7 +68,7 @@ func TestJudgedResponseKeepsWhatSpecsNeed(t *testing.T) {
 		full       bool // the memory is used up
 		rows, keys int
 	}{
-		"rows":                 {func(*Call) {}, false, 2, 0},
+		"rows":                 {func(*Call) {}, false, 2, 2},
 		"keys":                 {func(k *Call) { k.keysOnly = true }, false, 0, 2},
 		"nothing":              {func(k *Call) { k.brief = true }, false, 0, 0},
 		"nothing, without any": {func(k *Call) { k.brief = true }, true, 0, 0},
@@ -90,7 +94,7 @@ func TestJudgedResponseKeepsWhatSpecsNeed(t *testing.T) {
 			g.Expect(r.found.Findings).NotTo(gomega.BeEmpty())
 			g.Expect(r.found.Body).To(gomega.BeNil())
 			g.Expect(r.Rows()).To(gomega.HaveLen(tc.rows))
-			g.Expect(r.keys).To(gomega.HaveLen(tc.keys))
+			g.Expect(r.keyed).To(gomega.HaveLen(tc.keys))
 			g.Expect(r.full).To(gomega.Equal(tc.full && !k.brief))
 			g.Expect(env.memory.judging.TryAcquire(maxJudging)).To(gomega.BeTrue(), "the judged response is no longer counted")
 		})
@@ -120,8 +124,8 @@ func TestJudgedErrorIsReadWhole(t *testing.T) {
 func TestShortenedTextsMayContainAWord(t *testing.T) {
 	g := gomega.NewWithT(t)
 	long := strings.Repeat("x ", 10_000)
-	g.Expect(oracle.ContainsWord(map[string]any{"text": long}, "word")).To(gomega.BeFalse())
+	g.Expect(oracle.ContainsWord(paging.Row{Value: map[string]any{"text": long}}, "word")).To(gomega.BeFalse())
 	decoded, err := schemas.Decode([]byte(`{"text":"` + long + `word"}`))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(oracle.ContainsWord(decoded.(map[string]any), "word")).To(gomega.BeTrue())
+	g.Expect(oracle.ContainsWord(paging.RowOf(decoded.(map[string]any)), "word")).To(gomega.BeTrue())
 }

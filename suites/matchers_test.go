@@ -84,7 +84,7 @@ func TestMatchers(t *testing.T) {
 		return attemptsOf(w)
 	}
 	limit := &profile.RateLimit{Budget: 10}
-	selects := oracle.Filters(spec.ListPlacementTests)[1].Uses([]map[string]any{testRow(one)}, 1)[0]
+	selects := oracle.Filters(spec.ListPlacementTests)[1].Uses([]paging.Row{paging.RowOf(testRow(one))}, 1)[0]
 
 	for name, tc := range map[string]struct {
 		matcher types.GomegaMatcher

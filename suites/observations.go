@@ -42,6 +42,15 @@ func observations() {
 			}
 		})
 	})
+	for _, id := range mayRepeat {
+		Describe(id, func() {
+			It("is observed: a change that is repeated", func(api *API) {
+				change := api.Request().MayBeRefused()
+				api.Do(change)
+				api.Observe(spec.OpenPointRepeatedChange, "%d", api.Do(change).Status)
+			})
+		})
+	}
 	Describe(spec.MoveAccounts, func() {
 		It("is observed: required fields, unknown accounts and workspaces", func(api *API) {
 			// Whatever a server makes of these, no account that exists may move.
@@ -123,11 +132,15 @@ func observeOptions(api *API) {
 // refusal renders the status of a response and the members of its body.
 func refusal(r Response) string { return strconv.Itoa(r.Status) + r.form }
 
-// formOf names the members of a body that is an object, otherwise its outer form.
-func formOf(ex client.Exchange) string {
-	body, err := schemas.Decode(ex.Body)
-	if err != nil {
-		return ", no JSON"
+// formOf names the members of a body that is an object, otherwise its outer form. body is
+// the decoded body if the rules read it.
+func formOf(ex client.Exchange, body any) string {
+	if body == nil {
+		decoded, err := schemas.Decode(ex.Body)
+		if err != nil {
+			return ", no JSON"
+		}
+		body = decoded
 	}
 	if object, ok := body.(map[string]any); ok {
 		return " with " + judge.Short(strings.Join(slices.Sorted(maps.Keys(object)), ", "))

@@ -59,10 +59,8 @@ func acceptsValues(api *API) {
 // valueQueries returns the queries with the parameters that have names.
 func (api *API) valueQueries(list spec.Operation) []valueQuery {
 	queries := documentedQueries(api.Profile, list.ID)
-	for _, parameter := range []string{profile.ParamTest, profile.ParamParentCampaign, profile.ParamParentCampaignNot} {
-		if api.named(list.ID)(parameter) { // no row has the id: a server may refuse it
-			queries = append(queries, valueQuery{map[string]string{parameter: api.FreshID()}, true})
-		}
+	if parameter := profile.ParamParentCampaignNot; api.named(list.ID)(parameter) { // no row has the id: a server may refuse it
+		queries = append(queries, valueQuery{map[string]string{parameter: api.FreshID()}, true})
 	}
 	return queries
 }

@@ -60,7 +60,7 @@ func resume(api *API) {
 			requirement.NotAssessed("a rate limit whose Retry-After is at most %s (twice pace.patience)", longest)
 		case r.Err != nil && !errors.Is(r.Err, client.ErrThrottled):
 			api.stop(r)
-		case r.Err != nil && api.refusesAnotherWorkspace(id): // for whatever reason, it is not this limit
+		case r.Err != nil && !api.servesAnotherWorkspace(id): // for whatever reason, it is not this limit
 			requirement.NotAssessed("answers other than 429")
 		default:
 			requirement.Expect(r).To(BeServedAgain())
@@ -71,16 +71,22 @@ func resume(api *API) {
 	}
 }
 
-// refusesAnotherWorkspace reports whether a key of another workspace than that of the
-// limited key is answered 429, too.
-func (api *API) refusesAnotherWorkspace(list string) (limited bool) {
-	if role, _ := api.limited(); role == dataset.Main {
-		return false
+// servesAnotherWorkspace reports whether a key of another workspace than that of the
+// limited key gets any response but 429. A run that has given the target up gets none. In a
+// profile with one workspace, any other target counts as serving.
+func (api *API) servesAnotherWorkspace(list string) (served bool) {
+	another := dataset.Main
+	if role, _ := api.limited(); role == another {
+		another = dataset.Second
 	}
+	served = api.ctx.Err() == nil
 	_ = api.attempt(func() {
-		limited = api.Do(api.As(dataset.Main, list).MayBeRefused().WithoutRetry()).Status == http.StatusTooManyRequests
+		k := api.As(another, list).MayBeRefused().WithoutRetry()
+		r := api.ask(k, k.request())
+		api.record(r)
+		served = r.Err == nil && r.Status != http.StatusTooManyRequests
 	})
-	return limited
+	return served
 }
 
 // mostAttempts is how often changes are sent whose list the limit did not refuse either.

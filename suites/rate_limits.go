@@ -211,6 +211,7 @@ func (api *API) drain(k Call) drained {
 				api.observeOn(k.Operation.ID, spec.OpenPointRetryAfter, "Retry-After: %q", r.Header.Get("Retry-After"))
 			case r.Status == http.StatusOK:
 				d.served = append(d.served, period{r.Sent, r.Sent.Add(r.Took)})
+			case k.Operation.Unsafe() && refusesRepetition(r.Status): // whether a change can be made again is open
 			case len(d.served) > 0 && len(d.odd) < maxOdd:
 				d.odd = append(d.odd, r)
 			}

@@ -93,13 +93,13 @@ func (api *API) keysWithScopes(scopes ...string) []client.Key {
 // keysWithSeveral returns keys with several scopes, of which one or none is enough.
 func (api *API) keysWithSeveral(enough bool) []client.Key {
 	const most = 4 // a profile may list many
-	var keys []client.Key
 	alternatives := api.Operation().Scope.Alternatives()
-	for _, key := range api.Profile.SeveralKeys(dataset.Main) {
-		allows := slices.ContainsFunc(alternatives, func(scope string) bool { return slices.Contains(key.Scopes, scope) })
-		if allows == enough && len(keys) < most {
-			keys = append(keys, token(key))
-		}
+	several := api.Profile.SeveralKeys(dataset.Main, func(scopes []string) bool {
+		return enough == slices.ContainsFunc(alternatives, func(scope string) bool { return slices.Contains(scopes, scope) })
+	})
+	var keys []client.Key
+	for _, key := range several[:min(len(several), most)] {
+		keys = append(keys, token(key))
 	}
 	if len(keys) == 0 {
 		which := "one of which is"

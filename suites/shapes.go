@@ -108,13 +108,13 @@ func shapeRequirements(operation string) []spec.ID {
 func readEachWay(api *API) {
 	list := api.Request()
 	api.Do(list)
-	api.readFiltered(list, api.Walk(list, pagesOf(maxLimit)).Values())
+	api.readFiltered(list, api.Walk(list, pagesOf(maxLimit)).Rows())
 	api.WalkKeys(list, paging.Cycle(1, 2, 7, 50))
 }
 
 // readFiltered reads a page of a list through each filter that the profile
 // names, twice, and a page without rows if a filter can ask for that.
-func (api *API) readFiltered(list Call, rows []map[string]any) {
+func (api *API) readFiltered(list Call, rows []paging.Row) {
 	var queries []map[string]string
 	for _, f := range oracle.Filters(list.Operation.ID) {
 		if uses := f.Uses(rows, handful); len(uses) > 0 {

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -101,10 +102,11 @@ func (api *API) listShowing(list Call, ids ...string) (w Walk) {
 }
 
 // listWithout reads the list until it no longer shows the row.
-func (api *API) listWithout(list Call, id string) (w Walk) {
+func (api *API) listWithout(list Call, ids ...string) (w Walk) {
 	api.eventually("a deletion in the list", func() bool {
 		w = api.ReadAll(list)
-		return w.Keys()[paging.FoldID(id)] == 0
+		shown := w.Keys()
+		return !slices.ContainsFunc(ids, func(id string) bool { return shown[paging.FoldID(id)] > 0 })
 	})
 	return w
 }

@@ -52,7 +52,7 @@ func formsOfName(member map[string]any) []string {
 		return nil
 	}
 	for field, value := range member {
-		if field != "name" && oracle.ContainsWord(map[string]any{field: value}, first+" "+last) {
+		if field != "name" && oracle.ContainsWord(paging.Row{Value: map[string]any{field: value}}, first+" "+last) {
 			return nil
 		}
 	}

@@ -109,6 +109,17 @@ func (l *Ledger) Assessed(p spec.Pair, n int) {
 	}
 }
 
+// AssessedAll records the checks that a response allowed.
+func (l *Ledger) AssessedAll(all []Seen) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, seen := range all {
+		if e := l.at(seen.Pair); e != nil {
+			e.assessments += seen.Times
+		}
+	}
+}
+
 // Answered records the status of a response to a valid request of the operation.
 func (l *Ledger) Answered(operation string, status int) {
 	l.mu.Lock()

@@ -41,11 +41,17 @@ type Result struct {
 	Body     any // the decoded response, numbers as json.Number; nil if there is none
 	Findings []Finding
 	More     map[spec.Pair]int // findings beyond these, by pair
-	Seen     []spec.Pair       // requirements that the response allowed to check
+	Seen     []Seen            // requirements that the response allowed to check
 	Observed []Observation     // observations at open points
 	Rows     []map[string]any  // the resources in a 200 response
 	// Err is an error of the rules themselves. It says nothing about the target.
 	Err error
+}
+
+// Seen is a requirement that a response allowed to check, and how often.
+type Seen struct {
+	Pair  spec.Pair
+	Times int
 }
 
 // Observation is what the target does at one open point.
@@ -159,7 +165,7 @@ func (r *Rules) accepted(s *examiner, asked Request, ex client.Exchange) {
 	s.sameNames(judged)
 	s.Rows = asked.Operation.Rows(judged.Body)
 	for i, row := range s.Rows[:min(len(s.Rows), maxRows)] {
-		s.row(asked.Operation.RowPointer(i), row, asked)
+		s.row(i, row, asked)
 	}
 	s.fits(asked)
 }
@@ -198,8 +204,17 @@ type examiner struct {
 	op spec.Operation
 }
 
+// rowRules is how many requirements a row is checked for beside its schema, at most.
+const rowRules = 16
+
 func (s *examiner) see(requirement string) {
-	s.Seen = append(s.Seen, spec.Pair{Requirement: requirement, Operation: s.op.ID})
+	for i := len(s.Seen) - 1; i >= 0 && i >= len(s.Seen)-rowRules; i-- { // an earlier row saw it lately
+		if s.Seen[i].Pair.Requirement == requirement {
+			s.Seen[i].Times++
+			return
+		}
+	}
+	s.Seen = append(s.Seen, Seen{spec.Pair{Requirement: requirement, Operation: s.op.ID}, 1})
 }
 
 func (s *examiner) find(requirement, pointer, expected, actual string) {
@@ -210,6 +225,7 @@ func (s *examiner) find(requirement, pointer, expected, actual string) {
 // it drops fields that this operation must not show (META-ELSEWHERE judges those).
 func (s *examiner) take(j schemas.Judgement) {
 	s.Body, s.Err = j.Body, j.Err
+	s.Seen = slices.Grow(s.Seen, len(j.Seen)+rowRules)
 	for _, id := range j.Seen {
 		if s.bound(id) {
 			s.see(id)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
@@ -21,10 +22,10 @@ type Filter struct {
 
 	// queries returns at most so many uses of each kind, made from the rows of an
 	// unfiltered walk: key of the parameter → value.
-	queries func(rows []map[string]any, most int) []map[string]string
+	queries func(rows []paging.Row, most int) []map[string]string
 	// says returns the requirement that speaks of the row, and whether the row must be in
 	// the filtered list or out of it; "" if nothing is said.
-	says func(query map[string]string, row map[string]any) (requirement spec.ID, in bool)
+	says func(query map[string]string, row paging.Row) (requirement spec.ID, in bool)
 }
 
 // alongside reports whether both filters are one: they have the same parameter, or are the
@@ -40,12 +41,12 @@ func (f Filter) alongside(other Filter) bool {
 type Use struct {
 	Query map[string]string // key of the parameter → value
 	field string
-	says  func(query map[string]string, row map[string]any) (requirement spec.ID, in bool)
+	says  func(query map[string]string, row paging.Row) (requirement spec.ID, in bool)
 }
 
 // Says returns the requirement that speaks of the row, and whether the row must be in the
 // filtered list or out of it; "" if the specification says nothing of the row.
-func (u Use) Says(row map[string]any) (requirement spec.ID, in bool) { return u.says(u.Query, row) }
+func (u Use) Says(row paging.Row) (requirement spec.ID, in bool) { return u.says(u.Query, row) }
 
 // String shows the query.
 func (u Use) String() string { return shownQuery(u.Query) }
@@ -81,7 +82,7 @@ func (u Use) with(parameters map[string]string) Use {
 
 // BeyondFirst returns a query that shows whether the target heeds the use after the first
 // page, too. It goes one page further than the rows that the use may select.
-func (u Use) BeyondFirst(rows []map[string]any) Query {
+func (u Use) BeyondFirst(rows []paging.Row) Query {
 	const pages = 3
 	size := min(maxLimit, (u.reach(rows).open+pages-1)/pages)
 	return Query{Parameters: u.Query, Sizes: []int{max(1, size)}, Pages: pages + 1}
@@ -91,7 +92,7 @@ func (u Use) BeyondFirst(rows []map[string]any) Query {
 func (f Filter) Extra() spec.ID { return f.Requirements[len(f.Requirements)-1] }
 
 // Uses returns at most so many uses of each kind, made from the rows of an unfiltered walk.
-func (f Filter) Uses(rows []map[string]any, most int) []Use {
+func (f Filter) Uses(rows []paging.Row, most int) []Use {
 	var uses []Use
 	for _, query := range f.queries(rows, most) {
 		uses = append(uses, Use{query, f.Field, f.says})
@@ -99,10 +100,15 @@ func (f Filter) Uses(rows []map[string]any, most int) []Use {
 	return uses
 }
 
+// By returns the use of the filter by the value.
+func (f Filter) By(value string) Use {
+	return Use{map[string]string{f.Parameter: value}, f.Field, f.says}
+}
+
 // Widest returns the uses of the filter that may select the most rows without selecting
 // all, the widest first. Those that leave out a row after the first that they select come
 // before others: a server that drops them after a page then shows that row.
-func (f Filter) Widest(rows []map[string]any, most int) []Use {
+func (f Filter) Widest(rows []paging.Row, most int) []Use {
 	reaches := map[string]reach{} // by value
 	uses := slices.DeleteFunc(f.Uses(rows, most), func(u Use) bool {
 		r := u.reach(rows)
@@ -119,7 +125,7 @@ func (f Filter) Widest(rows []map[string]any, most int) []Use {
 // extremes returns the use that may select the fewest rows, but two, and the use that may
 // select the most without selecting all. The first leaves out more of the rows that follow.
 // A search selects more by the second.
-func (f Filter) extremes(rows []map[string]any, most int) []Use {
+func (f Filter) extremes(rows []paging.Row, most int) []Use {
 	widest := f.Widest(rows, most)
 	several := slices.DeleteFunc(slices.Clone(widest), func(u Use) bool { return u.reach(rows).open < 2 })
 	if len(several) < 2 {
@@ -136,7 +142,7 @@ func (f Filter) extremes(rows []map[string]any, most int) []Use {
 // the first of them.
 type reach struct{ open, later int }
 
-func (u Use) reach(rows []map[string]any) reach {
+func (u Use) reach(rows []paging.Row) reach {
 	var r reach
 	for _, row := range rows {
 		if requirement, in := u.Says(row); in || requirement == "" {
@@ -155,7 +161,7 @@ func Filters(list string) []Filter { return filters[list] }
 var filters = map[string][]Filter{
 	spec.ListPlacementTests: {
 		searchBy("name"),
-		exactly(spec.FilterStatusMissing, spec.FilterStatusExtra, profile.ParamStatus, "status"),
+		exactly(spec.FilterStatusMissing, spec.FilterStatusExtra, profile.ParamStatus, "status", "1", "2", "3"),
 	},
 	spec.ListPlacementReports: {
 		exactly(spec.FilterTestMissing, spec.FilterTestExtra, profile.ParamTest, "test_id"),
@@ -169,19 +175,19 @@ var filters = map[string][]Filter{
 	},
 	spec.ListMembers: {
 		searchMembers(),
-		exactly(spec.FilterAcceptedMissing, spec.FilterAcceptedExtra, profile.ParamAccepted, "accepted"),
+		exactly(spec.FilterAcceptedMissing, spec.FilterAcceptedExtra, profile.ParamAccepted, "accepted", "true", "false"),
 	},
 	spec.ListTagMappings: {resourceIDs()},
 	spec.ListLeadLabels: {
 		searchBy("label"),
-		exactly(spec.FilterInterestMissing, spec.FilterInterestExtra, profile.ParamInterestStatus, "interest_status_label"),
+		exactly(spec.FilterInterestMissing, spec.FilterInterestExtra, profile.ParamInterestStatus, "interest_status_label", "positive", "neutral", "negative"),
 	},
 	spec.ListLeadLists: {
 		searchBy("name"),
-		exactly(spec.FilterEnrichmentMissing, spec.FilterEnrichmentExtra, profile.ParamHasEnrichmentTask, "has_enrichment_task"),
+		exactly(spec.FilterEnrichmentMissing, spec.FilterEnrichmentExtra, profile.ParamHasEnrichmentTask, "has_enrichment_task", "true", "false"),
 	},
 	spec.ListWebhookEvents: {
-		exactly(spec.FilterSuccessMissing, spec.FilterSuccessExtra, profile.ParamSuccess, "success"),
+		exactly(spec.FilterSuccessMissing, spec.FilterSuccessExtra, profile.ParamSuccess, "success", "true", "false"),
 		searchExactly(spec.FilterSearchURLMissing, spec.FilterSearchURLExtra, "webhook_url", "lead_email"),
 		searchExactly(spec.FilterSearchEmailMissing, spec.FilterSearchEmailExtra, "lead_email", "webhook_url"),
 		daysStart(),
@@ -189,14 +195,19 @@ var filters = map[string][]Filter{
 	},
 }
 
-// exactly filters by the whole value of one field.
-func exactly(missing, extra spec.ID, parameter, field string) Filter {
+// exactly filters by the whole value of one field. The values are those that the
+// specification lists; any, if it lists none. A server may refuse another value, even if a
+// row shows it.
+func exactly(missing, extra spec.ID, parameter, field string, listed ...string) Filter {
 	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter, field,
-		func(rows []map[string]any, most int) []map[string]string {
-			return each(parameter, Distinct(rows, field, most))
+		func(rows []paging.Row, most int) []map[string]string {
+			usable := slices.DeleteFunc(slices.Clone(rows), func(row paging.Row) bool {
+				return len(listed) > 0 && !slices.Contains(listed, Scalar(row.Value[field]))
+			})
+			return each(parameter, Distinct(usable, field, most))
 		},
-		func(query map[string]string, row map[string]any) (spec.ID, bool) {
-			if Scalar(row[field]) == query[parameter] {
+		func(query map[string]string, row paging.Row) (spec.ID, bool) {
+			if Scalar(row.Value[field]) == query[parameter] {
 				return missing, true
 			}
 			return extra, false
@@ -217,11 +228,11 @@ func each(parameter string, values []string) []map[string]string {
 func excludedParent() Filter {
 	const parameter, field = profile.ParamParentCampaignNot, "parent_campaign"
 	return Filter{"excludes a campaign", []spec.ID{spec.FilterParentNotExtra}, parameter, field,
-		func(rows []map[string]any, most int) []map[string]string {
+		func(rows []paging.Row, most int) []map[string]string {
 			return each(parameter, Distinct(rows, field, most))
 		},
-		func(query map[string]string, row map[string]any) (spec.ID, bool) {
-			if Scalar(row[field]) == query[parameter] {
+		func(query map[string]string, row paging.Row) (spec.ID, bool) {
+			if Scalar(row.Value[field]) == query[parameter] {
 				return spec.FilterParentNotExtra, false
 			}
 			return "", false
@@ -232,7 +243,7 @@ func excludedParent() Filter {
 func resourceIDs() Filter {
 	const missing, extra = spec.FilterResourceIDSMissing, spec.FilterResourceIDSExtra
 	return Filter{"filters by resource ids", []spec.ID{missing, extra}, profile.ParamResourceIDs, "resource_id",
-		func(rows []map[string]any, most int) []map[string]string {
+		func(rows []paging.Row, most int) []map[string]string {
 			ids := Distinct(rows, "resource_id", most)
 			var lists []string
 			for n := 1; n <= min(len(ids), manyIDs); n++ {
@@ -243,8 +254,8 @@ func resourceIDs() Filter {
 			}
 			return each(profile.ParamResourceIDs, lists)
 		},
-		func(query map[string]string, row map[string]any) (spec.ID, bool) {
-			if slices.Contains(strings.Split(query[profile.ParamResourceIDs], ","), Scalar(row["resource_id"])) {
+		func(query map[string]string, row paging.Row) (spec.ID, bool) {
+			if slices.Contains(strings.Split(query[profile.ParamResourceIDs], ","), Scalar(row.Value["resource_id"])) {
 				return missing, true
 			}
 			return extra, false

@@ -31,7 +31,7 @@ func Between(list spec.Operation, before, after []paging.Row) List {
 	}
 	for _, row := range before {
 		again, still := later[row.Key]
-		if still && schemas.Agree(spec.Documented(list.Resource, row.Value), spec.Documented(list.Resource, again.Value)) {
+		if still && (row.Same(again) || len(differing(list.Resource, row.Value, again.Value)) == 0) {
 			l.Rows = append(l.Rows, row)
 		} else {
 			l.changed[row.Key] = true
@@ -116,7 +116,8 @@ func Requirements(list string) []spec.ID {
 // Compare compares the pages that a target showed to the query with what the list
 // predicts. complete says that they are the whole walk.
 func (l List) Compare(q Query, pages []Page, complete bool) Comparison {
-	c := comparison{List: l, query: q, pages: pages, known: map[string]paging.Row{}, Comparison: Comparison{Assessed: map[spec.ID]int{}}}
+	c := comparison{List: l, query: q, parameters: slices.Sorted(maps.Keys(q.Parameters)), pages: pages,
+		known: make(map[string]paging.Row, len(l.Rows)), Comparison: Comparison{Assessed: map[spec.ID]int{}}}
 	for _, row := range l.Rows {
 		c.known[row.Key] = row
 		c.newest = max(c.newest, row.Key)
@@ -132,12 +133,13 @@ func (l List) Compare(q Query, pages []Page, complete bool) Comparison {
 type comparison struct {
 	List
 	Comparison
-	query     Query
-	pages     []Page
-	known     map[string]paging.Row
-	newest    string       // key of the newest row: ids are time-ordered
-	missingID spec.ID      // that a missing row breaks
-	shown     []paging.Row // without repetitions
+	query      Query
+	parameters []string // of the query, sorted
+	pages      []Page
+	known      map[string]paging.Row
+	newest     string       // key of the newest row: ids are time-ordered
+	missingID  spec.ID      // that a missing row breaks
+	shown      []paging.Row // without repetitions
 }
 
 func (c *comparison) find(id spec.ID, page int, pointer, expected, actual string) {
@@ -152,9 +154,9 @@ func (c *comparison) add(m Mismatch) {
 
 // says returns what the specification says of the row under the query: the requirement
 // and whether the row must be shown or not; "" if nothing is said.
-func (c *comparison) says(row map[string]any) (requirement spec.ID, in bool) {
+func (c *comparison) says(row paging.Row) (requirement spec.ID, in bool) {
 	in = true
-	for _, parameter := range slices.Sorted(maps.Keys(c.query.Parameters)) {
+	for _, parameter := range c.parameters {
 		var speaks, selects bool
 		for _, f := range Filters(c.Operation.ID) {
 			if f.Parameter != parameter {
@@ -177,7 +179,7 @@ func (c *comparison) says(row map[string]any) (requirement spec.ID, in bool) {
 
 // missingOf returns the requirement that the row breaks if it is missing. A row on the last
 // day of a window tells of that day; one on the only day tells of both ends.
-func (c *comparison) missingOf(row map[string]any) spec.ID {
+func (c *comparison) missingOf(row paging.Row) spec.ID {
 	on := map[spec.ID]bool{}
 	for _, f := range Filters(c.Operation.ID) {
 		if value := c.query.Parameters[f.Parameter]; value != "" && !isFar(value) {
@@ -234,7 +236,7 @@ func (c *comparison) missingFor(filter Filter) spec.ID {
 			continue
 		}
 		for _, row := range c.Rows {
-			if id, in := f.says(c.query.Parameters, row.Value); id != "" && in {
+			if id, in := f.says(c.query.Parameters, row); id != "" && in {
 				return id
 			}
 		}
@@ -286,7 +288,7 @@ func (c *comparison) rows() {
 
 func (c *comparison) row(page int, pointer string, row paging.Row, doubt bool) {
 	whole, known := c.known[row.Key]
-	if id, in := c.says(row.Value); id != "" && !in {
+	if id, in := c.says(row); id != "" && !in {
 		c.find(id, page, pointer, "only rows that the query selects: "+shownQuery(c.query.Parameters), part(row.Value, c.decisive()...))
 	}
 	if !known { // it may have been created and deleted meanwhile
@@ -300,12 +302,44 @@ func (c *comparison) row(page int, pointer string, row paging.Row, doubt bool) {
 	}
 	c.Assessed[spec.ListSameValues]++
 	apart := c.parts(page, pointer, row.Value, whole.Value)
-	before, now := spec.Documented(c.Operation.Resource, whole.Value), spec.Documented(c.Operation.Resource, row.Value)
-	for _, field := range slices.Sorted(maps.Keys(now)) {
-		if value, shown := before[field]; shown && !apart[field] && !schemas.Agree(value, now[field]) {
-			c.find(spec.ListSameValues, page, pointer+"/"+field, "the value that the whole list shows: "+show(value), show(now[field]))
+	if row.Same(whole) {
+		return
+	}
+	for _, field := range differing(c.Operation.Resource, whole.Value, row.Value) {
+		switch value, shown := whole.Value[field]; {
+		case apart[field]:
+		case shown:
+			c.find(spec.ListSameValues, page, pointer+"/"+field, "the value that the whole list shows: "+show(value), shownField(row.Value, field))
+		default:
+			c.find(spec.ListSameValues, page, pointer+"/"+field, "absent or null, as in the whole list", shownField(row.Value, field))
 		}
 	}
+}
+
+// differing returns the documented fields in which two views of a row differ, sorted. A
+// field that is absent is one that is null.
+func differing(resource string, before, now map[string]any) []string {
+	before, now = spec.Documented(resource, before), spec.Documented(resource, now)
+	fields := map[string]bool{}
+	for field, value := range before {
+		if !schemas.Agree(value, now[field]) {
+			fields[field] = true
+		}
+	}
+	for field, value := range now {
+		if !schemas.Agree(before[field], value) {
+			fields[field] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(fields))
+}
+
+// shownField shows the field of the row, or says that it is absent.
+func shownField(row map[string]any, field string) string {
+	if value, shown := row[field]; shown {
+		return show(value)
+	}
+	return "absent"
 }
 
 // parts compares the parts of the row that flags leave out. It returns the fields whose
@@ -342,7 +376,7 @@ func (c *comparison) missing(complete bool) {
 		}
 	}
 	for _, row := range c.Rows {
-		id, in := c.says(row.Value)
+		id, in := c.says(row)
 		if id == "" || !in || !complete && strings.Compare(row.Key, c.shown[len(c.shown)-1].Key) != -direction {
 			continue
 		}

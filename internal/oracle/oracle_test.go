@@ -225,7 +225,7 @@ func TestUsesBesideOtherFiltersTell(t *testing.T) {
 func strangersTo(use Use, l List, q Query) (strangers []string) {
 	pages, _ := honest(l, q)
 	for _, row := range pages[0].Rows {
-		if id, in := use.Says(row.Value); id != "" && !in {
+		if id, in := use.Says(row); id != "" && !in {
 			strangers = append(strangers, row.Key)
 		}
 	}
@@ -272,13 +272,30 @@ func TestOrderOfRowsWithoutAnID(t *testing.T) {
 	g.Expect(l.Compare(Query{}, pages(row("c"), row("a"), row("b")), true).Mismatches).To(ConsistOf(HaveField("Requirement", spec.PageWalkSequence)))
 }
 
-// A text is searched as if it were in lower case, ASCII or not.
-func TestTextContains(t *testing.T) {
+// A value that the specification does not list is not asked for: a server may refuse it.
+func TestUnlistedValuesAreNotUsed(t *testing.T) {
+	g := NewWithT(t)
+	var rows []paging.Row
+	for i, status := range []any{json.Number("4"), json.Number("2"), nil, "running"} {
+		rows = append(rows, paging.RowOf(map[string]any{"id": fmt.Sprint(i), "status": status}))
+	}
+	uses := Filters(spec.ListPlacementTests)[1].Uses(rows, 4)
+	g.Expect(uses).To(HaveLen(1))
+	g.Expect(uses[0].Query).To(Equal(map[string]string{profile.ParamStatus: "2"}))
+}
+
+// A row is searched for words as if all of its texts were in lower case, ASCII or not.
+func TestContainsWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		letters := rapid.StringOfN(rapid.SampledFrom([]rune("aAbBzZ .İé")), 0, 8, -1)
-		text, word := letters.Draw(t, "text"), strings.ToLower(rapid.StringOfN(rapid.SampledFrom([]rune("abz .é")), 0, 3, -1).Draw(t, "word"))
-		if got, want := textContains(text, []string{word}), strings.Contains(strings.ToLower(text), word); got != want {
-			t.Fatalf("%q contains %q: %t, want %t", text, word, got, want)
+		letters := rapid.StringOfN(rapid.SampledFrom([]rune("aAbBzZ .İé\n")), 0, 8, -1)
+		first, second := letters.Draw(t, "text"), letters.Draw(t, "text in a list")
+		word := rapid.StringOfN(rapid.SampledFrom([]rune("aBz.é")), 1, 3, -1).Draw(t, "word")
+		row := paging.RowOf(map[string]any{"id": 1, "a": first, "b": map[string]any{"c": []any{second, nil, true}}})
+		want := strings.Contains(strings.ToLower(first), strings.ToLower(word)) || strings.Contains(strings.ToLower(second), strings.ToLower(word))
+		for range 2 { // the second time, its text is known
+			if got := ContainsWord(row, "qqq "+word); got != want {
+				t.Fatalf("%q and %q contain %q: %t, want %t", first, second, word, got, want)
+			}
 		}
 	})
 }
@@ -313,4 +330,17 @@ func TestPageBeyond(t *testing.T) {
 			t.Fatalf("pages of %d show only %v", size, shown)
 		}
 	})
+}
+
+// Only the path of a URL counts its case.
+func TestPathInOtherCase(t *testing.T) {
+	g := NewWithT(t)
+	for text, want := range map[string]string{"https://Example.com/Hooks/1": "https://Example.com/hOOKS/1", "https://example.com/": "", "https://example.com": "",
+		"https://example.com/a%2fb": "", "a@example.com": "", "https://example.com/1": ""} {
+		other, ok := pathInOtherCase(text)
+		g.Expect(ok).To(Equal(want != ""), text)
+		if ok {
+			g.Expect(other).To(Equal(want))
+		}
+	}
 }

@@ -43,10 +43,10 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 			if !known(f.Parameter) || !rapid.Bool().Draw(t, "uses "+f.Title) {
 				continue
 			}
-			rows := []map[string]any{pivot.Value}
+			rows := []paging.Row{pivot}
 			if rapid.IntRange(0, 3).Draw(t, "other rows") == 3 {
 				for range mostOthers {
-					rows = append(rows, of.Draw(t, "other row").Value)
+					rows = append(rows, of.Draw(t, "other row"))
 				}
 			}
 			if uses := f.Uses(rows, len(rows)); len(uses) > 0 {
@@ -85,7 +85,7 @@ func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 // each value of each flag that the target has a name for.
 func (l List) Flagged(f Filter, most int, known func(parameter string) bool) []Use {
 	var uses []Use
-	for _, use := range f.extremes(l.Values(), most) {
+	for _, use := range f.extremes(l.Rows, most) {
 		for _, flag := range l.Flags(known) {
 			uses = append(uses, use.with(flag))
 		}
@@ -98,12 +98,12 @@ func (l List) Flagged(f Filter, most int, known func(parameter string) bool) []U
 // are at most so many for each other filter that the target has a name for.
 func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Use {
 	var all []Use
-	uses := spread(f.Uses(l.Values(), most), most)
+	uses := spread(f.Uses(l.Rows, most), most)
 	for _, other := range Filters(l.Operation.ID) {
 		if other.Parameter == f.Parameter || !known(other.Parameter) {
 			continue
 		}
-		seconds := spread(other.Uses(l.Values(), most), most)
+		seconds := spread(other.Uses(l.Rows, most), most)
 		for i := range max(len(uses), len(seconds)) {
 			if len(uses) == 0 || len(seconds) == 0 {
 				break
@@ -147,12 +147,12 @@ const mostBeyond = 12
 // more words a search has, the less is known of what it finds.
 func (l List) pairsBeyond(f, other Filter) []Beyond {
 	var pairs []Beyond
-	seconds := other.Uses(l.Values(), mostBeyond)
+	seconds := other.Uses(l.Rows, mostBeyond)
 	selected := make([][]selection, len(seconds))
 	for i, second := range seconds {
 		selected[i] = second.selections(l.Rows)
 	}
-	for _, use := range f.Uses(l.Values(), mostBeyond) {
+	for _, use := range f.Uses(l.Rows, mostBeyond) {
 		own := use.selections(l.Rows)
 		for i, second := range seconds {
 			both := use.with(second.Query)
@@ -183,7 +183,7 @@ const (
 func (u Use) selections(rows []paging.Row) []selection {
 	all := make([]selection, len(rows))
 	for i, row := range rows {
-		switch id, in := u.Says(row.Value); {
+		switch id, in := u.Says(row); {
 		case id == "":
 			all[i] = open
 		case in:
@@ -225,10 +225,10 @@ func (l List) beside(use, second Use) (Use, bool) {
 		return Use{}, false
 	}
 	second.Query = both.Query
-	certain := slices.ContainsFunc(l.Rows, func(row paging.Row) bool { _, in := second.Says(row.Value); return in })
+	certain := slices.ContainsFunc(l.Rows, func(row paging.Row) bool { _, in := second.Says(row); return in })
 	found := slices.ContainsFunc(l.oldest(), func(row paging.Row) bool {
-		left, in := both.Says(row.Value)
-		out, shown := second.Says(row.Value)
+		left, in := both.Says(row)
+		out, shown := second.Says(row)
 		return left != "" && !in && (shown || out == "" && !certain)
 	})
 	return both, found
@@ -237,10 +237,10 @@ func (l List) beside(use, second Use) (Use, bool) {
 // besideOwn is beside for a use of the other filter by the value of the row.
 func (l List) besideOwn(use Use, other Filter) (Use, bool) {
 	for _, row := range l.oldest() {
-		if left, in := use.Says(row.Value); left == "" || in {
+		if left, in := use.Says(row); left == "" || in {
 			continue
 		}
-		for _, second := range other.Uses([]map[string]any{row.Value}, 1) {
+		for _, second := range other.Uses([]paging.Row{row}, 1) {
 			if both, ok := l.beside(use, second); ok {
 				return both, true
 			}
@@ -253,7 +253,7 @@ func (l List) besideOwn(use Use, other Filter) (Use, bool) {
 // many; none for another filter.
 func (l List) Alone(f Filter, most int) []Use {
 	var alone []Use
-	for _, use := range f.extremes(l.Values(), most) {
+	for _, use := range f.extremes(l.Rows, most) {
 		if f.Parameter != profile.ParamWindowStart && f.Parameter != profile.ParamWindowEnd {
 			break
 		}
@@ -271,7 +271,7 @@ func (l List) both(one, other Filter) []map[string]string {
 	}
 	var all []map[string]string
 	for _, row := range l.oldest() {
-		rows := []map[string]any{row.Value}
+		rows := []paging.Row{row}
 		first, second := one.Uses(rows, 1), other.Uses(rows, 1)
 		if len(first) == 0 || len(second) == 0 {
 			continue
@@ -332,15 +332,6 @@ func (l List) Flags(known func(parameter string) bool) []map[string]string {
 		}
 	}
 	return all
-}
-
-// Values returns the values of the rows.
-func (l List) Values() []map[string]any {
-	values := make([]map[string]any, len(l.Rows))
-	for i, row := range l.Rows {
-		values[i] = row.Value
-	}
-	return values
 }
 
 // add sets parameters that are not set yet. The far end of a window gives way to a nearer

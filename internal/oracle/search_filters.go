@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
 
@@ -17,20 +18,24 @@ import (
 func searchExactly(missing, extra spec.ID, field, other string) Filter {
 	const parameter = profile.ParamSearch
 	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter, field,
-		func(rows []map[string]any, most int) []map[string]string {
+		func(rows []paging.Row, most int) []map[string]string {
 			values := Distinct(rows, field, most)
 			if len(values) == 0 || utf8.RuneCountInString(values[0]) < 2 {
 				return each(parameter, values)
 			}
 			_, first := utf8.DecodeRuneInString(values[0])
 			_, last := utf8.DecodeLastRuneInString(values[0])
-			return each(parameter, append(values, values[0][:len(values[0])-last], values[0][first:], values[0][:len(values[0])-last]+"_", "%"))
+			pieces := []string{values[0][:len(values[0])-last], values[0][first:], values[0][:len(values[0])-last] + "_", "%"}
+			if other, ok := pathInOtherCase(values[0]); ok {
+				pieces = append(pieces, other)
+			}
+			return each(parameter, append(values, pieces...))
 		},
-		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+		func(query map[string]string, row paging.Row) (spec.ID, bool) {
 			switch query[parameter] {
-			case Scalar(row[field]):
+			case Scalar(row.Value[field]):
 				return missing, true
-			case Scalar(row[other]):
+			case Scalar(row.Value[other]):
 				return "", false
 			default:
 				return extra, false
@@ -38,11 +43,28 @@ func searchExactly(missing, extra spec.ID, field, other string) Filter {
 		}}
 }
 
+// pathInOtherCase returns a URL whose path has capitals for small letters and the reverse:
+// another URL (RFC 3986, section 6.2.2.1).
+func pathInOtherCase(text string) (other string, ok bool) {
+	_, rest, isURL := strings.Cut(text, "://")
+	host, path, hasPath := strings.Cut(rest, "/")
+	if !isURL || !hasPath || strings.Contains(path, "%") {
+		return "", false
+	}
+	flipped := strings.Map(func(r rune) rune {
+		if unicode.IsUpper(r) {
+			return unicode.ToLower(r)
+		}
+		return unicode.ToUpper(r)
+	}, path)
+	return strings.TrimSuffix(text, path) + flipped, flipped != path && host != ""
+}
+
 // searchBy searches for texts of the field that occur, some of them with special characters,
 // and for a word that does not.
 func searchBy(field string) Filter {
 	return searches("searches by "+field, spec.FilterSearchMissing, spec.FilterSearchExtra, field,
-		func(rows []map[string]any, most int) []string {
+		func(rows []paging.Row, most int) []string {
 			texts := Distinct(rows, field, most)
 			for _, text := range Unusual(rows, field, most) {
 				if !slices.Contains(texts, text) {
@@ -55,16 +77,16 @@ func searchBy(field string) Filter {
 
 // sharedWord returns the word of the field that most rows contain, up to 3 of 4 rows; none
 // if no 2 rows share one. A quarter of the rows outlasts those that a run creates.
-func sharedWord(rows []map[string]any, field string) []string {
+func sharedWord(rows []paging.Row, field string) []string {
 	count := map[string]int{}
 	for _, row := range rows {
-		for _, word := range slices.Compact(slices.Sorted(slices.Values(words(Scalar(row[field]))))) {
+		for _, word := range slices.Compact(slices.Sorted(slices.Values(words(Scalar(row.Value[field]))))) {
 			count[word]++
 		}
 	}
 	shared := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
 	for _, word := range shared[:min(mostShared, len(shared))] {
-		found := len(slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool { return !ContainsWord(row, word) }))
+		found := len(slices.DeleteFunc(slices.Clone(rows), func(row paging.Row) bool { return !ContainsWord(row, word) }))
 		if count[word] > 1 && 4*found <= 3*len(rows) {
 			return []string{word}
 		}
@@ -86,10 +108,10 @@ const mostShared = 8
 // does not.
 func searchMembers() Filter {
 	return searches("searches by name and email", spec.FilterSearchMemberMissing, spec.FilterSearchMemberExtra, "email",
-		func(rows []map[string]any, most int) []string {
+		func(rows []paging.Row, most int) []string {
 			terms := append(Distinct(rows, "email", most), sharedWord(rows, "email")...)
 			if len(rows) > 0 {
-				if name, ok := rows[0]["name"].(map[string]any); ok {
+				if name, ok := rows[0].Value["name"].(map[string]any); ok {
 					terms = append(terms, Scalar(name["last"]))
 				}
 			}
@@ -103,15 +125,15 @@ const AbsentWord = "zyxgqvkwjqxzzvq"
 // searches finds rows by texts. The specification leaves open which fields a search
 // matches and how: a row whose field is the whole text is in, one that contains no word
 // of it is out.
-func searches(title string, missing, extra spec.ID, field string, texts func([]map[string]any, int) []string) Filter {
+func searches(title string, missing, extra spec.ID, field string, texts func([]paging.Row, int) []string) Filter {
 	return Filter{title, []spec.ID{missing, extra}, profile.ParamSearch, field,
-		func(rows []map[string]any, most int) []map[string]string {
+		func(rows []paging.Row, most int) []map[string]string {
 			terms := append(texts(rows, most), AbsentWord)
 			return each(profile.ParamSearch, slices.DeleteFunc(terms, func(term string) bool { return strings.TrimSpace(term) == "" }))
 		},
-		func(query map[string]string, row map[string]any) (spec.ID, bool) {
+		func(query map[string]string, row paging.Row) (spec.ID, bool) {
 			switch term := query[profile.ParamSearch]; {
-			case Scalar(row[field]) == term:
+			case Scalar(row.Value[field]) == term:
 				return missing, true
 			case !ContainsWord(row, term):
 				return extra, false

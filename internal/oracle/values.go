@@ -1,14 +1,13 @@
 package oracle
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/internal/paging"
 )
 
 // maxValue is the length of the longest value of a row that a query uses, in bytes. A
@@ -17,7 +16,7 @@ const maxValue = 256
 
 // Distinct returns at most so many of the values that occur in a field of the rows, the
 // first and the last among them. Null, absent and very long values do not count.
-func Distinct(rows []map[string]any, field string, most int) []string {
+func Distinct(rows []paging.Row, field string, most int) []string {
 	values := All(rows, field)
 	if len(values) <= most {
 		return values
@@ -31,7 +30,7 @@ func Distinct(rows []map[string]any, field string, most int) []string {
 
 // Unusual returns at most so many values of the field that hold special characters. Each
 // has a kind of character that the earlier ones lack.
-func Unusual(rows []map[string]any, field string, most int) []string {
+func Unusual(rows []paging.Row, field string, most int) []string {
 	var values []string
 	seen := map[rune]bool{}
 	for _, value := range All(rows, field) {
@@ -63,11 +62,11 @@ func kindOf(r rune) rune {
 }
 
 // All returns the values of a field that may go into an address, each once.
-func All(rows []map[string]any, field string) []string {
+func All(rows []paging.Row, field string) []string {
 	var values []string
 	seen := map[string]bool{}
 	for _, row := range rows {
-		value := Scalar(row[field])
+		value := Scalar(row.Value[field])
 		if value != "" && len(value) <= maxValue && !seen[value] {
 			seen[value] = true
 			values = append(values, value)
@@ -104,62 +103,19 @@ func Scalar(value any) string {
 	return ""
 }
 
-// ContainsWord reports whether any word of the term occurs in any text of the row.
-func ContainsWord(row map[string]any, term string) bool {
-	return containsAny(row, strings.Fields(strings.ToLower(term)))
-}
-
-// containsAny reports whether a string of a JSON value contains one of the words,
-// which are in lower case. The rest of a shortened text may contain them.
-func containsAny(value any, words []string) bool {
-	switch value := value.(type) {
-	case string:
-		return schemas.IsShortened(value) || textContains(value, words)
-	case map[string]any:
-		for _, v := range value {
-			if containsAny(v, words) {
-				return true
-			}
-		}
-	case []any:
-		for _, v := range value {
-			if containsAny(v, words) {
-				return true
-			}
-		}
+// ContainsWord reports whether any word of the term occurs in any text of the row. The rest
+// of a shortened text may contain it.
+func ContainsWord(row paging.Row, term string) bool {
+	text, whole := row.Text()
+	if !whole {
+		return true
 	}
-	return false
-}
-
-// textContains reports whether the text, in lower case, contains one of the words.
-func textContains(text string, words []string) bool {
-	var short [128]byte
-	lowered, ascii := lowerASCII(short[:0], text)
-	if !ascii {
-		lowered = []byte(strings.ToLower(text))
-	}
-	for _, word := range words {
-		if bytes.Contains(lowered, []byte(word)) {
+	for word := range strings.FieldsSeq(strings.ToLower(term)) {
+		if strings.Contains(text, word) {
 			return true
 		}
 	}
 	return false
-}
-
-// lowerASCII appends the text in lower case if it is ASCII. Most texts of rows are, and
-// short: much is searched, and this spares them an allocation.
-func lowerASCII(to []byte, text string) (lowered []byte, ascii bool) {
-	for i := range len(text) {
-		c := text[i]
-		switch {
-		case c >= utf8.RuneSelf:
-			return nil, false
-		case 'A' <= c && c <= 'Z':
-			c += 'a' - 'A'
-		}
-		to = append(to, c)
-	}
-	return to, true
 }
 
 // Times that lie before and after all rows.

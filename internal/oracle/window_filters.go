@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
 
@@ -25,7 +26,7 @@ func windowEnd() Filter {
 func windows(title string, missing, extra spec.ID, parameter string, side func(row, cut time.Time) int) Filter {
 	const field = "timestamp_created"
 	return Filter{title, []spec.ID{missing, extra}, parameter, field,
-		func(rows []map[string]any, most int) []map[string]string {
+		func(rows []paging.Row, most int) []map[string]string {
 			var queries []map[string]string
 			for _, text := range spread(All(rows, field), most) {
 				if cut, ok := timeOf(text); ok {
@@ -36,8 +37,8 @@ func windows(title string, missing, extra spec.ID, parameter string, side func(r
 			}
 			return queries
 		},
-		func(query map[string]string, row map[string]any) (spec.ID, bool) {
-			created, known := timeOf(Scalar(row[field]))
+		func(query map[string]string, row paging.Row) (spec.ID, bool) {
+			created, known := timeOf(Scalar(row.Value[field]))
 			cut, valid := timeOf(query[parameter])
 			switch where := side(created, cut); {
 			case !known || !valid || where == 0:
@@ -72,7 +73,7 @@ func daysEnd() Filter {
 func days(title string, outside, on, inside spec.ID, parameter string, sign int) Filter {
 	const field = "timestamp_created_date"
 	return Filter{title, []spec.ID{on, inside, outside}, parameter, field,
-		func(rows []map[string]any, most int) []map[string]string {
+		func(rows []paging.Row, most int) []map[string]string {
 			var queries []map[string]string
 			days := slices.DeleteFunc(All(rows, field), func(day string) bool { return !isDay(day) })
 			for _, cut := range spread(days, most) {
@@ -82,11 +83,11 @@ func days(title string, outside, on, inside spec.ID, parameter string, sign int)
 			}
 			return queries
 		},
-		func(query map[string]string, row map[string]any) (spec.ID, bool) {
-			if !isDay(Scalar(row[field])) { // the schemas judge that
+		func(query map[string]string, row paging.Row) (spec.ID, bool) {
+			if !isDay(Scalar(row.Value[field])) { // the schemas judge that
 				return "", false
 			}
-			switch strings.Compare(Scalar(row[field]), query[parameter]) * sign {
+			switch strings.Compare(Scalar(row.Value[field]), query[parameter]) * sign {
 			case -1:
 				return outside, false
 			case 0:

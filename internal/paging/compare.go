@@ -18,7 +18,7 @@ type Repeat struct {
 // Repeats returns the rows that the walk showed more than once.
 func (w Walk) Repeats() []Repeat {
 	var repeats []Repeat
-	first := map[string]At{}
+	first := make(map[string]At, w.rows())
 	w.each(func(at At, r Row) {
 		if before, seen := first[r.Key]; seen {
 			repeats = append(repeats, Repeat{before, at})
@@ -94,7 +94,7 @@ func Disorder(a, b Walk) (Swap, bool) {
 // firsts returns the first position of every row of w that the other walk also shows.
 func firsts(w Walk, other map[string]int) []At {
 	var places []At
-	seen := map[string]bool{}
+	seen := make(map[string]bool, len(other))
 	w.each(func(at At, r Row) {
 		if other[r.Key] > 0 && !seen[r.Key] {
 			seen[r.Key] = true

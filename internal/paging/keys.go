@@ -26,10 +26,13 @@ func KeyOf(row map[string]any) string {
 	return schemas.Shorten(string(encoded), maxKey)
 }
 
+// uuidLength is the length of a UUID as text, in bytes.
+const uuidLength = 36
+
 // FoldID returns a UUID in lower case and any other text unchanged, unless it is too
 // long for a key. Both cases of a UUID name the same thing (RFC 9562).
 func FoldID(text string) string {
-	if len(text) != len(uuid.Nil.String()) || uuid.Validate(text) != nil {
+	if len(text) != uuidLength || uuid.Validate(text) != nil {
 		return schemas.Shorten(text, maxKey)
 	}
 	return strings.ToLower(text)

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 
 	"outreach.example/conformance/internal/client"
 )
@@ -18,12 +19,19 @@ type Row struct {
 	Key   string // from KeyOf
 	ByID  bool   // the key is the row's id
 	Value map[string]any
+	text  *text // nil if copies of the row share none
 }
 
 // RowOf returns a decoded row with its key.
 func RowOf(value map[string]any) Row {
 	_, byID := value["id"].(string)
-	return Row{Key: KeyOf(value), ByID: byID, Value: value}
+	return Row{Key: KeyOf(value), ByID: byID, Value: value, text: &text{}}
+}
+
+// Same reports whether both rows have one value in memory, as rows with equal texts often
+// do (package schemas keeps them).
+func (r Row) Same(other Row) bool {
+	return reflect.ValueOf(r.Value).Pointer() == reflect.ValueOf(other.Value).Pointer()
 }
 
 // Page is one page of a list.
@@ -137,7 +145,7 @@ func addNew(set map[string]bool, rows []Row) bool {
 
 // Rows returns all rows in the order in which they were shown.
 func (w Walk) Rows() []Row {
-	var rows []Row
+	rows := make([]Row, 0, w.rows())
 	for _, p := range w.Pages {
 		rows = append(rows, p.Rows...)
 	}
@@ -146,13 +154,22 @@ func (w Walk) Rows() []Row {
 
 // Keys returns how often each row was shown.
 func (w Walk) Keys() map[string]int {
-	count := map[string]int{}
+	count := make(map[string]int, w.rows())
 	for _, p := range w.Pages {
 		for _, r := range p.Rows {
 			count[r.Key]++
 		}
 	}
 	return count
+}
+
+// rows returns how many rows the pages hold.
+func (w Walk) rows() int {
+	n := 0
+	for _, p := range w.Pages {
+		n += len(p.Rows)
+	}
+	return n
 }
 
 // Complete reports whether the walk saw the list's end.

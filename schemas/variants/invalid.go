@@ -1,6 +1,7 @@
 package variants
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 
@@ -82,8 +83,13 @@ func invalidValue(s *openapi3.Schema) []Variant {
 	case enum(s) != nil && s.Type.Is(openapi3.TypeNumber):
 		least, most := ends(enum(s))
 		return outside(least-1, most+1, least+0.5, -most-1)
-	case enum(s) != nil:
-		return outside("conformance")
+	case enum(s) != nil: // a server may look at the form alone
+		listed := slices.MaxFunc(enum(s), func(a, b any) int { return len(fmt.Sprint(a)) - len(fmt.Sprint(b)) })
+		all := outside("conformance", fmt.Sprint(listed)+"x")
+		if slices.Contains(enum(s), any(listedZone)) { // a server may look it up among all zones
+			all = append(all, outside(unlistedZone)...)
+		}
+		return all
 	case s.Type.Is(openapi3.TypeBoolean):
 		return outside("conformance")
 	case s.Type.Is(openapi3.TypeInteger) && s.Min != nil && s.Max != nil:
@@ -99,6 +105,12 @@ func invalidValue(s *openapi3.Schema) []Variant {
 	}
 	return nil
 }
+
+// Time zones of the tz database. The document lists the first one and not the second.
+const (
+	listedZone   = "Europe/Belgrade"
+	unlistedZone = "Europe/London"
+)
 
 // ends returns the least and the largest of some numbers.
 func ends(values []any) (least, most float64) {

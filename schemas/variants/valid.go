@@ -162,9 +162,9 @@ func entries(entry *openapi3.Schema) []Variant {
 		turns[day] = values[i%len(values)].Value
 	}
 	all := []Variant{{What: "every key", Value: turns}}
-	for i, day := range []string{days[0], days[len(days)-1]} {
-		v := values[i%len(values)]
-		all = append(all, Variant{What: "only the key " + day + ": " + v.What, Value: map[string]any{day: v.Value}})
+	// Entries of one kind: a server may refuse a schedule of which every day is false.
+	for _, day := range []string{days[0], days[len(days)-1]} {
+		all = append(all, Variant{What: "only the key " + day + ": " + values[0].What, Value: map[string]any{day: values[0].Value}})
 	}
 	return append(all, Variant{What: "no keys", Value: map[string]any{}, Open: true})
 }

@@ -81,12 +81,12 @@ func (e *explorer) tellingOf(w *whole) []Case {
 	for _, f := range oracle.Filters(w.operation.ID) {
 		if known(f.Parameter) {
 			for _, use := range list.Flagged(f, filteredUse, known) {
-				queries = append(queries, use.BeyondFirst(list.Values()))
+				queries = append(queries, use.BeyondFirst(list.Rows))
 			}
 			for _, use := range list.Beside(f, filteredUse, known) {
 				alone = append(alone, use.Query)
 			}
-			for _, use := range f.Uses(list.Values(), everyValue) {
+			for _, use := range f.Uses(list.Rows, everyValue) {
 				alone = append(alone, use.Query)
 			}
 		}

@@ -80,12 +80,19 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 			return err
 		})
 	}
-	// The legal cases are long and take much memory, so they are spread among the defects.
+	for i, d := range defects {
+		if d.Long() {
+			tryOne(i)
+		}
+	}
+	// The legal cases take much time and memory, so they are spread among the defects.
 	// The next defects follow each of them: no worker ends on a long case alone.
 	for i := range legal {
 		tolerateOne(i)
 		for j := i * len(defects) / len(legal); j < (i+1)*len(defects)/len(legal); j++ {
-			tryOne(j)
+			if !defects[j].Long() {
+				tryOne(j)
+			}
 		}
 	}
 	err = work.wait()
@@ -96,8 +103,8 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 
 // Garbage collection during a self-test: cases allocate much and keep little.
 const (
-	heapGrowth = 400       // percent of the live heap
-	memory     = 800 << 20 // bytes from which the heap grows less
+	heapGrowth = 400        // percent of the live heap
+	memory     = 1200 << 20 // bytes from which the heap grows less
 )
 
 // collectLess lets the heap grow more than usual before it is collected, and returns a

@@ -75,7 +75,7 @@ func scheduleValues() []documentValue {
 		part("at-"+strings.Replace(time, ":", "", 1), "the time "+time, "timing", equal(from), map[string]any{"from": "12:00"})
 	}
 	part("only-day-0", "only the day 0", "days", equal(map[string]any{"0": true}), map[string]any{"0": false})
-	part("only-day-6", "only the day 6", "days", equal(map[string]any{"6": false}), map[string]any{})
+	part("only-day-6", "only the day 6", "days", equal(map[string]any{"6": true}), map[string]any{})
 	return all
 }
 

@@ -26,7 +26,7 @@ func refusedButDoneDefects() []Defect {
 			func(a *Target) behaviour {
 				token := a.fullKey(operation)
 				return func(next Handler, r Request) (Response, error) {
-					if _, err := next(r.withToken(token)); err != nil {
+					if _, err := next(valid(r).withToken(token)); err != nil {
 						return Response{}, err
 					}
 					return refusal(status), nil
@@ -51,8 +51,63 @@ func refusedButDoneDefects() []Defect {
 		carriedOut("SCOPE-NO-EFFECT", operation, lacks("scopeless", "a key without scopes", func(k profile.Key) bool { return len(k.Scopes) == 0 }), http.StatusForbidden)
 		carriedOut("SCOPE-NO-EFFECT", operation, lacks("lacking-scope", "a key with another scope", func(k profile.Key) bool { return len(k.Scopes) == 1 }), http.StatusForbidden)
 	}
+	for _, operation := range boundTo("REQUEST-NO-EFFECT") {
+		for _, by := range invalidAskers(operation) {
+			carriedOut("REQUEST-NO-EFFECT", operation, by, http.StatusBadRequest)
+		}
+	}
 	return defects
 }
+
+// invalidAskers are kinds of requests that are valid but for one part.
+func invalidAskers(operation string) []asker {
+	longer := asker{"longer-id", "a UUID with one more character", func(_ *Target, r Request) bool { return isUUID(shortened(r.ID)) }}
+	switch operation {
+	case spec.DeleteSubsequence:
+		return []asker{longer}
+	case spec.DeletePlacementTest:
+		return []asker{longer, {"body", "a deletion with a body", func(_ *Target, r Request) bool {
+			_, isObject := objectIn(r)
+			return isObject
+		}}}
+	}
+	among := func(name, who string, odd func(a *Target, email any) bool) asker {
+		return asker{name, who, func(a *Target, r Request) bool {
+			emails := a.moveIn(r).emails
+			return len(emails) > 1 && slices.ContainsFunc(emails, func(email any) bool { return odd(a, email) })
+		}}
+	}
+	return []asker{
+		among("number-among-emails", "a number among addresses", func(_ *Target, email any) bool { return !isText(email) }),
+		among("unknown-among-emails", "an unknown address among others", func(a *Target, email any) bool { return isText(email) && !a.isAccount(email) }),
+		{"word-as-destination", "a word as the destination", func(a *Target, r Request) bool { return isNoUUID(a.moveIn(r).destination) }},
+	}
+}
+
+// valid returns the request without what invalidAskers add to it.
+func valid(r Request) Request {
+	switch short := shortened(r.ID); {
+	case isUUID(short):
+		return r.naming(short)
+	case r.Operation == spec.DeletePlacementTest:
+		r = r.clone()
+		r.Body = nil
+	}
+	return r
+}
+
+// isAccount reports whether the address is one of the accounts in the profile.
+func (a *Target) isAccount(address any) bool {
+	for _, w := range a.Profile.Workspaces {
+		if slices.Contains(w.Accounts, address.(string)) {
+			return true
+		}
+	}
+	return false
+}
+
+// shortened returns an id without its last character.
+func shortened(id string) string { return id[:max(0, len(id)-1)] }
 
 // servedButUndoneDefects report success to a narrow key but change nothing.
 func servedButUndoneDefects() []Defect {

@@ -31,6 +31,14 @@ func (f filter) damages() []filterDamage {
 	if f.kind == listed {
 		damages = append(damages, wrongList...)
 	}
+	if f.field == "webhook_url" {
+		damages = append(damages, filterDamage{"in-any-case", "EXTRA", "shows the rows of a URL in another case", func(s *selection) []listRow {
+			return s.adding(s.matching(func(text string) bool { return strings.EqualFold(text, s.value) })...)
+		}})
+	}
+	if f.kind == searched || f.kind == listed || f.kind == exactly && f.values == nil {
+		damages = append(damages, allForNone)
+	}
 	for _, value := range f.values {
 		damages = append(damages, oneValue(value)...)
 		if f.meaning == profile.ParamStatus {
@@ -81,10 +89,12 @@ func nullAs(value string) filterDamage {
 		})}
 }
 
+// allForNone is for values that no row has.
+var allForNone = filterDamage{"shows-all-for-none", "EXTRA", "shows all rows if none match",
+	otherwise(func(s *selection) bool { return len(s.right) == 0 }, func(s *selection) []listRow { return s.all })}
+
 // looseSearch is for searches that the specification hardly defines.
 var looseSearch = []filterDamage{
-	{"shows-all-for-none", "EXTRA", "shows all rows if none match",
-		otherwise(func(s *selection) bool { return len(s.right) == 0 }, func(s *selection) []listRow { return s.all })},
 	{"by-first-letter", "EXTRA", "shows every row that begins with the same letter", func(s *selection) []listRow {
 		return s.adding(s.matching(func(text string) bool { return text != "" && text[0] == s.value[0] })...)
 	}},
@@ -135,8 +145,20 @@ var wrongList = []filterDamage{
 		values := strings.Split(s.value, ",")
 		return s.with(strings.Join(values[:min(5, len(values))], ","))
 	}},
+	{"unknown-empties", "MISSING", "shows no rows if no row has one of several values",
+		otherwise(func(s *selection) bool { return s.hasUnknown() }, func(*selection) []listRow { return nil })},
+	{"unknown-ignores", "EXTRA", "shows all rows if no row has one of several values",
+		otherwise(func(s *selection) bool { return s.hasUnknown() }, func(s *selection) []listRow { return s.all })},
 	{"several-ignored", "EXTRA", "shows all rows for several values",
 		otherwise(func(s *selection) bool { return strings.Contains(s.value, ",") }, func(s *selection) []listRow { return s.all })},
+}
+
+// hasUnknown reports whether no row of the list has one of several values.
+func (s *selection) hasUnknown() bool {
+	values := strings.Split(s.value, ",")
+	return len(values) > 1 && slices.ContainsFunc(values, func(value string) bool {
+		return !slices.ContainsFunc(s.all, func(r listRow) bool { return r.text(s.filter.field) == value })
+	})
 }
 
 // wrongWindow is for an end of a window of timestamps. Whether rows exactly at

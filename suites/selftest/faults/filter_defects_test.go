@@ -71,11 +71,15 @@ func (l *fakeList) values(f filter) []string {
 	}
 	slices.Sort(values)
 	values = slices.Compact(values)
+	if f.kind == listed || f.kind == exactly && f.values == nil {
+		values = append(values, "00000000-0000-7000-8000-000000000000")
+	}
 	switch f.kind {
-	case listed:
-		values = append(values, strings.Join(values[:3], ","), strings.Join(values[:min(6, len(values))], ","))
+	case listed: // the last one is of no row
+		values = append(values, strings.Join(values[:3], ","), strings.Join(values[:min(6, len(values))], ","),
+			strings.Join([]string{values[0], values[len(values)-1]}, ","))
 	case whole:
-		values = append(values, values[0][1:], values[0][:len(values[0])-1], values[0][:len(values[0])-1]+"_")
+		values = append(values, strings.ToUpper(values[0]), values[0][1:], values[0][:len(values[0])-1], values[0][:len(values[0])-1]+"_")
 	case searched:
 		values = append(values, "zzz")
 	}

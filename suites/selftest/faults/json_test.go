@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"outreach.example/conformance/spec"
 )
 
 // FuzzJSON: bodies are decoded and encoded as encoding/json does it.
@@ -34,6 +36,39 @@ func FuzzJSON(f *testing.F) {
 		}
 		if encoded, want := encode(got), encodeOther(want); !bytes.Equal(encoded, want) {
 			t.Fatalf("%q: %q, want %q", body, encoded, want)
+		}
+	})
+}
+
+// FuzzDecodeAround: rows are found in lists wherever encoding/json finds them.
+func FuzzDecodeAround(f *testing.F) {
+	for _, body := range []string{
+		`{"items":[{"id":"a","t":"}{\""},{"items":[{"b":1}]},2,null,[{}]],"next_starting_after":"x"}`, `[{"a":{}},{"b":[{}]}]`, `{"items":null}`, `{"items":{}}`, `[]`, `[1]`,
+		"{ \"items\" : [ {\"a\" :1} ,\n{} ] }", `{"more":[{}],"items":[{}],"items":[{"z":1}]}`, `{"items":[{"a"}]}`, `{"items":[{`, `{"items":[{"a":1}x]}`, `{"a":{"items":[{"a":1}]}}`,
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, op := range []spec.Operation{{Answer: spec.Page}, {Answer: spec.Array}, {Answer: spec.One}} {
+			rows := 0
+			got, ok := decodeAround(op, body, func(text []byte) (any, bool) {
+				rows++
+				value, ok := decode(text)
+				return json.RawMessage(encode(value)), ok
+			})
+			want, valid := decode(body)
+			if ok != valid {
+				t.Fatalf("%q: decoded %t, want %t", body, ok, valid)
+			}
+			if !ok {
+				continue
+			}
+			if !bytes.Equal(encode(got), encode(want)) {
+				t.Fatalf("%q: %q, want %q", body, encode(got), encode(want))
+			}
+			if objects := len(op.Rows(want)); rows < objects {
+				t.Fatalf("%q: %d rows, want %d", body, rows, objects)
+			}
 		}
 	})
 }

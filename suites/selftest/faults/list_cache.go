@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	lists "outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/spec"
 )
 
 // listRow is one row of a list, as bytes and decoded.
@@ -97,31 +98,35 @@ func (a *listCache) forget() {
 
 // pageIn decodes a page; ok is false for anything but a 200 with a page.
 func pageIn(answer Response) (rows []listRow, cursor string, ok bool) {
-	var page struct {
-		Items []json.RawMessage `json:"items"`
-		Next  *string           `json:"next_starting_after"`
-	}
-	if answer.Status != http.StatusOK || json.Unmarshal(answer.Body, &page) != nil {
+	if answer.Status != http.StatusOK {
 		return nil, "", false
 	}
-	for _, doc := range page.Items {
-		value, _ := decode(doc)
-		fields, _ := value.(map[string]any)
-		rows = append(rows, listRow{doc, fields})
+	value, _ := decodeAround(spec.Operation{Answer: spec.Page}, answer.Body, asWritten)
+	page, ok := value.(map[string]any)
+	if !ok {
+		return nil, "", false
 	}
-	if page.Next != nil {
-		cursor = *page.Next
+	items, listed := page["items"].([]any)
+	cursor, hasCursor := page["next_starting_after"].(string)
+	if !listed && page["items"] != nil || !hasCursor && page["next_starting_after"] != nil {
+		return nil, "", false
+	}
+	for _, item := range items {
+		text := encode(item)
+		value, _ := decode(text)
+		fields, _ := value.(map[string]any)
+		rows = append(rows, listRow{text, fields})
 	}
 	return rows, cursor, true
 }
 
 // pageOf encodes a page; an empty cursor is omitted.
 func pageOf(rows []listRow, cursor string) Response {
-	docs := make([]json.RawMessage, len(rows))
+	items := make([]any, len(rows))
 	for i, row := range rows {
-		docs[i] = row.doc
+		items[i] = row.doc
 	}
-	page := map[string]any{"items": docs}
+	page := map[string]any{"items": items}
 	if cursor != "" {
 		page["next_starting_after"] = cursor
 	}

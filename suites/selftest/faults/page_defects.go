@@ -27,7 +27,7 @@ func pageDefects() []Defect {
 				func(*Target) Middleware { return where(op.ID, l.fits, refusing(l.status)) }})
 		}
 	}
-	return slices.Concat(defects, changeDefects(), sortDefects())
+	return slices.Concat(defects, changeDefects(), sortDefects(), rowsOnceDefects())
 }
 
 // pageDamage is one error in serving a list.
@@ -283,6 +283,23 @@ func endOfID(r listRow) string {
 	return id[max(0, len(id)-12):]
 }
 
+// rowsOnceDefects show a row of a list without pages again.
+func rowsOnceDefects() []Defect {
+	const list = spec.ListPhoneNumbers
+	again := func(damage, doc string, rows func([]any) []any) Defect {
+		return breaking("LIST-ROWS-ONCE", list, damage, doc, onBody(list, http.StatusOK, func(_ Request, body any) any {
+			if items, ok := body.([]any); ok && len(items) > 0 {
+				return rows(items)
+			}
+			return body
+		}))
+	}
+	return []Defect{
+		again("last-row-twice", "shows its last row twice", func(items []any) []any { return append(items, items[len(items)-1]) }),
+		again("first-row-again", "shows its first row again at the end", func(items []any) []any { return append(items, items[0]) }),
+	}
+}
+
 // sortDefects sort the placement tests wrongly on request.
 func sortDefects() []Defect {
 	const list = spec.ListPlacementTests
@@ -316,6 +333,10 @@ var sortDamages = []struct {
 	{"last-row-lost", "omits the last row", withoutLast, asItIs},
 	{"row-skipped", "skips a row between two pages", asItIs, skipNext},
 	{"row-repeated", "starts each page with the last row of the previous page", asItIs, repeatLast},
+	{"row-skipped-under-search", "skips a row between two pages of a search", asItIs, when(queried("search"), skipNext)},
+	{"row-repeated-under-search", "starts each page of a search with the last row of the previous page", asItIs, when(queried("search"), repeatLast)},
+	{"row-skipped-under-status", "skips a row between two pages of a status", asItIs, when(queried("status"), skipNext)},
+	{"row-repeated-under-status", "starts each page of a status with the last row of the previous page", asItIs, when(queried("status"), repeatLast)},
 }
 
 // queried reports whether the request has the parameter.

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -24,6 +25,12 @@ var telling = map[string]string{
 	spec.ListLeadLabels:       "description",
 	spec.ListLeadLists:        "timestamp_created",
 	spec.ListWebhookEvents:    "response_time_ms",
+}
+
+// optional is a field of a list's rows that may be absent, and that some of them show.
+var optional = map[string]string{
+	spec.ListPlacementTests: "description",
+	spec.ListWebhookEvents:  "error_message",
 }
 
 // valueDefects show another value of a row to some queries.
@@ -67,6 +74,24 @@ func valueDefects() []Defect {
 				})
 			}))
 		}
+	}
+	return append(defects, leftOutDefects()...)
+}
+
+// leftOutDefects leave a field that may be absent out of the rows of small pages.
+func leftOutDefects() []Defect {
+	var defects []Defect
+	for _, op := range slices.Sorted(maps.Keys(optional)) {
+		field := optional[op]
+		defects = append(defects, breaking("LIST-SAME-VALUES", op, field+"-left-out-on-small-pages", "shows no "+field+" on pages of less than 10 items",
+			onRows(op, func(r Request, rows []map[string]any) {
+				if size := sizeOf(r.Query.Get("limit")); size == 0 || size >= 10 {
+					return
+				}
+				for _, row := range rows {
+					delete(row, field)
+				}
+			})))
 	}
 	return defects
 }

@@ -51,7 +51,7 @@ func documentQuirks() []Quirk {
 				return field == "schedule" && (len(schedule) < 3 || isEmpty(schedule["days"]))
 			}),
 		{ID: "create/empty-as-absent", Allowed: spec.OpenPointOmittedFields, Doc: "leaves out optional fields of a test that are empty", Touches: []string{touchesNull},
-			Apply: alike(onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
+			Apply: alike(onResource("InboxPlacementTest", func(_ string, row map[string]any) {
 				for field, value := range row {
 					if slices.Contains(spec.CreateOptional, field) && isEmpty(value) {
 						delete(row, field)
@@ -77,7 +77,7 @@ func documentQuirks() []Quirk {
 			}),
 		refusesQuery("unknown-id-404", spec.OpenPointInvalidQuery, "answers 404 to a filter with an id that does not exist", http.StatusNotFound,
 			func(a *Target, r Request) bool {
-				for _, key := range []string{profile.ParamTest, profile.ParamParentCampaign, profile.ParamParentCampaignNot} {
+				for _, key := range []string{profile.ParamTest, profile.ParamParentCampaign, profile.ParamParentCampaignNot, profile.ParamResourceIDs} {
 					if id, sent := a.queryValue(r, key); sent && len(id) > 8 && id[:8] < "01000000" { // time-ordered
 						return true
 					}

@@ -101,11 +101,16 @@ func plain(status int, mediaType, body string) Response {
 
 func message(id, doc, text string) Quirk {
 	return Quirk{ID: "errors/" + id, Allowed: spec.OpenPointMessages, Doc: doc, Touches: []string{touchesMessage},
-		Apply: alike(onJSON(func(_ Request, status int, body any) any {
-			if object, ok := body.(map[string]any); ok && status >= 400 {
-				object["message"] = text
+		Apply: alike(onAll(func(_ Request, answer Response) Response {
+			if answer.Status < http.StatusBadRequest {
+				return answer
 			}
-			return body
+			body, _ := decode(answer.Body)
+			if object, ok := body.(map[string]any); ok {
+				object["message"] = text
+				answer.Body = encode(object)
+			}
+			return answer
 		}))}
 }
 

@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -23,11 +24,8 @@ const (
 func fieldQuirks() []Quirk {
 	return []Quirk{
 		{ID: "fields/extra", Allowed: spec.OpenPointExtraFields, Touches: []string{touchesExtra},
-			Doc: "adds undocumented fields to every object, including errors and pages",
-			Apply: alike(onJSON(func(_ Request, _ int, body any) any {
-				addExtra("", body)
-				return body
-			}))},
+			Doc:   "adds undocumented fields to every object, including errors and pages",
+			Apply: alike(rewriting(anyAnswer, func(_ string, row any) []byte { return withExtra(row) }, withExtra))},
 		{ID: "fields/same-names", Allowed: spec.OpenPointSameNames, Touches: []string{touchesExtra},
 			Doc: "repeats a member of the first object, also in errors and pages",
 			Apply: alike(onAll(func(_ Request, answer Response) Response {
@@ -39,25 +37,30 @@ func fieldQuirks() []Quirk {
 		{ID: "fields/extra-per-view", Allowed: spec.OpenPointExtraFields, Touches: []string{touchesExtra},
 			Doc: "adds undocumented fields that differ between any two responses", Apply: func(*Target) Middleware {
 				var views atomic.Int64
-				return onResource("", func(_ Request, row map[string]any) {
-					n := views.Add(1)
-					row["_view"] = n
-					if n%2 == 0 {
-						row["_even"] = true
+				return onAll(func(r Request, answer Response) Response {
+					body, _ := decode(answer.Body)
+					if answer.Status != http.StatusOK || body == nil {
+						return answer
 					}
+					for _, row := range rowsIn(r.Operation, body) {
+						n := views.Add(1)
+						row["_view"] = n
+						if n%2 == 0 {
+							row["_even"] = true
+						}
+					}
+					answer.Body = encode(body)
+					return answer
 				})
 			}},
 		{ID: "fields/page-counts", Allowed: spec.OpenPointExtraFields, Touches: []string{touchesExtra},
 			Doc: "reports the total and the position on every page",
-			Apply: alike(onJSON(func(r Request, status int, body any) any {
-				if page, ok := body.(map[string]any); ok && status == 200 && isList(r) {
-					page["total"], page["has_more"], page["prev_starting_after"] = 5, true, nil
-				}
-				return body
+			Apply: alike(onPage(func(_ Request, page map[string]any) {
+				page["total"], page["has_more"], page["prev_starting_after"] = 5, true, nil
 			}))},
 		{ID: "fields/retries-of-failures-only", Allowed: "Events, rule 2: it explains the fields for an attempt that failed", Touches: []string{"retries"},
 			Doc: "shows will_retry, retry_count and retry_group_id only if an attempt of the delivery failed",
-			Apply: alike(onResource("WebhookEvent", func(_ Request, row map[string]any) {
+			Apply: alike(onResource("WebhookEvent", func(_ string, row map[string]any) {
 				if succeeded(row) && !isRetry(row) { // a retry shares the group of the failed attempt
 					for _, field := range spec.RetryFields {
 						delete(row, field)
@@ -66,7 +69,7 @@ func fieldQuirks() []Quirk {
 			}))},
 		{ID: "fields/success-retried", Allowed: spec.OpenPointSuccessRetried, Touches: []string{"retries"},
 			Doc: "shows will_retry as true for attempts that succeeded",
-			Apply: alike(onResource("WebhookEvent", func(_ Request, row map[string]any) {
+			Apply: alike(onResource("WebhookEvent", func(_ string, row map[string]any) {
 				if succeeded(row) {
 					row["will_retry"] = true
 				}
@@ -75,8 +78,8 @@ func fieldQuirks() []Quirk {
 			Doc: "retries at the URL that the subscriber has now", Apply: (*Target).retryingElsewhere},
 		{ID: "fields/null-shown", Allowed: spec.OpenPointOmittedFields, Touches: []string{touchesNull},
 			Doc: "shows null for every nullable field without a value",
-			Apply: alike(onResource("", func(r Request, row map[string]any) {
-				for _, name := range nullable(r) {
+			Apply: alike(onResource("", func(operation string, row map[string]any) {
+				for _, name := range nullableFields()[spec.MustOperation(operation).Resource] {
 					if _, shown := row[name]; !shown {
 						row[name] = nil
 					}
@@ -84,10 +87,16 @@ func fieldQuirks() []Quirk {
 			}))},
 		{ID: "fields/null-omitted", Allowed: spec.OpenPointOmittedFields, Touches: []string{touchesNull},
 			Doc: "omits every field whose value would be null",
-			Apply: alike(onResource("", func(_ Request, row map[string]any) {
+			Apply: alike(onResource("", func(_ string, row map[string]any) {
 				maps.DeleteFunc(row, func(_ string, value any) bool { return value == nil })
 			}))},
 	}
+}
+
+// withExtra encodes a value to which addExtra adds fields.
+func withExtra(value any) []byte {
+	addExtra("", value)
+	return encode(value)
 }
 
 // addExtra adds a field to every object in a value, unless its keys (days) or
@@ -112,11 +121,8 @@ func addExtra(under string, value any) {
 	}
 }
 
-// nullable returns the nullable fields of the operation's resource, without the
-// parts of a report, which are null only on request.
-func nullable(r Request) []string { return nullableFields()[spec.MustOperation(r.Operation).Resource] }
-
-// nullableFields returns the nullable fields by resource. Every row of a run needs them.
+// nullableFields returns the nullable fields by resource, without the parts of a report,
+// which are null only on request. Every row of a run needs them.
 var nullableFields = sync.OnceValue(func() map[string][]string {
 	paths := map[string][]string{}
 	for _, f := range spec.Fields() {
@@ -150,7 +156,7 @@ func sparseQuirks() []Quirk {
 		omitted := conditional(s.resource, s.keep)
 		quirks = append(quirks, Quirk{ID: "fields/sparse-" + s.id, Allowed: spec.OpenPointOmittedFields, Touches: []string{"fields of " + s.doc},
 			Doc: "shows only the mandatory fields of " + s.doc, Unassessed: slices.Concat(requirementsOn(s.resource, omitted), s.unassessed),
-			Apply: alike(onResource(s.resource, func(_ Request, row map[string]any) { omit(omitted, "", row) }))})
+			Apply: alike(onResource(s.resource, func(_ string, row map[string]any) { omit(omitted, "", row) }))})
 	}
 	return quirks
 }
@@ -222,6 +228,6 @@ func (a *Target) retryingElsewhere() Middleware {
 		choose: func(r Request, rows []ranked) []ranked {
 			return slices.DeleteFunc(rows, func(row ranked) bool { return shown(row.fields) != term(r) && row.text("lead_email") != term(r) })
 		}}.apply
-	write := onResource("WebhookEvent", func(_ Request, row map[string]any) { row["webhook_url"] = shown(row) })
+	write := onResource("WebhookEvent", func(_ string, row map[string]any) { row["webhook_url"] = shown(row) })
 	return func(next Handler) Handler { return write(search(next)) }
 }

@@ -216,6 +216,8 @@ type anchored struct {
 	without []string
 	// choose selects the rows to show, in ascending order; nil shows all.
 	choose func(Request, []ranked) []ranked
+	// filtersPages cuts pages from the list without filters, and filters each of them.
+	filtersPages bool
 }
 
 func (l anchored) apply(next Handler) Handler {
@@ -261,9 +263,19 @@ func (l anchored) page(next Handler, cache *listCache, ends *aliases, r Request)
 	if answer, err := next(asked); err != nil || answer.Status != http.StatusOK {
 		return answer, err
 	}
-	list, ok := cache.read(asked)
+	matching, ok := cache.read(asked)
 	if !ok {
 		return next(asked) // the target's refusal is the answer
+	}
+	list := matching
+	if l.filtersPages {
+		whole := asked.clone()
+		for _, name := range l.target.filtersOf(r.Operation) {
+			whole.Query.Del(name)
+		}
+		if list, ok = cache.read(whole); !ok {
+			return next(whole)
+		}
 	}
 	rows := rank(list)
 	if l.choose != nil {
@@ -283,6 +295,9 @@ func (l anchored) page(next Handler, cache *listCache, ends *aliases, r Request)
 	docs := make([]listRow, len(shown))
 	for i, row := range shown {
 		docs[i] = row.listRow
+	}
+	if l.filtersPages {
+		docs = among(docs, matching)
 	}
 	if len(shown) == len(rows) {
 		return pageOf(docs, ""), nil

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -109,28 +110,8 @@ func filteringQuirks() []Quirk {
 	return []Quirk{{ID: "pages/filtered-after-cutting", Allowed: spec.OpenPointShortPages, Doc: "filters each page of the whole list, so that a page without matches leads on",
 		Touches: []string{touchesRows, touchesCursor},
 		Apply: func(a *Target) Middleware {
-			var all Middleware = func(next Handler) Handler { return next }
-			for _, op := range spec.Operations() {
-				under := &filtering{a.filtersOf(op.ID)}
-				if len(under.parameters) == 0 {
-					continue
-				}
-				outer, inner := all, a.paged(op.ID, paging{
-					before: func(s *page) {
-						if !under.isSet(s) {
-							s.size = 0
-							return
-						}
-						s.list = under.whole(s)
-					},
-					after: func(s *page) {
-						right, _ := s.cache.read(s.request)
-						s.rows = among(s.rows, right)
-					},
-				})
-				all = func(next Handler) Handler { return outer(inner(next)) }
-			}
-			return all
+			filtered := func(r Request) bool { return isList(r) && slices.ContainsFunc(a.filtersOf(r.Operation), r.Query.Has) }
+			return anchored{target: a, serves: filtered, filtersPages: true}.apply
 		}}}
 }
 
@@ -146,9 +127,12 @@ func isTimed(operation string) bool {
 // onPage changes the page in every 200 answer of a list.
 func onPage(change func(Request, map[string]any)) Middleware {
 	return onAll(func(r Request, answer Response) Response {
-		body, _ := decode(answer.Body)
+		if answer.Status != http.StatusOK || !isList(r) {
+			return answer
+		}
+		body, _ := decodeAround(spec.MustOperation(r.Operation), answer.Body, asWritten)
 		page, ok := body.(map[string]any)
-		if answer.Status != http.StatusOK || !isList(r) || !ok {
+		if !ok {
 			return answer
 		}
 		change(r, page)

@@ -15,8 +15,8 @@ const freeText = "Resources and their fields: the type is stated, values are not
 func valueQuirks() []Quirk {
 	set := func(id, doc, allowed string, values map[string]map[string]any) Quirk {
 		return Quirk{ID: "values/" + id, Allowed: allowed, Doc: doc, Touches: []string{"values"},
-			Apply: alike(onResource("", func(r Request, row map[string]any) {
-				for path, value := range values[spec.MustOperation(r.Operation).Resource] {
+			Apply: alike(onResource("", func(operation string, row map[string]any) {
+				for path, value := range values[spec.MustOperation(operation).Resource] {
 					replace(row, strings.Split(path, "."), value)
 				}
 			}))}
@@ -42,7 +42,7 @@ func valueQuirks() []Quirk {
 			Touches: []string{"values"}, Apply: alike(longTexts)},
 		{ID: "values/whole-seconds", Allowed: "Resources and their fields: milliseconds are written; nothing says that they are measured",
 			Doc: "records times to the second and writes .000", Touches: []string{"times"},
-			Apply: alike(onResource("", func(_ Request, row map[string]any) {
+			Apply: alike(onResource("", func(_ string, row map[string]any) {
 				planned, sent := row["timestamp_next_run"] // by the client, not measured
 				eachText(row, wholeSecond)
 				if sent {
@@ -55,9 +55,9 @@ func valueQuirks() []Quirk {
 			Doc: "writes UUIDs in upper case on pages and in lower case elsewhere", Touches: []string{"ids"}, Apply: upperCaseIDs(isList)},
 		{ID: "values/shared-ids", Allowed: "Resources and their fields: nothing says that resources of different kinds have different ids",
 			Doc: "uses one id for a member and its user, and for a list and its owner", Touches: []string{"references"},
-			Apply: alike(onResource("", func(r Request, row map[string]any) {
+			Apply: alike(onResource("", func(operation string, row map[string]any) {
 				for _, reference := range map[string][]string{"WorkspaceMember": {"user_id", "issuer_id"}, "LeadList": {"owned_by"},
-					"LeadLabel": {"created_by"}}[spec.MustOperation(r.Operation).Resource] {
+					"LeadLabel": {"created_by"}}[spec.MustOperation(operation).Resource] {
 					if _, shown := row[reference]; shown {
 						row[reference] = row["id"]
 					}
@@ -131,13 +131,13 @@ func replace(value any, path []string, by any) {
 
 // longTexts lengthens the texts of a few rows, always the same, so that a page
 // stays within the client's limit.
-var longTexts = onResource("", func(r Request, row map[string]any) {
+var longTexts = onResource("", func(operation string, row map[string]any) {
 	const oneIn = 60
 	name := textOf(row, "id") + textOf(row, "domain")
 	if hashed(name)%oneIn != 0 {
 		return
 	}
-	for _, path := range proseFields[spec.MustOperation(r.Operation).Resource] {
+	for _, path := range proseFields[spec.MustOperation(operation).Resource] {
 		replace(row, strings.Split(path, "."), longText)
 	}
 })
@@ -179,12 +179,9 @@ func upperCaseIDs(fits func(Request) bool) func(*Target) Middleware {
 		}
 		return text
 	}
-	written := onAll(func(r Request, answer Response) Response {
-		if body, ok := decode(answer.Body); ok && answer.Status == http.StatusOK && fits(r) {
-			answer.Body = encode(eachText(body, upper))
-		}
-		return answer
-	})
+	written := rewriting(func(r Request, answer Response) bool { return answer.Status == http.StatusOK && fits(r) },
+		func(_ string, row any) []byte { return encode(eachText(row, upper)) },
+		func(rest any) []byte { return encode(eachText(rest, upper)) })
 	return alike(Chain(written, asked(func(Request) bool { return true }, lowerCaseIDs)))
 }
 

@@ -104,13 +104,7 @@ func indented(body []byte) []byte {
 
 // rewritten re-encodes all JSON bodies.
 func rewritten(write func(any) []byte) Middleware {
-	return onBytes(func(body []byte) []byte {
-		value, ok := decode(body)
-		if !ok {
-			return body
-		}
-		return write(value)
-	})
+	return rewriting(anyAnswer, func(_ string, row any) []byte { return write(row) }, write)
 }
 
 // announced changes the Content-Type of 200 answers and documented errors.

@@ -2,9 +2,11 @@ package faults
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
@@ -85,8 +87,8 @@ func createQuirks() []Quirk {
 				}, func(Request) Response { return refusal(http.StatusUnsupportedMediaType) })
 			}},
 		{ID: "create/defaults", Allowed: spec.OpenPointOmittedFields, Doc: "sets its own values for fields of a test that are missing or null",
-			Touches: []string{touchesNull},
-			Apply: alike(onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
+			Touches: []string{touchesNull, "delete"},
+			Apply: alike(onResource("InboxPlacementTest", func(_ string, row map[string]any) {
 				for name, value := range map[string]any{"delivery_mode": 1, "text_only": false, "not_sending_status": "", "test_code": "",
 					"automations": []any{}, "tags": []any{}, "recipients_labels": []any{}} {
 					if row[name] == nil {
@@ -96,8 +98,8 @@ func createQuirks() []Quirk {
 			}))},
 		{ID: "create/issue-found", Allowed: "States and transitions: the transitions of a test are not shown", Doc: "finds that a test without an issue cannot be sent",
 			Touches: []string{touchesNull},
-			Apply: alike(onResource("InboxPlacementTest", func(r Request, row map[string]any) {
-				if r.Operation != spec.CreatePlacementTest && row["not_sending_status"] == "" {
+			Apply: alike(onResource("InboxPlacementTest", func(operation string, row map[string]any) {
+				if operation != spec.CreatePlacementTest && row["not_sending_status"] == "" {
 					row["not_sending_status"] = "daily_limits_hit"
 				}
 			}))},
@@ -111,7 +113,7 @@ func createQuirks() []Quirk {
 }
 
 func metadata(content map[string]any) Middleware {
-	return onResource("InboxPlacementTest", func(_ Request, row map[string]any) {
+	return onResource("InboxPlacementTest", func(_ string, row map[string]any) {
 		if row["metadata"] != nil {
 			row["metadata"] = content
 		}
@@ -120,11 +122,12 @@ func metadata(content map[string]any) Middleware {
 
 func deleteQuirks() []Quirk {
 	deletes := func(r Request) bool { return r.Method == http.MethodDelete }
+	deletion := func(operation string) bool { return spec.MustOperation(operation).Method == http.MethodDelete }
 	return []Quirk{
 		{ID: "delete/status-changes", Allowed: "States and transitions: transitions are not shown", Doc: "shows the deleted resource as stopped",
 			Touches: []string{"delete"},
-			Apply: alike(onResource("", func(r Request, row map[string]any) {
-				if !deletes(r) {
+			Apply: alike(onResource("", func(operation string, row map[string]any) {
+				if !deletion(operation) {
 					return
 				}
 				row["status"] = 3
@@ -139,9 +142,9 @@ func deleteQuirks() []Quirk {
 			Unassessed: slices.Concat(
 				onOperation(spec.DeletePlacementTest, requirementsOn("InboxPlacementTest", conditional("InboxPlacementTest", nil))),
 				onOperation(spec.DeleteSubsequence, requirementsOn("Subsequence", conditional("Subsequence", nil)))),
-			Apply: alike(onResource("", func(r Request, row map[string]any) {
-				if deletes(r) {
-					for name := range conditional(spec.MustOperation(r.Operation).Resource, nil) {
+			Apply: alike(onResource("", func(operation string, row map[string]any) {
+				if deletion(operation) {
+					for name := range conditional(spec.MustOperation(operation).Resource, nil) {
 						delete(row, name)
 					}
 				}
@@ -204,6 +207,9 @@ func moveQuirks() []Quirk {
 						(body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil)
 				}, func(Request) Response { return served(map[string]any{"status": "success"}) })
 			}),
+		{ID: "changes/once", Allowed: spec.OpenPointRepeatedChange, Touches: []string{"leads", "variables"},
+			Doc:   "refuses with 409 to move a lead to where it is, or to add variables that exist; earlier runs made both changes",
+			Apply: func(a *Target) Middleware { return newMadeBefore(a).middleware }},
 		{ID: "leads/subsequence-optional", Allowed: spec.OpenPointLeadMoveFields,
 			Doc: "treats a move without a subsequence as a move to one of its choice", Touches: []string{"leads"},
 			Apply: func(a *Target) Middleware {
@@ -218,6 +224,56 @@ func moveQuirks() []Quirk {
 				})
 			}},
 	}
+}
+
+// madeBefore is what earlier requests changed, without any other effect that shows.
+type madeBefore struct {
+	mu        sync.Mutex
+	at        map[string]string // lead → subsequence, both in lower case
+	first     string            // the subsequence in which every other lead is
+	variables map[string]bool   // path of a campaign, and the name
+}
+
+func newMadeBefore(a *Target) *madeBefore {
+	return &madeBefore{at: map[string]string{}, first: first(a.Profile.Workspaces[dataset.Main].Subsequences), variables: map[string]bool{}}
+}
+
+func (m *madeBefore) middleware(next Handler) Handler {
+	return func(r Request) (Response, error) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		answer, err := next(r)
+		if err == nil && answer.Status == http.StatusOK && m.repeats(r) {
+			return refusal(http.StatusConflict), nil
+		}
+		return answer, err
+	}
+}
+
+// repeats reports whether the request, which is valid, changes nothing. It records what
+// it changes.
+func (m *madeBefore) repeats(r Request) bool {
+	body, _ := objectIn(r)
+	switch r.Operation {
+	case spec.MoveLead:
+		lead, to := strings.ToLower(textOf(body, "id")), strings.ToLower(textOf(body, "subsequence_id"))
+		from, moved := m.at[lead]
+		if !moved {
+			from = m.first
+		}
+		m.at[lead] = to
+		return from == to
+	case spec.AddCampaignVariables:
+		names, _ := body["variables"].([]any)
+		repeated := true
+		for _, name := range names {
+			known := strings.ToLower(r.Path) + "/" + fmt.Sprint(name)
+			repeated = repeated && (m.variables[known] || name == "conformance")
+			m.variables[known] = true
+		}
+		return repeated
+	}
+	return false
 }
 
 // placesShareAdmin reports whether a move names two workspaces under the key's.

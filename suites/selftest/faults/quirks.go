@@ -3,7 +3,6 @@ package faults
 import (
 	"bytes"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -97,34 +96,6 @@ func onAll(change func(Request, Response) Response) Middleware {
 			return change(r, answer), nil
 		}
 	}
-}
-
-// onJSON changes the decoded bodies of all answers that have one.
-func onJSON(change func(Request, int, any) any) Middleware {
-	return onAll(func(r Request, answer Response) Response {
-		if body, ok := decode(answer.Body); ok {
-			answer.Body = encode(change(r, answer.Status, body))
-		}
-		return answer
-	})
-}
-
-// onResource changes every resource of a kind, "" for any, in all 200 answers.
-func onResource(resource string, change func(r Request, row map[string]any)) Middleware {
-	return onAll(func(r Request, answer Response) Response {
-		if answer.Status != http.StatusOK || resource != "" && spec.MustOperation(r.Operation).Resource != resource {
-			return answer
-		}
-		body, ok := decode(answer.Body)
-		if !ok {
-			return answer
-		}
-		for _, row := range rowsIn(r.Operation, body) {
-			change(r, row)
-		}
-		answer.Body = encode(body)
-		return answer
-	})
 }
 
 // asked changes matching requests before they reach the target.

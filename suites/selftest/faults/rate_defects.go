@@ -98,7 +98,7 @@ func resumptionDefects() []Defect {
 	}
 	// A suite waits long before it gives up on 429, so one operation stands for
 	// all.
-	defects := []Defect{shutOut(spec.ListPlacementTests, "limit-for-ever", "answers 429 forever to a key that exceeded its limit once",
+	defects := []Defect{shutOut(spec.ListPlacementTests, forEver, "answers 429 forever to a key that exceeded its limit once",
 		tooMany)}
 	for _, op := range spec.Operations() {
 		if op.Answer != spec.One {
@@ -108,6 +108,13 @@ func resumptionDefects() []Defect {
 	}
 	return defects
 }
+
+// forEver is the damage that a run sees only once its patience with 429 has ended.
+const forEver = "limit-for-ever"
+
+// Long reports whether a run takes a minute to see the defect. A self-test tries it first,
+// so that its end does not wait for it.
+func (d Defect) Long() bool { return d.ID == defectID(spec.ListPlacementTests, forEver) }
 
 // afterLimit applies a behaviour to the operation's requests with keys that got
 // 429 on any operation before.

@@ -55,6 +55,19 @@ var (
 		text, ok := v.(string)
 		return ok && !slices.Contains(dataset.Timezones(), text)
 	}}
+	likeTimezone = mistake{name: "like-listed", what: "an unlisted timezone in the form of a listed one", wrong: func(v any) bool {
+		text, ok := v.(string)
+		return ok && strings.Contains(text, "/") && !slices.Contains(dataset.Timezones(), text)
+	}}
+	realTimezone = mistake{name: "real", what: "a timezone that exists and is not listed", wrong: func(v any) bool {
+		text, ok := v.(string)
+		_, err := time.LoadLocation(text)
+		return ok && err == nil && !slices.Contains(dataset.Timezones(), text)
+	}}
+	likeNotSending = mistake{name: "like-listed", what: "a string that begins as a listed one", wrong: func(v any) bool {
+		text, ok := v.(string)
+		return ok && text != "daily_limits_hit" && strings.HasPrefix(text, "daily_limits_hit")
+	}}
 	unlistedNotSending = mistake{name: "unlisted", what: "an unlisted string", wrong: func(v any) bool {
 		text, ok := v.(string)
 		return ok && !slices.Contains([]string{"", "daily_limits_hit", "other"}, text)
@@ -129,7 +142,7 @@ var createMistakes = map[string][]mistake{
 	"description":    noText,
 	"schedule": slices.Concat([]mistake{aText, aNumber, aBool, anArray}, within("days", aText, aNumber, aBool, anArray),
 		within("days.ENTRY", aText, aNumber, anObject, anArray), within("timing", aText, aNumber, aBool, anArray),
-		within("timing.from", aNumber, aBool, anObject, anArray, noTimeOfDay), within("timezone", aNumber, aBool, anObject, anArray, noTimezone)),
+		within("timing.from", aNumber, aBool, anObject, anArray, noTimeOfDay), within("timezone", aNumber, aBool, anObject, anArray, noTimezone, likeTimezone, realTimezone)),
 	"campaign_id":        slices.Concat(noText, []mistake{noUUID}),
 	"test_code":          noText,
 	"tags":               slices.Concat(noArray, []mistake{numberItem, boolItem, objectItem, arrayItem, noUUIDItem}),
@@ -138,7 +151,7 @@ var createMistakes = map[string][]mistake{
 	"timestamp_next_run": slices.Concat(noText, []mistake{noMoment}),
 	"automations":        slices.Concat(noArray, []mistake{numberItem, boolItem, textItem, arrayItem}),
 	"status":             slices.Concat(noSmallNumber, []mistake{above(3)}),
-	"not_sending_status": slices.Concat(noText, []mistake{unlistedNotSending}),
+	"not_sending_status": slices.Concat(noText, []mistake{unlistedNotSending, likeNotSending}),
 	"run_immediately":    noBool,
 }
 

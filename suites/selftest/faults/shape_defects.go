@@ -116,6 +116,12 @@ func answerDamages(op spec.Operation) []answerDamage {
 	if op.Answer == spec.Array {
 		return append(damages,
 			answerDamage{"BODY-TYPE", "in-items", "wraps the array in an object", onValue(func(v any) any { return map[string]any{"items": v} })},
+			answerDamage{"BODY-TYPE", "in-items-if-empty", "wraps an empty array in an object", onValue(func(v any) any {
+				if items, _ := v.([]any); len(items) > 0 {
+					return v
+				}
+				return map[string]any{"items": []any{}}
+			})},
 			answerDamage{"BODY-TYPE", "keyed-by-position", "answers with an object instead of the array", onValue(keyedByPosition)},
 			answerDamage{"BODY-TYPE", "last-item-null", "ends the array with null", onValue(func(v any) any {
 				items, _ := v.([]any)

@@ -64,13 +64,15 @@ func newSpecimen(op spec.Operation, change func(map[string]any)) specimen {
 
 // serve answers 200: a list in pages of the limit, a search for nothing with no rows.
 func (s specimen) serve(r Request) (Response, error) {
-	switch s.op.Answer {
-	case spec.Array:
+	empty := r.Query.Get("search") == "nothing"
+	switch {
+	case s.op.Answer == spec.Array && empty: // as of a workspace without rows
+		return jsonAnswer(http.StatusOK, []any{}), nil
+	case s.op.Answer == spec.Array:
 		return jsonAnswer(http.StatusOK, s.rows), nil
-	case spec.One:
+	case s.op.Answer == spec.One:
 		return jsonAnswer(http.StatusOK, s.rows[0]), nil
-	}
-	if r.Query.Get("search") == "nothing" {
+	case empty:
 		return jsonAnswer(http.StatusOK, map[string]any{"items": []any{}, "next_starting_after": nil}), nil
 	}
 	from, _ := strconv.Atoi(r.Query.Get("starting_after"))
@@ -86,7 +88,10 @@ func (s specimen) serve(r Request) (Response, error) {
 // requests make a specimen show all it has: a walk, a filter, a search for nothing.
 func (s specimen) requests() []Request {
 	queries := []string{"", "", ""}
-	if s.op.Answer == spec.Page {
+	switch s.op.Answer {
+	case spec.Array:
+		queries = append(queries, "search=nothing")
+	case spec.Page:
 		queries = []string{"limit=2", "limit=2&starting_after=2", "limit=2&status=1", "limit=2&search=nothing"}
 	}
 	var requests []Request

@@ -70,7 +70,7 @@ var testFields = []struct {
 	{"sending_method", []damage{another("1", "2")}},
 	{"email_subject", []damage{cutShort, recoded}},
 	{"email_body", []damage{markupEscaped, cutShort, recoded}},
-	{"emails", []damage{firstTwice, emptied, sorted}},
+	{"emails", []damage{firstTwice, emptied, sorted, lowered}},
 	{"delivery_mode", []damage{another("1", "2"), nulled}},
 	{"description", []damage{cutShort, recoded, nulled, lost}},
 	{"schedule", []damage{member("timezone", another("Etc/GMT+12", "Asia/Tokyo")), dayLost,
@@ -103,6 +103,38 @@ func storedDefects() []Defect {
 		}
 		if slices.Contains(spec.CreateOptional, field.name) {
 			defects = append(defects, unseenDefects(requirement, field.name)...)
+		}
+	}
+	return defects
+}
+
+// togetherDefects show, in one view, another value of a created test that has a value in
+// another field, too.
+func togetherDefects() []Defect {
+	pairs := []struct{ field, shown, beside, has string }{
+		{"delivery_mode", "1", "type", "2"},
+		{"sending_method", "1", "delivery_mode", "2"},
+		{"text_only", "false", "sending_method", "2"},
+		{"not_sending_status", `"other"`, "text_only", "true"},
+		{"type", "1", "description", ""},
+	}
+	var defects []Defect
+	for _, p := range pairs {
+		for _, operation := range testViews {
+			defects = append(defects, breaking("STATE-CREATE-"+strings.ToUpper(p.field), operation, "created-"+p.field+"-lost-beside-"+p.beside,
+				"shows another "+p.field+" of a newly created test with a certain "+p.beside,
+				func(next Handler) Handler {
+					made := &creations{}
+					return Chain(onRows(operation, func(_ Request, rows []map[string]any) {
+						for _, row := range rows {
+							id := textOf(row, "id")
+							beside := made.sent(id, p.beside)
+							if made.sent(id, p.field) != nil && beside != nil && (p.has == "" || string(encode(beside)) == p.has) {
+								row[p.field] = decodedOrNil([]byte(p.shown))
+							}
+						}
+					}), made.watch)(next)
+				}))
 		}
 	}
 	return defects

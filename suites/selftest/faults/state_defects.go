@@ -16,6 +16,7 @@ import (
 func stateDefects() []Defect {
 	return slices.Concat(
 		storedDefects(),
+		togetherDefects(),
 		acceptDefects(),
 		twinDefects(),
 		readOnlyDefects(),

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -87,7 +88,7 @@ func deleteDefects() []Defect {
 		defects = append(defects, notDeletedDefects(operation)...)
 		defects = append(defects, deletesMoreDefects(operation)...)
 	}
-	return append(append(defects, getDeletedDefects()...), namesakeDefect())
+	return slices.Concat(defects, getDeletedDefects(), notDeletedKinds(), []Defect{namesakeDefect()})
 }
 
 // deletedFields lists fields that a deletion does not change, with a damage for
@@ -212,15 +213,35 @@ func ghostsOfQueries(operation string) []Defect {
 
 // notDeleting answers a deletion with the resource and keeps it.
 func notDeleting(operation string) func(*Target) Middleware {
+	return notDeletingSome(operation, func(map[string]any) bool { return true })
+}
+
+// notDeletingSome is notDeleting for the resources that fit.
+func notDeletingSome(operation string, fits func(row map[string]any) bool) func(*Target) Middleware {
 	return func(a *Target) Middleware {
 		return where(operation, anyRequest, func(next Handler, r Request) (Response, error) {
 			row, ok := a.rowByID(next, listOf[operation], a.readerOf(r), r.ID)
-			if !ok {
+			if !ok || !fits(row) {
 				return next(r)
 			}
 			return served(row), nil
 		})
 	}
+}
+
+// notDeletedKinds keep the tests of one kind only.
+func notDeletedKinds() []Defect {
+	var defects []Defect
+	for _, kind := range []struct{ field, value, who string }{
+		{"status", "1", "active tests"}, {"status", "2", "paused tests"}, {"status", "3", "completed tests"}, {"type", "2", "automated tests"},
+		{"sending_method", "1", "tests with sending_method 1"}, {"sending_method", "2", "tests with sending_method 2"},
+		{"delivery_mode", "1", "tests with delivery_mode 1"}, {"delivery_mode", "2", "tests with delivery_mode 2"},
+	} {
+		defects = append(defects, breakingWith("STATE-DELETE-LIST", spec.DeletePlacementTest,
+			strings.ReplaceAll("keeps-"+kind.field+"-"+kind.value, "_", "-"), "reports the deletion of "+kind.who+" and keeps them",
+			notDeletingSome(spec.DeletePlacementTest, func(row map[string]any) bool { return fmt.Sprint(row[kind.field]) == kind.value })))
+	}
+	return defects
 }
 
 // getDeletedDefects find a deleted test.

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
@@ -78,14 +79,24 @@ func (r Request) withToken(token string) Request {
 	return r
 }
 
+// pages are buffers for bodies, which take long to grow to.
+var pages = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
 // Serving returns a handler that calls an http.Handler in this process.
 func Serving(h http.Handler) Handler {
 	return func(r Request) (Response, error) {
+		request, err := http.NewRequest(r.Method, (&url.URL{Scheme: "http", Host: "subject.invalid", Path: r.Path, RawQuery: r.Query.Encode()}).String(), bytes.NewReader(r.Body))
+		if err != nil {
+			return Response{}, err
+		}
+		request.Header, request.RequestURI, request.RemoteAddr = r.Header.Clone(), request.URL.RequestURI(), "192.0.2.1:1234"
+		buffer := pages.Get().(*bytes.Buffer)
+		defer pages.Put(buffer)
+		buffer.Reset()
 		recorder := httptest.NewRecorder()
-		request := httptest.NewRequest(r.Method, (&url.URL{Path: r.Path, RawQuery: r.Query.Encode()}).String(), bytes.NewReader(r.Body))
-		request.Header = r.Header.Clone()
+		recorder.Body = buffer
 		h.ServeHTTP(recorder, request)
-		return Response{recorder.Code, recorder.Result().Header, recorder.Body.Bytes()}, nil
+		return Response{recorder.Code, recorder.Result().Header, bytes.Clone(buffer.Bytes())}, nil
 	}
 }
 
