@@ -20,8 +20,9 @@ import (
 // maxLimit is the highest limit (section Limits).
 const maxLimit = 100
 
-// pagesOf asks for pages of one size; 0 sends no limit.
-func pagesOf(limit int) paging.Sizes { return paging.Fixed(limit) }
+// pagesOf asks for pages of one size; 0 sends no limit. A size that follows from the number
+// of rows may be too high for a limit: the largest pages are read then.
+func pagesOf(size int) paging.Sizes { return paging.Fixed(min(size, maxLimit)) }
 
 // Walk is a list read page by page, with the responses that it was made of. Rows have no
 // values if only their keys were read.

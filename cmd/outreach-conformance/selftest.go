@@ -23,11 +23,11 @@ import (
 
 type selftestFlags struct {
 	runFlags
-	sample       int
-	combinations int
-	parallel     int
-	faults       []string
-	explore      time.Duration
+	sample   int
+	together int
+	parallel int
+	faults   []string
+	explore  time.Duration
 }
 
 func newSelftest() *cobra.Command {
@@ -59,8 +59,8 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 		f.registerOperations(flags)
 		flags.StringSliceVar(&f.faults, "fault", nil, "defects and quirks to try, by id or requirement, e.g. 'PAGE-*' (default: all)")
 		flags.IntVar(&f.sample, "sample", 0, "number of defects to draw; 0 tries all")
-		flags.IntVar(&f.combinations, "combinations", 20, "number of combinations of quirks to draw")
-		registerSeed(flags, &f.seed, 1, "the sample and the combinations")
+		flags.IntVar(&f.together, "quirks-together", 4, "quirks that a target has at the same time; 1 tries each by itself")
+		registerSeed(flags, &f.seed, 1, "the sample and the groups of quirks")
 		flags.DurationVar(&f.explore, "explore", 0, "instead of judging, explore each list and state defect for at most this time, and each quirk for all of it")
 	})
 	group(flags, "Pace", func() {
@@ -93,7 +93,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
 	options := selftest.Options{Source: source, Workers: f.parallel, Seed: f.seed, Sample: f.sample,
-		Combinations: f.combinations, Faults: f.faults, Selection: selection, Start: progress.Start, Done: progress.Done}
+		Together: f.together, Faults: f.faults, Selection: selection, Start: progress.Start, Done: progress.Done}
 	if f.explore > 0 {
 		found, err := selftest.Explore(ctx, options, f.explore)
 		progress.Stop()

@@ -3,7 +3,6 @@ package selftest
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/http/httptest"
 	"path"
 	"slices"
@@ -16,22 +15,16 @@ import (
 	"outreach.example/conformance/suites/selftest/faults"
 )
 
-// legalCase is a target that conforms: with a quirk, several, or none.
+// legalCase is a target that conforms: with quirks at the same time, or with none.
 type legalCase struct {
-	id, allowed, doc string
-	apply            func(*faults.Target) faults.Middleware
-	unassessed       []string // patterns of requirements that nobody can assess on it
-	onWire           bool     // shows only where requests cross a connection
+	faults.Quirk
+	parts []faults.Quirk // what it is combined of; one or none if it is not combined
 }
 
-func caseOf(q faults.Quirk) legalCase {
-	return legalCase{q.ID, q.Allowed, q.Doc, q.Apply, q.Unassessed, q.OnWire}
-}
+func caseOf(quirks ...faults.Quirk) legalCase { return legalCase{faults.Combine(quirks...), quirks} }
 
-// combinationOf draws a few quirks that go together and lays them around one another.
-func combinationOf(rng *rand.Rand, quirks []faults.Quirk) legalCase {
-	return caseOf(faults.Combine(faults.Draw(rng.Uint64(), quirks)...))
-}
+// honestCase is the target without any fault.
+var honestCase = legalCase{Quirk: faults.Quirk{ID: honest, Doc: "behaves as the reference server does"}}
 
 // tolerance is what all specs made of a target that conforms.
 type tolerance struct {
@@ -39,10 +32,51 @@ type tolerance struct {
 	failed, errored, unassessed []spec.Pair
 }
 
-// tolerate runs every spec of the selected operations against the legal target.
-func tolerate(ctx context.Context, source Source, rules *judge.Rules, seed uint64, selection runner.Selection, l legalCase) (LegalResult, error) {
+// tolerate runs every spec of the selected operations against the legal target. If one fails
+// it, each quirk is tried by itself, so that the results name the one to blame. If none is,
+// only all together are.
+func tolerate(ctx context.Context, source Source, rules *judge.Rules, seed uint64, selection runner.Selection, l legalCase) ([]LegalResult, error) {
 	t, err := l.try(ctx, source, rules, seed, selection)
-	r := LegalResult{ID: l.id, Allowed: l.allowed, Doc: l.doc, NotAssessed: len(t.unassessed)}
+	if err != nil {
+		return nil, err
+	}
+	all := l.result(t)
+	if len(l.parts) < 2 {
+		return []LegalResult{all}, nil
+	}
+	results := make([]LegalResult, len(l.parts))
+	if all.OK() {
+		for i, q := range l.parts {
+			results[i] = LegalResult{ID: q.ID, Allowed: q.Allowed, Doc: q.Doc, With: l.without(i), NotAssessed: all.NotAssessed}
+		}
+		return results, nil
+	}
+	for i, q := range l.parts {
+		alone, err := tolerate(ctx, source, rules, seed, selection, caseOf(q))
+		if err != nil {
+			return nil, err
+		}
+		results[i] = alone[0]
+	}
+	if !slices.ContainsFunc(results, func(r LegalResult) bool { return !r.OK() }) {
+		results = append(results, all)
+	}
+	return results, nil
+}
+
+// without returns the ids of the quirks but for one.
+func (l legalCase) without(i int) []string {
+	var ids []string
+	for j, q := range l.parts {
+		if j != i {
+			ids = append(ids, q.ID)
+		}
+	}
+	return ids
+}
+
+func (l legalCase) result(t tolerance) LegalResult {
+	r := LegalResult{ID: l.ID, Allowed: l.Allowed, Doc: l.Doc, NotAssessed: len(t.unassessed)}
 	for _, p := range t.failed {
 		r.Failed = append(r.Failed, t.why(p))
 	}
@@ -52,19 +86,19 @@ func tolerate(ctx context.Context, source Source, rules *judge.Rules, seed uint6
 	for _, trouble := range t.troubles {
 		r.Troubled = append(r.Troubled, trouble.Where+": "+trouble.What)
 	}
-	return r, err
+	return r
 }
 
 // try runs every spec of the selected operations against the legal target and sorts
 // the pairs by outcome.
 func (l legalCase) try(ctx context.Context, source Source, rules *judge.Rules, seed uint64, selection runner.Selection) (tolerance, error) {
 	examined := examine
-	if l.onWire {
+	if l.OnWire {
 		examined = examineOnWire
 	}
-	result, err := examined(ctx, source, rules, seed, suites.Plan{LabelFilter: selection.LabelFilter()}, l.apply)
+	result, err := examined(ctx, source, rules, seed, suites.Plan{LabelFilter: selection.LabelFilter()}, l.Apply)
 	if err != nil {
-		return tolerance{}, fmt.Errorf("legal behaviour %s: %w", l.id, err)
+		return tolerance{}, fmt.Errorf("legal behaviour %s: %w", l.ID, err)
 	}
 	t := tolerance{judged: result}
 	for _, p := range spec.Pairs() {
@@ -104,7 +138,7 @@ func (t tolerance) why(p spec.Pair) string {
 
 // excuses reports whether nobody could assess the pair on the target.
 func (l legalCase) excuses(p spec.Pair) bool {
-	return slices.ContainsFunc(l.unassessed, func(pattern string) bool {
+	return slices.ContainsFunc(l.Unassessed, func(pattern string) bool {
 		requirement, _ := path.Match(pattern, p.Requirement) // a test reads the patterns
 		pair, _ := path.Match(pattern, pairName(p))
 		return requirement || pair

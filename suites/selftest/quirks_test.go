@@ -3,8 +3,8 @@ package selftest
 import (
 	"context"
 	"flag"
-	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,23 +15,19 @@ import (
 )
 
 var (
-	quirkPrefix  = flag.String("quirk", "", "try only the quirks whose id begins with this; \"all\" tries all")
-	combinations = flag.Int("combinations", 0, "try this many combinations of quirks")
-	comboSeed    = flag.Uint64("combination-seed", 1, "draws the combinations")
+	quirkPrefix = flag.String("quirk", "", "try only the quirks whose id begins with this; \"all\" tries all")
+	together    = flag.Int("together", 1, "how many quirks a target has at the same time")
+	groupSeed   = flag.Uint64("group-seed", 1, "draws the groups of quirks")
 )
 
-// TestQuirksAreTolerated tries the quirks whose id begins with -quirk, and
-// -combinations of all.
+// TestQuirksAreTolerated tries the quirks whose id begins with -quirk.
 func TestQuirksAreTolerated(t *testing.T) {
+	quirks := slices.DeleteFunc(faults.Quirks(), func(q faults.Quirk) bool {
+		return *quirkPrefix == "" || *quirkPrefix != "all" && !strings.HasPrefix(q.ID, *quirkPrefix)
+	})
 	var cases []legalCase
-	for _, q := range faults.Quirks() {
-		if *quirkPrefix == "all" || *quirkPrefix != "" && strings.HasPrefix(q.ID, *quirkPrefix) {
-			cases = append(cases, caseOf(q))
-		}
-	}
-	rng := rand.New(rand.NewPCG(*comboSeed, 0))
-	for range *combinations {
-		cases = append(cases, combinationOf(rng, faults.Quirks()))
+	for _, group := range faults.Groups(*groupSeed, quirks, *together) {
+		cases = append(cases, caseOf(group...))
 	}
 	if len(cases) == 0 {
 		t.Skip("-quirk names none")
@@ -63,7 +59,11 @@ func TestHonestTargetPasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, onWire := range map[string]bool{"in this process": false, "over a connection": true} {
-		t.Run(name, func(t *testing.T) { checkTolerated(t, rules, legalCase{id: honest, onWire: onWire}) })
+		t.Run(name, func(t *testing.T) {
+			l := honestCase
+			l.OnWire = onWire
+			checkTolerated(t, rules, l)
+		})
 	}
 }
 
@@ -74,17 +74,17 @@ func checkTolerated(t *testing.T, rules *judge.Rules, l legalCase) {
 		return
 	}
 	for _, p := range got.failed {
-		t.Errorf("%s: failed: %s", l.id, got.why(p))
+		t.Errorf("%s: failed: %s", l.ID, got.why(p))
 	}
 	for _, p := range got.errored {
-		t.Errorf("%s: error: %s", l.id, pairName(p))
+		t.Errorf("%s: error: %s", l.ID, pairName(p))
 	}
 	for _, trouble := range got.troubles {
-		t.Errorf("%s: trouble: %s: %s", l.id, trouble.Where, trouble.What)
+		t.Errorf("%s: trouble: %s: %s", l.ID, trouble.Where, trouble.What)
 	}
 	for _, p := range got.unassessed {
 		if !l.excuses(p) {
-			t.Errorf("%s: not assessed: %s, for want of %s", l.id, pairName(p), strings.Join(got.checks[p].Missing, "; "))
+			t.Errorf("%s: not assessed: %s, for want of %s", l.ID, pairName(p), strings.Join(got.checks[p].Missing, "; "))
 		}
 	}
 }

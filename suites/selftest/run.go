@@ -23,11 +23,11 @@ import (
 type Options struct {
 	Source  Source
 	Workers int    // cases at the same time; 0 means two for each processor, since cases wait
-	Seed    uint64 // draws the sample and the combinations of quirks
+	Seed    uint64 // draws the sample and the groups of quirks
 	// Sample is how many defects are drawn, with a share of the quirks; 0 tries all.
 	Sample int
-	// Combinations is how many combinations of quirks are drawn.
-	Combinations int
+	// Together is how many quirks a target has at the same time, at most; 0 means one.
+	Together int
 	// Faults are patterns as in path.Match; only defects and quirks whose id or
 	// requirement matches one are tried. None means all.
 	Faults []string
@@ -57,7 +57,8 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 		return Matrix{}, err
 	}
 	m := Matrix{Version: MatrixVersion, Started: time.Now().UTC().Truncate(time.Millisecond), Seed: o.Seed,
-		Whole: o.Sample == 0 && len(o.Faults) == 0, Defects: make([]DefectFate, len(defects)), Legal: make([]LegalResult, len(legal))}
+		Whole: o.Sample == 0 && len(o.Faults) == 0, Defects: make([]DefectFate, len(defects))}
+	results := make([][]LegalResult, len(legal))
 	if o.Start != nil {
 		o.Start(len(defects) + len(legal))
 	}
@@ -66,9 +67,13 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	work := newPool(ctx, o.Workers)
 	tolerateOne := func(i int) {
 		work.do(func(ctx context.Context) error {
-			result, err := tolerate(ctx, o.Source, rules, o.Seed, o.Selection, legal[i])
-			m.Legal[i] = result
-			o.done(legal[i].id, len(result.Failed)+len(result.Troubled))
+			var err error
+			results[i], err = tolerate(ctx, o.Source, rules, o.Seed, o.Selection, legal[i])
+			problems := 0
+			for _, r := range results[i] {
+				problems += len(r.Failed) + len(r.Troubled)
+			}
+			o.done(legal[i].ID, problems)
 			return err
 		})
 	}
@@ -96,6 +101,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 		}
 	}
 	err = work.wait()
+	m.Legal = slices.Concat(results...)
 	m.prove(o.Selection)
 	m.Seconds = time.Since(m.Started).Seconds()
 	return m, err
@@ -150,22 +156,11 @@ func (o Options) cases() ([]faults.Defect, []legalCase, error) {
 		defects = draw(rng, defects, o.Sample)
 		quirks = draw(rng, quirks, max(1, o.Sample*len(quirks)/max(1, len(faults.Defects()))))
 	}
-	legal := []legalCase{{id: honest, doc: "behaves as the reference server does"}}
-	for _, q := range quirks {
-		legal = append(legal, caseOf(q))
-	}
-	for range o.combinations(len(quirks)) {
-		legal = append(legal, combinationOf(rng, quirks))
+	legal := []legalCase{honestCase}
+	for _, group := range faults.Groups(o.Seed, quirks, max(1, o.Together)) {
+		legal = append(legal, caseOf(group...))
 	}
 	return defects, legal, nil
-}
-
-// combinations is how many combinations of so many quirks are drawn.
-func (o Options) combinations(quirks int) int {
-	if quirks < 2 {
-		return 0
-	}
-	return o.Combinations
 }
 
 // wants reports whether a pattern matches one of the names.

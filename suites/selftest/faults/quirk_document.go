@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -45,10 +46,11 @@ func documentQuirks() []Quirk {
 				text, isText := value.(string)
 				return field == "test_code" && isText && !codeForm.MatchString(text)
 			}),
-		refusesField("schedule-complete", "Resources / Inbox placement test: which parts a schedule needs is not shown", "refuses a schedule without one of its parts",
+		refusesField("schedule-idle", "Resources / Inbox placement test: which days a schedule needs is not shown", "refuses a schedule of which no day is true",
 			func(field string, value any) bool {
 				schedule, _ := value.(map[string]any)
-				return field == "schedule" && (len(schedule) < 3 || isEmpty(schedule["days"]))
+				days, ok := schedule["days"].(map[string]any)
+				return field == "schedule" && ok && !slices.Contains(slices.Collect(maps.Values(days)), any(true))
 			}),
 		{ID: "create/empty-as-absent", Allowed: spec.OpenPointOmittedFields, Doc: "leaves out optional fields of a test that are empty", Touches: []string{touchesNull},
 			Apply: alike(onResource("InboxPlacementTest", func(_ string, row map[string]any) {

@@ -32,31 +32,33 @@ func Quirks() []Quirk {
 	)
 }
 
-// Draw picks three to six quirks by the seed, in their order. No two touch the
-// same thing; there are fewer if that is impossible.
-func Draw(seed uint64, quirks []Quirk) []Quirk {
+// Groups divides the quirks by the seed into groups of at most so many. No two quirks of a
+// group touch the same thing. Each group is in the order of the quirks.
+func Groups(seed uint64, quirks []Quirk, most int) [][]Quirk {
 	rng := rand.New(rand.NewPCG(seed, uint64(len(quirks))))
-	most := 3 + rng.IntN(4)
-	touched := map[string]bool{}
-	var places []int
+	var places [][]int // in each group
 	for _, i := range rng.Perm(len(quirks)) {
-		if len(places) == most {
-			break
+		group := slices.IndexFunc(places, func(others []int) bool {
+			return len(others) < most && !slices.ContainsFunc(others, func(j int) bool { return quirks[i].touchesWhat(quirks[j]) })
+		})
+		if group < 0 {
+			group, places = len(places), append(places, nil)
 		}
-		if slices.ContainsFunc(quirks[i].Touches, func(what string) bool { return touched[what] }) {
-			continue
-		}
-		for _, what := range quirks[i].Touches {
-			touched[what] = true
-		}
-		places = append(places, i)
+		places[group] = append(places[group], i)
 	}
-	slices.Sort(places)
-	drawn := make([]Quirk, len(places))
-	for i, place := range places {
-		drawn[i] = quirks[place]
+	groups := make([][]Quirk, len(places))
+	for g, members := range places {
+		slices.Sort(members)
+		for _, i := range members {
+			groups[g] = append(groups[g], quirks[i])
+		}
 	}
-	return drawn
+	return groups
+}
+
+// touchesWhat reports whether both quirks touch the same thing.
+func (q Quirk) touchesWhat(other Quirk) bool {
+	return slices.ContainsFunc(q.Touches, func(what string) bool { return slices.Contains(other.Touches, what) })
 }
 
 // Combine returns one quirk made of several, given the outermost first.

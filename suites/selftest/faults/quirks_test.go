@@ -54,34 +54,52 @@ func TestQuirksAreDocumented(t *testing.T) {
 	}
 }
 
-// TestDrawnQuirksGoTogether: no two touch the same thing, the order is that of
-// Quirks, and the seed decides.
-func TestDrawnQuirksGoTogether(t *testing.T) {
+// TestGroups: each quirk is in one group, no two of a group touch the same thing, each group
+// is in the order of Quirks, and the seed decides.
+func TestGroups(t *testing.T) {
 	all := Quirks()
 	place := map[string]int{}
 	for i, q := range all {
 		place[q.ID] = i
 	}
-	for seed := range uint64(200) {
-		drawn := Draw(seed, all)
-		if len(drawn) < 3 || len(drawn) > 6 {
-			t.Fatalf("seed %d draws %d", seed, len(drawn))
-		}
-		touched := map[string]string{}
-		for i, q := range drawn {
-			if i > 0 && place[drawn[i-1].ID] >= place[q.ID] {
-				t.Errorf("seed %d: %s stands before %s", seed, drawn[i-1].ID, q.ID)
+	const most = 4
+	divisions := map[string]bool{}
+	for seed := range uint64(50) {
+		var ids []string
+		grouped := map[string]bool{}
+		groups := Groups(seed, all, most)
+		for _, group := range groups {
+			if len(group) == 0 || len(group) > most {
+				t.Errorf("seed %d: a group of %d", seed, len(group))
 			}
-			for _, what := range q.Touches {
-				if other, taken := touched[what]; taken {
-					t.Errorf("seed %d: %s and %s both touch %s", seed, other, q.ID, what)
+			touched := map[string]string{}
+			for i, q := range group {
+				if i > 0 && place[group[i-1].ID] >= place[q.ID] {
+					t.Errorf("seed %d: %s stands before %s", seed, group[i-1].ID, q.ID)
 				}
-				touched[what] = q.ID
+				if grouped[q.ID] {
+					t.Errorf("seed %d: %s is in two groups", seed, q.ID)
+				}
+				grouped[q.ID] = true
+				for _, what := range q.Touches {
+					if other, taken := touched[what]; taken {
+						t.Errorf("seed %d: %s and %s both touch %s", seed, other, q.ID, what)
+					}
+					touched[what] = q.ID
+				}
 			}
+			ids = append(ids, Combine(group...).ID)
 		}
-		if again := Draw(seed, all); Combine(again...).ID != Combine(drawn...).ID {
-			t.Errorf("seed %d draws %s, then %s", seed, Combine(drawn...).ID, Combine(again...).ID)
+		if len(grouped) != len(all) || len(groups) > len(all)/2 {
+			t.Errorf("seed %d: %d groups of %d quirks", seed, len(groups), len(grouped))
 		}
+		if again := Groups(seed, all, most); Combine(again[0]...).ID != ids[0] || len(again) != len(groups) {
+			t.Errorf("seed %d divides the quirks in two ways", seed)
+		}
+		divisions[strings.Join(ids, " ")] = true
+	}
+	if len(divisions) != 50 {
+		t.Errorf("50 seeds divide the quirks in %d ways", len(divisions))
 	}
 }
 
@@ -141,7 +159,7 @@ func TestQuirksShowAndStayLegal(t *testing.T) {
 			handler, profile := reference(t)
 			handler = q.Apply(&Target{Profile: profile, Seed: 1})(handler)
 			differs := false
-			for i, got := range transcript(t, handler, profile, strings.HasPrefix(q.ID, "throttle/")) {
+			for i, got := range transcript(t, handler, profile, throttles(q)) {
 				got.checkShape(t, validator)
 				differs = differs || i < len(want) && !got.like(want[i]) || got.answer.Status == http.StatusTooManyRequests
 			}
@@ -151,6 +169,32 @@ func TestQuirksShowAndStayLegal(t *testing.T) {
 		})
 	}
 }
+
+// TestQuirksShowInGroups: no quirk of a group hides another. Without any one of them, something
+// is different.
+func TestQuirksShowInGroups(t *testing.T) {
+	for _, group := range Groups(1, Quirks(), 4) {
+		t.Run(Combine(group...).ID, func(t *testing.T) {
+			t.Parallel()
+			said := func(quirks []Quirk) []exchange {
+				handler, profile := reference(t)
+				return transcript(t, Combine(quirks...).Apply(&Target{Profile: profile, Seed: 1})(handler), profile, slices.ContainsFunc(group, throttles))
+			}
+			all := said(group)
+			for i, q := range group {
+				if q.ID == "wire/slow" {
+					continue // shows in nothing but time
+				}
+				without := said(slices.Delete(slices.Clone(group), i, i+1))
+				if slices.EqualFunc(all, without, exchange.like) {
+					t.Errorf("nothing tells the target from one without %s", q.ID)
+				}
+			}
+		})
+	}
+}
+
+func throttles(q Quirk) bool { return strings.HasPrefix(q.ID, "throttle/") }
 
 type exchange struct {
 	request Request
@@ -246,7 +290,7 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 	const valid = `{"name":"n","type":1,"sending_method":2,"email_subject":"s","email_body":"b","emails":["a@b.example"]`
 	for _, body := range []string{valid + "}", valid + `,"id":"` + neverIssued + `"}`, valid + `,"unknown":1}`, "{", valid + ",}", "no media type",
 		valid + `,"description":""}`, valid + `,"description":"two\nlines"}`, valid + `,"test_code":"two\nlines"}`, valid + `,"description":"` + longText + `"}`,
-		valid + `,"schedule":{"timezone":"Asia/Baku"}}`, valid + `,"status":1}`} {
+		valid + `,"schedule":{"timezone":"Asia/Baku"}}`, valid + `,"schedule":{"days":{"1":false},"timing":{"from":"09:00"},"timezone":"Asia/Baku"}}`, valid + `,"status":1}`} {
 		send(dataset.Main, spec.CreatePlacementTest, "", nil, body)
 	}
 	send(dataset.Main, spec.CreatePlacementTest, "", nil, valid+`,"description":"`+strings.Repeat("long", 8<<10)+`"}`)
