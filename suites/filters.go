@@ -328,16 +328,14 @@ func walkFiltered(api *API) {
 }
 
 func (api *API) expectSameFiltered(u oracle.Use, walks []Walk) {
-	plain := make([]paging.Walk, len(walks))
-	for i, walk := range walks {
+	for _, walk := range walks {
 		if !api.Expect(walk).To(EndFiltered(api.maxPages())) {
 			return
 		}
-		plain[i] = walk.Walk
 	}
 	for i, walk := range walks {
 		api.Expect(walk).To(ShowEveryRowOnceAmong(walks, i))
-		api.Expect(walk).To(ShowTheRows(paging.Missing(plain, i)))
+		api.Expect(walk).To(ShowTheRows(api.missingFrom(walks, i)))
 		api.Expect(walk).To(ShowTheOrderOf(walks[0]))
 		if spec.Has(spec.PageOrder.On(walk.List.Operation.ID)) {
 			api.Expect(walk).To(BeSortedByID(""))

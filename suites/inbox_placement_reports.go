@@ -39,13 +39,13 @@ func (api *API) expectSkipping(part oracle.Part) {
 	after := api.ReadAll(list)
 
 	if slices.ContainsFunc(before.Rows(), func(r paging.Row) bool { return r.Value[part.Field] != nil }) {
-		api.For(part.Skips).Expect(skipped).To(ShowTheRows(missingBetween(before, skipped, after)))
+		api.For(part.Skips).Expect(skipped).To(ShowTheRows(api.missingBetween(before, skipped, after)))
 		api.For(part.Skips).Expect(skipped).To(LeaveOutOnly(part.Field, before, after))
 		api.For(part.Skips).Expect(both).To(LeaveOut(part.Field))
 	} else {
 		api.For(part.Skips).NotAssessed("a report that shows %s without the flag", part.Field)
 	}
-	if gone := missingBetween(before, kept, after); len(gone) > 0 {
+	if gone := api.missingBetween(before, kept, after); len(gone) > 0 {
 		api.For(part.Keeps).Expect(kept).To(ShowTheRows(gone))
 	}
 	api.For(part.Keeps).Expect(before).To(ShowPartAsIn(kept, part.Field))

@@ -111,11 +111,11 @@ func (api *API) compareKeys(full Call, keys []client.Key) (compared int) {
 			earlier := seen[i]
 			api.look(func() bool {
 				first, again, last := api.see(full), api.see(seen[i].List), api.see(full)
-				found = nil // a view that ends early shows no difference
+				var now []Finding // a view that ends early shows no difference
 				if first.End == paging.Done && again.End == paging.Done && last.End == paging.Done {
-					found = differences(first, again, last, earlier)
+					now = differences(first, again, last, earlier)
 				}
-				earlier = again
+				found, earlier = lasting(found, now), again
 				return len(found) == 0
 			})
 		}
@@ -123,6 +123,13 @@ func (api *API) compareKeys(full Call, keys []client.Key) (compared int) {
 		compared++
 	}
 	return compared
+}
+
+// lasting returns the differences that were found before: other rows change meanwhile.
+func lasting(before, now []Finding) []Finding {
+	return slices.DeleteFunc(now, func(f Finding) bool {
+		return !slices.ContainsFunc(before, func(b Finding) bool { return b.Pointer == f.Pointer && b.Expected == f.Expected })
+	})
 }
 
 // view is what a key sees: the rows by their keys, without undocumented fields.

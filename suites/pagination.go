@@ -191,13 +191,9 @@ func agree(api *API, walks []Walk) {
 		}
 		return
 	}
-	plain := make([]paging.Walk, len(walks))
-	for i, walk := range walks {
-		plain[i] = walk.Walk
-	}
 	for i, walk := range walks {
 		api.For(spec.PageWalkOnce).Expect(walk).To(ShowEveryRowOnceAmong(walks, i))
-		api.For(spec.PageWalkComplete).Expect(walk).To(ShowTheRows(paging.Missing(plain, i)))
+		api.For(spec.PageWalkComplete).Expect(walk).To(ShowTheRows(api.missingFrom(walks, i)))
 		api.For(spec.PageWalkSequence).Expect(walk).To(ShowTheOrderOf(walks[0]))
 	}
 }
@@ -301,7 +297,7 @@ func (api *API) walkWhile(order string, change func(page int, seen Response)) {
 		return
 	}
 	api.Expect(during).To(ShowEveryRowOnce())
-	api.Expect(during).To(ShowTheRows(missingBetween(before, during, after)))
+	api.Expect(during).To(ShowTheRows(api.missingWhile(before, during, after)))
 }
 
 // WalkWhile walks the list in pages of one size, and changes it after each page. It reads

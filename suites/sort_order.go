@@ -22,7 +22,7 @@ func (api *API) expectSorted(order string) {
 	for _, walk := range []Walk{sorted, small} {
 		api.Expect(walk).To(BeSortedByID(order))
 		api.Expect(walk).To(ShowEveryRowOnce())
-		api.Expect(walk).To(ShowTheRows(missingBetween(before, walk, after)))
+		api.Expect(walk).To(ShowTheRows(api.missingBetween(before, walk, after)))
 	}
 	for _, filter := range oracle.Filters(list.Operation.ID) {
 		uses := filter.Widest(before.Rows(), handful)
@@ -55,5 +55,5 @@ func (api *API) expectSortedUnder(filtered Call, order string) {
 	}
 	api.Expect(halves).To(BeSortedByID(order))
 	api.Expect(halves).To(ShowEveryRowOnce())
-	api.Expect(halves).To(ShowTheRows(missingBetween(before, halves, after)))
+	api.Expect(halves).To(ShowTheRows(api.missingBetween(before, halves, after)))
 }

@@ -29,6 +29,7 @@ func pagesOf(size int) paging.Sizes { return paging.Fixed(min(size, maxLimit)) }
 type Walk struct {
 	paging.Walk
 	List      Call
+	sizes     paging.Sizes
 	responses []Response
 }
 
@@ -88,7 +89,7 @@ func (api *API) WalkKeys(list Call, sizes paging.Sizes) Walk {
 // unjudgedWalk is Walk for a spec that judges by itself how the walk ends, and whether it
 // repeats a row.
 func (api *API) unjudgedWalk(list Call, sizes paging.Sizes) Walk {
-	w := Walk{List: list}
+	w := Walk{List: list, sizes: sizes}
 	w.Walk = paging.Run(api.ctx, api.fetch(list, &w.responses), sizes, api.maxPages())
 	return w
 }
@@ -199,8 +200,56 @@ func pointerIn(item int) string { return "/items/" + strconv.Itoa(item) }
 
 // missingBetween returns the rows that a walk before and one after both show,
 // and the one between them does not.
-func missingBetween(before, between, after Walk) []paging.Row {
-	return paging.Missing([]paging.Walk{before.Walk, between.Walk, after.Walk}, 1)
+func (api *API) missingBetween(before, between, after Walk) []paging.Row {
+	return api.missingFrom([]Walk{before, between, after}, 1)
+}
+
+// missingFrom returns the rows that the walk of that number leaves out, although walks
+// before and after it show them. A change of this run may show late in a view: a row that
+// the run created is missing only if the same walk leaves it out for as long as that may
+// take. A row that the run deleted is not missing.
+func (api *API) missingFrom(walks []Walk, i int) []paging.Row {
+	missing := leftOut(walks, i)
+	var late []paging.Row // that may show late
+	missing = slices.DeleteFunc(missing, func(row paging.Row) bool {
+		created, deleted := api.sandbox().Changed(row.Key)
+		if !deleted && !created.IsZero() {
+			late = append(late, row)
+		}
+		return deleted || !created.IsZero()
+	})
+	if len(late) == 0 {
+		return missing
+	}
+	api.look(func() bool {
+		shown := api.unjudgedWalk(walks[i].List.keys(), walks[i].sizes).Keys()
+		late = slices.DeleteFunc(late, func(row paging.Row) bool {
+			_, deleted := api.sandbox().Changed(row.Key)
+			return deleted || shown[row.Key] > 0
+		})
+		return len(late) == 0
+	})
+	return append(missing, late...)
+}
+
+// missingWhile is missingBetween for a walk during which the list changed, which cannot be
+// repeated: rows that the run created shortly before are not missing either.
+func (api *API) missingWhile(before, during, after Walk) []paging.Row {
+	began := during.At(0).Sent
+	return slices.DeleteFunc(leftOut([]Walk{before, during, after}, 1), func(row paging.Row) bool {
+		created, deleted := api.sandbox().Changed(row.Key)
+		return deleted || !created.IsZero() && began.Sub(created) < api.Profile.Visibility()
+	})
+}
+
+// leftOut returns the rows that walks before and after the walk of that number show, and
+// that it does not.
+func leftOut(walks []Walk, i int) []paging.Row {
+	plain := make([]paging.Walk, len(walks))
+	for j, walk := range walks {
+		plain[j] = walk.Walk
+	}
+	return paging.Missing(plain, i)
 }
 
 // onWalk makes a matcher of walks.

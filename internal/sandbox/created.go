@@ -41,7 +41,8 @@ type creation struct {
 	entry  int    // in the journal
 	after  string // the newest test before the run's first; empty if unknown
 	at     time.Time
-	id     string // in the response; empty if there is none
+	made   time.Time // when the response came
+	id     string    // in the response; empty if there is none
 	fate   fate
 
 	foreign func(why string) // nil for nobody
@@ -134,7 +135,7 @@ func (s *Sandbox) created(cr *creation, ex client.Exchange, id string) (Undo, er
 	w := s.workspaceOf(cr.change.Key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	cr.at, cr.id = owned.At(ex), id
+	cr.at, cr.id, cr.made = owned.At(ex), id, ex.Sent.Add(ex.Took)
 	switch {
 	case ex.Err == nil && ex.Status/100 == 2:
 		cr.fate = served
@@ -220,6 +221,18 @@ func (s *Sandbox) noteDeletion(c Change, ex client.Exchange) {
 	if ex.Err == nil && ex.Status == 200 {
 		w.deleted[paging.FoldID(c.ID)] = true
 	}
+}
+
+// Changed reports when the run created the row, zero if it did not, and whether it deleted
+// it or tried to. Views may show either late.
+func (s *Sandbox) Changed(id string) (created time.Time, deleted bool) {
+	w, cr := s.creationOf(id)
+	if cr == nil {
+		return time.Time{}, s.subsequences.deleted.has(id)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return cr.made, w.asked[paging.FoldID(id)]
 }
 
 // creationOf returns the creation that received the id; nil if there is none.

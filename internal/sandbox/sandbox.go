@@ -252,6 +252,8 @@ func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created strin
 		return s.created(begun.creation, ex, created)
 	case spec.DeletePlacementTest:
 		s.noteDeletion(c, ex)
+	case spec.DeleteSubsequence:
+		s.subsequences.deleted.add(c.ID)
 	case spec.MoveAccounts:
 		switch {
 		case ex.Status/100 == 2:

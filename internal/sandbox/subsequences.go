@@ -17,6 +17,8 @@ type subsequences struct {
 	mu    sync.Mutex
 	known bool // free is filled
 	free  []string
+
+	deleted ids // or tried to delete
 }
 
 // forget makes the next TakeSubsequence look again which ones exist.

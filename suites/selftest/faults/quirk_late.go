@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/spec"
 )
 
@@ -32,6 +33,17 @@ func lateQuirks() []Quirk {
 		{ID: "late/recipients", Allowed: "Resources and their fields: nothing says when the recipients of a test are known", Touches: []string{touchesLate, "create", "delete"},
 			Doc: "shows the recipients of a created test only in the response to its deletion", Apply: alike(recipientsLast)},
 		late("deleted", "shows a deleted test for a while", deletedLater),
+		late("lists-cached", "keeps each page of a list for a while", (*Target).cachesPages),
+		late("deletable", "finds a created test for a deletion only after a while", func(a *Target, d *delayed) Middleware {
+			return Chain(d.whenAnswered(spec.CreatePlacementTest, createdID), func(next Handler) Handler {
+				return func(r Request) (Response, error) {
+					if _, valid := a.isValidKey(r); valid && r.Operation == spec.DeletePlacementTest && d.hides(r.ID) {
+						return refusal(http.StatusNotFound), nil
+					}
+					return next(r)
+				}
+			})
+		}),
 		late("moved", "finds a moved account in its new workspace only after a while", func(a *Target, d *delayed) Middleware {
 			return func(next Handler) Handler {
 				return func(r Request) (Response, error) {
@@ -92,6 +104,35 @@ func (d *delayed) hides(name string) bool {
 	defer d.mu.Unlock()
 	at, changed := d.since[name]
 	return changed && time.Since(at) < d.by
+}
+
+// cachesPages answers a request for a page as the same request was answered a while ago.
+// A key with a rate limit is counted first.
+func (a *Target) cachesPages(d *delayed) Middleware {
+	var mu sync.Mutex
+	pages := map[string]Response{}
+	return func(next Handler) Handler {
+		return func(r Request) (Response, error) {
+			if key, ok := a.keyOf(r); !ok || !isList(r) || key.Workspace == dataset.Limited {
+				return next(r)
+			}
+			asked := r.Operation + " " + r.Header.Get("Authorization") + " " + r.Query.Encode()
+			mu.Lock()
+			page, kept := pages[asked]
+			mu.Unlock()
+			if kept && d.hides(asked) {
+				return page, nil
+			}
+			page, err := next(r)
+			if err == nil && page.Status == http.StatusOK {
+				d.begin(asked)
+				mu.Lock()
+				pages[asked] = page
+				mu.Unlock()
+			}
+			return page, err
+		}
+	}
 }
 
 // whenAnswered begins the delay of what a 200 answer of the operation names.
