@@ -192,7 +192,11 @@ func (api *API) DoAll(calls ...Call) []Response {
 	responses := make([]Response, len(calls))
 	work := make([]func(), len(calls))
 	for i, k := range calls {
-		work[i] = func() { responses[i] = api.onFreshConnection(k, api.askAsNew(k, requests[i])) }
+		ask := api.askAsNew
+		if k.Operation.ID == spec.DeletePlacementTest {
+			ask = api.askOnceKnown
+		}
+		work[i] = func() { responses[i] = api.onFreshConnection(k, ask(k, requests[i])) }
 	}
 	api.Together(work...) // a panic on the way to the target ends the spec, not the process
 	var broken *Response

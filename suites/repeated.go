@@ -82,6 +82,37 @@ func (api *API) askForNewChange(k Call, others []string) (r Response, served boo
 	return r, false
 }
 
+// askOnceKnown is ask for a deletion of a test. A server may know a created test late: a
+// 404 counts only if it lasts.
+func (api *API) askOnceKnown(k Call, request client.Request) Response {
+	if !k.allowed.Valid() {
+		return api.ask(k, request)
+	}
+	var r, open Response
+	api.Client.DoWith(api.ctx, request, func(ex client.Exchange) {
+		r = api.judged(k, ex)
+		if ex.Status == http.StatusNotFound {
+			open = api.judged(k.MayGet(http.StatusNotFound), ex)
+		}
+	})
+	created, deleted := api.sandbox().Changed(k.id)
+	if r.Err != nil || r.Status != http.StatusNotFound || created.IsZero() || deleted {
+		return r
+	}
+	var again Response
+	served := false
+	api.look(func() bool {
+		again, served = api.askNewChange(k)
+		return served || again.Err != nil || again.Status != http.StatusNotFound
+	})
+	if !served {
+		return r
+	}
+	api.record(open)
+	api.Observe(spec.OpenPointVisibility, "a created test in a deletion: late")
+	return again
+}
+
 // askNewChange sends the call. A response that is not served shares the verdict on the one
 // before.
 func (api *API) askNewChange(k Call) (r Response, served bool) {

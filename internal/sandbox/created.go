@@ -196,9 +196,17 @@ func (s *Sandbox) rolledBack(w *workspace, cr *creation) {
 	}
 }
 
-// delete deletes a test that is the run's own. The error says why it may exist still.
+// delete deletes a test that is the run's own and that a view showed. A deletion may find
+// it a little later, so a 404 counts only if it stays. The error says why the test may exist
+// still.
 func (s *Sandbox) delete(ctx context.Context, by, id string, w *workspace) error {
-	_, why := s.send(ctx, Change{By: by, Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: w.Key()})
+	deletion := Change{By: by, Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: w.Key()}
+	var why string
+	_ = repeatedly(ctx, s.Profile.Visibility(), func() (bool, error) {
+		var nothing bool
+		nothing, why = s.send(ctx, deletion)
+		return !nothing, nil
+	})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked[paging.FoldID(id)] = true

@@ -16,8 +16,8 @@ const touchesLate = "when changes show"
 // lateQuirks show a change in another view only after a third of the time that the
 // profile allows for it.
 func lateQuirks() []Quirk {
-	late := func(id, doc string, apply func(*Target, *delayed) Middleware) Quirk {
-		return Quirk{ID: "late/" + id, Allowed: spec.OpenPointVisibility, Doc: doc, Touches: []string{touchesLate, "create", "delete", "accounts", touchesRows},
+	late := func(id, doc string, apply func(*Target, *delayed) Middleware, unassessed ...string) Quirk {
+		return Quirk{ID: "late/" + id, Allowed: spec.OpenPointVisibility, Doc: doc, Touches: []string{touchesLate, "create", "delete", "accounts", touchesRows}, Unassessed: unassessed,
 			Apply: func(a *Target) Middleware {
 				return apply(a, &delayed{by: a.Profile.Visibility() / 3, since: map[string]time.Time{}})
 			}}
@@ -31,7 +31,8 @@ func lateQuirks() []Quirk {
 				where(spec.GetPlacementTest, func(r Request) bool { return d.hides(r.ID) }, refusing(http.StatusNotFound)))
 		}),
 		{ID: "late/recipients", Allowed: "Resources and their fields: nothing says when the recipients of a test are known", Touches: []string{touchesLate, "create", "delete"},
-			Doc: "shows the recipients of a created test only in the response to its deletion", Apply: alike(recipientsLast)},
+			Unassessed: []string{"SHAPE-INBOX_PLACEMENT_TEST-RECIPIENTS.ITEM-* on inbox-placement-tests.create"},
+			Doc:        "shows the recipients of a created test only in the response to its deletion", Apply: alike(recipientsLast)},
 		late("deleted", "shows a deleted test for a while", deletedLater),
 		late("lists-cached", "keeps each page of a list for a while", (*Target).cachesPages),
 		late("deletable", "finds a created test for a deletion only after a while", func(a *Target, d *delayed) Middleware {
@@ -43,7 +44,7 @@ func lateQuirks() []Quirk {
 					return next(r)
 				}
 			})
-		}),
+		}, "RATE-NO-EFFECT on inbox-placement-tests.delete"),
 		late("moved", "finds a moved account in its new workspace only after a while", func(a *Target, d *delayed) Middleware {
 			return func(next Handler) Handler {
 				return func(r Request) (Response, error) {
@@ -61,7 +62,7 @@ func lateQuirks() []Quirk {
 					return answer, err
 				}
 			}
-		}),
+		}, "RATE-NO-EFFECT on accounts.move"),
 	}
 }
 
