@@ -12,7 +12,7 @@ import (
 // length: arithmetic on 1e1000000 alone takes tens of milliseconds, and an object of
 // 7 bytes takes 300 bytes of memory.
 const (
-	maxDepth        = 64       // nested objects and arrays
+	maxDepth        = 256      // nested objects and arrays
 	maxNumberLength = 100      // characters of one number
 	maxExponent     = 400      // a float64 ends at 308
 	maxMemory       = 16 << 20 // bytes of memory of a decoded body, as estimated

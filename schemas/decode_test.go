@@ -46,7 +46,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a tiny exponent", `1e-5000000`, "exponent above 400", 0},
 		{"too big for a float64", `1e309`, "range of float64", 0},
 		{"a long number", `[` + strings.Repeat("1", 101) + `]`, "more than 100 characters", 1},
-		{"depth 65", strings.Repeat("[", 65) + strings.Repeat("]", 65), "deeper than 64", 64},
+		{"depth 257", strings.Repeat("[", 257) + strings.Repeat("]", 257), "deeper than 256", 256},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -270,6 +270,9 @@ func SelectRows(id spec.ID, u oracle.Use, before, after Walk) types.GomegaMatche
 			}
 		}
 		found.add(strangers(id, u, w)...)
+		if found.Assessed == 0 && len(found.Findings) == 0 {
+			found.Missing = "rows of which some have the value of the filter, and others do not"
+		}
 		return found
 	})
 }
@@ -364,6 +367,9 @@ func ShowNoStrangers(id spec.ID, u oracle.Use) types.GomegaMatcher {
 	return onWalk("show no row that the filter leaves out", func(w Walk) Verdict {
 		found := Verdict{Assessed: 1}
 		found.add(strangers(id, u, w)...)
+		if found.Assessed == 0 && len(found.Findings) == 0 {
+			found.Missing = "rows of which some have the value of the filter, and others do not"
+		}
 		return found
 	})
 }

@@ -118,9 +118,9 @@ func ContainsWord(row paging.Row, term string) bool {
 	return false
 }
 
-// Times that lie before and after all rows.
+// Times that lie before and after all rows. An id of version 7 tells no time before 1970.
 var (
-	FarPast   = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	FarPast   = time.Unix(0, 0).UTC()
 	FarFuture = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 

@@ -163,7 +163,7 @@ func (s *Sandbox) removeTest(ctx context.Context, w *workspace, cr *creation) {
 	switch {
 	case err != nil:
 		return
-	case proof.State == owned.Foreign && cr.foreign != nil:
+	case proof.State == owned.Foreign && !proof.Doubtful && cr.foreign != nil:
 		cr.foreign(proof.Why)
 	case proof.State == owned.Own:
 		_ = s.Journal.Made(cr.entry, cr.id) // else cleanup finds it by its mark

@@ -148,6 +148,16 @@ func (t *Tests) Excluded(id string, c Creation) string {
 	return ""
 }
 
+// existed reports whether the id cannot be that of the creation that received it: the test
+// was listed before, or another creation received the id, too. Else only the target's clock
+// may be behind.
+func (t *Tests) existed(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	id = paging.FoldID(id)
+	return t.disputed[id] || t.before != nil && t.before.ids[id]
+}
+
 // State is what is known of an id that a creation received.
 type State int
 
@@ -163,6 +173,9 @@ const (
 type Proof struct {
 	State State
 	Why   string
+	// Doubtful tells of a Foreign test that only the time in its id speaks against it: the
+	// target's clock may be behind.
+	Doubtful bool
 }
 
 // Describe returns in words what led to the proof.
@@ -178,10 +191,10 @@ func (p Proof) Describe() string {
 func (t *Tests) Prove(ctx context.Context, id string) (Proof, error) {
 	c, known := t.creation(id)
 	if !known {
-		return Proof{Unproven, "no creation received the id"}, nil
+		return Proof{State: Unproven, Why: "no creation received the id"}, nil
 	}
 	if why := t.Excluded(id, c); why != "" {
-		return Proof{Foreign, why}, nil
+		return Proof{State: Foreign, Why: why, Doubtful: !t.existed(id)}, nil
 	}
 	if t.wasShown(id) {
 		return Proof{State: Own}, nil
@@ -207,9 +220,9 @@ func (t *Tests) Prove(ctx context.Context, id string) (Proof, error) {
 	case shown.status == http.StatusNotFound:
 		return Proof{State: Gone}, nil
 	case shown.status == http.StatusOK && shown.row != nil:
-		return Proof{Foreign, "a get shows another test"}, nil
+		return Proof{State: Foreign, Why: "a get shows another test"}, nil
 	}
-	return Proof{Unproven, fmt.Sprintf("a get answers %d", shown.status)}, nil
+	return Proof{State: Unproven, Why: fmt.Sprintf("a get answers %d", shown.status)}, nil
 }
 
 // Await is Prove for a test that may take a moment to show. It looks at growing
