@@ -176,6 +176,7 @@ func (api *API) MustDo(k Call) Response {
 
 // DoAll is Do for several calls at the same time.
 func (api *API) DoAll(calls ...Call) []Response {
+	calls, renamable := api.allowRefusedNames(calls)
 	requests := make([]client.Request, len(calls))
 	begun := make([]sandbox.Begun, len(calls))
 	for _, k := range calls { // before any is recorded: all are sent, or none
@@ -219,6 +220,11 @@ func (api *API) DoAll(calls ...Call) []Response {
 	}
 	if full {
 		api.NotAssessed("%s", keepsNoMore())
+	}
+	for i, k := range renamable {
+		if refusesRepetition(responses[i].Status) {
+			responses[i] = api.Do(k.WithField("name", api.Word()))
+		}
 	}
 	return responses
 }

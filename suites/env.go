@@ -60,6 +60,7 @@ type Env struct {
 	examples *judge.Ledger // of violations, which the specs share
 	memory   *memory
 
+	names    sync.Map     // of tests that the run has sent creations of
 	repeated sync.RWMutex // locked while a lead is moved away and back, so that nobody moves it in between
 
 	controlled sync.Map // ids of the operations that control has asked

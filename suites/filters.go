@@ -118,8 +118,10 @@ func (api *API) expectFilter(f oracle.Filter) {
 // filtersNewTests filters by status while there are tests that were created without one,
 // with null, and paused. A server may count a new test under a status that it does not show.
 func filtersNewTests(api *API) {
-	plain := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
-	ids := []string{api.NewTest().ID(), api.MustDo(plain.WithField("status", nil)).ID(), api.MustDo(plain.WithField("status", paused)).ID()}
+	with := func(status any) string {
+		return api.MustDo(api.RequestAs(dataset.Main, spec.CreatePlacementTest).WithField("status", status)).ID()
+	}
+	ids := []string{api.NewTest().ID(), with(nil), with(paused)}
 	api.listShowing(api.Request(), ids...)
 	for _, f := range oracle.Filters(spec.ListPlacementTests) {
 		if f.Parameter == profile.ParamStatus {

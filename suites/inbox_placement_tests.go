@@ -317,8 +317,8 @@ func AgreeWithRow(row map[string]any, mayChange map[string]bool) types.GomegaMat
 // expectMetadata reads a minimal and a full test. An empty value asks without
 // the parameter.
 func (api *API) expectMetadata(withMetadata string, fits types.GomegaMatcher) {
-	create := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
-	for _, k := range []Call{create, api.withAllOptional(create)} {
+	create := func() Call { return api.RequestAs(dataset.Main, spec.CreatePlacementTest) }
+	for _, k := range []Call{create(), api.withAllOptional(create())} {
 		made := api.shown(api.MustDo(k))
 		get := api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
 		if withMetadata != "" {

@@ -42,7 +42,7 @@ func observations() {
 			}
 		})
 	})
-	for _, id := range mayRepeat {
+	for _, id := range append(slices.Clone(mayRepeat), spec.CreatePlacementTest) {
 		Describe(id, func() {
 			It("is observed: a change that is repeated", func(api *API) {
 				change := api.Request().MayBeRefused()

@@ -11,8 +11,34 @@ import (
 // The specification leaves open whether a change can be made again: whether a lead can be
 // moved to the subsequence in which it is, or a variable added that exists. No operation
 // shows where a lead is, or which variables there are, so a valid request may repeat what
-// was done before, also by an earlier run. If it is refused, it is sent again as a change
-// that is new. The spec judges the second response.
+// was done before, also by an earlier run. A server may also demand that the names of tests
+// differ. If such a request is refused, it is sent again as a change that is new. The spec
+// judges the second response.
+
+// allowRefusedNames lets the target refuse valid creations with a name that the run has sent
+// before, or that several of the calls have. It returns these as they were, by their place.
+func (api *API) allowRefusedNames(calls []Call) (sent []Call, renamable map[int]Call) {
+	sent, renamable = slices.Clone(calls), map[int]Call{}
+	first := map[string]int{}
+	for i, k := range calls {
+		name, named := k.members()["name"].(string)
+		if k.Operation.ID != spec.CreatePlacementTest || !k.allowed.Valid() || k.raw != nil || !named {
+			continue
+		}
+		if _, again := api.names.LoadOrStore(name, true); !again {
+			first[name] = i
+			continue
+		}
+		renamable[i] = k
+		if j, beside := first[name]; beside { // either may come first
+			renamable[j] = calls[j]
+		}
+	}
+	for i := range renamable {
+		sent[i] = sent[i].MayBeRefused()
+	}
+	return sent, renamable
+}
 
 // mayRepeat lists the operations whose changes no view shows.
 var mayRepeat = []string{spec.AddCampaignVariables, spec.MoveLead}

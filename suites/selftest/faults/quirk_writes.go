@@ -210,6 +210,8 @@ func moveQuirks() []Quirk {
 		{ID: "changes/once", Allowed: spec.OpenPointRepeatedChange, Touches: []string{"leads", "variables"},
 			Doc:   "refuses with 409 to move a lead to where it is, or to add variables that exist; earlier runs made both changes",
 			Apply: func(a *Target) Middleware { return newMadeBefore(a).middleware }},
+		{ID: "create/names-differ", Allowed: spec.OpenPointRepeatedChange, Touches: []string{"create"},
+			Doc: "refuses with 409 to create a test with a name that was used", Apply: func(a *Target) Middleware { return a.namesDiffer }},
 		{ID: "leads/subsequence-optional", Allowed: spec.OpenPointLeadMoveFields,
 			Doc: "treats a move without a subsequence as a move to one of its choice", Touches: []string{"leads"},
 			Apply: func(a *Target) Middleware {
@@ -223,6 +225,30 @@ func moveQuirks() []Quirk {
 					r.Body = encode(body)
 				})
 			}},
+	}
+}
+
+// namesDiffer refuses a second test of the same name in a workspace.
+func (a *Target) namesDiffer(next Handler) Handler {
+	var mu sync.Mutex
+	used := map[string]bool{}
+	return func(r Request) (Response, error) {
+		key, known := a.keyOf(r)
+		body, _ := objectIn(r)
+		name := textOf(body, "name")
+		if !known || r.Operation != spec.CreatePlacementTest || name == "" {
+			return next(r)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if used[key.Workspace+" "+name] {
+			return refusal(http.StatusConflict), nil
+		}
+		answer, err := next(r)
+		if err == nil && answer.Status == http.StatusOK {
+			used[key.Workspace+" "+name] = true
+		}
+		return answer, err
 	}
 }
 
