@@ -194,7 +194,7 @@ func (api *API) DoAll(calls ...Call) []Response {
 	work := make([]func(), len(calls))
 	for i, k := range calls {
 		ask := api.askAsNew
-		if k.Operation.ID == spec.DeletePlacementTest {
+		if k.Operation.ID == spec.DeletePlacementTest || k.Operation.ID == spec.GetPlacementTest {
 			ask = api.askOnceKnown
 		}
 		work[i] = func() { responses[i] = api.onFreshConnection(k, ask(k, requests[i])) }

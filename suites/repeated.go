@@ -108,8 +108,8 @@ func (api *API) askForNewChange(k Call, others []string) (r Response, served boo
 	return r, false
 }
 
-// askOnceKnown is ask for a deletion of a test. A server may know a created test late: a
-// 404 counts only if it lasts.
+// askOnceKnown is ask for a get or a deletion of a test. A server may know a created test
+// late, also if it has shown it once: a 404 counts only if it lasts.
 func (api *API) askOnceKnown(k Call, request client.Request) Response {
 	if !k.allowed.Valid() {
 		return api.ask(k, request)
@@ -121,8 +121,7 @@ func (api *API) askOnceKnown(k Call, request client.Request) Response {
 			open = api.judged(k.MayGet(http.StatusNotFound), ex)
 		}
 	})
-	created, deleted := api.sandbox().Changed(k.id)
-	if r.Err != nil || r.Status != http.StatusNotFound || created.IsZero() || deleted {
+	if r.Err != nil || r.Status != http.StatusNotFound || !api.sandbox().MayShowLate(k.id) {
 		return r
 	}
 	var again Response
@@ -135,7 +134,7 @@ func (api *API) askOnceKnown(k Call, request client.Request) Response {
 		return r
 	}
 	api.record(open)
-	api.Observe(spec.OpenPointVisibility, "a created test in a deletion: late")
+	api.observeOn(k.Operation.ID, spec.OpenPointVisibility, "a created test: late")
 	return again
 }
 

@@ -32,6 +32,7 @@ type workspace struct {
 	received  map[string]*creation // the first creation that received the id
 	deleted   map[string]bool      // ids whose deletion the target confirmed
 	asked     map[string]bool      // ids whose deletion was sent
+	refused   map[string]bool      // ids of which each deletion was refused
 }
 
 // creation is one request that creates a test. The mutex of its workspace guards it.
@@ -93,7 +94,7 @@ func (s *Sandbox) workspaceOf(key client.Key) *workspace {
 		reader = token(full)
 	}
 	w := &workspace{Tests: owned.New(s.Send, s.Profile, reader), received: map[string]*creation{}, deleted: map[string]bool{},
-		asked: map[string]bool{}}
+		asked: map[string]bool{}, refused: map[string]bool{}}
 	if s.tests.byRole == nil {
 		s.tests.byRole = map[string]*workspace{}
 	}
@@ -225,9 +226,11 @@ func (s *Sandbox) noteDeletion(c Change, ex client.Exchange) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asked[paging.FoldID(c.ID)] = true
+	id := paging.FoldID(c.ID)
+	w.refused[id] = (w.refused[id] || !w.asked[id]) && ex.Err == nil && ex.Status/100 == 4
+	w.asked[id] = true
 	if ex.Err == nil && ex.Status == 200 {
-		w.deleted[paging.FoldID(c.ID)] = true
+		w.deleted[id] = true
 	}
 }
 
@@ -241,6 +244,19 @@ func (s *Sandbox) Changed(id string) (created time.Time, deleted bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return cr.made, w.asked[paging.FoldID(id)]
+}
+
+// MayShowLate reports whether the run created the test so recently that views need not show
+// it yet, and has not deleted it: at most, the target refused to.
+func (s *Sandbox) MayShowLate(id string) bool {
+	w, cr := s.creationOf(id)
+	if cr == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id = paging.FoldID(id)
+	return time.Since(cr.made) < s.Profile.Visibility() && (!w.asked[id] || w.refused[id])
 }
 
 // creationOf returns the creation that received the id; nil if there is none.
