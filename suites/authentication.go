@@ -22,6 +22,7 @@ func authentication() {
 				api.expectUnauthorized(withoutHeader(k)...)
 				api.expectUnauthorized(withKeyElsewhere(k)...)
 				api.expectUnauthorized(api.withMistakes(k.WithoutAuthorization())...)
+				api.expectUnauthorized(api.withEachPart(authorizedRole(op), k.WithoutAuthorization())...)
 			})
 			It("refuses another scheme than Bearer", Requires(spec.AuthSchemeOther), func(api *API) {
 				k := api.harmlessRequest()
@@ -39,6 +40,7 @@ func authentication() {
 				api.expectUnauthorized(withNoKey(k)...)
 				api.expectUnauthorized(append(withTwoKeys(k, unknownToken), k.WithAuthorization("Bearer "+k.key.Token+" conformance"))...)
 				api.expectUnauthorized(api.withMistakes(withUnknownKey(k)[0])...)
+				api.expectUnauthorized(api.withAllParts(authorizedRole(op), withUnknownKey(k)[0])...)
 			})
 			It("refuses a revoked key", Requires(spec.AuthKeyRevoked), func(api *API) {
 				k := api.harmlessRequest()
@@ -49,6 +51,7 @@ func authentication() {
 				api.expectUnauthorized(revoked...)
 				api.expectUnauthorized(withTwoKeys(k, revoked[0].key.Token)...)
 				api.expectUnauthorized(api.withMistakes(revoked[0])...)
+				api.expectUnauthorized(api.withAllParts(authorizedRole(op), revoked[0])...)
 			})
 		})
 	}

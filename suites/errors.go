@@ -25,6 +25,11 @@ func errorResponses() {
 				unpaid := api.Do(api.unpaid())
 				api.provoked.Store(unpaid.Call.credentials(), true)
 				api.Expect(unpaid).To(HaveStatus(http.StatusPaymentRequired))
+				// The cursor is that of another workspace, which a server may look at first.
+				plain := unpaid.Call.MustBeRefused().Breaking(spec.Billing402)
+				for _, k := range api.withEachPart(dataset.Unpaid, plain) {
+					api.Expect(api.Do(k)).To(BeRefused())
+				}
 			})
 			It("describes a 402 as documented", Rules(spec.ErrorBody(http.StatusPaymentRequired)...), func(api *API) {
 				api.provoke(api.unpaid())

@@ -25,10 +25,16 @@ func scopes() {
 						served := api.acceptScope(scope)
 						api.For(requirement).Expect(served).To(BeServed())
 						api.expectEffect(served)
+						if requirement == spec.ScopeExact {
+							api.expectPartsServed(scope)
+						}
 					})
 				} else {
 					It("accepts a key with the scope "+scope, Requires(requirement), func(api *API) {
 						api.Expect(api.acceptScope(scope)).To(BeServed())
+						if requirement == spec.ScopeExact {
+							api.expectPartsServed(scope)
+						}
 					})
 				}
 			}
@@ -37,13 +43,13 @@ func scopes() {
 				if api.looksUnknown(keys[0]) {
 					api.NotAssessed("a key without scopes that the target tells from a key that was never issued (it answers %q alike)", keys[0].Name)
 				}
-				api.expectRefusals(keys)
+				api.expectRefusals(keys, api.withEachPart)
 			})
 			It("refuses a key for another resource", Requires(spec.ScopeWrongResource), func(api *API) {
-				api.expectRefusals(api.keysWithScopes(scopesOfOtherResources(op)...))
+				api.expectRefusals(api.keysWithScopes(scopesOfOtherResources(op)...), api.withAllParts)
 			})
 			It("refuses a key for another action", Requires(spec.ScopeWrongAction), func(api *API) {
-				api.expectRefusals(api.keysWithScopes(scopesOfOtherActions(op)...))
+				api.expectRefusals(api.keysWithScopes(scopesOfOtherActions(op)...), api.withAllParts)
 			})
 			It("accepts a key with several scopes", Requires(spec.ScopeSeveral), func(api *API) {
 				for _, key := range api.keysWithSeveral(true) {
@@ -51,7 +57,7 @@ func scopes() {
 				}
 			})
 			It("refuses a key with several other scopes", Requires(spec.ScopeSeveralOnly), func(api *API) {
-				api.expectRefusals(api.keysWithSeveral(false))
+				api.expectRefusals(api.keysWithSeveral(false), api.withAllParts)
 			})
 		})
 	}
@@ -134,14 +140,35 @@ func withoutNumbers(r Response) []byte {
 	}, r.Exchange.Body)
 }
 
-// expectRefusals sends a valid request with each of the keys.
-func (api *API) expectRefusals(keys []client.Key) {
+// expectPartsServed sends valid requests with each optional part and a key that has only
+// that scope. The scope is enough for all of them.
+func (api *API) expectPartsServed(scope string) {
+	op := api.Operation()
+	api.cursors.Delete(op.ID) // the row of an earlier cursor may be deleted
+	parts := slices.DeleteFunc(api.optionalParts(dataset.Main, op), func(part optionalPart) bool { return part.open })
+	if len(parts) == 0 {
+		return
+	}
+	key, request := api.keyWithScope(scope), api.Request()
+	for _, part := range parts {
+		api.For(spec.ScopeExact).Expect(api.Do(part.add(request.WithKey(key)))).To(BeServed())
+	}
+}
+
+// expectRefusals sends a valid request with each of the keys, and with the first of them
+// also the requests that forms makes of it.
+func (api *API) expectRefusals(keys []client.Key, forms func(role string, k Call) []Call) {
 	request := api.Request()
 	served := false
 	for _, key := range keys {
 		response := api.Do(request.WithKey(key).MustBeRefused())
 		api.Expect(response).To(BeRefused())
 		api.Observe(spec.OpenPointPermission, "%s", refusal(response))
+		served = served || response.Status/100 == 2
+	}
+	for _, k := range forms(dataset.Main, request.WithKey(keys[0]).MustBeRefused()) {
+		response := api.Do(k)
+		api.Expect(response).To(BeRefused())
 		served = served || response.Status/100 == 2
 	}
 	if request.Operation.ID == spec.DeleteSubsequence && !served {

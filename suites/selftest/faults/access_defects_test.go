@@ -19,7 +19,7 @@ import (
 
 // accessDefects returns the defects on permissions, requests and rate limits.
 func accessDefects() []Defect {
-	return slices.Concat(keyDefects(), billingDefects(), requestDefects(), rateDefects())
+	return slices.Concat(keyDefects(), billingDefects(), optionalPartDefects(), requestDefects(), rateDefects())
 }
 
 // marked is a target that gives every request the same answer.

@@ -19,6 +19,12 @@ type unauthorizedWay struct {
 	askers      []asker
 }
 
+// revokedKey matches requests with a revoked key.
+var revokedKey = asker{"revoked-key", "a revoked key", func(a *Target, r Request) bool {
+	key, ok := a.keyOf(r)
+	return ok && key.State == profile.KeyRevoked
+}}
+
 // unauthorized lists the ways to lack authorization (Authentication, rule 3).
 var unauthorized = []unauthorizedWay{
 	{"AUTH-HEADER-MISSING", []asker{
@@ -88,10 +94,7 @@ var unauthorized = []unauthorizedWay{
 		{"pattern-key", "a pattern that matches every key", func(_ *Target, r Request) bool { return r.token() == "%" }},
 	}},
 	{"AUTH-KEY-REVOKED", []asker{
-		{"revoked-key", "a revoked key", func(a *Target, r Request) bool {
-			key, ok := a.keyOf(r)
-			return ok && key.State == profile.KeyRevoked
-		}},
+		revokedKey,
 		{"revoked-beside-valid", "a revoked key beside a valid one", func(a *Target, r Request) bool {
 			first, second, found := strings.Cut(r.token(), ", Bearer ")
 			return found && a.knows(first) && a.knows(second)

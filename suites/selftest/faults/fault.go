@@ -79,6 +79,7 @@ func Defects() []Defect {
 		errorDefects(),
 		keyDefects(),
 		billingDefects(),
+		optionalPartDefects(),
 		pageDefects(),
 		filterDefects(),
 		queryDefects(),

@@ -110,13 +110,21 @@ func scopeRefusedDefects() []Defect {
 	return defects
 }
 
+// noScopes matches requests with a key that has no scope.
+var noScopes = asker{"no-scopes", "a key without scopes", func(a *Target, r Request) bool {
+	key, ok := a.keyOf(r)
+	return ok && key.State == profile.KeyActive && len(key.Scopes) == 0
+}}
+
+// otherResource matches requests with a key for another resource than that of the scope.
+func otherResource(own spec.Scope) asker {
+	return holding("scopes-of-others", "a key for another resource",
+		func(resource, _ string) bool { return resource != own.Resource && resource != "all" })
+}
+
 // scopeServedDefects serve a key with none of the four sufficient scopes, or
 // return 500.
 func scopeServedDefects() []Defect {
-	noScope := asker{"no-scopes", "a key without scopes", func(a *Target, r Request) bool {
-		key, ok := a.keyOf(r)
-		return ok && key.State == profile.KeyActive && len(key.Scopes) == 0
-	}}
 	var defects []Defect
 	for _, op := range scoped() {
 		own := op.Scope
@@ -126,15 +134,15 @@ func scopeServedDefects() []Defect {
 		breaksDown := func(requirement string, by asker) {
 			defects = append(defects, misrefused(op.ID, requirement, by, http.StatusInternalServerError)...)
 		}
-		served("SCOPE-NONE", noScope)
-		breaksDown("SCOPE-NONE", noScope)
+		served("SCOPE-NONE", noScopes)
+		breaksDown("SCOPE-NONE", noScopes)
 		if op.Answer != spec.One {
-			defects = append(defects, whenAsked(op.ID, "SCOPE-NONE", noScope, "shown-nothing", "answers %s with an empty list",
+			defects = append(defects, whenAsked(op.ID, "SCOPE-NONE", noScopes, "shown-nothing", "answers %s with an empty list",
 				func(*Target) behaviour { return showingNothing }))
 		}
 
 		isOther := func(resource string) bool { return resource != own.Resource && resource != "all" }
-		others := holding("scopes-of-others", "a key for another resource", func(resource, _ string) bool { return isOther(resource) })
+		others := otherResource(own)
 		served("SCOPE-WRONG-RESOURCE", others)
 		breaksDown("SCOPE-WRONG-RESOURCE", others)
 		served("SCOPE-WRONG-RESOURCE", holding("right-action-elsewhere", "a key for the right action on another resource",

@@ -1,0 +1,171 @@
+package suites
+
+import (
+	"net/http"
+	"strings"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/oracle"
+	"outreach.example/conformance/spec"
+)
+
+// The optional parts of a request. A server may answer a request with such a part in other
+// code, which lacks the check of the key, the plan or the owner.
+
+// optionalPart is a part that a request may have or lack.
+type optionalPart struct {
+	add  func(Call) Call // adds the part to a request
+	open bool            // no sentence obliges a server to serve it
+}
+
+// optionalParts returns the parts that a request of the operation may have. The values are
+// valid and name rows of the role's workspace. A parameter without a name is left out.
+func (api *API) optionalParts(role string, op spec.Operation) []optionalPart {
+	switch {
+	case op.Answer == spec.Page:
+		return api.optionalParameters(role, op)
+	case op.ID == spec.GetPlacementTest:
+		return []optionalPart{{add: func(k Call) Call { return k.WithQuery("with_metadata", "true") }}}
+	case op.ID == spec.CreatePlacementTest:
+		return []optionalPart{
+			{add: api.withKnownOptional},
+			{add: func(k Call) Call { return k.WithField("run_immediately", true) }},
+		}
+	case op.Method == http.MethodDelete: // the specification allows null for a test only
+		null := func(k Call) Call { return k.WithRawBody("null") }
+		return []optionalPart{{add: null, open: op.ID != spec.DeletePlacementTest}}
+	}
+	return nil
+}
+
+// optionalParameters returns the query parameters of a list. The limit comes first: its
+// page is so short that it has a cursor.
+func (api *API) optionalParameters(role string, list spec.Operation) []optionalPart {
+	parts := []optionalPart{{add: func(k Call) Call { return k.WithQuery("limit", "1") }}}
+	add := func(parameter, value string, open bool) {
+		if name, known := api.Profile.Parameter(list.ID, parameter); known && value != "" {
+			parts = append(parts, optionalPart{open: open, add: func(k Call) Call { return k.WithQuery(name, value) }})
+		}
+	}
+	if _, known := api.Profile.CursorParameter(list); known {
+		add(profile.ParamStartingAfter, api.someCursor(list), false)
+	}
+	w := api.Workspace(role)
+	some := func(ids []string) string {
+		if len(ids) == 0 {
+			return api.FreshID()
+		}
+		return ids[0]
+	}
+	if list.ID == spec.ListPlacementTests {
+		add(profile.ParamSortOrder, "desc", false)
+		add(profile.ParamStatus, "1", false)
+		add(profile.ParamSearch, "conformance", false)
+	}
+	for _, parameter := range profile.Params(list.ID) {
+		switch parameter {
+		case profile.ParamStartingAfter, profile.ParamWindowEnd:
+		case profile.ParamSearch: // that of webhook events takes a URL or an address
+			add(parameter, "conformance", list.ID == spec.ListWebhookEvents)
+		case profile.ParamTest:
+			add(parameter, some(w.PlacementTests), len(w.PlacementTests) == 0)
+		case profile.ParamParentCampaign, profile.ParamParentCampaignNot, profile.ParamResourceIDs:
+			add(parameter, some(w.Campaigns), len(w.Campaigns) == 0)
+		case profile.ParamInterestStatus:
+			add(parameter, "positive", false)
+		case profile.ParamWindowStart:
+			if part, named := api.window(list); named {
+				parts = append(parts, part)
+			}
+		default: // the others are flags
+			add(parameter, "true", false)
+		}
+	}
+	return parts
+}
+
+// window returns both ends of a window: a server may need both.
+func (api *API) window(list spec.Operation) (optionalPart, bool) {
+	start, named := api.Profile.Parameter(list.ID, profile.ParamWindowStart)
+	end, alsoNamed := api.Profile.Parameter(list.ID, profile.ParamWindowEnd)
+	past, future := oracle.Timestamp(oracle.FarPast), oracle.Timestamp(oracle.FarFuture)
+	if list.ID == spec.ListWebhookEvents { // its windows are of days
+		past, future = past[:len("2006-01-02")], future[:len("2006-01-02")]
+	}
+	add := func(k Call) Call { return k.WithQuery(start, past).WithQuery(end, future) }
+	return optionalPart{add: add}, named && alsoNamed
+}
+
+// someCursor returns a cursor that the list gave; "" if it gave none. It asks once a run.
+func (api *API) someCursor(list spec.Operation) string {
+	if known, ok := api.cursors.Load(list.ID); ok {
+		return known.(string)
+	}
+	cursor := api.Do(api.As(dataset.Main, list.ID).WithQuery("limit", "1")).Cursor()
+	api.cursors.Store(list.ID, cursor)
+	return cursor
+}
+
+// withKnownOptional adds every optional field of a creation whose value is known without
+// reading a list.
+func (api *API) withKnownOptional(k Call) Call {
+	w := api.Workspace(dataset.Main)
+	for _, field := range spec.CreateOptional {
+		known := true
+		switch field {
+		case "tags":
+			known = len(w.Tags) > 0
+		case "recipients_labels":
+			known = len(w.RecipientsLabels) > 0
+		case "automations":
+			known = len(w.Automations) > 0
+		}
+		if !known {
+			continue
+		}
+		if value, ok := api.optionalValue(field); ok {
+			k = k.WithField(field, value)
+		}
+	}
+	return k
+}
+
+// withEachPart returns the request once with each optional part.
+func (api *API) withEachPart(role string, k Call) []Call {
+	var calls []Call
+	for _, part := range api.optionalParts(role, k.Operation) {
+		calls = append(calls, part.add(k))
+	}
+	return calls
+}
+
+// withAllParts returns the request with all its optional parts at once; none if it has no
+// such parts. A server may refuse them together, so that this shows less than each alone.
+func (api *API) withAllParts(role string, k Call) []Call {
+	parts := api.optionalParts(role, k.Operation)
+	if len(parts) == 0 {
+		return nil
+	}
+	for _, part := range parts {
+		k = part.add(k)
+	}
+	return []Call{k}
+}
+
+// withOtherCase returns the request with its id in upper case letters; none if that has no
+// letters. Both cases of a UUID name the same thing (RFC 9562).
+func withOtherCase(k Call) []Call {
+	id := k.id
+	if k.Operation.ID == spec.MoveLead {
+		id, _ = k.members()["id"].(string)
+	}
+	upper := strings.ToUpper(id)
+	switch {
+	case upper == id:
+		return nil
+	case k.Operation.ID == spec.MoveLead:
+		return []Call{k.WithField("id", upper)}
+	}
+	return []Call{k.WithID(upper)}
+}
