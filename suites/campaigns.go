@@ -12,7 +12,8 @@ func campaigns() {
 	Describe(spec.AddCampaignVariables, func() {
 		It("answers with the campaign that was named", Requires(spec.VariablesCampaign), func(api *API) {
 			request := api.Request()
-			for _, id := range api.Workspace(dataset.Main).Campaigns {
+			var all []Response
+			for _, id := range fromBothEnds(api.Workspace(dataset.Main).Campaigns) {
 				var before map[string]any
 				for i, variables := range [][]string{{api.Word()}, {"firstName", "companyName", api.Word()}} {
 					campaign := api.MustDo(request.WithID(id).WithBody(map[string]any{"variables": variables}))
@@ -23,8 +24,15 @@ func campaigns() {
 						}
 					}
 					before = campaign.Row()
+					if i > 0 {
+						all = append(all, campaign)
+					}
 				}
 			}
+			shown := atBothEnds(all)
+			api.expectSameAgain(spec.VariablesCampaign, shown, func(i, _ int) Call {
+				return shown[i].Call.WithBody(map[string]any{"variables": []string{api.Word()}})
+			})
 		})
 
 		documentedShape(func(api *API) {

@@ -44,7 +44,7 @@ func deletions(list string) {
 		if len(others) == 0 || before[paging.FoldID(remove.id)] == 0 {
 			api.NotAssessed("the resources that the spec works with in %s", list)
 		}
-		queries := api.queriesThatShow(list, paging.RowOf(listed[paging.FoldID(remove.id)]))
+		queries := api.queriesThatShow(list, paging.RowOf(listed[paging.FoldID(remove.id)]), shown.Rows())
 		for _, k := range queries { // a server may cache what a search found
 			api.ReadAll(k)
 		}
@@ -58,9 +58,16 @@ func deletions(list string) {
 		for _, id := range others {
 			api.For(spec.StateDeleteOthers).Expect(after).To(ShowRow(id, "the other resource"))
 		}
-		if list == spec.ListPlacementTests {
+		if list == spec.ListPlacementTests { // only this spec touches the tests that it made
+			api.For(spec.StateDeleteOthers).Expect(after).To(KeepTheOtherRows(changedRows(shown, after, others...)))
 			api.expectEveryKindDeleted(rows)
+			return
 		}
+		api.expectOthersKept(spec.StateDeleteOthers, shown, after, func() Walk {
+			second := api.Request()
+			api.MustDo(second)
+			return api.listWithout(rows, second.id)
+		})
 	})
 
 	It("answers 404 the second time", Requires(spec.StateDeleteAgain), func(api *API) {
@@ -81,6 +88,7 @@ func (api *API) expectEveryKindDeleted(rows Call) {
 			creations = append(creations, api.creating(field, v))
 		}
 	}
+	creations = append(creations, api.kindsTogether()...)
 	for _, made := range api.DoAll(creations...) {
 		if made.OK() {
 			removals = append(removals, api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()))
@@ -98,19 +106,51 @@ func (api *API) expectEveryKindDeleted(rows Call) {
 	}
 }
 
-// queriesThatShow returns requests for the list with each filter that selects the row, and
-// with each sort order: a list may be served from one store and a search from another.
-func (api *API) queriesThatShow(list string, row paging.Row) []Call {
+// kindsTogether returns creations of which each two of the fields have each pair of their
+// values. An active test is one that the user sends: no test sends an email. A server may
+// refuse one, because the specification does not say which values go together.
+func (api *API) kindsTogether() []Call {
+	var calls []Call
+	for _, kind := range [][4]int{ // in the order of kindsOfTests
+		{1, 1, 2, 1}, {1, 2, 2, 2}, {2, 1, 2, 1}, {2, 2, 1, 2}, {3, 1, 1, 2}, {3, 2, 2, 1}, {2, 1, 1, 1},
+	} {
+		k := api.RequestAs(dataset.Main, spec.CreatePlacementTest).MayBeRefused()
+		for i, field := range kindsOfTests {
+			k = k.WithField(field, kind[i])
+		}
+		if kind[1] == 2 {
+			k = api.automated(k)
+		}
+		calls = append(calls, k)
+	}
+	return calls
+}
+
+// queriesThatShow returns requests for the list with each filter that may show the row, with
+// each two of them together, and with each sort order: a list may be served from one store
+// and a search from another.
+func (api *API) queriesThatShow(list string, row paging.Row, rows []paging.Row) []Call {
 	plain := api.As(dataset.Main, list)
 	var calls []Call
+	var single []map[string]string
 	for _, f := range oracle.Filters(list) {
-		for _, u := range f.Uses([]paging.Row{row}, 1) {
-			if _, in := u.Says(row); !in {
+		// A filter that leaves rows out may show the row if it has a value of another one.
+		for _, u := range append(f.Uses([]paging.Row{row}, 1), f.Uses(rows, handful)...) {
+			if requirement, in := u.Says(row); requirement != "" && !in {
 				continue
 			}
-			if k, ok := api.knownFilter(plain, u.Query); ok {
-				calls = append(calls, k)
+			k, ok := api.knownFilter(plain, u.Query)
+			if !ok {
+				continue
 			}
+			calls = append(calls, k)
+			for _, other := range single {
+				if both, ok := api.knownFilter(k, other); ok {
+					calls = append(calls, both)
+				}
+			}
+			single = append(single, u.Query)
+			break
 		}
 	}
 	if list == spec.ListPlacementTests {

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"net/http"
+	"strconv"
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega/types"
@@ -36,6 +37,9 @@ func inboxPlacementTests() {
 			for _, made := range []Response{first, second} {
 				api.Expect(api.find(made)).To(HaveStatus(http.StatusOK))
 			}
+			if api.Serves(spec.ListPlacementTests) {
+				keepsOlderTests(api)
+			}
 		})
 		for _, field := range spec.CreateReadOnly {
 			It("does not let a body set "+field, Requires(spec.StateReadOnly(field)), func(api *API) {
@@ -52,6 +56,7 @@ func inboxPlacementTests() {
 
 	Describe(spec.ListPlacementTests, func() {
 		It("finds names with special characters", Requires(spec.FilterSearchMissing), findsSpecialNames)
+		It("finds a new test by its name and its status together", Requires(spec.FilterStatusMissing), findsByNameAndStatus)
 		It("filters new tests by status", Requires(spec.FilterStatusMissing, spec.FilterStatusExtra), filtersNewTests)
 		It("sorts ascending", Requires(spec.SortAsc), func(api *API) { api.expectSorted("asc") })
 		It("sorts descending", Requires(spec.SortDesc), func(api *API) { api.expectSorted("desc") })
@@ -102,6 +107,18 @@ func inboxPlacementTests() {
 	})
 }
 
+// keepsOlderTests creates a full test and compares the tests that the list shows before and
+// after. A server that takes a creation for an update changes one of them.
+func keepsOlderTests(api *API) {
+	list := api.As(dataset.Main, spec.ListPlacementTests)
+	walkAfterCreation := func() Walk {
+		made := api.MustDo(api.withAllOptional(api.Request()).WithField("description", api.Word()).WithField("test_code", api.Word()))
+		return api.listShowing(list, made.ID())
+	}
+	before := api.ReadAll(list)
+	api.expectOthersKept(spec.StateCreateDistinct, before, walkAfterCreation(), walkAfterCreation)
+}
+
 // makesOneTest creates a test that runs at once. A test of its own name must show that the
 // list is up to date.
 func makesOneTest(api *API) {
@@ -127,6 +144,29 @@ func ShowNameOnce(id string, name any) types.GomegaMatcher {
 		}
 		return found
 	})
+}
+
+// findsByNameAndStatus looks for a new test by its name, by its status, and by both with each
+// sort order. A server may serve combined filters from a view of its own.
+func findsByNameAndStatus(api *API) {
+	creation := api.RequestAs(dataset.Main, spec.CreatePlacementTest).WithField("status", paused)
+	name, _ := creation.members()["name"].(string)
+	list := api.Request()
+	byStatus := list.WithQuery("status", strconv.Itoa(paused))
+	both := byStatus.WithQuery("search", name)
+	together := []Call{both, both.WithQuery("sort_order", "asc"), both.WithQuery("sort_order", "desc")}
+	for _, k := range together { // a server may cache what a search found
+		api.ReadAll(k)
+	}
+	made := api.MustDo(creation)
+	for _, k := range []Call{list.WithQuery("search", name), byStatus} { // other requirements judge these
+		if shown := api.listShowing(k, made.ID()); shown.Keys()[paging.FoldID(made.ID())] == 0 {
+			api.NotAssessed("a new test that a search by its name and a filter by its status find")
+		}
+	}
+	for _, k := range together {
+		api.Expect(api.listShowing(k, made.ID())).To(ShowRow(made.ID(), "the new test"))
+	}
 }
 
 // nullable are the fields of the create body that may be null.

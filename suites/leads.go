@@ -1,6 +1,8 @@
 package suites
 
 import (
+	"slices"
+
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -12,19 +14,43 @@ import (
 func leads() {
 	Describe(spec.MoveLead, func() {
 		It("answers with the lead that was named", Requires(spec.LeadMoveLead), func(api *API) {
-			request := api.Request()
-			for _, lead := range api.Workspace(dataset.Main).Leads {
+			request, subsequences := api.Request(), api.Workspace(dataset.Main).Subsequences
+			var all []Response
+			for _, lead := range fromBothEnds(api.Workspace(dataset.Main).Leads) {
 				moved := api.MustDo(request.WithField("id", lead))
 				api.Expect(moved).To(HaveField("id", EqualID(lead)))
+				all = append(all, moved)
 			}
+			moved := atBothEnds(all)
+			api.expectSameAgain(spec.LeadMoveLead, moved, func(i, round int) Call {
+				to := []string{subsequences[len(subsequences)-1], subsequences[0]}[round]
+				return moved[i].Call.WithField("subsequence_id", to)
+			})
 		})
 
 		It("moves the lead to the subsequence that was named", Requires(spec.LeadMoveSubsequence), func(api *API) {
-			request := api.Request()
-			for _, subsequence := range api.Workspace(dataset.Main).Subsequences {
-				moved := api.MustDo(request.WithField("subsequence_id", subsequence))
-				api.Expect(moved).To(HaveField("subsequence_id", EqualID(subsequence)))
+			request, w := api.Request(), api.Workspace(dataset.Main)
+			to := w.Subsequences
+			if len(to) > 1 {
+				to = append(slices.Clone(to), to[0]) // and back to where the lead was
 			}
+			move := func(lead string) {
+				for _, subsequence := range to {
+					moved := api.MustDo(request.WithField("id", lead).WithField("subsequence_id", subsequence))
+					api.Expect(moved).To(HaveField("subsequence_id", EqualID(subsequence)))
+				}
+			}
+			if !api.Serves(spec.ListSubsequences) {
+				move(w.Leads[0])
+				return
+			}
+			list := api.As(dataset.Main, spec.ListSubsequences)
+			before := api.ReadAll(list)
+			move(w.Leads[0])
+			api.expectOthersKept(spec.LeadMoveSubsequence, before, api.ReadAll(list), func() Walk {
+				move(w.Leads[len(w.Leads)-1])
+				return api.ReadAll(list)
+			})
 		})
 
 		documentedShape(func(api *API) {

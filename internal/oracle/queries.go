@@ -65,11 +65,15 @@ func (l List) Queries(known func(parameter string) bool) *rapid.Generator[Query]
 	})
 }
 
-// Fixed returns queries whatever the seed: small pages, and every pair of filters that the
+// Fixed returns queries whatever the seed: small pages, the whole list with each value of
+// each flag, and every pair of filters that the
 // target has names for by the values of at most so many rows. Other rows differ in one of
 // the filters.
 func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 	queries := []Query{{Sizes: []int{1}, Pages: 2}, {Sizes: []int{0}, Pages: 1}}
+	for _, parameters := range l.Flags(known) {
+		queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: WholeWalk})
+	}
 	filters := slices.DeleteFunc(slices.Clone(Filters(l.Operation.ID)), func(f Filter) bool { return !known(f.Parameter) })
 	for i, one := range filters {
 		for _, other := range filters[i+1:] {

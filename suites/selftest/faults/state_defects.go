@@ -28,6 +28,7 @@ func stateDefects() []Defect {
 		variablesDefects(),
 		leadDefects(),
 		accountDefects(),
+		otherRowDefects(),
 	)
 }
 

@@ -199,14 +199,48 @@ func ghostsOfQueries(operation string) []Defect {
 	}
 	var defects []Defect
 	for _, f := range filterTable {
-		if f.operation == list && f.kind != excluded {
-			defects = append(defects, ghost(f.name, "in the list that is filtered by "+f.field, f.meaning,
-				func(value string, row map[string]any) bool { return fmt.Sprint(row[f.field]) == value }))
+		if f.operation == list {
+			defects = append(defects, ghost(f.name, "in the list that is filtered by "+f.field, f.meaning, f.mayShow))
+			defects = append(defects, ghostsOfPairs(operation, f)...)
 		}
 	}
 	for _, flag := range flagValues[list] {
 		defects = append(defects, ghost(flag.name+"-"+flag.value, "in the list with "+flag.name+"="+flag.value, flag.meaning,
 			func(value string, _ map[string]any) bool { return value == flag.value }))
+	}
+	return defects
+}
+
+// mayShow reports whether the filter may show the row if it has that value.
+func (f filter) mayShow(value string, row map[string]any) bool {
+	return (fmt.Sprint(row[f.field]) == value) != (f.kind == excluded)
+}
+
+// ghostsOfPairs keep the deleted resource in the list that the filter and a later one of the
+// table select together.
+func ghostsOfPairs(operation string, f filter) []Defect {
+	var defects []Defect
+	for _, other := range filterTable[slices.IndexFunc(filterTable, func(g filter) bool { return g.operation == f.operation && g.name == f.name })+1:] {
+		if other.operation != f.operation {
+			continue
+		}
+		defects = append(defects, breakingWith("STATE-DELETE-LIST", operation, "stays-under-"+f.name+"-and-"+other.name,
+			"shows the deleted resource in the list that is filtered by "+f.name+" and "+other.name, func(a *Target) Middleware {
+				one, two := a.parameter(f.operation, f.meaning), a.parameter(f.operation, other.meaning)
+				return afterDeletion(operation, func(gone *deletions) Middleware {
+					return withItems(f.operation, func(r Request, page any, items []any) []any {
+						if !r.Query.Has(one) || !r.Query.Has(two) || !isLast(r, page) {
+							return items
+						}
+						for _, row := range gone.all() {
+							if row, ok := row.(map[string]any); ok && f.mayShow(r.Query.Get(one), row) && other.mayShow(r.Query.Get(two), row) {
+								items = append(items, row)
+							}
+						}
+						return items
+					})
+				})
+			}))
 	}
 	return defects
 }

@@ -1,0 +1,129 @@
+package suites
+
+import (
+	"slices"
+
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+)
+
+// lasting are the fields of a resource that a server does not change by itself. A status, a
+// time of use, a counter or an enrichment may change at any time. A tag or a campaign that
+// somebody deletes may disappear from a row.
+var lasting = map[string][]string{
+	"InboxPlacementTest": {"name", "type", "sending_method", "email_subject", "email_body", "emails", "timestamp_created", "organization_id",
+		"delivery_mode", "description", "schedule", "test_code", "text_only"},
+	"Subsequence": {"name", "timestamp_created", "parent_campaign", "workspace", "conditions", "subsequence_schedule", "sequences",
+		"daily_limit_mode", "daily_limit", "ignore_account_daily_limit"},
+	"Campaign": {"name", "timestamp_created", "pl_value", "is_evergreen", "campaign_schedule"},
+	"Lead":     {"timestamp_created", "organization", "email", "first_name", "last_name"},
+}
+
+// changedLasting returns the lasting fields of a resource that a later view shows otherwise.
+func changedLasting(r Response, pointer string, before, now map[string]any) []Finding {
+	resource := r.Call.Operation.Resource
+	before, now = spec.Documented(resource, before), spec.Documented(resource, now)
+	var found []Finding
+	for _, field := range lasting[resource] {
+		if value := before[field]; value != nil && !schemas.Agree(normalize(value), normalize(now[field])) {
+			found = append(found, Finding{r, pointer + "/" + field, "as before the change: " + clipJSON(value), describe(now[field])})
+		}
+	}
+	return found
+}
+
+// changedRows returns the lasting fields of the rows with these ids, or of all rows if there
+// are none, that a later walk shows otherwise. Walks that break the shapes say nothing.
+func changedRows(before, after Walk, ids ...string) []Finding {
+	if before.isDoubtful() || after.isDoubtful() {
+		return nil
+	}
+	earlier := before.ByKey()
+	var found []Finding
+	for p, page := range after.Pages {
+		for i, row := range page.Rows {
+			if was := earlier[row.Key]; row.ByID && was != nil && (len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return paging.FoldID(id) == row.Key })) {
+				found = append(found, changedLasting(after.At(p), pointerIn(i), was, row.Value)...)
+			}
+		}
+	}
+	return found
+}
+
+// expectOthersKept judges that a change left the other rows as they were. again makes a
+// second change like it and returns a walk afterwards. A difference counts only if that
+// change makes one, too: others may have changed a row meanwhile.
+func (api *API) expectOthersKept(id spec.ID, before, after Walk, again func() Walk) {
+	if api.Profile.Stateless { // its lists are examples
+		return
+	}
+	found := changedRows(before, after)
+	if len(found) > 0 && len(changedRows(after, again())) == 0 {
+		return
+	}
+	api.For(id).Expect(after).To(KeepTheOtherRows(found))
+}
+
+// KeepTheOtherRows matches a walk that shows the rows as they were before a change.
+func KeepTheOtherRows(changed []Finding) types.GomegaMatcher {
+	return onWalk("show the other rows as before the change", func(Walk) Verdict {
+		found := Verdict{Assessed: 1}
+		found.add(changed...)
+		return found
+	})
+}
+
+// expectSameAgain changes resources again and compares the responses with earlier ones.
+// Meanwhile the run has changed other resources. A difference counts if there is a second
+// one, in another resource or after another change: somebody may have edited one resource.
+func (api *API) expectSameAgain(id spec.ID, earlier []Response, again func(i, round int) Call) {
+	if api.Profile.Stateless {
+		return
+	}
+	var differ []Response
+	var found [][]Finding
+	for round := 0; round == 0 || round == 1 && len(differ) == 1; round++ {
+		for i, before := range earlier {
+			now := api.MustDo(again(i, round))
+			if changed := changedLasting(now, "", before.Row(), now.Row()); len(changed) > 0 {
+				differ, found = append(differ, now), append(found, changed)
+			}
+			earlier[i] = now
+		}
+	}
+	if len(differ) == 1 {
+		return
+	}
+	for i, r := range differ {
+		api.For(id).Expect(r).To(StayAsBefore(found[i]))
+	}
+}
+
+// StayAsBefore matches a response that has none of the findings.
+func StayAsBefore(changed []Finding) types.GomegaMatcher {
+	return &expectation[Response]{words: "show the resource as before", judge: func(Response) Verdict {
+		found := Verdict{Assessed: 1}
+		found.add(changed...)
+		return found
+	}}
+}
+
+// fromBothEnds returns the younger half of some ids from its end, then the older half from
+// its start. A change that damages the next id, or the one before, damages one whose response
+// the run has already seen.
+func fromBothEnds(ids []string) []string {
+	half := len(ids) / 2
+	younger := slices.Clone(ids[half:])
+	slices.Reverse(younger)
+	return append(younger, ids[:half]...)
+}
+
+// atBothEnds returns the first responses of each half that fromBothEnds returns.
+func atBothEnds(all []Response) []Response {
+	const most = handful
+	half := len(all) - len(all)/2
+	return slices.Concat(all[:min(most, half)], all[half:min(half+most, len(all))])
+}
