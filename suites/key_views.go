@@ -115,7 +115,7 @@ func (api *API) compareKeys(full Call, keys []client.Key) (compared int) {
 				if first.End == paging.Done && again.End == paging.Done && last.End == paging.Done {
 					now = differences(first, again, last, earlier)
 				}
-				found, earlier = lasting(found, now), again
+				found, earlier = persisting(found, now), again
 				return len(found) == 0
 			})
 		}
@@ -125,8 +125,8 @@ func (api *API) compareKeys(full Call, keys []client.Key) (compared int) {
 	return compared
 }
 
-// lasting returns the differences that were found before: other rows change meanwhile.
-func lasting(before, now []Finding) []Finding {
+// persisting returns the differences that were found before: other rows change meanwhile.
+func persisting(before, now []Finding) []Finding {
 	return slices.DeleteFunc(now, func(f Finding) bool {
 		return !slices.ContainsFunc(before, func(b Finding) bool { return b.Pointer == f.Pointer && b.Expected == f.Expected })
 	})
