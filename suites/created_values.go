@@ -106,7 +106,7 @@ func (api *API) viewsOf(made []Response, ids []string) (found []Response, list W
 func keepsValuesTogether(api *API) {
 	var made []Response
 	var ids []string
-	for _, r := range api.DoAll(api.pairwise()...) {
+	for _, r := range api.DoAll(append(api.pairwise(), api.running())...) {
 		if r.OK() {
 			made, ids = append(made, r), append(ids, r.ID())
 		}
@@ -115,10 +115,10 @@ func keepsValuesTogether(api *API) {
 		found, list := api.viewsOf(made, ids)
 		for i, r := range made {
 			for field, sent := range r.Call.members() {
-				id, kept := spec.StateCreate(field), Keep(sent)
-				if isUpToTheServer(field, sent) {
+				if isUpToTheServer(field, sent) || r.Call.members()["run_immediately"] == true && changesWithRun(field) || field == "run_immediately" {
 					continue
 				}
+				id, kept := spec.StateCreate(field), Keep(sent)
 				api.ForOperation(id, spec.CreatePlacementTest).Expect(r).To(HaveField(field, kept))
 				api.ForOperation(id, spec.ListPlacementTests).Expect(list).To(ShowField(r.ID(), field, kept))
 				if found[i].OK() {
@@ -127,6 +127,7 @@ func keepsValuesTogether(api *API) {
 			}
 		}
 	}
+	api.expectNothingOfTheLast()
 	api.tidyUp()
 	for _, field := range KeptFields() {
 		for _, view := range testViews {
@@ -172,6 +173,55 @@ func (api *API) pairwise() []Call {
 		calls = append(calls, k)
 	}
 	return calls
+}
+
+// running returns the creation of an automated test with all optional fields that also runs
+// at once. The test is sent from outside the service.
+func (api *API) running() Call {
+	k := api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)).WithField("type", 2)
+	return api.automated(k).WithField("run_immediately", true).MayBeRefused()
+}
+
+// changesWithRun reports whether the run of a test may change the field.
+func changesWithRun(field string) bool {
+	return field == "status" || field == "not_sending_status" || field == "timestamp_next_run"
+}
+
+// expectNothingOfTheLast creates a test with all optional fields between two without any.
+// The last one must show no value of the one before. A server may have defaults, which the
+// first one shows: before it, a test is created with nulls, and the values differ from those
+// of other specs where they can.
+func (api *API) expectNothingOfTheLast() {
+	plain := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
+	full := api.withAllOptional(plain).WithField("description", api.Word()).MayBeRefused()
+	if tags := api.Workspace(dataset.Main).Tags; len(tags) > 1 {
+		full = full.WithField("tags", tags[len(tags)-1:])
+	}
+	if campaigns := api.Workspace(dataset.Main).Campaigns; len(campaigns) > 1 {
+		full = full.WithField("campaign_id", campaigns[len(campaigns)-1])
+	}
+	empty := plain.WithField("recipients_labels", []any{}).MayBeRefused()
+	for _, field := range nullable {
+		empty = empty.WithField(field, nil)
+	}
+	api.Do(empty)
+	usual, before := api.MustDo(plain), api.Do(full)
+	made := api.MustDo(plain.WithField("name", api.Word()))
+	if !before.OK() {
+		return
+	}
+	found := api.find(made)
+	for _, field := range spec.CreateOptional {
+		sent, has := before.Call.members()[field]
+		if text := clipJSON(sent); !has || field == "run_immediately" || text == "[]" || fits(EqualJSON(sent), usual.Row()[field]) {
+			continue
+		}
+		own := Be("not the value of the creation before", gomega.Not(EqualJSON(sent)))
+		api.ForOperation(spec.StateCreate(field), spec.CreatePlacementTest).Expect(made).To(HaveField(field, own))
+		if isMade(made, found) {
+			api.ForOperation(spec.StateCreate(field), spec.GetPlacementTest).Expect(found).To(HaveField(field, own))
+		}
+	}
 }
 
 // automated adds to a creation what an automated test needs.
@@ -237,8 +287,28 @@ func (api *API) valuesOf(field string) []variants.Variant {
 		_, isText := v.Value.(string)
 		values[i].Open = v.Open && !isLines(field, v) || field == "test_code" && isText // a code may have a form
 	}
+	for _, text := range keptTexts[field] {
+		values = append(values, variants.Variant{What: clipJSON(text), Value: text, Open: true})
+	}
+	if field == "emails" { // the specification names no maximum
+		values = append(values, variants.Variant{What: "12 addresses", Value: api.addresses(12), Open: true})
+	}
 	return append(values, api.targetValues(field)...)
 }
+
+// keptTexts are texts that a server may refuse, but must not change.
+var keptTexts = map[string][]string{
+	"name":          {twoBlanks},
+	"email_subject": {twoBlanks},
+	"email_body":    {twoBlanks, separators},
+	"description":   {twoBlanks, separators, "007", "null"},
+	"test_code":     {"0123", "1e5"},
+}
+
+const (
+	twoBlanks  = "two  blanks,   then three"
+	separators = "one line\u2028another one\u2029a paragraph"
+)
 
 // isLines reports whether the variant is a text of several lines in a field that is one.
 func isLines(field string, v variants.Variant) bool {
@@ -269,6 +339,9 @@ func (api *API) targetValues(field string) []variants.Variant {
 		}
 	}
 	var all []variants.Variant
+	if several := api.severalObjects(field); len(several) > 1 { // which go together is open
+		all = append(all, variants.Variant{What: clipJSON(several), Value: several, Open: true})
+	}
 	for _, value := range values {
 		if items, isArray := normalize(value).([]any); isArray && len(items) == 0 {
 			continue // the document has it
@@ -276,6 +349,34 @@ func (api *API) targetValues(field string) []variants.Variant {
 		all = append(all, variants.Variant{What: clipJSON(value), Value: value})
 	}
 	return all
+}
+
+// severalObjects returns different objects for the field, as the profile and the target's
+// tests have them; none for a field of another type.
+func (api *API) severalObjects(field string) []any {
+	const most = 3
+	if field != "recipients_labels" && field != "automations" {
+		return nil
+	}
+	values := []any{}
+	if known, ok := api.optionalValue(field); ok {
+		values = append(values, known)
+	}
+	for _, row := range api.ReadAll(api.As(dataset.Main, spec.ListPlacementTests)).Rows() {
+		values = append(values, row.Value[field])
+	}
+	var several []any
+	seen := map[string]bool{}
+	for _, value := range values {
+		items, _ := normalize(value).([]any)
+		for _, item := range items {
+			if text := clipJSON(item); !seen[text] && len(several) < most {
+				seen[text] = true
+				several = append(several, item)
+			}
+		}
+	}
+	return several
 }
 
 // addresses returns addresses of a domain that is reserved (RFC 2606), in which no email

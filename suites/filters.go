@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
@@ -62,7 +64,7 @@ func (api *API) expectRowsOfOthers(f oracle.Filter) {
 	if len(known) == 0 {
 		api.NotAssessed("rows of %s with values to filter by", list.Operation.ID)
 	}
-	for _, ids := range []string{known[0] + "," + api.FreshID(), api.FreshID() + "," + known[0]} {
+	for _, ids := range []string{known[0] + "," + api.FreshID(), api.FreshID() + "," + known[0], api.manyIDs(known)} {
 		use := f.By(ids)
 		shown := api.Ask(list.MayBeRefused(), oracle.Query{Parameters: use.Query, Sizes: []int{maxLimit}, Pages: oracle.WholeWalk}).Walk
 		if len(shown.Pages) == 0 {
@@ -72,6 +74,57 @@ func (api *API) expectRowsOfOthers(f oracle.Filter) {
 		for _, id := range f.Requirements {
 			api.For(id).Expect(shown).To(SelectRows(id, use, before, after))
 		}
+	}
+}
+
+// manyIDs returns a list of about 30 ids: half of them are known at most, and a known one
+// stands last.
+func (api *API) manyIDs(known []string) string {
+	const many = 30
+	var ids []string
+	known = known[:min(len(known), many/2)]
+	for len(ids) < many-len(known) {
+		ids = append(ids, api.FreshID())
+	}
+	return strings.Join(append(ids, known...), ",")
+}
+
+// expectOnce filters by an id that stands twice in the list. Each row must be shown once. A
+// server may refuse it.
+func (api *API) expectOnce(list Call, f oracle.Filter, rows []paging.Row) {
+	for _, id := range oracle.Distinct(rows, f.Field, 1) {
+		api.chargeRepeats(api.Ask(list.MayBeRefused(), oracle.Query{Parameters: f.By(id + "," + id).Query, Sizes: []int{maxLimit}, Pages: oracle.WholeWalk}).Walk)
+	}
+}
+
+// expectWholeSearch searches for the longest text of a row with letters added to its end: a
+// server may cut what it searches for. Which words of the text must occur is open. So the
+// row may show if it shows, too, with the letters before the text, or after its first word. A
+// row that has no word of the search may not.
+func (api *API) expectWholeSearch(list Call, f oracle.Filter, before Walk) {
+	texts := oracle.All(before.Rows(), f.Field)
+	texts = slices.DeleteFunc(texts, func(text string) bool { return strings.TrimSpace(text) != text })
+	if len(texts) == 0 {
+		return
+	}
+	longest := slices.MaxFunc(texts, func(a, b string) int { return len(a) - len(b) })
+	rest := oracle.AbsentWord
+	if len(longest)+2*len(rest) > client.MaxURLValue {
+		return
+	}
+	longer := api.ReadAll(api.filteredBy(list, f.By(longest+rest).Query))
+	for _, row := range before.Rows() {
+		if oracle.Scalar(row.Value[f.Field]) != longest || longer.Keys()[row.Key] == 0 {
+			continue
+		}
+		words := strings.Fields(longest)
+		for _, text := range []string{rest + longest, words[0] + " " + rest} {
+			if len(words) > 1 && api.ReadAll(api.filteredBy(list, f.By(text).Query)).Keys()[row.Key] > 0 {
+				return
+			}
+		}
+		api.For(f.Extra()).Expect(longer).To(NotShowRow(row.Key, "the row of the text "+shorten(longest)))
+		return
 	}
 }
 
@@ -107,6 +160,14 @@ func (api *API) expectFilter(f oracle.Filter) {
 		if len(w.Pages) > 0 {
 			api.For(f.Extra()).Expect(w).To(ShowNoStrangers(f.Extra(), tried.alone[i]))
 		}
+		for _, id := range f.Requirements {
+			if w.Complete() {
+				api.For(id).Expect(w).To(tried.selectsAlone(id, i))
+			}
+		}
+	}
+	if f.Parameter == profile.ParamSearch && f.Extra() != spec.FilterSearchURLExtra && f.Extra() != spec.FilterSearchEmailExtra {
+		api.expectWholeSearch(list, f, tried.before)
 	}
 	for _, id := range f.Requirements {
 		if !api.For(id).Judged() {
@@ -146,7 +207,7 @@ type filterTrial struct {
 	beyond      []Walk          // of beyondFirst
 
 	alone []oracle.Use // one end of a window
-	ends  []Walk       // of alone, the first page; none if it is refused
+	ends  []Walk       // of alone; no page if it is refused
 }
 
 // tryFilter walks the list without the filter, with it, and without it again: only rows
@@ -184,7 +245,7 @@ func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
 	tried.ends = make([]Walk, len(tried.alone))
 	for i, u := range tried.alone { // a server may want both ends
 		work = append(work, func() {
-			tried.ends[i] = api.Ask(list.MayBeRefused(), oracle.Query{Parameters: u.Query, Sizes: []int{maxLimit}, Pages: 1}).Walk
+			tried.ends[i] = api.Ask(list.MayBeRefused(), oracle.Query{Parameters: u.Query, Sizes: []int{maxLimit}, Pages: oracle.WholeWalk}).Walk
 		})
 	}
 	api.Together(work...)
@@ -194,6 +255,10 @@ func (api *API) tryFilter(list Call, f oracle.Filter) filterTrial {
 
 func (t filterTrial) selects(id spec.ID, use int) types.GomegaMatcher {
 	return SelectRows(id, t.uses[use], t.before, t.after)
+}
+
+func (t filterTrial) selectsAlone(id spec.ID, use int) types.GomegaMatcher {
+	return SelectRows(id, t.alone[use], t.before, t.after)
 }
 
 // differs reports whether a use of the filter shows other rows than the requirements say.
@@ -223,6 +288,14 @@ func (t filterTrial) differs(f oracle.Filter) bool {
 	for i, w := range t.ends {
 		if len(strangers(f.Extra(), t.alone[i], w)) > 0 {
 			return true
+		}
+		for _, id := range f.Requirements {
+			if !w.Complete() {
+				break
+			}
+			if fits, err := t.selectsAlone(id, i).Match(w); err == nil && !fits {
+				return true
+			}
 		}
 	}
 	return false
@@ -302,6 +375,9 @@ func walkFiltered(api *API) {
 	rows := api.ReadAll(list).Rows()
 	varied, compared := false, false
 	for _, f := range oracle.Filters(list.Operation.ID) {
+		if f.Parameter == profile.ParamResourceIDs && api.named(list.Operation.ID)(f.Parameter) {
+			api.expectOnce(list, f, rows)
+		}
 		for _, u := range f.Widest(rows, handful) {
 			k, ok := api.knownFilter(list, u.Query)
 			if !ok {

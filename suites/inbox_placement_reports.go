@@ -23,8 +23,8 @@ func inboxPlacementReports() {
 	})
 }
 
-// expectSkipping walks the list without the flag, with true, with false, and
-// without it again.
+// expectSkipping walks the list without the flag, with true, with false, with false beside
+// the other flag, and without it again.
 func (api *API) expectSkipping(part oracle.Part) {
 	list := api.Request()
 	name := api.Parameter(list.Operation.ID, part.Parameter)
@@ -35,6 +35,7 @@ func (api *API) expectSkipping(part oracle.Part) {
 	for _, other := range oracle.Parts(list.Operation.ID) {
 		together = together.WithQuery(api.Parameter(list.Operation.ID, other.Parameter), "true")
 	}
+	alone := api.ReadAll(together.WithQuery(name, "false"))
 	both := api.unjudgedWalk(together, pagesOf(max(1, len(before.Rows())/3))) // beyond the first page, too
 	after := api.ReadAll(list)
 
@@ -49,6 +50,7 @@ func (api *API) expectSkipping(part oracle.Part) {
 		api.For(part.Keeps).Expect(kept).To(ShowTheRows(gone))
 	}
 	api.For(part.Keeps).Expect(before).To(ShowPartAsIn(kept, part.Field))
+	api.For(part.Keeps).Expect(before).To(ShowPartAsIn(alone, part.Field))
 }
 
 // LeaveOutOnly matches a walk in which every report lacks the part, and nothing

@@ -52,8 +52,9 @@ func requests() {
 		for _, field := range slices.Concat(spec.CreateRequired, spec.CreateOptional) {
 			It("does not create a test with an invalid "+field, Requires(spec.RequestInvalid(field)), func(api *API) {
 				var calls []Call
-				for _, invalid := range variants.Member(spec.CreatePlacementTest, field).Invalid {
-					calls = append(calls, api.Request().WithField(field, invalid.Value))
+				invalid := variants.Member(spec.CreatePlacementTest, field).Invalid
+				for _, v := range slices.Concat(invalid, api.amongValid(spec.CreatePlacementTest, field, invalid)) {
+					calls = append(calls, api.Request().WithField(field, v.Value))
 				}
 				api.expectNotAccepted(calls...)
 			})
@@ -73,7 +74,8 @@ func requests() {
 		Describe(part.operation, func() {
 			It("refuses an invalid "+part.name, Requires(part.requirement), func(api *API) {
 				request := api.Request()
-				for _, invalid := range variants.Member(part.operation, part.name).Invalid {
+				all := variants.Member(part.operation, part.name).Invalid
+				for _, invalid := range slices.Concat(all, api.amongValid(part.operation, part.name, all)) {
 					if items, isArray := invalid.Value.([]any); invalid.Value != nil && (!isArray || len(items) > 0) {
 						api.expectNotAccepted(request.WithField(part.name, invalid.Value))
 					}
@@ -95,6 +97,43 @@ var invalidParts = []struct {
 	{spec.MoveAccounts, "emails", spec.RequestInvalidAccountEmails},
 	{spec.MoveAccounts, "source_workspace_id", spec.RequestInvalidSourceWorkspaceID},
 	{spec.MoveAccounts, "destination_workspace_id", spec.RequestInvalidDestinationWorkspaceID},
+}
+
+// amongValid returns, for each array of one invalid item, the array with valid items around
+// it: a server may look at the first item alone, or at the last one.
+func (api *API) amongValid(operation, member string, invalid []variants.Variant) []variants.Variant {
+	valid := api.validItems(operation, member)
+	if len(valid) == 0 {
+		return nil
+	}
+	var all []variants.Variant
+	for _, v := range invalid {
+		if items, isArray := v.Value.([]any); isArray && len(items) == 1 && strings.HasPrefix(v.What, variants.AnItem) {
+			among := slices.Concat(valid[:1], items, valid[1:min(len(valid), 2)])
+			all = append(all, variants.Variant{What: v.What + " among valid ones", Value: among})
+		}
+	}
+	return all
+}
+
+// validItems returns different items that an array of the body may hold; none if nothing
+// shows one.
+func (api *API) validItems(operation, member string) []any {
+	var value any
+	switch {
+	case operation == spec.AddCampaignVariables:
+		value = []any{"conformance", "conformanceToo"}
+	case operation == spec.CreatePlacementTest && member == "emails":
+		value = api.addresses(2)
+	case operation == spec.CreatePlacementTest && member == "tags" && len(api.Workspace(dataset.Main).Tags) > 1:
+		value = api.Workspace(dataset.Main).Tags[:2]
+	case operation == spec.CreatePlacementTest && slices.Contains([]string{"tags", "recipients_labels", "automations"}, member):
+		value, _ = api.optionalValue(member)
+	case operation == spec.MoveAccounts && member == "emails":
+		value = api.Request().members()[member]
+	}
+	items, _ := normalize(value).([]any)
+	return items
 }
 
 // expectNotAccepted sends requests of one operation, each invalid in one respect. They must

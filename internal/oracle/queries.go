@@ -80,6 +80,11 @@ func (l List) Fixed(known func(parameter string) bool, most int) []Query {
 			for _, parameters := range spread(l.both(one, other), most) {
 				queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
 			}
+			for _, third := range filters[min(len(filters), i+2):] {
+				if parameters := l.three(one, other, third); parameters != nil {
+					queries = append(queries, Query{Parameters: parameters, Sizes: []int{maxLimit}, Pages: mostPages})
+				}
+			}
 		}
 	}
 	return queries
@@ -106,6 +111,13 @@ func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Us
 	for _, other := range Filters(l.Operation.ID) {
 		if other.Parameter == f.Parameter || !known(other.Parameter) {
 			continue
+		}
+		for _, third := range Filters(l.Operation.ID) {
+			if other.Title < third.Title && third.Parameter != f.Parameter && third.Parameter != other.Parameter && known(third.Parameter) {
+				if all3, ok := l.besideTwo(uses, other, third); ok {
+					all = append(all, all3)
+				}
+			}
 		}
 		seconds := spread(other.Uses(l.Rows, most), most)
 		for i := range max(len(uses), len(seconds)) {
@@ -253,11 +265,46 @@ func (l List) besideOwn(use Use, other Filter) (Use, bool) {
 	return Use{}, false
 }
 
+// besideTwo returns one of the uses together with two other filters by the values of a row
+// that the use leaves out: a target that drops the use beside both of them shows the row.
+func (l List) besideTwo(uses []Use, one, other Filter) (Use, bool) {
+	for _, use := range uses {
+		for _, row := range l.oldest() {
+			if left, in := use.Says(row); left == "" || in {
+				continue
+			}
+			rows := []paging.Row{row}
+			firsts, seconds := one.Uses(rows, 1), other.Uses(rows, 1)
+			if len(firsts) == 0 || len(seconds) == 0 {
+				continue
+			}
+			two := use.with(firsts[0].Query)
+			all := two.with(seconds[0].Query)
+			if len(two.Query) == len(use.Query) && !isWindow(two.Query) || len(all.Query) == len(two.Query) && !isWindow(all.Query) {
+				continue
+			}
+			left, in := all.Says(row)
+			_, first := one.says(all.Query, row)
+			_, second := other.says(all.Query, row)
+			if left != "" && !in && first && second {
+				return all, true
+			}
+		}
+	}
+	return Use{}, false
+}
+
 // Alone returns uses of one end of a window without the other end, chosen from at most so
-// many; none for another filter.
+// many, those to the millisecond among them; none for another filter.
 func (l List) Alone(f Filter, most int) []Use {
 	var alone []Use
-	for _, use := range f.extremes(l.Rows, most) {
+	uses := f.extremes(l.Rows, most)
+	for _, use := range f.Uses(l.Rows, most) {
+		if use.isBetween(l.Rows, f.Parameter) {
+			uses = append(uses, use)
+		}
+	}
+	for _, use := range uses {
 		if f.Parameter != profile.ParamWindowStart && f.Parameter != profile.ParamWindowEnd {
 			break
 		}
@@ -286,6 +333,28 @@ func (l List) both(one, other Filter) []map[string]string {
 		}
 	}
 	return all
+}
+
+// three returns the parameters of three filters by the values of one of the older rows; nil
+// if no row has values for all, or if two of them are the same filter.
+func (l List) three(one, other, third Filter) map[string]string {
+	if one.Parameter == third.Parameter || other.Parameter == third.Parameter {
+		return nil
+	}
+	for _, both := range spread(l.both(one, other), 1) {
+		for _, row := range l.oldest() {
+			uses := third.Uses([]paging.Row{row}, 1)
+			first, in := one.says(both, row)
+			second, too := other.says(both, row)
+			if len(uses) == 0 || first != "" && !in || second != "" && !too {
+				continue
+			}
+			if parameters := add(both, uses[0].Query); len(parameters) > len(both) || isWindow(parameters) && !isWindow(both) {
+				return parameters
+			}
+		}
+	}
+	return nil
 }
 
 // oldest returns the older half of the rows by their ids, which are time-ordered: a run

@@ -29,6 +29,9 @@ func searchExactly(missing, extra spec.ID, field, other string) Filter {
 			if other, ok := pathInOtherCase(values[0]); ok {
 				pieces = append(pieces, other)
 			}
+			if domain := domainIn(values[0]); domain != "" {
+				pieces = append(pieces, domain)
+			}
 			return each(parameter, append(values, pieces...))
 		},
 		func(query map[string]string, row paging.Row) (spec.ID, bool) {
@@ -41,6 +44,16 @@ func searchExactly(missing, extra spec.ID, field, other string) Filter {
 				return extra, false
 			}
 		}}
+}
+
+// domainIn returns the host of a URL, or the domain of an email address.
+func domainIn(text string) string {
+	if _, rest, isURL := strings.Cut(text, "://"); isURL {
+		host, _, _ := strings.Cut(rest, "/")
+		return host
+	}
+	_, domain, _ := strings.Cut(text, "@")
+	return domain
 }
 
 // pathInOtherCase returns a URL whose path has capitals for small letters and the reverse:
@@ -63,7 +76,7 @@ func pathInOtherCase(text string) (other string, ok bool) {
 // searchBy searches for texts of the field that occur, some of them with special characters,
 // and for a word that does not.
 func searchBy(field string) Filter {
-	return searches("searches by "+field, spec.FilterSearchMissing, spec.FilterSearchExtra, field,
+	return searches("searches by "+field, spec.FilterSearchMissing, spec.FilterSearchExtra, field, ContainsWord,
 		func(rows []paging.Row, most int) []string {
 			texts := Distinct(rows, field, most)
 			for _, text := range Unusual(rows, field, most) {
@@ -71,22 +84,22 @@ func searchBy(field string) Filter {
 					texts = append(texts, text)
 				}
 			}
-			return append(texts, sharedWord(rows, field)...)
+			return append(texts, sharedWord(rows, func(row paging.Row) string { return Scalar(row.Value[field]) }, ContainsWord)...)
 		})
 }
 
-// sharedWord returns the word of the field that most rows contain, up to 3 of 4 rows; none
+// sharedWord returns the word of the texts that most rows contain, up to 3 of 4 rows; none
 // if no 2 rows share one. A quarter of the rows outlasts those that a run creates.
-func sharedWord(rows []paging.Row, field string) []string {
+func sharedWord(rows []paging.Row, text func(paging.Row) string, contains func(paging.Row, string) bool) []string {
 	count := map[string]int{}
 	for _, row := range rows {
-		for _, word := range slices.Compact(slices.Sorted(slices.Values(words(Scalar(row.Value[field]))))) {
+		for _, word := range slices.Compact(slices.Sorted(slices.Values(words(text(row))))) {
 			count[word]++
 		}
 	}
 	shared := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
 	for _, word := range shared[:min(mostShared, len(shared))] {
-		found := len(slices.DeleteFunc(slices.Clone(rows), func(row paging.Row) bool { return !ContainsWord(row, word) }))
+		found := len(slices.DeleteFunc(slices.Clone(rows), func(row paging.Row) bool { return !contains(row, word) }))
 		if count[word] > 1 && 4*found <= 3*len(rows) {
 			return []string{word}
 		}
@@ -104,19 +117,40 @@ func words(text string) []string {
 // mostShared is how many words sharedWord looks for in all rows.
 const mostShared = 8
 
-// searchMembers searches for email addresses and names that occur, and for a word that
-// does not.
+// searchMembers searches for email addresses and names that occur, for a role, and for a
+// word that does not.
 func searchMembers() Filter {
-	return searches("searches by name and email", spec.FilterSearchMemberMissing, spec.FilterSearchMemberExtra, "email",
+	return searches("searches by name and email", spec.FilterSearchMemberMissing, spec.FilterSearchMemberExtra, "email", isNamedLike,
 		func(rows []paging.Row, most int) []string {
-			terms := append(Distinct(rows, "email", most), sharedWord(rows, "email")...)
+			terms := append(Distinct(rows, "email", most), sharedWord(rows, func(row paging.Row) string { return Scalar(row.Value["email"]) }, isNamedLike)...)
 			if len(rows) > 0 {
 				if name, ok := rows[0].Value["name"].(map[string]any); ok {
 					terms = append(terms, Scalar(name["last"]))
 				}
 			}
-			return terms
+			return slices.Concat(terms, sharedWord(rows, nameOf, isNamedLike), Distinct(rows, "role", 2))
 		})
+}
+
+// nameOf returns the names of a member.
+func nameOf(row paging.Row) string {
+	name, _ := row.Value["name"].(map[string]any)
+	return Scalar(name["first"]) + " " + Scalar(name["last"])
+}
+
+// noNames are the fields of a member that are neither a name nor an email.
+var noNames = []string{"id", "user_id", "workspace_id", "issuer_id", "role", "permissions", "timestamp_created", "accepted"}
+
+// isNamedLike is ContainsWord for the texts of a member that may be a name or an email.
+func isNamedLike(row paging.Row, term string) bool {
+	if !ContainsWord(row, term) {
+		return false
+	}
+	named := maps.Clone(row.Value)
+	for _, field := range noNames {
+		delete(named, field)
+	}
+	return ContainsWord(paging.Row{Value: named}, term)
 }
 
 // AbsentWord is a word that occurs in no row.
@@ -125,7 +159,7 @@ const AbsentWord = "zyxgqvkwjqxzzvq"
 // searches finds rows by texts. The specification leaves open which fields a search
 // matches and how: a row whose field is the whole text is in, one that contains no word
 // of it is out.
-func searches(title string, missing, extra spec.ID, field string, texts func([]paging.Row, int) []string) Filter {
+func searches(title string, missing, extra spec.ID, field string, contains func(paging.Row, string) bool, texts func([]paging.Row, int) []string) Filter {
 	return Filter{title, []spec.ID{missing, extra}, profile.ParamSearch, field,
 		func(rows []paging.Row, most int) []map[string]string {
 			terms := append(texts(rows, most), AbsentWord)
@@ -135,7 +169,7 @@ func searches(title string, missing, extra spec.ID, field string, texts func([]p
 			switch term := query[profile.ParamSearch]; {
 			case Scalar(row.Value[field]) == term:
 				return missing, true
-			case !ContainsWord(row, term):
+			case !contains(row, term):
 				return extra, false
 			default:
 				return "", false

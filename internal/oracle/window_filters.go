@@ -23,17 +23,25 @@ func windowEnd() Filter {
 }
 
 // windows cuts at one end, which the parameter takes. side is positive for a row inside.
+// The last two cuts lie a millisecond before and after a row.
 func windows(title string, missing, extra spec.ID, parameter string, side func(row, cut time.Time) int) Filter {
 	const field = "timestamp_created"
 	return Filter{title, []spec.ID{missing, extra}, parameter, field,
 		func(rows []paging.Row, most int) []map[string]string {
-			var queries []map[string]string
+			var cuts []time.Time
 			for _, text := range spread(All(rows, field), most) {
 				if cut, ok := timeOf(text); ok {
-					query := map[string]string{profile.ParamWindowStart: Timestamp(FarPast), profile.ParamWindowEnd: Timestamp(FarFuture)}
-					query[parameter] = Timestamp(cut)
-					queries = append(queries, query)
+					cuts = append(cuts, cut)
 				}
+			}
+			if len(cuts) > 1 {
+				cuts = append(cuts, withinSecond(cuts)...)
+			}
+			var queries []map[string]string
+			for _, cut := range cuts {
+				query := map[string]string{profile.ParamWindowStart: Timestamp(FarPast), profile.ParamWindowEnd: Timestamp(FarFuture)}
+				query[parameter] = Timestamp(cut)
+				queries = append(queries, query)
 			}
 			return queries
 		},
@@ -49,6 +57,27 @@ func windows(title string, missing, extra spec.ID, parameter string, side func(r
 				return missing, true
 			}
 		}}
+}
+
+// withinSecond returns the milliseconds before and after the first of the times that has
+// both in its own second.
+func withinSecond(times []time.Time) []time.Time {
+	for _, t := range times {
+		before, after := t.Add(-time.Millisecond), t.Add(time.Millisecond)
+		if second := t.Truncate(time.Second); before.After(second) && after.Truncate(time.Second).Equal(second) {
+			return []time.Time{before, after}
+		}
+	}
+	return nil
+}
+
+// isBetween reports whether no row is of the time at the cut end of the window.
+func (u Use) isBetween(rows []paging.Row, parameter string) bool {
+	cut, ok := timeOf(u.Query[parameter])
+	return ok && !slices.ContainsFunc(rows, func(row paging.Row) bool {
+		created, known := timeOf(Scalar(row.Value[u.field]))
+		return known && created.Equal(cut)
+	})
 }
 
 func timeOf(text string) (time.Time, bool) {

@@ -21,6 +21,9 @@ var wrongTypes = []struct {
 	{openapi3.TypeArray, "an array", []any{[]any{7.0}}},
 }
 
+// AnItem begins the words of a variant that is an array of one invalid item.
+const AnItem = "an item that is "
+
 // inWords names a type.
 var inWords = map[string]string{
 	openapi3.TypeNumber: "a number", openapi3.TypeString: "a string", openapi3.TypeBoolean: "a boolean",
@@ -46,7 +49,7 @@ func invalidMember(s *openapi3.Schema, required bool) []Variant {
 			all = append(all, Variant{What: "an empty array", Value: []any{}})
 		}
 		for _, v := range invalidMember(s.Items.Value, false) {
-			all = append(all, Variant{What: "an item that is " + v.What, Value: []any{v.Value}})
+			all = append(all, Variant{What: AnItem + v.What, Value: []any{v.Value}})
 		}
 	case s.AdditionalProperties.Schema != nil:
 		for _, v := range invalidMember(s.AdditionalProperties.Schema.Value, false) {

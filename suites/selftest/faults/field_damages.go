@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -73,6 +74,22 @@ var (
 	otherID = on("other-id", "as a different id", func(s string) any { return anotherID(s) })
 )
 
+// Damages to texts that few requests hold.
+var (
+	blanksJoined = on("blanks-joined", "with one blank for several", func(s string) any { return severalBlanks.ReplaceAllString(s, " ") })
+	linesJoined  = on("lines-joined", "with a blank for each line separator", func(s string) any {
+		return strings.NewReplacer("\u2028", " ", "\u2029", " ").Replace(s)
+	})
+	zerosLost = on("zeros-lost", "without its leading zeros if it is a number", func(s string) any {
+		if strings.Trim(s, "0123456789") != "" || s == "" {
+			return s
+		}
+		return strings.TrimLeft(s, "0")
+	})
+)
+
+var severalBlanks = regexp.MustCompile(" +")
+
 // anotherID returns a UUID that differs in its last digit only.
 func anotherID(id string) string {
 	if id == "" {
@@ -93,7 +110,10 @@ var (
 		}
 		return slices.Concat(items[:1], items)
 	})
-	emptied = on("emptied", "empty", func([]any) any { return []any{} })
+	// firstAlone and firstTen keep some of the items.
+	firstAlone = on("first-alone", "with its first item alone", func(items []any) any { return items[:min(1, len(items))] })
+	firstTen   = on("first-ten", "with its first ten items alone", func(items []any) any { return items[:min(10, len(items))] })
+	emptied    = on("emptied", "empty", func([]any) any { return []any{} })
 	// sorted puts texts into alphabetical order.
 	sorted = on("sorted", "in alphabetical order", func(items []any) any {
 		items = slices.Clone(items)

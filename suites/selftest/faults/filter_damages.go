@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/spec"
 )
 
 // damages returns the ways to break a filter of that kind.
@@ -30,6 +31,17 @@ func (f filter) damages() []filterDamage {
 	}
 	if f.kind == listed {
 		damages = append(damages, wrongList...)
+	}
+	if f.kind == searched {
+		damages = append(damages, cutSearch)
+	}
+	if f.operation == spec.ListMembers && f.kind == searched {
+		damages = append(damages, filterDamage{"by-role", "EXTRA", "also searches the role", func(s *selection) []listRow {
+			return s.adding(slices.DeleteFunc(slices.Clone(s.all), func(r listRow) bool { return r.text("role") != s.value })...)
+		}})
+	}
+	if f.kind == fromTime || f.kind == toTime {
+		damages = append(damages, secondCut(f.kind))
 	}
 	if f.field == "webhook_url" {
 		damages = append(damages, filterDamage{"in-any-case", "EXTRA", "shows the rows of a URL in another case", func(s *selection) []listRow {
@@ -122,6 +134,29 @@ var partialMatch = []filterDamage{
 	}},
 }
 
+// cutSearch takes the text of a row for a longer text that no row has.
+var cutSearch = filterDamage{"cut-to-fit", "EXTRA", "shows the rows whose text begins the text that is searched for",
+	otherwise(func(s *selection) bool { return len(s.right) == 0 }, func(s *selection) []listRow {
+		return s.adding(s.matching(func(text string) bool { return len(text) > 4 && strings.HasPrefix(s.value, text) })...)
+	})}
+
+// secondCut cuts the end of a window to whole seconds.
+func secondCut(kind filterKind) filterDamage {
+	whole := func(s *selection) string {
+		at, err := time.Parse(time.RFC3339Nano, s.value)
+		if err != nil {
+			return s.value
+		}
+		return at.UTC().Truncate(time.Second).Format("2006-01-02T15:04:05.000Z")
+	}
+	breaks := "MISSING"
+	if kind == fromTime {
+		breaks = "EXTRA"
+	}
+	return filterDamage{"cut-to-the-second", breaks, "drops the milliseconds of the end of the window",
+		func(s *selection) []listRow { return s.with(whole(s)) }}
+}
+
 // wrongExclusion is for the filter that excludes one value.
 var wrongExclusion = []filterDamage{
 	{"alone-shown", "EXTRA", "shows only the rows that it should exclude", func(s *selection) []listRow { return s.wrong() }},
@@ -144,6 +179,10 @@ var wrongList = []filterDamage{
 	{"only-five", "MISSING", "uses at most five of several values", func(s *selection) []listRow {
 		values := strings.Split(s.value, ",")
 		return s.with(strings.Join(values[:min(5, len(values))], ","))
+	}},
+	{"only-twenty", "MISSING", "uses at most twenty of several values", func(s *selection) []listRow {
+		values := strings.Split(s.value, ",")
+		return s.with(strings.Join(values[:min(20, len(values))], ","))
 	}},
 	{"unknown-empties", "MISSING", "shows no rows if no row has one of several values",
 		otherwise(func(s *selection) bool { return s.hasUnknown() }, func(*selection) []listRow { return nil })},

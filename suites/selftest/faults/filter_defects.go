@@ -17,7 +17,8 @@ func filterDefects() []Defect {
 	for _, f := range filterTable {
 		defects = append(defects, f.defects()...)
 	}
-	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), raisedLimitDefects(), keptSearchDefects(), []Defect{emailAloneDefect()})
+	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), raisedLimitDefects(), keptSearchDefects(), []Defect{emailAloneDefect()},
+		bareDomainDefects(), idListDefects(), []Defect{dayCutAloneDefect()})
 }
 
 // keptSearchDefects answer a search as they did the first time.
@@ -69,6 +70,70 @@ func emailAloneDefect() Defect {
 				s.list = slices.DeleteFunc(slices.Clone(s.list), func(r listRow) bool { return !strings.Contains(strings.ToLower(r.text("email")), term) })
 			}})
 		}}
+}
+
+// bareDomainDefects search a domain in URLs and email addresses.
+func bareDomainDefects() []Defect {
+	var defects []Defect
+	for _, f := range filterTable {
+		if f.kind != whole {
+			continue
+		}
+		defects = append(defects, f.showsExtra("by-bare-domain", "shows every row with a domain that is searched for, in the filter by "+f.field,
+			func(a *Target) Middleware {
+				f.is = func(value string) bool { return given(value) && !isURL(value) && !isEmail(value) }
+				name := a.parameter(f.operation, f.meaning)
+				return a.paged(f.operation, paging{before: func(s *page) {
+					f.apply(s, name, func(chosen *selection) []listRow {
+						return chosen.adding(chosen.matching(func(text string) bool { return domainOf(text) == chosen.value })...)
+					})
+				}})
+			}))
+	}
+	return defects
+}
+
+// idListDefects misread an id that stands twice in the list.
+func idListDefects() []Defect {
+	const list = spec.ListTagMappings
+	ids := func(a *Target, r Request) []string {
+		return strings.Split(r.Query.Get(a.parameter(list, profile.ParamResourceIDs)), ",")
+	}
+	return []Defect{
+		breakingWith("FILTER-WALK", list, "resources-repeated", "shows rows twice if their id stands twice in the list", func(a *Target) Middleware {
+			return a.paged(list, paging{before: func(s *page) {
+				given := ids(a, s.request)
+				if len(given) < 2 || given[0] != given[1] {
+					s.size = 0
+					return
+				}
+				var twice []listRow
+				for _, row := range s.list {
+					twice = append(twice, row, row)
+				}
+				s.list = twice
+			}})
+		}),
+	}
+}
+
+// dayCutAloneDefect ends a window without a start at the beginning of its last day.
+func dayCutAloneDefect() Defect {
+	const list = spec.ListPlacementReports
+	f := filterTable[slices.IndexFunc(filterTable, func(f filter) bool { return f.operation == list && f.kind == toTime })]
+	return breakingWith("FILTER-WINDOW-END-MISSING", list, f.name+"-cut-to-the-day-alone", "ends a window without a start at the beginning of its last day",
+		func(a *Target) Middleware {
+			start, end := a.parameter(list, profile.ParamWindowStart), a.parameter(list, profile.ParamWindowEnd)
+			return a.paged(list, paging{before: func(s *page) {
+				if s.request.Query.Has(start) {
+					s.size = 0
+					return
+				}
+				f.apply(s, end, func(chosen *selection) []listRow {
+					return chosen.dropping(func(r listRow) bool { return dayOf(r.text(f.field)) == dayOf(chosen.value) })
+				})
+			}})
+		})
 }
 
 // filter is one filter of one list.

@@ -12,7 +12,7 @@ import (
 func droppedFilterDefects() []Defect {
 	var defects []Defect
 	for _, f := range filterTable {
-		defects = slices.Concat(defects, f.droppedAfterFirstPage(), f.droppedWithFlags(), f.droppedBesideOthers(), f.droppedAlone())
+		defects = slices.Concat(defects, f.droppedAfterFirstPage(), f.droppedWithFlags(), f.droppedBesideOthers(), f.droppedBesideTwo(), f.droppedAlone())
 	}
 	return defects
 }
@@ -110,6 +110,21 @@ func (f filter) droppedBesideOthers() []Defect {
 			func(a *Target) Middleware { return f.forgotten(a, beside(a)) }))
 	}
 	return defects
+}
+
+// droppedBesideTwo drops the filter if both other parameters of the list are set. A window has
+// one of its ends set at least.
+func (f filter) droppedBesideTwo() []Defect {
+	if f.operation != spec.ListWebhookEvents && f.operation != spec.ListPlacementReports {
+		return nil
+	}
+	return []Defect{f.showsExtra("dropped-beside-two", "drops the filter by "+f.field+" if all other filters are set, too", func(a *Target) Middleware {
+		return f.dropped(a, func(r Request) bool {
+			return !slices.ContainsFunc(filterTable, func(other filter) bool {
+				return other.operation == f.operation && !r.Query.Has(a.parameter(f.operation, other.meaning))
+			})
+		})
+	})}
 }
 
 // neverShown reports whether no page can show that the first filter is dropped after the first

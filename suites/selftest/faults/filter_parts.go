@@ -115,6 +115,14 @@ var flagDamages = []struct {
 			f.list = f.as(f.name, "true")
 		}
 	}},
+	{"on-for-false-beside-the-other", "DEFAULT", "omits the part for false if the other one is omitted", func(f *flagged) {
+		if f.is("false") && f.request.Query.Get(f.other) == "true" {
+			f.list = f.page.read(func(r Request) Request {
+				r.Query.Set(f.name, "true")
+				return r
+			})
+		}
+	}},
 	{"false-drops-last-row", "DEFAULT", "omits the last row for false", func(f *flagged) {
 		if f.is("false") {
 			withoutLast(f.page)

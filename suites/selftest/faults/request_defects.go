@@ -40,6 +40,9 @@ func fieldRequestDefects() []Defect {
 	for _, f := range bodyFields {
 		for _, m := range f.mistakes {
 			defects = append(defects, f.with(m).defects()...)
+			if strings.HasSuffix(m.name, "-item") {
+				defects = append(defects, f.with(afterValid(m)).defects()[0])
+			}
 		}
 		if f.operation == spec.CreatePlacementTest {
 			defects = append(defects, f.createdAnyway())

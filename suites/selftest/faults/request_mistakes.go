@@ -199,6 +199,14 @@ func someItem(is func(any) bool) func(any) bool {
 	}
 }
 
+// afterValid returns the mistake among the items of an array whose first item is valid.
+func afterValid(m mistake) mistake {
+	return mistake{name: m.name + "-later", what: m.what + " after a valid one", wrong: func(v any) bool {
+		items, _ := v.([]any)
+		return len(items) > 1 && !m.wrong(items[:1]) && m.wrong(v)
+	}}
+}
+
 // isNoUUID reports whether the value is a string but not a UUID.
 func isNoUUID(v any) bool {
 	text, ok := v.(string)

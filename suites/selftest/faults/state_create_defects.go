@@ -65,21 +65,21 @@ var testFields = []struct {
 	name    string
 	damages []damage
 }{
-	{"name", []damage{cutShort, caseFlipped, recoded}},
+	{"name", []damage{cutShort, caseFlipped, recoded, blanksJoined}},
 	{"type", []damage{another("1", "2")}},
 	{"sending_method", []damage{another("1", "2")}},
-	{"email_subject", []damage{cutShort, recoded}},
-	{"email_body", []damage{markupEscaped, cutShort, recoded}},
-	{"emails", []damage{firstTwice, emptied, sorted, lowered}},
+	{"email_subject", []damage{cutShort, recoded, blanksJoined}},
+	{"email_body", []damage{markupEscaped, cutShort, recoded, linesJoined}},
+	{"emails", []damage{firstTwice, emptied, sorted, lowered, firstTen}},
 	{"delivery_mode", []damage{another("1", "2"), nulled}},
 	{"description", []damage{cutShort, recoded, nulled, lost}},
 	{"schedule", []damage{member("timezone", another("Etc/GMT+12", "Asia/Tokyo")), dayLost,
 		member("timing", member("from", another("00:00", "09:31"))), lost}},
 	{"campaign_id", []damage{otherID, nulled, lost}},
-	{"test_code", []damage{caseFlipped, cutShort, nulled, lost}},
+	{"test_code", []damage{caseFlipped, cutShort, nulled, lost, zerosLost}},
 	{"tags", []damage{firstTwice, emptied, nulled, lost}},
 	{"text_only", []damage{negated, nulled, lost}},
-	{"recipients_labels", []damage{firstTwice, memberLost, emptied}},
+	{"recipients_labels", []damage{firstTwice, memberLost, emptied, firstAlone}},
 	{"timestamp_next_run", []damage{hourLater, nulled, lost}},
 	{"automations", []damage{firstTwice, memberLost, emptied, nulled, lost}},
 	{"status", []damage{another("1", "2", "3"), nulled}},
@@ -117,6 +117,10 @@ func togetherDefects() []Defect {
 		{"text_only", "false", "sending_method", "2"},
 		{"not_sending_status", `"other"`, "text_only", "true"},
 		{"type", "1", "description", ""},
+		{"schedule", "", "run_immediately", "true"},
+		{"description", "", "run_immediately", "true"},
+		{"tags", "", "run_immediately", "true"},
+		{"test_code", "", "run_immediately", "true"},
 	}
 	var defects []Defect
 	for _, p := range pairs {
@@ -131,9 +135,55 @@ func togetherDefects() []Defect {
 							beside := made.sent(id, p.beside)
 							if made.sent(id, p.field) != nil && beside != nil && (p.has == "" || string(encode(beside)) == p.has) {
 								row[p.field] = decodedOrNil([]byte(p.shown))
+								if p.shown == "" {
+									delete(row, p.field)
+								}
 							}
 						}
 					}), made.watch)(next)
+				}))
+		}
+	}
+	return defects
+}
+
+// inheritedDefects show, in one view, the value of the creation before if the body leaves the
+// field out.
+func inheritedDefects() []Defect {
+	var defects []Defect
+	for _, field := range []string{"delivery_mode", "description", "schedule", "campaign_id", "test_code", "tags", "text_only", "timestamp_next_run"} {
+		for _, operation := range testViews[:2] {
+			defects = append(defects, breaking("STATE-CREATE-"+strings.ToUpper(field), operation, "created-"+field+"-inherited",
+				"shows the "+field+" of the creation before for a newly created test without one",
+				func(next Handler) Handler {
+					var mu sync.Mutex
+					var last any
+					inherited := map[string]any{} // by the id of the test
+					note := func(next Handler) Handler {
+						return func(r Request) (Response, error) {
+							answer, err := next(r)
+							if sent, ok := objectIn(r); ok && r.Operation == spec.CreatePlacementTest && err == nil && answer.Status == http.StatusOK {
+								mu.Lock()
+								defer mu.Unlock()
+								value, given := sent[field]
+								if !given && last != nil {
+									inherited[textIn(answer, "id")] = last
+								}
+								last = value
+							}
+							return answer, err
+						}
+					}
+					show := onRows(operation, func(_ Request, rows []map[string]any) {
+						mu.Lock()
+						defer mu.Unlock()
+						for _, row := range rows {
+							if value, ok := inherited[textOf(row, "id")]; ok {
+								row[field] = value
+							}
+						}
+					})
+					return Chain(show, note)(next)
 				}))
 		}
 	}

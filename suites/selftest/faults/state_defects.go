@@ -17,6 +17,7 @@ func stateDefects() []Defect {
 	return slices.Concat(
 		storedDefects(),
 		togetherDefects(),
+		inheritedDefects(),
 		acceptDefects(),
 		twinDefects(),
 		readOnlyDefects(),

@@ -96,11 +96,12 @@ func TestFieldDamagesKeepTheShape(t *testing.T) {
 	}
 	made := ask(t, target, a, dataset.Main, spec.CreatePlacementTest, "", fullTest(a))
 	subsequences := a.readList(target, spec.ListSubsequences, a.key(dataset.Main))
+	rare := []string{"blanks-joined", "lines-joined", "zeros-lost", "first-ten", "first-alone"} // of values that this test lacks
 	judge := func(operation, field string, d damage, row map[string]any) {
 		before := encode(row)
 		d.apply(row, field)
 		after := encode(row)
-		if slices.Equal(before, after) {
+		if slices.Equal(before, after) && !slices.Contains(rare, d.name) {
 			t.Errorf("%s of %s: %q changes nothing in %s", field, operation, d.name, before)
 		}
 		for _, found := range validator.Answer(spec.MustOperation(operation), after).Findings {
