@@ -244,11 +244,14 @@ func (api *API) needShort(k Call) {
 	}
 }
 
-// isListOfIDs reports whether the value is a comma-separated list of UUIDs that leaves the
-// address short enough for every common server.
+// maxListOfIDs is the maximum length in bytes of a list of ids in an address. Every common
+// server takes an address of that length.
+const maxListOfIDs = 1500
+
+// isListOfIDs reports whether the value is a comma-separated list of UUIDs that is short
+// enough for an address.
 func isListOfIDs(value string) bool {
-	const most = 1500
-	return len(value) <= most && !slices.ContainsFunc(strings.Split(value, ","), func(id string) bool { return uuid.Validate(id) != nil })
+	return len(value) <= maxListOfIDs && !slices.ContainsFunc(strings.Split(value, ","), func(id string) bool { return uuid.Validate(id) != nil })
 }
 
 // stop ends the spec because no response came, or not a whole one.
