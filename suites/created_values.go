@@ -193,14 +193,14 @@ func changesWithRun(field string) bool {
 // of other specs where they can.
 func (api *API) expectNothingOfTheLast() {
 	plain := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
-	full := api.withAllOptional(plain).WithField("description", api.Word()).MayBeRefused()
+	full := api.withAllOptional(plain).WithField("description", api.Word()).WithField("name", api.Word()).MayBeRefused()
 	if tags := api.Workspace(dataset.Main).Tags; len(tags) > 1 {
 		full = full.WithField("tags", tags[len(tags)-1:])
 	}
 	if campaigns := api.Workspace(dataset.Main).Campaigns; len(campaigns) > 1 {
 		full = full.WithField("campaign_id", campaigns[len(campaigns)-1])
 	}
-	empty := plain.WithField("recipients_labels", []any{}).MayBeRefused()
+	empty := plain.WithField("recipients_labels", []any{}).WithField("name", api.Word()).MayBeRefused()
 	for _, field := range nullable {
 		empty = empty.WithField(field, nil)
 	}

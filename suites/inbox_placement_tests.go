@@ -65,8 +65,8 @@ func inboxPlacementTests() {
 			api.walkWhile("desc", api.insertRow) // new rows come first
 		})
 		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
-			api.walkWhile("", api.removeRow())
-			api.walkWhile("desc", api.removeRow())
+			api.walkWhile("", api.removeRow)
+			api.walkWhile("desc", api.removeRow)
 		})
 
 		documentedShape(readEachWay)

@@ -22,10 +22,14 @@ func (api *API) allowRefusedNames(calls []Call) (sent []Call, renamable map[int]
 	first := map[string]int{}
 	for i, k := range calls {
 		name, named := k.members()["name"].(string)
-		if k.Operation.ID != spec.CreatePlacementTest || !k.allowed.Valid() || k.raw != nil || !named {
+		if k.Operation.ID != spec.CreatePlacementTest || k.raw != nil || !named {
 			continue
 		}
-		if _, again := api.names.LoadOrStore(name, true); !again {
+		_, again := api.names.LoadOrStore(name, true)
+		if !k.allowed.Valid() {
+			continue
+		}
+		if !again {
 			first[name] = i
 			continue
 		}

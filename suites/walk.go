@@ -233,13 +233,19 @@ func (api *API) missingFrom(walks []Walk, i int) []paging.Row {
 }
 
 // missingWhile is missingBetween for a walk during which the list changed, which cannot be
-// repeated: rows that the run created shortly before are not missing either.
-func (api *API) missingWhile(before, during, after Walk) []paging.Row {
+// repeated. young are rows that the run created so shortly before that they may show late.
+func (api *API) missingWhile(before, during, after Walk) (missing, young []paging.Row) {
 	began := during.At(0).Sent
-	return slices.DeleteFunc(leftOut([]Walk{before, during, after}, 1), func(row paging.Row) bool {
-		created, deleted := api.sandbox().Changed(row.Key)
-		return deleted || !created.IsZero() && began.Sub(created) < api.Profile.Visibility()
-	})
+	for _, row := range leftOut([]Walk{before, during, after}, 1) {
+		switch created, deleted := api.sandbox().Changed(row.Key); {
+		case deleted:
+		case !created.IsZero() && began.Sub(created) < api.Profile.Visibility():
+			young = append(young, row)
+		default:
+			missing = append(missing, row)
+		}
+	}
+	return missing, young
 }
 
 // leftOut returns the rows that walks before and after the walk of that number show, and

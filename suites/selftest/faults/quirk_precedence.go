@@ -34,7 +34,7 @@ func precedenceQuirks() []Quirk {
 					return next(r)
 				}
 			})},
-		{ID: "precedence/malformed-id-unknown-path", Allowed: silentPrecedence, Touches: []string{"unknown path"},
+		{ID: "precedence/malformed-id-unknown-path", Allowed: silentPrecedence, Touches: []string{"unknown path", "precedence"},
 			Doc: "takes a path whose id is not a UUID for an unknown path, and answers 404 to it before it checks the key",
 			Apply: alike(func(next Handler) Handler {
 				return func(r Request) (Response, error) {
