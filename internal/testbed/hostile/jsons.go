@@ -49,7 +49,7 @@ func jsons() []Behaviour {
 		text("open-arrays", fmt.Sprintf("opens %d arrays", deep), grammar, noPass("BODY-JSON"), strings.Repeat("[", deep)),
 		text("deep-arrays", fmt.Sprintf("nests %d arrays", deep), bounded, noPass("BODY-TYPE"), strings.Repeat("[", deep)+strings.Repeat("]", deep)),
 		member("deep-member", "nests 100,000 objects in a field that is not documented", bounded, inconclusive(""), `"x":`+strings.Repeat(`{"x":`, deep)+"1"+strings.Repeat("}", deep)),
-		member("nested-100", "nests 100 arrays in a field that is not documented", bounded, inconclusive("64 levels"), `"x":`+strings.Repeat("[", 100)+strings.Repeat("]", 100)),
+		member("nested-300", "nests 300 arrays in a field that is not documented", bounded, inconclusive("256 levels"), `"x":`+strings.Repeat("[", 300)+strings.Repeat("]", 300)),
 		member("many-members", "adds 200,000 members", lawfully, noFailure(), manyMembers(200_000)),
 		member("name-of-1-MB", "adds a member with a name of 1 MB", lawfully, passes(), `"`+strings.Repeat("n", 1<<20)+`":1`),
 		member("empty-name", "adds a member without a name", lawfully, passes(), `"":1`),
