@@ -20,7 +20,7 @@ import (
 var matrixFile = flag.String("selftest", "", "with -update: take the figures of the self-test from this selftest.json")
 
 // measured is what only a whole self-test can write. Its groups are proven and all
-// pairs, killed and all defects, accepted and all quirks and combinations.
+// pairs, killed and all defects, accepted and all quirks.
 var measured = regexp.MustCompile(`The last whole self-test proved (\d+) of (\d+) pairs, .*\n` +
 	`It killed (\d+) of (\d+) defects and accepted (\d+) of (\d+) quirks. It took .* s on \d+ cores.\n`)
 
