@@ -378,7 +378,8 @@ func (api *API) severalObjects(field string) []any {
 	for _, value := range values {
 		items, _ := normalize(value).([]any)
 		for _, item := range items {
-			if text := clipJSON(item); !seen[text] && len(several) < most {
+			_, isObject := item.(map[string]any) // a careless server shows what it should have refused
+			if text := clipJSON(item); isObject && !seen[text] && len(several) < most {
 				seen[text] = true
 				several = append(several, item)
 			}
