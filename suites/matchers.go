@@ -23,6 +23,15 @@ type expectation[T any] struct {
 	found Verdict
 }
 
+// foundNothing makes a matcher of what a spec has compared by itself: it has found these.
+func foundNothing[T any](words string, found []Finding) types.GomegaMatcher {
+	return &expectation[T]{words: words, judge: func(T) Verdict {
+		v := Verdict{Assessed: 1}
+		v.add(found...)
+		return v
+	}}
+}
+
 // Match reports whether nothing breaks the expectation.
 func (e *expectation[T]) Match(actual any) (bool, error) {
 	value, ok := actual.(T)

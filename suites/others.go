@@ -89,11 +89,7 @@ func (api *API) staysSame(w Walk) bool {
 
 // KeepTheOtherRows matches a walk that shows the rows as they were before a change.
 func KeepTheOtherRows(changed []Finding) types.GomegaMatcher {
-	return onWalk("show the other rows as before the change", func(Walk) Verdict {
-		found := Verdict{Assessed: 1}
-		found.add(changed...)
-		return found
-	})
+	return foundNothing[Walk]("show the other rows as before the change", changed)
 }
 
 // expectSameAgain changes resources again and compares the responses with earlier ones.
@@ -124,11 +120,7 @@ func (api *API) expectSameAgain(id spec.ID, earlier []Response, again func(i, ro
 
 // StayAsBefore matches a response that has none of the findings.
 func StayAsBefore(changed []Finding) types.GomegaMatcher {
-	return &expectation[Response]{words: "show the resource as before", judge: func(Response) Verdict {
-		found := Verdict{Assessed: 1}
-		found.add(changed...)
-		return found
-	}}
+	return foundNothing[Response]("show the resource as before", changed)
 }
 
 // fromBothEnds returns the younger half of some ids from its end, then the older half from

@@ -32,7 +32,7 @@ const lastFormat = "The last whole self-test proved %d of %d pairs, %d of them b
 // it found out, as the last whole one has measured it. It takes too long to be
 // repeated here: what was measured must go with what is counted.
 func selftestFigures(t *testing.T) string {
-	tries := fmt.Sprintf("It tries **%d defects**, and **%d quirks**, some at a time, for **%d pairs** of requirement × operation.\n",
+	tries := fmt.Sprintf("It tries **%d defects**, and **%d quirks**, four at a time, for **%d pairs** of requirement × operation.\n",
 		len(faults.Defects()), len(faults.Quirks()), len(spec.Pairs()))
 	if *matrixFile != "" {
 		matrix, err := os.ReadFile(*matrixFile)

@@ -80,6 +80,25 @@ func TestCreationThatWasNotSent(t *testing.T) {
 	g.Expect(f.pending()).To(BeEmpty())
 }
 
+// A response that names a test which was listed before is held against the target. An id
+// that only looks old is not: the target's clock may be behind.
+func TestForeignTestsAreNamed(t *testing.T) {
+	for id, foreign := range map[string]bool{profile.Embedded().Workspaces[dataset.Main].PlacementTests[0]: true, "017f0000-0000-7000-8000-000000000001": false} {
+		g := NewWithT(t)
+		f := newFixture(t, nil)
+		c := f.creation(testName)
+		g.Expect(f.Permit(t.Context(), c)).To(Succeed())
+		begun, err := f.Before(c)
+		g.Expect(err).NotTo(HaveOccurred())
+		named := false
+		begun.OnForeign(func(string) { named = true })
+		undo, err := f.After(c, begun, client.Exchange{Status: http.StatusOK, Sent: time.Now()}, id)
+		g.Expect(err).NotTo(HaveOccurred())
+		undo(t.Context())
+		g.Expect(named).To(Equal(foreign), id)
+	}
+}
+
 // The test whose creation had no response is found by its name.
 func TestCreationWithoutAResponse(t *testing.T) {
 	g := NewWithT(t)

@@ -169,21 +169,8 @@ func moveAltersDefects() []Defect {
 	const operation = spec.MoveLead
 	var defects []Defect
 	for _, field := range []string{"email", "first_name", "last_name"} {
-		for _, victim := range []struct {
-			word, who string
-			step      int
-		}{{"next", "the next lead of the profile", 1}, {"one-before", "the lead before it in the profile", -1}} {
-			defects = append(defects, breakingWith("LEAD-MOVE-LEAD", operation, strings.ReplaceAll("alters-"+field+"-of-"+victim.word, "_", "-"),
-				"puts the "+field+" of a moved lead, after the number of moves, into "+victim.who, func(a *Target) Middleware {
-					leads := a.Profile.Workspaces[dataset.Main].Leads
-					return altering(operation, "Lead", func(rows *altered, _ Handler, _ Request, answer Response) {
-						i := slices.Index(leads, textIn(answer, "id")) + victim.step
-						if value := textIn(answer, field); value != "" && i >= 0 && i < len(leads) && len(leads) > 1 {
-							rows.set(leads[i], field, fmt.Sprint(rows.count(), value))
-						}
-					})
-				}))
-		}
+		defects = append(defects, altersNeighbours("LEAD-MOVE-LEAD", operation, field, func(w profile.Workspace) []string { return w.Leads },
+			func(value string, n int) string { return fmt.Sprint(n, value) })...)
 	}
 	defects = append(defects, breaking("LEAD-MOVE-LEAD", operation, "swaps-names", "swaps the first and the last name of a lead with each move",
 		func(next Handler) Handler {
@@ -233,21 +220,30 @@ func variablesAlterDefects() []Defect {
 	const operation = spec.AddCampaignVariables
 	var defects []Defect
 	for _, field := range []string{"name", "timestamp_created"} {
-		for _, victim := range []struct {
-			word, who string
-			step      int
-		}{{"next", "the next campaign of the profile", 1}, {"one-before", "the campaign before it in the profile", -1}} {
-			defects = append(defects, breakingWith("VARIABLES-CAMPAIGN", operation, strings.ReplaceAll("alters-"+field+"-of-"+victim.word, "_", "-"),
-				"puts the "+field+" of a campaign, with the number of changes, into "+victim.who, func(a *Target) Middleware {
-					campaigns := a.Profile.Workspaces[dataset.Main].Campaigns
-					return altering(operation, "Campaign", func(rows *altered, _ Handler, _ Request, answer Response) {
-						i := slices.Index(campaigns, textIn(answer, "id")) + victim.step
-						if value := textIn(answer, field); value != "" && i >= 0 && i < len(campaigns) && len(campaigns) > 1 {
-							rows.set(campaigns[i], field, numbered(field, value, rows.count()))
-						}
-					})
-				}))
-		}
+		defects = append(defects, altersNeighbours("VARIABLES-CAMPAIGN", operation, field, func(w profile.Workspace) []string { return w.Campaigns },
+			func(value string, n int) string { return numbered(field, value, n) })...)
+	}
+	return defects
+}
+
+// altersNeighbours put the field of a changed row, with the number of changes, into the rows
+// beside it in the profile.
+func altersNeighbours(requirement, operation, field string, of func(profile.Workspace) []string, with func(value string, n int) string) []Defect {
+	var defects []Defect
+	for _, victim := range []struct {
+		word, who string
+		step      int
+	}{{"next", "the next one of the profile", 1}, {"one-before", "the one before it in the profile", -1}} {
+		defects = append(defects, breakingWith(requirement, operation, strings.ReplaceAll("alters-"+field+"-of-"+victim.word, "_", "-"),
+			"puts the "+field+" of a changed resource, with the number of changes, into "+victim.who, func(a *Target) Middleware {
+				ids := of(a.Profile.Workspaces[dataset.Main])
+				return altering(operation, spec.MustOperation(operation).Resource, func(rows *altered, _ Handler, _ Request, answer Response) {
+					i := slices.Index(ids, textIn(answer, "id")) + victim.step
+					if value := textIn(answer, field); value != "" && i >= 0 && i < len(ids) && len(ids) > 1 {
+						rows.set(ids[i], field, with(value, rows.count()))
+					}
+				})
+			}))
 	}
 	return defects
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -33,6 +34,12 @@ func lateQuirks() []Quirk {
 		{ID: "late/recipients", Allowed: "Resources and their fields: nothing says when the recipients of a test are known", Touches: []string{touchesLate, "create", "delete"},
 			Unassessed: []string{"SHAPE-INBOX_PLACEMENT_TEST-RECIPIENTS.ITEM-* on inbox-placement-tests.create"},
 			Doc:        "shows the recipients of a created test only in the response to its deletion", Apply: alike(recipientsLast)},
+		late("found-now-and-then", "finds a created test by its id at every second request for a while", func(_ *Target, d *delayed) Middleware {
+			return Chain(d.whenAnswered(spec.CreatePlacementTest, createdID), func(next Handler) Handler {
+				var asked atomic.Int64
+				return where(spec.GetPlacementTest, func(r Request) bool { return d.hides(r.ID) && asked.Add(1)%2 == 0 }, refusing(http.StatusNotFound))(next)
+			})
+		}),
 		late("deleted", "shows a deleted test for a while", deletedLater),
 		late("lists-cached", "keeps each page of a list for a while", (*Target).cachesPages),
 		late("deletable", "finds a created test for a deletion only after a while", func(a *Target, d *delayed) Middleware {

@@ -210,6 +210,8 @@ func moveQuirks() []Quirk {
 		{ID: "changes/once", Allowed: spec.OpenPointRepeatedChange, Touches: []string{"leads", "variables"},
 			Doc:   "refuses with 409 to move a lead to where it is, or to add variables that exist; earlier runs made both changes",
 			Apply: func(a *Target) Middleware { return newMadeBefore(a).middleware }},
+		{ID: "rows/edited", Allowed: "Endpoints: nothing says that only one client changes a resource", Touches: []string{"edits", touchesRows},
+			Doc: "has a user who changes the daily limit of a subsequence before each request for their list", Apply: func(a *Target) Middleware { return a.editsSubsequences }},
 		{ID: "create/names-differ", Allowed: spec.OpenPointRepeatedChange, Touches: []string{"create"},
 			Doc: "refuses with 409 to create a test with a name that was used", Apply: func(a *Target) Middleware { return a.namesDiffer }},
 		{ID: "leads/subsequence-optional", Allowed: spec.OpenPointLeadMoveFields,
@@ -226,6 +228,17 @@ func moveQuirks() []Quirk {
 				})
 			}},
 	}
+}
+
+// editsSubsequences changes the daily limits of subsequences that the run keeps.
+func (a *Target) editsSubsequences(next Handler) Handler {
+	ids := a.Profile.Workspaces[dataset.Main].Subsequences
+	rows := &altered{}
+	edits := asked(func(r Request) bool { return r.Operation == spec.ListSubsequences }, func(*Request) {
+		n := rows.count()
+		rows.set(ids[n%len(ids)], "daily_limit", n)
+	})
+	return Chain(rows.show("Subsequence"), edits)(next)
 }
 
 // namesDiffer refuses a second test of the same name in a workspace.

@@ -338,6 +338,9 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 	created = textOf(decodedOrNil(send(dataset.Main, spec.CreatePlacementTest, "", nil, valid+`,"description":"new"}`).Body), "id")
 	send(dataset.Main, tests, "", q("limit", "99", "sort_order", "desc"), "")
 	send(dataset.Main, tests, "", q("limit", "99"), "")
+	for range 2 {
+		send(dataset.Main, spec.GetPlacementTest, created, nil, "")
+	}
 	send(dataset.Main, spec.DeletePlacementTest, created, nil, "")
 	for i := 0; many && i < 1000; i++ {
 		send(dataset.Main, spec.GetPlacementTest, main.PlacementTests[2], nil, "")

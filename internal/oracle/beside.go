@@ -1,0 +1,194 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+
+	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/paging"
+)
+
+// Flagged returns a narrow and a wide use of the filter, chosen from at most so many, with
+// each value of each flag that the target has a name for.
+func (l List) Flagged(f Filter, most int, known func(parameter string) bool) []Use {
+	var uses []Use
+	for _, use := range f.extremes(l.Rows, most) {
+		for _, flag := range l.Flags(known) {
+			uses = append(uses, use.with(flag))
+		}
+	}
+	return uses
+}
+
+// Beside returns uses of the filter together with another filter of the list, which selects
+// a row that this one leaves out: a target that heeds only the other one shows the row. They
+// are at most so many for each other filter that the target has a name for.
+func (l List) Beside(f Filter, most int, known func(parameter string) bool) []Use {
+	var all []Use
+	uses := spread(f.Uses(l.Rows, most), most)
+	for _, other := range Filters(l.Operation.ID) {
+		if other.Parameter == f.Parameter || !known(other.Parameter) {
+			continue
+		}
+		for _, third := range Filters(l.Operation.ID) {
+			if other.Title < third.Title && third.Parameter != f.Parameter && third.Parameter != other.Parameter && known(third.Parameter) {
+				if all3, ok := l.besideTwo(uses, other, third); ok {
+					all = append(all, all3)
+				}
+			}
+		}
+		seconds := spread(other.Uses(l.Rows, most), most)
+		for i := range max(len(uses), len(seconds)) {
+			if len(uses) == 0 || len(seconds) == 0 {
+				break
+			}
+			if both, ok := l.beside(uses[i%len(uses)], seconds[i%len(seconds)]); ok {
+				all = append(all, both)
+			} else if both, ok := l.besideOwn(uses[i%len(uses)], other); ok {
+				all = append(all, both)
+			}
+		}
+	}
+	return all
+}
+
+// BesideBeyond returns uses of the filter together with another filter. They may select two
+// rows or more. Their pages show a row that only the other filter selects if the target
+// heeds both on the first page alone. They are at most so many for each other filter that
+// the target has a name for.
+func (l List) BesideBeyond(f Filter, most int, known func(parameter string) bool) []Beyond {
+	var all []Beyond
+	for _, other := range Filters(l.Operation.ID) {
+		if other.Parameter != f.Parameter && known(other.Parameter) {
+			pairs := l.pairsBeyond(f, other)
+			all = append(all, pairs[:min(len(pairs), most)]...)
+		}
+	}
+	return all
+}
+
+// pairsBeyond returns such uses of two filters. Those with the fewest words come first: the
+// more words a search has, the less is known of what it finds.
+func (l List) pairsBeyond(f, other Filter) []Beyond {
+	var pairs []Beyond
+	seconds := other.Uses(l.Rows, mostBeyond)
+	selected := make([][]selection, len(seconds))
+	for i, second := range seconds {
+		selected[i] = second.selections(l.Rows)
+	}
+	for _, use := range f.Uses(l.Rows, mostBeyond) {
+		own := use.selections(l.Rows)
+		for i, second := range seconds {
+			both := use.with(second.Query)
+			if len(both.Query) == len(use.Query) {
+				continue
+			}
+			if size := pageBeyond(own, selected[i]); size > 0 {
+				pairs = append(pairs, Beyond{both, Query{Parameters: both.Query, Sizes: []int{size}, Pages: mostPages}})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b Beyond) int {
+		return len(strings.Fields(a.Use.Query[profile.ParamSearch])) - len(strings.Fields(b.Use.Query[profile.ParamSearch]))
+	})
+	return pairs
+}
+
+// selections returns what the use says of each row.
+func (u Use) selections(rows []paging.Row) []selection {
+	all := make([]selection, len(rows))
+	for i, row := range rows {
+		switch id, in := u.Says(row); {
+		case id == "":
+			all[i] = open
+		case in:
+			all[i] = certain
+		}
+	}
+	return all
+}
+
+// pageBeyond returns the size of pages of which the second or a later one shows a row that
+// only the second use selects, if the target heeds both on the first page alone. It is 0 if
+// there is none.
+func pageBeyond(own, second []selection) int {
+	selected, strangers, size := 0, 0, 1
+	for i := range own {
+		switch {
+		case second[i] == leftOut:
+			continue
+		case own[i] != leftOut:
+			selected++
+			if strangers == 0 && own[i] == certain && second[i] == certain {
+				size = min(maxLimit, (selected+1)/2)
+			}
+		case selected > 0 && selected+strangers < mostPages*size:
+			strangers++
+		}
+		if selected > 1 && strangers > 0 {
+			return size
+		}
+	}
+	return 0
+}
+
+// beside returns both uses together if the second one selects a row which the first one
+// leaves out. Of a filter that selects no row for certain, one that it may select suffices.
+func (l List) beside(use, second Use) (Use, bool) {
+	both := use.with(second.Query)
+	if len(both.Query) == len(use.Query) {
+		return Use{}, false
+	}
+	second.Query = both.Query
+	certain := slices.ContainsFunc(l.Rows, func(row paging.Row) bool { _, in := second.Says(row); return in })
+	found := slices.ContainsFunc(l.oldest(), func(row paging.Row) bool {
+		left, in := both.Says(row)
+		out, shown := second.Says(row)
+		return left != "" && !in && (shown || out == "" && !certain)
+	})
+	return both, found
+}
+
+// besideOwn is beside for a use of the other filter by the value of the row.
+func (l List) besideOwn(use Use, other Filter) (Use, bool) {
+	for _, row := range l.oldest() {
+		if left, in := use.Says(row); left == "" || in {
+			continue
+		}
+		for _, second := range other.Uses([]paging.Row{row}, 1) {
+			if both, ok := l.beside(use, second); ok {
+				return both, true
+			}
+		}
+	}
+	return Use{}, false
+}
+
+// besideTwo returns one of the uses together with two other filters by the values of a row
+// that the use leaves out: a target that drops the use beside both of them shows the row.
+func (l List) besideTwo(uses []Use, one, other Filter) (Use, bool) {
+	for _, use := range uses {
+		for _, row := range l.oldest() {
+			if left, in := use.Says(row); left == "" || in {
+				continue
+			}
+			rows := []paging.Row{row}
+			firsts, seconds := one.Uses(rows, 1), other.Uses(rows, 1)
+			if len(firsts) == 0 || len(seconds) == 0 {
+				continue
+			}
+			two := use.with(firsts[0].Query)
+			all := two.with(seconds[0].Query)
+			if len(two.Query) == len(use.Query) && !isWindow(two.Query) || len(all.Query) == len(two.Query) && !isWindow(all.Query) {
+				continue
+			}
+			left, in := all.Says(row)
+			_, first := one.says(all.Query, row)
+			_, second := other.says(all.Query, row)
+			if left != "" && !in && first && second {
+				return all, true
+			}
+		}
+	}
+	return Use{}, false
+}

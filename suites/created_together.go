@@ -1,0 +1,141 @@
+package suites
+
+import (
+	"maps"
+	"math/bits"
+
+	"github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/spec"
+)
+
+// keepsValuesTogether creates tests of which each pair of fields has each pair of values: a
+// server may store a value rightly alone, and wrongly beside another one.
+func keepsValuesTogether(api *API) {
+	var made []Response
+	var ids []string
+	for _, r := range api.DoAll(append(api.pairwise(), api.running())...) {
+		if r.OK() {
+			made, ids = append(made, r), append(ids, r.ID())
+		}
+	}
+	if len(made) > 0 {
+		found, list := api.viewsOf(made, ids)
+		for i, r := range made {
+			for field, sent := range r.Call.members() {
+				if isUpToTheServer(field, sent) || r.Call.members()["run_immediately"] == true && changesWithRun(field) || field == "run_immediately" {
+					continue
+				}
+				id, kept := spec.StateCreate(field), Keep(sent)
+				api.ForOperation(id, spec.CreatePlacementTest).Expect(r).To(HaveField(field, kept))
+				api.ForOperation(id, spec.ListPlacementTests).Expect(list).To(ShowField(r.ID(), field, kept))
+				if found[i].OK() {
+					api.ForOperation(id, spec.GetPlacementTest).Expect(found[i]).To(HaveField(field, kept))
+				}
+			}
+		}
+	}
+	for _, from := range []string{"03:17", "04:23", "05:41"} { // another spec may create a test in between
+		api.expectNothingOfTheLast(from)
+	}
+	api.tidyUp()
+	for _, field := range KeptFields() {
+		for _, view := range testViews {
+			if kept := api.ForOperation(spec.StateCreate(field), view); !kept.Judged() {
+				kept.NotAssessed("a test with %s and other fields that the server creates", field)
+			}
+		}
+	}
+}
+
+// pairwise returns creations of which each pair of fields has each pair of their two
+// values, in as few bodies as possible: a Hadamard matrix. A server may refuse
+// one, because the specification does not say which values go together.
+func (api *API) pairwise() []Call {
+	choices := []struct {
+		field   string
+		one, or any // nil leaves the field out
+	}{
+		{"type", 1.0, 2.0}, {"sending_method", 1.0, 2.0}, {"delivery_mode", 1.0, 2.0}, {"text_only", true, false},
+		{"not_sending_status", "daily_limits_hit", "other"}, {"status", float64(paused), 3.0},
+		{field: "description"}, {field: "campaign_id"}, {field: "test_code"}, {field: "tags"}, {field: "recipients_labels"}, {field: "automations"},
+	}
+	for i, c := range choices {
+		if c.one == nil {
+			choices[i].or, _ = api.optionalValue(c.field)
+		}
+	}
+	var calls []Call
+	for row := range createdAtOnce {
+		k := api.RequestAs(dataset.Main, spec.CreatePlacementTest).MayBeRefused()
+		for i, c := range choices {
+			value := c.one
+			if bits.OnesCount(uint(row&(i+1)))%2 == 1 {
+				value = c.or
+			}
+			if value != nil {
+				k = k.WithField(c.field, value)
+			}
+			if value == 2.0 && c.field == "type" { // an automated test
+				k = api.automated(k)
+			}
+		}
+		calls = append(calls, k)
+	}
+	return calls
+}
+
+// running returns the creation of an automated test with all optional fields that also runs
+// at once. The test is sent from outside the service.
+func (api *API) running() Call {
+	k := api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)).WithField("type", 2)
+	return api.automated(k).WithField("run_immediately", true).MayBeRefused()
+}
+
+// changesWithRun reports whether the run of a test may change the field.
+func changesWithRun(field string) bool {
+	return field == "status" || field == "not_sending_status" || field == "timestamp_next_run"
+}
+
+// expectNothingOfTheLast creates a test with all optional fields between two without any.
+// The last one must show no value of the one before. A server may have defaults, which the
+// first one shows: before it, a test is created with nulls, and the values differ from those
+// of other specs where they can. from is the time of the schedule.
+func (api *API) expectNothingOfTheLast(from string) {
+	plain := api.RequestAs(dataset.Main, spec.CreatePlacementTest)
+	full := api.withAllOptional(plain).WithField("description", api.Word()).WithField("name", api.Word()).MayBeRefused()
+	if schedule, ok := full.members()["schedule"].(map[string]any); ok {
+		schedule = maps.Clone(schedule)
+		schedule["timing"] = map[string]any{"from": from}
+		full = full.WithField("schedule", schedule)
+	}
+	if tags := api.Workspace(dataset.Main).Tags; len(tags) > 1 {
+		full = full.WithField("tags", tags[len(tags)-1:])
+	}
+	if campaigns := api.Workspace(dataset.Main).Campaigns; len(campaigns) > 1 {
+		full = full.WithField("campaign_id", campaigns[len(campaigns)-1])
+	}
+	empty := plain.WithField("recipients_labels", []any{}).WithField("name", api.Word()).MayBeRefused()
+	for _, field := range nullable {
+		empty = empty.WithField(field, nil)
+	}
+	api.Do(empty)
+	usual, before := api.MustDo(plain), api.Do(full)
+	made := api.MustDo(plain.WithField("name", api.Word()))
+	if !before.OK() {
+		return
+	}
+	found := api.find(made)
+	for _, field := range spec.CreateOptional {
+		sent, has := before.Call.members()[field]
+		if text := clipJSON(sent); !has || field == "run_immediately" || text == "[]" || fits(EqualJSON(sent), usual.Row()[field]) {
+			continue
+		}
+		own := Be("not the value of the creation before", gomega.Not(EqualJSON(sent)))
+		api.ForOperation(spec.StateCreate(field), spec.CreatePlacementTest).Expect(made).To(HaveField(field, own))
+		if isMade(made, found) {
+			api.ForOperation(spec.StateCreate(field), spec.GetPlacementTest).Expect(found).To(HaveField(field, own))
+		}
+	}
+}
