@@ -28,9 +28,10 @@ func (api *API) optionalParts(role string, op spec.Operation) []optionalPart {
 	case op.ID == spec.GetPlacementTest:
 		return []optionalPart{{add: func(k Call) Call { return k.WithQuery("with_metadata", "true") }}}
 	case op.ID == spec.CreatePlacementTest:
+		another := func(k Call) Call { return k.WithField("name", api.Word()) } // a server may refuse the same name again
 		return []optionalPart{
-			{add: api.withKnownOptional},
-			{add: func(k Call) Call { return k.WithField("run_immediately", true) }},
+			{add: func(k Call) Call { return api.withKnownOptional(another(k)) }},
+			{add: func(k Call) Call { return another(k).WithField("run_immediately", true) }},
 		}
 	case op.Method == http.MethodDelete: // the specification allows null for a test only
 		null := func(k Call) Call { return k.WithRawBody("null") }

@@ -212,7 +212,7 @@ func moveQuirks() []Quirk {
 			Apply: func(a *Target) Middleware { return newMadeBefore(a).middleware }},
 		{ID: "rows/edited", Allowed: "Endpoints: nothing says that only one client changes a resource", Touches: []string{"edits", touchesRows},
 			Doc: "has a user who changes the daily limit of a subsequence before each request for their list", Apply: func(a *Target) Middleware { return a.editsSubsequences }},
-		{ID: "create/names-differ", Allowed: spec.OpenPointRepeatedChange, Touches: []string{"create"},
+		{ID: "create/names-differ", Allowed: spec.OpenPointRepeatedChange, Touches: []string{"create", touchesInvalid},
 			Doc: "refuses with 409 to create a test with a name that was used", Apply: func(a *Target) Middleware { return a.namesDiffer }},
 		{ID: "leads/subsequence-optional", Allowed: spec.OpenPointLeadMoveFields,
 			Doc: "treats a move without a subsequence as a move to one of its choice", Touches: []string{"leads"},
