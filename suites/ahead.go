@@ -58,6 +58,12 @@ func start(ctx context.Context, env *Env, order []Spec, plan Plan) *ahead {
 			time.AfterFunc(settleTime, func() { close(a.late) })
 		}
 	})
+	surrounded := map[string]bool{} // what the specs use that an outer spec lies around
+	for _, s := range order {
+		for _, what := range s.alone {
+			surrounded[what] = surrounded[what] || s.outer
+		}
+	}
 	chains := map[string][]*result{}
 	var singles []*result
 	for _, s := range order {
@@ -67,18 +73,19 @@ func start(ctx context.Context, env *Env, order []Spec, plan Plan) *ahead {
 		for _, what := range s.alone {
 			a.alone[what] = make(chan struct{}, 1)
 		}
-		if len(s.alone) > 0 {
-			chains[s.alone[0]] = append(chains[s.alone[0]], r)
-		} else {
+		if len(s.alone) == 0 {
 			singles = append(singles, r)
+			continue
+		}
+		what := s.alone[max(0, slices.IndexFunc(s.alone, func(what string) bool { return surrounded[what] }))]
+		if s.outer {
+			chains[what] = slices.Insert(chains[what], 0, r)
+		} else {
+			chains[what] = append(chains[what], r)
 		}
 	}
 	for _, chain := range chains {
-		a.all.Go(func() {
-			for _, r := range chain {
-				a.run(r, env)
-			}
-		})
+		a.all.Go(func() { a.runInTurn(chain, env) })
 	}
 	queue := make(chan *result, len(singles))
 	for _, r := range singles {
@@ -88,28 +95,60 @@ func start(ctx context.Context, env *Env, order []Spec, plan Plan) *ahead {
 	for range max(1, env.width()-len(chains)) {
 		a.all.Go(func() {
 			for r := range queue {
-				a.run(r, env)
+				a.run(r, env, nil)
 			}
 		})
 	}
 	return a
 }
 
-// run runs a body, and ends the others if it finds a failure at which the run ends.
-func (a *ahead) run(r *result, env *Env) {
+// runInTurn runs the bodies of specs that use the same thing, one after the other. An outer
+// one lets the rest of them run in its middle.
+func (a *ahead) runInTurn(chain []*result, env *Env) {
+	for i, r := range chain {
+		if !r.spec.outer {
+			a.run(r, env, nil)
+			continue
+		}
+		others := sync.OnceFunc(func() { a.runInTurn(chain[i+1:], env) })
+		a.run(r, env, func() {
+			a.giveBack(r)
+			others()
+			a.take(r)
+		})
+		others() // the body may have ended before it let them run
+		return
+	}
+}
+
+// take takes what only one spec may use for the body. It is sorted, so that no two specs
+// wait for each other.
+func (a *ahead) take(r *result) {
+	for _, what := range r.spec.alone {
+		a.alone[what] <- struct{}{}
+	}
+}
+
+func (a *ahead) giveBack(r *result) {
+	for _, what := range r.spec.alone {
+		<-a.alone[what]
+	}
+}
+
+// run runs a body, and ends the others if it finds a failure at which the run ends. others
+// runs those that use the same thing; nil if nothing does.
+func (a *ahead) run(r *result, env *Env, others func()) {
 	defer close(r.ended)
 	defer r.cancel()
-	for _, what := range r.spec.alone { // sorted, so that no two specs wait for each other
-		a.alone[what] <- struct{}{}
-		defer func() { <-a.alone[what] }()
-	}
+	a.take(r)
+	defer a.giveBack(r)
 	if r.ctx.Err() != nil || a.halt.Err() != nil {
 		return
 	}
 	if begin := a.plan.Progress.Begin; begin != nil {
 		begin(r.spec)
 	}
-	r.done = r.spec.execute(r.ctx, a.halt, env, nil)
+	r.done = r.spec.execute(r.ctx, a.halt, env, execution{others: others})
 	if end := a.plan.Progress.End; end != nil {
 		end(r.spec)
 	}

@@ -48,6 +48,7 @@ type API struct {
 	undo           []sandbox.Undo
 	changes        []client.Step // what it asked the target to change, in order
 	reported       func(failure) // told of each failure at once; nil for nobody
+	others         func()        // runs the other specs that use the same thing; nil if nothing does
 	trial          *Trial        // of a body outside of the tree; nil for a spec
 }
 
@@ -61,19 +62,32 @@ type failure struct {
 // trouble was recorded, which covers all pairs.
 type skipSpec struct{ input string }
 
+// execution says how a body is run.
+type execution struct {
+	reported func(failure) // told of each failure at once; nil for nobody
+	others   func()        // runs the other specs that use the same thing; nil if nothing does
+}
+
 // execute runs the body of the spec and returns what it found out, after the
 // target was rolled back. A context that ends stops the spec. So does halt, but it
 // leaves a request that changes something the time to end; nil for none.
-func (s Spec) execute(ctx, halt context.Context, env *Env, reported func(failure)) *API {
-	limited, cancel := context.WithTimeoutCause(ctx, env.specTimeout(), fmt.Errorf("the spec took longer than %s", env.specTimeout()))
-	defer cancel()
-	ctx, end := context.WithCancelCause(limited)
+func (s Spec) execute(ctx, halt context.Context, env *Env, with execution) *API {
+	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	limit := time.AfterFunc(env.specTimeout(), func() { end(fmt.Errorf("the spec took longer than %s", env.specTimeout())) })
+	defer limit.Stop()
 	if halt != nil {
 		defer context.AfterFunc(halt, func() { end(context.Cause(halt)) })()
 	}
 	api := newAPI(ctx, env, s, hash(s.Name()))
-	api.reported = reported
+	api.reported = with.reported
+	if with.others != nil {
+		api.others = func() {
+			limit.Stop()
+			with.others()
+			limit.Reset(env.specTimeout())
+		}
+	}
 	began := time.Now()
 	api.judgeAll()
 	api.chargeTheRest()
@@ -134,6 +148,14 @@ func (api *API) settle(missing string) {
 			api.evidence.Troubled(api.spec.Name(), "the spec ended without judging "+p.Requirement, p)
 			api.fail(failure{text: p.Requirement + ": the spec ended without judging it"})
 		}
+	}
+}
+
+// letOthersRun lets the other specs that use the same thing run, and waits for their end.
+// It does nothing if they ran before, in nodes of their own.
+func (api *API) letOthersRun() {
+	if api.others != nil {
+		api.others()
 	}
 }
 

@@ -15,9 +15,10 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// resume drives the key over its limit, then asks for every list until each is
-// served. The client waits as Retry-After says, or backs off. Beyond the limit it also
-// asks for changes, which must not show afterwards: no other spec has to wait for that.
+// resume prepares changes below the limit and drives the key over it. Then it asks for the
+// changes, which must not show afterwards, and for every list until each is served. The
+// client waits as Retry-After says, or backs off. The other specs drive the key over its
+// limit in between, so that a run waits for the end of the limit's period only once.
 func resume(api *API) {
 	changes := api.limitedChanges()
 	var served []string
@@ -47,6 +48,7 @@ func resume(api *API) {
 			break
 		}
 	}
+	api.letOthersRun()
 	for _, id := range served {
 		k := api.limitedRequest(id)
 		k.noRetry = false

@@ -18,6 +18,7 @@ type Spec struct {
 	Location  string // file and line of the It
 
 	alone []string // what no other spec may use at the same time, sorted
+	outer bool     // begins before the other specs that use the same, and ends after them
 	rule  bool     // judged at the end, on the responses to all specs
 	body  func(*API)
 }
@@ -79,6 +80,12 @@ type oneAtATime struct{ what string }
 // OneAtATime says that no other spec may use the same thing at the same time.
 func OneAtATime(what string) any { return oneAtATime{what} }
 
+type aroundTheOthers struct{}
+
+// AroundTheOthers says that the spec begins before the other specs that use the same thing
+// one at a time, and ends after them: its body calls API.letOthersRun in between.
+func AroundTheOthers() any { return []any{aroundTheOthers{}, SpecPriority(-1)} }
+
 // decorate takes our decorators out of the arguments of an It in the container of
 // the operation. It reports false if the It has no body of ours.
 func decorate(operation, title string, args []any) (s Spec, rest []any, ours bool, errs []error) {
@@ -103,6 +110,8 @@ func decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 			}
 		case oneAtATime:
 			s.alone = append(s.alone, arg.what)
+		case aroundTheOthers:
+			s.outer = true
 		case func(*API):
 			s.body = arg
 		default:

@@ -108,7 +108,7 @@ func (t *tree) inContainer(text string, build func()) func() {
 func (t *tree) run(ctx SpecContext, s Spec) {
 	var done *API
 	if t.ahead == nil {
-		done = s.execute(ctx, nil, t.env, failHere)
+		done = s.execute(ctx, nil, t.env, execution{reported: failHere})
 		t.env.sandbox().Close(context.WithoutCancel(ctx))
 	} else if done = t.ahead.wait(ctx, s); done == nil {
 		cut := judge.NewEvidence()
