@@ -213,8 +213,12 @@ func (t filterTrial) differs(f oracle.Filter) bool {
 	return false
 }
 
-// filteredBy adds parameters to the list's call, by their keys.
+// filteredBy adds parameters to the list's call, by their keys. A server may refuse those
+// that contradict each other.
 func (api *API) filteredBy(list Call, query map[string]string) Call {
+	if oracle.Contradicts(query) {
+		list = list.MayBeRefused()
+	}
 	for _, parameter := range slices.Sorted(maps.Keys(query)) {
 		list = list.WithQuery(api.Parameter(list.Operation.ID, parameter), query[parameter])
 	}

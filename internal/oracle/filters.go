@@ -239,6 +239,13 @@ func excludedParent() Filter {
 		}}
 }
 
+// Contradicts reports whether the query lists the subsequences of the campaign that it
+// excludes.
+func Contradicts(query map[string]string) bool {
+	campaign := query[profile.ParamParentCampaign]
+	return campaign != "" && strings.EqualFold(campaign, query[profile.ParamParentCampaignNot])
+}
+
 // resourceIDs filters by one resource, and by several in a comma-separated list.
 func resourceIDs() Filter {
 	const missing, extra = spec.FilterResourceIDSMissing, spec.FilterResourceIDSExtra

@@ -51,6 +51,16 @@ func queryQuirks() []Quirk {
 		unknownCursor("404", "answers 404 for an unknown cursor", func(a *Target) Middleware {
 			return a.instead(a.hasOddCursor, func(Request) Response { return plain(http.StatusNotFound, "text/plain", "no such page") })
 		}),
+		{ID: "query/contradiction-refused", Allowed: spec.OpenPointInvalidQuery, Doc: "refuses to list the subsequences of the campaign that the query excludes",
+			Touches: []string{"contradictions"}, Apply: func(a *Target) Middleware {
+				return a.instead(func(r Request) bool {
+					if r.Operation != spec.ListSubsequences {
+						return false
+					}
+					campaign := r.Query.Get(a.parameter(r.Operation, profile.ParamParentCampaign))
+					return campaign != "" && campaign == r.Query.Get(a.parameter(r.Operation, profile.ParamParentCampaignNot))
+				}, func(Request) Response { return refusal(http.StatusBadRequest) })
+			}},
 		window("exclusive", "omits reports at both ends of a window", time.Millisecond, -time.Millisecond),
 		window("half-open", "omits reports at the end of a window", 0, -time.Millisecond),
 	}
