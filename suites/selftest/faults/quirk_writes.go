@@ -150,7 +150,7 @@ func deleteQuirks() []Quirk {
 				}
 			}))},
 		{ID: "delete/body-refused", Allowed: "Endpoints / Inbox placement tests: request body null or absent",
-			Doc: "refuses a deletion with a body", Touches: []string{"delete"},
+			Doc: "refuses a deletion with a body", Touches: []string{"delete", touchesInvalid},
 			Apply: func(a *Target) Middleware {
 				return a.instead(func(r Request) bool { return deletes(r) && hasBody(r) && string(r.Body) != "null" },
 					func(Request) Response { return refusal(http.StatusBadRequest) })

@@ -286,6 +286,7 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 	send(dataset.Main, reports, "", q("test_id", second.PlacementTests[0]), "")
 	send(dataset.Main, reports, "", q("test_id", neverIssued), "")
 	send(dataset.Main, subsequences, "", q("limit", "100", "parent_campaign_not", main.Campaigns[0]), "")
+	send(dataset.Main, subsequences, "", q("parent_campaign", main.Campaigns[0], "parent_campaign_not", main.Campaigns[0]), "")
 
 	const valid = `{"name":"n","type":1,"sending_method":2,"email_subject":"s","email_body":"b","emails":["a@b.example"]`
 	for _, body := range []string{valid + "}", valid + `,"id":"` + neverIssued + `"}`, valid + `,"unknown":1}`, "{", valid + ",}", "no media type",
