@@ -1,10 +1,13 @@
 package suites
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -321,6 +324,9 @@ func getLikeList(api *API) {
 		calls = append(calls, get.WithID(id).MayGet(http.StatusNotFound)) // the others' tests may be gone
 	}
 	shown := append(api.DoAll(calls...), api.Do(get.WithID(made.ID())))
+	if found := shown[len(shown)-1]; isMade(made, found) && found.Row()["timestamp_created"] != nil {
+		api.Expect(found).To(ShowTheCreationOf(made))
+	}
 	after := api.ReadAll(list).ByKey()
 	for _, response := range shown {
 		id := paging.FoldID(response.Call.id)
@@ -333,6 +339,32 @@ func getLikeList(api *API) {
 	if !api.For(spec.StateGetList).Judged() {
 		api.NotAssessed("a test that the list and a get both show")
 	}
+}
+
+// clockSkew is how far the clocks of two machines of a target may be apart that note when
+// a test was created.
+const clockSkew = time.Minute
+
+// ShowTheCreationOf matches a get that shows the same time of creation as the response to
+// the creation, but for the precision and the clocks of two machines.
+func ShowTheCreationOf(made Response) types.GomegaMatcher {
+	const field = "timestamp_created"
+	return &expectation[Response]{words: "show when the test was created as the creation did", judge: func(r Response) Verdict {
+		said, known := timeIn(made.Row()[field])
+		shown, ok := timeIn(r.Row()[field])
+		if !known || !ok { // the rules judge the form
+			return Verdict{Missing: "a creation and a get that show timestamp_created"}
+		}
+		return judgeValue(r, "/"+field, shown, Be(fmt.Sprintf("%s, as in the response to the creation", made.Row()[field]),
+			gomega.BeTemporally("~", said, clockSkew)))
+	}}
+}
+
+// timeIn parses a timestamp.
+func timeIn(value any) (time.Time, bool) {
+	text, _ := value.(string)
+	t, err := time.Parse(time.RFC3339Nano, text)
+	return t, err == nil
 }
 
 // AgreeWithRow matches a response whose resource agrees with another view of it,

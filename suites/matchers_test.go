@@ -93,13 +93,15 @@ func TestMatchers(t *testing.T) {
 		at      string // the pointer of the violation
 		nothing any    // what does not put it to the test; nil if everything does
 	}{
-		"HaveStatus":             {HaveStatus(404), refused, test(`{}`), "status", nil},
-		"BeRefused":              {BeRefused(), refused, broken, "status", nil},
-		"BeServed":               {BeServed(), list(`{"items":[]}`), refused, "status", list(`{}`)},
-		"BeRefusedOrClamped":     {BeRefusedOrClamped(), list(`{"items":[]}`), broken, "status", list(`{}`)},
-		"HaveAtMostItems":        {HaveAtMostItems(1), list(`{"items":[{}]}`), list(`{"items":[{},{}]}`), "/items", list(`{"items":[]}`)},
-		"HaveField":              {HaveField("id", EqualID(one)), test(`{"id":"` + strings.ToUpper(one) + `"}`), test(`{"id":"` + two + `"}`), "/id", nil},
-		"AgreeWithRow":           {AgreeWithRow(map[string]any{"name": "a"}, nil), test(`{"id":"x","name":"a"}`), test(`{"name":"b"}`), "/name", nil},
+		"HaveStatus":         {HaveStatus(404), refused, test(`{}`), "status", nil},
+		"BeRefused":          {BeRefused(), refused, broken, "status", nil},
+		"BeServed":           {BeServed(), list(`{"items":[]}`), refused, "status", list(`{}`)},
+		"BeRefusedOrClamped": {BeRefusedOrClamped(), list(`{"items":[]}`), broken, "status", list(`{}`)},
+		"HaveAtMostItems":    {HaveAtMostItems(1), list(`{"items":[{}]}`), list(`{"items":[{},{}]}`), "/items", list(`{"items":[]}`)},
+		"HaveField":          {HaveField("id", EqualID(one)), test(`{"id":"` + strings.ToUpper(one) + `"}`), test(`{"id":"` + two + `"}`), "/id", nil},
+		"AgreeWithRow":       {AgreeWithRow(map[string]any{"name": "a"}, nil), test(`{"id":"x","name":"a"}`), test(`{"name":"b"}`), "/name", nil},
+		"ShowTheCreationOf": {ShowTheCreationOf(test(`{"timestamp_created":"2026-01-01T00:00:00.000Z"}`)), test(`{"timestamp_created":"2026-01-01T00:00:59Z"}`),
+			test(`{"timestamp_created":"2026-01-01T01:00:00Z"}`), "/timestamp_created", test(`{"timestamp_created":"yesterday"}`)},
 		"MakeNothing":            {MakeNothing([]map[string]any{{"id": one}}), nil, refused, "", nil},
 		"ShowNoForeignRow":       {ShowNoForeignRow("id", one, ordered), list(`{"items":[{"id":"x"}]}`), list(`{"items":[{"id":"` + two + `"}]}`), "/items/0", nil},
 		"BeServedAgain":          {BeServedAgain(), test(`{}`), broken, "status", nil},

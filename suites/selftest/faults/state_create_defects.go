@@ -347,6 +347,12 @@ func likenessDefects() []Defect {
 		defects = append(defects, differs(field.name, field.damages[0]))
 	}
 	return append(defects,
+		breaking(requirement, get, "created-another-time", "shows in the response to a creation that the test was created one hour later",
+			onRows(spec.CreatePlacementTest, func(_ Request, rows []map[string]any) {
+				for _, row := range rows {
+					hourLater.apply(row, "timestamp_created")
+				}
+			})),
 		differs("id", otherID),
 		differs("recipients", firstTwice),
 		differs("timestamp_created", hourLater),
