@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,20 +44,22 @@ func findsByName(api *API) {
 	}
 }
 
-// formsOfName returns the forms in which people write the member's name; none if the name is
-// not whole, or another field of the member holds a part of it, too.
+// formsOfName returns the forms in which people write the member's name. A part that another
+// field holds, too, is not searched for by itself: the email would do. There are none if the
+// name is not whole, or other fields hold both of its parts.
 func formsOfName(member map[string]any) []string {
 	name, _ := member["name"].(map[string]any)
 	first, last := strings.TrimSpace(oracle.Scalar(name["first"])), strings.TrimSpace(oracle.Scalar(name["last"]))
 	if first == "" || last == "" {
 		return nil
 	}
-	for field, value := range member {
-		if field != "name" && oracle.ContainsWord(paging.Row{Value: map[string]any{field: value}}, first+" "+last) {
-			return nil
-		}
+	others := maps.Clone(member)
+	delete(others, "name")
+	parts := slices.DeleteFunc([]string{first, last}, func(part string) bool { return oracle.ContainsWord(paging.Row{Value: others}, part) })
+	if len(parts) == 0 {
+		return nil
 	}
-	return []string{first + " " + last, first, last, last + " " + first, last + ", " + first}
+	return append(parts, first+" "+last, last+" "+first, last+", "+first)
 }
 
 // searches are walks of a list that is searched by one form of a name each.
