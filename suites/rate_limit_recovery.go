@@ -35,8 +35,7 @@ func resume(api *API) {
 		api.NotAssessed("%s", d.lacks(api.Profile.RateLimit))
 	}
 	for range mostAttempts {
-		limited := api.sendBeyondLimit(changes, list)
-		if limited || !slices.ContainsFunc(changes, (*limitedChange).wasServed) {
+		if api.sendBeyondLimit(changes, list) {
 			break
 		}
 		for _, change := range changes {
@@ -44,7 +43,7 @@ func resume(api *API) {
 				change.prepare(api)
 			}
 		}
-		if !api.drain(list).limited {
+		if !slices.ContainsFunc(changes, (*limitedChange).waits) || !api.drain(list).limited {
 			break
 		}
 	}
@@ -100,6 +99,7 @@ type limitedChange struct {
 	operation string
 	request   func(api *API, served bool) Call // a valid change; served tells that the one before took effect
 	look      func(api *API, requirement Requirement, refused Response)
+	spends    bool // a row that the profile lists: a run has few of them
 
 	call     Call
 	response Response
@@ -112,7 +112,7 @@ func (api *API) limitedChanges() []*limitedChange {
 	changes := []*limitedChange{
 		{operation: spec.CreatePlacementTest, request: limitedCreation, look: expectNoneCreated},
 		{operation: spec.DeletePlacementTest, request: limitedDeletion, look: expectTestKept},
-		{operation: spec.DeleteSubsequence, request: limitedSubsequence, look: expectSubsequenceKept},
+		{operation: spec.DeleteSubsequence, request: limitedSubsequence, look: expectSubsequenceKept, spends: true},
 		{operation: spec.MoveAccounts, request: limitedMove, look: expectAccountStayed},
 	}
 	for _, change := range changes {
@@ -130,21 +130,29 @@ func (c *limitedChange) prepare(api *API) {
 
 func (c *limitedChange) wasServed() bool { return c.sent && c.response.Status == http.StatusOK }
 
+// waits reports whether the change is still to be sent.
+func (c *limitedChange) waits() bool { return !c.sent && c.missing == "" }
+
 // sendBeyondLimit sends the changes that were not sent yet, all at once: the limit's period
-// may soon have passed. It reports whether the limit still refuses the list afterwards:
-// then it counts apart what was served meanwhile.
+// may soon have passed. Those that spend a row follow, unless it has. It reports whether the
+// limit still refuses the list afterwards: then it counts apart what was served meanwhile.
 func (api *API) sendBeyondLimit(changes []*limitedChange, list Call) (limited bool) {
-	var work []func()
-	for _, change := range changes {
-		if !change.sent && change.missing == "" {
-			work = append(work, func() { // one that the profile does not permit keeps none of the others
-				change.missing = api.attempt(func() { change.response = api.Do(change.call) })
-				change.sent = change.missing == ""
-			})
+	for _, spends := range []bool{false, true} {
+		var work []func()
+		for _, change := range changes {
+			if change.spends == spends && change.waits() {
+				work = append(work, func() { // one that the profile does not permit keeps none of the others
+					change.missing = api.attempt(func() { change.response = api.Do(change.call) })
+					change.sent = change.missing == ""
+				})
+			}
+		}
+		api.Together(work...)
+		if limited = api.Do(list).Status == http.StatusTooManyRequests; !limited {
+			break
 		}
 	}
-	api.Together(work...)
-	return api.Do(list).Status == http.StatusTooManyRequests
+	return limited
 }
 
 // judge looks for the effect of a change that the limit refused.
