@@ -42,7 +42,7 @@ func (api *API) invalidQueries() map[string][]Call {
 			continue
 		}
 		for _, v := range part.Invalid {
-			calls[part.Name] = append(calls[part.Name], api.harmlessRequest().WithQuery(name, oracle.Scalar(normalize(v.Value))).MayBeRefused())
+			calls[name] = append(calls[name], api.harmlessRequest().WithQuery(name, oracle.Scalar(normalize(v.Value))).MayBeRefused())
 		}
 	}
 	return calls
