@@ -59,6 +59,21 @@ func (api *API) missingWhile(before, during, after Walk) (missing, young []pagin
 	return missing, young
 }
 
+// settled returns the walk without rows that the run deleted, or created so shortly before
+// that other views may show them late.
+func (api *API) settled(w Walk) Walk {
+	pages := make([]paging.Page, len(w.Pages))
+	for i, page := range w.Pages {
+		pages[i] = page
+		pages[i].Rows = slices.DeleteFunc(slices.Clone(page.Rows), func(row paging.Row) bool {
+			created, deleted := api.sandbox().Changed(row.Key)
+			return deleted || !created.IsZero() && w.At(i).Sent.Sub(created) < api.Profile.Visibility()
+		})
+	}
+	w.Pages = pages
+	return w
+}
+
 // leftOut returns the rows that walks before and after the walk of that number show, and
 // that it does not.
 func leftOut(walks []Walk, i int) []paging.Row {

@@ -69,13 +69,14 @@ func answersAsPredicted(api *API) {
 
 // judgeAgain asks queries again whose responses differ from the prediction, and judges what
 // it sees last: a row that was created meanwhile may show later in one view than in another.
+// Rows that other specs create while it looks do not count.
 func (api *API) judgeAgain(list, asking Call, differ []Asked) {
 	if len(differ) == 0 {
 		return
 	}
 	compared := make([]oracle.Comparison, len(differ))
 	api.look(func() bool {
-		before := api.ReadAll(list).Rows()
+		before := api.settled(api.ReadAll(list)).Rows()
 		for i, a := range differ {
 			differ[i] = api.Ask(asking, a.Query)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 )
 
@@ -26,6 +27,19 @@ func lateQuirks() []Quirk {
 	return []Quirk{
 		late("created-in-list", "lists a created test only after a while", func(_ *Target, d *delayed) Middleware {
 			return Chain(d.whenAnswered(spec.CreatePlacementTest, createdID), onPages(spec.ListPlacementTests, func(row map[string]any) bool { return !d.hides(textOf(row, "id")) }))
+		}),
+		late("created-in-filters", "lists a created test under a filter only after a while, and in the whole list at once", func(a *Target, d *delayed) Middleware {
+			d.by = a.Profile.Visibility() * 3 / 4 // longer than others: specs create tests while others look again
+			hiding := onPages(spec.ListPlacementTests, func(row map[string]any) bool { return !d.hides(textOf(row, "id")) })
+			return Chain(d.whenAnswered(spec.CreatePlacementTest, createdID), func(next Handler) Handler {
+				filtered := hiding(next)
+				return func(r Request) (Response, error) {
+					if r.Query.Has(profile.ParamSearch) || r.Query.Has(profile.ParamStatus) {
+						return filtered(r)
+					}
+					return next(r)
+				}
+			})
 		}),
 		late("created-in-get", "finds a created test by its id only after a while", func(_ *Target, d *delayed) Middleware {
 			return Chain(d.whenAnswered(spec.CreatePlacementTest, createdID),
