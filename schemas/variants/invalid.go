@@ -127,11 +127,16 @@ func ends(values []any) (least, most float64) {
 	return least, most
 }
 
-// beside returns texts that differ from the last one of the pattern in one digit, and that
-// it does not match.
+// beside returns texts that differ from the last one of the pattern in one digit, or have one
+// more, and that it does not match.
 func beside(pattern string) []any {
 	matches, last := regexp.MustCompile(pattern), end(pattern, true)
 	var all []any
+	for _, longer := range []string{"1" + last, last + "1"} {
+		if !matches.MatchString(longer) {
+			all = append(all, longer)
+		}
+	}
 	for i, c := range []byte(last) {
 		if c < '0' || c > '8' {
 			continue

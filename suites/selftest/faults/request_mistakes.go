@@ -51,7 +51,9 @@ var (
 		text, ok := v.(string)
 		return ok && !timeOfDay.MatchString(text)
 	}}
-	noTimezone = mistake{name: "unlisted", what: "an unlisted timezone", wrong: func(v any) bool {
+	digitBefore = timeWithin("digit-before", "a time of day after another digit", regexp.MustCompile(`[0-9](`+clock+`)$`))
+	digitAfter  = timeWithin("digit-after", "a time of day before another digit", regexp.MustCompile(`^(`+clock+`)[0-9]`))
+	noTimezone  = mistake{name: "unlisted", what: "an unlisted timezone", wrong: func(v any) bool {
 		text, ok := v.(string)
 		return ok && !slices.Contains(dataset.Timezones(), text)
 	}}
@@ -84,7 +86,17 @@ var (
 )
 
 // timeOfDay is the pattern of the section Resources / Campaign.
-var timeOfDay = regexp.MustCompile(`^([01][0-9]|2[0-3]):([0-5][0-9])$`)
+var timeOfDay = regexp.MustCompile(`^(` + clock + `)$`)
+
+const clock = `([01][0-9]|2[0-3]):([0-5][0-9])`
+
+// timeWithin is the mistake of a pattern that is anchored at one end only.
+func timeWithin(name, what string, pattern *regexp.Regexp) mistake {
+	return mistake{name: name, what: what, wrong: func(v any) bool {
+		text, ok := v.(string)
+		return ok && pattern.MatchString(text)
+	}}
+}
 
 // above returns the mistake of a number above the range.
 func above(most int64) mistake {
@@ -142,7 +154,7 @@ var createMistakes = map[string][]mistake{
 	"description":    noText,
 	"schedule": slices.Concat([]mistake{aText, aNumber, aBool, anArray}, within("days", aText, aNumber, aBool, anArray),
 		within("days.ENTRY", aText, aNumber, anObject, anArray), within("timing", aText, aNumber, aBool, anArray),
-		within("timing.from", aNumber, aBool, anObject, anArray, noTimeOfDay), within("timezone", aNumber, aBool, anObject, anArray, noTimezone, likeTimezone, realTimezone)),
+		within("timing.from", aNumber, aBool, anObject, anArray, noTimeOfDay, digitBefore, digitAfter), within("timezone", aNumber, aBool, anObject, anArray, noTimezone, likeTimezone, realTimezone)),
 	"campaign_id":        slices.Concat(noText, []mistake{noUUID}),
 	"test_code":          noText,
 	"tags":               slices.Concat(noArray, []mistake{numberItem, boolItem, objectItem, arrayItem, noUUIDItem}),
