@@ -260,7 +260,7 @@ func (a *asker) minted() Finding {
 	op := readable(scoped)
 	key, ok := a.profile.ScopedKey(dataset.Main, op.Scope.Alternatives()[0])
 	if !ok {
-		f.Wrong, f.Says = true, "no key was minted: "+strings.Join(a.profile.Warnings(), "; ")
+		f.Wrong, f.Says = true, "no key was minted: "+strings.Join(a.profile.MintFailures(), "; ")
 		return f
 	}
 	got := a.list(op, key, nil)
