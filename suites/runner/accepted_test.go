@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -92,4 +93,68 @@ func TestAcceptedRequestsAreOneFailureEach_long(t *testing.T) {
 	g.Expect(of(results, reports.Fail)).To(HaveLen(25))
 	g.Expect(consequences).To(BeNumerically(">", 20), "what the accepted requests made the server show")
 	g.Expect(reports.Causes(results.Checks)).To(HaveLen(1))
+}
+
+// movingFor serves account moves that the condition holds for as if the admin workspace had
+// asked. It may say that it refused them.
+func movingFor(admin profile.Key, refuses bool, condition func(*http.Request) bool) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		if !strings.HasSuffix(r.URL.Path, "/accounts/move") || !condition(r) {
+			return http.DefaultTransport.RoundTrip(r)
+		}
+		asked := r.Clone(r.Context())
+		asked.Header.Set("Authorization", "Bearer "+admin.Token)
+		answer, err := http.DefaultTransport.RoundTrip(asked)
+		if err != nil || !refuses || answer.StatusCode != http.StatusOK {
+			return answer, err
+		}
+		defer func() { _ = answer.Body.Close() }()
+		body := `{"statusCode":403,"error":"Forbidden","message":"no"}`
+		return &http.Response{StatusCode: http.StatusForbidden, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+			Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}, nil
+	})
+}
+
+// A move that should have been refused takes its account away from where later moves begin.
+// They must not fail because of that.
+func TestAcceptedMovesAreOneFailure(t *testing.T) {
+	t.Parallel()
+	server := embedded(t)
+	admin, ok := server.Profile.FullKey(dataset.Admin)
+	if !ok {
+		t.Fatal("no admin key")
+	}
+	by := func(role string) func(*http.Request) bool {
+		key, ok := server.Profile.FullKey(role)
+		if !ok {
+			t.Fatalf("no key of %s", role)
+		}
+		return func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer "+key.Token }
+	}
+	plain := func(r *http.Request) bool {
+		return by(dataset.SubA)(r) || by(dataset.SubB)(r) || by(dataset.Second)(r)
+	}
+	for name, test := range map[string]struct {
+		condition func(*http.Request) bool
+		refuses   bool
+		fail      string
+	}{
+		"the source's key":                 {by(dataset.SubA), false, string(spec.AdminKey)},
+		"each plain key":                   {plain, false, string(spec.AdminKey)},
+		"each plain key, but says no":      {plain, true, string(spec.AdminKey)},
+		"another admin workspace":          {by(dataset.OutsiderAdmin), false, string(spec.IsolationAccounts)},
+		"another admin workspace, says no": {by(dataset.OutsiderAdmin), true, string(spec.IsolationAccounts)},
+		"no key":                           {func(r *http.Request) bool { return r.Header.Get("Authorization") == "" }, false, "AUTH-"},
+		"no key, but says no":              {func(r *http.Request) bool { return r.Header.Get("Authorization") == "" }, true, "AUTH-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			results := judged(t, t.Context(), Config{Target: server, JournalDir: t.TempDir(), Transport: movingFor(admin, test.refuses, test.condition),
+				Selection: Selection{Operations: []string{spec.MoveAccounts}}})
+			g.Expect(results.Troubles).To(BeEmpty())
+			failed := of(results, reports.Fail)
+			g.Expect(failed).NotTo(BeEmpty())
+			g.Expect(failed).To(HaveEach(HavePrefix(test.fail)))
+		})
+	}
 }
