@@ -342,7 +342,7 @@ func (api *API) violated(p spec.Pair, f Finding, location string) {
 	shown := api.evidence.ViolatedAs(p, v, func(v reports.Violation) reports.Violation {
 		v.Pointer = redact.Process.Text(v.Pointer) // the target chooses the names of some members
 		v.Expected, v.Actual = redact.Process.Text(v.Expected), redact.Process.Text(v.Actual)
-		f.Response.complete(&v, p)
+		f.Response.complete(&v, p, api.made)
 		formatted = v
 		return v
 	})

@@ -248,54 +248,6 @@ func (r Response) describe() string {
 	return judge.DescribeRead(r.Exchange, r.text)
 }
 
-// curl returns a command that repeats a violation of the pair: the request, after the
-// changes that led to its response.
-func (r Response) curl(p spec.Pair) string {
-	switch {
-	case judge.NeedsLimit(p.Requirement, r.Exchange) || r.repeat == nil:
-		return judge.Replay(p.Requirement, r.Exchange)
-	case len(r.changes) == 0:
-		return r.repeat()
-	}
-	before := r.leading()
-	if len(before) > mostLeading || len(r.changes) == mostChanges {
-		return fmt.Sprintf("%s # after %d changes; to send them too, with the flags of this run: outreach-conformance run --requirement %s --operation %s",
-			r.repeat(), len(before), p.Requirement, p.Operation)
-	}
-	return strings.Join(client.Steps(append(before, client.Step{Exchange: r.Exchange})), "; ")
-}
-
-// mostLeading is how many requests a command sends before the one that shows a violation.
-// mostChanges is how many of them a spec remembers.
-const (
-	mostLeading = 4
-	mostChanges = 100
-)
-
-// leading returns the earlier changes of the spec on which the response depends: those of
-// the rows that the request names, or all of them if it names none.
-func (r Response) leading() []client.Step {
-	var rows []string
-	if r.Call.id != "" {
-		rows = append(rows, r.Call.id)
-	}
-	for _, c := range r.changes {
-		if c.Made != "" && r.Exchange.Names(c.Made) {
-			rows = append(rows, c.Made)
-		}
-	}
-	if len(rows) == 0 && !r.Exchange.Changes() {
-		return slices.Clone(r.changes)
-	}
-	var own []client.Step
-	for _, c := range r.changes {
-		if slices.ContainsFunc(rows, func(id string) bool { return c.Made == id || c.Names(id) }) {
-			own = append(own, c)
-		}
-	}
-	return own
-}
-
 // shown returns the beginning of the body for results.
 func (r Response) shown() string {
 	if r.excerpt != nil {
@@ -305,11 +257,11 @@ func (r Response) shown() string {
 }
 
 // complete adds to a violation of the pair the request and the response that show it.
-func (r Response) complete(v *reports.Violation, p spec.Pair) {
+func (r Response) complete(v *reports.Violation, p spec.Pair, made func(id string) bool) {
 	if r.Exchange.Request.Path == "" {
 		return
 	}
-	v.Curl, v.Body = r.curl(p), r.shown()
+	v.Curl, v.Body = r.curl(p, v.Expected+"\n"+v.Actual, made), r.shown()
 	if r.heads != nil {
 		v.Exchange = r.heads()
 	}

@@ -56,6 +56,12 @@ func (api *API) namesAnother(r Response, why string) {
 		Finding{r, "/id", "the id of the test that was created", fmt.Sprintf("%s: %s", r.ID(), why)}, "")
 }
 
+// made reports whether the run created the row, which it deletes again.
+func (api *API) made(id string) bool {
+	created, _ := api.sandbox().Changed(id)
+	return !created.IsZero()
+}
+
 // expendableSubsequence returns a subsequence that the profile lets the run
 // delete and that still exists.
 func (api *API) expendableSubsequence() string {

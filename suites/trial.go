@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 
@@ -180,7 +181,7 @@ func (api *API) broke(p spec.Pair, f Finding) {
 	}
 	v := reports.Violation{Pointer: redact.Process.Text(f.Pointer), Expected: redact.Process.Text(f.Expected), Actual: redact.Process.Text(f.Actual)}
 	if f.Response.Exchange.Request.Path != "" {
-		v.Curl, v.Body = f.Response.curl(p), f.Response.shown()
+		v.Curl, v.Body = f.Response.curl(p, v.Expected+"\n"+v.Actual, api.made), f.Response.shown()
 	}
 	api.trial.Broken = append(api.trial.Broken, Broken{p, v, f.Response.noted})
 }
@@ -199,7 +200,10 @@ func (api *API) Broke(wanted func(spec.Pair) bool) bool {
 func (api *API) sent(r Response) (before []client.Step, noted int) {
 	api.mu.Lock()
 	defer api.mu.Unlock()
-	step := client.Step{Exchange: client.Exchange{Request: r.Request}}
+	step := client.Step{Exchange: client.Exchange{Request: r.Request, Status: r.Status}}
+	if r.Call.provoked && r.Status == http.StatusTooManyRequests {
+		step.Limit = judge.Smallest()
+	}
 	if r.Call.Operation.ID == spec.CreatePlacementTest {
 		step.Made = r.ID()
 	}

@@ -12,18 +12,26 @@ import (
 // Step is one of several requests that belong together.
 type Step struct {
 	Exchange
-	Made string // the id of what the request created; "" for nothing
+	Made  string   // the id of what the request created; "" for nothing
+	Limit *Request // drives the key to its limit, which refused the request; nil if none did
 }
 
 // Steps returns a command for each step, as Curl does for one request. If a later step
 // names an id that an earlier one created, the line of the earlier one puts the id into a
-// variable, for which it needs jq.
+// variable, for which it needs jq. The line of a step that the limit refused drives the key
+// to its limit first. The step after it waits until the limit's period has passed.
 func Steps(steps []Step) []string {
 	variables := map[string]string{}
 	lines := make([]string, len(steps))
 	for i, step := range steps {
 		step.variables = variables
 		line := step.Curl()
+		switch {
+		case step.Limit != nil:
+			line = step.CurlAtLimit(*step.Limit, 0)
+		case i > 0 && steps[i-1].Limit != nil:
+			line = fmt.Sprintf("sleep %.0f; %s", DefaultMaxThrottle.Seconds(), line)
+		}
 		if step.Made != "" && variables[step.Made] == "" && named(step.Made, steps[i+1:]) {
 			name := "id"
 			if n := len(variables); n > 0 {

@@ -33,3 +33,18 @@ func TestSteps(t *testing.T) {
 		t.Errorf("lines:\n%q\nwant:\n%q", lines, want)
 	}
 }
+
+// A request that the limit refused needs the limit again. What comes after it does not.
+func TestStepsBeyondTheLimit(t *testing.T) {
+	limited := Step{Exchange: Exchange{Request: Request{Method: http.MethodDelete, Path: "/x"}, Status: 429}, Limit: &Request{Path: "/list"}}
+	get := Step{Exchange: Exchange{Request: Request{Path: "/x"}}}
+	want := []string{
+		limited.Exchange.CurlAtLimit(*limited.Limit, 0),
+		limited.Exchange.CurlAtLimit(*limited.Limit, 0),
+		"sleep 120; " + get.Curl(),
+		get.Curl(),
+	}
+	if lines := Steps([]Step{limited, limited, get, get}); !slices.Equal(lines, want) {
+		t.Errorf("lines:\n%q\nwant:\n%q", lines, want)
+	}
+}

@@ -18,7 +18,7 @@ func NeedsLimit(requirement string, ex client.Exchange) bool {
 func Replay(requirement string, ex client.Exchange) string {
 	switch {
 	case requirement == "RATE-RESUMES": // the server is given the client's longest wait
-		return ex.CurlAtLimit(smallest(), client.DefaultMaxThrottle)
+		return ex.CurlAtLimit(*Smallest(), client.DefaultMaxThrottle)
 	case NeedsLimit(requirement, ex):
 		return ReplayExcess(ex)
 	default:
@@ -28,9 +28,9 @@ func Replay(requirement string, ex client.Exchange) string {
 
 // ReplayExcess is Replay for a response to a request beyond the limit. Neither
 // requirement nor status may show that: a 5xx in place of a 429 breaks STATUS-200.
-func ReplayExcess(ex client.Exchange) string { return ex.CurlAtLimit(smallest(), 0) }
+func ReplayExcess(ex client.Exchange) string { return ex.CurlAtLimit(*Smallest(), 0) }
 
-// smallest returns the cheapest request that counts against a key's limit.
-func smallest() client.Request {
-	return client.Request{Path: spec.MustOperation(spec.ListLeadLists).Path, Query: url.Values{"limit": {"1"}}}
+// Smallest returns the cheapest request that counts against a key's limit.
+func Smallest() *client.Request {
+	return &client.Request{Path: spec.MustOperation(spec.ListLeadLists).Path, Query: url.Values{"limit": {"1"}}}
 }
