@@ -76,7 +76,7 @@ func fieldQuirks() []Quirk {
 			}))},
 		{ID: "fields/retried-elsewhere", Allowed: spec.OpenPointRetryURL, Touches: []string{"retries", touchesRows, touchesCursor},
 			Doc: "retries at the URL that the subscriber has now", Apply: (*Target).retryingElsewhere},
-		{ID: "fields/null-shown", Allowed: spec.OpenPointOmittedFields, Touches: []string{touchesNull},
+		{ID: "fields/null-shown", Allowed: spec.OpenPointOmittedFields, Touches: []string{touchesNull, "values"},
 			Doc: "shows null for every nullable field without a value",
 			Apply: alike(onResource("", func(operation string, row map[string]any) {
 				for _, name := range nullableFields()[spec.MustOperation(operation).Resource] {

@@ -79,7 +79,7 @@ func createQuirks() []Quirk {
 				}, func(Request) Response { return refusal(http.StatusUnprocessableEntity) })
 			}},
 		{ID: "create/media-type-required", Allowed: "What the service does: all endpoints use Content-Type: application/json for request bodies",
-			Touches: []string{"media type of requests"},
+			Touches: []string{"media type of requests", touchesInvalid},
 			Doc:     "refuses a body without a JSON content type, and a content type without a body", Apply: func(a *Target) Middleware {
 				return a.instead(func(r Request) bool {
 					announced := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
