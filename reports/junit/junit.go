@@ -139,7 +139,7 @@ func suite(of List) reporters.JUnitTestSuites {
 		}
 	}
 	return reporters.JUnitTestSuites{
-		Tests: s.Tests, Disabled: s.Skipped, Errors: s.Errors, Failures: s.Failures, Time: s.Time,
+		Tests: s.Tests, Disabled: s.Disabled, Errors: s.Errors, Failures: s.Failures, Time: s.Time,
 		TestSuites: []reporters.JUnitTestSuite{s},
 	}
 }
