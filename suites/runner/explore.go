@@ -74,8 +74,6 @@ func explored(results reports.Results, out explore.Outcome) reports.Results {
 		found[f.Pair()] = f
 	}
 	for i, check := range results.Checks {
-		// A sequence may charge what it does not count.
-		results.Checks[i].Assessments = max(check.Assessments, check.ViolationCount)
 		f, ok := found[spec.Pair{Requirement: check.Requirement, Operation: check.Operation}]
 		if !ok || len(check.Violations) == 0 {
 			continue
