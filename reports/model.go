@@ -204,6 +204,12 @@ type Check struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
+// What the checks of a run that ended early lacked. No input was missing.
+const (
+	NotReached            = "the rest of the run, which ended at the first failure (--fail-fast)"
+	NotReachedInterrupted = "the rest of the run, which was interrupted"
+)
+
 // Consequence counts violations of one check that follow from another check's.
 type Consequence struct {
 	Requirement string `json:"requirement"`

@@ -15,6 +15,7 @@ import (
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
 
@@ -132,12 +133,6 @@ func authorizedRole(op spec.Operation) string {
 	return dataset.Main
 }
 
-// notReached is the input that is missing when a run ends at its first failure.
-const notReached = "the rest of the run, which ended at the first failure (--fail-fast)"
-
-// interrupted is the input that is missing when a run is interrupted.
-const interrupted = "the rest of the run, which was interrupted"
-
 // whyCut returns the input that is missing when the context has ended a run early.
 func whyCut(ctx context.Context) string {
 	switch cause := context.Cause(ctx); {
@@ -146,9 +141,9 @@ func whyCut(ctx context.Context) string {
 	case stoppedAnswering(ctx):
 		return "answers other than 429"
 	case errors.Is(cause, errFailFast):
-		return notReached
+		return reports.NotReached
 	default:
-		return interrupted
+		return reports.NotReachedInterrupted
 	}
 }
 

@@ -37,7 +37,8 @@ func (p *page) missingMost(r reports.Results) {
 	if len(inputs) == 0 {
 		return
 	}
-	p.heading("NOT ASSESSED", plural(reports.Count(r.Checks).NotAssessed, "check", "checks")+", by what was missing")
+	p.heading("NOT ASSESSED", byMissing(reports.Count(r.Checks).NotAssessed, inputs))
+	inputs = p.notReached(inputs)
 	for _, in := range inputs[:min(len(inputs), maxDigestInputs)] {
 		p.paragraph(2, reports.Printable(in.name)+" "+p.paint.dim("— "+plural(in.checks, "check", "checks")))
 	}

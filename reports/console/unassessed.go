@@ -32,11 +32,12 @@ func (p *page) notAssessed(r reports.Results) {
 	for _, in := range inputs {
 		sum += in.checks
 	}
-	rest := plural(total, "check", "checks") + ", by what was missing"
+	rest := byMissing(total, inputs)
 	if sum > total {
 		rest += " (some lack several inputs)"
 	}
 	p.heading("NOT ASSESSED", rest)
+	inputs = p.notReached(inputs)
 	listed := p.limit(len(inputs), maxInputs)
 	for _, in := range inputs[:listed] {
 		p.paragraph(2, reports.Printable(in.name)+" "+p.paint.dim("— "+plural(in.checks, "check", "checks")))
@@ -53,6 +54,35 @@ func (p *page) notAssessed(r reports.Results) {
 	if left := len(inputs) - listed; left > 0 {
 		p.line("  ", p.paint.dim(p.more(left, noun(left, "input", "inputs"))))
 	}
+}
+
+// endings says in words why a run ended before its checks lacked anything.
+var endings = map[string]string{
+	reports.NotReached:            "the run ended at its first failure (--fail-fast)",
+	reports.NotReachedInterrupted: "the run was interrupted",
+}
+
+// byMissing counts the checks that were not assessed. It announces a list of inputs only
+// if there is one.
+func byMissing(total int, inputs []missingInput) string {
+	text := plural(total, "check", "checks")
+	if slices.ContainsFunc(inputs, func(in missingInput) bool { return endings[in.name] == "" }) {
+		text += ", by what was missing"
+	}
+	return text
+}
+
+// notReached says of how many checks nothing was missing, because the run ended before
+// them. It returns the other inputs.
+func (p *page) notReached(inputs []missingInput) (others []missingInput) {
+	for _, in := range inputs {
+		if why := endings[in.name]; why != "" {
+			p.paragraph(2, "nothing was missing: "+why+" "+p.paint.dim("— "+plural(in.checks, "check", "checks")))
+		} else {
+			others = append(others, in)
+		}
+	}
+	return others
 }
 
 // missingInputs returns the missing inputs, the one that most checks lacked first.

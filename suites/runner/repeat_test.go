@@ -44,7 +44,7 @@ func TestFailFast(t *testing.T) {
 	g.Expect(results.Run.Specs).To(BeNumerically("<", len(suites.Specs())))
 	notReached := 0
 	for _, c := range results.Checks {
-		if slices.Contains(c.Missing, "the rest of the run, which ended at the first failure (--fail-fast)") {
+		if slices.Contains(c.Missing, reports.NotReached) {
 			notReached++
 		}
 	}
