@@ -180,12 +180,8 @@ func (f formats) show(stdout io.Writer, all views, code int) error {
 	return all[githubFormat](stdout, code)
 }
 
-// unjudged writes the formats of results that judge nothing: the command has only an
-// error for the console.
+// unjudged writes the formats of results that judge nothing. The error of the command is
+// its annotation.
 func (f formats) unjudged(stdout io.Writer, all views, code int) error {
-	failed := f.write(all, code)
-	if name := f.onStdout(); name != consoleFormat {
-		failed = errors.Join(failed, all[name](stdout, code))
-	}
-	return failed
+	return errors.Join(f.write(all, code), all[f.onStdout()](stdout, code))
 }

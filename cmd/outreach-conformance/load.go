@@ -257,7 +257,10 @@ func (f loadFlags) unmeasured(config loadtest.Config, began time.Time, stdout io
 		return err
 	}
 	results := loadtest.NotMeasured(config, began, err.cause.Error(), err.code == exitInterrupted)
-	all := viewsOfLoad(results, console.Options{})
+	if f.printPart {
+		stdout = io.Discard // it is for the part
+	}
+	all := viewsOfLoad(results, console.Options{Quiet: true})
 	return alsoFailed(err, errors.Join(f.writeVerdict(results), f.jobSummary(all, err.code), f.formats.unjudged(stdout, all, err.code)))
 }
 

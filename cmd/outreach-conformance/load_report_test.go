@@ -72,3 +72,14 @@ func TestProgressTellsWhatIsPutBack(t *testing.T) {
 		})
 	}
 }
+
+// The log of a shard has its part or nothing: who merges the shards reads it.
+func TestPrintPartPrintsNothingWithoutAPart(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	begins := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	ended := exitsWith(t, exitCannotTell, nil, loadCommand, "--target", "http://127.0.0.1:1", "--scenario", "mixed",
+		"--shard", "1/2", "--seed", "1", "--start-at", begins, "--print-part")
+	g.Expect(ended.stdout).To(BeEmpty())
+	g.Expect(ended.stderr).To(ContainSubstring("is unreachable"))
+}

@@ -244,7 +244,7 @@ func (f runFlags) notStarted(config runner.Config, began time.Time, stdout io.Wr
 // unjudged writes the results and the formats of a run that ended before it judged
 // anything, and returns its error.
 func (f runFlags) unjudged(results reports.Results, stdout io.Writer, err exitError) error {
-	all := viewsOf(results, console.Options{})
+	all := viewsOf(results, console.Options{Quiet: true})
 	return alsoFailed(err, errors.Join(f.writeResults(results), f.jobSummary(all, err.code), f.formats.unjudged(stdout, all, err.code)))
 }
 

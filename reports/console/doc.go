@@ -24,7 +24,7 @@ type Options struct {
 	// Verbose shows all results instead of the first few.
 	Verbose bool
 	// Quiet shows only the failures, what may be left on the target, the reasons of a
-	// verdict other than pass, and the last line.
+	// verdict other than pass, and the last line. Of a load run it shows only the latter two.
 	Quiet bool
 	// ExpectedIn names the file with the expected failure of a check. Nil omits it.
 	ExpectedIn func(reports.Check) string

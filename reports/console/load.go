@@ -33,6 +33,11 @@ const (
 // for the limiter.
 func LoadSummary(w io.Writer, r load.Results, o Options) error {
 	p := newPage(o)
+	if o.Quiet {
+		p.quietLoad(r)
+		_, err := io.WriteString(w, p.String())
+		return err
+	}
 	p.loadHeader(r)
 	if r.Comparison != nil {
 		p.comparison(*r.Comparison)
@@ -43,6 +48,14 @@ func LoadSummary(w io.Writer, r load.Results, o Options) error {
 	p.loadVerdict(r)
 	_, err := io.WriteString(w, p.String())
 	return err
+}
+
+// quietLoad writes what Options.Quiet leaves of a load run.
+func (p *page) quietLoad(r load.Results) {
+	p.line()
+	p.loadReasons(r)
+	p.line()
+	p.loadLastLine(r)
 }
 
 func (p *page) loadHeader(r load.Results) {
@@ -177,11 +190,7 @@ func (p *page) loadVerdict(r load.Results) {
 	}
 	p.line()
 	before := p.Len()
-	for _, reason := range r.Reasons {
-		if !shownWith(reason, r.Scenarios) {
-			p.entry(0, 9, "because", reports.Printable(reason))
-		}
-	}
+	p.loadReasons(r)
 	for _, s := range r.Scenarios {
 		if s.Verdict != reports.Passed && len(r.Scenarios) > 1 {
 			p.notPassed(s)
@@ -202,6 +211,20 @@ func (p *page) loadVerdict(r load.Results) {
 	if t := counted(r.Scenarios...); t.Planned > 0 {
 		facts = "sent " + p.ofPlan(t) + "; " + facts
 	}
+	p.paragraph(0, facts)
+	p.loadLastLine(r)
+}
+
+// loadReasons shows the reasons of the verdict that are not those of a scenario.
+func (p *page) loadReasons(r load.Results) {
+	for _, reason := range r.Reasons {
+		if !shownWith(reason, r.Scenarios) {
+			p.entry(0, 9, "because", reports.Printable(reason))
+		}
+	}
+}
+
+func (p *page) loadLastLine(r load.Results) {
 	answer := p.word(r.Verdict)
 	if r.Run.Interrupted {
 		answer += p.paint.yellow(" (interrupted)")
@@ -209,7 +232,6 @@ func (p *page) loadVerdict(r load.Results) {
 	if r.Run.Shard != nil && !r.Run.Interrupted {
 		answer += " for this shard only"
 	}
-	p.paragraph(0, facts)
 	p.line(answer, fmt.Sprintf("  exit %d · %s", p.ExitCode, r.Coverage()))
 }
 
