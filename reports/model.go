@@ -34,6 +34,9 @@ type Results struct {
 	// StaleExpectations are the declared failures that are no longer true, in words:
 	// fixed, expired or unknown. Each fails the run.
 	StaleExpectations []string `json:"stale_expectations,omitempty"`
+	// Regressions are what is worse than in the baseline of the run, in words. None of
+	// them goes with a pass.
+	Regressions []string `json:"regressions,omitempty"`
 	// Flaky counts the checks that may fail or pass, as the target's owner declared.
 	// It is nil if there are none.
 	Flaky *Flaky `json:"flaky,omitempty"`
@@ -57,7 +60,7 @@ type Flaky struct {
 // Word returns the verdict in capitals, for people. It is "STALE EXPECTATION" if the run
 // fails only because an expected failure is no longer true.
 func (r Results) Word() string {
-	if r.Verdict == Failed && len(r.StaleExpectations) > 0 && Count(r.Checks).Fail == 0 {
+	if r.Verdict == Failed && len(r.StaleExpectations) > 0 && len(r.Regressions) == 0 && Count(r.Checks).Fail == 0 {
 		return "STALE EXPECTATION"
 	}
 	return r.Verdict.Word()

@@ -50,6 +50,7 @@ func TestParseRefuses(t *testing.T) {
 		"a doubled check":    {swap(`"SHAPE-FIELD-02"`, `"SHAPE-FIELD-01"`), "SHAPE-FIELD-01 on phone-numbers.list: duplicate of /checks/"},
 		"a reason to doubt":  {swap(`"reasons": []`, `"reasons": ["x"]`), "/reasons"},
 		"a wrong count":      {swap(`"expected_failures": 0`, `"expected_failures": 1`), "/expected_failures: 1, but 0 checks"},
+		"a worse pass":       {swap(`"expected_failures": 0`, `"expected_failures": 0, "regressions": ["x"]`), "/regressions: pass, but it is worse"},
 		"an interrupted run": {swap(`"interrupted": false`, `"interrupted": true`), "/verdict"},
 		"deep nesting":       {func(string) string { return strings.Repeat(`{"a":`, 5000) }, "deeper"},
 		"invalid UTF-8":      {swap(`"Acme Outreach"`, "\"Acme\xff\""), "UTF-8"},

@@ -90,6 +90,10 @@ func (r Results) validateVerdict(p *strict.Problems) {
 		p.Unless(s != "", fmt.Sprintf("/stale_expectations/%d", i), "empty")
 	}
 	p.Unless(len(r.StaleExpectations) == 0 || r.Verdict == Failed, "/stale_expectations", "%s with a stale expectation, want %s", r.Verdict, Failed)
+	for i, s := range r.Regressions {
+		p.Unless(s != "", fmt.Sprintf("/regressions/%d", i), "empty")
+	}
+	p.Unless(len(r.Regressions) == 0 || r.Verdict != Passed, "/regressions", "%s, but it is worse than its baseline", Passed)
 	if r.Flaky != nil {
 		p.Unless(r.Flaky.Passed >= 0 && r.Flaky.Failed >= 0 && r.Flaky.Passed+r.Flaky.Failed > 0, "/flaky", "%d passed and %d failed, want at least one", r.Flaky.Passed, r.Flaky.Failed)
 	}

@@ -5,10 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
+	"outreach.example/conformance/spec"
 )
 
 // differenceFile is the difference from the baseline in the output directory.
@@ -39,9 +42,32 @@ func (f runFlags) readBaseline() (*reports.Results, error) {
 	return &results, nil
 }
 
-// difference compares the results with the baseline.
-func (f runFlags) difference(results reports.Results) diff.Difference {
-	return diff.Join(thisTool(), diff.Runs(f.baseline, *f.before, filepath.Join(f.output, resultsFile), results))
+// compared compares the results with the baseline. Results that are worse do not pass,
+// and results that have nothing in common with the baseline are inconclusive.
+func (f runFlags) compared(results *reports.Results) diff.Difference {
+	part := diff.Runs(f.baseline, f.selected(*f.before), filepath.Join(f.output, resultsFile), *results)
+	judge.Compared(results, part.Regressions())
+	if part.Outcome == diff.Inconclusive && results.Verdict == reports.Passed {
+		results.Verdict, results.Reasons = reports.Inconclusive, slices.Concat(part.Reasons, results.Reasons)
+	}
+	part.New.Verdict = results.Verdict
+	return diff.Join(thisTool(), part)
+}
+
+// selected returns the results without the checks that the filters of this run leave out:
+// the user knows that they are not assessed. Those that the target profile leaves out
+// stay, because a change to the profile must not open a gate.
+func (f runFlags) selected(before reports.Results) reports.Results {
+	pairs, _ := f.selection().Pairs() // run has reported an error
+	chosen := map[spec.Pair]bool{}
+	for _, p := range pairs {
+		chosen[p] = true
+	}
+	before.Checks = slices.DeleteFunc(slices.Clone(before.Checks), func(c reports.Check) bool {
+		p := spec.Pair{Requirement: c.Requirement, Operation: c.Operation}
+		return spec.Has(p) && !chosen[p]
+	})
+	return before
 }
 
 // thisTool identifies this program.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"outreach.example/conformance/internal/envvar"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
+	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/junit"
 	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/reports/page/runpage"
@@ -359,6 +359,11 @@ func everySecond(call func()) (stop func()) {
 // exit code. ExpectedIn names the place of an expected failure. Failed is the error of
 // what was written before.
 func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn func(reports.Check) string, failed error) error {
+	var difference diff.Difference
+	if f.before != nil {
+		difference = f.compared(&results) // before any file has the verdict
+		failed = errors.Join(failed, writeDifference(filepath.Join(f.output, differenceFile), difference))
+	}
 	file := filepath.Join(f.output, resultsFile)
 	unwritten := reports.Write(file, results)
 	failed = errors.Join(failed, unwritten, f.writeViews(results))
@@ -371,9 +376,7 @@ func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn f
 	options := console.Options{Verbose: f.verbose, Quiet: f.quiet, ResultsPath: file, ExpectedIn: expectedIn}
 	all, code := viewsOf(results, options), results.ExitCode()
 	if f.before != nil {
-		d := f.difference(results)
-		failed = errors.Join(failed, writeDifference(filepath.Join(f.output, differenceFile), d))
-		all, code = all.then(viewsOfDifference(d, options)), cmp.Or(code, d.Outcome.ExitCode())
+		all = all.then(viewsOfDifference(difference, options))
 	}
 	// Before the summary, which names the exit code.
 	failed = errors.Join(failed, f.formats.write(all, despite(failed, code)))

@@ -96,6 +96,20 @@ func (m Minimum) Require(results *reports.Results) {
 	}
 }
 
+// Compared enters what is worse than in the baseline of the run. It fails a run that
+// passed. Call it after Require.
+func Compared(results *reports.Results, regressions []string) {
+	if len(regressions) == 0 {
+		return
+	}
+	results.Regressions = regressions
+	if results.Verdict != reports.Passed {
+		results.Reasons = slices.Concat(results.Reasons, regressions)
+		return
+	}
+	results.Verdict, results.Reasons = reports.Failed, slices.Concat(regressions, results.Reasons)
+}
+
 // Waiver is an expected failure that the target's owner has declared.
 type Waiver struct {
 	Requirement string

@@ -150,6 +150,8 @@ func TestAStaleExpectationHasItsOwnWord(t *testing.T) {
 	Conclude(&results, "expected failure STATUS-200: no longer fails (remove the entry)")
 	g.Expect(results.Verdict).To(Equal(reports.Failed))
 	g.Expect(results.Word()).To(Equal("STALE EXPECTATION"))
+	Compared(&results, []string{"no longer assessed: PAGE-ORDER"})
+	g.Expect(results.Word()).To(Equal("FAIL"), "it is worse than its baseline, too")
 
 	results.Checks = append(results.Checks, reports.Check{Requirement: "STATUS-200", Operation: "lead-labels.list", Outcome: reports.Fail})
 	Conclude(&results, "expected failure STATUS-200 on lead-lists.list: no longer fails (remove the entry)")
@@ -195,6 +197,26 @@ func TestMinimum(t *testing.T) {
 			g.Expect(results.Verdict).To(Equal(tc.verdict))
 			g.Expect(results.Reasons).To(Equal(tc.reasons))
 		})
+	}
+}
+
+// A run that is worse than its baseline does not pass. Another verdict stays, and so do
+// its reasons.
+func TestCompared(t *testing.T) {
+	for _, tc := range []struct {
+		before, after reports.Verdict
+		reasons       []string
+	}{
+		{reports.Passed, reports.Failed, []string{"worse", "before"}},
+		{reports.Failed, reports.Failed, []string{"before", "worse"}},
+		{reports.Inconclusive, reports.Inconclusive, []string{"before", "worse"}},
+	} {
+		g := NewWithT(t)
+		results := reports.Results{Verdict: tc.before, Reasons: []string{"before"}}
+		Compared(&results, nil)
+		g.Expect(results).To(Equal(reports.Results{Verdict: tc.before, Reasons: []string{"before"}}))
+		Compared(&results, []string{"worse"})
+		g.Expect(results).To(Equal(reports.Results{Verdict: tc.after, Reasons: tc.reasons, Regressions: []string{"worse"}}))
 	}
 }
 

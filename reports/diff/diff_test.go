@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -238,4 +239,42 @@ func TestTheJSONFormFollowsItsSchema(t *testing.T) {
 	delete(tree, "outcome")
 	text, _ = json.Marshal(tree)
 	NewWithT(t).Expect(schematest.Findings(t, s, text)).NotTo(BeEmpty(), "the schema can fail")
+}
+
+// The reasons of a run that is worse than its baseline name the checks, and say why.
+func TestRegressionsNameTheChecks(t *testing.T) {
+	g := NewWithT(t)
+	failed, passed := check(reports.Fail), check(reports.Pass)
+	g.Expect(compare(with(passed), with(failed)).Regressions()).To(Equal([]string{
+		"newly failing, unlike in the baseline old.json: SORT-DESC on inbox-placement-tests.list (at HTTP status: expected 200, got 500)"}))
+	g.Expect(compare(with(failed), with(passed)).Regressions()).To(BeEmpty())
+	g.Expect(compare(with(failed), with(failed)).Regressions()).To(BeEmpty())
+
+	var before, after []reports.Check
+	for i, operation := range spec.Operations()[:8] {
+		was, is := check(reports.Pass), check(reports.NotAssessed)
+		was.Operation, is.Operation = operation.ID, operation.ID
+		if i == 7 {
+			is.Missing = []string{"a key"}
+		}
+		before, after = append(before, was), append(after, is)
+	}
+	g.Expect(compare(with(before...), with(after...)).Regressions()).To(HaveExactElements(
+		MatchRegexp(`^no longer assessed, unlike in the baseline old.json: 8 checks: SORT-DESC on ([a-z.-]+, ){5}[a-z.-]+ and 2 more \(missing: a row\)$`)))
+
+	after = nil
+	for i, c := range before {
+		for n := range 2 {
+			c.Requirement, c.Outcome, c.Missing = fmt.Sprintf("SORT-%d-%d", i, n), reports.NotAssessed, []string{fmt.Sprintf("row %d of %d", n, i)}
+			after = append(after, c)
+		}
+	}
+	before = nil
+	for _, c := range after {
+		c.Outcome, c.Missing = reports.Pass, nil
+		before = append(before, c)
+	}
+	all := compare(with(before...), with(after...)).Regressions()
+	g.Expect(all).To(HaveLen(11))
+	g.Expect(all[10]).To(Equal("no longer assessed, unlike in the baseline old.json: 6 more"))
 }

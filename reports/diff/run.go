@@ -146,7 +146,7 @@ func why(c reports.Check) string {
 	case len(c.Missing) > 0:
 		return "missing: " + c.Missing[0]
 	case c.Outcome == Absent:
-		return "outside the selection of the new run"
+		return "left out by the filters or the target profile of the new run"
 	default:
 		return ""
 	}

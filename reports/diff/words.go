@@ -43,6 +43,52 @@ func (d Difference) Summary() string {
 	return d.Outcome.In() + ": " + strings.Join(facts, ", ")
 }
 
+// Limits of the regressions in words.
+const (
+	maxRegressions = 10 // groups of one list
+	maxNamed       = 6  // requirements or operations of a group
+)
+
+// Regressions returns the changes of a run that fail the comparison, in words: which
+// checks, and why.
+func (p Part) Regressions() []string {
+	var all []string
+	for _, l := range p.Lists() {
+		if !l.Fails {
+			continue
+		}
+		groups, begin := Grouped(l.Changes), fmt.Sprintf("%s, unlike in the baseline %s: ", l.Title, p.Old.File)
+		for _, g := range groups[:min(len(groups), maxRegressions)] {
+			text := begin
+			if g.Count > 1 {
+				text += printable.Number(g.Count) + " checks: "
+			}
+			text += firstOf(g.Requirements) + " on " + firstOf(g.Operations)
+			if g.Why != "" {
+				text += " (" + g.Why + ")"
+			}
+			all = append(all, text)
+		}
+		if left := groups[min(len(groups), maxRegressions):]; len(left) > 0 {
+			checks := 0
+			for _, g := range left {
+				checks += g.Count
+			}
+			all = append(all, begin+printable.Number(checks)+" more")
+		}
+	}
+	return all
+}
+
+// firstOf lists the first names, and how many more there are.
+func firstOf(names []string) string {
+	left := len(names) - maxNamed
+	if left <= 0 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), left)
+}
+
 func (p Part) changedFigures() (n int) {
 	for _, f := range p.Figures {
 		if f.changed() {

@@ -47,17 +47,14 @@ func Results(parts []Part, least judge.Minimum) (merged reports.Results, contrad
 		}
 	}
 	merged = about(parts)
-	var stale []string
+	var stale, regressions []string
 	for _, p := range parts {
 		merged.Observations = addObservations(merged.Observations, p.Results.Observations)
 		merged.Troubles = append(merged.Troubles, p.Results.Troubles...)
 		addTraffic(&merged.Traffic, p.Results.Traffic)
 		merged.Requests = addRequests(merged.Requests, p.Results.Requests)
-		for _, s := range p.Results.StaleExpectations {
-			if !slices.Contains(stale, s) {
-				stale = append(stale, s)
-			}
-		}
+		stale = addNew(stale, p.Results.StaleExpectations)
+		regressions = addNew(regressions, p.Results.Regressions)
 		if f := p.Results.Flaky; f != nil {
 			if merged.Flaky == nil {
 				merged.Flaky = &reports.Flaky{}
@@ -69,9 +66,20 @@ func Results(parts []Part, least judge.Minimum) (merged reports.Results, contrad
 	merged.Run.Profile, merged.Run.Selection = selection(merged.Checks, parts)
 	judge.Conclude(&merged, stale...)
 	least.Require(&merged)
+	judge.Compared(&merged, regressions)
 	merged.Levels = reports.Levels(merged.Checks)
 	merged.Reasons = append(merged.Reasons, contradictions...)
 	return reports.Shrink(merged, reports.FitsWritten), contradictions, nil
+}
+
+// addNew adds the words that the list does not have.
+func addNew(list, words []string) []string {
+	for _, w := range words {
+		if !slices.Contains(list, w) {
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 // differs returns why two runs cannot be parts of one; empty if they can.

@@ -136,6 +136,17 @@ func TestAnInterruptedPartOrTroubleLeavesNoPass(t *testing.T) {
 	g.Expect(r.Verdict).To(Equal(reports.Failed), "too little coverage")
 }
 
+// What failed a part because of its baseline fails the whole.
+func TestAPartThatIsWorseThanItsBaselineFails(t *testing.T) {
+	g := NewWithT(t)
+	a, b := part(check(spec.ListPlacementTests, reports.Pass)), part(check(spec.ListLeadLists, reports.Pass))
+	judge.Compared(&a.Results, []string{"no longer assessed: x"})
+	judge.Compared(&b.Results, []string{"no longer assessed: x", "no longer assessed: y"})
+	r, _ := merged(t, a, b)
+	g.Expect(r.Verdict).To(Equal(reports.Failed))
+	g.Expect(r.Reasons).To(Equal([]string{"no longer assessed: x", "no longer assessed: y"}))
+}
+
 func TestOtherRunsAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*reports.Results){
 		`the target is "server" and "other"`:                                       func(r *reports.Results) { r.Target.Name = "other" },

@@ -50,6 +50,9 @@ func Random(t *rapid.T) reports.Results {
 	} else {
 		r.Run.Interrupted = rapid.Bool().Draw(t, "interrupted")
 		r.Reasons = rapid.SliceOfN(rapid.Custom(words), 1, 3).Draw(t, "reasons")
+		if rapid.Bool().Draw(t, "worse than the baseline") {
+			r.Regressions = r.Reasons
+		}
 	}
 	return r
 }
