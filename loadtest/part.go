@@ -76,7 +76,7 @@ func ReadParts(name string, r io.Reader) ([]Part, error) {
 		}
 		p, err := readPart(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: not a part of a load run: %w", name, line, err)
+			return nil, fmt.Errorf("%s:%d: not a part of a load run: %w (want the part.json of load --shard)", name, line, err)
 		}
 		p.Source = fmt.Sprintf("%s:%d", name, line)
 		parts = append(parts, p)

@@ -105,7 +105,7 @@ func ranks[T any](table []T, id func(T) string) func(string) int {
 // check fails stays far below it.
 const MaxSize = 64 << 20
 
-var format = strict.Format[Results]{Name: "results", Version: ModelVersion, MaxSize: MaxSize, Complete: withoutNil, Validate: Results.Validate}
+var format = strict.Format[Results]{Name: "results", Version: ModelVersion, MaxSize: MaxSize, Field: "checks", Complete: withoutNil, Validate: Results.Validate}
 
 // Read returns the results in the file at path. It accepts only what Write writes. An
 // unknown, duplicate or missing field, another model version, or results that

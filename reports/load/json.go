@@ -83,7 +83,7 @@ func complete(r Results) Results {
 // point per second stays below it.
 const MaxSize = 128 << 20
 
-var format = strict.Format[Results]{Name: "load results", Version: ModelVersion, MaxSize: MaxSize, Complete: complete, Validate: Results.Validate}
+var format = strict.Format[Results]{Name: "load results", Version: ModelVersion, MaxSize: MaxSize, Field: "scenarios", Complete: complete, Validate: Results.Validate}
 
 // Read returns the results in the file at path. It accepts only what Write writes. An
 // unknown, duplicate or missing field, another model version, or results that

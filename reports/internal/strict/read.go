@@ -19,6 +19,8 @@ type Format[T any] struct {
 	Name    string // of the model, for errors
 	Version string // of the model; Read rejects files of other versions
 	MaxSize int64  // of a file, in bytes
+	// Field is the top-level field that only this model has; see kinds.
+	Field string
 	// Complete replaces each required array and object that is nil by an empty one, as
 	// the model's encoder does.
 	Complete func(T) T
@@ -57,7 +59,7 @@ func (f Format[T]) Parse(body []byte) (T, error) {
 	if int64(len(body)) > f.MaxSize {
 		return none, f.tooLarge()
 	}
-	value, err := parse(body, f.Version, f.Complete)
+	value, err := f.decode(body)
 	if err != nil {
 		return none, err
 	}
@@ -71,15 +73,19 @@ func (f Format[T]) tooLarge() error {
 	return fmt.Errorf("larger than %d bytes (not a %s file)", f.MaxSize, f.Name)
 }
 
-// parse returns the value in a JSON document. The document is an object with the
-// model's version in the field "version". Errors have a JSON pointer.
-func parse[T any](body []byte, version string, complete func(T) T) (T, error) {
+// decode returns the value in a JSON document, which need not obey the model's rules.
+// The document is an object with the model's version in the field "version". Errors
+// have a JSON pointer.
+func (f Format[T]) decode(body []byte) (T, error) {
 	var none, r T
 	given, err := decodeTree(body)
 	if err != nil {
 		return none, err
 	}
-	if err := checkVersion(given, version); err != nil {
+	if err := checkKind(given, f.Field); err != nil { // first, because each kind has versions of its own
+		return none, err
+	}
+	if err := checkVersion(given, f.Version); err != nil {
 		return none, err
 	}
 	if err := json.Unmarshal(body, &r); err != nil {
@@ -88,7 +94,7 @@ func parse[T any](body []byte, version string, complete func(T) T) (T, error) {
 
 	// Encoding the value again shows what the decoder ignored.
 	var again bytes.Buffer
-	if err := json.NewEncoder(&again).Encode(complete(r)); err != nil {
+	if err := json.NewEncoder(&again).Encode(f.Complete(r)); err != nil {
 		return none, fmt.Errorf("results have no JSON form: %w", err)
 	}
 	decoded, err := decodeTree(again.Bytes())
@@ -99,6 +105,34 @@ func parse[T any](body []byte, version string, complete func(T) T) (T, error) {
 		return none, err
 	}
 	return r, nil
+}
+
+// kinds are the results files of the harness, each with a field that only it has.
+// part.json also has the field of a load.json, and so stands before it.
+var kinds = []struct{ field, file string }{
+	{"checks", "the results.json of run"},
+	{"outcomes", "the part.json of load --shard"},
+	{"scenarios", "the load.json of load"},
+	{"parts", "the difference.json of report diff"},
+}
+
+// checkKind returns an error if the document is a results file of another kind than the
+// one with the field.
+func checkKind(tree any, field string) error {
+	object, _ := tree.(map[string]any)
+	is, want := "", ""
+	for _, k := range kinds {
+		if _, has := object[k.field]; has && is == "" {
+			is = k.file
+		}
+		if k.field == field {
+			want = k.file
+		}
+	}
+	if is == "" || want == "" || is == want {
+		return nil
+	}
+	return fmt.Errorf("this is %s (want %s)", is, want)
 }
 
 func checkVersion(tree any, want string) error {
