@@ -10,10 +10,10 @@ import (
 // tally counts valid comparisons of a subject with Main.
 type tally struct{ asked, refused int }
 
-// needs names what a target needs for a subject.
+// needs names what a target needs for a subject, and the entry of the profile that holds it.
 var needs = map[Subject]string{
-	OtherKey:       "a second key of the same workspace",
-	OtherWorkspace: "a key of another workspace",
+	OtherKey:       "a second key of the same workspace (under keys in the profile, with the workspace of rate_limit.key and the scope all:read)",
+	OtherWorkspace: "a key of another workspace (under keys in the profile, with the workspace main, second or admin and the scope all:all)",
 	OtherOperation: "a second operation",
 	OtherMethod:    "an operation with another method that may be called",
 	OtherAddress:   "a second local address to send from",
