@@ -230,6 +230,26 @@ func TestStockIsBounded(t *testing.T) {
 	}
 }
 
+// A note about rows that run out names the entry of the profile that would list more.
+func TestMissingRowsAreNamedByTheirEntry(t *testing.T) {
+	subjects, err := NewSubjects(&Env{Profile: embedded(), Run: "run", Seed: 1}, "mixed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mixed(t)
+	s.Mix = map[string]int{spec.ListLeadLists: 1, spec.MoveAccounts: 1, spec.DeleteSubsequence: 1}
+	m, _, err := subjects.Mix(s, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := strings.Join(m.spread(schedule.Constant(100, time.Minute), 0), "\n")
+	for _, entry := range []string{"(workspaces.sub-a.accounts)", "(workspaces.main.expendable_subsequences)"} {
+		if !strings.Contains(notes, entry) {
+			t.Errorf("%q, want %s", notes, entry)
+		}
+	}
+}
+
 // Every request that a mix can hold is valid.
 func TestRequestsFollowTheDocument(t *testing.T) {
 	d, err := contract.Load()

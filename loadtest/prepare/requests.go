@@ -38,6 +38,7 @@ type Subjects struct {
 	main              profile.Workspace
 	admin             string            // id of the main workspace's admin workspace; may be empty
 	source, away      profile.Workspace // of account moves
+	sourceRole        string            // of source
 
 	rows  *rows
 	stock map[uint64]string // ids of tests that were created to be deleted, by the place of the deletion
@@ -71,15 +72,16 @@ func KeyOf(key profile.Key) client.Key {
 // findMove picks a sub-workspace with accounts and another to move them to.
 func (s *Subjects) findMove() {
 	var subs []profile.Workspace
+	var roles []string
 	for _, role := range slices.Sorted(maps.Keys(s.profile.Workspaces)) {
 		w := s.profile.Workspaces[role]
 		if w.Admin != "" && (w.Admin == dataset.Admin || w.Admin == s.profile.Workspaces[dataset.Admin].ID) {
-			subs = append(subs, w)
+			subs, roles = append(subs, w), append(roles, role)
 		}
 	}
 	for i, sub := range subs {
 		if len(subs) > 1 && len(sub.Accounts) > 0 {
-			s.source, s.away = sub, subs[(i+1)%len(subs)]
+			s.source, s.sourceRole, s.away = sub, roles[i], subs[(i+1)%len(subs)]
 			return
 		}
 	}

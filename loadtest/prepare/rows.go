@@ -183,8 +183,8 @@ func (m *Mix) spread(whole schedule.Schedule, base uint64) (notes []string) {
 	m.every = (m.has(whole, base, spec.DeletePlacementTest) + maxStock - 1) / maxStock
 	for _, bounded := range []struct{ operation, why string }{
 		{spec.DeletePlacementTest, fmt.Sprintf("at most %d tests are created in advance", maxStock)},
-		{spec.MoveAccounts, "the profile lists no more accounts to move"},
-		{spec.DeleteSubsequence, "there are no more expendable subsequences"},
+		{spec.MoveAccounts, fmt.Sprintf("the profile lists no more accounts to move (workspaces.%s.accounts)", m.subjects.sourceRole)},
+		{spec.DeleteSubsequence, "the profile lists no more subsequences to delete (workspaces.main.expendable_subsequences)"},
 	} {
 		turns, asked := m.has(whole, base, bounded.operation), len(m.places(whole, base, bounded.operation))
 		if uint64(asked) < turns {
