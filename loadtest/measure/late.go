@@ -33,7 +33,7 @@ func (r Recording) OtherLoad() string {
 	if share <= mostDisplaced {
 		return ""
 	}
-	return fmt.Sprintf("%.0f %% of the requests went out in another second than planned; the limit is %.0f %% (use an idle machine, a lower rate, a higher --concurrency, or --lag-limit)",
+	return fmt.Sprintf("%.0f %% of the requests went out in another second than planned; the limit is %.0f %% (use an idle machine, a lower rate, a higher --concurrency, a longer --warmup for a cold target, or --lag-limit)",
 		100*share, 100*mostDisplaced)
 }
 
