@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/loadtest"
@@ -302,17 +303,26 @@ func (f loadFlags) send(ctx context.Context, config loadtest.Config) (loadtest.O
 	if f.against == "" {
 		return loadtest.Run(ctx, config)
 	}
-	second, err := target.URL(config.Target.Profile, f.against)
+	second, err := secondTarget(config.Target.Profile, f.against)
 	if err != nil {
 		return loadtest.Outcome{}, fmt.Errorf("--against: %w", err)
-	}
-	if second.Profile.Name == config.Target.BaseURL { // no profile names the targets
-		second.Profile.Name = second.BaseURL
 	}
 	if err := second.Await(ctx, target.Waiting{For: second.Profile.Wait, Say: config.Say}); err != nil {
 		return loadtest.Outcome{}, exitError{exitCannotTell, fmt.Errorf("--against: %w", err)}
 	}
 	return loadtest.Compare(ctx, config, second, f.pairs)
+}
+
+// secondTarget returns the target of --against. It has the keys and rows of the profile,
+// but not its name and version: those are the first target's, and a comparison of two
+// releases would show both as one.
+func secondTarget(p *profile.Profile, address string) (*target.Target, error) {
+	second, err := target.URL(p, address)
+	if err != nil {
+		return nil, err
+	}
+	second.Profile.Name, second.Profile.Version, second.Profile.Vendor = second.BaseURL, "", ""
+	return second, nil
 }
 
 // putBack rolls back what scenarios changed on the target, and shows it in the view.
