@@ -22,6 +22,7 @@ var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/load.md", "was idle for 100 ms", "loadtest/generate", "leastIdle", "100 * time.Millisecond"},
 	{"docs/load.md", "bodies above 8 MiB", "internal/client", "DefaultMaxBody", "8 << 20"},
 	{"docs/fan-out.md", "at most 24 hours", "loadtest", "mostAhead", "24 * time.Hour"},
+	{"docs/load.md", "is at most 0.01;", "loadtest/compare", "Level", "0.01"},
 	{"docs/rate-limits.md", "more than 8,000 requests", "loadtest/infer", "mostSlow", "8000"},
 	{"docs/rate-limits.md", "volleys of 50 requests", "internal/client", "volley", `"#[1-50]"`},
 	{"docs/judge-a-server.md", "on which 5 requests in a row", "suites/runner", "maxUnanswered", "5"},

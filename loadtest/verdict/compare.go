@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"outreach.example/conformance/internal/printable"
 
@@ -25,7 +26,28 @@ func Compare(seed uint64, a, b *Draft) []compare.Result {
 		figures = append(figures, f)
 	}
 	b.compared = compare.Judge(seed, figures...)
-	return b.compared
+	return doubted(b.compared, a.Voided(), b.Voided())
+}
+
+// doubted returns the results, without the claim that there is no difference if the blocks
+// of a side do not show the target.
+func doubted(results []compare.Result, a, b bool) []compare.Result {
+	why := "blocks of A are inconclusive"
+	switch {
+	case a && b:
+		why = "blocks of A and B are inconclusive"
+	case b:
+		why = "blocks of B are inconclusive"
+	case !a:
+		return results
+	}
+	results = slices.Clone(results)
+	for i := range results {
+		if results[i].Verdict == compare.NotShown {
+			results[i].Verdict, results[i].Why = compare.Inconclusive, why
+		}
+	}
+	return results
 }
 
 // holdCompared judges the response times of the second target by the intervals of their
@@ -97,7 +119,7 @@ func Effects(results []compare.Result) []load.ComparedFigure {
 	var figures []load.ComparedFigure
 	for _, r := range results {
 		f := load.ComparedFigure{Name: r.Name, Unit: r.Unit, Why: r.Why, Verdict: load.EffectNotKnown}
-		if r.Verdict == compare.Inconclusive {
+		if r.Verdict == compare.Inconclusive && r.Confidence == 0 { // it was not tested
 			figures = append(figures, f)
 			continue
 		}

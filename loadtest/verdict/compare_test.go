@@ -119,6 +119,33 @@ func TestToleranceOfAComparison(t *testing.T) {
 	}
 }
 
+// Inconclusive blocks do not show that there is no difference.
+func TestBlocksThatShowNothing(t *testing.T) {
+	same, other := compare.Result{Name: "same", Verdict: compare.NotShown, Confidence: 0.99, Adjusted: 0.02, Ratio: &compare.Effect{Value: 1, Low: 1, High: 1}},
+		compare.Result{Name: "other", Verdict: compare.Different, Confidence: 0.99, Adjusted: 0.002, Ratio: &compare.Effect{Value: 2, Low: 2, High: 2}}
+	for name, tc := range map[string]struct {
+		a, b bool
+		why  string
+	}{
+		"A":    {true, false, "blocks of A are inconclusive"},
+		"B":    {false, true, "blocks of B are inconclusive"},
+		"both": {true, true, "blocks of A and B are inconclusive"},
+		"none": {false, false, ""},
+	} {
+		figures := Effects(doubted([]compare.Result{same, other}, tc.a, tc.b))
+		want := load.NoDifference
+		if tc.why != "" {
+			want = load.EffectNotKnown
+		}
+		if f := figures[0]; f.Verdict != want || f.Why != tc.why || f.P != 0.02 || f.Ratio != 1 {
+			t.Errorf("%s: %+v, want %s because %q", name, f, want, tc.why)
+		}
+		if f := figures[1]; f.Verdict != load.Worse || f.Why != "" {
+			t.Errorf("%s: %+v, want %s", name, f, load.Worse)
+		}
+	}
+}
+
 // The advice never names more pairs than the command line accepts.
 func TestAdviceOnPairs(t *testing.T) {
 	for pairs, want := range map[float64]string{40: "--pairs 40", MostPairs: "--pairs 1000", MostPairs + 1: "longer --duration"} {

@@ -62,7 +62,9 @@ func ConcludeComparison(r *load.Results) {
 		}
 	}
 	for _, f := range r.Comparison.Figures {
-		if f.Verdict == load.EffectNotKnown && !tolerated(r.Scenarios, f) {
+		// A figure with a p has been compared: its blocks are inconclusive, and the
+		// reasons of their scenario say why.
+		if f.Verdict == load.EffectNotKnown && f.P == 0 && !tolerated(r.Scenarios, f) {
 			compared = append(compared, fmt.Sprintf("%s could not be compared: %s", f.Name, f.Why))
 			if r.Verdict == reports.Passed {
 				r.Verdict = reports.Inconclusive

@@ -49,6 +49,7 @@ func TestVerdictOfAComparison(t *testing.T) {
 	figure := func(effect load.Effect) load.ComparedFigure {
 		return load.ComparedFigure{Name: string(effect), Unit: "ms", A: new(4.0), B: new(5.0), P: 0.001, Verdict: effect}
 	}
+	unknown := load.ComparedFigure{Name: string(load.EffectNotKnown), Unit: "ms", Verdict: load.EffectNotKnown, Why: "a block has no value"}
 	for name, tc := range map[string]struct {
 		figures []load.ComparedFigure
 		before  reports.Verdict
@@ -56,9 +57,10 @@ func TestVerdictOfAComparison(t *testing.T) {
 	}{
 		"the same":             {[]load.ComparedFigure{figure(load.NoDifference)}, reports.Passed, reports.Passed},
 		"better":               {[]load.ComparedFigure{figure(load.Better), figure(load.NoDifference)}, reports.Passed, reports.Passed},
-		"worse":                {[]load.ComparedFigure{figure(load.EffectNotKnown), figure(load.Worse)}, reports.Passed, reports.Failed},
-		"not known":            {[]load.ComparedFigure{figure(load.NoDifference), figure(load.EffectNotKnown)}, reports.Passed, reports.Inconclusive},
+		"worse":                {[]load.ComparedFigure{unknown, figure(load.Worse)}, reports.Passed, reports.Failed},
+		"not known":            {[]load.ComparedFigure{figure(load.NoDifference), unknown}, reports.Passed, reports.Inconclusive},
 		"nothing":              {nil, reports.Passed, reports.Inconclusive},
+		"void blocks":          {[]load.ComparedFigure{figure(load.EffectNotKnown)}, reports.Inconclusive, reports.Inconclusive},
 		"worse, and void":      {[]load.ComparedFigure{figure(load.Worse)}, reports.Inconclusive, reports.Inconclusive},
 		"the same, but failed": {[]load.ComparedFigure{figure(load.NoDifference)}, reports.Failed, reports.Failed},
 	} {

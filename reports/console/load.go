@@ -123,8 +123,10 @@ func (p *page) label(name string) string { return cut(reports.Printable(name), p
 // outcome returns a word in the colour of its meaning.
 func (p *page) outcome(word string) string {
 	switch word {
-	case string(load.Met), string(load.Steady), string(load.NoDifference), string(load.Better):
-		return p.paint.green(strings.ReplaceAll(word, "-", " "))
+	case string(load.NoDifference):
+		return p.paint.green("no difference shown")
+	case string(load.Met), string(load.Steady), string(load.Better):
+		return p.paint.green(word)
 	case string(load.Missed), string(load.Drifts), string(load.Worse):
 		return p.paint.red(word)
 	default:
@@ -158,7 +160,11 @@ func (p *page) comparison(c load.Comparison) {
 		name string
 		of   reports.Target
 	}{{"A", c.A}, {"B", c.B}} {
-		p.fact(side.name, strings.TrimSpace(reports.Printable(side.of.Name)+" "+reports.Printable(side.of.Version))+" at "+reports.Printable(side.of.BaseURL))
+		address := reports.Printable(side.of.BaseURL)
+		if name := strings.TrimSpace(reports.Printable(side.of.Name) + " " + reports.Printable(side.of.Version)); name != address { // a target without a profile is named by its address
+			address = name + " at " + address
+		}
+		p.fact(side.name, address)
 	}
 	for _, f := range c.Figures {
 		said := p.outcome(string(f.Verdict))
@@ -178,6 +184,9 @@ func (p *page) comparison(c load.Comparison) {
 			said += ": " + reports.Printable(f.Why)
 		}
 		p.fact(p.label(f.Name), said)
+	}
+	if rule := c.Rule(); rule != "" {
+		p.paragraph(scenarioIndent, p.paint.dim(rule))
 	}
 }
 

@@ -108,8 +108,17 @@ type Comparison struct {
 	B            reports.Target   `json:"b"`
 	Pairs        int              `json:"pairs"` // of blocks: one of A and one of B
 	BlockSeconds float64          `json:"block_seconds"`
-	Order        string           `json:"order"` // of the blocks, e.g. "ABBAAB"
+	Order        string           `json:"order"`           // of the blocks, e.g. "ABBAAB"
+	Level        float64          `json:"level,omitempty"` // a figure differs if its P is at most this; 0 in files of earlier releases
 	Figures      []ComparedFigure `json:"figures,omitempty"`
+}
+
+// Rule says when a figure differs; empty if the level is unknown.
+func (c Comparison) Rule() string {
+	if c.Level == 0 {
+		return ""
+	}
+	return fmt.Sprintf("B is better or worse in a figure only if p, corrected for the %d figures, is at most %g", len(c.Figures), c.Level)
 }
 
 // ComparedFigure is one figure of both targets.

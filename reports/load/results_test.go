@@ -137,6 +137,7 @@ func TestContradictionsAreFound(t *testing.T) {
 		"/scenarios/5/limiter/retry_after/unreadable": func(r *load.Results) { r.Scenarios[5].Limiter.RetryAfter.Unreadable = 413 },
 		"/scenarios/5/limiter/retry_after/with":       func(r *load.Results) { r.Scenarios[5].Limiter.RetryAfter.With = 413 },
 		"/scenarios/5/limiter/layers/0/limit":         func(r *load.Results) { r.Scenarios[5].Limiter.Layers[0].Limit.Low = 101 },
+		"/comparison/level":                           func(r *load.Results) { r.Comparison.Level = 1 },
 		"/comparison/order":                           func(r *load.Results) { r.Comparison.Order = "AABB" },
 		"/comparison/figures/1/difference":            func(r *load.Results) { r.Comparison.Figures[1].Difference.Low = 40 },
 		"/comparison/figures/0/ratio":                 func(r *load.Results) { r.Comparison.Figures[0].RatioLow = 3 },

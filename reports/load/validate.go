@@ -82,6 +82,7 @@ func (c Comparison) validate(p *strict.Problems, at string) {
 	p.Unless(c.Pairs >= 1, at+"/pairs", "%d pairs, want at least 1", c.Pairs)
 	a, b := strings.Count(c.Order, "A"), strings.Count(c.Order, "B")
 	p.Unless(a == c.Pairs && b == c.Pairs && len(c.Order) == a+b, at+"/order", "%q does not hold A and B %d times each", c.Order, c.Pairs)
+	p.Unless(c.Level >= 0 && c.Level < 1, at+"/level", "%v, want at least 0 and less than 1", c.Level)
 	for i, f := range c.Figures {
 		at := fmt.Sprintf("%s/figures/%d", at, i)
 		p.Unless(f.Name != "", at+"/name", "empty")

@@ -60,7 +60,7 @@ func Full() load.Results {
 		Comparison: &load.Comparison{
 			A:     reports.Target{Name: "Example Outreach", Version: "2.8.1", BaseURL: "https://api.example.test", Kind: "url"},
 			B:     reports.Target{Name: "Example Outreach", Version: "2.9.0-rc1", BaseURL: "https://next.example.test", Kind: "url"},
-			Pairs: 12, BlockSeconds: 2, Order: "ABBAABABBABAABABBAABBABA",
+			Pairs: 12, BlockSeconds: 2, Order: "ABBAABABBABAABABBAABBABA", Level: 0.01,
 			Figures: []load.ComparedFigure{
 				{Name: "response p50", Unit: "ms", A: new(4.1), B: new(4.2), Ratio: 1.02, RatioLow: 0.98, RatioHigh: 1.07, P: 0.31, Verdict: load.NoDifference},
 				{Name: "response p99", Unit: "ms", A: new(61.2), B: new(92.4), Difference: &load.Estimate{Value: 31.2, Low: 20.5, High: 44.7}, Confidence: 0.95, Ratio: 1.51, RatioLow: 1.34, RatioHigh: 1.73, P: 0.0005, Verdict: load.Worse},

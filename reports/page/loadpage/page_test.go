@@ -114,7 +114,7 @@ func TestThePageSaysAll(t *testing.T) {
 	for _, part := range []string{ // in this order
 		"FAIL: load on Example Outreach", "✗ FAIL Load on Example Outreach 2.8.1, by Example GmbH",
 		"list-throughput: p99<250ms@500/s is missed", "address https://api.example.test (url)", "shard 3 of 8", "21 late, 9 dropped",
-		"Comparison of A and B", "response p99 is worse (1.51 times A)", "B ÷ A of each figure, with its interval", "2.9.0-rc1, https://next.example.test", "response p99, ms worse A 61.2 B 92.4 B − A 31.2 (20.5 to 44.7) B ÷ A 1.51 (1.34 to 1.73)", "failed, % inconclusive A — B — B − A — B ÷ A — p — a block of pair 6 has no such figure",
+		"Comparison of A and B", "response p99 is worse (1.51 times A)", "B ÷ A of each figure, with its interval", "2.9.0-rc1, https://next.example.test", "B is better or worse in a figure only if p, corrected for the 3 figures, is at most 0.01.", "response p99, ms worse A 61.2 B 92.4 B − A 31.2 (20.5 to 44.7) B ÷ A 1.51 (1.34 to 1.73)", "failed, % inconclusive A — B — B − A — B ÷ A — p — a block of pair 6 has no such figure",
 		"p99<250ms@500/s missed 1,902 ms (1,861 to 1,940) list-throughput, 500/s", "errors<0.1% inconclusive 0.025 % (0.003 to 0.11) soak",
 		"✗ FAIL list-throughput 500/s served", "Latency by second: p99 is worst in second", "Response times", "phase and request", "warm-up, not measured", "15,300 responses: 1,530 checked, 13,240 identical to a checked one (96.53 % covered)",
 		"Latency by second: p99 is worst in second", "Latency distribution: slowest response 2,003 ms",
