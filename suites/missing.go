@@ -3,6 +3,7 @@ package suites
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/onsi/gomega/types"
 
@@ -23,7 +24,7 @@ func (api *API) missingFrom(walks []Walk, i int) []paging.Row {
 	missing := leftOut(walks, i)
 	var late []paging.Row // that may show late
 	missing = slices.DeleteFunc(missing, func(row paging.Row) bool {
-		created, deleted := api.sandbox().Changed(row.Key)
+		created, deleted := api.changed(row)
 		if !deleted && !created.IsZero() {
 			late = append(late, row)
 		}
@@ -35,7 +36,7 @@ func (api *API) missingFrom(walks []Walk, i int) []paging.Row {
 	api.look(func() bool {
 		shown := api.unjudgedWalk(walks[i].List.keys(), walks[i].sizes).Keys()
 		late = slices.DeleteFunc(late, func(row paging.Row) bool {
-			_, deleted := api.sandbox().Changed(row.Key)
+			_, deleted := api.changed(row)
 			return deleted || shown[row.Key] > 0
 		})
 		return len(late) == 0
@@ -48,7 +49,7 @@ func (api *API) missingFrom(walks []Walk, i int) []paging.Row {
 func (api *API) missingWhile(before, during, after Walk) (missing, young []paging.Row) {
 	began := during.At(0).Sent
 	for _, row := range leftOut([]Walk{before, during, after}, 1) {
-		switch created, deleted := api.sandbox().Changed(row.Key); {
+		switch created, deleted := api.changed(row); {
 		case deleted:
 		case !created.IsZero() && began.Sub(created) < api.Profile.Visibility():
 			young = append(young, row)
@@ -66,12 +67,21 @@ func (api *API) settled(w Walk) Walk {
 	for i, page := range w.Pages {
 		pages[i] = page
 		pages[i].Rows = slices.DeleteFunc(slices.Clone(page.Rows), func(row paging.Row) bool {
-			created, deleted := api.sandbox().Changed(row.Key)
+			created, deleted := api.changed(row)
 			return deleted || !created.IsZero() && w.At(i).Sent.Sub(created) < api.Profile.Visibility()
 		})
 	}
 	w.Pages = pages
 	return w
+}
+
+// changed reports when the run created the row, zero if it did not, and whether it deleted
+// it or tried to. A row whose creation has no response yet is created now.
+func (api *API) changed(row paging.Row) (created time.Time, deleted bool) {
+	if api.sandbox().BeingCreated(row) { // asked first: the response may come in between
+		return time.Now(), false
+	}
+	return api.sandbox().Changed(row.Key)
 }
 
 // leftOut returns the rows that walks before and after the walk of that number show, and

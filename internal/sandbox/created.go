@@ -246,6 +246,24 @@ func (s *Sandbox) Changed(id string) (created time.Time, deleted bool) {
 	return cr.made, w.asked[paging.FoldID(id)]
 }
 
+// BeingCreated reports whether the row is a test whose creation has no response yet.
+func (s *Sandbox) BeingCreated(row paging.Row) bool {
+	s.tests.mu.Lock()
+	all := slices.Collect(maps.Values(s.tests.byRole))
+	s.tests.mu.Unlock()
+	return slices.ContainsFunc(all, func(w *workspace) bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		waiting := map[owned.Mark]bool{}
+		for _, cr := range w.creations {
+			if cr.made.IsZero() {
+				waiting[cr.mark] = true
+			}
+		}
+		return len(owned.Named([]paging.Row{row}, waiting)) > 0
+	})
+}
+
 // MayShowLate reports whether the run created the test so recently that views need not show
 // it yet, and has not deleted it: at most, the target refused to.
 func (s *Sandbox) MayShowLate(id string) bool {
