@@ -1,0 +1,123 @@
+package suites
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
+)
+
+// getLikeList reads some of the list's rows one by one and compares the fields
+// that both show.
+func getLikeList(api *API) {
+	get := api.As(dataset.Main, spec.GetPlacementTest)
+	list := api.As(dataset.Main, spec.ListPlacementTests)
+	made := api.shown(api.NewTest())
+	before := api.listShowing(list, made.ID()).ByKey()
+	var calls []Call
+	for _, id := range sample(before, 10) {
+		calls = append(calls, get.WithID(id).MayGet(http.StatusNotFound)) // the others' tests may be gone
+	}
+	shown := append(api.DoAll(calls...), api.Do(get.WithID(made.ID())))
+	if found := shown[len(shown)-1]; isMade(made, found) && found.Row()["timestamp_created"] != nil {
+		api.Expect(found).To(ShowTheCreationOf(made))
+	}
+	after := api.ReadAll(list).ByKey()
+	for _, response := range shown {
+		id := paging.FoldID(response.Call.id)
+		row, still := after[id]
+		if !response.OK() || !still || !schemas.Covers(spec.Documented(get.Operation.Resource, before[id]), row) {
+			continue // gone, or changed meanwhile
+		}
+		api.Expect(response).To(AgreeWithRow(row, nil))
+	}
+	if !api.For(spec.StateGetList).Judged() {
+		api.NotAssessed("a test that the list and a get both show")
+	}
+}
+
+// clockSkew is how far the clocks of two machines of a target may be apart that note when
+// a test was created.
+const clockSkew = time.Minute
+
+// ShowTheCreationOf matches a get that shows the same time of creation as the response to
+// the creation, but for the precision and the clocks of two machines.
+func ShowTheCreationOf(made Response) types.GomegaMatcher {
+	const field = "timestamp_created"
+	return &expectation[Response]{words: "show when the test was created as the creation did", judge: func(r Response) Verdict {
+		said, known := timeIn(made.Row()[field])
+		shown, ok := timeIn(r.Row()[field])
+		if !known || !ok { // the rules judge the form
+			return Verdict{Missing: "a creation and a get that show timestamp_created"}
+		}
+		return judgeValue(r, "/"+field, shown, Be(fmt.Sprintf("%s, as in the response to the creation", made.Row()[field]),
+			gomega.BeTemporally("~", said, clockSkew)))
+	}}
+}
+
+// timeIn parses a timestamp.
+func timeIn(value any) (time.Time, bool) {
+	text, _ := value.(string)
+	t, err := time.Parse(time.RFC3339Nano, text)
+	return t, err == nil
+}
+
+// AgreeWithRow matches a response whose resource agrees with another view of it,
+// field by field, apart from the fields that may change meanwhile. Undocumented fields
+// may differ.
+func AgreeWithRow(row map[string]any, mayChange map[string]bool) types.GomegaMatcher {
+	return &expectation[Response]{words: "show the resource as the list does", judge: func(r Response) Verdict {
+		found := Verdict{Assessed: 1}
+		resource := r.Call.Operation.Resource
+		answered := spec.Documented(resource, r.Row())
+		for field, value := range spec.Documented(resource, row) {
+			if shown, ok := answered[field]; ok && !mayChange[field] {
+				field := judgeValue(r, "/"+field, shown, AgreeWith(value))
+				found.Assessed += field.Assessed
+				found.Findings = append(found.Findings, field.Findings...)
+			}
+		}
+		return found
+	}}
+}
+
+// expectMetadata reads a minimal and a full test. An empty value asks without
+// the parameter.
+func (api *API) expectMetadata(withMetadata string, fits types.GomegaMatcher) {
+	create := func() Call { return api.RequestAs(dataset.Main, spec.CreatePlacementTest) }
+	for _, k := range []Call{create(), api.withAllOptional(create())} {
+		made := api.shown(api.MustDo(k))
+		get := api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())
+		if withMetadata != "" {
+			get = get.WithQuery("with_metadata", withMetadata)
+		}
+		shown := api.MustDo(get)
+		if !isMade(made, shown) {
+			api.NotAssessed("a get that shows the test that was created")
+		}
+		api.Expect(shown).To(HaveField("metadata", fits))
+	}
+}
+
+// getEveryKind reads tests of every kind that there is, and a full one with
+// metadata.
+func getEveryKind(api *API) {
+	get := api.As(dataset.Main, spec.GetPlacementTest)
+	list := api.MustDo(api.As(dataset.Main, spec.ListPlacementTests).WithQuery("limit", "50"))
+	var calls []Call
+	for _, row := range list.Rows() {
+		if id, ok := row["id"].(string); ok {
+			calls = append(calls, get.WithID(id).MayGet(http.StatusNotFound)) // the tests of other specs may be gone
+		}
+	}
+	api.DoAll(calls...)
+	made := api.shown(api.MustDo(api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))))
+	api.Do(get.WithID(made.ID()).WithQuery("with_metadata", "true"))
+}
