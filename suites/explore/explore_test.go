@@ -86,6 +86,18 @@ func TestHonestServer(t *testing.T) {
 	}
 }
 
+// A target may demand that the names of tests differ: a creation that is repeated under
+// another name makes a test of that name.
+func TestNamesThatDiffer(t *testing.T) {
+	g := NewWithT(t)
+	all := faults.Quirks()
+	differ := slices.IndexFunc(all, func(q faults.Quirk) bool { return q.ID == "create/names-differ" })
+	out, err := Run(t.Context(), against(t, 1200, all[differ].Apply))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(out.Found).To(BeEmpty())
+	g.Expect(out.Sequences).To(BeNumerically(">", 20))
+}
+
 // Defects of lists, keys and state are found, with a short case that shows them again.
 func TestDefects(t *testing.T) {
 	for _, id := range []string{

@@ -38,7 +38,7 @@ func (m *model) create(fields suites.NewTestFields) bool {
 
 // again sends the creation of a test once more: that makes another test.
 func (m *model) again(t *own) {
-	made := m.api.Do(t.made.Call)
+	made := m.api.Do(t.made.Call.MustGet(http.StatusOK)) // it was served before, but perhaps not under this name again
 	m.api.Examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, suites.BeServed())
 	if !made.OK() {
 		return
@@ -46,7 +46,11 @@ func (m *model) again(t *own) {
 	for _, other := range m.tests {
 		m.api.Examine(spec.StateCreateDistinct, spec.CreatePlacementTest, made, suites.HaveField("id", suites.NotEqualID(other.made.ID())))
 	}
-	m.tests = append(m.tests, &own{sent: t.sent, made: made, fields: t.fields})
+	sent := maps.Clone(t.sent)
+	if _, named := sent["name"]; named { // a target may demand another name than before
+		sent["name"] = made.SentField("name")
+	}
+	m.tests = append(m.tests, &own{sent: sent, made: made, fields: t.fields})
 }
 
 // readOnly expects that a test which was created does not show the value that was sent for
