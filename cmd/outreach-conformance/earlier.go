@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -47,31 +48,50 @@ func removeEarlier(dir string) error {
 
 // removeUnparsed calls remove for a command line with an error, after which nothing
 // is judged. It looks for the output directory in the arguments and the environment;
-// standard is the default.
+// standard is the default. It removes nothing if the directory may hold the baseline, or
+// what --only-failed repeats.
 func removeUnparsed(args []string, getenv func(string) string, standard string, remove func(dir string) error) error {
 	dir := getenv(envvar.OfFlag("output"))
+	var words, values []string // of the other flags
 	for i, arg := range args {
-		for _, flag := range []string{"--output", "-o"} {
-			value, given := strings.CutPrefix(arg, flag)
-			switch {
-			case !given:
-			case value == "" && i+1 < len(args):
-				dir = args[i+1]
-			case strings.HasPrefix(value, "="):
-				dir = value[1:]
-			case flag == "-o":
-				dir = value
-			}
+		flag, value, joined := strings.Cut(arg, "=")
+		after := i > 0 && strings.HasPrefix(args[i-1], "-")
+		switch {
+		case after && (args[i-1] == "--output" || args[i-1] == "-o"):
+			dir = arg
+		case joined && (flag == "--output" || flag == "-o"):
+			dir = value
+		case strings.HasPrefix(arg, "-o") && arg != "-o":
+			dir = strings.TrimPrefix(arg, "-o")
+		case joined:
+			words, values = append(words, arg), append(values, value)
+		case after:
+			words, values = append(words, arg), append(values, arg)
 		}
 	}
-	if dir == "" {
-		dir = standard
+	for _, flag := range []string{"baseline", "threshold", "only-failed"} {
+		value := getenv(envvar.OfFlag(flag))
+		words, values = append(words, value), append(values, value)
 	}
-	named := func(arg string) bool {
-		return strings.Contains(arg, filepath.Join(dir, loadFile)) || strings.Contains(arg, filepath.Join(dir, resultsFile))
+	dir = cmp.Or(dir, standard)
+	for _, file := range []string{filepath.Join(dir, loadFile), filepath.Join(dir, resultsFile)} {
+		if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, file) }) ||
+			slices.ContainsFunc(values, func(value string) bool { return isSame(value, file) }) {
+			return nil
+		}
 	}
-	if slices.ContainsFunc(args, named) || named(getenv(envvar.OfFlag("baseline"))) || named(getenv(envvar.OfFlag("threshold"))) || named(getenv(envvar.OfFlag("only-failed"))) {
-		return nil // it may be the baseline, or what --only-failed repeats
+	if slices.ContainsFunc(values, func(value string) bool { return isSame(value, dir) }) {
+		return nil
 	}
 	return remove(dir)
+}
+
+// isSame reports whether both paths lead to the same file or directory.
+func isSame(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }

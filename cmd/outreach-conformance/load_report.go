@@ -24,7 +24,7 @@ import (
 
 // The files in the output directory of a load run.
 const (
-	loadFile      = "load.json"
+	loadFile      = load.FileName
 	pageFile      = "load.html"
 	loadJUnitFile = "load-junit.xml" // beside the junit.xml of a run in the same directory
 	metricsFile   = "metrics.txt"

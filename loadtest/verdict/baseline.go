@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"outreach.example/conformance/loadtest/scenario"
@@ -56,14 +57,15 @@ func unfit(r load.Results, s load.Scenario) string {
 }
 
 // ReadBaselines reads every file that a threshold names, and the run's own
-// baseline under the empty name, if it has one.
+// baseline under the empty name, if it has one. Each may be the output directory of a
+// load run.
 func ReadBaselines(own string, thresholds []threshold.Threshold) (map[string]*threshold.Baseline, error) {
 	baselines := map[string]*threshold.Baseline{}
 	add := func(name, file string) error {
 		if file == "" || baselines[name] != nil {
 			return nil
 		}
-		results, err := load.Read(file)
+		results, err := load.Read(fileOf(file))
 		if err != nil {
 			return fmt.Errorf("baseline: %w", err)
 		}
@@ -81,6 +83,14 @@ func ReadBaselines(own string, thresholds []threshold.Threshold) (map[string]*th
 	return baselines, nil
 }
 
+// fileOf returns the results in the output directory of a load run, and a file as it is.
+func fileOf(baseline string) string {
+	if info, err := os.Stat(baseline); err == nil && info.IsDir() {
+		return filepath.Join(baseline, load.FileName)
+	}
+	return baseline
+}
+
 // CheckOverwrite returns an error if the results file is one of the baselines that the
 // run is compared with. The next run would be compared with this one, however bad it
 // was.
@@ -94,7 +104,7 @@ func CheckOverwrite(results, own string, thresholds []threshold.Threshold) error
 		files = append(files, t.Baseline)
 	}
 	for _, file := range files {
-		if info, err := os.Stat(file); err == nil && os.SameFile(before, info) {
+		if info, err := os.Stat(fileOf(file)); err == nil && os.SameFile(before, info) {
 			return fmt.Errorf("baseline %s: this run would overwrite it (copy it, or choose another --output)", file)
 		}
 	}

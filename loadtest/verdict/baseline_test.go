@@ -111,12 +111,15 @@ func TestABaselineIsNotOverwritten(t *testing.T) {
 		results, own, named string
 		refused             bool
 	}{
-		"none":            {results, "", "", false},
-		"another":         {results, other, other, false},
-		"the run's own":   {results, results, "", true},
-		"a threshold's":   {results, other, results, true},
-		"by another name": {results, link, "", true},
-		"not there yet":   {filepath.Join(dir, "new.json"), filepath.Join(dir, "new.json"), "", false},
+		"none":                    {results, "", "", false},
+		"another":                 {results, other, other, false},
+		"the run's own":           {results, results, "", true},
+		"a threshold's":           {results, other, results, true},
+		"by another name":         {results, link, "", true},
+		"its directory":           {results, dir, "", true},
+		"a threshold's directory": {results, "", dir, true},
+		"another directory":       {results, t.TempDir(), "", false},
+		"not there yet":           {filepath.Join(dir, "new.json"), filepath.Join(dir, "new.json"), "", false},
 	} {
 		err := verdict.CheckOverwrite(tc.results, tc.own, []threshold.Threshold{{Baseline: tc.named}})
 		if refused := err != nil; refused != tc.refused || refused && !strings.Contains(err.Error(), "this run would overwrite it") {

@@ -79,6 +79,9 @@ func complete(r Results) Results {
 	return r
 }
 
+// FileName is the name of the results in the output directory of a load run.
+const FileName = "load.json"
+
 // MaxSize is the maximum size of a load results file, in bytes. A soak of 1 day with a
 // point per second stays below it.
 const MaxSize = 128 << 20
