@@ -37,6 +37,9 @@ STARTED = ./cmd/... ./loadtest/swarm
 # HOSTILE plays a few behaviours in `make test`, and all of them in `make hostile`.
 HOSTILE = ./internal/testbed/hostile
 
+# WAITING is how many programs that mostly wait run at a time.
+WAITING = $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN))))
+
 # CI runs each test once: LONG tests by `make long`, RACED packages by `make race`, STARTED
 # packages by `make busy`, HOSTILE by `make hostile`, and OTHERS by `make test`. On its
 # own, `make test` runs all packages.
@@ -49,7 +52,7 @@ TESTS = $(GO) test -p $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN)))) -tim
 SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
 
 .DEFAULT_GOAL := help
-.PHONY: help release release-test test long race busy steady strange hostile ginkgo example truth transports capacities compare demo documents manifests client openapi selftest selftest-figures \
+.PHONY: help release release-test test long race busy steady strange hostile ginkgo example truth figures inferences transports capacities compare demo documents manifests client openapi selftest selftest-figures \
 	check format vet lint tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
@@ -79,7 +82,7 @@ strange: ## run tests of started programs in unusual environments: nohup, umask,
 	GO='$(GO)' tools/strange
 
 hostile: ## run the program against hostile targets and in environments that lack something
-	$(GO) test $(HOSTILE) -count=1 -v -timeout 40m -args -hostile
+	$(GO) test $(HOSTILE) -parallel $(WAITING) -count=1 -v -timeout 40m -args -hostile
 
 ginkgo: ## run the suites with the ginkgo command and each flag that the documents name
 	tools/ginkgo-demo
@@ -88,10 +91,14 @@ example: ## test the example of a repository that embeds the suites
 	$(GO) -C docs/example vet ./...
 	$(GO) -C docs/example test -count=1 ./...
 
-truth: ## check what needs a quiet machine or minutes of computing: figures of load against the server's own record
+truth: figures inferences ## check the figures of load against the server's own record, on a quiet machine
+
+figures: ## the part of make truth that needs a quiet machine: figures and verdicts of load
 	$(GO) test ./loadtest -run TestTruth -count=1 -v -timeout 15m -args -truth
-	$(GO) test ./loadtest/infer -run 'TestGrid|TestRandom|TestReal' -count=1 -v -timeout 15m -args -slow
 	$(GO) test ./loadtest/swarm -run TestSharedLoad -count=1 -v -timeout 15m -args -slow
+
+inferences: ## the part of make truth that computes: what load infers of known limiters, and verdicts on containers
+	$(GO) test ./loadtest/infer -run 'TestGrid|TestRandom|TestReal' -count=1 -v -timeout 15m -args -slow
 	$(GO) test ./cmd/outreach-conformance -run TestVerdictsAreTheSame -count=1 -v -timeout 15m -args -slow
 
 transports: ## compare CPU time and memory of a request over HTTP transports with raw Vegeta
