@@ -48,40 +48,41 @@ func removeEarlier(dir string) error {
 
 // removeUnparsed calls remove for a command line with an error, after which nothing
 // is judged. It looks for the output directory in the arguments and the environment;
-// standard is the default. It removes nothing if the directory may hold the baseline, or
-// what --only-failed repeats.
+// standard is the default. It removes nothing if another value leads to the directory or to
+// results in it: that may be the baseline, or what --only-failed repeats.
 func removeUnparsed(args []string, getenv func(string) string, standard string, remove func(dir string) error) error {
 	dir := getenv(envvar.OfFlag("output"))
-	var words, values []string // of the other flags
+	values := []string{getenv(envvar.OfFlag("baseline")), getenv(envvar.OfFlag("threshold")), getenv(envvar.OfFlag("only-failed"))}
 	for i, arg := range args {
 		flag, value, joined := strings.Cut(arg, "=")
-		after := i > 0 && strings.HasPrefix(args[i-1], "-")
+		before := ""
+		if i > 0 {
+			before = args[i-1]
+		}
 		switch {
-		case after && (args[i-1] == "--output" || args[i-1] == "-o"):
+		case before == "--output" || before == "-o":
 			dir = arg
 		case joined && (flag == "--output" || flag == "-o"):
 			dir = value
 		case strings.HasPrefix(arg, "-o") && arg != "-o":
 			dir = strings.TrimPrefix(arg, "-o")
+		case strings.HasPrefix(before, "-"):
+			values = append(values, arg)
 		case joined:
-			words, values = append(words, arg), append(values, value)
-		case after:
-			words, values = append(words, arg), append(values, arg)
+			values = append(values, value)
 		}
-	}
-	for _, flag := range []string{"baseline", "threshold", "only-failed"} {
-		value := getenv(envvar.OfFlag(flag))
-		words, values = append(words, value), append(values, value)
 	}
 	dir = cmp.Or(dir, standard)
-	for _, file := range []string{filepath.Join(dir, loadFile), filepath.Join(dir, resultsFile)} {
-		if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, file) }) ||
-			slices.ContainsFunc(values, func(value string) bool { return isSame(value, file) }) {
-			return nil
+	kept := []string{dir, filepath.Join(dir, loadFile), filepath.Join(dir, resultsFile)}
+	for _, value := range values {
+		for _, one := range strings.Split(value, ",") { // a variable holds a list of thresholds
+			_, compared, _ := strings.Cut(one, " vs ")
+			for _, path := range []string{value, compared} {
+				if slices.ContainsFunc(kept, func(file string) bool { return isSame(path, file) }) {
+					return nil
+				}
+			}
 		}
-	}
-	if slices.ContainsFunc(values, func(value string) bool { return isSame(value, dir) }) {
-		return nil
 	}
 	return remove(dir)
 }
