@@ -19,7 +19,9 @@ func TestLintersFindMistakes(t *testing.T) {
 		lint     func(string) error
 		old, new string
 	}{
-		"a member that OpenAPI does not have": {metaschema, "\ninfo:\n", "\ninformation: none\ninfo:\n"},
+		"a member that OpenAPI does not have": {validity, "\ninfo:\n", "\ninformation: none\ninfo:\n"},
+		"an example that its schema refuses":  {validity, "example: {variables: [", "example: {variables: [7, "},
+		"a pattern that is none":              {validity, "pattern: '^[", "pattern: '^(["},
 		"a reference to nothing":              {style, "#/components/schemas/Lead'", "#/components/schemas/Leed'"},
 	} {
 		t.Run(name, func(t *testing.T) {
