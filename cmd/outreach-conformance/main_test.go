@@ -67,6 +67,9 @@ var calibrations = map[string]func(context.Context, generate.CalibrationOptions)
 //	                              with that code; its output is in NAME.log
 //	results FILE VERDICT          the file is valid against the results' JSON
 //	                              Schema and has that verdict
+//	complete FILE                 the file's checks are all assessed. A machine that
+//	                              is too slow to exceed the rate limit within a
+//	                              period excuses the checks of that
 //	junit FILE CASES TEXT         the JUnit file has so many test cases, and "run" is an
 //	                              error with that text in its title
 //	profile FILE RATE             writes the reference server's profile with a
@@ -99,6 +102,7 @@ func TestScripts(t *testing.T) {
 			"start":     start,
 			"interrupt": interrupt,
 			"results":   results,
+			"complete":  complete,
 			"junit":     unjudgedJUnit,
 			"profile":   writeProfile,
 			"defective": defective,
@@ -145,6 +149,36 @@ func results(ts *testscript.TestScript, neg bool, args []string) {
 	if string(r.Verdict) != args[1] {
 		ts.Fatalf("%s has the verdict %s instead of %s: %s", args[0], r.Verdict, args[1], strings.Join(r.Reasons, "; "))
 	}
+}
+
+func complete(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: complete FILE")
+	}
+	r, err := reports.Read(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(r.Checks) == 0 {
+		ts.Fatalf("%s has no checks", args[0])
+	}
+	for _, c := range r.Checks {
+		if c.Outcome == reports.NotAssessed && !dependsOnSpeed(c) {
+			ts.Fatalf("%s: %s on %s is not assessed: %s", args[0], c.Requirement, c.Operation, strings.Join(c.Missing, "; "))
+		}
+	}
+}
+
+// dependsOnSpeed reports whether only a machine that is quick enough assesses the check:
+// one that exceeds a rate limit before the limit's period ends.
+func dependsOnSpeed(c reports.Check) bool {
+	if len(c.Missing) == 0 {
+		return false
+	}
+	for _, missing := range c.Missing {
+		if !strings.Contains(missing, "quick enough to exceed") && !strings.Contains(missing, "counts this operation together with lists") {
+			return false
+		}
+	}
+	return true
 }
 
 func unjudgedJUnit(ts *testscript.TestScript, neg bool, args []string) {
