@@ -13,7 +13,7 @@ import (
 
 // patience bounds the wait for a process of a script. It is long enough to end only tests
 // that hang.
-const patience = 5 * time.Minute
+const patience = 15 * time.Minute
 
 // script is the state that the custom commands of a script share.
 type script struct {

@@ -33,7 +33,7 @@ const (
 	// tooLate is the send lag, in milliseconds, beyond which they are not compared.
 	tooLate = 10
 	// patience bounds waiting for what takes a second or two.
-	patience = 5 * time.Minute
+	patience = 15 * time.Minute
 )
 
 // The lists are others than the one that the calibration looks at, and there is

@@ -39,7 +39,7 @@ const (
 
 // patience is how long a program may take: a busy machine needs several times what an idle
 // one does, and a program that hangs needs more.
-const patience = 10 * time.Minute
+const patience = 15 * time.Minute
 
 // program is a run of the built program, in a directory of its own.
 type program struct {
