@@ -42,10 +42,9 @@ HOSTILE = ./internal/testbed/hostile
 # own, `make test` runs all packages.
 OTHERS = $(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(STARTED) $(HOSTILE))"
 
-# Many tests wait for programs, so two packages run on each core. Tests of hostile targets
-# wait most of the time, so four of them do.
-CORES = $(shell getconf _NPROCESSORS_ONLN)
-TESTS = $(GO) test -p $(shell echo $$((2 * $(CORES)))) -timeout 20m $(TESTFLAGS)
+# Many tests wait for programs, so two packages run on each core, and two hostile targets.
+TWICE = $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+TESTS = $(GO) test -p $(TWICE) -timeout 20m $(TESTFLAGS)
 # The command lines of the documents take a minute: `make documents` runs them. Containers
 # get their verdicts in `make truth`.
 SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
@@ -81,7 +80,7 @@ strange: ## run tests of started programs in unusual environments: nohup, umask,
 	GO='$(GO)' tools/strange
 
 hostile: ## run the program against hostile targets and in environments that lack something
-	$(GO) test $(HOSTILE) -parallel $(shell echo $$((4 * $(CORES)))) -count=1 -v -timeout 40m -args -hostile
+	$(GO) test $(HOSTILE) -parallel $(TWICE) -count=1 -v -timeout 40m -args -hostile
 
 ginkgo: ## run the suites with the ginkgo command and each flag that the documents name
 	tools/ginkgo-demo
