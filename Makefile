@@ -43,8 +43,10 @@ HOSTILE = ./internal/testbed/hostile
 OTHERS = $(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(STARTED) $(HOSTILE))"
 
 # Many tests wait for programs, so two packages run on each core, and two hostile targets.
+# Timeouts are for tests that hang: a slow and busy machine may take 20 minutes for one of
+# the packages.
 TWICE = $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
-TESTS = $(GO) test -p $(TWICE) -timeout 20m $(TESTFLAGS)
+TESTS = $(GO) test -p $(TWICE) -timeout 40m $(TESTFLAGS)
 # The command lines of the documents take a minute: `make documents` runs them. Containers
 # get their verdicts in `make truth`.
 SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
@@ -87,32 +89,32 @@ ginkgo: ## run the suites with the ginkgo command and each flag that the documen
 
 example: ## test the example of a repository that embeds the suites
 	$(GO) -C docs/example vet ./...
-	$(GO) -C docs/example test -count=1 ./...
+	$(GO) -C docs/example test -count=1 -timeout 40m ./...
 
 truth: figures inferences ## check the figures of load against the server's own record, on a quiet machine
 
 figures: ## the part of make truth that needs a quiet machine: figures and verdicts of load
-	$(GO) test ./loadtest -run TestTruth -count=1 -v -timeout 15m -args -truth
-	$(GO) test ./loadtest/swarm -run TestSharedLoad -count=1 -v -timeout 15m -args -slow
+	$(GO) test ./loadtest -run TestTruth -count=1 -v -timeout 40m -args -truth
+	$(GO) test ./loadtest/swarm -run TestSharedLoad -count=1 -v -timeout 40m -args -slow
 
 inferences: ## the part of make truth that computes: what load infers of known limiters, and verdicts on containers
-	$(GO) test ./loadtest/infer -run 'TestGrid|TestRandom|TestReal' -count=1 -v -timeout 15m -args -slow
-	$(GO) test ./cmd/outreach-conformance -run TestVerdictsAreTheSame -count=1 -v -timeout 15m -args -slow
+	$(GO) test ./loadtest/infer -run 'TestGrid|TestRandom|TestReal' -count=1 -v -timeout 40m -args -slow
+	$(GO) test ./cmd/outreach-conformance -run TestVerdictsAreTheSame -count=1 -v -timeout 40m -args -slow
 
 transports: ## compare CPU time and memory of a request over HTTP transports with raw Vegeta
 	$(GO) test ./loadtest/generate -run TestTransports -count=1 -v -args -transports 5
 
 capacities: ## search the sustained rate of servers with ten known capacities, and print a table
-	$(GO) test ./loadtest -run TestSearchOfKnownCapacities -count=1 -v -timeout 20m -args -capacities 10
+	$(GO) test ./loadtest -run TestSearchOfKnownCapacities -count=1 -v -timeout 40m -args -capacities 10
 
 compare: ## compare run and load with k6 and Vegeta on the same work; skips what is not in the PATH
 	$(GO) test ./cmd/outreach-conformance -run TestTools -count=1 -v -timeout 40m -args -tools 3
 
 demo: ## play a gate, a release and a vendor on a server with a defect, and keep their files in bin/demo
-	$(GO) test ./cmd/outreach-conformance -run '^TestDemo$$' -count=1 -v -args -demo '$(CURDIR)/bin/demo'
+	$(GO) test ./cmd/outreach-conformance -run '^TestDemo$$' -count=1 -v -timeout 40m -args -demo '$(CURDIR)/bin/demo'
 
 documents: ## run the commands in the documents
-	$(GO) test ./cmd/outreach-conformance -run '^TestDocuments$$' -count=1
+	$(GO) test ./cmd/outreach-conformance -run '^TestDocuments$$' -count=1 -timeout 40m
 
 client: ## drive every operation of serve through a client that is generated from the OpenAPI document
 	$(GO) -C tools vet ./client
