@@ -200,6 +200,8 @@ func TestText(t *testing.T) {
 		{"percent-encoded", "k=" + url.QueryEscape(token) + "&x", "k=$OUTREACH_KEY_MAIN&x"},
 		{"percent-encoded in lower case", strings.ToLower(url.QueryEscape("/+=")) + url.QueryEscape(token), "%2f%2b%3d$OUTREACH_KEY_MAIN"},
 		{"percent-encoded twice", url.QueryEscape(url.QueryEscape(token)), "$OUTREACH_KEY_MAIN"},
+		{"around a zero-width space that a line break tears apart", token[:9] + "%E2&#xA;%80%8B" + token[9:], "$OUTREACH_KEY_MAIN"},
+		{"in escapes of escapes that references to tabs tear apart", between("&#x9;", 7)(perByte(`\x%02x`)(perByte(`\u%04x`)(token))), "$OUTREACH_KEY_MAIN"},
 		{"base64", "Basic " + b64([]byte(token)), "Basic [redacted]"},
 		{"Basic credentials", "Basic " + b64([]byte("user:"+token)), "Basic [redacted]"},
 		{"Basic credentials, percent-encoded", url.QueryEscape(b64([]byte(token + ":???>>>"))), "[redacted]"},

@@ -27,16 +27,28 @@ type view struct {
 func plainView(text []byte) view { return view{text: text}.visible() }
 
 // layers returns the visible part of a view, then with one more layer of escapes
-// decoded each.
+// decoded each. In each layer character references come first: markup writes some
+// characters so, which may stand within other escapes.
 func layers(of view) iter.Seq[view] {
 	return func(yield func(view) bool) {
 		v := of.visible()
-		for layer := 0; yield(v) && layer < maxLayers; layer++ {
-			decoded, changed := v.decoded()
+		if !yield(v) {
+			return
+		}
+		for range maxLayers {
+			changed := false
+			for _, begins := range []string{"&", `%\`} {
+				decoded, some := v.decoded(begins)
+				if !some {
+					continue
+				}
+				if v, changed = decoded, true; !yield(v) {
+					return
+				}
+			}
 			if !changed {
 				return
 			}
-			v = decoded
 		}
 	}
 }
@@ -88,17 +100,30 @@ func (v *view) unit(of view, i, j int, text []byte) {
 }
 
 // visible drops control, format and zero-width characters, and replaces look-alikes of
-// ASCII characters.
+// ASCII characters. What it drops may stand within the bytes of another such character, so
+// it looks again.
 func (v view) visible() view {
+	for range maxLayers {
+		seen, torn := v.seen()
+		if !torn || len(seen.text) == len(v.text) {
+			return seen
+		}
+		v = seen
+	}
+	return v
+}
+
+// seen is visible, once. It reports whether bytes are left that are no UTF-8.
+func (v view) seen() (out view, torn bool) {
 	i := ordinary(v.text, 0)
 	if i == len(v.text) {
-		return v
+		return v, false
 	}
-	out := v.make()
+	out = v.make()
 	for start := 0; ; i = ordinary(v.text, i) {
 		out.run(v, start, i)
 		if i == len(v.text) {
-			return out
+			return out, torn
 		}
 		r, width := rune(v.text[i]), 1
 		if r >= utf8.RuneSelf {
@@ -106,7 +131,8 @@ func (v view) visible() view {
 		}
 		switch ascii := lookAlike(r); {
 		case r == utf8.RuneError && width == 1:
-			out.run(v, i, i+1) // no UTF-8
+			torn = true
+			out.run(v, i, i+1)
 		case ascii != 0:
 			out.unit(v, i, i+width, []byte{ascii})
 		case !invisible(r):
@@ -145,14 +171,15 @@ func lookAlike(r rune) byte {
 	return 0
 }
 
-// decoded decodes one layer of escapes. It reports whether there was any.
-func (v view) decoded() (view, bool) {
-	i := escape(v.text, 0)
+// decoded decodes the escapes that begin with one of the characters, once. It reports
+// whether there was any.
+func (v view) decoded(begins string) (view, bool) {
+	i := escape(v.text, 0, begins)
 	if i == len(v.text) {
 		return v, false
 	}
 	out, changed := v.make(), false
-	for start := 0; ; i = escape(v.text, i) {
+	for start := 0; ; i = escape(v.text, i, begins) {
 		out.run(v, start, i)
 		if i == len(v.text) {
 			return out.visible(), changed
@@ -170,12 +197,12 @@ func (v view) decoded() (view, bool) {
 	}
 }
 
-// escape returns the position of the next byte that may begin an escape.
-func escape(text []byte, i int) int {
-	for i < len(text) && text[i] != '%' && text[i] != '\\' && text[i] != '&' {
-		i++
+// escape returns the position of the next of the characters that begin escapes.
+func escape(text []byte, i int, begins string) int {
+	if next := bytes.IndexAny(text[i:], begins); next >= 0 {
+		return i + next
 	}
-	return i
+	return len(text)
 }
 
 // unescape returns what the escape at the beginning of the text stands for, and its
