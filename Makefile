@@ -19,9 +19,9 @@ TESTFLAGS  ?=
 # RACED packages share memory between goroutines, so `make race` tests them with
 # the race detector. It slows computation down tenfold and finds nothing in
 # packages that only compute, or that only start the built program. The longest are first.
-RACED = ./suites/runner ./loadtest/runner ./suites ./suites/explore ./loadtest ./suites/preflight \
+RACED = ./suites/runner ./loadtest/runner ./suites/explore ./loadtest ./suites/preflight \
 	./fixtures/target ./fixtures/refserver/... ./internal/client ./internal/judge ./internal/outage ./internal/redact \
-	./internal/sandbox/... ./loadtest/generate ./loadtest/inspect ./loadtest/measure
+	./internal/sandbox/... ./loadtest/generate ./loadtest/inspect ./loadtest/measure ./suites
 
 # LONG tests compute or wait for long, and their names end in _long. make test, make race
 # and make busy leave them out: make long runs them, in the packages that have some. Those
@@ -64,8 +64,10 @@ test: ## run the tests in 4 minutes or less; PACKAGES='./cmd/...' runs some
 long: ## run the tests that compute or wait for long
 	@$(TESTS) -v -run '$(LONG)' $(LONG_PACKAGES)
 
+# TestConformance would judge once more what ./suites/runner judges: make test runs it, and
+# in CI make ginkgo.
 race: ## run the tests of concurrent packages with the race detector
-	@env CGO_ENABLED=1 $(TESTS) -race -skip '$(LONG)' $(RACED)
+	@env CGO_ENABLED=1 $(TESTS) -race -skip '^TestConformance$$|$(LONG)' $(RACED)
 
 # BUSY is how many processes keep cores busy; empty for one on each core. CI has the
 # self-test do so instead.
