@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ var calibrations = map[string]func(context.Context, generate.CalibrationOptions)
 //	                              Schema and has that verdict
 //	complete FILE                 the file's checks are all assessed. A machine that
 //	                              is too slow to exceed the rate limit within a
-//	                              period excuses the checks of that
+//	                              period excuses the checks of that. With ! more is left
 //	junit FILE CASES TEXT         the JUnit file has so many test cases, and "run" is an
 //	                              error with that text in its title
 //	profile FILE RATE             writes the reference server's profile with a
@@ -152,18 +153,21 @@ func results(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func complete(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: complete FILE")
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] complete FILE")
 	}
 	r, err := reports.Read(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if len(r.Checks) == 0 {
 		ts.Fatalf("%s has no checks", args[0])
 	}
-	for _, c := range r.Checks {
-		if c.Outcome == reports.NotAssessed && !dependsOnSpeed(c) {
-			ts.Fatalf("%s: %s on %s is not assessed: %s", args[0], c.Requirement, c.Operation, strings.Join(c.Missing, "; "))
-		}
+	left := slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.Outcome == reports.NotAssessed && !dependsOnSpeed(c) })
+	switch {
+	case neg && left < 0:
+		ts.Fatalf("%s: all checks are assessed", args[0])
+	case !neg && left >= 0:
+		c := r.Checks[left]
+		ts.Fatalf("%s: %s on %s is not assessed: %s", args[0], c.Requirement, c.Operation, strings.Join(c.Missing, "; "))
 	}
 }
 
