@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"outreach.example/conformance/internal/envvar"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 )
 
@@ -35,12 +34,7 @@ func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), program, args...) // TestMain puts it into the PATH
 	c.Dir = t.TempDir()
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, envvar.Prefix) {
-			c.Env = append(c.Env, variable)
-		}
-	}
-	c.Env = append(c.Env, env...)
+	c.Env = append(testbed.Environment(), env...)
 	return c
 }
 

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"outreach.example/conformance/internal/testbed"
 )
 
 var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
@@ -40,11 +42,7 @@ func TestGoExampleRuns_long(t *testing.T) {
 	}
 	run := exec.CommandContext(t.Context(), binary, "-ginkgo.label-filter=operation:phone-numbers.list && (observation || requirement:STATUS-200)", "-ginkgo.no-color", "-ginkgo.v")
 	run.Dir = dir
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "OUTREACH_") {
-			run.Env = append(run.Env, variable)
-		}
-	}
+	run.Env = testbed.Environment()
 	out, err := run.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "does not name its software") || !strings.Contains(string(out), "STATUS-200") {
 		t.Errorf("the example fails: %v\n%s", err, out)

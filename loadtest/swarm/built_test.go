@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"outreach.example/conformance/internal/testbed"
@@ -18,10 +17,6 @@ func TestMain(m *testing.M) { os.Exit(testbed.Tidying{Tests: m}.Run()) }
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(testbed.Built(t), "bin", testbed.Program), args...)
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "OUTREACH_") {
-			c.Env = append(c.Env, variable)
-		}
-	}
+	c.Env = testbed.Environment()
 	return c
 }

@@ -64,7 +64,7 @@ func newProgram(t *testing.T, p *profile.Profile, args ...string) *program {
 	}
 	path := filepath.Join(run.built, "bin", testbed.Program)
 	run.command = exec.CommandContext(context.WithoutCancel(t.Context()), path, args...)
-	run.command.Dir, run.command.Env = run.dir, os.Environ()
+	run.command.Dir, run.command.Env = run.dir, testbed.Environment()
 	run.command.Stdout, run.command.Stderr = &run.out, &run.err
 	return run
 }
