@@ -99,7 +99,7 @@ func TestNamesThatDiffer(t *testing.T) {
 }
 
 // Defects of lists, keys and state are found, with a short case that shows them again.
-func TestDefects(t *testing.T) {
+func TestDefects_long(t *testing.T) {
 	for _, id := range []string{
 		"inbox-placement-tests.list/combination-loses-the-last",
 		"workspace-members.list/accepted-ignored",

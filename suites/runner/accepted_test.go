@@ -117,7 +117,7 @@ func movingFor(admin profile.Key, refuses bool, condition func(*http.Request) bo
 
 // A move that should have been refused takes its account away from where later moves begin.
 // They must not fail because of that.
-func TestAcceptedMovesAreOneFailure(t *testing.T) {
+func TestAcceptedMovesAreOneFailure_long(t *testing.T) {
 	t.Parallel()
 	server := embedded(t)
 	admin, ok := server.Profile.FullKey(dataset.Admin)

@@ -27,7 +27,7 @@ func (t *throttling) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // A request that is sent again after a 429 counts again. The specs of this list send their
 // requests one at a time.
-func TestRetriesAreInTheBudget(t *testing.T) {
+func TestRetriesAreInTheBudget_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	subject, front := embedded(t), &throttling{}
@@ -39,7 +39,7 @@ func TestRetriesAreInTheBudget(t *testing.T) {
 }
 
 // A run that its budget ends leaves nothing on the target, and no journal.
-func TestSmallBudgetsLeaveNoJournal(t *testing.T) {
+func TestSmallBudgetsLeaveNoJournal_long(t *testing.T) {
 	for _, budget := range []int{2, 5, 10, 30, 60} {
 		g := NewWithT(t)
 		subject, journals := embedded(t), t.TempDir()

@@ -27,7 +27,7 @@ type Estimate struct {
 }
 
 // Requests that a spec sends on a server with lists of a few hundred rows: those that
-// walk through pages, and the others. TestEstimate compares them with a run.
+// walk through pages, and the others. TestEstimate_long compares them with a run.
 const (
 	requestsOfAWalk = 25
 	requestsOfASpec = 3

@@ -121,7 +121,7 @@ func TestRepeatFailedNeedsAFailureThatIsKnown(t *testing.T) {
 }
 
 // The results of a run that did not begin are valid, and say why.
-func TestNotJudged(t *testing.T) {
+func TestNotJudged_long(t *testing.T) {
 	g := NewWithT(t)
 	config := Config{Target: embedded(t), Selection: Selection{Groups: []string{"pages"}}, Version: "test", Seed: 1}
 	results := NotJudged(config, first(t).Run.Started, Unjudged{Reason: "nobody is there", Missing: "a target that answers"})

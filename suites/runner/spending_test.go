@@ -65,7 +65,7 @@ func TestSpending(t *testing.T) {
 
 // The estimate of a run on the reference server is right within a factor of 2, and the
 // run spends the time that it says.
-func TestEstimate(t *testing.T) {
+func TestEstimate_long(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	var said Estimate

@@ -200,7 +200,7 @@ func leaking(r *http.Request) (*http.Response, error) {
 
 // Whatever a target says, no token of the profile gets into anything that a
 // person reads.
-func TestNoTokenIsShown(t *testing.T) {
+func TestNoTokenIsShown_long(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
 	talkative := unhurried()
