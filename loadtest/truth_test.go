@@ -90,7 +90,7 @@ func TestTruth(t *testing.T) {
 				wrong = append(wrong, off...)
 				// Where 1 in 1,000 requests goes out more than 1 ms late, the machine
 				// delays as many answers by as much.
-				lag := r.recording.Lag.Quantile(0.999).Value
+				lag := r.recording.Lag.Value(0.999)
 				if lag <= offTime {
 					comparable = true
 				}

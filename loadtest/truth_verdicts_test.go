@@ -81,7 +81,7 @@ func TestTruthOfVerdictsBesideABusyProgram(t *testing.T) {
 				t.Fatal(err)
 			}
 			result := o.Results.Scenarios[0]
-			lag := o.Parts[0].Recordings[0].Lag.Quantile(0.99).Value
+			lag := o.Parts[0].Recordings[0].Lag.Value(0.99)
 			t.Logf("%s: %s, send lag p99 %s, %q", tc.name, result.Verdict, lag, result.Notes)
 			for _, held := range result.Thresholds {
 				met, asked := truth[held.Text]

@@ -191,7 +191,7 @@ func checkPages(opts Options, rate float64, u *usage) error {
 	measured(u, func() {
 		r, err2 := g.Run(context.Background(), p)
 		in.Close()
-		err, u.Sent, u.Lag = err2, r.Sent, r.Lag.Quantile(0.99).Value
+		err, u.Sent, u.Lag = err2, r.Sent, r.Lag.Value(0.99)
 	})
 	result := in.Result()
 	u.Coverage, u.Failed = result.Coverage(), int64(result.Violations())

@@ -100,7 +100,7 @@ func sample(ctx context.Context, c *measure.Calibration, base string, p Phase) e
 	if after, _ := processorTime(); known && r.Sent > 0 {
 		c.CPU = (after - before) / time.Duration(r.Sent)
 	}
-	c.Lag, c.Adds = r.Lag.Quantile(0.99), r.Service[measure.Accepted].Quantile(0.99).Value
+	c.Lag, c.Adds = r.Lag.Quantile(0.99), r.Service[measure.Accepted].Value(0.99)
 	return nil
 }
 

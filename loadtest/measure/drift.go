@@ -248,7 +248,7 @@ func (r Recording) quantiles(p float64) []Point {
 	var out []Point
 	for _, s := range r.Series {
 		if h := s.Response[Accepted]; h.Count() > 0 {
-			out = append(out, Point{r.Begins(s), h.value(p).Seconds()})
+			out = append(out, Point{r.Begins(s), h.Value(p).Seconds()})
 		}
 	}
 	return out

@@ -52,7 +52,7 @@ func (h Histogram) Quantile(p float64) Estimate {
 		e.Flagged, e.Why = true, "no samples"
 		return e
 	}
-	e.Value = h.value(p)
+	e.Value = h.Value(p)
 	e.Design = h.intervals.effectAt(p, e.Samples)
 
 	e.Low = h.lower(p)

@@ -53,7 +53,7 @@ func TestHDRLog(t *testing.T) {
 	if len(counts) > 0 {
 		t.Errorf("lines that nobody asked for: %v", counts)
 	}
-	if want := rec.Response[Accepted].Quantile(0.9).Value; p90 != int64(want) {
+	if want := rec.Response[Accepted].Value(0.9); p90 != int64(want) {
 		t.Errorf("p90 is %d in the log, %d in the recording", p90, want)
 	}
 }

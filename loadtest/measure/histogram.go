@@ -104,9 +104,13 @@ func (h Histogram) Above(limit time.Duration) int64 {
 	return n
 }
 
-// value returns the p-quantile of the sample as HdrHistogram defines it: the
-// upper bound of its bucket. The histogram must not be empty.
-func (h Histogram) value(p float64) time.Duration {
+// Value returns the p-quantile of the sample, 0 ≤ p ≤ 1, as HdrHistogram defines it: the
+// upper bound of its bucket. It is 0 if the histogram is empty. Quantile also estimates how
+// far the server's quantile may lie from it, which takes long for a long phase.
+func (h Histogram) Value(p float64) time.Duration {
+	if h.count == 0 {
+		return 0
+	}
 	v := time.Duration(h.open().ValueAtPercentile(100 * p))
 	return min(max(v, h.min), h.max)
 }

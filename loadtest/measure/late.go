@@ -40,7 +40,7 @@ func (r Recording) OtherLoad() string {
 // SentLate reports whether the 99th percentile of the send lag is above its limit, and
 // describes it.
 func (r Recording) SentLate() (bool, string) {
-	lag, limit := r.Lag.Quantile(0.99).Value, r.LagLimit()
+	lag, limit := r.Lag.Value(0.99), r.LagLimit()
 	if r.Sent == 0 || lag <= limit {
 		return false, ""
 	}
@@ -94,7 +94,7 @@ func (r Recording) Slowest(label string, adds time.Duration) (longest, least tim
 // is at least the (p-e)-quantile of the other less x.
 func (r Recording) least(p float64, label string, adds time.Duration) time.Duration {
 	e := min((1-p)/10, 0.001)
-	lag := r.Lag.Quantile(1 - e).Value
+	lag := r.Lag.Value(1 - e)
 	from := r.Service[Accepted]
 	added := max(adds, lag)
 	if label != "" { // service times are not kept by label

@@ -70,7 +70,7 @@ func TestPiecesInTurnAreOnePhase(t *testing.T) {
 		}
 		for _, c := range Classes() {
 			for _, p := range []float64{0.5, 0.9, 0.99} {
-				if got, want := got.Response[c].Quantile(p).Value, want.Response[c].Quantile(p).Value; got != want {
+				if got, want := got.Response[c].Value(p), want.Response[c].Value(p); got != want {
 					t.Fatalf("%s p%g: %s in turn, %s at once", c, 100*p, got, want)
 				}
 			}

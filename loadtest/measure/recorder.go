@@ -268,7 +268,7 @@ func (r *Recorder) Live(ran time.Duration) Live {
 	}
 	l := Live{Planned: r.plan.Planned, Sent: r.sent, Count: counts(n)}
 	if r.sent > 0 {
-		l.Lag = r.lag.value(0.99)
+		l.Lag = r.lag.Value(0.99)
 	}
 	if ran >= time.Second {
 		at := max(0, int(ran/r.width)-1)

@@ -77,7 +77,7 @@ func (r Recording) Dropped() int64 {
 // the lag of a good run stays below it.
 func (r Recording) LagLimit() time.Duration {
 	const least, share = time.Millisecond, 20
-	return max(least, r.Response[Accepted].Quantile(0.5).Value/share)
+	return max(least, r.Response[Accepted].Value(0.5)/share)
 }
 
 // Late returns how many requests were sent more than LagLimit after they were

@@ -110,7 +110,7 @@ var comparedKinds = []struct {
 }
 
 func latencyAt(p float64) func(measure.Recording) float64 {
-	return func(rec measure.Recording) float64 { return ms(rec.Response[measure.Accepted].Quantile(p).Value) }
+	return func(rec measure.Recording) float64 { return ms(rec.Response[measure.Accepted].Value(p)) }
 }
 
 // Effects converts the results of a comparison to the results model. In all

@@ -93,7 +93,7 @@ func distribution(h measure.Histogram) *load.Distribution {
 			Open: e.Open, Confidence: e.Confidence, Flagged: e.Flagged, Why: e.Why})
 	}
 	for _, p := range curveQuantiles {
-		d.Curve = append(d.Curve, load.CurvePoint{P: p, ValueMS: ms(h.Quantile(p).Value)})
+		d.Curve = append(d.Curve, load.CurvePoint{P: p, ValueMS: ms(h.Value(p))})
 	}
 	return d
 }
@@ -124,7 +124,7 @@ func brief(h measure.Histogram) *load.Brief {
 	if h.Count() == 0 {
 		return nil
 	}
-	at := func(p float64) float64 { return ms(h.Quantile(p).Value) }
+	at := func(p float64) float64 { return ms(h.Value(p)) }
 	return &load.Brief{P50MS: at(0.5), P90MS: at(0.9), P99MS: at(0.99), MaxMS: ms(h.Max())}
 }
 

@@ -68,7 +68,7 @@ func (d *Draft) Recovery(rec measure.Recording, third time.Duration) {
 	before, usual := time.Duration(0), 0
 	for _, s := range rec.Series {
 		if at := rec.Begins(s); at+rec.Width <= third && s.Response[measure.Accepted].Count() > 0 {
-			before += s.Response[measure.Accepted].Quantile(0.5).Value
+			before += s.Response[measure.Accepted].Value(0.5)
 			usual++
 		}
 	}
@@ -79,7 +79,7 @@ func (d *Draft) Recovery(rec measure.Recording, third time.Duration) {
 	allowed := max(times*before, before+5*time.Millisecond)
 	for _, s := range rec.Series {
 		at := rec.Begins(s)
-		if h := s.Response[measure.Accepted]; at >= 2*third && h.Count() > 0 && h.Quantile(0.5).Value <= allowed {
+		if h := s.Response[measure.Accepted]; at >= 2*third && h.Count() > 0 && h.Value(0.5) <= allowed {
 			d.Note("after the burst the median response time recovered to %s ms within %s", formatMS(before), printable.Seconds(at+rec.Width-2*third))
 			return
 		}
@@ -113,7 +113,7 @@ func (d *Draft) Depths(pages []Page, rec measure.Recording) {
 			if h.Count() > 0 {
 				last = h.Quantile(0.5)
 				depth.Points = append(depth.Points, load.DepthPoint{Page: int64(p.Page), Rows: int64(p.Rows), Count: h.Count(),
-					P50MS: ms(last.Value), P99MS: ms(h.Quantile(0.99).Value)})
+					P50MS: ms(last.Value), P99MS: ms(h.Value(0.99))})
 			}
 		}
 		if len(depth.Points) > 1 && first.Value > 0 && first.Low > 0 && first.High > 0 {

@@ -124,7 +124,7 @@ func (d *Draft) Assess(rec measure.Recording) Phase {
 
 // tolerates reports whether the lag of the recording is within the tolerated one.
 func (d *Draft) tolerates(rec measure.Recording) bool {
-	return d.terms.LagLimit > 0 && rec.Lag.Quantile(0.99).Value <= d.terms.LagLimit
+	return d.terms.LagLimit > 0 && rec.Lag.Value(0.99) <= d.terms.LagLimit
 }
 
 // Keep adds a phase to the scenario's figures.
@@ -204,7 +204,7 @@ func (d *Draft) noteGenerator(p Phase) {
 			judged = "it is within --lag-limit"
 		}
 		d.Note("%s: requests were sent up to %s late (p99); response times include the lag, and %s", p.Name,
-			printable.Milliseconds(p.Lag.Quantile(0.99).Value), judged)
+			printable.Milliseconds(p.Lag.Value(0.99)), judged)
 	}
 }
 
