@@ -8,7 +8,10 @@ GO         ?= go
 export CGO_ENABLED = 0
 export GOFLAGS    := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
 
-STATICCHECK = GOGC=400 $(GO) tool -modfile=tools/go.mod staticcheck
+# Tests and linters allocate much and keep little. They compute less if the heap may grow
+# to five times its live size before it is collected.
+RARE_GC     = GOGC=400
+STATICCHECK = $(RARE_GC) $(GO) tool -modfile=tools/go.mod staticcheck
 FUZZTIME   ?= 10s
 ARGS       ?=
 # The packages that `make test` and `make busy` test, and flags for go test. The packages
@@ -46,8 +49,7 @@ OTHERS = $(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(STARTED) $(HOSTI
 # Timeouts are for tests that hang: a slow and busy machine may take 20 minutes for one of
 # the packages.
 TWICE = $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
-# Tests allocate much and keep little: with 400 % of growth they take a fifth less time.
-TESTS = GOGC=400 $(GO) test -p $(TWICE) -timeout 40m $(TESTFLAGS)
+TESTS = $(RARE_GC) $(GO) test -p $(TWICE) -timeout 40m $(TESTFLAGS)
 # The command lines of the documents take a minute: `make documents` runs them. Containers
 # get their verdicts in `make truth`.
 SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
@@ -152,7 +154,7 @@ vet: ## run go vet
 
 lint: ## run staticcheck, in the version that tools/go.mod names
 	$(STATICCHECK) ./...
-	GOGC=400 $(GO) -C tools tool staticcheck ./release
+	$(RARE_GC) $(GO) -C tools tool staticcheck ./release
 
 tidy: ## fail if go mod tidy would change a file
 	$(GO) mod tidy -diff

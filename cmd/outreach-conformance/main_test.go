@@ -70,7 +70,8 @@ var calibrations = map[string]func(context.Context, generate.CalibrationOptions)
 //	                              Schema and has that verdict
 //	complete FILE                 the file's checks are all assessed. A machine that
 //	                              is too slow to exceed the rate limit within a
-//	                              period excuses the checks of that. With ! more is left
+//	                              period excuses the checks of that. With ! another
+//	                              check is not assessed
 //	junit FILE CASES TEXT         the JUnit file has so many test cases, and "run" is an
 //	                              error with that text in its title
 //	profile FILE RATE             writes the reference server's profile with a

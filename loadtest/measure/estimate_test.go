@@ -24,7 +24,7 @@ func TestNoSamplesNoValue(t *testing.T) {
 		t.Errorf("estimate of nothing: %+v", e)
 	}
 	h := Histogram{}
-	if h.Count() != 0 || h.Mean() != 0 || h.Min() != 0 || h.Max() != 0 || h.Above(0) != 0 {
+	if h.Count() != 0 || h.Mean() != 0 || h.Min() != 0 || h.Max() != 0 || h.Value(0.5) != 0 || h.Above(0) != 0 {
 		t.Errorf("an empty histogram holds something: %+v", h)
 	}
 }
@@ -143,4 +143,22 @@ func TestMeanAndAbove(t *testing.T) {
 	if got := durations(edge, edge, 2*edge).Above(edge); got != 1 {
 		t.Errorf("%d above %s, want 1: what is as long is not longer", got, edge)
 	}
+}
+
+// What a quantile of a soak of an hour takes with its interval and without.
+func BenchmarkQuantile(b *testing.B) {
+	rng := seeded(1)
+	h := record(Plan{}, steady(100, 100*3600, func(int) time.Duration {
+		return 300*time.Microsecond + time.Duration(rng.ExpFloat64()*float64(time.Millisecond))
+	})).Response[Accepted]
+	b.Run("interval", func(b *testing.B) {
+		for b.Loop() {
+			h.Quantile(0.99)
+		}
+	})
+	b.Run("value", func(b *testing.B) {
+		for b.Loop() {
+			h.Value(0.99)
+		}
+	})
 }
