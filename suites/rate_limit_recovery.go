@@ -90,8 +90,9 @@ func (api *API) servesAnotherWorkspace(list string) (served bool) {
 	return served
 }
 
-// mostAttempts is how often changes are sent whose list the limit did not refuse either.
-const mostAttempts = 3
+// mostAttempts is how often a change is sent that the limit did not refuse. On a busy
+// machine the limit's period often passes between the lists that exceed it and the change.
+const mostAttempts = 10
 
 // limitedChange is a change that the rate limit must refuse, and whose effect a further
 // request shows.

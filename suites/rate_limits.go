@@ -249,10 +249,10 @@ func tooSlowFor(promise *profile.RateLimit, served []period) bool {
 // nothing if the server counts operations apart. The period may just have passed: hence
 // the attempts. More are made if a tenth of the period passed before the request.
 func (api *API) refusedBeyondLists(k Call) (shown bool, lists drained) {
-	const prompt, most = 3, 5
+	const prompt = 3
 	list := api.limitedRequest(api.anyList(spec.ListLeadLists))
 	moved := false
-	for attempts, inTime := 0, 0; inTime < prompt && attempts < most; attempts++ {
+	for attempts, inTime := 0, 0; inTime < prompt && attempts < mostAttempts; attempts++ {
 		if lists = api.drain(list); !lists.limited {
 			return false, lists
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,12 +42,7 @@ func TestOneDrainShowsALimitOutOfReach(t *testing.T) {
 			t.Cleanup(func() { _ = server.Close(context.WithoutCancel(t.Context())) })
 			limit := server.Profile.RateLimit
 			limit.Requests, limit.Per, limit.Budget = tc.requests, tc.per, tc.budget
-			var token string
-			for _, k := range server.Profile.Keys {
-				if k.Name == limit.Key {
-					token = k.Token
-				}
-			}
+			token := limitedToken(server)
 			var mu sync.Mutex
 			sent := map[string]int{}
 			network := roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -63,4 +59,52 @@ func TestOneDrainShowsALimitOutOfReach(t *testing.T) {
 			g.Expect(results.Checks).To(ContainElement(And(HaveField("Operation", spec.ListLeadLists), HaveField("Missing", ContainElement(tc.missing)))))
 		})
 	}
+}
+
+// limitedToken is the key of the server that may be driven to its limit.
+func limitedToken(server *target.Target) string {
+	for _, k := range server.Profile.Keys {
+		if k.Name == server.Profile.RateLimit.Key {
+			return k.Token
+		}
+	}
+	return ""
+}
+
+// The limit's period may pass between the requests that exceed it and the change that it
+// must refuse. Then both are sent again, so that no verdict depends on the speed.
+func TestThePeriodPassesBeforeTheChange(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	const period = 4 * time.Second
+	var passed atomic.Int64 // nanoseconds that passed at once
+	clock := func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
+	server := living(t, func() (*target.Target, error) { return limitedBy(clock, period, *rows) })
+	token := limitedToken(server)
+
+	var mu sync.Mutex
+	inFlight, refused, left := 0, false, 5
+	network := roundTripper(func(r *http.Request) (*http.Response, error) {
+		if !strings.HasSuffix(r.Header.Get("Authorization"), token) || r.URL.Query().Get("limit") != "1" {
+			return http.DefaultTransport.RoundTrip(r)
+		}
+		mu.Lock()
+		// What exceeds the limit comes in batches. The request that checks it comes alone.
+		if refused && inFlight == 0 && left > 0 {
+			passed.Add(int64(period))
+			refused = false
+			left--
+		}
+		inFlight++
+		mu.Unlock()
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		mu.Lock()
+		defer mu.Unlock()
+		inFlight--
+		refused = refused || err == nil && answer.StatusCode == http.StatusTooManyRequests
+		return answer, err
+	})
+	results := judged(t, t.Context(), Config{Target: server, Transport: network, Selection: Selection{Requirements: []string{"RATE-NO-EFFECT"}}})
+	g.Expect(unproven(results)).To(BeEmpty())
+	g.Expect(left).To(BeZero())
 }

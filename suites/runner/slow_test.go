@@ -8,8 +8,6 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
-	"outreach.example/conformance/fixtures/refserver/limiter"
-	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/reports"
 )
@@ -34,7 +32,7 @@ func BenchmarkSlowTarget(b *testing.B) {
 		b.Run(away.String(), func(b *testing.B) {
 			per := refserver.LimitedPer * roundTrip / away
 			for b.Loop() {
-				t, err := limitedPer(per)
+				t, err := limitedPer(per, dataset.DefaultOptions().Rows)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -51,16 +49,4 @@ func BenchmarkSlowTarget(b *testing.B) {
 			}
 		})
 	}
-}
-
-// limitedPer starts a reference server whose limited key may send its requests once per
-// period.
-func limitedPer(period time.Duration) (*target.Target, error) {
-	layer := limiter.Layer{Kind: limiter.FixedWindow, Limit: refserver.LimitedRequests, Per: period}
-	t, err := target.Embedded(context.Background(), dataset.DefaultOptions(),
-		refserver.Options{Limiters: map[string]limiter.Config{dataset.Limited: {Layers: []limiter.Layer{layer}}}})
-	if err == nil {
-		t.Profile.RateLimit.Requests, t.Profile.RateLimit.Per = refserver.LimitedRequests, period
-	}
-	return t, err
 }
