@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -39,8 +40,15 @@ func wrap(p *program, words ...string) {
 	p.command.Args = append(slices.Clone(words), append([]string{filepath.Join(p.built, "bin", testbed.Program)}, p.command.Args[1:]...)...)
 }
 
-// asNobody runs the program as a user who is not root, for whom limits and permissions count.
-func asNobody(then func(*testing.T, *program)) func(*testing.T, *program) {
+// users counts the users that environments have had.
+var users atomic.Int32
+
+// anotherUser returns a user who is not root and who has no process yet: a limit of
+// processes counts all that the user has on the machine.
+func anotherUser() string { return strconv.Itoa(20_000 + (16*os.Getpid()+int(users.Add(1)))%40_000) }
+
+// asAnotherUser runs the program as a user for whom limits and permissions count.
+func asAnotherUser(then func(*testing.T, *program)) func(*testing.T, *program) {
 	return func(t *testing.T, p *program) {
 		then(t, p)
 		if os.Geteuid() != 0 {
@@ -65,7 +73,8 @@ func asNobody(then func(*testing.T, *program)) func(*testing.T, *program) {
 		if len(rest) == 0 || !filepath.IsAbs(rest[0]) {
 			rest = append([]string{p.command.Path}, rest[min(1, len(rest)):]...)
 		}
-		p.command.Path, p.command.Args = path, append([]string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}, rest...)
+		user := anotherUser()
+		p.command.Path, p.command.Args = path, append([]string{"setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups"}, rest...)
 	}
 }
 
@@ -144,14 +153,14 @@ func environments() []environment {
 		{name: "descriptors-10", why: "too few file descriptors", set: with("ulimit -n 10"), verdict: inconclusive("file descriptors")},
 		{name: "descriptors-14", why: "too few file descriptors", set: with("ulimit -n 14"), verdict: either("")},
 		{name: "descriptors-64", why: "few file descriptors", set: with("ulimit -n 64"), verdict: passes()},
-		{name: "threads-10", why: "too few threads", set: asNobody(func(_ *testing.T, p *program) { wrap(p, "prlimit", "--nproc=10", "--") }), verdict: inconclusive("threads")},
+		{name: "threads-10", why: "too few threads", set: asAnotherUser(func(_ *testing.T, p *program) { wrap(p, "prlimit", "--nproc=10", "--") }), verdict: inconclusive("threads")},
 		{name: "files-of-1-block", why: "no file may grow beyond 512 bytes", set: with("ulimit -f 1"), verdict: notWritten},
 		{name: "stack-64-KiB", why: "a small stack", set: with("ulimit -s 64"), verdict: passes()},
 		{name: "disk-of-16-KiB", why: "the disk is full before the results are written", set: small("size=16k"), verdict: inconclusive("no space left")},
 		{name: "disk-without-inodes", why: "no file can be created", set: small("size=1m,nr_inodes=1"), verdict: misused("output directory")},
 		{name: "disk-read-only", why: "the output directory is read-only", set: small("ro"), verdict: misused("output directory")},
 		{name: "output-of-another-user", why: "the output directory belongs to another user", set: func(t *testing.T, p *program) {
-			asNobody(func(*testing.T, *program) {})(t, p)
+			asAnotherUser(func(*testing.T, *program) {})(t, p)
 			if err := os.Mkdir(filepath.Join(p.dir, resultsDir), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +189,7 @@ func environments() []environment {
 		{name: "directory-deleted-output-absolute", why: "the working directory is gone", set: with(`mkdir gone; cd gone; rmdir ../gone`),
 			args: []string{"run", "--operation", "lead-lists.list", "--target", "@", "--output", "DIR/" + resultsDir}, verdict: Verdict{Codes: []int{exitUsage, exitInconclusive}, Says: "working directory"}},
 		{name: "tmpdir-missing", why: "there is no directory for temporary files", set: variables("TMPDIR=/nowhere"), verdict: passes()},
-		{name: "umask-777", why: "new files have no permissions", set: asNobody(with("umask 777")), verdict: Verdict{Codes: []int{exitPass, exitUsage, exitInconclusive}}},
+		{name: "umask-777", why: "new files have no permissions", set: asAnotherUser(with("umask 777")), verdict: Verdict{Codes: []int{exitPass, exitUsage, exitInconclusive}}},
 		{name: "no-variables", why: "the environment is empty", set: func(_ *testing.T, p *program) { p.command.Env = []string{} }, verdict: passes()},
 		{name: "one-core", why: "one thread runs Go code", set: variables("GOMAXPROCS=1"), verdict: passes()},
 		{name: "memory-limit-tiny", why: "the garbage collector never rests", set: variables("GOMEMLIMIT=20MiB", "GOGC=1"), verdict: passes()},
