@@ -88,11 +88,28 @@ func (r Response) leading(told string) (steps []client.Step, all int) {
 			steps = append(steps, c)
 		}
 	}
+	if r.Call.Operation.ID == spec.MoveAccounts {
+		steps = withoutRounds(steps)
+	}
 	all = max(all, len(steps))
 	if len(steps) > mostLeading {
 		steps = nil
 	}
 	return steps, all
+}
+
+// withoutRounds returns the moves without those between two equal ones: the accounts are
+// where the first one brought them.
+func withoutRounds(moves []client.Step) []client.Step {
+	var kept []client.Step
+	for _, m := range moves {
+		if i := slices.IndexFunc(kept, func(k client.Step) bool { return k.Status == http.StatusOK && k.Curl() == m.Curl() }); i >= 0 && m.Status == http.StatusOK {
+			kept = kept[:i+1]
+			continue
+		}
+		kept = append(kept, m)
+	}
+	return kept
 }
 
 // subjects returns the row in the path of the request, or the accounts that it moves.
