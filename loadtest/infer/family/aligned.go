@@ -35,7 +35,7 @@ func (l *Log) fitAligned(f Fit, work *int) (Fit, bool) {
 		resolution: l.resolution(), work: work,
 	}
 	p.windows = float64(max(l.end()-first.low, first.high-l.start)) / p.window.low
-	p, f.corners, ok = searchPlane(p, func(b plane) bool {
+	p, f.corners, ok = searchPlane(p, func(b *plane) bool {
 		return slices.ContainsFunc(hits, b.noneWithin) || slices.ContainsFunc(misses, b.oneWithin)
 	})
 	if !ok {

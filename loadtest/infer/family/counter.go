@@ -1,6 +1,9 @@
 package family
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A sliding counter estimates: the count of the previous window times the share
 // of it that a full window before now still covers, plus the count of this one.
@@ -54,11 +57,11 @@ func (l *Log) tooMany(limit int, window int64) bool {
 // nothing is accepted, so the last of a run of refusals constrains most. It
 // rises with each accepted request, so the last of a run of those does. If
 // refused requests count, groups of refusals constrain.
-func (l *Log) questions(counting bool) []question {
-	var out []question
+func (l *Log) questions(counting bool) []*question {
+	var out []*question
 	if counting {
 		for _, g := range l.refusalGroups() {
-			out = append(out, question{Observation{Sent: g.low, Received: g.high, Verdict: Refused}, g})
+			out = append(out, &question{Observation{Sent: g.low, Received: g.high, Verdict: Refused}, g})
 		}
 	}
 	for i, o := range l.observations {
@@ -67,7 +70,7 @@ func (l *Log) questions(counting bool) []question {
 		}
 		last := i+1 == len(l.observations)
 		if last || l.observations[i+1].Verdict != o.Verdict || l.observations[i+1].Sent-o.Sent > 4*l.roundTrip {
-			out = append(out, question{Observation: o})
+			out = append(out, &question{Observation: o})
 		}
 	}
 	return out
@@ -78,11 +81,14 @@ type question struct {
 	group group // of a refusal, where refused requests count
 }
 
+// counterCheck refutes boxes of counters.
 type counterCheck struct {
 	log       *Log
 	limit     span
 	counting  bool
-	questions []question
+	questions []*question
+	refuters  []*question // that refuted boxes, the latest first
+	left      []*question // a buffer of refutes
 }
 
 func (l *Log) counterCheck(f Fit) *counterCheck {
@@ -90,27 +96,56 @@ func (l *Log) counterCheck(f Fit) *counterCheck {
 }
 
 // refutesAll is refutes for all limits of the box.
-func (c *counterCheck) refutesAll(b cube) bool {
+func (c *counterCheck) refutesAll(b *cube) bool {
 	c.limit = b.limit
-	return c.refutes(b.plane)
+	return c.refutes(&b.plane)
 }
 
-// refutes reports whether one observation contradicts every point of the box.
-// The observation that refuted one box is tested first for the next.
-func (c *counterCheck) refutes(p plane) bool {
-	for i, q := range c.questions {
-		if c.contradicts(p, q) {
-			copy(c.questions[1:i+1], c.questions[:i])
-			c.questions[0] = q
+// mostRefuters is how many observations are tested first.
+const mostRefuters = 8
+
+// refutes reports whether one observation contradicts every point of the box. Those that
+// refuted other boxes are tested first. If none does, the halves of the box need not be
+// tested by those that contradict no point of it.
+func (c *counterCheck) refutes(p *plane) bool {
+	for i, q := range c.refuters {
+		if c.judge(p, q) == contradicted {
+			copy(c.refuters[1:i+1], c.refuters[:i])
+			c.refuters[0] = q
 			return true
 		}
+	}
+	open := c.questions
+	if p.open != nil {
+		open = p.open
+	}
+	c.left = c.left[:0]
+	for _, q := range open {
+		switch c.judge(p, q) {
+		case contradicted:
+			c.refuters = slices.Insert(c.refuters[:min(len(c.refuters), mostRefuters-1)], 0, q)
+			return true
+		case undecided:
+			c.left = append(c.left, q)
+		}
+	}
+	if 2*len(c.left) <= len(open) { // else it is not worth a copy
+		p.open = append(make([]*question, 0, len(c.left)), c.left...)
 	}
 	return false
 }
 
-// contradicts reports whether no window that may contain the decision explains
-// it.
-func (c *counterCheck) contradicts(p plane, o question) bool {
+// answer is what an observation says of a box.
+type answer int
+
+const (
+	undecided    answer = iota // it may contradict some points
+	contradicted               // it contradicts every point
+	settled                    // it contradicts no point
+)
+
+// judge tells whether a window that may contain the decision explains it.
+func (c *counterCheck) judge(p *plane, o *question) answer {
 	first := math.Ceil((float64(o.Sent) - p.phase.high) / p.window.high)
 	if float64(o.Sent) < p.phase.high { // before the reference windows count backward
 		first = math.Ceil((float64(o.Sent) - p.phase.high) / p.window.low)
@@ -119,19 +154,24 @@ func (c *counterCheck) contradicts(p plane, o question) bool {
 		began := p.boundary(k)
 		ended := p.boundary(k + 1)
 		if began.low > float64(o.Received) {
-			return true
+			return contradicted
 		}
 		if ended.high < float64(o.Sent) {
 			continue
 		}
-		if c.explains(p, o, p.boundary(k-1), began) {
-			return false
+		former := p.boundary(k - 1)
+		if !c.explains(p, o, former, began) {
+			continue
 		}
+		if began.high <= float64(o.Received) && ended.low >= float64(o.Sent) && c.alwaysExplains(p, o, former, began) {
+			return settled
+		}
+		return undecided
 	}
 }
 
 // boundary returns the position of the k-th boundary.
-func (p plane) boundary(k float64) span {
+func (p *plane) boundary(k float64) span {
 	if k < 0 {
 		return span{p.phase.low + k*p.window.high, p.phase.high + k*p.window.low}
 	}
@@ -140,7 +180,7 @@ func (p plane) boundary(k float64) span {
 
 // explains reports whether o may have been decided in the window that began
 // there, after the previous one.
-func (c *counterCheck) explains(p plane, o question, former, began span) bool {
+func (c *counterCheck) explains(p *plane, o *question, former, began span) bool {
 	if o.Verdict == Accepted {
 		share := clip(1 - (float64(o.Received)-began.low)/p.window.low)
 		counted := &c.log.certain
@@ -161,6 +201,32 @@ func (c *counterCheck) explains(p plane, o question, former, began span) bool {
 	both := possible.atMostWithin(floor(former.low), o.Received) - o.group.since(floor(former.low))
 	current := possible.atMostWithin(floor(began.low), o.Received) - o.group.since(floor(began.low))
 	return share*float64(both)+(1-share)*float64(current)+1 > c.limit.low-1e-9
+}
+
+// alwaysExplains reports whether o may have been decided in that window at every point of
+// the box. The estimate grows with the requests of either window and with the share, so
+// the worst of each decides.
+func (c *counterCheck) alwaysExplains(p *plane, o *question, former, began span) bool {
+	if o.Verdict == Accepted {
+		share := clip(1 - (float64(o.Received)-began.high)/p.window.high)
+		counted := &c.log.certain
+		both := counted.within(ceil(former.low), o.Received)
+		current := counted.within(ceil(began.low), o.Received)
+		if c.counting {
+			both = max(both, c.log.answered.within(ceil(former.low), o.Sent-1)+1)
+			current = max(current, c.log.answered.within(ceil(began.low), o.Sent-1)+1)
+		}
+		return share*float64(both)+(1-share)*float64(current) <= c.limit.low+1e-9
+	}
+	share := clip(1 - (float64(o.Sent)-began.low)/p.window.low)
+	possible := &c.log.possible
+	if c.counting {
+		possible = &c.log.all
+	}
+	sent := possible.sentBy(o.Received)
+	both := sent - possible.receivedBefore(floor(former.high)) - o.group.since(floor(former.high))
+	current := sent - possible.receivedBefore(floor(began.high)) - o.group.since(floor(began.high))
+	return share*float64(both)+(1-share)*float64(current)+1 > c.limit.high-1e-9
 }
 
 func clip(share float64) float64 { return min(1, max(0, share)) }
@@ -257,8 +323,9 @@ func (c *counters) search(l *Log, bounded map[int]Fit) map[int]plane {
 		b.windows = max(1, max(float64(l.end())-c.reference, c.reference-float64(l.start))/b.window.low)
 		work--
 		switch {
-		case check.refutesAll(b):
+		case check.refutesAll(&b):
 		case work <= 0 || b.done():
+			b.open = nil // later observations ask other questions
 			kept = append(kept, b)
 		default:
 			left, right := b.halves()

@@ -24,7 +24,7 @@ func (l *Log) fitFirst(f Fit, work *int) (Fit, bool) {
 		return Fit{}, false
 	}
 	p := plane{window: f.windows(), windows: 1, resolution: l.resolution(), work: work}
-	p, f.corners, ok = searchPlane(p, func(b plane) bool {
+	p, f.corners, ok = searchPlane(p, func(b *plane) bool {
 		return l.refutesFirst(f.Limit, runs, floor(b.window.low), ceil(b.window.high))
 	})
 	if !ok {

@@ -28,6 +28,8 @@ type plane struct {
 	windows       float64 // number of windows between that boundary and the ends of the log
 	resolution    float64 // the width at which halving ends
 	work          *int    // boxes that may still be searched
+	// open are the observations that may contradict a part of the box; nil for all.
+	open []*question
 }
 
 // done reports whether the box is too small to halve.
@@ -76,7 +78,7 @@ func (c *corners) add(p point) {
 
 // searchPlane returns the hull of what is left of the box, with its corners. ok
 // is false if nothing is left.
-func searchPlane(p plane, refuted func(plane) bool) (found plane, at corners, ok bool) {
+func searchPlane(p plane, refuted func(*plane) bool) (found plane, at corners, ok bool) {
 	queue := []plane{p}
 	for len(queue) > 0 {
 		b := queue[0]
@@ -86,7 +88,7 @@ func searchPlane(p plane, refuted func(plane) bool) (found plane, at corners, ok
 		}
 		*p.work--
 		switch {
-		case refuted(b):
+		case refuted(&b):
 			continue
 		case !b.done():
 			left, right := b.halves()
@@ -190,7 +192,10 @@ func (l *Log) pointCheck(f Fit) func(m Model) bool {
 		}
 	case Counter:
 		c := l.counterCheck(f)
-		return func(m Model) bool { return !c.refutes(point(m)) }
+		return func(m Model) bool {
+			p := point(m)
+			return !c.refutes(&p)
+		}
 	case First:
 		runs := l.spans(f.Limit + 1)
 		return func(m Model) bool {
