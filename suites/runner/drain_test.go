@@ -11,7 +11,6 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/refserver/limiter"
 	"outreach.example/conformance/fixtures/target"
@@ -35,9 +34,7 @@ func TestOneDrainShowsALimitOutOfReach(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			data := dataset.DefaultOptions()
-			data.Rows = *rows
-			server, err := target.Embedded(t.Context(), data, refserver.Options{Limiters: map[string]limiter.Config{}})
+			server, err := target.Embedded(t.Context(), sized(*rows), refserver.Options{Limiters: map[string]limiter.Config{}})
 			g.Expect(err).NotTo(HaveOccurred())
 			t.Cleanup(func() { _ = server.Close(context.WithoutCancel(t.Context())) })
 			limit := server.Profile.RateLimit

@@ -65,7 +65,7 @@ func sized(rows int) dataset.Options {
 }
 
 // startSteady starts a reference server that has the same verdicts on a busy machine. The
-// period of its rate limit is so long that any machine exceeds the limit in time.
+// period of its rate limit is so long that a busy machine exceeds the limit in time, too.
 func startSteady() (*target.Target, error) { return limitedPer(4*time.Second, *rows) }
 
 // limitedPer starts a reference server whose limited key may send its requests once per
@@ -203,8 +203,8 @@ func found(results reports.Results) map[string]string {
 }
 
 // observed are the observations without their counts: how often something
-// shows depends on how many requests it took to meet a rate limit. What Retry-After says
-// depends on how much is left of the limit's period.
+// shows depends on how many requests it took to meet a rate limit. The seconds of
+// Retry-After depend on how much is left of the limit's period.
 func observed(results reports.Results) map[string]string {
 	all := map[string]string{}
 	for _, o := range results.Observations {

@@ -160,10 +160,10 @@ func (c *counterCheck) judge(p *plane, o *question) answer {
 			continue
 		}
 		former := p.boundary(k - 1)
-		if !c.explains(p, o, former, began) {
+		if !c.explains(p, o, former, began, false) {
 			continue
 		}
-		if began.high <= float64(o.Received) && ended.low >= float64(o.Sent) && c.alwaysExplains(p, o, former, began) {
+		if began.high <= float64(o.Received) && ended.low >= float64(o.Sent) && c.explains(p, o, former, began, true) {
 			return settled
 		}
 		return undecided
@@ -178,58 +178,58 @@ func (p *plane) boundary(k float64) span {
 	return span{p.phase.low + k*p.window.low, p.phase.high + k*p.window.high}
 }
 
-// explains reports whether o may have been decided in the window that began
-// there, after the previous one.
-func (c *counterCheck) explains(p *plane, o *question, former, began span) bool {
-	if o.Verdict == Accepted {
-		share := clip(1 - (float64(o.Received)-began.low)/p.window.low)
-		counted := &c.log.certain
-		both := counted.within(ceil(former.high), o.Received)
-		current := counted.within(ceil(began.high), o.Received)
-		if c.counting {
-			// All requests answered before, and itself.
-			both = max(both, c.log.answered.within(ceil(former.high), o.Sent-1)+1)
-			current = max(current, c.log.answered.within(ceil(began.high), o.Sent-1)+1)
-		}
-		return share*float64(both)+(1-share)*float64(current) <= c.limit.high+1e-9
+// corner is where in a box the estimate of a request is taken: the start of the former window
+// and of the one that began, from which requests are counted, and the start and the width
+// that say how much of the former window still counts.
+type corner struct{ former, began, since, window float64 }
+
+// explains reports whether o may have been decided in the window that began there, after the
+// former one: at some point of the box or, always, at each of them. An estimate grows the
+// earlier the counting starts, and the more of the former window counts.
+func (c *counterCheck) explains(p *plane, o *question, former, began span, always bool) bool {
+	least := corner{former.high, began.high, began.low, p.window.low}
+	greatest := corner{former.low, began.low, began.high, p.window.high}
+	switch {
+	case o.Verdict == Accepted && always:
+		return c.whenAccepted(o, greatest) <= c.limit.low+1e-9
+	case o.Verdict == Accepted:
+		return c.whenAccepted(o, least) <= c.limit.high+1e-9
+	case always:
+		return c.whenRefused(o, least)+1 > c.limit.high-1e-9
+	default:
+		return c.whenRefused(o, greatest)+1 > c.limit.low-1e-9
 	}
-	share := clip(1 - (float64(o.Sent)-began.high)/p.window.high)
+}
+
+// whenAccepted is the least that the limiter can have counted when it accepted o.
+func (c *counterCheck) whenAccepted(o *question, at corner) float64 {
+	counted := &c.log.certain
+	both := counted.within(ceil(at.former), o.Received)
+	current := counted.within(ceil(at.began), o.Received)
+	if c.counting {
+		// All requests answered before, and itself.
+		both = max(both, c.log.answered.within(ceil(at.former), o.Sent-1)+1)
+		current = max(current, c.log.answered.within(ceil(at.began), o.Sent-1)+1)
+	}
+	return at.estimate(o.Received, both, current)
+}
+
+// whenRefused is the most that the limiter can have counted when it refused o.
+func (c *counterCheck) whenRefused(o *question, at corner) float64 {
 	possible := &c.log.possible
 	if c.counting {
 		possible = &c.log.all
 	}
-	both := possible.atMostWithin(floor(former.low), o.Received) - o.group.since(floor(former.low))
-	current := possible.atMostWithin(floor(began.low), o.Received) - o.group.since(floor(began.low))
-	return share*float64(both)+(1-share)*float64(current)+1 > c.limit.low-1e-9
+	both := possible.atMostWithin(floor(at.former), o.Received) - o.group.since(floor(at.former))
+	current := possible.atMostWithin(floor(at.began), o.Received) - o.group.since(floor(at.began))
+	return at.estimate(o.Sent, both, current)
 }
 
-// alwaysExplains reports whether o may have been decided in that window at every point of
-// the box. The estimate grows with the requests of either window and with the share, so
-// the worst of each decides.
-func (c *counterCheck) alwaysExplains(p *plane, o *question, former, began span) bool {
-	if o.Verdict == Accepted {
-		share := clip(1 - (float64(o.Received)-began.high)/p.window.high)
-		counted := &c.log.certain
-		both := counted.within(ceil(former.low), o.Received)
-		current := counted.within(ceil(began.low), o.Received)
-		if c.counting {
-			both = max(both, c.log.answered.within(ceil(former.low), o.Sent-1)+1)
-			current = max(current, c.log.answered.within(ceil(began.low), o.Sent-1)+1)
-		}
-		return share*float64(both)+(1-share)*float64(current) <= c.limit.low+1e-9
-	}
-	share := clip(1 - (float64(o.Sent)-began.low)/p.window.low)
-	possible := &c.log.possible
-	if c.counting {
-		possible = &c.log.all
-	}
-	sent := possible.sentBy(o.Received)
-	both := sent - possible.receivedBefore(floor(former.high)) - o.group.since(floor(former.high))
-	current := sent - possible.receivedBefore(floor(began.high)) - o.group.since(floor(began.high))
-	return share*float64(both)+(1-share)*float64(current)+1 > c.limit.high-1e-9
+// estimate weighs what both windows counted and what the current one did at that time.
+func (at corner) estimate(now int64, both, current int) float64 {
+	share := min(1, max(0, 1-(float64(now)-at.since)/at.window))
+	return share*float64(both) + (1-share)*float64(current)
 }
-
-func clip(share float64) float64 { return min(1, max(0, share)) }
 
 // counters holds the sliding counters of all remaining limits of a growing log.
 // They are searched together, because what refutes a boundary mostly does so
