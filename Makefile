@@ -8,8 +8,8 @@ GO         ?= go
 export CGO_ENABLED = 0
 export GOFLAGS    := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
 
-# Tests and linters allocate much and keep little. They compute less if the heap may grow
-# to five times its live size before it is collected.
+# Compilers, linters and tests allocate much and keep little. They compute less if the heap
+# may grow to five times its live size before it is collected.
 RARE_GC     = GOGC=400
 STATICCHECK = $(RARE_GC) $(GO) tool -modfile=tools/go.mod staticcheck
 FUZZTIME   ?= 10s
@@ -55,7 +55,7 @@ TESTS = $(RARE_GC) $(GO) test -p $(TWICE) -timeout 40m $(TESTFLAGS)
 SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
 
 .DEFAULT_GOAL := help
-.PHONY: help release release-test test long race busy steady strange hostile ginkgo example truth figures inferences transports capacities compare demo documents manifests client openapi selftest selftest-figures \
+.PHONY: help release release-test test long race race-packages busy steady strange hostile ginkgo example truth figures inferences verdicts transports capacities compare demo documents manifests client openapi selftest selftest-figures \
 	check format vet lint tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
@@ -71,6 +71,9 @@ long: ## run the tests that compute or wait for long
 # in CI make ginkgo. TestSteady has a target of its own.
 race: ## run the tests of concurrent packages with the race detector
 	@CGO_ENABLED=1 $(TESTS) -race -skip '^(TestConformance|TestSteady)$$|$(LONG)' $(RACED)
+
+race-packages: ## compile what make race tests
+	@CGO_ENABLED=1 $(RARE_GC) $(GO) list -race -test -deps -export $(RACED) >/dev/null
 
 # BUSY is how many processes keep cores busy; empty for one on each core. CI has the
 # race detector do so instead.
@@ -93,17 +96,19 @@ ginkgo: ## run the suites with the ginkgo command and each flag that the documen
 	tools/ginkgo-demo
 
 example: ## test the example of a repository that embeds the suites
-	$(GO) -C docs/example vet ./...
-	$(GO) -C docs/example test -count=1 -timeout 40m ./...
+	$(RARE_GC) $(GO) -C docs/example vet ./...
+	$(RARE_GC) $(GO) -C docs/example test -count=1 -timeout 40m ./...
 
-truth: figures inferences ## check the figures of load against the server's own record, on a quiet machine
+truth: figures inferences verdicts ## check the figures of load against the server's own record, on a quiet machine
 
 figures: ## the part of make truth that needs a quiet machine: figures and verdicts of load
 	$(GO) test ./loadtest -run TestTruth -count=1 -v -timeout 40m -args -truth
 	$(GO) test ./loadtest/swarm -run TestSharedLoad -count=1 -v -timeout 40m -args -slow
 
-inferences: ## the part of make truth that computes: what load infers of known limiters, and verdicts on containers
-	$(GO) test ./loadtest/infer -run 'TestGrid|TestRandom|TestReal' -count=1 -v -timeout 40m -args -slow
+inferences: ## the part of make truth that computes: what load infers of known limiters
+	$(RARE_GC) $(GO) test ./loadtest/infer -run 'TestGrid|TestRandom|TestReal' -count=1 -v -timeout 40m -args -slow
+
+verdicts: ## the part of make truth that brings a server up in every way: verdicts of run
 	$(GO) test ./cmd/outreach-conformance -run TestVerdictsAreTheSame -count=1 -v -timeout 40m -args -slow
 
 transports: ## compare CPU time and memory of a request over HTTP transports with raw Vegeta
@@ -122,18 +127,18 @@ documents: ## run the commands in the documents
 	$(GO) test ./cmd/outreach-conformance -run '^TestDocuments$$' -count=1 -timeout 40m
 
 client: ## drive every operation of serve through a client that is generated from the OpenAPI document
-	$(GO) -C tools vet ./client
-	$(GO) -C tools test -count=1 ./client
+	$(RARE_GC) $(GO) -C tools vet ./client
+	$(RARE_GC) $(GO) -C tools test -count=1 ./client
 
 openapi: ## lint the OpenAPI documents with two linters and a strict YAML parser (Debian: libyaml-pp-perl)
 	perl -MYAML::PP -e 'YAML::PP->new(schema => ["JSON"])->load_file($$_) for @ARGV' schemas/openapi.yaml schemas/openapi-3.1.yaml
-	$(GO) -C tools vet ./openapi
-	$(GO) -C tools test -count=1 ./openapi
-	$(GO) -C tools run ./openapi ../schemas/openapi.yaml ../schemas/openapi-3.1.yaml
+	$(RARE_GC) $(GO) -C tools vet ./openapi
+	$(RARE_GC) $(GO) -C tools test -count=1 ./openapi
+	$(RARE_GC) $(GO) -C tools run ./openapi ../schemas/openapi.yaml ../schemas/openapi-3.1.yaml
 
 manifests: ## check the Kubernetes manifests against the types of the API
-	$(GO) -C tools vet ./manifests
-	$(GO) -C tools test ./manifests
+	$(RARE_GC) $(GO) -C tools vet ./manifests
+	$(RARE_GC) $(GO) -C tools test ./manifests
 
 selftest: build ## prove that every check finds its defects and accepts legal behaviour
 	bin/outreach-conformance selftest $(ARGS)
@@ -149,7 +154,7 @@ format: ## fail if gofmt would change a file
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 
 vet: ## run go vet
-	$(GO) vet ./...
+	$(RARE_GC) $(GO) vet ./...
 	$(GO) vet .ci/results.go
 
 lint: ## run staticcheck, in the version that tools/go.mod names
@@ -182,8 +187,8 @@ release: ## build a release into dist/: archives, images, lists of modules, chec
 	$(GO) -C tools run ./release -source .. -output ../dist -platforms '$(PLATFORMS)' -version '$(VERSION)' $(if $(ALLOW_DIRTY),-allow-dirty)
 
 release-test: ## build a release for this machine twice, and check its files
-	$(GO) -C tools vet ./release
-	$(GO) -C tools test -count=1 ./release
+	$(RARE_GC) $(GO) -C tools vet ./release
+	$(RARE_GC) $(GO) -C tools test -count=1 ./release
 
 run: ## judge a target; ARGS='--target http://127.0.0.1:8025'
 	$(GO) run ./cmd/outreach-conformance run $(ARGS)

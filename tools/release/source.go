@@ -121,9 +121,10 @@ func (s source) git(args ...string) (string, error) {
 func compile(from source, p platform, binary string) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.stamped="+from.version+" -X main.stampedCommit="+from.commit, "-o", binary, "./cmd/"+program)
 	cmd.Dir = from.root
-	// The bytes must not depend on settings of the user.
+	// The bytes must not depend on settings of the user. The linker drops what debuggers
+	// need (-s -w), so the compiler does not write it.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0",
-		"GOFLAGS=-trimpath", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=off")
+		"GOFLAGS=-trimpath -gcflags=all=-dwarf=false", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build for %s: %w\n%s", p, err, out)
 	}
