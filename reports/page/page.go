@@ -14,6 +14,7 @@ import (
 	"html/template"
 	"maps"
 	"os"
+	"sync"
 
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/reports"
@@ -37,19 +38,25 @@ var shared = template.FuncMap{
 	"place":   reports.Violation.Place,
 }
 
+// Template returns the template of a page. The first call parses it: most commands write
+// no page, and parsing would take a tenth of their start.
+type Template func() *template.Template
+
 // New returns the template of a page. The layout begins with the template "head" and
 // ends with "foot"; functions are those that only this page needs.
-func New(layout string, functions template.FuncMap) *template.Template {
-	all := maps.Clone(shared)
-	maps.Copy(all, functions)
-	t := template.Must(template.New("frame").Funcs(all).Parse(frame))
-	return template.Must(t.New("page").Parse(layout))
+func New(layout string, functions template.FuncMap) Template {
+	return sync.OnceValue(func() *template.Template {
+		all := maps.Clone(shared)
+		maps.Copy(all, functions)
+		t := template.Must(template.New("frame").Funcs(all).Parse(frame))
+		return template.Must(t.New("page").Parse(layout))
+	})
 }
 
 // Render returns the page of the data.
-func Render(t *template.Template, data any) ([]byte, error) {
+func Render(t Template, data any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := t.Execute(&b, data); err != nil {
+	if err := t().Execute(&b, data); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	return b.Bytes(), nil
