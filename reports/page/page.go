@@ -38,8 +38,8 @@ var shared = template.FuncMap{
 	"place":   reports.Violation.Place,
 }
 
-// Template returns the template of a page. The first call parses it: most commands write
-// no page, and parsing would take a tenth of their start.
+// Template returns the template of a page. The first call parses it, because most commands
+// write no page and should start without it.
 type Template func() *template.Template
 
 // New returns the template of a page. The layout begins with the template "head" and
