@@ -64,7 +64,7 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 		flags.DurationVar(&f.explore, "explore", 0, "instead of judging, explore each list and state defect for at most this time, and each quirk for all of it")
 	})
 	group(flags, "Pace", func() {
-		flags.IntVar(&f.parallel, "parallel", 0, "cases at the same time (default: 2 per processor; always 1 with your own target)")
+		flags.IntVar(&f.parallel, "parallel", 0, "cases at the same time (default: 3 per processor; always 1 with your own target)")
 		f.registerPace(flags)
 	})
 	group(flags, "Output", func() { registerOutput(flags, &f.output, defaultOutput) })
@@ -92,7 +92,7 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
-	options := selftest.Options{Source: source, Workers: f.parallel, Seed: f.seed, Sample: f.sample,
+	options := selftest.Options{Source: source, Short: f.short(), Workers: f.parallel, Seed: f.seed, Sample: f.sample,
 		Together: f.together, Faults: f.faults, Selection: selection, Start: progress.Start, Done: progress.Done}
 	if f.explore > 0 {
 		found, err := selftest.Explore(ctx, options, f.explore)
@@ -151,7 +151,7 @@ func (f *selftestFlags) source(ctx context.Context, stderr io.Writer, selection 
 			own := errors.New("--requests-per-second, --concurrency, --timeout, --patience, --wait: only with a target of your own")
 			return nil, nil, exitError{exitUsage, cmp.Or(err, own)}
 		}
-		return selftest.Embedded(), func() {}, nil
+		return selftest.Embedded(selftest.WholeLists), func() {}, nil
 	}
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {
@@ -167,6 +167,14 @@ func (f *selftestFlags) source(ctx context.Context, stderr io.Writer, selection 
 	transport.TLSClientConfig = t.TLS
 	f.parallel = 1 // the cases share one server and must not see each other's changes
 	return selftest.At(t.Profile, base, transport), stop, nil
+}
+
+// short returns a source whose subjects take less time; nil if the target is the user's.
+func (f *selftestFlags) short() selftest.Source {
+	if f.isEmbedded() {
+		return selftest.Embedded(selftest.ShortLists)
+	}
+	return nil
 }
 
 func (f selftestFlags) reportMatrix(m selftest.Matrix, stdout io.Writer) error {

@@ -41,14 +41,20 @@ func (k Kill) Sharp() bool { return k.Fate == Killed && len(k.Also) == 0 }
 // be too slow to exceed a rate limit.
 const attempts = 3
 
-// try runs the specs that judge the defect's requirement on its operation.
-func try(ctx context.Context, source Source, rules *judge.Rules, seed uint64, d faults.Defect) (kill Kill, err error) {
-	for range attempts {
-		if kill, err = tryOnce(ctx, source, rules, seed, d); err != nil || kill.Outcome != reports.NotAssessed {
-			break
+// try runs the specs that judge the defect's requirement on its operation: on a subject
+// that takes less time, if there is one, and on a whole one unless that shows the defect.
+func (o Options) try(ctx context.Context, rules *judge.Rules, d faults.Defect) (Kill, error) {
+	if o.Short != nil {
+		if kill, err := tryOnce(ctx, o.Short, rules, o.Seed, d); err != nil || kill.Fate == Killed {
+			return kill, err
 		}
 	}
-	return kill, err
+	for attempt := 1; ; attempt++ {
+		kill, err := tryOnce(ctx, o.Source, rules, o.Seed, d)
+		if err != nil || kill.Outcome != reports.NotAssessed || attempt == attempts {
+			return kill, err
+		}
+	}
 }
 
 func tryOnce(ctx context.Context, source Source, rules *judge.Rules, seed uint64, d faults.Defect) (Kill, error) {

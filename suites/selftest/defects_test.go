@@ -27,7 +27,7 @@ func TestDefectsAreKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := Embedded()
+	options := Options{Source: Embedded(WholeLists), Short: Embedded(ShortLists), Seed: 1}
 	work := make(chan faults.Defect)
 	var wait sync.WaitGroup
 	var mu sync.Mutex
@@ -36,7 +36,7 @@ func TestDefectsAreKilled(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
 			for d := range work {
-				kill, err := try(context.Background(), source, rules, 1, d)
+				kill, err := options.try(context.Background(), rules, d)
 				mu.Lock()
 				if err != nil {
 					t.Error(err)
@@ -72,7 +72,7 @@ func TestDefectIsTriedAgain(t *testing.T) {
 	all := faults.Defects()
 	d := all[slices.IndexFunc(all, func(d faults.Defect) bool { return d.Breaks.Requirement == string(spec.Rate429) })]
 	for lacking, want := range map[int]Fate{attempts - 1: Killed, attempts: Survived} {
-		embedded, tried := Embedded(), 0
+		embedded, tried := Embedded(ShortLists), 0
 		source := func(ctx context.Context) (subject, error) {
 			s, err := embedded(ctx)
 			if tried++; err == nil && tried <= lacking {
@@ -82,8 +82,31 @@ func TestDefectIsTriedAgain(t *testing.T) {
 			}
 			return s, err
 		}
-		kill, err := try(t.Context(), source, rules, 1, d)
+		kill, err := Options{Source: source, Seed: 1}.try(t.Context(), rules, d)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(kill.Fate).To(Equal(want), "%d attempts lack the limit: %s", lacking, kill.Detail)
+	}
+}
+
+// What short lists do not show is tried on whole ones, and nothing else is.
+func TestDefectIsTriedOnShortListsFirst(t *testing.T) {
+	g := NewWithT(t)
+	rules, err := judge.NewRules()
+	g.Expect(err).NotTo(HaveOccurred())
+	all := faults.Defects()
+	for id, wholeToo := range map[string]bool{
+		spec.ListSubsequences + "/cursor-a-link":          false,
+		spec.ListSubsequences + "/late-cursor-a-position": true,
+	} {
+		d := all[slices.IndexFunc(all, func(d faults.Defect) bool { return d.ID == id })]
+		tried := 0
+		o := Options{Seed: 1, Short: Embedded(ShortLists), Source: func(ctx context.Context) (subject, error) {
+			tried++
+			return Embedded(WholeLists)(ctx)
+		}}
+		kill, err := o.try(t.Context(), rules, d)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(kill.Fate).To(Equal(Killed), id)
+		g.Expect(tried > 0).To(Equal(wholeToo), "%s: tried on whole lists", id)
 	}
 }

@@ -42,10 +42,18 @@ const visibility = 240 * time.Millisecond
 // answer at once: more requests would only take memory.
 const concurrency = 4
 
-// Embedded is a source of reference servers in this process, reached without a
-// network. A server that a case has given back serves the next one, its data
-// back at the start: loading them anew would cost more than most cases.
-func Embedded() Source {
+// WholeLists and ShortLists are how many rows the lists of an embedded subject have. Whole
+// lists are those that every run judges. Short ones are a little longer than the largest
+// page: they show most defects in half the time.
+var (
+	WholeLists = dataset.DefaultOptions().Rows
+	ShortLists = 107
+)
+
+// Embedded is a source of reference servers in this process with lists of that many rows,
+// reached without a network. A server that a case has given back serves the next one, its
+// data back at the start: loading them anew would cost more than most cases.
+func Embedded(rows int) Source {
 	var mu sync.Mutex
 	var idle []*refserver.Server
 	var known *profile.Profile
@@ -57,7 +65,9 @@ func Embedded() Source {
 			idle = idle[:n-1]
 			return server, nil
 		}
-		data, err := dataset.New(dataset.DefaultOptions())
+		options := dataset.DefaultOptions()
+		options.Rows = rows
+		data, err := dataset.New(options)
 		if err != nil {
 			return nil, err
 		}

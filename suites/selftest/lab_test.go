@@ -21,7 +21,7 @@ func TestEndedCaseIsForgotten(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	var subject weak.Pointer[faults.Target]
 	asked := 0
-	_, err = examine(t.Context(), Embedded(), rules, 1, suites.Judging(spec.Pair{Requirement: string(spec.AuthHeaderMissing), Operation: spec.ListPlacementTests}),
+	_, err = examine(t.Context(), Embedded(ShortLists), rules, 1, suites.Judging(spec.Pair{Requirement: string(spec.AuthHeaderMissing), Operation: spec.ListPlacementTests}),
 		func(target *faults.Target) faults.Middleware {
 			subject = weak.Make(target)
 			return func(next faults.Handler) faults.Handler {

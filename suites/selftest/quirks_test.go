@@ -68,7 +68,7 @@ func TestHonestTargetPasses(t *testing.T) {
 }
 
 func checkTolerated(t *testing.T, rules *judge.Rules, l legalCase) {
-	got, err := l.try(context.Background(), Embedded(), rules, 1, runner.Selection{})
+	got, err := l.try(context.Background(), Embedded(WholeLists), rules, 1, runner.Selection{})
 	if err != nil {
 		t.Error(err)
 		return

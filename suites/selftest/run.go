@@ -21,8 +21,11 @@ import (
 
 // Options say how much of the self-test to do.
 type Options struct {
-	Source  Source
-	Workers int    // cases at the same time; 0 means two for each processor, since cases wait
+	Source Source
+	// Short is a source whose subjects take less time. Defects are tried on them first, and
+	// on one of Source unless that shows them. Nil means that there is none.
+	Short   Source
+	Workers int    // cases at the same time; 0 means several for each processor, since cases wait
 	Seed    uint64 // draws the sample and the groups of quirks
 	// Sample is how many defects are drawn, with a share of the quirks; 0 tries all.
 	Sample int
@@ -79,7 +82,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	}
 	tryOne := func(i int) {
 		work.do(func(ctx context.Context) error {
-			kill, err := try(ctx, o.Source, rules, o.Seed, defects[i])
+			kill, err := o.try(ctx, rules, defects[i])
 			m.Defects[i] = kill.fate()
 			o.done(defects[i].ID, problems(kill.Fate))
 			return err
@@ -213,7 +216,7 @@ type pool struct {
 
 // casesPerProcessor keeps the processors busy although cases wait for changes to show.
 // More cases at the same time take more memory.
-const casesPerProcessor = 2
+const casesPerProcessor = 3
 
 func newPool(ctx context.Context, workers int) *pool {
 	if workers <= 0 {
