@@ -128,20 +128,16 @@ func served(t testing.TB, limit, shaped string) *target.Target {
 	return found
 }
 
-// truthOf asks the server what it did, once all it has begun is done.
+// truthOf asks the server what it did.
 func truthOf(t testing.TB, server *target.Target) truth.Report {
 	t.Helper()
-	for {
-		var report truth.Report
-		testbed.Get(t, server.TruthURL+"/truth", "", &report)
-		if report.InFlight == 0 {
-			return report
-		}
-	}
+	return testbed.Record(t, server.TruthURL)
 }
 
+// forget empties the server's record once all that was sent is in it.
 func forget(t testing.TB, server *target.Target) {
 	t.Helper()
+	testbed.Record(t, server.TruthURL)
 	answer, err := http.Post(server.TruthURL+"/truth/reset", "", nil)
 	if err != nil {
 		t.Fatal(err)

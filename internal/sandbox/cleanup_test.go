@@ -30,7 +30,7 @@ import (
 // embedded starts a reference server that lives as long as the test.
 func embedded(t *testing.T) *target.Target {
 	t.Helper()
-	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{})
+	server, err := target.Embedded(t.Context(), dataset.Options{Seed: 1, Rows: 60}, refserver.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

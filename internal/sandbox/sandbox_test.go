@@ -26,7 +26,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-var data = sync.OnceValues(func() (*dataset.Data, error) { return dataset.New(dataset.DefaultOptions()) })
+var data = sync.OnceValues(func() (*dataset.Data, error) { return dataset.New(dataset.Options{Seed: 1, Rows: 60}) })
 
 // fixture is a sandbox on a reference server.
 type fixture struct {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+
+	"outreach.example/conformance/fixtures/refserver/truth"
 )
 
 // Get asks for the address, again while it is too early, and reads the JSON that
@@ -21,6 +23,19 @@ func Get(t testing.TB, address, token string, into any) {
 			t.Fatalf("GET %s: %d, %v", address, status, err)
 		}
 		return
+	}
+}
+
+// Record returns what a reference server with that truth address did, once all that it has
+// begun is done: a response may arrive before it is in the record.
+func Record(t testing.TB, truthURL string) truth.Report {
+	t.Helper()
+	for {
+		var report truth.Report
+		Get(t, truthURL+"/truth", "", &report)
+		if report.InFlight == 0 {
+			return report
+		}
 	}
 }
 

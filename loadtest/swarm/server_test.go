@@ -1,14 +1,13 @@
 package swarm
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
 
-	"outreach.example/conformance/fixtures/refserver/truth"
+	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/spec"
@@ -44,15 +43,7 @@ func serving(t *testing.T) server {
 // and once each list to each process, which asks beforehand whether its key will do.
 func (s server) counted(t *testing.T, r load.Results, processes int64) {
 	t.Helper()
-	answer, err := http.Get(s.truth + "/truth")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var seen truth.Report
-	if err := json.NewDecoder(answer.Body).Decode(&seen); err != nil {
-		t.Fatal(err)
-	}
+	seen := testbed.Record(t, s.truth)
 	type kind struct{ status, operation string }
 	want, got := map[kind]int64{}, map[kind]int64{}
 	for _, q := range seen.Requests {
@@ -91,6 +82,7 @@ func (s server) counted(t *testing.T, r load.Results, processes int64) {
 
 func (s server) forget(t *testing.T) {
 	t.Helper()
+	testbed.Record(t, s.truth)
 	answer, err := http.Post(s.truth+"/truth/reset", "", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ var rules = sync.OnceValues(judge.NewRules)
 // transform around it, which ends after so many looks at the clock.
 func against(t *testing.T, looks int64, apply func(*faults.Target) faults.Middleware) Config {
 	t.Helper()
-	data, err := dataset.New(dataset.DefaultOptions())
+	data, err := dataset.New(dataset.Options{Seed: 1, Rows: 107})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-var data = sync.OnceValues(func() (*dataset.Data, error) { return dataset.New(dataset.DefaultOptions()) })
+var data = sync.OnceValues(func() (*dataset.Data, error) { return dataset.New(dataset.Options{Seed: 1, Rows: 60}) })
 
 // server is a reference server, with something around it.
 func server(t *testing.T, around func(http.Handler) http.Handler) string {
