@@ -91,7 +91,7 @@ const everyFile = ",json=f/r.json,junit=f/j.xml,html=f/p.html,markdown=f/s.md,gi
 // Nothing that a command prints or writes shows a key, whatever the target says. The
 // files stay what they are.
 func TestNoKeyLeavesTheProcess_long(t *testing.T) {
-	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{Middleware: []func(http.Handler) http.Handler{repeating}})
+	server, err := target.Embedded(t.Context(), dataset.Options{Seed: 1, Rows: 60}, refserver.Options{Middleware: []func(http.Handler) http.Handler{repeating}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestNoVariationOfAKeyLeavesTheProcess(t *testing.T) {
 				"label": fmt.Sprint(r.Header["Authorization"]), "description": fmt.Sprint(r.Header), "id": r.URL.RawQuery}}})
 		})
 	}
-	server, err := target.Embedded(t.Context(), dataset.DefaultOptions(), refserver.Options{Middleware: []func(http.Handler) http.Handler{serving}})
+	server, err := target.Embedded(t.Context(), dataset.Options{Seed: 1, Rows: 60}, refserver.Options{Middleware: []func(http.Handler) http.Handler{serving}})
 	if err != nil {
 		t.Fatal(err)
 	}

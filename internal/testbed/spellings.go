@@ -78,7 +78,7 @@ func NewKeySearch(keys []profile.Key) KeySearch {
 // Find returns the name of a key that the text shows in part, and the text around it.
 func (s KeySearch) Find(text string) (key, around string, found bool) {
 	for range 5 { // a query inside a query inside JSON inside HTML
-		plain := strings.ToLower(visible(text))
+		plain := seen(text)
 		for i := range len(plain) - told + 1 {
 			if name, ok := s.parts[plain[i:i+told]]; ok {
 				return name, plain[max(0, i-120):min(len(plain), i+told+60)], true
@@ -93,13 +93,17 @@ func (s KeySearch) Find(text string) (key, around string, found bool) {
 	return "", "", false
 }
 
-// visible drops what a reader does not see.
-func visible(text string) string {
+// seen returns the text in small letters, without what a reader does not see. Nearly all of
+// it is ASCII.
+func seen(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Zl, unicode.Zp) {
+		switch {
+		case ' ' <= r && r <= '~' && !('A' <= r && r <= 'Z'):
+			return r
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Zl, unicode.Zp):
 			return -1
 		}
-		return r
+		return unicode.ToLower(r)
 	}, text)
 }
 
@@ -107,6 +111,9 @@ var escape = regexp.MustCompile(`%[0-9A-Fa-f]{2}|\\+[uU](?:[0-9A-Fa-f]{8}|[0-9A-
 
 // decodeEscapes decodes one layer of escapes.
 func decodeEscapes(text string) string {
+	if !strings.ContainsAny(text, `%\&`) {
+		return text
+	}
 	return escape.ReplaceAllStringFunc(text, func(e string) string {
 		if e[0] == '&' {
 			return html.UnescapeString(e)

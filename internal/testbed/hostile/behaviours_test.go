@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/spec"
 )
 
@@ -108,9 +107,9 @@ func (b Behaviour) try(t *testing.T) result {
 	if !slices.Contains(args, "--timeout") {
 		args = append(args, "--timeout", "15s")
 	}
-	p := newProgram(t, reference.Profile, args...)
+	p := newProgram(t, reference, args...)
 	e := p.run(t)
-	problems := append(e.problems(t, testbed.NewKeySearch(reference.Profile.Keys)), b.misjudged(t, e)...)
+	problems := append(e.problems(t, reference.Keys), b.misjudged(t, e)...)
 	most := b.MiB
 	if most == 0 {
 		most = DefaultMiB

@@ -272,7 +272,7 @@ func (in environment) try(t *testing.T) result {
 	for i := range args {
 		args[i] = strings.Replace(args[i], "@", address, 1)
 	}
-	p := newProgram(t, reference.Profile, args...)
+	p := newProgram(t, reference, args...)
 	for i := range p.command.Args {
 		p.command.Args[i] = strings.Replace(p.command.Args[i], "DIR/", p.dir+"/", 1)
 	}
@@ -280,7 +280,7 @@ func (in environment) try(t *testing.T) result {
 		in.set(t, p)
 	}
 	e := p.run(t)
-	problems := e.problems(t, testbed.NewKeySearch(reference.Profile.Keys))
+	problems := e.problems(t, reference.Keys)
 	_, says := e.outcome(t)
 	if !slices.Contains(in.verdict.Codes, e.code) {
 		problems = append(problems, fmt.Sprintf("exit code %d, not %v", e.code, in.verdict.Codes))
@@ -350,14 +350,14 @@ func interrupted(t *testing.T, signal syscall.Signal, after int64) result {
 	})
 	before := reference.tests(t)
 	common := []string{"--target", address, "--target-profile", profileFile, "--output", resultsDir}
-	p := newProgram(t, reference.Profile, append(append(slices.Clone(writing), "--seed", "1"), common...)...)
+	p := newProgram(t, reference, append(append(slices.Clone(writing), "--seed", "1"), common...)...)
 	p.started = func(started *os.Process) { process.Store(started) }
 	e := p.run(t)
-	problems := e.problems(t, testbed.NewKeySearch(reference.Profile.Keys))
+	problems := e.problems(t, reference.Keys)
 	if want := 130; signal != syscall.SIGKILL && e.code != want {
 		problems = append(problems, fmt.Sprintf("exit code %d, not %d", e.code, want))
 	}
-	again := newProgram(t, reference.Profile, append([]string{"cleanup"}, common...)...)
+	again := newProgram(t, reference, append([]string{"cleanup"}, common...)...)
 	again.command.Dir = p.dir
 	cleaned := again.run(t)
 	if cleaned.code != exitPass {

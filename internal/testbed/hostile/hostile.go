@@ -5,7 +5,7 @@
 // the server does, why that is hostile or which sentence allows it, and what a run must
 // make of it. The tests of this package run the built program against each of them.
 //
-// Only tests may import it. It imports fixtures and spec, and judges nothing.
+// Only tests may import it. It imports fixtures, spec and testbed, and judges nothing.
 package hostile
 
 import (
@@ -20,6 +20,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/internal/testbed"
 )
 
 // Behaviour is one hostile behaviour of a target.
@@ -105,6 +106,8 @@ const rows = 60
 type Reference struct {
 	Handler http.Handler
 	Profile *profile.Profile
+	File    []byte            // with the profile
+	Keys    testbed.KeySearch // finds the keys of the profile
 	server  *refserver.Server
 }
 
@@ -134,7 +137,12 @@ func NewReference() (Reference, error) {
 	if err != nil {
 		return Reference{}, err
 	}
-	return Reference{server.Handler(), profile.FromDataset(data), server}, nil
+	known := profile.FromDataset(data)
+	file, err := known.YAML("")
+	if err != nil {
+		return Reference{}, err
+	}
+	return Reference{server.Handler(), known, file, testbed.NewKeySearch(known.Keys), server}, nil
 }
 
 // Release gives the server back.

@@ -22,7 +22,6 @@ import (
 
 	"github.com/onsi/ginkgo/v2/reporters"
 
-	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/reports"
 )
@@ -51,15 +50,11 @@ type program struct {
 	out, err bytes.Buffer
 }
 
-// newProgram returns a program that judges the target with the keys of the profile.
-func newProgram(t *testing.T, p *profile.Profile, args ...string) *program {
+// newProgram returns a program that judges the target with the profile of the reference.
+func newProgram(t *testing.T, reference Reference, args ...string) *program {
 	t.Helper()
 	run := &program{dir: t.TempDir(), built: testbed.Built(t)}
-	text, err := p.YAML("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(run.dir, profileFile), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(run.dir, profileFile), reference.File, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(run.built, "bin", testbed.Program)
