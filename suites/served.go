@@ -170,7 +170,7 @@ func (api *API) unserved() (shown *Response, known bool) {
 	missing := lackedEntry(dataset.Main, "expendable_subsequences", "a subsequence that may be deleted")
 	if op.ID != spec.DeleteSubsequence {
 		var valid Response
-		if missing = api.attempt(func() { valid = api.Do(orUnserved(api.Request())[0]) }); missing == "" {
+		if missing = api.attempt(func() { valid = api.answered(orUnserved(api.Request())[0]) }); missing == "" {
 			if spec.MeansUnserved(valid.Status) {
 				return &valid, false
 			}
@@ -182,6 +182,19 @@ func (api *API) unserved() (shown *Response, known bool) {
 	}
 	api.NotAssessed("%s", missing)
 	return nil, false
+}
+
+// answered sends the call. A target may find a test that the run has just created only
+// after a while, so it asks again while the answer is a 404.
+func (api *API) answered(k Call) (r Response) {
+	if id := k.Operation.ID; id != spec.GetPlacementTest && id != spec.DeletePlacementTest {
+		return api.Do(k)
+	}
+	api.look(func() bool {
+		r = api.Do(k)
+		return r.Status != http.StatusNotFound
+	})
+	return r
 }
 
 // knows reports whether the response shows that the target knows the operation: it

@@ -9,7 +9,12 @@ import (
 	"sync"
 	"testing"
 
+	. "github.com/onsi/gomega"
+
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
 	"outreach.example/conformance/suites/runner"
 	"outreach.example/conformance/suites/selftest/faults"
 )
@@ -64,6 +69,28 @@ func TestHonestTargetPasses(t *testing.T) {
 			l.OnWire = onWire
 			checkTolerated(t, rules, l)
 		})
+	}
+}
+
+// A target that finds created tests late, and has other reasons for 404 or 401, serves
+// them all the same. Only such a combination leaves no other sign of that.
+func TestLateTestsAreServed(t *testing.T) {
+	g := NewWithT(t)
+	rules, err := judge.NewRules()
+	g.Expect(err).NotTo(HaveOccurred())
+	all := faults.Quirks()
+	for operation, ids := range map[string][]string{
+		spec.GetPlacementTest:    {"late/found-now-and-then", "precedence/existence-first"},
+		spec.DeletePlacementTest: {"late/deletable", "errors/permission-401-html"},
+	} {
+		var quirks []faults.Quirk
+		for _, id := range ids {
+			quirks = append(quirks, all[slices.IndexFunc(all, func(q faults.Quirk) bool { return q.ID == id })])
+		}
+		pair := spec.Served.On(operation)
+		result, err := examine(t.Context(), Embedded(ShortLists), rules, 1, suites.Judging(pair), faults.Combine(quirks...).Apply)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(result.checks[pair].Outcome).To(Equal(reports.Pass), "%s with %q: %+v", operation, ids, result.checks[pair])
 	}
 }
 

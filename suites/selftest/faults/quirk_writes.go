@@ -207,7 +207,7 @@ func moveQuirks() []Quirk {
 						(body["source_workspace_id"] == nil || body["destination_workspace_id"] == nil || body["emails"] == nil)
 				}, func(Request) Response { return served(map[string]any{"status": "success"}) })
 			}),
-		{ID: "changes/once", Allowed: spec.OpenPointRepeatedChange, Touches: []string{"leads", "variables"},
+		{ID: "changes/once", Allowed: spec.OpenPointRepeatedChange, Touches: []string{"leads", "variables", touchesInvalid},
 			Doc:   "refuses with 409 to move a lead to where it is, or to add variables that exist; earlier runs made both changes",
 			Apply: func(a *Target) Middleware { return newMadeBefore(a).middleware }},
 		{ID: "rows/edited", Allowed: "Endpoints: nothing says that only one client changes a resource", Touches: []string{"edits", touchesRows},
