@@ -22,9 +22,9 @@ TESTFLAGS  ?=
 # RACED packages share memory between goroutines, so `make race` tests them with
 # the race detector. It slows computation down tenfold and finds nothing in
 # packages that only compute, or that only start the built program. The longest are first.
-RACED = ./suites/runner ./loadtest/runner ./suites/explore ./loadtest ./suites/preflight \
+RACED = ./suites/runner ./loadtest/runner ./suites/explore ./suites/preflight \
 	./fixtures/target ./fixtures/refserver/... ./internal/client ./internal/judge ./internal/outage ./internal/redact \
-	./internal/sandbox/... ./loadtest/generate ./loadtest/inspect ./loadtest/measure ./suites
+	./internal/sandbox/... ./loadtest/generate ./loadtest/inspect ./suites
 
 # LONG tests compute or wait for long, and their names end in _long. make test, make race
 # and make busy leave them out: make long runs them, in the packages that have some. Those

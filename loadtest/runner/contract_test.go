@@ -25,7 +25,7 @@ func document(t *testing.T) *contract.Document {
 
 // The requests of the scenarios are valid and get valid responses with status 200.
 // The scenario rate-limit also provokes 429.
-func TestScenariosFollowTheDocument(t *testing.T) {
+func TestScenariosFollowTheDocument_long(t *testing.T) {
 	d := document(t)
 	limit, err := limiter.Parse(quickLimit)
 	if err != nil {
