@@ -10,10 +10,9 @@ export GOFLAGS    := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpat
 
 # Compilers, linters and tests allocate much and keep little. They compute less if the heap
 # may grow to five times its live size before it is collected.
-RARE_GC     = GOGC=400
-STATICCHECK = $(RARE_GC) $(GO) tool -modfile=tools/go.mod staticcheck
-FUZZTIME   ?= 10s
-ARGS       ?=
+RARE_GC   = GOGC=400
+FUZZTIME ?= 10s
+ARGS     ?=
 # The packages that `make test` and `make busy` test, and flags for go test. The packages
 # that take longest are first, so that none of them runs alone in the end.
 PACKAGES   ?= ./cmd/... ./suites/runner ./...
@@ -55,8 +54,8 @@ TESTS = $(RARE_GC) $(GO) test -p $(TWICE) -timeout 40m $(TESTFLAGS)
 SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
 
 .DEFAULT_GOAL := help
-.PHONY: help release release-test test long race race-packages busy steady strange hostile ginkgo example truth figures inferences verdicts transports capacities compare demo documents manifests client openapi selftest selftest-figures \
-	check format vet lint tidy fresh generate build run load bench fuzz list-started list-others
+.PHONY: help release release-test test packages long race race-packages busy steady strange hostile ginkgo example truth figures inferences verdicts transports capacities compare demo documents manifests client openapi selftest selftest-figures \
+	check format lint tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
@@ -74,6 +73,9 @@ race: ## run the tests of concurrent packages with the race detector
 
 race-packages: ## compile what make race tests
 	@CGO_ENABLED=1 $(RARE_GC) $(GO) list -race -test -deps -export $(RACED) >/dev/null
+
+packages: ## compile what make test tests
+	@$(RARE_GC) $(GO) list -test -deps -export ./... >/dev/null
 
 # BUSY is how many processes keep cores busy; empty for one on each core. CI has the
 # race detector do so instead.
@@ -96,7 +98,6 @@ ginkgo: ## run the suites with the ginkgo command and each flag that the documen
 	tools/ginkgo-demo
 
 example: ## test the example of a repository that embeds the suites
-	$(RARE_GC) $(GO) -C docs/example vet ./...
 	$(RARE_GC) $(GO) -C docs/example test -count=1 -timeout 40m ./...
 
 truth: figures inferences verdicts ## check the figures of load against the server's own record, on a quiet machine
@@ -127,17 +128,14 @@ documents: ## run the commands in the documents
 	$(GO) test ./cmd/outreach-conformance -run '^TestDocuments$$' -count=1 -timeout 40m
 
 client: ## drive every operation of serve through a client that is generated from the OpenAPI document
-	$(RARE_GC) $(GO) -C tools vet ./client
 	$(RARE_GC) $(GO) -C tools test -count=1 ./client
 
 openapi: ## lint the OpenAPI documents with two linters and a strict YAML parser (Debian: libyaml-pp-perl)
 	perl -MYAML::PP -e 'YAML::PP->new(schema => ["JSON"])->load_file($$_) for @ARGV' schemas/openapi.yaml schemas/openapi-3.1.yaml
-	$(RARE_GC) $(GO) -C tools vet ./openapi
 	$(RARE_GC) $(GO) -C tools test -count=1 ./openapi
 	$(RARE_GC) $(GO) -C tools run ./openapi ../schemas/openapi.yaml ../schemas/openapi-3.1.yaml
 
 manifests: ## check the Kubernetes manifests against the types of the API
-	$(RARE_GC) $(GO) -C tools vet ./manifests
 	$(RARE_GC) $(GO) -C tools test ./manifests
 
 selftest: build ## prove that every check finds its defects and accepts legal behaviour
@@ -147,19 +145,18 @@ selftest-figures: build ## run the whole self-test and write its figures into th
 	bin/outreach-conformance selftest --output bin/selftest
 	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
 
-check: format vet lint tidy fresh documents manifests openapi client test long ## run every check that a change must pass
+check: format lint tidy fresh documents manifests openapi client test long ## run every check that a change must pass
 
 format: ## fail if gofmt would change a file
 	@unformatted="$$(gofmt -l .)" || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 
-vet: ## run go vet
-	$(RARE_GC) $(GO) vet ./...
-	$(GO) vet .ci/results.go
-
-lint: ## run staticcheck, in the version that tools/go.mod names
-	$(STATICCHECK) ./...
-	$(RARE_GC) $(GO) -C tools tool staticcheck ./release
+lint: ## run the analyzers of staticcheck and of go vet, in the versions that tools/go.mod names
+	$(RARE_GC) $(GO) -C tools build -o ../bin/lint ./lint
+	$(RARE_GC) bin/lint ./...
+	$(RARE_GC) bin/lint .ci/results.go
+	cd tools && $(RARE_GC) ../bin/lint ./...
+	cd docs/example && $(RARE_GC) ../../bin/lint ./...
 
 tidy: ## fail if go mod tidy would change a file
 	$(GO) mod tidy -diff
@@ -187,7 +184,6 @@ release: ## build a release into dist/: archives, images, lists of modules, chec
 	$(GO) -C tools run ./release -source .. -output ../dist -platforms '$(PLATFORMS)' -version '$(VERSION)' $(if $(ALLOW_DIRTY),-allow-dirty)
 
 release-test: ## build a release for this machine twice, and check its files
-	$(RARE_GC) $(GO) -C tools vet ./release
 	$(RARE_GC) $(GO) -C tools test -count=1 ./release
 
 run: ## judge a target; ARGS='--target http://127.0.0.1:8025'
