@@ -46,9 +46,9 @@ OTHERS = $(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) $(STARTED) $(HOSTI
 
 # Many tests wait for programs, so two packages run on each core, and two hostile targets.
 # Timeouts are for tests that hang: a slow and busy machine may take 20 minutes for one of
-# the packages.
+# the packages. make lint vets.
 TWICE = $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
-TESTS = $(RARE_GC) $(GO) test -p $(TWICE) -timeout 40m $(TESTFLAGS)
+TESTS = $(RARE_GC) $(GO) test -vet=off -p $(TWICE) -timeout 40m $(TESTFLAGS)
 # The command lines of the documents take a minute: `make documents` runs them. Containers
 # get their verdicts in `make truth`.
 SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
