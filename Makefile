@@ -4,9 +4,11 @@
 
 GO         ?= go
 # Build as the released program is built. Then Go compiles each package once, also
-# for tests that build programs. The race detector needs cgo.
+# for tests that build programs. The race detector needs cgo. Debuggers want DWARF:
+# build what they are to show with go build.
+SETTINGS           = -trimpath -gcflags=all=-dwarf=false
 export CGO_ENABLED = 0
-export GOFLAGS    := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
+export GOFLAGS    := $(filter-out $(SETTINGS),$(shell $(GO) env GOFLAGS)) $(SETTINGS)
 
 # Compilers, linters and tests allocate much and keep little. They compute less if the heap
 # may grow to five times its live size before it is collected.
