@@ -42,13 +42,12 @@ const visibility = 240 * time.Millisecond
 // answer at once: more requests would only take memory.
 const concurrency = 4
 
-// WholeLists and ShortLists are how many rows the lists of an embedded subject have. Whole
-// lists are those that every run judges. Short ones are a little longer than the largest
-// page: they show most defects in half the time.
-var (
-	WholeLists = dataset.DefaultOptions().Rows
-	ShortLists = 107
-)
+// WholeLists is how many rows the lists have that a run of the embedded server judges.
+var WholeLists = dataset.DefaultOptions().Rows
+
+// ShortLists is a number of rows that takes less time and shows most defects: a little more
+// than the largest page has.
+const ShortLists = 107
 
 // Embedded is a source of reference servers in this process with lists of that many rows,
 // reached without a network. A server that a case has given back serves the next one, its

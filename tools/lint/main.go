@@ -1,4 +1,4 @@
-// lint runs the analyzers of staticcheck and those of go vet over Go packages. They share
+// Command lint runs the analyzers of staticcheck and those of go vet over Go packages. They share
 // one pass: each by itself would read all dependencies once more.
 //
 //	lint ./...
