@@ -229,3 +229,15 @@ func TestPagingServesManyAtOnce(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// Rows that were created at the same time have different cursors: a walk of the list ends.
+func TestRowsOfOneMomentHaveCursors(t *testing.T) {
+	a := aroundEmbedded()
+	list := &fakeList{operation: spec.ListLeadLabels, rows: fakeRows(40, func(_ int, row map[string]any) {
+		row["timestamp_created"] = "2026-01-02T03:04:05.000Z"
+	})}
+	walk := fakeWalk(t, anchored{target: a, serves: isList}.apply(list.answer), list.operation, 7, nil)
+	if !walk.ends || len(walk.lacks(everyID(list.rows))) > 0 {
+		t.Errorf("%+v", walk)
+	}
+}

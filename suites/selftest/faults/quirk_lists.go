@@ -321,11 +321,12 @@ func rank(list []listRow) []ranked {
 	return rows
 }
 
-// cursor returns a cursor of the list's kind.
+// cursor returns a cursor of the list's kind. No two rows have the same, although they may
+// have the same timestamp.
 func (r ranked) cursor(operation string) string {
 	switch {
 	case isTimed(operation):
-		return r.text("timestamp_created")
+		return timestampCursor(hashed(r.rank))
 	case r.text("id") != "":
 		return r.rank
 	default:
