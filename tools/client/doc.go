@@ -4,4 +4,6 @@
 // the generator.
 package client
 
-//go:generate go tool oapi-codegen -config config.yaml ../../schemas/openapi.yaml
+// go tool would ignore GOFLAGS and compile all that it needs once more.
+//
+//go:generate go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen -config config.yaml ../../schemas/openapi.yaml

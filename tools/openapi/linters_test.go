@@ -1,8 +1,4 @@
-// Command openapi lints OpenAPI documents with two linters that share no code. It exits
-// with 1 if one of them finds anything.
-//
-//	go -C tools run ./openapi ../schemas/openapi.yaml ../schemas/openapi-3.1.yaml
-package main
+package openapi
 
 import (
 	"bytes"
@@ -16,21 +12,6 @@ import (
 	"github.com/speakeasy-api/openapi/openapi"
 	rules "github.com/speakeasy-api/openapi/openapi/linter"
 )
-
-func main() {
-	failed := len(os.Args) < 2
-	for _, path := range os.Args[1:] {
-		for _, lint := range []func(string) error{validity, style} {
-			if err := lint(path); err != nil {
-				fmt.Fprintf(os.Stderr, "%s: %v\n", path, err)
-				failed = true
-			}
-		}
-	}
-	if failed {
-		os.Exit(1)
-	}
-}
 
 // validity reports members, types and references that OpenAPI does not allow, examples
 // that their schemas refuse, and patterns that cannot be compiled.
