@@ -88,7 +88,7 @@ func TestHonestServer(t *testing.T) {
 
 // A target may demand that the names of tests differ: a creation that is repeated under
 // another name makes a test of that name.
-func TestNamesThatDiffer(t *testing.T) {
+func TestNamesThatDiffer_long(t *testing.T) {
 	g := NewWithT(t)
 	all := faults.Quirks()
 	differ := slices.IndexFunc(all, func(q faults.Quirk) bool { return q.ID == "create/names-differ" })
@@ -165,7 +165,7 @@ func TestDeletesOneSubsequence(t *testing.T) {
 }
 
 // The same seed tries the same cases.
-func TestSeed(t *testing.T) {
+func TestSeed_long(t *testing.T) {
 	g := NewWithT(t)
 	var outs [2]Outcome
 	for i := range outs {

@@ -74,7 +74,7 @@ func TestCheckOfAnHonestProfile(t *testing.T) {
 	g.Expect(report.Data).To(ContainElement(HaveField("Says", "all 129 that the profile names exist")))
 }
 
-func TestCheckFindsWhatIsNotTrue(t *testing.T) {
+func TestCheckFindsWhatIsNotTrue_long(t *testing.T) {
 	on := reference(t)
 	for _, tc := range []struct {
 		name  string

@@ -2,6 +2,7 @@ package selftest
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"runtime"
 	"slices"
@@ -112,6 +113,28 @@ func checkTolerated(t *testing.T, rules *judge.Rules, l legalCase) {
 	for _, p := range got.unassessed {
 		if !l.excuses(p) {
 			t.Errorf("%s: not assessed: %s, for want of %s", l.ID, pairName(p), strings.Join(got.checks[p].Missing, "; "))
+		}
+	}
+}
+
+// The honest target has whole lists. Groups of quirks have short ones and whole ones in
+// turn; a vendor's server, which has no short ones, has its own.
+func TestQuirksAreTriedOnListsOfBothLengths(t *testing.T) {
+	source := func(name string) Source {
+		return func(context.Context) (subject, error) { return subject{}, errors.New(name) }
+	}
+	for _, tc := range []struct {
+		short Source
+		want  []string
+	}{
+		{source("short"), []string{"whole", "short", "whole", "short"}},
+		{nil, []string{"whole", "whole", "whole", "whole"}},
+	} {
+		o := Options{Source: source("whole"), Short: tc.short}
+		for i, want := range tc.want {
+			if _, got := o.sourceOf(i)(t.Context()); got.Error() != want {
+				t.Errorf("case %d has %v lists, want %s", i, got, want)
+			}
 		}
 	}
 }

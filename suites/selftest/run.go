@@ -22,8 +22,9 @@ import (
 // Options say how much of the self-test to do.
 type Options struct {
 	Source Source
-	// Short is a source whose subjects take less time. Defects are tried on them first, and
-	// on one of Source unless that shows them. Nil means that there is none.
+	// Short is a source whose subjects have shorter lists and take less time. Defects are
+	// tried on them first, and on one of Source unless that shows them. Every other group of
+	// quirks is tried on them. Nil means that there is none.
 	Short   Source
 	Workers int    // cases at the same time; 0 means several for each processor, since cases wait
 	Seed    uint64 // draws the sample and the groups of quirks
@@ -71,7 +72,7 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	tolerateOne := func(i int) {
 		work.do(func(ctx context.Context) error {
 			var err error
-			results[i], err = tolerate(ctx, o.Source, rules, o.Seed, o.Selection, legal[i])
+			results[i], err = tolerate(ctx, o.sourceOf(i), rules, o.Seed, o.Selection, legal[i])
 			problems := 0
 			for _, r := range results[i] {
 				problems += len(r.Failed) + len(r.Troubled)
@@ -108,6 +109,15 @@ func Run(ctx context.Context, o Options) (Matrix, error) {
 	m.prove(o.Selection)
 	m.Seconds = time.Since(m.Started).Seconds()
 	return m, err
+}
+
+// sourceOf returns the source of the legal case at the index. Lists of both lengths must
+// raise no alarm.
+func (o Options) sourceOf(i int) Source {
+	if o.Short != nil && i%2 == 1 {
+		return o.Short
+	}
+	return o.Source
 }
 
 // Garbage collection during a self-test: cases allocate much and keep little.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf16"
@@ -117,12 +118,17 @@ func announced(of func(status int) string) Middleware {
 	})
 }
 
+// zippers are writers to use again: a new one takes most of a megabyte.
+var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
 func zipped(r Request, answer Response) Response {
 	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		return answer
 	}
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
+	w := zippers.Get().(*gzip.Writer)
+	defer zippers.Put(w)
+	w.Reset(&b)
 	if _, err := w.Write(answer.Body); err != nil {
 		return answer
 	}
