@@ -107,24 +107,45 @@ func seen(text string) string {
 	}, text)
 }
 
-var escape = regexp.MustCompile(`%[0-9A-Fa-f]{2}|\\+[uU](?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{4})|\\+x[0-9A-Fa-f]{2}|&#?[0-9A-Za-z]{2,8};`)
+// escape matches one at the beginning of a text. After its backslashes, of which there may be
+// many, it has at most longestEscape bytes.
+var escape = regexp.MustCompile(`^(?:%[0-9A-Fa-f]{2}|\\+[uU](?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{4})|\\+x[0-9A-Fa-f]{2}|&#?[0-9A-Za-z]{2,8};)`)
 
-// decodeEscapes decodes one layer of escapes.
+const longestEscape = 11
+
+// decodeEscapes decodes one layer of escapes. Artifacts are megabytes with few of them, so it
+// looks closely only where one may begin.
 func decodeEscapes(text string) string {
-	if !strings.ContainsAny(text, `%\&`) {
-		return text
+	var decoded strings.Builder
+	for {
+		at := strings.IndexAny(text, `%\&`)
+		if at < 0 {
+			decoded.WriteString(text)
+			return decoded.String()
+		}
+		decoded.WriteString(text[:at])
+		text = text[at:]
+		slashes := len(text) - len(strings.TrimLeft(text, `\`))
+		if e := escape.FindString(text[:min(len(text), slashes+longestEscape)]); e != "" {
+			decoded.WriteString(decodeEscape(e))
+			text = text[len(e):]
+		} else {
+			decoded.WriteString(text[:max(1, slashes)])
+			text = text[max(1, slashes):]
+		}
 	}
-	return escape.ReplaceAllStringFunc(text, func(e string) string {
-		if e[0] == '&' {
-			return html.UnescapeString(e)
-		}
-		code, err := strconv.ParseUint(strings.TrimLeft(e, `%\uUx`), 16, 32)
-		switch {
-		case err != nil:
-			return e
-		case e[0] == '%', strings.Contains(e, "x"):
-			return string([]byte{byte(code)})
-		}
-		return string(rune(code))
-	})
+}
+
+func decodeEscape(e string) string {
+	if e[0] == '&' {
+		return html.UnescapeString(e)
+	}
+	code, err := strconv.ParseUint(strings.TrimLeft(e, `%\uUx`), 16, 32)
+	switch {
+	case err != nil:
+		return e
+	case e[0] == '%', strings.Contains(e, "x"):
+		return string([]byte{byte(code)})
+	}
+	return string(rune(code))
 }

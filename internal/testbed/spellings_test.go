@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"outreach.example/conformance/fixtures/profile"
 )
@@ -46,4 +49,18 @@ func TestEachSpellingIsFound(t *testing.T) {
 	if key, around, found := search.Find(redacted); found {
 		t.Errorf("a text without keys seems to show %s: %s", key, around)
 	}
+}
+
+// What is decoded by looking only where an escape may begin is what the expression finds
+// anywhere.
+func TestEveryEscapeIsDecoded(t *testing.T) {
+	anywhere := regexp.MustCompile(strings.TrimPrefix(escape.String(), "^"))
+	part := rapid.OneOf(rapid.SampledFrom([]string{`\`, `\\`, `%`, `%41`, `\u0041`, `\U00000041`, `\x41`, `&amp;`, `&#65;`, `&#`, `;`, "u", "x4", "é"}),
+		rapid.StringOf(rapid.RuneFrom([]rune(`\%&#;uUx041aFgé `))))
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOf(part).Draw(t, "parts"), "")
+		if got, want := decodeEscapes(text), anywhere.ReplaceAllStringFunc(text, decodeEscape); got != want {
+			t.Fatalf("%q becomes %q, want %q", text, got, want)
+		}
+	})
 }
