@@ -44,7 +44,7 @@ func fieldQuirks() []Quirk {
 						return answer
 					}
 					for _, row := range rowsIn(r.Operation, body) {
-						n := views.Add(1)
+						n := views.Add(1) % different
 						row["_view"] = n
 						if n%2 == 0 {
 							row["_even"] = true
