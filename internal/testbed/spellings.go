@@ -107,13 +107,13 @@ func seen(text string) string {
 	}, text)
 }
 
-// escape matches one at the beginning of a text. After its backslashes, of which there may be
-// many, it has at most longestEscape bytes.
+// escape matches an escape at the beginning of a text. After its backslashes, of which there
+// may be many, an escape has at most longestEscape bytes.
 var escape = regexp.MustCompile(`^(?:%[0-9A-Fa-f]{2}|\\+[uU](?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{4})|\\+x[0-9A-Fa-f]{2}|&#?[0-9A-Za-z]{2,8};)`)
 
 const longestEscape = 11
 
-// decodeEscapes decodes one layer of escapes. Artifacts are megabytes with few of them, so it
+// decodeEscapes decodes one layer of escapes. Artifacts are large and have few escapes, so it
 // looks closely only where one may begin.
 func decodeEscapes(text string) string {
 	var decoded strings.Builder

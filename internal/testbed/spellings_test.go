@@ -51,8 +51,7 @@ func TestEachSpellingIsFound(t *testing.T) {
 	}
 }
 
-// What is decoded by looking only where an escape may begin is what the expression finds
-// anywhere.
+// Looking only where an escape may begin decodes the same escapes as searching everywhere.
 func TestEveryEscapeIsDecoded(t *testing.T) {
 	anywhere := regexp.MustCompile(strings.TrimPrefix(escape.String(), "^"))
 	part := rapid.OneOf(rapid.SampledFrom([]string{`\`, `\\`, `%`, `%41`, `\u0041`, `\U00000041`, `\x41`, `&amp;`, `&#65;`, `&#`, `;`, "u", "x4", "é"}),

@@ -118,7 +118,7 @@ func checkTolerated(t *testing.T, rules *judge.Rules, l legalCase) {
 }
 
 // The honest target has whole lists. Groups of quirks have short ones and whole ones in
-// turn; a vendor's server, which has no short ones, has its own.
+// turn. A vendor's server is tried with the lists that it has.
 func TestQuirksAreTriedOnListsOfBothLengths(t *testing.T) {
 	source := func(name string) Source {
 		return func(context.Context) (subject, error) { return subject{}, errors.New(name) }

@@ -36,7 +36,7 @@ func fieldQuirks() []Quirk {
 			}))},
 		{ID: "fields/extra-per-view", Allowed: spec.OpenPointExtraFields, Touches: []string{touchesExtra},
 			Doc: "adds undocumented fields that differ between responses", Apply: func(*Target) Middleware {
-				const different = 6 // so few that a row looks as before now and then: it is the same row all the same
+				const different = 6 // few, so that a row sometimes looks as it did before
 				var views atomic.Int64
 				return onAll(func(r Request, answer Response) Response {
 					body, _ := decode(answer.Body)

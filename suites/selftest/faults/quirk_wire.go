@@ -118,7 +118,7 @@ func announced(of func(status int) string) Middleware {
 	})
 }
 
-// zippers are writers to use again: a new one takes most of a megabyte.
+// zippers are writers that can be reused: a new one allocates much memory.
 var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 func zipped(r Request, answer Response) Response {
