@@ -44,7 +44,7 @@ func deletions(list string) {
 		if len(others) == 0 || before[paging.FoldID(remove.id)] == 0 {
 			api.NotAssessed("the resources that the spec works with in %s", list)
 		}
-		queries := api.queriesThatShow(list, paging.RowOf(listed[paging.FoldID(remove.id)]), shown.Rows())
+		queries := api.queriesThatShow(list, paging.RowOf(rows.Operation.Resource, listed[paging.FoldID(remove.id)]), shown.Rows())
 		for _, k := range queries { // a server may cache what a search found
 			api.ReadAll(k)
 		}

@@ -309,7 +309,7 @@ func ShowNoForeignRow(field, value string, foreign Walk) types.GomegaMatcher {
 	return &expectation[Response]{words: "show no row of another workspace", judge: func(r Response) Verdict {
 		found := Verdict{Assessed: 1}
 		for i, row := range r.Rows() {
-			if oracle.Scalar(row[field]) == value || theirs[paging.KeyOf(row)] > 0 {
+			if oracle.Scalar(row[field]) == value || theirs[paging.KeyOf(r.Call.Operation.Resource, row)] > 0 {
 				found.add(Finding{r, pointerIn(i), "no row of another workspace", shorten(describe(row))})
 			}
 		}

@@ -79,9 +79,9 @@ func (k *keeper) add(bytes int) bool {
 	return true
 }
 
-// takeRows returns the rows with their keys, and counts those that the spec does not have
+// takeRows returns the rows of the resource with their keys, and counts those that the spec does not have
 // yet; false if the memory is used up.
-func (k *keeper) takeRows(values []map[string]any) ([]paging.Row, bool) {
+func (k *keeper) takeRows(resource string, values []map[string]any) ([]paging.Row, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	rows := make([]paging.Row, len(values))
@@ -90,7 +90,7 @@ func (k *keeper) takeRows(values []map[string]any) ([]paging.Row, bool) {
 		row, known := k.rows[at]
 		if !known {
 			var fits bool
-			if row, fits = k.of.takeRow(at, value); !fits {
+			if row, fits = k.of.takeRow(at, resource, value); !fits {
 				return nil, false
 			}
 			if k.rows == nil {
@@ -103,12 +103,12 @@ func (k *keeper) takeRows(values []map[string]any) ([]paging.Row, bool) {
 	return rows, true
 }
 
-func (m *memory) takeRow(at uintptr, value map[string]any) (row paging.Row, fits bool) {
+func (m *memory) takeRow(at uintptr, resource string, value map[string]any) (row paging.Row, fits bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	kept := m.rows[at]
 	if kept == nil {
-		kept = &keptRow{row: paging.RowOf(value), size: schemas.Memory(value)}
+		kept = &keptRow{row: paging.RowOf(resource, value), size: schemas.Memory(value)}
 		if m.used+kept.size > maxKept {
 			return paging.Row{}, false
 		}
@@ -188,7 +188,7 @@ func (api *API) judged(k Call, ex client.Exchange) Response {
 	default:
 		fits := api.kept.take(keptResponse)
 		if fits {
-			r.keyed, fits = api.kept.takeRows(r.rows)
+			r.keyed, fits = api.kept.takeRows(k.Operation.Resource, r.rows)
 		}
 		r.full = !fits
 	}
@@ -210,7 +210,7 @@ func (api *API) keepKeys(r *Response) bool {
 	r.keyed = make([]paging.Row, len(r.rows))
 	for i, row := range r.rows {
 		var fits bool
-		if r.keyed[i], fits = api.kept.key(paging.RowOf(row)); !fits {
+		if r.keyed[i], fits = api.kept.key(paging.RowOf(r.Call.Operation.Resource, row)); !fits {
 			return false
 		}
 	}

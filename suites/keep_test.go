@@ -24,10 +24,10 @@ func TestSpecsShareTheMemoryOfRows(t *testing.T) {
 	row, other := map[string]any{"id": "a"}, map[string]any{"id": "b"}
 	size := schemas.Memory(row)
 	first, second := &keeper{of: m}, &keeper{of: m}
-	rows, fit := first.takeRows([]map[string]any{row, row})
+	rows, fit := first.takeRows("", []map[string]any{row, row})
 	g.Expect(fit).To(gomega.BeTrue())
 	g.Expect(rows).To(gomega.HaveLen(2))
-	_, fit = second.takeRows([]map[string]any{row, other})
+	_, fit = second.takeRows("", []map[string]any{row, other})
 	g.Expect(fit).To(gomega.BeTrue())
 	g.Expect(second.take(100)).To(gomega.BeTrue())
 	g.Expect(m.used).To(gomega.Equal(2*size + 100))
@@ -45,7 +45,7 @@ func TestMemoryOfSpecsIsBounded(t *testing.T) {
 	k := &keeper{of: m}
 	g.Expect(k.take(maxKept - 1000)).To(gomega.BeTrue())
 	g.Expect(k.take(1001)).To(gomega.BeFalse())
-	_, fits := k.takeRows([]map[string]any{{"id": strings.Repeat("x", 1000)}})
+	_, fits := k.takeRows("", []map[string]any{{"id": strings.Repeat("x", 1000)}})
 	g.Expect(fits).To(gomega.BeFalse())
 	_, fits = k.key(paging.Row{Key: strings.Repeat("x", 1000)})
 	g.Expect(fits).To(gomega.BeFalse())
@@ -127,5 +127,5 @@ func TestShortenedTextsMayContainAWord(t *testing.T) {
 	g.Expect(oracle.ContainsWord(paging.Row{Value: map[string]any{"text": long}}, "word")).To(gomega.BeFalse())
 	decoded, err := schemas.Decode([]byte(`{"text":"` + long + `word"}`))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(oracle.ContainsWord(paging.RowOf(decoded.(map[string]any)), "word")).To(gomega.BeTrue())
+	g.Expect(oracle.ContainsWord(paging.RowOf("", decoded.(map[string]any)), "word")).To(gomega.BeTrue())
 }

@@ -144,7 +144,7 @@ func (api *API) see(k Call) view {
 	seen := view{w, map[string]map[string]any{}}
 	for _, row := range w.Values() {
 		known := spec.Documented(k.Operation.Resource, row)
-		seen.rows[paging.KeyOf(known)] = known
+		seen.rows[paging.KeyOf(k.Operation.Resource, known)] = known
 	}
 	return seen
 }

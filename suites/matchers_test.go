@@ -38,7 +38,7 @@ func walked(end paging.End, pages ...[]string) Walk {
 	for _, ids := range pages {
 		page := paging.Page{Limit: 2}
 		for _, id := range ids {
-			page.Rows = append(page.Rows, paging.RowOf(testRow(id)))
+			page.Rows = append(page.Rows, paging.RowOf("", testRow(id)))
 		}
 		w.Pages = append(w.Pages, page)
 		rows, _ := json.Marshal(map[string]any{"items": func() (rows []map[string]any) {
@@ -79,12 +79,12 @@ func TestMatchers(t *testing.T) {
 		r := answered(spec.ListWebhookEvents, 200, `{"items":[`+strings.Join(rows, ",")+`]}`)
 		w := Walk{Walk: paging.Walk{Pages: []paging.Page{{}}}, responses: []Response{r}}
 		for _, row := range r.Rows() {
-			w.Pages[0].Rows = append(w.Pages[0].Rows, paging.RowOf(row))
+			w.Pages[0].Rows = append(w.Pages[0].Rows, paging.RowOf("", row))
 		}
 		return attemptsOf(w)
 	}
 	limit := &profile.RateLimit{Budget: 10}
-	selects := oracle.Filters(spec.ListPlacementTests)[1].Uses([]paging.Row{paging.RowOf(testRow(one))}, 1)[0]
+	selects := oracle.Filters(spec.ListPlacementTests)[1].Uses([]paging.Row{paging.RowOf("", testRow(one))}, 1)[0]
 
 	for name, tc := range map[string]struct {
 		matcher types.GomegaMatcher

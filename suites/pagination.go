@@ -370,7 +370,7 @@ func (api *API) removeRow() func(int, Response) {
 	}
 	return func(_ int, seen Response) {
 		for _, row := range seen.Rows() {
-			if id := paging.KeyOf(row); own[id] {
+			if id := paging.KeyOf(seen.Call.Operation.Resource, row); own[id] {
 				api.MustDo(remove.WithID(id))
 				delete(own, id)
 			}

@@ -210,7 +210,7 @@ func (api *API) newestTests() map[string]map[string]any {
 func rowsByKey(page Response) map[string]map[string]any {
 	rows := map[string]map[string]any{}
 	for _, row := range page.Rows() {
-		rows[paging.KeyOf(row)] = row
+		rows[paging.KeyOf(page.Call.Operation.Resource, row)] = row
 	}
 	return rows
 }

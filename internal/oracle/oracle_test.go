@@ -20,7 +20,7 @@ func tests(t *rapid.T) List {
 	n := rapid.IntRange(2, 30).Draw(t, "rows")
 	l := List{Operation: spec.MustOperation(spec.ListPlacementTests)}
 	for i := range n {
-		l.Rows = append(l.Rows, paging.RowOf(map[string]any{
+		l.Rows = append(l.Rows, paging.RowOf("", map[string]any{
 			"id":            fmt.Sprintf("01900000-0000-7000-8000-%012d", i),
 			"name":          rapid.SampledFrom([]string{"Alpha check", "Beta", "Gamma"}).Draw(t, "name"),
 			"status":        json.Number(rapid.SampledFrom([]string{"1", "2", "3"}).Draw(t, "status")),
@@ -75,7 +75,7 @@ func TestHonestListsAreAsPredicted(t *testing.T) {
 func TestDamagesAreMismatches(t *testing.T) {
 	list := List{Operation: spec.MustOperation(spec.ListPlacementTests)}
 	for i := range 9 {
-		list.Rows = append(list.Rows, paging.RowOf(map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", i),
+		list.Rows = append(list.Rows, paging.RowOf("", map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", i),
 			"name": []string{"Alpha", "Beta"}[i%2], "status": json.Number([]string{"1", "2", "3"}[i%3]), "email_subject": "subject"}))
 	}
 	of := func(parameters ...string) map[string]string {
@@ -121,7 +121,7 @@ func TestDamagesAreMismatches(t *testing.T) {
 }
 
 func otherSubject(r paging.Row) paging.Row {
-	return paging.RowOf(map[string]any{"id": r.Key, "name": r.Value["name"], "status": r.Value["status"], "email_subject": "another"})
+	return paging.RowOf("", map[string]any{"id": r.Key, "name": r.Value["name"], "status": r.Value["status"], "email_subject": "another"})
 }
 
 // A walk that ends in the middle of a list is held to the rows before its end only.
@@ -146,7 +146,7 @@ func TestPartOfAWalk(t *testing.T) {
 func TestRowsThatChangedMeanwhile(t *testing.T) {
 	g := NewWithT(t)
 	row := func(n int, subject string) paging.Row {
-		return paging.RowOf(map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", n), "email_subject": subject})
+		return paging.RowOf("", map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", n), "email_subject": subject})
 	}
 	op := spec.MustOperation(spec.ListPlacementTests)
 	l := Between(op, []paging.Row{row(1, "a"), row(2, "a"), row(3, "a")}, []paging.Row{row(1, "a"), row(2, "b"), row(4, "a")})
@@ -162,7 +162,7 @@ func TestWindowsAreInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := List{Operation: spec.MustOperation(spec.ListPlacementReports)}
 		for i := range 5 {
-			l.Rows = append(l.Rows, paging.RowOf(map[string]any{"id": fmt.Sprint(i), "test_id": "t",
+			l.Rows = append(l.Rows, paging.RowOf("", map[string]any{"id": fmt.Sprint(i), "test_id": "t",
 				"timestamp_created": fmt.Sprintf("2026-01-%02dT00:00:00.000Z", rapid.IntRange(1, 28).Draw(t, "day"))}))
 		}
 		for _, q := range append(l.Fixed(all, 5), l.Queries(all).Draw(t, "query")) {
@@ -199,7 +199,7 @@ func TestUsesBesideOtherFiltersTell(t *testing.T) {
 	g := NewWithT(t)
 	l := List{Operation: spec.MustOperation(spec.ListPlacementTests)}
 	for i := range 12 {
-		l.Rows = append(l.Rows, paging.RowOf(map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", i),
+		l.Rows = append(l.Rows, paging.RowOf("", map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", i),
 			"name": fmt.Sprint("Check ", i), "status": json.Number(fmt.Sprint(1 + i%3))}))
 	}
 	statuses := map[string]bool{}
@@ -237,7 +237,7 @@ func TestEndsOfWindowsAlone(t *testing.T) {
 	g := NewWithT(t)
 	l := List{Operation: spec.MustOperation(spec.ListPlacementReports)}
 	for i := range 9 {
-		l.Rows = append(l.Rows, paging.RowOf(map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", i),
+		l.Rows = append(l.Rows, paging.RowOf("", map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", i),
 			"timestamp_created": fmt.Sprintf("2026-01-%02dT00:00:00.000Z", 1+i)}))
 	}
 	for _, f := range Filters(l.Operation.ID) {
@@ -253,7 +253,7 @@ func TestEndsOfWindowsAlone(t *testing.T) {
 func TestRowsThatTheListDoesNotShow(t *testing.T) {
 	g := NewWithT(t)
 	row := func(n int) paging.Row {
-		return paging.RowOf(map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", n)})
+		return paging.RowOf("", map[string]any{"id": fmt.Sprintf("01900000-0000-7000-8000-%012d", n)})
 	}
 	l := List{Operation: spec.MustOperation(spec.ListPlacementTests), Rows: []paging.Row{row(1), row(3)}}
 	seen := []Page{{Page: paging.Page{Rows: []paging.Row{row(1), row(2), row(3), row(4)}}}}
@@ -265,7 +265,7 @@ func TestRowsThatTheListDoesNotShow(t *testing.T) {
 // Rows without an id have the order of the whole list on pages of every size.
 func TestOrderOfRowsWithoutAnID(t *testing.T) {
 	g := NewWithT(t)
-	row := func(domain string) paging.Row { return paging.RowOf(map[string]any{"domain": domain}) }
+	row := func(domain string) paging.Row { return paging.RowOf("", map[string]any{"domain": domain}) }
 	l := List{Operation: spec.MustOperation(spec.ListDFYOrders), Rows: []paging.Row{row("b"), row("a"), row("c")}}
 	pages := func(rows ...paging.Row) []Page { return []Page{{Page: paging.Page{Rows: rows}}} }
 	g.Expect(l.Compare(Query{}, pages(row("b"), row("a")), false).Mismatches).To(BeEmpty())
@@ -277,7 +277,7 @@ func TestUnlistedValuesAreNotUsed(t *testing.T) {
 	g := NewWithT(t)
 	var rows []paging.Row
 	for i, status := range []any{json.Number("4"), json.Number("2"), nil, "running"} {
-		rows = append(rows, paging.RowOf(map[string]any{"id": fmt.Sprint(i), "status": status}))
+		rows = append(rows, paging.RowOf("", map[string]any{"id": fmt.Sprint(i), "status": status}))
 	}
 	uses := Filters(spec.ListPlacementTests)[1].Uses(rows, 4)
 	g.Expect(uses).To(HaveLen(1))
@@ -290,7 +290,7 @@ func TestContainsWord(t *testing.T) {
 		letters := rapid.StringOfN(rapid.SampledFrom([]rune("aAbBzZ .İé\n")), 0, 8, -1)
 		first, second := letters.Draw(t, "text"), letters.Draw(t, "text in a list")
 		word := rapid.StringOfN(rapid.SampledFrom([]rune("aBz.é")), 1, 3, -1).Draw(t, "word")
-		row := paging.RowOf(map[string]any{"id": 1, "a": first, "b": map[string]any{"c": []any{second, nil, true}}})
+		row := paging.RowOf("", map[string]any{"id": 1, "a": first, "b": map[string]any{"c": []any{second, nil, true}}})
 		want := strings.Contains(strings.ToLower(first), strings.ToLower(word)) || strings.Contains(strings.ToLower(second), strings.ToLower(word))
 		for range 2 { // the second time, its text is known
 			if got := ContainsWord(row, "qqq "+word); got != want {

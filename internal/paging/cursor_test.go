@@ -32,7 +32,7 @@ func TestLongKeysAreShort(t *testing.T) {
 	rows := []map[string]any{{"id": long + "1"}, {"id": long + "2"}, {"name": long + "1"}, {"name": long + "2"}}
 	keys := map[string]bool{}
 	for i, row := range rows {
-		r := RowOf(row)
+		r := RowOf("", row)
 		if len(r.Key) > maxKey || r.ByID != (i < 2) {
 			t.Errorf("row %d: a key of %d bytes, by id: %t", i, len(r.Key), r.ByID)
 		}
@@ -48,7 +48,7 @@ func TestRowsOfAListAreBounded(t *testing.T) {
 	pages := 0
 	fetch := Bounded(func(context.Context, string, int) (Page, error) {
 		pages++
-		return Page{Rows: []Row{RowOf(map[string]any{"id": fmt.Sprint(pages), "text": strings.Repeat("x", maxList/10)})}, Cursor: fmt.Sprint(pages)}, nil
+		return Page{Rows: []Row{RowOf("", map[string]any{"id": fmt.Sprint(pages), "text": strings.Repeat("x", maxList/10)})}, Cursor: fmt.Sprint(pages)}, nil
 	})
 	w := Run(t.Context(), fetch, Fixed(1), 100)
 	if w.End != Broken || w.Err == nil || pages != 10 {

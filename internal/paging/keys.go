@@ -3,9 +3,7 @@ package paging
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
-	"sync"
 
 	"github.com/google/uuid"
 
@@ -16,15 +14,15 @@ import (
 // maxKey is the length of the longest key, in bytes.
 const maxKey = 512
 
-// KeyOf returns the key of a decoded row: its id, or its content if it shows no id. Members
-// that no resource documents do not count, unless there is nothing else: a server may add
-// some, and they may differ from one response to the next. Long keys are shortened.
-func KeyOf(row map[string]any) string {
+// KeyOf returns the key of a decoded row of the resource: its id or, if it shows no id, its
+// documented fields. A server may add fields of its own, which may differ from one response
+// to the next. A row that has no documented field is its whole content. Long keys are
+// shortened.
+func KeyOf(resource string, row map[string]any) string {
 	if id, ok := row["id"].(string); ok {
 		return FoldID(id)
 	}
-	content := maps.Clone(row)
-	maps.DeleteFunc(content, func(name string, _ any) bool { return !documented()[name] })
+	content := spec.Documented(resource, row)
 	if len(content) == 0 {
 		content = row
 	}
@@ -34,16 +32,6 @@ func KeyOf(row map[string]any) string {
 	}
 	return schemas.Shorten(string(encoded), maxKey)
 }
-
-// documented returns the names of the members that some resource documents.
-var documented = sync.OnceValue(func() map[string]bool {
-	names := map[string]bool{}
-	for _, f := range spec.Fields() {
-		name, _, _ := strings.Cut(f.Path, ".")
-		names[name] = true
-	}
-	return names
-})
 
 // uuidLength is the length of a UUID as text, in bytes.
 const uuidLength = 36

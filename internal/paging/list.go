@@ -10,6 +10,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/spec"
 )
 
 // Sender sends one request. Client.Do is a Sender.
@@ -82,9 +83,10 @@ func pageIn(ex client.Exchange, limit int) (Page, error) {
 	if !isArray {
 		return Page{}, &NoPageError{ex}
 	}
+	op, _ := spec.FindOperation(ex.Request.Operation)
 	for _, item := range items {
 		if row, ok := item.(map[string]any); ok {
-			page.Rows = append(page.Rows, RowOf(row))
+			page.Rows = append(page.Rows, RowOf(op.Resource, row))
 		}
 	}
 	return page, nil

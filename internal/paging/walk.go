@@ -22,10 +22,10 @@ type Row struct {
 	text  *text // nil if copies of the row share none
 }
 
-// RowOf returns a decoded row with its key.
-func RowOf(value map[string]any) Row {
+// RowOf returns a decoded row of the resource with its key.
+func RowOf(resource string, value map[string]any) Row {
 	_, byID := value["id"].(string)
-	return Row{Key: KeyOf(value), ByID: byID, Value: value, text: &text{}}
+	return Row{Key: KeyOf(resource, value), ByID: byID, Value: value, text: &text{}}
 }
 
 // Same reports whether both rows have one value in memory, as rows with equal texts often

@@ -171,9 +171,10 @@ func TestKeyIdentifiesARow(t *testing.T) {
 		{map[string]any{"a": 1, "b": 2}, map[string]any{"b": 2, "a": 1}, true},
 		{map[string]any{"a": 1}, map[string]any{"a": 2}, false},
 		{map[string]any{"id": 7, "domain": "a"}, map[string]any{"id": 7, "domain": "b"}, false},
-		{map[string]any{"domain": "a", "views": 1}, map[string]any{"domain": "a", "views": 2}, true}, // nobody documents views
+		{map[string]any{"domain": "a", "views": 1}, map[string]any{"domain": "a", "views": 2}, true},   // views are the server's own
+		{map[string]any{"domain": "a", "status": 1}, map[string]any{"domain": "a", "status": 2}, true}, // documented, but not here
 	} {
-		if same := KeyOf(c.a) == KeyOf(c.b); same != c.same {
+		if same := KeyOf("DFYEmailAccountOrder", c.a) == KeyOf("DFYEmailAccountOrder", c.b); same != c.same {
 			t.Errorf("%v and %v have the same key: %v, want %v", c.a, c.b, same, c.same)
 		}
 	}

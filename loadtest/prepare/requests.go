@@ -266,8 +266,9 @@ func PageOf(ex client.Exchange, s judge.Result, limit int) (paging.Page, error) 
 		return paging.Page{}, fmt.Errorf("not a page: the target answered %d", ex.Status)
 	}
 	page := paging.Page{Limit: limit}
+	op, _ := spec.FindOperation(ex.Request.Operation)
 	for _, row := range s.Rows {
-		page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(row)})
+		page.Rows = append(page.Rows, paging.Row{Key: paging.KeyOf(op.Resource, row)})
 	}
 	body, _ := s.Body.(map[string]any)
 	page.Cursor, _ = body["next_starting_after"].(string)

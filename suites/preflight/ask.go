@@ -147,7 +147,7 @@ func (a *asker) all(op spec.Operation, key profile.Key) (rows []map[string]any, 
 		}
 		page := paging.Page{Limit: limit, Cursor: got.cursor}
 		for _, row := range got.rows {
-			page.Rows = append(page.Rows, paging.RowOf(row))
+			page.Rows = append(page.Rows, paging.RowOf(op.Resource, row))
 		}
 		return page, nil
 	}), paging.Fixed(pageSize), most)

@@ -55,7 +55,7 @@ func (m *model) walk(s Step) {
 		}
 		for _, row := range page.Rows() { // deletes tests that were shown: cursors may point to them
 			for _, t := range victims {
-				if !t.gone && paging.KeyOf(row) == paging.FoldID(t.made.ID()) {
+				if !t.gone && paging.KeyOf(list.Operation.Resource, row) == paging.FoldID(t.made.ID()) {
 					m.remove(t)
 				}
 			}
