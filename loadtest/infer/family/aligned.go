@@ -100,7 +100,7 @@ func leastDistance(hits []interval) int64 {
 }
 
 // noneWithin reports that no window of the box has a boundary in h.
-func (p plane) noneWithin(h interval) bool {
+func (p *plane) noneWithin(h interval) bool {
 	low, high := float64(h.low)-p.phase.high, float64(h.high)-p.phase.low
 	switch {
 	case low > 0:
@@ -113,7 +113,7 @@ func (p plane) noneWithin(h interval) bool {
 }
 
 // oneWithin reports that every window of the box has a boundary strictly in m.
-func (p plane) oneWithin(m interval) bool {
+func (p *plane) oneWithin(m interval) bool {
 	low, high := float64(m.low), float64(m.high)
 	if k := math.Floor((low-p.phase.low)/p.window.low) + 1; k >= 0 && p.phase.high+k*p.window.high < high {
 		return true

@@ -61,7 +61,7 @@ func (l *Log) questions(counting bool) []*question {
 	var out []*question
 	if counting {
 		for _, g := range l.refusalGroups() {
-			out = append(out, &question{Observation{Sent: g.low, Received: g.high, Verdict: Refused}, g})
+			out = append(out, &question{Observation: Observation{Sent: g.low, Received: g.high, Verdict: Refused}, group: g})
 		}
 	}
 	for i, o := range l.observations {
@@ -79,6 +79,11 @@ func (l *Log) questions(counting bool) []*question {
 type question struct {
 	Observation
 	group group // of a refusal, where refused requests count
+
+	// The same for every box:
+	certain  int // were certainly accepted before it was received
+	answered int // were answered before it was sent
+	possible int // may have been counted before it was received
 }
 
 // counterCheck refutes boxes of counters.
@@ -86,13 +91,23 @@ type counterCheck struct {
 	log       *Log
 	limit     span
 	counting  bool
+	possible  *set // what the limiter may have counted
 	questions []*question
 	refuters  []*question // that refuted boxes, the latest first
 	left      []*question // a buffer of refutes
 }
 
 func (l *Log) counterCheck(f Fit) *counterCheck {
-	return &counterCheck{log: l, limit: span{float64(f.Limit), float64(f.Limit)}, counting: f.Counting, questions: l.questions(f.Counting)}
+	c := &counterCheck{log: l, limit: span{float64(f.Limit), float64(f.Limit)}, counting: f.Counting, questions: l.questions(f.Counting), possible: &l.possible}
+	if c.counting {
+		c.possible = &l.all
+	}
+	for _, q := range c.questions {
+		q.certain = l.certain.receivedBefore(q.Received + 1)
+		q.answered = l.answered.receivedBefore(q.Sent)
+		q.possible = c.possible.sentBy(q.Received)
+	}
+	return c
 }
 
 // refutesAll is refutes for all limits of the box.
@@ -203,25 +218,22 @@ func (c *counterCheck) explains(p *plane, o *question, former, began span, alway
 
 // whenAccepted is the least that the limiter can have counted when it accepted o.
 func (c *counterCheck) whenAccepted(o *question, at corner) float64 {
-	counted := &c.log.certain
-	both := counted.within(ceil(at.former), o.Received)
-	current := counted.within(ceil(at.began), o.Received)
+	former, began := ceil(at.former)-1, ceil(at.began)-1
+	both := max(0, o.certain-c.log.certain.sentBy(former))
+	current := max(0, o.certain-c.log.certain.sentBy(began))
 	if c.counting {
 		// All requests answered before, and itself.
-		both = max(both, c.log.answered.within(ceil(at.former), o.Sent-1)+1)
-		current = max(current, c.log.answered.within(ceil(at.began), o.Sent-1)+1)
+		both = max(both, 1+max(0, o.answered-c.log.answered.sentBy(former)))
+		current = max(current, 1+max(0, o.answered-c.log.answered.sentBy(began)))
 	}
 	return at.estimate(o.Received, both, current)
 }
 
 // whenRefused is the most that the limiter can have counted when it refused o.
 func (c *counterCheck) whenRefused(o *question, at corner) float64 {
-	possible := &c.log.possible
-	if c.counting {
-		possible = &c.log.all
-	}
-	both := possible.atMostWithin(floor(at.former), o.Received) - o.group.since(floor(at.former))
-	current := possible.atMostWithin(floor(at.began), o.Received) - o.group.since(floor(at.began))
+	former, began := floor(at.former), floor(at.began)
+	both := max(0, o.possible-c.possible.receivedBefore(former)) - o.group.since(former)
+	current := max(0, o.possible-c.possible.receivedBefore(began)) - o.group.since(began)
 	return at.estimate(o.Sent, both, current)
 }
 

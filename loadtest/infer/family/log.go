@@ -200,11 +200,6 @@ func (s *set) receivedBefore(t int64) int {
 	return sort.Search(len(s.received), func(i int) bool { return s.received[i] >= t })
 }
 
-// within returns the minimum number decided from a to b.
-func (s *set) within(a, b int64) int {
-	return max(0, s.receivedBefore(b+1)-(s.sentBy(a-1)))
-}
-
 // atMostWithin returns the maximum number that may have been decided from a to
 // b.
 func (s *set) atMostWithin(a, b int64) int {
