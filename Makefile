@@ -6,7 +6,7 @@ GO         ?= go
 # Build as the released program is built. Then Go compiles each package once, also
 # for tests that build programs. The race detector needs cgo. Debuggers want DWARF:
 # build what they are to show with go build.
-SETTINGS           = -trimpath -gcflags=all=-dwarf=false
+SETTINGS           = -trimpath -gcflags=all=-dwarf=false -ldflags=-w
 export CGO_ENABLED = 0
 export GOFLAGS    := $(filter-out $(SETTINGS),$(shell $(GO) env GOFLAGS)) $(SETTINGS)
 
@@ -88,13 +88,13 @@ busy: ## run make test RUNS times while another program keeps every core busy
 
 steady: RUNS ?= 100
 steady: ## judge a server RUNS times in random order on busy cores: the verdicts must be identical
-	BUSY=$(BUSY) tools/busy 1 $(GO) test ./suites/runner -run TestSteady -count=1 -v -timeout 60m -args -runs $(RUNS)
+	BUSY=$(BUSY) tools/busy 1 env $(RARE_GC) $(GO) test ./suites/runner -run TestSteady -count=1 -v -timeout 60m -args -runs $(RUNS)
 
 strange: ## run tests of started programs in unusual environments: nohup, umask, locale, proxy, home
 	GO='$(GO)' tools/strange
 
 hostile: ## run the program against hostile targets and in environments that lack something
-	$(GO) test $(HOSTILE) -parallel $(TWICE) -count=1 -v -timeout 40m -args -hostile
+	$(RARE_GC) $(GO) test $(HOSTILE) -parallel $(TWICE) -count=1 -v -timeout 40m -args -hostile
 
 ginkgo: ## run the suites with the ginkgo command and each flag that the documents name
 	tools/ginkgo-demo
