@@ -71,7 +71,7 @@ func TestCheckOfAnHonestProfile_long(t *testing.T) {
 	for _, c := range report.Coverage {
 		g.Expect(c.Assessable).To(Equal(c.Pairs), "%s: %v", c.Group, c.Missing)
 	}
-	g.Expect(report.Data).To(ContainElement(HaveField("Says", "all 129 that the profile names exist")))
+	g.Expect(report.Data).To(ContainElement(HaveField("Says", "all 114 that the profile names exist")))
 }
 
 func TestCheckFindsWhatIsNotTrue_long(t *testing.T) {
