@@ -59,7 +59,7 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 		f.registerOperations(flags)
 		flags.StringSliceVar(&f.faults, "fault", nil, "defects and quirks to try, by id or requirement, e.g. 'PAGE-*' (default: all)")
 		flags.IntVar(&f.sample, "sample", 0, "number of defects to draw; 0 tries all")
-		flags.IntVar(&f.together, "quirks-together", 6, "quirks that a target has at the same time; 1 tries each by itself")
+		flags.IntVar(&f.together, "quirks-together", 4, "quirks that a target has at the same time; 1 tries each by itself")
 		registerSeed(flags, &f.seed, 1, "the sample and the groups of quirks")
 		flags.DurationVar(&f.explore, "explore", 0, "instead of judging, explore each list and state defect for at most this time, and each quirk for all of it")
 	})
