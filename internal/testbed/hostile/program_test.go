@@ -91,7 +91,7 @@ func (p *program) run(t *testing.T) ended {
 	done := make(chan error, 1)
 	go func() { done <- p.command.Wait() }()
 	e := ended{dir: p.dir}
-	sample, limit := time.NewTicker(25*time.Millisecond), time.After(patience)
+	sample, limit := time.NewTicker(10*time.Millisecond), time.After(patience)
 	defer sample.Stop()
 	for {
 		select {
