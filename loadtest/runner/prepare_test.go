@@ -96,7 +96,7 @@ func refusing(operations ...string) middleware {
 }
 
 // Operations that a key may not use are left out, with a note.
-func TestRefusedOperationsAreLeftOut_long(t *testing.T) {
+func TestRefusedOperationsAreLeftOut(t *testing.T) {
 	for _, refused := range [][]string{
 		{spec.CreatePlacementTest}, {spec.DeletePlacementTest}, {spec.GetPlacementTest}, {spec.AddCampaignVariables}, {spec.MoveLead},
 		{spec.MoveAccounts}, {spec.DeleteSubsequence}, {spec.ListLeadLabels, spec.ListWebhookEvents},

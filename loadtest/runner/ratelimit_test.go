@@ -25,7 +25,7 @@ func probing(t *testing.T) scenario.Scenario {
 // quickLimit is the limiter behind the faults of this file.
 const quickLimit = "fixed-window:10/200ms,no-retry-after"
 
-func TestRateLimitTellsFaults_long(t *testing.T) {
+func TestRateLimitTellsFaults(t *testing.T) {
 	t.Run("honest", inFakeTime(func(t *testing.T) {
 		o := Run(t.Context(), limitedBy(t, quickLimit), probing(t))
 		if o.Verdict != reports.Passed || len(o.Reasons) > 0 {
@@ -169,7 +169,7 @@ func refusingForEver(next faults.Handler) faults.Handler {
 
 // A probe of the rate limit asks for the list that the scenario names, and for nothing
 // that the profile does not list.
-func TestRateLimitProbesTheNamedList_long(t *testing.T) {
+func TestRateLimitProbesTheNamedList(t *testing.T) {
 	some := []string{spec.ListLeadLabels, spec.ListWebhookEvents}
 	for name, tc := range map[string]struct {
 		operations []string

@@ -158,7 +158,7 @@ func expectRed(t *testing.T, o verdict.Outcome, f fault) {
 }
 
 // The sustained rate is the capacity of the server.
-func TestSustainedRateIsTheCapacity_long(t *testing.T) {
+func TestSustainedRateIsTheCapacity(t *testing.T) {
 	t.Parallel()
 	for name, bound := range map[string]string{"a bound that a queue breaks": "p50<100ms", "a bound that no queue comes near": "p99<20s"} {
 		t.Run(name, inFakeTime(func(t *testing.T) {

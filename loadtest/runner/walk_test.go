@@ -90,7 +90,7 @@ func TestComparisonOfWalksIsLinear(t *testing.T) {
 
 // If no walk completed and returned a row, the scenario is inconclusive. A single
 // list without a complete walk is noted.
-func TestWalksThatAreNotWhole_long(t *testing.T) {
+func TestWalksThatAreNotWhole(t *testing.T) {
 	lists := map[string]string{"/lead-lists": spec.ListLeadLists, "/webhook-events": spec.ListWebhookEvents}
 	around := func(path string, when func(*http.Request) bool, do http.HandlerFunc) middleware {
 		return func(next http.Handler) http.Handler {

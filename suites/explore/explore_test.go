@@ -144,7 +144,7 @@ func TestDefects_long(t *testing.T) {
 
 // Nothing can make a subsequence again: an exploration deletes one, and reports what that
 // showed without trying it again.
-func TestDeletesOneSubsequence_long(t *testing.T) {
+func TestDeletesOneSubsequence(t *testing.T) {
 	g := NewWithT(t)
 	var deletions atomic.Int64
 	counting := func(next faults.Handler) faults.Handler {

@@ -61,7 +61,7 @@ func referenceBehind(t *testing.T, front func(http.Handler) http.Handler) *targe
 	return on
 }
 
-func TestCheckOfAnHonestProfile_long(t *testing.T) {
+func TestCheckOfAnHonestProfile(t *testing.T) {
 	g := NewWithT(t)
 	on := reference(t)
 	report, err := Check(t.Context(), on, runner.Selection{}, nil)

@@ -119,7 +119,7 @@ func parsing(next http.Handler) http.Handler {
 }
 
 // A server that asks nobody for a key gets no request from which it could make a row.
-func TestNothingIsMadeOnAnOpenServer_long(t *testing.T) {
+func TestNothingIsMadeOnAnOpenServer(t *testing.T) {
 	g := NewWithT(t)
 	var made []string
 	var mu sync.Mutex
