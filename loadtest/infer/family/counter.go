@@ -80,10 +80,10 @@ type question struct {
 	Observation
 	group group // of a refusal, where refused requests count
 
-	// The same for every box:
-	certain  int // were certainly accepted before it was received
-	answered int // were answered before it was sent
-	possible int // may have been counted before it was received
+	// Counts that are the same for every box.
+	certain  int // requests that were certainly accepted by the time its answer came
+	answered int // requests that were answered before it was sent
+	possible int // requests sent by the time its answer came, of those that may count
 }
 
 // counterCheck refutes boxes of counters.
@@ -91,7 +91,7 @@ type counterCheck struct {
 	log       *Log
 	limit     span
 	counting  bool
-	possible  *set // what the limiter may have counted
+	possible  *set // the requests that the limiter may have counted
 	questions []*question
 	refuters  []*question // that refuted boxes, the latest first
 	left      []*question // a buffer of refutes
