@@ -7,6 +7,7 @@ import (
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
@@ -75,7 +76,7 @@ func (api *API) staysSame(w Walk) bool {
 	const looks = 6
 	before := api.unjudgedWalk(w.List, w.sizes)
 	for range looks {
-		if client.Sleep(api.ctx, firstLook) != nil {
+		if client.Sleep(api.ctx, visible.FirstPause) != nil {
 			return false
 		}
 		now := api.unjudgedWalk(w.List, w.sizes)

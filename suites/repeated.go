@@ -125,7 +125,7 @@ func (api *API) askOnceKnown(k Call, request client.Request) Response {
 			open = api.judged(k.MayGet(http.StatusNotFound), ex)
 		}
 	})
-	if r.Err != nil || r.Status != http.StatusNotFound || !api.sandbox().MayShowLate(k.id) {
+	if r.Err != nil || r.Status != http.StatusNotFound || !api.sandbox().MayShowLate(k.id, r.Sent) {
 		return r
 	}
 	var again Response

@@ -6,20 +6,14 @@ import (
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/spec"
 )
 
 // The specification does not say how soon a change shows in another view. A spec
 // therefore looks again until the change shows, for as long as the profile allows
 // (visible_within), and judges what it saw last.
-
-// Intervals between two looks for a change.
-const (
-	firstLook   = 20 * time.Millisecond
-	longestLook = 400 * time.Millisecond
-)
 
 // eventually looks until the function sees the change, and observes how long that
 // took. It reports whether the change showed in time.
@@ -34,21 +28,16 @@ func (api *API) eventually(view string, sees func() bool) bool {
 }
 
 // look looks until the function sees what it looks for, as long as a change may take to
-// show. It looks once more when the time is over.
-func (api *API) look(sees func() bool) bool {
-	began := time.Now()
-	for pause := firstLook; ; pause = min(2*pause, longestLook) {
-		over := time.Since(began) >= api.Profile.Visibility()
-		if sees() {
-			return true
-		}
-		if over {
-			return false
-		}
-		if client.Sleep(api.ctx, pause) != nil {
-			api.NotAssessed("%s", whyCut(api.ctx))
-		}
+// show.
+func (api *API) look(sees func() bool) (seen bool) {
+	err := visible.Within(api.ctx, api.Profile.Visibility(), func(bool) (done bool, err error) {
+		seen = sees()
+		return seen, nil
+	})
+	if err != nil {
+		api.NotAssessed("%s", whyCut(api.ctx))
 	}
+	return seen
 }
 
 // delay renders how long a change took to show, roughly: two runs should say the same.

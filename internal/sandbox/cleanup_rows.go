@@ -18,6 +18,7 @@ import (
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/spec"
 )
 
@@ -102,7 +103,7 @@ func (c *cleaner) delete(key client.Key, id string, mark owned.Mark) error {
 		return nil
 	}
 	c.checked++
-	return repeatedly(c.ctx, c.profile.Visibility(), func() (gone bool, err error) {
+	return visible.Within(c.ctx, c.profile.Visibility(), func(bool) (gone bool, err error) {
 		ex := c.get(key, id)
 		if ex.Err == nil && mark.On(owned.Row(ex)) {
 			return false, fmt.Errorf("the test %s (%s) exists after its deletion was answered with 200", redact.Process.Text(id), mark.Text())
@@ -143,7 +144,7 @@ func (c *cleaner) listedStill() (left []error) {
 		list := paging.List(c.send, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: key,
 			Query: url.Values{"sort_order": {"desc"}}}, profile.ParamStartingAfter)
 		var shown []error
-		_ = repeatedly(c.ctx, c.profile.Visibility(), func() (gone bool, err error) {
+		_ = visible.Within(c.ctx, c.profile.Visibility(), func(bool) (gone bool, err error) {
 			shown = nil
 			for _, row := range paging.Run(c.ctx, list, paging.Fixed(100), maxNewest).Rows() {
 				id, _ := row.Value["id"].(string)

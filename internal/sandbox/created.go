@@ -15,6 +15,7 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/spec"
 )
 
@@ -203,7 +204,7 @@ func (s *Sandbox) rolledBack(w *workspace, cr *creation) {
 func (s *Sandbox) delete(ctx context.Context, by, id string, w *workspace) error {
 	deletion := Change{By: by, Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: w.Key()}
 	var why string
-	_ = repeatedly(ctx, s.Profile.Visibility(), func() (bool, error) {
+	_ = visible.Within(ctx, s.Profile.Visibility(), func(bool) (done bool, err error) {
 		var nothing bool
 		nothing, why = s.send(ctx, deletion)
 		return !nothing, nil
@@ -264,9 +265,9 @@ func (s *Sandbox) BeingCreated(row paging.Row) bool {
 	})
 }
 
-// MayShowLate reports whether the run created the test so recently that views need not show
-// it yet, and has not deleted it: at most, the target refused to.
-func (s *Sandbox) MayShowLate(id string) bool {
+// MayShowLate reports whether the run created the test so shortly before that moment that
+// views need not show it then, and has not deleted it: at most, the target refused to.
+func (s *Sandbox) MayShowLate(id string, at time.Time) bool {
 	w, cr := s.creationOf(id)
 	if cr == nil {
 		return false
@@ -274,7 +275,7 @@ func (s *Sandbox) MayShowLate(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	id = paging.FoldID(id)
-	return time.Since(cr.made) < s.Profile.Visibility() && (!w.asked[id] || w.refused[id])
+	return at.Sub(cr.made) < s.Profile.Visibility() && (!w.asked[id] || w.refused[id])
 }
 
 // creationOf returns the creation that received the id; nil if there is none.
@@ -316,21 +317,6 @@ func (s *Sandbox) prove(ctx context.Context, c Change) error {
 	}
 	s.Adopt(c.ID)
 	return s.Journal.Made(cr.entry, cr.id)
-}
-
-// repeatedly looks until the function has settled what it looks at, at growing
-// intervals and for no longer than the given time. It returns the function's error.
-func repeatedly(ctx context.Context, atMost time.Duration, look func() (settled bool, err error)) error {
-	pause := 50 * time.Millisecond
-	for began := time.Now(); ; pause *= 2 {
-		settled, err := look()
-		if settled || time.Since(began)+pause > atMost {
-			return err
-		}
-		if client.Sleep(ctx, pause) != nil {
-			return client.ErrCanceled
-		}
-	}
 }
 
 // ours reports whether a change may delete the test: the run made the id up, has

@@ -28,6 +28,7 @@ import (
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/lock"
 	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/spec"
 )
 
@@ -272,7 +273,7 @@ func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created strin
 // The change may take a moment to show, so a 404 counts only if it stays.
 func (s *Sandbox) rollBack(ctx context.Context, c Change) (settled, nothing bool) {
 	var why string
-	_ = repeatedly(ctx, s.Profile.Visibility(), func() (settled bool, err error) {
+	_ = visible.Within(ctx, s.Profile.Visibility(), func(bool) (settled bool, err error) {
 		nothing, why = s.send(ctx, c)
 		return !nothing, nil
 	})

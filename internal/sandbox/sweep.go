@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -35,7 +36,7 @@ func (s *Sandbox) sweep(ctx context.Context, wait bool) {
 			continue
 		}
 		var found []*remains
-		err := repeatedly(ctx, s.Profile.Visibility(), func() (settled bool, err error) {
+		err := visible.Within(ctx, s.Profile.Visibility(), func(bool) (settled bool, err error) {
 			found, err = s.look(ctx, w)
 			return err != nil || !wait || !slices.ContainsFunc(found, (*remains).unsettled), err
 		})

@@ -30,6 +30,7 @@ import (
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/owned"
+	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/spec"
 )
 
@@ -264,34 +265,33 @@ func (l *Lock) resume(ctx context.Context) (shown bool, err error) {
 // find looks for the test that was created: by the id in the response and, if that is
 // not the run's own test, by its name. It waits until the target shows the test.
 func (l *Lock) find(ctx context.Context, made map[string]any, as test, at time.Time) (shown bool, err error) {
-	pause := 50 * time.Millisecond
-	for began := time.Now(); ; pause *= 2 {
-		row, err := l.proven(ctx, made, at)
-		last := time.Since(began)+pause > l.Profile.Visibility()
-		var noPage *paging.NoPageError
-		if unread := errors.As(err, &noPage); unread && last {
-			l.lost = &as // Release looks again
+	var row map[string]any
+	err = visible.Within(ctx, l.Profile.Visibility(), func(last bool) (done bool, err error) {
+		row, err = l.proven(ctx, made, at)
+		if isNoPage(err) && !last {
 			return false, nil
-		} else if unread {
-			err = nil
 		}
-		if err != nil {
-			l.lost = &as
-			return false, err
-		}
-		if row != nil {
-			l.test = as.at(row)
-			l.clock = l.test
-			return true, l.Journal.Made(as.entry, l.test.id)
-		}
-		if last {
-			return false, l.Journal.Close(as.entry)
-		}
-		if client.Sleep(ctx, pause) != nil {
-			l.lost = &as
-			return false, client.ErrCanceled
-		}
+		return err != nil || row != nil, err
+	})
+	switch {
+	case isNoPage(err):
+		l.lost = &as // Release looks again
+		return false, nil
+	case err != nil:
+		l.lost = &as
+		return false, err
+	case row == nil:
+		return false, l.Journal.Close(as.entry)
 	}
+	l.test = as.at(row)
+	l.clock = l.test
+	return true, l.Journal.Made(as.entry, l.test.id)
+}
+
+// isNoPage reports whether the target answered a request for a page with something else.
+func isNoPage(err error) bool {
+	var noPage *paging.NoPageError
+	return errors.As(err, &noPage)
 }
 
 // proven returns the row of the run's own test; nil if the target shows none.

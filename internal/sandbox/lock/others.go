@@ -2,7 +2,6 @@ package lock
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -58,8 +57,7 @@ func (l *Lock) among(ctx context.Context, query url.Values, pages int) (string, 
 		}
 		return page, err
 	}, paging.Fixed(pageSize), pages)
-	var noPage *paging.NoPageError
-	if walk.Err != nil && !errors.As(walk.Err, &noPage) {
+	if walk.Err != nil && !isNoPage(walk.Err) {
 		return "", walk.Err
 	}
 	return redact.Process.Text(judge.Clip(found)), nil

@@ -23,6 +23,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
@@ -225,19 +226,14 @@ func (t *Tests) Prove(ctx context.Context, id string) (Proof, error) {
 	return Proof{State: Unproven, Why: fmt.Sprintf("a get answers %d", shown.status)}, nil
 }
 
-// Await is Prove for a test that may take a moment to show. It looks at growing
-// intervals, for as long as the profile allows a change to take.
-func (t *Tests) Await(ctx context.Context, id string) (Proof, error) {
-	pause := 50 * time.Millisecond
-	for began := time.Now(); ; pause *= 2 {
-		proof, err := t.Prove(ctx, id)
-		if err != nil || proof.State == Own || proof.State == Foreign || time.Since(began)+pause > t.profile.Visibility() {
-			return proof, err
-		}
-		if client.Sleep(ctx, pause) != nil {
-			return proof, client.ErrCanceled
-		}
-	}
+// Await is Prove for a test that may take a moment to show. It looks for as long as the
+// profile allows a change to take.
+func (t *Tests) Await(ctx context.Context, id string) (proof Proof, err error) {
+	err = visible.Within(ctx, t.profile.Visibility(), func(bool) (done bool, err error) {
+		proof, err = t.Prove(ctx, id)
+		return err != nil || proof.State == Own || proof.State == Foreign, err
+	})
+	return proof, err
 }
 
 // view is a test as one operation shows it.

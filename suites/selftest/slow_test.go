@@ -1,0 +1,66 @@
+package selftest
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/fixtures/dataset"
+	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
+	"outreach.example/conformance/suites/runner"
+	"outreach.example/conformance/suites/selftest/faults"
+)
+
+// slowRefusals is a target that needs a while to say that it does not know a test.
+type slowRefusals struct {
+	http.RoundTripper
+	after time.Duration
+}
+
+func (s slowRefusals) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := s.RoundTripper.RoundTrip(r)
+	if err == nil && response.StatusCode == http.StatusNotFound {
+		time.Sleep(s.after)
+	}
+	return response, err
+}
+
+// What counts for a test that shows late is when the request for it was sent: the response
+// may come much later.
+func TestLateTestsWithSlowResponses(t *testing.T) {
+	rules, err := judge.NewRules()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for _, quirk := range faults.Quirks() {
+		if quirk.ID != "late/deletable" && quirk.ID != "late/created-in-get" {
+			continue
+		}
+		t.Run(quirk.ID, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				s, err := Embedded(ShortLists)(t.Context())
+				g.Expect(err).NotTo(HaveOccurred())
+				s = s.with(quirk.Apply, 1)
+				env, err := runner.NewEnv(runner.Config{Target: &target.Target{BaseURL: address, Profile: s.profile}, Seed: 1, Rules: rules,
+					Transport: slowRefusals{faults.RoundTripper(s.handler, ""), 2 * visibility}})
+				g.Expect(err).NotTo(HaveOccurred())
+				trial := suites.Try(t.Context(), env, "late", 1, func(api *suites.API) {
+					for _, operation := range []string{spec.GetPlacementTest, spec.DeletePlacementTest} { // finding out takes long
+						g.Expect(api.Serves(operation)).To(BeTrue())
+					}
+					made := api.NewTest()
+					g.Expect(api.MustDo(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID())).ID()).To(Equal(made.ID()))
+					api.MustDo(api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()))
+				})
+				g.Expect(trial.Lacked).To(BeEmpty())
+				g.Expect(trial.Broken).To(BeEmpty())
+				env.EndTrials(t.Context())
+			})
+		})
+	}
+}
