@@ -22,7 +22,7 @@ func getLikeList(api *API) {
 	made := api.shown(api.NewTest())
 	before := api.listShowing(list, made.ID()).ByKey()
 	var calls []Call
-	for _, id := range sample(before, 10) {
+	for _, id := range sampleOf(list.Operation.Resource, before, 10) {
 		calls = append(calls, get.WithID(id).MayGet(http.StatusNotFound)) // the others' tests may be gone
 	}
 	shown := append(api.DoAll(calls...), api.Do(get.WithID(made.ID())))
