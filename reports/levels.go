@@ -41,13 +41,14 @@ func Levels(checks []Check) []Level {
 		outcomes[spec.Pair{Requirement: c.Requirement, Operation: c.Operation}] = c.Outcome
 		judged[c.Operation] = true
 	}
+	catalogue := spec.Requirements()
 	var levels []Level
 	for _, set := range spec.Profiles() {
 		if set == spec.ProfileFull {
 			continue // the sum of the others
 		}
 		level := Level{Set: string(set)}
-		for _, r := range spec.Requirements() {
+		for _, r := range catalogue {
 			if r.Profile == set {
 				level.add(r, judged, outcomes)
 			}
