@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -102,6 +103,10 @@ func All() []Behaviour {
 // rows is the length of the reference server's lists: enough for several pages.
 const rows = 60
 
+// shown is how long a run waits for a change to show. The reference server shows each at
+// once, and what does not show does not come: longer waits would see the same.
+const shown = 200 * time.Millisecond
+
 // Reference is a reference server for one run, and what the run must know of it.
 type Reference struct {
 	Handler http.Handler
@@ -138,6 +143,7 @@ func NewReference() (Reference, error) {
 		return Reference{}, err
 	}
 	known := profile.FromDataset(data)
+	known.VisibleWithin = shown
 	file, err := known.YAML("")
 	if err != nil {
 		return Reference{}, err
