@@ -39,7 +39,9 @@ func TestNoArtifactHoldsAKey_long(t *testing.T) {
 		shown["the output of "+strings.Join(args[:2], " ")] += e.stdout
 		shown["the errors of "+strings.Join(args[:2], " ")] += e.stderr
 	}
-	at := []string{"--target", hostile}
+	known := profile.Embedded()
+	known.VisibleWithin = 200 * time.Millisecond // what the server shows shows at once
+	at := []string{"--target", hostile, "--target-profile", written(t, "known.yaml", string(must[[]byte](t)(known.YAML(""))))}
 	in(1, nil, append(append([]string{runCommand, "--verbose", "--write-expected", "known.yaml", "--format", "console" + everyFile}, at...), talkative...)...)
 	in(1, nil, append(append([]string{runCommand, "--baseline", "conformance-results/results.json", "--output", "again"}, at...), talkative...)...)
 	comparing := command(t, nil, "report", "diff", "conformance-results", "again", "--verbose", "--format", "console,json=d/d.json,html=d/d.html,markdown=d/d.md,github=d/d.txt")
@@ -48,7 +50,7 @@ func TestNoArtifactHoldsAKey_long(t *testing.T) {
 	in(1, nil, "report", "merge", "conformance-results", "again", "--output", "joined")
 	in(3, nil, append([]string{"target", "check", "--verbose"}, at...)...)
 	key, _ := profile.Embedded().FullKey(dataset.Main)
-	in(0, []string{"OUTREACH_KEY_MAIN=" + key.Token}, append([]string{"target", "init"}, at...)...)
+	in(0, []string{"OUTREACH_KEY_MAIN=" + key.Token}, "target", "init", "--target", hostile)
 
 	// A run that is killed leaves its journal.
 	front := newGate(t, hostile)
