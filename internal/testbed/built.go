@@ -56,12 +56,11 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	leftToTidy = append(leftToTidy, func() { _ = os.RemoveAll(dir) })
-	for name, source := range map[string]string{Program: "./cmd/" + Program, Proxy: "./fixtures/target/testdata/proxy"} {
-		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, "bin", name), source)
-		build.Dir, build.Env = repository, append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("%w\n%s", err, out)
-		}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, "bin")+string(filepath.Separator),
+		"./cmd/"+Program, "./fixtures/target/testdata/"+Proxy)
+	build.Dir, build.Env = repository, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
 	}
 	dockerfile, err := os.ReadFile(filepath.Join(repository, "Dockerfile"))
 	if err != nil {
