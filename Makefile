@@ -6,7 +6,7 @@ GO         ?= go
 # Build as the released program is built. Then Go compiles each package once, also
 # for tests that build programs. The race detector needs cgo. Debuggers want DWARF:
 # build what they are to show with go build.
-SETTINGS           = -trimpath -gcflags=all=-dwarf=false -ldflags=-w
+SETTINGS           = -trimpath -gcflags=all=-dwarf=false -ldflags=-s
 export CGO_ENABLED = 0
 export GOFLAGS    := $(filter-out $(SETTINGS),$(shell $(GO) env GOFLAGS)) $(SETTINGS)
 
