@@ -76,7 +76,10 @@ func fromDockerfile(t *testing.T, p *profile.Profile) {
 
 func neverReady(_ *testing.T, p *profile.Profile) { p.Container.Wait.Path = "/never" }
 
-func slowly(_ *testing.T, p *profile.Profile) { p.Pace.RequestsPerSecond = 400 }
+// slowly judges one operation for long enough to be interrupted.
+func slowly(_ *testing.T, p *profile.Profile) {
+	p.Pace.RequestsPerSecond, p.Operations = 50, []string{spec.ListLeadLists}
+}
 
 func withDatabase(_ *testing.T, p *profile.Profile) {
 	beside := profile.Service{Name: "database", Container: p.Container.Container}
@@ -121,7 +124,7 @@ func TestInterruptedRunTakesTheContainerDown_long(t *testing.T) {
 				g.Eventually(func() []testbed.Labelled {
 					exitsWith(t, 0, nil, "cleanup", "--target-profile", contained(t))
 					return startedBy(t, p)
-				}, patience).Should(BeEmpty())
+				}, patience, time.Second).Should(BeEmpty())
 			}
 			g.Expect(startedBy(t, p)).To(BeEmpty())
 			if tc.logged == "" {
