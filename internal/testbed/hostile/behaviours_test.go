@@ -23,7 +23,7 @@ var whole = flag.Bool("hostile", false, "run the program against every behaviour
 
 // some are the behaviours that run in every test of this package: one of each class.
 var some = []string{"transport/closes-within-body", "status/500", "encoding/brotli-of-plain", "json/nan", "pages/cursor-constant", "redirect/302-elsewhere",
-	"timing/429-sometimes", "state/delete-does-nothing", "report/terminal-in-message", "keys/in-errors"}
+	"timing/429-sometimes", "state/delete-does-nothing", "report/terminal-in-message", "keys/plain-in-errors"}
 
 // The table is complete and says what it must.
 func TestBehavioursAreDescribed(t *testing.T) {

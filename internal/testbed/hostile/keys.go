@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 
 	"outreach.example/conformance/internal/testbed"
 	"outreach.example/conformance/spec"
@@ -34,29 +33,21 @@ func keys() []Behaviour {
 	}
 	plain := testbed.Spellings[0].Of
 	twoLists := judging(spec.ListLeadLists+","+spec.ListPhoneNumbers, "shape,errors,keys")
-	// inTurn returns the key in one spelling after the other.
-	inTurn := func(n int64, key string) string {
-		return testbed.Spellings[int(n)%len(testbed.Spellings)].Of(key)
-	}
-	add("in-errors", "explains each error with the key, in each spelling in turn", judging(spec.ListLeadLists+","+spec.ListLeadLabels, "shape,keys,errors"), anything, func(next http.Handler) http.Handler {
-		var responses atomic.Int64
-		return explain(func(key string) string { return "the key " + inTurn(responses.Add(1), key) + " is fine, but" })(next)
-	})
-	add("in-rows", "shows the key in ids, names and extra fields, in each spelling in turn", twoLists, anything, func(next http.Handler) http.Handler {
-		var responses atomic.Int64
-		return echo(plain, func(a *answer, key string) {
-			n, value := responses.Add(1), decode(a.body)
-			for i, row := range rowsIn(value) {
-				shown := inTurn(n+int64(i), key)
-				row["id"], row["name"], row["x-"+shown], row["price"] = shown, "of "+shown, 1, shown
+	for _, s := range testbed.Spellings {
+		name := strings.ReplaceAll(strings.Trim(strings.ToLower(s.Name), `\`), " ", "-")
+		add(name+"-in-errors", "explains each error with the key in the spelling “"+s.Name+"”", judging(spec.ListLeadLists, "shape,keys,errors"), anything, explain(func(key string) string { return "the key " + s.Of(key) + " is fine, but" }))
+		add(name+"-in-rows", "shows the key in ids, names and extra fields, in the spelling “"+s.Name+"”", twoLists, anything, echo(s.Of, func(a *answer, key string) {
+			value := decode(a.body)
+			for _, row := range rowsIn(value) {
+				row["id"], row["name"], row["x-"+key], row["price"] = key, "of "+key, 1, key
 			}
 			if page, ok := value.(map[string]any); ok {
-				page["next_starting_after"] = inTurn(n, key)
+				page["next_starting_after"] = key
 			}
 			a.body = encode(value)
-		})(next)
-	})
-	list[len(list)-1].Leaves = "no id of a created row is true"
+		}))
+		list[len(list)-1].Leaves = "no id of a created row is true"
+	}
 	add("in-status-line", "repeats the key as a reason phrase", nil, anything, keyedRaw("HTTP/1.1 500 %s\r\nContent-Length: 0\r\n\r\n"))
 	add("in-malformed-status", "repeats the key as a status code", nil, anything, keyedRaw("HTTP/1.1 %s OK\r\n\r\n"))
 	add("in-protocol", "repeats the key instead of HTTP", nil, anything, keyedRaw("%s\r\n\r\n"))
