@@ -45,7 +45,7 @@ func TestMemoryOfASoak_long(t *testing.T) {
 	if peakOf(os.Getpid()) == 0 {
 		t.Skip("needs /proc")
 	}
-	rates := []string{"40"} // what a soak holds does not depend on it
+	rates := []string{"100"}
 	if testbed.Slow() {
 		rates = append(rates, "2500")
 	}
