@@ -2,12 +2,12 @@ package suites
 
 import (
 	"slices"
+	"time"
 
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
-	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
@@ -73,10 +73,10 @@ func (api *API) expectOthersKept(id spec.ID, before, after Walk, again func() Wa
 // staysSame reports whether the rows of a list stay as they are while the run leaves them
 // alone, for several times as long as a walk takes.
 func (api *API) staysSame(w Walk) bool {
-	const looks = 6
+	const looks, pause = 6, 20 * time.Millisecond
 	before := api.unjudgedWalk(w.List, w.sizes)
 	for range looks {
-		if client.Sleep(api.ctx, visible.FirstPause) != nil {
+		if client.Sleep(api.ctx, pause) != nil {
 			return false
 		}
 		now := api.unjudgedWalk(w.List, w.sizes)

@@ -2,7 +2,9 @@ package suites
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/onsi/gomega"
@@ -41,6 +43,43 @@ func getLikeList(api *API) {
 	if !api.For(spec.StateGetList).Judged() {
 		api.NotAssessed("a test that the list and a get both show")
 	}
+}
+
+// sampleOf is sample, and for each field of the resource that none of these rows has, the
+// key of a row that has it.
+func sampleOf(resource string, rows map[string]map[string]any, n int) []string {
+	picked := sample(rows, n)
+	has := map[string]bool{}
+	adds := func(key string) (added bool) {
+		for field, value := range spec.Documented(resource, rows[key]) {
+			if value != nil && !has[field] {
+				has[field], added = true, true
+			}
+		}
+		return added
+	}
+	for _, key := range picked {
+		adds(key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		if adds(key) {
+			picked = append(picked, key)
+		}
+	}
+	return picked
+}
+
+// sample returns up to n keys of a list's rows, spread over it.
+func sample(rows map[string]map[string]any, n int) []string {
+	keys := slices.Sorted(maps.Keys(rows))
+	if len(keys) <= n {
+		return keys
+	}
+	picked := make([]string, n)
+	for i := range picked {
+		picked[i] = keys[i*len(keys)/n]
+	}
+	return picked
 }
 
 // clockSkew is how far the clocks of two machines of a target may be apart that note when

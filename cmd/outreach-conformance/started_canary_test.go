@@ -40,7 +40,7 @@ func TestNoArtifactHoldsAKey_long(t *testing.T) {
 		shown["the errors of "+strings.Join(args[:2], " ")] += e.stderr
 	}
 	known := profile.Embedded()
-	known.VisibleWithin = 200 * time.Millisecond // what the server shows shows at once
+	known.VisibleWithin = 200 * time.Millisecond // the server shows each change at once
 	at := []string{"--target", hostile, "--target-profile", written(t, "known.yaml", string(must[[]byte](t)(known.YAML(""))))}
 	in(1, nil, append(append([]string{runCommand, "--verbose", "--write-expected", "known.yaml", "--format", "console" + everyFile}, at...), talkative...)...)
 	in(1, nil, append(append([]string{runCommand, "--baseline", "conformance-results/results.json", "--output", "again"}, at...), talkative...)...)

@@ -11,7 +11,7 @@ import (
 
 // Pauses between two looks for a change.
 const (
-	FirstPause   = 20 * time.Millisecond
+	firstPause   = 20 * time.Millisecond
 	longestPause = 400 * time.Millisecond
 )
 
@@ -21,7 +21,7 @@ const (
 // in a pause.
 func Within(ctx context.Context, limit time.Duration, look func(last bool) (done bool, err error)) error {
 	began := time.Now()
-	for pause := FirstPause; ; pause = min(2*pause, longestPause) {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		last := time.Since(began) >= limit
 		if done, err := look(last); done || last {
 			return err

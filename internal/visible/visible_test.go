@@ -1,4 +1,4 @@
-package visible_test
+package visible
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/visible"
 )
 
 // TestLastLook draws how long looks take. The last one begins after the limit, at most as
@@ -22,7 +21,7 @@ func TestLastLook(t *testing.T) {
 		takes := rapid.SliceOfN(rapid.Int64Range(0, int64(2*time.Second)), 1, 20).Draw(rt, "takes")
 		synctest.Test(t, func(*testing.T) {
 			began, ended, looks, told := time.Now(), time.Duration(0), 0, false
-			err := visible.Within(context.Background(), limit, func(last bool) (bool, error) {
+			err := Within(context.Background(), limit, func(last bool) (bool, error) {
 				at := time.Since(began)
 				if told {
 					rt.Fatal("a look after the last")
@@ -48,15 +47,15 @@ func TestLastLook(t *testing.T) {
 func TestEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, looks := time.Now(), 0
-		err := visible.Within(t.Context(), time.Minute, func(bool) (bool, error) {
+		err := Within(t.Context(), time.Minute, func(bool) (bool, error) {
 			looks++
 			return looks == 3, nil
 		})
-		if took := time.Since(began); err != nil || looks != 3 || took != 3*visible.FirstPause {
+		if took := time.Since(began); err != nil || looks != 3 || took != 3*firstPause {
 			t.Errorf("%d looks in %v: %v", looks, took, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		err = visible.Within(ctx, time.Minute, func(bool) (bool, error) {
+		err = Within(ctx, time.Minute, func(bool) (bool, error) {
 			cancel()
 			return false, nil
 		})

@@ -103,8 +103,8 @@ func All() []Behaviour {
 // rows is the length of the reference server's lists: enough for several pages.
 const rows = 60
 
-// shown is how long a run waits for a change to show. The reference server shows each at
-// once, and what does not show does not come: longer waits would see the same.
+// shown is how long a run waits for a change to show. The reference server shows each change
+// at once, so a longer wait would see nothing more.
 const shown = 200 * time.Millisecond
 
 // Reference is a reference server for one run, and what the run must know of it.
