@@ -1,3 +1,8 @@
+//go:build !race
+
+// Times under the race detector say nothing. Without this file, make race need not compile
+// fasthttp and the compression that it brings.
+
 package generate
 
 import (
@@ -79,6 +84,13 @@ const (
 	fastHTTP  = "fasthttp"
 	rawVegeta = "raw Vegeta, bodies kept"
 )
+
+// transportFlag is the role of transportClient. Its arguments are address, rate and transport.
+const transportFlag = "transport-client"
+
+func init() {
+	roles[transportFlag] = func(args []string) error { return clientProcess(transportClient(args[2]), args) }
+}
 
 var transportRounds = flag.Int("transports", 0, "how many rounds to compare the transports in; 0: not at all")
 
