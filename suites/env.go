@@ -29,6 +29,10 @@ type Env struct {
 	// Selected reports whether the run judges the pair; nil means all.
 	Selected func(spec.Pair) bool
 
+	// OutcomesOnly means that nobody reads the violations: they do not show the exchange,
+	// which takes longer than to find them.
+	OutcomesOnly bool
+
 	// Run is the id of the run; empty for a random one.
 	Run string
 	// Journal records what is changed on the target; nil for no record.

@@ -129,7 +129,7 @@ func rehearse(ctx context.Context, given *profile.Profile, selection runner.Sele
 	if err != nil {
 		return nil, err
 	}
-	results, err := runner.Run(ctx, runner.Config{Target: t, Selection: selection, Seed: 1, StandIn: !given.Stateless, Transport: refusals(transport, p.Keys, barred)})
+	results, err := runner.Run(ctx, runner.Config{Target: t, Selection: selection, Seed: 1, StandIn: !given.Stateless, OutcomesOnly: true, Transport: refusals(transport, p.Keys, barred)})
 	if err != nil {
 		return nil, fmt.Errorf("rehearsal: %w", err)
 	}

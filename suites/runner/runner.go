@@ -42,6 +42,9 @@ type Config struct {
 	// checks of state are assessed, although it keeps nothing.
 	StandIn bool
 
+	// OutcomesOnly means that nobody reads the violations (suites.Env). They are not redacted.
+	OutcomesOnly bool
+
 	// FailFast ends the run at the first failure that no entry of the profile expects.
 	FailFast bool
 
@@ -82,7 +85,7 @@ func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) 
 			return nil, err
 		}
 	}
-	env := &suites.Env{Profile: config.Target.Profile, Rules: rules.Omitting(config.Target.Profile.Omits...), Seed: config.Seed, Budget: config.Target.Profile.Budget}
+	env := &suites.Env{Profile: config.Target.Profile, Rules: rules.Omitting(config.Target.Profile.Omits...), Seed: config.Seed, Budget: config.Target.Profile.Budget, OutcomesOnly: config.OutcomesOnly}
 	var err error
 	if env.Client, err = newClient(config, append(hooks, env.Observe)...); err != nil {
 		return nil, err
