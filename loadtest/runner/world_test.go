@@ -33,7 +33,13 @@ type middleware = func(http.Handler) http.Handler
 // rules and data take long to make and do not change.
 var (
 	rules = sync.OnceValues(judge.NewRules)
-	data  = sync.OnceValues(func() (*dataset.Data, error) { return dataset.New(dataset.DefaultOptions()) })
+	data  = sync.OnceValues(func() (*refserver.Loaded, error) {
+		set, err := dataset.New(dataset.DefaultOptions())
+		if err != nil {
+			return nil, err
+		}
+		return refserver.Load(set)
+	})
 )
 
 // world returns the environment of a run on a reference server with faults around it.
@@ -52,11 +58,11 @@ func worldOf(t *testing.T, options refserver.Options) *Env {
 // serving returns a transport that leads to a reference server.
 func serving(t *testing.T, options refserver.Options) http.RoundTripper {
 	t.Helper()
-	set, err := data()
+	loaded, err := data()
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := refserver.New(set, options)
+	service, err := loaded.Server(options)
 	if err != nil {
 		t.Fatal(err)
 	}

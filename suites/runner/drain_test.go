@@ -34,7 +34,7 @@ func TestOneDrainShowsALimitOutOfReach(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			server, err := target.Embedded(t.Context(), sized(*rows), refserver.Options{Limiters: map[string]limiter.Config{}})
+			server, err := withRows(*rows, refserver.Options{Limiters: map[string]limiter.Config{}})
 			g.Expect(err).NotTo(HaveOccurred())
 			t.Cleanup(func() { _ = server.Close(context.WithoutCancel(t.Context())) })
 			limit := server.Profile.RateLimit

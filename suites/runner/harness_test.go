@@ -54,15 +54,30 @@ func start() (*target.Target, error) { return startWith(*rows) }
 
 // startWith starts a reference server with that many rows in each list.
 func startWith(rows int) (*target.Target, error) {
-	return target.Embedded(context.Background(), sized(rows), refserver.Options{})
+	return withRows(rows, refserver.Options{})
 }
 
-// sized is the data set with that many rows in each list.
-func sized(rows int) dataset.Options {
-	data := dataset.DefaultOptions()
-	data.Rows = rows
-	return data
+// withRows does the same with options. Servers with as many rows share their data, which take
+// longer to make than most tests need.
+func withRows(rows int, options refserver.Options) (*target.Target, error) {
+	made, _ := loaded.LoadOrStore(rows, sync.OnceValues(func() (*refserver.Loaded, error) {
+		options := dataset.DefaultOptions()
+		options.Rows = rows
+		data, err := dataset.New(options)
+		if err != nil {
+			return nil, err
+		}
+		return refserver.Load(data)
+	}))
+	data, err := made.(func() (*refserver.Loaded, error))()
+	if err != nil {
+		return nil, err
+	}
+	return target.EmbeddedWith(context.Background(), data, options)
 }
+
+// loaded holds a func() (*refserver.Loaded, error) for each number of rows.
+var loaded sync.Map
 
 // startSteady starts a reference server that has the same verdicts on a busy machine. The
 // period of its rate limit is so long that a busy machine exceeds the limit in time, too.
@@ -77,7 +92,7 @@ func limitedPer(period time.Duration, rows int) (*target.Target, error) {
 // limitedBy does the same with a clock of its own.
 func limitedBy(clock func() time.Time, period time.Duration, rows int) (*target.Target, error) {
 	layer := limiter.Layer{Kind: limiter.FixedWindow, Limit: refserver.LimitedRequests, Per: period}
-	t, err := target.Embedded(context.Background(), sized(rows), refserver.Options{
+	t, err := withRows(rows, refserver.Options{
 		Clock:    clock,
 		Limiters: map[string]limiter.Config{dataset.Limited: {Layers: []limiter.Layer{layer}}},
 	})
