@@ -69,7 +69,7 @@ long: ## run the tests that compute or wait for long
 	@$(TESTS) -v -run '$(LONG)' $(LONG_PACKAGES)
 
 # Libraries of others compile in two thirds of the time without inlining, and their speed does
-# not matter here. checkptr looks for misuse of package unsafe, which no package here uses.
+# not matter here. checkptr looks for misuse of package unsafe, which none of RACED uses.
 WITH_RACE = -race '-gcflags=all=-dwarf=false -d=checkptr=0 -l' \
 	'-gcflags=std=-dwarf=false -d=checkptr=0' '-gcflags=outreach.example/conformance/...=-dwarf=false -d=checkptr=0'
 
