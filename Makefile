@@ -11,10 +11,8 @@ export CGO_ENABLED = 0
 export GOFLAGS    := $(filter-out $(SETTINGS),$(shell $(GO) env GOFLAGS)) $(SETTINGS)
 
 # Compilers, linters and tests allocate much and keep little. They compute less if the heap
-# may grow to five times its live size before it is collected. The compiler by itself has so
-# small a heap that it may grow still more.
+# may grow to five times its live size before it is collected.
 RARE_GC   = GOGC=400
-RAREST_GC = GOGC=1600
 FUZZTIME ?= 10s
 ARGS     ?=
 # The packages that `make test` and `make busy` test, and flags for go test. The packages
@@ -82,10 +80,10 @@ race: ## run the tests of concurrent packages with the race detector
 	@CGO_ENABLED=1 GORACE=no_huge_pages_for_shadow=0 $(TESTS) $(WITH_RACE) -skip '^(TestConformance|TestSteady)$$|$(LONG)' $(RACED)
 
 race-packages: ## compile what make race tests
-	@CGO_ENABLED=1 $(RAREST_GC) $(GO) list $(WITH_RACE) -test -deps -export $(RACED) >/dev/null
+	@CGO_ENABLED=1 $(RARE_GC) $(GO) list $(WITH_RACE) -test -deps -export $(RACED) >/dev/null
 
 packages: ## compile what make test tests
-	@$(RAREST_GC) $(GO) list -test -deps -export ./... >/dev/null
+	@$(RARE_GC) $(GO) list -test -deps -export ./... >/dev/null
 
 # BUSY is how many processes keep cores busy; empty for one on each core. CI has the
 # race detector do so instead.

@@ -12,7 +12,6 @@ import (
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/loadtest/verdict"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -21,7 +20,11 @@ import (
 // why.
 func TestAnswersThatCannotBeReadAreNoPass(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]unread{
+	large := bytes.Repeat([]byte(" "), client.DefaultMaxBody+1)
+	for name, tc := range map[string]struct {
+		does http.HandlerFunc
+		says string
+	}{
 		"compressed": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Encoding", "gzip")
@@ -29,44 +32,24 @@ func TestAnswersThatCannotBeReadAreNoPass(t *testing.T) {
 			_, _ = z.Write([]byte(`{"items":[]}`))
 			_ = z.Close()
 		}, "40 were compressed despite Accept-Encoding: identity (turn compression off in the server or proxy)"},
+		"too large": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) },
+			"40 had a body larger than the limit of 8 MiB (request smaller pages with --page-size)"},
 		"broken off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = w.Write([]byte(`{"items":[`))
 		}, "40 were incomplete or timed out"},
 	} {
 		t.Run(name, inFakeTime(func(t *testing.T) {
-			o := tc.isNoPass(t)
+			o := Run(t.Context(), world(t, fromTheSecond(tc.does)), threePhases(t))
 			if name == "compressed" && !slices.ContainsFunc(o.Reasons, func(why string) bool { return strings.Contains(why, `Content-Encoding "gzip" was not offered`) }) {
 				t.Errorf("no reason names the encoding: %q", o.Reasons)
 			}
+			want := "40 of 60 answers could not be checked: " + tc.says
+			if o.Verdict == reports.Passed || !slices.Contains(o.Reasons, want) {
+				t.Errorf("%s: %q; want %q", o.Verdict, o.Reasons, want)
+			}
 		}))
 	}
-}
-
-// The same holds for bodies that are too large.
-func TestAnswersThatAreTooLargeAreNoPass_long(t *testing.T) {
-	large := bytes.Repeat([]byte(" "), client.DefaultMaxBody+1)
-	inFakeTime(func(t *testing.T) {
-		unread{func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) },
-			"40 had a body larger than the limit of 8 MiB (request smaller pages with --page-size)"}.isNoPass(t)
-	})(t)
-}
-
-// unread is a target whose responses cannot be checked, and what a run says of them.
-type unread struct {
-	does http.HandlerFunc
-	says string
-}
-
-// isNoPass runs three phases, of which the first is answered as it should be.
-func (u unread) isNoPass(t *testing.T) verdict.Outcome {
-	t.Helper()
-	o := Run(t.Context(), world(t, fromTheSecond(u.does)), threePhases(t))
-	want := "40 of 60 answers could not be checked: " + u.says
-	if o.Verdict == reports.Passed || !slices.Contains(o.Reasons, want) {
-		t.Errorf("%s: %q; want %q", o.Verdict, o.Reasons, want)
-	}
-	return o
 }
 
 // A run in which no response could be checked is inconclusive.
