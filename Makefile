@@ -68,14 +68,14 @@ test: ## run the tests in 4 minutes or less; PACKAGES='./cmd/...' runs some
 long: ## run the tests that compute or wait for long
 	@$(TESTS) -v -run '$(LONG)' $(LONG_PACKAGES)
 
-# Libraries of others compile in two thirds of the time without inlining, and their speed does
-# not matter here. checkptr looks for misuse of package unsafe, which none of RACED uses.
-WITH_RACE = -race '-gcflags=all=-dwarf=false -d=checkptr=0 -l' \
-	'-gcflags=std=-dwarf=false -d=checkptr=0' '-gcflags=outreach.example/conformance/...=-dwarf=false -d=checkptr=0'
+# The libraries of others compile faster without inlining, and their speed does not matter to
+# these tests.
+WITH_RACE = -race '-gcflags=all=-dwarf=false -l' \
+	-gcflags=std=-dwarf=false -gcflags=outreach.example/conformance/...=-dwarf=false
 
 # TestConformance would judge once more what ./suites/runner judges: make test runs it, and
-# in CI make ginkgo. TestSteady has a target of its own. With huge pages, the kernel maps
-# the large shadow memory of the race detector more rarely.
+# in CI make ginkgo. TestSteady has a target of its own. The race detector needs much memory:
+# huge pages let the kernel map it in fewer steps.
 race: ## run the tests of concurrent packages with the race detector
 	@CGO_ENABLED=1 GORACE=no_huge_pages_for_shadow=0 $(TESTS) $(WITH_RACE) -skip '^(TestConformance|TestSteady)$$|$(LONG)' $(RACED)
 

@@ -29,8 +29,8 @@ type Env struct {
 	// Selected reports whether the run judges the pair; nil means all.
 	Selected func(spec.Pair) bool
 
-	// OutcomesOnly means that nobody reads the violations: they do not show the exchange,
-	// which takes longer than to find them.
+	// OutcomesOnly leaves the exchange out of violations and does not redact them. It saves
+	// time if nobody reads them; they must not be shown.
 	OutcomesOnly bool
 
 	// Run is the id of the run; empty for a random one.

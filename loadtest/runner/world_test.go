@@ -33,13 +33,7 @@ type middleware = func(http.Handler) http.Handler
 // rules and data take long to make and do not change.
 var (
 	rules = sync.OnceValues(judge.NewRules)
-	data  = sync.OnceValues(func() (*refserver.Loaded, error) {
-		set, err := dataset.New(dataset.DefaultOptions())
-		if err != nil {
-			return nil, err
-		}
-		return refserver.Load(set)
-	})
+	data  = sync.OnceValues(func() (*refserver.Loaded, error) { return refserver.Generate(dataset.DefaultOptions()) })
 )
 
 // world returns the environment of a run on a reference server with faults around it.

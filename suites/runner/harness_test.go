@@ -57,27 +57,21 @@ func startWith(rows int) (*target.Target, error) {
 	return withRows(rows, refserver.Options{})
 }
 
-// withRows does the same with options. Servers with as many rows share their data, which take
-// longer to make than most tests need.
+// withRows does the same with options. Servers with as many rows share the data, since to
+// generate them takes longer than many a test.
 func withRows(rows int, options refserver.Options) (*target.Target, error) {
-	made, _ := loaded.LoadOrStore(rows, sync.OnceValues(func() (*refserver.Loaded, error) {
-		options := dataset.DefaultOptions()
-		options.Rows = rows
-		data, err := dataset.New(options)
-		if err != nil {
-			return nil, err
-		}
-		return refserver.Load(data)
-	}))
-	data, err := made.(func() (*refserver.Loaded, error))()
+	data := dataset.DefaultOptions()
+	data.Rows = rows
+	generate, _ := generated.LoadOrStore(rows, sync.OnceValues(func() (*refserver.Loaded, error) { return refserver.Generate(data) }))
+	loaded, err := generate.(func() (*refserver.Loaded, error))()
 	if err != nil {
 		return nil, err
 	}
-	return target.EmbeddedWith(context.Background(), data, options)
+	return target.EmbeddedWith(context.Background(), loaded, options)
 }
 
-// loaded holds a func() (*refserver.Loaded, error) for each number of rows.
-var loaded sync.Map
+// generated holds a func() (*refserver.Loaded, error) for each number of rows.
+var generated sync.Map
 
 // startSteady starts a reference server that has the same verdicts on a busy machine. The
 // period of its rate limit is so long that a busy machine exceeds the limit in time, too.

@@ -42,7 +42,7 @@ type Config struct {
 	// checks of state are assessed, although it keeps nothing.
 	StandIn bool
 
-	// OutcomesOnly means that nobody reads the violations (suites.Env). They are not redacted.
+	// OutcomesOnly is for results of which only the outcomes are used (suites.Env).
 	OutcomesOnly bool
 
 	// FailFast ends the run at the first failure that no entry of the profile expects.
