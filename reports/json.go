@@ -37,7 +37,7 @@ func Encode(r Results) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write replaces the file at path by the JSON form of r, atomically. It creates
+// Write replaces the file at path with the JSON form of r, atomically. It creates
 // missing directories.
 //
 // If Validate rejects r, Write writes the file and returns the error. That is a

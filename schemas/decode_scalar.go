@@ -185,7 +185,7 @@ func withoutNegativeZero(number []byte) []byte {
 	return number
 }
 
-// odd refuses the number that begins at start, or replaces it by nil.
+// odd refuses the number that begins at start, or replaces it with nil.
 func (d *decoder) odd(start int, format string, args ...any) (any, error) {
 	if d.lenient {
 		return nil, nil

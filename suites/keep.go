@@ -202,7 +202,7 @@ func (api *API) judged(k Call, ex client.Exchange) Response {
 	return r
 }
 
-// keepKeys replaces the rows by their keys; false if the memory is used up.
+// keepKeys replaces the rows with their keys; false if the memory is used up.
 func (api *API) keepKeys(r *Response) bool {
 	if !api.kept.take(keptResponse) {
 		return false

@@ -75,7 +75,7 @@ func thisTool() reports.Tool {
 	return reports.Tool{Name: reports.ToolName, Version: version(), Go: runtime.Version()}
 }
 
-// writeDifference replaces the file by the JSON form of the difference.
+// writeDifference replaces the file with the JSON form of the difference.
 func writeDifference(path string, d diff.Difference) error {
 	body, err := diff.Encode(d)
 	if err != nil {

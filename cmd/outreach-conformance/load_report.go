@@ -134,7 +134,7 @@ func writeHDR(w io.Writer, o loadtest.Outcome) error {
 	return nil
 }
 
-// toFile replaces the file by what write writes, once it is complete.
+// toFile replaces the file with what write writes, once it is complete.
 func toFile(path string, write func(io.Writer) error) error {
 	return atomicfile.Replace(path, func(temporary string) error {
 		file, err := os.Create(temporary)

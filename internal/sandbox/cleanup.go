@@ -165,7 +165,7 @@ func cleanup(ctx context.Context, t *target.Target, options client.Options, dir 
 // show the cause, and a load run may leave hundreds.
 const maxShown = 3
 
-// firstFew replaces all but the first errors by their number.
+// firstFew replaces all but the first errors with their number.
 func firstFew(left []error) []error {
 	switch more := len(left) - maxShown; {
 	case more <= 0:

@@ -22,7 +22,7 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// Write replaces the file at path by the JUnit form of r, atomically. It creates
+// Write replaces the file at path with the JUnit form of r, atomically. It creates
 // missing directories.
 //
 // The testcase "run" is a failure or an error unless the verdict is pass and a check

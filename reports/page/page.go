@@ -62,7 +62,7 @@ func Render(t Template, data any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write replaces the file at path by the page, atomically. It creates missing
+// Write replaces the file at path with the page, atomically. It creates missing
 // directories.
 func Write(path string, body []byte) error {
 	return atomicfile.Replace(path, func(temporary string) error { return os.WriteFile(temporary, body, 0o666) })

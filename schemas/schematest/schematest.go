@@ -41,7 +41,7 @@ func Findings(t interface{ Fatalf(string, ...any) }, s *gojsonschema.Schema, bod
 
 // ParseIsNoLaxer checks that the schema accepts every document that parse
 // accepts: users of a file may have the schema alone. It damages a valid
-// document in many ways. The damage may replace a value by one of words.
+// document in many ways. The damage may replace a value with one of words.
 func ParseIsNoLaxer(t *testing.T, schema, base []byte, parse func([]byte) error, words ...any) {
 	t.Helper()
 	s := Compiled(t, schema)

@@ -43,7 +43,7 @@ const (
 	// some servers send the Unix time.
 	epochSeconds = 1_000_000_000
 	maxWait      = 10 * 365 * 24 * time.Hour
-	// maxDate is the maximum distance of a date. Later dates are replaced by
+	// maxDate is the maximum distance of a date. Later dates are replaced with
 	// it, so that times can be added to it.
 	maxDate = 200 * 365 * 24 * time.Hour
 )

@@ -184,7 +184,7 @@ func rateLimit() load.Scenario {
 }
 
 // Hostile returns Full with every string that a target or a user can influence
-// replaced by one that attacks the view.
+// replaced with one that attacks the view.
 func Hostile() load.Results {
 	r := Full()
 	const attack = "</style><script>alert(1)</script>\"'><img src=https://evil.test/x onerror=alert(1)>\u202e\x1b[31m\xff{{.}}\x00"

@@ -21,7 +21,7 @@ type Format[T any] struct {
 	MaxSize int64  // of a file, in bytes
 	// Field is the top-level field that only this model has; see kinds.
 	Field string
-	// Complete replaces each required array and object that is nil by an empty one, as
+	// Complete replaces each required array and object that is nil with an empty one, as
 	// the model's encoder does.
 	Complete func(T) T
 	Validate func(T) error // checks the model's rules

@@ -47,7 +47,7 @@ func (e *exposition) text() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write replaces the file at path by the figures of r, atomically. It creates missing
+// Write replaces the file at path with the figures of r, atomically. It creates missing
 // directories.
 func Write(path string, r load.Results) error {
 	body, err := Encode(r)

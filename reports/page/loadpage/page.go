@@ -36,7 +36,7 @@ var pageTemplate = page.New(layout, template.FuncMap{
 // Render returns the page of r.
 func Render(r load.Results) ([]byte, error) { return page.Render(pageTemplate, r) }
 
-// Write replaces the file at path by the page of r, atomically. It creates missing
+// Write replaces the file at path with the page of r, atomically. It creates missing
 // directories.
 func Write(path string, r load.Results) error {
 	body, err := Render(r)

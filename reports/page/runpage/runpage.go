@@ -24,7 +24,7 @@ var pageTemplate = page.New(layout, template.FuncMap{"supply": supply, "diff": d
 // Render returns the page of r.
 func Render(r reports.Results) ([]byte, error) { return page.Render(pageTemplate, viewOf(r)) }
 
-// Write replaces the file at path by the page of r, atomically. It creates missing
+// Write replaces the file at path with the page of r, atomically. It creates missing
 // directories.
 func Write(path string, r reports.Results) error {
 	body, err := Render(r)

@@ -18,11 +18,11 @@ func having(signs string) func(string) bool {
 	return func(text string) bool { return strings.ContainsAny(text, signs) }
 }
 
-func replacing(old, by string) func(string) string {
-	return func(text string) string { return strings.ReplaceAll(text, old, by) }
+func replacing(old, with string) func(string) string {
+	return func(text string) string { return strings.ReplaceAll(text, old, with) }
 }
 
-// onRunes replaces matching characters by a question mark.
+// onRunes replaces matching characters with a question mark.
 func onRunes(fits func(rune) bool) func(string) string {
 	return func(text string) string {
 		return strings.Map(func(r rune) rune {

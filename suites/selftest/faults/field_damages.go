@@ -172,7 +172,7 @@ var (
 	lost    = damage{"left-out", "as absent", func(any) (any, bool) { return nil, false }}
 )
 
-// another returns the damage that replaces a value by the next one of values.
+// another returns the damage that replaces a value with the next one of values.
 func another(values ...string) damage {
 	return damage{"another", "with another valid value", func(value any) (any, bool) {
 		next := values[(slices.Index(values, fmt.Sprint(value))+1)%len(values)]

@@ -222,7 +222,7 @@ func (f filter) defects() []Defect {
 	return defects
 }
 
-// apply replaces the right rows by the chosen ones. Requests without the filter
+// apply replaces the right rows with the chosen ones. Requests without the filter
 // go to the target.
 func (f filter) apply(s *page, name string, choose func(*selection) []listRow) {
 	value := s.request.Query.Get(name)

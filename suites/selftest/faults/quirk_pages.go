@@ -170,7 +170,7 @@ func hashed(text string) int {
 	return int(h.Sum64() >> 24)
 }
 
-// recursor replaces the target's cursors by one kind, if the kind is free.
+// recursor replaces the target's cursors with one kind, if the kind is free.
 func (a *Target) recursor(write cursorForm) Middleware {
 	return func(next Handler) Handler {
 		var given aliases

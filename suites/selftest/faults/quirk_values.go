@@ -108,12 +108,12 @@ var openValues = map[string]map[string]any{
 }
 
 // replace sets the field at a path wherever it occurs; ITEM means every item.
-func replace(value any, path []string, by any) {
+func replace(value any, path []string, with any) {
 	switch at := value.(type) {
 	case []any:
 		if path[0] == "ITEM" {
 			for _, item := range at {
-				replace(item, path[1:], by)
+				replace(item, path[1:], with)
 			}
 		}
 	case map[string]any:
@@ -122,10 +122,10 @@ func replace(value any, path []string, by any) {
 			return
 		}
 		if len(path) == 1 {
-			at[path[0]] = by
+			at[path[0]] = with
 			return
 		}
-		replace(member, path[1:], by)
+		replace(member, path[1:], with)
 	}
 }
 
