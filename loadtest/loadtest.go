@@ -74,7 +74,7 @@ type Config struct {
 	RawLines    io.Writer // receives the results as JSON lines; may be nil
 
 	// Interrupted gets the outcome if the run is interrupted, before changes are rolled
-	// back; nil for nobody.
+	// back; may be nil.
 	Interrupted func(Outcome)
 
 	Live  func(generate.Live)                                     // called about ten times a second

@@ -217,7 +217,7 @@ func calibration(c measure.Calibration) load.Calibration {
 		ServiceP99MS:    float64(c.Adds.Microseconds()) / 1000,
 		CPUPerRequestUS: float64(c.CPU.Nanoseconds()) / 1000, Cores: runtime.NumCPU(),
 	}
-	described.Note = fmt.Sprintf("measured with answers of %d bytes from a null server on this machine", c.Bytes)
+	described.Note = fmt.Sprintf("measured with responses of %d bytes from a null server on this machine", c.Bytes)
 	if c.Shared {
 		described.Note += ", in the generator's own process (its CPU time is included, which lowers the ceiling)"
 	}

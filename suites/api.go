@@ -44,7 +44,7 @@ type API struct {
 	consequences   []consequence      // of a violation that the spec may find
 	undo           []sandbox.Undo
 	changes        []client.Step // what it asked the target to change, in order
-	reported       func(failure) // told of each failure at once; nil for nobody
+	reported       func(failure) // receives each failure at once; may be nil
 	others         func()        // runs the other specs that use the same thing; nil if nothing does
 	trial          *Trial        // of a body outside of the tree; nil for a spec
 }

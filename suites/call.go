@@ -144,8 +144,7 @@ func (k Call) MustBeRefused() Call {
 	return k
 }
 
-// MayBeRefused declares a request of which the specification leaves open whether it is
-// served.
+// MayBeRefused declares a request that a server may serve or refuse.
 func (k Call) MayBeRefused() Call {
 	k.allowed, k.breaks = client.AnyRefusal(http.StatusOK), ""
 	return k
@@ -267,8 +266,8 @@ func (r Response) complete(v *reports.Violation, p spec.Pair, made func(id strin
 	}
 }
 
-// heads returns the request and the head of the response, of which the body had so many
-// bytes.
+// heads returns the request and the head of the response. bytes is the length of the
+// body.
 func heads(ex client.Exchange, bytes int) *reports.Exchange {
 	head := func(h client.Head) reports.Head {
 		return reports.Head{Line: h.Line, Headers: h.Headers, Bytes: h.Bytes}

@@ -10,7 +10,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// keepsValuesTogether creates tests of which each pair of fields has each pair of values: a
+// keepsValuesTogether creates tests in which each pair of fields has each pair of values: a
 // server may store a value rightly alone, and wrongly beside another one.
 func keepsValuesTogether(api *API) {
 	var made []Response
@@ -49,7 +49,7 @@ func keepsValuesTogether(api *API) {
 	}
 }
 
-// pairwise returns creations of which each pair of fields has each pair of their two
+// pairwise returns creations in which each pair of fields has each pair of their two
 // values, in as few bodies as possible: a Hadamard matrix. A server may refuse
 // one, because the specification does not say which values go together.
 func (api *API) pairwise() []Call {

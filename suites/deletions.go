@@ -106,7 +106,7 @@ func (api *API) expectEveryKindDeleted(rows Call) {
 	}
 }
 
-// kindsTogether returns creations of which each two of the fields have each pair of their
+// kindsTogether returns creations in which each two of the fields have each pair of their
 // values. An active test is one that the user sends: no test sends an email. A server may
 // refuse one, because the specification does not say which values go together.
 func (api *API) kindsTogether() []Call {

@@ -30,7 +30,7 @@ type Env struct {
 	Selected func(spec.Pair) bool
 
 	// OutcomesOnly leaves the exchange out of violations and does not redact them. It saves
-	// time if nobody reads them; they must not be shown.
+	// time if nothing reads them; they must not be shown.
 	OutcomesOnly bool
 
 	// Run is the id of the run; empty for a random one.
@@ -47,14 +47,14 @@ type Env struct {
 	SpecTimeout time.Duration
 	MaxPages    int
 	LockTimeout time.Duration
-	// Waits is told when the run waits for another run (sandbox.Config.Waits).
+	// Waits is called when the run waits for another run (sandbox.Config.Waits).
 	Waits func(what string, atMost time.Duration) (over func())
 
 	unjudged atomic.Int64 // responses that have no verdict yet
 
 	sent tally // requests by what is right
 
-	vain atomic.Int32 // requests that were repeated on a fresh connection in vain
+	vain atomic.Int32 // requests that were repeated on a fresh connection without success
 
 	once    sync.Once
 	salt    uint64 // of words: another run with the same seed sends other ones
@@ -141,9 +141,9 @@ func authorizedRole(op spec.Operation) string {
 func whyCut(ctx context.Context) string {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, outage.ErrStopped):
-		return "answers: " + outage.ErrStopped.Error()
+		return "responses: " + outage.ErrStopped.Error()
 	case stoppedAnswering(ctx):
-		return "answers other than 429"
+		return "responses other than 429"
 	case errors.Is(cause, errFailFast):
 		return reports.NotReached
 	default:

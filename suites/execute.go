@@ -16,7 +16,7 @@ import (
 
 // execution says how a body is run.
 type execution struct {
-	reported func(failure) // told of each failure at once; nil for nobody
+	reported func(failure) // receives each failure at once; may be nil
 	others   func()        // runs the other specs that use the same thing; nil if nothing does
 }
 

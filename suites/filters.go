@@ -237,9 +237,9 @@ func (api *API) knownFilter(list Call, query map[string]string) (Call, bool) {
 	return api.filteredBy(list, query), true
 }
 
-// SelectRows matches a filtered walk that shows the rows of which the requirement
-// says that they are in, and none of which it says that they are out. Rows that
-// changed between the unfiltered walks are left out.
+// SelectRows matches a filtered walk that shows every row that the requirement
+// includes, and no row that it excludes. Rows that changed between the unfiltered
+// walks are left out.
 func SelectRows(id spec.ID, u oracle.Use, before, after Walk) types.GomegaMatcher {
 	return onWalk("show the rows that the filter selects, and no others", func(w Walk) Verdict {
 		var found Verdict
@@ -270,8 +270,8 @@ func SelectRows(id spec.ID, u oracle.Use, before, after Walk) types.GomegaMatche
 	})
 }
 
-// strangers finds the rows of which the requirement says that the filter leaves
-// them out; "" means any requirement.
+// strangers finds the rows that the requirement excludes from the filtered list;
+// "" means any requirement.
 func strangers(id spec.ID, u oracle.Use, w Walk) []Finding {
 	expected := "only rows that the filter selects: " + u.String()
 	var found []Finding

@@ -28,7 +28,7 @@ const (
 	maxKept      = 64 << 20 // bytes that all specs keep of their responses
 	keptResponse = 5 << 10  // bytes of a response without its rows
 	keptHeaders  = 512      // bytes of its headers that only people read
-	keptKey      = 128      // bytes of a row of which a spec keeps only the key
+	keptKey      = 128      // bytes of a row if a spec keeps only its key
 )
 
 // memory counts what the specs of a run keep of responses.
@@ -61,7 +61,7 @@ type keeper struct {
 	keys  map[string]string // so that rows of several walks share them
 }
 
-// take counts so many bytes; false if the memory is used up.
+// take counts bytes. It returns false if the memory is used up.
 func (k *keeper) take(bytes int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

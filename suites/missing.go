@@ -94,8 +94,8 @@ func leftOut(walks []Walk, i int) []paging.Row {
 	return paging.Missing(plain, i)
 }
 
-// ShowTheRows matches a walk that leaves none of the rows out, which are those
-// that walks before and after it show.
+// ShowTheRows matches a walk that shows all rows that the walks before and after it
+// show.
 func ShowTheRows(missing []paging.Row) types.GomegaMatcher {
 	return onWalk("show the rows that walks before and after it show", func(w Walk) Verdict {
 		found := Verdict{Assessed: 1}

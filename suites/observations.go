@@ -119,7 +119,7 @@ func withRepeatedMember(object string) string {
 	return fmt.Sprintf("{%q:%s,%s", name, members[name], strings.TrimPrefix(object, "{"))
 }
 
-// observeOptions looks at the 19th path, of which only the address is known.
+// observeOptions looks at the 19th path. The specification shows only its address.
 func observeOptions(api *API) {
 	ex := api.SendUnspecified(api.ctx, client.Request{Operation: spec.CreatePlacementTest, Method: http.MethodGet, Path: spec.OptionsPath, Key: api.key(dataset.Main)})
 	form := "no JSON"

@@ -319,7 +319,7 @@ func (api *API) walkBetween(order string, change func(page int, seen Response)) 
 }
 
 // WalkWhile walks the list in pages of one size, and changes it after each page. It reads
-// at most so many pages.
+// at most the given number of pages.
 func (api *API) WalkWhile(list Call, size, pages int, change func(page Response)) Walk {
 	w := Walk{List: list}
 	fetch := api.fetch(list, &w.responses)

@@ -62,7 +62,7 @@ func resume(api *API) {
 		case r.Err != nil && !errors.Is(r.Err, client.ErrThrottled):
 			api.stop(r)
 		case r.Err != nil && !api.servesAnotherWorkspace(id): // for whatever reason, it is not this limit
-			requirement.NotAssessed("answers other than 429")
+			requirement.NotAssessed("responses other than 429")
 		default:
 			requirement.Expect(r).To(BeServedAgain())
 		}
@@ -270,7 +270,7 @@ func BeServedAgain() types.GomegaMatcher {
 		switch {
 		case errors.Is(r.Err, client.ErrThrottled):
 			return Verdict{Assessed: 1, Findings: []Finding{{r, "status", "the request served once the period has passed",
-				fmt.Sprintf("%d answers of 429, and no other", r.Throttled)}}}
+				fmt.Sprintf("%d responses with 429, and no other", r.Throttled)}}}
 		case r.Status != http.StatusOK:
 			return Verdict{Assessed: 1, Findings: []Finding{{r, "status", "200", describe(r)}}}
 		default:

@@ -228,12 +228,12 @@ func madeOf(refused Response, before, after map[string]map[string]any) []map[str
 	return made
 }
 
-// MakeNothing matches a refusal of which no test came.
+// MakeNothing matches a refusal that created no test.
 func MakeNothing(made []map[string]any) types.GomegaMatcher {
 	return &expectation[Response]{words: "make nothing of a refused request", judge: func(r Response) Verdict {
 		found := Verdict{Assessed: 1}
 		for _, row := range made {
-			found.Findings = append(found.Findings, Finding{r, "", "no test", "the answer " + describe(r) + ", and the list shows the test " + shorten(describe(row))})
+			found.Findings = append(found.Findings, Finding{r, "", "no test", "the response " + describe(r) + ", and the list shows the test " + shorten(describe(row))})
 		}
 		return found
 	}}

@@ -36,10 +36,10 @@ type Plan struct {
 	// FailFast reports whether a check with this outcome ends the run; nil for a run
 	// that goes on.
 	FailFast func(reports.Check) bool
-	// Progress is told of the run as it goes on.
+	// Progress receives the events of the run.
 	Progress Progress
 	// Interrupted gets the outcome so far if the run is interrupted, 1 s later or a
-	// little more, before Run waits for what is rolled back; nil for nobody.
+	// little more, before Run waits for the rollback. It may be nil.
 	Interrupted func(Outcome)
 	// Gather runs all bodies before Ginkgo. It is for programs with many
 	// environments at once: Ginkgo has one tree a process.
@@ -105,7 +105,7 @@ func Locations(requirement string) []string {
 	return all
 }
 
-// Progress is told of a run as it goes on. Nil functions are not called. One
+// Progress receives the events of a run. Nil functions are not called. One
 // goroutine at a time calls Start and Done. Many call Begin and End, around the body
 // of each spec.
 type Progress struct {

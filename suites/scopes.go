@@ -41,7 +41,7 @@ func scopes() {
 			It("refuses a key without scopes", Requires(spec.ScopeNone), func(api *API) {
 				keys := api.keysWithScopes("")
 				if api.looksUnknown(keys[0]) {
-					api.NotAssessed("a key without scopes that the target tells from a key that was never issued (it answers %q alike)", keys[0].Name)
+					api.NotAssessed("a key without scopes that the target distinguishes from a key that was never issued (it answers %q like one)", keys[0].Name)
 				}
 				api.expectRefusals(keys, api.withEachPart)
 			})

@@ -76,8 +76,8 @@ func (api *API) service(operation string) *service {
 	return s
 }
 
-// attempt returns the input for lack of which the function ended early, or "". Trouble
-// ends the caller, too.
+// attempt returns the missing input that ended the function early, or "". Trouble ends
+// the caller, too.
 func (api *API) attempt(work func()) (missing string) {
 	defer func() {
 		switch stopped := recover().(type) {

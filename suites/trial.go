@@ -163,7 +163,7 @@ func (api *API) noted() int {
 	return len(api.trial.requests)
 }
 
-// forget drops the requests that the trial has noted since there were so many.
+// forget drops the requests that the trial has noted after the first since.
 func (api *API) forget(since int) {
 	api.mu.Lock()
 	defer api.mu.Unlock()

@@ -69,7 +69,7 @@ func (s searches) show(key string) bool {
 	return slices.ContainsFunc(s, func(w Walk) bool { return w.Keys()[key] > 0 })
 }
 
-// FindBySomeForm matches searches of which any shows the row.
+// FindBySomeForm matches searches if any of them shows the row.
 func FindBySomeForm(key string, maxPages int) types.GomegaMatcher {
 	return &expectation[searches]{words: "find the row by some form of the name", judge: func(all searches) Verdict {
 		if all.show(key) {

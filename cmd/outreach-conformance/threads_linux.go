@@ -14,7 +14,7 @@ const (
 	// spareThreads is how many threads a run needs beside those that run Go code. The Go
 	// runtime ends the process if it cannot start one, with the exit code of a usage error.
 	spareThreads = 6
-	// manyThreads is the limit from which nobody counts.
+	// manyThreads is the limit from which threads are not counted.
 	manyThreads = 4096
 )
 

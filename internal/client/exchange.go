@@ -42,7 +42,7 @@ type Request struct {
 	// still apply.
 	NoRetry bool
 	// Provoked means that the caller has driven the key to its limit. A 429 then does
-	// not count as a sign that the target serves nobody (Options.Patience).
+	// not count as a sign that the target no longer responds (Options.Patience).
 	Provoked bool
 	// Settle gives the request a few seconds (settleTime) more than its context, once it
 	// is sent. A creation that is cut off would leave a row whose id nobody knows.

@@ -106,7 +106,7 @@ func (w Wait) String() string {
 	return fmt.Sprintf("waiting %s s: the target answered 429 %s to %s", seconds, after, key)
 }
 
-// shortWait is the pause below which nobody is told of it.
+// shortWait is the shortest pause that is reported.
 const shortWait = time.Second
 
 // Activity is what a request does at the moment.

@@ -16,7 +16,7 @@ import (
 var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/load.md", "fewer than 99.5 % of", "loadtest/verdict", "leastSent", "0.995"},
 	{"docs/load.md", "above 0.8 of what", "loadtest/measure", "NearCeiling", "0.8"},
-	{"docs/load.md", "and 10 requests in a row", "loadtest/generate", "leastUnanswered", "10"},
+	{"docs/load.md", "and to 10 requests in a row", "loadtest/generate", "leastUnanswered", "10"},
 	{"docs/load.md", "more than 5 % of the requests", "loadtest/measure", "mostDisplaced", "0.05"},
 	{"docs/load.md", "create them first, at most 1,000", "loadtest/prepare", "maxStock", "1000"},
 	{"docs/load.md", "was idle for 100 ms", "loadtest/generate", "leastIdle", "100 * time.Millisecond"},
@@ -30,7 +30,7 @@ var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/safety.md", "has 5 s to", "internal/client", "settleTime", "5 * time.Second"},
 	{"docs/safety.md", "its rollback 30 s", "internal/sandbox", "rollbackTimeout", "30 * time.Second"},
 	{"docs/judge-a-server.md", "waits of 10 s and longer", "cmd/outreach-conformance", "longWait", "10 * time.Second"},
-	{"docs/judge-a-server.md", "at most 20 requests in vain", "suites", "maxVain", "20"},
+	{"docs/judge-a-server.md", "After 20 repeats without another response", "suites", "maxVain", "20"},
 	{"docs/judge-a-server.md", "up to 2 kB of each response", "reports", "MaxBody", "2048"},
 	{"docs/safety.md", "waits for at most 150 s", "internal/sandbox", "DefaultTimeout", "150 * time.Second"},
 	{"docs/safety.md", "renewed for 2 minutes", "internal/sandbox", "MaxAge", "2 * time.Minute"},

@@ -62,7 +62,7 @@ var limits = []limit{
 	{"Requests", "fixtures/profile", "maxConcurrency", "largest concurrency of a profile", "", "file descriptors"},
 	{"Requests", "suites/runner", "mostWorkers", "cases of an exploration at the same time", "`pace.concurrency`", "each one sends requests in a row"},
 	{"Requests", "suites/explore/sequence", "MaxSteps", "steps of a sequence of an exploration", "", "longer ones find no more"},
-	{"Requests", "suites", "maxVain", "requests in vain for one answer", "", "a server may never give it"},
+	{"Requests", "suites", "maxVain", "repeats of a GET on a new connection that show no other response", "", "a server that is wrong everywhere would get each request twice"},
 	{"Requests", "suites", "maxListOfIDs", "bytes of a list of ids in an address", "", "a filter may take many ids"},
 	{"Requests", "internal/client", "MaxURLValue", "bytes of a value of the target in an address", "", "a server may refuse a long address"},
 	{"Requests", "internal/client", "maxCurlLine", "bytes of an address in a `curl` command", "", "shells bound a command line"},

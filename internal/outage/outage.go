@@ -57,7 +57,7 @@ type Detector struct {
 	// that every error does. Cancellations never count.
 	Counts func(error) bool
 	Detail string                  // follows the number of requests in the error
-	GiveUp context.CancelCauseFunc // called once with the error; nil for nobody
+	GiveUp context.CancelCauseFunc // called once with the error; may be nil
 
 	mu     sync.Mutex
 	inARow int

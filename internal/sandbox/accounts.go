@@ -185,7 +185,7 @@ func (s *Sandbox) moveHome(ctx context.Context, by, email string, at place, home
 	return settled && s.uncertain.why(email) == ""
 }
 
-// uncertain are the accounts of which nobody knows where they are, each with the
+// uncertain are the accounts whose workspace is not known, each with the
 // reason. A spec that presupposes where such an account is cannot be assessed.
 //
 // An account becomes uncertain if a move had no response, or if moving it back

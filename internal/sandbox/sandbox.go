@@ -121,7 +121,7 @@ func (c Change) text(field string) string {
 
 // Denied is the error for a change that the run may not make.
 type Denied struct {
-	Input string // what is missing, in words that follow "for want of"
+	Input string // what is missing, in words that follow "without"
 }
 
 func (d *Denied) Error() string { return "not permitted: missing " + d.Input }

@@ -95,7 +95,7 @@ func TestInconclusive(t *testing.T) {
 	if len(Judge(1)) != 0 {
 		t.Error("no figures give results")
 	}
-	// A figure that could not be told still counts among those that were asked for.
+	// A figure that is inconclusive still counts among those that were requested.
 	if r := Judge(1, Figure{Pairs: good(12)}, Figure{Pairs: broken})[0]; r.Adjusted != 2*r.P {
 		t.Errorf("adjusted %g of P %g, want it doubled", r.Adjusted, r.P)
 	}

@@ -34,7 +34,7 @@ type Phase struct {
 	Name     string
 	Schedule schedule.Schedule // when requests are due
 	Mix      Mix               // what they ask
-	Inspect  inspect.Func      // gets every response; nil for nobody
+	Inspect  inspect.Func      // gets every response; may be nil
 	// Start is the instant from which the schedule counts. It is the same for all
 	// shards of a plan. The zero time means now.
 	Start time.Time
@@ -42,7 +42,7 @@ type Phase struct {
 	// is neither inspected nor in the raw results, and Phases leaves it out.
 	Warmup bool
 	// Outages is called at the end of the phase with the times in which the target
-	// answered nothing; nil for nobody.
+	// answered nothing; may be nil.
 	Outages func(outage.Outages)
 
 	// LateTolerance is how long after the end overdue requests are sent. Zero means

@@ -24,7 +24,7 @@ type observer struct {
 	transport http.RoundTripper
 	timeout   time.Duration
 	maxBody   int64
-	inspect   inspect.Func // nil for nobody
+	inspect   inspect.Func // may be nil
 	hits      *hits
 	start     time.Time
 	ctx       context.Context // of all requests of the phase

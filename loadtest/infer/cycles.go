@@ -113,7 +113,7 @@ func (s *search) sandwiches() error {
 // recover sends single requests until one passes, and records the Retry-After
 // on the way.
 func (s *search) recover() error {
-	// A single request: no other in flight invalidates what it is told.
+	// A single request: no other request in flight distorts its response.
 	first, err := s.send(Main, 1)
 	if err != nil || first[0].verdict != family.Refused {
 		return err

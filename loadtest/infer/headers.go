@@ -41,7 +41,7 @@ func (s *search) headerClaims(layers []Layer) HeaderClaims {
 			}
 		}
 	}
-	h.Present = presence(with, answered, "answers")
+	h.Present = presence(with, answered, "responses")
 	if with == 0 {
 		none := Answer{Why: "no header states it"}
 		h.Limit, h.Window, h.Remaining, h.Reset = none, none, none, none
@@ -118,7 +118,7 @@ func (s *search) remainingClaim() Answer {
 		}
 		said++
 		if r.verdict == family.Refused && *r.claims.Remaining > 0 {
-			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("a refused answer says that %d requests remain", *r.claims.Remaining)}
+			return Answer{Value: Disagrees, Confidence: sure, Why: fmt.Sprintf("a response with 429 says that %d requests remain", *r.claims.Remaining)}
 		}
 		// The next request shows whether one remained, if both were alone.
 		if i+1 == len(s.seen) || r.verdict != family.Accepted || *r.claims.Remaining == 0 || !s.alone(i) || !s.alone(i+1) ||
@@ -129,7 +129,7 @@ func (s *search) remainingClaim() Answer {
 		promised++
 		if next.verdict == family.Refused && next.received-r.sent < 4*s.trip {
 			return Answer{Value: Disagrees, Confidence: sure,
-				Why: fmt.Sprintf("an answer said that %d requests remain, but the next one was refused", *r.claims.Remaining)}
+				Why: fmt.Sprintf("a response said that %d requests remain, but the next one was refused", *r.claims.Remaining)}
 		}
 	}
 	if said == 0 {

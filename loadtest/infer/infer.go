@@ -228,10 +228,10 @@ func (p *prober) notes() []string {
 		}
 	}
 	if failed > 0 {
-		notes = append(notes, plural(failed, "request")+" had no answer (they may have counted)")
+		notes = append(notes, plural(failed, "request")+" had no response (they may have counted)")
 	}
 	if broken > 0 {
-		notes = append(notes, plural(broken, "answer")+" had status 500 or above")
+		notes = append(notes, plural(broken, "response")+" had status 500 or above")
 	}
 	return notes
 }

@@ -29,7 +29,7 @@ func (s *search) retryAfter() RetryAfter {
 			}
 		}
 	}
-	r.Present = presence(r.With, r.Refused, "refused answers")
+	r.Present = presence(r.With, r.Refused, "refused responses")
 	kept := 0
 	var promised []float64
 	for _, c := range s.cycles {

@@ -86,8 +86,8 @@ func (s *search) rest(step string, d time.Duration) error {
 	return s.sleep(d)
 }
 
-// feed sends what the fast layer lets pass, until n have passed, until the
-// time, or until a request is refused that the fast layer would let pass.
+// feed sends what the fast layer accepts, until n have passed, until the
+// time, or until a request is refused that the fast layer would accept.
 func (s *search) feed(n int, until time.Duration) (found bool, err error) {
 	front := s.front()
 	for n > 0 && s.now() < until {
@@ -132,8 +132,8 @@ func (s *search) front() []family.Model {
 	return front
 }
 
-// roomOf returns how many requests all models let pass now. If none, opens is
-// when they will let one pass.
+// roomOf returns how many requests all models accept now. If none, opens is
+// when they will accept one.
 func roomOf(models []family.Model, now time.Duration) (room int, opens time.Duration) {
 	room = math.MaxInt
 	for i := range models {

@@ -11,7 +11,7 @@ import (
 )
 
 // A slower layer shows once the fast one is known: it refuses what the fast one
-// would let pass. These refusals are marked, and the slower layer has to
+// would accept. These refusals are marked, and the slower layer has to
 // explain only them. Accepted requests passed both layers.
 
 // layersBehind looks for a slower layer for as long as the options allow, then
@@ -29,7 +29,7 @@ func (s *search) layersBehind(result *Result, found bool) error {
 		err = s.secondLayer()
 	}
 	if s.tell(result, err) && len(result.Layers) == 1 {
-		// The burst that the fast layer lets pass says nothing about the
+		// The burst that the fast layer accepts says nothing about the
 		// sustained rate.
 		if passed := count(s.seen[first:], family.Accepted) - s.burst; passed > 0 {
 			result.Beyond = beyond(passed, s.burst, s.now()-began)
@@ -188,7 +188,7 @@ func (s *search) anySlow() bool {
 	return slices.ContainsFunc(s.seen, func(r record) bool { return r.slow })
 }
 
-// largeLayer returns a slower layer of which only the existence is known.
+// largeLayer returns a slower layer that is only known to exist.
 func (s *search) largeLayer() Layer {
 	l := unexplained(s, errTooLarge)
 	l.Limit.Why = fmt.Sprintf("%s; %d requests were accepted before its first refusal", errTooLarge, s.passedBeforeSlow())

@@ -48,13 +48,13 @@ func (o Options) withDefaults() (Options, error) {
 		wrong = append(wrong, errors.New("inspect: no rules (make them with judge.NewRules)"))
 	}
 	if !(o.Share >= 0 && o.Share <= 1) {
-		wrong = append(wrong, fmt.Errorf("inspect: the share of answers is %v: want more than 0 and at most 1, or 0 for all", o.Share))
+		wrong = append(wrong, fmt.Errorf("inspect: the share of responses is %v: want more than 0 and at most 1, or 0 for all", o.Share))
 	}
 	if !(o.Effort >= 0 && o.Effort <= 64) {
 		wrong = append(wrong, fmt.Errorf("inspect: the effort is %v processors: want more than 0 and at most 64, or 0 for the default", o.Effort))
 	}
 	if o.Queue < 0 || o.QueueBytes < 0 {
-		wrong = append(wrong, fmt.Errorf("inspect: the queue is %d answers, %d bytes: want positive numbers, or 0 for the defaults", o.Queue, o.QueueBytes))
+		wrong = append(wrong, fmt.Errorf("inspect: the queue is %d responses, %d bytes: want positive numbers, or 0 for the defaults", o.Queue, o.QueueBytes))
 	}
 	if o.Ledger == nil {
 		o.Ledger = judge.NewLedger(spec.Pairs())

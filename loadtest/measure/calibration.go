@@ -42,7 +42,7 @@ func (c Calibration) Near(r Recording) (bool, string) {
 	}
 	of := "" // the size is not known for the ceiling of another process
 	if c.Bytes > 0 {
-		of = fmt.Sprintf(" (answers of %d bytes)", c.Bytes)
+		of = fmt.Sprintf(" (responses of %d bytes)", c.Bytes)
 	}
 	return true, fmt.Sprintf("%.0f requests/s are near the ceiling of this generator, %.0f/s with a null server%s (stay below %.0f/s, or use more generators)",
 		asked, c.Ceiling, of, NearCeiling*c.Ceiling)

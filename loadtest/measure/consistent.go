@@ -7,7 +7,7 @@ import "fmt"
 func (r Recording) consistent() error {
 	c := checker{}
 	c.equal("requests sent", r.Sent, "send lags", r.Lag.Count())
-	c.equal("requests sent", r.Sent, "answers by status", sum(&c, "answers by status", r.Statuses))
+	c.equal("requests sent", r.Sent, "responses by status", sum(&c, "responses by status", r.Statuses))
 	c.add("bytes", 0, r.Bytes, maxBytes)
 	var ended int64
 	for _, class := range classes {
@@ -125,7 +125,7 @@ func (c *checker) series(r Recording) {
 		sent = c.add("requests sent by interval", sent, s.Sent, maxCount)
 		done = c.add("requests done by interval", done, s.Done, maxCount)
 		bytes = c.add("bytes by interval", bytes, s.Bytes, maxBytes)
-		c.equal(fmt.Sprintf("requests done in interval %d", s.At), s.Done, "answers by status", sum(c, "answers by status", s.Statuses))
+		c.equal(fmt.Sprintf("requests done in interval %d", s.At), s.Done, "responses by status", sum(c, "responses by status", s.Statuses))
 		for status, n := range s.Statuses {
 			statuses[status] += n
 		}

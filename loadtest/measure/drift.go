@@ -202,8 +202,8 @@ func theilSen(spots []spot) (slope, low, high float64, bounded bool) {
 }
 
 // inflation is what the autocorrelation of the blocks, the trend taken out,
-// multiplies the variance by. Its estimate is biased towards nought, the more
-// so the fewer blocks there are; the usual correction is added.
+// multiplies the variance by. Its estimate is biased towards 0, and more so
+// with fewer blocks; the usual correction is added.
 func inflation(spots []spot, slope float64) float64 {
 	rest := make([]float64, len(spots))
 	var mean float64

@@ -107,7 +107,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{"more sent than answered", func(w *wire) { w.Sent++ }, "101 requests sent, but 100 send lags"},
 		{"less sent than answered", func(w *wire) { w.Sent-- }, "99 requests sent"},
-		{"a status too many", func(w *wire) { w.Statuses[200]++ }, "101 answers by status"},
+		{"a status too many", func(w *wire) { w.Statuses[200]++ }, "101 responses by status"},
 		{"an overflowing status", func(w *wire) { w.Statuses[201] = 1 << 62; w.Statuses[202] = 1 << 62 }, "above"},
 		{"a negative status count", func(w *wire) { w.Statuses[201] = -1 }, "negative"},
 		{"a count of nothing", func(w *wire) { w.Statuses[201] = 0 }, "must be omitted"},

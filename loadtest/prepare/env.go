@@ -46,7 +46,7 @@ type Env struct {
 	Shard measure.Shard
 	Start time.Time
 
-	// Say is called with what the run waits for; nil for nobody.
+	// Say is called with what the run waits for; may be nil.
 	Say func(string)
 
 	rows   *rows        // of the run; nil without Ready

@@ -36,7 +36,7 @@ type turn struct {
 
 // Mix draws the order of a round of the scenario. left says which operations
 // are left out, and why. readsOnly leaves out those that change something.
-// The error says that nothing can be asked, or that a shard cannot ask what others may.
+// The error says that nothing can be requested, or that a shard cannot request what others may.
 func (s *Subjects) Mix(of scenario.Scenario, readsOnly bool) (m *Mix, left []string, err error) {
 	m = &Mix{subjects: s, limits: of.Limits}
 	without, whys := map[string][]string{}, []string(nil) // the operations that are left out, by the reason
@@ -90,7 +90,7 @@ func nothingReads(left []string) error {
 	if len(left) > 0 {
 		which = ": " + strings.Join(left, "; ")
 	}
-	return fmt.Errorf("no operation of the mix reads and can be asked%s. Add one that can be asked, such as %s=1 (--mix, or mix in the file of scenarios): it warms up, and takes the place of changes for which there are no more rows",
+	return fmt.Errorf("no operation of the mix reads and can be requested%s. Add one that can be requested, such as %s=1 (--mix, or mix in the file of scenarios): it warms up, and takes the place of changes for which there are no more rows",
 		which, spec.ListLeadLists)
 }
 

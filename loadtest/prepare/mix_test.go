@@ -159,16 +159,16 @@ func TestWarmUpOnlyReads(t *testing.T) {
 // A mix without an operation that reads is an error. It names each operation that was
 // left out, the reason and a remedy.
 func TestAMixThatReadsNothing(t *testing.T) {
-	const advice = ". Add one that can be asked, such as lead-lists.list=1 (--mix, or mix in the file of scenarios): it warms up, and takes the place of changes for which there are no more rows"
+	const advice = ". Add one that can be requested, such as lead-lists.list=1 (--mix, or mix in the file of scenarios): it warms up, and takes the place of changes for which there are no more rows"
 	for name, tc := range map[string]struct {
 		writes    string
 		readsOnly bool
 		says      string
 	}{
-		"all can be asked": {profile.WritesListed, false, ""},
-		"none":             {profile.WritesNone, false, ": leads.move and inbox-placement-tests.create are left out: writes: none"},
-		"own":              {profile.WritesOwn, false, ": leads.move is left out: writes: own, and it changes what the run did not create"},
-		"a comparison":     {profile.WritesListed, true, ": leads.move and inbox-placement-tests.create are left out: a comparison changes nothing"},
+		"all can be requested": {profile.WritesListed, false, ""},
+		"none":                 {profile.WritesNone, false, ": leads.move and inbox-placement-tests.create are left out: writes: none"},
+		"own":                  {profile.WritesOwn, false, ": leads.move is left out: writes: own, and it changes what the run did not create"},
+		"a comparison":         {profile.WritesListed, true, ": leads.move and inbox-placement-tests.create are left out: a comparison changes nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			profile := *embedded()
@@ -179,7 +179,7 @@ func TestAMixThatReadsNothing(t *testing.T) {
 			}
 			s := mixed(t)
 			s.Mix = map[string]int{spec.CreatePlacementTest: 1, spec.MoveLead: 2}
-			want := "no operation of the mix reads and can be asked" + tc.says + advice
+			want := "no operation of the mix reads and can be requested" + tc.says + advice
 			if _, left, err := subjects.Mix(s, tc.readsOnly); err == nil || err.Error() != want || len(left) > 0 {
 				t.Errorf("%v, left %q; want %s", err, left, want)
 			}

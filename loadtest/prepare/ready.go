@@ -172,6 +172,6 @@ func (p *preparation) tellOfWaiting(name string) {
 	p.waited[name] = true
 	key, _ := p.env.Profile.FullKey(name)
 	timeout, answers := p.env.Client.ThrottleLimits()
-	p.tell(fmt.Sprintf("the target answers %s with 429; waiting for at most %s or %d more such answers",
+	p.tell(fmt.Sprintf("the target answers %s with 429; waiting for at most %s or %d more such responses",
 		key.Label(), printable.Seconds(timeout), answers))
 }

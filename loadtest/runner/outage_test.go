@@ -90,7 +90,7 @@ func TestADyingTargetEndsTheScenario(t *testing.T) {
 			if !strings.Contains(reasons, "requests in a row had no response") {
 				t.Errorf("it does not say why: %s", reasons)
 			}
-			if len(o.Notes) == 0 || !strings.Contains(o.Notes[0], ": no answers from ") {
+			if len(o.Notes) == 0 || !strings.Contains(o.Notes[0], ": no responses from ") {
 				t.Errorf("it does not say when: %q", o.Notes)
 			}
 			if slices.Contains([]string{"warm-up", "limiter"}, name) {
@@ -230,7 +230,7 @@ func TestSilentTargetsAreGivenUp(t *testing.T) {
 		says   string
 	}{
 		"breaks connections": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, "connection broken: 20"},
-		"answers too late":   {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, true, "no answer in time: 20"},
+		"answers too late":   {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, true, "no response in time: 20"},
 		"fails":              {answers(http.StatusInternalServerError), false, "none of 20 requests was accepted (status 500: 20)"},
 		"refuses":            {answers(http.StatusTooManyRequests), false, "none of 20 requests was accepted (status 429: 20)"},
 	} {
@@ -283,21 +283,21 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 		says     []string // the first notes
 	}{
 		"answers all": {"mixed", nil, func(int64) bool { return false }, nil},
-		"dies":        {"mixed", nil, func(n int64) bool { return n > 120 }, []string{`^steady: no answers from [\d.]+ s after its start to the end \(\d+ requests unanswered\)$`}},
+		"dies":        {"mixed", nil, func(n int64) bool { return n > 120 }, []string{`^steady: no responses from [\d.]+ s after its start to the end \(\d+ requests unanswered\)$`}},
 		"comes back": {"mixed", nil, func(n int64) bool { return n > 40 && n <= 140 },
-			[]string{`^steady: no answers from [\d.]+ s to [\d.]+ s after its start \(([89]\d|100) requests unanswered\)$`}},
+			[]string{`^steady: no responses from [\d.]+ s to [\d.]+ s after its start \(([89]\d|100) requests unanswered\)$`}},
 		"twice": {"mixed", nil, func(n int64) bool { return n > 20 && n <= 60 || n > 80 && n <= 160 },
-			[]string{`^steady: no answers from .* \([678]\d requests unanswered\); the longest of 2 outages$`}},
+			[]string{`^steady: no responses from .* \([678]\d requests unanswered\); the longest of 2 outages$`}},
 		"loses a few":   {"mixed", nil, func(n int64) bool { return n%3 == 0 }, nil},
-		"in a warm-up":  {"mixed", func(s *scenario.Scenario) { s.Warmup = 2 * time.Second }, func(n int64) bool { return n > 120 }, []string{`^warm-up: no answers from `}},
-		"in one of two": {"list-throughput", func(s *scenario.Scenario) { s.Limits = []int{1, 10} }, func(n int64) bool { return n > 120 }, []string{`^limit=1: no answers from `}},
+		"in a warm-up":  {"mixed", func(s *scenario.Scenario) { s.Warmup = 2 * time.Second }, func(n int64) bool { return n > 120 }, []string{`^warm-up: no responses from `}},
+		"in one of two": {"list-throughput", func(s *scenario.Scenario) { s.Limits = []int{1, 10} }, func(n int64) bool { return n > 120 }, []string{`^limit=1: no responses from `}},
 		"at the start":  {"mixed", nil, func(int64) bool { return true }, nil},
 		"walk": {"walk", func(s *scenario.Scenario) { s.Clients = 8 }, func(n int64) bool { return n > 120 },
-			[]string{`^walk: no answers from `}},
+			[]string{`^walk: no responses from `}},
 		"in a search": {"sustained-rate", func(s *scenario.Scenario) { s.MaxRate, s.Confirm = 200, 500*time.Millisecond }, func(n int64) bool { return n > 120 },
-			[]string{`^100/s: no answers from `}},
+			[]string{`^100/s: no responses from `}},
 		"before a search": {"sustained-rate", func(s *scenario.Scenario) { s.Warmup, s.Confirm = 2*time.Second, 500*time.Millisecond }, func(n int64) bool { return n > 120 },
-			[]string{`^warm-up: no answers from `}},
+			[]string{`^warm-up: no responses from `}},
 	} {
 		t.Run(name, inFakeTime(func(t *testing.T) {
 			var came atomic.Int64
@@ -311,7 +311,7 @@ func TestATargetThatFallsSilentIsToldOf(t *testing.T) {
 					tc.change(s)
 				}
 			}))
-			silent := slices.DeleteFunc(slices.Clone(o.Notes), func(note string) bool { return !strings.Contains(note, ": no answers from ") })
+			silent := slices.DeleteFunc(slices.Clone(o.Notes), func(note string) bool { return !strings.Contains(note, ": no responses from ") })
 			if len(silent) != len(tc.says) || len(silent) > len(o.Notes) || !slices.Equal(silent, o.Notes[:len(silent)]) {
 				t.Fatalf("%q, want %q first; %s: %q", o.Notes, tc.says, o.Verdict, o.Reasons)
 			}
@@ -346,7 +346,7 @@ func TestAnInterruptionIsNoOutage(t *testing.T) {
 		o := Run(ctx, env, builtinScenario(t, "mixed", func(s *scenario.Scenario) {
 			s.Rate, s.Duration, s.Warmup, s.Mix = 200, time.Minute, 0, map[string]int{spec.ListLeadLists: 1}
 		}))
-		if o.Verdict != reports.Inconclusive || strings.Contains(strings.Join(o.Notes, "\n"), ": no answers from ") {
+		if o.Verdict != reports.Inconclusive || strings.Contains(strings.Join(o.Notes, "\n"), ": no responses from ") {
 			t.Errorf("%s: %q, %q", o.Verdict, o.Reasons, o.Notes)
 		}
 	})(t)
@@ -359,7 +359,7 @@ func TestAShardsOutage(t *testing.T) {
 		env.Shard = measure.Shard{Index: 2, Of: 4}
 		r := newRunner(t.Context(), env, scenario.Scenario{})
 		said := r.outages("steady", outage.Outages{Last: &outage.Outage{From: 1234 * time.Millisecond, Unanswered: 7}})
-		if len(said) != 1 || said[0] != "shard 3: steady: no answers from 1.234 s after its start to the end (7 requests unanswered)" {
+		if len(said) != 1 || said[0] != "shard 3: steady: no responses from 1.234 s after its start to the end (7 requests unanswered)" {
 			t.Errorf("%q", said)
 		}
 	})(t)

@@ -152,7 +152,7 @@ func (r *runner) outages(phase string, s outage.Outages) (said []string) {
 		phase = fmt.Sprintf("shard %d: %s", r.env.Shard.Index+1, phase)
 	}
 	if s.Ended > 0 {
-		text := fmt.Sprintf("%s: no answers from %s to %s after its start (%s requests unanswered)",
+		text := fmt.Sprintf("%s: no responses from %s to %s after its start (%s requests unanswered)",
 			phase, printable.Seconds(s.Longest.From), printable.Seconds(s.Longest.To), printable.Number(s.Longest.Unanswered))
 		if s.Ended > 1 {
 			text += fmt.Sprintf("; the longest of %d outages", s.Ended)
@@ -161,7 +161,7 @@ func (r *runner) outages(phase string, s outage.Outages) (said []string) {
 	}
 	// An interruption may have cut off answers, so it is no outage.
 	if s.Last != nil && r.ctx.Err() == nil {
-		said = append(said, fmt.Sprintf("%s: no answers from %s after its start to the end (%s requests unanswered)",
+		said = append(said, fmt.Sprintf("%s: no responses from %s after its start to the end (%s requests unanswered)",
 			phase, printable.Seconds(s.Last.From), printable.Number(s.Last.Unanswered)))
 	}
 	return said

@@ -300,7 +300,7 @@ func TestThrottledKeysAreWaitedForInWords(t *testing.T) {
 			if tc.ends && (!strings.Contains(err.Error(), "the target answered "+key+" only with 429") || !strings.Contains(err.Error(), ".list). Wait until")) {
 				t.Errorf("%v", err)
 			}
-			const want = "the target answers " + key + " with 429; waiting for at most 10 s or 2 more such answers"
+			const want = "the target answers " + key + " with 429; waiting for at most 10 s or 2 more such responses"
 			if len(said) != 1 || said[0] != want {
 				t.Errorf("said %q; want %q", said, want)
 			}

@@ -53,10 +53,10 @@ type probe struct {
 	api     *client.Client
 	request client.Request
 	asked   judge.Request
-	served  int // status of a request that the limit let pass
+	served  int // status of a request that the limiter accepted
 }
 
-// status returns 200 for a request that the limiter let pass, whatever its real
+// status returns 200 for a request that the limiter accepted, whatever its real
 // status.
 func (p probe) status(status int) int {
 	if status == p.served {
@@ -372,7 +372,7 @@ func (p *prober) served(request client.Request) (client.Exchange, error) {
 		}
 		wait, _ := p.recovery.wait(ex.Header, n)
 		if n >= answers || blocked+wait > longest {
-			return ex, fmt.Errorf("%w: %d answers in %s, all 429", errBlocked, n+1, printable.Seconds(blocked))
+			return ex, fmt.Errorf("%w: %d responses in %s, all 429", errBlocked, n+1, printable.Seconds(blocked))
 		}
 		if err := client.Sleep(p.r.ctx, wait); err != nil {
 			return ex, err

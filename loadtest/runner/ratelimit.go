@@ -103,7 +103,7 @@ func (r *runner) rateLimit() error {
 		return err
 	}
 	if result.Total.Refused == 0 {
-		r.draft.Void("no request got 429 within the budget: 429 answers could not be checked")
+		r.draft.Void("no request got 429 within the budget: responses with 429 could not be checked")
 		return nil
 	}
 	p.noteOthers(result)

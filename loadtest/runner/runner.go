@@ -48,7 +48,7 @@ type Env struct {
 	// for each step that does not use the generator.
 	Watch func(scenario, phase string, s schedule.Schedule)
 	// Live is called about 10 times a second with figures of steps that do not use
-	// the generator, which has its own Tick; nil for nobody.
+	// the generator, which has its own Tick; may be nil.
 	Live func(generate.Live)
 }
 
@@ -212,7 +212,7 @@ func (r *runner) checkAs(asked judge.Request, ex client.Exchange, replay func(re
 		r.ledger.ViolatedAgain(pair, n)
 	}
 	if s.Err != nil {
-		r.ledger.Troubled("load: "+asked.Operation.ID, redact.Process.Text("the answer could not be checked: "+s.Err.Error()))
+		r.ledger.Troubled("load: "+asked.Operation.ID, redact.Process.Text("the response could not be checked: "+s.Err.Error()))
 	}
 	return s
 }

@@ -177,9 +177,9 @@ func (s *seeking) between(rate float64) bool {
 	return rate > s.Rate*apart && rate < s.Above/apart
 }
 
-// lower returns the rate to confirm after so many that failed: one with which the target
-// kept up, or else one that is further away each time, but no lower than the next lower one
-// that was met; 0 if none is left.
+// lower returns the rate to confirm next, after some rates failed: one with which the
+// target kept up, or else one that is further away each time, but no lower than the next
+// lower rate that was met; 0 if none is left.
 func (s *seeking) lower(failed int) float64 {
 	rate := s.Above / math.Pow(narrow, math.Exp2(float64(failed-1)))
 	// What the target kept up with is an estimate. It is not trusted a third time.

@@ -44,7 +44,7 @@ func TestAnswersThatCannotBeReadAreNoPass(t *testing.T) {
 			if name == "compressed" && !slices.ContainsFunc(o.Reasons, func(why string) bool { return strings.Contains(why, `Content-Encoding "gzip" was not offered`) }) {
 				t.Errorf("no reason names the encoding: %q", o.Reasons)
 			}
-			want := "40 of 60 answers could not be checked: " + tc.says
+			want := "40 of 60 responses could not be checked: " + tc.says
 			if o.Verdict == reports.Passed || !slices.Contains(o.Reasons, want) {
 				t.Errorf("%s: %q; want %q", o.Verdict, o.Reasons, want)
 			}
@@ -62,7 +62,7 @@ func TestNoAnswerThatCanBeRead(t *testing.T) {
 			})
 		}
 		o := Run(t.Context(), world(t, compressed), threePhases(t))
-		if told := strings.Join(o.Reasons, "\n"); o.Verdict != reports.Inconclusive || !strings.Contains(told, "none of 60 answers could be checked: 60 were compressed") {
+		if told := strings.Join(o.Reasons, "\n"); o.Verdict != reports.Inconclusive || !strings.Contains(told, "none of 60 responses could be checked: 60 were compressed") {
 			t.Errorf("%s: %s", o.Verdict, told)
 		}
 	})(t)
@@ -150,11 +150,11 @@ func TestEmptyListsAreNoPass(t *testing.T) {
 			if tc.void {
 				want = reports.Inconclusive
 			}
-			if said := strings.HasPrefix(strings.Join(o.Reasons, "\n"), "no checked answer has rows: "); o.Verdict != want || said != tc.void {
+			if said := strings.HasPrefix(strings.Join(o.Reasons, "\n"), "no checked response has rows: "); o.Verdict != want || said != tc.void {
 				t.Errorf("%s: %q, want %s", o.Verdict, o.Reasons, want)
 			}
 			noted := slices.DeleteFunc(slices.Clone(o.Notes), func(note string) bool { return !strings.Contains(note, "only empty pages were measured there") })
-			if tc.note == "" && len(noted) > 0 || tc.note != "" && !slices.Equal(noted, []string{"no checked answer of " + tc.note + " has rows: only empty pages were measured there"}) {
+			if tc.note == "" && len(noted) > 0 || tc.note != "" && !slices.Equal(noted, []string{"no checked response of " + tc.note + " has rows: only empty pages were measured there"}) {
 				t.Errorf("%q, want %q named", noted, tc.note)
 			}
 		}))

@@ -57,7 +57,7 @@ func TestHold(t *testing.T) {
 		{"limited<1%", known(0.05, 0.04, 0.06), Missed, false, "limited requests"},
 		{"sustained>=800/s", Figure{Value: 900, Low: 900, High: 990, Known: true}, Met, true, "is 900/s (900 to 990), at least 800/s"},
 		{"sustained>=800/s", Figure{Value: 800, Low: 800, High: 880, Known: true}, Met, true, ""},
-		{"sustained>800/s", Figure{Value: 800, Low: 800, High: 880, Known: true}, Inconclusive, false, "; the interval does not tell whether it is above 800/s"},
+		{"sustained>800/s", Figure{Value: 800, Low: 800, High: 880, Known: true}, Inconclusive, false, "; the interval does not show whether it is above 800/s"},
 		{"sustained>=800/s", Figure{Value: 700, Low: 700, High: 770, Known: true}, Missed, false, ""},
 		{"sustained>=800/s", Figure{Value: 750, Low: 750, High: 800, Known: true}, Missed, false, ""},
 		{"sustained>=800/s", Figure{Value: 750, Low: 750, High: 820, Known: true}, Inconclusive, false, ""},
@@ -252,7 +252,7 @@ func TestWhatDependenceKeepsFromTelling(t *testing.T) {
 	for design, want := range map[float64]string{
 		0:  "; not enough data to tell whether it is below 250 ms: 6,000 requests, about 24,000 needed",
 		2:  "; not enough data to tell whether it is below 250 ms: 6,000 requests, about 24,000 needed",
-		12: "; not enough data to tell whether it is below 250 ms: answers are correlated, so 6,000 requests count as about 500; run 4 times longer",
+		12: "; not enough data to tell whether it is below 250 ms: responses are correlated, so 6,000 requests count as about 500; run 4 times longer",
 	} {
 		figure.Design = design
 		if r := mustParse(t, "p99<250ms").Hold(figure); r.Verdict != Inconclusive || !strings.HasSuffix(r.Sentence, want) {

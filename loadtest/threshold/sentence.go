@@ -50,7 +50,7 @@ func (r Result) undecided() string {
 	case r.Figure.Late:
 		return fmt.Sprintf("; requests went out late, so it is open whether it is %s (use an idle machine or a lower rate)", t.bound())
 	case r.dependent():
-		return fmt.Sprintf("; not enough data to tell whether it is %s: answers are correlated, so %s count as about %s; run %s times longer",
+		return fmt.Sprintf("; not enough data to tell whether it is %s: responses are correlated, so %s count as about %s; run %s times longer",
 			t.bound(), requests(r.Figure.Samples), count(int64(float64(r.Figure.Samples)/r.Figure.Design)),
 			printable.Figure(math.Ceil(float64(r.Need)/float64(r.Figure.Samples))))
 	case r.Need > 0:
@@ -59,7 +59,7 @@ func (r Result) undecided() string {
 	case r.Figure.Samples > 0:
 		return fmt.Sprintf("; not enough data to tell whether it is %s: %s", t.bound(), requests(r.Figure.Samples))
 	default:
-		return "; the interval does not tell whether it is " + t.bound()
+		return "; the interval does not show whether it is " + t.bound()
 	}
 }
 

@@ -72,9 +72,9 @@ func (d *Draft) uninspected(f Findings) {
 	}
 	switch checked := c.Checked + c.Memo; {
 	case checked == 0:
-		d.Void("none of %s answers could be checked%s", printable.Number(c.Answers), whyUnread(f.Unread))
+		d.Void("none of %s responses could be checked%s", printable.Number(c.Answers), whyUnread(f.Unread))
 	case f.Unread.All() > checked:
-		d.Void("%s of %s answers could not be checked%s", printable.Number(f.Unread.All()), printable.Number(c.Answers), whyUnread(f.Unread))
+		d.Void("%s of %s responses could not be checked%s", printable.Number(f.Unread.All()), printable.Number(c.Answers), whyUnread(f.Unread))
 	}
 }
 
@@ -101,7 +101,7 @@ func whyUnread(u inspect.Unread) string {
 	return ": " + strings.Join(whys, "; ")
 }
 
-// emptyLists reports lists of which only empty pages were measured. Empty pages
+// emptyLists reports lists on which only empty pages were measured. Empty pages
 // are legal but cost next to nothing, so their figures do not represent the
 // list. Depth and Walk report this themselves, and shards leave it to Join.
 func (d *Draft) emptyLists(seenEmpty []string) {
@@ -113,9 +113,9 @@ func (d *Draft) emptyLists(seenEmpty []string) {
 	switch {
 	case len(empty) == 0:
 	case len(empty) == len(asked):
-		d.Void("no checked answer has rows: only empty pages were measured (use a target whose lists have rows)")
+		d.Void("no checked response has rows: only empty pages were measured (use a target whose lists have rows)")
 	default:
-		d.NoteFirst(fmt.Sprintf("no checked answer of %s has rows: only empty pages were measured there", strings.Join(empty, ", ")))
+		d.NoteFirst(fmt.Sprintf("no checked response of %s has rows: only empty pages were measured there", strings.Join(empty, ", ")))
 	}
 }
 

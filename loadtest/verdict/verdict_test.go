@@ -270,7 +270,7 @@ func TestEmptyListsOfShards(t *testing.T) {
 		return judgedOf(t, nil, shares...)
 	}
 	lists := []string{spec.ListLeadLists}
-	if o := shared(lists, lists); o.Verdict != reports.Inconclusive || !strings.HasPrefix(o.Reasons[0], "no checked answer has rows") {
+	if o := shared(lists, lists); o.Verdict != reports.Inconclusive || !strings.HasPrefix(o.Reasons[0], "no checked response has rows") {
 		t.Errorf("all saw none: %s %q", o.Verdict, o.Reasons)
 	}
 	if o := shared(lists, nil); o.Verdict != reports.Passed {
@@ -286,8 +286,8 @@ func TestUninspectedAnswersOfShards(t *testing.T) {
 	}{
 		"all were judged": {0, 1000, ""},
 		"a few were not":  {10, 990, ""},
-		"most were not":   {900, 100, "1,800 of 2,000 answers could not be checked: 1,800 were compressed"},
-		"none was":        {1000, 0, "none of 2,000 answers could be checked: 2,000 were compressed"},
+		"most were not":   {900, 100, "1,800 of 2,000 responses could not be checked: 1,800 were compressed"},
+		"none was":        {1000, 0, "none of 2,000 responses could be checked: 2,000 were compressed"},
 	} {
 		var shares []Share
 		for i := range 2 {

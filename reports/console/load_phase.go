@@ -276,7 +276,7 @@ func (p *page) phase(ph load.Phase) {
 	}
 	statuses := counts(ph.Statuses, func(status string) string {
 		if status == "none" {
-			return "no answer"
+			return "no response"
 		}
 		return reports.Printable(status)
 	})

@@ -43,7 +43,7 @@ func TestAnnotationsOfALoadRun(t *testing.T) {
 	g.Expect(lines[1:4]).To(Equal([]string{
 		"::error title=list-throughput::p99<250ms@500/s is missed: 1,902 ms",
 		"::error title=walk::PAGE-WALK-01 is broken on campaigns.list",
-		"::error title=soak::errors<0.1%25 could not be told: 8,000 answers are too few",
+		"::error title=soak::errors<0.1%25 is inconclusive: 8,000 responses are too few",
 	}))
 	g.Expect(lines[4]).To(MatchRegexp(`^::error title=PAGE-WALK-01::.*%0Aon +campaigns\.list%0Aat +.*%0Aexpected +.*%0Aactual +.*%0Arepeat +curl `))
 	for range 20 {

@@ -113,7 +113,7 @@ func TestAnInconclusiveRunIsAnIssue(t *testing.T) {
 	_, issues := written(t, sample.Empty())
 	g.Expect(issues).To(HaveLen(1))
 	g.Expect(issues[0].CheckName).To(Equal("VERDICT"))
-	g.Expect(issues[0].Description).To(ContainSubstring("INCONCLUSIVE: no answer"))
+	g.Expect(issues[0].Description).To(ContainSubstring("INCONCLUSIVE: no response"))
 	_, issues = written(t, sample.Passed())
 	g.Expect(issues).To(BeEmpty())
 }

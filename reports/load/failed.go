@@ -43,7 +43,7 @@ func (s Scenario) Failed() []Ending {
 // inWords holds the words for the keys of Phase.Failures. The bounds are the
 // generator's.
 var inWords = map[string]string{
-	"timeout":     "no answer in time",
+	"timeout":     "no response in time",
 	"refused":     "connection refused",
 	"reset":       "connection broken",
 	"too long":    "body larger than the limit of 8 MiB",

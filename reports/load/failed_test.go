@@ -16,7 +16,7 @@ func TestHowRequestsFailed(t *testing.T) {
 		{Statuses: map[string]int64{"503": 3, "302": 1, "99": 1}, Failures: map[string]int64{"reset": 1}},
 	}}
 	want := []load.Ending{{How: "connection refused", Count: 8}, {How: "status 503", Count: 5}, {How: "connection broken", Count: 1},
-		{How: "no answer in time", Count: 1}, {How: "status 302", Count: 1}, {How: "status 99", Count: 1}}
+		{How: "no response in time", Count: 1}, {How: "status 302", Count: 1}, {How: "status 99", Count: 1}}
 	if got := s.Failed(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}

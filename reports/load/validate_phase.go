@@ -51,7 +51,7 @@ func (l Latency) validate(p *strict.Problems, sent int64, at string) {
 			all += class.d.Count
 		}
 	}
-	p.Unless(all <= sent, at, "%d answers to %d requests", all, sent)
+	p.Unless(all <= sent, at, "%d responses to %d requests", all, sent)
 }
 
 func (d *Distribution) validate(p *strict.Problems, at string) {

@@ -25,8 +25,8 @@ type Config struct {
 	Selects func(operation string) bool
 	// Workers is how many cases are tried at the same time.
 	Workers int
-	// Found is told of each violated requirement once its case is as short as it gets;
-	// nil for nobody. Several goroutines call it, one at a time.
+	// Found receives each violated requirement when its case is as short as it gets.
+	// It may be nil. Several goroutines call it, one at a time.
 	Found func(Found)
 	// FirstOnly ends the exploration at the first violated requirement.
 	FirstOnly bool

@@ -31,8 +31,8 @@ type asker struct {
 	denied  map[string]int              // lists that the target refuses to the main key, with the status
 }
 
-// newAsker returns an asker with the keys and the pace of the target's profile. say is
-// told what it waits for; nil for nobody.
+// newAsker returns an asker with the keys and the pace of the target's profile. say
+// receives what it waits for; may be nil.
 func newAsker(ctx context.Context, t *target.Target, say func(string)) (*asker, error) {
 	var options client.Options
 	if say != nil {

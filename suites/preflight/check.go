@@ -77,7 +77,7 @@ var ErrNoAnswer = errors.New("no usable response from the target")
 
 // Check checks a profile against its target, for a run with the selection. An error
 // means that there is no result: the server gives no usable response, nothing is
-// selected, or the context has ended. say is told what it waits for; nil for nobody.
+// selected, or the context has ended. say receives what Check waits for. It may be nil.
 func Check(ctx context.Context, t *target.Target, selection runner.Selection, say func(string)) (Report, error) {
 	selection = selection.For(t.Profile)
 	if _, err := selection.Pairs(); err != nil {

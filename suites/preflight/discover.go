@@ -35,7 +35,7 @@ const keyName = "main"
 // to fill in. The profile names the environment variable instead of the token.
 //
 // The profile lists nothing that a run may delete, and lets a run change only what
-// the run itself created. say is told what Discover waits for; nil for nobody.
+// the run itself created. say receives what Discover waits for. It may be nil.
 func Discover(ctx context.Context, t *target.Target, token, tokenEnv string, say func(string)) (found *profile.Profile, notes []string, err error) {
 	key := profile.Key{Name: keyName, Token: token, TokenEnv: tokenEnv, Workspace: dataset.Main, State: profile.KeyActive}
 	p := *t.Profile

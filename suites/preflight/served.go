@@ -32,7 +32,7 @@ import (
 // A served is what the search found out.
 type served struct {
 	absent map[string]int  // operations that the target does not serve, with the status that it returns
-	unsure map[string]bool // operations of which it cannot be told
+	unsure map[string]bool // operations that may or may not be served
 }
 
 // lacks returns the operations that are absent, in the order of the catalogue.
@@ -53,7 +53,7 @@ func (s served) absences() string {
 	return strings.Join(all, "; ")
 }
 
-// doubts returns the operations of which it cannot be told, in the same order.
+// doubts returns the operations that may or may not be served, in the same order.
 func (s served) doubts() []string {
 	return slices.DeleteFunc(operationIDs(), func(id string) bool { return !s.unsure[id] })
 }

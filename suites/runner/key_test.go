@@ -126,7 +126,7 @@ func TestARefusalOfAnUnknownKeySaysNothingAboutScopes(t *testing.T) {
 	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
 	g.Expect(of(results, reports.NotAssessed)).To(HaveLen(len(spec.ScopeNone.Operations())))
 	for _, c := range results.Checks {
-		g.Expect(c.Missing).To(ConsistOf(ContainSubstring("a key without scopes that the target tells from a key that was never issued")))
+		g.Expect(c.Missing).To(ConsistOf(ContainSubstring("a key without scopes that the target distinguishes from a key that was never issued")))
 	}
 }
 

@@ -40,9 +40,9 @@ func (e *exhaustion) why() string {
 	return ""
 }
 
-// watchdog ends a run whose target serves nobody any more. It is safe for concurrent use.
+// watchdog ends a run whose target no longer responds. It is safe for concurrent use.
 type watchdog struct {
-	silent, gone *outage.Detector // requests time out; nobody accepts connections
+	silent, gone *outage.Detector // requests time out; the target accepts no connection
 	closing      *outage.Detector // connections close before a response
 	giveUp       context.CancelCauseFunc
 

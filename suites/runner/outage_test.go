@@ -73,7 +73,7 @@ func TestTargetStalls(t *testing.T) {
 			for _, c := range results.Checks {
 				if c.Outcome == reports.NotAssessed {
 					// A check that was under way may name the request that had no response.
-					g.Expect(c.Missing).To(ContainElement(Or(Equal("answers: the target stopped responding"), ContainSubstring("no complete response in time"))), "%s on %s", c.Requirement, c.Operation)
+					g.Expect(c.Missing).To(ContainElement(Or(Equal("responses: the target stopped responding"), ContainSubstring("no complete response in time"))), "%s on %s", c.Requirement, c.Operation)
 				}
 			}
 			// What was under way when it began to stall, and what that left to put back.
@@ -160,8 +160,8 @@ func TestTargetAnswersOnly429(t *testing.T) {
 		says             string // the first reason
 		missing          string // what the checks lack; empty for whatever
 	}{
-		{"from the beginning", "", time.Second, 0, `^the target answered nothing but 429 for [0-9.]+s \([0-9]+ responses\), so the run ended; .*pace\.patience`, "answers other than 429"},
-		{"in the middle", "1", time.Second, 400, `^the target answered nothing but 429 for [0-9.]+s \([0-9]+ responses\), so the run ended; .*pace\.patience`, "answers other than 429"},
+		{"from the beginning", "", time.Second, 0, `^the target answered nothing but 429 for [0-9.]+s \([0-9]+ responses\), so the run ended; .*pace\.patience`, "responses other than 429"},
+		{"in the middle", "1", time.Second, 400, `^the target answered nothing but 429 for [0-9.]+s \([0-9]+ responses\), so the run ended; .*pace\.patience`, "responses other than 429"},
 		{"for an hour", "3600", 20 * time.Minute, 0, `^the target answered every request with 429 \([0-9,]+\); wait until its limit resets`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

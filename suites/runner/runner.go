@@ -42,30 +42,30 @@ type Config struct {
 	// checks of state are assessed, although it keeps nothing.
 	StandIn bool
 
-	// OutcomesOnly is for results of which only the outcomes are used (suites.Env).
+	// OutcomesOnly is for results whose outcomes alone are used (suites.Env).
 	OutcomesOnly bool
 
 	// FailFast ends the run at the first failure that no entry of the profile expects.
 	FailFast bool
 
-	// Rules are shared by many runs; nil makes them anew.
+	// Rules are shared by many runs; nil makes new ones.
 	Rules *judge.Rules
 	// Transport replaces the network; nil is the network.
 	Transport http.RoundTripper
 	Progress  suites.Progress
 	// Interrupted gets the results so far if the run is interrupted, within 2 s, before
-	// Run waits for what is rolled back; nil for nobody.
+	// Run waits for the rollback; may be nil.
 	Interrupted func(reports.Results)
-	// Begin is told before the first spec what the run may cost.
+	// Begin receives, before the first spec, what the run may cost.
 	Begin func(Estimate)
-	// Waits is told in words what the run waits for, and for how long at most; 0 stands
-	// for an unknown time. Many goroutines call it.
+	// Waits receives in words what the run waits for, and for how long at most; 0 is an
+	// unknown time. Many goroutines call it.
 	Waits func(what string, atMost time.Duration)
 	// Observe is called after every exchange, from many goroutines, with the
 	// number of requests so far.
 	Observe func(requests int)
 
-	spending *spending // nil for nobody who asks where the time goes
+	spending *spending // nil if nothing asks where the time goes
 }
 
 func (c Config) waits(atMost time.Duration, format string, args ...any) {

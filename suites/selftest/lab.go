@@ -50,8 +50,8 @@ var WholeLists = dataset.DefaultOptions().Rows
 const ShortLists = 107
 
 // Embedded is a source of reference servers in this process with lists of that many rows,
-// reached without a network. A server that a case has given back serves the next one, its
-// data back at the start: loading them anew would cost more than most cases.
+// reached without a network. A server that a case has given back serves the next one, with
+// its data reset: loading them again would cost more than most cases.
 func Embedded(rows int) Source {
 	var mu sync.Mutex
 	var idle []*refserver.Server

@@ -136,7 +136,7 @@ func (t tolerance) why(p spec.Pair) string {
 	return fmt.Sprintf("%s at %q: expected %s, got %s", pairName(p), v.Pointer, v.Expected, v.Actual)
 }
 
-// excuses reports whether nobody could assess the pair on the target.
+// excuses reports whether the pair cannot be assessed on the target.
 func (l legalCase) excuses(p spec.Pair) bool {
 	return slices.ContainsFunc(l.Unassessed, func(pattern string) bool {
 		requirement, _ := path.Match(pattern, p.Requirement) // a test reads the patterns

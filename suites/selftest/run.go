@@ -39,9 +39,8 @@ type Options struct {
 	// be accepted on them. Its other parts must be empty.
 	Selection runner.Selection
 
-	// Start is told the number of cases, Done the name of each that has ended
-	// and the number of problems that it showed. Both may be nil; Done is called
-	// from many goroutines.
+	// Start receives the number of cases. Done receives the name of each case that has
+	// ended and the number of its problems. Both may be nil. Many goroutines call Done.
 	Start func(cases int)
 	Done  func(name string, problems int)
 }

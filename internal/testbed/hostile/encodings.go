@@ -70,7 +70,7 @@ func encodings() []Behaviour {
 			_ = w.Close()
 			return z.Bytes()
 		}),
-		coded("unknown", "declares a coding that nobody knows", notOffered, "x-secret\x1b[31m", Verdict{Codes: []int{exitInconclusive}}, plain),
+		coded("unknown", "declares an unknown coding", notOffered, "x-secret\x1b[31m", Verdict{Codes: []int{exitInconclusive}}, plain),
 		coded("coding-of-10-kB", "declares a coding with a name of 10 kB", notOffered, strings.Repeat("x", 10_000), inconclusive("xxxx"), plain),
 		coded("identity", "declares identity", "RFC 9110, section 8.4: it means no coding", "identity", passes(), plain),
 

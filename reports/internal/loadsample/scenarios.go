@@ -112,11 +112,11 @@ func soak() load.Scenario {
 	phase.Late, phase.Planned, phase.Dropped = 21, phase.Planned+9, 9
 	return load.Scenario{
 		Name: "soak", About: "A mixture at a steady rate for long; does anything drift?", Verdict: reports.Inconclusive,
-		Reasons: []string{"errors<0.1% could not be told: 8,000 answers are too few"}, Started: started, Seconds: 40.2,
+		Reasons: []string{"errors<0.1% is inconclusive: 8,000 responses are too few"}, Started: started, Seconds: 40.2,
 		Phases: []load.Phase{phase},
 		Thresholds: []load.Threshold{{
 			Text: "errors<0.1%", Outcome: load.Inconclusive, Measured: &load.Estimate{Value: 0.025, Low: 0.003, High: 0.11}, Unit: "%",
-			Why: "8,000 answers are too few; ask for 20,000 or more",
+			Why: "8,000 responses are too few; about 20,000 needed",
 		}},
 		Drift: []load.Drift{
 			{Name: "response p50", Unit: "ms", PerMinute: load.Estimate{Value: 3, Low: 2.9, High: 3.1}, Verdict: load.Drifts},
@@ -139,7 +139,7 @@ func rateLimit() load.Scenario {
 		Layers: []load.Layer{
 			{Kind: sure("fixed-window"), Limit: known("requests", 100, 100, 100), Window: known("s", 1, 0.997, 1.004), Rate: known("requests/s", 100, 99.6, 100.3), CountsRefused: sure("no")},
 			{Kind: load.Answer{OneOf: []string{"token-bucket", "sliding-log"}, Why: "the budget ended before the second refill"}, Limit: known("requests", 6000, 5900, 6100),
-				Window: load.Finding{Unit: "s", Low: 55, Why: "no whole window was seen"}, Rate: known("requests/s", 100, 99, 101), CountsRefused: load.Answer{Why: "never asked while it was full"}},
+				Window: load.Finding{Unit: "s", Low: 55, Why: "no whole window was seen"}, Rate: known("requests/s", 100, 99, 101), CountsRefused: load.Answer{Why: "no request was sent while it was full"}},
 		},
 		Beyond: &load.Beyond{Burst: 6000, SustainedPerSecond: 100, Seconds: 61,
 			Why: "no slower layer was met while 100 requests/s were sustained for 61 s; a limit that takes longer or more requests to meet is beyond what was looked at (--duration, --budget)"},

@@ -84,7 +84,7 @@ func Empty() reports.Results {
 		Target:   reports.Target{Kind: "url", BaseURL: "http://127.0.0.1:9"},
 		Run:      reports.Run{ID: "01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e13", Started: time.Date(2026, 3, 1, 10, 20, 30, 0, time.UTC), Profile: "shape"},
 		Verdict:  reports.Inconclusive,
-		Reasons:  []string{"no answer from http://127.0.0.1:9: connection refused"},
+		Reasons:  []string{"no response from http://127.0.0.1:9: connection refused"},
 		Troubles: []reports.Trouble{{Where: "target", What: "dial tcp 127.0.0.1:9: connect: connection refused"}},
 	}
 }
@@ -162,7 +162,7 @@ func fail(r *reports.Results) {
 		}
 	}
 	on(r, "ERROR-BODY-02", everywhere, with(1, reports.Violation{
-		Statement: "The field statusCode of an error body equals the HTTP status of the answer.", Section: "Errors",
+		Statement: "The field statusCode of an error body equals the HTTP status of the response.", Section: "Errors",
 		Pointer: "/statusCode", Expected: "404", Actual: `"404", a string`,
 		Curl: `curl -sS -H "Authorization: Bearer $OUTREACH_KEY_MAIN" "$OUTREACH_URL/api/v2/…"`,
 	}))

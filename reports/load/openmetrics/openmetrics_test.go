@@ -95,7 +95,7 @@ func TestFiguresHaveTheUnitsOfTheReports(t *testing.T) {
 		}
 	}
 	if strings.Contains(string(body), `layer="2",kind="",`) || strings.Contains(string(body), `limiter_window_seconds{scenario="rate-limit",layer="2"`) {
-		t.Error("what could not be told has a figure")
+		t.Error("what is inconclusive has a figure")
 	}
 }
 

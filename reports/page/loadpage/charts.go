@@ -159,7 +159,7 @@ func statuses(points []point) *figure {
 	if nFailed > 0 {
 		c.band(line{Name: "failed", ink: red}, limited, failed)
 	}
-	return c.figure(fmt.Sprintf("Answers by second: %s limited, %s failed", percent(n429/all), percent(nFailed/all)))
+	return c.figure(fmt.Sprintf("Responses by second: %s limited, %s failed", percent(n429/all), percent(nFailed/all)))
 }
 
 // steps returns the points of a rate that is constant during each stretch.

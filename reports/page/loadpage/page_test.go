@@ -118,7 +118,7 @@ func TestThePageSaysAll(t *testing.T) {
 		"p99<250ms@500/s missed 1,902 ms (1,861 to 1,940) list-throughput, 500/s", "errors<0.1% inconclusive 0.025 % (0.003 to 0.11) soak",
 		"✗ FAIL list-throughput 500/s served", "Latency by second: p99 is worst in second", "Response times", "phase and request", "warm-up, not measured", "15,300 responses: 1,530 checked, 13,240 identical to a checked one (96.53 % covered)",
 		"Latency by second: p99 is worst in second", "Latency distribution: slowest response 2,003 ms",
-		"Rate by second: 500/s asked, 500/s achieved", "Answers by second: 0 % limited, 0 % failed", "response, accepted 15,000", "send lag 15,000",
+		"Rate by second: 500/s asked, 500/s achieved", "Responses by second: 0 % limited, 0 % failed", "response, accepted 15,000", "send lag 15,000",
 		"webhook-events.list limit=100 7,489 0 11", "820/s (810 to 840) sustained; the knee: it serves 838/s at most", "Served by rate tried: 820/s sustained", "Latency at each rate tried", "1,200 838 900 2,700 p99<250ms", "Cost of deep pages", "the deepest page takes 9.5 times as long as the first",
 		"PAGE-WALK-01 on campaigns.list, seen 3 times", "returns each row once", "at /items/0/id", `curl -i -H "Authorization: Bearer $OUTREACH_KEY_MAIN"`,
 		"400 walks by 50 clients", "closed loop another load than requested", "response p50 drifts 3 ms (2.9 to 3.1)", "Memory over time", "reference server: heap",

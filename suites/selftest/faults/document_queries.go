@@ -85,7 +85,7 @@ func specialSearchDefects() []Defect {
 				value, sent := a.queryValue(r, profile.ParamSearch)
 				return sent && class.fits(value)
 			}}
-			defects = append(defects, whenAsked(operation, requirement, by, "finds-nothing", "finds nothing in answer to %s",
+			defects = append(defects, whenAsked(operation, requirement, by, "finds-nothing", "finds nothing for %s",
 				func(*Target) behaviour { return showingNothing }))
 		}
 	}

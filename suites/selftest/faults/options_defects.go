@@ -63,10 +63,10 @@ func optionsDefects() []Defect {
 	return slices.Concat(defects, []Defect{beyondOptionsLimit("without-message", withMember("message", constant(removed{})))})
 }
 
-// beyondOptionsLimit returns the defect of changing the 429 answers of the path.
+// beyondOptionsLimit returns the defect of changing the responses of the path with 429.
 func beyondOptionsLimit(damage string, change func(Response) Response) Defect {
 	return Defect{ID: defectID(spec.CreatePlacementTest, "options-limit", damage), Breaks: spec.Pair{Requirement: "OPTIONS-RATE", Operation: spec.CreatePlacementTest},
-		Doc: "answers otherwise than with a documented 429 to a request for provider options beyond the rate limit: " + damage,
+		Doc: "does not answer with a documented 429 to a request for provider options beyond the rate limit: " + damage,
 		Apply: func(*Target) Middleware {
 			return func(next Handler) Handler {
 				return func(r Request) (Response, error) {

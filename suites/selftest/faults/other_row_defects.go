@@ -248,7 +248,7 @@ func altersNeighbours(requirement, operation, field string, of func(profile.Work
 	return defects
 }
 
-// keptPairs keep the deleted tests of which two fields have certain values.
+// keptPairs keep the deleted tests in which two fields have certain values.
 func keptPairs() []Defect {
 	type kind struct{ field, value string }
 	kinds := []kind{{"status", "1"}, {"status", "2"}, {"status", "3"}, {"type", "1"}, {"type", "2"},

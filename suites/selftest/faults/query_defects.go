@@ -118,7 +118,7 @@ func slightlyOff(value any) any {
 	}
 }
 
-// combinationDefects lose rows of which two filters both say that they are shown.
+// combinationDefects lose rows that both of two filters select.
 func combinationDefects() []Defect {
 	const requirement = "FILTER-COMBINED"
 	r, _ := spec.FindRequirement(requirement)

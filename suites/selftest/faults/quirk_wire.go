@@ -38,7 +38,7 @@ func wireQuirks() []Quirk {
 			Doc: doc, Touches: []string{touchesMedia}, Apply: alike(announced(of))}
 	}
 	header := func(id, doc string, touches []string, change func(http.Header)) Quirk {
-		return Quirk{ID: "wire/" + id, Allowed: "not mentioned: headers of answers", Doc: doc, Touches: touches, OnWire: true,
+		return Quirk{ID: "wire/" + id, Allowed: "not mentioned: headers of responses", Doc: doc, Touches: touches, OnWire: true,
 			Apply: alike(onAll(func(_ Request, answer Response) Response {
 				change(answer.Header)
 				return answer
@@ -46,11 +46,11 @@ func wireQuirks() []Quirk {
 	}
 	return []Quirk{
 		{ID: "wire/gzip", Allowed: "not mentioned: content codings; the client offers gzip",
-			Doc:     "compresses every answer if the client accepts gzip",
+			Doc:     "compresses every response if the client accepts gzip",
 			Touches: []string{touchesFraming}, OnWire: true, Apply: alike(onAll(zipped))},
 		header("chunked", "sends chunked bodies without a length", []string{touchesFraming},
 			func(h http.Header) { h.Set("Transfer-Encoding", "chunked") }),
-		header("closing", "closes the connection after every answer", []string{"connection"},
+		header("closing", "closes the connection after every response", []string{"connection"},
 			func(h http.Header) { h.Set("Connection", "close") }),
 		header("more-headers", "sends extra headers, cookies and caching hints", []string{"headers"}, func(h http.Header) {
 			h.Set("Set-Cookie", "session=1; Path=/; HttpOnly")
@@ -82,7 +82,7 @@ func wireQuirks() []Quirk {
 			}
 			return "application/json"
 		}),
-		{ID: "wire/slow", Allowed: "not mentioned: how fast an answer comes", Doc: "delays every 20th answer by a few milliseconds",
+		{ID: "wire/slow", Allowed: "not mentioned: how fast a response comes", Doc: "delays every 20th response by a few milliseconds",
 			Touches: []string{"pace"}, Apply: slow},
 	}
 }

@@ -32,7 +32,7 @@ func Quirks() []Quirk {
 	)
 }
 
-// Groups divides the quirks by the seed into groups of at most so many. No two quirks of a
+// Groups divides the quirks by the seed into groups of at most "most" quirks. No two quirks of a
 // group touch the same thing. Each group is in the order of the quirks.
 func Groups(seed uint64, quirks []Quirk, most int) [][]Quirk {
 	rng := rand.New(rand.NewPCG(seed, uint64(len(quirks))))

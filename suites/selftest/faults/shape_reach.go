@@ -134,11 +134,11 @@ var (
 	always = occasion{watch: func(*Target, Handler) func(Request, Response) bool {
 		return func(Request, Response) bool { return true }
 	}}
-	everyThirdTime = occasion{"every-third-time", "in every third answer", func(*Target, Handler) func(Request, Response) bool {
+	everyThirdTime = occasion{"every-third-time", "in every third response", func(*Target, Handler) func(Request, Response) bool {
 		var count atomic.Int64
 		return func(Request, Response) bool { return count.Add(1)%3 == 0 }
 	}}
-	exceptFirst = occasion{"after-the-first-time", "in every answer but the first", func(*Target, Handler) func(Request, Response) bool {
+	exceptFirst = occasion{"after-the-first-time", "in every response but the first", func(*Target, Handler) func(Request, Response) bool {
 		var count atomic.Int64
 		return func(Request, Response) bool { return count.Add(1) > 1 }
 	}}
