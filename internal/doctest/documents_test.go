@@ -2,6 +2,7 @@ package doctest
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,6 +34,31 @@ func documents(t *testing.T) []document {
 			}
 			all = append(all, document{name, read(t, name)})
 		}
+	}
+	return all
+}
+
+// sources returns the Go files of the module, without tests.
+func sources(t *testing.T) []document {
+	t.Helper()
+	var all []document
+	err := filepath.WalkDir(root, func(path string, file fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		switch name = filepath.ToSlash(name); {
+		case err != nil:
+			return err
+		case name == "tools", name == ".ci", name == ".git":
+			return filepath.SkipDir
+		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
+			all = append(all, document{name, read(t, name)})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
