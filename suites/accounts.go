@@ -113,7 +113,7 @@ func plainKeys(api *API, source, destination profile.Workspace) []client.Key {
 	for _, role := range []string{dataset.SubA, dataset.SubB, dataset.Second} {
 		w := api.Workspace(role)
 		if key, ok := api.Profile.FullKey(role); ok && (w.ID == source.ID || w.ID == destination.ID || role == dataset.Second) {
-			keys = append(keys, token(key))
+			keys = append(keys, key.ForClient())
 		}
 	}
 	if len(keys) == 0 {

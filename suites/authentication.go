@@ -85,7 +85,7 @@ func (api *API) withRevokedKey(k Call) []Call {
 	if !ok {
 		return nil
 	}
-	return unauthorizedFor(spec.AuthKeyRevoked, k.WithKey(token(revoked)))
+	return unauthorizedFor(spec.AuthKeyRevoked, k.WithKey(revoked.ForClient()))
 }
 
 // unauthorizedFor declares that the calls lack what the requirement is about.

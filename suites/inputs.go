@@ -25,11 +25,7 @@ func (api *API) key(role string) client.Key {
 	if !ok {
 		api.NotAssessed("a key of the workspace %q with the scope all:all", role)
 	}
-	return token(key)
-}
-
-func token(key profile.Key) client.Key {
-	return client.Key{Name: key.Name, Token: key.Token, Mint: key.Mint}
+	return key.ForClient()
 }
 
 // Workspace returns what the profile says of the role's workspace.
@@ -70,7 +66,7 @@ func (api *API) As(role, operation string) Call {
 	if !ok {
 		api.NotAssessed("a key of the workspace %q with the scope all:all", role)
 	}
-	return Call{Operation: op, key: token(key), owner: api.owner(role), allowed: client.Only(http.StatusOK)}
+	return Call{Operation: op, key: key.ForClient(), owner: api.owner(role), allowed: client.Only(http.StatusOK)}
 }
 
 // Request returns a call of the spec's operation that is valid in every respect.

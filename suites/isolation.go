@@ -200,7 +200,7 @@ func (api *API) expectForeignKeysRefused() (ours Call) {
 			continue
 		}
 		key, _ := api.Profile.FullKey(role)
-		k := ours.WithKey(token(key)).MustBeRefused()
+		k := ours.WithKey(key.ForClient()).MustBeRefused()
 		if own := api.Workspace(role).Subsequences; ours.Operation.ID == spec.MoveLead && len(own) > 0 {
 			k = k.WithField("subsequence_id", own[0])
 		}

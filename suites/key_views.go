@@ -66,8 +66,8 @@ func (api *API) otherKeys(role string, op spec.Operation) []client.Key {
 	alternatives := op.Scope.Alternatives()
 	var keys []client.Key
 	add := func(key profile.Key) {
-		if key.Token != full.Token && len(keys) < most && !slices.Contains(keys, token(key)) {
-			keys = append(keys, token(key))
+		if key.Token != full.Token && len(keys) < most && !slices.Contains(keys, key.ForClient()) {
+			keys = append(keys, key.ForClient())
 		}
 	}
 	if role == dataset.Main {

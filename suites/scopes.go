@@ -74,7 +74,7 @@ func (api *API) keyWithScope(scope string) client.Key {
 	if !ok {
 		api.NotAssessed("a key of the workspace %q whose only scope is %q", dataset.Main, scope)
 	}
-	return token(key)
+	return key.ForClient()
 }
 
 // keysWithScopes returns a key for each of the scopes that the profile has one
@@ -83,7 +83,7 @@ func (api *API) keysWithScopes(scopes ...string) []client.Key {
 	var keys []client.Key
 	for _, scope := range scopes {
 		if key, ok := api.Profile.ScopedKey(dataset.Main, scope); ok {
-			keys = append(keys, token(key))
+			keys = append(keys, key.ForClient())
 		}
 	}
 	switch {
@@ -105,7 +105,7 @@ func (api *API) keysWithSeveral(enough bool) []client.Key {
 	})
 	var keys []client.Key
 	for _, key := range several[:min(len(several), most)] {
-		keys = append(keys, token(key))
+		keys = append(keys, key.ForClient())
 	}
 	if len(keys) == 0 {
 		which := "one of which is"

@@ -222,9 +222,9 @@ func (api *API) asksForPermission() bool {
 	if !ok {
 		return false
 	}
-	r := api.Do(api.emptyRequest().WithKey(token(key)))
+	r := api.Do(api.emptyRequest().WithKey(key.ForClient()))
 	return r.Status/100 == 4 && r.Status != http.StatusUnauthorized && !spec.MeansUnserved(r.Status) &&
-		spec.MeansUnserved(api.unknownPath(token(key)))
+		spec.MeansUnserved(api.unknownPath(key.ForClient()))
 }
 
 // unservedList is unserved for a list, which has no reason for a 404.

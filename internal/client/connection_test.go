@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -28,7 +27,6 @@ import (
 	. "github.com/onsi/gomega"
 
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/internal/testbed"
 )
 
 func TestConnectionsAreReused(t *testing.T) {
@@ -172,50 +170,6 @@ func TestGetIsRepeatedOnceWhenTheConnectionCloses(t *testing.T) {
 			g.Expect(hits.Load()).To(Equal(tc.hits))
 			g.Expect(c.Traffic().Requests).To(BeEquivalentTo(tc.hits))
 			g.Expect(c.Traffic().Reconnected).To(BeEquivalentTo(tc.hits - 1))
-		})
-	}
-}
-
-func TestTLS(t *testing.T) {
-	own, other := testbed.NewAuthority(t), testbed.NewAuthority(t)
-	future, past := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
-	mine := own.Issue(t, "client", future)
-	for _, tc := range []struct {
-		name   string
-		server tls.Certificate
-		asks   bool // requires a client certificate
-		client *tls.Config
-		want   string // in the error; empty if the request goes through
-	}{
-		{"own authority", own.Issue(t, "127.0.0.1", future), false, &tls.Config{RootCAs: own.Pool()}, ""},
-		{"unknown authority", own.Issue(t, "127.0.0.1", future), false, nil, "unknown authority"},
-		{"another authority", own.Issue(t, "127.0.0.1", future), false, &tls.Config{RootCAs: other.Pool()}, "unknown authority"},
-		{"another host's certificate", own.Issue(t, "elsewhere.example", future), false, &tls.Config{RootCAs: own.Pool()}, "127.0.0.1"},
-		{"expired certificate", own.Issue(t, "127.0.0.1", past), false, &tls.Config{RootCAs: own.Pool()}, "expired"},
-		{"client certificate", own.Issue(t, "127.0.0.1", future), true, &tls.Config{RootCAs: own.Pool(), Certificates: []tls.Certificate{mine}}, ""},
-		{"no client certificate", own.Issue(t, "127.0.0.1", future), true, &tls.Config{RootCAs: own.Pool()}, "certificate required"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			g := NewWithT(t)
-			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
-			server.Config.ErrorLog = log.New(io.Discard, "", 0)
-			server.TLS = &tls.Config{Certificates: []tls.Certificate{tc.server}}
-			if tc.asks {
-				server.TLS.ClientAuth, server.TLS.ClientCAs = tls.RequireAndVerifyClientCert, own.Pool()
-			}
-			server.StartTLS()
-			defer server.Close()
-			c, err := New(Options{BaseURL: server.URL, TLSConfig: tc.client})
-			g.Expect(err).NotTo(HaveOccurred())
-			defer c.Close()
-			got := c.Do(t.Context(), Request{Path: "/"})
-			if tc.want == "" {
-				g.Expect(got.Err).NotTo(HaveOccurred())
-				g.Expect(got.Status).To(Equal(http.StatusNoContent))
-				return
-			}
-			g.Expect(got.Err).To(MatchError(ErrTLS))
-			g.Expect(got.Err).To(MatchError(ContainSubstring(tc.want)))
 		})
 	}
 }

@@ -213,15 +213,21 @@ func Sleep(ctx context.Context, d time.Duration) error {
 type Key struct {
 	Name  string
 	Token string `json:"-" yaml:"-"`
+	// Variable is the environment variable from which the user's profile reads the token.
+	// It is empty for a key that comes from elsewhere.
+	Variable string `json:"-" yaml:"-"`
 	// Mint is a shell command that prints a token for printed commands. It is empty
 	// for a key that the user has.
 	Mint string `json:"-" yaml:"-"`
 }
 
 // Env returns the environment variable that holds the token in printed commands:
-// OUTREACH_KEY_<NAME>, in capitals, with an underscore for every character that
-// a variable name cannot have.
+// Variable, or else OUTREACH_KEY_<NAME>, in capitals, with an underscore for every
+// character that a variable name cannot have.
 func (k Key) Env() string {
+	if k.Variable != "" {
+		return k.Variable
+	}
 	if k.Name == "" {
 		return "OUTREACH_KEY"
 	}

@@ -57,4 +57,5 @@ func TestKeyEnv(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(Key{Name: "main-inbox_placement.tests-ü2"}.Env()).To(Equal("OUTREACH_KEY_MAIN_INBOX_PLACEMENT_TESTS__2"))
 	g.Expect(Key{Token: "x"}.Env()).To(Equal("OUTREACH_KEY"))
+	g.Expect(Key{Name: "main", Variable: "ACME_TOKEN"}.Env()).To(Equal("ACME_TOKEN"), "the user's own variable")
 }

@@ -172,7 +172,7 @@ func (s *Sandbox) moveHome(ctx context.Context, by, email string, at place, home
 		s.uncertain.add(back, "the profile has no key of its admin workspace")
 		return false
 	}
-	back.Key = token(admin)
+	back.Key = admin.ForClient()
 	// A 404 says that the account is not there: an interrupted move took it home
 	// or never took it away. If it is uncertain which, it stays in the journal. So does
 	// an account that the target said it moved there.

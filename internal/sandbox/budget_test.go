@@ -61,7 +61,7 @@ func TestRollbackOutlastsARateLimit(t *testing.T) {
 				defer done()
 				tc.end(cancel)
 				key, _ := s.Profile.FullKey(dataset.Main)
-				rolledBack, _ := s.rollBack(ctx, Change{Operation: spec.MustOperation(spec.DeletePlacementTest), ID: "x", Key: token(key)})
+				rolledBack, _ := s.rollBack(ctx, Change{Operation: spec.MustOperation(spec.DeletePlacementTest), ID: "x", Key: key.ForClient()})
 				g.Expect(rolledBack).To(Equal(tc.want))
 			})
 		})

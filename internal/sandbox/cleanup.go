@@ -264,7 +264,7 @@ func (c *cleaner) key(role string) (client.Key, error) {
 	if !ok {
 		return client.Key{}, fmt.Errorf("the profile has no key of the workspace %q with the scope all:all", role)
 	}
-	return token(key), nil
+	return key.ForClient(), nil
 }
 
 // send sends a request, unless the target has stopped responding.

@@ -141,7 +141,7 @@ func (c *cleaner) seenAtHome(admin profile.Key, e journal.Entry, sibling string)
 func (c *cleaner) move(admin profile.Key, email, from, to string) (client.Exchange, error) {
 	op := spec.MustOperation(spec.MoveAccounts)
 	ex := c.send(c.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path,
-		Body: encode(moveBody(email, from, to)), Key: token(admin)})
+		Body: encode(moveBody(email, from, to)), Key: admin.ForClient()})
 	return ex, ex.Err
 }
 

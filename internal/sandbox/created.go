@@ -92,7 +92,7 @@ func (s *Sandbox) workspaceOf(key client.Key) *workspace {
 	}
 	reader := key
 	if full, ok := s.Profile.FullKey(role); ok {
-		reader = token(full)
+		reader = full.ForClient()
 	}
 	w := &workspace{Tests: owned.New(s.Send, s.Profile, reader), received: map[string]*creation{}, deleted: map[string]bool{},
 		asked: map[string]bool{}, refused: map[string]bool{}}

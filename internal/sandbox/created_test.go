@@ -217,7 +217,7 @@ func newSlowFixture(t *testing.T, late time.Duration) *slowFixture {
 	}
 	f.Sandbox = New(Config{Send: api.Do, Profile: profile.Embedded(), Trouble: func(_, what string) { f.troubles = append(f.troubles, what) }})
 	key, _ := f.Profile.FullKey(dataset.Main)
-	f.key = token(key)
+	f.key = key.ForClient()
 	return f
 }
 
@@ -358,7 +358,7 @@ func TestLockOfAKilledRun(t *testing.T) {
 	g.Expect(s.Lock(t.Context())).To(Succeed())
 	admin, _ := server.Profile.FullKey(dataset.Admin)
 	var denied *Denied
-	err = s.Permit(t.Context(), Change{Operation: spec.MustOperation(spec.MoveAccounts), Key: token(admin), Body: moveBody(account, w[dataset.SubA].ID, w[dataset.SubB].ID)})
+	err = s.Permit(t.Context(), Change{Operation: spec.MustOperation(spec.MoveAccounts), Key: admin.ForClient(), Body: moveBody(account, w[dataset.SubA].ID, w[dataset.SubB].ID)})
 	g.Expect(errors.As(err, &denied)).To(BeTrue(), "%v", err)
 	g.Expect(denied.Input).To(ContainSubstring("a run was killed"))
 	s.Close(t.Context())

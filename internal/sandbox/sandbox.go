@@ -328,7 +328,3 @@ func (i *ids) has(id string) bool {
 	defer i.mu.Unlock()
 	return i.set[paging.FoldID(id)]
 }
-
-func token(key profile.Key) client.Key {
-	return client.Key{Name: key.Name, Token: key.Token, Mint: key.Mint}
-}

@@ -97,7 +97,7 @@ func (f *fixture) pending() []journal.Entry {
 // change returns a change by the role.
 func (f *fixture) change(role, operation, id string, body map[string]any) Change {
 	key, _ := f.Profile.FullKey(role)
-	return Change{By: "a spec", Operation: spec.MustOperation(operation), ID: id, Body: body, Key: token(key), Owner: f.Profile.Workspaces[role].ID}
+	return Change{By: "a spec", Operation: spec.MustOperation(operation), ID: id, Body: body, Key: key.ForClient(), Owner: f.Profile.Workspaces[role].ID}
 }
 
 func (f *fixture) creation(name string) Change {

@@ -51,7 +51,7 @@ func (p *preparation) tryKey(key profile.Key, reads []spec.Operation) error {
 	status := 0
 	began := time.Now()
 	for _, op := range reads {
-		request := client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: KeyOf(key)}
+		request := client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: key.ForClient()}
 		if op.Answer == spec.Page {
 			request.Query = url.Values{"limit": {"1"}}
 		}

@@ -52,21 +52,16 @@ func NewSubjects(env *Env, part string) (*Subjects, error) {
 	if !ok {
 		return nil, fmt.Errorf("the profile has no key of the workspace %q with the scope all:all: load needs one", dataset.Main)
 	}
-	s := &Subjects{env: env, profile: profile, run: env.Run + "-" + part, seed: env.Seed, mainKey: KeyOf(key), main: profile.Workspaces[dataset.Main],
+	s := &Subjects{env: env, profile: profile, run: env.Run + "-" + part, seed: env.Seed, mainKey: key.ForClient(), main: profile.Workspaces[dataset.Main],
 		admin: profile.AdminOf(profile.Workspaces[dataset.Main].ID)}
 	if admin, ok := profile.FullKey(dataset.Admin); ok {
-		s.adminKey = KeyOf(admin)
+		s.adminKey = admin.ForClient()
 		s.findMove()
 	}
 	if s.rows = env.rows; s.rows == nil {
 		s.rows = &rows{accounts: s.source.Accounts, spares: s.main.ExpendableSubsequences, tests: s.main.PlacementTests, lacks: map[string]string{}}
 	}
 	return s, nil
-}
-
-// KeyOf returns the key with which a client sends.
-func KeyOf(key profile.Key) client.Key {
-	return client.Key{Name: key.Name, Token: key.Token, Mint: key.Mint}
 }
 
 // findMove picks a sub-workspace with accounts and another to move them to.
@@ -293,6 +288,6 @@ func Typical(profile *profile.Profile) (client.Request, judge.Request, bool) {
 	key, known := profile.FullKey(dataset.Main)
 	op, served := profile.AnyList(spec.ListPlacementTests)
 	main := profile.Workspaces[dataset.Main].ID
-	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: KeyOf(key)},
+	return client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"10"}}, Key: key.ForClient()},
 		judge.Request{Operation: op, Allowed: client.Only(http.StatusOK), Owner: main, Admin: profile.AdminOf(main), Limit: 10}, known && served
 }

@@ -224,7 +224,7 @@ func TestScenariosUseUpRows(t *testing.T) {
 		main.ExpendableSubsequences = main.ExpendableSubsequences[:4]
 		env.Profile.Workspaces[dataset.Main] = main
 		key, _ := env.Profile.FullKey(dataset.Main)
-		gone := env.Client.Do(t.Context(), client.Request{Method: http.MethodDelete, Key: prepare.KeyOf(key),
+		gone := env.Client.Do(t.Context(), client.Request{Method: http.MethodDelete, Key: key.ForClient(),
 			Path: strings.Replace(spec.MustOperation(spec.DeleteSubsequence).Path, "{id}", main.ExpendableSubsequences[0], 1)})
 		if gone.Status != http.StatusOK {
 			t.Fatal(gone)

@@ -72,30 +72,30 @@ func (p *prober) prepare(limited profile.Key) error {
 		return err
 	}
 	list := p.list
-	p.add(infer.Main, api, list, prepare.KeyOf(limited), p.role)
+	p.add(infer.Main, api, list, limited.ForClient(), p.role)
 	if other, found := p.otherList(); found {
-		p.add(infer.OtherOperation, api, other, prepare.KeyOf(limited), p.role)
+		p.add(infer.OtherOperation, api, other, limited.ForClient(), p.role)
 	}
 	for _, k := range p.r.env.Profile.Keys {
 		if k.Workspace == p.role && k.Name != limited.Name && k.State == profile.KeyActive && reads(k) {
-			p.add(infer.OtherKey, api, list, prepare.KeyOf(k), p.role)
+			p.add(infer.OtherKey, api, list, k.ForClient(), p.role)
 			break
 		}
 	}
 	for _, role := range []string{dataset.Main, dataset.Second, dataset.Admin} {
 		if k, ok := p.r.env.Profile.FullKey(role); ok && role != p.role {
-			p.add(infer.OtherWorkspace, api, list, prepare.KeyOf(k), role)
+			p.add(infer.OtherWorkspace, api, list, k.ForClient(), role)
 			break
 		}
 	}
 	if p.r.env.Profile.Writes != profile.WritesNone && p.r.env.Profile.Implements(spec.DeletePlacementTest) {
 		op := spec.MustOperation(spec.DeletePlacementTest)
-		request := client.Request{Operation: op.ID, Method: op.Method, Key: prepare.KeyOf(limited), NoRetry: true,
+		request := client.Request{Operation: op.ID, Method: op.Method, Key: limited.ForClient(), NoRetry: true,
 			Path: op.URLPath(prepare.UnusedID(p.r.env.Seed))}
 		p.requests[infer.OtherMethod] = probe{api, request, judge.Request{Operation: op, Owner: p.owner(p.role)}, http.StatusNotFound}
 	}
 	if elsewhere, err := p.r.env.Bare(parallelProbes, otherLoopback); err == nil && onLoopback(p.r.env.BaseURL) {
-		p.add(infer.OtherAddress, elsewhere, list, prepare.KeyOf(limited), p.role)
+		p.add(infer.OtherAddress, elsewhere, list, limited.ForClient(), p.role)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (p *prober) send(ctx context.Context, shots []infer.Shot) []infer.Observati
 // served, it counts as the answer to an excess request, and the command that
 // reproduces it sends the earlier requests too.
 func (p *prober) check(asked judge.Request, ex client.Exchange) {
-	if p.passed && ex.Status >= http.StatusInternalServerError && ex.Request.Key == prepare.KeyOf(p.limited) {
+	if p.passed && ex.Status >= http.StatusInternalServerError && ex.Request.Key == p.limited.ForClient() {
 		p.r.checkAs(asked, ex, func(string) string { return judge.ReplayExcess(ex) })
 		return
 	}

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
 )
@@ -54,7 +53,7 @@ func (e *explorer) query(l List) func(*suites.API) {
 			return
 		}
 		if key.Name != w.keys[0].Name {
-			call = call.WithKeyOf(client.Key{Name: key.Name, Token: key.Token, Mint: key.Mint}, api.Workspace(l.Role).ID)
+			call = call.WithKeyOf(key.ForClient(), api.Workspace(l.Role).ID)
 		}
 		if l.Limit != "" {
 			limited := api.FilteredBy(call, l.Query).WithQuery("limit", l.Limit).MayBeRefused()
@@ -85,7 +84,7 @@ func refuses(api *suites.API, op spec.Operation, key profile.Key, call suites.Ca
 	if key.Name == "" {
 		call = call.WithoutAuthorization()
 	} else {
-		call = call.WithKey(client.Key{Name: key.Name, Token: key.Token, Mint: key.Mint})
+		call = call.WithKey(key.ForClient())
 	}
 	r := api.Do(call.MayBeRefused())
 	api.Count(id, op.ID, 1)

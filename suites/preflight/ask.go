@@ -71,7 +71,7 @@ func (a *asker) list(op spec.Operation, key profile.Key, query url.Values) answe
 // get reads a path of the operation. It waits out a 429.
 func (a *asker) get(op spec.Operation, path string, key profile.Key, query url.Values) answer {
 	ex := a.api.Do(a.ctx, client.Request{Operation: op.ID, Method: http.MethodGet, Path: path, Query: query,
-		Key: client.Key{Name: key.Name, Token: key.Token}})
+		Key: key.ForClient()})
 	got := answer{status: ex.Status, err: ex.Err}
 	if ex.Err == nil && ex.Status == http.StatusOK {
 		got.rows, got.cursor, got.formless = a.rowsOf(op, ex.Body)

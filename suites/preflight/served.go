@@ -209,7 +209,7 @@ func (s sign) same(other sign) bool {
 func (a *asker) sign(p probe, key *profile.Key) sign {
 	request := client.Request{Operation: p.op.ID, Method: p.op.Method, Path: p.path, Body: p.bareBody}
 	if key != nil {
-		request.Key, request.Body = client.Key{Name: key.Name, Token: key.Token}, p.body
+		request.Key, request.Body = key.ForClient(), p.body
 	}
 	if len(request.Body) > 0 {
 		// A server that leaves the body unread would take it for the next request.
@@ -226,7 +226,7 @@ func (a *asker) sign(p probe, key *profile.Key) sign {
 // OPTIONS, which is a safe method.
 func (a *asker) allows(p probe, key profile.Key) bool {
 	ex := a.api.Do(a.ctx, client.Request{Operation: p.op.ID, Method: http.MethodOptions, Path: p.path,
-		Key: client.Key{Name: key.Name, Token: key.Token}})
+		Key: key.ForClient()})
 	if ex.Err != nil {
 		return false
 	}

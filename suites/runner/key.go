@@ -82,7 +82,7 @@ func (k *keyCheck) refuses(key profile.Key, lists ...spec.Operation) (status int
 	for _, op := range lists {
 		k.asked++
 		ex := k.send(k.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}},
-			Key: client.Key{Name: key.Name, Token: key.Token}, Allowed: maybe})
+			Key: key.ForClient(), Allowed: maybe})
 		if ex.Err != nil {
 			return 0, nil
 		}

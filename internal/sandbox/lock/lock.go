@@ -394,5 +394,5 @@ func (l *Lock) request(operation, id string, query url.Values, body []byte) clie
 
 func (l *Lock) key() client.Key {
 	key, _ := l.Profile.FullKey(dataset.Main)
-	return client.Key{Name: key.Name, Token: key.Token}
+	return key.ForClient()
 }
