@@ -257,6 +257,7 @@ func orUnserved(calls ...Call) []Call {
 func (api *API) emptyRequest() Call {
 	op := api.Operation()
 	k := api.As(authorizedRole(op), op.ID).MayBeRefused().MayGet(http.StatusNotImplemented)
+	k.fresh = true // a body that the server left unread must not be taken for this request
 	if op.HasPathID() {
 		k = k.WithID(api.FreshID())
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -71,17 +72,36 @@ func TestBodyLeftUnread(t *testing.T) {
 	}
 }
 
+// An operation is served although the server takes the rest of a rejected request for a
+// request that it does not implement.
+func TestBodyLeftUnreadIsServed(t *testing.T) {
+	g := NewWithT(t)
+	behind := embedded(t)
+	server := handWritten{findsGET: true, garbled: "HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"}
+	subject, err := target.URL(behind.Profile, server.start(t, behind.BaseURL))
+	g.Expect(err).NotTo(HaveOccurred())
+	subject.Profile.Pace.Concurrency = 1 // all requests share one connection
+	results := judged(t, t.Context(), Config{Target: subject, Seed: 1, Selection: Selection{
+		Operations: []string{spec.MoveLead, spec.CreatePlacementTest}, Requirements: []string{"SERVED", "AUTH-HEADER-MISSING"},
+	}})
+	g.Expect(of(results, reports.Fail)).To(BeEmpty())
+	g.Expect(of(results, reports.Pass)).To(ContainElements("SERVED on "+spec.MoveLead, "SERVED on "+spec.CreatePlacementTest))
+}
+
 // A server that answers the same on every connection is asked a bounded number of times
 // more, and never to change something again.
 func TestFreshConnectionsAreBounded(t *testing.T) {
 	g := NewWithT(t)
 	behind := embedded(t)
-	var fresh, gets atomic.Int64
+	var again, gets atomic.Int64
+	var sent sync.Map // requests
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Close {
-			fresh.Add(1)
+		body, _ := io.ReadAll(r.Body)
+		_, seen := sent.LoadOrStore(r.Method+" "+r.URL.String()+" "+string(body), true)
+		if r.Close && seen { // the first request that asks whether an operation is served has a connection of its own, too
+			again.Add(1)
 		}
-		if r.Close && r.Method != http.MethodGet {
+		if r.Close && seen && r.Method != http.MethodGet {
 			t.Errorf("%s %s was sent again", r.Method, r.URL.Path)
 		}
 		if r.Method == http.MethodGet {
@@ -96,7 +116,7 @@ func TestFreshConnectionsAreBounded(t *testing.T) {
 	results := judged(t, t.Context(), Config{Target: subject, Seed: 1, Selection: Selection{Requirements: []string{"STATUS-200", "PAGE-*"}}})
 	g.Expect(results.Verdict).To(Equal(reports.Failed))
 	g.Expect(gets.Load()).To(BeNumerically(">", 40), "or there was nothing to bound")
-	g.Expect(fresh.Load()).To(BeEquivalentTo(20))
+	g.Expect(again.Load()).To(BeEquivalentTo(20))
 }
 
 // stockPage is what a common library answers to a bad request line.
@@ -109,6 +129,7 @@ const stockPage = `<!DOCTYPE HTML>
 // the key before it reads the body. net/http would read the body in any case.
 type handWritten struct {
 	reads       bool   // the body of a rejected request
+	findsGET    bool   // behind a body that it left unread
 	closesAfter int    // requests; 0 for never
 	garbled     string // the response to what is not a request
 }
@@ -145,6 +166,9 @@ func (h handWritten) serve(conn net.Conn, behind *url.URL) {
 			return
 		}
 		parts := strings.Split(line, " ")
+		if h.findsGET && strings.HasSuffix(parts[0], http.MethodGet) {
+			parts[0] = http.MethodGet
+		}
 		if len(parts) != 3 || parts[0] != http.MethodGet && parts[0] != http.MethodPost && parts[0] != http.MethodDelete {
 			_, _ = in.ReadMIMEHeader() // or closing would reset the connection
 			_, _ = io.WriteString(conn, h.garbled)
