@@ -183,11 +183,17 @@ func (d *decoder) value() (any, error) {
 	return nil, d.unexpected("a JSON value")
 }
 
+// byteOrderMark is the character that some programs put before a text.
+const byteOrderMark = '\uFEFF'
+
 func (d *decoder) unexpected(wanted string) error {
 	if d.pos >= len(d.data) {
 		return d.fail("unexpected end of the body (want %s)", wanted)
 	}
 	r, _ := utf8.DecodeRune(d.data[d.pos:])
+	if r == byteOrderMark && d.pos == 0 {
+		return d.fail("the body begins with a byte order mark (RFC 8259, section 8.1, forbids it)")
+	}
 	return d.fail("unexpected %q (want %s)", r, wanted)
 }
 

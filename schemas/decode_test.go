@@ -18,7 +18,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{"nothing", ``, "end of the body", 0},
 		{"white space", ` `, "end of the body", 1},
-		{"a byte order mark", "\ufeff{}", "want a JSON value", 0},
+		{"a byte order mark", "\ufeff{}", "begins with a byte order mark", 0},
 		{"trailing bytes", `{} x`, "trailing bytes", 3},
 		{"two values", `{}{}`, "trailing bytes", 2},
 		{"invalid UTF-8", "{\"a\":\"\xff\"}", "invalid UTF-8", 6},

@@ -49,9 +49,9 @@ func (api *API) limited() (role string, key client.Key) {
 	for _, k := range api.Profile.Keys {
 		if k.Name == api.Profile.RateLimit.Key {
 			api.lock()
-			create := Call{Operation: spec.MustOperation(spec.CreatePlacementTest), key: token(k)}
+			create := Call{Operation: spec.MustOperation(spec.CreatePlacementTest), key: k.ForClient()}
 			api.need(api.sandbox().LookBefore(api.ctx, api.change(create))) // later the list would have to wait for the limit
-			return k.Workspace, token(k)
+			return k.Workspace, k.ForClient()
 		}
 	}
 	api.NotAssessed("the key %q under keys, which rate_limit names", api.Profile.RateLimit.Key)
@@ -208,7 +208,7 @@ func (api *API) drain(k Call) drained {
 			switch {
 			case r.Status == http.StatusTooManyRequests:
 				d.limited = true
-				api.observeOn(k.Operation.ID, spec.OpenPointRetryAfter, "Retry-After: %q", r.Header.Get("Retry-After"))
+				api.observeRetryAfter(r)
 			case r.Status == http.StatusOK:
 				d.served = append(d.served, period{r.Sent, r.Sent.Add(r.Took)})
 			case k.Operation.Unsafe() && refusesRepetition(r.Status): // whether a change can be made again is open
@@ -229,6 +229,15 @@ func (api *API) drain(k Call) drained {
 		api.unlimited.Store(k.Operation.ID, drained{slow: d.slow, served: d.served[:1]})
 	}
 	return d
+}
+
+// observeRetryAfter observes how long a 429 asks the client to wait.
+func (api *API) observeRetryAfter(r Response) {
+	if wait, has := r.Header["Retry-After"]; has {
+		api.observeOn(r.Call.Operation.ID, spec.OpenPointRetryAfter, "Retry-After: %q", wait[0])
+		return
+	}
+	api.observeOn(r.Call.Operation.ID, spec.OpenPointRetryAfter, "no Retry-After")
 }
 
 // tooSlowFor reports whether the requests were served at less than half the rate that

@@ -211,8 +211,8 @@ func End(maxPages int) types.GomegaMatcher {
 func ending(w Walk, maxPages int) Verdict {
 	switch w.End {
 	case paging.CursorRepeated:
-		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/next_starting_after", "a cursor that leads on",
-			fmt.Sprintf("the cursor %q again, on page %d", w.Last().Cursor(), len(w.Pages))}}}
+		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/next_starting_after", "a cursor that no earlier page had",
+			fmt.Sprintf("the cursor %q again, on page %d: it leads to pages that the walk has read", w.Last().Cursor(), len(w.Pages))}}}
 	case paging.NoNewRows:
 		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/items", "rows that were not shown yet",
 			fmt.Sprintf("no new row on the last pages up to page %d", len(w.Pages))}}}
@@ -331,7 +331,11 @@ func showTimes(id string, times int, expected string) types.GomegaMatcher {
 		if shown == times {
 			return Verdict{Assessed: 1}
 		}
-		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/items", expected, fmt.Sprintf("number of times it is shown: %d", shown)}}}
+		actual := "it is on no page"
+		if shown > 0 {
+			actual = fmt.Sprintf("it is shown %d times", shown)
+		}
+		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "/items", expected, actual}}}
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
@@ -124,7 +125,7 @@ func (s *examiner) metadataElsewhere(i int, row map[string]any) {
 		s.see(pair.Requirement)
 	}
 	if value != nil {
-		s.find(pair.Requirement, s.op.RowPointer(i)+"/metadata", "absent (only a get with with_metadata=true shows it)", Clip(fmt.Sprint(value)))
+		s.find(pair.Requirement, s.op.RowPointer(i)+"/metadata", "absent (only a get with with_metadata=true shows it)", schemas.RenderID(value))
 	}
 }
 

@@ -153,7 +153,7 @@ func (s Scenario) checkNumbers(add func(field, format string, args ...any)) {
 		add("burst", "%v: want more than the base rate %v", s.Burst, s.Rate)
 	}
 	if s.MaxRate != 0 && s.MaxRate < s.Rate {
-		add("max_rate", "%v: want at least the initial rate %v", s.MaxRate, s.Rate)
+		add("max_rate", "%v: want at least the initial rate %v (--rate lowers it)", s.MaxRate, s.Rate)
 	}
 	lasts := func(field string, value time.Duration) {
 		if value < 0 || value > schedule.MaxDuration {

@@ -207,8 +207,12 @@ func (d *discovery) rows(w *profile.Workspace) {
 	}
 	for _, row := range d.first[spec.ListGroupMembers].rows {
 		if admin := strings.ToLower(text(row, "admin_workspace_id")); admin == w.ID {
-			d.note("this is the admin workspace of %s (%s): for account moves, list it as %s too, with its own key, and its sub-workspaces as %s and %s",
-				judge.Clip(text(row, "sub_workspace_id")), judge.Clip(text(row, "sub_workspace_name")), dataset.Admin, dataset.SubA, dataset.SubB)
+			sub := judge.Clip(text(row, "sub_workspace_id"))
+			if name := text(row, "sub_workspace_name"); name != "" {
+				sub += " (" + judge.Clip(name) + ")"
+			}
+			d.note("this is the admin workspace of %s: for account moves, list it as %s too, with its own key, and its sub-workspaces as %s and %s",
+				sub, dataset.Admin, dataset.SubA, dataset.SubB)
 			break
 		}
 	}
