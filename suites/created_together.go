@@ -27,7 +27,7 @@ func keepsValuesTogether(api *API) {
 				if isUpToTheServer(field, sent) || r.Call.members()["run_immediately"] == true && changesWithRun(field) || field == "run_immediately" {
 					continue
 				}
-				id, kept := spec.StateCreate(field), Keep(sent)
+				id, kept := spec.StateCreate(field), Keep(field, sent)
 				api.ForOperation(id, spec.CreatePlacementTest).Expect(r).To(HaveField(field, kept))
 				api.ForOperation(id, spec.ListPlacementTests).Expect(list).To(ShowField(r.ID(), field, kept))
 				if found[i].OK() {

@@ -27,11 +27,8 @@ func effects() {
 		Describe(op.ID, func() {
 			It("changes nothing if it refuses an invalid request", Requires(spec.RequestNoEffect), func(api *API) {
 				api.expectNoEffect(invalidForms)
-				switch op.ID {
-				case spec.DeletePlacementTest:
+				if op.ID == spec.DeletePlacementTest {
 					api.expectNoDeletionByBody()
-				case spec.MoveAccounts:
-					api.expectNoMoveOfSome()
 				}
 			})
 		})
@@ -108,21 +105,6 @@ func (api *API) expectNoDeletionByBody() {
 	if api.Do(remove).Status/100 == 4 {
 		api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()))).To(BeServed())
 	}
-}
-
-// expectNoMoveOfSome asks to move an account together with an unknown one. A server may
-// move the one that it knows, or refuse both.
-func (api *API) expectNoMoveOfSome() {
-	source, destination := api.subWorkspaces(dataset.Admin)
-	admin := api.As(dataset.Admin, spec.MoveAccounts)
-	api.moveAround(source, destination, func(account string) bool {
-		for _, emails := range [][]string{{account, api.Word() + "@example.com"}, {api.Word() + "@example.com", account}} {
-			if api.Do(admin.WithBody(move(source, destination, emails...)).MayBeRefused()).Status/100 != 4 {
-				return false // it may have moved neither
-			}
-		}
-		return true
-	})
 }
 
 // refusedAll sends the requests. The spec ends if one is served.

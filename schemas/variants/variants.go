@@ -17,6 +17,9 @@ type Part struct {
 	Required bool
 	Valid    []Variant // each value that the document allows, as far as it knows
 	Invalid  []Variant // values that no reading of the document allows
+	// Loose are values that the document rules out and that a lenient server turns into
+	// valid ones, such as "1" or true for the number 1. A server may take or refuse them.
+	Loose []Variant
 }
 
 // Variant is one value of a part.
@@ -52,7 +55,7 @@ func Member(operation, name string) Part {
 		panic("variants: the body of " + operation + " has no " + name)
 	}
 	required := slices.Contains(s.Required, name)
-	return Part{name, required, valid(member.Value), invalidMember(member.Value, required)}
+	return Part{name, required, valid(member.Value), invalidMember(member.Value, required), loose(member.Value)}
 }
 
 // Example returns the document's example of the operation's request body; nil if it has
@@ -72,7 +75,7 @@ func Query(operation string) []Part {
 	var parts []Part
 	for _, ref := range find(operation).Parameters {
 		if p := ref.Value; p.In == openapi3.ParameterInQuery {
-			parts = append(parts, Part{p.Name, p.Required, valid(p.Schema.Value), invalidValue(p.Schema.Value)})
+			parts = append(parts, Part{p.Name, p.Required, valid(p.Schema.Value), invalidValue(p.Schema.Value), nil})
 		}
 	}
 	return parts

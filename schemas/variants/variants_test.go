@@ -72,6 +72,11 @@ func TestVariantsOfBodies(t *testing.T) {
 					t.Errorf("%s: %s with %s is valid: %v", op.ID, part.Name, v.What, v.Value)
 				}
 			}
+			for _, v := range part.Loose {
+				if check(t, op, nil, with(v.Value)) == nil {
+					t.Errorf("%s: %s with %s is valid: %v", op.ID, part.Name, v.What, v.Value)
+				}
+			}
 			if len(part.Invalid) < 4 {
 				t.Errorf("%s: %d invalid values of %s", op.ID, len(part.Invalid), part.Name)
 			}
@@ -106,6 +111,22 @@ func TestVariantsOfQueries(t *testing.T) {
 	}
 	if parameters != 43 {
 		t.Errorf("%d parameters, want 43", parameters)
+	}
+}
+
+func TestLooseValues(t *testing.T) {
+	parts := variants.Body(spec.CreatePlacementTest)
+	for name, want := range map[string]string{
+		"type":      `"1" true`,
+		"text_only": `"true" 1`,
+		"name":      ``,
+	} {
+		if got := values(find(t, parts, name).Loose); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if got := values(find(t, parts, "schedule").Loose); !strings.Contains(got, `"from":"23:59\n"`) || !strings.Contains(got, `"days":{"1":"true"}`) {
+		t.Errorf("schedule: %s", got)
 	}
 }
 

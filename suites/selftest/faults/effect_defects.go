@@ -71,15 +71,11 @@ func invalidAskers(operation string) []asker {
 			return isObject
 		}}}
 	}
-	among := func(name, who string, odd func(a *Target, email any) bool) asker {
-		return asker{name, who, func(a *Target, r Request) bool {
-			emails := a.moveIn(r).emails
-			return len(emails) > 1 && slices.ContainsFunc(emails, func(email any) bool { return odd(a, email) })
-		}}
-	}
 	return []asker{
-		among("number-among-emails", "a number among addresses", func(_ *Target, email any) bool { return !isText(email) }),
-		among("unknown-among-emails", "an unknown address among others", func(a *Target, email any) bool { return isText(email) && !a.isAccount(email) }),
+		{"number-among-emails", "a number among addresses", func(a *Target, r Request) bool {
+			emails := a.moveIn(r).emails
+			return len(emails) > 1 && slices.ContainsFunc(emails, func(email any) bool { return !isText(email) })
+		}},
 		{"word-as-destination", "a word as the destination", func(a *Target, r Request) bool { return isNoUUID(a.moveIn(r).destination) }},
 	}
 }
@@ -94,16 +90,6 @@ func valid(r Request) Request {
 		r.Body = nil
 	}
 	return r
-}
-
-// isAccount reports whether the address is one of the accounts in the profile.
-func (a *Target) isAccount(address any) bool {
-	for _, w := range a.Profile.Workspaces {
-		if slices.Contains(w.Accounts, address.(string)) {
-			return true
-		}
-	}
-	return false
 }
 
 // shortened returns an id without its last character.

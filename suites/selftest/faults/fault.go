@@ -76,6 +76,7 @@ func Defects() []Defect {
 		servedDefects(),
 		statusDefects(),
 		shapeDefects(),
+		echoDefects(),
 		errorDefects(),
 		keyDefects(),
 		billingDefects(),

@@ -120,9 +120,6 @@ var (
 		slices.SortStableFunc(items, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		return items
 	})
-	lowered = on("lower-cased", "in lower case", func(items []any) any {
-		return eachText(slices.Clone(items), strings.ToLower)
-	})
 	memberLost = on("member-lost", "without one member of its first item", func(items []any) any {
 		if len(items) == 0 {
 			return items

@@ -7,8 +7,8 @@ import (
 
 // boundQuirks refuse requests for their size. No request of the suites is that long.
 func boundQuirks() []Quirk {
-	refusing := func(id, doc string, status int, tooLong func(Request) bool) Quirk {
-		return Quirk{ID: "bounds/" + id, Allowed: "not mentioned: the size of a request", Doc: doc, Touches: []string{"sizes"},
+	refusing := func(id, touches, doc string, status int, tooLong func(Request) bool) Quirk {
+		return Quirk{ID: "bounds/" + id, Allowed: "not mentioned: the size of a request", Doc: doc, Touches: []string{"sizes", touches},
 			Apply: alike(func(next Handler) Handler {
 				return func(r Request) (Response, error) {
 					if tooLong(r) {
@@ -19,9 +19,9 @@ func boundQuirks() []Quirk {
 			})}
 	}
 	return []Quirk{
-		refusing("long-query", "refuses queries of more than 1 kB with 414", http.StatusRequestURITooLong,
+		refusing("long-query", "long queries", "refuses queries of more than 1 kB with 414", http.StatusRequestURITooLong,
 			func(r Request) bool { return len(r.Query.Encode()) > 1<<10 }),
-		refusing("long-header", "refuses header lines of more than 2 kB with 431", http.StatusRequestHeaderFieldsTooLarge,
+		refusing("long-header", "long headers", "refuses header lines of more than 2 kB with 431", http.StatusRequestHeaderFieldsTooLarge,
 			func(r Request) bool {
 				for _, values := range r.Header {
 					if len(strings.Join(values, ",")) > 2<<10 {
@@ -30,7 +30,7 @@ func boundQuirks() []Quirk {
 				}
 				return false
 			}),
-		refusing("long-body", "refuses bodies of more than 16 kB with 413", http.StatusRequestEntityTooLarge,
+		refusing("long-body", "create", "refuses bodies of more than 16 kB with 413", http.StatusRequestEntityTooLarge,
 			func(r Request) bool { return len(r.Body) > 16<<10 }),
 	}
 }

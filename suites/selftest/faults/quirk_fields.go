@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -77,15 +76,6 @@ func fieldQuirks() []Quirk {
 			}))},
 		{ID: "fields/retried-elsewhere", Allowed: spec.OpenPointRetryURL, Touches: []string{"retries", touchesRows, touchesCursor},
 			Doc: "retries at the URL that the subscriber has now", Apply: (*Target).retryingElsewhere},
-		{ID: "fields/null-shown", Allowed: spec.OpenPointOmittedFields, Touches: []string{touchesNull, "values"},
-			Doc: "shows null for every nullable field without a value",
-			Apply: alike(onResource("", func(operation string, row map[string]any) {
-				for _, name := range nullableFields()[spec.MustOperation(operation).Resource] {
-					if _, shown := row[name]; !shown {
-						row[name] = nil
-					}
-				}
-			}))},
 		{ID: "fields/null-omitted", Allowed: spec.OpenPointOmittedFields, Touches: []string{touchesNull},
 			Doc: "omits every field whose value would be null",
 			Apply: alike(onResource("", func(_ string, row map[string]any) {
@@ -121,18 +111,6 @@ func addExtra(under string, value any) {
 		}
 	}
 }
-
-// nullableFields returns the nullable fields by resource, without the parts of a report,
-// which are null only on request. Every row of a run needs them.
-var nullableFields = sync.OnceValue(func() map[string][]string {
-	paths := map[string][]string{}
-	for _, f := range spec.Fields() {
-		if f.Resource != "InboxPlacementReport" && !strings.Contains(f.Path, ".") && strings.HasSuffix(f.Type, "or null") {
-			paths[f.Resource] = append(paths[f.Resource], f.Path)
-		}
-	}
-	return paths
-})
 
 // sparseQuirks omit every optional field, one resource at a time. A field that
 // is never shown cannot be judged.

@@ -103,6 +103,16 @@ func createQuirks() []Quirk {
 					row["not_sending_status"] = "daily_limits_hit"
 				}
 			}))},
+		{ID: "create/loose-values", Allowed: "Resources / Inbox placement test: whether a server converts a value of another type is not shown",
+			Doc: "takes 1 and true as texts, and each for the other, and a time with a line break behind it", Touches: []string{"create", touchesInvalid},
+			Apply: alike(onRequest(spec.CreatePlacementTest, convertLooseValues))},
+		{ID: "create/addresses-in-lower-case", Allowed: "Resources / Inbox placement test: emails are addresses; nothing says that their case is kept",
+			Doc: "shows the addresses of a test in lower case", Touches: []string{"emails"},
+			Apply: alike(onResource("InboxPlacementTest", func(_ string, row map[string]any) {
+				if emails, ok := row["emails"].([]any); ok {
+					row["emails"] = eachText(slices.Clone(emails), strings.ToLower)
+				}
+			}))},
 		{ID: "metadata/empty", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown",
 			Doc: "shows metadata without members", Touches: []string{"metadata"},
 			Apply: alike(metadata(map[string]any{}))},

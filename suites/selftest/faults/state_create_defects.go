@@ -70,7 +70,7 @@ var testFields = []struct {
 	{"sending_method", []damage{another("1", "2")}},
 	{"email_subject", []damage{cutShort, recoded, blanksJoined}},
 	{"email_body", []damage{markupEscaped, cutShort, recoded, linesJoined}},
-	{"emails", []damage{firstTwice, emptied, sorted, lowered, firstTen}},
+	{"emails", []damage{firstTwice, emptied, sorted, firstTen}},
 	{"delivery_mode", []damage{another("1", "2"), nulled}},
 	{"description", []damage{cutShort, recoded, nulled, lost}},
 	{"schedule", []damage{member("timezone", another("Etc/GMT+12", "Asia/Tokyo")), dayLost,
