@@ -32,14 +32,14 @@ func Quirks() []Quirk {
 	)
 }
 
-// Groups divides the quirks by the seed into groups of at most "most" quirks. No two quirks of a
-// group touch the same thing. Each group is in the order of the quirks.
-func Groups(seed uint64, quirks []Quirk, most int) [][]Quirk {
+// Groups divides the quirks by the seed into groups of size quirks or fewer. No two quirks of
+// a group touch the same thing. Each group is in the order of the quirks.
+func Groups(seed uint64, quirks []Quirk, size int) [][]Quirk {
 	rng := rand.New(rand.NewPCG(seed, uint64(len(quirks))))
 	var places [][]int // in each group
 	for _, i := range rng.Perm(len(quirks)) {
 		group := slices.IndexFunc(places, func(others []int) bool {
-			return len(others) < most && !slices.ContainsFunc(others, func(j int) bool { return quirks[i].touchesWhat(quirks[j]) })
+			return len(others) < size && !slices.ContainsFunc(others, func(j int) bool { return quirks[i].touchesWhat(quirks[j]) })
 		})
 		if group < 0 {
 			group, places = len(places), append(places, nil)
