@@ -155,7 +155,8 @@ func requestRequirements() []Requirement {
 	for _, field := range append(append([]string(nil), CreateRequired...), CreateOptional...) {
 		refuse("REQUEST-INVALID-"+strings.ToUpper(field), Derived, "A body whose "+field+" has a wrong type or value does not create a test.",
 			"The field's type and values are stated, and they apply to the request too.",
-			"Endpoints / Inbox placement tests; Resources and their fields", "A valid body is sent with values of each other type, values just outside the set or the bounds, and malformed values.", CreatePlacementTest)
+			"Endpoints / Inbox placement tests; Resources and their fields", "A valid body is sent with values of each other type, values just outside the set or the bounds, and malformed values. "+
+				"A value that servers convert, such as true for the number 1, may be accepted if the response does not show it as it was sent.", CreatePlacementTest)
 	}
 	refuse("REQUEST-REQUIRED-VARIABLES", Stated, "A body without variables does not add variables.", "",
 		"Endpoints / Campaigns", "An empty object is sent.", AddCampaignVariables)

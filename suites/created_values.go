@@ -168,18 +168,6 @@ func (api *API) creating(field string, v variants.Variant) Call {
 	return k
 }
 
-// looselyTyped returns creations with values that a lenient server converts. It may refuse
-// them. If it takes them, it must not show them as they were sent.
-func (api *API) looselyTyped() []Call {
-	var calls []Call
-	for _, field := range slices.Concat(spec.CreateRequired, spec.CreateOptional) {
-		for _, v := range variants.Member(spec.CreatePlacementTest, field).Loose {
-			calls = append(calls, api.creating(field, variants.Variant{Open: true}).WithField(field, v.Value))
-		}
-	}
-	return calls
-}
-
 // paused is the status of a test that is not sent.
 const paused = 2
 

@@ -50,7 +50,6 @@ func inboxPlacementTests() {
 
 		documentedShape(func(api *API) {
 			api.DoAll(api.Request(), api.withAllOptional(api.Request()), api.Request())
-			api.DoAll(api.looselyTyped()...)
 		})
 	})
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -57,6 +58,7 @@ func requests() {
 					calls = append(calls, api.Request().WithField(field, v.Value))
 				}
 				api.expectNotAccepted(calls...)
+				api.expectConverted(field)
 			})
 		}
 	})
@@ -160,6 +162,35 @@ func (api *API) expectNotAccepted(calls ...Call) {
 		if made := madeOf(response, before, after); refused && len(made) > 0 {
 			api.rollBack(response.Call, made)
 			api.Expect(response).To(MakeNothing(made))
+		}
+	}
+}
+
+// expectConverted creates tests with values that a lenient server converts. It may refuse
+// them. A server that takes one must not show it as it was sent.
+func (api *API) expectConverted(field string) {
+	var calls []Call
+	for _, v := range variants.Member(spec.CreatePlacementTest, field).Loose {
+		k := api.creating(field, variants.Variant{Open: true}).WithField(field, v.Value)
+		api.suspect(k, api.spec.Pairs[0])
+		calls = append(calls, k)
+	}
+	for _, r := range api.DoAll(calls...) {
+		if !r.OK() {
+			continue
+		}
+		converted := Be("a refusal, or the value in its documented type and form", gomega.Not(EqualJSON(r.SentField(field))))
+		if api.Expect(r).To(HaveField(field, converted)) {
+			api.clear(r.Call)
+		}
+	}
+}
+
+// clear forgets the suspicion of a body: what is wrong with its row is charged as usual.
+func (api *API) clear(k Call) {
+	for _, value := range k.members() {
+		if text, ok := value.(string); ok {
+			api.suspects.Delete(text)
 		}
 	}
 }

@@ -10,16 +10,16 @@ import (
 
 // looseValue is a value of the wrong type or form that lenient servers take for a valid one.
 type looseValue struct {
-	aspect, field, name, doc string
-	valid                    func(sent any) any // the valid value; nil if the one sent is another
+	field, name, doc string
+	valid            func(sent any) any // the valid value; nil if the one sent is another
 }
 
 var looseValues = []looseValue{
-	{"TYPE-TYPE", "type", "boolean-type", "true for the type 1", insteadOf(true, json.Number("1"))},
-	{"TYPE-TYPE", "type", "text-type", "the type 1 as a text", insteadOf("1", json.Number("1"))},
-	{"TEXT_ONLY-TYPE", "text_only", "text-for-boolean", "text_only as a text", insteadOf("true", true)},
-	{"TEXT_ONLY-TYPE", "text_only", "number-for-boolean", "1 for text_only", insteadOf(json.Number("1"), true)},
-	{"SCHEDULE.TIMING.FROM-VALUE", "schedule", "line-break", "a time with a line break at its end", func(sent any) any {
+	{"type", "boolean-type", "true for the type 1", insteadOf(true, json.Number("1"))},
+	{"type", "text-type", "the type 1 as a text", insteadOf("1", json.Number("1"))},
+	{"text_only", "text-for-boolean", "text_only as a text", insteadOf("true", true)},
+	{"text_only", "number-for-boolean", "1 for text_only", insteadOf(json.Number("1"), true)},
+	{"schedule", "line-break", "a time with a line break at its end", func(sent any) any {
 		schedule, _ := sent.(map[string]any)
 		timing, _ := schedule["timing"].(map[string]any)
 		from, _ := timing["from"].(string)
@@ -64,7 +64,7 @@ func (l looseValue) converted(r Request) (changed Request, sent any, ok bool) {
 func echoDefects() []Defect {
 	var defects []Defect
 	for _, l := range looseValues {
-		defects = append(defects, breaking("SHAPE-INBOX_PLACEMENT_TEST-"+l.aspect, spec.CreatePlacementTest, "echoed-"+l.name,
+		defects = append(defects, breaking("REQUEST-INVALID-"+strings.ToUpper(l.field), spec.CreatePlacementTest, "echoed-"+l.name,
 			"accepts "+l.doc+" and shows it as it was sent", func(next Handler) Handler {
 				return func(r Request) (Response, error) {
 					changed, sent, ok := l.converted(r)
