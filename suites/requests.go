@@ -181,13 +181,14 @@ func (api *API) expectConverted(field string) {
 		}
 		converted := Be("a refusal, or the value in its documented type and form", gomega.Not(EqualJSON(r.SentField(field))))
 		if api.Expect(r).To(HaveField(field, converted)) {
-			api.clear(r.Call)
+			api.unsuspect(r.Call)
 		}
 	}
 }
 
-// clear forgets the suspicion of a body: what is wrong with its row is charged as usual.
-func (api *API) clear(k Call) {
+// unsuspect forgets a body that a server may accept: what is wrong with its row is charged
+// as usual.
+func (api *API) unsuspect(k Call) {
 	for _, value := range k.members() {
 		if text, ok := value.(string); ok {
 			api.suspects.Delete(text)

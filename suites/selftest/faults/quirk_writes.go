@@ -104,7 +104,7 @@ func createQuirks() []Quirk {
 				}
 			}))},
 		{ID: "create/loose-values", Allowed: "Resources / Inbox placement test: whether a server converts a value of another type is not shown",
-			Doc: "takes 1 and true as texts, and each for the other, and a time with a line break behind it", Touches: []string{"create", touchesInvalid},
+			Doc: "converts true and texts to numbers, 1 and texts to booleans, and drops a line break behind a time", Touches: []string{"create", touchesInvalid},
 			Apply: alike(onRequest(spec.CreatePlacementTest, convertLooseValues))},
 		{ID: "create/addresses-in-lower-case", Allowed: "Resources / Inbox placement test: emails are addresses; nothing says that their case is kept",
 			Doc: "shows the addresses of a test in lower case", Touches: []string{"emails"},
