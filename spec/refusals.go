@@ -124,7 +124,7 @@ func isolationRequirements() []Requirement {
 		isolate("ISOLATION-UNTOUCHED", "A request to delete another workspace's resource leaves it in place.",
 			"The owner reads it again. The key of the main workspace, then keys of other workspaces, ask for the deletion.", DeletePlacementTest, DeleteSubsequence),
 		isolate("ISOLATION-FILTER", "A filter that names another workspace's resource shows none of its rows.",
-			"The filter or search uses values that occur only in the second workspace.", ListPlacementReports, ListSubsequences, ListTagMappings,
+			"Each filter and search uses values of the second workspace's rows, first those that no row of the main workspace has.", ListPlacementReports, ListSubsequences, ListTagMappings,
 			ListPlacementTests, ListMembers, ListLeadLabels, ListLeadLists, ListWebhookEvents),
 		isolate("ISOLATION-ACCOUNTS", "An admin workspace's key cannot move accounts between sub-workspaces of another admin workspace.",
 			"A move that is valid for one admin key is sent with the other's. It must be rejected, and the account must not move.", MoveAccounts),

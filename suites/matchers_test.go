@@ -103,7 +103,6 @@ func TestMatchers(t *testing.T) {
 		"ShowTheCreationOf": {ShowTheCreationOf(test(`{"timestamp_created":"2026-01-01T00:00:00.000Z"}`)), test(`{"timestamp_created":"2026-01-01T00:00:59Z"}`),
 			test(`{"timestamp_created":"2026-01-01T01:00:00Z"}`), "/timestamp_created", test(`{"timestamp_created":"yesterday"}`)},
 		"MakeNothing":            {MakeNothing([]map[string]any{{"id": one}}), nil, refused, "", nil},
-		"ShowNoForeignRow":       {ShowNoForeignRow("id", one, ordered), list(`{"items":[{"id":"x"}]}`), list(`{"items":[{"id":"` + two + `"}]}`), "/items/0", nil},
 		"BeServedAgain":          {BeServedAgain(), test(`{}`), broken, "status", nil},
 		"End":                    {End(9), ordered, walked(paging.CursorRepeated, []string{one}), "/next_starting_after", walked(paging.Capped, []string{one})},
 		"EndFiltered":            {EndFiltered(9), ordered, walked(paging.NoNewRows, []string{one}), "/next_starting_after", walked(paging.Capped, []string{one})},

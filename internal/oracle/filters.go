@@ -122,6 +122,15 @@ func (f Filter) Widest(rows []paging.Row, most int) []Use {
 	return uses
 }
 
+// Foreign returns at most so many uses of the filter by values of the rows of another
+// workspace, which may select one of them. Those that may select the fewest of the own rows
+// come first.
+func (f Filter) Foreign(rows, own []paging.Row, most int) []Use {
+	uses := slices.DeleteFunc(f.Uses(rows, most), func(u Use) bool { return u.reach(rows).open == 0 })
+	slices.SortStableFunc(uses, func(a, b Use) int { return a.reach(own).open - b.reach(own).open })
+	return uses[:min(most, len(uses))]
+}
+
 // extremes returns the use that may select the fewest rows, but two, and the use that may
 // select the most without selecting all. The first leaves out more of the rows that follow.
 // A search selects more by the second.

@@ -1,8 +1,10 @@
 package faults
 
 import (
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -338,7 +340,7 @@ func foreignDeletionDefects() []Defect {
 }
 
 // foreignFilterDefects search in another workspace if a filter finds nothing in
-// its own.
+// its own, or if one filter is set.
 func foreignFilterDefects() []Defect {
 	const requirement = "ISOLATION-FILTER"
 	var defects []Defect
@@ -370,6 +372,28 @@ func foreignFilterDefects() []Defect {
 		defects = append(defects,
 			finds("filter-reaches-another", "all rows", everyRowOf),
 			finds("filter-reaches-one-row-of-another", "one row", oneRow))
+	}
+	for _, f := range filterTable {
+		defects = append(defects, breakingWith(requirement, f.operation, f.name+"-reaches-another", "also shows rows of another workspace, in the filter by "+f.field,
+			func(a *Target) Middleware {
+				name, asks, token := a.parameter(f.operation, f.meaning), a.asks(dataset.Main), a.key(dataset.Second)
+				return a.paged(f.operation, paging{before: func(s *page) {
+					if !asks(s.request) || !f.is(s.request.Query.Get(name)) {
+						s.size = 0
+						return
+					}
+					s.list = slices.Clone(s.list)
+					for _, row := range s.read(func(r Request) Request { return r.withToken(token) }) {
+						fields := maps.Clone(row.fields)
+						claim(f.operation, fields, a.Profile.Workspaces[dataset.Main].ID)
+						s.list = append(s.list, listRow{encode(fields), fields})
+					}
+					slices.SortFunc(s.list, func(x, y listRow) int { return strings.Compare(x.same(), y.same()) })
+					if s.request.Query.Get("sort_order") == "desc" {
+						slices.Reverse(s.list)
+					}
+				}})
+			}))
 	}
 	return defects
 }
