@@ -69,6 +69,9 @@ func sameMoment(a, b string) bool {
 }
 
 func sameNumber(a, b json.Number) bool {
+	if a == Unread || b == Unread {
+		return true
+	}
 	x, okX := new(big.Rat).SetString(a.String())
 	y, okY := new(big.Rat).SetString(b.String())
 	return okX && okY && x.Cmp(y) == 0

@@ -14,7 +14,6 @@ import (
 const (
 	maxDepth        = 256      // nested objects and arrays
 	maxNumberLength = 100      // characters of one number
-	maxExponent     = 400      // a float64 ends at 308
 	maxMemory       = 16 << 20 // bytes of memory of a decoded body, as estimated
 )
 
@@ -62,31 +61,23 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offse
 var ErrTooMuch = fmt.Errorf("the body holds too many values (the harness decodes at most %d MiB of them)", maxMemory>>20)
 
 // Decode returns the one JSON value that the body holds. It is stricter than
-// encoding/json: invalid UTF-8, deep nesting and long numbers are errors. Of members with
-// the same name the last one counts. Numbers become json.Number, and long texts are
-// replaced as Shorten does. Errors are *SyntaxError, or ErrTooMuch.
+// encoding/json: invalid UTF-8 and deep nesting are errors. Of members with the same name
+// the last one counts. Numbers become json.Number, and those beyond the bounds Unread. Long
+// texts are replaced as Shorten does. Errors are *SyntaxError, or ErrTooMuch.
 func Decode(body []byte) (any, error) {
 	d := decoder{data: body}
 	return d.document()
 }
 
-// DecodeLeniently is Decode for those who look for ids and names only: a number beyond
-// the bounds becomes nil.
-func DecodeLeniently(body []byte) (any, error) {
-	d := decoder{data: body, lenient: true}
-	return d.document()
-}
-
 // decoder is a recursive-descent parser over the whole body.
 type decoder struct {
-	data    []byte
-	pos     int
-	depth   int
-	size    int               // bytes of memory of the values so far
-	keys    map[string]string // one string for all occurrences of a key
-	lenient bool              // numbers beyond the bounds become nil
-	twice   []string          // names of members that an object has twice, at most maxExtra
-	rows    *rowReader        // of the list to read; nil for none
+	data  []byte
+	pos   int
+	depth int
+	size  int               // bytes of memory of the values so far
+	keys  map[string]string // one string for all occurrences of a key
+	twice []string          // names of members that an object has twice, at most maxExtra
+	rows  *rowReader        // of the list to read; nil for none
 }
 
 func (d *decoder) document() (any, error) {

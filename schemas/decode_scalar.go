@@ -3,6 +3,7 @@ package schemas
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"unicode"
 	"unicode/utf16"
@@ -129,6 +130,13 @@ func (d *decoder) hex(at int) (rune, bool) {
 	return r, true
 }
 
+// Unread stands for every number with more than maxNumberLength characters or beyond
+// float64. It is such a number itself, and agrees with every number.
+const Unread json.Number = "1e400"
+
+// MissingNumber is the input that is missing if a number is Unread.
+var MissingNumber = fmt.Sprintf("a number of at most %d characters that a float64 can hold", maxNumberLength)
+
 func (d *decoder) number() (any, error) {
 	start := d.pos
 	if d.peek() == '-' {
@@ -145,53 +153,34 @@ func (d *decoder) number() (any, error) {
 			return nil, d.unexpected("a digit")
 		}
 	}
-	hasExponent := d.peek() == 'e' || d.peek() == 'E'
-	if hasExponent {
+	if d.peek() == 'e' || d.peek() == 'E' {
 		d.pos++
 		if d.peek() == '+' || d.peek() == '-' {
 			d.pos++
 		}
-		first := d.pos
 		if d.digits() == 0 {
 			return nil, d.unexpected("a digit")
 		}
-		if n, err := strconv.Atoi(string(d.data[first:d.pos])); err != nil || n > maxExponent {
-			return d.odd(start, "number with an exponent above %d", maxExponent)
-		}
 	}
 	text := d.data[start:d.pos]
-	d.size += len(text)
 	if len(text) > maxNumberLength {
-		return d.odd(start, "number of more than %d characters", maxNumberLength)
+		return Unread, nil
 	}
-	if hasExponent {
-		if _, err := strconv.ParseFloat(string(text), 64); err != nil {
-			return d.odd(start, "number outside the range of float64")
-		}
+	d.size += len(text)
+	f, err := strconv.ParseFloat(string(text), 64)
+	switch {
+	case err != nil, f == 0 && !isZero(text):
+		return Unread, nil
+	case f == 0: // -0 is the value 0, and schemas compare the values of an enum as text
+		return json.Number("0"), nil
 	}
-	return json.Number(withoutNegativeZero(text)), nil
+	return json.Number(text), nil
 }
 
-// withoutNegativeZero drops the sign of a zero: -0 is the value 0, and schemas compare the
-// values of an enum as text.
-func withoutNegativeZero(number []byte) []byte {
-	mantissa := number
-	if exponent := bytes.IndexAny(number, "eE"); exponent > 0 {
-		mantissa = number[:exponent]
-	}
-	if mantissa[0] == '-' && !bytes.ContainsAny(mantissa, "123456789") {
-		return number[1:]
-	}
-	return number
-}
-
-// odd refuses the number that begins at start, or replaces it with nil.
-func (d *decoder) odd(start int, format string, args ...any) (any, error) {
-	if d.lenient {
-		return nil, nil
-	}
-	d.pos = start
-	return nil, d.exceeds(format, args...)
+// isZero reports whether all digits before an exponent are 0.
+func isZero(number []byte) bool {
+	mantissa, _, _ := bytes.Cut(bytes.ToLower(number), []byte("e"))
+	return !bytes.ContainsAny(mantissa, "123456789")
 }
 
 func (d *decoder) digits() int {

@@ -41,11 +41,6 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a bare sign", `-`, "want a digit", 1},
 		{"a plus sign", `+1`, "want a JSON value", 0},
 		{"not a number", `NaN`, "want a JSON value", 0},
-		{"a huge exponent", `[1e1000000]`, "exponent above 400", 1},
-		{"an exponent beyond any integer", `1e99999999999999999999`, "exponent above 400", 0},
-		{"a tiny exponent", `1e-5000000`, "exponent above 400", 0},
-		{"too big for a float64", `1e309`, "range of float64", 0},
-		{"a long number", `[` + strings.Repeat("1", 101) + `]`, "more than 100 characters", 1},
 		{"depth 257", strings.Repeat("[", 257) + strings.Repeat("]", 257), "deeper than 256", 256},
 	}
 	for _, c := range cases {
@@ -65,7 +60,7 @@ func TestDecodeRefuses(t *testing.T) {
 func TestDecodeAccepts(t *testing.T) {
 	cases := map[string]any{
 		` {"a" : [ 1 , -0.5e+3, true, false, null ] } `: map[string]any{"a": []any{json.Number("1"), json.Number("-0.5e+3"), true, false, nil}},
-		`[-0, -0.0, -0e5, 0e-1, -0.01]`:                 []any{json.Number("0"), json.Number("0.0"), json.Number("0e5"), json.Number("0e-1"), json.Number("-0.01")},
+		`[-0, -0.0, -0e5, 0e-1, -0.01]`:                 []any{json.Number("0"), json.Number("0"), json.Number("0"), json.Number("0"), json.Number("-0.01")},
 		`"\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00"`:          "\"\\/\b\f\n\r\té😀",
 		`"\ud83d"`:                                      "\ufffd", // grammatical, though it is no character
 		`"\ud83dA"`:                                     "\ufffdA",
@@ -73,7 +68,7 @@ func TestDecodeAccepts(t *testing.T) {
 		`{"a":1,"b":2,"\u0061":3}`:                      map[string]any{"a": json.Number("3"), "b": json.Number("2")},
 		`0`:                                             json.Number("0"),
 		`1.0`:                                           json.Number("1.0"),
-		`1e-400`:                                        json.Number("1e-400"),
+		`[0e99999999999999999999, 1e-300]`:              []any{json.Number("0"), json.Number("1e-300")},
 		strings.Repeat("[", 64) + strings.Repeat("]", 64): nested(64),
 	}
 	for body, want := range cases {
@@ -83,16 +78,19 @@ func TestDecodeAccepts(t *testing.T) {
 	}
 }
 
-// A number beyond the bounds does not hide the rest from those who look for ids.
-func TestDecodeLeniently(t *testing.T) {
-	for _, number := range []string{"1e1000000", "1e309", strings.Repeat("1", 101)} {
-		got, err := DecodeLeniently([]byte(`{"id":"a","status":` + number + `,"name":"b"}`))
-		if err != nil || !reflect.DeepEqual(got, map[string]any{"id": "a", "status": nil, "name": "b"}) {
+// numbersBeyondBounds are numbers that the harness does not read.
+var numbersBeyondBounds = []string{"1e400", "-1E+309", "1e1000000", "1e99999999999999999999", "1e-5000000", strings.Repeat("1", 101), "0." + strings.Repeat("3", 1000)}
+
+// A number beyond the bounds does not hide the rest, and agrees with every number.
+func TestDecodeNumbersBeyondBounds(t *testing.T) {
+	for _, number := range numbersBeyondBounds {
+		got, err := Decode([]byte(`{"id":"a","status":` + number + `,"name":"b"}`))
+		if err != nil || !reflect.DeepEqual(got, map[string]any{"id": "a", "status": Unread, "name": "b"}) {
 			t.Errorf("%.10s…: %v, %v", number, got, err)
 		}
-	}
-	if _, err := DecodeLeniently([]byte(`{"id":01}`)); err == nil {
-		t.Error("accepted a number with a leading zero")
+		if !Agree(got, map[string]any{"status": json.Number("3")}) || Agree(got, map[string]any{"status": "3"}) {
+			t.Errorf("%.10s… does not agree with numbers alone", number)
+		}
 	}
 }
 
@@ -121,7 +119,7 @@ func decodeLikeStandardLibrary(t interface{ Fatalf(string, ...any) }, body []byt
 	if err := standard.Decode(&want); err != nil || !json.Valid(body) {
 		t.Fatalf("%q: accepted, encoding/json says %v", body, err)
 	}
-	if !reflect.DeepEqual(got, want) {
+	if !says(want, got, false) {
 		t.Fatalf("%q: %#v, encoding/json has %#v", body, got, want)
 	}
 }

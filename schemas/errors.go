@@ -38,6 +38,10 @@ func (v *Validator) Error(status int, body []byte) Judgement {
 		return j
 	}
 	member := func(part, name, expected string, fits func(any) bool) {
+		if object[name] == Unread {
+			j.Unread = append(j.Unread, prefix+part)
+			return
+		}
 		j.Seen = append(j.Seen, prefix+part)
 		if field, present := object[name]; !present {
 			find(part, "/"+name, expected, "absent")

@@ -11,10 +11,10 @@ import (
 // cleanRow holds the results of a row without findings. All judgements of
 // bodies with the row share it.
 type cleanRow struct {
-	value any
-	size  int // bytes of memory
-	seen  idSet
-	extra []string
+	value        any
+	size         int // bytes of memory
+	seen, unread idSet
+	extra        []string
 }
 
 // rowKey identifies a row. It holds the form of the response because Decode

@@ -172,17 +172,22 @@ func (m idSet) names(to []string, s *fieldTable) []string {
 	return to
 }
 
-// survey collects the requirements that a row exercises, and its undocumented
-// fields.
+// survey collects the requirements that a row exercises, those of its numbers that are
+// Unread, and its undocumented fields.
 type survey struct {
-	seen  idSet
-	extra map[string]bool
+	seen, unread idSet
+	extra        map[string]bool
 	// mistyped holds the pointers of fields with a wrong type. Such a field
 	// exercises its type alone.
 	mistyped map[string]bool
 }
 
 func (s *survey) visit(at *shape, value any, pointer string) {
+	if value == Unread && !s.mistyped[pointer] {
+		s.unread.set(at.typ)
+		s.unread.set(at.value)
+		return
+	}
 	s.seen.set(at.typ)
 	if s.mistyped[pointer] || value == nil {
 		return

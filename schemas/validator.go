@@ -49,6 +49,8 @@ type Judgement struct {
 	// exercises TYPE and VALUE; a present parent exercises PRESENT of its fields.
 	// A field that is null or has a wrong type exercises TYPE alone.
 	Seen []string
+	// Unread are the requirements whose value was Unread somewhere, sorted.
+	Unread []string
 	// Extra are the schema paths of undocumented fields, sorted, at most 100:
 	// "Lead.foo", "Campaign.sequences.ITEM.foo", "LeadPage.foo".
 	Extra []string
@@ -73,7 +75,7 @@ func (v *Validator) Answer(op spec.Operation, body []byte) Judgement {
 	if s == nil {
 		return Judgement{Err: fmt.Errorf("schemas: operation %s: the resource %q has no field table", op.ID, op.Resource)}
 	}
-	a := &answer{validator: v, op: op, table: s, fields: newIDSet(len(s.ids))}
+	a := &answer{validator: v, op: op, table: s, fields: newIDSet(len(s.ids)), unread: newIDSet(len(s.ids))}
 	a.read(body)
 	return a.judgement()
 }
@@ -89,6 +91,7 @@ type answer struct {
 	found    map[string]int // number of findings of each requirement
 	seen     []string
 	fields   idSet // requirements of fields that the body exercised
+	unread   idSet // those of numbers that are Unread
 	extra    []string
 	twice    []string
 	err      error
@@ -112,7 +115,7 @@ func (a *answer) judgement() Judgement {
 			more[requirement] = n - maxFindings
 		}
 	}
-	return Judgement{Body: a.body, Findings: a.findings, More: more, Seen: seen, Extra: extra[:min(len(extra), maxExtra)], Twice: slices.Compact(a.twice)}
+	return Judgement{Body: a.body, Findings: a.findings, More: more, Seen: seen, Unread: a.unread.names(nil, a.table), Extra: extra[:min(len(extra), maxExtra)], Twice: slices.Compact(a.twice)}
 }
 
 func (a *answer) find(requirement, pointer, expected, actual string) {
@@ -230,6 +233,7 @@ func (a *answer) list(notObject, prefix string, rows []readRow) {
 
 func (a *answer) take(row *cleanRow) {
 	a.fields.add(row.seen)
+	a.unread.add(row.unread)
 	a.extra = append(a.extra, row.extra...)
 }
 
@@ -244,9 +248,9 @@ func (a *answer) row(object map[string]any, read readRow, prefix string) {
 		a.err = err
 		return
 	}
-	s := survey{seen: newIDSet(len(a.table.ids)), mistyped: mistyped}
+	s := survey{seen: newIDSet(len(a.table.ids)), unread: newIDSet(len(a.table.ids)), mistyped: mistyped}
 	s.visit(a.table.root, object, "")
-	row := &cleanRow{value: object, size: read.size, seen: s.seen}
+	row := &cleanRow{value: object, size: read.size, seen: s.seen, unread: s.unread}
 	for path := range s.extra {
 		row.extra = append(row.extra, path)
 	}
@@ -268,6 +272,9 @@ func (a *answer) judge(object map[string]any) (findings []Finding, mistyped map[
 		return nil, nil, err
 	}
 	for _, b := range breaches {
+		if b.kind == wrongValue && b.value == Unread {
+			continue
+		}
 		f, err := a.table.finding(b)
 		if err != nil {
 			return nil, nil, err

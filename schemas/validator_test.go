@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -238,13 +239,43 @@ func TestBoundsFailNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"depth": strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), "digits": strings.Repeat("9", maxNumberLength+1), "exponent": "1e401", "range": "1e309",
+		"depth": strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth),
 	} {
 		if j := v.Answer(spec.MustOperation(spec.ListLeadLists), []byte(`{"items":[],"x":`+value+`}`)); j.Err == nil || len(j.Findings)+len(j.Seen) > 0 {
 			t.Errorf("%s: a page is judged: %+v", name, j)
 		}
 		if j := v.Error(404, []byte(`{"statusCode":404,"error":"Not Found","message":"no","x":`+value+`}`)); j.Err == nil || len(j.Findings)+len(j.Seen) > 0 {
 			t.Errorf("%s: an error is judged: %+v", name, j)
+		}
+	}
+}
+
+// A number beyond the bounds leaves the requirements on its own value without a verdict, and
+// no others.
+func TestNumbersBeyondBounds(t *testing.T) {
+	v := validator(t)
+	for _, number := range numbersBeyondBounds {
+		for field, unread := range map[string][]string{
+			"interest_status": {"SHAPE-LEAD_LABEL-INTEREST_STATUS-TYPE"},
+			"x":               nil,
+			"label":           nil, // a number where a text belongs
+		} {
+			row := example(t, "LeadLabel")
+			row[field] = json.Number("4711")
+			body := bytes.Replace(mustJSON(t, map[string]any{"items": []any{row}}), []byte("4711"), []byte(number), 1)
+			for range 2 {
+				j := v.Answer(spec.MustOperation(spec.ListLeadLabels), body)
+				if j.Err != nil || (field == "label") != (len(j.Findings) > 0) || !slices.Equal(j.Unread, unread) {
+					t.Errorf("%s %.10s…: unread %q, findings %d, error %v", field, number, j.Unread, len(j.Findings), j.Err)
+				}
+				if slices.ContainsFunc(unread, func(id string) bool { return slices.Contains(j.Seen, id) }) || !slices.Contains(j.Seen, "SHAPE-LEAD_LABEL-INTEREST_STATUS-PRESENT") {
+					t.Errorf("%s %.10s…: seen %q", field, number, j.Seen)
+				}
+			}
+		}
+		j := v.Error(404, []byte(`{"statusCode":`+number+`,"error":"Not Found","message":"no"}`))
+		if len(j.Findings) > 0 || !slices.Equal(j.Unread, []string{"ERROR-404-STATUSCODE"}) || len(j.Seen) != 3 {
+			t.Errorf("%.10s…: an error: %+v", number, j)
 		}
 	}
 }

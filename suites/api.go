@@ -17,6 +17,7 @@ import (
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/schemas"
 	"outreach.example/conformance/spec"
 )
 
@@ -211,6 +212,9 @@ func (api *API) record(r Response) {
 		default:
 			api.evidence.Assessed(seen.Pair, seen.Times)
 		}
+	}
+	for _, p := range r.found.Unread {
+		api.evidence.Missing(p, schemas.MissingNumber)
 	}
 	for i, f := range r.found.Findings {
 		finding, cause := Finding{r, f.Pointer, f.Expected, f.Actual}, r.causes[i]

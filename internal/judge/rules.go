@@ -42,6 +42,7 @@ type Result struct {
 	Findings []Finding
 	More     map[spec.Pair]int // findings beyond these, by pair
 	Seen     []Seen            // requirements that the response allowed to check
+	Unread   []spec.Pair       // requirements on numbers beyond the bounds
 	Observed []Observation     // observations at open points
 	Rows     []map[string]any  // the resources in a 200 response
 	// Err is an error of the rules themselves. It says nothing about the target.
@@ -229,6 +230,11 @@ func (s *examiner) take(j schemas.Judgement) {
 	for _, id := range j.Seen {
 		if s.bound(id) {
 			s.see(id)
+		}
+	}
+	for _, id := range j.Unread {
+		if s.bound(id) {
+			s.Unread = append(s.Unread, spec.Pair{Requirement: id, Operation: s.op.ID})
 		}
 	}
 	for _, f := range j.Findings {

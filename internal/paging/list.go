@@ -70,7 +70,7 @@ func (e *NoPageError) Error() string {
 
 // pageIn returns the page in a response.
 func pageIn(ex client.Exchange, limit int) (Page, error) {
-	body, err := schemas.DecodeLeniently(ex.Body)
+	body, err := schemas.Decode(ex.Body)
 	if ex.Status != http.StatusOK || err != nil {
 		return Page{}, &NoPageError{ex}
 	}

@@ -265,7 +265,7 @@ func Row(ex client.Exchange) map[string]any {
 	if ex.Status != http.StatusOK {
 		return nil
 	}
-	body, err := schemas.DecodeLeniently(ex.Body)
+	body, err := schemas.Decode(ex.Body)
 	row, _ := body.(map[string]any)
 	if err != nil {
 		return nil
