@@ -4,6 +4,7 @@
 package envvar
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,13 +22,17 @@ func Flag(variable string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, Prefix), "_", "-"))
 }
 
+// ofService matches the variables that Kubernetes sets in every pod beside a Service
+// whose name begins with "outreach".
+var ofService = regexp.MustCompile(`^` + Prefix + `([A-Z0-9_]+_)?(SERVICE_HOST=|SERVICE_PORT(_[A-Z0-9_]+)?=|PORT=\w+://|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?=)`)
+
 // Unknown returns the variables of environ, sorted, that have a value but no
-// meaning: they set none of the flags and are not reserved.
+// meaning: they set none of the flags, are not reserved, and are not of a Service.
 func Unknown(environ, flags []string) []string {
 	var unknown []string
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if value == "" || !strings.HasPrefix(name, Prefix) || IsReserved(name) ||
+		if value == "" || !strings.HasPrefix(name, Prefix) || IsReserved(name) || ofService.MatchString(entry) ||
 			slices.ContainsFunc(flags, func(flag string) bool { return OfFlag(flag) == name }) {
 			continue
 		}
