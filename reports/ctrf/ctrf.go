@@ -8,8 +8,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/onsi/ginkgo/v2/reporters"
-
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/junit"
 )
@@ -92,16 +90,16 @@ func Write(w io.Writer, l junit.List) error {
 	return e.Encode(document{ReportFormat: "CTRF", SpecVersion: "1.0.0", GeneratedBy: reports.ToolName, Results: r})
 }
 
-func testOf(c reporters.JUnitTestCase) test {
+func testOf(c junit.Testcase) test {
 	t := test{Name: cmp.Or(c.Name, "(without a name)"), Status: "passed", RawStatus: c.Status, Duration: int64(c.Time * 1000)}
 	if c.Classname != "" {
 		t.Suite = []string{c.Classname}
 	}
 	switch {
 	case c.Failure != nil:
-		t.Status, t.Message, t.Trace = "failed", c.Failure.Message, c.Failure.Description
+		t.Status, t.Message, t.Trace = "failed", c.Failure.Message, c.Failure.Text
 	case c.Error != nil:
-		t.Status, t.Message, t.Trace = "other", c.Error.Message, c.Error.Description
+		t.Status, t.Message, t.Trace = "other", c.Error.Message, c.Error.Text
 	case c.Skipped != nil:
 		t.Status, t.Message = "skipped", c.Skipped.Message
 	}

@@ -1,22 +1,19 @@
-// Package junit writes results as JUnit XML, for CI systems, in the types of Ginkgo's
-// JUnit reporter. The file has a testcase for each pair of requirement and operation,
-// with the operation as its class, and one named "run" for the verdict. A run that judged
-// nothing has only the latter. The file of a load run has a testcase for each scenario,
-// for each threshold in each phase, and "run".
+// Package junit writes results as JUnit XML, for CI systems. The file has a testcase for
+// each pair of requirement and operation, with the operation as its class, and one named
+// "run" for the verdict. A run that judged nothing has only the latter. The file of a load
+// run has a testcase for each scenario, for each threshold in each phase, and "run".
 //
-// It imports the results models, the catalogue, and Ginkgo's JUnit types. It must not
-// import the suites.
+// It imports the results models and the catalogue. It must not import the suites.
 package junit
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"time"
-
-	"github.com/onsi/ginkgo/v2/reporters"
 
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/reports"
@@ -47,7 +44,7 @@ func fits(r reports.Results) bool {
 	return err != nil || len(text) <= maxSize
 }
 
-func write(path string, all reporters.JUnitTestSuites) error {
+func write(path string, all suitesElement) error {
 	err := atomicfile.Replace(path, func(temporary string) error {
 		text, err := xml.MarshalIndent(all, "", "  ")
 		if err != nil {
@@ -56,7 +53,7 @@ func write(path string, all reporters.JUnitTestSuites) error {
 		if err := os.WriteFile(temporary, append([]byte(xml.Header), append(text, '\n')...), 0o600); err != nil {
 			return err
 		}
-		return complete(temporary, all.Tests)
+		return complete(temporary, all.Suite.Tests)
 	})
 	if err != nil {
 		return fmt.Errorf("write JUnit report: %w", err)
@@ -71,11 +68,11 @@ func complete(path string, testcases int) error {
 		return err
 	}
 	defer f.Close()
-	var suites reporters.JUnitTestSuites
+	var suites suitesElement
 	if err := xml.NewDecoder(f).Decode(&suites); err != nil {
 		return fmt.Errorf("the written file is incomplete: %w", err)
 	}
-	if suites.Tests != testcases || len(suites.TestSuites) != 1 || len(suites.TestSuites[0].TestCases) != testcases {
+	if suites.Suite.Tests != testcases || len(suites.Suite.Cases) != testcases {
 		return errors.New("the written file is incomplete: testcases are missing")
 	}
 	return nil
@@ -98,7 +95,7 @@ type List struct {
 	Run       string
 	Started   time.Time
 	Seconds   float64
-	Cases     []reporters.JUnitTestCase // the first is "run"
+	Cases     []Testcase // the first is "run"
 }
 
 // Cases returns the testcases of r. They have as many details as fit a file of maxSize.
@@ -108,7 +105,7 @@ func list(r reports.Results) List {
 	l := List{
 		Name: r.Tool.Name, Tool: r.Tool, Target: r.Target, Profile: r.Run.Profile,
 		Selection: r.Run.Selection, Seed: r.Run.Seed, Run: r.Run.ID, Started: r.Run.Started, Seconds: r.Run.Seconds,
-		Cases: []reporters.JUnitTestCase{verdict(r)},
+		Cases: []Testcase{verdict(r)},
 	}
 	if r.Run.Specs > 0 { // else nothing was judged, and "run" says why
 		for _, c := range r.Checks {
@@ -119,16 +116,15 @@ func list(r reports.Results) List {
 }
 
 // document returns the JUnit form of r.
-func document(r reports.Results) reporters.JUnitTestSuites { return suite(list(r)) }
+func document(r reports.Results) suitesElement { return suite(list(r)) }
 
 // suite returns a document with one suite, and counts its testcases.
-func suite(of List) reporters.JUnitTestSuites {
-	cases := of.Cases
-	s := reporters.JUnitTestSuite{
-		Name: reports.Printable(of.Name), Package: reports.Printable(of.Target.BaseURL), Properties: of.properties(),
-		Time: of.Seconds, Timestamp: of.Started.UTC().Format("2006-01-02T15:04:05"), Tests: len(cases), TestCases: cases,
+func suite(of List) suitesElement {
+	s := suiteElement{
+		Name: reports.Printable(cmp.Or(of.Name, reports.ToolName)), Package: reports.Printable(of.Target.BaseURL), Hostname: "localhost", Properties: of.properties(),
+		Time: Seconds(of.Seconds), Timestamp: of.Started.UTC().Format("2006-01-02T15:04:05"), Tests: len(of.Cases), Cases: of.Cases,
 	}
-	for _, c := range cases {
+	for _, c := range of.Cases {
 		switch {
 		case c.Skipped != nil:
 			s.Skipped++
@@ -138,16 +134,13 @@ func suite(of List) reporters.JUnitTestSuites {
 			s.Errors++
 		}
 	}
-	return reporters.JUnitTestSuites{
-		Tests: s.Tests, Disabled: s.Disabled, Errors: s.Errors, Failures: s.Failures, Time: s.Time,
-		TestSuites: []reporters.JUnitTestSuite{s},
-	}
+	return suitesElement{Suite: s}
 }
 
 // properties omits those without a value.
-func (of List) properties() reporters.JUnitProperties {
-	var kept reporters.JUnitProperties
-	for _, p := range []reporters.JUnitProperty{
+func (of List) properties() []property {
+	var kept []property
+	for _, p := range []property{
 		{Name: "target", Value: of.Target.Name},
 		{Name: "target version", Value: of.Target.Version},
 		{Name: "vendor", Value: of.Target.Vendor},
@@ -160,7 +153,7 @@ func (of List) properties() reporters.JUnitProperties {
 	} {
 		if p.Value != "" {
 			p.Value = reports.Printable(p.Value)
-			kept.Properties = append(kept.Properties, p)
+			kept = append(kept, p)
 		}
 	}
 	return kept

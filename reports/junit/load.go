@@ -3,9 +3,6 @@ package junit
 import (
 	"fmt"
 	"slices"
-	"strings"
-
-	"github.com/onsi/ginkgo/v2/reporters"
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -16,11 +13,11 @@ import (
 func WriteLoad(path string, r load.Results) error { return write(path, loadDocument(r)) }
 
 // loadDocument returns the JUnit form of r.
-func loadDocument(r load.Results) reporters.JUnitTestSuites { return suite(LoadCases(r)) }
+func loadDocument(r load.Results) suitesElement { return suite(LoadCases(r)) }
 
 // LoadCases is Cases for the results of a load run.
 func LoadCases(r load.Results) List {
-	cases := []reporters.JUnitTestCase{loadVerdict(r)}
+	cases := []Testcase{loadVerdict(r)}
 	for _, s := range r.Scenarios {
 		cases = append(cases, scenario(r, s))
 		for _, t := range s.Thresholds {
@@ -40,7 +37,7 @@ func LoadCases(r load.Results) List {
 
 // loadVerdict returns the testcase "run". Its time is the part of the run outside of the
 // scenarios.
-func loadVerdict(r load.Results) reporters.JUnitTestCase {
+func loadVerdict(r load.Results) Testcase {
 	s := loadState(r.Verdict)
 	message := "verdict: " + string(r.Verdict)
 	someScenario := slices.ContainsFunc(r.Scenarios, func(s load.Scenario) bool { return s.Verdict == reports.Passed })
@@ -52,12 +49,12 @@ func loadVerdict(r load.Results) reporters.JUnitTestCase {
 		s = inError
 		message += "; but no scenario passed"
 	}
-	c := testcase(s, reports.ToolName, runCase, first(message, r.Reasons), details(s, because(r.Reasons)))
-	c.Time = r.Run.Seconds
+	c := testcase(s, reports.ToolName, runCase, first(message, r.Reasons), because(r.Reasons))
+	rest := r.Run.Seconds
 	for _, scenario := range r.Scenarios {
-		c.Time -= scenario.Seconds
+		rest -= scenario.Seconds
 	}
-	c.Time = max(0, c.Time)
+	c.Time = Seconds(max(0, rest))
 	return c
 }
 
@@ -67,14 +64,6 @@ func first(message string, reasons []string) string {
 		return message
 	}
 	return message + ": " + reasons[0]
-}
-
-// details returns the text of a testcase. One that passed has none.
-func details(s state, text string) string {
-	if s == passed {
-		return ""
-	}
-	return strings.TrimLeft(text, "\n")
 }
 
 func loadState(v reports.Verdict) state {
@@ -90,7 +79,7 @@ func loadState(v reports.Verdict) state {
 
 // scenario returns the testcase of a scenario. It is skipped if the scenario lacks an
 // input and the run passes without it.
-func scenario(r load.Results, s load.Scenario) reporters.JUnitTestCase {
+func scenario(r load.Results, s load.Scenario) Testcase {
 	state, message := loadState(s.Verdict), first("verdict: "+string(s.Verdict), s.Reasons)
 	if len(s.Missing) > 0 && r.Verdict == reports.Passed {
 		state, message = skipped, "not assessed, missing: "+joined(s.Missing)
@@ -102,14 +91,14 @@ func scenario(r load.Results, s load.Scenario) reporters.JUnitTestCase {
 			text += violation(example)
 		}
 	}
-	c := testcase(state, s.Name, s.About, message, details(state, text))
-	c.Time = s.Seconds
+	c := testcase(state, s.Name, s.About, message, text)
+	c.Time = Seconds(s.Seconds)
 	return c
 }
 
 // threshold returns the testcase of a threshold in a phase. It is skipped if the outcome
 // is inconclusive. The testcases of the scenario and of the run then do not pass.
-func threshold(s load.Scenario, t load.Threshold) reporters.JUnitTestCase {
+func threshold(s load.Scenario, t load.Threshold) Testcase {
 	state := skipped
 	switch t.Outcome {
 	case load.Met:
@@ -125,7 +114,7 @@ func threshold(s load.Scenario, t load.Threshold) reporters.JUnitTestCase {
 }
 
 // compared returns the testcase of a compared figure.
-func compared(f load.ComparedFigure) reporters.JUnitTestCase {
+func compared(f load.ComparedFigure) Testcase {
 	state := passed
 	switch f.Verdict {
 	case load.Worse:

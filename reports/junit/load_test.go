@@ -44,7 +44,7 @@ func ofLoad(t *testing.T, r load.Results) (suites, map[string]testcase) {
 func TestLoadHasATestcaseForEachScenarioAndThreshold(t *testing.T) {
 	g := NewWithT(t)
 	s, cases := ofLoad(t, loadsample.Full())
-	g.Expect(s.Tests).To(Equal(15), "the run, 6 scenarios, 5 thresholds, 3 figures of the comparison")
+	g.Expect(s.Suites[0].Tests).To(Equal(15), "the run, 6 scenarios, 5 thresholds, 3 figures of the comparison")
 	g.Expect(cases["outreach-conformance run"].Failure.Text).To(ContainSubstring("because: walk: PAGE-WALK-01 is broken on campaigns.list"))
 	g.Expect(cases["walk Many clients, each walking whole lists, every page checked."].Failure.Text).To(And(
 		ContainSubstring("PAGE-WALK-01 on campaigns.list, seen 3 times"), ContainSubstring("repeat    curl")))
@@ -63,12 +63,12 @@ func TestLoadIsNeverGreenAboutNothing(t *testing.T) {
 
 	passed := loadsample.Passed()
 	s, _ := ofLoad(t, passed)
-	g.Expect(s.Failures + s.Errors).To(BeZero())
+	g.Expect(s.Suites[0].Failures + s.Suites[0].Errors).To(BeZero())
 
 	lacking := load.Scenario{Name: "rate-limit", About: "It lacks a key.", Verdict: reports.Inconclusive, Missing: []string{"a key"}}
 	passed.Scenarios = append(passed.Scenarios, lacking)
 	s, cases = ofLoad(t, passed)
-	g.Expect(s.Failures + s.Errors).To(BeZero())
+	g.Expect(s.Suites[0].Failures + s.Suites[0].Errors).To(BeZero())
 	g.Expect(cases["rate-limit It lacks a key."].Skipped.Message).To(ContainSubstring("missing: a key"))
 
 	passed.Scenarios = []load.Scenario{lacking}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/onsi/ginkgo/v2/reporters"
-
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -22,20 +20,18 @@ const (
 )
 
 // testcase returns a testcase in the given state. Message is one line, which CI systems
-// show as the title. Text has the details.
-func testcase(s state, class, name, message, text string) reporters.JUnitTestCase {
-	c := reporters.JUnitTestCase{Classname: reports.Printable(class), Name: reports.Printable(name), Status: string(s)}
-	message = reports.Printable(message)
+// show as the title. Text has the details. One that passed shows neither.
+func testcase(s state, class, name, message, text string) Testcase {
+	c := Testcase{Classname: reports.Printable(class), Name: reports.Printable(name), Status: string(s)}
+	problem := &Problem{Message: reports.Printable(message), Type: string(s), Text: strings.TrimLeft(text, "\n")}
 	switch s {
 	case passed:
-		c.SystemOut = text
 	case failed:
-		c.Failure = &reporters.JUnitFailure{Message: message, Type: string(s), Description: text}
+		c.Failure = problem
 	case skipped:
-		c.Skipped = &reporters.JUnitSkipped{Message: message}
-		c.SystemOut = text
+		c.Skipped = problem
 	default:
-		c.Error = &reporters.JUnitError{Message: message, Type: string(s), Description: text}
+		c.Error = problem
 	}
 	return c
 }
@@ -45,7 +41,7 @@ const runCase = "run"
 
 // verdict returns the testcase "run": the verdict with its reasons and troubles. Its
 // time is the part of the run outside of the checks.
-func verdict(r reports.Results) reporters.JUnitTestCase {
+func verdict(r reports.Results) Testcase {
 	n := reports.Count(r.Checks)
 	message := fmt.Sprintf("verdict: %s in %s", strings.ToLower(r.Word()), reports.CoverageOf(r.Checks))
 	var s state
@@ -63,12 +59,12 @@ func verdict(r reports.Results) reporters.JUnitTestCase {
 	default:
 		s = inError
 	}
-	c := testcase(s, reports.ToolName, runCase, first(message, r.Reasons), details(s, explanation(r, n)))
-	c.Time = r.Run.Seconds
+	c := testcase(s, reports.ToolName, runCase, first(message, r.Reasons), explanation(r, n))
+	rest := r.Run.Seconds
 	for _, check := range r.Checks {
-		c.Time -= check.Seconds
+		rest -= check.Seconds
 	}
-	c.Time = max(0, c.Time)
+	c.Time = Seconds(max(0, rest))
 	return c
 }
 
@@ -91,14 +87,14 @@ func because(reasons []string) string {
 }
 
 // check returns the testcase of one check.
-func check(c reports.Check) reporters.JUnitTestCase {
+func check(c reports.Check) Testcase {
 	name := strings.TrimSpace(c.Requirement + " " + statement(c))
-	made := func(s state, message, text string) reporters.JUnitTestCase {
-		t := testcase(s, c.Operation, name, message, text)
-		t.Time = c.Seconds
+	made := func(s state, message, text string) Testcase {
 		if len(c.Specs) > 0 {
-			t.SystemOut = strings.TrimPrefix(t.SystemOut+"\njudged by "+joined(c.Specs), "\n")
+			text += "\njudged by " + joined(c.Specs)
 		}
+		t := testcase(s, c.Operation, name, message, text)
+		t.Time = Seconds(c.Seconds)
 		return t
 	}
 	switch c.Outcome {

@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/onsi/ginkgo/v2/reporters"
-
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/junit"
 )
@@ -26,14 +24,14 @@ func Write(w io.Writer, l junit.List) error {
 	return err
 }
 
-func line(b *strings.Builder, number int, c reporters.JUnitTestCase) {
+func line(b *strings.Builder, number int, c junit.Testcase) {
 	ok, directive := "ok", ""
 	message, details := "", ""
 	switch {
 	case c.Failure != nil:
-		ok, message, details = "not ok", c.Failure.Message, c.Failure.Description
+		ok, message, details = "not ok", c.Failure.Message, c.Failure.Text
 	case c.Error != nil:
-		ok, message, details = "not ok", c.Error.Message, c.Error.Description
+		ok, message, details = "not ok", c.Error.Message, c.Error.Text
 	case c.Skipped != nil:
 		directive = " # SKIP " + escaped(c.Skipped.Message)
 	}
