@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/loadtest/verdict"
@@ -60,7 +61,7 @@ func WritePart(w io.Writer, o Outcome, scenarios []scenario.Scenario, lagLimit t
 // ReadParts reads parts, one JSON object per line. name stands for the source
 // in errors. Blank lines are skipped.
 func ReadParts(name string, r io.Reader) ([]Part, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxParts+1))
+	data, err := io.ReadAll(io.LimitReader(inputfile.Text(r), maxParts+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/outputdir"
@@ -99,7 +100,7 @@ func isLoad(path string) bool {
 	if !outputdir.IsResults(path) {
 		return false
 	}
-	body, err := os.ReadFile(path)
+	body, err := inputfile.Read(path, load.MaxSize)
 	var results struct {
 		Scenarios json.RawMessage `json:"scenarios"`
 	}

@@ -11,13 +11,16 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Stdin is the name of the standard input. The path /dev/stdin names it too.
 const Stdin = "-"
 
 // Read returns the content of a regular file or of the standard input, of at most limit
-// bytes. Links are followed.
+// bytes, as Text. Links are followed.
 func Read(path string, limit int64) ([]byte, error) {
 	if path == Stdin || path == "/dev/stdin" {
 		data, err := stdin()
@@ -32,9 +35,13 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	data, err := io.ReadAll(io.LimitReader(Text(file), limit+1))
 	return bounded(path, data, err, limit)
 }
+
+// Text returns what r holds, in UTF-8 and without a byte order mark. A mark of UTF-16 names
+// the encoding: a redirect in PowerShell writes such files.
+func Text(r io.Reader) io.Reader { return transform.NewReader(r, unicode.BOMOverride(transform.Nop)) }
 
 func bounded(name string, data []byte, err error, limit int64) ([]byte, error) {
 	if err != nil {
@@ -50,7 +57,7 @@ func bounded(name string, data []byte, err error, limit int64) ([]byte, error) {
 const maxStdin = 64 << 20
 
 // stdin reads the standard input once: a command may read its profile several times.
-var stdin = sync.OnceValues(func() ([]byte, error) { return io.ReadAll(io.LimitReader(os.Stdin, maxStdin)) })
+var stdin = sync.OnceValues(func() ([]byte, error) { return io.ReadAll(io.LimitReader(Text(os.Stdin), maxStdin)) })
 
 // kind returns the kind of a file that is not regular.
 func kind(mode fs.FileMode) string {

@@ -46,6 +46,23 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	}
 }
 
+// A redirect in PowerShell writes UTF-16, and editors write a byte order mark.
+func TestTextIsReadInUTF8(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "results.json")
+	for name, text := range map[string]string{
+		"plain": "{\"a\":\"é😀\"}", "marked": "\ufeff{\"a\":\"é😀\"}",
+		"UTF-16LE": "\xff\xfe{\x00\"\x00a\x00\"\x00:\x00\"\x00\xe9\x00\x3d\xd8\x00\xde\"\x00}\x00",
+		"UTF-16BE": "\xfe\xff\x00{\x00\"\x00a\x00\"\x00:\x00\"\x00\xe9\xd8\x3d\xde\x00\x00\"\x00}",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := Read(file, 14); err != nil || string(data) != "{\"a\":\"é😀\"}" {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+}
+
 // The standard input is read once, and returned as often as it is asked for.
 func TestStandardInput(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "input")

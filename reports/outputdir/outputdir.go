@@ -3,7 +3,7 @@
 // earlier run. It recognises these by their content, so that it never removes a
 // file that another program wrote.
 //
-// It imports no other package of this module but reports.
+// It imports no other package of this module but inputfile and reports.
 package outputdir
 
 import (
@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/reports"
 )
 
@@ -96,7 +97,7 @@ func matches(path string, isOurs func(io.Reader) bool) bool {
 		return false
 	}
 	defer func() { _ = file.Close() }() // nothing was written
-	return isOurs(io.LimitReader(file, reports.MaxSize))
+	return isOurs(io.LimitReader(inputfile.Text(file), reports.MaxSize))
 }
 
 // isResults reports whether the JSON document names this tool.

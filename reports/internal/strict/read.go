@@ -3,7 +3,7 @@
 // and does not detect duplicate or missing fields. Problems collects what a model's
 // Validate finds.
 //
-// It imports nothing of this module except printable.
+// It imports nothing of this module except inputfile and printable.
 package strict
 
 import (
@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"outreach.example/conformance/internal/inputfile"
 )
 
 // Format describes the file format of a results model.
@@ -42,7 +44,7 @@ func (f Format[T]) Read(path string) (T, error) {
 	if info.Size() > f.MaxSize {
 		return none, fmt.Errorf("%s: %w", path, f.tooLarge())
 	}
-	body, err := io.ReadAll(io.LimitReader(file, f.MaxSize+1)) // the size of a pipe is unknown
+	body, err := io.ReadAll(io.LimitReader(inputfile.Text(file), f.MaxSize+1)) // the size of a pipe is unknown
 	if err != nil {
 		return none, fmt.Errorf("read %s: %w", f.Name, err)
 	}

@@ -1,0 +1,27 @@
+package reports_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/internal/sample"
+	"outreach.example/conformance/reports/outputdir"
+)
+
+// Editors and redirects of Windows write a byte order mark.
+func TestResultsWithAByteOrderMark(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "results.json")
+	g.Expect(reports.Write(path, sample.Passed())).To(Succeed())
+	plain, err := reports.Read(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	text, err := os.ReadFile(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.WriteFile(path, append([]byte("\ufeff"), text...), 0o600)).To(Succeed())
+	g.Expect(reports.Read(path)).To(Equal(plain))
+	g.Expect(outputdir.IsResults(path)).To(BeTrue())
+}
