@@ -285,45 +285,78 @@ func strangers(id spec.ID, u oracle.Use, w Walk) []Finding {
 	return found
 }
 
-// walkFiltered walks the list through each filter, in pages that do not hold all of its
-// rows. The first filter that selects several rows is walked in more page sizes.
+// walkFiltered walks the list through each filter: in thirds by the value that selects the
+// most rows, and in small pages by one that selects few.
 func walkFiltered(api *API) {
-	const several, enough = 2, 5
 	list := api.Request()
 	rows := api.ReadAll(list).Rows()
-	varied, compared := false, false
+	var walked []filteredWalks
+	var work []func()
+	walk := func(uses []oracle.Use, sizes func(rows int) paging.Sizes) {
+		i := len(walked)
+		walked = append(walked, filteredWalks{})
+		work = append(work, func() { walked[i] = api.walkThrough(list, uses, sizes) })
+	}
 	for _, f := range oracle.Filters(list.Operation.ID) {
 		if f.Parameter == profile.ParamResourceIDs && api.named(list.Operation.ID)(f.Parameter) {
 			api.expectOnce(list, f, rows)
 		}
-		for _, u := range f.Widest(rows, handful) {
-			k, ok := api.knownFilter(list, u.Query)
-			if !ok {
-				continue
-			}
-			walks := []Walk{api.unjudgedWalk(k, pagesOf(maxLimit))}
-			n := len(walks[0].Rows())
-			if n < several {
-				api.chargeEnd(walks[0])
-				api.chargeRepeats(walks[0])
-				continue
-			}
-			if varied || n < enough {
-				walks = append(walks, api.unjudgedWalk(k, pagesOf(min(maxLimit-1, (n+2)/3))))
-			} else {
-				walks = append(walks, api.unjudgedWalk(k, pagesOf(3)), api.unjudgedWalk(k, paging.Cycle(1, 2, 7)))
-				varied = true
-			}
-			walks = append(walks, api.unjudgedWalk(k, pagesOf(maxLimit)))
-			api.expectSameFiltered(u, walks)
-			api.Expect(api.Ask(list, oracle.Query{Parameters: u.Query, Sizes: []int{2}, Pages: 2}).Walk).To(RespectLimits())
+		widest := f.Widest(rows, handful)
+		walk(widest, func(rows int) paging.Sizes { return pagesOf(min(maxLimit-1, (rows+2)/3)) })
+		// Few rows: the walk reaches its end in small pages, also in a long list.
+		walk(slices.Concat(f.Narrowest(rows, handful), widest), func(int) paging.Sizes { return smallFirst })
+	}
+	api.Together(work...)
+	compared := false
+	for _, w := range walked {
+		if len(w.walks) > 0 {
+			api.expectSameFiltered(w.use, w.walks)
 			compared = true
-			break
 		}
 	}
 	if !compared {
 		api.NotAssessed("a filter of %s that selects several rows", list.Operation.ID)
 	}
+}
+
+// smallFirst asks for single rows, then for 3 at a time. A walk sends at most 40 requests
+// for such pages, one after another. The largest pages take it to the end of a long list.
+func smallFirst(page int) int {
+	switch {
+	case page < 12:
+		return 1
+	case page < 40:
+		return 3
+	default:
+		return maxLimit
+	}
+}
+
+// filteredWalks are walks through one use of a filter.
+type filteredWalks struct {
+	use   oracle.Use
+	walks []Walk
+}
+
+// walkThrough walks the list through the first of the uses that selects several rows: in
+// the largest pages, in other sizes, and in the largest pages again.
+func (api *API) walkThrough(list Call, uses []oracle.Use, sizes func(rows int) paging.Sizes) filteredWalks {
+	const several = 2
+	for _, u := range uses {
+		k, ok := api.knownFilter(list, u.Query)
+		if !ok {
+			continue
+		}
+		first := api.unjudgedWalk(k, pagesOf(maxLimit))
+		n := len(first.Rows())
+		if n < several {
+			api.chargeEnd(first)
+			api.chargeRepeats(first)
+			continue
+		}
+		return filteredWalks{u, []Walk{first, api.unjudgedWalk(k, sizes(n)), api.unjudgedWalk(k, pagesOf(maxLimit))}}
+	}
+	return filteredWalks{}
 }
 
 func (api *API) expectSameFiltered(u oracle.Use, walks []Walk) {

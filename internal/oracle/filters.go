@@ -106,8 +106,8 @@ func (f Filter) By(value string) Use {
 }
 
 // Widest returns the uses of the filter that may select the most rows without selecting
-// all, the widest first. Those that leave out a row after the first that they select come
-// before others: a server that drops them after a page then shows that row.
+// all, the widest first. Those that leave out a row between others or after the first that
+// they select come before the rest: a server that drops them after a page shows that row.
 func (f Filter) Widest(rows []paging.Row, most int) []Use {
 	reaches := map[string]reach{} // by value
 	uses := slices.DeleteFunc(f.Uses(rows, most), func(u Use) bool {
@@ -131,24 +131,32 @@ func (f Filter) Foreign(rows, own []paging.Row, most int) []Use {
 	return uses[:min(most, len(uses))]
 }
 
-// extremes returns the use that may select the fewest rows, but two, and the use that may
-// select the most without selecting all. The first leaves out more of the rows that follow.
-// A search selects more by the second.
+// extremes returns the narrowest use and the one that may select the most rows without
+// selecting all. A search selects more by the second.
 func (f Filter) extremes(rows []paging.Row, most int) []Use {
 	widest := f.Widest(rows, most)
-	several := slices.DeleteFunc(slices.Clone(widest), func(u Use) bool { return u.reach(rows).open < 2 })
-	if len(several) < 2 {
+	narrowest := f.Narrowest(rows, most)
+	if len(narrowest) == 0 {
 		return widest[:min(len(widest), 1)]
 	}
-	narrowest := slices.MinFunc(several, func(a, b Use) int {
-		one, other := a.reach(rows), b.reach(rows)
-		return cmp.Or(other.later-one.later, one.open-other.open)
-	})
-	return []Use{narrowest, several[0]}
+	return append(narrowest, widest[slices.IndexFunc(widest, func(u Use) bool { return u.reach(rows).open >= 2 })])
 }
 
-// reach says how many rows a use may select, and whether (0 or 1) it leaves out a row after
-// the first of them.
+// Narrowest returns the use that may select the fewest rows, but two, and leaves out more of
+// the rows that follow; none if fewer than two uses may select that many.
+func (f Filter) Narrowest(rows []paging.Row, most int) []Use {
+	several := slices.DeleteFunc(f.Widest(rows, most), func(u Use) bool { return u.reach(rows).open < 2 })
+	if len(several) < 2 {
+		return nil
+	}
+	return []Use{slices.MinFunc(several, func(a, b Use) int {
+		one, other := a.reach(rows), b.reach(rows)
+		return cmp.Or(other.later-one.later, one.open-other.open)
+	})}
+}
+
+// reach says how many rows a use may select, and whether it leaves out a row after the first
+// of them (1), also one between two of them (2).
 type reach struct{ open, later int }
 
 func (u Use) reach(rows []paging.Row) reach {
@@ -156,9 +164,11 @@ func (u Use) reach(rows []paging.Row) reach {
 	for _, row := range rows {
 		if requirement, in := u.Says(row); in || requirement == "" {
 			r.open++
+			r.later *= 2
 		} else if r.open > 0 {
-			r.later = 1
+			r.later = max(1, r.later)
 		}
+		r.later = min(r.later, 2)
 	}
 	return r
 }

@@ -17,7 +17,7 @@ func filterDefects() []Defect {
 	for _, f := range filterTable {
 		defects = append(defects, f.defects()...)
 	}
-	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), raisedLimitDefects(), keptSearchDefects(), []Defect{emailAloneDefect()},
+	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), smallPageDefects(), keptSearchDefects(), []Defect{emailAloneDefect()},
 		bareDomainDefects(), idListDefects(), []Defect{dayCutAloneDefect()})
 }
 
@@ -291,12 +291,16 @@ func filteredWalkDefects() []Defect {
 	return defects
 }
 
-// raisedLimitDefects raise a low limit if one filter is set.
-func raisedLimitDefects() []Defect {
+// smallPageDefects break small pages if one filter is set: they raise a low limit, or filter
+// after the page is cut.
+func smallPageDefects() []Defect {
 	const least = 20
 	var defects []Defect
 	for _, f := range filterTable {
 		p := spec.Pair{Requirement: "FILTER-WALK", Operation: f.operation}
+		if f.kind != toTime && f.kind != toDay { // all that such a window leaves out comes last
+			defects = append(defects, f.afterCutting())
+		}
 		defects = append(defects, Defect{f.operation + "/" + f.name + "-limit-raised", p, "shows up to 20 rows for a lower limit, in the filter by " + f.field,
 			func(a *Target) Middleware {
 				name := a.parameter(f.operation, f.meaning)
@@ -308,6 +312,31 @@ func raisedLimitDefects() []Defect {
 			}})
 	}
 	return defects
+}
+
+// afterCutting filters after small pages are cut.
+func (f filter) afterCutting() Defect {
+	const marked = 1
+	return breakingWith("FILTER-WALK", f.operation, f.name+"-after-cutting-small-pages",
+		"filters each small page of the whole list, and a page without matches ends the walk, in the filter by "+f.field,
+		func(a *Target) Middleware {
+			under := &filtering{[]string{a.parameter(f.operation, f.meaning)}}
+			return a.paged(f.operation, paging{
+				before: func(s *page) {
+					if s.first && small(s) && f.is(s.request.Query.Get(under.parameters[0])) {
+						s.mark = marked
+					}
+					if s.list = under.whole(s); s.mark != marked {
+						s.size = 0
+					}
+				},
+				after: func(s *page) {
+					right, _ := s.cache.read(s.request)
+					if s.rows = among(s.rows, right); len(s.rows) == 0 {
+						endWalk(s)
+					}
+				}})
+		})
 }
 
 // filtering distinguishes filtered requests.
