@@ -129,6 +129,26 @@ func TestResourcesAreThoseOfTheOperations(t *testing.T) {
 	}
 }
 
+// Generated clients turn dates and times into their own types, and write them in another
+// form: with whole seconds, a cursor leads to rows that the page before had.
+func TestNoClientRewritesACursorOrAWindow(t *testing.T) {
+	bounds := 0
+	for _, op := range spec.Operations() {
+		for _, p := range operationAt(t, document(t), op).Parameters {
+			s := p.Value.Schema.Value
+			if slices.Contains([]any{"timestamp-ms", "day"}, s.Extensions["x-format"]) {
+				bounds++
+			}
+			if p.Value.In == openapi3.ParameterInQuery && strings.HasPrefix(s.Format, "date") {
+				t.Errorf("%s: the parameter %s has the format %s", op.ID, p.Value.Name, s.Format)
+			}
+		}
+	}
+	if bounds != 6 {
+		t.Errorf("%d cursors and bounds of windows say in x-format what they take, want 6", bounds)
+	}
+}
+
 func TestErrorExamples(t *testing.T) {
 	doc, v := document(t), validator(t)
 	for status, text := range spec.ErrorText {

@@ -97,11 +97,11 @@ func invalidValue(s *openapi3.Schema) []Variant {
 		return outside("conformance")
 	case s.Type.Is(openapi3.TypeInteger) && s.Min != nil && s.Max != nil:
 		return outside(*s.Min-1, *s.Max+1)
-	case s.Format == "date":
+	case formatOf(s) == "date":
 		return outside("tomorrow", "2030-13-01")
-	case s.Format == "date-time":
+	case formatOf(s) == "date-time":
 		return outside("tomorrow", "2030-13-01T00:00:00.000Z")
-	case s.Format == "uuid":
+	case formatOf(s) == "uuid":
 		return outside("conformance", "01890000-0000-7000-8000-00000000000g")
 	case s.Pattern != "":
 		return outside(slices.Concat([]any{"conformance"}, beside(s.Pattern))...)

@@ -39,11 +39,11 @@ func valid(s *openapi3.Schema) []Variant {
 func texts(s *openapi3.Schema) []Variant {
 	var values []string
 	switch {
-	case s.Format == "date":
+	case formatOf(s) == "date":
 		values = []string{"2024-02-29", "2025-12-31", "2026-01-01"}
-	case s.Format == "date-time":
+	case formatOf(s) == "date-time":
 		values = []string{"2028-02-29T23:59:59.999Z", "2030-01-01T00:00:00.000Z", "2030-06-15T12:30:45.001Z"}
-	case s.Format != "": // an id or an address: the target decides which ones exist
+	case formatOf(s) != "": // an id or an address: the target decides which ones exist
 		return nil
 	case s.Pattern != "":
 		values = []string{end(s.Pattern, false), end(s.Pattern, true)}

@@ -1,6 +1,7 @@
 package variants
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"outreach.example/conformance/schemas"
+	"outreach.example/conformance/schemas/internal/format"
 )
 
 // Part is a member of a request body, or a query parameter.
@@ -79,6 +81,14 @@ func Query(operation string) []Part {
 		}
 	}
 	return parts
+}
+
+// formatOf returns the standard format of a schema. Cursors and bounds of windows do not
+// name it: their x-format does.
+func formatOf(s *openapi3.Schema) string {
+	name, _ := s.Extensions["x-format"].(string)
+	strict, _ := format.Lookup(name)
+	return cmp.Or(s.Format, strict.Standard)
 }
 
 // document is loaded when the first request is made from it.

@@ -1611,10 +1611,10 @@ type InboxPlacementReportsListParams struct {
 	TestId *openapi_types.UUID `form:"test_id,omitempty" json:"test_id,omitempty"`
 
 	// DateFrom Start of the time window.
-	DateFrom *time.Time `form:"date_from,omitempty" json:"date_from,omitempty"`
+	DateFrom *string `form:"date_from,omitempty" json:"date_from,omitempty"`
 
 	// DateTo End of the time window.
-	DateTo *time.Time `form:"date_to,omitempty" json:"date_to,omitempty"`
+	DateTo *string `form:"date_to,omitempty" json:"date_to,omitempty"`
 
 	// SkipSpamAssassinReport Leaves spam_assassin_report out.
 	SkipSpamAssassinReport *bool `form:"skip_spam_assassin_report,omitempty" json:"skip_spam_assassin_report,omitempty"`
@@ -1659,7 +1659,7 @@ type LeadLabelsListParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// StartingAfter Lists labels after this moment.
-	StartingAfter *time.Time `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+	StartingAfter *string `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
 	// Search Narrows the list to labels that match the text.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
@@ -1677,7 +1677,7 @@ type LeadListsListParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// StartingAfter Lists lead lists after this moment.
-	StartingAfter *time.Time `form:"starting_after,omitempty" json:"starting_after,omitempty"`
+	StartingAfter *string `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
 	// HasEnrichmentTask Narrows the list by whether an enrichment task exists.
 	HasEnrichmentTask *bool `form:"has_enrichment_task,omitempty" json:"has_enrichment_task,omitempty"`
@@ -1716,10 +1716,10 @@ type WebhookEventsListParams struct {
 	Success *bool `form:"success,omitempty" json:"success,omitempty"`
 
 	// From First day of the window, inclusive.
-	From *openapi_types.Date `form:"from,omitempty" json:"from,omitempty"`
+	From *string `form:"from,omitempty" json:"from,omitempty"`
 
 	// To Last day of the window, inclusive.
-	To *openapi_types.Date `form:"to,omitempty" json:"to,omitempty"`
+	To *string `form:"to,omitempty" json:"to,omitempty"`
 
 	// Search A webhook address or a lead email address, matched exactly.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
@@ -2756,7 +2756,7 @@ func NewInboxPlacementReportsListRequest(server string, params *InboxPlacementRe
 
 		if params.DateFrom != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "date_from", *params.DateFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "date_from", *params.DateFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -2768,7 +2768,7 @@ func NewInboxPlacementReportsListRequest(server string, params *InboxPlacementRe
 
 		if params.DateTo != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "date_to", *params.DateTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "date_to", *params.DateTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3122,7 +3122,7 @@ func NewLeadLabelsListRequest(server string, params *LeadLabelsListParams) (*htt
 
 		if params.StartingAfter != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "starting_after", *params.StartingAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "starting_after", *params.StartingAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3212,7 +3212,7 @@ func NewLeadListsListRequest(server string, params *LeadListsListParams) (*http.
 
 		if params.StartingAfter != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "starting_after", *params.StartingAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "starting_after", *params.StartingAfter, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3502,7 +3502,7 @@ func NewWebhookEventsListRequest(server string, params *WebhookEventsListParams)
 
 		if params.From != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3514,7 +3514,7 @@ func NewWebhookEventsListRequest(server string, params *WebhookEventsListParams)
 
 		if params.To != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

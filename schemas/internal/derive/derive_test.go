@@ -144,7 +144,7 @@ func TestWhatItDoesNotKnowIsAnError(t *testing.T) {
 		{"a format of texts for a number", `{type: number, format: date}`, `unknown format "date"`},
 		{"a format of numbers for a text", `{type: string, format: double}`, `unknown format "double"`},
 		{"a standard format as the strict one", `{type: string, format: uuid, x-format: uuid}`, `unknown strict format uuid`},
-		{"a strict format with another pattern", `{type: string, format: uuid, pattern: '^7$', x-format: uuid-v7}`, `x-format uuid-v7 needs the format uuid and the pattern`},
+		{"a strict format with another pattern", `{type: string, format: uuid, pattern: '^7$', x-format: uuid-v7}`, `x-format uuid-v7 needs the format uuid, or none, and the pattern`},
 		{"a strict format without the standard one", `{type: string, x-format: uuid-v7}`, `x-format uuid-v7 needs`},
 		{"a reason for no $ref", `{type: object, required: [a], properties: {a: {type: string}}, x-conditional-refs: {a: why}}`, `not a property with a $ref`},
 		{"a reason for a required $ref", `{type: object, required: [a], properties: {a: {$ref: '#/components/schemas/Part'}}, x-conditional-refs: {a: why}}`, `either an entry in required or a reason`},

@@ -243,8 +243,8 @@ func strictFormat(s *openapi3.Schema) error {
 	switch {
 	case !ok || f.Standard == "":
 		return fmt.Errorf("x-format: unknown strict format %v", s.Extensions["x-format"])
-	case s.Format != f.Standard || s.Pattern != f.Pattern:
-		return fmt.Errorf("x-format %s needs the format %s and the pattern %s", name, f.Standard, f.Pattern)
+	case s.Format != "" && s.Format != f.Standard || s.Pattern != f.Pattern:
+		return fmt.Errorf("x-format %s needs the format %s, or none, and the pattern %s", name, f.Standard, f.Pattern)
 	}
 	return nil
 }

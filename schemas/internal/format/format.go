@@ -3,8 +3,8 @@
 // with every library that validates. The package imports nothing of this module.
 //
 // Standard formats have names that all tools know. A strict format narrows a standard
-// one: the document names the strict format under x-format, beside the standard format
-// and a pattern for tools that do not know x-format.
+// one: the document names the strict format under x-format, beside a pattern and, if no
+// client may rewrite the text, without the standard format.
 package format
 
 import (
@@ -31,8 +31,10 @@ const (
 	patternV7 = `^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-7[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$`
 	// A text that is generated from the pattern must be a day of the calendar, so that the
 	// lengths of months and the leap years are in it.
-	patternTimestamp = `^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))` +
-		`|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$`
+	patternDate = `([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))` +
+		`|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)`
+	patternDay       = `^` + patternDate + `$`
+	patternTimestamp = `^` + patternDate + `T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$`
 )
 
 var formats = map[string]Format{
@@ -42,6 +44,7 @@ var formats = map[string]Format{
 	"email":     {Words: "an email address", Check: checkEmail},
 
 	"uuid-v7": {Words: "a UUID of version 7", Check: checkUUIDv7, Standard: "uuid", Pattern: patternV7},
+	"day":     {Words: "a calendar date YYYY-MM-DD", Check: checkDate, Standard: "date", Pattern: patternDay},
 	"timestamp-ms": {Words: "an ISO 8601 UTC timestamp with milliseconds, such as 2026-03-01T09:30:00.000Z",
 		Check: checkTimestamp, Standard: "date-time", Pattern: patternTimestamp},
 }
@@ -92,10 +95,10 @@ func checkUUIDv7(s string) error {
 }
 
 func checkTimestamp(s string) error {
-	// Check the length too: time.Parse accepts a comma for the point, and more
-	// digits of a fraction.
+	// Check the length too: time.Parse accepts a comma for the point, more digits of a
+	// fraction, and a sign before them.
 	const layout = "2006-01-02T15:04:05.000Z"
-	if len(s) != len(layout) || s[19] != '.' {
+	if len(s) != len(layout) || s[19] != '.' || s[20] < '0' {
 		return errors.New("not of the form " + layout)
 	}
 	_, err := time.Parse(layout, s)
