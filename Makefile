@@ -57,7 +57,7 @@ SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
 
 .DEFAULT_GOAL := help
 .PHONY: help release release-test test packages long race race-packages busy steady strange hostile ginkgo example truth figures inferences verdicts transports capacities compare demo documents manifests client openapi selftest selftest-figures \
-	check format lint tidy fresh generate build run load bench fuzz list-started list-others
+	check format lint platforms tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
@@ -152,7 +152,7 @@ selftest-figures: build ## run the whole self-test and write its figures into th
 	bin/outreach-conformance selftest --output bin/selftest
 	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
 
-check: format lint tidy fresh documents manifests openapi client test long ## run every check that a change must pass
+check: format lint platforms tidy fresh documents manifests openapi client test long ## run every check that a change must pass
 
 format: ## fail if gofmt would change a file
 	@unformatted="$$(gofmt -l .)" || exit 1; \
@@ -164,6 +164,11 @@ lint: ## run the analyzers of staticcheck and of go vet, in the versions that to
 	$(RARE_GC) bin/lint .ci/results.go
 	cd tools && $(RARE_GC) ../bin/lint ./...
 	cd docs/example && $(RARE_GC) ../../bin/lint ./...
+
+# The first time takes minutes: all dependencies are compiled for each system.
+platforms: ## vet the code for the other systems that have releases
+	GOOS=windows $(RARE_GC) $(GO) vet ./...
+	GOOS=darwin $(RARE_GC) $(GO) vet ./...
 
 tidy: ## fail if go mod tidy would change a file
 	$(GO) mod tidy -diff
