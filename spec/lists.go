@@ -51,7 +51,8 @@ func pageRequirements() []Requirement {
 			"Tests are created between the pages of a walk.", tests),
 		page("PAGE-REMOVE", Derived, "Deleting rows during a walk makes it neither repeat nor omit a remaining row.",
 			"The next page holds the rows after the cursor, not the rows from a position.",
-			"Tests that the run created are deleted between the pages of a walk, including the one that a cursor points to.", tests),
+			"Tests that the run created, and a subsequence that it may delete, are deleted between the pages of a walk, including the row that a cursor points to.",
+			[]string{ListPlacementTests, ListSubsequences}),
 		page("SORT-ASC", Stated, "sort_order=asc sorts by id, ascending.", "", "A walk with sort_order=asc.", tests),
 		page("SORT-DESC", Stated, "sort_order=desc sorts by id, descending, and shows the same rows.", "", "A walk with sort_order=desc.", tests),
 	}

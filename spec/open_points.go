@@ -43,6 +43,7 @@ const (
 	OpenPointUnknownQuery     = "SILENT-UNKNOWN-QUERY"
 	OpenPointOtherMethods     = "SILENT-OTHER-METHODS"
 	OpenPointUnknownCursor    = "SILENT-UNKNOWN-CURSOR"
+	OpenPointDeletedCursor    = "SILENT-DELETED-CURSOR"
 	OpenPointReusable         = "SILENT-REUSABLE"
 	OpenPointRateLimit        = "SILENT-RATE-LIMIT"
 	OpenPointRetryAfter       = "SILENT-RETRY-AFTER"
@@ -116,6 +117,7 @@ var openPoints = []OpenPoint{
 	{OpenPointUnknownQuery, "How the server handles an unknown query parameter.", "Endpoints", "the status", nil},
 	{OpenPointOtherMethods, "How the server handles a method that a path does not have.", "Endpoints", "the status and the Allow header for the safe method OPTIONS", nil},
 	{OpenPointUnknownCursor, "How the server handles a cursor that it never issued.", "Pagination", "the status", nil},
+	{OpenPointDeletedCursor, "Whether a cursor whose row was deleted is refused.", "Pagination", "the status of a refusal", nil},
 	{OpenPointReusable, "Which subsequences of other campaigns are reusable.", "Endpoints / Campaign subsequences", "whether excluding a campaign shows all others", []string{ListSubsequences}},
 	{OpenPointRetryAfter, "Whether a 429 response says how long to wait.", "Errors; Limits", "the Retry-After seen", nil},
 	{"SILENT-PRECEDENCE", "Which error a request with several faults gets, apart from 401.", "Errors", "", nil},

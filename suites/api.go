@@ -119,7 +119,10 @@ func (api *API) DoAll(calls ...Call) []Response {
 	work := make([]func(), len(calls))
 	for i, k := range calls {
 		ask := api.askAsNew
-		if k.Operation.ID == spec.DeletePlacementTest || k.Operation.ID == spec.GetPlacementTest {
+		switch {
+		case k.from != nil:
+			ask = api.askBehind
+		case k.Operation.ID == spec.DeletePlacementTest || k.Operation.ID == spec.GetPlacementTest:
 			ask = api.askOnceKnown
 		}
 		work[i] = func() { responses[i] = api.onFreshConnection(k, ask(k, requests[i])) }

@@ -37,6 +37,7 @@ type Call struct {
 	breaks        spec.ID // the requirement that any other response breaks; "" for that of the rules
 	keysOnly      bool    // the response keeps only the keys of its rows
 	brief         bool    // the response keeps no rows
+	from          *Call   // whose page gave the cursor; nil for none
 }
 
 // WithID names the resource in the path.
@@ -218,6 +219,8 @@ type Response struct {
 	rows      []map[string]any
 	keyed     []paging.Row // the rows with their keys; without values if the call keeps only keys
 	full      bool         // the rows are dropped: the memory for them is used up
+	again     *Response    // the page that gave a cursor whose row is gone, as it is now; nil for none
+	back      int          // how many pages before this one that is
 	cursor    any          // next_starting_after
 	hasCursor bool
 	lacks     string // what a 200 would have to be OK; "" for nothing

@@ -69,7 +69,7 @@ type Env struct {
 	repeated sync.RWMutex // locked while a lead is moved away and back, so that nobody moves it in between
 
 	controlled sync.Map // ids of the operations that control has asked
-	cursors    sync.Map // id of a list → a cursor that it gave, or ""
+	cursors    sync.Map // id of a list → a short page of it
 	provoked   sync.Map // Call.credentials of what was sent to get a 401 or 402
 
 	values       sync.Map // optional field of a creation → value (trials)

@@ -50,7 +50,9 @@ func (api *API) optionalParameters(role string, list spec.Operation) []optionalP
 		}
 	}
 	if _, known := api.Profile.CursorParameter(list); known {
-		add(profile.ParamStartingAfter, api.someCursor(list), false)
+		if page := api.pageWithCursor(list); page.Cursor() != "" {
+			parts = append(parts, optionalPart{add: func(k Call) Call { return api.behind(k, page) }})
+		}
 	}
 	w := api.Workspace(role)
 	some := func(ids []string) string {
@@ -98,14 +100,15 @@ func (api *API) window(list spec.Operation) (optionalPart, bool) {
 	return optionalPart{add: add}, named && alsoNamed
 }
 
-// someCursor returns a cursor that the list gave; "" if it gave none. It asks once a run.
-func (api *API) someCursor(list spec.Operation) string {
+// pageWithCursor returns a page of the list that has a cursor if there is one. It asks once a
+// run.
+func (api *API) pageWithCursor(list spec.Operation) Response {
 	if known, ok := api.cursors.Load(list.ID); ok {
-		return known.(string)
+		return known.(Response)
 	}
-	cursor := api.Do(api.As(dataset.Main, list.ID).WithQuery("limit", "1")).Cursor()
-	api.cursors.Store(list.ID, cursor)
-	return cursor
+	page := api.Do(api.As(dataset.Main, list.ID).WithQuery("limit", "1"))
+	api.cursors.Store(list.ID, page)
+	return page
 }
 
 // withKnownOptional adds every optional field of a creation whose value is known without

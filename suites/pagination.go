@@ -271,11 +271,17 @@ func cursorKind(cursor string) string {
 	return "other"
 }
 
+// changing is what happens to a list while it is read.
+type changing struct {
+	ids   []string                      // rows that the list must show before
+	after func(page int, seen Response) // changes the list after a page, and waits until it shows
+}
+
 // walkWhile changes the list between the pages of a walk in the given order. The
 // walk must go on to its end, and show exactly once what an unchanged walk before
 // and one after both show. If it leaves out only rows that may show late, it is made again
 // with rows that no longer may. prepare makes rows, and returns what changes the list.
-func (api *API) walkWhile(order string, prepare func() (change func(page int, seen Response))) {
+func (api *API) walkWhile(order string, prepare func() changing) {
 	before, during, after, whole := api.walkBetween(order, prepare())
 	missing, young := api.missingWhile(before, during, after)
 	if whole && len(missing) == 0 && len(young) > 0 {
@@ -294,16 +300,32 @@ func (api *API) walkWhile(order string, prepare func() (change func(page int, se
 
 // walkBetween walks the list before, during and after changes. It reports whether the walk
 // during the changes led on to the end.
-func (api *API) walkBetween(order string, change func(page int, seen Response)) (before, during, after Walk, whole bool) {
+func (api *API) walkBetween(order string, change changing) (before, during, after Walk, whole bool) {
 	list := api.Request()
-	before = api.ReadAll(list)
+	before = api.listShowing(list, change.ids...)
+	shown, at := before.Keys(), 0
+	for _, id := range change.ids {
+		if shown[paging.FoldID(id)] == 0 {
+			api.NotAssessed("a list that shows %s", id)
+		}
+		at = slices.IndexFunc(before.Rows(), func(row paging.Row) bool { return row.Key == paging.FoldID(id) })
+	}
+	sizes := pagesOf(pageWhile)
+	if len(change.ids) == 1 { // a page ends in the row
+		sizes = func(page int) int {
+			if page < at/maxLimit {
+				return maxLimit
+			}
+			return at%maxLimit + 1
+		}
+	}
 	sorted := list
 	if order != "" {
 		sorted = list.WithQuery("sort_order", order)
 	}
 	pages := 0
-	during = api.WalkWhile(sorted, pageWhile, api.maxPages(), func(page Response) {
-		change(pages, page)
+	during = api.WalkWhile(sorted, sizes, api.maxPages(), func(page Response) {
+		change.after(pages, page)
 		pages++
 	})
 	after = api.ReadAll(list)
@@ -318,9 +340,9 @@ func (api *API) walkBetween(order string, change func(page int, seen Response)) 
 	return before, during, after, api.Expect(during).To(LeadOn())
 }
 
-// WalkWhile walks the list in pages of one size, and changes it after each page. It reads
-// at most the given number of pages.
-func (api *API) WalkWhile(list Call, size, pages int, change func(page Response)) Walk {
+// WalkWhile walks the list, and changes it after each page. It reads at most the given number
+// of pages.
+func (api *API) WalkWhile(list Call, sizes paging.Sizes, pages int, change func(page Response)) Walk {
 	w := Walk{List: list}
 	fetch := api.fetch(list, &w.responses)
 	w.Walk = paging.Run(api.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
@@ -329,7 +351,7 @@ func (api *API) WalkWhile(list Call, size, pages int, change func(page Response)
 			change(w.Last())
 		}
 		return page, err
-	}, pagesOf(size), pages)
+	}, sizes, pages)
 	return w
 }
 
@@ -349,31 +371,59 @@ func LeadOn() types.GomegaMatcher {
 const pageWhile = 2*handful - 1
 
 // insertRow creates a test after each of the first pages.
-func (api *API) insertRow() func(int, Response) {
-	return func(page int, _ Response) {
+func (api *API) insertRow() changing {
+	return changing{after: func(page int, _ Response) {
 		if page < handful {
-			api.NewTest()
+			made := paging.FoldID(api.NewTest().ID())
+			api.mustShow("a created test in the list", func() bool { return api.newestTests()[made] != nil })
 		}
-	}
+	}}
 }
 
 // removeRow makes rows and deletes them as the walk passes: whenever a page ends
 // in one, its cursor points to a row that is then gone.
-func (api *API) removeRow() func(int, Response) {
-	remove := api.As(dataset.Main, spec.DeletePlacementTest)
-	own := map[string]bool{}
+func (api *API) removeRow() changing {
+	var ids []string
 	for range 2 * handful {
-		own[paging.FoldID(api.NewTest().ID())] = true
+		ids = append(ids, api.NewTest().ID())
 	}
 	for range 2 { // in descending order these stay before the others: a walk that starts over repeats them
 		api.NewTest()
 	}
-	return func(_ int, seen Response) {
-		for _, row := range seen.Rows() {
-			if id := paging.KeyOf(seen.Call.Operation.Resource, row); own[id] {
-				api.MustDo(remove.WithID(id))
-				delete(own, id)
+	return api.removing(spec.DeletePlacementTest, ids...)
+}
+
+// removeSubsequence is removeRow for a subsequence that the profile lets the run delete. One
+// that is the last row has no page behind it.
+func (api *API) removeSubsequence() changing {
+	id := api.expendableSubsequence()
+	if rows := api.ReadAll(api.Request()).Rows(); len(rows) > 0 && rows[len(rows)-1].Key == paging.FoldID(id) {
+		defer api.sandbox().GiveBack(id)
+		id = api.expendableSubsequence()
+	}
+	return api.removing(spec.DeleteSubsequence, id)
+}
+
+// removing deletes the rows as a walk passes.
+func (api *API) removing(operation string, ids ...string) changing {
+	remove, left := api.As(dataset.Main, operation), map[string]bool{}
+	for _, id := range ids {
+		left[paging.FoldID(id)] = true
+	}
+	return changing{ids, func(_ int, seen Response) {
+		gone := map[string]bool{}
+		for _, row := range seen.pageRows() {
+			if left[row.Key] {
+				api.MustDo(remove.WithID(row.Key))
+				delete(left, row.Key)
+				gone[row.Key] = true
 			}
 		}
-	}
+		if len(gone) > 0 {
+			api.mustShow("a deletion in the list", func() bool {
+				page := api.Do(seen.Call)
+				return page.again != nil || page.OK() && !slices.ContainsFunc(page.pageRows(), func(row paging.Row) bool { return gone[row.Key] })
+			})
+		}
+	}}
 }

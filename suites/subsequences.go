@@ -11,6 +11,9 @@ import (
 // subsequences judges listing and deleting campaign subsequences.
 func subsequences() {
 	Describe(spec.ListSubsequences, func() {
+		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
+			api.walkWhile("", api.removeSubsequence)
+		})
 		documentedShape(readEachWay)
 	})
 

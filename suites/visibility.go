@@ -27,6 +27,13 @@ func (api *API) eventually(view string, sees func() bool) bool {
 	return showed
 }
 
+// mustShow is eventually for a change that must show before the spec goes on.
+func (api *API) mustShow(view string, sees func() bool) {
+	if !api.eventually(view, sees) {
+		api.NotAssessed("a change that shows within %s: %s", api.Profile.Visibility(), view)
+	}
+}
+
 // look looks until the function sees what it looks for, as long as a change may take to
 // show.
 func (api *API) look(sees func() bool) (seen bool) {
@@ -77,6 +84,9 @@ func (api *API) shown(made Response) Response {
 
 // listShowing reads the list until it shows the rows.
 func (api *API) listShowing(list Call, ids ...string) (w Walk) {
+	if len(ids) == 0 {
+		return api.ReadAll(list)
+	}
 	api.eventually("a created test in the list", func() bool {
 		w = api.ReadAll(list)
 		keys := w.Keys()

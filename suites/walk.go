@@ -166,21 +166,27 @@ func (api *API) ReadRows(role, operation string) Walk {
 // violation can show the request. A response that is no page ends the walk with
 // the input that is missing.
 func (api *API) fetch(list Call, responses *[]Response) paging.Fetch {
-	parameter := api.cursorParameter(list.Operation)
+	api.cursorParameter(list.Operation)
 	return func(_ context.Context, cursor string, limit int) (paging.Page, error) {
 		k := list
 		if limit > 0 {
 			k = k.WithQuery("limit", strconv.Itoa(limit))
 		}
 		if cursor != "" {
-			k = k.WithQuery(parameter, cursor)
+			k = api.behind(k, (*responses)[len(*responses)-1])
 		}
 		r := api.Do(k)
+		back := r.back
+		if back > 0 { // the walk goes on from there
+			r = *r.again
+			limit, _ = strconv.Atoi(r.Call.query.Get("limit"))
+			*responses = (*responses)[:len(*responses)-back]
+		}
 		*responses = append(*responses, r)
 		if lacks := r.shortfall(); lacks != "" {
 			return paging.Page{}, errors.New(lacks) // the rules have charged it
 		}
-		return paging.Page{Limit: limit, Rows: r.pageRows(), Cursor: r.Cursor()}, nil
+		return paging.Page{Limit: limit, Rows: r.pageRows(), Cursor: r.Cursor(), Back: back}, nil
 	}
 }
 

@@ -31,6 +31,9 @@ func List(send Sender, request client.Request, parameter string) Fetch {
 		}
 		if cursor != "" {
 			r.Query.Set(parameter, cursor)
+			if r.Allowed.Declared() { // the row of the cursor may be gone
+				r.Allowed = client.AnyRefusal(http.StatusOK)
+			}
 		}
 		ex := send(ctx, r)
 		if ex.Err != nil {

@@ -39,6 +39,7 @@ type Page struct {
 	Limit  int // the limit that was asked for; 0 for none
 	Rows   []Row
 	Cursor string // of the next page; empty on the last
+	Back   int    // how many of the last pages the page replaces
 }
 
 // Fetch reads the page at a cursor; the empty cursor stands for the first page.
@@ -94,11 +95,20 @@ func Run(ctx context.Context, fetch Fetch, sizes Sizes, maxPages int) Walk {
 		stale   int
 		skipped int
 	)
-	for len(w.Pages) < maxPages {
+	for range maxPages {
 		page, err := fetch(ctx, cursor, sizes(len(w.Pages)))
 		if err != nil {
 			w.End, w.Err = Broken, err
 			return w
+		}
+		if page.Back > 0 {
+			w.Pages = w.Pages[:len(w.Pages)-page.Back]
+			clear(cursors)
+			clear(rows)
+			for _, p := range w.Pages {
+				cursors[p.Cursor] = true
+				addNew(rows, p.Rows)
+			}
 		}
 		w.Pages = append(w.Pages, page)
 		if page.Cursor == "" || len(page.Rows) == 0 && cursors[page.Cursor] {

@@ -30,6 +30,22 @@ func list(n int) Fetch {
 	}
 }
 
+// TestPagesBack replaces pages during a walk: their rows and cursors count no longer.
+func TestPagesBack(t *testing.T) {
+	pages := []Page{
+		{Rows: []Row{{Key: "a"}}, Cursor: "1"}, {Rows: []Row{{Key: "b"}}, Cursor: "2"}, {Rows: []Row{{Key: "c"}}, Cursor: "3"},
+		{Rows: []Row{{Key: "d"}}, Cursor: "2", Back: 2}, {Rows: []Row{{Key: "c"}}},
+	}
+	w := Run(context.Background(), func(context.Context, string, int) (Page, error) {
+		page := pages[0]
+		pages = pages[1:]
+		return page, nil
+	}, Fixed(1), len(pages))
+	if keys := w.Keys(); !w.Complete() || len(w.Pages) != 3 || keys["a"] != 1 || keys["b"] != 0 || keys["c"] != 1 || keys["d"] != 1 {
+		t.Fatalf("walk ended %s with %v", w.End, w.Rows())
+	}
+}
+
 func TestEveryPageSizeShowsTheSameRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "rows")

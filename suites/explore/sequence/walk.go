@@ -48,7 +48,7 @@ func (m *model) walk(s Step) {
 		return
 	}
 	changes := 0
-	walk := m.api.WalkWhile(list, limit, maxWalkPages, func(page suites.Response) {
+	walk := m.api.WalkWhile(list, paging.Fixed(limit), maxWalkPages, func(page suites.Response) {
 		if s.Do == Insert && changes < maxInsertions {
 			m.api.NewTest()
 			changes++

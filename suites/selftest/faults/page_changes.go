@@ -6,18 +6,27 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
 )
 
-// changeDefects break walks of the placement tests while rows come and go.
+// changeDefects break walks while rows come and go.
 func changeDefects() []Defect {
 	const list = spec.ListPlacementTests
 	positions := func(before func(*page)) func(*Target) Middleware {
 		return func(a *Target) Middleware { return a.paged(list, paging{before: before}) }
 	}
 	defects := []Defect{
+		{spec.ListSubsequences + "/removal-shifts-positions", spec.Pair{Requirement: "PAGE-REMOVE", Operation: spec.ListSubsequences},
+			"uses positions as cursors, so that a deleted row shifts them", func(a *Target) Middleware { return a.paged(spec.ListSubsequences, paging{}) }},
+		{list + "/removal-late-starts-over", spec.Pair{Requirement: "PAGE-REMOVE", Operation: list},
+			"shows a deletion after a while, and answers a cursor whose row was deleted with the first page then", func(a *Target) Middleware {
+				cursor := a.parameter(list, profile.ParamStartingAfter)
+				late := &delayed{by: a.Profile.Visibility() / 3, since: map[string]time.Time{}}
+				return Chain(deletedLater(a, late), outdated(list, cursor, (*changes).removed, startingOver(cursor)))
+			}},
 		{list + "/insert-shifts-positions", spec.Pair{Requirement: "PAGE-INSERT", Operation: list},
 			"uses positions as cursors, so that a new row shifts them", positions(nil)},
 		{list + "/insert-shifts-positions-from-newest", spec.Pair{Requirement: "PAGE-INSERT", Operation: list},
@@ -35,20 +44,23 @@ func changeDefects() []Defect {
 		{"starts-over", "answers %s with the first page", startingOver},
 		{"skips-row", "skips a row for %s", func(string) behaviour { return skippingRow }},
 		{"refused", "refuses %s", func(string) behaviour { return refusing(http.StatusBadRequest) }},
-		{"not-found", "does not find %s", func(string) behaviour { return refusing(http.StatusNotFound) }},
 	} {
 		for _, c := range []struct {
-			name, requirement, which string
-			outdated                 func(*changes, handedOut) bool
+			name, requirement, list, which string
+			outdated                       func(*changes, handedOut) bool
 		}{
-			{"insert", "PAGE-INSERT", "a cursor older than the newest row", (*changes).insertedSince},
-			{"removal", "PAGE-REMOVE", "a cursor whose row was deleted", (*changes).removed},
+			{"insert", "PAGE-INSERT", list, "a cursor older than the newest row", (*changes).insertedSince},
+			{"removal", "PAGE-REMOVE", list, "a cursor whose row was deleted", (*changes).removed},
+			{"removal", "PAGE-REMOVE", spec.ListSubsequences, "a cursor whose row was deleted", (*changes).removed},
 		} {
-			defects = append(defects, Defect{list + "/" + c.name + "-" + d.name, spec.Pair{Requirement: c.requirement, Operation: list},
+			if d.name == "refused" && c.name == "removal" { // that is allowed
+				continue
+			}
+			defects = append(defects, Defect{c.list + "/" + c.name + "-" + d.name, spec.Pair{Requirement: c.requirement, Operation: c.list},
 				fmt.Sprintf(d.doc, c.which),
 				func(a *Target) Middleware {
-					cursor := a.parameter(list, profile.ParamStartingAfter)
-					return outdated(list, cursor, c.outdated, d.act(cursor))
+					cursor := a.parameter(c.list, profile.ParamStartingAfter)
+					return outdated(c.list, cursor, c.outdated, d.act(cursor))
 				}})
 		}
 	}
@@ -139,7 +151,7 @@ func (c *changes) note(list string, r Request, answer Response) {
 		}
 	case spec.CreatePlacementTest:
 		c.created++
-	case spec.DeletePlacementTest:
+	case spec.DeletePlacementTest, spec.DeleteSubsequence:
 		c.deleted[r.ID] = true
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -93,7 +94,19 @@ func cursorQuirks() []Quirk {
 		return Quirk{ID: "pages/" + id, Allowed: spec.OpenPointLastCursor, Doc: doc, Touches: []string{touchesCursor},
 			Apply: func(a *Target) Middleware { return a.endingEmpty(again) }}
 	}
+	deleted := func(id, doc string, status int, inner func(*Target) Middleware) Quirk {
+		return Quirk{ID: "pages/deleted-cursor-" + id, Allowed: spec.OpenPointDeletedCursor, Doc: "refuses a cursor whose row was deleted" + doc,
+			Touches: []string{touchesCursor, touchesRows, touchesLate, "delete"}, Apply: func(a *Target) Middleware {
+				return Chain(a.refusesDeleted(spec.ListPlacementTests, status), a.refusesDeleted(spec.ListSubsequences, status), inner(a))
+			}}
+	}
 	return append(filteringQuirks(), []Quirk{
+		deleted("refused", "", http.StatusBadRequest, alike(Chain())),
+		deleted("not-found", ", and sorts every list newest first by default", http.StatusNotFound,
+			func(a *Target) Middleware { return anchored{target: a, serves: isList, descending: true}.apply }),
+		deleted("before-the-list", ", and shows the deleted row for a while", http.StatusUnprocessableEntity, func(a *Target) Middleware {
+			return deletedLater(a, &delayed{by: a.Profile.Visibility() / 3, since: map[string]time.Time{}})
+		}),
 		end("null", "shows a null cursor on the last page", nil),
 		end("empty", "shows an empty cursor on the last page", ""),
 		extra("empty-last-page", "ends every list with an empty page", false),
@@ -102,6 +115,17 @@ func cursorQuirks() []Quirk {
 		kind("timestamp", "uses timestamps as cursors", timestampCursor),
 		kind("email", "uses email addresses with a plus sign as cursors", plusCursor),
 	}...)
+}
+
+// refusesDeleted refuses a cursor whose row was deleted, if the request is valid otherwise.
+func (a *Target) refusesDeleted(list string, status int) Middleware {
+	return outdated(list, a.parameter(list, profile.ParamStartingAfter), (*changes).removed, func(next Handler, r Request) (Response, error) {
+		answer, err := next(r)
+		if err == nil && answer.Status == http.StatusOK {
+			answer = refusal(status)
+		}
+		return answer, err
+	})
 }
 
 // filteringQuirks read a page of the whole list and select its rows then: pages are short or

@@ -356,6 +356,11 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 		send(dataset.Main, spec.GetPlacementTest, created, nil, "")
 	}
 	send(dataset.Main, spec.DeletePlacementTest, created, nil, "")
+	rows, cursor, _ := pageIn(send(dataset.Main, subsequences, "", q("limit", "3"), ""))
+	if len(rows) > 0 {
+		send(dataset.Main, spec.DeleteSubsequence, rows[len(rows)-1].text("id"), nil, "")
+		send(dataset.Main, subsequences, "", q("starting_after", cursor), "")
+	}
 	for i := 0; many && i < 1000; i++ {
 		send(dataset.Main, spec.GetPlacementTest, main.PlacementTests[2], nil, "")
 	}
