@@ -23,6 +23,8 @@ import (
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/reports/load/openmetrics"
 	"outreach.example/conformance/spec"
 )
 
@@ -252,5 +254,51 @@ func TestRunNeedsScenarios(t *testing.T) {
 	}
 	if _, err := loadtest.Compare(t.Context(), loadtest.Config{Scenarios: scenario.Builtin()}, nil, 6); err == nil {
 		t.Error("a comparison of many scenarios is no error")
+	}
+}
+
+// A tenth of the requests waits for 20 s, and the run for a second. Its percentiles say so,
+// in every file, however fast the other responses are.
+func TestPercentilesCoverRequestsWithoutAResponse(t *testing.T) {
+	t.Parallel()
+	patient := served(t, "", "90%:0ms,10%:20s")
+	impatient := *patient.Profile
+	impatient.Pace.Timeout = time.Second
+	server, err := target.URL(&impatient, patient.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]load.Outcome{"p99<500ms": load.Missed, "p99<15s": load.Inconclusive, "max<500ms": load.Missed, "max<15s": load.Inconclusive,
+		"[lead-lists.list]: p99<500ms": load.Missed}
+	bounds, err := threshold.ParseAll(slices.Sorted(maps.Keys(want)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := loadtest.Run(t.Context(), loadtest.Config{Target: server, Calibrate: calibrated, Scenarios: []scenario.Scenario{reading(100, 2*time.Second)}, ByName: true,
+		Seed: 1, LagLimit: time.Hour, Thresholds: bounds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := o.Results.Scenarios[0]
+	for _, held := range result.Thresholds {
+		if held.Outcome != want[held.Text] || !strings.Contains(held.Why, "at least ") {
+			t.Errorf("%s is %s: %s", held.Text, held.Outcome, held.Why)
+		}
+	}
+	phase := result.Phases[0]
+	if phase.Statuses["none"] == 0 || phase.Statuses["none"] != phase.Failures["timeout"] || phase.Response.Accepted.Count+phase.Statuses["none"] != 200 {
+		t.Errorf("%v, %v", phase.Statuses, phase.Failures)
+	}
+	for name, d := range map[string]*load.Distribution{"response": phase.Response.Accepted, "service": phase.Service.Accepted, "label": phase.Labels[0].Response} {
+		if p99 := d.Quantiles[3]; p99.P != 0.99 || p99.ValueMS < 1000 || !p99.Open || d.MaxMS < 1000 || !d.Open {
+			t.Errorf("%s: %+v", name, *d)
+		}
+	}
+	metrics, err := openmetrics.Encode(o.Results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`response_milliseconds\{[^}]*class="accepted"[^}]*quantile="0.99"\} [1-9]\d{3}`).Match(metrics) {
+		t.Errorf("%s", metrics)
 	}
 }

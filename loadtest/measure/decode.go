@@ -110,11 +110,9 @@ func (d *decoder) recording(w wire) (Recording, error) {
 		if len(name) > maxName {
 			return r, fmt.Errorf("a label of %d bytes: want at most %d", len(name), maxName)
 		}
-		h, err := d.histogram(l.Response, wholeFigures)
-		if err != nil {
+		if r.Labels[name], err = d.classes(l, wholeFigures); err != nil {
 			return r, fmt.Errorf("label %q: %w", name, err)
 		}
-		r.Labels[name] = Label{Count: filled(l.Count), Response: h}
 	}
 	for i, s := range w.Series {
 		if s.At < 0 || s.At >= maxSeconds/int(r.Width/time.Second) || i > 0 && s.At <= w.Series[i-1].At {

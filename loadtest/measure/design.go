@@ -3,7 +3,6 @@ package measure
 import (
 	"math"
 
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -81,32 +80,37 @@ func effectOf(blocks []block, own int64) float64 {
 // intervals holds the sealed response times of one class by the interval in which
 // the requests were due.
 type intervals struct {
-	each []Histogram // none is empty
-	all  *hdr.PackedHistogram
+	each [][2]sealed // the class; of accepted requests also the failed ones
+	over int64       // failed requests count above this, in nanoseconds
 }
 
 func intervalsOf(series []Interval, c Class) *intervals {
-	s := &intervals{all: newBuckets(intervalFigures)}
+	s := &intervals{over: int64(Longest)}
 	for _, interval := range series {
-		if h := interval.Response[c]; h.Count() > 0 {
-			s.each = append(s.each, h)
-			for value, count := range h.sealed.each {
-				_ = s.all.RecordValues(value, count) // came out of such buckets
-			}
+		parts := [2]sealed{interval.Response[c].sealed}
+		if c == Accepted {
+			parts[1] = interval.Response[Failed].sealed
+		}
+		if parts[0] != nil || parts[1] != nil {
+			s.each = append(s.each, parts)
 		}
 	}
 	return s
 }
 
-// effectAt returns the design effect on the p-quantile of a breakdown that sees
-// `own` of the samples. Samples in the quantile's own bucket count once as hits
-// and once not, because many may share it; the larger effect counts.
-func (s *intervals) effectAt(p float64, own int64) float64 {
+// with returns s with the failed requests that took longer than over.
+func (s *intervals) with(over int64) *intervals {
 	if s == nil {
-		return 1
+		return nil
 	}
-	at := s.all.ValueAtPercentile(100 * p)
-	return max(s.effectAbove(at, own), s.effectReaching(at, own))
+	return &intervals{s.each, over}
+}
+
+// effectAt returns the design effect on the quantile that has the value, of a
+// breakdown that sees `own` of the samples. Samples in the quantile's own bucket
+// count once as hits and once not, because many may share it; the larger effect counts.
+func (s *intervals) effectAt(value, own int64) float64 {
+	return max(s.effectAbove(value, own), s.effectReaching(value, own))
 }
 
 // effectAbove returns the design effect on the share of samples above the value's bucket.
@@ -117,16 +121,9 @@ func (s *intervals) effectAbove(value, own int64) float64 {
 // effectReaching returns the design effect on the share of samples from the value's bucket
 // on.
 func (s *intervals) effectReaching(value, own int64) float64 {
-	if s == nil {
-		return 1
-	}
-	var from int64 // the lower end of the bucket
-	for sample := range s.all.ForEachBucket {
-		if sample > value {
-			break
-		}
-		from = sample
-	}
+	bucket := newBuckets(intervalFigures)
+	_ = bucket.RecordValue(value) // a value from such buckets
+	from := bucket.Min()
 	return s.effect(func(sample int64) bool { return sample >= from }, own)
 }
 
@@ -137,11 +134,16 @@ func (s *intervals) effect(hits func(sample int64) bool, own int64) float64 {
 		return 1
 	}
 	blocks := make([]block, len(s.each))
-	for i, h := range s.each {
-		blocks[i].n = h.count
-		for value, count := range h.sealed.each {
-			if hits(value) {
-				blocks[i].hits += count
+	for i, parts := range s.each {
+		for part, of := range parts {
+			for value, count := range of.each {
+				if part == 1 && value <= s.over {
+					continue
+				}
+				blocks[i].n += count
+				if hits(value) {
+					blocks[i].hits += count
+				}
 			}
 		}
 	}

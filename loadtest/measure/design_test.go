@@ -134,7 +134,7 @@ func TestAQuickLabelAmongSlowOnes(t *testing.T) {
 	}
 	rec := record(Plan{}, samples)
 	for _, p := range []float64{0.5, 0.9, 0.99, 0.999} {
-		if e := rec.Labels["quick"].Response.Quantile(p); !e.Open && e.High > 3*time.Millisecond || e.Low > e.Value {
+		if e := rec.Labels["quick"][Accepted].Quantile(p); !e.Open && e.High > 3*time.Millisecond || e.Low > e.Value {
 			t.Errorf("p%g: %+v", 100*p, e)
 		}
 	}
@@ -157,7 +157,7 @@ func TestBreakDownsBorrowTheDesign(t *testing.T) {
 	if got := rec.Service[Accepted].Quantile(0.5).Design; got != whole {
 		t.Errorf("service: design effect %g, want that of the response times, %g", got, whole)
 	}
-	rare := rec.Labels["rare"].Response.Quantile(0.5).Design
+	rare := rec.Labels["rare"][Accepted].Quantile(0.5).Design
 	near(t, "the rare label's design effect", rare, whole/10, whole/20)
 }
 

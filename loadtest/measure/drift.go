@@ -247,8 +247,8 @@ const steadyShare = 0.001
 func (r Recording) quantiles(p float64) []Point {
 	var out []Point
 	for _, s := range r.Series {
-		if h := s.Response[Accepted]; h.Count() > 0 {
-			out = append(out, Point{r.Begins(s), h.Value(p).Seconds()})
+		if v := s.Response[Accepted].Value(p); v > 0 {
+			out = append(out, Point{r.Begins(s), v.Seconds()})
 		}
 	}
 	return out

@@ -33,13 +33,13 @@ func (r Recording) wire() (wire, error) {
 		Lag:      e.optional(r.Lag),
 		Statuses: r.Statuses,
 		Failures: r.Failures,
-		Labels:   make(map[string]wireLabel, len(r.Labels)),
+		Labels:   make(map[string]map[Class]wireHistogram, len(r.Labels)),
 		SentIn:   r.SentIn,
 		Width:    r.Width,
 		Series:   make([]wireInterval, 0, len(r.Series)),
 	}
 	for name, l := range r.Labels {
-		w.Labels[name] = wireLabel{Count: l.Count, Response: e.optional(l.Response)}
+		w.Labels[name] = e.classes(l)
 	}
 	for _, s := range r.Series {
 		w.Series = append(w.Series, wireInterval{At: s.At, Done: s.Done,
@@ -117,7 +117,7 @@ func histogramOf(w wireHistogram, figures int) (Histogram, error) {
 }
 
 // format names the recording file format. A change of meaning changes it.
-const format = "outreach-conformance recording 2"
+const format = "outreach-conformance recording 3"
 
 // wire is a Recording as a shard file holds it. Times are nanoseconds.
 type wire struct {
@@ -132,10 +132,12 @@ type wire struct {
 	Failures map[string]int64        `json:"failures,omitempty"`
 	First    *wireThird              `json:"first_third,omitempty"`
 	Last     *wireThird              `json:"last_third,omitempty"`
-	Labels   map[string]wireLabel    `json:"labels,omitempty"`
-	SentIn   []int64                 `json:"sent_by_second,omitempty"`
-	Width    time.Duration           `json:"interval_ns"`
-	Series   []wireInterval          `json:"series,omitempty"`
+
+	Labels map[string]map[Class]wireHistogram `json:"labels,omitempty"`
+
+	SentIn []int64        `json:"sent_by_second,omitempty"`
+	Width  time.Duration  `json:"interval_ns"`
+	Series []wireInterval `json:"series,omitempty"`
 }
 
 type wireThird struct {
@@ -163,11 +165,6 @@ type wireHistogram struct {
 	Min     time.Duration `json:"min_ns"`
 	Max     time.Duration `json:"max_ns"`
 	Clipped int64         `json:"clipped,omitempty"`
-}
-
-type wireLabel struct {
-	Count    map[Class]int64 `json:"count,omitempty"`
-	Response *wireHistogram  `json:"response,omitempty"`
 }
 
 type wireInterval struct {

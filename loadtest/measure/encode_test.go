@@ -74,7 +74,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"something after it", "}]}", "}]}{}", "after top-level value"},
 		{"an unknown key", `"sent":100`, `"sent":100,"lost":1`, "lost"},
 		{"an unknown key within", `"planned":100`, `"planned":100,"lost":1`, "lost"},
-		{"another format", "recording 2", "recording 1", `want "outreach-conformance recording 2"`},
+		{"another format", "recording 3", "recording 2", `want "outreach-conformance recording 3"`},
 	} {
 		text := strings.Replace(string(good), c.old, c.new, 1)
 		if _, err := decode(text); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -119,8 +119,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an unknown failure", func(w *wire) { w.Failures["odd"] = 1 }, `unknown failure "odd"`},
 		{"more failures than failed", func(w *wire) { w.Failures[FailureReset] = 1 }, "2 failures, but 1 failed"},
 		{"a label too few", func(w *wire) { delete(w.Labels, "get") }, "accepted requests"},
-		{"a long label", func(w *wire) { w.Labels[strings.Repeat("x", 2000)] = wireLabel{} }, "label of 2000 bytes"},
-		{"an unknown class of a label", func(w *wire) { w.Labels["get"].Count["odd"] = 1 }, `unknown class "odd"`},
+		{"a long label", func(w *wire) { w.Labels[strings.Repeat("x", 2000)] = nil }, "label of 2000 bytes"},
+		{"an unknown class of a label", func(w *wire) { w.Labels["get"]["odd"] = w.Labels["get"][Accepted] }, `unknown class "odd"`},
 		{"bytes", func(w *wire) { w.Bytes++ }, "bytes, but"},
 		{"negative bytes", func(w *wire) { w.Bytes = -1 }, "negative"},
 		{"too many bytes", func(w *wire) { w.Bytes = 1 << 62 }, "above"},

@@ -31,7 +31,8 @@ type Estimate struct {
 	Samples    int64         // 0: there is no value
 	Value      time.Duration // of the sample
 	Low, High  time.Duration // the interval of the server's true quantile, at Confidence
-	Open       bool          // no upper end, because the sample is too small: High is the largest value seen
+	Open       bool          // no upper end, because the sample is too small or requests failed: High is the largest value seen
+	AtLeast    bool          // Value is the time that a failed request took
 	Confidence float64       // of the interval
 	Design     float64       // design effect: samples per independent sample; 1 or more
 	Flagged    bool          // do not trust Value alone
@@ -47,16 +48,19 @@ type Estimate struct {
 // labels count as correlated like the response times of their class. The send
 // lag and phases shorter than five intervals count as independent.
 func (h Histogram) Quantile(p float64) Estimate {
-	e := Estimate{P: p, Samples: h.Count(), Confidence: Confidence, Design: 1}
+	own := h.value(p)
+	all := h.covered(own)
+	e := Estimate{P: p, Samples: all.count, Confidence: Confidence, Design: 1, AtLeast: float64(h.count) < p*float64(all.count)}
 	if e.Samples == 0 {
 		e.Flagged, e.Why = true, "no samples"
 		return e
 	}
-	e.Value = h.Value(p)
-	e.Design = h.intervals.effectAt(p, e.Samples)
+	e.Value = max(own, all.value(p))
+	e.Design = all.intervals.effectAt(int64(e.Value), e.Samples)
 
-	e.Low = h.lower(p)
-	e.High, e.Open = h.upper(p)
+	e.Low = all.lower(p)
+	e.High, e.Open = h.upper(p, all)
+	e.High = max(e.High, e.Value) // which may be the maximum of a failed request in the same bucket
 	e.flag()
 	return e
 }
@@ -75,28 +79,31 @@ func (h Histogram) lower(p float64) time.Duration {
 	return 0
 }
 
-// upper returns the upper end of the interval of the p-quantile. It is open if the
-// sample rules out no value: it is too small, or it is a part of one that holds longer
-// times.
-func (h Histogram) upper(p float64) (high time.Duration, open bool) {
-	_, rank := ranks(h.count, p, 1)
+// upper returns the upper end of the interval of the p-quantile of all, which are h and
+// failed requests. It is open if the sample rules out no value: it is too small, or it is
+// a part of one that holds longer times. How long a failed request would have taken has no
+// upper end.
+func (h Histogram) upper(p float64, all Histogram) (high time.Duration, open bool) {
+	_, rank := ranks(all.count, p, 1)
 	for rank <= h.count {
 		_, high = h.rank(rank)
-		_, bound := ranks(h.count, p, h.intervals.effectAbove(int64(high), h.count))
+		_, bound := ranks(all.count, p, all.intervals.effectAbove(int64(high), all.count))
 		switch {
 		case bound <= rank:
 			return high, false
 		case rank == h.count:
-			return h.max, true
+			return all.max, true
 		}
 		rank = min(bound, (rank+h.count+1)/2)
 	}
-	return h.max, true
+	return all.max, true
 }
 
 func (e *Estimate) flag() {
 	limit := max(tolerated, time.Duration(toleratedShare*float64(e.Value)))
 	switch {
+	case e.AtLeast:
+		e.Why = "so many requests failed that this is a lower bound: the time after which they did"
 	case e.Open:
 		e.Why = fmt.Sprintf("%d samples give no upper bound for this percentile", e.Samples)
 	case e.High-e.Value > limit || e.Value-e.Low > limit:

@@ -72,8 +72,7 @@ func all(r Recording) string {
 	classes("service", r.Service)
 	histogram("lag", r.Lag)
 	for _, name := range r.LabelNames() {
-		fmt.Fprintln(&b, name, r.Labels[name].Count)
-		histogram("response", r.Labels[name].Response)
+		classes(name, r.Labels[name])
 	}
 	for _, s := range r.Series {
 		fmt.Fprintln(&b, s.At, s.Asked, s.Sent, s.Done, s.Bytes, s.Statuses)

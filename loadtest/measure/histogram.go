@@ -30,6 +30,10 @@ type Histogram struct {
 	min, max  time.Duration // exact, after clipping
 	clipped   int64
 	intervals *intervals // its samples by interval; nil if unknown
+
+	// Of accepted requests that a Recording holds together with others:
+	failed  *Histogram    // nil if none failed
+	longest time.Duration // service time of an accepted request of the phase
 }
 
 func newBuckets(figures int) *hdr.PackedHistogram {
@@ -77,12 +81,50 @@ func (h Histogram) Clipped() int64 { return h.clipped }
 // Min returns the exact shortest duration; 0 if there is none.
 func (h Histogram) Min() time.Duration { return h.min }
 
-// Max returns the exact longest duration; 0 if there is none.
-func (h Histogram) Max() time.Duration { return h.max }
+// Max returns the exact longest duration, of failed requests too; 0 if there is none.
+func (h Histogram) Max() time.Duration {
+	if h.failed != nil {
+		return max(h.max, h.failed.max)
+	}
+	return h.max
+}
+
+// covered returns the durations that a figure depends on, which is its value without
+// failed requests: h, and the failed requests that took longer. So no request improves a
+// figure by failing. One that timed out took longer than the longest accepted request:
+// it counts even if requests that went out late make the figure larger.
+func (h Histogram) covered(figure time.Duration) Histogram {
+	if h.failed == nil {
+		return h
+	}
+	over := int64(h.longest)
+	if h.count > 0 {
+		over = min(over, int64(figure))
+	}
+	failed := h.failed.open()
+	all := newBuckets(int(failed.SignificantFigures()))
+	if h.count > 0 {
+		all.Merge(h.open())
+	}
+	for value, count := range failed.ForEachBucket {
+		if value > over {
+			_ = all.RecordValues(value, count) // came out of such buckets
+		}
+	}
+	return Histogram{buckets: all, count: all.TotalCount(), min: h.min, max: h.Max(), intervals: h.intervals.with(over)}
+}
+
+// AtLeast reports whether the p-quantile is only known to be at least Value: so many
+// requests failed that it lies among them.
+func (h Histogram) AtLeast(p float64) bool {
+	return float64(h.count) < p*float64(h.covered(h.value(p)).count)
+}
 
 // Mean returns the arithmetic mean to the precision of the buckets; 0 if there
-// is none.
-func (h Histogram) Mean() time.Duration {
+// is none. Failed requests that took longer count.
+func (h Histogram) Mean() time.Duration { return max(h.mean(), h.covered(h.mean()).mean()) }
+
+func (h Histogram) mean() time.Duration {
 	if h.count == 0 {
 		return 0
 	}
@@ -105,9 +147,18 @@ func (h Histogram) Above(limit time.Duration) int64 {
 }
 
 // Value returns the p-quantile of the sample, 0 ≤ p ≤ 1, as HdrHistogram defines it: the
-// upper bound of its bucket. It is 0 if the histogram is empty. Quantile also estimates how
-// far the server's quantile may lie from it, which takes long for a long phase.
+// upper bound of its bucket. Failed requests that took longer count. It is 0 if the
+// histogram is empty. Quantile also estimates how far the server's quantile may lie from
+// it, which takes long for a long phase.
 func (h Histogram) Value(p float64) time.Duration {
+	own := h.value(p)
+	if h.failed == nil {
+		return own
+	}
+	return max(own, h.covered(own).value(p))
+}
+
+func (h Histogram) value(p float64) time.Duration {
 	if h.count == 0 {
 		return 0
 	}
@@ -135,7 +186,7 @@ func (h Histogram) clone() Histogram {
 	if h.buckets != nil {
 		h.buckets = h.buckets.Clone()
 	}
-	h.intervals = nil
+	h.intervals, h.failed = nil, nil
 	return h
 }
 

@@ -63,11 +63,7 @@ func (r Recording) WithoutLag() Recording {
 // is what the generator adds to a service time. A generator that sends late also reads
 // late, so it adds at least the lag.
 func (r Recording) Latency(p float64, label string, adds time.Duration) Estimate {
-	response := r.Response[Accepted]
-	if label != "" {
-		response = r.Label(label).Response
-	}
-	e := response.Quantile(p)
+	e := r.Label(label)[Accepted].Quantile(p)
 	if late, _ := r.SentLate(); late && e.Samples > 0 {
 		e.Low = min(e.Low, r.least(p, label, adds))
 	}
@@ -77,12 +73,12 @@ func (r Recording) Latency(p float64, label string, adds time.Duration) Estimate
 // Slowest returns the longest response time of the accepted requests, or of those with
 // the label, and the least that it may have been without the lag.
 func (r Recording) Slowest(label string, adds time.Duration) (longest, least time.Duration) {
-	response, sent := r.Response[Accepted], r.Service[Accepted].Max()
+	longest = r.Label(label)[Accepted].Max()
+	least = longest
+	sent := r.Service[Accepted].Max()
 	if label != "" {
-		response = r.Label(label).Response
-		sent = response.Max() - r.Lag.Max()
+		sent = longest - r.Lag.Max()
 	}
-	longest, least = response.Max(), response.Max()
 	if late, _ := r.SentLate(); late {
 		least = max(0, min(longest, sent-max(adds, r.Lag.Max())))
 	}
@@ -98,7 +94,7 @@ func (r Recording) least(p float64, label string, adds time.Duration) time.Durat
 	from := r.Service[Accepted]
 	added := max(adds, lag)
 	if label != "" { // service times are not kept by label
-		from = r.Label(label).Response
+		from = r.Label(label)[Accepted]
 		added += lag
 	}
 	return max(0, from.Quantile(p-e).Low-added)

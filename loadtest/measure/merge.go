@@ -135,13 +135,7 @@ func mergedLabels(parts []Recording) map[string]Label {
 	out := map[string]Label{}
 	for _, p := range parts {
 		for name, l := range p.Labels {
-			sum, ok := out[name]
-			if !ok {
-				sum.Count = map[Class]int64{}
-			}
-			addAll(sum.Count, l.Count)
-			sum.Response = sum.Response.merged(l.Response)
-			out[name] = sum
+			out[name] = mergedClasses(out[name], l)
 		}
 	}
 	return out

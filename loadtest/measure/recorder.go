@@ -24,7 +24,7 @@ type Recorder struct {
 	lag      Histogram
 	statuses [maxStatus + 1]int64
 	failures map[string]int64
-	labels   map[string]*labelled
+	labels   map[string]*byClass // response times
 	first    Third
 	last     Third
 	sentIn   []int64 // by second
@@ -35,17 +35,12 @@ type Recorder struct {
 // byClass holds one histogram for each of Classes.
 type byClass [3]Histogram
 
-type labelled struct {
-	count    [3]int64
-	response Histogram
-}
-
 // index returns the position of a class in Classes.
 func index(c Class) int { return slices.Index(classes[:], c) }
 
 // NewRecorder returns a Recorder for the plan.
 func NewRecorder(p Plan) *Recorder {
-	return &Recorder{plan: p, width: p.width(), failures: map[string]int64{}, labels: map[string]*labelled{}}
+	return &Recorder{plan: p, width: p.width(), failures: map[string]int64{}, labels: map[string]*byClass{}}
 }
 
 // Add records one request. Samples may come in any order. Times below 0 count
@@ -68,10 +63,8 @@ func (r *Recorder) Add(s Sample) {
 	r.service[class].add(s.Service(), wholeFigures)
 	r.lag.add(s.Lag(), wholeFigures)
 
-	l := r.label(s.Label)
-	l.count[class]++
+	r.label(s.Label)[class].add(s.Response(), wholeFigures)
 	if s.Class() == Accepted {
-		l.response.add(s.Response(), wholeFigures)
 		if third := r.third(s.Due); third != nil {
 			third.add(s.Response())
 		}
@@ -94,7 +87,7 @@ func failureWord(w string) string {
 	}
 }
 
-func (r *Recorder) label(name string) *labelled {
+func (r *Recorder) label(name string) *byClass {
 	if l, ok := r.labels[name]; ok {
 		return l
 	}
@@ -103,7 +96,7 @@ func (r *Recorder) label(name string) *labelled {
 	}
 	l, ok := r.labels[name]
 	if !ok {
-		l = &labelled{}
+		l = &byClass{}
 		r.labels[name] = l
 	}
 	return l
@@ -172,7 +165,7 @@ func (r *Recorder) Recording() Recording {
 		rec.Failures[word] = n
 	}
 	for name, l := range r.labels {
-		rec.Labels[name] = Label{Count: counts(l.count), Response: l.response.clone()}
+		rec.Labels[name] = l.clone()
 	}
 	each := int(r.width / time.Second)
 	for i := range max(len(r.series), (len(rec.Asked)+each-1)/each) {
@@ -273,6 +266,7 @@ func (r *Recorder) Live(ran time.Duration) Live {
 	if ran >= time.Second {
 		at := max(0, int(ran/r.width)-1)
 		l.Last, l.Lasted = r.interval(at), min(ran-time.Duration(at)*r.width, r.width).Truncate(time.Second)
+		link(l.Last.Response, map[Class]Histogram{Accepted: r.service[0]}, nil)
 	}
 	return l
 }

@@ -68,10 +68,10 @@ func TestRecorderCounts(t *testing.T) {
 	if got := rec.Lag.Max(); got != 200*ms {
 		t.Errorf("largest lag %s, want 200ms", got)
 	}
-	if b := rec.Labels["b"]; !maps.Equal(b.Count, map[Class]int64{Limited: 1, Failed: 2}) || b.Response.Count() != 0 {
+	if b := rec.Labels["b"]; b.Count(Accepted) != 0 || b.Count(Limited) != 1 || b.Count(Failed) != 2 {
 		t.Errorf("label b: %v", b)
 	}
-	if a := rec.Labels["a"]; !maps.Equal(a.Count, map[Class]int64{Accepted: 2}) || a.Response.Max() != 1600*ms {
+	if a := rec.Labels["a"]; len(a) != 1 || a.Count(Accepted) != 2 || a[Accepted].Max() != 1600*ms {
 		t.Errorf("label a: %v", a)
 	}
 
@@ -142,8 +142,8 @@ func TestLabelsAreBounded(t *testing.T) {
 		r.Add(Sample{Label: fmt.Sprint(i), Status: 200})
 	}
 	rec := r.Recording()
-	if len(rec.Labels) != MaxLabels+1 || rec.Labels[OtherLabel].Count[Accepted] != MaxLabels {
-		t.Errorf("%d labels, %d requests under %s", len(rec.Labels), rec.Labels[OtherLabel].Count[Accepted], OtherLabel)
+	if len(rec.Labels) != MaxLabels+1 || rec.Labels[OtherLabel].Count(Accepted) != MaxLabels {
+		t.Errorf("%d labels, %d requests under %s", len(rec.Labels), rec.Labels[OtherLabel].Count(Accepted), OtherLabel)
 	}
 }
 
@@ -278,12 +278,11 @@ func TestLabelCoversItsPageSizes(t *testing.T) {
 	}
 	rec := r.Recording()
 	for label, want := range map[string]int64{"list": 3, "list limit=1": 1, "lists": 1, "get": 1, "limit": 0} {
-		l := rec.Label(label)
-		if l.Count[Accepted] != want || l.Response.Count() != want {
-			t.Errorf("%s: %d requests, %d response times; want %d", label, l.Count[Accepted], l.Response.Count(), want)
+		if got := rec.Label(label).Count(Accepted); got != want {
+			t.Errorf("%s: %d requests, want %d", label, got, want)
 		}
 	}
-	if got := rec.Label("list").Response.Max(); got != 3*time.Millisecond {
+	if got := rec.Label("list")[Accepted].Max(); got != 3*time.Millisecond {
 		t.Errorf("the longest of list took %s, want 3ms", got)
 	}
 	if share := rec.LabelShare("list", Failed); share.Of != 3 {

@@ -6,8 +6,9 @@
 // was due, so a server that stalls is charged for the requests that had to
 // wait. Service time counts from the moment it was sent. Send lag is the
 // difference: the generator's own delay. Accepted, limited and failed answers
-// have separate histograms. Every quantile comes with the interval that the
-// sample supports (see estimate.go).
+// have separate histograms. Figures of the accepted ones also cover the failed requests
+// that took longer than the figure, with the time that they took as a lower bound. Every
+// quantile comes with the interval that the sample supports (see estimate.go).
 //
 // The package is pure: no clock, no network. It is the only user of
 // hdrhistogram-go and imports no other package of this module.
@@ -39,11 +40,11 @@ type Recording struct {
 	Width    time.Duration // of each item of Series: whole seconds
 }
 
-// Label is the breakdown of a Recording for one kind of request.
-type Label struct {
-	Count    map[Class]int64
-	Response Histogram // of the accepted ones
-}
+// Label holds the response times of a Recording for one kind of request.
+type Label map[Class]Histogram
+
+// Count returns the number of requests of the class.
+func (l Label) Count(c Class) int64 { return l[c].Count() }
 
 // Interval is a part of a phase, as long as the recording's Width. A request counts as
 // asked in the interval in which it was due, as sent in the one in which it was sent, and
@@ -77,7 +78,7 @@ func (r Recording) Dropped() int64 {
 // the lag of a good run stays below it.
 func (r Recording) LagLimit() time.Duration {
 	const least, share = time.Millisecond, 20
-	return max(least, r.Response[Accepted].Value(0.5)/share)
+	return max(least, r.Response[Accepted].value(0.5)/share)
 }
 
 // Late returns how many requests were sent more than LagLimit after they were
@@ -87,48 +88,54 @@ func (r Recording) Late() int64 { return r.Lag.Above(r.LagLimit()) }
 // LabelNames returns the sorted labels.
 func (r Recording) LabelNames() []string { return slices.Sorted(maps.Keys(r.Labels)) }
 
-// Label returns the breakdown for the label. If no request has it, the result
-// covers all labels that begin with it and a space: an operation stands for its
-// pages of every size.
+// Label returns the breakdown for the label, or for all requests if it is empty. If no
+// request has it, the result covers all labels that begin with it and a space: an
+// operation stands for its pages of every size.
 func (r Recording) Label(name string) Label {
 	if l, exact := r.Labels[name]; exact {
 		return l
 	}
-	sum := Label{Count: map[Class]int64{}}
+	if name == "" {
+		return r.Response
+	}
+	sum := Label{}
 	for _, label := range r.LabelNames() {
 		if strings.HasPrefix(label, name+" ") {
-			l := r.Labels[label]
-			addAll(sum.Count, l.Count)
-			sum.Response = sum.Response.merged(l.Response)
-			sum.Response.intervals = l.Response.intervals // of the phase: the same for all labels
+			sum = mergedClasses(sum, r.Labels[label])
 		}
 	}
-	return sum
+	return link(sum, r.Service, map[Class]*intervals{Accepted: r.Response[Accepted].intervals})
 }
 
 // linked connects the histograms of r with its intervals, which quantiles need to
-// estimate correlation.
+// estimate correlation, and those of accepted requests with the failed ones.
 func (r Recording) linked() Recording {
-	for _, c := range Classes() {
-		s := intervalsOf(r.Series, c)
-		link(r.Response, c, s)
-		link(r.Service, c, s)
-		if c != Accepted {
-			continue
-		}
-		for name, l := range r.Labels {
-			l.Response.intervals = s
-			r.Labels[name] = l
-		}
+	series := map[Class]*intervals{}
+	for _, c := range classes {
+		series[c] = intervalsOf(r.Series, c)
 	}
+	for i, s := range r.Series {
+		r.Series[i].Response = link(maps.Clone(s.Response), r.Service, nil)
+	}
+	for name, l := range r.Labels {
+		r.Labels[name] = link(l, r.Service, series)
+	}
+	link(r.Response, r.Service, series)
+	link(r.Service, r.Service, series)
 	return r
 }
 
-func link(of map[Class]Histogram, c Class, s *intervals) {
-	if h, ok := of[c]; ok {
-		h.intervals = s
+func link(of, service map[Class]Histogram, series map[Class]*intervals) map[Class]Histogram {
+	for c, h := range of {
+		h.intervals = series[c]
 		of[c] = h
 	}
+	if failed := of[Failed]; failed.count > 0 {
+		h := of[Accepted]
+		h.intervals, h.failed, h.longest = series[Accepted], &failed, service[Accepted].max
+		of[Accepted] = h
+	}
+	return of
 }
 
 // Plan describes what a phase intends to send.

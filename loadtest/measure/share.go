@@ -21,25 +21,17 @@ type Share struct {
 // The sample counts for less if the share varies from second to second by more
 // than chance.
 func (r Recording) Share(of ...Class) Share {
-	all := map[Class]int64{}
-	for _, c := range classes {
-		all[c] = r.Count(c)
-	}
-	return r.share(all, of)
+	return r.LabelShare("", of...)
 }
 
 // LabelShare is Share for the requests that Label finds. They count as
 // correlated like all requests.
 func (r Recording) LabelShare(label string, of ...Class) Share {
-	return r.share(r.Label(label).Count, of)
-}
-
-func (r Recording) share(ended map[Class]int64, of []Class) Share {
 	var count, n int64
-	for class, ends := range ended {
-		n += ends
+	for class, h := range r.Label(label) {
+		n += h.count
 		if slices.Contains(of, class) {
-			count += ends
+			count += h.count
 		}
 	}
 	var blocks []block

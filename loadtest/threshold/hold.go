@@ -26,7 +26,7 @@ type Result struct {
 func (t Threshold) Hold(f Figure) Result {
 	r := Result{Threshold: t, Figure: f, Verdict: Inconclusive}
 	if f.Known {
-		r.Verdict, r.PointMeets = t.verdict(f), t.meets(f.Value)
+		r.Verdict, r.PointMeets = t.verdict(f), !f.AtLeast && t.meets(f.Value)
 		if r.Verdict == Inconclusive {
 			r.Need = t.need(f)
 		}
@@ -82,7 +82,7 @@ func (t Threshold) meets(v float64) bool {
 func (t Threshold) need(f Figure) int64 {
 	n := float64(f.Samples)
 	distance := math.Abs(f.Value - t.Bound)
-	if n == 0 || distance == 0 || f.Late {
+	if n == 0 || distance == 0 || f.Late || f.AtLeast {
 		return 0
 	}
 	// clean returns the sample size that separates this share of hits from 100 %.

@@ -26,7 +26,7 @@ func (r Result) sentence() string {
 		b.WriteString(r.undecided())
 	}
 	if f.Besides > 0 {
-		fmt.Fprintf(&b, "; excludes %s not accepted", requests(f.Besides))
+		fmt.Fprintf(&b, "; excludes %s that got 429 or failed sooner", requests(f.Besides))
 	}
 	return b.String()
 }
@@ -47,6 +47,8 @@ func (t Threshold) unknown(f Figure) string {
 func (r Result) undecided() string {
 	t := r.Threshold
 	switch {
+	case r.Figure.AtLeast:
+		return fmt.Sprintf("; too few requests were accepted to tell whether it is %s (a longer --timeout may show it)", t.bound())
 	case r.Figure.Late:
 		return fmt.Sprintf("; requests went out late, so it is open whether it is %s (use an idle machine or a lower rate)", t.bound())
 	case r.dependent():
@@ -91,12 +93,18 @@ func (t Threshold) name() string {
 }
 
 // Brief formats the figure without its interval.
-func (t Threshold) Brief(f Figure) string { return t.amount(t.Shown(f).Value) }
+func (t Threshold) Brief(f Figure) string {
+	text := t.amount(t.Shown(f).Value)
+	if f.AtLeast {
+		return "at least " + text
+	}
+	return text
+}
 
 // figure formats the value with its interval, in the display unit.
 func (t Threshold) figure(f Figure) string {
+	text := t.Brief(f)
 	f = t.Shown(f)
-	text := t.amount(f.Value)
 	switch {
 	case f.Open:
 		return fmt.Sprintf("%s (%s or more)", text, printable.Figure(f.Low))

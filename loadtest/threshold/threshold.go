@@ -19,8 +19,8 @@ import (
 // Metric is the figure that a threshold bounds.
 type Metric string
 
-// The metrics. Latencies are response times of accepted requests in seconds,
-// counted from the moment each was due.
+// The metrics. Latencies are response times in seconds, counted from the moment each
+// request was due. Failed requests that took longer count, as "at least".
 const (
 	Quantile  Metric = "quantile"  // p99<250ms: a percentile of the latency
 	Max       Metric = "max"       // max<2s: the longest latency of the run
@@ -108,9 +108,10 @@ func (t Threshold) scale() scale {
 type Figure struct {
 	Value, Low, High float64
 	Open             bool    // no upper bound: High is only the highest value seen
+	AtLeast          bool    // so many requests failed that Value is a lower bound
 	Samples          int64   // requests behind it; 0: not derived from samples
 	Design           float64 // design effect: samples per independent sample; 0 means 1
-	Besides          int64   // requests that were not accepted and are excluded
+	Besides          int64   // requests that were limited, or failed faster than Value, and are excluded
 	Late             bool    // requests went out late, for which Low allows
 	Known            bool    // whether it was measured
 }
@@ -132,27 +133,23 @@ func (t Threshold) Of(rec measure.Recording, adds time.Duration) Figure {
 }
 
 func (t Threshold) latency(rec measure.Recording, adds time.Duration) Figure {
-	h, sent := rec.Response[measure.Accepted], rec.Sent
-	if t.Label != "" {
-		l := rec.Label(t.Label)
-		h, sent = l.Response, 0
-		for _, n := range l.Count {
-			sent += n
-		}
+	p := t.P
+	if t.Metric == Max {
+		p = 1
 	}
-	if h.Count() == 0 {
-		return Figure{Besides: sent}
+	e := rec.Latency(p, t.Label, adds)
+	f := Figure{Samples: e.Samples, Besides: -e.Samples, Known: e.Samples > 0, Open: e.Open, AtLeast: e.AtLeast}
+	for _, h := range rec.Label(t.Label) {
+		f.Besides += h.Count()
 	}
-	f := Figure{Samples: h.Count(), Besides: sent - h.Count(), Known: true}
 	f.Late, _ = rec.SentLate()
 	if t.Metric == Max {
-		longest, least := rec.Slowest(t.Label, adds)
-		f.Value, f.Low, f.High = longest.Seconds(), least.Seconds(), longest.Seconds()
-		return f
+		e.Value, e.Low = rec.Slowest(t.Label, adds)
+		e.High, f.Open = e.Value, e.AtLeast
+	} else {
+		f.Design = e.Design
 	}
-	e := rec.Latency(t.P, t.Label, adds)
 	f.Value, f.Low, f.High = e.Value.Seconds(), e.Low.Seconds(), e.High.Seconds()
-	f.Open, f.Design = e.Open, e.Design
 	return f
 }
 

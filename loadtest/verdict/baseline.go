@@ -24,6 +24,9 @@ func Baseline(file string, r load.Results) *threshold.Baseline {
 			}
 			phase := threshold.EarlierPhase{Plan: planOf(p, s.Walks), Latencies: map[float64]threshold.Figure{}}
 			for _, q := range p.Response.Accepted.Quantiles {
+				if failed := p.Response.Failed; failed != nil && failed.MaxMS > p.Response.Accepted.MaxMS {
+					break // of an earlier release, whose percentiles leave out failed requests
+				}
 				phase.Latencies[q.P] = threshold.Figure{
 					Value: q.ValueMS / 1000, Low: q.LowMS / 1000, High: q.HighMS / 1000, Open: q.Open, Known: true}
 			}

@@ -21,11 +21,18 @@ func Compare(seed uint64, a, b *Draft) []compare.Result {
 	for _, kind := range comparedKinds {
 		f := compare.Figure{Name: kind.name, Unit: kind.unit}
 		for i := range min(len(a.phases), len(b.phases)) {
-			f.Pairs = append(f.Pairs, compare.Pair{A: kind.of(a.phases[i].Recording), B: kind.of(b.phases[i].Recording)})
+			f.Pairs = append(f.Pairs, compare.Pair{A: kind.of(a.phases[i]), B: kind.of(b.phases[i])})
 		}
 		figures = append(figures, f)
 	}
 	b.compared = compare.Judge(seed, figures...)
+	for i, kind := range comparedKinds {
+		r := &b.compared[i]
+		differs := r.Verdict == compare.Different
+		if a.atLeast(kind.p) && !(differs && r.B < r.A) || b.atLeast(kind.p) && !(differs && r.B > r.A) {
+			r.Verdict, r.Why = compare.Inconclusive, "so many requests failed that a figure is a lower bound"
+		}
+	}
 	return doubted(b.compared, a.Voided(), b.Voided())
 }
 
@@ -54,14 +61,15 @@ func doubted(results []compare.Result, a, b bool) []compare.Result {
 // ratios to those of the first. A share of failed requests has thresholds of its own.
 func (d *Draft) holdCompared(t threshold.Threshold) {
 	for i, c := range d.compared {
-		if !comparedKinds[i].latency {
+		p := comparedKinds[i].p
+		if p == 0 {
 			continue
 		}
 		if c.Ratio == nil {
 			d.unknown(t, c.Name, cmp.Or(c.Why, "a block has no response time above 0"))
 			continue
 		}
-		change := threshold.Figure{Value: c.Ratio.Value - 1, Low: c.Ratio.Low - 1, High: c.Ratio.High - 1, Samples: d.served(), Known: true}
+		change := threshold.Figure{Value: c.Ratio.Value - 1, Low: c.Ratio.Low - 1, High: c.Ratio.High - 1, Samples: d.served(), Known: true, Open: d.atLeast(p), AtLeast: d.atLeast(p)}
 		result := t.Hold(change)
 		if result.Need > 0 {
 			pairs := math.Ceil(float64(result.Need) / float64(change.Samples) * float64(c.Pairs))
@@ -98,19 +106,23 @@ func (d *Draft) served() int64 {
 func LeastPairs() int { return compare.LeastPairs(len(comparedKinds)) }
 
 // comparedKinds are the figures of a block.
-var comparedKinds = []struct {
+var comparedKinds = []comparedKind{{"response p50", "ms", 0.5}, {"response p90", "ms", 0.9}, {"response p99", "ms", 0.99}, {"failed", "%", 0}}
+
+type comparedKind struct {
 	name, unit string
-	latency    bool
-	of         func(measure.Recording) float64
-}{
-	{"response p50", "ms", true, latencyAt(0.5)},
-	{"response p90", "ms", true, latencyAt(0.9)},
-	{"response p99", "ms", true, latencyAt(0.99)},
-	{"failed", "%", false, func(rec measure.Recording) float64 { return 100 * rec.Share(measure.Failed).Value }},
+	p          float64 // of the response time; 0 for the share of failed requests
 }
 
-func latencyAt(p float64) func(measure.Recording) float64 {
-	return func(rec measure.Recording) float64 { return ms(rec.Response[measure.Accepted].Value(p)) }
+func (k comparedKind) of(p Phase) float64 {
+	if k.p == 0 {
+		return 100 * p.Share(measure.Failed).Value
+	}
+	return ms(p.Response[measure.Accepted].Value(k.p))
+}
+
+// atLeast reports whether the p-quantile is only a lower bound in a phase.
+func (d *Draft) atLeast(p float64) bool {
+	return slices.ContainsFunc(d.phases, func(one Phase) bool { return one.Response[measure.Accepted].AtLeast(p) })
 }
 
 // Effects converts the results of a comparison to the results model. In all

@@ -40,6 +40,16 @@ func TestEffectsPointWhereTheTestDoes(t *testing.T) {
 // inTurn returns the results of a comparison in twelve pairs of blocks. The target A
 // answers each request in 100 ms, and B in block i in so many times that.
 func inTurn(t *testing.T, bound string, slower func(i int) float64) load.Results {
+	return inTurnOf(t, bound, func(side, i, _ int) (time.Duration, int) {
+		if side == 1 {
+			return time.Duration(slower(i) * float64(100*time.Millisecond)), 200
+		}
+		return 100 * time.Millisecond, 200
+	})
+}
+
+// inTurnOf returns the results of a comparison whose target answers request n of block i so.
+func inTurnOf(t *testing.T, bound string, answer func(side, i, n int) (took time.Duration, status int)) load.Results {
 	t.Helper()
 	const pairs = 12
 	terms := Terms{LagLimit: time.Hour}
@@ -52,14 +62,11 @@ func inTurn(t *testing.T, bound string, slower func(i int) float64) load.Results
 		d := NewDraft(s, terms)
 		d.InBlocks = true
 		for i := range pairs {
-			took := 100 * time.Millisecond
-			if side == 1 {
-				took = time.Duration(slower(i) * float64(took))
-			}
 			r := measure.NewRecorder(measure.Plan{Name: "block", Planned: 50, Rate: 50, Duration: time.Second, Start: time.Unix(1e9, 0)})
 			for n := range 50 {
 				due := time.Duration(n) * 20 * time.Millisecond
-				r.Add(measure.Sample{Seq: uint64(n), Label: spec.ListLeadLists, Due: due, Sent: due, Done: due + took, Status: 200})
+				took, status := answer(side, i, n)
+				r.Add(measure.Sample{Seq: uint64(n), Label: spec.ListLeadLists, Due: due, Sent: due, Done: due + took, Status: status})
 			}
 			d.Keep(Phase{Recording: r.Recording()})
 		}

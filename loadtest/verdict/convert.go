@@ -39,8 +39,8 @@ func phaseOf(c Phase) load.Phase {
 	}
 	for _, name := range rec.LabelNames() {
 		l := rec.Labels[name]
-		p.Labels = append(p.Labels, load.Label{Name: name, Accepted: l.Count[measure.Accepted],
-			Limited: l.Count[measure.Limited], Failed: l.Count[measure.Failed], Response: distribution(l.Response)})
+		p.Labels = append(p.Labels, load.Label{Name: name, Accepted: l.Count(measure.Accepted),
+			Limited: l.Count(measure.Limited), Failed: l.Count(measure.Failed), Response: distribution(l[measure.Accepted])})
 	}
 	if len(rec.Series) > 0 {
 		p.IntervalSeconds = int64(rec.Width / time.Second)
@@ -86,7 +86,7 @@ func distribution(h measure.Histogram) *load.Distribution {
 	if h.Count() == 0 {
 		return nil
 	}
-	d := &load.Distribution{Count: h.Count(), Clipped: h.Clipped(), MinMS: ms(h.Min()), MeanMS: ms(h.Mean()), MaxMS: ms(h.Max())}
+	d := &load.Distribution{Count: h.Count(), Clipped: h.Clipped(), MinMS: ms(h.Min()), MeanMS: ms(h.Mean()), MaxMS: ms(h.Max()), Open: h.AtLeast(1)}
 	for _, p := range shownQuantiles {
 		e := h.Quantile(p)
 		d.Quantiles = append(d.Quantiles, load.Quantile{P: p, ValueMS: ms(e.Value), LowMS: ms(e.Low), HighMS: ms(e.High),
@@ -121,11 +121,12 @@ func count(statuses map[int]int64, of func(int) bool) int64 {
 }
 
 func brief(h measure.Histogram) *load.Brief {
-	if h.Count() == 0 {
+	at := func(p float64) float64 { return ms(h.Value(p)) }
+	b := load.Brief{P50MS: at(0.5), P90MS: at(0.9), P99MS: at(0.99), MaxMS: at(1), Open: h.AtLeast(0.99)}
+	if b.MaxMS == 0 {
 		return nil
 	}
-	at := func(p float64) float64 { return ms(h.Value(p)) }
-	return &load.Brief{P50MS: at(0.5), P90MS: at(0.9), P99MS: at(0.99), MaxMS: ms(h.Max())}
+	return &b
 }
 
 // ms converts to milliseconds, rounded to the microsecond.

@@ -3,7 +3,6 @@ package verdict
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"outreach.example/conformance/loadtest/threshold"
@@ -152,5 +151,5 @@ func shown(scale threshold.Threshold, f threshold.Figure) *load.Estimate {
 		return nil
 	}
 	f = scale.Shown(f)
-	return &load.Estimate{Value: f.Value, Low: f.Low, High: math.Max(f.High, f.Value)}
+	return &load.Estimate{Value: f.Value, Low: f.Low, High: max(f.High, f.Value), Open: f.Open}
 }

@@ -100,14 +100,14 @@ const allBlocks = "all blocks"
 // elsewhere reports whether requests with the label belong to other phases
 // only: each page size of a scenario has its own phase.
 func elsewhere(p Phase, all []Phase, label string) bool {
-	asks := func(p Phase) bool { return len(p.Label(label).Count) > 0 }
+	asks := func(p Phase) bool { return len(p.Label(label)) > 0 }
 	return !asks(p) && slices.ContainsFunc(all, asks)
 }
 
 // distrust makes a miss inconclusive if another load than the requested one, a generator
 // at its limit, or an early end of the phase may have caused it.
 func distrust(p Phase, result threshold.Result) threshold.Result {
-	if p.Cut && result.Verdict == threshold.Missed && result.Threshold.Metric == threshold.Errors {
+	if p.Cut && result.Verdict == threshold.Missed && (result.Threshold.Metric == threshold.Errors || result.Figure.AtLeast) {
 		result.Verdict = threshold.Inconclusive
 		result.Sentence += ", but the phase was cut short, so unanswered requests do not count"
 	}
@@ -128,9 +128,8 @@ func distrust(p Phase, result threshold.Result) threshold.Result {
 // list adds the result of a threshold to the results.
 func (d *Draft) list(t threshold.Threshold, phase string, result threshold.Result) {
 	entry := load.Threshold{Text: t.Text, Phase: phase, Outcome: load.Outcome(result.Verdict), Why: result.Sentence}
-	if f := t.Shown(result.Figure); f.Known {
+	if entry.Measured = shown(t, result.Figure); entry.Measured != nil {
 		entry.Unit = t.Unit()
-		entry.Measured = &load.Estimate{Value: f.Value, Low: f.Low, High: max(f.High, f.Value)}
 	}
 	d.Result.Thresholds = append(d.Result.Thresholds, entry)
 }
@@ -229,7 +228,7 @@ func inMS(f threshold.Figure) string {
 	if !f.Known {
 		return "unknown"
 	}
-	return printable.Figure(1000*f.Value) + " ms"
+	return threshold.Threshold{Metric: threshold.Quantile}.Brief(f)
 }
 
 // compareRates compares the rates of two searches.

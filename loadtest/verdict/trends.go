@@ -67,8 +67,9 @@ func (d *Draft) Recovery(rec measure.Recording, third time.Duration) {
 	const times = 2 // factor within which response times count as recovered
 	before, usual := time.Duration(0), 0
 	for _, s := range rec.Series {
-		if at := rec.Begins(s); at+rec.Width <= third && s.Response[measure.Accepted].Count() > 0 {
-			before += s.Response[measure.Accepted].Value(0.5)
+		median := s.Response[measure.Accepted].Value(0.5)
+		if at := rec.Begins(s); at+rec.Width <= third && median > 0 {
+			before += median
 			usual++
 		}
 	}
@@ -106,19 +107,20 @@ func (d *Draft) Depths(pages []Page, rec measure.Recording) {
 		depth := load.Depth{Operation: operation}
 		var first, last measure.Estimate
 		for i, p := range slices.DeleteFunc(slices.Clone(pages), func(p Page) bool { return p.Operation != operation }) {
-			h := rec.Labels[scenario.PageLabel(operation, p.Page)].Response
+			h := rec.Labels[scenario.PageLabel(operation, p.Page)][measure.Accepted]
+			p50 := h.Quantile(0.5)
 			if i == 0 {
-				first = h.Quantile(0.5)
+				first = p50
 			}
-			if h.Count() > 0 {
-				last = h.Quantile(0.5)
+			if p50.Samples > 0 {
+				last = p50
 				depth.Points = append(depth.Points, load.DepthPoint{Page: int64(p.Page), Rows: int64(p.Rows), Count: h.Count(),
 					P50MS: ms(last.Value), P99MS: ms(h.Value(0.99))})
 			}
 		}
 		if len(depth.Points) > 1 && first.Value > 0 && first.Low > 0 && first.High > 0 {
 			ratio := threshold.Figure{Value: float64(last.Value) / float64(first.Value),
-				Low: float64(last.Low) / float64(first.High), High: float64(last.High) / float64(first.Low)}
+				Low: float64(last.Low) / float64(first.High), High: float64(last.High) / float64(first.Low), Open: last.AtLeast, AtLeast: last.AtLeast}
 			depth.Ratio = ratio.Value
 			if ratio.Value > worst.Value {
 				worst = ratio

@@ -195,7 +195,7 @@ func (p *page) comparison(c load.Comparison) {
 func (p *page) loadVerdict(r load.Results) {
 	if p.marked {
 		p.line()
-		p.paragraph(0, p.paint.dim("2–5 is a percentile between 2 and 5, ≥2 one without an upper bound; more requests narrow them"))
+		p.paragraph(0, p.paint.dim("2–5 is a percentile between 2 and 5, ≥2 one of 2 or more; more accepted requests narrow them"))
 	}
 	p.line()
 	before := p.Len()

@@ -179,7 +179,7 @@ func (p *page) threshold(group []load.Threshold) {
 		said += " in " + list(phases)
 	}
 	if m := t.Measured; m != nil && len(group) == 1 {
-		said += ": " + printable.Interval(m.Value, m.Low, m.High, t.Unit)
+		said += ": " + m.In(t.Unit)
 	}
 	if t.Why != "" && p.Verbose {
 		said += "; " + reports.Printable(t.Why)

@@ -73,7 +73,7 @@ func phaseColumns() []column {
 		responseAt("p99.9", 0.999, 7),
 		{"max", 6, func(p *page, ph load.Phase) string {
 			if d := ph.Response.Accepted; d != nil {
-				return figure(d.MaxMS)
+				return d.Longest()
 			}
 			return p.paint.dim("–")
 		}},
@@ -299,7 +299,7 @@ func (p *page) distribution(d *load.Distribution) string {
 	for _, q := range d.Quantiles {
 		parts = append(parts, "p"+strconv.FormatFloat(100*q.P, 'g', 6, 64)+" "+p.quantile(q))
 	}
-	return strings.Join(append(parts, "max "+figure(d.MaxMS)), "  ")
+	return strings.Join(append(parts, "max "+d.Longest()), "  ")
 }
 
 // counts returns the keys with their numbers.

@@ -115,7 +115,7 @@ func measured(t load.Threshold) string {
 	if t.Measured == nil {
 		return ""
 	}
-	return printable.Amount(t.Measured.Value, t.Unit)
+	return t.Measured.In(t.Unit)
 }
 
 // compared writes the table of compared figures, if there are some.
@@ -139,6 +139,9 @@ func quantile(p load.Phase, of float64) string {
 	if p.Response.Accepted != nil {
 		for _, q := range p.Response.Accepted.Quantiles {
 			if q.P == of {
+				if q.Open {
+					return load.AtLeast(true, q.LowMS)
+				}
 				return printable.Figure(q.ValueMS)
 			}
 		}

@@ -3,6 +3,8 @@ package load
 import (
 	"math"
 	"time"
+
+	"outreach.example/conformance/internal/printable"
 )
 
 // Phase is a part of a scenario with one rate. Planned is Sent + Dropped.
@@ -53,6 +55,8 @@ func (p Phase) Supports(quantile float64) bool {
 }
 
 // Latency holds the distribution of each class of responses; nil without responses.
+// Figures of the accepted ones also cover each failed request that took longer than the
+// figure, with the time that it took as a lower bound.
 type Latency struct {
 	Accepted *Distribution `json:"accepted,omitempty"` // 2xx
 	Limited  *Distribution `json:"limited,omitempty"`  // 429
@@ -65,9 +69,21 @@ type Distribution struct {
 	MinMS     float64      `json:"min_ms"`
 	MeanMS    float64      `json:"mean_ms"`
 	MaxMS     float64      `json:"max_ms"`
+	Open      bool         `json:"open,omitempty"`    // MaxMS is of a failed request, and so a lower bound
 	Clipped   int64        `json:"clipped,omitempty"` // values above the histogram's range, counted as its maximum
 	Quantiles []Quantile   `json:"quantiles,omitempty"`
 	Curve     []CurvePoint `json:"curve,omitempty"` // for a plot; ascending
+}
+
+// Longest returns the maximum in words.
+func (d Distribution) Longest() string { return AtLeast(d.Open, d.MaxMS) }
+
+// AtLeast formats milliseconds, with a mark if they are a lower bound.
+func AtLeast(is bool, ms float64) string {
+	if is {
+		return "≥" + printable.Figure(ms)
+	}
+	return printable.Figure(ms)
 }
 
 // Quantile is a quantile with its confidence interval.
@@ -76,7 +92,7 @@ type Quantile struct {
 	ValueMS    float64 `json:"value_ms"`
 	LowMS      float64 `json:"low_ms"`
 	HighMS     float64 `json:"high_ms"`
-	Open       bool    `json:"open,omitempty"` // too few samples for an upper bound: HighMS is the largest sample
+	Open       bool    `json:"open,omitempty"` // no upper bound, because the sample is too small or requests failed: HighMS is the largest sample
 	Confidence float64 `json:"confidence"`     // of the interval
 	Flagged    bool    `json:"flagged"`        // unreliable
 	Why        string  `json:"why,omitempty"`
@@ -120,4 +136,5 @@ type Brief struct {
 	P90MS float64 `json:"p90_ms"`
 	P99MS float64 `json:"p99_ms"`
 	MaxMS float64 `json:"max_ms"`
+	Open  bool    `json:"open,omitempty"` // P99MS and MaxMS are of failed requests, and so lower bounds
 }

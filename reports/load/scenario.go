@@ -1,8 +1,10 @@
 package load
 
 import (
+	"fmt"
 	"time"
 
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports"
 )
 
@@ -59,6 +61,15 @@ type Estimate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
+	Open  bool    `json:"open,omitempty"` // no upper bound
+}
+
+// In returns the figure with its interval in words.
+func (e Estimate) In(unit string) string {
+	if e.Open {
+		return fmt.Sprintf("%s (%s or more)", printable.Amount(e.Value, unit), printable.Figure(e.Low))
+	}
+	return printable.Interval(e.Value, e.Low, e.High, unit)
 }
 
 // Violation is one requirement that one operation broke under load.
@@ -111,6 +122,7 @@ type KneePoint struct {
 	P99MS             float64 `json:"p99_ms"`
 	ErrorShare        float64 `json:"error_share"`
 	OK                bool    `json:"ok"`
+	Open              bool    `json:"open,omitempty"`       // P99MS is of failed requests, and so a lower bound
 	QueueGrew         bool    `json:"queue_grew,omitempty"` // later requests waited ever longer
 	Why               string  `json:"why,omitempty"`        // the thresholds that were not met
 }

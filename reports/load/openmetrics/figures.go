@@ -142,7 +142,7 @@ func (e *exposition) phase(p load.Phase, of labels) {
 	}{
 		{"accepted", p.Response.Accepted, p.Service.Accepted}, {"limited", p.Response.Limited, p.Service.Limited}, {"failed", p.Response.Failed, p.Service.Failed},
 	} {
-		e.summary("response_milliseconds", "Time from when a request was due.", c.response, of.with("class", c.class))
+		e.summary("response_milliseconds", "Time from when a request was due. Accepted: a slower failed request counts, with the time that it took.", c.response, of.with("class", c.class))
 		e.summary("service_milliseconds", "Time from when a request was sent.", c.service, of.with("class", c.class))
 	}
 	e.summary("send_lag_milliseconds", "Time from when a request was due to when it was sent.", p.Lag, of)

@@ -52,7 +52,7 @@ func EncodeLive(started time.Time, phases []LivePhase) ([]byte, error) {
 		e.gauge("live_asked_per_second", "Requests that were due in the last second.", p.AskedPerSecond, of)
 		e.gauge("live_answered_per_second", "Responses in the last second.", p.AnsweredPerSecond, of)
 		if p.P99MS > 0 {
-			const help = "Time from when a request was due, of accepted responses in the last second."
+			const help = "Time from when a request was due, of accepted responses in the last second. A slower failed request counts, with the time that it took."
 			e.gauge("live_response_milliseconds", help, p.P50MS, of.with("quantile", "0.5"))
 			e.gauge("live_response_milliseconds", help, p.P99MS, of.with("quantile", "0.99"))
 		}

@@ -74,7 +74,7 @@ func latencyOverTime(seconds []point) *figure {
 		}
 	}
 	if worst != nil {
-		title += fmt.Sprintf(": p99 is worst %s, %s ms", worst.when(), printable.Figure(worst.response.P99MS))
+		title += fmt.Sprintf(": p99 is worst %s, %s ms", worst.when(), load.AtLeast(worst.response.Open, worst.response.P99MS))
 	}
 	return c.figure(title)
 }
@@ -114,7 +114,7 @@ func percentileCurve(p load.Phase) *figure {
 	}
 	title := "Latency distribution"
 	if d := p.Response.Accepted; d != nil {
-		title += fmt.Sprintf(": slowest response %s ms", printable.Figure(d.MaxMS))
+		title += fmt.Sprintf(": slowest response %s ms", d.Longest())
 	}
 	return c.figure(title)
 }
@@ -234,5 +234,5 @@ func worse(a, b *load.Brief) *load.Brief {
 		}
 		return a
 	}
-	return &load.Brief{P50MS: max(a.P50MS, b.P50MS), P90MS: max(a.P90MS, b.P90MS), P99MS: max(a.P99MS, b.P99MS), MaxMS: max(a.MaxMS, b.MaxMS)}
+	return &load.Brief{P50MS: max(a.P50MS, b.P50MS), P90MS: max(a.P90MS, b.P90MS), P99MS: max(a.P99MS, b.P99MS), MaxMS: max(a.MaxMS, b.MaxMS), Open: a.Open || b.Open}
 }

@@ -105,7 +105,7 @@ func changeInWords(all []load.Threshold) string {
 		if phase == "" {
 			phase = "the figure"
 		}
-		return fmt.Sprintf("%s is %s %s than the baseline", reports.Printable(phase), printable.Interval(e.Value, e.Low, e.High, reports.Printable(worst.Unit)), direction)
+		return fmt.Sprintf("%s is %s %s than the baseline", reports.Printable(phase), e.In(reports.Printable(worst.Unit)), direction)
 	case unknown != nil:
 		return "the difference from the baseline is inconclusive"
 	default:

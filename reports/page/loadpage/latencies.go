@@ -12,7 +12,7 @@ type latencies struct {
 	Request string // "" for all requests of the phase
 	Count   int64
 	Figures []quantile // p50, p95, p99, p99.9
-	MaxMS   float64
+	Longest string
 }
 
 // quantile is a figure of the table; Value is empty if it was not measured, or if too few
@@ -50,7 +50,7 @@ func appendRow(rows []latencies, phase load.Phase, request string, d *load.Distr
 	if d == nil {
 		return rows
 	}
-	row := latencies{Phase: phase.Name, Request: request, Count: d.Count, MaxMS: d.MaxMS}
+	row := latencies{Phase: phase.Name, Request: request, Count: d.Count, Longest: d.Longest()}
 	for _, p := range columns {
 		var figure quantile
 		for _, q := range d.Quantiles {

@@ -23,7 +23,7 @@ var layout string
 
 var pageTemplate = page.New(layout, template.FuncMap{
 	"list": list, "number": printable.Figure, "percent": percent, "quantile": quantileName,
-	"answer": answer, "finding": finding, "estimate": estimate, "between": between,
+	"answer": answer, "finding": finding, "estimate": estimate, "between": between, "atLeast": load.AtLeast,
 	"counted": counted, "figures": phaseFigures, "knee": kneeFigures, "depths": depthFigures, "memory": memoryFigures, "limiter": limiterFigures, "limited": limitedOf,
 	"classes": classes, "spans": spans, "failure": load.FailureInWords, "title": title, "headline": headline, "chief": chief, "compared": comparedFigures, "comparedInWords": comparedInWords, "stretches": stretchesOf,
 	"latencies": latenciesOf, "column": func(i int) string { return quantileName(columns[i]) },
@@ -115,7 +115,7 @@ func estimate(e *load.Estimate, unit string) string {
 	if e == nil {
 		return "—"
 	}
-	return printable.Interval(e.Value, e.Low, e.High, unit)
+	return e.In(unit)
 }
 
 // between formats the bounds of a quantile.

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/reports/load"
 )
 
@@ -17,8 +16,7 @@ type stretch struct {
 	From, Until                   float64 // in seconds
 	Asked, Served                 float64 // per second
 	Limited, Failed               int64
-	Measured                      bool // it has response times
-	P50MS, P99MS                  float64
+	Worst                         *load.Brief // nil without response times
 	askedAll, servedAll, duration float64
 }
 
@@ -68,10 +66,7 @@ func (s *stretch) add(i load.Interval, p load.Phase) {
 	s.Until = s.From + s.duration
 	s.askedAll, s.servedAll = s.askedAll+float64(i.Asked), s.servedAll+float64(i.Accepted)
 	s.Limited, s.Failed = s.Limited+i.Limited, s.Failed+i.Failed
-	if i.Response != nil {
-		s.Measured = true
-		s.P50MS, s.P99MS = max(s.P50MS, i.Response.P50MS), max(s.P99MS, i.Response.P99MS)
-	}
+	s.Worst = worse(s.Worst, i.Response)
 }
 
 // spikeFigure returns the latency over time with the begin and the end of the burst.
@@ -106,8 +101,8 @@ func spikeInWords(parts []stretch) string {
 		if i > 0 {
 			said += ", "
 		}
-		if part.Measured {
-			said += fmt.Sprintf("%s %s ms", part.Name, printable.Figure(part.P99MS))
+		if b := part.Worst; b != nil {
+			said += fmt.Sprintf("%s %s ms", part.Name, load.AtLeast(b.Open, b.P99MS))
 		} else {
 			said += part.Name + " no accepted response"
 		}

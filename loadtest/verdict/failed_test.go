@@ -1,0 +1,182 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"outreach.example/conformance/loadtest/measure"
+	"outreach.example/conformance/loadtest/scenario"
+	"outreach.example/conformance/loadtest/threshold"
+	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
+	"outreach.example/conformance/spec"
+)
+
+// waiting returns a phase of 1,000 requests in 10 s. Most are accepted after 10 ms. So many
+// of each 100 get no response within a second.
+func waiting(of int) measure.Recording {
+	r := measure.NewRecorder(measure.Plan{Name: "steady", Planned: 1000, Rate: 100, Duration: 10 * time.Second, Start: time.Unix(1e9, 0)})
+	for n := range 1000 {
+		due := time.Duration(n) * 10 * time.Millisecond
+		s := measure.Sample{Seq: uint64(n), Label: spec.ListLeadLists, Due: due, Sent: due, Done: due + 10*time.Millisecond, Status: 200}
+		if n%100 < of {
+			s.Done, s.Status, s.Failure = due+time.Second, 0, measure.FailureTimeout
+		}
+		r.Add(s)
+	}
+	return r.Recording()
+}
+
+// A threshold covers the requests that were never answered, unless the phase was cut short:
+// then the end of the run may be the reason.
+func TestThresholdsCoverRequestsWithoutAResponse(t *testing.T) {
+	bounds := []string{"p99<250ms"}
+	if o := judgedOf(t, bounds, shareOf(waiting(0))); o.Verdict != reports.Passed {
+		t.Errorf("all answered: %s %q", o.Verdict, o.Reasons)
+	}
+	o := judgedOf(t, bounds, shareOf(waiting(5)))
+	if o.Verdict != reports.Failed || !strings.Contains(o.Reasons[0], "p99 is at least 1,00") {
+		t.Errorf("5 %% not answered: %s %q", o.Verdict, o.Reasons)
+	}
+	accepted, at := o.Phases[0].Response.Accepted, o.Phases[0].Series[3].Response
+	if accepted.Count != 950 || !accepted.Open || accepted.MaxMS != 1000 || !accepted.Quantiles[3].Open || !at.Open || at.P99MS < 990 || !o.Thresholds[0].Measured.Open {
+		t.Errorf("in the results: %+v, %+v, %+v", accepted, at, o.Thresholds[0].Measured)
+	}
+	cut := shareOf(waiting(5))
+	cut.Cut = "the target died"
+	o = judgedOf(t, bounds, cut)
+	if said := strings.Join(o.Reasons, "\n"); o.Verdict != reports.Inconclusive || !strings.Contains(said, "the phase was cut short") {
+		t.Errorf("cut short: %s %s", o.Verdict, said)
+	}
+}
+
+// A rate at which requests are never answered is not sustained, in the search and when it is
+// confirmed. Nor is one whose percentile may be anything above the timeout.
+func TestARateWithoutResponsesIsNotSustained(t *testing.T) {
+	for bound, want := range map[string]string{"p99<250ms": "p99 is at least", "p99<2s": "p99 is at least", "p90<250ms": ""} {
+		d := NewDraft(scenario.Scenario{Name: "mine", Kind: scenario.Sustained, Thresholds: []string{bound}}, Terms{})
+		for _, sure := range []bool{false, true} {
+			missed, _, unsure := d.misses(waiting(5), sure)
+			if said := strings.Join(missed, "; "); !strings.Contains(said, want) || (want == "") != (said == "") || len(unsure) > 0 {
+				t.Errorf("%s: %q is missed, %v", bound, said, unsure)
+			}
+		}
+	}
+	if p := kneePoint(waiting(5), false, ""); !p.Open || p.P99MS < 1000 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A target is not better because its requests fail. Lower bounds do not show that there is
+// no difference.
+func TestAComparisonOfTargetsThatFail(t *testing.T) {
+	const ms = time.Millisecond
+	failing := func(every int, took time.Duration, sides ...int) func(side, i, n int) (time.Duration, int) {
+		return func(side, _, n int) (time.Duration, int) {
+			for _, s := range sides {
+				if side == s && n%every == 0 {
+					return took, 503
+				}
+			}
+			return 100 * ms, 200
+		}
+	}
+	quick := func(side, _, n int) (time.Duration, int) { // B fails late, but sooner than A responds
+		switch {
+		case side == 0:
+			return 100 * ms, 200
+		case n%5 < 3:
+			return 50 * ms, 503
+		default:
+			return 10 * ms, 200
+		}
+	}
+	for name, tc := range map[string]struct {
+		answer func(side, i, n int) (time.Duration, int)
+		p99    load.Effect
+		bound  load.Outcome // of worse<5% for p99
+	}{
+		"B fails late":    {failing(10, 300*ms, 1), load.Worse, load.Missed},
+		"A fails late":    {failing(10, 300*ms, 0), load.Better, load.Met},
+		"both fail late":  {failing(10, 300*ms, 0, 1), load.EffectNotKnown, load.Inconclusive},
+		"both fail early": {failing(10, ms, 0, 1), load.NoDifference, load.Met},
+		"B fails sooner":  {quick, load.EffectNotKnown, load.Inconclusive},
+	} {
+		r := inTurnOf(t, "worse<5%", tc.answer)
+		if f := r.Comparison.Figures[2]; f.Name != "response p99" || f.Verdict != tc.p99 || (tc.p99 == load.EffectNotKnown) != (f.Why != "") {
+			t.Errorf("%s: %+v, want %s", name, f, tc.p99)
+		}
+		if held := r.Scenarios[1].Thresholds[2]; held.Outcome != tc.bound {
+			t.Errorf("%s: %+v, want %s", name, held, tc.bound)
+		}
+	}
+}
+
+// Without its failed requests, a run would be no worse than its baseline. A file of an
+// earlier release has percentiles without them: it is no baseline for a later run.
+func TestABaselineCoversRequestsWithoutAResponse(t *testing.T) {
+	results := func(of int) load.Results {
+		return load.Results{Scenarios: []load.Scenario{judgedOf(t, nil, shareOf(waiting(of))).Scenario}}
+	}
+	earlier := results(5)
+	earlier.Scenarios[0].Phases[0].Response.Accepted.MaxMS = 10
+	for name, tc := range map[string]struct {
+		before load.Results
+		of     int
+		want   reports.Verdict
+	}{
+		"as before":         {results(0), 0, reports.Passed},
+		"no responses now":  {results(0), 5, reports.Failed},
+		"nor then":          {results(5), 5, reports.Inconclusive},
+		"only then":         {results(5), 0, reports.Passed},
+		"an earlier format": {earlier, 0, reports.Inconclusive},
+	} {
+		o := Join(mine, []Share{shareOf(waiting(tc.of))}, Terms{Thresholds: []threshold.Threshold{parsed(t, "worse<10%")},
+			Baselines: map[string]*threshold.Baseline{"": Baseline("old.json", tc.before)}})
+		if o.Verdict != tc.want {
+			t.Errorf("%s: %s %q, want %s", name, o.Verdict, o.Reasons, tc.want)
+		}
+	}
+}
+
+// Trends cover failed requests: of a soak, of a spike and of deep pages.
+func TestTrendsCoverFailedRequests(t *testing.T) {
+	late := func(share int) func(n, second int) (time.Duration, int) {
+		return func(n, second int) (time.Duration, int) {
+			if n%20 < share {
+				return time.Duration(100+10*second) * time.Millisecond, 503
+			}
+			return 20 * time.Millisecond, 200
+		}
+	}
+	d := &Draft{}
+	d.Drift(Phase{Recording: recorded(30, late(2))}, nil)
+	if said := strings.Join(inWords(d.fails), "\n"); !strings.Contains(said, "response p99 rose") {
+		t.Errorf("a soak: %q", said)
+	}
+	d = &Draft{}
+	d.Recovery(recorded(9, func(n, second int) (time.Duration, int) {
+		if second < 3 {
+			return 20 * time.Millisecond, 200
+		}
+		return late(12)(n, second)
+	}), 3*time.Second)
+	if len(d.fails) == 0 {
+		t.Errorf("a spike: %q", d.Result.Notes)
+	}
+	r := measure.NewRecorder(measure.Plan{Name: "pages", Rate: 100})
+	for n := range 200 {
+		due := time.Duration(n) * 10 * time.Millisecond
+		s := measure.Sample{Label: scenario.PageLabel(spec.ListLeadLists, 1), Due: due, Sent: due, Done: due + 20*time.Millisecond, Status: 200}
+		if n%2 == 1 {
+			s.Label, s.Done, s.Status, s.Failure = scenario.PageLabel(spec.ListLeadLists, 100), due+time.Second, 0, measure.FailureTimeout
+		}
+		r.Add(s)
+	}
+	d = &Draft{figures: map[threshold.Metric]threshold.Figure{}}
+	d.Depths([]Page{{spec.ListLeadLists, 1, 0}, {spec.ListLeadLists, 100, 99}}, r.Recording())
+	if f := d.figures[threshold.Depth]; f.Value < 49 || !f.Open {
+		t.Errorf("a deep page: %+v", f)
+	}
+}
