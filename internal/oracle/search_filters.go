@@ -14,7 +14,8 @@ import (
 )
 
 // searchExactly searches for the whole text of a field. A server might match in part, or take
-// signs for patterns (SQL's LIKE), so it searches for pieces of a text and for patterns, too. The same parameter searches another field.
+// signs for patterns (SQL's LIKE), so it searches for parts of a text and for patterns, too.
+// The same parameter searches another field.
 func searchExactly(missing, extra spec.ID, field, other string) Filter {
 	const parameter = profile.ParamSearch
 	return Filter{"filters by " + field, []spec.ID{missing, extra}, parameter, field,
@@ -29,8 +30,12 @@ func searchExactly(missing, extra spec.ID, field, other string) Filter {
 			if other, ok := pathInOtherCase(values[0]); ok {
 				pieces = append(pieces, other)
 			}
-			if domain := domainIn(values[0]); domain != "" {
-				pieces = append(pieces, domain)
+			pieces = append(pieces, partsOf(values[0])...)
+			for _, value := range All(rows, field) {
+				if bare, _, hasQuery := strings.Cut(value, "?"); hasQuery {
+					pieces = append(pieces, bare)
+					break
+				}
 			}
 			return each(parameter, append(values, pieces...))
 		},
@@ -46,14 +51,14 @@ func searchExactly(missing, extra spec.ID, field, other string) Filter {
 		}}
 }
 
-// domainIn returns the host of a URL, or the domain of an email address.
-func domainIn(text string) string {
+// partsOf returns the host and the path of a URL, or both sides of an email address.
+func partsOf(text string) []string {
+	one, other, _ := strings.Cut(text, "@")
 	if _, rest, isURL := strings.Cut(text, "://"); isURL {
-		host, _, _ := strings.Cut(rest, "/")
-		return host
+		one, other, _ = strings.Cut(rest, "/")
+		other = "/" + other
 	}
-	_, domain, _ := strings.Cut(text, "@")
-	return domain
+	return slices.DeleteFunc([]string{one, other}, func(part string) bool { return part == "" || part == "/" || part == text })
 }
 
 // pathInOtherCase returns a URL whose path has capitals for small letters and the reverse:

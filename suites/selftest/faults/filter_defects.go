@@ -2,6 +2,7 @@ package faults
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ func filterDefects() []Defect {
 		defects = append(defects, f.defects()...)
 	}
 	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), smallPageDefects(), keptSearchDefects(), []Defect{emailAloneDefect()},
-		bareDomainDefects(), idListDefects(), []Defect{dayCutAloneDefect()})
+		searchedPartDefects(), idListDefects(), []Defect{dayCutAloneDefect()})
 }
 
 // keptSearchDefects answer a search as they did the first time.
@@ -72,20 +73,42 @@ func emailAloneDefect() Defect {
 		}}
 }
 
-// bareDomainDefects search a domain in URLs and email addresses.
-func bareDomainDefects() []Defect {
-	var defects []Defect
-	for _, f := range filterTable {
-		if f.kind != whole {
-			continue
+// searchedPartDefects find a URL or an email address by one of its parts.
+func searchedPartDefects() []Defect {
+	before := func(sign string) func(string) string {
+		return func(text string) string {
+			part, _, _ := strings.Cut(text, sign)
+			return part
 		}
-		defects = append(defects, f.showsExtra("by-bare-domain", "shows every row with a domain that is searched for, in the filter by "+f.field,
+	}
+	pathOf := func(text string) string {
+		u, err := url.Parse(text)
+		if err != nil || len(u.Path) < 2 {
+			return ""
+		}
+		return u.RequestURI()
+	}
+	isPart := func(value string) bool { return given(value) && !isURL(value) && !isEmail(value) }
+	var defects []Defect
+	for _, d := range []struct {
+		name, what, field string
+		is                func(value string) bool
+		part              func(text string) string
+	}{
+		{"bare-domain", "domain", "webhook_url", isPart, domainOf},
+		{"bare-domain", "domain", "lead_email", isPart, domainOf},
+		{"local-part", "part before the @", "lead_email", isPart, before("@")},
+		{"path", "path", "webhook_url", isPart, pathOf},
+		{"url-without-query", "part before the query", "webhook_url", isURL, before("?")},
+	} {
+		f := filterTable[slices.IndexFunc(filterTable, func(f filter) bool { return f.kind == whole && f.field == d.field })]
+		f.is = d.is
+		defects = append(defects, f.showsExtra("by-"+d.name, "shows every row whose "+d.what+" is searched for, in the filter by "+f.field,
 			func(a *Target) Middleware {
-				f.is = func(value string) bool { return given(value) && !isURL(value) && !isEmail(value) }
 				name := a.parameter(f.operation, f.meaning)
 				return a.paged(f.operation, paging{before: func(s *page) {
 					f.apply(s, name, func(chosen *selection) []listRow {
-						return chosen.adding(chosen.matching(func(text string) bool { return domainOf(text) == chosen.value })...)
+						return chosen.adding(chosen.matching(func(text string) bool { return d.part(text) == chosen.value })...)
 					})
 				}})
 			}))
