@@ -121,7 +121,7 @@ func filterRequirements() []Requirement {
 		add("FILTER-SKIP_"+part.id+"-TRUE", Stated, "With the flag true, no report has "+part.field+", and the rows are the same.", "",
 			"The list with the flag is compared with the list without it.", ListPlacementReports)
 		add("FILTER-SKIP_"+part.id+"-DEFAULT", Stated, "The flag's default is false: without it, reports show "+part.field+" as they do with false.", "",
-			"The list with the flag false is compared with the list without it.", ListPlacementReports)
+			"The list with the flag false is compared with the list without it. Some report must show it.", ListPlacementReports)
 	}
 
 	add("FILTER-COMBINED", Derived, "Filters together show all rows that each of them selects.",

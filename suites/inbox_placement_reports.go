@@ -91,7 +91,7 @@ func LeaveOut(field string) types.GomegaMatcher {
 }
 
 // ShowPartAsIn matches a walk without the flag whose reports show the part just
-// as in the walk with false.
+// as in the walk with false. Some report must show it.
 func ShowPartAsIn(withFalse Walk, field string) types.GomegaMatcher {
 	rows := withFalse.ByKey()
 	return onWalk("show "+field+" without the flag just as with false", func(w Walk) Verdict {
@@ -109,7 +109,12 @@ func ShowPartAsIn(withFalse Walk, field string) types.GomegaMatcher {
 				}
 			}
 		}
-		if found.Assessed == 0 {
+		switch rows := w.Rows(); {
+		case found.Assessed > 0:
+		case len(rows) > 0 && !slices.ContainsFunc(rows, func(r paging.Row) bool { return r.Value[field] != nil }):
+			found.add(Finding{w.At(0), pointerIn(0) + "/" + field, "shown by some report, since the request leaves nothing out",
+				fmt.Sprintf("absent or null in each of %d reports", len(rows))})
+		default:
 			found.Missing = "a report that shows " + field
 		}
 		return found

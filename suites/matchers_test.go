@@ -124,6 +124,7 @@ func TestMatchers(t *testing.T) {
 		"ShowWhatTheFullKeySees": {ShowWhatTheFullKeySees([]Finding{{refused, "", "a", "b"}}), nil, ordered, "", nil},
 		"LeaveOutOnly":           {LeaveOutOnly("id", ordered, ordered), walked(paging.Done, []string{}), ordered, "/items/0/id", nil},
 		"ShowPartAsIn":           {ShowPartAsIn(ordered, "id"), ordered, nil, "", walked(paging.Done, []string{"other"})},
+		"ShowPartInAnyRow":       {ShowPartAsIn(ordered, "name"), nil, ordered, "/items/0/name", nil},
 		"CarryCursors":           {CarryCursors(true), withCursor("2026-01-01T00:00:00Z"), withCursor(one), "/next_starting_after", ordered},
 		"KeepItsOwn":             {KeepItsOwn("recipients", []string{"a"}), nil, creation{test(`{"id":"` + one + `","recipients":["a"]}`), refused, Walk{}}, "/recipients", creation{refused, refused, Walk{}}},
 		"BeLimited":              {BeLimited(limit), drained{limited: true}, drained{odd: []Response{broken}}, "status", drained{}},
@@ -131,6 +132,7 @@ func TestMatchers(t *testing.T) {
 		"FindBySomeForm":         {FindBySomeForm(one, 9), searches{walked(paging.Done, []string{}), ordered}, searches{walked(paging.Done, []string{two})}, "/items", searches{walked(paging.Capped, []string{two})}},
 		"ShowNameOnce":           {ShowNameOnce(one, "n"), named(one), named(two), "/items/0", nil},
 		"CountRetriesUp":         {CountRetriesUp(), events(attempt("1", "g", `,"retry_count":1`), attempt("2", "g", `,"retry_count":1`)), events(attempt("1", "g", `,"retry_count":1`), attempt("2", "g", `,"retry_count":0`)), "/items/1/retry_count", events()},
+		"CountRetries":           {CountRetriesUp(), events(attempt("1", "g", `,"retry_count":2`), attempt("2", "g", `,"retry_count":2`), attempt("3", "g", `,"retry_count":2`)), events(attempt("1", "g", `,"retry_count":0`), attempt("2", "g", `,"retry_count":0`)), "/items/1/retry_count", events(attempt("1", "g", `,"retry_count":0`))},
 		"SucceedLaterWhereItSay": {SucceedLaterWhereItSaysSo(events()), events(attempt("1", "g", `,"retry_successful":true`), attempt("2", "g", `,"success":true`)), events(attempt("1", "g", `,"retry_successful":true`)), "/items/0/retry_successful", events()},
 		"NotDenyASuccessOf":      {NotDenyASuccessOf(events(attempt("2", "g", `,"success":true`))), events(attempt("1", "g", `,"success":false,"retry_successful":true`)), events(attempt("1", "g", `,"success":false,"retry_successful":false`)), "/items/0/retry_successful", events()},
 	} {

@@ -129,9 +129,10 @@ func (a attempts) observeAddresses(api *API) {
 	})
 }
 
-// CountRetriesUp matches attempts whose retry_count never falls in a delivery.
+// CountRetriesUp matches attempts whose retry_count never falls in a delivery, and does not
+// stay below the number of its retries. A server may show the total in each attempt.
 func CountRetriesUp() types.GomegaMatcher {
-	return onAttempts("never lower retry_count in a delivery", withRetries, func(all attempts) (found Verdict) {
+	return onAttempts("count up retry_count in a delivery", withRetries, func(all attempts) (found Verdict) {
 		all.inTurn(func(before, next attempt) {
 			count, okCount := number(next.row["retry_count"])
 			previous, okPrevious := number(before.row["retry_count"])
@@ -144,6 +145,19 @@ func CountRetriesUp() types.GomegaMatcher {
 					fmt.Sprintf("at least %v, the count of the earlier attempt %s", previous, before.id), fmt.Sprint(count)})
 			}
 		})
+		for _, group := range slices.Sorted(maps.Keys(all.deliveries)) {
+			var counts []float64
+			var last attempt
+			for _, a := range all.deliveries[group] {
+				if count, ok := number(a.row["retry_count"]); ok && a.at.After(last.at) {
+					counts, last = append(counts, count), a
+				}
+			}
+			if retries := len(counts) - 1; retries > 0 && slices.Min(counts) == slices.Max(counts) && counts[0] < float64(retries) {
+				found.add(Finding{last.response, last.pointer + "/retry_count", fmt.Sprintf("a count of %d retries", retries),
+					fmt.Sprintf("%v, as in each attempt of the group", counts[0])})
+			}
+		}
 		return found
 	})
 }

@@ -105,6 +105,7 @@ var flagDamages = []struct {
 			f.list = f.as(f.name, "true")
 		}
 	}},
+	{"never-shown", "DEFAULT", "omits the part from every report", func(f *flagged) { f.list = f.as(f.name, "true") }},
 	{"on-for-false", "DEFAULT", "omits the part for false, because the flag is present", func(f *flagged) {
 		if f.is("false") {
 			f.list = f.as(f.name, "true")
