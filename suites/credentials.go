@@ -2,6 +2,7 @@ package suites
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/schemas/variants"
 	"outreach.example/conformance/spec"
 )
 
@@ -29,42 +31,46 @@ func withKeyElsewhere(k Call) []Call {
 	cookie := "access_token=" + token + "; api_key=" + token + "; session=" + token + "; token=" + token
 	return []Call{
 		inQuery.MustBeRefused(),
-		inHeaders.WithHeader("X-Authorization", "Bearer "+token).MustBeRefused(),
+		inHeaders.WithHeader("X-Authorization", "Bearer "+token).WithHeader("Authentication", "Bearer "+token).MustBeRefused(),
 		bare.WithHeader("Cookie", cookie+"; Authorization=Bearer "+token).MustBeRefused(),
 	}
 }
 
-// withAlmostBearer shows a valid key with a scheme that looks like Bearer, or that other
-// services use.
-func withAlmostBearer(k Call) []Call {
+// Forms of a header with a valid key that is not valid itself. KEY stands for the key, USER
+// for it as the user of Basic credentials, OTHER for a key that no server has issued.
+var (
+	otherSchemes = []string{
+		"Basic KEY", "KEY", "Basic USER", "Digest KEY", "Token KEY", "ApiKey KEY", "BearerKEY", "Bearer:KEY", "XBearer KEY",
+		"Bearer: KEY", "Bearer=KEY", "Bearer%20KEY", `"Bearer KEY"`,
+	}
+	otherTokens = []string{
+		`Bearer "KEY"`, "Bearer 'KEY'", "Bearer <KEY>", "Bearer [KEY]", "Bearer KEY,", "Bearer KEY;", "Bearer KEY.",
+		"Bearer Bearer KEY", "Bearer KEY conformance", "Bearer PERCENT", "Bearer BASE64", "Bearer OTHER, Bearer KEY", "Bearer KEY, Bearer OTHER",
+		"Bearer null", "Bearer %",
+	}
+	// A server may accept these, unless the key is revoked.
+	looseForms = []string{"bearer KEY", "BEARER  KEY", "Bearer\tKEY"}
+)
+
+// inForms returns the call with its key in each of the forms.
+func inForms(id spec.ID, k Call, forms []string) []Call {
 	token := k.key.Token
+	spelled := strings.NewReplacer("KEY", token, "OTHER", unknownToken, "PERCENT", percentEncoded(token),
+		"BASE64", base64.StdEncoding.EncodeToString([]byte(token)), "USER", base64.StdEncoding.EncodeToString([]byte(token+":")))
 	var calls []Call
-	for _, header := range []string{
-		"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":")),
-		"Digest " + token, "Token " + token, "ApiKey " + token,
-		"Bearer" + token, "Bearer:" + token, "XBearer " + token,
-	} {
-		calls = append(calls, k.WithAuthorization(header))
+	for _, form := range forms {
+		calls = append(calls, k.WithAuthorization(spelled.Replace(form)))
 	}
-	return calls
+	return unauthorizedFor(id, calls...)
 }
 
-// withNoKey shows a word that stands for a missing key, and a pattern that matches any.
-func withNoKey(k Call) []Call {
-	var calls []Call
-	for _, word := range []string{"null", "%"} {
-		calls = append(calls, k.WithAuthorization("Bearer "+word))
+// percentEncoded escapes every character.
+func percentEncoded(text string) string {
+	var escaped strings.Builder
+	for _, c := range []byte(text) {
+		fmt.Fprintf(&escaped, "%%%02X", c)
 	}
-	return calls
-}
-
-// withTwoKeys shows a valid key beside another one, which is not valid.
-func withTwoKeys(k Call, other string) []Call {
-	valid := k.key.Token
-	return []Call{
-		k.WithAuthorization("Bearer " + other + ", Bearer " + valid),
-		k.WithAuthorization("Bearer " + valid + ", Bearer " + other),
-	}
+	return escaped.String()
 }
 
 // withAlmostKey shows variations of a valid key. Each has a name of its own, so that a
@@ -78,10 +84,12 @@ func (api *API) withAlmostKey(k Call) []Call {
 	}
 	if len(token) >= longKey {
 		variations = append(variations,
+			variation{"half-of-", token[:len(token)/2]},
 			variation{"start-changed-in-", withOtherLetter(token, 0)},
 			variation{"end-changed-in-", withOtherLetter(token, len(token)-endOfKey)},
 			variation{"start-removed-from-", token[1:]},
-			variation{"case-swapped-in-", withCaseSwapped(token)})
+			variation{"case-swapped-in-", withCaseSwapped(token)},
+			variation{"blank-in-", token[:len(token)/2] + " " + token[len(token)/2:]})
 	}
 	var calls []Call
 	for _, variation := range variations {
@@ -90,7 +98,7 @@ func (api *API) withAlmostKey(k Call) []Call {
 			calls = append(calls, k.WithKey(client.Key{Name: variation.name + k.key.Name, Token: variation.token}))
 		}
 	}
-	return calls
+	return unauthorizedFor(spec.AuthKeyUnknown, calls...)
 }
 
 // endOfKey is how far from its end a key is changed. The last characters may be padding
@@ -128,32 +136,58 @@ func withCaseSwapped(token string) string {
 // malformedID is no UUID.
 const malformedID = "not-a-uuid"
 
-// withMistakes adds to a request without valid authorization each kind of mistake that a
-// server may notice before it looks at the key.
-func (api *API) withMistakes(k Call) []Call {
-	op := k.Operation
-	k = k.MustBeRefused()
-	var calls []Call
-	if op.HasPathID() {
-		calls = append(calls, k.WithID(malformedID).MayGet(http.StatusNotImplemented))
+// besides returns what a server may notice before it looks at the key: a mistake in each part
+// of the operation's requests, and all optional parts at once.
+func (api *API) besides(op spec.Operation) []func(Call) Call {
+	var all []func(Call) Call
+	raw := func(k Call) Call { return k.WithRawBody(`{"name": "breaks o`) }
+	switch op.Method {
+	case http.MethodPost:
+		all = append(all, raw, func(k Call) Call { return k.WithBody(nil) }, func(k Call) Call { return k.WithBody(map[string]any{}) },
+			func(k Call) Call { return k.WithRawBody(string(k.bytes())).WithHeader("Content-Type", "text/plain") })
+	case http.MethodDelete:
+		all = append(all, raw)
 	}
-	switch {
-	case op.Method == http.MethodPost:
-		plain := k.WithRawBody(string(k.bytes())).WithHeader("Content-Type", "text/plain")
-		calls = append(calls, k.WithRawBody(`{"name": "breaks o`), k.WithBody(nil), k.WithBody(map[string]any{}), plain)
-	case op.Method == http.MethodDelete:
-		calls = append(calls, k.WithRawBody(`{"name": "breaks o`))
-	case op.Answer == spec.Page:
-		cursor, known := api.Profile.CursorParameter(op)
-		word := k.WithQuery("limit", "abc").WithQuery("sort_order", "x")
-		if known {
-			word = word.WithQuery(cursor, "conformance")
+	for _, member := range variants.Body(op.ID) {
+		if len(member.Invalid) > 0 {
+			all = append(all, func(k Call) Call { return k.WithField(member.Name, member.Invalid[0].Value) })
 		}
-		calls = append(calls, k.WithQuery("limit", "0"), word)
-	case op.ID == spec.GetPlacementTest:
-		calls = append(calls, k.WithQuery("with_metadata", "perhaps"))
 	}
-	return calls
+	if cursor, known := api.Profile.CursorParameter(op); known && op.Answer == spec.Page {
+		all = append(all, func(k Call) Call { return k.WithQuery("limit", "0") }, func(k Call) Call { return k.WithQuery(cursor, "x") })
+	}
+	parts := api.optionalParts(authorizedRole(op), op)
+	for _, part := range parts {
+		for _, name := range part.parameters {
+			all = append(all, func(k Call) Call { return k.WithQuery(name, "x") })
+		}
+	}
+	if len(parts) == 0 {
+		return all
+	}
+	return append(all, func(k Call) Call {
+		for _, part := range parts {
+			k = part.add(k)
+		}
+		return k
+	})
+}
+
+// inTurn returns the calls, the first as it is and each other one with one of the changes.
+// Both are repeated until all have been used. So a spelling and a mistake share a request.
+func inTurn(calls []Call, changes []func(Call) Call) []Call {
+	all := slices.Clone(calls[:1])
+	if calls[0].Operation.HasPathID() { // alone: the response may be that to an unknown path
+		all = append(all, calls[0].WithID(malformedID).MustBeRefused().MayGet(http.StatusNotImplemented))
+	}
+	for i := 1; i < max(len(calls), len(changes)+1); i++ {
+		k := calls[i%len(calls)]
+		if len(changes) > 0 {
+			k = changes[(i-1)%len(changes)](k).MustBeRefused()
+		}
+		all = append(all, k)
+	}
+	return all
 }
 
 // isUnknownPath reports whether the target may take the request for one of a path that it

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,10 +15,7 @@ import (
 func almostValid(key client.Key) []Call {
 	api := &API{Env: &Env{Profile: &profile.Profile{}}}
 	k := Call{Operation: spec.MustOperation(spec.ListLeadLabels), key: key}
-	calls := append(api.withAlmostKey(k), withAlmostBearer(k)...)
-	calls = append(calls, withKeyElsewhere(k)...)
-	calls = append(calls, withTwoKeys(k, unknownToken)...)
-	return append(calls, withUnknownKey(k)...)
+	return slices.Concat(api.withUnknownKeys(k), withOtherScheme(k), withKeyElsewhere(k))
 }
 
 func TestCurlLinesOfAlmostValidCredentialsHoldNoKey(t *testing.T) {
@@ -52,6 +50,38 @@ func TestShortKeysAreOnlyLengthened(t *testing.T) {
 			t.Errorf("%q is not a longer form of %q", almost.key.Token, token)
 		}
 	}
+}
+
+// Together, the operations send every revoked key in every spelling of other credentials.
+func TestRevokedKeysMeetEverySpelling(t *testing.T) {
+	valid := client.Key{Name: "main", Token: "acme_4Zr7mK1wQx9LpT2vB8nD5sHcJf3GyEaU6"}
+	var keys []profile.Key
+	for _, token := range []string{"acme_revokedKey1AbCdEfGhIjKlMnOp", "acme_revokedKey2ZyXwVuTsRqPoNmL"} {
+		keys = append(keys, profile.Key{Name: token[5:16], Token: token, State: profile.KeyRevoked})
+	}
+	api := &API{Env: &Env{Profile: &profile.Profile{Keys: keys}}}
+	sent := map[string]bool{}
+	for _, op := range spec.Operations() {
+		k := Call{Operation: op, key: valid}
+		for _, call := range slices.Concat(api.inOtherSchemes(k), api.withUnknownKeys(k)) {
+			sent[call.key.Token+" "+authorizationOf(call)] = true
+		}
+	}
+	for _, key := range keys {
+		k := Call{Operation: spec.Operations()[0], key: key.ForClient()}
+		for _, call := range slices.Concat(withOtherScheme(k), api.withOtherTokens(k)) {
+			if !sent[call.key.Token+" "+authorizationOf(call)] {
+				t.Errorf("no operation is sent %q %q", call.key.Name, authorizationOf(call))
+			}
+		}
+	}
+}
+
+func authorizationOf(k Call) string {
+	if k.authorization == nil {
+		return ""
+	}
+	return *k.authorization
 }
 
 // A variation is no key that the profile lists, and differs from the valid one.

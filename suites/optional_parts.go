@@ -15,8 +15,9 @@ import (
 
 // optionalPart is a part that a request may have or lack.
 type optionalPart struct {
-	add  func(Call) Call // adds the part to a request
-	open bool            // no sentence obliges a server to serve it
+	add        func(Call) Call // adds the part to a request
+	open       bool            // no sentence obliges a server to serve it
+	parameters []string        // of the query, that x is no value of
 }
 
 // optionalParts returns the parts that a request of the operation may have. The values are
@@ -26,7 +27,7 @@ func (api *API) optionalParts(role string, op spec.Operation) []optionalPart {
 	case op.Answer == spec.Page:
 		return api.optionalParameters(role, op)
 	case op.ID == spec.GetPlacementTest:
-		return []optionalPart{{add: func(k Call) Call { return k.WithQuery("with_metadata", "true") }}}
+		return []optionalPart{{add: func(k Call) Call { return k.WithQuery("with_metadata", "true") }, parameters: []string{"with_metadata"}}}
 	case op.ID == spec.CreatePlacementTest:
 		another := func(k Call) Call { return k.WithField("name", api.Word()) } // a server may refuse the same name again
 		return []optionalPart{
@@ -43,10 +44,14 @@ func (api *API) optionalParts(role string, op spec.Operation) []optionalPart {
 // optionalParameters returns the query parameters of a list. The limit comes first: its
 // page is so short that it has a cursor.
 func (api *API) optionalParameters(role string, list spec.Operation) []optionalPart {
-	parts := []optionalPart{{add: func(k Call) Call { return k.WithQuery("limit", "1") }}}
+	parts := []optionalPart{{add: func(k Call) Call { return k.WithQuery("limit", "1") }, parameters: []string{"limit"}}}
 	add := func(parameter, value string, open bool) {
 		if name, known := api.Profile.Parameter(list.ID, parameter); known && value != "" {
-			parts = append(parts, optionalPart{open: open, add: func(k Call) Call { return k.WithQuery(name, value) }})
+			part := optionalPart{open: open, add: func(k Call) Call { return k.WithQuery(name, value) }}
+			if parameter != profile.ParamSearch && parameter != profile.ParamStartingAfter {
+				part.parameters = []string{name}
+			}
+			parts = append(parts, part)
 		}
 	}
 	if _, known := api.Profile.CursorParameter(list); known {
@@ -97,7 +102,7 @@ func (api *API) window(list spec.Operation) (optionalPart, bool) {
 		past, future = past[:len("2006-01-02")], future[:len("2006-01-02")]
 	}
 	add := func(k Call) Call { return k.WithQuery(start, past).WithQuery(end, future) }
-	return optionalPart{add: add}, named && alsoNamed
+	return optionalPart{add: add, parameters: []string{start, end}}, named && alsoNamed
 }
 
 // pageWithCursor returns a page of the list that has a cursor if there is one. It asks once a

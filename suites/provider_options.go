@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega/types"
@@ -26,8 +27,8 @@ func providerOptions() {
 		})
 		It("shows provider options only with valid authorization", Requires(spec.OptionsAuth), func(api *API) {
 			k := api.As(dataset.Main, spec.CreatePlacementTest)
-			calls := append(withoutHeader(k), withOtherScheme(k)[0], withEmptyToken(k)[0], withUnknownKey(k)[0])
-			api.expectWithheld(http.StatusUnauthorized, append(calls, api.withRevokedKey(k)...)...)
+			calls := slices.Concat(withoutHeader(k), api.inOtherSchemes(k), withEmptyToken(k), api.withUnknownKeys(k), api.withRevokedKeys(k))
+			api.expectWithheld(http.StatusUnauthorized, calls...)
 		})
 		It("shows provider options to no key without scopes", Requires(spec.OptionsScope), func(api *API) {
 			k := api.As(dataset.Main, spec.CreatePlacementTest)

@@ -4,11 +4,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/schemas/variants"
 	"outreach.example/conformance/spec"
 )
 
@@ -23,6 +25,12 @@ type unauthorizedWay struct {
 var revokedKey = asker{"revoked-key", "a revoked key", func(a *Target, r Request) bool {
 	key, ok := a.keyOf(r)
 	return ok && key.State == profile.KeyRevoked
+}}
+
+// revokedBeside matches requests with a revoked key beside a valid one.
+var revokedBeside = asker{"revoked-beside-valid", "a revoked key beside a valid one", func(a *Target, r Request) bool {
+	first, second, found := strings.Cut(r.token(), ", Bearer ")
+	return found && a.knows(first) && a.knows(second)
 }}
 
 // unauthorized lists the ways to lack authorization (Authentication, rule 3).
@@ -40,32 +48,35 @@ var unauthorized = []unauthorizedWay{
 		{"key-in-cookie", "a valid key in a cookie", func(a *Target, r Request) bool {
 			return !r.hasAuthorization() && a.showsKey(r.Header.Get("Cookie"))
 		}},
-		{"key-in-other-header", "a valid key in the header X-API-Key", func(a *Target, r Request) bool {
-			return !r.hasAuthorization() && a.knows(r.Header.Get("X-Api-Key"))
-		}},
+		inHeader("key-in-other-header", "X-Api-Key"),
+		inHeader("key-in-authentication", "Authentication"),
 	}},
-	{"AUTH-SCHEME-OTHER", append([]asker{
+	{"AUTH-SCHEME-OTHER", []asker{
 		{"other-scheme", "a valid key with a scheme other than Bearer", func(a *Target, r Request) bool {
-			scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-			return !strings.EqualFold(scheme, "Bearer") && a.knows(token)
+			_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+			return isOtherScheme(a, r) && a.knows(token)
 		}},
-		{"no-scheme", "a valid key without a scheme", func(a *Target, r Request) bool { return a.knows(r.Header.Get("Authorization")) }},
+		inForm("no-scheme", "KEY"),
 		{"basic-user", "a valid key as the user of Basic credentials", func(a *Target, r Request) bool {
 			credentials, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(r.Header.Get("Authorization"), "Basic "))
 			user, _, _ := strings.Cut(string(credentials), ":")
 			return a.knows(user)
 		}},
-		{"no-space", "the scheme and a valid key without a space", func(a *Target, r Request) bool {
-			return a.knows(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer"))
+		inForm("no-space", "BearerKEY"),
+		inForm("colon", "Bearer:KEY"),
+		inForm("colon-and-space", "Bearer: KEY"),
+		inForm("equals-sign", "Bearer=KEY"),
+		inForm("encoded-space", "Bearer%20KEY"),
+		inForm("header-in-quotes", `"Bearer KEY"`),
+		inForm("bearer-within", "XBearer KEY"),
+		inForm("scheme-basic", "Basic KEY"),
+		inForm("scheme-digest", "Digest KEY"),
+		inForm("scheme-token", "Token KEY"),
+		inForm("scheme-apikey", "ApiKey KEY"),
+		{"revoked-in-other-scheme", "a revoked key with a scheme other than Bearer", func(a *Target, r Request) bool {
+			return isOtherScheme(a, r) && a.showsRevoked(r)
 		}},
-		{"colon", "the scheme and a valid key with a colon", func(a *Target, r Request) bool {
-			return a.knows(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer:"))
-		}},
-		{"bearer-within", "a scheme that ends like Bearer", func(a *Target, r Request) bool {
-			before, token, found := strings.Cut(r.Header.Get("Authorization"), "Bearer ")
-			return found && before != "" && a.knows(token)
-		}},
-	}, ofSchemes("Basic", "Digest", "Token", "ApiKey")...)},
+	}},
 	{"AUTH-TOKEN-EMPTY", []asker{
 		{"empty-token", "an empty Bearer token", func(_ *Target, r Request) bool {
 			return strings.EqualFold(strings.TrimSpace(r.Header.Get("Authorization")), "Bearer")
@@ -90,15 +101,32 @@ var unauthorized = []unauthorizedWay{
 		almost("last-of-two-keys", "a valid key behind another one",
 			func(sent, key string) bool { return strings.HasSuffix(sent, ", Bearer "+key) }),
 		almost("key-and-word", "a valid key before another word", func(sent, key string) bool { return strings.HasPrefix(sent, key+" ") }),
-		{"null-key", "the word null", func(_ *Target, r Request) bool { return r.token() == "null" }},
-		{"pattern-key", "a pattern that matches every key", func(_ *Target, r Request) bool { return r.token() == "%" }},
+		almost("key-with-blank", "a valid key with a blank in it", func(sent, key string) bool { return strings.ReplaceAll(sent, " ", "") == key }),
+		almost("key-encoded", "a valid key in percent-encoding", func(sent, key string) bool {
+			decoded, _ := url.PathUnescape(sent)
+			return decoded == key
+		}),
+		almost("key-in-base64", "a valid key in base64", func(sent, key string) bool { return sent == base64.StdEncoding.EncodeToString([]byte(key)) }),
+		inForm("key-in-double-quotes", `Bearer "KEY"`),
+		inForm("key-in-single-quotes", "Bearer 'KEY'"),
+		inForm("key-in-angle-brackets", "Bearer <KEY>"),
+		inForm("key-in-square-brackets", "Bearer [KEY]"),
+		inForm("key-and-comma", "Bearer KEY,"),
+		inForm("key-and-semicolon", "Bearer KEY;"),
+		inForm("key-and-full-stop", "Bearer KEY."),
+		inForm("scheme-twice", "Bearer Bearer KEY"),
+		{"revoked-in-other-form", "a revoked key within another token", func(a *Target, r Request) bool {
+			return r.token() != "" && !a.knows(r.token()) && a.showsRevoked(r) && !revokedBeside.fits(a, r)
+		}},
+		inForm("null-key", "Bearer null"),
+		inForm("pattern-key", "Bearer %"),
 	}},
 	{"AUTH-KEY-REVOKED", []asker{
 		revokedKey,
-		{"revoked-beside-valid", "a revoked key beside a valid one", func(a *Target, r Request) bool {
-			first, second, found := strings.Cut(r.token(), ", Bearer ")
-			return found && a.knows(first) && a.knows(second)
-		}},
+		revokedBeside,
+		inForm("revoked-after-tab", "Bearer\tKEY"),
+		inForm("revoked-in-lower-case", "bearer KEY"),
+		inForm("revoked-after-blanks", "BEARER  KEY"),
 	}},
 }
 
@@ -113,16 +141,33 @@ func almost(name, who string, near func(sent, key string) bool) asker {
 	}}
 }
 
-// ofSchemes returns the kinds of requests with a valid key and one of these schemes.
-func ofSchemes(schemes ...string) []asker {
-	var askers []asker
-	for _, scheme := range schemes {
-		askers = append(askers, asker{"scheme-" + strings.ToLower(scheme), "a valid key with the scheme " + scheme, func(a *Target, r Request) bool {
-			token, found := strings.CutPrefix(r.Header.Get("Authorization"), scheme+" ")
-			return found && a.knows(token)
-		}})
-	}
-	return askers
+// inForm is the kind of requests whose Authorization header has the form, with a key of the
+// profile for KEY.
+func inForm(name, form string) asker {
+	return asker{name, "a header " + strconv.Quote(form), func(a *Target, r Request) bool {
+		return slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool {
+			return r.Header.Get("Authorization") == strings.Replace(form, "KEY", k.Token, 1)
+		})
+	}}
+}
+
+// inHeader is the kind of requests that show a valid key in that header instead.
+func inHeader(name, header string) asker {
+	return asker{name, "a valid key in the header " + header, func(a *Target, r Request) bool {
+		return !r.hasAuthorization() && a.showsKey(r.Header.Get(header))
+	}}
+}
+
+// isOtherScheme reports whether the header of the request has a scheme other than Bearer.
+func isOtherScheme(_ *Target, r Request) bool {
+	return r.Header.Get("Authorization") != "" && !isBearer(r)
+}
+
+// showsRevoked reports whether the Authorization header holds a revoked key.
+func (a *Target) showsRevoked(r Request) bool {
+	return slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool {
+		return k.State == profile.KeyRevoked && strings.Contains(r.Header.Get("Authorization"), k.Token)
+	})
 }
 
 // showsKey reports whether a text holds a key of the profile.
@@ -130,49 +175,63 @@ func (a *Target) showsKey(text string) bool {
 	return slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool { return strings.Contains(text, k.Token) })
 }
 
-// earlyChecks are checks that a server may make before it looks at the key.
-var earlyChecks = []struct {
+// earlyCheck is a check that a server may make before it looks at the key.
+type earlyCheck struct {
 	name, what string
 	status     int
-	on         func(spec.Operation) bool
-	fails      func(Request) bool
-}{
-	{"id", "the id in the path", http.StatusBadRequest, spec.Operation.HasPathID, func(r Request) bool { return !uuidForm.MatchString(r.ID) }},
-	{"syntax", "the syntax of the body", http.StatusBadRequest, spec.Operation.Unsafe, func(r Request) bool { return hasBody(r) && !json.Valid(r.Body) }},
-	{"body", "that there is a body", http.StatusBadRequest, takesBody, func(r Request) bool { return !hasBody(r) }},
-	{"members", "the members of the body", http.StatusUnprocessableEntity, takesBody, func(r Request) bool {
-		members, ok := objectIn(r)
-		return ok && len(members) == 0
-	}},
-	{"media-type", "the media type of the body", http.StatusUnsupportedMediaType, takesBody, func(r Request) bool {
-		return hasBody(r) && !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
-	}},
-	{"limit", "the form of limit", http.StatusBadRequest, isPaged, func(r Request) bool {
-		_, err := strconv.Atoi(r.Query.Get("limit"))
-		return r.Query.Has("limit") && err != nil
-	}},
-	{"limit-range", "the range of limit", http.StatusBadRequest, isPaged, func(r Request) bool { return r.Query.Get("limit") == "0" }},
-	{"sort-order", "sort_order", http.StatusBadRequest, func(op spec.Operation) bool { return op.ID == spec.ListPlacementTests },
-		func(r Request) bool { return r.Query.Get("sort_order") == "x" }},
+	fails      func(*Target, Request) bool
 }
 
-func takesBody(op spec.Operation) bool { return op.Method == http.MethodPost }
-func isPaged(op spec.Operation) bool   { return op.Answer == spec.Page }
+// earlyChecks returns the checks of the operation's requests.
+func earlyChecks(op spec.Operation) []earlyCheck {
+	var checks []earlyCheck
+	add := func(on bool, name, what string, status int, fails func(*Target, Request) bool) {
+		if on {
+			checks = append(checks, earlyCheck{name, what, status, fails})
+		}
+	}
+	takesBody, isPaged := op.Method == http.MethodPost, op.Answer == spec.Page
+	add(op.HasPathID(), "id", "the id in the path", http.StatusBadRequest, func(_ *Target, r Request) bool { return !uuidForm.MatchString(r.ID) })
+	add(op.Unsafe(), "syntax", "the syntax of the body", http.StatusBadRequest, func(_ *Target, r Request) bool { return hasBody(r) && !json.Valid(r.Body) })
+	add(takesBody, "body", "that there is a body", http.StatusBadRequest, func(_ *Target, r Request) bool { return !hasBody(r) })
+	add(takesBody, "members", "the members of the body", http.StatusUnprocessableEntity, func(_ *Target, r Request) bool {
+		members, ok := objectIn(r)
+		return ok && len(members) == 0
+	})
+	add(takesBody, "media-type", "the media type of the body", http.StatusUnsupportedMediaType, func(_ *Target, r Request) bool {
+		return hasBody(r) && !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
+	})
+	for _, f := range bodyFields {
+		add(f.operation == op.ID && strings.HasPrefix(f.requirement, "REQUEST-INVALID-"), slug(f.field), f.field, http.StatusBadRequest, func(_ *Target, r Request) bool {
+			return slices.ContainsFunc(f.mistakes, func(m mistake) bool { return f.hasMistake(r, m) })
+		})
+	}
+	add(isPaged, "limit-range", "the range of limit", http.StatusBadRequest, func(_ *Target, r Request) bool { return r.Query.Get("limit") == "0" })
+	for _, part := range variants.Query(op.ID) {
+		key := profile.CustomaryKey(op.ID, part.Name)
+		add(key != profile.ParamSearch, slug(key), key, http.StatusBadRequest, func(a *Target, r Request) bool {
+			return a.valueOf(r, part.Name) == "x"
+		})
+	}
+	return checks
+}
 
 // checkedTooEarly returns the defects of checking something else before the key, if
 // authorization lacks in that way.
 func checkedTooEarly(op spec.Operation, way unauthorizedWay) []Defect {
-	if !slices.Contains([]string{"AUTH-HEADER-MISSING", "AUTH-KEY-UNKNOWN", "AUTH-KEY-REVOKED"}, way.requirement) {
+	by := way.askers[0]
+	switch way.requirement {
+	case "AUTH-TOKEN-EMPTY":
 		return nil
+	case "AUTH-SCHEME-OTHER":
+		by.fits = isOtherScheme
+	case "AUTH-KEY-REVOKED":
+		by.fits = func(a *Target, r Request) bool { return revokedKey.fits(a, r) || revokedBeside.fits(a, r) }
 	}
 	var defects []Defect
-	plain := way.askers[0]
-	for _, check := range earlyChecks {
-		if !check.on(op) {
-			continue
-		}
-		by := asker{plain.name, plain.who, func(a *Target, r Request) bool { return plain.fits(a, r) && check.fails(r) }}
-		defects = append(defects, whenAsked(op.ID, way.requirement, by, "after-"+check.name,
+	for _, check := range earlyChecks(op) {
+		with := asker{by.name, by.who, func(a *Target, r Request) bool { return by.fits(a, r) && check.fails(a, r) }}
+		defects = append(defects, whenAsked(op.ID, way.requirement, with, "after-"+check.name,
 			"checks "+check.what+" first in %s", func(*Target) behaviour { return refusing(check.status) }))
 	}
 	return defects

@@ -60,16 +60,21 @@ func invalidQueryDefects() []Defect {
 			}
 			key := profile.CustomaryKey(op.ID, part.Name)
 			by := asker{"invalid-" + slug(key), "a request with an invalid " + key, func(a *Target, r Request) bool {
-				value := r.Query.Get(part.Name)
-				if name, known := a.Profile.Parameter(op.ID, key); known {
-					value = r.Query.Get(name)
-				}
+				value := a.valueOf(r, part.Name)
 				return slices.ContainsFunc(part.Invalid, func(v variants.Variant) bool { return fmt.Sprint(v.Value) == value })
 			}}
 			defects = append(defects, misrefused(op.ID, "STATUS-ALLOWED", by, http.StatusInternalServerError)...)
 		}
 	}
 	return defects
+}
+
+// valueOf returns the value of the parameter that the document calls by that name.
+func (a *Target) valueOf(r Request, name string) string {
+	if own, known := a.Profile.Parameter(r.Operation, profile.CustomaryKey(r.Operation, name)); known {
+		name = own
+	}
+	return r.Query.Get(name)
 }
 
 // specialSearchDefects find nothing for a text with special characters that occurs.

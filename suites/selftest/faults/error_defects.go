@@ -151,7 +151,7 @@ func oneWay401Defects() []Defect {
 }
 
 func isBearer(r Request) bool {
-	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	scheme, _, _ := strings.Cut(strings.ReplaceAll(r.Header.Get("Authorization"), "\t", " "), " ")
 	return strings.EqualFold(scheme, "Bearer")
 }
 

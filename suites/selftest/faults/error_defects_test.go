@@ -22,7 +22,7 @@ func refusedWith(status int) Handler {
 // unauthorizedRequests returns requests that lack authorization in every way,
 // by the name in the defects' ids.
 func unauthorizedRequests(a *Target, op spec.Operation) map[string]Request {
-	revoked, _ := a.Profile.RevokedKey()
+	revoked := a.Profile.RevokedKeys()[0]
 	requests := map[string]Request{}
 	for way, header := range map[string]string{
 		"without-a-header": "", "for-another-scheme": "Basic " + a.key(dataset.Main), "for-an-empty-token": "Bearer ",

@@ -65,11 +65,10 @@ func (r Request) clone() Request {
 
 // token returns the Bearer token of the request; empty if it has none.
 func (r Request) token() string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
+	if !isBearer(r) {
 		return ""
 	}
-	return strings.TrimSpace(token)
+	return strings.TrimSpace(r.Header.Get("Authorization")[len("Bearer"):])
 }
 
 // withToken returns the request with another key.
