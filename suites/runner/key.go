@@ -19,17 +19,19 @@ import (
 
 // keyCheck checks, before anything is judged, whether the target accepts the keys of
 // the profile. That costs 1 request. If the target refuses the main key, more requests
-// distinguish a wrong key from an operation that refuses a valid one.
+// distinguish a wrong key from an operation that refuses a valid one. If it does not serve
+// the first list, they show whether it serves any.
 type keyCheck struct {
 	ctx     context.Context
 	send    paging.Sender
 	profile *profile.Profile
-	asked   int // requests
+	base    string // the address of the target
+	asked   int    // requests
 
 	roundTrip time.Duration // of the first request; 0 without a response
 }
 
-// doubt returns what is wrong with the keys, or "". All means that the target accepts
+// doubt returns what is wrong with the keys or with the address, or "". All means that the target accepts
 // none of them, so that nothing can be judged.
 func (k *keyCheck) doubt() (why string, all bool) {
 	main, ok := k.profile.FullKey(dataset.Main)
@@ -37,6 +39,9 @@ func (k *keyCheck) doubt() (why string, all bool) {
 		return "", false
 	}
 	status, lists := k.refuses(main, k.pages()...)
+	if spec.MeansUnserved(status) {
+		return fmt.Sprintf("the target serves no list (%d): is %s the address in front of /api/v2?", status, k.base), false
+	}
 	if status == 0 {
 		return "", false
 	}
@@ -47,7 +52,7 @@ func (k *keyCheck) doubt() (why string, all bool) {
 		if other.State != profile.KeyActive || other.Name == main.Name || len(reads) == 0 {
 			continue
 		}
-		if status, _ := k.refuses(other, reads[0]); status == 0 {
+		if status, _ := k.refuses(other, reads[0]); status == 0 || spec.MeansUnserved(status) {
 			return why, false
 		}
 	}
@@ -63,7 +68,7 @@ func KnowsNoKey(ctx context.Context, t *target.Target, say func(string)) (string
 		return "", err
 	}
 	defer api.Close()
-	keys := &keyCheck{ctx: ctx, send: api.Do, profile: t.Profile}
+	keys := &keyCheck{ctx: ctx, send: api.Do, profile: t.Profile, base: t.BaseURL}
 	if why, all := keys.doubt(); all {
 		return why, nil
 	}
@@ -77,8 +82,9 @@ var maybe = client.AnyRefusal(http.StatusOK, http.StatusNotImplemented)
 // refuses asks for a page of one list after the other until the target accepts the
 // key. It returns the first status with which the key is refused, and the lists that
 // refuse it; 0 if one accepts it. A list that is not served shows nothing about the
-// key.
+// key: its status is returned if none is served.
 func (k *keyCheck) refuses(key profile.Key, lists ...spec.Operation) (status int, by []spec.Operation) {
+	unserved := 0
 	for _, op := range lists {
 		k.asked++
 		ex := k.send(k.ctx, client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Query: url.Values{"limit": {"1"}},
@@ -92,11 +98,12 @@ func (k *keyCheck) refuses(key profile.Key, lists ...spec.Operation) (status int
 			status = cmp.Or(status, ex.Status)
 			by = append(by, op)
 		case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+			unserved = ex.Status
 		default:
 			return 0, nil
 		}
 	}
-	return status, by
+	return cmp.Or(status, unserved), by
 }
 
 // pages are the implemented operations that answer with pages.

@@ -108,6 +108,17 @@ func TestAnUnservedListShowsNothingAboutKeys(t *testing.T) {
 	}
 }
 
+// A wrong base path is named before the failures that follow from it.
+func TestAWrongBasePathIsNamed(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	wrong, err := target.URL(profile.Embedded(), server.BaseURL+"/base")
+	g.Expect(err).NotTo(HaveOccurred())
+	results := judged(t, t.Context(), Config{Target: wrong, Selection: Selection{Requirements: []string{"SERVED"}}})
+	g.Expect(results.Verdict).To(Equal(reports.Failed))
+	g.Expect(results.Reasons[0]).To(Equal("the target serves no list (404): is " + wrong.BaseURL + " the address in front of /api/v2?"))
+}
+
 // A key that the target never issued has no scopes to be refused for.
 func TestARefusalOfAnUnknownKeySaysNothingAboutScopes(t *testing.T) {
 	g := NewWithT(t)

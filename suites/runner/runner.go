@@ -235,14 +235,14 @@ type judgement struct {
 	ledger *judge.Ledger
 	report types.Report // Ginkgo's
 	ran    int          // specs
-	doubt  string       // what is wrong with the keys; "" for nothing
+	doubt  string       // what is wrong with the keys or the address; "" for nothing
 }
 
 // judgeWithKeys has Ginkgo run the specs, unless the target accepts no key at
 // all. Everything that it returns comes from Ginkgo's report. interim gets what came of
 // an interrupted run, before it is rolled back.
 func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected []spec.Pair, interim func(judgement)) (judgement, error) {
-	keys := &keyCheck{ctx: ctx, send: env.Send, profile: env.Profile}
+	keys := &keyCheck{ctx: ctx, send: env.Send, profile: env.Profile, base: config.Target.BaseURL}
 	doubt, all := keys.doubt()
 	if all {
 		ledger := judge.NewLedger(selected)
