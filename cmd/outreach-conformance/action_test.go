@@ -231,6 +231,10 @@ func TestGitlabJobsUseWhatExists(t *testing.T) {
 			t.Errorf("the job %s ends with %q: %v", name, words, err)
 		}
 		output := job.Variables["OUTREACH_OUTPUT"]
+		quality := job.Artifacts.Reports["codequality"]
+		if !strings.HasPrefix(quality, output+"/") || !strings.HasSuffix(job.Variables["OUTREACH_FORMAT"], ";gitlab="+quality) {
+			t.Errorf("the job %s shows the code quality of %q, and writes %s", name, quality, job.Variables["OUTREACH_FORMAT"])
+		}
 		if job.Artifacts.Reports["junit"] != output+"/"+of.junit || !slices.Contains(job.Artifacts.Paths, output+"/") {
 			t.Errorf("the job %s does not keep what is in %s: %+v", name, output, job.Artifacts)
 		}

@@ -20,7 +20,7 @@ var (
 
 	// anotherProgram is a command line of another program. A command line of docker
 	// ends at the arguments of the image.
-	anotherProgram = regexp.MustCompile(`(?m)^(?: *- git|.*\bcurl -q|(?:OUTREACH_\w+=\S+ )*(?:docker|kubectl|vegeta|ginkgo|go test|loadtest/swarm/fan-out)) .*?(?: outreach-conformance\b|$)`)
+	anotherProgram = regexp.MustCompile(`(?m)^(?: *- git|.*\b(?:curl -q|gh run)|(?:OUTREACH_\w+=\S+ )*(?:docker|kubectl|vegeta|ginkgo|go test|loadtest/swarm/fan-out)) .*?(?: outreach-conformance\b|$)`)
 	// anotherFlag marks a flag of another program in a sentence: go test -count.
 	anotherFlag = regexp.MustCompile("`(?:docker|kubectl|vegeta|ginkgo|go test|git|jq) [^`]*`|`-v /[^`]*`")
 )
@@ -39,8 +39,7 @@ func strangers(text string) []string {
 		}
 	}
 	for _, name := range variableName.FindAllString(text, -1) {
-		ofFlag := func(flag string) bool { return envvar.OfFlag(flag) == name }
-		if name = strings.TrimRight(name, "_"); !envvar.IsReserved(name+"_") && !envvar.IsReserved(name) && !slices.ContainsFunc(flags, ofFlag) {
+		if name = strings.TrimRight(name, "_"); !envvar.IsReserved(name+"_") && len(envvar.Unknown([]string{name + "=x"}, flags)) > 0 {
 			wrong = append(wrong, fmt.Sprintf("there is no variable %s", name))
 		}
 	}
