@@ -203,7 +203,7 @@ func TestCleanupPutsEverythingBack(t *testing.T) {
 		t.Fatal("the run has changed nothing that would have to be put back")
 	}
 	done, err := sandbox.Cleanup(t.Context(), server, dir, nil)
-	if err != nil || len(done.Done) == 0 {
+	if err != nil || len(done) == 0 {
 		t.Errorf("%q, %v", done, err)
 	}
 	after, testsAfter := stateOf(t, server)

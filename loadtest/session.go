@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/google/uuid"
-
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
@@ -40,8 +38,9 @@ func begin(ctx context.Context, config Config, budget *prepare.Budget, readsOnly
 	if err := Consented(config.Target.BaseURL, config.Consent...); err != nil {
 		return nil, err
 	}
-	s := &session{config: config, id: uuid.NewString(), started: time.Now()}
-	env, end, err := environment(ctx, config, s.id, budget)
+	run := journal.NewRun()
+	s := &session{config: config, id: run.ID, started: time.Now()}
+	env, end, err := environment(ctx, config, run, budget)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +79,7 @@ func about(config Config, id string, started time.Time) load.Results {
 // NotMeasured returns the results of a run that ended before its first measurement.
 // They are inconclusive, for the given reason.
 func NotMeasured(config Config, started time.Time, reason string, interrupted bool) load.Results {
-	results := about(config, uuid.NewString(), started)
+	results := about(config, journal.NewRun().ID, started)
 	results.Run.Interrupted, results.Run.Seconds = interrupted, time.Since(started).Seconds()
 	results.Verdict, results.Reasons = reports.Inconclusive, []string{reason}
 	return results
@@ -97,7 +96,7 @@ func (s *session) finish(ctx context.Context, o *Outcome) {
 
 // environment builds the environment of the scenarios. end releases it and
 // returns errors of the journal.
-func environment(ctx context.Context, config Config, id string, budget *prepare.Budget) (env *runner.Env, end func() error, err error) {
+func environment(ctx context.Context, config Config, run journal.Run, budget *prepare.Budget) (env *runner.Env, end func() error, err error) {
 	t, budget := config.Target, budget.Part()
 	rules, err := judge.NewRules()
 	if err != nil {
@@ -118,7 +117,7 @@ func environment(ctx context.Context, config Config, id string, budget *prepare.
 	}
 	env = &runner.Env{
 		Env: prepare.Env{
-			Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules.Omitting(t.Profile.Omits...), Client: api, Run: id, Seed: config.Seed, Budget: budget,
+			Profile: t.Profile, BaseURL: t.BaseURL, Rules: rules.Omitting(t.Profile.Omits...), Client: api, Run: run.ID, Seed: config.Seed, Budget: budget,
 			LockTimeout: config.LockTimeout, Shard: config.Shard, Say: config.Say,
 			Start: config.Start.Round(0), // by the wall clock alone: all shards then name the same instant
 		},
@@ -130,8 +129,8 @@ func environment(ctx context.Context, config Config, id string, budget *prepare.
 		env.MaxRate = float64(l.MaxRate)
 	}
 	if config.JournalDir != "" {
-		env.LeftBehind = sandbox.FindLeft(config.JournalDir, t.BaseURL).Tests
-		if env.Journal, err = journal.Start(config.JournalDir, id, t.BaseURL); err != nil {
+		env.LeftBehind = sandbox.FindLeft(config.JournalDir, t.BaseURL).Runs
+		if env.Journal, err = journal.Start(config.JournalDir, run, t.BaseURL); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -17,7 +17,8 @@ import (
 
 // change describes the call to the sandbox.
 func (api *API) change(k Call) sandbox.Change {
-	return sandbox.Change{By: api.spec.Name(), Operation: k.Operation, ID: k.id, Body: k.members(), Key: k.key, Owner: k.owner}
+	return sandbox.Change{By: api.spec.Name(), Operation: k.Operation, ID: k.id, Body: k.members(), Key: k.key, Owner: k.owner,
+		Deletes: api.spec.Operation == spec.DeletePlacementTest}
 }
 
 // need ends the spec if the sandbox returned an error.

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -105,10 +106,10 @@ func (e *Env) maxPages() int {
 // begin makes what a run collects.
 func (e *Env) begin() {
 	e.once.Do(func() {
-		e.salt = rand.Uint64()
+		e.salt, e.Run = rand.Uint64(), cmp.Or(e.Run, journal.NewRun().ID)
 		e.outside, e.all, e.examples, e.memory = judge.NewEvidence(), judge.NewEvidence(), judge.NewEvidence(), newMemory()
 		e.box = sandbox.New(sandbox.Config{Send: e.Send, Profile: e.Profile, Journal: e.Journal, Run: e.Run,
-			LeftBehind: e.Left.Tests, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout, Waits: e.Waits,
+			Ended: e.Left.Runs, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout, Waits: e.Waits,
 			Trouble: func(where, what string) { e.outside.Troubled(where, what) }})
 	})
 }

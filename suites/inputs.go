@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/spec"
 )
 
@@ -180,11 +181,12 @@ func (api *API) FreshID() string {
 	return id.String()
 }
 
-// Word returns a word that occurs nowhere else.
+// Word returns a word that occurs nowhere else. It shows that the run drew it.
 func (api *API) Word() string {
+	api.begin()
 	api.mu.Lock()
 	defer api.mu.Unlock()
-	return fmt.Sprintf("conformance%016x", api.rng.Uint64()^api.salt)
+	return owned.Word(api.Run, api.rng.Uint64()^api.salt)
 }
 
 // unknownToken is a token that no server has issued. It serves all runs of the process,

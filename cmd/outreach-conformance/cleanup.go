@@ -37,7 +37,6 @@ containers it removes the containers that killed runs left.`,
 	group(flags, "Pace", func() { f.registerPace(flags) })
 	group(flags, "Output", func() {
 		registerOutput(flags, &f.output, defaultOutput)
-		registerVerbose(flags, &f.verbose, "announced tests that no list shows")
 	})
 	return cmd
 }
@@ -55,16 +54,7 @@ func (f runFlags) cleanup(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer stop()
-	cleaned, err := sandbox.Cleanup(ctx, t, f.output, nil)
-	lines := cleaned.Done
-	switch n := len(cleaned.NeverCreated); {
-	case f.verbose:
-		lines = append(lines, cleaned.NeverCreated...)
-	case n == 1:
-		lines = append(lines, "no test shows the name of 1 announced creation: it was not created, or it exists under another name")
-	case n > 1:
-		lines = append(lines, fmt.Sprintf("no test shows the names of %d announced creations: they were not created, or they exist under other names", n))
-	}
+	lines, err := sandbox.Cleanup(ctx, t, f.output, nil)
 	for _, line := range lines {
 		_, _ = fmt.Fprintln(stdout, reports.Printable(line))
 	}

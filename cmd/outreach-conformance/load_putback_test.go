@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,7 +12,6 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
 )
@@ -51,25 +49,4 @@ func TestLoadThatCannotPutBack(t *testing.T) {
 	cleaned := toTheEnd(t, cleanup)
 	g.Expect(cleaned.code).To(BeZero(), "%s", cleaned)
 	g.Expect(filepath.Glob(filepath.Join(e.dir, "it's here", "journal-*"))).To(BeEmpty())
-}
-
-// Of tests that were announced and never created a cleanup tells the number, and
-// with --verbose which they are.
-func TestCleanupOfWhatWasNeverCreated(t *testing.T) {
-	t.Parallel()
-	base, _ := servingBuilt(t)
-	for flag, want := range map[string]string{
-		"--verbose=false": "^no test shows the names of 3 announced creations: they were not created, or they exist under other names\n$",
-		"--verbose":       "^(no test shows the name absent-[0-2]: it was not created, or it exists under another name\n){3}$",
-	} {
-		g := NewWithT(t)
-		dir := t.TempDir()
-		j := must[*journal.Journal](t)(journal.Start(dir, "killed", base))
-		for i := range 3 {
-			must[int](t)(j.Open(journal.Entry{Do: journal.Create, Name: fmt.Sprintf("absent-%d", i)}))
-		}
-		g.Expect(j.Finish()).To(Succeed())
-		e := exitsWith(t, 0, nil, "cleanup", "--target", base, "--output", dir, flag)
-		g.Expect(e.stdout).To(MatchRegexp(want))
-	}
 }

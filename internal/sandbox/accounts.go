@@ -30,9 +30,9 @@ type place struct {
 	confirmed bool   // the target accepted the move
 }
 
-// homeOf returns the workspace to which the account belongs according to the profile.
-func (s *Sandbox) homeOf(email string) (profile.Workspace, bool) {
-	for _, w := range s.Profile.Workspaces {
+// homeIn returns the workspace to which the account belongs according to the profile.
+func homeIn(p *profile.Profile, email string) (profile.Workspace, bool) {
+	for _, w := range p.Workspaces {
 		if slices.Contains(w.Accounts, email) {
 			return w, true
 		}
@@ -50,7 +50,7 @@ func (s *Sandbox) recordMove(c Change) error {
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
 	for _, email := range c.emails() {
-		home, ok := s.homeOf(email)
+		home, ok := homeIn(s.Profile, email)
 		if _, open := s.accounts.entries[email][away]; !ok || open || away == home.ID {
 			continue
 		}
@@ -94,7 +94,7 @@ func (s *Sandbox) maybeMoved(c Change) (Undo, error) {
 	}
 	var away []string
 	for _, email := range c.emails() {
-		if home, ok := s.homeOf(email); ok && home.ID != destination {
+		if home, ok := homeIn(s.Profile, email); ok && home.ID != destination {
 			away = append(away, email)
 		}
 	}
@@ -246,7 +246,7 @@ func (s *Sandbox) certain(emails []string) error {
 		if slices.Contains(s.LeftAway, email) {
 			why = "an earlier run may have left it elsewhere (`outreach-conformance cleanup` moves it home)"
 		}
-		if _, listed := s.homeOf(email); listed && why == "" {
+		if _, listed := homeIn(s.Profile, email); listed && why == "" {
 			why = s.abandoned()
 		}
 		if why != "" {

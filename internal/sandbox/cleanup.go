@@ -17,29 +17,27 @@ import (
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
-	"outreach.example/conformance/internal/sandbox/lock"
+	"outreach.example/conformance/internal/sandbox/owned"
 )
 
 // Left is what killed runs left on a target, according to their journals.
 type Left struct {
-	Tests    []string // names of tests that they created, or were about to create
+	Runs     []string // ids of the runs
 	Accounts []string // emails of accounts that they moved, or were about to move
 }
 
-// FindLeft reads the journals in the directory. Tests are those on all targets,
-// since a target may have several addresses; accounts are those on the target at
-// baseURL. Unreadable journals are ignored: Cleanup reports them.
+// FindLeft reads the journals in the directory. Runs are those on all targets, since a
+// target may have several addresses; accounts are those on the target at baseURL.
+// Unreadable and forged journals are ignored: Cleanup reports them.
 func FindLeft(dir, baseURL string) (left Left) {
 	pending, _ := journal.Find(dir)
 	for _, p := range pending {
-		if p.Alive {
+		if p.Alive || p.Forged {
 			continue
 		}
+		left.Runs = append(left.Runs, p.Header.ID)
 		for _, e := range p.Entries {
-			switch {
-			case e.Do == journal.Create && e.Name != "":
-				left.Tests = append(left.Tests, e.Name)
-			case e.Do == journal.Move && isOf(p, baseURL):
+			if e.Do == journal.Move && isOf(p, baseURL) {
 				left.Accounts = append(left.Accounts, e.Email)
 			}
 		}
@@ -47,23 +45,11 @@ func FindLeft(dir, baseURL string) (left Left) {
 	return left
 }
 
-// endedRuns returns the names of the locks of runs that left a journal for the target
-// in the directory and have ended.
-func endedRuns(dir, baseURL string) (locks []string) {
-	pending, _ := journal.Find(dir)
-	for _, p := range pending {
-		if !p.Alive && p.Header.Run != "" && isOf(p, baseURL) {
-			locks = append(locks, lock.NameFor(p.Header.Run))
-		}
-	}
-	return locks
-}
-
 // SomethingLeft reports whether a killed run left a journal for the target in the
 // directory. Unreadable journals are ignored: Cleanup reports them.
 func SomethingLeft(dir, baseURL string) bool {
 	pending, err := journal.Find(dir)
-	return err == nil && slices.ContainsFunc(pending, func(p journal.Pending) bool { return !p.Alive && len(p.Entries) > 0 && isOf(p, baseURL) })
+	return err == nil && slices.ContainsFunc(pending, func(p journal.Pending) bool { return !p.Alive && !p.Forged && len(p.Entries) > 0 && isOf(p, baseURL) })
 }
 
 // isOf reports whether the journal is of a run on the target.
@@ -71,27 +57,23 @@ func isOf(p journal.Pending, baseURL string) bool {
 	return strings.TrimRight(p.Header.BaseURL, "/") == strings.TrimRight(baseURL, "/")
 }
 
-// Cleaned is the result of a cleanup, one line per change.
-type Cleaned struct {
-	Done []string
-	// NeverCreated are tests that a run announced but did not create. A load run
-	// announces its tests in advance, so there may be hundreds.
-	NeverCreated []string
-}
-
 // Cleanup rolls back what killed runs changed on the target, according to their
 // journals in the directory. It skips journals of other targets and of active
 // runs. Before each change it calls watch, which may be nil, with the number of
-// changes left. The error names the first few changes that were not rolled back
-// and counts the rest; their journal stays. In the end Cleanup removes the locks of
-// killed runs whose journals are elsewhere.
-func Cleanup(ctx context.Context, t *target.Target, dir string, watch func(left int)) (Cleaned, error) {
-	ended := endedRuns(dir, t.BaseURL) // before their journals are removed
-	cleaned, err := cleanup(ctx, t, client.Options{}, dir, watch)
+// changes left. done has a line for each change. The error names the first few changes that
+// were not rolled back and counts the rest; their journal stays. In the end Cleanup removes
+// the locks of killed runs whose journals are elsewhere.
+//
+// A journal narrows what is rolled back. Whether a test is a run's own is up to what the
+// target shows, and the home of an account is up to the profile.
+func Cleanup(ctx context.Context, t *target.Target, dir string, watch func(left int)) (done []string, err error) {
+	ended := FindLeft(dir, t.BaseURL).Runs // before their journals are removed
+	done, err = cleanup(ctx, t, client.Options{}, dir, watch)
 	if err != nil {
-		return cleaned, err
+		return done, err
 	}
-	return cleanAbandoned(ctx, t, ended, cleaned)
+	abandoned, err := cleanAbandoned(ctx, t, ended)
+	return append(done, abandoned...), err
 }
 
 // Bounds of a cleanup right after a run.
@@ -104,7 +86,7 @@ const (
 // not stop it, but makes it hurry: a user waits, so requests may take 5 s at most.
 // It ends after 1 minute. The time in which it waits for a rate limit does not count,
 // unless the run was interrupted.
-func CleanupAfterRun(ctx context.Context, t *target.Target, dir string, watch func(left int)) (Cleaned, error) {
+func CleanupAfterRun(ctx context.Context, t *target.Target, dir string, watch func(left int)) (done []string, err error) {
 	var options client.Options
 	interrupted := ctx.Err() != nil
 	if interrupted {
@@ -120,37 +102,34 @@ func CleanupAfterRun(ctx context.Context, t *target.Target, dir string, watch fu
 	return cleanup(ctx, t, options, dir, watch)
 }
 
-func cleanup(ctx context.Context, t *target.Target, options client.Options, dir string, watch func(left int)) (Cleaned, error) {
+func cleanup(ctx context.Context, t *target.Target, options client.Options, dir string, watch func(left int)) (done []string, err error) {
 	pending, err := journal.Find(dir)
 	if err != nil {
-		return Cleaned{}, err
+		return nil, err
 	}
 	api, err := t.Client(options)
 	if err != nil {
-		return Cleaned{}, err
+		return nil, err
 	}
 	defer api.Close()
 	if watch == nil {
 		watch = func(int) {}
 	}
-	var cleaned Cleaned
 	c := newCleaner(ctx, api, t.Profile, watch)
-	for _, p := range pending {
-		if !p.Alive && isOf(p, t.BaseURL) {
-			c.left += len(p.Entries)
-		}
-	}
 	var failed []error
 	for _, p := range pending {
 		switch {
 		case p.Alive:
-			cleaned.Done = append(cleaned.Done, fmt.Sprintf("%s: skipped, the run is still active", p.Path))
+			c.did("%s: skipped, the run is still active", p.Path)
 			continue
 		case !isOf(p, t.BaseURL):
-			cleaned.Done = append(cleaned.Done, fmt.Sprintf("%s: skipped, it belongs to the target %s", p.Path, p.Header.BaseURL))
+			c.did("%s: skipped, it belongs to the target %s", p.Path, p.Header.BaseURL)
+			continue
+		case p.Forged:
+			failed = append(failed, fmt.Errorf("%s: its first line does not prove that the run %s wrote it (remove the file)", p.Path, p.Header.ID))
 			continue
 		}
-		left := c.undoAll(p.Entries, &cleaned)
+		left := c.undoAll(p)
 		if len(left) == 0 {
 			failed = append(failed, p.Remove())
 			continue
@@ -158,7 +137,7 @@ func cleanup(ctx context.Context, t *target.Target, options client.Options, dir 
 		failed = append(failed, firstFew(left)...)
 		failed = append(failed, fmt.Errorf("%s stays and lists every change; remove it once nothing of it is left on the target", p.Path))
 	}
-	return cleaned, errors.Join(failed...)
+	return c.done, errors.Join(failed...)
 }
 
 // maxShown is how many changes that were not rolled back are shown: the first few
@@ -179,27 +158,28 @@ func firstFew(left []error) []error {
 
 // undoAll rolls back the changes of a run, the lock last: it keeps other runs off
 // the rows until they are as before. It stays if they are not.
-func (c *cleaner) undoAll(entries []journal.Entry, cleaned *Cleaned) (left []error) {
-	isLock := func(e journal.Entry) bool { return e.Do == journal.Create && strings.HasPrefix(e.Name, lock.Prefix) }
-	undo := func(locks bool) {
-		for _, e := range entries { // the newest first: an account is where it was sent last
-			if isLock(e) != locks {
-				continue
-			}
-			what, never, err := c.undo(e)
-			switch {
-			case err != nil:
-				left = append(left, err)
-			case never:
-				cleaned.NeverCreated = append(cleaned.NeverCreated, what)
-			case what != "":
-				cleaned.Done = append(cleaned.Done, what)
-			}
+func (c *cleaner) undoAll(p journal.Pending) (left []error) {
+	is := func(do journal.Action) (some []journal.Entry) {
+		return slices.DeleteFunc(slices.Clone(p.Entries), func(e journal.Entry) bool { return e.Do != do })
+	}
+	moves := is(journal.Move)
+	for i, e := range moves { // the newest first: an account is where it was sent last
+		c.watch(len(moves) - i)
+		what, err := c.moveHome(e)
+		if err != nil {
+			left = append(left, err)
+		} else if what != "" {
+			c.did("%s", what)
+		}
+	}
+	for _, locks := range []bool{false, true} {
+		if locks && len(left) > 0 {
+			break
+		}
+		for _, e := range is(journal.Create) {
+			left = append(left, c.deleteTests(p.Header.ID, e, locks)...)
 		}
 		left = append(left, c.listedStill()...)
-	}
-	if undo(false); len(left) == 0 {
-		undo(true)
 	}
 	return left
 }
@@ -209,36 +189,28 @@ type cleaner struct {
 	ctx     context.Context
 	api     *client.Client
 	profile *profile.Profile
-	tests   map[string]testList  // by role: one look finds all tests of a load run
-	home    map[string]bool      // emails of accounts that were seen at home
-	deleted map[string]deletions // by role
-	checked int                  // deletions that were checked
+	done    []string                // one line for each change
+	tests   map[string]owned.Listed // by role: one look finds the tests of all runs
+	home    map[string]bool         // emails of accounts that were seen at home
+	deleted map[string]deletions    // by role
+	checked int                     // deletions that were checked
 	outage  outage.Detector
-	left    int // changes that remain
 	watch   func(left int)
 }
 
 func newCleaner(ctx context.Context, api *client.Client, p *profile.Profile, watch func(left int)) *cleaner {
-	c := &cleaner{ctx: ctx, api: api, profile: p, tests: map[string]testList{}, home: map[string]bool{}, deleted: map[string]deletions{}, watch: watch}
+	c := &cleaner{ctx: ctx, api: api, profile: p, tests: map[string]owned.Listed{}, home: map[string]bool{}, deleted: map[string]deletions{}, watch: watch}
 	c.outage.Limit = maxUnanswered
 	return c
+}
+
+func (c *cleaner) did(format string, args ...any) {
+	c.done = append(c.done, fmt.Sprintf(format, args...))
 }
 
 // maxUnanswered is after how many requests in a row without a response cleanup
 // sends no more. The journal keeps what is left for the next attempt.
 const maxUnanswered = 3
-
-// undo rolls back one entry. It returns what it did, and whether the change never
-// took place.
-func (c *cleaner) undo(e journal.Entry) (what string, never bool, err error) {
-	c.watch(c.left)
-	c.left--
-	if e.Do == journal.Move {
-		what, err = c.moveHome(e)
-		return what, false, err
-	}
-	return c.deleteTest(e)
-}
 
 // role returns the role of the workspace in the profile, or the other role if the
 // profile has no key of that workspace.

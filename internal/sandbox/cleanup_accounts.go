@@ -29,6 +29,11 @@ func (c *cleaner) moveHome(e journal.Entry) (string, error) {
 	if _, err := uuid.Parse(e.Away); err != nil { // an invalid move without a response
 		return fmt.Sprintf("the account %s cannot have left its workspace: %q is not a workspace", e.Email, e.Away), nil
 	}
+	home, listed := homeIn(c.profile, e.Email)
+	if !listed {
+		return "", fmt.Errorf("the account %s stays: the profile lists it under no workspace", e.Email)
+	}
+	e.Home = home.ID
 	admin, siblings, err := c.family(e.Home)
 	if err != nil {
 		return "", err
@@ -147,7 +152,7 @@ func (c *cleaner) move(admin profile.Key, email, from, to string) (client.Exchan
 
 // moveAllHome moves the accounts home that a killed run without a journal may have
 // left in another workspace of the same admin workspace. A 200 shows where one was.
-func (c *cleaner) moveAllHome(cleaned *Cleaned) error {
+func (c *cleaner) moveAllHome() error {
 	if !c.profile.Implements(spec.MoveAccounts) {
 		return nil
 	}
@@ -164,7 +169,7 @@ func (c *cleaner) moveAllHome(cleaned *Cleaned) error {
 					return err
 				}
 				if ex.Status == http.StatusOK {
-					cleaned.Done = append(cleaned.Done, fmt.Sprintf("the account %s is in its workspace", email))
+					c.did("the account %s is in its workspace", email)
 					break
 				}
 			}

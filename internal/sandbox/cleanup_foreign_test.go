@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -80,7 +81,7 @@ func TestAnAccountThatWasSentToAnotherGroup(t *testing.T) {
 		email, home := w[dataset.SubA].Accounts[0], w[dataset.SubA].ID
 		s.at = map[string]string{email: home}
 		dir := t.TempDir()
-		j, err := journal.Start(dir, "killed", server.BaseURL)
+		j, err := journal.Start(dir, thisRun, server.BaseURL)
 		g.Expect(err).NotTo(HaveOccurred())
 		box := New(Config{Profile: server.Profile, Journal: j})
 		admin, _ := server.Profile.FullKey(dataset.Admin)
@@ -92,20 +93,20 @@ func TestAnAccountThatWasSentToAnotherGroup(t *testing.T) {
 			_, err = box.After(c, begun, client.Exchange{Status: http.StatusOK}, "")
 			g.Expect(err).NotTo(HaveOccurred())
 		}
-		written, err := os.ReadFile(filepath.Join(dir, "journal-killed.jsonl"))
+		written, err := os.ReadFile(filepath.Join(dir, "journal-"+thisRun.ID+".jsonl"))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(string(written)).To(And(ContainSubstring(w[dataset.SubB].ID), ContainSubstring(w[dataset.Outsider].ID)))
 		g.Expect(j.Finish()).To(Succeed())
 
 		cleaned, err := Cleanup(t.Context(), server, dir, nil)
 		if keeps {
-			g.Expect(err).To(MatchError(And(ContainSubstring(email), ContainSubstring("journal-killed.jsonl stays"))))
-			g.Expect(strings.Join(cleaned.Done, "\n")).NotTo(ContainSubstring(email))
+			g.Expect(err).To(MatchError(And(ContainSubstring(email), ContainSubstring("jsonl stays"))))
+			g.Expect(strings.Join(cleaned, "\n")).NotTo(ContainSubstring(email))
 			g.Expect(s.at[email]).To(Equal(w[dataset.Outsider].ID))
 			continue
 		}
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(cleaned.Done).To(ConsistOf(And(ContainSubstring(email), ContainSubstring("is in its workspace"))))
+		g.Expect(cleaned).To(ConsistOf(And(ContainSubstring(email), ContainSubstring("is in its workspace"))))
 		g.Expect(s.at[email]).To(Equal(home))
 		g.Expect(os.ReadDir(dir)).To(BeEmpty())
 	}
@@ -117,7 +118,7 @@ func TestCleanupLooksForDeletedTestsInTheList(t *testing.T) {
 	server := embedded(t)
 	key, _ := server.Profile.FullKey(dataset.Main)
 	id, name := createTest(t, server, key)
-	kept, err := json.Marshal(map[string]any{"items": []any{map[string]any{"id": id, "name": name}}})
+	kept, err := json.Marshal(map[string]any{"items": []any{map[string]any{"id": id, "name": name, "timestamp_created": time.Now().UTC().Format(time.RFC3339)}}})
 	g.Expect(err).NotTo(HaveOccurred())
 	base, err := url.Parse(server.BaseURL)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -133,7 +134,7 @@ func TestCleanupLooksForDeletedTestsInTheList(t *testing.T) {
 	t.Cleanup(front.Close)
 	stale, err := target.URL(server.Profile, front.URL)
 	g.Expect(err).NotTo(HaveOccurred())
-	dir := journalled(t, stale, journal.Entry{Do: journal.Create, Name: name, ID: id, Home: server.Profile.Workspaces[dataset.Main].ID})
+	dir := journalled(t, stale, journal.Entry{Do: journal.Create, Home: server.Profile.Workspaces[dataset.Main].ID})
 	_, err = Cleanup(t.Context(), stale, dir, nil)
 	g.Expect(err).To(MatchError(And(ContainSubstring(id), ContainSubstring("the list still shows it"))))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))

@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/spec"
@@ -40,8 +41,6 @@ type workspace struct {
 type creation struct {
 	change Change
 	mark   owned.Mark
-	entry  int    // in the journal
-	after  string // the newest test before the run's first; empty if unknown
 	at     time.Time
 	made   time.Time // when the response came
 	id     string    // in the response; empty if there is none
@@ -119,9 +118,7 @@ func (s *Sandbox) begin(c Change) (Begun, error) {
 		return Begun{cr}, nil
 	}
 	w := s.workspaceOf(c.Key)
-	cr.after = w.NewestBefore()
-	var err error
-	cr.entry, err = s.Journal.Open(cr.recorded())
+	_, err := s.Journal.Open(journal.Entry{Do: journal.Create, Key: c.Key.Name, Home: c.Owner, After: w.NewestBefore()})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.creations = append(w.creations, cr)
@@ -129,10 +126,10 @@ func (s *Sandbox) begin(c Change) (Begun, error) {
 }
 
 // created notes the response to a creation, and returns what rolls it back.
-func (s *Sandbox) created(cr *creation, ex client.Exchange, id string) (Undo, error) {
+func (s *Sandbox) created(cr *creation, ex client.Exchange, id string) Undo {
 	if s.Profile.Stateless { // it shows an example and keeps nothing
 		s.Adopt(id)
-		return nil, nil
+		return nil
 	}
 	w := s.workspaceOf(cr.change.Key)
 	w.mu.Lock()
@@ -142,35 +139,36 @@ func (s *Sandbox) created(cr *creation, ex client.Exchange, id string) (Undo, er
 	case ex.Err == nil && ex.Status/100 == 2:
 		cr.fate = served
 	case ex.Sent.IsZero(), ex.Err == nil && ex.Status < 500: // after a 5xx nobody knows
-		return nil, s.Journal.Close(cr.entry)
+		return nil
 	default:
 		cr.fate = unknown
 	}
 	if id == "" {
-		return nil, nil // Close looks for the test
+		return nil // Close looks for the test
 	}
 	w.noteID(cr)
 	w.Received(id, owned.Creation{Mark: cr.mark, At: cr.at})
-	return func(ctx context.Context) { s.removeTest(ctx, w, cr) }, nil
+	return func(ctx context.Context) { s.removeTest(ctx, w, cr) }
 }
 
 // removeTest deletes the test of a creation if it is proven to be the run's own.
 // Otherwise Close looks for the test by its mark.
 func (s *Sandbox) removeTest(ctx context.Context, w *workspace, cr *creation) {
 	if w.isDeleted(cr.id) {
-		s.rolledBack(w, cr)
+		w.rolledBack(cr)
 		return
 	}
 	proof, err := w.Prove(ctx, cr.id)
 	switch {
 	case err != nil:
 		return
-	case proof.State == owned.Foreign && !proof.Doubtful && cr.foreign != nil:
+	case proof.State == owned.Foreign && proof.Doubtful:
+		s.stuck.CompareAndSwap(nil, &proof.Why)
+	case proof.State == owned.Foreign && cr.foreign != nil:
 		cr.foreign(proof.Why)
 	case proof.State == owned.Own:
-		_ = s.Journal.Made(cr.entry, cr.id) // else cleanup finds it by its mark
 		if s.delete(ctx, cr.change.By, cr.id, w) == nil {
-			s.rolledBack(w, cr)
+			w.rolledBack(cr)
 		}
 	}
 }
@@ -189,30 +187,33 @@ func (w *workspace) isAsked(id string) bool {
 }
 
 // rolledBack notes that nothing is left of the creation.
-func (s *Sandbox) rolledBack(w *workspace, cr *creation) {
+func (w *workspace) rolledBack(cr *creation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	cr.fate = rolledBack
-	if err := s.Journal.Close(cr.entry); err != nil {
-		s.Trouble(cr.change.By, err.Error())
-	}
 }
 
 // delete deletes a test that is the run's own and that a view showed. A deletion may find
-// it a little later, so a 404 counts only if it stays. The error says why the test may exist
-// still.
+// it a little later, so a 404 counts only if it stays. A deletion that fails is tried again.
+// The error says why the test may exist still: the run then creates no more.
 func (s *Sandbox) delete(ctx context.Context, by, id string, w *workspace) error {
 	deletion := Change{By: by, Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: w.Key()}
 	var why string
-	_ = visible.Within(ctx, s.Profile.Visibility(), func(bool) (done bool, err error) {
-		var nothing bool
-		nothing, why = s.send(ctx, deletion)
-		return !nothing, nil
-	})
+	for range 2 {
+		_ = visible.Within(ctx, s.Profile.Visibility(), func(bool) (done bool, err error) {
+			var nothing bool
+			nothing, why = s.send(ctx, deletion)
+			return !nothing, nil
+		})
+		if why == "" {
+			break
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked[paging.FoldID(id)] = true
 	if why != "" {
+		s.stuck.CompareAndSwap(nil, &why)
 		return errors.New(why)
 	}
 	w.deleted[paging.FoldID(id)] = true
@@ -261,7 +262,7 @@ func (s *Sandbox) BeingCreated(row paging.Row) bool {
 				waiting[cr.mark] = true
 			}
 		}
-		return len(owned.Named([]paging.Row{row}, waiting)) > 0
+		return len(owned.ByMark([]paging.Row{row}, waiting)) > 0
 	})
 }
 
@@ -316,7 +317,7 @@ func (s *Sandbox) prove(ctx context.Context, c Change) error {
 		return err
 	}
 	s.Adopt(c.ID)
-	return s.Journal.Made(cr.entry, cr.id)
+	return nil
 }
 
 // ours reports whether a change may delete the test: the run made the id up, has

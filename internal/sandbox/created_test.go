@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -29,8 +30,6 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-const testName = "conformance0123456789abcdef"
-
 // A spec may delete a test only once it is proven to be the run's own.
 func TestPermitToDeleteTests(t *testing.T) {
 	g := NewWithT(t)
@@ -39,7 +38,6 @@ func TestPermitToDeleteTests(t *testing.T) {
 	id, _ := owned.Row(ex)["id"].(string)
 	remove := func(id string) Change { return f.change(dataset.Main, spec.DeletePlacementTest, id, nil) }
 	g.Expect(f.Permit(t.Context(), remove(id))).To(Succeed())
-	g.Expect(f.pending()).To(ConsistOf(HaveField("ID", id)), "the proof is in the journal")
 	g.Expect(f.Permit(t.Context(), remove("not-a-uuid"))).To(Succeed())
 	g.Expect(f.Permit(t.Context(), remove(f.Profile.Workspaces[dataset.Second].PlacementTests[0]))).To(Succeed(), "which must be refused")
 
@@ -77,6 +75,7 @@ func TestCreationThatWasNotSent(t *testing.T) {
 	undo, err := f.After(c, begun, client.Exchange{Err: client.ErrCanceled}, "")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(undo).To(BeNil())
+	f.Close(t.Context())
 	g.Expect(f.pending()).To(BeEmpty())
 }
 
@@ -107,7 +106,7 @@ func TestCreationWithoutAResponse(t *testing.T) {
 	ex, undo := f.send(f.creation(testName))
 	g.Expect(ex.Err).To(HaveOccurred())
 	g.Expect(undo).To(BeNil())
-	g.Expect(f.pending()).To(ConsistOf(HaveField("Name", testName)))
+	g.Expect(f.pending()).To(HaveLen(1))
 	f.drop = nil
 	f.Close(t.Context())
 	g.Expect(f.listed(testName)).To(BeEmpty())
@@ -125,12 +124,12 @@ func TestLeftWithoutAList(t *testing.T) {
 	})
 	_, undo := f.send(f.creation(testName))
 	undo(t.Context())
-	g.Expect(f.pending()).To(BeEmpty(), "a get proves the first one")
 	f.drop = func(r *http.Request) bool { return r.Method == http.MethodPost }
-	f.send(f.creation(testName + "-lost"))
+	lost := owned.Word(f.Run, 2)
+	f.send(f.creation(lost))
 	f.drop = nil
 	f.Close(t.Context())
-	g.Expect(f.troubles).To(ConsistOf(ContainSubstring("the test " + testName + "-lost may be left on the target")))
+	g.Expect(f.troubles).To(ConsistOf(ContainSubstring("the test " + lost + " may be left on the target")))
 	g.Expect(f.pending()).To(HaveLen(1))
 }
 
@@ -185,7 +184,7 @@ func TestListedTestsAreDeletedSideBySide(t *testing.T) {
 		f := newSlowFixture(t, 0)
 		f.server.roundTrip = 700 * time.Millisecond
 		for i := range 50 {
-			f.name = fmt.Sprintf("%s-%d", testName, i)
+			f.name = owned.Word(thisRun.ID, uint64(i))
 			f.create()
 		}
 		began := time.Now()
@@ -349,9 +348,9 @@ func TestLockOfAKilledRun(t *testing.T) {
 	account := w[dataset.SubA].Accounts[0]
 	g.Expect(moveAccount(t, server, account, w[dataset.SubA].ID, w[dataset.SubB].ID)).To(Equal(http.StatusOK))
 	key, _ := server.Profile.FullKey(dataset.Main)
-	killed, _ := createNamed(t, server, key, lock.NameFor("killed"))
+	killed, _ := createNamed(t, server, key, owned.Name(lock.Prefix, thisRun.ID))
 
-	later := aged(t, server, lock.NameFor("killed"))
+	later := aged(t, server, owned.Name(lock.Prefix, thisRun.ID))
 	api, err := later.Client(client.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	s := New(Config{Send: api.Do, Profile: server.Profile, Waits: func(what string, _ time.Duration) func() { t.Error(what); return func() {} }})
@@ -367,12 +366,12 @@ func TestLockOfAKilledRun(t *testing.T) {
 	empty := t.TempDir()
 	cleaned, err := Cleanup(t.Context(), server, empty, nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring("its run is active, or ended less than 2m0s ago")))
+	g.Expect(cleaned).To(ConsistOf(ContainSubstring("its run is active, or ended less than 2m0s ago")))
 	g.Expect(testsOf(t, server, key)).To(ContainElement(killed))
 
 	cleaned, err = Cleanup(t.Context(), later, empty, nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring(account), ContainSubstring("of a run that has ended is deleted")))
+	g.Expect(cleaned).To(ConsistOf(ContainSubstring(account), ContainSubstring("is deleted")))
 	g.Expect(testsOf(t, server, key)).NotTo(ContainElement(killed))
 	g.Expect(moveAccount(t, server, account, w[dataset.SubA].ID, w[dataset.SubB].ID)).To(Equal(http.StatusOK), "it is at home")
 	g.Expect(os.ReadDir(empty)).To(BeEmpty())
@@ -411,25 +410,55 @@ func aged(t *testing.T, server *target.Target, name string) *target.Target {
 	return later
 }
 
-// Cleanup deletes a row only if it shows the name that the journal announced, and was
-// not there before.
-func TestCleanupLeavesTheRowsOfOthers(t *testing.T) {
+// A journal narrows what cleanup deletes and moves. Nothing that it says makes a row the
+// run's own.
+func TestForgedJournals(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
+	w := server.Profile.Workspaces
 	key, _ := server.Profile.FullKey(dataset.Main)
-	home := server.Profile.Workspaces[dataset.Main].ID
-	theirs, _ := createNamed(t, server, key, "a test of somebody else")
-	newest, _ := createNamed(t, server, key, "conformance-older-than-the-run")
-	unnamed, _ := createNamed(t, server, key, "")
-	dir := journalled(t, server,
-		journal.Entry{Do: journal.Create, Name: "conformance-of-the-run", ID: theirs, Home: home},
-		journal.Entry{Do: journal.Create, Name: "conformance-older-than-the-run", Home: home, After: newest},
-		journal.Entry{Do: journal.Create, Home: home})
-	cleaned, err := Cleanup(t.Context(), server, dir, nil)
+	create := func(name string) string { id, _ := createNamed(t, server, key, name); return id }
+	live := journal.NewRun() // of another machine: its lock and its test
+	kept := []string{create("a test of somebody else"), create("conformance"), create(""), create(testName + " (copy)"),
+		create(owned.Name(lock.NameFor(live.ID)+" ", live.ID)), create(owned.Word(live.ID, 1))}
+	newest := create(owned.Word(thisRun.ID, 7))
+	gone := []string{create(testName), create(strings.ToUpper(owned.Word(thisRun.ID, 2)) + " ")}
+	main, subA, subB := w[dataset.Main].ID, w[dataset.SubA], w[dataset.SubB]
+	account := subA.Accounts[0]
+	g.Expect(moveAccount(t, server, account, subA.ID, subB.ID)).To(Equal(http.StatusOK))
+	before := testsOf(t, server, key)
+	moves := []journal.Entry{{Do: journal.Move, Email: account, Home: w[dataset.Outsider].ID, Away: subB.ID}}
+
+	for name, run := range map[string]journal.Run{"of a run that was seen": {ID: live.ID}, "of a run with another's proof": {ID: live.ID, Proof: thisRun.Proof}, "of no run": {ID: "x"}} {
+		dir := t.TempDir()
+		j, err := journal.Start(dir, run, server.BaseURL)
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, e := range append(moves, journal.Entry{Do: journal.Create, Home: main}) {
+			_, err = j.Open(e)
+			g.Expect(err).NotTo(HaveOccurred())
+		}
+		g.Expect(j.Finish()).To(Succeed())
+		g.Expect(FindLeft(dir, server.BaseURL)).To(BeZero(), name)
+		_, err = Cleanup(t.Context(), server, dir, nil)
+		g.Expect(err).To(MatchError(ContainSubstring("does not prove")), name)
+		g.Expect(os.ReadDir(dir)).To(HaveLen(1), name)
+		g.Expect(testsOf(t, server, key)).To(Equal(before), name)
+	}
+
+	// One with lines that somebody added to that of a killed run.
+	dir := journalled(t, server, append(moves, journal.Entry{Do: journal.Create, Home: main, After: newest})...)
+	file, err := os.OpenFile(filepath.Join(dir, "journal-"+thisRun.ID+".jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring("its row existed before the run")))
-	g.Expect(testsOf(t, server, key)).To(ContainElements(theirs, newest, unnamed))
-	g.Expect(os.ReadDir(dir)).To(BeEmpty())
+	for i, id := range kept {
+		_, err = fmt.Fprintf(file, `{"seq":%d,"do":"create","id":%q,"name":"a test of somebody else","subject":"s"}`+"\n", 10+i, id)
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	_, err = fmt.Fprintf(file, `{"seq":20,"do":"move","email":"somebody@else.example","home":%q,"away":%q}`+"\n", subB.ID, subA.ID)
+	g.Expect(errors.Join(err, file.Close())).To(Succeed())
+	cleaned, err := Cleanup(t.Context(), server, dir, nil)
+	g.Expect(err).To(MatchError(ContainSubstring("somebody@else.example stays: the profile lists it under no workspace")))
+	g.Expect(testsOf(t, server, key)).To(And(ContainElements(kept), Not(ContainElements(gone[0])), Not(ContainElement(gone[1]))), "%s", cleaned)
+	g.Expect(moveAccount(t, server, account, subA.ID, subB.ID)).To(Equal(http.StatusOK), "it is at the home that the profile gives")
 }
 
 // The lock of a run that has ended is removed at once if its journal is here. The target
@@ -438,10 +467,10 @@ func TestCleanupRemovesTheLockOfARunThatHasEnded(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
 	key, _ := server.Profile.FullKey(dataset.Main)
-	dir := journalled(t, server, journal.Entry{Do: journal.Create, Name: "conformance-never-created", Home: server.Profile.Workspaces[dataset.Main].ID})
-	locked, _ := createNamed(t, server, key, lock.NameFor("killed")+" a") // as journalled names the run
+	dir := journalled(t, server, journal.Entry{Do: journal.Move, Email: server.Profile.Workspaces[dataset.SubA].Accounts[0], Away: "x"})
+	locked, _ := createNamed(t, server, key, owned.Name(lock.NameFor(thisRun.ID)+" ", thisRun.ID))
 	cleaned, err := Cleanup(t.Context(), server, dir, nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(cleaned.Done).To(ConsistOf(ContainSubstring("of a run that has ended is deleted")))
+	g.Expect(cleaned).To(ContainElement(ContainSubstring("is deleted")))
 	g.Expect(testsOf(t, server, key)).NotTo(ContainElement(locked))
 }

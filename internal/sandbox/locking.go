@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"outreach.example/conformance/internal/sandbox/lock"
+	"outreach.example/conformance/reports"
 )
 
 // runLock is the run's lock on rows that only one run can use.
@@ -41,10 +42,7 @@ func (s *Sandbox) Lock(ctx context.Context) error {
 // takeLock decides whether the run has the rows to itself. The caller holds the mutex.
 func (s *Sandbox) takeLock(ctx context.Context) error {
 	if s.lock.own == nil {
-		s.lock.own = &lock.Lock{Send: s.Send, Profile: s.Profile, Journal: s.Journal, LeftBehind: s.LeftBehind, Permit: s.spend}
-		if s.Run != "" {
-			s.lock.own.Name = lock.NameFor(s.Run)
-		}
+		s.lock.own = &lock.Lock{Send: s.Send, Profile: s.Profile, Journal: s.Journal, LeftBehind: s.Ended, Permit: s.spend, Run: s.Run}
 	}
 	over := func() {}
 	holder, err := s.lock.own.Take(ctx, s.LockTimeout, func(holder string) {
@@ -80,18 +78,26 @@ func (s *Sandbox) abandoned() string {
 func (s *Sandbox) Close(ctx context.Context) {
 	rollback, cancel := ForRollback(ctx)
 	defer cancel()
-	s.sweep(rollback, ctx.Err() == nil)
+	again := s.sweep(rollback, ctx.Err() == nil)
 	s.lock.mu.Lock()
 	defer s.lock.mu.Unlock()
 	if s.lock.release != nil {
 		s.lock.release()
 		s.lock.release = nil
 	}
-	if s.lock.own == nil || s.Journal != nil && s.uncertain.any() {
-		return
+	if s.lock.own != nil {
+		if s.Journal != nil && s.uncertain.any() {
+			return
+		}
+		if err := s.lock.own.Release(rollback); err != nil {
+			s.Trouble("lock", err.Error())
+			again = true
+		}
+		s.lock.decided, s.lock.denied = false, ""
 	}
-	if err := s.lock.own.Release(rollback); err != nil {
-		s.Trouble("lock", err.Error())
+	if !again {
+		if err := s.Journal.NothingCreated(); err != nil {
+			s.Trouble(reports.Rollback, err.Error())
+		}
 	}
-	s.lock.decided, s.lock.denied = false, ""
 }

@@ -38,8 +38,8 @@ type Config struct {
 	Profile *profile.Profile
 	// Journal records each change before it is made; nil for no record.
 	Journal *journal.Journal
-	// LeftBehind are the names of tests that killed runs left on the target.
-	LeftBehind []string
+	// Ended are the ids of killed runs that left a journal here.
+	Ended []string
 	// LeftAway are the accounts that killed runs moved, or may have moved, and
 	// that nobody has moved back.
 	LeftAway []string
@@ -67,6 +67,7 @@ type Sandbox struct {
 	tests        tests
 	accounts     accounts
 	uncertain    uncertain
+	stuck        atomic.Pointer[string] // why a created test cannot be deleted; nil for none
 	subsequences subsequences
 	lock         runLock
 }
@@ -91,6 +92,7 @@ type Change struct {
 	ID        string         // in the path; empty for none
 	Body      map[string]any // members of the JSON body that the request means to send; nil for none
 	Key       client.Key
+	Deletes   bool // the spec judges deletions: it creates tests even if others could not be deleted
 	// Owner is the id of the key's workspace. It is empty if the profile does not
 	// give it, or if the request carries other credentials than the key.
 	Owner string
@@ -155,13 +157,16 @@ func (s *Sandbox) Permit(ctx context.Context, c Change) error {
 		return err
 	}
 	if c.Operation.ID == spec.CreatePlacementTest {
+		if why := s.stuck.Load(); why != nil && !c.Deletes {
+			return denied("a target that deletes what the run creates: %s", *why)
+		}
 		return s.LookBefore(ctx, c)
 	}
 	if c.Operation.ID != spec.MoveAccounts {
 		return nil
 	}
 	for _, email := range c.emails() {
-		if _, ok := s.homeOf(email); !ok {
+		if _, ok := homeIn(s.Profile, email); !ok {
 			continue
 		}
 		if err := s.Lock(ctx); err != nil {
@@ -250,7 +255,7 @@ func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created strin
 	}
 	switch c.Operation.ID {
 	case spec.CreatePlacementTest:
-		return s.created(begun.creation, ex, created)
+		return s.created(begun.creation, ex, created), nil
 	case spec.DeletePlacementTest:
 		s.noteDeletion(c, ex)
 	case spec.DeleteSubsequence:
@@ -296,7 +301,7 @@ func (s *Sandbox) send(ctx context.Context, c Change) (nothing bool, why string)
 	switch {
 	case ex.Err != nil:
 		return false, unanswered(c, ex.Err)
-	case ex.Status == http.StatusOK:
+	case ex.Status/100 == 2:
 		s.uncertain.remove(c)
 	case ex.Status != http.StatusNotFound:
 		return false, fmt.Sprintf("%s answered %s", c.Operation.ID, redact.Process.Text(judge.DescribeStatus(ex)))

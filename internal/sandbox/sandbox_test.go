@@ -26,6 +26,12 @@ import (
 	"outreach.example/conformance/spec"
 )
 
+// thisRun is the run of the tests, and testName a name that it has drawn.
+var (
+	thisRun  = journal.NewRun()
+	testName = owned.Word(thisRun.ID, 1)
+)
+
 var data = sync.OnceValues(func() (*dataset.Data, error) { return dataset.New(dataset.Options{Seed: 1, Rows: 60}) })
 
 // fixture is a sandbox on a reference server.
@@ -56,14 +62,14 @@ func newFixture(t *testing.T, adapt func(*Config)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := journal.Start(f.dir, "run", running.URL)
+	book, err := journal.Start(f.dir, thisRun, running.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = book.Finish() })
 	quick := profile.Embedded()
 	quick.VisibleWithin = 1
-	config := Config{Send: api.Do, Profile: quick, Journal: book, LockTimeout: 1,
+	config := Config{Send: api.Do, Profile: quick, Journal: book, Run: thisRun.ID, LockTimeout: 1,
 		Trouble: func(where, what string) { f.troubles = append(f.troubles, where+": "+what) }}
 	if adapt != nil {
 		adapt(&config)
@@ -178,13 +184,13 @@ func TestPermit(t *testing.T) {
 func TestCreatedTestIsDeleted(t *testing.T) {
 	g := NewWithT(t)
 	f := newFixture(t, nil)
-	ex, undo := f.send(f.creation("conformance-test"))
+	ex, undo := f.send(f.creation(testName))
 	g.Expect(ex.Status).To(Equal(http.StatusOK))
 	g.Expect(f.pending()).To(HaveLen(1))
-	g.Expect(f.pending()[0].ID).To(BeEmpty(), "nothing has shown yet that it is the run's own")
 	id, _ := owned.Row(ex)["id"].(string)
 
 	undo(t.Context())
+	f.Close(t.Context())
 	g.Expect(f.pending()).To(BeEmpty())
 	gone, _ := f.send(f.change(dataset.Main, spec.GetPlacementTest, id, nil))
 	g.Expect(gone.Status).To(Equal(http.StatusNotFound))
@@ -194,11 +200,12 @@ func TestCreatedTestIsDeleted(t *testing.T) {
 func TestRefusedCreationLeavesNoEntry(t *testing.T) {
 	g := NewWithT(t)
 	f := newFixture(t, nil)
-	c := f.creation("conformance-test")
+	c := f.creation(testName)
 	delete(c.Body, "type")
 	ex, undo := f.send(c)
 	g.Expect(ex.Status).To(BeNumerically(">=", 400))
 	g.Expect(undo).To(BeNil())
+	f.Close(t.Context())
 	g.Expect(f.pending()).To(BeEmpty())
 }
 
@@ -206,12 +213,18 @@ func TestRefusedCreationLeavesNoEntry(t *testing.T) {
 func TestFailedRollbackIsReported(t *testing.T) {
 	g := NewWithT(t)
 	f := newFixture(t, nil)
-	_, undo := f.send(f.creation("conformance-test"))
+	_, undo := f.send(f.creation(testName))
 	f.lose = func(r *http.Request) bool { return r.Method == http.MethodDelete }
 	undo(t.Context())
 	f.Close(t.Context())
-	g.Expect(f.troubles).To(ConsistOf(And(HavePrefix("rollback: the test conformance-test may be left"), ContainSubstring("outreach-conformance cleanup"))))
-	g.Expect(f.pending()).To(ConsistOf(HaveField("ID", Not(BeEmpty()))))
+	g.Expect(f.troubles).To(ConsistOf(And(HavePrefix("rollback: the test "+testName+" may be left"), ContainSubstring("outreach-conformance cleanup"))))
+	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", journal.Create)))
+	var denied *Denied
+	g.Expect(errors.As(f.Permit(t.Context(), f.creation(testName)), &denied)).To(BeTrue(), "no more are created")
+	g.Expect(denied.Input).To(HavePrefix("a target that deletes what the run creates: "))
+	judges := f.creation(testName)
+	judges.Deletes = true
+	g.Expect(f.Permit(t.Context(), judges)).To(Succeed())
 }
 
 func TestMovedAccountReturns(t *testing.T) {
@@ -252,7 +265,7 @@ func TestLostMoveMakesTheAccountUncertain(t *testing.T) {
 	g.Expect(errors.As(f.Permit(t.Context(), f.move(dataset.SubA, dataset.SubB)), &denied)).To(BeTrue())
 	g.Expect(denied.Input).To(ContainSubstring("had no response"))
 	f.Close(t.Context())
-	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", journal.Move), HaveField("Name", HavePrefix(lock.Prefix))))
+	g.Expect(f.pending()).To(ConsistOf(HaveField("Do", journal.Move), HaveField("Do", journal.Create)))
 }
 
 // The way home that had no response may have been carried out: the target is not blamed

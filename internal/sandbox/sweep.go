@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
-	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/internal/visible"
 	"outreach.example/conformance/reports"
@@ -21,8 +21,9 @@ import (
 
 // sweep looks at the end of the run for tests that the run created and that still
 // exist, whatever the responses said. It deletes those that are the run's own and
-// reports what remains. wait allows further looks for tests that show, or go, late.
-func (s *Sandbox) sweep(ctx context.Context, wait bool) {
+// reports what remains. wait allows further looks for tests that show, or go, late. again
+// reports whether cleanup may find more.
+func (s *Sandbox) sweep(ctx context.Context, wait bool) (again bool) {
 	s.tests.mu.Lock()
 	byRole := maps.Clone(s.tests.byRole)
 	s.tests.mu.Unlock()
@@ -32,7 +33,7 @@ func (s *Sandbox) sweep(ctx context.Context, wait bool) {
 			continue
 		}
 		if !s.Profile.Implements(spec.ListPlacementTests) {
-			s.unlisted(w, errors.New("the target profile excludes "+spec.ListPlacementTests))
+			again = s.unlisted(w, errors.New("the target profile excludes "+spec.ListPlacementTests)) || again
 			continue
 		}
 		var found []*remains
@@ -41,11 +42,12 @@ func (s *Sandbox) sweep(ctx context.Context, wait bool) {
 			return err != nil || !wait || !slices.ContainsFunc(found, (*remains).unsettled), err
 		})
 		if err != nil {
-			s.unlisted(w, err)
+			again = s.unlisted(w, err) || again
 			continue
 		}
-		s.conclude(w, found)
+		again = s.conclude(w, found) || again
 	}
+	return again
 }
 
 // mayHold reports whether the run may have created tests in the workspace.
@@ -79,7 +81,7 @@ func (s *Sandbox) look(ctx context.Context, w *workspace) ([]*remains, error) {
 	}
 	found, marks := w.byMark()
 	var removing errgroup.Group // the client bounds how many requests are in flight
-	for text, ids := range owned.Named(rows, marks) {
+	for text, ids := range owned.ByMark(rows, marks) {
 		r := found[text]
 		r.ids = ids
 		removing.Go(func() error { s.removeListed(ctx, w, r); return nil })
@@ -131,68 +133,50 @@ func (s *Sandbox) removeListed(ctx context.Context, w *workspace, r *remains) {
 				continue
 			}
 			for _, cr := range r.creations {
-				s.rolledBack(w, cr)
+				w.rolledBack(cr)
 			}
 		}
 	}
 }
 
 // unlisted reports tests that no list could show.
-func (s *Sandbox) unlisted(w *workspace, err error) {
+func (s *Sandbox) unlisted(w *workspace, err error) (again bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var names []string
 	for _, cr := range w.creations {
 		if cr.fate == served || cr.fate == unknown {
-			names = append(names, cr.mark.Text())
+			names = append(names, cr.name())
 		}
 	}
 	s.left(names, err.Error(), true)
+	return len(names) > 0
 }
 
-// conclude closes the entries of the journal that are settled, and reports the tests
-// that are left.
-func (s *Sandbox) conclude(w *workspace, found []*remains) {
+// conclude reports the tests that are left.
+func (s *Sandbox) conclude(w *workspace, found []*remains) (again bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	left := map[string][]string{}
-	again := map[string]bool{}
+	hopeful := map[string]bool{}
 	for _, r := range found {
 		if r.lost {
 			r.why, r.again = "the target said that it created them, but no list and no get shows them", true
 		}
 		if r.why != "" {
-			left[r.why] = append(left[r.why], r.creations[0].mark.Text())
-			again[r.why] = r.again
+			left[r.why] = append(left[r.why], r.creations[0].name())
+			hopeful[r.why] = r.again
 		}
-		for _, cr := range r.creations {
-			if err := s.settle(cr, r); err != nil {
-				s.Trouble(cr.change.By, err.Error())
-			}
-		}
+		again = again || r.again || r.why == "" && slices.ContainsFunc(r.creations, func(cr *creation) bool { return cr.fate == unknown })
 	}
 	for _, why := range slices.Sorted(maps.Keys(left)) {
-		s.left(left[why], why, again[why])
+		s.left(left[why], why, hopeful[why])
 	}
+	return again
 }
 
-// settle updates the journal with what was found of a creation.
-func (s *Sandbox) settle(cr *creation, r *remains) error {
-	switch {
-	case !r.again && (r.why != "" || cr.fate == served): // what is not proven stays out of the journal
-		return s.Journal.Close(cr.entry)
-	case r.again && (cr.fate == rolledBack || cr.fate == noTest): // its entry is closed
-		_, err := s.Journal.Open(cr.recorded()) // cleanup finds all tests of that name
-		return err
-	}
-	return nil
-}
-
-// recorded is the entry of the journal.
-func (cr *creation) recorded() journal.Entry {
-	return journal.Entry{Do: journal.Create, Name: cr.mark.Name, Subject: cr.mark.Subject,
-		Key: cr.change.Key.Name, Home: cr.change.Owner, After: cr.after}
-}
+// name returns the text that shows the test, or its id.
+func (cr *creation) name() string { return cmp.Or(cr.mark.Text(), cr.id) }
 
 // left reports tests that may be left on the target.
 func (s *Sandbox) left(names []string, why string, again bool) {

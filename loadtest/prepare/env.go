@@ -29,7 +29,7 @@ type Env struct {
 	Client *client.Client
 
 	Journal *journal.Journal // records changes; nil for none
-	// LeftBehind are the names of tests that killed runs have left.
+	// LeftBehind are the ids of killed runs that left a journal.
 	LeftBehind []string
 	// LockTimeout is how long to wait for another run that uses the same rows;
 	// zero means the default of package lock.

@@ -112,7 +112,7 @@ func (p *preparation) lockRows() (release func()) {
 		return release
 	}
 	own := &lock.Lock{Send: p.env.Client.Do, Profile: p.env.Profile, Journal: p.env.Journal, LeftBehind: p.env.LeftBehind,
-		Name: lock.NameFor(p.env.Run)}
+		Run: p.env.Run}
 	timeout := p.env.LockTimeout
 	if timeout == 0 {
 		timeout = lock.DefaultTimeout

@@ -19,6 +19,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/scenario"
@@ -31,7 +32,7 @@ import (
 type Subjects struct {
 	env     *Env
 	profile *profile.Profile
-	run     string // of this run, in the names of what it creates
+	part    string // of this run, in the names of what it creates
 	seed    uint64
 
 	mainKey, adminKey client.Key
@@ -52,7 +53,7 @@ func NewSubjects(env *Env, part string) (*Subjects, error) {
 	if !ok {
 		return nil, fmt.Errorf("the profile has no key of the workspace %q with the scope all:all: load needs one", dataset.Main)
 	}
-	s := &Subjects{env: env, profile: profile, run: env.Run + "-" + part, seed: env.Seed, mainKey: key.ForClient(), main: profile.Workspaces[dataset.Main],
+	s := &Subjects{env: env, profile: profile, part: part, seed: env.Seed, mainKey: key.ForClient(), main: profile.Workspaces[dataset.Main],
 		admin: profile.AdminOf(profile.Workspaces[dataset.Main].ID)}
 	if admin, ok := profile.FullKey(dataset.Admin); ok {
 		s.adminKey = admin.ForClient()
@@ -206,19 +207,23 @@ func moveBody(account, from, to string) []byte {
 	return encode(map[string]any{"emails": []string{account}, "source_workspace_id": from, "destination_workspace_id": to})
 }
 
-// creation returns the journal's entry for a test that is about to be created in the
-// main workspace.
-func (s *Subjects) creation(name string) journal.Entry {
-	e := journal.Entry{Do: journal.Create, Name: name, Key: s.mainKey.Name, Home: s.main.ID}
+// creates records in the journal that the run is about to create tests in the main workspace.
+func (s *Subjects) creates() error {
+	e := journal.Entry{Do: journal.Create, Key: s.mainKey.Name, Home: s.main.ID}
 	if s.env.tests != nil {
 		e.After = s.env.tests.NewestBefore()
 	}
-	return e
+	_, err := s.env.Journal.Open(e)
+	return err
 }
 
 // testName returns the name of the test that the request at the place creates.
 func (s *Subjects) testName(place uint64) string {
-	return fmt.Sprintf("conformance-load-%s-%d", s.run, place)
+	return s.named(place, "")
+}
+
+func (s *Subjects) named(place uint64, end string) string {
+	return owned.Name(fmt.Sprintf("conformance-load-%s-%d-%s", s.part, place, end), s.env.Run)
 }
 
 // PlacementTestBody returns the body of a request that creates a test of that name.

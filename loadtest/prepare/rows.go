@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
+	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/loadtest/schedule"
 	"outreach.example/conformance/spec"
 )
@@ -94,16 +95,12 @@ func (p *preparation) ownTests() {
 	}
 }
 
-// createTest records a test in the journal and creates it. The id is empty if no new
+// createTest creates a test. The id is empty if no new
 // test of the run came of it.
 func (p *preparation) createTest(suffix string) (id string, ex client.Exchange) {
 	op := spec.MustOperation(spec.CreatePlacementTest)
-	name := fmt.Sprintf("conformance-load-%s-%s", p.env.Run, suffix)
-	if p.stopped() || p.subjects.lookBefore(p.ctx) != nil {
-		return "", ex
-	}
-	entry, err := p.env.Journal.Open(p.subjects.creation(name))
-	if err != nil {
+	name := owned.Name("conformance-load-"+suffix+"-", p.env.Run)
+	if p.stopped() || p.subjects.lookBefore(p.ctx) != nil || p.subjects.creates() != nil {
 		return "", ex
 	}
 	ex, _ = p.do(client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: p.subjects.mainKey,
@@ -112,7 +109,7 @@ func (p *preparation) createTest(suffix string) (id string, ex client.Exchange) 
 	if ex.Status == http.StatusOK {
 		id = idOf(result.Rows)
 	}
-	if id == "" || p.subjects.prove(p.ctx, made{id, name, entry, ex}) != nil {
+	if id == "" || p.subjects.prove(p.ctx, made{id, name, ex}) != nil {
 		return "", ex // cleanup finds it by its name
 	}
 	return id, ex
@@ -149,8 +146,8 @@ func (m *Mix) Stock(ctx context.Context, whole schedule.Schedule, base uint64, c
 			return notes, fmt.Errorf("which tests exist before the run is unknown: %w", err)
 		}
 	}
-	for _, place := range m.places(mine, base, spec.CreatePlacementTest) {
-		if _, err := s.env.Journal.Open(s.creation(s.testName(place))); err != nil {
+	if m.asks(spec.CreatePlacementTest) || len(deletions) > 0 {
+		if err := s.creates(); err != nil {
 			return notes, err
 		}
 	}
@@ -205,12 +202,8 @@ func (s *Subjects) createTests(ctx context.Context, places []uint64, check Check
 	requests := make([]client.Request, len(places))
 	tests := make([]made, len(places))
 	for i, place := range places {
-		name := s.testName(place) + "-deleted"
-		entry, err := s.env.Journal.Open(s.creation(name))
-		if err != nil {
-			return err
-		}
-		tests[i] = made{name: name, entry: entry}
+		name := s.named(place, "deleted-")
+		tests[i] = made{name: name}
 		requests[i] = client.Request{Operation: op.ID, Method: op.Method, Path: op.Path, Key: s.mainKey,
 			Body: PlacementTestBody(s.seed, place, name)}
 	}

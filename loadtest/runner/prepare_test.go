@@ -127,7 +127,7 @@ func TestRefusedOperationsAreLeftOut(t *testing.T) {
 func TestRowsOfAnotherRunAreLeftAlone(t *testing.T) {
 	inFakeTime(func(t *testing.T) {
 		env := world(t)
-		book, err := journal.Start(t.TempDir(), "other", env.BaseURL)
+		book, err := journal.Start(t.TempDir(), journal.NewRun(), env.BaseURL)
 		if err != nil {
 			t.Fatal(err)
 		}

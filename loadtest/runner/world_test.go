@@ -91,7 +91,7 @@ func envOf(t *testing.T, base string, network http.RoundTripper, options generat
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := journal.Start(t.TempDir(), "test", base)
+	book, err := journal.Start(t.TempDir(), journal.NewRun(), base)
 	if err != nil {
 		t.Fatal(err)
 	}

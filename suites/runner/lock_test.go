@@ -16,6 +16,7 @@ import (
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/sandbox/lock"
+	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites"
@@ -38,7 +39,8 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = subject.Close(context.WithoutCancel(t.Context())) })
-	const claim = lock.Prefix + "of another run"
+	const other = "01890000-0000-7000-8000-000000000001"
+	var claim = owned.Name(lock.Prefix, other)
 	env := environment(t, subject)
 	create := spec.MustOperation(spec.CreatePlacementTest)
 	key, _ := subject.Profile.FullKey(dataset.Main)
@@ -57,7 +59,7 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 	var waited, over atomic.Int64
 	outcomes := func(left ...string) map[spec.Pair]reports.Check {
 		env := environment(t, subject)
-		env.LockTimeout, env.Left.Tests = 1, left
+		env.LockTimeout, env.Left.Runs = 1, left
 		env.Waits = func(what string, atMost time.Duration) func() {
 			if what != `another run uses the same rows of the target (its test "`+claim+`")` || atMost != 1 {
 				t.Errorf("waits %s: %s", atMost, what)
@@ -90,7 +92,7 @@ func TestRowsThatAnotherRunClaims(t *testing.T) {
 		g.Expect(checks[p].Outcome).To(Equal(reports.Pass), "%v", p)
 	}
 	g.Expect(waited.Load()).To(Equal(int64(1)), "said once")
-	checks = outcomes(claim) // the other run was killed
+	checks = outcomes(other) // the other run was killed
 	for _, p := range slices.Concat(shared, free) {
 		g.Expect(checks[p].Outcome).To(Equal(reports.Pass), "%v: %v", p, checks[p].Missing)
 	}

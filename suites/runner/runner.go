@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/onsi/ginkgo/v2/types"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -127,8 +126,9 @@ func Run(ctx context.Context, config Config) (reports.Results, error) {
 // begin prepares a run: the client, the watch over the target, and the journal. The caller
 // calls end.
 func begin(ctx context.Context, config Config, selected []spec.Pair) (conclusion, error) {
+	run := journal.NewRun()
 	config.spending = newSpending(config.Target.Profile.RateLimit, time.Now)
-	c := conclusion{config: config, id: uuid.NewString(), lost: &staleConnections{}, used: &exhaustion{}}
+	c := conclusion{config: config, id: run.ID, lost: &staleConnections{}, used: &exhaustion{}}
 	c.running, c.giveUp = context.WithCancelCause(ctx)
 	c.stopped = newWatchdog(timeout(config.Target.Profile), c.giveUp)
 	var err error
@@ -145,7 +145,7 @@ func begin(ctx context.Context, config Config, selected []spec.Pair) (conclusion
 	c.env.Run = c.id
 	if config.JournalDir != "" {
 		c.env.Left = sandbox.FindLeft(config.JournalDir, config.Target.BaseURL)
-		if c.env.Journal, err = journal.Start(config.JournalDir, c.id, config.Target.BaseURL); err != nil {
+		if c.env.Journal, err = journal.Start(config.JournalDir, run, config.Target.BaseURL); err != nil {
 			c.end()
 			return c, err
 		}

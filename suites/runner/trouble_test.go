@@ -187,7 +187,7 @@ func TestCleanupAfterTheTargetDied(t *testing.T) {
 
 	cleaned, err := sandbox.Cleanup(t.Context(), server, journals, nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(cleaned.Done).NotTo(BeEmpty())
+	g.Expect(cleaned).NotTo(BeEmpty())
 	g.Expect(tests(t, server)).To(Equal(before))
 	g.Expect(os.ReadDir(journals)).To(BeEmpty())
 	g.Expect(sandbox.Cleanup(t.Context(), server, journals, nil)).To(BeZero(), "a second time there is nothing to do")

@@ -7,6 +7,8 @@ package journal
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +16,10 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/google/uuid"
 
 	"outreach.example/conformance/internal/redact"
 )
@@ -25,16 +29,11 @@ type Entry struct {
 	Seq int    `json:"seq"`
 	Do  Action `json:"do"`
 
-	Key string `json:"key,omitempty"` // name of the key that made the change
-	// A test that is being created has a random name or, if it is sent without one, a
-	// random subject. They find the test while the id is unknown.
-	Name    string `json:"name,omitempty"`
-	Subject string `json:"subject,omitempty"`
-	ID      string `json:"id,omitempty"`    // of a test that is proven to be the run's own
-	After   string `json:"after,omitempty"` // id of the newest test before the run created any; empty if unknown
+	Key   string `json:"key,omitempty"`   // name of the key that made the change
+	After string `json:"after,omitempty"` // id of the newest test before the run created any; empty if unknown
 
 	Email string `json:"email,omitempty"` // of an account that is being moved
-	Home  string `json:"home,omitempty"`  // id of the workspace to which the account belongs, or in which the test is created if known
+	Home  string `json:"home,omitempty"`  // id of the workspace to which the account belongs, or in which tests are created if known
 	Away  string `json:"away,omitempty"`  // id of the workspace to which the account is being moved
 }
 
@@ -44,15 +43,43 @@ type Action string
 // The actions. A Create or Move is open until a Done with the same Seq.
 const (
 	Begin  Action = "begin"  // the first line: which run, which target
-	Create Action = "create" // a test is about to be created or, with ID, was created
+	Create Action = "create" // tests are about to be created in a workspace: their names carry the id of the run
 	Move   Action = "move"   // an account is about to be moved
 	Done   Action = "done"   // the change was rolled back or never took place
 )
 
+// Run is a run. The target shows its id in names; only its journal has the proof.
+type Run struct {
+	ID    string `json:"run"`
+	Proof string `json:"proof"`
+}
+
+// NewRun returns a run that begins now. Its id is a version 7 UUID, whose other bits follow
+// from the proof: nobody can write the journal of a run whose id he has seen.
+func NewRun() Run {
+	r := Run{Proof: uuid.NewString()}
+	r.ID = r.idAt(uint64(time.Now().UnixMilli()))
+	return r
+}
+
+func (r Run) idAt(ms uint64) string {
+	sum := sha256.Sum256([]byte(r.Proof))
+	id := uuid.UUID(sum[:16])
+	binary.BigEndian.PutUint64(id[:], ms<<16|uint64(id[6]&0x0f|0x70)<<8|uint64(id[7]))
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
+}
+
+// proven reports whether the id follows from the proof.
+func (r Run) proven() bool {
+	id, err := uuid.Parse(r.ID)
+	return err == nil && r.idAt(binary.BigEndian.Uint64(id[:])>>16) == r.ID
+}
+
 // Header is the journal's first line.
 type Header struct {
-	Do      Action `json:"do"`
-	Run     string `json:"run"`
+	Do Action `json:"do"`
+	Run
 	BaseURL string `json:"base_url"`
 }
 
@@ -64,7 +91,7 @@ type Journal struct {
 	file *os.File
 	lock *flock.Flock // held while the run is active; the system frees it when the process dies
 	last int
-	open map[int]bool
+	open map[int]Entry
 }
 
 // pattern matches the journals in a directory.
@@ -72,59 +99,65 @@ const pattern = "journal-*.jsonl"
 
 // Start opens a new journal for a run in the directory. The journal stores no key, and
 // no id that contains one.
-func Start(dir, run, baseURL string) (*Journal, error) {
-	path := filepath.Join(dir, "journal-"+run+".jsonl")
+func Start(dir string, run Run, baseURL string) (*Journal, error) {
+	path := filepath.Join(dir, "journal-"+run.ID+".jsonl")
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	j := &Journal{path: path, file: file, lock: flock.New(path), open: map[int]bool{}}
+	j := &Journal{path: path, file: file, lock: flock.New(path), open: map[int]Entry{}}
 	if _, err := j.lock.TryLock(); err != nil {
 		return nil, errors.Join(fmt.Errorf("journal: %w", err), file.Close())
 	}
 	return j, j.write(Header{Begin, run, baseURL})
 }
 
-// Open records a change before it is made, and returns the number of its entry.
-// If Open returns an error, the change must not be made.
+// Open records a change before it is made, and returns the number of its entry. Creations in
+// one workspace share an entry. If Open returns an error, the change must not be made.
 func (j *Journal) Open(e Entry) (seq int, err error) {
 	if j == nil {
 		return 0, nil
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	for seq, known := range j.open {
+		if e.Do == Create && known.Do == Create && e.Home == known.Home {
+			return seq, nil
+		}
+	}
 	j.last++
 	e.Seq = j.last
-	j.open[e.Seq] = true
+	j.open[e.Seq] = e
 	if err := j.write(e); err != nil {
 		return 0, fmt.Errorf("the journal cannot be written, so nothing is changed: %w", err)
 	}
 	return e.Seq, nil
 }
 
-// Made records the id of a test that is proven to be the run's own. An id that contains a key is
-// not stored: cleanup then finds the test by its name.
-func (j *Journal) Made(seq int, id string) error {
-	if j == nil || seq == 0 || redact.Process.Text(id) != id {
-		return nil
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.write(Entry{Seq: seq, Do: Create, ID: id})
-}
-
 // Close records that the change was rolled back or never took place.
 func (j *Journal) Close(seq int) error {
-	if j == nil || seq == 0 {
+	return j.close(func(open int, _ Entry) bool { return open == seq })
+}
+
+// NothingCreated records that no test of the run is left.
+func (j *Journal) NothingCreated() error {
+	return j.close(func(_ int, e Entry) bool { return e.Do == Create })
+}
+
+func (j *Journal) close(which func(seq int, e Entry) bool) error {
+	if j == nil {
 		return nil
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if !j.open[seq] {
-		return nil
+	var failed []error
+	for seq, e := range j.open {
+		if which(seq, e) {
+			delete(j.open, seq)
+			failed = append(failed, j.write(Entry{Seq: seq, Do: Done}))
+		}
 	}
-	delete(j.open, seq)
-	return j.write(Entry{Seq: seq, Do: Done})
+	return errors.Join(failed...)
 }
 
 // write appends a line. The caller holds mu, or no other goroutine has the journal.
@@ -154,6 +187,7 @@ func (j *Journal) Finish() error {
 type Pending struct {
 	Path    string
 	Header  Header
+	Forged  bool    // it does not prove that the run has written it
 	Alive   bool    // the run is still active
 	Entries []Entry // the changes to roll back, the last one first
 }
@@ -244,6 +278,7 @@ func read(path string) (Pending, error) {
 	if err := lines.Err(); err != nil {
 		return Pending{}, fmt.Errorf("journal: %s: %w", path, err)
 	}
+	p.Forged = !p.Header.proven()
 	for _, e := range open {
 		p.Entries = append(p.Entries, *e)
 	}
@@ -259,10 +294,6 @@ func apply(open map[int]*Entry, line []byte) error {
 	}
 	switch e.Do {
 	case Create, Move:
-		if known, ok := open[e.Seq]; ok {
-			known.ID = e.ID
-			return nil
-		}
 		open[e.Seq] = &e
 	case Done:
 		delete(open, e.Seq)

@@ -1,19 +1,18 @@
 package journal
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-
-	"outreach.example/conformance/internal/redact"
 )
 
 func start(t *testing.T) (*Journal, string) {
 	t.Helper()
 	dir := t.TempDir()
-	j, err := Start(dir, "run-1", "http://127.0.0.1:1")
+	j, err := Start(dir, NewRun(), "http://127.0.0.1:1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,15 +28,18 @@ func must(t *testing.T, err error) {
 
 func TestPendingIsWhatWasNotClosed(t *testing.T) {
 	j, dir := start(t)
-	first, err := j.Open(Entry{Do: Create, Name: "one", Key: "main"})
+	_, err := j.Open(Entry{Do: Create, Home: "one", After: "a"})
 	must(t, err)
-	second, err := j.Open(Entry{Do: Create, Name: "two", Key: "main"})
+	again, err := j.Open(Entry{Do: Create, Home: "one", After: "b"})
+	must(t, err)
+	moved, err := j.Open(Entry{Do: Move, Email: "b@example.com", Home: "h", Away: "w"})
 	must(t, err)
 	_, err = j.Open(Entry{Do: Move, Email: "a@example.com", Home: "h", Away: "w"})
 	must(t, err)
-	must(t, j.Made(first, "id-1"))
-	must(t, j.Made(second, "id-2"))
-	must(t, j.Close(second))
+	must(t, j.Close(moved))
+	if again != 1 || moved != 2 {
+		t.Errorf("the creations in a workspace share an entry: %d, %d", again, moved)
+	}
 	if under, err := Find(dir); err != nil || !under[0].Alive {
 		t.Errorf("an open journal belongs to an active run: %v", err)
 	}
@@ -45,11 +47,11 @@ func TestPendingIsWhatWasNotClosed(t *testing.T) {
 
 	pending, err := Find(dir)
 	must(t, err)
-	if len(pending) != 1 || pending[0].Alive || pending[0].Header.BaseURL != "http://127.0.0.1:1" {
+	if len(pending) != 1 || pending[0].Alive || pending[0].Forged || pending[0].Header.BaseURL != "http://127.0.0.1:1" {
 		t.Fatalf("found %+v", pending)
 	}
 	e := pending[0].Entries
-	if len(e) != 2 || e[0].Do != Move || e[1].Name != "one" || e[1].ID != "id-1" {
+	if len(e) != 2 || e[0].Do != Move || e[1].Home != "one" || e[1].After != "a" {
 		t.Errorf("pending, the last first: %+v", e)
 	}
 	must(t, pending[0].Remove())
@@ -65,7 +67,7 @@ func TestTells(t *testing.T) {
 	if Tells(dir, here) {
 		t.Error("no change is recorded yet")
 	}
-	_, err := j.Open(Entry{Do: Create, Name: "one", Key: "main"})
+	_, err := j.Open(Entry{Do: Create, Home: "one"})
 	must(t, err)
 	_, err = j.file.WriteString("not read\nany more\n")
 	must(t, err)
@@ -86,7 +88,7 @@ func TestFinishedJournalIsGone(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			seq, err := j.Open(Entry{Do: Create, Name: "x"})
+			seq, err := j.Open(Entry{Do: Move, Email: "x"})
 			if err != nil || j.Close(seq) != nil {
 				t.Error("not recorded")
 			}
@@ -129,35 +131,47 @@ func FuzzRead(f *testing.F) {
 
 func TestNilJournalRecordsNothing(t *testing.T) {
 	var j *Journal
-	entry, err := j.Open(Entry{Do: Create, Name: "a"})
-	if entry != 0 || err != nil || j.Made(entry, "id") != nil || j.Close(entry) != nil {
+	entry, err := j.Open(Entry{Do: Create, Home: "a"})
+	if entry != 0 || err != nil || j.NothingCreated() != nil || j.Close(entry) != nil {
 		t.Error(entry, err)
 	}
 }
 
-// A target may return a key as the id of a test. No file may hold a key.
-func TestJournalHoldsNoKey(t *testing.T) {
-	dir := t.TempDir()
-	const key = "a-key-of-the-journal-test"
-	redact.Process.Learn(key, "")
-	j, err := Start(dir, "x", "http://h")
-	if err != nil {
-		t.Fatal(err)
+// Once nothing is left, the creations are no longer pending. Moves are.
+func TestNothingCreated(t *testing.T) {
+	j, dir := start(t)
+	for _, e := range []Entry{{Do: Create, Home: "one"}, {Do: Create, Home: "two"}, {Do: Move, Email: "a"}} {
+		_, err := j.Open(e)
+		must(t, err)
 	}
-	for _, id := range []string{"a " + key + " id", "plain"} {
-		entry, err := j.Open(Entry{Do: Create, Name: "a"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := j.Made(entry, id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := j.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.NothingCreated())
+	must(t, j.Finish())
 	pending, err := Find(dir)
-	if err != nil || len(pending) != 1 || len(pending[0].Entries) != 2 || pending[0].Entries[0].ID != "plain" || pending[0].Entries[1].ID != "" {
-		t.Errorf("%+v, %v", pending, err)
+	must(t, err)
+	if e := pending[0].Entries; len(e) != 1 || e[0].Do != Move {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Only the journal of a run proves which run it is. Whoever has seen the id cannot forge it.
+func TestForgedJournals(t *testing.T) {
+	run, other := NewRun(), NewRun()
+	for name, tc := range map[string]struct {
+		header string
+		forged bool
+	}{
+		"of the run":          {fmt.Sprintf(`"run":%q,"proof":%q`, run.ID, run.Proof), false},
+		"without a proof":     {fmt.Sprintf(`"run":%q`, run.ID), true},
+		"with another proof":  {fmt.Sprintf(`"run":%q,"proof":%q`, run.ID, other.Proof), true},
+		"of no run":           {`"run":"x","proof":""`, true},
+		"in another spelling": {fmt.Sprintf(`"run":%q,"proof":%q`, strings.ToUpper(run.ID), run.Proof), true},
+	} {
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "journal-x.jsonl"), []byte(`{"do":"begin",`+tc.header+`,"base_url":"http://h"}`+"\n"), 0o600))
+		pending, err := Find(dir)
+		must(t, err)
+		if pending[0].Forged != tc.forged {
+			t.Errorf("%s: forged is %v", name, pending[0].Forged)
+		}
 	}
 }

@@ -9,6 +9,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,23 +55,25 @@ type Lock struct {
 	// Journal remembers the test, so that cleanup can delete it if the run is
 	// killed; nil for none.
 	Journal *journal.Journal
-	// LeftBehind are the names of tests that killed runs left on the target.
+	// LeftBehind are the ids of killed runs, whose locks count no more.
 	LeftBehind []string
-	// Ended are the beginnings of the names of tests whose runs have ended, however young
-	// the tests are.
+	// Ended are the ids of runs that have ended, however young their tests are.
 	Ended []string
+	// Run is the id of the run; empty for a random one.
+	Run string
 	// Permit is called before each request except those that delete the test.
 	// Its error ends the attempt. nil permits everything.
 	Permit func() error
-	// Name begins the name of the test. Processes that form one run have the same
-	// one. Empty means a random name.
+	// Name begins the name of the test. Processes that form one run have the same one.
+	// Empty means that of Run.
 	Name string
 
 	own   string       // name of this process's tests; empty before the first
 	tests *owned.Tests // of the main workspace
 	test  test
 	clock test                 // the last test of the run that showed the target's clock
-	lost  *test                // its creation had no response, so it may exist
+	first time.Time            // when the run first created a test; zero if it did not
+	lost  bool                 // a creation had no response, so its test may exist
 	seen  map[string]time.Time // when a lock of another run was seen first, by its id
 	stale []Stale
 }
@@ -78,7 +81,6 @@ type Lock struct {
 // test is a test that shows the lock; the zero value stands for none.
 type test struct {
 	id      string
-	entry   int       // in the journal
 	created time.Time // by the target's clock; zero if unknown
 	shown   time.Time // when that was read, by ours
 }
@@ -202,69 +204,59 @@ func (l *Lock) show(ctx context.Context) (shown bool, err error) {
 	}
 	if l.tests == nil {
 		l.tests = owned.New(l.send, l.Profile, l.key())
-		l.Name = orRandom(l.Name)
-		l.own = l.Name + " " + uuid.NewString()[:8]
+		l.Run = cmp.Or(l.Run, journal.NewRun().ID)
+		l.Name = cmp.Or(l.Name, NameFor(l.Run))
+		l.own = owned.Name(l.Name+" ", l.Run)
 	}
 	if err := l.tests.LookBefore(ctx, nil); err != nil {
 		return false, err
 	}
-	if l.lost != nil {
+	if l.lost {
 		return l.resume(ctx)
 	}
-	entry, err := l.Journal.Open(journal.Entry{Do: journal.Create, Name: l.own, Key: l.key().Name,
-		Home: l.Profile.Workspaces[dataset.Main].ID, After: l.tests.NewestBefore()})
-	if err != nil {
-		return false, err
-	}
-	return l.create(ctx, entry)
-}
-
-// orRandom returns the name, or a random one in place of an empty one.
-func orRandom(name string) string {
-	if name == "" {
-		name = NameFor(uuid.NewString()) // not from the seed: two runs may have the same
-	}
-	return name
+	return l.create(ctx)
 }
 
 // create creates the test.
-func (l *Lock) create(ctx context.Context, entry int) (shown bool, err error) {
+func (l *Lock) create(ctx context.Context) (shown bool, err error) {
+	if _, err := l.Journal.Open(journal.Entry{Do: journal.Create, Key: l.key().Name,
+		Home: l.Profile.Workspaces[dataset.Main].ID, After: l.tests.NewestBefore()}); err != nil {
+		return false, err
+	}
 	body, err := json.Marshal(fixtures.PlacementTest(rand.New(rand.NewPCG(1, 0)), l.own))
 	if err != nil {
 		return false, err
 	}
 	ex := l.send(ctx, l.request(spec.CreatePlacementTest, "", nil, body))
+	if l.first.IsZero() && !ex.Sent.IsZero() {
+		l.first = owned.At(ex)
+	}
 	switch {
-	case ex.Sent.IsZero():
-		return false, errors.Join(ex.Err, l.Journal.Close(entry))
 	case ex.Err != nil:
-		l.lost = &test{entry: entry}
+		l.lost = !ex.Sent.IsZero()
 		return false, ex.Err
 	case ex.Status/100 != 2 && ex.Status < http.StatusInternalServerError:
-		return false, l.Journal.Close(entry)
+		return false, nil
 	}
 	row := owned.Row(ex)
 	if id, _ := row["id"].(string); id != "" {
 		l.tests.Received(id, owned.Creation{Mark: l.mark(), At: owned.At(ex)})
 	}
-	return l.find(ctx, row, test{entry: entry}, owned.At(ex))
+	return l.find(ctx, row, owned.At(ex))
 }
 
 // resume finds the test of a creation without a response, or creates it again.
 func (l *Lock) resume(ctx context.Context) (shown bool, err error) {
-	lost := *l.lost
-	if shown, err = l.find(ctx, nil, lost, time.Now()); err == nil && !shown {
-		shown, err = l.create(ctx, lost.entry)
+	if shown, err = l.find(ctx, nil, time.Now()); err == nil && !shown {
+		shown, err = l.create(ctx)
 	}
-	if err == nil {
-		l.lost = nil
-	}
+	l.lost = l.lost && err != nil
 	return shown, err
 }
 
 // find looks for the test that was created: by the id in the response and, if that is
 // not the run's own test, by its name. It waits until the target shows the test.
-func (l *Lock) find(ctx context.Context, made map[string]any, as test, at time.Time) (shown bool, err error) {
+func (l *Lock) find(ctx context.Context, made map[string]any, at time.Time) (shown bool, err error) {
 	var row map[string]any
 	err = visible.Within(ctx, l.Profile.Visibility(), func(last bool) (done bool, err error) {
 		row, err = l.proven(ctx, made, at)
@@ -275,17 +267,17 @@ func (l *Lock) find(ctx context.Context, made map[string]any, as test, at time.T
 	})
 	switch {
 	case isNoPage(err):
-		l.lost = &as // Release looks again
+		l.lost = true // Release looks again
 		return false, nil
 	case err != nil:
-		l.lost = &as
+		l.lost = true
 		return false, err
 	case row == nil:
-		return false, l.Journal.Close(as.entry)
+		return false, nil
 	}
-	l.test = as.at(row)
+	l.test = shownBy(row)
 	l.clock = l.test
-	return true, l.Journal.Made(as.entry, l.test.id)
+	return true, nil
 }
 
 // isNoPage reports whether the target answered a request for a page with something else.
@@ -315,8 +307,8 @@ func (l *Lock) proven(ctx context.Context, made map[string]any, at time.Time) (m
 	return nil, nil
 }
 
-// at returns the test with what its row shows.
-func (t test) at(row map[string]any) test {
+// shownBy returns the test that a row shows.
+func shownBy(row map[string]any) (t test) {
 	t.id, _ = row["id"].(string)
 	created, _ := row["timestamp_created"].(string)
 	t.created, _ = time.Parse(time.RFC3339Nano, created)
@@ -324,22 +316,31 @@ func (t test) at(row map[string]any) test {
 	return t
 }
 
-// Release gives the lock up, if the run holds it or may have created its test.
+// Release gives the lock up, if the run may have created its test.
 func (l *Lock) Release(ctx context.Context) error {
 	permit := l.Permit
 	l.Permit = nil // rolling back needs no permission
 	defer func() { l.Permit = permit }()
-	if l.lost != nil {
-		lost := *l.lost
-		shown, err := l.find(ctx, nil, lost, time.Now())
-		if err != nil {
-			return fmt.Errorf(notReleased, "the lock's test could not be searched for", err)
-		}
-		if l.lost = nil; !shown {
-			return nil
-		}
+	if l.first.IsZero() {
+		return nil
 	}
-	return l.withdraw(ctx)
+	err := l.withdraw(ctx)
+	_ = visible.Within(ctx, l.Profile.Visibility(), func(bool) (settled bool, _ error) {
+		rows, unread := l.tests.Newest(ctx)
+		if unread != nil && l.lost {
+			err = errors.Join(err, fmt.Errorf(notReleased, "the lock's test could not be searched for", unread))
+		}
+		settled = unread != nil || !l.lost
+		for _, row := range rows { // the creation may have been repeated on its way
+			if l.mark().On(row.Value) && l.tests.Excluded(row.Key, owned.Creation{Mark: l.mark(), At: l.first}) == "" {
+				err = errors.Join(err, l.remove(ctx, shownBy(row.Value)))
+				settled = true
+			}
+		}
+		return settled, nil
+	})
+	l.lost = l.lost && err != nil
+	return err
 }
 
 // withdraw deletes the test.
@@ -364,7 +365,7 @@ func (l *Lock) remove(ctx context.Context, t test) error {
 	case ex.Status != http.StatusOK && ex.Status != http.StatusNotFound:
 		return fmt.Errorf(notReleased, spec.DeletePlacementTest, errors.New(redact.Process.Text(judge.DescribeStatus(ex))))
 	}
-	return l.Journal.Close(t.entry)
+	return nil
 }
 
 func (l *Lock) mark() owned.Mark { return owned.Mark{Name: l.own} }

@@ -1,10 +1,12 @@
 package lock
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -45,13 +47,14 @@ func server(t *testing.T, around func(http.Handler) http.Handler) string {
 func asItIs(next http.Handler) http.Handler { return next }
 
 // run returns the lock of a run on the server, with its journal in the directory.
-func run(t *testing.T, base, dir, id string) *Lock {
+func run(t *testing.T, base, dir string) *Lock {
 	t.Helper()
 	api, err := client.New(client.Options{BaseURL: base})
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := journal.Start(dir, id, base)
+	known := journal.NewRun()
+	book, err := journal.Start(dir, known, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,13 +62,13 @@ func run(t *testing.T, base, dir, id string) *Lock {
 		api.Close()
 		_ = book.Finish() // which a test may have done
 	})
-	return &Lock{Send: api.Do, Profile: profile.Embedded(), Journal: book}
+	return &Lock{Send: api.Do, Profile: profile.Embedded(), Journal: book, Run: known.ID}
 }
 
 func TestOneRunAtATime(t *testing.T) {
 	g := NewWithT(t)
-	base, dir := server(t, asItIs), t.TempDir()
-	first, second := run(t, base, dir, "first"), run(t, base, dir, "second")
+	base := server(t, asItIs)
+	first, second := run(t, base, t.TempDir()), run(t, base, t.TempDir())
 	g.Expect(first.Take(t.Context(), 0, nil)).To(BeEmpty())
 
 	waited := ""
@@ -80,18 +83,13 @@ func TestOneRunAtATime(t *testing.T) {
 
 	g.Expect(first.Release(t.Context())).To(Succeed())
 	g.Expect(second.Take(t.Context(), 0, nil)).To(BeEmpty())
-	pending, err := journal.Find(dir)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(pending[0].Entries).To(BeEmpty(), "the first has nothing to put back")
-	g.Expect(pending[1].Entries).To(HaveLen(1))
-	g.Expect(pending[1].Entries[0].ID).To(Equal(second.test.id))
 }
 
 // A load run creates so many tests that its lock is not among the newest.
 func TestLockUnderManyTests(t *testing.T) {
 	g := NewWithT(t)
 	base := server(t, asItIs)
-	first, second := run(t, base, t.TempDir(), "first"), run(t, base, t.TempDir(), "second")
+	first, second := run(t, base, t.TempDir()), run(t, base, t.TempDir())
 	g.Expect(first.Take(t.Context(), 0, nil)).To(BeEmpty())
 	for i := range newestPages*50 + 1 {
 		body, err := json.Marshal(fixtures.PlacementTest(rand.New(rand.NewPCG(1, 1)), fmt.Sprintf("conformance-load-%d", i)))
@@ -113,7 +111,7 @@ func TestLockWithoutSearch(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})
-	first, second := run(t, base, t.TempDir(), "first"), run(t, base, t.TempDir(), "second")
+	first, second := run(t, base, t.TempDir()), run(t, base, t.TempDir())
 	g.Expect(first.Take(t.Context(), 0, nil)).To(BeEmpty())
 	g.Expect(second.Take(t.Context(), 0, nil)).To(Equal(first.own))
 }
@@ -121,7 +119,7 @@ func TestLockWithoutSearch(t *testing.T) {
 func TestProcessesOfOneRun(t *testing.T) {
 	g := NewWithT(t)
 	base, start := server(t, asItIs), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	one, two, other := run(t, base, t.TempDir(), "one"), run(t, base, t.TempDir(), "two"), run(t, base, t.TempDir(), "other")
+	one, two, other := run(t, base, t.TempDir()), run(t, base, t.TempDir()), run(t, base, t.TempDir())
 	one.Name, two.Name, other.Name = NameOf(7, start), NameOf(7, start.Local()), NameOf(8, start)
 	g.Expect(one.Take(t.Context(), 0, nil)).To(BeEmpty())
 	g.Expect(two.Take(t.Context(), 0, nil)).To(BeEmpty())
@@ -132,17 +130,13 @@ func TestProcessesOfOneRun(t *testing.T) {
 
 func TestRenewedLock(t *testing.T) {
 	g := NewWithT(t)
-	base, dir := server(t, asItIs), t.TempDir()
-	first, second := run(t, base, dir, "first"), run(t, base, t.TempDir(), "second")
+	base := server(t, asItIs)
+	first, second := run(t, base, t.TempDir()), run(t, base, t.TempDir())
 	g.Expect(first.Take(t.Context(), 0, nil)).To(BeEmpty())
 	old := first.test
 	first.renew(t.Context())
 	g.Expect(first.test.id).NotTo(Equal(old.id))
 	g.Expect(second.Take(t.Context(), 0, nil)).To(Equal(first.own))
-	pending, err := journal.Find(dir)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(pending[0].Entries).To(HaveLen(1), "one to put back")
-	g.Expect(pending[0].Entries[0].ID).To(Equal(first.test.id))
 }
 
 // A lock is renewed until KeepAlive is stopped.
@@ -157,7 +151,7 @@ func TestKeptLock(t *testing.T) {
 			}
 		})
 	})
-	c := run(t, base, t.TempDir(), "run")
+	c := run(t, base, t.TempDir())
 	g.Expect(c.Take(t.Context(), 0, nil)).To(BeEmpty())
 	<-created
 	stop := c.keepAlive(t.Context(), time.Millisecond)
@@ -171,25 +165,21 @@ func TestKeptLock(t *testing.T) {
 
 func TestNoLockOnTargetWithoutTests(t *testing.T) {
 	g := NewWithT(t)
-	dir := t.TempDir()
 	base := server(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusPaymentRequired)
 		})
 	})
-	c := run(t, base, dir, "run")
+	c := run(t, base, t.TempDir())
 	g.Expect(c.Take(t.Context(), 0, nil)).To(BeEmpty())
 	g.Expect(c.test.id).To(BeEmpty())
-	pending, err := journal.Find(dir)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(pending[0].Entries).To(BeEmpty())
 }
 
 // An attempt that fails after the test was created is continued with the same test.
 func TestTakeAfterAFailedAttempt(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
-	l := run(t, server(t, asItIs), dir, "run")
+	l := run(t, server(t, asItIs), dir)
 	budget, spent := 1, errors.New("no more requests")
 	l.Permit = func() error {
 		if budget--; budget < 0 {
@@ -205,4 +195,28 @@ func TestTakeAfterAFailedAttempt(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(pending[0].Entries).To(HaveLen(1))
 	g.Expect(l.Release(t.Context())).To(Succeed())
+}
+
+// What stands before a target may repeat a creation. All tests of the lock are deleted.
+func TestReleaseDeletesRepeatedCreations(t *testing.T) {
+	g := NewWithT(t)
+	l := run(t, server(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				body, _ := io.ReadAll(r.Body)
+				again := r.Clone(r.Context())
+				r.Body, again.Body = io.NopCloser(bytes.NewReader(body)), io.NopCloser(bytes.NewReader(body))
+				next.ServeHTTP(httptest.NewRecorder(), again)
+			}
+			next.ServeHTTP(w, r)
+		})
+	}), t.TempDir())
+	g.Expect(l.Take(t.Context(), 0, nil)).To(BeEmpty())
+	locks := func() int {
+		ex := l.Send(t.Context(), l.request(spec.ListPlacementTests, "", map[string][]string{"search": {Prefix}}, nil))
+		return strings.Count(string(ex.Body), Prefix)
+	}
+	g.Expect(locks()).To(Equal(2))
+	g.Expect(l.Release(t.Context())).To(Succeed())
+	g.Expect(locks()).To(BeZero())
 }

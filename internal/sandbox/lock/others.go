@@ -11,6 +11,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/internal/redact"
+	"outreach.example/conformance/internal/sandbox/owned"
 	"outreach.example/conformance/spec"
 )
 
@@ -70,15 +71,15 @@ func (l *Lock) others(rows []paging.Row, now time.Time) string {
 	for _, row := range rows {
 		name, _ := row.Value["name"].(string)
 		id, _ := row.Value["id"].(string)
-		if !strings.HasPrefix(name, Prefix) || slices.Contains(l.LeftBehind, name) || l.ours(id, name) {
+		ofOne := func(run string) bool { return owned.OfRun(row.Value, run) != "" }
+		if !strings.HasPrefix(name, Prefix) || slices.ContainsFunc(l.LeftBehind, ofOne) || l.ours(id, name) {
 			continue
 		}
-		ended := slices.ContainsFunc(l.Ended, func(begins string) bool { return strings.HasPrefix(name, begins) })
-		if !ended && l.age(row, now) < MaxAge {
+		if !slices.ContainsFunc(l.Ended, ofOne) && l.age(row, now) < MaxAge {
 			holder = name
 			continue
 		}
-		if s := (Stale{id, name}); !slices.Contains(l.stale, s) {
+		if s := (Stale{id, name}); owned.RunIn(name) != "" && !slices.Contains(l.stale, s) {
 			l.stale = append(l.stale, s)
 		}
 	}

@@ -1,6 +1,7 @@
 package owned
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -25,7 +26,7 @@ const (
 	// clockSkew is how far the time in an id may be from that of the response to the
 	// creation, if no list showed which ids existed before.
 	clockSkew = time.Minute
-	// mostAge is by how much an id may be older than the creation that received it, if a
+	// mostAge is by how much an id may be older than others that creations received, if a
 	// list showed that the id did not exist before.
 	mostAge = time.Hour
 )
@@ -38,19 +39,24 @@ type before struct {
 	newest   string
 }
 
-// allows reports whether the id cannot have existed before. at is the time of the
-// creation that received it.
-func (b *before) allows(id string, at time.Time) bool {
+// allows reports whether the id cannot have existed before. at is the time of the creation
+// that received it, and youngest is the least age of an id that a creation received, if any did: the
+// target's clock may be behind. An id that is older than a listed one has no such excuse.
+func (b *before) allows(id string, at time.Time, youngest *time.Duration) bool {
 	switch {
 	case b == nil || b.ids[paging.FoldID(id)] || !Sound(id):
 		return false
 	case b.complete:
 		made, tells := issued(id)
+		if _, known := issued(b.newest); youngest != nil && (!known || Newer(id, b.newest)) {
+			at = at.Add(-*youngest)
+		}
 		return !tells || at.Sub(made) <= mostAge // else the list had left it out
 	case b.sorted && b.newest != "":
 		return Newer(id, b.newest)
 	}
-	return IssuedAt(id, at)
+	made, tells := issued(id)
+	return tells && made.Sub(at).Abs() <= clockSkew
 }
 
 // tokenID is the form of an id that is no UUID.
@@ -63,13 +69,6 @@ func Sound(id string) bool {
 		return len(id) == len(uuid.Nil.String())
 	}
 	return tokenID.MatchString(id) && uuid.Validate(strings.ReplaceAll(id, "-", "")) != nil
-}
-
-// IssuedAt reports whether the id was issued at about that time of the target's clock.
-// Only a version 7 id can tell.
-func IssuedAt(id string, at time.Time) bool {
-	made, ok := issued(id)
-	return ok && made.Sub(at).Abs() <= clockSkew
 }
 
 // LookBefore reads the list, once, before the first creation: at most 10 pages, the
@@ -170,16 +169,19 @@ func (t *Tests) list() paging.Fetch {
 		Query: url.Values{profile.ParamSortOrder: {"desc"}}}, profile.ParamStartingAfter)
 }
 
-// Named returns the ids of the rows that show a mark, by the mark's text.
-func Named(rows []paging.Row, marks map[Mark]bool) map[string][]string {
+// ByMark returns the ids of the rows that show a mark, by the mark's text.
+func ByMark(rows []paging.Row, marks map[Mark]bool) map[string][]string {
+	drawn := map[string]string{}
+	for m := range marks {
+		drawn[m.Name], drawn[m.Subject] = m.Text(), m.Text()
+	}
+	delete(drawn, "")
 	found := map[string][]string{}
 	for _, row := range rows {
-		name, _ := row.Value["name"].(string)
-		subject, _ := row.Value["email_subject"].(string)
-		for _, m := range []Mark{{Name: name}, {Subject: subject}} {
-			if id, ok := row.Value["id"].(string); ok && m != (Mark{}) && marks[m] {
-				found[m.Text()] = append(found[m.Text()], id)
-			}
+		shown := MarkOf(row.Value)
+		text := cmp.Or(drawn[shown.Name], drawn[shown.Subject])
+		if id, ok := row.Value["id"].(string); ok && text != "" {
+			found[text] = append(found[text], id)
 		}
 	}
 	return found

@@ -2,15 +2,16 @@
 // others. A target may answer a creation with the id of a row that existed before:
 // creations may be idempotent, or a cache may answer.
 //
-// An id is the run's own if three conditions hold. A get or the list shows the text
-// that only the run has sent, the id was not listed before, and no other creation of
-// the run received it. Nothing else may be deleted.
+// An id is the run's own if three conditions hold. A get or the list shows a text that
+// only the run has drawn, the row is younger than the run by the target's own clock, and no
+// other creation of the run received the id. Nothing else may be deleted.
 //
 // The package sends requests through package client and judges nothing. It must not
 // import the suites or the load generator: both use it.
 package owned
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,31 +29,24 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// Mark is the text by which a run recognises a test: its random name or, if the run
-// sent no name, its random subject.
+// Mark is what a run has drawn for one test: its random name and its random subject. Either
+// shows whose the test is; a name may have to be another one.
 type Mark struct{ Name, Subject string }
 
-// minMark is the least length of a text with enough random letters.
-const minMark = 16
-
-// MarkOf returns the mark of the test that a body creates; empty if there is none.
-func MarkOf(body map[string]any) Mark {
-	if name, ok := body["name"].(string); ok && len(name) >= minMark {
-		return Mark{Name: name}
-	}
-	if subject, ok := body["email_subject"].(string); ok && len(subject) >= minMark {
-		return Mark{Subject: subject}
-	}
-	return Mark{}
+// MarkOf returns the mark in a body or a row; empty if there is none.
+func MarkOf(row map[string]any) Mark {
+	return Mark{drawnIn(row["name"]), drawnIn(row["email_subject"])}
 }
 
-// On reports whether the row shows the mark.
+// On reports whether the row shows the mark. A creation without a mark is known by its id
+// alone.
 func (m Mark) On(row map[string]any) bool {
-	return m != Mark{} && (m.Name == "" || row["name"] == m.Name) && (m.Subject == "" || row["email_subject"] == m.Subject)
+	shown := MarkOf(row)
+	return row != nil && m == Mark{} || m.Name != "" && shown.Name == m.Name || m.Subject != "" && shown.Subject == m.Subject
 }
 
 // Text returns the text of the mark.
-func (m Mark) Text() string { return m.Name + m.Subject }
+func (m Mark) Text() string { return cmp.Or(m.Name, m.Subject) }
 
 // Creation is what is known of one creation of the run.
 type Creation struct {
@@ -81,6 +75,7 @@ type Tests struct {
 	received map[string]Creation // by id
 	disputed map[string]bool     // ids that creations with different marks received
 	shown    map[string]bool     // ids under which a get has shown the mark
+	youngest *time.Duration      // the least age of an id when a creation received it
 }
 
 // New returns the tests of the workspace that the key reads.
@@ -107,6 +102,10 @@ func (t *Tests) Received(id string, c Creation) {
 		return
 	}
 	t.received[id] = c
+	if made, tells := issued(id); tells && (t.youngest == nil || c.At.Sub(made) < *t.youngest) {
+		age := c.At.Sub(made)
+		t.youngest = &age
+	}
 }
 
 // Shown notes what a get has shown of the test with the id. If that is the mark of its
@@ -143,11 +142,18 @@ func (t *Tests) Excluded(id string, c Creation) string {
 	switch {
 	case t.disputed[paging.FoldID(id)]:
 		return "another creation of the run received the same id"
-	case !t.before.allows(id, c.At):
-		return "it may have existed before the run created any"
+	case !t.before.allows(id, c.At, t.youngest):
+		if t.before == nil || t.before.ids[paging.FoldID(id)] || !Sound(id) {
+			return older
+		}
+		made, _ := issued(id)
+		return fmt.Sprintf("%s: the time in its id is %s, but the response came at %s (is the target's clock right?)",
+			older, made.UTC().Format(time.RFC3339), c.At.UTC().Format(time.RFC3339))
 	}
 	return ""
 }
+
+const older = "it may have existed before the run created any"
 
 // existed reports whether the id cannot be that of the creation that received it: the test
 // was listed before, or another creation received the id, too. Else only the target's clock

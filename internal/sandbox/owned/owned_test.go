@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	name  = "conformance0123456789abcdef"
+	run   = "01890000-0000-7000-8000-000000000001"
+	name  = "conformance0123456789ab01890000000070008000000000000001"
 	other = "conformance-of-somebody-else"
 )
 
@@ -108,7 +109,7 @@ func TestProve(t *testing.T) {
 	}{
 		{name: "a get shows the name", id: young, got: map[string]string{young: name}, want: Own},
 		{name: "an id of another version", id: v4, got: map[string]string{v4: name}, want: Own},
-		{name: "the get shows another name, the list ours", id: young, got: map[string]string{young: name[1:]}, listed: map[string]string{young: name}, want: Own},
+		{name: "the get shows another name, the list ours", id: young, got: map[string]string{young: other}, listed: map[string]string{young: name}, want: Own},
 		{name: "the get finds nothing, the list does", id: young, listed: map[string]string{young: name}, want: Own},
 		{name: "nothing shows it", id: young, want: Gone},
 		{name: "a get shows another test", id: young, got: map[string]string{young: other}, want: Foreign},
@@ -123,7 +124,7 @@ func TestProve(t *testing.T) {
 		{name: "an older id with a query", before: server{listed: many(rows)}, id: old + "?x", got: map[string]string{old + "?x": name}, want: Foreign},
 		{name: "a path to an older id", before: server{listed: many(rows)}, id: "/" + old, got: map[string]string{"/" + old: name}, want: Foreign},
 		{name: "an id that is no UUID", id: "test-17", got: map[string]string{"test-17": name}, want: Own},
-		{name: "older than its creation, though no list had shown it", id: id(-2*time.Hour, 7), got: map[string]string{id(-2*time.Hour, 7): name}, want: Foreign},
+		{name: "older than its creation and than others, though no list had shown it", before: server{listed: many(rows)}, id: id(-2*time.Hour, 7), got: map[string]string{id(-2*time.Hour, 7): name}, want: Foreign},
 		{name: "another creation received it", id: young, got: map[string]string{young: name}, also: other, want: Foreign},
 		{name: "the same request received it again", id: young, got: map[string]string{young: name}, also: name, want: Own},
 
@@ -198,19 +199,75 @@ func TestNewestReadsNoOlderPages(t *testing.T) {
 	rows, err := tests.Newest(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(s.requests).To(Equal(2))
-	g.Expect(Named(rows, map[Mark]bool{{Name: name}: true})[name]).To(HaveLen(150))
+	g.Expect(ByMark(rows, map[Mark]bool{{Name: name}: true})[name]).To(HaveLen(150))
 }
 
 func TestMarks(t *testing.T) {
 	g := NewWithT(t)
-	subject := "Placement check conformance0123456789abcdef"
-	g.Expect(MarkOf(map[string]any{"name": name, "email_subject": subject})).To(Equal(Mark{Name: name}))
-	g.Expect(MarkOf(map[string]any{"name": 7, "email_subject": subject})).To(Equal(Mark{Subject: subject}))
-	g.Expect(MarkOf(map[string]any{"name": "test", "email_subject": "short"})).To(Equal(Mark{}))
-	row := map[string]any{"name": name, "email_subject": subject}
-	g.Expect(Mark{Name: name}.On(row)).To(BeTrue())
-	g.Expect(Mark{Name: name + " "}.On(row)).To(BeFalse())
-	g.Expect(Mark{}.On(row)).To(BeFalse())
-	rows := []paging.Row{{Key: "a", Value: map[string]any{"id": "a", "email_subject": subject}}, {Key: "b", Value: map[string]any{"id": "b", "name": ""}}}
-	g.Expect(Named(rows, map[Mark]bool{{Subject: subject}: true, {}: true})).To(Equal(map[string][]string{subject: {"a"}}))
+	g.Expect(Word(run, 0x0123456789ab)).To(Equal(name))
+	subject := Word(run, 1)
+	g.Expect(MarkOf(map[string]any{"name": name, "email_subject": "Placement check " + subject})).To(Equal(Mark{name, subject}))
+	g.Expect(MarkOf(map[string]any{"name": " " + strings.ToUpper(name) + " ", "email_subject": 7})).To(Equal(Mark{Name: name}))
+	for _, others := range []string{"", "conformance", "a copy of " + name, name + " (copy)", name[12:], "Placement check of the spring campaign"} {
+		g.Expect(MarkOf(map[string]any{"name": others, "email_subject": others})).To(Equal(Mark{}), others)
+	}
+	row := map[string]any{"id": "a", "name": "odd", "email_subject": "Placement check " + subject}
+	g.Expect(Mark{"", subject}.On(row)).To(BeTrue())
+	g.Expect(Mark{name, subject}.On(row)).To(BeTrue(), "the name may have to be another one")
+	g.Expect(Mark{Name: name}.On(row)).To(BeFalse())
+	g.Expect(Mark{}.On(row)).To(BeTrue(), "only the id shows which it is")
+	g.Expect(Mark{}.On(nil)).To(BeFalse())
+	g.Expect(OfRun(row, run)).To(Equal(subject))
+	g.Expect(OfRun(row, strings.ReplaceAll(run, "8000", "8001"))).To(BeEmpty())
+	rows := []paging.Row{{Key: "a", Value: row}, {Key: "b", Value: map[string]any{"id": "b", "name": ""}}}
+	g.Expect(ByMark(rows, map[Mark]bool{{name, subject}: true, {}: true})).To(Equal(map[string][]string{name: {"a"}}))
+}
+
+// The target's clock may be hours away from ours: it alone tells the age of a row.
+func TestTheTargetsOwnClock(t *testing.T) {
+	for _, skew := range []time.Duration{-61 * time.Minute, 0, 3 * time.Hour} {
+		for listed, before := range map[string]map[string]string{"a short list": {id(-90*24*time.Hour, 0): other}, "no rows": {}, "a long list": {}} {
+			g := NewWithT(t)
+			s := server{listed: before, got: map[string]string{}}
+			if listed == "a long list" {
+				for i := range 1200 { // rows of the same clock
+					s.listed[id(skew-time.Hour, i)] = other
+				}
+			}
+			tests := New(s.send, profile.Embedded(), client.Key{})
+			g.Expect(tests.LookBefore(t.Context(), nil)).To(Succeed())
+			for n, after := range []time.Duration{0, time.Minute, 5 * time.Hour} {
+				young := id(after+skew, n)
+				s.got[young] = name
+				tests.Received(young, Creation{Mark{Name: name}, start.Add(after)})
+				g.Expect(tests.Prove(t.Context(), young)).To(HaveField("State", Own), "%s, %s, %s", skew, listed, after)
+			}
+			hidden := id(skew-2*time.Hour, 7) // no list had shown it
+			s.got[hidden] = name
+			tests.Received(hidden, Creation{Mark{Name: name}, start})
+			g.Expect(tests.Prove(t.Context(), hidden)).To(HaveField("State", Foreign), "%s, %s", skew, listed)
+		}
+	}
+}
+
+// Cleanup knows no more than the run's id and the rows.
+func TestRowsFromBeforeTheRun(t *testing.T) {
+	began := time.Now().Add(-time.Minute)
+	v7 := func(at time.Time, n int) string { return id(at.Sub(start), n) }
+	run := v7(began, 1)
+	for _, skew := range []time.Duration{-61 * time.Minute, 0, 3 * time.Hour} {
+		g := NewWithT(t)
+		row := func(at time.Time) map[string]any {
+			return map[string]any{"id": v7(at.Add(skew), 2), "name": Word(run, 1)}
+		}
+		newest := row(time.Now())
+		listed := Look([]paging.Row{{Value: row(began)}, {Value: newest}, {Value: map[string]any{"id": "x", "name": "theirs"}}})
+		g.Expect(listed.Rows).To(HaveLen(2))
+		g.Expect(listed.Before(newest, run, "")).To(BeFalse())
+		g.Expect(listed.Before(newest, run, v7(time.Now().Add(skew).Add(time.Second), 3))).To(BeTrue(), "the journal says so")
+		g.Expect(listed.Before(row(began.Add(-2*time.Hour)), run, "")).To(BeTrue())
+		g.Expect(listed.Before(newest, "no-run", "")).To(BeTrue())
+		g.Expect(listed.Before(map[string]any{"id": "{" + v7(time.Now(), 1) + "}", "name": Word(run, 1)}, run, "")).To(BeTrue())
+		g.Expect(listed.Before(map[string]any{"id": "17", "name": Word(run, 1)}, run, "")).To(BeTrue(), "its age is unknown")
+	}
 }
