@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 
 	"outreach.example/conformance/internal/atomicfile"
@@ -47,10 +46,7 @@ func Write(path string, r Results) error {
 	if err != nil {
 		return err
 	}
-	err = atomicfile.Replace(path, func(temporary string) error {
-		return os.WriteFile(temporary, body, 0o666)
-	})
-	if err != nil {
+	if err := atomicfile.Write(path, body); err != nil {
 		return fmt.Errorf("write results: %w", err)
 	}
 	if err := r.Validate(); err != nil {

@@ -81,5 +81,5 @@ func writeDifference(path string, d diff.Difference) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Replace(path, func(temporary string) error { return os.WriteFile(temporary, body, 0o666) })
+	return atomicfile.Write(path, body)
 }

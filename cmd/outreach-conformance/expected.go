@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -19,8 +20,9 @@ func (f runFlags) expected() (*profile.ExpectedFailures, error) {
 		return nil, errors.New("--reason: needs --write-expected, which writes it")
 	}
 	if f.writeExpected != "" {
-		if info, err := os.Stat(f.writeExpected); err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("--write-expected %s: is not a regular file", f.writeExpected)
+		known, err := profile.LoadExpectedFailures(f.writeExpected)
+		if known == nil && !errors.Is(err, fs.ErrNotExist) { // such as a profile, which would be lost
+			return nil, fmt.Errorf("--write-expected: replaces only a file of expected failures (name a new file): %w", err)
 		}
 		if err := os.MkdirAll(filepath.Dir(f.writeExpected), 0o755); err != nil {
 			return nil, fmt.Errorf("--write-expected: %w", err)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -184,5 +183,5 @@ func (f exploreFlags) writeCases(found []explore.Found) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Replace(filepath.Join(f.output, casesFile), func(temporary string) error { return os.WriteFile(temporary, text, 0o666) })
+	return atomicfile.Write(filepath.Join(f.output, casesFile), text)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/suggest"
 	"outreach.example/conformance/reports/github"
 	"outreach.example/conformance/reports/outputdir"
@@ -145,6 +147,11 @@ func (f formats) prepare(inputs ...string) error {
 			if err := os.Remove(c.file); err != nil {
 				return fmt.Errorf("--format %s=%s: remove the file of an earlier run: %w", c.name, c.file, err)
 			}
+		}
+	}
+	if path := os.Getenv(summaryVariable); f.github() && path != "" {
+		if err := inputfile.Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", summaryVariable, err)
 		}
 	}
 	return nil

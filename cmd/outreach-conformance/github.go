@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,12 +13,16 @@ import (
 	"github.com/spf13/pflag"
 
 	"outreach.example/conformance/internal/envvar"
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/reports/github"
 )
 
 // summaryFile is the job summary in the output directory, if GitHub names no file.
 const summaryFile = "summary.md"
+
+// summaryVariable is the environment variable with the file that GitHub names.
+const summaryVariable = "GITHUB_STEP_SUMMARY"
 
 // jobSummary writes the job summary to the file that GitHub names or into the output
 // directory. It does nothing in other formats.
@@ -26,13 +31,13 @@ func (f runFlags) jobSummary(all views, code int) error {
 		return nil
 	}
 	summary := func(w io.Writer) error { return all["markdown"](w, code) }
-	path := os.Getenv("GITHUB_STEP_SUMMARY")
+	path := os.Getenv(summaryVariable)
 	if path == "" {
 		return toFile(filepath.Join(f.output, summaryFile), summary)
 	}
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // the runner reads it
+	file, err := inputfile.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", summaryVariable, err)
 	}
 	return errors.Join(summary(redact.Process.Writer(file)), file.Close())
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/loadtest"
 	"outreach.example/conformance/loadtest/scenario"
 	"outreach.example/conformance/loadtest/threshold"
@@ -85,13 +86,13 @@ func (f loadFlags) merge(sources []string, stdin io.Reader, stdout io.Writer) er
 
 // readParts reads a file of parts, the part in a directory, or the standard input.
 func readParts(source string, stdin io.Reader) ([]loadtest.Part, error) {
-	if source == "-" {
+	if inputfile.IsStdin(source) {
 		return loadtest.ReadParts("standard input", stdin)
 	}
 	if info, err := os.Stat(source); err == nil && info.IsDir() {
 		source = filepath.Join(source, partFile)
 	}
-	file, err := os.Open(source)
+	file, err := inputfile.Open(source)
 	if err != nil {
 		return nil, fmt.Errorf("%w (want a %s written by load --shard, or its output directory)", err, partFile)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/redact"
 )
 
@@ -53,7 +54,7 @@ func openRaw(dir string, encodings []string) (rawResults, error) {
 		if encoding == rawLines {
 			name, redacted = rawLinesFile, func(w io.Writer) io.Writer { return redact.Process.Writer(w) }
 		}
-		file, err := os.Create(filepath.Join(dir, name))
+		file, err := inputfile.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o666)
 		if err != nil {
 			return nil, errors.Join(err, all.discard())
 		}

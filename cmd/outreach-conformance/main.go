@@ -62,6 +62,7 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	prepareRedaction(os.Environ())
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	defer stop()
+	defer endAtSecondInterrupt()()
 	root := newRoot()
 	unwrittenHelp := checkHelp(root)
 	root.SetArgs(args)

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"outreach.example/conformance/internal/inputfile"
-	"outreach.example/conformance/reports"
-	"outreach.example/conformance/reports/load"
 	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/reports/page/loadpage"
 	"outreach.example/conformance/reports/page/runpage"
@@ -52,13 +48,13 @@ func writePage(source, dir string) (path string, err error) {
 	if dir == "" {
 		dir = filepath.Dir(file)
 	}
-	name, read := reportFile, readRun
-	if isLoad(file) {
-		name, read = pageFile, readLoad
-	}
-	write, err := read(file)
-	if err != nil {
+	var w stored
+	if err := w.read(file); err != nil {
 		return "", err
+	}
+	name, write := reportFile, func(path string) error { return runpage.Write(path, w.run) }
+	if w.loadFile != "" {
+		name, write = pageFile, func(path string) error { return loadpage.Write(path, w.load) }
 	}
 	if err := outputdir.Prepare(dir, name); err != nil {
 		return "", exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
@@ -68,18 +64,6 @@ func writePage(source, dir string) (path string, err error) {
 		return "", exitError{exitCannotTell, err}
 	}
 	return path, nil
-}
-
-// readRun reads the results of a run, and returns what writes their page.
-func readRun(file string) (write func(path string) error, err error) {
-	r, err := reports.Read(file)
-	return func(path string) error { return runpage.Write(path, r) }, err
-}
-
-// readLoad is readRun for a load run.
-func readLoad(file string) (write func(path string) error, err error) {
-	r, err := load.Read(file)
-	return func(path string) error { return loadpage.Write(path, r) }, err
 }
 
 // resultsIn returns the file of results in a directory, and a file as it is.
@@ -93,16 +77,4 @@ func resultsIn(source string) string {
 		}
 	}
 	return filepath.Join(source, resultsFile)
-}
-
-// isLoad reports whether the file holds the results of a load run.
-func isLoad(path string) bool {
-	if !outputdir.IsResults(path) {
-		return false
-	}
-	body, err := inputfile.Read(path, load.MaxSize)
-	var results struct {
-		Scenarios json.RawMessage `json:"scenarios"`
-	}
-	return err == nil && json.Unmarshal(body, &results) == nil && results.Scenarios != nil
 }

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/internal/sandbox/journal"
 	"outreach.example/conformance/suites/runner"
@@ -58,9 +60,9 @@ func (f runFlags) start(ctx context.Context, stderr io.Writer) (t *target.Target
 		return t.Profile.Warnings()
 	}
 	warned := len(warn(stderr, warnings(), 0))
-	stopHandler := f.handleSecondInterrupt(t, stderr)
+	f.announceRollback(t, stderr)
 	return t, func() {
-		stopHandler()
+		leaving.Store(nil)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		if err := errors.Join(t.Close(ctx), log.Close()); err != nil {
@@ -200,7 +202,7 @@ func (f runFlags) openContainer(ctx context.Context, profile *profile.Profile, s
 	if err := os.MkdirAll(f.output, 0o755); err != nil {
 		return nil, nil, exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
-	log, err := os.OpenFile(filepath.Join(f.output, containerLog), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	log, err := inputfile.OpenFile(filepath.Join(f.output, containerLog), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, exitError{exitUsage, fmt.Errorf("container log: %w", err)}
 	}
@@ -286,31 +288,26 @@ func interruptedTwice(signals <-chan os.Signal, done <-chan struct{}, announce f
 	}
 }
 
-// handleSecondInterrupt announces the rollback when the command is interrupted. The
-// next Ctrl-C ends the process at once; the journal then stays for cleanup. Other
-// signals never do: a closed terminal and timeout(1) send the same signal twice.
-func (f runFlags) handleSecondInterrupt(t *target.Target, stderr io.Writer) (stop func()) {
-	if f.journals(t) == "" {
-		return func() {} // nothing to roll back, and containers must be removed
-	}
+// leaving holds what the running command says at an interrupt: first before it rolls back,
+// last before a second one ends the process. The process has one, as it has signals.
+var leaving atomic.Pointer[struct{ first, last func() }]
+
+// endAtSecondInterrupt ends the process at the Ctrl-C after an interrupt, whatever the
+// command waits for; the journal then stays for cleanup. Other signals never do: a closed
+// terminal and timeout(1) send the same signal twice.
+func endAtSecondInterrupt() (stop func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, stopSignals()...)
-	announce := func() {
-		if !journal.Tells(f.output, t.BaseURL) {
-			return
-		}
-		begin := ""
-		if file, ok := terminalOf(stderr); ok && term.IsTerminal(int(file.Fd())) {
-			begin = "\n" // below the live line, in which the terminal shows the ^C
-		}
-		_, _ = fmt.Fprintln(stderr, begin+"outreach-conformance: interrupted: rolling back changes on the target (press Ctrl-C again to stop now and clean up later)")
-	}
 	go func() {
-		if !interruptedTwice(signals, done, announce) {
+		if !interruptedTwice(signals, done, func() {
+			if say := leaving.Load(); say != nil {
+				say.first()
+			}
+		}) {
 			return
 		}
-		if journal.Tells(f.output, t.BaseURL) {
-			f.printCleanup(t, stderr)
+		if say := leaving.Load(); say != nil {
+			say.last()
 		}
 		os.Exit(exitInterrupted)
 	}()
@@ -318,4 +315,25 @@ func (f runFlags) handleSecondInterrupt(t *target.Target, stderr io.Writer) (sto
 		signal.Stop(signals)
 		close(done)
 	}
+}
+
+// announceRollback makes interrupts say what happens to the changes on the target.
+func (f runFlags) announceRollback(t *target.Target, stderr io.Writer) {
+	if f.journals(t) == "" {
+		return // nothing to roll back
+	}
+	ifChanged := func(say func()) func() {
+		return func() {
+			if journal.Tells(f.output, t.BaseURL) {
+				say()
+			}
+		}
+	}
+	leaving.Store(&struct{ first, last func() }{ifChanged(func() {
+		begin := ""
+		if file, ok := terminalOf(stderr); ok && term.IsTerminal(int(file.Fd())) {
+			begin = "\n" // below the live line, in which the terminal shows the ^C
+		}
+		_, _ = fmt.Fprintln(stderr, begin+"outreach-conformance: interrupted: rolling back changes on the target (press Ctrl-C again to stop now and clean up later)")
+	}), ifChanged(func() { f.printCleanup(t, stderr) })})
 }

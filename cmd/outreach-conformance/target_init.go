@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/suites/preflight"
 )
 
@@ -67,8 +69,11 @@ terminal. It is not written: the profile names the variable.`,
 }
 
 func (f initFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
-	if _, err := os.Stat(f.file); err == nil && !f.force {
+	switch err := inputfile.Check(f.file); {
+	case err == nil && !f.force:
 		return exitError{exitUsage, fmt.Errorf("%s: already exists (choose another --file, or replace it with --force)", f.file)}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return exitError{exitUsage, err}
 	}
 	settings, err := f.settings()
 	if err != nil {

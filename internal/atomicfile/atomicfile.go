@@ -1,7 +1,7 @@
 // Package atomicfile replaces files atomically: a reader sees the old content or
 // the new content, never a part of it. No key gets into a file.
 //
-// It imports no other package of this module but redact.
+// It imports no other package of this module but inputfile and redact.
 package atomicfile
 
 import (
@@ -12,11 +12,17 @@ import (
 	"os"
 	"path/filepath"
 
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/redact"
 )
 
 // attempts bounds the search for a free temporary name.
 const attempts = 100
+
+// Write replaces the file at path with the content (Replace).
+func Write(path string, content []byte) error {
+	return Replace(path, func(temporary string) error { return os.WriteFile(temporary, content, 0o666) })
+}
 
 // Replace calls write with the name of a temporary file beside path, then renames
 // that file to path. It creates missing directories. If write fails, Replace
@@ -55,15 +61,12 @@ func Replace(path string, write func(temporary string) error) (err error) {
 
 // destination follows symbolic links, so that a link stays a link.
 func destination(path string) (string, error) {
-	info, err := os.Stat(path)
+	err := inputfile.Check(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return path, nil
 	}
 	if err != nil {
 		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a regular file (name a file that may be replaced)", path)
 	}
 	return filepath.EvalSymlinks(path)
 }

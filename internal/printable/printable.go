@@ -5,6 +5,7 @@ package printable
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -13,9 +14,12 @@ import (
 )
 
 // Text returns s as one line that is safe to print. It escapes control characters,
-// terminal sequences, bidirectional and zero-width marks, and invalid UTF-8. Views
-// call it on every string that a target can influence.
+// terminal sequences, bidirectional and zero-width marks, invalid UTF-8, and the beginning
+// of a command of a CI system. Views call it on every string that a target can influence.
 func Text(s string) string {
+	if strings.Contains(s, "::") || strings.Contains(s, "##") { // rarely
+		s = ciCommand.ReplaceAllStringFunc(s, strings.NewReplacer("::", `\x3a:`, "[", `\x5b`).Replace)
+	}
 	if plain(s) {
 		return s
 	}
@@ -44,6 +48,10 @@ func Text(s string) string {
 	}
 	return b.String()
 }
+
+// ciCommand matches the beginning of a command that a runner obeys: GitHub's at the
+// beginning of a line, and older ones of GitHub and Azure anywhere in it.
+var ciCommand = regexp.MustCompile(`^\s*::[a-z].*::|##(vso)?\[`)
 
 func plain(s string) bool {
 	for i := range len(s) {

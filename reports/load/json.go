@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/reports/internal/strict"
@@ -48,20 +47,13 @@ func Write(path string, r Results) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(path, body); err != nil {
+	if err := atomicfile.Write(path, body); err != nil {
 		return fmt.Errorf("write load results: %w", err)
 	}
 	if err := r.Validate(); err != nil {
 		return fmt.Errorf("%s: written, but contradicts itself (a defect of the harness): %w", path, err)
 	}
 	return nil
-}
-
-// replace replaces the file at path atomically.
-func replace(path string, body []byte) error {
-	return atomicfile.Replace(path, func(temporary string) error {
-		return os.WriteFile(temporary, body, 0o666)
-	})
 }
 
 // complete returns r with an empty value for each required array and object that is

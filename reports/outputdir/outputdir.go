@@ -32,9 +32,11 @@ func Prepare(dir string, files ...string) error {
 		info, err := os.Lstat(path)
 		switch {
 		case err != nil: // absent, or the file below cannot be created either
-		case info.IsDir():
-			return fmt.Errorf("%s: is a directory, but a file must be written there (move it, or choose another --output)", path)
-		case info.Mode()&fs.ModeSymlink != 0 && leadsOut(dir, path):
+		case info.Mode()&fs.ModeSymlink == 0:
+			if err := inputfile.Check(path); err != nil {
+				return fmt.Errorf("%w, but a file must be written there (move it, or choose another --output)", err)
+			}
+		case leadsOut(dir, path):
 			return fmt.Errorf("%s: is a link that leads out of the directory (remove it, or choose another --output)", path)
 		}
 	}
@@ -89,10 +91,7 @@ func removeIf(path string, isOurs func(io.Reader) bool) error {
 
 // matches reports whether path is a regular file with content that isOurs accepts.
 func matches(path string, isOurs func(io.Reader) bool) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false // opening a pipe would wait for a writer
-	}
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return false
 	}

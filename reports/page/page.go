@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
-	"os"
 	"sync"
 
 	"outreach.example/conformance/internal/atomicfile"
@@ -65,5 +64,5 @@ func Render(t Template, data any) ([]byte, error) {
 // Write replaces the file at path with the page, atomically. It creates missing
 // directories.
 func Write(path string, body []byte) error {
-	return atomicfile.Replace(path, func(temporary string) error { return os.WriteFile(temporary, body, 0o666) })
+	return atomicfile.Write(path, body)
 }

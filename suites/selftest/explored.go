@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"time"
 
 	"outreach.example/conformance/fixtures/target"
+	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/internal/judge"
-	"outreach.example/conformance/internal/redact"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/explore"
 	"outreach.example/conformance/suites/runner"
@@ -41,7 +40,7 @@ func (e Explorations) WriteJSON(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, redact.Process.Content(append(encoded, '\n')), 0o644)
+	return atomicfile.Write(path, append(encoded, '\n'))
 }
 
 // Explore lays each of the list and state defects around a conforming target and explores

@@ -3,12 +3,11 @@ package selftest
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"outreach.example/conformance/internal/redact"
+	"outreach.example/conformance/internal/atomicfile"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
@@ -175,7 +174,7 @@ func (m Matrix) WriteJSON(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, redact.Process.Content(append(encoded, '\n')), 0o644)
+	return atomicfile.Write(path, append(encoded, '\n'))
 }
 
 // WriteMarkdown writes the matrix for people: a line for each pair.
@@ -210,7 +209,7 @@ func (m Matrix) WriteMarkdown(path string) error {
 		}
 		fmt.Fprintf(&b, "| `%s`: the server %s | %s | %s | %s |\n", l.ID, l.Doc, l.Allowed, strings.Join(l.With, ", "), verdict)
 	}
-	return os.WriteFile(path, redact.Process.Content([]byte(b.String())), 0o644)
+	return atomicfile.Write(path, []byte(b.String()))
 }
 
 func (m Matrix) byOperation() []PairProof {

@@ -2,7 +2,7 @@
 // request is sent. If the run is killed, its changes can be rolled back later.
 //
 // A journal is a file of JSON lines. It is removed when no change is pending. The
-// package sends nothing. It imports no other package of this module but redact.
+// package sends nothing. It imports no other package of this module but inputfile and redact.
 package journal
 
 import (
@@ -21,6 +21,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/uuid"
 
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/redact"
 )
 
@@ -222,7 +223,7 @@ func Tells(dir, baseURL string) bool {
 }
 
 func tells(path, baseURL string) bool {
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return false
 	}
@@ -252,7 +253,7 @@ const maxLine = 64 << 10
 // read reads a journal. A truncated last line is ignored: the process was killed
 // before it made that change.
 func read(path string) (Pending, error) {
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return Pending{}, fmt.Errorf("journal: %w", err)
 	}

@@ -10,8 +10,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 
 	"outreach.example/conformance/internal/inputfile"
 )
@@ -32,19 +30,7 @@ type Format[T any] struct {
 // Read returns the value in the file at path. Errors name the file.
 func (f Format[T]) Read(path string) (T, error) {
 	var none T
-	file, err := os.Open(path)
-	if err != nil {
-		return none, fmt.Errorf("read %s: %w", f.Name, err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return none, fmt.Errorf("read %s: %w", f.Name, err)
-	}
-	if info.Size() > f.MaxSize {
-		return none, fmt.Errorf("%s: %w", path, f.tooLarge())
-	}
-	body, err := io.ReadAll(io.LimitReader(inputfile.Text(file), f.MaxSize+1)) // the size of a pipe is unknown
+	body, err := inputfile.Read(path, f.MaxSize)
 	if err != nil {
 		return none, fmt.Errorf("read %s: %w", f.Name, err)
 	}
@@ -72,7 +58,7 @@ func (f Format[T]) Parse(body []byte) (T, error) {
 }
 
 func (f Format[T]) tooLarge() error {
-	return fmt.Errorf("larger than %d bytes (not a %s file)", f.MaxSize, f.Name)
+	return fmt.Errorf("more than %d bytes (not a %s file)", f.MaxSize, f.Name)
 }
 
 // decode returns the value in a JSON document, which need not obey the model's rules.

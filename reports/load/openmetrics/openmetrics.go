@@ -8,7 +8,6 @@ package openmetrics
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 
@@ -54,7 +53,7 @@ func Write(path string, r load.Results) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Replace(path, func(temporary string) error { return os.WriteFile(temporary, body, 0o666) }); err != nil {
+	if err := atomicfile.Write(path, body); err != nil {
 		return fmt.Errorf("write OpenMetrics: %w", err)
 	}
 	return nil
