@@ -261,13 +261,7 @@ func TestRunNeedsScenarios(t *testing.T) {
 // in every file, however fast the other responses are.
 func TestPercentilesCoverRequestsWithoutAResponse(t *testing.T) {
 	t.Parallel()
-	patient := served(t, "", "90%:0ms,10%:20s")
-	impatient := *patient.Profile
-	impatient.Pace.Timeout = time.Second
-	server, err := target.URL(&impatient, patient.BaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := within(t, time.Second, served(t, "", "90%:0ms,10%:20s"))
 	want := map[string]load.Outcome{"p99<500ms": load.Missed, "p99<15s": load.Inconclusive, "max<500ms": load.Missed, "max<15s": load.Inconclusive,
 		"[lead-lists.list]: p99<500ms": load.Missed}
 	bounds, err := threshold.ParseAll(slices.Sorted(maps.Keys(want)))

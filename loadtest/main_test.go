@@ -128,6 +128,22 @@ func served(t testing.TB, limit, shaped string) *target.Target {
 	return found
 }
 
+// within is the server for a run that waits so long for a response; 0 is as long as usual.
+func within(t testing.TB, timeout time.Duration, server *target.Target) *target.Target {
+	t.Helper()
+	if timeout == 0 {
+		return server
+	}
+	impatient := *server.Profile
+	impatient.Pace.Timeout = timeout
+	found, err := target.URL(&impatient, server.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.TruthURL = server.TruthURL
+	return found
+}
+
 // truthOf asks the server what it did.
 func truthOf(t testing.TB, server *target.Target) truth.Report {
 	t.Helper()

@@ -41,8 +41,9 @@ type truthCase struct {
 	rate               float64
 	lasts              time.Duration
 	workers            int
-	void               bool // the generator cannot keep up, and has to say so
-	busiest            int  // most arrivals in 10 ms; 0 if they are not looked at
+	timeout            time.Duration // of the run; 0 is the usual one
+	void               bool          // the generator cannot keep up, and has to say so
+	busiest            int           // most arrivals in 10 ms; 0 if they are not looked at
 }
 
 var truthCases = []truthCase{
@@ -50,6 +51,7 @@ var truthCases = []truthCase{
 	{name: "jump at p99", shape: "99%:2ms,1%:250ms", rate: 500, lasts: 3 * time.Second},
 	{name: "stall", shape: "stall=2s/10s", rate: 500, lasts: 10500 * time.Millisecond},
 	{name: "stall with 10 workers", shape: "stall=2s/10s", rate: 500, lasts: 10500 * time.Millisecond, workers: 10, void: true},
+	{name: "no response", shape: "95%:2ms,5%:30s", rate: 200, lasts: 3 * time.Second, timeout: time.Second},
 	{name: "errors", shape: "100%:2ms,errors=1%", rate: 500, lasts: 3 * time.Second},
 	{name: "limit", limit: "fixed-window:100/1s", rate: 300, lasts: 3 * time.Second},
 	{name: "pacing", rate: 1000, lasts: 3 * time.Second, busiest: 14}, // 1.3 × 11
@@ -63,7 +65,7 @@ func TestTruth(t *testing.T) {
 			if !*full {
 				t.Parallel()
 			}
-			if !*full && tc.limit == "" && !strings.Contains(tc.shape, "errors") {
+			if !*full && tc.limit == "" && tc.timeout == 0 && !strings.Contains(tc.shape, "errors") {
 				t.Skip("its percentiles want a quiet machine: make truth runs it")
 			}
 			const attempts = 3
@@ -116,7 +118,7 @@ type truthRun struct {
 
 func runTruth(t *testing.T, tc truthCase) truthRun {
 	t.Helper()
-	server := served(t, tc.limit, tc.shape)
+	server := within(t, tc.timeout, served(t, tc.limit, tc.shape))
 	r := truthRun{truthCase: tc}
 	s := scenario.Scenario{Name: "truth", About: "A list whose latencies are known.", Kind: scenario.Steady,
 		Mix: map[string]int{spec.ListLeadLists: 1}, Limits: []int{1}, Rate: tc.rate, Duration: tc.lasts}
@@ -147,7 +149,11 @@ func (r truthRun) compareCounts(t *testing.T) {
 	t.Helper()
 	statuses := map[string]int64{}
 	for _, c := range r.record.Requests {
-		statuses[fmt.Sprint(c.Status)] += c.Count
+		name := fmt.Sprint(c.Status)
+		if c.Status == 0 {
+			name = "none" // it has seen the client go
+		}
+		statuses[name] += c.Count
 	}
 	if r.phase.Sent != r.record.Total {
 		t.Errorf("sent %d, the server has seen %d", r.phase.Sent, r.record.Total)
@@ -158,12 +164,12 @@ func (r truthRun) compareCounts(t *testing.T) {
 	if planned := int64(math.Ceil(r.rate * r.lasts.Seconds())); r.phase.Planned != planned || r.phase.Planned != r.phase.Sent+r.phase.Dropped {
 		t.Errorf("planned %d = sent %d + dropped %d, want %d planned", r.phase.Planned, r.phase.Sent, r.phase.Dropped, planned)
 	}
-	for name, share := range map[string]int64{"429": r.recording.Count(measure.Limited), "500": r.recording.Count(measure.Failed)} {
+	for name, share := range map[string]int64{"429": r.recording.Count(measure.Limited), "500": r.recording.Count(measure.Failed) - r.recording.Statuses[0]} {
 		if share != statuses[name] {
 			t.Errorf("%d requests count as answered %s, the server has answered %d", share, name, statuses[name])
 		}
 	}
-	if (r.shape == "100%:2ms,errors=1%" && statuses["500"] == 0) || (r.limit != "" && statuses["429"] == 0) {
+	if (r.shape == "100%:2ms,errors=1%" && statuses["500"] == 0) || (r.timeout != 0 && statuses["none"] == 0) || (r.limit != "" && statuses["429"] == 0) {
 		t.Errorf("the server did not do what it was told: it has answered %v", statuses)
 	}
 }
@@ -190,9 +196,9 @@ func (r truthRun) compareFigures(t *testing.T) (wrong []string) {
 		response, service *load.Distribution
 		holds             func(status int) bool
 	}{
-		{"accepted", r.phase.Response.Accepted, r.phase.Service.Accepted, func(s int) bool { return s >= 200 && s < 300 }},
+		{"accepted", r.phase.Response.Accepted, r.phase.Service.Accepted, func(s int) bool { return s == 0 || s >= 200 && s < 300 }},
 		{"limited", r.phase.Response.Limited, r.phase.Service.Limited, func(s int) bool { return s == 429 }},
-		{"failed", r.phase.Response.Failed, r.phase.Service.Failed, func(s int) bool { return s >= 500 }},
+		{"failed", r.phase.Response.Failed, r.phase.Service.Failed, func(s int) bool { return s == 0 || s >= 500 }},
 	} {
 		if class.response == nil {
 			continue
