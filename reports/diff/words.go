@@ -113,7 +113,7 @@ func Shown(e *load.Estimate, unit string) string {
 	if e == nil {
 		return ""
 	}
-	return printable.Interval(e.Value, e.Low, e.High, unit)
+	return e.In(unit)
 }
 
 // ShownChange returns how much worse or better the figure is, with its interval.
@@ -123,14 +123,10 @@ func (f Figure) ShownChange() string {
 	}
 	e := *f.Worse
 	word := "worse"
-	if e.Value < 0 {
+	if e.Value < 0 && !e.Open {
 		word, e = "better", load.Estimate{Value: -e.Value, Low: -e.High, High: -e.Low}
 	}
-	text := Shown(&e, "%") + " " + word
-	if f.Open {
-		text += ", or more"
-	}
-	return text
+	return Shown(&e, "%") + " " + word
 }
 
 // Values returns the values of an observation in words.
