@@ -182,6 +182,7 @@ generate: ## write all generated files
 	$(GO) generate ./...
 	$(GO) -C tools generate ./client
 	$(GO) test ./suites -count=1 -run TestLabelsAreListed -args -update
+	$(GO) test ./suites/runner -count=1 -run TestChecksThatNeedWholeLists_long -args -update
 	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update
 
 build: ## build bin/outreach-conformance

@@ -43,10 +43,12 @@ type Env struct {
 	// Budget is how many requests the specs may send; 0 sets no bound.
 	Budget int
 
-	// SpecTimeout bounds one spec, MaxPages one walk, LockTimeout how long to
-	// wait for another run that uses the same rows; 0 means the defaults.
+	// SpecTimeout bounds one spec, MaxPages one walk, MaxListRows a list that specs read
+	// whole, LockTimeout how long to wait for another run that uses the same rows; 0 means
+	// the defaults.
 	SpecTimeout time.Duration
 	MaxPages    int
+	MaxListRows int
 	LockTimeout time.Duration
 	// Waits is called when the run waits for another run (sandbox.Config.Waits).
 	Waits func(what string, atMost time.Duration) (over func())
@@ -65,6 +67,9 @@ type Env struct {
 
 	examples *judge.Ledger // of violations, which the specs share
 	memory   *memory
+
+	tooLong map[string]string // id of a list that no spec reads whole → the input that is missing
+	large   bool              // the lists take much memory
 
 	names    sync.Map     // of tests that the run has sent creations of
 	repeated sync.RWMutex // locked while a lead is moved away and back, so that nobody moves it in between
@@ -94,7 +99,12 @@ func (e *Env) specTimeout() time.Duration {
 }
 
 // width is how many specs run at the same time.
-func (e *Env) width() int { return max(1, e.Profile.Pace.Concurrency) }
+func (e *Env) width() int {
+	if e.large {
+		return max(1, min(e.Profile.Pace.Concurrency, fewSpecs))
+	}
+	return max(1, e.Profile.Pace.Concurrency)
+}
 
 func (e *Env) maxPages() int {
 	if e.MaxPages > 0 {

@@ -243,7 +243,7 @@ func (api *API) shownValue(list, field string) (any, bool) {
 	if !judged && (!api.Profile.Implements(list) || api.service(list).unserved != nil) {
 		return nil, false
 	}
-	for _, row := range api.Walk(api.As(dataset.Main, list), pagesOf(maxLimit)).Rows() {
+	for _, row := range api.Sample(api.As(dataset.Main, list)).Rows() {
 		value := row.Value[field]
 		if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {
 			return value, true

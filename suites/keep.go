@@ -25,7 +25,7 @@ const (
 	maxJudging   = 48 << 20 // bytes of all responses that are judged at the same time
 	maxJudged    = 24 << 20 // bytes of one of them
 	judgedFactor = 64       // bytes for each byte of a body, while it is judged
-	maxKept      = 64 << 20 // bytes that all specs keep of their responses
+	maxKept      = 96 << 20 // bytes that all specs keep of their responses
 	keptResponse = 5 << 10  // bytes of a response without its rows
 	keptHeaders  = 512      // bytes of its headers that only people read
 	keptKey      = 128      // bytes of a row if a spec keeps only its key
@@ -37,18 +37,21 @@ type memory struct {
 
 	mu   sync.Mutex
 	used int
-	rows map[uintptr]*keptRow // by the address of the map
+	rows map[uintptr]*keptRow  // by the address of the map
+	same map[string][]*keptRow // by key
 }
 
-// keptRow is a row that specs keep. The responses of several specs may share it, and so its
+// keptRow is a row that specs keep. All responses with an equal row share it, and so its
 // key and the text that searches read, which takes at most as much memory again.
 type keptRow struct {
 	row         paging.Row
 	size, users int
 }
 
+func (r *keptRow) address() uintptr { return reflect.ValueOf(r.row.Value).Pointer() }
+
 func newMemory() *memory {
-	return &memory{judging: semaphore.NewWeighted(maxJudging), rows: map[uintptr]*keptRow{}}
+	return &memory{judging: semaphore.NewWeighted(maxJudging), rows: map[uintptr]*keptRow{}, same: map[string][]*keptRow{}}
 }
 
 // keeper is what one spec keeps. Its methods may be called from several goroutines.
@@ -57,7 +60,7 @@ type keeper struct {
 
 	mu    sync.Mutex
 	bytes int
-	rows  map[uintptr]paging.Row
+	rows  map[*keptRow]bool
 	keys  map[string]string // so that rows of several walks share them
 }
 
@@ -80,43 +83,49 @@ func (k *keeper) add(bytes int) bool {
 }
 
 // takeRows returns the rows of the resource with their keys, and counts those that the spec does not have
-// yet; false if the memory is used up.
+// yet; false if the memory is used up. Values that equal kept ones are replaced with them.
 func (k *keeper) takeRows(resource string, values []map[string]any) ([]paging.Row, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.rows == nil {
+		k.rows = map[*keptRow]bool{}
+	}
+	k.of.mu.Lock()
+	defer k.of.mu.Unlock()
 	rows := make([]paging.Row, len(values))
 	for i, value := range values {
-		at := reflect.ValueOf(value).Pointer()
-		row, known := k.rows[at]
-		if !known {
-			var fits bool
-			if row, fits = k.of.takeRow(at, resource, value); !fits {
-				return nil, false
-			}
-			if k.rows == nil {
-				k.rows = map[uintptr]paging.Row{}
-			}
-			k.rows[at] = row
+		kept := k.of.row(resource, value)
+		if kept == nil {
+			return nil, false
 		}
-		rows[i] = row
+		if !k.rows[kept] {
+			k.rows[kept] = true
+			kept.users++
+		}
+		rows[i], values[i] = kept.row, kept.row.Value
 	}
 	return rows, true
 }
 
-func (m *memory) takeRow(at uintptr, resource string, value map[string]any) (row paging.Row, fits bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	kept := m.rows[at]
-	if kept == nil {
-		kept = &keptRow{row: paging.RowOf(resource, value), size: schemas.Memory(value)}
-		if m.used+kept.size > maxKept {
-			return paging.Row{}, false
-		}
-		m.rows[at] = kept
-		m.used += kept.size
+// row returns the kept row that equals the value; nil if the memory is used up. The caller
+// holds mu.
+func (m *memory) row(resource string, value map[string]any) *keptRow {
+	if kept := m.rows[reflect.ValueOf(value).Pointer()]; kept != nil {
+		return kept
 	}
-	kept.users++
-	return kept.row, true
+	fresh := &keptRow{row: paging.RowOf(resource, value)}
+	for _, kept := range m.same[fresh.row.Key] {
+		if reflect.DeepEqual(kept.row.Value, value) {
+			return kept
+		}
+	}
+	if fresh.size = schemas.Memory(value); m.used+fresh.size > maxKept {
+		return nil
+	}
+	m.used += fresh.size
+	m.rows[fresh.address()] = fresh
+	m.same[fresh.row.Key] = append(m.same[fresh.row.Key], fresh)
+	return fresh
 }
 
 // key returns a row without its value; false if the memory is used up.
@@ -143,11 +152,16 @@ func (k *keeper) release() {
 	k.of.mu.Lock()
 	defer k.of.mu.Unlock()
 	k.of.used -= k.bytes
-	for at := range k.rows {
-		row := k.of.rows[at]
-		if row.users--; row.users == 0 {
-			k.of.used -= row.size
-			delete(k.of.rows, at)
+	for row := range k.rows {
+		if row.users--; row.users > 0 {
+			continue
+		}
+		k.of.used -= row.size
+		delete(k.of.rows, row.address())
+		key := row.row.Key
+		k.of.same[key] = slices.DeleteFunc(k.of.same[key], func(other *keptRow) bool { return other == row })
+		if len(k.of.same[key]) == 0 {
+			delete(k.of.same, key)
 		}
 	}
 	k.bytes, k.rows, k.keys = 0, nil, nil

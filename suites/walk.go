@@ -162,11 +162,20 @@ func (api *API) ReadRows(role, operation string) Walk {
 	return Walk{Walk: paging.Walk{Pages: []paging.Page{page}, End: paging.Done}, responses: []Response{r}, List: list}
 }
 
-// fetch reads the page behind a cursor and keeps the response, so that a
+// fetch is fetchAny for a list that may be read whole, or ends the spec. A search finds few rows.
+func (api *API) fetch(list Call, responses *[]Response) paging.Fetch {
+	if lacks := api.tooLong[list.Operation.ID]; lacks != "" && list.query["search"] == nil {
+		api.NotAssessed("%s", lacks)
+	}
+	return api.fetchAny(list, responses)
+}
+
+// fetchAny reads the page behind a cursor and keeps the response, so that a
 // violation can show the request. A response that is no page ends the walk with
 // the input that is missing.
-func (api *API) fetch(list Call, responses *[]Response) paging.Fetch {
+func (api *API) fetchAny(list Call, responses *[]Response) paging.Fetch {
 	api.cursorParameter(list.Operation)
+	rows, most := 0, 2*api.maxListRows() // the list may grow during the run
 	return func(_ context.Context, cursor string, limit int) (paging.Page, error) {
 		k := list
 		if limit > 0 {
@@ -185,6 +194,9 @@ func (api *API) fetch(list Call, responses *[]Response) paging.Fetch {
 		*responses = append(*responses, r)
 		if lacks := r.shortfall(); lacks != "" {
 			return paging.Page{}, errors.New(lacks) // the rules have charged it
+		}
+		if rows += len(r.pageRows()); rows > most {
+			return paging.Page{}, fmt.Errorf("a list of at most %d rows", most)
 		}
 		return paging.Page{Limit: limit, Rows: r.pageRows(), Cursor: r.Cursor(), Back: back}, nil
 	}

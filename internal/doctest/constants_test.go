@@ -39,7 +39,7 @@ var stated = []struct{ document, words, directory, constant, value string }{
 	{"docs/safety.md", "at most 2 s for a test", "fixtures/profile", "DefaultVisibility", "2 * time.Second"},
 	{"docs/safety.md", "rollback may take 30 s", "internal/sandbox", "rollbackTimeout", "30 * time.Second"},
 	{"docs/safety.md", "memory limit of Go to 160 MiB", "cmd/outreach-conformance", "softMemory", "160 << 20"},
-	{"docs/safety.md", "share 64 MiB", "suites", "maxKept", "64 << 20"},
+	{"docs/safety.md", "share 96 MiB", "suites", "maxKept", "96 << 20"},
 	{"docs/judge-a-server.md", "longer than 4 s", "internal/client", "IdleTimeout", "4 * time.Second"},
 	{"docs/gate-a-pull-request.md", "90 days from now", "suites/runner", "ExpectedDays", "90"},
 	{"docs/target-profile.md", "requests in flight, default 16", "fixtures/profile", "DefaultConcurrency", "16"},

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ type Estimate struct {
 	PerSecond float64       // the pace of the profile; 0 for none
 	RoundTrip time.Duration // of the first request; 0 if none was answered
 	Time      time.Duration // that the requests may take, unless the target answers 429
+	LeftOut   []string      // what the run leaves out because a list is too long, a line for each list
 	Limited   time.Duration // that they may take if each key has the limit of Key; 0 if unknown
 }
 
@@ -103,7 +105,7 @@ func (e Estimate) duration(p *profile.Profile) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// String says it in one line.
+// String says it in one line, and what the run leaves out in more.
 func (e Estimate) String() string {
 	parts := []string{fmt.Sprintf("%s, about %s", counted(e.Specs, "spec"), counted(e.Requests, "request"))}
 	if e.Probes > 0 {
@@ -122,7 +124,29 @@ func (e Estimate) String() string {
 	if e.Limited > e.Time {
 		basis += fmt.Sprintf(" (%s if every key has the limit of the key %s)", inWords(e.Limited), e.Key)
 	}
-	return fmt.Sprintf("%s; up to %s %s, longer if the target answers 429 or has long lists", strings.Join(parts, ", "), inWords(e.Time), basis)
+	line := fmt.Sprintf("%s; up to %s %s, longer if the target answers 429 or has long lists", strings.Join(parts, ", "), inWords(e.Time), basis)
+	return strings.Join(append([]string{line}, e.LeftOut...), "\n")
+}
+
+// leftOut says which of the selected checks need a list that is too long, and why.
+func leftOut(tooLong map[string]string, selected func(spec.Pair) bool) []string {
+	var lines []string
+	for _, list := range slices.Sorted(maps.Keys(tooLong)) {
+		byOperation := map[string][]string{}
+		n := 0
+		for _, p := range needsWholeList[list] {
+			if selected == nil || selected(p) {
+				n++
+				byOperation[p.Operation] = append(byOperation[p.Operation], p.Requirement)
+			}
+		}
+		var names []string
+		for _, operation := range slices.Sorted(maps.Keys(byOperation)) {
+			names = append(names, operation+" "+strings.Join(byOperation[operation], ", "))
+		}
+		lines = append(lines, fmt.Sprintf("not assessed without %s: %s: %s", tooLong[list], counted(n, "check"), strings.Join(names, "; ")))
+	}
+	return lines
 }
 
 // counted returns the number and the noun.

@@ -64,6 +64,8 @@ type Config struct {
 	// number of requests so far.
 	Observe func(requests int)
 
+	maxListRows int // 0 for the default (suites.Env)
+
 	spending *spending // nil if nothing asks where the time goes
 }
 
@@ -84,7 +86,8 @@ func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) 
 			return nil, err
 		}
 	}
-	env := &suites.Env{Profile: config.Target.Profile, Rules: rules.Omitting(config.Target.Profile.Omits...), Seed: config.Seed, Budget: config.Target.Profile.Budget, OutcomesOnly: config.OutcomesOnly}
+	env := &suites.Env{Profile: config.Target.Profile, Rules: rules.Omitting(config.Target.Profile.Omits...), Seed: config.Seed, Budget: config.Target.Profile.Budget, OutcomesOnly: config.OutcomesOnly,
+		MaxListRows: config.maxListRows}
 	var err error
 	if env.Client, err = newClient(config, append(hooks, env.Observe)...); err != nil {
 		return nil, err
@@ -254,6 +257,9 @@ func judgeWithKeys(ctx context.Context, config Config, env *suites.Env, selected
 	env.Spent(keys.asked)
 	plan := suites.Plan{LabelFilter: config.Selection.LabelFilter(), Only: config.Selection.specs(), FailFast: config.failFast(env.Selected)}
 	expected := estimate(env.Profile, plan.Specs(), keys.roundTrip)
+	if keys.roundTrip > 0 { // the target answers
+		expected.LeftOut = leftOut(env.MeasureLists(ctx), env.Selected)
+	}
 	if config.Target.Kind == target.KindEmbedded {
 		expected.Limited = 0 // its other keys have no limit
 	}
