@@ -25,6 +25,7 @@ const (
 	OpenPointInvalidRequest   = "SILENT-INVALID-REQUEST"
 	OpenPointOmitted          = "SILENT-OMITTED-BY-DESIGN"
 	OpenPointVisibility       = "SILENT-VISIBILITY"
+	OpenPointNormalForm       = "SILENT-NORMAL-FORM"
 	OpenPointLooseJSON        = "SILENT-LOOSE-JSON"
 	OpenPointUnknownInBody    = "SILENT-UNKNOWN-IN-BODY"
 	OpenPointSuccessRetried   = "SILENT-SUCCESS-RETRIED"
@@ -101,6 +102,7 @@ var openPoints = []OpenPoint{
 	{OpenPointOmitted, "Which fields an implementation leaves out by design (omits in its profile).", "Resources and their fields", "the fields that were absent", nil},
 	{OpenPointSameNames, "Whether an object may have members of the same name (RFC 8259, section 4, only advises against them).", "Resources and their fields", "the names seen", nil},
 	{OpenPointVisibility, "How soon a change shows in another view.", "Endpoints", "the delay, by view; a change must show within visible_within of the profile", []string{CreatePlacementTest, ListPlacementTests, GetPlacementTest, DeletePlacementTest, DeleteSubsequence, MoveLead, MoveAccounts}},
+	{OpenPointNormalForm, "Whether a test is stored in a normal form: the order, repeated entries and letter case of emails and tags; outer blanks, control characters and line ends of texts, and line breaks of a subject.", "Resources / Inbox placement test", "the fields that are not shown as they were sent", []string{CreatePlacementTest}},
 	{OpenPointLooseJSON, "Whether a request body may hold one JSON value and more: trailing content, a comment, a trailing comma, a repeated member (RFC 8259, section 9, allows parsers to accept it).", "What the service does", "the status for each", bodyOps()},
 	{OpenPointUnknownInBody, "The status of a request whose body names a resource that does not exist.", "Errors", "the status", []string{MoveLead}},
 	{OpenPointSuccessRetried, "What will_retry means for an attempt that succeeded.", "Events, rule 2", "whether it is true for such an attempt", []string{ListWebhookEvents}},

@@ -118,7 +118,7 @@ func AgreeWithRow(row map[string]any, mayChange map[string]bool) types.GomegaMat
 		answered := spec.Documented(resource, r.Row())
 		for field, value := range spec.Documented(resource, row) {
 			if shown, ok := answered[field]; ok && !mayChange[field] {
-				field := judgeValue(r, "/"+field, shown, AgreeWith(value))
+				field := judgeValue(r, "/"+field, asSet(field, shown), AgreeWith(asSet(field, value)))
 				found.Assessed += field.Assessed
 				found.Findings = append(found.Findings, field.Findings...)
 			}

@@ -66,6 +66,8 @@ var freeTexts = []Variant{
 	{What: "a text of several lines", Value: "first line\nsecond line\n\n\tindented", Open: true},
 	{What: "a long text", Value: strings.Repeat("A long text goes on, naïvely, and on. ", 60) + "end", Open: true},
 	{What: "an empty text", Value: "", Open: true},
+	{What: "blanks alone", Value: "   ", Open: true},
+	{What: "a text with control characters", Value: "a bell \a and a null character \x00", Open: true},
 }
 
 // end returns the first or last text that the pattern matches, by the order of characters.

@@ -110,16 +110,11 @@ var (
 		}
 		return slices.Concat(items[:1], items)
 	})
+	firstLost = on("first-lost", "without its first item", func(items []any) any { return items[min(1, len(items)):] })
 	// firstAlone and firstTen keep some of the items.
 	firstAlone = on("first-alone", "with its first item alone", func(items []any) any { return items[:min(1, len(items))] })
 	firstTen   = on("first-ten", "with its first ten items alone", func(items []any) any { return items[:min(10, len(items))] })
 	emptied    = on("emptied", "empty", func([]any) any { return []any{} })
-	// sorted puts texts into alphabetical order.
-	sorted = on("sorted", "in alphabetical order", func(items []any) any {
-		items = slices.Clone(items)
-		slices.SortStableFunc(items, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-		return items
-	})
 	memberLost = on("member-lost", "without one member of its first item", func(items []any) any {
 		if len(items) == 0 {
 			return items

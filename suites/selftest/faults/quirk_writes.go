@@ -106,12 +106,27 @@ func createQuirks() []Quirk {
 		{ID: "create/loose-values", Allowed: "Resources / Inbox placement test: whether a server converts a value of another type is not shown",
 			Doc: "converts true and texts to numbers, 1 and texts to booleans, and drops a line break behind a time", Touches: []string{"create", touchesInvalid},
 			Apply: alike(onRequest(spec.CreatePlacementTest, convertLooseValues))},
-		{ID: "create/addresses-in-lower-case", Allowed: "Resources / Inbox placement test: emails are addresses; nothing says that their case is kept",
-			Doc: "shows the addresses of a test in lower case", Touches: []string{"emails"},
-			Apply: alike(onResource("InboxPlacementTest", func(_ string, row map[string]any) {
-				if emails, ok := row["emails"].([]any); ok {
-					row["emails"] = eachText(slices.Clone(emails), strings.ToLower)
+		{ID: "create/sets", Allowed: spec.OpenPointNormalForm, Doc: "stores addresses and tags as sets, in lower case and alphabetical order", Touches: []string{"emails", "tags"},
+			Apply: alike(storing(func(name string, value any) any {
+				if items, ok := value.([]any); ok && (name == "emails" || name == "tags") {
+					inOrder := eachText(slices.Clone(items), strings.ToLower).([]any)
+					slices.SortFunc(inOrder, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+					return slices.CompactFunc(inOrder, func(a, b any) bool { return isText(a) && a == b })
 				}
+				return value
+			}))},
+		{ID: "create/texts-trimmed", Allowed: spec.OpenPointNormalForm, Doc: "stores texts without outer blanks and control characters, with its own line ends, and subjects in one line",
+			Touches: []string{"texts of creations"},
+			Apply: alike(storing(func(name string, value any) any {
+				text, ok := value.(string)
+				if !ok || name == "name" {
+					return value
+				}
+				text = strings.TrimSpace(strings.NewReplacer("\x00", "", "\a", "", "\r\n", "\n").Replace(text))
+				if name == "email_subject" {
+					return strings.ReplaceAll(text, "\n", " ")
+				}
+				return strings.ReplaceAll(text, "\n", "\r\n")
 			}))},
 		{ID: "metadata/empty", Allowed: "Resources / Inbox placement test: metadata is an object; its members are not shown",
 			Doc: "shows metadata without members", Touches: []string{"metadata"},
@@ -120,6 +135,19 @@ func createQuirks() []Quirk {
 			Doc: "shows its own metadata", Touches: []string{"metadata"},
 			Apply: alike(metadata(map[string]any{"id": 7, "campaign": []any{nil}, "metadata": map[string]any{"": ""}}))},
 	}
+}
+
+// storing changes the members of each body that creates a test.
+func storing(change func(name string, value any) any) Middleware {
+	return onRequest(spec.CreatePlacementTest, func(r Request) Request {
+		if body, ok := objectIn(r); ok {
+			for name, value := range body {
+				body[name] = change(name, value)
+			}
+			r.Body = encode(body)
+		}
+		return r
+	})
 }
 
 func metadata(content map[string]any) Middleware {
