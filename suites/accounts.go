@@ -36,10 +36,15 @@ func accounts() {
 				api.NotAssessed("the entry workspaces.%s (a workspace with another admin workspace)", dataset.Outsider)
 			}
 			admin := api.As(dataset.Admin, spec.MoveAccounts)
-			expectNoMove(api, admin, source, outsider)
-			if len(outsider.Accounts) > 0 {
-				intoOurs := api.Do(admin.WithBody(move(outsider, source, outsider.Accounts[0])).MustBeRefused())
-				api.Expect(intoOurs).To(BeRefused())
+			nowhere := profile.Workspace{ID: api.FreshID(), Accounts: source.Accounts} // shares no admin workspace either
+			for _, other := range []profile.Workspace{outsider, nowhere} {
+				if !expectNoMove(api, admin, source, other) {
+					return
+				}
+				if len(other.Accounts) > 0 {
+					intoOurs := api.Do(admin.WithBody(move(other, source, other.Accounts[0])).MustBeRefused())
+					api.Expect(intoOurs).To(BeRefused())
+				}
 			}
 		})
 

@@ -68,6 +68,8 @@ func isolation() {
 			if api.Expect(found).To(BeServed()) {
 				api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()).MustBeRefused())).To(BeRefused())
 			}
+			foreign := api.first(api.Workspace(dataset.Second).Campaigns, dataset.Second, "campaigns", "a campaign")
+			api.expectNotAccepted(api.Request().WithField("campaign_id", foreign))
 		})
 	})
 	Describe(spec.MoveLead, func() {

@@ -48,7 +48,7 @@ func invalidMember(s *openapi3.Schema, required bool) []Variant {
 		if s.MinItems > 0 {
 			all = append(all, Variant{What: "an empty array", Value: []any{}})
 		}
-		for _, v := range invalidMember(s.Items.Value, false) {
+		for _, v := range invalidMember(s.Items.Value, true) {
 			all = append(all, Variant{What: AnItem + v.What, Value: []any{v.Value}})
 		}
 	case s.AdditionalProperties.Schema != nil:
@@ -67,9 +67,17 @@ func invalidMember(s *openapi3.Schema, required bool) []Variant {
 }
 
 // becomes reports whether the value is valid once it is converted as JavaScript converts
-// it: true is the number 1.
+// it: true is the number 1, and a number or a boolean is a text.
 func becomes(value any, s *openapi3.Schema) bool {
+	if isFreeText(s) {
+		return value == true || value == 7.0
+	}
 	return value == true && s.Type.Is(openapi3.TypeNumber) && slices.Contains(enum(s), any(1.0))
+}
+
+// isFreeText reports whether the schema allows any text.
+func isFreeText(s *openapi3.Schema) bool {
+	return s.Type.Is(openapi3.TypeString) && enum(s) == nil && s.Pattern == "" && formatOf(s) == ""
 }
 
 // invalidValue returns values of the right type that the schema rules out. In a query, a
@@ -101,6 +109,8 @@ func invalidValue(s *openapi3.Schema) []Variant {
 		return outside("tomorrow", "2030-13-01")
 	case formatOf(s) == "date-time":
 		return outside("tomorrow", "2030-13-01T00:00:00.000Z")
+	case formatOf(s) == "email":
+		return outside("conformance")
 	case formatOf(s) == "uuid":
 		return outside("conformance", "01890000-0000-7000-8000-00000000000g")
 	case s.Pattern != "":

@@ -5,7 +5,7 @@ import (
 )
 
 // loose returns values of another type or form that servers convert: texts and booleans for
-// numbers, texts and numbers for booleans, a line break behind a text with a form. Of an
+// numbers, texts and numbers for booleans, both for texts, a line break behind a text with a form. Of an
 // object it varies one member at a time.
 func loose(s *openapi3.Schema) []Variant {
 	var all []Variant
@@ -17,8 +17,12 @@ func loose(s *openapi3.Schema) []Variant {
 			add("true for the number 1", true)
 		}
 	case s.Type.Is(openapi3.TypeBoolean):
-		add("a boolean as a text", "true")
+		add("true as a text", "true")
+		add("false as a text", "false")
 		add("1 for true", 1.0)
+	case isFreeText(s):
+		add("a number for a text", 7.0)
+		add("a boolean for a text", true)
 	case s.Type.Is(openapi3.TypeString) && s.Pattern != "" && s.Format == "":
 		add("a line break at the end", end(s.Pattern, true)+"\n")
 	case s.Type.Is(openapi3.TypeObject) && s.AdditionalProperties.Schema != nil:

@@ -27,6 +27,9 @@ func adminDefects() []Defect {
 		defects = append(defects, move("ADMIN-SAME", by, "served", "serves %s", moved))
 		defects = append(defects, misrefused(spec.MoveAccounts, "ADMIN-SAME", by, http.StatusInternalServerError)...)
 	}
+	for _, by := range []asker{intoNowhere, outOfNowhere} {
+		defects = append(defects, move("ADMIN-SAME", by, "served", "serves %s", moved))
+	}
 	return append(defects, movedAnyway("ADMIN-SAME", intoOutside, http.StatusForbidden))
 }
 
@@ -57,6 +60,18 @@ var (
 	outOfOutside = asker{"source-outside", "a move out of a workspace of another admin workspace", func(a *Target, r Request) bool {
 		m := a.moveIn(r)
 		return m.asker != "" && a.Profile.AdminOf(m.destination) == m.asker && a.isElsewhere(m.source, m.asker)
+	}}
+)
+
+// Moves between a workspace of the profile and one that does not exist.
+var (
+	intoNowhere = asker{"destination-unknown", "a move into a workspace that does not exist", func(a *Target, r Request) bool {
+		m := a.moveIn(r)
+		return m.asker != "" && a.Profile.AdminOf(m.source) == m.asker && isUUID(m.destination) && a.Profile.AdminOf(m.destination) == ""
+	}}
+	outOfNowhere = asker{"source-unknown", "a move out of a workspace that does not exist", func(a *Target, r Request) bool {
+		m := a.moveIn(r)
+		return m.asker != "" && a.Profile.AdminOf(m.destination) == m.asker && isUUID(m.source) && a.Profile.AdminOf(m.source) == ""
 	}}
 )
 

@@ -138,5 +138,17 @@ func createdElsewhereDefects() []Defect {
 				}
 				return answer, err
 			})
-		})}
+		}),
+		breakingWith("ISOLATION-CREATE", spec.CreatePlacementTest, "for-a-foreign-campaign",
+			"creates a test for a campaign of another workspace", func(a *Target) Middleware {
+				theirs := a.Profile.Workspaces[dataset.Second].Campaigns
+				return onRequest(spec.CreatePlacementTest, func(r Request) Request {
+					body, ok := objectIn(r)
+					if id, _ := body["campaign_id"].(string); ok && a.asks(dataset.Main)(r) && slices.Contains(theirs, id) {
+						body["campaign_id"] = first(a.Profile.Workspaces[dataset.Main].Campaigns)
+						r.Body = encode(body)
+					}
+					return r
+				})
+			})}
 }

@@ -18,7 +18,12 @@ var looseValues = []looseValue{
 	{"type", "boolean-type", "true for the type 1", insteadOf(true, json.Number("1"))},
 	{"type", "text-type", "the type 1 as a text", insteadOf("1", json.Number("1"))},
 	{"text_only", "text-for-boolean", "text_only as a text", insteadOf("true", true)},
+	{"text_only", "text-for-false", "false for text_only as a text", insteadOf("false", false)},
 	{"text_only", "number-for-boolean", "1 for text_only", insteadOf(json.Number("1"), true)},
+	{"email_subject", "number-for-subject", "a number for email_subject", insteadOf(json.Number("7"), "7")},
+	{"email_body", "boolean-for-body", "a boolean for email_body", insteadOf(true, "true")},
+	{"description", "number-for-description", "a number for description", insteadOf(json.Number("7"), "7")},
+	{"test_code", "boolean-for-code", "a boolean for test_code", insteadOf(true, "true")},
 	{"schedule", "line-break", "a time with a line break at its end", func(sent any) any {
 		schedule, _ := sent.(map[string]any)
 		timing, _ := schedule["timing"].(map[string]any)
@@ -79,7 +84,14 @@ func echoDefects() []Defect {
 				}
 			}))
 	}
-	return defects
+	return append(defects, breaking("REQUEST-INVALID-TEXT_ONLY", spec.CreatePlacementTest, "any-text-is-true",
+		"takes every text for a true text_only", onRequest(spec.CreatePlacementTest, func(r Request) Request {
+			if body, ok := objectIn(r); ok && isText(body["text_only"]) {
+				body["text_only"] = true
+				r.Body = encode(body)
+			}
+			return r
+		})))
 }
 
 // convertLooseValues creates tests with the valid values in place of the loose ones.

@@ -35,12 +35,14 @@ var (
 	textItem   = mistake{name: "text-item", what: "a string among the items", wrong: someItem(isText)}
 	arrayItem  = mistake{name: "array-item", what: "an array among the items", wrong: someItem(isArray)}
 	numberItem = mistake{name: "number-item", what: "a number among the items", wrong: someItem(isNumber)}
+	nullItem   = mistake{name: "null-item", what: "null among the items", wrong: someItem(func(v any) bool { return v == nil })}
 )
 
 // Mistakes in a value of the right type.
 var (
 	empty      = mistake{name: "empty", what: "an empty array", wrong: func(v any) bool { return isArray(v) && len(v.([]any)) == 0 }}
 	noUUID     = mistake{name: "word", what: "a word instead of a UUID", wrong: isNoUUID}
+	noAddress  = mistake{name: "word", what: "a word instead of the addresses", wrong: someItem(func(v any) bool { return isText(v) && !strings.Contains(v.(string), "@") })}
 	noUUIDItem = mistake{name: "word-item", what: "a word instead of a UUID among the items", wrong: someItem(isNoUUID)}
 	noMoment   = mistake{name: "word", what: "a word instead of a timestamp", wrong: func(v any) bool {
 		text, ok := v.(string)
@@ -133,35 +135,35 @@ func inPart(path string, m mistake) mistake {
 // Endpoints rule out.
 var bodyFields = slices.Concat(createFields(), []bodyField{
 	{spec.AddCampaignVariables, "REQUEST-REQUIRED-VARIABLES", "variables", []mistake{leftOut}},
-	{spec.AddCampaignVariables, "REQUEST-INVALID-VARIABLES", "variables", slices.Concat(noArray, []mistake{numberItem, boolItem, objectItem, arrayItem})},
+	{spec.AddCampaignVariables, "REQUEST-INVALID-VARIABLES", "variables", slices.Concat(noArray, []mistake{nullItem, objectItem, arrayItem})},
 	{spec.MoveLead, "REQUEST-INVALID-ID", "id", slices.Concat(noText, []mistake{noUUID})},
 	{spec.MoveLead, "REQUEST-INVALID-SUBSEQUENCE_ID", "subsequence_id", slices.Concat(noText, []mistake{noUUID})},
 	{spec.MoveAccounts, "REQUEST-EMAILS-EMPTY", "emails", []mistake{empty}},
-	{spec.MoveAccounts, "REQUEST-INVALID-ACCOUNT_EMAILS", "emails", slices.Concat(noArray, []mistake{numberItem, boolItem, objectItem, arrayItem})},
+	{spec.MoveAccounts, "REQUEST-INVALID-ACCOUNT_EMAILS", "emails", slices.Concat(noArray, []mistake{nullItem, numberItem, boolItem, objectItem, arrayItem, noAddress})},
 	{spec.MoveAccounts, "REQUEST-INVALID-SOURCE_WORKSPACE_ID", "source_workspace_id", slices.Concat(noText, []mistake{noUUID})},
 	{spec.MoveAccounts, "REQUEST-INVALID-DESTINATION_WORKSPACE_ID", "destination_workspace_id", slices.Concat(noText, []mistake{noUUID})},
 })
 
 // createMistakes lists the mistakes in the body that creates a test.
 var createMistakes = map[string][]mistake{
-	"name":           slices.Concat(noText, []mistake{aNull}),
+	"name":           slices.Concat(noFreeText, []mistake{aNull}),
 	"type":           slices.Concat(noSmallNumber, []mistake{aNull, above(2)}),
 	"sending_method": slices.Concat(noSmallNumber, []mistake{aNull, above(2)}),
-	"email_subject":  slices.Concat(noText, []mistake{aNull}),
-	"email_body":     slices.Concat(noText, []mistake{aNull}),
-	"emails":         slices.Concat(noArray, []mistake{aNull, numberItem, boolItem, objectItem, arrayItem}),
+	"email_subject":  slices.Concat(noFreeText, []mistake{aNull}),
+	"email_body":     slices.Concat(noFreeText, []mistake{aNull}),
+	"emails":         slices.Concat(noArray, []mistake{aNull, nullItem, objectItem, arrayItem}),
 	"delivery_mode":  slices.Concat(noSmallNumber, []mistake{above(2)}),
-	"description":    noText,
+	"description":    noFreeText,
 	"schedule": slices.Concat([]mistake{aText, aNumber, aBool, anArray}, within("days", aText, aNumber, aBool, anArray),
 		within("days.ENTRY", aText, aNumber, anObject, anArray), within("timing", aText, aNumber, aBool, anArray),
 		within("timing.from", aNumber, aBool, anObject, anArray, noTimeOfDay, digitBefore, digitAfter), within("timezone", aNumber, aBool, anObject, anArray, noTimezone, likeTimezone, realTimezone)),
-	"campaign_id":        slices.Concat(noText, []mistake{noUUID}),
-	"test_code":          noText,
-	"tags":               slices.Concat(noArray, []mistake{numberItem, boolItem, objectItem, arrayItem, noUUIDItem}),
+	"campaign_id":        slices.Concat(noText, []mistake{noUUID, unknownCampaign}),
+	"test_code":          noFreeText,
+	"tags":               slices.Concat(noArray, []mistake{nullItem, numberItem, boolItem, objectItem, arrayItem, noUUIDItem}),
 	"text_only":          noBool,
-	"recipients_labels":  slices.Concat(noArray, []mistake{numberItem, boolItem, textItem, arrayItem}),
+	"recipients_labels":  slices.Concat(noArray, []mistake{nullItem, numberItem, boolItem, textItem, arrayItem}),
 	"timestamp_next_run": slices.Concat(noText, []mistake{noMoment}),
-	"automations":        slices.Concat(noArray, []mistake{numberItem, boolItem, textItem, arrayItem}),
+	"automations":        slices.Concat(noArray, []mistake{nullItem, numberItem, boolItem, textItem, arrayItem}),
 	"status":             slices.Concat(noSmallNumber, []mistake{above(3)}),
 	"not_sending_status": slices.Concat(noText, []mistake{unlistedNotSending, likeNotSending}),
 	"run_immediately":    noBool,
@@ -170,6 +172,7 @@ var createMistakes = map[string][]mistake{
 // Mistakes in the values of fields of a type.
 var (
 	noText        = []mistake{aNumber, aBool, anObject, anArray}
+	noFreeText    = []mistake{anObject, anArray} // a lenient server may turn a number or a boolean into a text
 	noBool        = []mistake{aText, aNumber, anObject, anArray}
 	noArray       = []mistake{aText, aNumber, aBool, anObject}
 	noSmallNumber = []mistake{aText, anObject, anArray, aFraction, tooLow}
@@ -197,6 +200,11 @@ func createFields() []bodyField {
 	}
 	return fields
 }
+
+// unknownCampaign is a version 7 id of a time before the service existed.
+var unknownCampaign = mistake{name: "unknown", what: "the id of no campaign", wrong: func(v any) bool {
+	return isText(v) && isUUID(v.(string)) && strings.HasPrefix(v.(string), "00")
+}}
 
 func isNumber(v any) bool { _, ok := v.(json.Number); return ok }
 func isText(v any) bool   { _, ok := v.(string); return ok }

@@ -2,6 +2,8 @@ package faults
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -25,7 +27,44 @@ func statusDefects() []Defect {
 		defects = append(defects, breakingWith("STATUS-200", op, "filter-without-rows-500", "answers 500 to a filter that selects nothing",
 			func(a *Target) Middleware { return a.failingWithoutRows(op) }))
 	}
+	return append(defects, oddValueDefects()...)
+}
+
+// oddValueDefects answer 500 to a value that a server may refuse.
+func oddValueDefects() []Defect {
+	twice := func(items []any) bool {
+		return len(items) > 1 && slices.ContainsFunc(items[1:], equal(items[0]))
+	}
+	var defects []Defect
+	for _, v := range []struct {
+		operation, requirement, field, name, what string
+		is                                        func(value any) bool
+	}{
+		{spec.CreatePlacementTest, "STATE-CREATE-DESCRIPTION", "description", "blank", "blanks", isTextOf(func(s string) bool { return s != "" && strings.Trim(s, " ") == "" })},
+		{spec.CreatePlacementTest, "STATE-CREATE-TEST_CODE", "test_code", "empty", "an empty text", isTextOf(func(s string) bool { return s == "" })},
+		{spec.CreatePlacementTest, "STATE-CREATE-NAME", "name", "control", "a null character", isTextOf(having("\x00"))},
+		{spec.CreatePlacementTest, "STATE-CREATE-EMAIL_BODY", "email_body", "control", "a null character", isTextOf(having("\x00"))},
+		{spec.CreatePlacementTest, "STATE-CREATE-EMAILS", "emails", "twice", "an entry twice", isListOf(twice)},
+		{spec.CreatePlacementTest, "STATE-CREATE-TAGS", "tags", "twice", "an entry twice", isListOf(twice)},
+		{spec.AddCampaignVariables, "REQUEST-INVALID-VARIABLES", "variables", "twice", "an entry twice", isListOf(twice)},
+		{spec.AddCampaignVariables, "REQUEST-INVALID-VARIABLES", "variables", "none", "no entry", isListOf(func(items []any) bool { return len(items) == 0 })},
+		{spec.MoveAccounts, "REQUEST-INVALID-ACCOUNT_EMAILS", "emails", "twice", "an entry twice", isListOf(twice)},
+	} {
+		defects = append(defects, breaking(v.requirement, v.operation, slug(v.field)+"-"+v.name+"-500", "answers 500 to "+v.what+" in "+v.field,
+			where(v.operation, func(r Request) bool {
+				body, ok := objectIn(r)
+				return ok && v.is(body[v.field])
+			}, refusing(http.StatusInternalServerError))))
+	}
 	return defects
+}
+
+func isTextOf(fits func(string) bool) func(any) bool {
+	return func(value any) bool { text, ok := value.(string); return ok && fits(text) }
+}
+
+func isListOf(fits func([]any) bool) func(any) bool {
+	return func(value any) bool { items, ok := value.([]any); return ok && fits(items) }
 }
 
 // failingForOldTests answers 500 to a get of a test whose creation it has not seen.
