@@ -29,7 +29,7 @@ import (
 // Report is the result of Check.
 type Report struct {
 	Keys       []Finding // one for each key of the profile
-	Operations []Finding // at most one, for operations that the target does not serve
+	Operations []Finding // operations that the target does not serve, and parameters that it ignores
 	Data       []Finding // rows that the profile names, and rows that lists show
 	Coverage   []Coverage
 }
@@ -101,6 +101,7 @@ func look(ctx context.Context, t *target.Target, selection runner.Selection, say
 	defer a.api.Close()
 	var r Report
 	a.operationsServed(&r)
+	a.parameters(&r)
 	if err := a.keys(&r); err != nil {
 		return Report{}, reach{}, err
 	}

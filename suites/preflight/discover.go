@@ -251,7 +251,10 @@ func (d *discovery) parameters() {
 		var unclear []string
 		for _, meaning := range profile.Params(op.ID) {
 			names := append([]string{customary[op.ID][meaning]}, alternatives[meaning]...)
-			at := slices.IndexFunc(names, func(name string) bool { return name != "" && d.effective(op, meaning, name) })
+			at := slices.IndexFunc(names, func(name string) bool {
+				heeded, _ := d.heeds(op, d.key, d.first[op.ID], meaning, name)
+				return heeded
+			})
 			if at < 0 {
 				unclear = append(unclear, meaning+hints[meaning])
 				continue
@@ -269,50 +272,7 @@ func (d *discovery) parameters() {
 	d.profile.Parameters = found
 }
 
-// alternatives are other names that servers use.
-var alternatives = map[string][]string{
-	profile.ParamParentCampaignNot: {"exclude_campaign", "exclude_campaign_id"},
-}
-
 // hints say what the specification describes where the key of a parameter does not.
 var hints = map[string]string{
 	profile.ParamParentCampaignNot: " (a campaign whose subsequences are left out)",
-}
-
-// effective reports whether the parameter changes which rows are shown. Most
-// servers ignore an unknown parameter.
-func (d *discovery) effective(op spec.Operation, meaning, name string) bool {
-	plain := d.first[op.ID]
-	if plain.status != http.StatusOK || len(plain.rows) == 0 {
-		return false
-	}
-	asked := func(value string) answer { return d.list(op, d.key, url.Values{name: {value}}) }
-	differs := func(got answer) bool { return got.err == nil && got.status == http.StatusOK && !same(plain, got) }
-	switch meaning {
-	case profile.ParamSearch:
-		return differs(asked("conformance-" + uuid.NewString()))
-	case profile.ParamTest, profile.ParamParentCampaign, profile.ParamResourceIDs:
-		return differs(asked(uuid.NewString()))
-	case profile.ParamParentCampaignNot:
-		return differs(asked(text(plain.rows[0], "parent_campaign")))
-	case profile.ParamWindowStart:
-		return differs(asked(windowValue(op, "2999-12-31")))
-	case profile.ParamWindowEnd:
-		return differs(asked(windowValue(op, "1971-01-01")))
-	case profile.ParamStartingAfter:
-		return plain.cursor != "" && differs(asked(plain.cursor))
-	case profile.ParamInterestStatus:
-		return differs(asked("positive")) || differs(asked("negative"))
-	default: // a boolean
-		return differs(asked("true")) || differs(asked("false"))
-	}
-}
-
-// windowValue returns a day in the format of the operation's window: a date for
-// webhook events, a timestamp for reports.
-func windowValue(op spec.Operation, day string) string {
-	if op.ID == spec.ListWebhookEvents {
-		return day
-	}
-	return day + "T00:00:00.000Z"
 }
