@@ -82,6 +82,9 @@ func limitsOutOfRange(api *API) {
 	for _, limit := range limits {
 		calls = append(calls, list.WithQuery("limit", limit).MayBeRefused())
 	}
+	for _, limit := range []string{"", " ", "\x00"} { // a server may take them for none
+		api.Expect(api.Do(list.WithQuery("limit", limit).MayBeRefused())).To(BeRefusedOrClamped())
+	}
 	for i, page := range api.DoAll(calls...) {
 		api.Expect(page).To(BeRefusedOrClamped())
 		switch {
@@ -119,8 +122,8 @@ func walksAgree(api *API) {
 	for _, sizes := range []paging.Sizes{pagesOf(50), pagesOf(100), pagesOf(7), pagesOf(10), paging.Cycle(1, 2, 7, 99, 100),
 		pagesOf(20), pagesOf(0), pagesOf(25), pagesOf(50), pagesOf(100)} {
 		walks = append(walks, api.unjudgedWalk(api.Request().keys(), sizes))
-		if len(walks) == 2 { // the sizes that end at each row, and one row before the end
-			walks = append(walks, api.unjudgedWalk(api.Request().keys(), oneByOne), api.unjudgedWalk(api.Request().keys(), pagesOf(leavingOne(len(walks[1].Rows())))))
+		if n := len(walks[len(walks)-1].Rows()); len(walks) == 2 { // the sizes that end at each row, and one row before the end
+			walks = append(walks, api.unjudgedWalk(api.Request().keys(), singlesAtBothEnds(n)), api.unjudgedWalk(api.Request().keys(), pagesOf(leavingOne(n))))
 		}
 	}
 	for _, walk := range walks {
@@ -139,13 +142,19 @@ func walksAgree(api *API) {
 	agree(api, walks)
 }
 
-// oneByOne asks for single rows, but not for all of a long list.
-func oneByOne(page int) int {
-	const most = 60
-	if page < most {
-		return 1
+// singlesAtBothEnds asks for single rows at both ends of a list of n rows. The last page is
+// full then, and the number of rows is a multiple of its limit, whatever rows come or go.
+func singlesAtBothEnds(n int) paging.Sizes {
+	const first, last = 30, 5
+	between := max(0, n-first-last)
+	return func(page int) int {
+		switch left := between - (page-first)*maxLimit; {
+		case page < first || left <= 0:
+			return 1
+		default:
+			return min(left, maxLimit)
+		}
 	}
-	return maxLimit
 }
 
 // leavingOne returns the largest size of pages with which the last page of a list of n rows

@@ -1,6 +1,8 @@
 package suites
 
 import (
+	"iter"
+
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/profile"
@@ -9,7 +11,7 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// statuses sends a query parameter that the specification does not have, and invalid
+// statuses sends a query parameter that the specification does not have, and invalid and odd
 // values of those that it has. Whether the server serves such a request is open. That it
 // answers 200 or refuses it is not.
 func statuses() {
@@ -25,6 +27,9 @@ func statuses() {
 						api.Observe(spec.OpenPointInvalidQuery, "%s: %d", parameter, refused.Status)
 					}
 				}
+				if odd := api.oddQueries(); len(odd) > 0 {
+					api.DoAll(odd...)
+				}
 			})
 		})
 	}
@@ -34,16 +39,48 @@ func statuses() {
 // rules out, by the name of the parameter. Limits have a spec of their own.
 func (api *API) invalidQueries() map[string][]Call {
 	calls := map[string][]Call{}
-	for _, part := range variants.Query(api.spec.Operation) {
-		name := part.Name
-		if known, ok := api.Profile.Parameter(api.spec.Operation, profile.CustomaryKey(api.spec.Operation, name)); ok {
-			name = known
-		} else if name != "with_metadata" {
-			continue
-		}
+	for name, part := range api.namedParts() {
 		for _, v := range part.Invalid {
 			calls[name] = append(calls[name], api.harmlessRequest().WithQuery(name, oracle.Scalar(normalize(v.Value))).MayBeRefused())
 		}
 	}
 	return calls
+}
+
+// oddQueries returns requests of the spec's operation with values that break careless
+// servers: an empty and a blank one, a control character, a parameter that stands twice, and
+// texts that stand for booleans.
+func (api *API) oddQueries() []Call {
+	var calls []Call
+	for name, part := range api.namedParts() {
+		value, odd := "conformance", []string{"", " ", "\x00"}
+		if len(part.Valid) > 0 {
+			value = oracle.Scalar(normalize(part.Valid[0].Value))
+			if _, isBool := part.Valid[0].Value.(bool); isBool {
+				odd = append(odd, "TRUE", "1", "yes")
+			}
+		}
+		for _, value := range odd {
+			calls = append(calls, api.harmlessRequest().WithQuery(name, value).MayBeRefused())
+		}
+		twice := api.harmlessRequest().WithQuery(name, value).MayBeRefused()
+		twice.query.Add(name, value)
+		calls = append(calls, twice)
+	}
+	return calls
+}
+
+// namedParts returns the query parameters of the spec's operation that have names.
+func (api *API) namedParts() iter.Seq2[string, variants.Part] {
+	return func(yield func(string, variants.Part) bool) {
+		for _, part := range variants.Query(api.spec.Operation) {
+			name, known := api.Profile.Parameter(api.spec.Operation, profile.CustomaryKey(api.spec.Operation, part.Name))
+			if part.Name == "with_metadata" {
+				name, known = part.Name, true
+			}
+			if known && !yield(name, part) {
+				return
+			}
+		}
+	}
 }

@@ -70,11 +70,54 @@ func invalidQueryDefects() []Defect {
 }
 
 // valueOf returns the value of the parameter that the document calls by that name.
-func (a *Target) valueOf(r Request, name string) string {
+func (a *Target) valueOf(r Request, name string) string { return r.Query.Get(a.nameOf(r, name)) }
+
+// nameOf returns the target's name of the parameter that the document calls by that name.
+func (a *Target) nameOf(r Request, name string) string {
 	if own, known := a.Profile.Parameter(r.Operation, profile.CustomaryKey(r.Operation, name)); known {
-		name = own
+		return own
 	}
-	return r.Query.Get(name)
+	return name
+}
+
+// oddQueryDefects answer 500 to an odd value of a parameter. Each parameter has one of the
+// kinds of such values, and a boolean another one.
+func oddQueryDefects() []Defect {
+	kinds := []struct {
+		name, what string
+		is         func(values []string) bool
+	}{
+		{"empty", "an empty", func(values []string) bool { return values[0] == "" }},
+		{"blank", "a blank", func(values []string) bool { return values[0] == " " }},
+		{"control-character", "a control character as", func(values []string) bool { return values[0] == "\x00" }},
+		{"repeated", "a repeated", func(values []string) bool { return len(values) > 1 }},
+		{"stands-for-boolean", "a text that stands for a boolean as", func(values []string) bool {
+			return slices.Contains([]string{"TRUE", "1", "yes"}, values[0])
+		}},
+	}
+	var defects []Defect
+	add := func(operation, name string, kind int) {
+		k := kinds[kind]
+		by := asker{k.name + "-" + slug(name), "a request with " + k.what + " " + name, func(a *Target, r Request) bool {
+			values := r.Query[a.nameOf(r, name)]
+			return len(values) > 0 && k.is(values)
+		}}
+		defects = append(defects, misrefused(operation, "STATUS-ALLOWED", by, http.StatusInternalServerError)...)
+	}
+	for _, op := range spec.Operations() {
+		for i, part := range variants.Query(op.ID) {
+			if part.Name == "limit" {
+				continue
+			}
+			add(op.ID, part.Name, i%4)
+			if len(part.Valid) > 0 {
+				if _, isBool := part.Valid[0].Value.(bool); isBool {
+					add(op.ID, part.Name, 4)
+				}
+			}
+		}
+	}
+	return defects
 }
 
 // specialSearchDefects find nothing for a text with special characters that occurs.

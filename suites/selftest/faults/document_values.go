@@ -14,7 +14,7 @@ import (
 // document allows for a request, and take one that it rules out.
 func documentDefects() []Defect {
 	return slices.Concat(valueRefusals(), valueLosses(), orderDefects(), choiceDefects(), nullBodyDefects(),
-		queryValueDefects(), invalidQueryDefects(), specialSearchDefects(), optionsServedDefects())
+		queryValueDefects(), invalidQueryDefects(), oddQueryDefects(), specialSearchDefects(), optionsServedDefects())
 }
 
 // documentValue is a kind of values of a field of the body that creates a test.

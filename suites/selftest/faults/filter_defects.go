@@ -400,6 +400,8 @@ var filteredWalkDamages = []struct {
 	{"row-skipped", "skips a row between two pages", rightly, plainly(skipNext)},
 	{"walk-ends-early", "returns no cursor with a small page", rightly, plainly(when(small, endWalk))},
 	{"last-page-leads-to-itself", "links the last page to itself", rightly, plainly(when(lastPage, func(s *page) { s.next = s.from }))},
+	{"full-last-page-leads-to-itself", "links the last page to itself if the number of rows is a multiple of the limit", rightly,
+		plainly(when(both(lastPage, isMultiple), func(s *page) { s.next = s.from }))},
 	{"small-pages-backwards", "returns small pages in reverse order", plainly(backwards(small)), rightly},
 	{"swapped", "swaps each row with the next one, whatever the size of the pages,",
 		func(s *page, _ *filtering) {

@@ -58,6 +58,7 @@ var limitDamages = []pageDamage{
 	{"limit-below-0-serves-all", "PAGE-LIMIT-OUT-OF-RANGE", "serves the whole list for a negative limit", sized(limitIs("-1"), everything)},
 	{"limit-101-served", "PAGE-LIMIT-OUT-OF-RANGE", "serves 101 rows for a limit of 101", sized(limitIs("101"), 101)},
 	{"limit-1000-served", "PAGE-LIMIT-OUT-OF-RANGE", "serves up to 1000 rows for a limit of 1000", sized(limitIs("1000"), 1000)},
+	{"empty-limit-serves-all", "PAGE-LIMIT-OUT-OF-RANGE", "serves the whole list for an empty limit", sized(emptyLimit, everything)},
 	{"limit-in-words-serves-all", "PAGE-LIMIT-OUT-OF-RANGE", "serves the whole list for a limit that is not a number",
 		sized(wordy, everything)},
 }
@@ -78,6 +79,8 @@ var refusedLimits = []struct {
 	{"limit-0-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a limit of 0", limitSent("0"), http.StatusInternalServerError},
 	{"limit-below-0-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a negative limit", limitSent("-1"),
 		http.StatusInternalServerError},
+	{"blank-limit-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a blank limit", limitSent(" "), http.StatusInternalServerError},
+	{"control-limit-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a control character in a limit", limitSent("\x00"), http.StatusInternalServerError},
 	{"huge-limit-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 502 for a limit that overflows",
 		func(r Request) bool { return len(r.Query.Get("limit")) > 18 }, http.StatusBadGateway},
 	{"fraction-limit-breaks-down", "PAGE-LIMIT-OUT-OF-RANGE", "returns 500 for a fractional limit", limitSent("1.5"),
@@ -109,6 +112,8 @@ var cursorDamages = []pageDamage{
 var walkDamages = []pageDamage{
 	{"last-page-leads-to-itself", "PAGE-WALK-ENDS", "links the last page to itself",
 		paging{after: when(lastPage, func(s *page) { s.next = s.from })}},
+	{"full-last-page-leads-to-itself", "PAGE-WALK-ENDS", "links the last page to itself if the number of rows is a multiple of the limit",
+		paging{after: when(both(lastPage, isMultiple), func(s *page) { s.next = s.from })}},
 	{"last-page-leads-to-first", "PAGE-WALK-ENDS", "links the last page to the first", paging{after: when(lastPage, backToFirst)}},
 	{"small-pages-lead-to-first", "PAGE-WALK-ENDS", "links the last of many small pages to the first",
 		paging{after: when(both(small, lastPage), backToFirst)}},
@@ -187,6 +192,8 @@ type condition func(*page) bool
 func askedFor(s *page) bool   { return s.limit != "" }
 func firstPage(s *page) bool  { return s.first }
 func lastPage(s *page) bool   { return s.next >= len(s.list) && !s.first }
+func isMultiple(s *page) bool { return len(s.list)%s.size == 0 }
+func emptyLimit(s *page) bool { return s.request.Query.Has("limit") && s.limit == "" }
 func lastButOne(s *page) bool { rest := len(s.list) - s.from; return rest > s.size && rest < 2*s.size }
 func small(s *page) bool      { return s.size < 10 }
 func several(s *page) bool    { return len(s.rows) > 1 }
