@@ -98,6 +98,11 @@ func (api *API) moves(k Call) {
 	case isAccepted(r): // sent again, it would move what is no longer there
 		api.NotAssessed("%s from %s", r.shortfall(), k.Operation.ID)
 	default:
+		emails, _ := k.members()["emails"].([]string)
+		unknown := api.Word() + "@example.com"
+		if api.answersAlike(k.MayBeRefused(), emails[0], k.MayBeRefused().WithField("emails", []string{unknown}), unknown) {
+			api.NotAssessed("an account in the entry accounts of a workspace whose admin is %q that the target has", dataset.Admin)
+		}
 		api.MustDo(k)
 	}
 }

@@ -149,6 +149,11 @@ func (api *API) DoAll(calls ...Call) []Response {
 	if full {
 		api.NotAssessed("%s", keepsNoMore())
 	}
+	for i, k := range calls {
+		if k.Operation.ID == spec.CreatePlacementTest && k.allowed.Valid() && responses[i].Status/100 == 4 {
+			api.needCampaign(responses[i])
+		}
+	}
 	for i, k := range renamable {
 		if refusesRepetition(responses[i].Status) {
 			responses[i] = api.Do(k.WithField("name", api.Word()))

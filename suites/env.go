@@ -78,6 +78,8 @@ type Env struct {
 	cursors    sync.Map // id of a list → a short page of it
 	provoked   sync.Map // Call.credentials of what was sent to get a 401 or 402
 
+	lost         sync.Map // role → function that returns the rows of the profile that the target lacks
+	stale        sync.Map // id of a lead or a campaign → function that reports whether the target lacks it
 	values       sync.Map // optional field of a creation → value (trials)
 	unlimited    sync.Map // id of an operation that did not drive the limited key to its limit → drained
 	services     sync.Map // operation id → *service

@@ -32,11 +32,16 @@ func (api *API) key(role string) client.Key {
 // Workspace returns what the profile says of the role's workspace.
 func (api *API) Workspace(role string) profile.Workspace { return api.Profile.Workspaces[role] }
 
-// first returns the first of the values of an entry of the role's workspace, or ends
-// the spec.
+// first returns the first of the values of an entry of the role's workspace that the target
+// has, or ends the spec.
 func (api *API) first(values []string, role, entry, what string) string {
 	if len(values) == 0 {
 		api.NotAssessed("%s", lackedEntry(role, entry, what))
+	}
+	if strings.HasSuffix(entry, "subsequences") || entry == "placement_tests" {
+		if values = api.existing(role, values); len(values) == 0 {
+			api.NotAssessed("%s that the target has", lackedEntry(role, entry, what))
+		}
 	}
 	return values[0]
 }

@@ -1,8 +1,6 @@
 package suites
 
 import (
-	"slices"
-
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -14,7 +12,7 @@ import (
 func leads() {
 	Describe(spec.MoveLead, func() {
 		It("answers with the lead that was named", Requires(spec.LeadMoveLead), func(api *API) {
-			request, subsequences := api.Request(), api.Workspace(dataset.Main).Subsequences
+			request, subsequences := api.Request(), api.existing(dataset.Main, api.Workspace(dataset.Main).Subsequences)
 			var all []Response
 			for _, lead := range fromBothEnds(api.Workspace(dataset.Main).Leads) {
 				moved := api.MustDo(request.WithField("id", lead))
@@ -30,9 +28,9 @@ func leads() {
 
 		It("moves the lead to the subsequence that was named", Requires(spec.LeadMoveSubsequence), func(api *API) {
 			request, w := api.Request(), api.Workspace(dataset.Main)
-			to := w.Subsequences
+			to := api.existing(dataset.Main, w.Subsequences)
 			if len(to) > 1 {
-				to = append(slices.Clone(to), to[0]) // and back to where the lead was
+				to = append(to, to[0]) // and back to where the lead was
 			}
 			move := func(lead string) {
 				for _, subsequence := range to {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/spec"
 )
@@ -57,12 +58,22 @@ func (api *API) askAsNew(k Call, request client.Request) Response {
 	var r, open Response
 	api.Client.DoWith(api.ctx, request, func(ex client.Exchange) {
 		r = api.judged(k, ex)
-		if refusesRepetition(ex.Status) {
+		if ex.Status == http.StatusNotFound || refusesRepetition(ex.Status) {
 			open = api.judged(k.MayBeRefused(), ex)
 		}
 	})
 	api.repeated.RUnlock()
-	if r.Err != nil || !refusesRepetition(r.Status) {
+	if r.Err != nil || open.Status == 0 {
+		return r
+	}
+	if api.isStale(k) {
+		api.record(open)
+		if k.Operation.ID == spec.MoveLead {
+			api.NotAssessed("%s that the target has", lackedEntry(dataset.Main, "leads", "a lead"))
+		}
+		api.NotAssessed("%s that the target has", lackedEntry(dataset.Main, "campaigns", "a campaign"))
+	}
+	if !refusesRepetition(r.Status) {
 		return r
 	}
 	api.repeated.Lock() // nobody else moves the lead back in between
