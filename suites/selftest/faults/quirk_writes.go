@@ -119,7 +119,7 @@ func createQuirks() []Quirk {
 			Touches: []string{"texts of creations"},
 			Apply: alike(storing(func(name string, value any) any {
 				text, ok := value.(string)
-				if !ok || name == "name" {
+				if !ok {
 					return value
 				}
 				text = strings.TrimSpace(strings.NewReplacer("\x00", "", "\a", "", "\r\n", "\n").Replace(text))
