@@ -29,7 +29,7 @@ const (
 
 // Formats of results, and of the difference between two runs.
 var (
-	resultFormats     = []string{consoleFormat, "json", "junit", "html", "markdown", githubFormat, "gitlab", "sarif", "tap", "ctrf"}
+	resultFormats     = []string{consoleFormat, "json", "junit", "html", "markdown", githubFormat, "gitlab", "sarif"}
 	differenceFormats = []string{consoleFormat, "json", "html", "markdown", githubFormat}
 )
 

@@ -101,7 +101,7 @@ exit code is that of the verdict in any case.`,
   outreach-conformance run --target-profile server.yaml --watch
   outreach-conformance run --target-profile server.yaml --only-failed conformance-results/results.json -o again
   outreach-conformance run --target-profile server.yaml --baseline last/results.json
-  outreach-conformance run --target-profile server.yaml --format console,sarif=out.sarif,ctrf=ctrf.json
+  outreach-conformance run --target-profile server.yaml --format console,sarif=out.sarif,gitlab=quality.json
   outreach-conformance run --target-profile server.yaml --write-expected known.yaml
   outreach-conformance run --target-profile server.yaml --expected-failures known.yaml`,
 		Args: cobra.NoArgs,

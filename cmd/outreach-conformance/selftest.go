@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +26,6 @@ type selftestFlags struct {
 	together int
 	parallel int
 	faults   []string
-	explore  time.Duration
 }
 
 func newSelftest() *cobra.Command {
@@ -61,7 +59,6 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 		flags.IntVar(&f.sample, "sample", 0, "number of defects to draw; 0 tries all")
 		flags.IntVar(&f.together, "quirks-together", 4, "quirks that a target has at the same time; 1 tries each by itself")
 		registerSeed(flags, &f.seed, 1, "the sample and the groups of quirks")
-		flags.DurationVar(&f.explore, "explore", 0, "instead of judging, explore each list and state defect for at most this time, and each quirk for all of it")
 	})
 	group(flags, "Pace", func() {
 		flags.IntVar(&f.parallel, "parallel", 0, "cases at the same time (default: 3 per processor; always 1 with your own target)")
@@ -74,7 +71,6 @@ With --target or --target-profile the faults wrap your own conforming server.`,
 // The files of a self-test in the output directory.
 const (
 	matrixJSON     = "selftest.json"
-	exploredJSON   = "explored.json"
 	matrixMarkdown = "selftest.md"
 )
 
@@ -88,21 +84,12 @@ func (f selftestFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	defer stop()
-	if err := outputdir.Prepare(f.output, matrixJSON, matrixMarkdown, exploredJSON); err != nil {
+	if err := outputdir.Prepare(f.output, matrixJSON, matrixMarkdown); err != nil {
 		return exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
 	}
 	progress := newProgress(stderr, console.ProgressOptions{One: "problem", Many: "problems"})
-	options := selftest.Options{Source: source, Short: f.short(), Workers: f.parallel, Seed: f.seed, Sample: f.sample,
-		Together: f.together, Faults: f.faults, Selection: selection, Start: progress.Start, Done: progress.Done}
-	if f.explore > 0 {
-		found, err := selftest.Explore(ctx, options, f.explore)
-		progress.Stop()
-		if err := testEnded(ctx, err); err != nil {
-			return err
-		}
-		return f.reportExplorations(found, stdout)
-	}
-	m, err := selftest.Run(ctx, options)
+	m, err := selftest.Run(ctx, selftest.Options{Source: source, Short: f.short(), Workers: f.parallel, Seed: f.seed, Sample: f.sample,
+		Together: f.together, Faults: f.faults, Selection: selection, Start: progress.Start, Done: progress.Done})
 	progress.Stop()
 	if err := testEnded(ctx, err); err != nil {
 		return err
@@ -119,26 +106,6 @@ func testEnded(ctx context.Context, err error) error {
 		return exitError{exitCannotTell, err}
 	case err != nil:
 		return exitError{exitCannotTell, err}
-	}
-	return nil
-}
-
-// reportExplorations prints what explorations found. A quirk with an alarm fails.
-// A file holds the details.
-func (f selftestFlags) reportExplorations(found selftest.Explorations, stdout io.Writer) error {
-	if err := found.WriteJSON(filepath.Join(f.output, exploredJSON)); err != nil {
-		return exitError{exitCannotTell, err}
-	}
-	line, missed, alarms := found.Summary()
-	for _, m := range missed {
-		_, _ = fmt.Fprintf(stdout, "- not found: %s\n", m)
-	}
-	for _, a := range alarms {
-		_, _ = fmt.Fprintf(stdout, "✗ a quirk raised an alarm: %s\n", a)
-	}
-	_, _ = fmt.Fprintf(stdout, "\n%s\n", line)
-	if len(alarms) > 0 {
-		return exitError{code: 1}
 	}
 	return nil
 }

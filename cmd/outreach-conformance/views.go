@@ -7,7 +7,6 @@ import (
 
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/console"
-	"outreach.example/conformance/reports/ctrf"
 	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/github"
 	"outreach.example/conformance/reports/gitlab"
@@ -17,7 +16,6 @@ import (
 	"outreach.example/conformance/reports/page/loadpage"
 	"outreach.example/conformance/reports/page/runpage"
 	"outreach.example/conformance/reports/sarif"
-	"outreach.example/conformance/reports/tap"
 )
 
 // viewsOf returns the views of the results of a run. Options are those of the console.
@@ -71,8 +69,6 @@ func (v views) then(other views) views {
 func casesIn(cases func() junit.List) views {
 	return views{
 		"junit": encoded(func() ([]byte, error) { return junit.Encode(cases()) }),
-		"tap":   func(w io.Writer, _ int) error { return tap.Write(w, cases()) },
-		"ctrf":  func(w io.Writer, _ int) error { return ctrf.Write(w, cases()) },
 	}
 }
 
