@@ -66,7 +66,7 @@ func keyRequirements() []Requirement {
 			Statement: "Every key of a workspace that may make the request sees the same rows, with the same values.",
 			Reasoning: "The token is the key of a workspace, and one of four scopes is enough for the request. Nothing is said of rows or fields that a scope hides.",
 			Section:   "Authentication, rules 1 and 2",
-			Method:    "The rows for each key of the profile are compared with those for the all:all key, which reads before and after.", Operations: append(listOps(), GetPlacementTest)},
+			Method:    "The rows for each key of the profile are compared with those for the all:all key, which reads before and after. A move is repeated with each key.", Operations: append(listOps(), GetPlacementTest, MoveLead)},
 		{ID: "ADMIN-KEY", Level: Stated, Group: GroupKeys, Profile: ProfileAdmin,
 			Statement: "A key of a workspace that is not an admin workspace cannot move accounts.",
 			Section:   "Endpoints / Accounts; Authentication, rule 4",

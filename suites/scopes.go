@@ -124,9 +124,12 @@ func (api *API) looksUnknown(key client.Key) bool {
 	if api.Operation().ID == spec.CreatePlacementTest {
 		request = api.emptyRequest()
 	}
-	never := api.Do(withUnknownKey(request)[0])
 	ours := api.Do(request.WithKey(key).MustBeRefused().Breaking(spec.ScopeNone))
-	return ours.Status == http.StatusUnauthorized && never.Status == ours.Status && bytes.Equal(withoutNumbers(ours), withoutNumbers(never))
+	if ours.Status != http.StatusUnauthorized {
+		return false
+	}
+	never := api.Do(withUnknownKey(request)[0])
+	return never.Status == ours.Status && bytes.Equal(withoutNumbers(ours), withoutNumbers(never))
 }
 
 // withoutNumbers returns the beginning of the body without digits, decimal or
@@ -180,37 +183,17 @@ func (api *API) expectRefusals(keys []client.Key, forms func(role string, k Call
 	}
 }
 
-// scopesOfOtherResources returns a scope for all actions on each other resource. For
-// the resources whose names are most like its own, it also returns one for the
-// operation's action.
+// scopesOfOtherResources returns scopes on each other resource: for the operation's action, and
+// for all actions.
 func scopesOfOtherResources(op spec.Operation) []string {
-	var resources []string
-	for _, other := range spec.Operations() {
-		if other.Scope != (spec.Scope{}) && other.Scope.Resource != op.Scope.Resource && !slices.Contains(resources, other.Scope.Resource) {
-			resources = append(resources, other.Scope.Resource)
-		}
-	}
-	slices.SortStableFunc(resources, func(a, b string) int {
-		return commonPrefix(b, op.Scope.Resource) - commonPrefix(a, op.Scope.Resource)
-	})
-	const alike = 2
 	var scopes []string
-	for i, resource := range resources {
-		if i < alike {
-			scopes = append(scopes, resource+":"+op.Scope.Action)
+	for _, other := range spec.Operations() {
+		scope := other.Scope.Resource + ":" + op.Scope.Action
+		if other.Scope != (spec.Scope{}) && other.Scope.Resource != op.Scope.Resource && !slices.Contains(scopes, scope) {
+			scopes = append(scopes, scope, other.Scope.Resource+":all")
 		}
-		scopes = append(scopes, resource+":all")
 	}
 	return scopes
-}
-
-// commonPrefix returns how many bytes both begin with.
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // scopesOfOtherActions returns scopes on the operation's resource, and on all

@@ -110,10 +110,8 @@ var unauthorized = []unauthorizedWay{
 		inForm("key-in-double-quotes", `Bearer "KEY"`),
 		inForm("key-in-single-quotes", "Bearer 'KEY'"),
 		inForm("key-in-angle-brackets", "Bearer <KEY>"),
-		inForm("key-in-square-brackets", "Bearer [KEY]"),
 		inForm("key-and-comma", "Bearer KEY,"),
 		inForm("key-and-semicolon", "Bearer KEY;"),
-		inForm("key-and-full-stop", "Bearer KEY."),
 		inForm("scheme-twice", "Bearer Bearer KEY"),
 		{"revoked-in-other-form", "a revoked key within another token", func(a *Target, r Request) bool {
 			return r.token() != "" && !a.knows(r.token()) && a.showsRevoked(r) && !revokedBeside.fits(a, r)

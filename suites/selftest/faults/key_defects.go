@@ -150,6 +150,7 @@ func scopeServedDefects() []Defect {
 		for _, resource := range dataset.ScopeResources {
 			if resource != own.Resource {
 				served("SCOPE-WRONG-RESOURCE", holdingOnly(resource+":all"))
+				served("SCOPE-WRONG-RESOURCE", holdingOnly(resource+":"+own.Action))
 			}
 		}
 		served("SCOPE-WRONG-RESOURCE", holding("any-action-elsewhere", "a key for all actions on another resource",
