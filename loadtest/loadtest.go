@@ -47,6 +47,7 @@ type Config struct {
 
 	Seed      uint64
 	Version   string // of the harness, for the results
+	Commit    string // of the harness; may be empty
 	Selection string // scenarios and settings as flags, for the results
 
 	LagLimit time.Duration   // tolerated send lag; 0 means measure's default

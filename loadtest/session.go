@@ -70,7 +70,7 @@ func (s *session) results() load.Results {
 func about(config Config, id string, started time.Time) load.Results {
 	return load.Results{
 		Version: load.ModelVersion,
-		Tool:    reports.Tool{Name: reports.ToolName, Version: config.Version, Go: runtime.Version()},
+		Tool:    reports.Tool{Name: reports.ToolName, Version: config.Version, Go: runtime.Version(), Commit: config.Commit},
 		Target:  describe(config.Target),
 		Run:     load.Run{ID: id, Started: started.UTC().Truncate(time.Millisecond), Seed: int64(config.Seed), Selection: config.Selection},
 	}

@@ -74,6 +74,7 @@ type Tool struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Go      string `json:"go"`
+	Commit  string `json:"commit,omitempty"` // of its source; empty if the build did not record it
 }
 
 // Target identifies the implementation under test, as its profile does.

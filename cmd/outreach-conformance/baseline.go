@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 
 	"outreach.example/conformance/internal/atomicfile"
@@ -72,7 +73,7 @@ func (f runFlags) selected(before reports.Results) reports.Results {
 
 // thisTool identifies this program.
 func thisTool() reports.Tool {
-	return reports.Tool{Name: reports.ToolName, Version: version(), Go: runtime.Version()}
+	return reports.Tool{Name: reports.ToolName, Version: version(), Go: runtime.Version(), Commit: commit(debug.ReadBuildInfo())}
 }
 
 // writeDifference replaces the file with the JSON form of the difference.

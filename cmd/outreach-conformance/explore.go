@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,7 +105,7 @@ func (f exploreFlags) explore(ctx context.Context, stdout, stderr io.Writer) err
 	if f.seed == 0 {
 		f.seed = 1 + rand.Uint64N(1<<31)
 	}
-	config := runner.Config{Selection: runner.Selection{Operations: f.operations, Profiles: []spec.Profile{spec.ProfileFull}}, Seed: f.seed, Version: version()}
+	config := runner.Config{Selection: runner.Selection{Operations: f.operations, Profiles: []spec.Profile{spec.ProfileFull}}, Seed: f.seed, Version: version(), Commit: commit(debug.ReadBuildInfo())}
 	if _, err := config.Selection.Pairs(); err != nil {
 		return exitError{selectionCode(err), err}
 	}

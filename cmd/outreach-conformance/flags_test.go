@@ -214,8 +214,8 @@ func TestCommit(t *testing.T) {
 	g := NewWithT(t)
 	built := func(settings ...debug.BuildSetting) *debug.BuildInfo { return &debug.BuildInfo{Settings: settings} }
 	revision := debug.BuildSetting{Key: "vcs.revision", Value: "abc"}
-	g.Expect(commit(nil, false)).To(Equal("unknown"))
-	g.Expect(commit(built(), true)).To(Equal("unknown"))
+	g.Expect(commit(nil, false)).To(BeEmpty())
+	g.Expect(commit(built(), true)).To(BeEmpty())
 	g.Expect(commit(built(revision, debug.BuildSetting{Key: "vcs.modified", Value: "false"}), true)).To(Equal("abc"))
 	g.Expect(commit(built(revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), true)).To(Equal("abc, modified"))
 }

@@ -236,7 +236,7 @@ func newVersion() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s (%s; commit %s; %s, %s checks)\n", cmd.Root().Name(), version(), runtime.Version(),
-				commit(debug.ReadBuildInfo()), suites.Description, reports.Number(len(spec.Pairs())))
+				cmp.Or(commit(debug.ReadBuildInfo()), "unknown"), suites.Description, reports.Number(len(spec.Pairs())))
 			return err
 		},
 	}
@@ -245,20 +245,20 @@ func newVersion() *cobra.Command {
 // stampedCommit is the commit that a release build sets, with -ldflags -X.
 var stampedCommit string
 
-// commit returns the commit of a release, or the one that the build recorded.
+// commit returns the commit of a release, or the one that the build recorded, or "".
 func commit(info *debug.BuildInfo, ok bool) string {
 	if stampedCommit != "" {
 		return stampedCommit
 	}
 	if !ok {
-		return "unknown"
+		return ""
 	}
 	settings := map[string]string{}
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	revision := cmp.Or(settings["vcs.revision"], "unknown")
-	if settings["vcs.modified"] == "true" {
+	revision := settings["vcs.revision"]
+	if revision != "" && settings["vcs.modified"] == "true" {
 		revision += ", modified"
 	}
 	return revision

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -194,7 +195,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if f.seed == 0 {
 		f.seed = 1 + rand.Uint64N(1<<31)
 	}
-	config := runner.Config{Selection: selection, Seed: f.seed, Version: version(), FailFast: f.failFast}
+	config := runner.Config{Selection: selection, Seed: f.seed, Version: version(), Commit: commit(debug.ReadBuildInfo()), FailFast: f.failFast}
 	began := time.Now()
 	t, stop, err := f.start(ctx, stderr)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 func about(config Config, id string, started time.Time) reports.Results {
 	return reports.Results{
 		Version: reports.ModelVersion,
-		Tool:    reports.Tool{Name: reports.ToolName, Version: config.Version, Go: runtime.Version()},
+		Tool:    reports.Tool{Name: reports.ToolName, Version: config.Version, Go: runtime.Version(), Commit: config.Commit},
 		Target:  describe(config.Target),
 		Run: reports.Run{
 			ID: id, Started: started.UTC().Truncate(time.Millisecond), Seconds: time.Since(started).Seconds(),

@@ -32,6 +32,7 @@ type Config struct {
 	Selection Selection
 	Seed      uint64 // order of the specs and content of generated requests
 	Version   string // of the harness, for the results
+	Commit    string // of the harness; may be empty
 
 	// JournalDir is where the run writes down what it changes before it does so;
 	// empty for nowhere.

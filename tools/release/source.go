@@ -40,7 +40,8 @@ func readSource(root, version string, dirty bool) (source, error) {
 		return source{}, fmt.Errorf("time of the commit: %w", err)
 	}
 	s.commit, s.time = id, time.Unix(unix, 0).UTC()
-	if s.version, err = s.named(version); err != nil {
+	tagged := true
+	if s.version, tagged, err = s.named(version); err != nil {
 		return source{}, err
 	}
 	changed, err := s.git("status", "--porcelain")
@@ -49,48 +50,52 @@ func readSource(root, version string, dirty bool) (source, error) {
 		return source{}, err
 	case changed != "" && !dirty:
 		return source{}, fmt.Errorf("the working tree has changes: a release is a commit (commit them, or ALLOW_DIRTY=1 to try):\n%s", changed)
-	case changed != "":
+	case !tagged && !dirty:
+		return source{}, fmt.Errorf("version %s: the commit does not have this tag (git tag -a %[1]s -m %[1]s, or ALLOW_DIRTY=1 to try)", version)
+	case changed != "" || !tagged:
 		s.version += "+dirty"
 	}
 	return s, nil
 }
 
 // named returns the given version, or by default that of the commit: its tag, or a
-// version made of the last tag, the time and the id, as Go makes it.
-func (s source) named(version string) (string, error) {
+// version made of the last tag, the time and the id, as Go makes it. It reports whether the
+// commit has the version that was given as a tag.
+func (s source) named(version string) (name string, tagged bool, err error) {
 	if version != "" {
-		return version, s.checkVersion(version)
+		tagged, err = s.checkVersion(version)
+		return version, tagged, err
 	}
-	tagged, err := s.latestTag("--points-at", "HEAD")
-	if err != nil || tagged != "" {
-		return tagged, err
+	tag, err := s.latestTag("--points-at", "HEAD")
+	if err != nil || tag != "" {
+		return tag, true, err
 	}
 	last, err := s.latestTag("--merged", "HEAD")
 	if err != nil {
-		return "", err
+		return "", true, err
 	}
 	major := "v0"
 	if last != "" {
 		major = semver.Major(last)
 	}
-	return module.PseudoVersion(major, last, s.time, s.commit[:12]), nil
+	return module.PseudoVersion(major, last, s.time, s.commit[:12]), true, nil
 }
 
 // checkVersion returns an error unless version is a semantic version whose tag, if there
-// is one, is this commit.
-func (s source) checkVersion(version string) error {
+// is one, is this commit. It reports whether there is one.
+func (s source) checkVersion(version string) (tagged bool, err error) {
 	if semver.Canonical(version) != version {
-		return fmt.Errorf("version %q: not a semantic version (want v1.2.3, or v1.2.3-rc.1)", version)
+		return false, fmt.Errorf("version %q: not a semantic version (want v1.2.3, or v1.2.3-rc.1)", version)
 	}
 	tags, err := s.git("tag", "--list", version)
 	if err != nil || tags == "" {
-		return err
+		return false, err
 	}
-	tagged, err := s.git("rev-parse", "refs/tags/"+version+"^{commit}")
-	if err == nil && tagged != s.commit {
-		err = fmt.Errorf("version %s: its tag is another commit, %.12s (check it out)", version, tagged)
+	other, err := s.git("rev-parse", "refs/tags/"+version+"^{commit}")
+	if err == nil && other != s.commit {
+		err = fmt.Errorf("version %s: its tag is another commit, %.12s (check it out)", version, other)
 	}
-	return err
+	return true, err
 }
 
 // latestTag returns the highest version among the tags that git lists; empty without any.

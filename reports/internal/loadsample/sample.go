@@ -47,7 +47,7 @@ func Passed() load.Results {
 func Full() load.Results {
 	r := load.Results{
 		Version: load.ModelVersion,
-		Tool:    reports.Tool{Name: "outreach-conformance", Version: "v1.4.0", Go: "go1.26.8"},
+		Tool:    reports.Tool{Name: "outreach-conformance", Version: "v1.4.0", Go: "go1.26.8", Commit: "0123abc"},
 		Target:  reports.Target{Name: "Example Outreach", Version: "2.8.1", Vendor: "Example GmbH", BaseURL: "https://api.example.test", Kind: "url"},
 		Run: load.Run{
 			ID: "20260301T102030-7f3a", Started: started, Seconds: 171.4, Seed: 7,

@@ -36,7 +36,7 @@ var groups = []struct {
 func Full() reports.Results {
 	r := reports.Results{
 		Version: reports.ModelVersion,
-		Tool:    reports.Tool{Name: "outreach-conformance", Version: "1.4.0", Go: "go1.26.0"},
+		Tool:    reports.Tool{Name: "outreach-conformance", Version: "1.4.0", Go: "go1.26.0", Commit: "0123abc"},
 		Target:  reports.Target{Name: "Acme Outreach", Version: "2.4.1", Vendor: "Acme Mail Works", BaseURL: "https://staging.acme.example/outreach", Kind: "url"},
 		Run: reports.Run{
 			ID: "01964f0e-6c1b-7d3a-9b1e-0c5d8f2a7e11", Started: time.Date(2026, 3, 1, 10, 20, 30, 0, time.UTC),
