@@ -144,6 +144,17 @@ func (w *stored) read(file string) error {
 	return nil
 }
 
+// consistent returns an error if the results of a run contradict the catalogue or themselves.
+func (w stored) consistent() error {
+	if w.runFile == "" {
+		return nil
+	}
+	if err := w.run.Consistent(); err != nil {
+		return fmt.Errorf("%s: %w", w.runFile, err)
+	}
+	return nil
+}
+
 // compared compares what both have.
 func compared(before, after stored, thresholds []threshold.Threshold) (parts []diff.Part, err error) {
 	for _, kind := range []struct{ name, old, new string }{{resultsFile, before.runFile, after.runFile}, {loadFile, before.loadFile, after.loadFile}} {

@@ -52,6 +52,9 @@ func writePage(source, dir string) (path string, err error) {
 	if err := w.read(file); err != nil {
 		return "", err
 	}
+	if err := w.consistent(); err != nil {
+		return "", err
+	}
 	name, write := reportFile, func(path string) error { return runpage.Write(path, w.run) }
 	if w.loadFile != "" {
 		name, write = pageFile, func(path string) error { return loadpage.Write(path, w.load) }

@@ -90,6 +90,9 @@ func (f mergeFlags) joined(sources []string) (merged reports.Results, files []st
 		if w.runFile == "" {
 			return merged, nil, fmt.Errorf("%s: results of a load run (`outreach-conformance load merge` joins the parts of one)", source)
 		}
+		if err := w.consistent(); err != nil {
+			return merged, nil, err
+		}
 		parts = append(parts, merge.Part{File: w.runFile, Results: w.run})
 		files = append(files, w.runFile)
 	}

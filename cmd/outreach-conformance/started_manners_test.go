@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -174,4 +175,15 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	toTheEnd(t, command(t, []string{"OUTREACH_KEY_MAIN=x"}, "target", "init", "--target", server.URL))
 	g.Expect(asked.Load()).To(BeNumerically(">", 20))
 	g.Expect(strayed.Load()).To(BeZero())
+}
+
+// A proxy that cannot be used is named by its variable, and its password nowhere.
+func TestABrokenProxyIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, proxy := range []string{"http://user:geheim@127.0.0.1:1", "user:geheim@::bad::"} {
+		e := exitsWith(t, exitCannotTell, []string{"HTTP_PROXY=" + proxy, "http_proxy=" + proxy, "NO_PROXY=", "no_proxy="},
+			runCommand, "--target", "http://server.example", "--target-profile", "embedded")
+		NewWithT(t).Expect(e.stderr).To(And(ContainSubstring("is unreachable: connecting to the proxy of HTTP_PROXY failed: "), Not(ContainSubstring("geheim"))))
+		NewWithT(t).Expect(contents(t, filepath.Join(e.dir, defaultOutput, resultsFile))).NotTo(ContainSubstring("geheim"))
+	}
 }

@@ -20,7 +20,7 @@ const maxHeader = 256 << 10
 // the request has timed out, and waits for a peer that reads nothing: hence the timeouts.
 func newTransport(concurrency int, timeout time.Duration, config *tls.Config) *http.Transport {
 	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
+		Proxy:                  Proxy,
 		DialContext:            dial(timeout),
 		TLSHandshakeTimeout:    timeout,
 		HTTP2:                  &http.HTTP2Config{WriteByteTimeout: timeout},

@@ -101,7 +101,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Sleep = fineSleep
 	}
 	if o.Transport == nil {
-		o.Transport = newTransport(o, http.ProxyFromEnvironment)
+		o.Transport = newTransport(o, client.Proxy)
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	return o, errors.Join(wrong...)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"outreach.example/conformance/internal/inputfile"
+	"outreach.example/conformance/internal/printable"
 	"outreach.example/conformance/internal/strictyaml"
 )
 
@@ -118,7 +119,7 @@ func Parse(name string, data []byte) ([]Scenario, error) {
 func (s Scenario) Check() error {
 	var wrong []error
 	for _, p := range s.problems() {
-		wrong = append(wrong, fmt.Errorf("scenario %s: %s: %s", s.Name, p.field, p.what))
+		wrong = append(wrong, fmt.Errorf("scenario %s: %s: %s", printable.Text(s.Name), p.field, p.what))
 	}
 	return errors.Join(wrong...)
 }
