@@ -1,11 +1,9 @@
 package faults
 
 import (
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -20,43 +18,6 @@ func filterDefects() []Defect {
 	}
 	return slices.Concat(defects, partDefects(), filteredWalkDefects(), droppedFilterDefects(), smallPageDefects(), keptSearchDefects(), []Defect{emailAloneDefect()},
 		searchedPartDefects(), idListDefects(), []Defect{dayCutAloneDefect()})
-}
-
-// keptSearchDefects answer a search as they did the first time.
-func keptSearchDefects() []Defect {
-	const list = spec.ListPlacementTests
-	kept := func(p spec.Pair, damage, doc string, keeps func(Response) bool) Defect {
-		return breakingWith(p.Requirement, p.Operation, damage, doc, func(a *Target) Middleware {
-			search := a.parameter(list, profile.ParamSearch)
-			return func(next Handler) Handler {
-				var mu sync.Mutex
-				answers := map[string]Response{}
-				return where(list, func(r Request) bool { return r.Query.Has(search) }, func(next Handler, r Request) (Response, error) {
-					asked := r.token() + "?" + r.Query.Encode()
-					mu.Lock()
-					answer, known := answers[asked]
-					mu.Unlock()
-					if known {
-						answer.Header = answer.Header.Clone()
-						return answer, nil
-					}
-					answer, err := next(r)
-					if err == nil && answer.Status == http.StatusOK && keeps(answer) {
-						mu.Lock()
-						defer mu.Unlock()
-						answers[asked] = Response{answer.Status, answer.Header.Clone(), answer.Body}
-					}
-					return answer, err
-				})(next)
-			}
-		})
-	}
-	isEmpty := func(answer Response) bool { rows, _, ok := pageIn(answer); return ok && len(rows) == 0 }
-	return []Defect{
-		kept(spec.FilterSearchMissing.On(list), "search-kept-if-empty", "finds nothing for a text that it once did not find", isEmpty),
-		kept(spec.StateDeleteList.On(spec.DeletePlacementTest), "search-kept-if-found", "still finds a deleted test by a search that once found it",
-			func(answer Response) bool { return !isEmpty(answer) }),
-	}
 }
 
 // emailAloneDefect leaves the names of members out of a search.
