@@ -44,9 +44,13 @@ func (f runFlags) readBaseline() (*reports.Results, error) {
 }
 
 // compared compares the results with the baseline. Results that are worse do not pass,
-// and results that have nothing in common with the baseline are inconclusive.
+// and results that have nothing in common with the baseline are inconclusive. So are those
+// that lack only what keys could not be made for.
 func (f runFlags) compared(results *reports.Results) diff.Difference {
 	part := diff.Runs(f.baseline, f.selected(*f.before), filepath.Join(f.output, resultsFile), *results)
+	if len(part.LostCoverage) > 0 && len(part.NewlyFailing) == 0 && len(f.unminted) > 0 && results.Verdict == reports.Passed {
+		results.Verdict, results.Reasons = reports.Inconclusive, slices.Concat(f.unminted[:1], results.Reasons)
+	}
 	judge.Compared(results, part.Regressions())
 	if part.Outcome == diff.Inconclusive && results.Verdict == reports.Passed {
 		results.Verdict, results.Reasons = reports.Inconclusive, slices.Concat(part.Reasons, results.Reasons)

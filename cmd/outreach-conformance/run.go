@@ -56,6 +56,7 @@ type runFlags struct {
 
 	baseline string
 	before   *reports.Results // of the baseline; nil without one
+	unminted []string         // keys that the mint command failed to make
 
 	expectedFailures string
 	writeExpected    string
@@ -210,6 +211,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	config.Target, config.JournalDir = t, f.journals(t)
 	report := func(results reports.Results) error {
 		f.printLeftovers(t, stderr)
+		f.unminted = t.Profile.MintFailures()
 		unwritten := f.writeExpectedFailures(results, announced, expected.Entries, stderr)
 		return f.report(results, stdout, f.expectedIn(announced), unwritten)
 	}

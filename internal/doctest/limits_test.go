@@ -65,6 +65,7 @@ var limits = []limit{
 
 	{"Requests", "internal/client", "DefaultConcurrency", "requests in flight", "`pace.concurrency`, `--concurrency`", "servers in development have few workers"},
 	{"Requests", "fixtures/profile", "maxConcurrency", "largest concurrency of a profile", "", "file descriptors"},
+	{"Requests", "fixtures/profile", "maxMinting", "mint commands at the same time", "", "they are slow on a busy machine"},
 	{"Requests", "suites/runner", "mostWorkers", "cases of an exploration at the same time", "`pace.concurrency`", "each one sends requests in a row"},
 	{"Requests", "suites/explore/sequence", "MaxSteps", "steps of a sequence of an exploration", "", "longer ones find no more"},
 	{"Requests", "suites", "maxVain", "repeats of a GET on a new connection that show no other response", "", "a server that is wrong everywhere would get each request twice"},

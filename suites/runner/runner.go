@@ -193,6 +193,10 @@ func (c conclusion) of(judged judgement, interrupted bool) (reports.Results, err
 	if stopped != nil {
 		judged.ledger.Troubled("target", stopped.Error())
 	}
+	tooSlow := c.config.Target.Profile.MintTimeouts()
+	for _, what := range tooSlow { // what is not assessed for lack of the key says nothing of the target
+		judged.ledger.Troubled("mint", what)
+	}
 	results := about(c.config, c.id, c.started)
 	results.Run.Interrupted, results.Run.Specs = interrupted, judged.ran
 	results.Checks = withoutOmitted(judged.ledger.Checks(), c.config.Target.Profile.Omits)
@@ -214,7 +218,7 @@ func (c conclusion) of(judged judgement, interrupted bool) (reports.Results, err
 			ended = stopped.Error()
 		}
 		// The first explains those after it.
-		if why := cmp.Or(c.used.why(), ended, neverServed(c.env.Client.Traffic()), c.lost.why()); why != "" {
+		if why := cmp.Or(c.used.why(), cmp.Or(tooSlow...), ended, neverServed(c.env.Client.Traffic()), c.lost.why()); why != "" {
 			results.Reasons = slices.Insert(results.Reasons, 0, why)
 		}
 	}
