@@ -231,7 +231,7 @@ func (p *page) consequences(follow []reports.Consequence) {
 	for _, f := range follow {
 		total += f.Count
 	}
-	p.paragraph(4, p.paint.dim("the target shows what it should have refused: "+plural(total, "violation", "violations")+" of "+
+	p.paragraph(4, p.paint.dim(plural(total, "violation", "violations")+" of "+
 		plural(len(follow), "other check", "other checks")+" "+noun(total, "follows", "follow")+" from this and "+noun(total, "is", "are")+" not counted"))
 }
 

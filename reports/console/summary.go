@@ -197,7 +197,11 @@ func (p *page) reasons(r reports.Results) {
 }
 
 func (p *page) lastLine(r reports.Results) {
-	p.line(p.answer(r), fmt.Sprintf("  exit %d · %s", p.ExitCode, reports.CoverageOf(r.Checks)))
+	expected := ""
+	if n := r.ExpectedFailures; n > 0 {
+		expected = fmt.Sprintf(", %s failed as expected", number(n))
+	}
+	p.line(p.answer(r), fmt.Sprintf("  exit %d · %s", p.ExitCode, reports.CoverageOf(r.Checks)), expected)
 }
 
 // worthExplaining is the length of a run, in seconds, from which the summary says where

@@ -178,7 +178,7 @@ func follows(c reports.Check) string {
 	if total == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The target shows what it should have refused. %s of %s follow from this, and are not counted.",
+	return fmt.Sprintf("%s of %s follow from this, and are not counted.",
 		counted(total, "violation"), counted(len(c.Consequences), "other check"))
 }
 
