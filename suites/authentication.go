@@ -95,12 +95,10 @@ func (api *API) withRevoked(k Call, spelled func(Call) []Call) []Call {
 	return calls
 }
 
-// shares is among how many operations the spellings of a revoked key are divided.
-const shares = 9
-
 // shareOf returns every ninth of the calls, others for each operation: together, the
 // operations try all of them twice.
 func shareOf(calls []Call) []Call {
+	const shares = 9
 	var share []Call
 	for i, k := range calls {
 		at := slices.IndexFunc(spec.Operations(), func(op spec.Operation) bool { return op.ID == k.Operation.ID })

@@ -53,22 +53,13 @@ var (
 // inForms returns the call with its key in each of the forms.
 func inForms(id spec.ID, k Call, forms []string) []Call {
 	token := k.key.Token
-	spelled := strings.NewReplacer("KEY", token, "OTHER", unknownToken, "PERCENT", percentEncoded(token),
+	spelled := strings.NewReplacer("KEY", token, "OTHER", unknownToken, "PERCENT", "%"+strings.ReplaceAll(fmt.Sprintf("% X", token), " ", "%"),
 		"BASE64", base64.StdEncoding.EncodeToString([]byte(token)), "USER", base64.StdEncoding.EncodeToString([]byte(token+":")))
 	var calls []Call
 	for _, form := range forms {
 		calls = append(calls, k.WithAuthorization(spelled.Replace(form)))
 	}
 	return unauthorizedFor(id, calls...)
-}
-
-// percentEncoded escapes every character.
-func percentEncoded(text string) string {
-	var escaped strings.Builder
-	for _, c := range []byte(text) {
-		fmt.Fprintf(&escaped, "%%%02X", c)
-	}
-	return escaped.String()
 }
 
 // withAlmostKey shows variations of a valid key. Each has a name of its own, so that a
