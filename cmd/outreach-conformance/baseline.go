@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"outreach.example/conformance/internal/atomicfile"
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/diff"
@@ -30,7 +31,7 @@ func (f runFlags) readBaseline() (*reports.Results, error) {
 		file = filepath.Join(file, resultsFile)
 		before, err = os.Stat(file)
 	}
-	if err != nil {
+	if err != nil && !inputfile.IsStdin(file) {
 		return nil, fmt.Errorf("--baseline: %w (name the results.json of an earlier run)", err)
 	}
 	if written, err := os.Stat(filepath.Join(f.output, resultsFile)); err == nil && os.SameFile(before, written) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"outreach.example/conformance/internal/envvar"
+	"outreach.example/conformance/internal/inputfile"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/outputdir"
 	"outreach.example/conformance/suites/runner"
@@ -22,7 +23,7 @@ func (f runFlags) repeated() (*runner.Repeat, error) {
 		return nil, nil
 	}
 	earlier, err := os.Stat(f.onlyFailed)
-	if err != nil {
+	if err != nil && !inputfile.IsStdin(f.onlyFailed) {
 		return nil, fmt.Errorf("--only-failed: %w", err)
 	}
 	if written, err := os.Stat(filepath.Join(f.output, resultsFile)); err == nil && os.SameFile(earlier, written) {

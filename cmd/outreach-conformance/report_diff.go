@@ -97,11 +97,11 @@ type stored struct {
 func readResults(path string) (w stored, err error) {
 	w.path = path
 	info, err := os.Stat(path)
+	if inputfile.IsStdin(path) || err == nil && !info.IsDir() {
+		return w, w.read(path)
+	}
 	if err != nil {
 		return w, fmt.Errorf("%w (want a results.json, a load.json or a directory that holds one)", err)
-	}
-	if !info.IsDir() {
-		return w, w.read(path)
 	}
 	for _, name := range []string{resultsFile, loadFile} {
 		file := filepath.Join(path, name)

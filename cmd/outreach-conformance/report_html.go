@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -44,20 +43,19 @@ beside the file, or into --output.`,
 // writePage writes the page of the results and returns its path. An empty dir is the
 // directory of the results.
 func writePage(source, dir string) (path string, err error) {
-	file := resultsIn(source)
-	if dir == "" {
-		dir = filepath.Dir(file)
-	}
-	var w stored
-	if err := w.read(file); err != nil {
+	w, err := readResults(source)
+	if err != nil {
 		return "", err
 	}
 	if err := w.consistent(); err != nil {
 		return "", err
 	}
-	name, write := reportFile, func(path string) error { return runpage.Write(path, w.run) }
-	if w.loadFile != "" {
-		name, write = pageFile, func(path string) error { return loadpage.Write(path, w.load) }
+	file, name, write := w.runFile, reportFile, func(path string) error { return runpage.Write(path, w.run) }
+	if file == "" {
+		file, name, write = w.loadFile, pageFile, func(path string) error { return loadpage.Write(path, w.load) }
+	}
+	if dir == "" {
+		dir = filepath.Dir(file)
 	}
 	if err := outputdir.Prepare(dir, name); err != nil {
 		return "", exitError{exitUsage, fmt.Errorf("output directory: %w", err)}
@@ -67,17 +65,4 @@ func writePage(source, dir string) (path string, err error) {
 		return "", exitError{exitCannotTell, err}
 	}
 	return path, nil
-}
-
-// resultsIn returns the file of results in a directory, and a file as it is.
-func resultsIn(source string) string {
-	if info, err := os.Stat(source); err != nil || !info.IsDir() {
-		return source
-	}
-	for _, name := range []string{resultsFile, loadFile} {
-		if file := filepath.Join(source, name); outputdir.IsResults(file) {
-			return file
-		}
-	}
-	return filepath.Join(source, resultsFile)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -54,8 +53,7 @@ targets, target profiles or versions of the harness are refused.`,
 
 func (f mergeFlags) merge(sources []string, stdout io.Writer) error {
 	for _, source := range sources {
-		read, err := os.Stat(resultsIn(source))
-		if written, absent := os.Stat(filepath.Join(f.output, resultsFile)); err == nil && absent == nil && os.SameFile(read, written) {
+		if written := filepath.Join(f.output, resultsFile); isSame(source, written) || isSame(filepath.Join(source, resultsFile), written) {
 			return exitError{exitUsage, fmt.Errorf("%s: this command would replace it (choose another --output)", source)}
 		}
 	}
