@@ -21,7 +21,7 @@ func pageRequirements() []Requirement {
 			"The list is requested without limit. The default itself is observed.", pagedOps()),
 		page("PAGE-LIMIT-OUT-OF-RANGE", Derived, "An out-of-range limit is rejected with a 4xx or clamped. It never yields more than 100 items or a 5xx.",
 			"limit is an integer from 1 to 100. The specification does not say whether other values are rejected or clamped.",
-			"limit 0, -1, 101, 1000, a huge number, a fraction and a word are sent.", pagedOps()),
+			"limit 0, -1, 101, 1000, a huge number, a fraction, a word, a control character, an empty and a blank text are sent.", pagedOps()),
 		page("PAGE-CURSOR-VALUE", Stated, "A cursor is a UUID, a timestamp or an email address.", "",
 			"Every non-empty cursor of a walk is parsed. Its kind is observed.", free),
 		page("PAGE-CURSOR-TIMESTAMP", Stated, "The cursor of a timestamp-based list is a timestamp.", "",
