@@ -97,9 +97,9 @@ func ranks[T any](table []T, id func(T) string) func(string) int {
 	}
 }
 
-// MaxSize is the maximum size of a results file, in bytes. A full run in which every
-// check fails stays far below it.
-const MaxSize = 64 << 20
+// MaxSize is the maximum size of a results file, in bytes. To read a file takes 20 times as
+// much memory. No run writes a larger one (MaxWritten).
+const MaxSize = 10 << 20
 
 var format = strict.Format[Results]{Name: "results", Version: ModelVersion, MaxSize: MaxSize, Field: "checks", Complete: withoutNil, Validate: Results.Validate}
 

@@ -2,11 +2,11 @@ package reports
 
 // MaxWritten is the maximum size of the JSON form of the results of a run, in bytes,
 // whatever the target sent.
-const MaxWritten = 20_000_000
+const MaxWritten = 10_000_000
 
 // Shrink returns the results with fewer details of violations, until they fit. It drops
-// those that help least first: bodies and exchanges, then commands, then violations. Each failed check
-// keeps its first violation.
+// those that help least first: bodies and exchanges, then commands, violations, missing
+// inputs, observations and troubles. Each failed check keeps its first violation.
 func Shrink(r Results, fits func(Results) bool) Results {
 	for _, change := range []func(v *Violation, i int) (keep bool){
 		func(v *Violation, i int) bool { v.Body = onlyFirst(v.Body, i); return true },
@@ -20,6 +20,12 @@ func Shrink(r Results, fits func(Results) bool) Results {
 			return r
 		}
 		r = r.withViolations(change)
+	}
+	for ; !fits(r) && len(r.Observations)+len(r.Troubles) > 1; r.Troubles = r.Troubles[:(len(r.Troubles)+1)/2] {
+		for i := range r.Checks { // a copy since the first change
+			r.Checks[i].Missing = r.Checks[i].Missing[:min(len(r.Checks[i].Missing), 1)]
+		}
+		r.Observations = r.Observations[:len(r.Observations)/2]
 	}
 	return r
 }

@@ -45,7 +45,7 @@ func TestResultsThatFit(t *testing.T) {
 	for _, tc := range []struct {
 		checks int
 		fits   bool
-	}{{1, true}, {18, true}, {20, false}} {
+	}{{1, true}, {9, true}, {10, false}} {
 		var r reports.Results
 		for i := range tc.checks {
 			r.Checks = append(r.Checks, reports.Check{Requirement: fmt.Sprint(i), Violations: []reports.Violation{v}})
@@ -55,4 +55,11 @@ func TestResultsThatFit(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(len(text)).To(BeNumerically("<=", reports.MaxWritten))
 	}
+	many := reports.Results{Observations: slices.Repeat([]reports.Observation{{Value: strings.Repeat("v", 400)}}, 30_000),
+		Troubles: slices.Repeat([]reports.Trouble{{What: strings.Repeat("w", 4000)}}, 1000),
+		Checks:   slices.Repeat([]reports.Check{{Missing: slices.Repeat([]string{strings.Repeat("m", 400)}, 10)}}, 2000)}
+	text, err := reports.Encode(reports.Shrink(many, reports.FitsWritten))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(text)).To(And(BeNumerically("<=", reports.MaxWritten), BeNumerically(">", reports.MaxWritten/4)))
+	g.Expect(many.Checks[0].Missing).To(HaveLen(10), "the given results are not changed")
 }

@@ -29,7 +29,7 @@ import (
 // The bounds of a run, whatever the target sends.
 const (
 	mostResident = 256 << 20
-	mostResults  = 20_000_000
+	mostResults  = 10_000_000
 	mostJUnit    = 5_000_000
 )
 

@@ -19,10 +19,10 @@ const softMemory = 160 << 20
 // limit.
 const rareGC = 400
 
-// limitMemory sets the limit for the commands that judge a target, unless the environment
-// sets one. A server, the self-test and most load runs need what their size demands.
+// limitMemory sets the limit for the commands that judge a target or read results, unless
+// the environment sets one. A server, the self-test and most load runs need what their size demands.
 func limitMemory(cmd *cobra.Command) {
-	judges := cmd.Name() == runCommand || cmd.Name() == "cleanup" || strings.Contains(cmd.CommandPath(), " target ")
+	judges := cmd.Name() == runCommand || cmd.Name() == "cleanup" || strings.Contains(cmd.CommandPath(), " target ") || strings.Contains(cmd.CommandPath(), " report ")
 	if judges && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(softMemory)
 		if os.Getenv("GOGC") == "" { // most of what a run allocates is garbage soon

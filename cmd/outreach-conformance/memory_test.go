@@ -21,7 +21,7 @@ func TestMemoryLimit(t *testing.T) {
 		limited bool
 	}{
 		{[]string{runCommand}, "", true}, {[]string{"target", "init"}, "", true}, {[]string{"target", "check"}, "", true},
-		{[]string{"cleanup"}, "", true}, {[]string{runCommand}, "1GiB", false}, {[]string{loadCommand}, "", false},
+		{[]string{"cleanup"}, "", true}, {[]string{"report", "diff"}, "", true}, {[]string{runCommand}, "1GiB", false}, {[]string{loadCommand}, "", false},
 		{[]string{"serve"}, "", false}, {[]string{"selftest"}, "", false},
 	} {
 		t.Setenv("GOMEMLIMIT", tc.own)

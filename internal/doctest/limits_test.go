@@ -83,10 +83,10 @@ var limits = []limit{
 	{"Files that are read", "loadtest/scenario", "maxFile", "bytes of a scenario file", "", "a wrong file is noticed"},
 	{"Files that are read", "suites/explore", "MaxCases", "bytes of `cases.json`", "", "a wrong file is noticed"},
 	{"Files that are read", "internal/sandbox/journal", "maxLine", "bytes of a line of a journal", "", "no entry is longer"},
-	{"Files that are read", "reports", "MaxSize", "bytes of `results.json`", "", "a full run stays far below"},
+	{"Files that are read", "reports", "MaxSize", "bytes of `results.json`", "", "no run writes more; reading takes 20 times as much memory"},
 	{"Files that are read", "loadtest", "maxParts", "bytes of the parts of a load run", "", "a wrong file is noticed"},
 
-	{"Reports", "reports", "MaxWritten", "characters of `results.json`", "", "a browser or a CI service must open it"},
+	{"Reports", "reports", "MaxWritten", "characters of `results.json`", "", "reading it takes 20 times as much memory"},
 	{"Reports", "internal/client", "mostHeaders", "headers of a message in an exchange", "", "the first ones show enough"},
 	{"Reports", "internal/client", "mostHeader", "bytes of a header in an exchange", "", "a line must stay readable"},
 	{"Reports", "internal/judge", "maxText", "characters of a text in a violation, an observation or a missing input", "", "a line must stay readable"},

@@ -30,7 +30,7 @@ func IsStdin(path string) bool { return path == Stdin || path == "/dev/stdin" }
 func Read(path string, limit int64) ([]byte, error) {
 	if IsStdin(path) {
 		data, err := stdin()
-		return bounded("standard input", data, err, limit)
+		return bounded("standard input", data, int64(len(data)), err, limit)
 	}
 	file, err := Open(path)
 	if err != nil {
@@ -38,11 +38,13 @@ func Read(path string, limit int64) ([]byte, error) {
 	}
 	defer file.Close()
 	var data bytes.Buffer
+	size := int64(0)
 	if info, err := file.Stat(); err == nil {
-		data.Grow(int(min(info.Size(), limit)) + bytes.MinRead) // at once: growing would need twice the memory
+		size = info.Size()
+		data.Grow(int(min(size, limit)) + bytes.MinRead) // at once: growing would need twice the memory
 	}
 	_, err = data.ReadFrom(io.LimitReader(Text(file), limit+1))
-	return bounded(path, data.Bytes(), err, limit)
+	return bounded(path, data.Bytes(), size, err, limit)
 }
 
 // Open opens a regular file for reading.
@@ -104,12 +106,12 @@ func (e *irregular) Error() string {
 // the encoding: a redirect in PowerShell writes such files.
 func Text(r io.Reader) io.Reader { return transform.NewReader(r, unicode.BOMOverride(transform.Nop)) }
 
-func bounded(name string, data []byte, err error, limit int64) ([]byte, error) {
+func bounded(name string, data []byte, size int64, err error, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s has more than %d bytes (is it the right file?)", name, limit)
+		return nil, fmt.Errorf("%s has more than %d bytes: %d (is it the right file?)", name, limit, size)
 	}
 	return data, nil
 }

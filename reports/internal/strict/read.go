@@ -45,7 +45,7 @@ func (f Format[T]) Read(path string) (T, error) {
 func (f Format[T]) Parse(body []byte) (T, error) {
 	var none T
 	if int64(len(body)) > f.MaxSize {
-		return none, f.tooLarge()
+		return none, f.tooLarge(len(body))
 	}
 	value, err := f.decode(body)
 	if err != nil {
@@ -57,8 +57,8 @@ func (f Format[T]) Parse(body []byte) (T, error) {
 	return value, nil
 }
 
-func (f Format[T]) tooLarge() error {
-	return fmt.Errorf("more than %d bytes (not a %s file)", f.MaxSize, f.Name)
+func (f Format[T]) tooLarge(size int) error {
+	return fmt.Errorf("more than %d bytes: %d (not a %s file)", f.MaxSize, size, f.Name)
 }
 
 // decode returns the value in a JSON document, which need not obey the model's rules.

@@ -41,7 +41,7 @@ func TestReadIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(read(small)).To(Succeed())
-			g.Expect(read(large)).To(MatchError(ContainSubstring("more than 25 bytes (")))
+			g.Expect(read(large)).To(MatchError(ContainSubstring("more than 25 bytes: ")))
 		})
 	}
 }
