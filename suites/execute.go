@@ -26,7 +26,7 @@ type execution struct {
 func (s Spec) execute(ctx, halt context.Context, env *Env, with execution) *API {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	limit := time.AfterFunc(env.specTimeout(), func() { end(fmt.Errorf("the spec took longer than %s", env.specTimeout())) })
+	limit := time.AfterFunc(env.specTimeout(), func() { end(fmt.Errorf("the spec took longer than %s (see pace.spec_timeout)", env.specTimeout())) })
 	defer limit.Stop()
 	if halt != nil {
 		defer context.AfterFunc(halt, func() { end(context.Cause(halt)) })()

@@ -88,7 +88,7 @@ func NewEnv(config Config, hooks ...func(client.Exchange)) (*suites.Env, error) 
 		}
 	}
 	env := &suites.Env{Profile: config.Target.Profile, Rules: rules.Omitting(config.Target.Profile.Omits...), Seed: config.Seed, Budget: config.Target.Profile.Budget, OutcomesOnly: config.OutcomesOnly,
-		MaxListRows: config.maxListRows}
+		MaxListRows: config.maxListRows, SpecTimeout: config.Target.Profile.Pace.SpecTimeout}
 	var err error
 	if env.Client, err = newClient(config, append(hooks, env.Observe)...); err != nil {
 		return nil, err
