@@ -112,21 +112,23 @@ func BeRefusedOrClamped() types.GomegaMatcher {
 	}}
 }
 
-// walksAgree walks the list in several ways, one after the other, so that rows
-// that come or go meanwhile can be told from rows that a walk leaves out. What
-// only the first or the last walk leaves out cannot be told, so both are
-// repeated in between.
+// walksAgree walks the list in several ways, side by side, between walks before and after
+// them, so that rows that come or go meanwhile can be told from rows that a walk leaves out.
 func walksAgree(api *API) {
 	op := api.Operation()
-	var walks []Walk
-	for _, sizes := range []paging.Sizes{pagesOf(50), pagesOf(100), pagesOf(7), pagesOf(10), paging.Cycle(1, 2, 7, 99, 100),
-		pagesOf(20), pagesOf(0), pagesOf(25), pagesOf(50), pagesOf(100)} {
-		walks = append(walks, api.unjudgedWalk(api.Request().keys(), sizes))
-		if n := len(walks[len(walks)-1].Rows()); len(walks) == 2 { // the sizes that end at each row, and one row before the end
-			walks = append(walks, api.unjudgedWalk(api.Request().keys(), singlesAtBothEnds(n)), api.unjudgedWalk(api.Request().keys(), pagesOf(leavingOne(n))))
-		}
+	walk := func(sizes paging.Sizes) Walk { return api.unjudgedWalk(api.Request().keys(), sizes) }
+	before := []Walk{walk(pagesOf(50)), walk(pagesOf(100))}
+	n := len(before[1].Rows())
+	sizes := []paging.Sizes{singlesAtBothEnds(n), pagesOf(leavingOne(n)), // these end at each row, and one row before the end
+		pagesOf(7), pagesOf(10), paging.Cycle(1, 2, 7, 99, 100), pagesOf(20), pagesOf(0), pagesOf(25)}
+	between := make([]Walk, len(sizes))
+	var work []func()
+	for i := range sizes {
+		work = append(work, func() { between[i] = walk(sizes[i]) })
 	}
-	for _, walk := range walks {
+	api.Together(work...)
+	after := []Walk{walk(pagesOf(50)), walk(pagesOf(100))}
+	for _, walk := range slices.Concat(before, between, after) {
 		if api.For(spec.PageWalkEnds).Expect(walk).To(End(api.maxPages())) {
 			if seen := lastCursor(walk); seen != "" {
 				api.Observe(spec.OpenPointLastCursor, "%s", seen)
@@ -139,7 +141,9 @@ func walksAgree(api *API) {
 		}
 		observeWalk(api, walk)
 	}
-	agree(api, walks)
+	for _, walk := range between { // walks at the same time tell nothing about each other
+		agree(api, slices.Concat(before, []Walk{walk}, after))
+	}
 }
 
 // singlesAtBothEnds asks for single rows at both ends of a list of n rows. The last page is
