@@ -194,6 +194,9 @@ func (api *API) stop(r Response) {
 		}
 		api.NotAssessed("%s", whyCut(api.ctx))
 	}
+	if r.unanswered {
+		api.NotAssessed("a response from %s", r.Call.Operation.ID)
+	}
 	what := fmt.Sprintf("the body is larger than %d bytes, the most that the harness reads", client.DefaultMaxBody)
 	switch {
 	case r.Exchange.Err != nil:

@@ -214,18 +214,19 @@ type Response struct {
 	client.Exchange
 	Call Call
 
-	found     judge.Result // without the body
-	causes    []causedBy   // of each finding
-	rows      []map[string]any
-	keyed     []paging.Row // the rows with their keys; without values if the call keeps only keys
-	full      bool         // the rows are dropped: the memory for them is used up
-	again     *Response    // the page that gave a cursor whose row is gone, as it is now; nil for none
-	back      int          // how many pages before this one that is
-	cursor    any          // next_starting_after
-	hasCursor bool
-	lacks     string // what a 200 would have to be OK; "" for nothing
-	text      string // the beginning of a body other than that of a 200, as people read it
-	form      string // of a body that is a refusal
+	unanswered bool         // the target does not respond to the call, which is charged
+	found      judge.Result // without the body
+	causes     []causedBy   // of each finding
+	rows       []map[string]any
+	keyed      []paging.Row // the rows with their keys; without values if the call keeps only keys
+	full       bool         // the rows are dropped: the memory for them is used up
+	again      *Response    // the page that gave a cursor whose row is gone, as it is now; nil for none
+	back       int          // how many pages before this one that is
+	cursor     any          // next_starting_after
+	hasCursor  bool
+	lacks      string // what a 200 would have to be OK; "" for nothing
+	text       string // the beginning of a body other than that of a 200, as people read it
+	form       string // of a body that is a refusal
 
 	// Made once for all violations of a response.
 	repeat, excerpt func() string

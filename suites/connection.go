@@ -1,10 +1,12 @@
 package suites
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 
+	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/spec"
@@ -20,6 +22,9 @@ const maxVain = 20
 // first one is returned.
 func (api *API) onFreshConnection(k Call, first Response) Response {
 	valid := k.allowed.Valid()
+	if lost(first.Exchange) {
+		return api.aloneOnAConnection(k, first)
+	}
 	if !surprising(valid, first.Exchange) {
 		return first
 	}
@@ -44,6 +49,55 @@ func (api *API) onFreshConnection(k Call, first Response) Response {
 	}
 	api.violated(broken, Finding{first, "status", expected, describeShared(first, second.Status)}, "")
 	return second
+}
+
+// lost reports whether the target closed the connection without a response.
+func lost(ex client.Exchange) bool {
+	return errors.Is(ex.Err, client.ErrProtocol) && !ex.Malformed && ex.Status == 0
+}
+
+// aloneOnAConnection repeats a request without a response, alone on a fresh connection. If
+// there is none twice, while a harmless request gets one, the target does not respond to this
+// one. A creation may have made a test each time: the sandbox finds all by their names. What
+// else changes something may have done so the first time, so another response says nothing.
+func (api *API) aloneOnAConnection(k Call, first Response) Response {
+	again := k.request()
+	again.Fresh = true
+	for range 2 {
+		if api.vain.Add(1) > maxVain || api.sandbox().Permit(api.ctx, api.change(k)) != nil {
+			api.vain.Add(-1)
+			return first
+		}
+		second := api.ask(k, again)
+		switch {
+		case lost(second.Exchange):
+			continue
+		case second.Err == nil && (!k.Operation.Unsafe() || k.Operation.ID == spec.CreatePlacementTest && second.OK()):
+			api.vain.Add(-1)
+			return second
+		}
+		api.hasVerdict(second.Exchange)
+		return first
+	}
+	list, ok := api.Profile.AnyList(spec.ListLeadLists)
+	if !ok || list.ID == k.Operation.ID {
+		list, ok = api.Profile.AnyList(spec.ListPhoneNumbers)
+	}
+	harmless := client.Request{Operation: list.ID, Method: list.Method, Path: list.Path, Key: api.key(dataset.Main), Fresh: true, Allowed: client.AnyRefusal(http.StatusOK)}
+	if !ok || api.Send(api.ctx, harmless).Err != nil {
+		return first
+	}
+	id := k.breaks
+	if id == "" && k.allowed.Valid() {
+		id = spec.Status200
+	} else if id == "" {
+		id = spec.StatusAllowed
+	}
+	broken := id.On(k.Operation.ID)
+	api.evidence.Assessed(broken, 1)
+	api.violated(broken, Finding{first, "", "a response", "none: the target closed the connection, also twice alone on a fresh one (" + list.ID + " gets a response meanwhile)"}, "")
+	first.unanswered = true
+	return first
 }
 
 // surprising reports whether a response may belong to what the connection carried

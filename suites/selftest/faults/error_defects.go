@@ -1,7 +1,9 @@
 package faults
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -16,7 +18,31 @@ import (
 // errorDefects damage the four documented errors, and answer something other
 // than 404 for a missing resource.
 func errorDefects() []Defect {
-	return slices.Concat(errorBodyDefects(), oneWay401Defects(), notFoundDefects())
+	return slices.Concat(errorBodyDefects(), oneWay401Defects(), notFoundDefects(), closingDefects())
+}
+
+// closingDefects end the connection without a response at one input, as a server does whose
+// handler crashed.
+func closingDefects() []Defect {
+	at := func(op, at, words string, crashes func(Request) bool) Defect {
+		return Defect{ID: defectID(op, "closes", at), Breaks: spec.Pair{Requirement: string(spec.Status200), Operation: op},
+			Doc: sentence("closes the connection without a response", words),
+			Apply: func(*Target) Middleware {
+				return func(next Handler) Handler {
+					return func(r Request) (Response, error) {
+						answer, err := next(r)
+						if r.Operation == op && err == nil && answer.Status == http.StatusOK && crashes(r) {
+							err = io.ErrUnexpectedEOF
+						}
+						return answer, err
+					}
+				}
+			}}
+	}
+	return []Defect{
+		at(spec.ListLeadLabels, "with-limit", "to a list with a limit", func(r Request) bool { return r.Query.Has("limit") }),
+		at(spec.CreatePlacementTest, "paused", "after the creation of a paused test", func(r Request) bool { return bytes.Contains(r.Body, []byte(`"status":2`)) }),
+	}
 }
 
 // errorDamage is one way to damage a documented error.
