@@ -178,7 +178,7 @@ func requestRequirements() []Requirement {
 		Statement: "A request that is rejected because a part of it is invalid changes nothing.",
 		Reasoning: "The response reports an error instead of the effect that a 200 reports.",
 		Section:   "Endpoints",
-		Method: "Deletions name a UUID with one more character, or have a body. Account moves name a number or an invalid workspace beside a valid account. " +
+		Method: "Deletions name a UUID with one more character, or have a body. Account moves name a number, an unknown account or an invalid workspace beside a valid account. " +
 			"After those that are rejected, the test, the subsequence or the account is looked up. Creations are judged by the requirements on their fields.",
 		Operations: []string{MoveAccounts, DeletePlacementTest, DeleteSubsequence}})
 }

@@ -43,8 +43,9 @@ func isolation() {
 			if spec.Has(spec.IsolationUntouched.On(op.ID)) {
 				It("does not serve another workspace's resource", Requires(spec.IsolationID, spec.IsolationUntouched), func(api *API) {
 					refused := api.expectForeignIDRefused()
-					expectUntouched(api, refused.Call)
 					ours := api.expectForeignKeysRefused()
+					api.awaitLaterChange()
+					expectUntouched(api, refused.Call)
 					expectKept(api, ours)
 				})
 			} else {

@@ -55,6 +55,19 @@ func changedRows(before, after Walk, ids ...string) []Finding {
 	return found
 }
 
+// alteredRows is changedRows for all rows. Rows that a later walk leaves out count, too,
+// unless the run deleted them.
+func (api *API) alteredRows(before, after Walk) []Finding {
+	found := changedRows(before, after)
+	shown := after.Keys()
+	for _, row := range before.Rows() {
+		if _, deleted := api.changed(row); row.ByID && shown[row.Key] == 0 && !deleted && before.Complete() && after.Complete() {
+			found = append(found, Finding{after.Last(), "/items", "the row " + shorten(row.Key) + ", as before the change", "no page shows it"})
+		}
+	}
+	return found
+}
+
 // expectOthersKept judges that a change left the other rows as they were. again makes a
 // second change like it and returns a walk afterwards. A difference counts only if that
 // change makes one, too, and if the rows stay as they are without one: others may change
@@ -63,8 +76,8 @@ func (api *API) expectOthersKept(id spec.ID, before, after Walk, again func() Wa
 	if api.Profile.Stateless { // its lists are examples
 		return
 	}
-	found := changedRows(before, after)
-	if len(found) > 0 && (len(changedRows(after, again())) == 0 || !api.staysSame(after)) {
+	found := api.alteredRows(before, after)
+	if len(found) > 0 && (len(api.alteredRows(after, again())) == 0 || !api.staysSame(after)) {
 		return
 	}
 	api.For(id).Expect(after).To(KeepTheOtherRows(found))
@@ -80,7 +93,7 @@ func (api *API) staysSame(w Walk) bool {
 			return false
 		}
 		now := api.unjudgedWalk(w.List, w.sizes)
-		if len(changedRows(before, now)) > 0 {
+		if len(api.alteredRows(before, now)) > 0 {
 			return false
 		}
 		before = now

@@ -1,8 +1,10 @@
 package faults
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -56,7 +58,13 @@ func refusedButDoneDefects() []Defect {
 			carriedOut("REQUEST-NO-EFFECT", operation, by, http.StatusBadRequest)
 		}
 	}
-	return defects
+	late := defects[slices.IndexFunc(defects, func(d Defect) bool { return d.ID == spec.DeletePlacementTest+"/longer-id-refused-but-done" })]
+	atOnce := late.Apply
+	late.ID, late.Doc = late.ID+"-late", late.Doc+" after a while, as any deletion"
+	late.Apply = func(a *Target) Middleware {
+		return Chain(atOnce(a), deletedLater(a, &delayed{by: a.Profile.Visibility() / 3, since: map[string]time.Time{}}))
+	}
+	return append(defects, late)
 }
 
 // invalidAskers are kinds of requests that are valid but for one part.
@@ -75,6 +83,13 @@ func invalidAskers(operation string) []asker {
 		{"number-among-emails", "a number among addresses", func(a *Target, r Request) bool {
 			emails := a.moveIn(r).emails
 			return len(emails) > 1 && slices.ContainsFunc(emails, func(email any) bool { return !isText(email) })
+		}},
+		{"unknown-among-emails", "an unknown account beside a known one", func(a *Target, r Request) bool {
+			emails := a.moveIn(r).emails
+			known := func(email any) bool {
+				return slices.Contains(a.Profile.Workspaces[dataset.SubA].Accounts, fmt.Sprint(email))
+			}
+			return len(emails) > 1 && slices.ContainsFunc(emails, known) && slices.ContainsFunc(emails, func(email any) bool { return isText(email) && !known(email) })
 		}},
 		{"word-as-destination", "a word as the destination", func(a *Target, r Request) bool { return isNoUUID(a.moveIn(r).destination) }},
 	}

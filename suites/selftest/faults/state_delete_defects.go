@@ -88,7 +88,7 @@ func deleteDefects() []Defect {
 		defects = append(defects, notDeletedDefects(operation)...)
 		defects = append(defects, deletesMoreDefects(operation)...)
 	}
-	return slices.Concat(defects, getDeletedDefects(), notDeletedKinds(), []Defect{namesakeDefect()})
+	return slices.Concat(defects, getDeletedDefects(), notDeletedKinds(), []Defect{namesakeDefect(), referredDefect()})
 }
 
 // deletedFields lists fields that a deletion does not change, with a damage for
@@ -161,6 +161,7 @@ func notDeletedDefects(operation string) []Defect {
 	}
 	defects := ghostsOfQueries(operation)
 	return append(defects,
+		breaking("STATE-DELETE-AGAIN", operation, "restores", "refuses a second deletion and restores the resource", restoring(operation)),
 		breakingWith("STATE-DELETE-LIST", operation, "does-nothing", "reports a deletion without deleting anything", notDeleting(operation)),
 		ghost("stays-on-first-page", "the first page", func(a *Target) onePage { return a.isFirst }),
 		ghost("stays-on-last-page", "the last page", func(*Target) onePage { return isLast }),
@@ -173,6 +174,53 @@ func notDeletedDefects(operation string) []Defect {
 		breaking("STATE-DELETE-AGAIN", operation, "twice-500", "returns 500 for a second deletion",
 			asGone(operation, operation, refusedAs(http.StatusInternalServerError))),
 	)
+}
+
+// restoring shows a deleted resource again once its deletion was repeated.
+func restoring(operation string) Middleware {
+	return afterDeletion(operation, func(gone *deletions) Middleware {
+		back := &deletions{rows: map[string]any{}}
+		isBack := func(r Request) bool { _, ok := back.row(r.ID); return ok }
+		again := where(operation, func(r Request) bool { _, ok := gone.row(r.ID); return ok }, func(next Handler, r Request) (Response, error) {
+			answer, err := next(r)
+			if row, ok := gone.row(r.ID); ok && err == nil && answer.Status == http.StatusNotFound {
+				back.mu.Lock()
+				defer back.mu.Unlock()
+				back.rows[r.ID] = row
+			}
+			return answer, err
+		})
+		get := where(spec.GetPlacementTest, isBack, func(_ Handler, r Request) (Response, error) {
+			row, _ := back.row(r.ID)
+			return served(row), nil
+		})
+		return Chain(again, get, withItems(listOf[operation], func(r Request, page any, items []any) []any {
+			if !isLast(r, page) {
+				return items
+			}
+			return append(items, back.all()...)
+		}))
+	})
+}
+
+// referredDefect keeps a subsequence to which a lead was moved.
+func referredDefect() Defect {
+	return breaking("STATE-DELETE-ANSWER", spec.DeleteSubsequence, "referred-to", "refuses to delete a subsequence to which a lead was moved", func(next Handler) Handler {
+		var referred sync.Map
+		refuse := where(spec.DeleteSubsequence, func(r Request) bool { _, ok := referred.Load(r.ID); return ok },
+			func(next Handler, r Request) (Response, error) {
+				answer, err := next(r.redirected(spec.ListSubsequences, ""))
+				if err == nil && answer.Status == http.StatusOK {
+					answer = refusal(http.StatusConflict)
+				}
+				return answer, err
+			})
+		note := onAnswer(spec.MoveLead, http.StatusOK, func(_ Request, answer Response) Response {
+			referred.Store(textIn(answer, "subsequence_id"), true)
+			return answer
+		})
+		return Chain(refuse, note)(next)
+	})
 }
 
 // ghostsOfQueries keep the deleted resource in the list of one query: that of a filter which
@@ -308,8 +356,15 @@ func getDeletedDefects() []Defect {
 func deletesMoreDefects(operation string) []Defect {
 	victims := []struct {
 		damage, who string
-		of          func(ids []string, i int) []string // ids in order; the deleted one is at i
+		of          func(ids []string, i int) []string // ids in order that are not taken; the deleted one is at i
 	}{
+		{"takes-another", "one in the middle of the list", func(ids []string, i int) []string {
+			middle := len(ids) / 2
+			if i >= middle-1 && i <= middle+1 {
+				middle += 3
+			}
+			return ids[min(middle, len(ids)):min(middle+1, len(ids))]
+		}},
 		{"takes-the-next", "the next newer one", func(ids []string, i int) []string { return ids[i+1 : min(i+2, len(ids))] }},
 		{"takes-the-one-before", "the next older one", func(ids []string, i int) []string { return ids[max(i-1, 0):i] }},
 		{"takes-the-younger", "all newer ones", func(ids []string, i int) []string { return ids[i+1:] }},
@@ -328,6 +383,9 @@ func deletesMoreDefects(operation string) []Defect {
 				})
 				take := where(operation, anyRequest, func(next Handler, r Request) (Response, error) {
 					ids := idsInOrder(a.readList(next, listOf[operation], a.readerOf(r)))
+					mu.Lock()
+					ids = slices.DeleteFunc(ids, func(id string) bool { return hidden[id] && id != r.ID })
+					mu.Unlock()
 					answer, err := next(r)
 					if i, found := slices.BinarySearch(ids, r.ID); found && err == nil && answer.Status == http.StatusOK {
 						mu.Lock()
