@@ -43,7 +43,7 @@ func TestAMistakeIsOneAnnotation(t *testing.T) {
 	g := NewWithT(t)
 	var b strings.Builder
 	g.Expect(github.Mistake(&b, errors.New("100 % wrong\n::warning::forged\x1b[31m"))).To(Succeed())
-	g.Expect(b.String()).To(Equal(`::error title=outreach-conformance::100 %25 wrong%0A::warning::forged\x1b[31m` + "\n"))
+	g.Expect(b.String()).To(Equal(`::error title=outreach-conformance::100 %25 wrong%0A\x3a:warning\x3a:forged\x1b[31m` + "\n"))
 }
 
 func TestCommandsOfATargetAreStopped(t *testing.T) {
