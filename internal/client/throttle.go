@@ -23,18 +23,22 @@ const (
 // gates hold back requests of throttled keys: one 429 applies to all requests of
 // its key. A key has a gate from its first 429 until its next other response. They
 // also count for how long nothing but 429 came back, for each pair and for the
-// target as a whole.
+// target as a whole. A key spends its patience once, however many operations refuse it,
+// and an operation once, however many keys it refuses.
 type gates struct {
 	mu       sync.Mutex
 	byKey    map[string]*gate
 	byPair   map[pair]*streak
-	all      streak        // of the target
-	perPair  time.Duration // maximum of a pair
-	patience time.Duration // maximum of the target
+	answered map[pair]bool            // with another response than 429: such a pair has a patience of its own
+	spent    map[string]time.Duration // on pairs that were given up, by key and by operation
+	all      streak                   // of the target
+	perPair  time.Duration            // maximum of a pair
+	patience time.Duration            // maximum of the target
 }
 
 func newGates(perPair, patience time.Duration) gates {
-	return gates{byKey: map[string]*gate{}, byPair: map[pair]*streak{}, perPair: perPair, patience: patience}
+	return gates{byKey: map[string]*gate{}, byPair: map[pair]*streak{}, answered: map[pair]bool{}, spent: map[string]time.Duration{},
+		perPair: perPair, patience: patience}
 }
 
 // pair is an operation and the credentials with which it is requested.
@@ -122,6 +126,7 @@ const (
 type gate struct {
 	notBefore   time.Time // no request is sent before it
 	announced   time.Time // the notBefore that Waits was told of last
+	waitedOut   time.Time // when the first 429 came that is waited out; zero before
 	lastRefused time.Time
 }
 
@@ -147,15 +152,19 @@ func (g *gates) wait(p pair, now time.Time) (time.Duration, error) {
 func (g *gates) close(key string, now time.Time, d time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at := g.byKey[key]
-	if at == nil {
-		at = &gate{}
-		g.byKey[key] = at
-	}
-	at.lastRefused = now
+	at := g.refused(key, now)
 	if until := now.Add(min(d, maxWait)); until.After(at.notBefore) {
 		at.notBefore = until
 	}
+}
+
+// refused returns the gate of a key that gets a 429.
+func (g *gates) refused(key string, now time.Time) *gate {
+	if g.byKey[key] == nil {
+		g.byKey[key] = &gate{}
+	}
+	g.byKey[key].lastRefused = now
+	return g.byKey[key]
 }
 
 // refuse records a 429 to a request of the pair that would wait for d. It returns why
@@ -176,12 +185,22 @@ func (g *gates) refuse(p pair, now time.Time, d time.Duration, provoked bool) er
 		g.byPair[p] = s
 	}
 	s.add(now)
+	at, left := g.refused(p.key, now), g.perPair
+	if at.waitedOut.IsZero() {
+		at.waitedOut = now
+	}
+	if !g.answered[p] {
+		left -= max(g.spent[p.key], g.spent[p.operation])
+	}
 	switch lasted := now.Sub(s.since); {
 	case s.over != nil:
 	case d > g.perPair:
 		s.over = fmt.Errorf("%w of %s", ErrTooLate, g.perPair)
-	case lasted+d > g.perPair:
-		s.over = fmt.Errorf("%d responses to this operation and key in %s, all of them 429 (at most %s)", s.responses, brief(lasted), g.perPair)
+	case lasted+d > left, now.Sub(at.waitedOut)+d > g.perPair:
+		s.over = fmt.Errorf("%d responses to this operation and key in %s, all of them 429 (at most %s in all for a key, and for an operation)",
+			s.responses, brief(lasted), g.perPair)
+		g.spent[p.key] += lasted
+		g.spent[p.operation] += lasted
 	}
 	return cmp.Or(g.all.over, s.over)
 }
@@ -205,12 +224,14 @@ func (g *gates) announce(key string, until time.Time) bool {
 func (g *gates) open(p pair, sent time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.all = streak{over: g.all.over}
+	g.all, g.answered[p] = streak{over: g.all.over}, true
 	if at := g.byKey[p.key]; at != nil && sent.After(at.lastRefused) {
 		delete(g.byKey, p.key)
 	}
 	if s := g.byPair[p]; s != nil && s.over == nil && sent.After(s.last) {
-		delete(g.byPair, p)
+		delete(g.byPair, p) // it paid to wait
+		delete(g.spent, p.key)
+		delete(g.spent, p.operation)
 	}
 }
 

@@ -241,7 +241,7 @@ func TestPatienceIsPerKeyAndOperation(t *testing.T) {
 	gates.open(other, at(10))
 	g.Expect(gates.refuse(one, at(30), 30*time.Second, false)).To(Succeed())
 	gates.open(other, at(40))
-	g.Expect(gates.refuse(one, at(31), 30*time.Second, false)).To(MatchError(ContainSubstring("3 responses to this operation and key in 31s, all of them 429 (at most 1m0s)")))
+	g.Expect(gates.refuse(one, at(31), 30*time.Second, false)).To(MatchError(ContainSubstring("3 responses to this operation and key in 31s, all of them 429 (at most 1m0s in all for a key, and for an operation)")))
 	gates.open(one, at(50))
 	_, over := gates.wait(one, at(100))
 	g.Expect(over).To(HaveOccurred(), "what was given up stays so")
@@ -251,6 +251,73 @@ func TestPatienceIsPerKeyAndOperation(t *testing.T) {
 	g.Expect(gates.refuse(other, at(200), 30*time.Second, false)).To(Succeed())
 	gates.open(other, at(210))
 	g.Expect(gates.refuse(other, at(300), 30*time.Second, false)).To(Succeed(), "its own response renews it")
+}
+
+// A key spends its patience once, however many operations refuse it, and an operation once,
+// however many keys it refuses. A pair that was answered keeps its own.
+func TestPatienceIsSpentOnce(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refused  []Request // one after another, each until it is given up
+		answered bool      // other operations are, meanwhile
+		waits    time.Duration
+	}{
+		"a key by two operations":                   {[]Request{{Operation: "one", Key: mainKey}, {Operation: "two", Key: mainKey}}, true, time.Minute},
+		"a key by all operations":                   {[]Request{{Operation: "one", Key: mainKey}, {Operation: "works", Key: mainKey}}, false, time.Minute},
+		"two keys by an operation":                  {[]Request{{Operation: "one", Key: mainKey}, {Operation: "one", Key: otherKey}}, true, time.Minute},
+		"two keys by two operations":                {[]Request{{Operation: "one", Key: mainKey}, {Operation: "two", Key: otherKey}}, true, 2 * time.Minute},
+		"an operation that answered the key before": {[]Request{{Operation: "one", Key: mainKey}, {Operation: "works", Key: mainKey}}, true, 2 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			clock := newFakeClock()
+			refuses := true
+			c := newClient(t, Options{BaseURL: "http://host", Patience: time.Hour, MaxThrottle: time.Minute, Now: clock.Now, Sleep: clock.Sleep,
+				Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+					if refuses {
+						return answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"5"}}), nil
+					}
+					return answer(http.StatusOK, nil), nil
+				})})
+			works := func(operation string) {
+				refuses = false
+				g.Expect(c.Do(t.Context(), Request{Operation: operation, Path: "/", Key: mainKey}).Err).NotTo(HaveOccurred())
+				refuses = true
+			}
+			works("works")
+			began := clock.Now()
+			for _, req := range tc.refused {
+				req.Path = "/"
+				g.Expect(c.Do(t.Context(), req).Err).To(MatchError(ErrThrottled))
+				if tc.answered {
+					works("another")
+				}
+			}
+			g.Expect(clock.Now().Sub(began)).To(BeNumerically("~", tc.waits, 11*time.Second))
+		})
+	}
+}
+
+// Once a wait has paid, the patience of its key and of its operation is full again.
+func TestPatienceIsFullAgain(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	for _, recovers := range []bool{false, true} {
+		g := NewWithT(t)
+		gates := newGates(time.Minute, time.Hour)
+		one, two, other := pair{"k", "one"}, pair{"k", "two"}, pair{"k", "other"}
+		g.Expect(gates.refuse(one, at(0), 30*time.Second, false)).To(Succeed())
+		g.Expect(gates.refuse(one, at(31), 30*time.Second, false)).To(HaveOccurred())
+		gates.open(other, at(32))
+		if recovers {
+			g.Expect(gates.refuse(other, at(33), time.Second, false)).To(Succeed())
+			gates.open(other, at(34))
+		}
+		if err := gates.refuse(two, at(35), 30*time.Second, false); recovers {
+			g.Expect(err).NotTo(HaveOccurred())
+		} else {
+			g.Expect(err).To(HaveOccurred(), "29 s are left")
+		}
+	}
 }
 
 // A Retry-After beyond the patience is not waited for, not even in part.
