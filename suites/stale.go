@@ -46,7 +46,7 @@ func (api *API) lostRows(role string) (lost []string) {
 			}
 		}
 	}
-	if role == dataset.Main || !api.Profile.Implements(spec.GetPlacementTest) {
+	if role == dataset.Main || !api.Serves(spec.GetPlacementTest) {
 		return lost
 	}
 	for _, id := range w.PlacementTests {
