@@ -16,13 +16,13 @@ import (
 // A mint command that takes too long says nothing of the target: the run is inconclusive, and
 // the command is the reason. One that makes no such key leaves a check unassessed.
 func TestMintCommandsThatTakeTooLong(t *testing.T) {
-	for command, verdict := range map[string]reports.Verdict{"sleep": reports.Inconclusive, "false": reports.Passed} {
+	for command, verdict := range map[string]reports.Verdict{"exec sleep 600": reports.Inconclusive, "exit 1": reports.Passed} {
 		g := NewWithT(t)
 		server := embedded(t)
 		described := *server.Profile
 		described.Keys = slices.DeleteFunc(slices.Clone(described.Keys), func(k profile.Key) bool { return slices.Contains(k.Scopes, "lead-labels:read") })
-		described.Mint = &profile.Mint{Command: []string{command, "600"}, Timeout: 20 * time.Millisecond}
-		if command == "false" {
+		described.Mint = &profile.Mint{Command: []string{"sh", "-c", command, "mint"}, Timeout: 20 * time.Millisecond} // scopes follow
+		if verdict == reports.Passed {
 			described.Mint.Timeout = time.Minute
 		}
 		path := filepath.Join(t.TempDir(), "profile.yaml")
