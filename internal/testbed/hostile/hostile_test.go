@@ -5,7 +5,7 @@
 // the server does, why that is hostile or which sentence allows it, and what a run must
 // make of it. The tests of this package run the built program against each of them.
 //
-// Only tests may import it. It imports fixtures, spec and testbed, and judges nothing.
+// It imports fixtures, spec and testbed, and judges nothing.
 package hostile
 
 import (
