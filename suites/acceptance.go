@@ -98,7 +98,11 @@ func (api *API) choices() []Call {
 	calls := []Call{complete, api.example()}
 	for _, field := range spec.CreateOptional {
 		if _, has := complete.members()[field]; has {
-			calls = append(calls, complete.WithoutField(field).WithField("name", api.Word()))
+			k := complete.WithoutField(field).WithField("name", api.Word())
+			if field == "schedule" { // an automated test may need it
+				k = k.WithField("type", 1)
+			}
+			calls = append(calls, k)
 		}
 	}
 	return calls

@@ -89,7 +89,7 @@ func (api *API) pairwise() []Call {
 // running returns the creation of an automated test with all optional fields that also runs
 // at once. The test is sent from outside the service.
 func (api *API) running() Call {
-	k := api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)).WithField("type", 2)
+	k := api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest))
 	return api.automated(k).WithField("run_immediately", true).MayBeRefused()
 }
 

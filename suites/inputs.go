@@ -257,8 +257,10 @@ func (api *API) shownValue(list, field string) (any, bool) {
 	return nil, false
 }
 
-// withAllOptional adds every optional field for which there is a value.
+// withAllOptional adds every optional field for which there is a value. The test is automated:
+// a server may refuse the schedule of another one.
 func (api *API) withAllOptional(k Call) Call {
+	k = k.WithField("type", 2)
 	for _, field := range spec.CreateOptional {
 		if value, ok := api.optionalValue(field); ok {
 			k = k.WithField(field, value)

@@ -117,8 +117,9 @@ func (api *API) pageWithCursor(list spec.Operation) Response {
 }
 
 // withKnownOptional adds every optional field of a creation whose value is known without
-// reading a list.
+// reading a list. The test is automated, as that of withAllOptional.
 func (api *API) withKnownOptional(k Call) Call {
+	k = k.WithField("type", 2)
 	w := api.Workspace(dataset.Main)
 	for _, field := range spec.CreateOptional {
 		known := true

@@ -99,7 +99,7 @@ var deletedFields = map[string][]struct {
 }{
 	spec.DeletePlacementTest: {
 		{"id", otherID}, {"name", cutShort}, {"type", another("1", "2")}, {"sending_method", another("1", "2")}, {"email_subject", caseFlipped},
-		{"email_body", markupEscaped}, {"emails", firstTwice}, {"timestamp_created", hourLater}, {"description", nulled}, {"tags", nulled},
+		{"email_body", markupEscaped}, {"emails", firstLost}, {"timestamp_created", hourLater}, {"description", nulled}, {"tags", nulled},
 	},
 	spec.DeleteSubsequence: {
 		{"id", otherID}, {"name", cutShort}, {"timestamp_created", hourLater}, {"parent_campaign", otherID},
