@@ -66,7 +66,7 @@ var unauthorized = []unauthorizedWay{
 		inForm("colon", "Bearer:KEY"),
 		inForm("colon-and-space", "Bearer: KEY"),
 		inForm("equals-sign", "Bearer=KEY"),
-		inForm("encoded-space", "Bearer%20KEY"),
+		inForm("encoded-space", "Bearer%20KEY").as("a valid key behind Bearer and an encoded space"),
 		inForm("header-in-quotes", `"Bearer KEY"`),
 		inForm("bearer-within", "XBearer KEY"),
 		inForm("scheme-basic", "Basic KEY"),
@@ -117,7 +117,7 @@ var unauthorized = []unauthorizedWay{
 			return r.token() != "" && !a.knows(r.token()) && a.showsRevoked(r) && !revokedBeside.fits(a, r)
 		}},
 		inForm("null-key", "Bearer null"),
-		inForm("pattern-key", "Bearer %"),
+		inForm("pattern-key", "Bearer %").as("a percent sign for a key"),
 	}},
 	{"AUTH-KEY-REVOKED", []asker{
 		revokedKey,
@@ -147,6 +147,12 @@ func inForm(name, form string) asker {
 			return r.Header.Get("Authorization") == strings.Replace(form, "KEY", k.Token, 1)
 		})
 	}}
+}
+
+// as returns the kind of requests in other words.
+func (k asker) as(who string) asker {
+	k.who = who
+	return k
 }
 
 // inHeader is the kind of requests that show a valid key in that header instead.

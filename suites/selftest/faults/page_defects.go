@@ -50,8 +50,8 @@ var limitDamages = []pageDamage{
 	{"last-pages-joined", "PAGE-LIMIT-HONOURED", "merges a partial last page into the previous one",
 		paging{before: when(both(askedFor, lastButOne), func(s *page) { s.size = len(s.list) - s.from })}},
 
-	{"no-limit-serves-all", "PAGE-LIMIT-ABSENT", "serves the whole list when no limit is sent", sized(not(askedFor), everything)},
-	{"no-limit-serves-101", "PAGE-LIMIT-ABSENT", "serves 101 rows when no limit is sent", sized(not(askedFor), 101)},
+	{"no-limit-serves-all", "PAGE-LIMIT-ABSENT", "serves the whole list when no limit is sent", sized(noLimit, everything)},
+	{"no-limit-serves-101", "PAGE-LIMIT-ABSENT", "serves 101 rows when no limit is sent", sized(noLimit, 101)},
 
 	{"limit-0-serves-all", "PAGE-LIMIT-OUT-OF-RANGE", "treats a limit of 0 as none and serves the whole list",
 		sized(limitIs("0"), everything)},
@@ -190,6 +190,7 @@ var walkDamages = []pageDamage{
 type condition func(*page) bool
 
 func askedFor(s *page) bool   { return s.limit != "" }
+func noLimit(s *page) bool    { return !s.request.Query.Has("limit") }
 func firstPage(s *page) bool  { return s.first }
 func lastPage(s *page) bool   { return s.next >= len(s.list) && !s.first }
 func isMultiple(s *page) bool { return len(s.list)%s.size == 0 }

@@ -33,14 +33,14 @@ func TestPagingServesTheListCorrectly(t *testing.T) {
 // The effect of each damage on walks of each size, checked without the suites.
 func TestWalkDamagesBreakOneRuleEach(t *testing.T) {
 	const operation = spec.ListTagMappings
-	a, list := aroundEmbedded(), &fakeList{operation: operation, rows: fakeRows(257)}
+	a, list := aroundEmbedded(), &fakeList{operation: operation, rows: fakeRows(256)}
 	ids := everyID(list.rows)
 	for _, d := range walkDamages {
 		t.Run(d.name, func(t *testing.T) {
 			h := a.paged(operation, d.paging)(list.answer)
 			broken := map[string]bool{}
 			var orders []string
-			for _, limit := range []int{100, 64, 50, 25, 20, 10, 7, 0} { // 64 leaves one row
+			for _, limit := range []int{100, 64, 51, 50, 25, 20, 10, 7, 0} { // 64 fills the last page, and 51 leaves one row
 				w := fakeWalk(t, h, operation, limit, nil)
 				if limit > 0 && w.longest > limit {
 					broken["PAGE-LIMIT-HONOURED"] = true
@@ -80,12 +80,12 @@ func TestLimitDamagesBreakOneRuleEach(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			h := a.paged(operation, d.paging)(list.answer)
 			broken := map[string]bool{}
-			for _, limit := range []string{"", "1", "2", "7", "99", "100", "0", "-1", "101", "1000", "ten"} {
+			for _, limit := range []string{absent, "1", "2", "7", "99", "100", "0", "-1", "101", "1000", "ten", ""} {
 				rule, most := "PAGE-LIMIT-HONOURED", sizeOf(limit)
 				switch {
-				case limit == "":
+				case limit == absent:
 					rule, most = "PAGE-LIMIT-ABSENT", 100
-				case most == 0:
+				case most == 0 || limit == "":
 					rule, most = "PAGE-LIMIT-OUT-OF-RANGE", 100
 				}
 				if longestPage(h, operation, limit) > most {
@@ -99,10 +99,13 @@ func TestLimitDamagesBreakOneRuleEach(t *testing.T) {
 	}
 }
 
+// absent is no limit for longestPage.
+const absent = "absent"
+
 // longestPage walks with the given limit; a refusal ends the walk.
 func longestPage(h Handler, operation, limit string) int {
 	r := Request{Operation: operation, Header: http.Header{}}.clone()
-	if limit != "" {
+	if limit != absent {
 		r.Query.Set("limit", limit)
 	}
 	longest := 0
