@@ -119,8 +119,8 @@ func walksAgree(api *API) {
 	walk := func(sizes paging.Sizes) Walk { return api.unjudgedWalk(api.Request().keys(), sizes) }
 	before := []Walk{walk(pagesOf(50)), walk(pagesOf(100))}
 	n := len(before[1].Rows())
-	sizes := []paging.Sizes{singlesAtBothEnds(n), pagesOf(leavingOne(n)), // these end at each row, and one row before the end
-		pagesOf(7), pagesOf(10), paging.Cycle(1, 2, 7, 99, 100), pagesOf(20), pagesOf(0), pagesOf(25)}
+	sizes := []paging.Sizes{singlesAtBothEnds(n), leavingOne(n), // these end at each row, and one row before the end
+		pagesOf(max(7, n/fewPages+1)), pagesOf(max(10, n/fewPages)), paging.Cycle(1, 2, 7, 99, 100), pagesOf(20), pagesOf(0), pagesOf(25)}
 	between := make([]Walk, len(sizes))
 	var work []func()
 	for i := range sizes {
@@ -146,10 +146,13 @@ func walksAgree(api *API) {
 	}
 }
 
+// fewPages is about how many pages a walk may take where smaller pages show nothing more.
+const fewPages = 22
+
 // singlesAtBothEnds asks for single rows at both ends of a list of n rows. The last page is
 // full then, and the number of rows is a multiple of its limit, whatever rows come or go.
 func singlesAtBothEnds(n int) paging.Sizes {
-	const first, last = 30, 5
+	const first, last = fewPages - 8, 5
 	between := max(0, n-first-last)
 	return func(page int) int {
 		switch left := between - (page-first)*maxLimit; {
@@ -161,15 +164,20 @@ func singlesAtBothEnds(n int) paging.Sizes {
 	}
 }
 
-// leavingOne returns the largest size of pages with which the last page of a list of n rows
-// holds one row.
-func leavingOne(n int) int {
-	for size := min(maxLimit, n-1); size > 1; size-- {
+// leavingOne asks for pages of the largest size with which the last page of a list of n rows
+// holds one row. If they would be many, the first page is smaller instead.
+func leavingOne(n int) paging.Sizes {
+	for size := min(maxLimit, n-1); size > max(1, n/fewPages); size-- {
 		if n%size == 1 {
-			return size
+			return pagesOf(size)
 		}
 	}
-	return 1
+	return func(page int) int {
+		if page == 0 {
+			return max(1, (n-1)%maxLimit)
+		}
+		return maxLimit
+	}
 }
 
 // observeWalk records the kinds of cursors, short pages and the direction.
