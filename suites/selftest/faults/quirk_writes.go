@@ -219,6 +219,26 @@ func moveQuirks() []Quirk {
 					return answer
 				})
 			}),
+		accounts("known-accounts-move", spec.OpenPointUnknownAccount, "moves the accounts that it knows, and answers 404 if one is unknown",
+			func(a *Target) Middleware {
+				return func(next Handler) Handler {
+					return func(r Request) (Response, error) {
+						body, _ := objectIn(r)
+						emails, _ := body["emails"].([]any)
+						known := slices.DeleteFunc(slices.Clone(emails), func(email any) bool { return !a.hasAccount(email) })
+						if r.Operation != spec.MoveAccounts || len(known) == 0 || len(known) == len(emails) || slices.ContainsFunc(emails, func(email any) bool { return !isText(email) }) {
+							return next(r)
+						}
+						body["emails"] = known
+						only := r.clone()
+						only.Body = encode(body)
+						if answer, err := next(only); err != nil || answer.Status != http.StatusOK {
+							return answer, err
+						}
+						return next(r) // the accounts have left the source
+					}
+				}
+			}),
 		accounts("unknown-account-422", spec.OpenPointUnknownAccount, "answers a move of an unknown account with 422", func(a *Target) Middleware {
 			return onAll(func(r Request, answer Response) Response {
 				if r.Operation == spec.MoveAccounts && answer.Status == http.StatusNotFound && !a.hasAccounts(r) {
@@ -373,8 +393,13 @@ func (a *Target) placesShareAdmin(r Request) bool {
 func (a *Target) hasAccounts(r Request) bool {
 	body, _ := objectIn(r)
 	emails, _ := body["emails"].([]any)
+	return slices.ContainsFunc(emails, a.hasAccount)
+}
+
+// hasAccount reports whether the profile names the account.
+func (a *Target) hasAccount(email any) bool {
 	for _, w := range a.Profile.Workspaces {
-		if slices.ContainsFunc(emails, func(email any) bool { text, _ := email.(string); return slices.Contains(w.Accounts, text) }) {
+		if text, ok := email.(string); ok && slices.Contains(w.Accounts, text) {
 			return true
 		}
 	}
