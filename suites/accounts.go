@@ -99,7 +99,8 @@ func (api *API) moves(k Call) {
 		api.NotAssessed("%s from %s", r.shortfall(), k.Operation.ID)
 	default:
 		emails, _ := k.members()["emails"].([]string)
-		unknown := api.Word() + "@example.com"
+		word := api.Word()
+		unknown := word[len(word)-12:] + "@example.com" // short: a server may cut a long one in its message
 		if api.answersAlike(k.MayBeRefused(), emails[0], k.MayBeRefused().WithField("emails", []string{unknown}), unknown) {
 			api.NotAssessed("an account in the entry accounts of a workspace whose admin is %q that the target has", dataset.Admin)
 		}
