@@ -3,6 +3,7 @@ package preflight
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -231,7 +232,7 @@ func (r refusing) refusal(request *http.Request) (int, error) {
 			return 0, err
 		}
 		request.Body = io.NopCloser(bytes.NewReader(body))
-		if string(body) == "{}" { // each body of the specification has a required member
+		if string(body) == "{}" || len(body) > 0 && !json.Valid(body) { // each body of the specification has a required member
 			return http.StatusBadRequest, nil
 		}
 		named += string(body)
