@@ -65,8 +65,11 @@ func (api *API) made(id string) bool {
 
 // expendableSubsequence returns a subsequence that the profile lets the run
 // delete and that still exists.
-func (api *API) expendableSubsequence() string {
-	id, err := api.sandbox().TakeSubsequence(api.ctx, func() ([]paging.Row, error) {
+func (api *API) expendableSubsequence() string { return api.taken(api.sandbox().TakeSubsequence) }
+
+// taken returns the subsequence that the method of the sandbox takes, or ends the spec.
+func (api *API) taken(take func(context.Context, func() ([]paging.Row, error)) (string, error)) string {
+	id, err := take(api.ctx, func() ([]paging.Row, error) {
 		return api.ReadAll(api.As(dataset.Main, spec.ListSubsequences)).Rows(), nil
 	})
 	api.need(err)

@@ -22,7 +22,7 @@ func subsequences() {
 
 		documentedShape(func(api *API) {
 			for range sandbox.Richest { // what it deletes cannot be made again
-				api.Do(api.Request())
+				api.Do(api.As(dataset.Main, spec.DeleteSubsequence).WithID(api.taken(api.sandbox().TakeRichest)))
 			}
 		})
 	})

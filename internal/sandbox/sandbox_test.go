@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -295,25 +296,31 @@ func TestAccountsLeftAwayAreNotMoved(t *testing.T) {
 
 func TestSubsequencesAreHandedOutOnce(t *testing.T) {
 	g := NewWithT(t)
-	const gone, poor, rich = "01890000-0000-7000-8000-000000000001", "01890000-0000-7000-8000-000000000002", "01890000-0000-7000-8000-000000000003"
+	const gone, poor, other = "01890000-0000-7000-8000-000000000001", "01890000-0000-7000-8000-000000000002", "01890000-0000-7000-8000-000000000003"
+	const rich, richest = "01890000-0000-7000-8000-000000000004", "01890000-0000-7000-8000-000000000005"
 	f := newFixture(t, func(c *Config) {
 		listed := *c.Profile
-		listed.Workspaces = map[string]profile.Workspace{dataset.Main: {ID: "x", ExpendableSubsequences: []string{gone, poor, rich}}}
+		listed.Workspaces = map[string]profile.Workspace{dataset.Main: {ID: "x", ExpendableSubsequences: []string{gone, poor, other, rich, richest}}}
 		c.Profile = &listed
 	})
 	asked := 0
 	list := func() ([]paging.Row, error) {
 		asked++
-		return []paging.Row{{Key: poor, Value: map[string]any{"id": poor}}, {Key: rich, Value: map[string]any{"id": rich, "name": "n"}}}, nil
+		return []paging.Row{{Key: poor, Value: map[string]any{"id": poor}}, {Key: other, Value: map[string]any{"id": other}},
+			{Key: rich, Value: map[string]any{"id": rich, "name": "n"}}, {Key: richest, Value: map[string]any{"id": richest, "steps": []any{"s"}}}}, nil
 	}
 	take := func() string {
 		id, err := f.TakeSubsequence(t.Context(), list)
 		g.Expect(err).NotTo(HaveOccurred())
 		return id
 	}
-	g.Expect(take()).To(Equal(rich))
-	g.Expect(take()).To(Equal(poor))
-	_, err := f.TakeSubsequence(t.Context(), list)
+	g.Expect([]string{take(), take()}).To(ConsistOf(poor, other))
+	f.GiveBack(other)
+	first, err := f.TakeRichest(t.Context(), list)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(first).To(Equal(richest))
+	g.Expect([]string{take(), take()}).To(Equal([]string{other, rich}), "the last resort")
+	_, err = f.TakeSubsequence(t.Context(), list)
 	var denied *Denied
 	g.Expect(errors.As(err, &denied)).To(BeTrue())
 	f.GiveBack(poor)
@@ -325,10 +332,11 @@ func TestNeighbours(t *testing.T) {
 	g := NewWithT(t)
 	f := newFixture(t, nil)
 	var ids []string
-	for i := range plenty + 1 {
+	for i := range plenty - 1 {
 		ids = append(ids, "01890000-0000-7000-8000-0000000000"+string(rune('a'+i/10))+string(rune('0'+i%10)))
 	}
-	f.GiveBack(append(ids[:5:5], ids[6:]...)...)
+	const rich = "01890000-0000-7000-8000-0000000000z"
+	f.GiveBack(slices.Concat([]string{rich + "1", rich + "2"}, ids[:5], ids[6:])...)
 	g.Expect(f.TakeNeighbours(ids[5])).To(Equal([]string{ids[4], ids[6]}))
 	g.Expect(f.TakeNeighbours(ids[5])).To(BeEmpty(), "too few are left")
 }

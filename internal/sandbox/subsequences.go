@@ -15,8 +15,8 @@ import (
 // handed out once. One that was not deleted is given back.
 type subsequences struct {
 	mu    sync.Mutex
-	known bool // free is filled
-	free  []string
+	known bool     // free is filled
+	free  []string // the richest first
 
 	deleted ids // or tried to delete
 }
@@ -31,8 +31,19 @@ func (q *subsequences) forget() {
 // TakeSubsequence returns a subsequence of the main workspace that the profile
 // allows the run to delete and that still exists. It takes the run's lock. The
 // error is *Denied if there is none left. list reads all subsequences of the main
-// workspace; it is called at most once, and its error is returned.
+// workspace; it is called at most once, and its error is returned. The Richest stay as long
+// as there are others.
 func (s *Sandbox) TakeSubsequence(ctx context.Context, list func() ([]paging.Row, error)) (id string, err error) {
+	return s.take(ctx, Richest, list)
+}
+
+// TakeRichest is TakeSubsequence for one of the Richest, if one is left.
+func (s *Sandbox) TakeRichest(ctx context.Context, list func() ([]paging.Row, error)) (id string, err error) {
+	return s.take(ctx, 0, list)
+}
+
+// take takes the free subsequence at the position, or the last one before it.
+func (s *Sandbox) take(ctx context.Context, at int, list func() ([]paging.Row, error)) (id string, err error) {
 	if err := s.Lock(ctx); err != nil {
 		return "", err
 	}
@@ -41,11 +52,13 @@ func (s *Sandbox) TakeSubsequence(ctx context.Context, list func() ([]paging.Row
 	if err := s.findSubsequences(list); err != nil {
 		return "", err
 	}
-	if len(s.subsequences.free) == 0 {
+	free := s.subsequences.free
+	if len(free) == 0 {
 		return "", denied("the entry workspaces.%s.expendable_subsequences (one that still exists)", dataset.Main)
 	}
-	id = s.subsequences.free[0]
-	s.subsequences.free = s.subsequences.free[1:]
+	at = min(at, len(free)-1)
+	id = free[at]
+	s.subsequences.free = slices.Delete(free, at, at+1)
 	return id, nil
 }
 
@@ -60,7 +73,7 @@ func (s *Sandbox) GiveBack(ids ...string) {
 const plenty = 16
 
 // TakeNeighbours takes the next older and the next younger of the free
-// subsequences, if there are plenty. The caller gives them back.
+// subsequences behind the Richest, if there are plenty. The caller gives them back.
 func (s *Sandbox) TakeNeighbours(id string) []string {
 	s.subsequences.mu.Lock()
 	defer s.subsequences.mu.Unlock()
@@ -69,7 +82,7 @@ func (s *Sandbox) TakeNeighbours(id string) []string {
 		return nil
 	}
 	older := func(a, b string) int { return strings.Compare(paging.FoldID(a), paging.FoldID(b)) }
-	sorted := slices.SortedFunc(slices.Values(free), older)
+	sorted := slices.SortedFunc(slices.Values(free[Richest:]), older)
 	i, _ := slices.BinarySearchFunc(sorted, id, older)
 	beside := sorted[max(0, i-1):min(i+1, len(sorted))]
 	s.subsequences.free = slices.DeleteFunc(free, func(id string) bool { return slices.Contains(beside, id) })
@@ -100,8 +113,8 @@ func (s *Sandbox) findSubsequences(list func() ([]paging.Row, error)) error {
 	return nil
 }
 
-// Richest is how many of the subsequences that TakeSubsequence returns first
-// together show the most different fields.
+// Richest is how many of the subsequences together show the most different fields. They are
+// kept for the spec that must show each field: what others delete depends on the timing.
 const Richest = 2
 
 // richestFirst moves those ids to the front whose rows together show the most
