@@ -90,7 +90,9 @@ func documentedQueries(p *profile.Profile, list string) []valueQuery {
 			continue // limits and cursors have specs of their own
 		}
 		for _, v := range part.Valid {
-			if text := oracle.Scalar(normalize(v.Value)); text != "" && len(text) <= client.MaxURLValue {
+			text := oracle.Scalar(normalize(v.Value))
+			// What a server may store in another form, it may look for in another form.
+			if text != "" && text == inNormalForm("", text)(text) && len(text) <= client.MaxURLValue {
 				queries = append(queries, forms(list, parameter, text, v.Open)...)
 			}
 		}
