@@ -332,6 +332,9 @@ func transcript(t *testing.T, h Handler, p *profile.Profile, many bool) []exchan
 	for _, way := range [][2]string{{subA, subB}, {subB, subA}} {
 		send(dataset.Admin, spec.MoveAccounts, "", nil, fmt.Sprintf(`{"emails":[%q],"source_workspace_id":%q,"destination_workspace_id":%q}`, admin.Accounts[0], way[0], way[1]))
 	}
+	for _, emails := range []string{fmt.Sprintf(`%q,"nobody@x.example"`, admin.Accounts[0]), fmt.Sprintf("%q", admin.Accounts[0])} { // the second shows what the first moved
+		send(dataset.Admin, spec.MoveAccounts, "", nil, fmt.Sprintf(`{"emails":[%s],"source_workspace_id":%q,"destination_workspace_id":%q}`, emails, subA, subB))
+	}
 	for _, body := range []string{`{"emails":["nobody@x.example"],"source_workspace_id":"` + subA + `","destination_workspace_id":"` + subB + `"}`,
 		`{"emails":["` + admin.Accounts[0] + `"],"source_workspace_id":"` + subA + `","destination_workspace_id":"` + neverIssued + `"}`,
 		`{"emails":["` + admin.Accounts[0] + `"],"source_workspace_id":"` + subA + `"}`} {
