@@ -102,7 +102,7 @@ func envOf(t *testing.T, base string, network http.RoundTripper, options generat
 			t.Error(err)
 		}
 	})
-	env.Env = prepare.Env{Profile: profile, BaseURL: base, Rules: rules, Client: api, Journal: book, Run: "test", Seed: 1, Budget: prepare.NewBudget(0)}
+	env.Env = prepare.Env{Profile: profile, BaseURL: base, Rules: rules, Client: api, Journal: book, Run: journal.NewRun().ID, Seed: 1, Budget: prepare.NewBudget(0)}
 	env.Terms.LagLimit, env.Bare, env.Generator = time.Hour, bare, generator
 	return env
 }
