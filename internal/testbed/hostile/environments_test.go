@@ -171,8 +171,16 @@ func environments() []environment {
 		{name: "output-leads-out", why: "a link in the output directory leads out of it", set: with("touch precious; mkdir " + resultsDir + "; ln -s ../precious " + resultsFile), verdict: misused("leads out")},
 		{name: "output-dangles-out", why: "a link in the output directory leads out of it to nothing", set: with("mkdir " + resultsDir + "; ln -s ../precious " + junitFile), verdict: misused("leads out")},
 		{name: "stdout-full", why: "the summary cannot be written", set: output("/dev/full"), verdict: inconclusive("summary")},
-		{name: "job-summary-full", why: "the job summary of GitHub cannot be written", args: []string{"run", "--operation", "lead-lists.list", "--target", "@", "--target-profile", profileFile, "--output", resultsDir, "--format", "github"},
-			set: variables("GITHUB_STEP_SUMMARY=/dev/full"), verdict: inconclusive("no space left")},
+		{name: "job-summary-full", why: "the job summary of GitHub cannot be written", args: []string{"run", "--operation", "lead-lists.list", "--target", "@", "--target-profile", profileFile, "--output", "elsewhere", "--format", "github"},
+			set: func(t *testing.T, p *program) {
+				small("size=4k")(t, p)
+				if err := os.WriteFile(filepath.Join(p.dir, resultsDir, "steps.md"), make([]byte, 4096), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				variables("GITHUB_STEP_SUMMARY="+resultsDir+"/steps.md")(t, p)
+			}, verdict: inconclusive("no space left")},
+		{name: "job-summary-device", why: "the job summary of GitHub is no regular file", args: []string{"run", "--operation", "lead-lists.list", "--target", "@", "--target-profile", profileFile, "--format", "github"},
+			set: variables("GITHUB_STEP_SUMMARY=/dev/full"), verdict: misused("regular file")},
 		{name: "stdout-closed", why: "there is no standard output", set: with("exec >&-"), verdict: either("")},
 		{name: "stderr-closed", why: "there is no standard error", set: with("exec 2>&-"), verdict: passes()},
 		{name: "stderr-full", why: "progress cannot be written", set: with("exec 2>/dev/full"), verdict: passes()},
@@ -243,7 +251,7 @@ func environments() []environment {
 }
 
 // often are the environments that run in every test of this package.
-var often = []string{"descriptors-10", "threads-10", "output-leads-out", "output-dangles-out", "output-with-escapes", "job-summary-full", "stdout-full", "directory-deleted-output-absolute",
+var often = []string{"descriptors-10", "threads-10", "output-leads-out", "output-dangles-out", "output-with-escapes", "job-summary-full", "job-summary-device", "stdout-full", "directory-deleted-output-absolute",
 	"profile-fifo", "profile-byte-order-mark", "profile-nul", "profile-stdin", "flag-with-escapes", "path-with-escapes", "help-full"}
 
 // The program ends as it must in unusual environments, with its results or with a message.
