@@ -75,7 +75,7 @@ func (api *API) isStale(k Call) bool {
 	}
 	asked, _ := api.stale.LoadOrStore(id, sync.OnceValue(func() bool {
 		unknown := api.FreshID()
-		return api.answersAlike(named(id), id, named(unknown), unknown)
+		return api.answersAlike(api.askBeside(named(id)), id, named(unknown), unknown)
 	}))
 	return asked.(func() bool)()
 }
@@ -91,20 +91,24 @@ func (api *API) needCampaign(refused Response) {
 	}
 }
 
-// answersAlike reports whether the target does not find the name in the first call, and
-// refuses the second one, with a name that nothing has, in the same words.
-func (api *API) answersAlike(k Call, name string, unknown Call, another string) bool {
-	ask := func(k Call, name string) (r Response, text []byte) {
-		api.Spent(1)
-		r = api.ask(k, k.request())
-		api.record(r)
-		r.Exchange.Body = bytes.ReplaceAll(r.Exchange.Body, []byte(name), nil)
-		return r, withoutNumbers(r)
-	}
-	r, text := ask(k, name)
-	if r.Status != http.StatusNotFound && (k.id != "" || r.Status != http.StatusBadRequest && r.Status != http.StatusUnprocessableEntity) {
+// answersAlike reports whether the target did not find the name of the call in the response,
+// and refuses the second call, with a name that nothing has, in the same words.
+func (api *API) answersAlike(r Response, name string, unknown Call, another string) bool {
+	if r.Status != http.StatusNotFound && (r.Call.id != "" || r.Status != http.StatusBadRequest && r.Status != http.StatusUnprocessableEntity) {
 		return false
 	}
-	other, same := ask(unknown, another)
-	return r.Status == other.Status && bytes.Equal(text, same)
+	without := func(r Response, name string) []byte {
+		r.Exchange.Body = bytes.ReplaceAll(r.Exchange.Body, []byte(name), nil)
+		return withoutNumbers(r)
+	}
+	other := api.askBeside(unknown)
+	return r.Status == other.Status && bytes.Equal(without(r, name), without(other, another))
+}
+
+// askBeside sends a call that belongs to no spec.
+func (api *API) askBeside(k Call) Response {
+	api.Spent(1)
+	r := api.ask(k, k.request())
+	api.record(r)
+	return r
 }

@@ -48,7 +48,6 @@ func keptSearchDefects() []Defect {
 		requirement            spec.ID
 		parameter, value, name string
 	}{
-		{spec.FilterStatusMissing, profile.ParamStatus, "2", "status"},
 		{spec.SortAsc, profile.ParamSortOrder, "asc", "sort-order-asc"},
 		{spec.SortDesc, profile.ParamSortOrder, "desc", "sort-order-desc"},
 	} {

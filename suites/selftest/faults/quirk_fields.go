@@ -133,7 +133,7 @@ func sparseQuirks() []Quirk {
 			[]string{"FILTER-SEARCH_EMAIL-*", "EVENT-RETRY-*"}},
 	} {
 		omitted := conditional(s.resource, s.keep)
-		quirks = append(quirks, Quirk{ID: "fields/sparse-" + s.id, Allowed: spec.OpenPointOmittedFields, Touches: []string{"fields of " + s.doc},
+		quirks = append(quirks, Quirk{ID: "fields/sparse-" + s.id, Allowed: spec.OpenPointOmittedFields, Touches: []string{"fields of " + s.doc, touchesTexts},
 			Doc: "shows only the mandatory fields of " + s.doc, Unassessed: slices.Concat(requirementsOn(s.resource, omitted), s.unassessed),
 			Apply: alike(onResource(s.resource, func(_ string, row map[string]any) { omit(omitted, "", row) }))})
 	}

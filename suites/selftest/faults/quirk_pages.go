@@ -18,6 +18,7 @@ import (
 const (
 	touchesLimit  = "limit"
 	touchesCursor = "cursor"
+	touchesTexts  = "texts of rows" // a search may find a row by a text that another quirk hides
 )
 
 // pageQuirks read the limit in legal ways.

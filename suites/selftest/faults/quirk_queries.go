@@ -134,7 +134,7 @@ func (a *Target) shift(r *Request, meaning string, by time.Duration) {
 func searchQuirks() []Quirk {
 	search := func(id, doc string, finds func(names, texts []string, term string) bool) Quirk {
 		return Quirk{ID: "search/" + id, Allowed: "Endpoints: which fields a search string matches, and how, is not shown", Doc: doc,
-			Touches: []string{touchesRows, touchesCursor}, Apply: func(a *Target) Middleware { return a.searching(finds) }}
+			Touches: []string{touchesRows, touchesCursor, touchesTexts}, Apply: func(a *Target) Middleware { return a.searching(finds) }}
 	}
 	contains := func(texts []string, part string) bool {
 		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) })
