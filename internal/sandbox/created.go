@@ -198,6 +198,7 @@ func (w *workspace) rolledBack(cr *creation) {
 // The error says why the test may exist still: the run then creates no more.
 func (s *Sandbox) delete(ctx context.Context, by, id string, w *workspace) error {
 	deletion := Change{By: by, Operation: spec.MustOperation(spec.DeletePlacementTest), ID: id, Key: w.Key()}
+	s.deletions.add(id)
 	var why string
 	for range 2 {
 		_ = visible.Within(ctx, s.Profile.Visibility(), func(bool) (done bool, err error) {
@@ -239,13 +240,14 @@ func (s *Sandbox) noteDeletion(c Change, ex client.Exchange) {
 // Changed reports when the run created the row, zero if it did not, and whether it deleted
 // it or tried to. Views may show either late.
 func (s *Sandbox) Changed(id string) (created time.Time, deleted bool) {
+	deleted = s.deletions.has(id)
 	w, cr := s.creationOf(id)
 	if cr == nil {
-		return time.Time{}, s.subsequences.deleted.has(id)
+		return time.Time{}, deleted
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return cr.made, w.asked[paging.FoldID(id)]
+	return cr.made, deleted
 }
 
 // BeingCreated reports whether the row is a test whose creation has no response yet.

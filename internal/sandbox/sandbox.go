@@ -64,6 +64,7 @@ type Sandbox struct {
 
 	spent        atomic.Int64 // requests, for the budget
 	own          ids
+	deletions    ids // of rows whose deletion was sent, whatever the response
 	tests        tests
 	accounts     accounts
 	uncertain    uncertain
@@ -240,6 +241,8 @@ func (s *Sandbox) Before(c Change) (begun Begun, err error) {
 		return s.begin(c)
 	case spec.MoveAccounts:
 		return Begun{}, s.recordMove(c)
+	case spec.DeletePlacementTest, spec.DeleteSubsequence:
+		s.deletions.add(c.ID) // it shows before the response comes
 	}
 	return Begun{}, nil
 }
@@ -258,8 +261,6 @@ func (s *Sandbox) After(c Change, begun Begun, ex client.Exchange, created strin
 		return s.created(begun.creation, ex, created), nil
 	case spec.DeletePlacementTest:
 		s.noteDeletion(c, ex)
-	case spec.DeleteSubsequence:
-		s.subsequences.deleted.add(c.ID)
 	case spec.MoveAccounts:
 		switch {
 		case ex.Status/100 == 2:

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -196,6 +197,28 @@ func TestCreatedTestIsDeleted(t *testing.T) {
 	gone, _ := f.send(f.change(dataset.Main, spec.GetPlacementTest, id, nil))
 	g.Expect(gone.Status).To(Equal(http.StatusNotFound))
 	g.Expect(f.troubles).To(BeEmpty())
+}
+
+// Other specs see that a row is gone before the response to its deletion arrives.
+func TestDeletionCountsAsSoonAsItIsSent(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t, nil)
+	sent := map[string]bool{}
+	f.lose = func(r *http.Request) bool {
+		if id := path.Base(r.URL.Path); r.Method == http.MethodDelete {
+			_, sent[id] = f.Changed(id)
+		}
+		return false
+	}
+	ex, undo := f.send(f.creation(testName))
+	rolledBack, _ := owned.Row(ex)["id"].(string)
+	undo(t.Context())
+	ex, _ = f.send(f.creation(owned.Word(thisRun.ID, 2)))
+	deleted, _ := owned.Row(ex)["id"].(string)
+	f.send(f.change(dataset.Main, spec.DeletePlacementTest, deleted, nil))
+	subsequence := f.Profile.Workspaces[dataset.Main].ExpendableSubsequences[0]
+	f.send(f.change(dataset.Main, spec.DeleteSubsequence, subsequence, nil))
+	g.Expect(sent).To(Equal(map[string]bool{rolledBack: true, deleted: true, subsequence: true}))
 }
 
 func TestRefusedCreationLeavesNoEntry(t *testing.T) {

@@ -17,8 +17,6 @@ type subsequences struct {
 	mu    sync.Mutex
 	known bool     // free is filled
 	free  []string // the richest first
-
-	deleted ids // or tried to delete
 }
 
 // forget makes the next TakeSubsequence look again which ones exist.
