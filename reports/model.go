@@ -6,6 +6,8 @@
 package reports
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,10 +133,31 @@ type Explored struct {
 // A pause counts only while nothing else was judged.
 type Time struct {
 	Judging   float64 `json:"judging"`
-	RateLimit float64 `json:"rate_limit"` // only the checks of the rate limit ran
-	Throttled float64 `json:"throttled"`  // waited because of a 429
-	Paced     float64 `json:"paced"`      // waited as the pace of the profile demands
-	Locked    float64 `json:"locked"`     // waited for another run that used the same rows
+	InFlight  float64 `json:"in_flight,omitempty"` // the part of Judging that waited for a response
+	RateLimit float64 `json:"rate_limit"`          // only the checks of the rate limit ran
+	Throttled float64 `json:"throttled"`           // waited because of a 429
+	Paced     float64 `json:"paced"`               // waited as the pace of the profile demands
+	Locked    float64 `json:"locked"`              // waited for another run that used the same rows
+}
+
+// TimePart is a part of the time of a run.
+type TimePart struct {
+	Seconds float64
+	What    string
+}
+
+// Parts returns the parts that are worth saying, the longest first.
+func (t Time) Parts() []TimePart {
+	judging := []TimePart{{t.Judging, "judging"}} // an earlier version measured no more
+	if t.InFlight > 0 {
+		judging = []TimePart{{t.InFlight, "waiting for responses"}, {t.Judging - t.InFlight, "computing or minting"}}
+	}
+	all := append(judging, TimePart{t.RateLimit, "exceeding the rate limit"}, TimePart{t.Throttled, "waiting after 429"},
+		TimePart{t.Paced, "waiting for the pace"}, TimePart{t.Locked, "waiting for another run"})
+	const least = 0.05 // seconds
+	all = slices.DeleteFunc(all, func(p TimePart) bool { return p.Seconds < least })
+	slices.SortStableFunc(all, func(a, b TimePart) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return all
 }
 
 // Verdict is the result of a run, of a load run or of a load scenario.

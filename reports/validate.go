@@ -39,7 +39,7 @@ func (r Results) Validate() error {
 		p.Unless(part.Seconds >= 0, at+"/seconds", "%v is negative", part.Seconds)
 	}
 	if t := r.Run.Time; t != nil {
-		p.Unless(min(t.Judging, t.RateLimit, t.Throttled, t.Paced, t.Locked) >= 0, "/run/time", "a part is negative")
+		p.Unless(min(t.InFlight, t.Judging-t.InFlight, t.RateLimit, t.Throttled, t.Paced, t.Locked) >= 0, "/run/time", "a part is negative")
 	}
 	r.validateVerdict(&p)
 	seen := map[[2]string]int{}

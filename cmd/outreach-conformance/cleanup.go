@@ -76,18 +76,19 @@ func (f runFlags) journals(t *target.Target) string {
 	return f.output
 }
 
-// printLeftovers prints how to roll back changes that are left on the target, if any.
-func (f runFlags) printLeftovers(t *target.Target, stderr io.Writer) {
+// printLeftovers prints which changes may be left on the target, and how to roll them back,
+// if there are any. run is the id of the run that has ended.
+func (f runFlags) printLeftovers(t *target.Target, run string, stderr io.Writer) {
 	if f.journals(t) == "" {
 		return
 	}
-	if sandbox.SomethingLeft(f.output, t.BaseURL) {
-		f.printCleanup(t, stderr)
+	if why := sandbox.Unsettled(f.output, t.BaseURL, run); len(why) > 0 {
+		f.printCleanup(t, ": "+strings.Join(why, ", "), stderr)
 	}
 }
 
-func (f runFlags) printCleanup(t *target.Target, stderr io.Writer) {
-	say(stderr, "changes may be left on the target; roll them back with: "+f.cleanupOf(t))
+func (f runFlags) printCleanup(t *target.Target, why string, stderr io.Writer) {
+	say(stderr, "changes may be left on the target"+why+"; roll them back with: "+f.cleanupOf(t))
 }
 
 // cleanupOf returns the command line that rolls back the changes of runs with these

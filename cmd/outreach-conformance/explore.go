@@ -134,7 +134,7 @@ func (f exploreFlags) explore(ctx context.Context, stdout, stderr io.Writer) err
 	if err != nil {
 		return exitError{unjudgedCode(err), err}
 	}
-	f.printLeftovers(t, stderr)
+	f.printLeftovers(t, results.Run.ID, stderr)
 	return f.report(results, stdout, func(reports.Check) string { return "" }, f.writeCases(out.Found))
 }
 

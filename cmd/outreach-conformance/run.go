@@ -210,7 +210,7 @@ func (f runFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 
 	config.Target, config.JournalDir = t, f.journals(t)
 	report := func(results reports.Results) error {
-		f.printLeftovers(t, stderr)
+		f.printLeftovers(t, results.Run.ID, stderr)
 		f.unminted = t.Profile.MintFailures()
 		unwritten := f.writeExpectedFailures(results, announced, expected.Entries, stderr)
 		return f.report(results, stdout, f.expectedIn(announced), unwritten)
@@ -379,6 +379,9 @@ func (f runFlags) report(results reports.Results, stdout io.Writer, expectedIn f
 	options := console.Options{Verbose: f.verbose, Quiet: f.quiet, ResultsPath: file, ExpectedIn: expectedIn}
 	all, code := viewsOf(results, options), results.ExitCode()
 	if f.before != nil {
+		if code != 0 {
+			options.Failed = results.Word()
+		}
 		all = all.then(viewsOfDifference(difference, options))
 	}
 	// Before the summary, which names the exit code.

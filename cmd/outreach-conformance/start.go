@@ -335,5 +335,5 @@ func (f runFlags) announceRollback(t *target.Target, stderr io.Writer) {
 			begin = "\n" // below the live line, in which the terminal shows the ^C
 		}
 		_, _ = fmt.Fprintln(stderr, begin+"outreach-conformance: interrupted: rolling back changes on the target (press Ctrl-C again to stop now and clean up later)")
-	}), ifChanged(func() { f.printCleanup(t, stderr) })})
+	}), ifChanged(func() { f.printCleanup(t, "", stderr) })})
 }

@@ -56,9 +56,9 @@ func viewsOfDifference(d diff.Difference, options console.Options) views {
 }
 
 // then returns the views with those formats followed by the other's, that both have and
-// a person reads as one text.
+// a person reads as one text. Annotations stay as they are: the verdict's has the reasons.
 func (v views) then(other views) views {
-	for _, name := range []string{consoleFormat, "markdown", githubFormat} {
+	for _, name := range []string{consoleFormat, "markdown"} {
 		first, second := v[name], other[name]
 		v[name] = func(w io.Writer, code int) error { return errors.Join(first(w, code), second(w, code)) }
 	}

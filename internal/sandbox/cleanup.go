@@ -45,11 +45,25 @@ func FindLeft(dir, baseURL string) (left Left) {
 	return left
 }
 
-// SomethingLeft reports whether a killed run left a journal for the target in the
-// directory. Unreadable journals are ignored: Cleanup reports them.
-func SomethingLeft(dir, baseURL string) bool {
-	pending, err := journal.Find(dir)
-	return err == nil && slices.ContainsFunc(pending, func(p journal.Pending) bool { return !p.Alive && !p.Forged && len(p.Entries) > 0 && isOf(p, baseURL) })
+// Unsettled returns a line for each ended run whose journal for the target is in the
+// directory and lists changes: what that run has not seen rolled back. current is the id of
+// the caller's run. Unreadable journals are ignored: Cleanup reports them.
+func Unsettled(dir, baseURL, current string) (lines []string) {
+	pending, _ := journal.Find(dir)
+	for _, p := range pending {
+		if p.Alive || p.Forged || !isOf(p, baseURL) || len(p.Entries) == 0 {
+			continue
+		}
+		which, what := "this run", "what became of each test that it asked for"
+		if p.Header.ID != current {
+			which = "the earlier run " + p.Header.ID
+		}
+		if p.Entries[0].Do == journal.Move {
+			what = "whether each account is at home"
+		}
+		lines = append(lines, fmt.Sprintf("%s could not find out %s", which, what))
+	}
+	return lines
 }
 
 // isOf reports whether the journal is of a run on the target.
@@ -129,8 +143,12 @@ func cleanup(ctx context.Context, t *target.Target, options client.Options, dir 
 			failed = append(failed, fmt.Errorf("%s: its first line does not prove that the run %s wrote it (remove the file)", p.Path, p.Header.ID))
 			continue
 		}
+		before := len(c.done)
 		left := c.undoAll(p)
 		if len(left) == 0 {
+			if len(c.done) == before {
+				c.did("%s: nothing of the run is left on the target; the journal is removed", p.Path)
+			}
 			failed = append(failed, p.Remove())
 			continue
 		}

@@ -262,7 +262,7 @@ func TestCleanupInAnUnpaidWorkspace(t *testing.T) {
 	g := NewWithT(t)
 	server := embedded(t)
 	dir := journalled(t, server, journal.Entry{Do: journal.Create, Key: dataset.Unpaid, Home: server.Profile.Workspaces[dataset.Unpaid].ID})
-	g.Expect(Cleanup(t.Context(), server, dir, nil)).To(BeEmpty())
+	g.Expect(Cleanup(t.Context(), server, dir, nil)).To(ConsistOf(HaveSuffix("nothing of the run is left on the target; the journal is removed")))
 	g.Expect(os.ReadDir(dir)).To(BeEmpty())
 }
 
@@ -395,4 +395,16 @@ func TestCleanupChecksDeletions(t *testing.T) {
 	_, err = Cleanup(t.Context(), lying, dir, nil)
 	g.Expect(err).To(MatchError(And(ContainSubstring(id), ContainSubstring("exists after its deletion was answered with 200"))))
 	g.Expect(os.ReadDir(dir)).To(HaveLen(1))
+}
+
+// What a run could not find out is told with the run. Cleanup says so if nothing was left.
+func TestWhatARunCouldNotFindOut(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	dir := journalled(t, server, journal.Entry{Do: journal.Create})
+	g.Expect(Unsettled(dir, server.BaseURL, thisRun.ID)).To(Equal([]string{"this run could not find out what became of each test that it asked for"}))
+	g.Expect(Unsettled(dir, server.BaseURL, "")).To(Equal([]string{"the earlier run " + thisRun.ID + " could not find out what became of each test that it asked for"}))
+	g.Expect(Unsettled(dir, "http://127.0.0.1:1", thisRun.ID)).To(BeEmpty())
+	g.Expect(Cleanup(t.Context(), server, dir, nil)).To(ConsistOf(HaveSuffix("nothing of the run is left on the target; the journal is removed")))
+	g.Expect(Unsettled(dir, server.BaseURL, thisRun.ID)).To(BeEmpty())
 }

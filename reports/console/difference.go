@@ -29,7 +29,11 @@ func Difference(w io.Writer, d diff.Difference, o Options) error {
 		p.part(part)
 	}
 	p.line()
-	p.line(p.difference(d), fmt.Sprintf("  exit %d", p.ExitCode))
+	because := ""
+	if p.Failed != "" && d.Outcome.ExitCode() == 0 {
+		because = ", because of the verdict above: " + p.Failed
+	}
+	p.line(p.difference(d), fmt.Sprintf("  exit %d%s", p.ExitCode, because))
 	_, err := io.WriteString(w, p.String())
 	return err
 }

@@ -35,6 +35,9 @@ type Options struct {
 	// ExitCode is the exit code of the process. It differs from the results' code if
 	// a file could not be written or a change could not be rolled back.
 	ExitCode int
+	// Failed is the verdict that a difference stands below, if that is why the exit code is
+	// not 0.
+	Failed string
 }
 
 // Widths, in columns.

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -213,21 +212,9 @@ func timeParts(t *reports.Time) []string {
 	if t == nil {
 		return nil
 	}
-	type part struct {
-		seconds float64
-		what    string
-	}
-	all := []part{
-		{t.Judging, "judging"}, {t.RateLimit, "exceeding the rate limit"}, {t.Throttled, "waiting after 429"},
-		{t.Paced, "waiting for the pace"}, {t.Locked, "waiting for another run"},
-	}
-	slices.SortStableFunc(all, func(a, b part) int { return cmp.Compare(b.seconds, a.seconds) })
-	const least = 0.05 // seconds
 	var parts []string
-	for _, part := range all {
-		if part.seconds >= least {
-			parts = append(parts, fmt.Sprintf("%.1f s %s", part.seconds, part.what))
-		}
+	for _, part := range t.Parts() {
+		parts = append(parts, fmt.Sprintf("%.1f s %s", part.Seconds, part.What))
 	}
 	return parts
 }

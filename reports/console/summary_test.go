@@ -276,6 +276,8 @@ func TestSummarySaysWhereTheTimeWent(t *testing.T) {
 	g.Expect(after(95.2)).To(MatchRegexp(`\ntime: 90\.0 s waiting after 429 · 3\.0 s exceeding the rate limit · 2\.1 s judging\nhint: `))
 	g.Expect(after(185)).To(MatchRegexp(`\ntime: 90\.0 s waiting after 429 · 3\.0 s exceeding the rate limit · 2\.1 s judging\n✓ PASS [^\n]+\n\z`))
 	g.Expect(after(4.9)).NotTo(ContainSubstring("time: "))
+	r.Run.Time.InFlight = 1.5
+	g.Expect(after(185)).To(MatchRegexp(`\ntime: 90\.0 s waiting after 429 · 3\.0 s exceeding the rate limit · 1\.5 s waiting for responses · 0\.6\s+s\s+computing or minting\n`))
 }
 
 // Responses without a verdict are an error of the harness, so the summary counts them.

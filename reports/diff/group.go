@@ -84,6 +84,9 @@ func GroupedObservations(all []Observation) []ObservationGroup {
 	return groups
 }
 
+// NewlyFailing is the title of the list of checks that newly fail. Their regressions begin with it.
+const NewlyFailing = "newly failing"
+
 // List is one of the lists of changes with its title.
 type List struct {
 	Title, About string
@@ -95,7 +98,7 @@ type List struct {
 // first.
 func (p Part) Lists() []List {
 	all := []List{
-		{"newly failing", "did not fail before", true, p.NewlyFailing},
+		{NewlyFailing, "did not fail before", true, p.NewlyFailing},
 		{"no longer assessed", "the old run assessed them", true, p.LostCoverage},
 		{"newly passing", "failed before", false, p.NewlyPassing},
 		{"other changes", "newly assessed, or newly expected to fail", false, p.Other},

@@ -7,9 +7,11 @@ package github
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/diff"
 	"outreach.example/conformance/reports/internal/markdown"
 )
 
@@ -30,12 +32,16 @@ func Stop(w io.Writer, token string) (resume func() error, err error) {
 }
 
 // Annotate writes annotations to w: the verdict unless it is pass, and the first probable
-// causes of failures. Code is the exit code of the process.
+// causes of failures. Code is the exit code of the process. Checks that newly fail stand in
+// the annotations of their causes only.
 func Annotate(w io.Writer, r reports.Results, code int) error {
 	var commands []string
 	if code != 0 {
 		text := verdict(r, code)
 		for _, reason := range r.Reasons {
+			if slices.Contains(r.Regressions, reason) && strings.HasPrefix(reason, diff.NewlyFailing) {
+				continue
+			}
 			text += "\nbecause " + reports.Printable(reason)
 		}
 		commands = append(commands, command(r.Tool.Name, text))

@@ -39,6 +39,16 @@ func TestAnnotationsShowTheVerdictAndTheFirstFailures(t *testing.T) {
 	g.Expect(annotations(t, sample.Passed())).To(Equal([]string{""}))
 }
 
+// A check that newly fails has an annotation of its own. Lost coverage has none.
+func TestAFailureStandsInOneAnnotation(t *testing.T) {
+	g, r := NewWithT(t), sample.Full()
+	r.Regressions = []string{"newly failing, unlike in the baseline old.json: PAGE-WALK-04 on inbox-placement-tests.list", "no longer assessed, unlike in the baseline old.json: A on b"}
+	r.Reasons = append(r.Reasons, r.Regressions...)
+	text := strings.Join(annotations(t, r), "\n")
+	g.Expect(strings.Count(text, "PAGE-WALK-04")).To(Equal(1))
+	g.Expect(text).To(ContainSubstring("no longer assessed"))
+}
+
 func TestAMistakeIsOneAnnotation(t *testing.T) {
 	g := NewWithT(t)
 	var b strings.Builder

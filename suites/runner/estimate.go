@@ -124,7 +124,7 @@ func (e Estimate) String() string {
 	if e.Limited > e.Time {
 		basis += fmt.Sprintf(" (%s if every key has the limit of the key %s)", inWords(e.Limited), e.Key)
 	}
-	line := fmt.Sprintf("%s; up to %s %s, longer if the target answers 429 or has long lists", strings.Join(parts, ", "), inWords(e.Time), basis)
+	line := fmt.Sprintf("%s; about %s %s, longer if the target answers 429 or has long lists, or on a busy machine", strings.Join(parts, ", "), inWords(e.Time), basis)
 	return strings.Join(append([]string{line}, e.LeftOut...), "\n")
 }
 

@@ -50,10 +50,10 @@ func (s *spending) change(counts func()) {
 func (s *spending) current() *float64 {
 	switch {
 	case s.doing[client.Sending] > 0:
-		return &s.sum.Judging
+		return &s.sum.InFlight
 	case s.doing[client.Paced] > 0:
 		return &s.sum.Paced
-	case s.doing[client.Throttled] > 0 && (s.others > 0 || s.probed == 0):
+	case s.doing[client.Throttled] > 0 && (s.others > 0 || s.probes == 0): // otherwise the probes provoked the 429
 		return &s.sum.Throttled
 	case s.locked > 0 && s.probed == 0:
 		return &s.sum.Locked
@@ -91,7 +91,7 @@ func (s *spending) total() *reports.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rounded := func(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
-	return &reports.Time{Judging: rounded(s.sum.Judging), RateLimit: rounded(s.sum.RateLimit), Throttled: rounded(s.sum.Throttled),
+	return &reports.Time{Judging: rounded(s.sum.Judging + s.sum.InFlight), InFlight: rounded(s.sum.InFlight), RateLimit: rounded(s.sum.RateLimit), Throttled: rounded(s.sum.Throttled),
 		Paced: rounded(s.sum.Paced), Locked: rounded(s.sum.Locked)}
 }
 

@@ -32,7 +32,8 @@ func Random(t *rapid.T) reports.Results {
 			Profile: words(t), Selection: rapid.String().Draw(t, "selection"), Specs: count(t, 0),
 			Time: rapid.Ptr(rapid.Custom(func(t *rapid.T) reports.Time {
 				part := func(name string) float64 { return rapid.Float64Range(0, 1e6).Draw(t, name) }
-				return reports.Time{Judging: part("judging"), RateLimit: part("rate_limit"), Throttled: part("throttled"), Paced: part("paced"), Locked: part("locked")}
+				judging := part("judging")
+				return reports.Time{Judging: judging, InFlight: judging / 2, RateLimit: part("rate_limit"), Throttled: part("throttled"), Paced: part("paced"), Locked: part("locked")}
 			}), true).Draw(t, "time"),
 		},
 		Traffic: reports.Traffic{

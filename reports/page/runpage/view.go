@@ -1,7 +1,6 @@
 package runpage
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -101,18 +100,9 @@ func timesOf(t *reports.Time) []count {
 	if t == nil {
 		return nil
 	}
-	type part struct {
-		seconds float64
-		what    string
-	}
-	parts := []part{{t.Judging, "judging"}, {t.RateLimit, "exceeding the rate limit"}, {t.Throttled, "waiting after 429"},
-		{t.Paced, "waiting for the pace"}, {t.Locked, "waiting for another run"}}
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.seconds, a.seconds) })
 	var all []count
-	for _, p := range parts {
-		if p.seconds >= 0.05 {
-			all = append(all, count{p.what, printable.Figure(p.seconds) + " s"})
-		}
+	for _, p := range t.Parts() {
+		all = append(all, count{p.What, printable.Figure(p.Seconds) + " s"})
 	}
 	return all
 }
