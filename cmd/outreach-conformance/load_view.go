@@ -59,6 +59,7 @@ func (v *loadView) live(l generate.Live) {
 	}
 	if last.Count() > 0 {
 		f.P50MS, f.P99MS = inMS(last.Value(0.5)), inMS(last.Value(0.99))
+		f.MedianOpen, f.Open = last.AtLeast(0.5), last.AtLeast(0.99)
 	}
 	f.Planned, f.Sent, f.InFlight, f.LagP99MS = l.Planned, l.Sent, l.InFlight, inMS(l.Lag)
 	f.Accepted, f.Limited, f.Failed = l.Count[measure.Accepted], l.Count[measure.Limited], l.Count[measure.Failed]

@@ -41,6 +41,8 @@ type Result struct {
 	Pairs      int
 	A, B       float64 // medians of the blocks
 
+	AAtLeast, BAtLeast bool // the median is a lower bound, for the caller to set
+
 	Difference Effect  // B − A, the mean of the pairs'
 	Ratio      *Effect // B ÷ A, the geometric mean of the pairs'; nil unless all figures are positive
 	Confidence float64 // of the intervals; 0 means none

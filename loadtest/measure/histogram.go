@@ -124,6 +124,9 @@ func (h Histogram) AtLeast(p float64) bool {
 // is none. Failed requests that took longer count.
 func (h Histogram) Mean() time.Duration { return max(h.mean(), h.covered(h.mean()).mean()) }
 
+// MeanAtLeast reports whether the mean is a lower bound, because failed requests count.
+func (h Histogram) MeanAtLeast() bool { return h.covered(h.mean()).count > h.count }
+
 func (h Histogram) mean() time.Duration {
 	if h.count == 0 {
 		return 0

@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"outreach.example/conformance/internal/printable"
-
 	"outreach.example/conformance/loadtest/compare"
 	"outreach.example/conformance/loadtest/measure"
 	"outreach.example/conformance/loadtest/threshold"
@@ -29,7 +27,8 @@ func Compare(seed uint64, a, b *Draft) []compare.Result {
 	for i, kind := range comparedKinds {
 		r := &b.compared[i]
 		differs := r.Verdict == compare.Different
-		if a.atLeast(kind.p) && !(differs && r.B < r.A) || b.atLeast(kind.p) && !(differs && r.B > r.A) {
+		r.AAtLeast, r.BAtLeast = a.atLeast(kind.p), b.atLeast(kind.p)
+		if r.AAtLeast && !(differs && r.B < r.A) || r.BAtLeast && !(differs && r.B > r.A) {
 			r.Verdict, r.Why = compare.Inconclusive, "so many requests failed that a figure is a lower bound"
 		}
 	}
@@ -75,7 +74,7 @@ func (d *Draft) holdCompared(t threshold.Threshold) {
 			pairs := math.Ceil(float64(result.Need) / float64(change.Samples) * float64(c.Pairs))
 			result.Sentence += " for each target (" + morePairs(pairs) + ")"
 		}
-		result.Sentence = fmt.Sprintf("%s %s, A has %s %s; %s", printable.Figure(c.B), c.Unit, printable.Figure(c.A), c.Unit, result.Sentence)
+		result.Sentence = fmt.Sprintf("%s %s, A has %s %s; %s", load.AtLeast(c.BAtLeast, c.B), c.Unit, load.AtLeast(c.AAtLeast, c.A), c.Unit, result.Sentence)
 		d.list(t, c.Name, result)
 		d.because(t, c.Name, result, t.Brief(change))
 	}
@@ -135,7 +134,11 @@ func Effects(results []compare.Result) []load.ComparedFigure {
 			figures = append(figures, f)
 			continue
 		}
-		f.A, f.B, f.P, f.Confidence = &r.A, &r.B, r.Adjusted, r.Confidence
+		f.A, f.B, f.AOpen, f.BOpen, f.P, f.Confidence = &r.A, &r.B, r.AAtLeast, r.BAtLeast, r.Adjusted, r.Confidence
+		if f.AOpen && f.BOpen {
+			figures = append(figures, f)
+			continue
+		}
 		f.Difference = &load.Estimate{Value: r.Difference.Value, Low: r.Difference.Low, High: r.Difference.High}
 		// The tested quantity gives the direction: an outlier in one block may
 		// reverse the mean difference.

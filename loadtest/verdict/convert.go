@@ -86,7 +86,7 @@ func distribution(h measure.Histogram) *load.Distribution {
 	if h.Count() == 0 {
 		return nil
 	}
-	d := &load.Distribution{Count: h.Count(), Clipped: h.Clipped(), MinMS: ms(h.Min()), MeanMS: ms(h.Mean()), MaxMS: ms(h.Max()), Open: h.AtLeast(1)}
+	d := &load.Distribution{Count: h.Count(), Clipped: h.Clipped(), MinMS: ms(h.Min()), MeanMS: ms(h.Mean()), MeanOpen: h.MeanAtLeast(), MaxMS: ms(h.Max()), Open: h.AtLeast(1)}
 	for _, p := range shownQuantiles {
 		e := h.Quantile(p)
 		d.Quantiles = append(d.Quantiles, load.Quantile{P: p, ValueMS: ms(e.Value), LowMS: ms(e.Low), HighMS: ms(e.High),
@@ -122,7 +122,7 @@ func count(statuses map[int]int64, of func(int) bool) int64 {
 
 func brief(h measure.Histogram) *load.Brief {
 	at := func(p float64) float64 { return ms(h.Value(p)) }
-	b := load.Brief{P50MS: at(0.5), P90MS: at(0.9), P99MS: at(0.99), MaxMS: at(1), Open: h.AtLeast(0.99)}
+	b := load.Brief{P50MS: at(0.5), P90MS: at(0.9), P99MS: at(0.99), MaxMS: at(1), Open: h.AtLeast(0.99), MedianOpen: h.AtLeast(0.5)}
 	if b.MaxMS == 0 {
 		return nil
 	}

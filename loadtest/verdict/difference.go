@@ -95,9 +95,13 @@ func (c *comparison) rates(scenario string, now, earlier threshold.Earlier) {
 func (c *comparison) add(scenario, phase, name string, scale threshold.Threshold, now, before threshold.Figure, higher bool) {
 	change := threshold.Against(now, before, higher)
 	f := diff.Figure{Scenario: scenario, Phase: phase, Name: name, Unit: scale.Unit(), Old: shown(scale, before), New: shown(scale, now), Open: change.Open}
-	if f.Verdict = effect(change); f.Verdict == load.EffectNotKnown {
+	f.Verdict = effect(change)
+	switch {
+	case f.Verdict == load.EffectNotKnown:
 		f.Why = "a run has no such figure"
-	} else {
+	case f.Verdict == load.NoDifference && higher && (now.Open || before.Open):
+		f.Verdict, f.Why = load.EffectNotKnown, "too few requests got a response in time for an upper bound"
+	default:
 		f.Worse = shown(threshold.Threshold{Metric: threshold.Worse}, change)
 	}
 	c.figures = append(c.figures, f)

@@ -70,6 +70,36 @@ func TestDifferenceOfRates(t *testing.T) {
 	g.Expect(figures[0].Verdict).To(Equal(load.EffectNotKnown))
 }
 
+// Percentiles without an upper bound show no equality. Closed ones beside them may.
+func TestDifferenceOfLowerBounds(t *testing.T) {
+	g := NewWithT(t)
+	open := func(from int) load.Results {
+		r := ran(100, 10, 50)
+		for i := range r.Scenarios[0].Phases[0].Response.Accepted.Quantiles[from:] {
+			r.Scenarios[0].Phases[0].Response.Accepted.Quantiles[from+i].Open = true
+		}
+		return r
+	}
+	for _, tc := range []struct {
+		before, now load.Results
+		p50, p99    load.Effect
+		outcome     diff.Outcome
+	}{
+		{open(2), open(2), load.NoDifference, load.NoDifference, diff.Same},
+		{open(1), open(2), load.NoDifference, load.EffectNotKnown, diff.Same},
+		{open(1), open(1), load.NoDifference, load.EffectNotKnown, diff.Same},
+		{open(0), open(0), load.EffectNotKnown, load.EffectNotKnown, diff.Inconclusive},
+	} {
+		figures, _ := verdict.Difference("old", tc.before, tc.now, nil)
+		g.Expect(figures[0].Verdict).To(Equal(tc.p50))
+		g.Expect(figures[1].Verdict).To(Equal(tc.p99))
+		g.Expect(figures[1].Why != "").To(Equal(tc.p99 == load.EffectNotKnown))
+		g.Expect(diff.Loads("old", tc.before, "new", tc.now, figures, nil).Outcome).To(Equal(tc.outcome))
+	}
+	figures, _ := verdict.Difference("old", ran(100, 10, 50), open(1), nil)
+	g.Expect(figures[1].Verdict).To(Equal(load.EffectNotKnown), "it may be any amount worse")
+}
+
 // What cannot be compared is inconclusive, and says why.
 func TestDifferenceOfOtherLoads(t *testing.T) {
 	inconclusive := ran(100, 10, 50)

@@ -40,7 +40,7 @@ func TestThresholdsCoverRequestsWithoutAResponse(t *testing.T) {
 		t.Errorf("5 %% not answered: %s %q", o.Verdict, o.Reasons)
 	}
 	accepted, at := o.Phases[0].Response.Accepted, o.Phases[0].Series[3].Response
-	if accepted.Count != 950 || !accepted.Open || accepted.MaxMS != 1000 || !accepted.Quantiles[3].Open || !at.Open || at.P99MS < 990 || !o.Thresholds[0].Measured.Open {
+	if accepted.Count != 950 || !accepted.Open || !accepted.MeanOpen || accepted.MaxMS != 1000 || !accepted.Quantiles[3].Open || !at.Open || at.P99MS < 990 || !o.Thresholds[0].Measured.Open {
 		t.Errorf("in the results: %+v, %+v, %+v", accepted, at, o.Thresholds[0].Measured)
 	}
 	cut := shareOf(waiting(5))
@@ -96,16 +96,19 @@ func TestAComparisonOfTargetsThatFail(t *testing.T) {
 		answer func(side, i, n int) (time.Duration, int)
 		p99    load.Effect
 		bound  load.Outcome // of worse<5% for p99
+		open   string       // the figures that are lower bounds
 	}{
-		"B fails late":    {failing(10, 300*ms, 1), load.Worse, load.Missed},
-		"A fails late":    {failing(10, 300*ms, 0), load.Better, load.Met},
-		"both fail late":  {failing(10, 300*ms, 0, 1), load.EffectNotKnown, load.Inconclusive},
-		"both fail early": {failing(10, ms, 0, 1), load.NoDifference, load.Met},
-		"B fails sooner":  {quick, load.EffectNotKnown, load.Inconclusive},
+		"B fails late":    {failing(10, 300*ms, 1), load.Worse, load.Missed, "B"},
+		"A fails late":    {failing(10, 300*ms, 0), load.Better, load.Met, "A"},
+		"both fail late":  {failing(10, 300*ms, 0, 1), load.EffectNotKnown, load.Inconclusive, "AB"},
+		"both fail early": {failing(10, ms, 0, 1), load.NoDifference, load.Met, ""},
+		"B fails sooner":  {quick, load.EffectNotKnown, load.Inconclusive, "B"},
 	} {
 		r := inTurnOf(t, "worse<5%", tc.answer)
 		if f := r.Comparison.Figures[2]; f.Name != "response p99" || f.Verdict != tc.p99 || (tc.p99 == load.EffectNotKnown) != (f.Why != "") {
 			t.Errorf("%s: %+v, want %s", name, f, tc.p99)
+		} else if f.AOpen != strings.Contains(tc.open, "A") || f.BOpen != strings.Contains(tc.open, "B") || (f.Difference == nil) != (tc.open == "AB") {
+			t.Errorf("%s: %+v, want lower bounds %s", name, f, tc.open)
 		}
 		if held := r.Scenarios[1].Thresholds[2]; held.Outcome != tc.bound {
 			t.Errorf("%s: %+v, want %s", name, held, tc.bound)
@@ -176,7 +179,13 @@ func TestTrendsCoverFailedRequests(t *testing.T) {
 	}
 	d = &Draft{figures: map[threshold.Metric]threshold.Figure{}}
 	d.Depths([]Page{{spec.ListLeadLists, 1, 0}, {spec.ListLeadLists, 100, 99}}, r.Recording())
-	if f := d.figures[threshold.Depth]; f.Value < 49 || !f.Open {
-		t.Errorf("a deep page: %+v", f)
+	depth := d.Result.Depth[0]
+	if f := d.figures[threshold.Depth]; f.Value < 49 || !f.Open || !depth.Open || depth.Points[0].Open || !depth.Points[1].MedianOpen {
+		t.Errorf("a deep page: %+v, %+v", f, depth)
+	}
+	d = &Draft{figures: map[threshold.Metric]threshold.Figure{}}
+	d.Depths([]Page{{spec.ListLeadLists, 100, 99}, {spec.ListLeadLists, 1, 0}}, r.Recording()) // the first one failed
+	if f, known := d.figures[threshold.Depth]; known || d.Result.Depth[0].Ratio != 0 {
+		t.Errorf("beside a first page whose median is a lower bound: %+v", f)
 	}
 }

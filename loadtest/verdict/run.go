@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"outreach.example/conformance/internal/printable"
-
 	"outreach.example/conformance/loadtest/threshold"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/reports/load"
@@ -55,7 +53,7 @@ func ConcludeComparison(r *load.Results) {
 	var compared []string
 	for _, f := range r.Comparison.Figures {
 		if f.Verdict == load.Worse && !tolerated(r.Scenarios, f) {
-			compared = append(compared, fmt.Sprintf("%s is worse at B (%s): %s %s, A has %s", f.Name, r.Comparison.B.BaseURL, printable.Figure(*f.B), f.Unit, printable.Figure(*f.A)))
+			compared = append(compared, fmt.Sprintf("%s is worse at B (%s): %s %s, A has %s", f.Name, r.Comparison.B.BaseURL, load.AtLeast(f.BOpen, *f.B), f.Unit, load.AtLeast(f.AOpen, *f.A)))
 			if r.Verdict == reports.Passed {
 				r.Verdict = reports.Failed
 			}

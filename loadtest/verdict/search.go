@@ -196,7 +196,7 @@ func (d *Draft) tooFew(rec measure.Recording, unsure []threshold.Result) string 
 
 func kneePoint(rec measure.Recording, met bool, why string) load.KneePoint {
 	h := rec.Response[measure.Accepted]
-	p := load.KneePoint{AskedPerSecond: rec.Rate, P50MS: ms(h.Value(0.5)), P99MS: ms(h.Value(0.99)), OK: met, Why: why, Open: h.AtLeast(0.99)}
+	p := load.KneePoint{AskedPerSecond: rec.Rate, P50MS: ms(h.Value(0.5)), P99MS: ms(h.Value(0.99)), OK: met, Why: why, Open: h.AtLeast(0.99), MedianOpen: h.AtLeast(0.5)}
 	if took := max(rec.Duration, lastDone(rec)); took > 0 {
 		p.AchievedPerSecond = float64(rec.Count(measure.Accepted)) / took.Seconds()
 	}

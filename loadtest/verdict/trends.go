@@ -115,13 +115,16 @@ func (d *Draft) Depths(pages []Page, rec measure.Recording) {
 			if p50.Samples > 0 {
 				last = p50
 				depth.Points = append(depth.Points, load.DepthPoint{Page: int64(p.Page), Rows: int64(p.Rows), Count: h.Count(),
-					P50MS: ms(last.Value), P99MS: ms(h.Value(0.99))})
+					P50MS: ms(last.Value), P99MS: ms(h.Value(0.99)), Open: h.AtLeast(0.99), MedianOpen: last.AtLeast})
 			}
 		}
-		if len(depth.Points) > 1 && first.Value > 0 && first.Low > 0 && first.High > 0 {
+		if len(depth.Points) > 1 && !first.AtLeast && first.Value > 0 && first.Low > 0 && first.High > 0 {
 			ratio := threshold.Figure{Value: float64(last.Value) / float64(first.Value),
 				Low: float64(last.Low) / float64(first.High), High: float64(last.High) / float64(first.Low), Open: last.AtLeast, AtLeast: last.AtLeast}
-			depth.Ratio = ratio.Value
+			if first.Open {
+				ratio.Low = 0
+			}
+			depth.Ratio, depth.Open = ratio.Value, ratio.AtLeast
 			if ratio.Value > worst.Value {
 				worst = ratio
 			}

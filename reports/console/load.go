@@ -169,13 +169,13 @@ func (p *page) comparison(c load.Comparison) {
 	for _, f := range c.Figures {
 		said := p.outcome(string(f.Verdict))
 		if f.A != nil && f.B != nil {
-			said += fmt.Sprintf("  A %s, B %s", figure(*f.A), printable.Amount(*f.B, f.Unit))
+			said += fmt.Sprintf("  A %s, B %s%s", load.AtLeast(f.AOpen, *f.A), load.Bound(f.BOpen, false), printable.Amount(*f.B, f.Unit))
 		}
 		if d := f.Difference; d != nil {
-			said += ", B − A " + printable.Interval(d.Value, d.Low, d.High, "")
+			said += ", B − A " + load.Bound(f.BOpen, f.AOpen) + printable.Interval(d.Value, d.Low, d.High, "")
 		}
 		if f.Ratio > 0 {
-			said += ", B ÷ A " + printable.Interval(f.Ratio, f.RatioLow, f.RatioHigh, "")
+			said += ", B ÷ A " + load.Bound(f.BOpen, f.AOpen) + printable.Interval(f.Ratio, f.RatioLow, f.RatioHigh, "")
 		}
 		if f.P > 0 {
 			said += ", p " + figure(f.P)

@@ -43,7 +43,7 @@ func (p *page) sustained(s *load.Sustained) {
 			outcome = p.paint.red("not met") + ": " + reports.Printable(k.Why)
 		}
 		p.fact("rate tried", fmt.Sprintf("%s/s: %s/s served, p50 %s ms, p99 %s ms, %s %% failed, %s",
-			figure(k.AskedPerSecond), figure(k.AchievedPerSecond), figure(k.P50MS), figure(k.P99MS), figure(100*k.ErrorShare), outcome))
+			figure(k.AskedPerSecond), figure(k.AchievedPerSecond), load.AtLeast(k.MedianOpen, k.P50MS), load.AtLeast(k.Open, k.P99MS), figure(100*k.ErrorShare), outcome))
 	}
 }
 
@@ -93,11 +93,11 @@ func (p *page) depths(all []load.Depth) {
 	for _, d := range all {
 		var points []string
 		for _, at := range d.Points {
-			points = append(points, fmt.Sprintf("page %s: %s", number(int(at.Page)), figure(at.P50MS)))
+			points = append(points, fmt.Sprintf("page %s: %s", number(int(at.Page)), load.AtLeast(at.MedianOpen, at.P50MS)))
 		}
 		said := "p50 ms  " + strings.Join(points, "  ")
 		if d.Ratio > 0 {
-			said += p.paint.dim(fmt.Sprintf("  deepest ÷ first %s", figure(d.Ratio)))
+			said += p.paint.dim(fmt.Sprintf("  deepest ÷ first %s", load.AtLeast(d.Open, d.Ratio)))
 		}
 		p.entry(scenarioIndent, widestOperation, p.label(d.Operation), said)
 	}

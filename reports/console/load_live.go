@@ -10,24 +10,26 @@ import (
 	"time"
 
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/reports/load"
 )
 
 // LoadFigures are the live figures of the current phase.
 type LoadFigures struct {
-	Number, Of      int // the scenario's number in the run, from 1, and the number of scenarios; 0 shows neither
-	Scenario, Phase string
-	Step            string // current step of the phase; empty if it has no steps
-	Warmup          bool
-	At, Lasts       time.Duration // time since the phase's start, and length of its schedule
-	AskedPerSecond  float64       // in the last full second, as DonePerSecond, P50MS and P99MS are
-	DonePerSecond   float64
-	P50MS, P99MS    float64 // response time of accepted responses; 0 without any
-	Planned, Sent   int64
-	Accepted        int64
-	Limited         int64
-	Failed          int64
-	InFlight        int64
-	LagP99MS        float64 // send lag
+	Number, Of       int // the scenario's number in the run, from 1, and the number of scenarios; 0 shows neither
+	Scenario, Phase  string
+	Step             string // current step of the phase; empty if it has no steps
+	Warmup           bool
+	At, Lasts        time.Duration // time since the phase's start, and length of its schedule
+	AskedPerSecond   float64       // in the last full second, as DonePerSecond, P50MS and P99MS are
+	DonePerSecond    float64
+	P50MS, P99MS     float64 // response time of accepted responses; 0 without any
+	MedianOpen, Open bool    // P50MS or P99MS is a lower bound
+	Planned, Sent    int64
+	Accepted         int64
+	Limited          int64
+	Failed           int64
+	InFlight         int64
+	LagP99MS         float64 // send lag
 }
 
 // LoadLine returns f as one line of at most the given number of columns. It omits
@@ -41,7 +43,7 @@ func LoadLine(f LoadFigures, most int) string {
 	}
 	add(f.AskedPerSecond > 0, "%s/%s/s", figure(math.Round(f.DonePerSecond)), figure(math.Round(f.AskedPerSecond)))
 	add(f.AskedPerSecond == 0 && f.DonePerSecond > 0, "%s/s", figure(math.Round(f.DonePerSecond))) // a closed loop requests no rate
-	add(f.P50MS > 0, "p50 %s p99 %s ms", figure(f.P50MS), figure(f.P99MS))
+	add(f.P50MS > 0, "p50 %s p99 %s ms", load.AtLeast(f.MedianOpen, f.P50MS), load.AtLeast(f.Open, f.P99MS))
 	add(true, "%s ok", number(int(f.Accepted)))
 	add(f.Limited > 0, "%s 429", number(int(f.Limited)))
 	add(true, "%s failed", number(int(f.Failed)))

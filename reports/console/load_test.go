@@ -169,3 +169,22 @@ func TestWhyIsNotSaidOfWhatIsNotShown(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A figure that is a lower bound is marked wherever it is shown.
+func TestLowerBoundsAreMarked(t *testing.T) {
+	g := NewWithT(t)
+	shown := func(c load.ComparedFigure) string {
+		c.Name, c.Unit, c.A, c.B, c.Verdict = "response p99", "ms", new(100.0), new(300.0), load.Worse
+		c.Difference, c.Ratio, c.RatioLow, c.RatioHigh = &load.Estimate{Value: 200, Low: 190, High: 210}, 3, 2.9, 3.1
+		r := loadsample.Passed()
+		r.Comparison = &load.Comparison{Figures: []load.ComparedFigure{c}}
+		s := &r.Scenarios[0]
+		s.Depth = []load.Depth{{Operation: "lead-lists.list", Ratio: 50, Open: true, Points: []load.DepthPoint{{Page: 1, P50MS: 20}, {Page: 100, P50MS: 1000, MedianOpen: true}}}}
+		s.Sustained = &load.Sustained{RatePerSecond: 5, Knee: []load.KneePoint{{AskedPerSecond: 5, P50MS: 7, P99MS: 1001, Open: true}}}
+		return loadSummary(r, console.Options{Width: 400, Verbose: true})
+	}
+	g.Expect(shown(load.ComparedFigure{BOpen: true})).To(And(ContainSubstring("A 100, B ≥300 ms, B − A ≥200 (190 to 210), B ÷ A ≥3 "),
+		ContainSubstring("page 1: 20  page 100: ≥1,000  deepest ÷ first ≥50"), ContainSubstring("p50 7 ms, p99 ≥1,001 ms")))
+	g.Expect(shown(load.ComparedFigure{AOpen: true})).To(ContainSubstring("A ≥100, B 300 ms, B − A ≤200 (190 to 210), B ÷ A ≤3 "))
+	g.Expect(console.LoadLine(console.LoadFigures{P50MS: 7, P99MS: 1001, Open: true}, 80)).To(ContainSubstring("p50 7 p99 ≥1,001 ms"))
+}

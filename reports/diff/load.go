@@ -133,6 +133,9 @@ func sortedBroken(set map[broken]string) []broken {
 // changed reports whether the figure differs beyond the two intervals.
 func (f Figure) changed() bool { return f.Verdict == load.Worse || f.Verdict == load.Better }
 
+// known reports whether the figure could be compared.
+func (f Figure) known() bool { return f.Verdict != load.EffectNotKnown }
+
 // Place returns the scenario and the phase of the figure, in words.
 func (f Figure) Place() string { return at(f.Scenario, f.Phase) }
 

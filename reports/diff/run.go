@@ -173,6 +173,8 @@ func (p *Part) conclude(compared int) {
 		because(open, "thresholds inconclusive")
 	case len(p.NewlyPassing)+len(p.Other)+len(p.Observations) > 0 || slices.ContainsFunc(p.Figures, Figure.changed):
 		p.Outcome = Different
+	case len(p.Figures) > 0 && !slices.ContainsFunc(p.Figures, Figure.known):
+		p.Outcome, p.Reasons = Inconclusive, []string{"no figure of the runs could be compared"}
 	default:
 		p.Outcome = Same
 	}

@@ -127,7 +127,7 @@ func compared(b *strings.Builder, c *load.Comparison) {
 	for _, f := range c.Figures {
 		a, other := "", ""
 		if f.A != nil && f.B != nil {
-			a, other = printable.Figure(*f.A), printable.Figure(*f.B)
+			a, other = load.AtLeast(f.AOpen, *f.A), load.AtLeast(f.BOpen, *f.B)
 		}
 		figures.Add(f.Name, f.Unit, a, other, string(f.Verdict), f.Why)
 	}

@@ -124,7 +124,7 @@ func compared(f load.ComparedFigure) Testcase {
 	}
 	message := string(f.Verdict) + ": " + f.Why
 	if f.A != nil && f.B != nil {
-		message = fmt.Sprintf("%s: A %.4g, B %.4g %s; p %.3g", f.Verdict, *f.A, *f.B, f.Unit, f.P)
+		message = fmt.Sprintf("%s: A %s, B %s %s; p %.3g", f.Verdict, load.AtLeast(f.AOpen, *f.A), load.AtLeast(f.BOpen, *f.B), f.Unit, f.P)
 	}
 	return testcase(state, "comparison", f.Name, message, "")
 }

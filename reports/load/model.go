@@ -128,6 +128,10 @@ type ComparedFigure struct {
 	// A and B are the medians of the blocks; nil if unknown.
 	A *float64 `json:"a,omitempty"`
 	B *float64 `json:"b,omitempty"`
+	// AOpen and BOpen report that so many requests failed that the figure is a lower bound.
+	// Difference and Ratio are then bounds too, and unknown if both are.
+	AOpen bool `json:"a_open,omitempty"`
+	BOpen bool `json:"b_open,omitempty"`
 	// Difference is B − A, in Unit.
 	Difference *Estimate `json:"difference,omitempty"`
 	// Ratio is B ÷ A, with the bounds of its interval; 0 if unknown.

@@ -69,8 +69,9 @@ type Distribution struct {
 	MinMS     float64      `json:"min_ms"`
 	MeanMS    float64      `json:"mean_ms"`
 	MaxMS     float64      `json:"max_ms"`
-	Open      bool         `json:"open,omitempty"`    // MaxMS is of a failed request, and so a lower bound
-	Clipped   int64        `json:"clipped,omitempty"` // values above the histogram's range, counted as its maximum
+	Open      bool         `json:"open,omitempty"`      // MaxMS is of a failed request, and so a lower bound
+	MeanOpen  bool         `json:"mean_open,omitempty"` // failed requests count in MeanMS, so it is a lower bound
+	Clipped   int64        `json:"clipped,omitempty"`   // values above the histogram's range, counted as its maximum
 	Quantiles []Quantile   `json:"quantiles,omitempty"`
 	Curve     []CurvePoint `json:"curve,omitempty"` // for a plot; ascending
 }
@@ -79,11 +80,18 @@ type Distribution struct {
 func (d Distribution) Longest() string { return AtLeast(d.Open, d.MaxMS) }
 
 // AtLeast formats milliseconds, with a mark if they are a lower bound.
-func AtLeast(is bool, ms float64) string {
-	if is {
-		return "≥" + printable.Figure(ms)
+func AtLeast(is bool, ms float64) string { return Bound(is, false) + printable.Figure(ms) }
+
+// Bound returns the mark of a figure that is a lower or an upper bound, or "".
+func Bound(lower, upper bool) string {
+	switch {
+	case lower:
+		return "≥"
+	case upper:
+		return "≤"
+	default:
+		return ""
 	}
-	return printable.Figure(ms)
 }
 
 // Quantile is a quantile with its confidence interval.
@@ -132,9 +140,10 @@ type Interval struct {
 
 // Brief is a distribution in four numbers.
 type Brief struct {
-	P50MS float64 `json:"p50_ms"`
-	P90MS float64 `json:"p90_ms"`
-	P99MS float64 `json:"p99_ms"`
-	MaxMS float64 `json:"max_ms"`
-	Open  bool    `json:"open,omitempty"` // P99MS and MaxMS are of failed requests, and so lower bounds
+	P50MS      float64 `json:"p50_ms"`
+	P90MS      float64 `json:"p90_ms"`
+	P99MS      float64 `json:"p99_ms"`
+	MaxMS      float64 `json:"max_ms"`
+	Open       bool    `json:"open,omitempty"`        // P99MS and MaxMS are of failed requests, and so lower bounds
+	MedianOpen bool    `json:"median_open,omitempty"` // so is P50MS
 }

@@ -122,26 +122,31 @@ type KneePoint struct {
 	P99MS             float64 `json:"p99_ms"`
 	ErrorShare        float64 `json:"error_share"`
 	OK                bool    `json:"ok"`
-	Open              bool    `json:"open,omitempty"`       // P99MS is of failed requests, and so a lower bound
-	QueueGrew         bool    `json:"queue_grew,omitempty"` // later requests waited ever longer
-	Why               string  `json:"why,omitempty"`        // the thresholds that were not met
+	Open              bool    `json:"open,omitempty"`        // P99MS is of failed requests, and so a lower bound
+	MedianOpen        bool    `json:"median_open,omitempty"` // so is P50MS
+	QueueGrew         bool    `json:"queue_grew,omitempty"`  // later requests waited ever longer
+	Why               string  `json:"why,omitempty"`         // the thresholds that were not met
 }
 
 // Depth is the cost of pages by their depth in one list.
 type Depth struct {
 	Operation string       `json:"operation"`
 	Points    []DepthPoint `json:"points,omitempty"` // ascending by page
-	// Ratio is the median of the deepest page ÷ the median of the first.
+	// Ratio is the median of the deepest page ÷ the median of the first. It is unknown if
+	// the latter is a lower bound.
 	Ratio float64 `json:"ratio,omitempty"`
+	Open  bool    `json:"open,omitempty"` // Ratio is a lower bound
 }
 
 // DepthPoint is the result of several requests for one page.
 type DepthPoint struct {
-	Page  int64   `json:"page"` // from 1
-	Rows  int64   `json:"rows"` // before it in the list
-	Count int64   `json:"count"`
-	P50MS float64 `json:"p50_ms"`
-	P99MS float64 `json:"p99_ms"`
+	Page       int64   `json:"page"` // from 1
+	Rows       int64   `json:"rows"` // before it in the list
+	Count      int64   `json:"count"`
+	P50MS      float64 `json:"p50_ms"`
+	P99MS      float64 `json:"p99_ms"`
+	Open       bool    `json:"open,omitempty"`        // P99MS is of failed requests, and so a lower bound
+	MedianOpen bool    `json:"median_open,omitempty"` // so is P50MS
 }
 
 // Walks sums up clients that each walk whole lists.

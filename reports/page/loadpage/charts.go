@@ -234,5 +234,5 @@ func worse(a, b *load.Brief) *load.Brief {
 		}
 		return a
 	}
-	return &load.Brief{P50MS: max(a.P50MS, b.P50MS), P90MS: max(a.P90MS, b.P90MS), P99MS: max(a.P99MS, b.P99MS), MaxMS: max(a.MaxMS, b.MaxMS), Open: a.Open || b.Open}
+	return &load.Brief{P50MS: max(a.P50MS, b.P50MS), P90MS: max(a.P90MS, b.P90MS), P99MS: max(a.P99MS, b.P99MS), MaxMS: max(a.MaxMS, b.MaxMS), Open: a.Open || b.Open, MedianOpen: a.MedianOpen || b.MedianOpen}
 }

@@ -177,7 +177,7 @@ func comparedInWords(c load.Comparison) string {
 	for _, f := range c.Figures {
 		change := ""
 		if f.Ratio > 0 {
-			change = fmt.Sprintf(" (%s times A)", printable.Figure(f.Ratio))
+			change = fmt.Sprintf(" (%s%s times A)", load.Bound(f.BOpen, f.AOpen), printable.Figure(f.Ratio))
 		}
 		switch f.Verdict {
 		case load.Worse, load.Better:

@@ -30,7 +30,7 @@ func headline(s load.Scenario) string {
 		say("limiter: %s", reports.Printable(s.Limiter.Summary))
 	}
 	if d := dearest(s.Depth); d.Ratio > 0 {
-		say("the deepest page of %s takes %s times as long as the first", reports.Printable(d.Operation), printable.Figure(d.Ratio))
+		say("the deepest page of %s takes %s times as long as the first", reports.Printable(d.Operation), load.AtLeast(d.Open, d.Ratio))
 	}
 	if drifts := driftInWords(s.Drift); drifts != "" {
 		say("%s", drifts)
@@ -97,7 +97,7 @@ func changeInWords(all []load.Threshold) string {
 	case worst != nil:
 		e := *worst.Measured
 		direction := "worse"
-		if e.Value < 0 {
+		if e.Value < 0 && !e.Open {
 			direction = "better"
 			e.Value, e.Low, e.High = -e.Value, -e.High, -e.Low
 		}

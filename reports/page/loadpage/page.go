@@ -23,7 +23,7 @@ var layout string
 
 var pageTemplate = page.New(layout, template.FuncMap{
 	"list": list, "number": printable.Figure, "percent": percent, "quantile": quantileName,
-	"answer": answer, "finding": finding, "estimate": estimate, "between": between, "atLeast": load.AtLeast,
+	"answer": answer, "finding": finding, "estimate": estimate, "between": between, "atLeast": load.AtLeast, "bound": load.Bound,
 	"counted": counted, "figures": phaseFigures, "knee": kneeFigures, "depths": depthFigures, "memory": memoryFigures, "limiter": limiterFigures, "limited": limitedOf,
 	"classes": classes, "spans": spans, "failure": load.FailureInWords, "title": title, "headline": headline, "chief": chief, "compared": comparedFigures, "comparedInWords": comparedInWords, "stretches": stretchesOf,
 	"latencies": latenciesOf, "column": func(i int) string { return quantileName(columns[i]) },

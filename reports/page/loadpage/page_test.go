@@ -137,6 +137,43 @@ func TestThePageSaysAll(t *testing.T) {
 	}
 }
 
+// A figure that is a lower bound is marked wherever the page has it.
+func TestThePageMarksLowerBounds(t *testing.T) {
+	r := loadsample.Full()
+	for i := range r.Comparison.Figures {
+		r.Comparison.Figures[i].BOpen = true
+	}
+	for i := range r.Scenarios {
+		s := &r.Scenarios[i]
+		for d := range s.Depth {
+			s.Depth[d].Open = true
+		}
+		if s.Sustained != nil {
+			for k := range s.Sustained.Knee {
+				s.Sustained.Knee[k].MedianOpen = true
+			}
+		}
+		for _, p := range s.Phases {
+			if p.Response.Accepted != nil {
+				p.Response.Accepted.MeanOpen = true
+			}
+		}
+	}
+	said := words(t, render(t, "open", r))
+	for _, part := range []string{"response p99 is worse (≥1.51 times A)", "A 61.2 B ≥92.4 B − A ≥31.2 (20.5 to 44.7) B ÷ A ≥1.51 (", "1,200 838 ≥900 2,700 p99<250ms",
+		"takes ≥9.5 times as long as the first"} {
+		if !strings.Contains(said, part) {
+			t.Errorf("the page does not say %q", part)
+		}
+	}
+	if strings.Contains(said, "takes 9.5 times") {
+		t.Error("a ratio has no mark")
+	}
+	if mean := regexp.MustCompile(`response, accepted [0-9,]+ [0-9.,]+ ≥[0-9.,]+ `); !mean.MatchString(said) {
+		t.Error("the mean has no mark")
+	}
+}
+
 func TestAnEmptyRunIsNotDressedUp(t *testing.T) {
 	said := words(t, render(t, "empty", loadsample.Empty()))
 	for _, part := range []string{"? INCONCLUSIVE", "the target cannot be reached", "No scenario could be judged.", "Not calibrated: "} {

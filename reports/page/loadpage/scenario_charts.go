@@ -68,7 +68,7 @@ func depthFigure(d load.Depth) *figure {
 	c.add(line{Name: "p99", ink: red, marks: draw.CircleGlyph{}}, p99)
 	title := d.Operation + ": response time by page number"
 	if d.Ratio > 0 {
-		title += fmt.Sprintf("; the deepest page takes %s times as long as the first", printable.Figure(d.Ratio))
+		title += fmt.Sprintf("; the deepest page takes %s times as long as the first", load.AtLeast(d.Open, d.Ratio))
 	}
 	return c.figure(title)
 }
