@@ -25,11 +25,11 @@ func keyRequirements() []Requirement {
 		auth("AUTH-HEADER-MISSING", "A request without an Authorization header gets 401.",
 			"The request is sent without the header, also with a valid key in the query, in a cookie and in other headers. A mistake in the id, a parameter or a part of the body does not change the status."),
 		auth("AUTH-SCHEME-OTHER", "A request whose Authorization header does not use the Bearer scheme gets 401.",
-			"A valid or a revoked key is sent with the schemes of other services, without a scheme, and with schemes that look like Bearer, also beside mistakes."),
+			"A valid key is sent with the schemes of other services, without a scheme, and with schemes that look like Bearer, also beside mistakes. Each revoked key is sent so to two operations."),
 		auth("AUTH-TOKEN-EMPTY", "A request with an empty Bearer token gets 401.",
 			"“Bearer” is sent with nothing after it, and an empty header."),
 		auth("AUTH-KEY-UNKNOWN", "A request with a key that was never issued gets 401.",
-			"A random token and other spellings of valid and revoked keys are sent, such as in quotes or encoded, also beside mistakes."),
+			"A random token and other spellings of a valid key are sent, such as in quotes or encoded, also beside mistakes. Each revoked key is sent so to two operations."),
 		auth("AUTH-KEY-REVOKED", "A request with a revoked key gets 401.",
 			"The profile's revoked keys are sent, alone and beside a valid key, and beside mistakes. Letter case and blanks of the scheme vary."),
 		{ID: "AUTH-NO-EFFECT", Level: Derived, Group: GroupKeys, Profile: ProfileScopes,
@@ -89,7 +89,7 @@ func optionsRequirements() []Requirement {
 	}
 	return []Requirement{
 		option("OPTIONS-AUTH", GroupKeys, ProfileScopes, "The provider options are shown only with valid authorization. Otherwise the response is a documented 401.",
-			"The path is requested without the header, with another scheme, and with empty, unknown and revoked keys, in each spelling."),
+			"The path is requested without the header, with another scheme, and with empty and unknown keys. A valid key and each revoked one are sent in each spelling, too."),
 		option("OPTIONS-SCOPE", GroupKeys, ProfileScopes, "A key without any scope does not see the provider options.",
 			"The path is requested with such a key. The response must be neither 2xx nor 5xx."),
 		option("OPTIONS-BILLING", GroupBilling, ProfileBilling, "A workspace without an active paid plan gets a documented 402 for the provider options.",

@@ -19,17 +19,18 @@ func authentication() {
 		Describe(op.ID, func() {
 			It("refuses a request without an Authorization header", Requires(spec.AuthHeaderMissing), func(api *API) {
 				k := api.harmlessRequest()
-				api.expectUnauthorized(inTurn(append(withoutHeader(k), withKeyElsewhere(k)...), api.besides(op))...)
+				api.expectUnauthorized(inTurn(append(withoutHeader(k), api.spelled(k, withKeyElsewhere)...), api.besides(op))...)
 				api.expectUnauthorized(api.withEachPart(authorizedRole(op), k.WithoutAuthorization())...)
 			})
 			It("refuses another scheme than Bearer", Requires(spec.AuthSchemeOther), func(api *API) {
-				api.expectUnauthorized(inTurn(api.inOtherSchemes(api.harmlessRequest()), api.besides(op))...)
+				api.expectUnauthorized(inTurn(api.spelled(api.harmlessRequest(), withOtherScheme), api.besides(op))...)
 			})
 			It("refuses an empty token", Requires(spec.AuthTokenEmpty), func(api *API) {
 				api.expectUnauthorized(withEmptyToken(api.harmlessRequest())...)
 			})
 			It("refuses a key that was never issued", Requires(spec.AuthKeyUnknown), func(api *API) {
-				api.expectUnauthorized(inTurn(api.withUnknownKeys(api.harmlessRequest()), api.besides(op))...)
+				k := api.harmlessRequest()
+				api.expectUnauthorized(inTurn(append(withUnknownKey(k), api.spelled(k, api.withOtherTokens)...), api.besides(op))...)
 			})
 			It("refuses a revoked key", Requires(spec.AuthKeyRevoked), func(api *API) {
 				revoked := api.withRevokedKeys(api.harmlessRequest())
@@ -50,11 +51,6 @@ func withoutHeader(k Call) []Call {
 
 func withOtherScheme(k Call) []Call { return inForms(spec.AuthSchemeOther, k, otherSchemes) }
 
-// inOtherSchemes shows a revoked key, too.
-func (api *API) inOtherSchemes(k Call) []Call {
-	return append(withOtherScheme(k), shareOf(api.withRevoked(k, withOtherScheme))...)
-}
-
 func withEmptyToken(k Call) []Call {
 	return unauthorizedFor(spec.AuthTokenEmpty, k.WithAuthorization("Bearer "), k.WithAuthorization(""))
 }
@@ -68,9 +64,9 @@ func (api *API) withOtherTokens(k Call) []Call {
 	return append(inForms(spec.AuthKeyUnknown, k, otherTokens), api.withAlmostKey(k)...)
 }
 
-// withUnknownKeys also shows valid and revoked keys in such forms.
-func (api *API) withUnknownKeys(k Call) []Call {
-	return slices.Concat(withUnknownKey(k), api.withOtherTokens(k), shareOf(api.withRevoked(k, api.withOtherTokens)))
+// spelled returns the call in all of the forms, and with revoked keys in some of them.
+func (api *API) spelled(k Call, forms func(Call) []Call) []Call {
+	return append(forms(k), shareOf(api.withRevoked(k, forms))...)
 }
 
 // withRevokedKey returns no call if the profile has no revoked key.
@@ -86,11 +82,11 @@ func (api *API) withRevokedKeys(k Call) []Call {
 	})...)
 }
 
-// withRevoked returns the requests that spelled makes of the call with each revoked key.
-func (api *API) withRevoked(k Call, spelled func(Call) []Call) []Call {
+// withRevoked returns the forms of the call with each revoked key.
+func (api *API) withRevoked(k Call, forms func(Call) []Call) []Call {
 	var calls []Call
 	for _, key := range api.Profile.RevokedKeys() {
-		calls = append(calls, spelled(k.WithKey(key.ForClient()))...)
+		calls = append(calls, forms(k.WithKey(key.ForClient()))...)
 	}
 	return calls
 }

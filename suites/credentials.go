@@ -2,6 +2,7 @@ package suites
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
@@ -16,7 +17,8 @@ import (
 
 // Credentials that are almost valid. The specification knows one form: a header
 // "Authorization: Bearer <API_KEY>". The scheme may have any letter case, and several
-// spaces may follow it (RFC 9110, section 11), so none of these varies them.
+// spaces may follow it (RFC 9110, section 11), so none of these varies them. HTTP removes
+// blanks around a header, and decoders ignore "=" at the end: no form adds them.
 
 // withKeyElsewhere shows a valid key everywhere but in the Authorization header.
 func withKeyElsewhere(k Call) []Call {
@@ -25,39 +27,52 @@ func withKeyElsewhere(k Call) []Call {
 	for _, name := range []string{"access_token", "api_key", "apikey", "key", "token"} {
 		inQuery = inQuery.WithQuery(name, token)
 	}
-	for _, name := range []string{"X-API-Key", "Api-Key", "X-Auth-Token", "X-Access-Token"} {
+	for _, name := range []string{"X-API-Key", "Api-Key", "X-Auth-Token", "X-Access-Token", "Token"} {
 		inHeaders = inHeaders.WithHeader(name, token)
 	}
-	for _, name := range []string{"X-Authorization", "Authentication"} {
+	for _, name := range []string{"X-Authorization", "Authentication", "Authorisation"} {
 		inHeaders = inHeaders.WithHeader(name, "Bearer "+token)
 	}
 	cookie := "access_token=" + token + "; api_key=" + token + "; session=" + token + "; token=" + token
 	return []Call{inQuery.MustBeRefused(), inHeaders.WithHeader("Cookie", cookie+"; Authorization=Bearer "+token).MustBeRefused()}
 }
 
-// Forms of a header with a valid key that is not valid itself. KEY stands for the key, USER
-// for it as the user of Basic credentials, OTHER for a key that no server has issued.
+// Forms of a header with a valid key that is not valid itself. KEY stands for the key, OTHER
+// for one that no server has issued, and each name in encodings for the encoded key.
 var (
 	otherSchemes = []string{
 		"Basic KEY", "KEY", "Basic USER", "Digest KEY", "Token KEY", "ApiKey KEY", "BearerKEY", "Bearer:KEY", "XBearer KEY",
-		"Bearer: KEY", "Bearer=KEY", "Bearer%20KEY", `"Bearer KEY"`,
+		"Bearer: KEY", "Bearer=KEY", "Bearer%20KEY", `"Bearer KEY"`, "Bearer,KEY", "Bearer;KEY", "Bearer_KEY", "Bearer-KEY", "Bearer+KEY",
+		"Bearer/KEY", "Bearer.KEY", "'Bearer KEY'", "Basic PASSWORD",
 	}
 	otherTokens = []string{
 		`Bearer "KEY"`, "Bearer 'KEY'", "Bearer <KEY>", "Bearer KEY,", "Bearer KEY;", "Bearer Bearer KEY", "Bearer KEY conformance",
 		"Bearer OTHER, Bearer KEY", "Bearer KEY, Bearer OTHER", "Bearer PERCENT", "Bearer BASE64", "Bearer null", "Bearer %",
+		"Bearer [KEY]", "Bearer {KEY}", "Bearer (KEY)", "Bearer KEY.", "Bearer KEY:", "Bearer token=KEY", `Bearer token="KEY"`,
+		"Bearer key=KEY", "Bearer HEX", "Bearer URLSAFE", "Bearer `KEY`", "Bearer KEY!", "Bearer bearer KEY", "Bearer Token KEY",
 	}
 	// A server may accept these, unless the key is revoked.
 	looseForms = []string{"bearer KEY", "BEARER  KEY", "Bearer\tKEY"}
 )
 
+var encodings = map[string]func(token []byte) string{
+	"PERCENT":  func(token []byte) string { return "%" + strings.ReplaceAll(fmt.Sprintf("% X", token), " ", "%") },
+	"HEX":      hex.EncodeToString,
+	"BASE64":   base64.StdEncoding.EncodeToString,
+	"URLSAFE":  base64.RawURLEncoding.EncodeToString,
+	"USER":     func(token []byte) string { return base64.StdEncoding.EncodeToString(append(token, ':')) },
+	"PASSWORD": func(token []byte) string { return base64.StdEncoding.EncodeToString(append([]byte{':'}, token...)) },
+}
+
 // inForms returns the call with its key in each of the forms.
 func inForms(id spec.ID, k Call, forms []string) []Call {
-	token := k.key.Token
-	spelled := strings.NewReplacer("KEY", token, "OTHER", unknownToken, "PERCENT", "%"+strings.ReplaceAll(fmt.Sprintf("% X", token), " ", "%"),
-		"BASE64", base64.StdEncoding.EncodeToString([]byte(token)), "USER", base64.StdEncoding.EncodeToString([]byte(token+":")))
+	words := []string{"KEY", k.key.Token, "OTHER", unknownToken}
+	for name, encode := range encodings {
+		words = append(words, name, encode([]byte(k.key.Token)))
+	}
 	var calls []Call
 	for _, form := range forms {
-		calls = append(calls, k.WithAuthorization(spelled.Replace(form)))
+		calls = append(calls, k.WithAuthorization(strings.NewReplacer(words...).Replace(form)))
 	}
 	return unauthorizedFor(id, calls...)
 }

@@ -27,8 +27,11 @@ func providerOptions() {
 		})
 		It("shows provider options only with valid authorization", Requires(spec.OptionsAuth), func(api *API) {
 			k := api.As(dataset.Main, spec.CreatePlacementTest)
-			calls := slices.Concat(withoutHeader(k), api.inOtherSchemes(k), withEmptyToken(k), api.withUnknownKeys(k), api.withRevokedKeys(k))
-			api.expectWithheld(http.StatusUnauthorized, calls...)
+			forms := func(k Call) []Call {
+				return slices.Concat(withKeyElsewhere(k), withOtherScheme(k), api.withOtherTokens(k))
+			}
+			api.expectWithheld(http.StatusUnauthorized, slices.Concat(withoutHeader(k), withEmptyToken(k), withUnknownKey(k), forms(k),
+				api.withRevoked(k, forms), api.withRevokedKeys(k))...)
 		})
 		It("shows provider options to no key without scopes", Requires(spec.OptionsScope), func(api *API) {
 			k := api.As(dataset.Main, spec.CreatePlacementTest)
@@ -65,10 +68,12 @@ type options struct {
 // expectWithheld asks for the options with each of the credentials.
 func (api *API) expectWithheld(status int, calls ...Call) {
 	api.needServed(Call{Operation: api.Operation()}) // a target that serves nothing withholds everything
-	seen := options{full: api.askOptions(api.As(dataset.Main, spec.CreatePlacementTest))}
-	for _, k := range calls {
-		seen.refused = append(seen.refused, api.askOptions(k))
+	seen := options{full: api.askOptions(api.As(dataset.Main, spec.CreatePlacementTest)), refused: make([]Response, len(calls))}
+	work := make([]func(), len(calls))
+	for i, k := range calls {
+		work[i] = func() { seen.refused[i] = api.askOptions(k) }
 	}
+	api.Together(work...)
 	api.Expect(seen).To(BeWithheld(status, api.Rules))
 }
 
@@ -76,7 +81,7 @@ func (api *API) expectWithheld(status int, calls ...Call) {
 func (api *API) askOptions(k Call) Response {
 	api.need(api.sandbox().Afford())
 	r := Response{Call: k, Exchange: api.SendUnspecified(api.ctx, client.Request{Operation: k.Operation.ID, Method: http.MethodGet, Path: spec.OptionsPath,
-		Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry, Provoked: k.provoked})}
+		Query: k.query, Header: k.header, Key: k.key, Authorization: k.authorization, NoRetry: k.noRetry, Provoked: k.provoked})}
 	if r.Err != nil || r.Truncated {
 		api.stop(r)
 	}

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -50,33 +51,18 @@ var unauthorized = []unauthorizedWay{
 		}},
 		inHeader("key-in-other-header", "X-Api-Key"),
 		inHeader("key-in-authentication", "Authentication"),
+		inHeader("key-in-misspelt-header", "Authorisation"),
+		inHeader("key-in-header-token", "Token"),
 	}},
-	{"AUTH-SCHEME-OTHER", []asker{
+	{"AUTH-SCHEME-OTHER", slices.Concat([]asker{
 		{"other-scheme", "a valid key with a scheme other than Bearer", func(a *Target, r Request) bool {
 			_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 			return isOtherScheme(a, r) && a.knows(token)
 		}},
-		inForm("no-scheme", "KEY"),
-		{"basic-user", "a valid key as the user of Basic credentials", func(a *Target, r Request) bool {
-			credentials, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(r.Header.Get("Authorization"), "Basic "))
-			user, _, _ := strings.Cut(string(credentials), ":")
-			return a.knows(user)
-		}},
-		inForm("no-space", "BearerKEY"),
-		inForm("colon", "Bearer:KEY"),
-		inForm("colon-and-space", "Bearer: KEY"),
-		inForm("equals-sign", "Bearer=KEY"),
-		inForm("encoded-space", "Bearer%20KEY").as("a valid key behind Bearer and an encoded space"),
-		inForm("header-in-quotes", `"Bearer KEY"`),
-		inForm("bearer-within", "XBearer KEY"),
-		inForm("scheme-basic", "Basic KEY"),
-		inForm("scheme-digest", "Digest KEY"),
-		inForm("scheme-token", "Token KEY"),
-		inForm("scheme-apikey", "ApiKey KEY"),
 		{"revoked-in-other-scheme", "a revoked key with a scheme other than Bearer", func(a *Target, r Request) bool {
 			return isOtherScheme(a, r) && a.showsRevoked(r)
 		}},
-	}},
+	}, inForms(otherSchemes))},
 	{"AUTH-TOKEN-EMPTY", []asker{
 		{"empty-token", "an empty Bearer token", func(_ *Target, r Request) bool {
 			return strings.EqualFold(strings.TrimSpace(r.Header.Get("Authorization")), "Bearer")
@@ -85,7 +71,7 @@ var unauthorized = []unauthorizedWay{
 			return r.hasAuthorization() && r.Header.Get("Authorization") == ""
 		}},
 	}},
-	{"AUTH-KEY-UNKNOWN", []asker{
+	{"AUTH-KEY-UNKNOWN", slices.Concat([]asker{
 		{"unknown-key", "a key that was never issued", func(a *Target, r Request) bool { return r.token() != "" && !a.knows(r.token()) }},
 		almost("partial-key", "the beginning of a valid key", func(sent, key string) bool { return strings.HasPrefix(key, sent) }),
 		almost("end-of-key", "the end of a valid key", func(sent, key string) bool { return len(sent) > 1 && strings.HasSuffix(key, sent) }),
@@ -106,19 +92,12 @@ var unauthorized = []unauthorizedWay{
 			decoded, _ := url.PathUnescape(sent)
 			return decoded == key
 		}),
-		almost("key-in-base64", "a valid key in base64", func(sent, key string) bool { return sent == base64.StdEncoding.EncodeToString([]byte(key)) }),
-		inForm("key-in-double-quotes", `Bearer "KEY"`),
-		inForm("key-in-single-quotes", "Bearer 'KEY'"),
-		inForm("key-in-angle-brackets", "Bearer <KEY>"),
-		inForm("key-and-comma", "Bearer KEY,"),
-		inForm("key-and-semicolon", "Bearer KEY;"),
-		inForm("scheme-twice", "Bearer Bearer KEY"),
 		{"revoked-in-other-form", "a revoked key within another token", func(a *Target, r Request) bool {
 			return r.token() != "" && !a.knows(r.token()) && a.showsRevoked(r) && !revokedBeside.fits(a, r)
 		}},
 		inForm("null-key", "Bearer null"),
-		inForm("pattern-key", "Bearer %").as("a percent sign for a key"),
-	}},
+		inForm("pattern-key", "Bearer %"),
+	}, inForms(otherTokens))},
 	{"AUTH-KEY-REVOKED", []asker{
 		revokedKey,
 		revokedBeside,
@@ -127,6 +106,60 @@ var unauthorized = []unauthorizedWay{
 		inForm("revoked-after-blanks", "BEARER  KEY"),
 	}},
 }
+
+// keyForm is a header with something for KEY, or for the name of an encoding of it.
+type keyForm struct{ name, form string }
+
+// otherSchemes and otherTokens do not show a key as they should.
+var (
+	otherSchemes = []keyForm{
+		{"no-scheme", "KEY"},
+		{"no-space", "BearerKEY"},
+		{"colon", "Bearer:KEY"},
+		{"colon-and-space", "Bearer: KEY"},
+		{"equals-sign", "Bearer=KEY"},
+		{"comma", "Bearer,KEY"},
+		{"semicolon", "Bearer;KEY"},
+		{"underscore", "Bearer_KEY"},
+		{"dash", "Bearer-KEY"},
+		{"plus", "Bearer+KEY"},
+		{"slash", "Bearer/KEY"},
+		{"dot", "Bearer.KEY"},
+		{"encoded-space", "Bearer%20KEY"},
+		{"header-in-quotes", `"Bearer KEY"`},
+		{"header-in-single-quotes", "'Bearer KEY'"},
+		{"bearer-within", "XBearer KEY"},
+		{"scheme-basic", "Basic KEY"},
+		{"scheme-digest", "Digest KEY"},
+		{"scheme-token", "Token KEY"},
+		{"scheme-apikey", "ApiKey KEY"},
+		{"basic-user", "Basic USER"},
+		{"basic-password", "Basic PASSWORD"},
+	}
+	otherTokens = []keyForm{
+		{"key-in-double-quotes", `Bearer "KEY"`},
+		{"key-in-single-quotes", "Bearer 'KEY'"},
+		{"key-in-angle-brackets", "Bearer <KEY>"},
+		{"key-in-square-brackets", "Bearer [KEY]"},
+		{"key-in-braces", "Bearer {KEY}"},
+		{"key-in-parentheses", "Bearer (KEY)"},
+		{"key-and-comma", "Bearer KEY,"},
+		{"key-and-semicolon", "Bearer KEY;"},
+		{"key-and-dot", "Bearer KEY."},
+		{"key-and-colon", "Bearer KEY:"},
+		{"key-and-exclamation-mark", "Bearer KEY!"},
+		{"key-in-backquotes", "Bearer `KEY`"},
+		{"scheme-twice", "Bearer Bearer KEY"},
+		{"scheme-twice-in-small-letters", "Bearer bearer KEY"},
+		{"two-schemes", "Bearer Token KEY"},
+		{"key-after-token", "Bearer token=KEY"},
+		{"quoted-key-after-token", `Bearer token="KEY"`},
+		{"key-after-name", "Bearer key=KEY"},
+		{"key-in-hex", "Bearer HEX"},
+		{"key-in-base64", "Bearer BASE64"},
+		{"key-in-base64-for-urls", "Bearer URLSAFE"},
+	}
+)
 
 func (r Request) hasAuthorization() bool { return len(r.Header.Values("Authorization")) > 0 }
 
@@ -140,19 +173,25 @@ func almost(name, who string, near func(sent, key string) bool) asker {
 }
 
 // inForm is the kind of requests whose Authorization header has the form, with a key of the
-// profile for KEY.
-func inForm(name, form string) asker {
-	return asker{name, "a header " + strconv.Quote(form), func(a *Target, r Request) bool {
+// profile. It may be any key, or one in that state.
+func inForm(name, form string, state ...string) asker {
+	who := "a header " + strings.ReplaceAll(strconv.Quote(form), "%", "[percent]") // a sentence has no formatting verb
+	return asker{name, who, func(a *Target, r Request) bool {
 		return slices.ContainsFunc(a.Profile.Keys, func(k profile.Key) bool {
-			return r.Header.Get("Authorization") == strings.Replace(form, "KEY", k.Token, 1)
+			std := base64.StdEncoding.EncodeToString
+			spelled := strings.NewReplacer("KEY", k.Token, "HEX", hex.EncodeToString([]byte(k.Token)), "BASE64", std([]byte(k.Token)),
+				"URLSAFE", base64.RawURLEncoding.EncodeToString([]byte(k.Token)), "USER", std([]byte(k.Token+":")), "PASSWORD", std([]byte(":"+k.Token)))
+			return r.Header.Get("Authorization") == spelled.Replace(form) && (len(state) == 0 || k.State == state[0])
 		})
 	}}
 }
 
-// as returns the kind of requests in other words.
-func (k asker) as(who string) asker {
-	k.who = who
-	return k
+func inForms(forms []keyForm) []asker {
+	var all []asker
+	for _, f := range forms {
+		all = append(all, inForm(f.name, f.form))
+	}
+	return all
 }
 
 // inHeader is the kind of requests that show a valid key in that header instead.

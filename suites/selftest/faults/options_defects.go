@@ -44,13 +44,14 @@ func optionsDefects() []Defect {
 	}
 	for _, way := range unauthorized {
 		plain := way.askers[0]
-		for i, by := range way.askers {
-			if i == 0 || way.requirement != "AUTH-HEADER-MISSING" { // the path gets no key elsewhere
-				add("OPTIONS-AUTH", by, "served", "serves", served)
-			}
+		for _, by := range way.askers {
+			add("OPTIONS-AUTH", by, "served", "serves", served)
 		}
 		refused("OPTIONS-AUTH", plain, http.StatusForbidden, http.StatusInternalServerError)
 		spoilt("OPTIONS-AUTH", plain)
+	}
+	for _, f := range slices.Concat(otherSchemes, otherTokens) {
+		add("OPTIONS-AUTH", inForm("revoked-"+f.name, f.form, profile.KeyRevoked), "served", "serves a revoked key in", served)
 	}
 	scopeless := asker{"no-scopes", "a key without scopes", func(a *Target, r Request) bool {
 		key, ok := a.keyOf(r)
