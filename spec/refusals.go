@@ -27,7 +27,7 @@ func keyRequirements() []Requirement {
 		auth("AUTH-SCHEME-OTHER", "A request whose Authorization header does not use the Bearer scheme gets 401.",
 			"A valid key is sent with the schemes of other services, without a scheme, and with schemes that look like Bearer, also beside mistakes. Each revoked key is sent so to two operations."),
 		auth("AUTH-TOKEN-EMPTY", "A request with an empty Bearer token gets 401.",
-			"“Bearer” is sent with nothing after it, and an empty header."),
+			"“Bearer” is sent with nothing after it, also beside mistakes, and an empty header."),
 		auth("AUTH-KEY-UNKNOWN", "A request with a key that was never issued gets 401.",
 			"A random token and other spellings of a valid key are sent, such as in quotes or encoded, also beside mistakes. Each revoked key is sent so to two operations."),
 		auth("AUTH-KEY-REVOKED", "A request with a revoked key gets 401.",

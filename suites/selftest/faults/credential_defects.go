@@ -264,8 +264,6 @@ func earlyChecks(op spec.Operation) []earlyCheck {
 func checkedTooEarly(op spec.Operation, way unauthorizedWay) []Defect {
 	by := way.askers[0]
 	switch way.requirement {
-	case "AUTH-TOKEN-EMPTY":
-		return nil
 	case "AUTH-SCHEME-OTHER":
 		by.fits = isOtherScheme
 	case "AUTH-KEY-REVOKED":
