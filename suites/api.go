@@ -91,12 +91,17 @@ func (api *API) NotAssessed(format string, args ...any) {
 func (api *API) Do(k Call) Response { return api.DoAll(k)[0] }
 
 // MustDo is Do for a call without whose 200 the spec cannot go on.
-func (api *API) MustDo(k Call) Response {
-	r := api.Do(k)
-	if lacks := r.shortfall(); lacks != "" {
-		api.NotAssessed("%s from %s", lacks, k.Operation.ID)
+func (api *API) MustDo(k Call) Response { return api.MustDoAll(k)[0] }
+
+// MustDoAll is MustDo for several calls at the same time.
+func (api *API) MustDoAll(calls ...Call) []Response {
+	all := api.DoAll(calls...)
+	for _, r := range all {
+		if lacks := r.shortfall(); lacks != "" {
+			api.NotAssessed("%s from %s", lacks, r.Call.Operation.ID)
+		}
 	}
-	return r
+	return all
 }
 
 // DoAll is Do for several calls at the same time.

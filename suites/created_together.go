@@ -67,7 +67,7 @@ func (api *API) pairwise() []Call {
 		}
 	}
 	var calls []Call
-	for row := range createdAtOnce {
+	for row := range 16 {
 		k := api.RequestAs(dataset.Main, spec.CreatePlacementTest).MayBeRefused()
 		for i, c := range choices {
 			value := c.one

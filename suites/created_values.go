@@ -24,7 +24,7 @@ func createdValues() {
 
 // createdAtOnce is how many tests a spec creates before it deletes them: more would get in
 // the way of walks through the list.
-const createdAtOnce = 16
+const createdAtOnce = 24
 
 // expectKeptValues creates a test with each value of the field.
 func (api *API) expectKeptValues(field string) {
@@ -283,9 +283,11 @@ func findsSpecialNames(api *API) {
 		}
 	}
 	list := api.Request()
-	for _, k := range calls { // a server may cache what a search found
-		api.ReadAll(list.WithQuery("search", k.members()["name"].(string)))
+	work := make([]func(), len(calls))
+	for i, k := range calls { // a server may cache what a search found
+		work[i] = func() { api.ReadAll(list.WithQuery("search", k.members()["name"].(string))) }
 	}
+	api.Together(work...)
 	var names, ids []string
 	for _, made := range api.DoAll(calls...) {
 		if made.OK() {

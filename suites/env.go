@@ -74,9 +74,10 @@ type Env struct {
 	names    sync.Map     // of tests that the run has sent creations of
 	repeated sync.RWMutex // locked while a lead is moved away and back, so that nobody moves it in between
 
-	controlled sync.Map // ids of the operations that control has asked
-	cursors    sync.Map // id of a list → a short page of it
-	provoked   sync.Map // Call.credentials of what was sent to get a 401 or 402
+	controlled  sync.Map // ids of the operations that control has asked
+	cursors     sync.Map // id of a list → a short page of it
+	shownValues sync.Map // field of a creation → a value that a row shows (API.shownValue)
+	provoked    sync.Map // Call.credentials of what was sent to get a 401 or 402
 
 	lost         sync.Map // role → function that returns the rows of the profile that the target lacks
 	stale        sync.Map // id of a lead or a campaign → function that reports whether the target lacks it

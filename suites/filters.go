@@ -322,13 +322,13 @@ func walkFiltered(api *API) {
 	}
 }
 
-// smallFirst asks for single rows, then for 3 at a time. A walk sends at most 40 requests
-// for such pages, one after another. The largest pages take it to the end of a long list.
+// smallFirst asks for single rows, then for 3 at a time, in at most 26 pages, one after
+// another. The largest pages take it to the end of a long list.
 func smallFirst(page int) int {
 	switch {
-	case page < 8:
+	case page < 6:
 		return 1
-	case page < 40:
+	case page < 26:
 		return 3
 	default:
 		return maxLimit

@@ -61,10 +61,14 @@ func inboxPlacementTests() {
 		It("sorts descending", Requires(spec.SortDesc), func(api *API) { api.expectSorted("desc") })
 		It("keeps a walk whole while rows are inserted", Requires(spec.PageInsert), func(api *API) {
 			api.walkWhile("", api.insertRow)
+		})
+		It("keeps a descending walk whole while rows are inserted", Requires(spec.PageInsert), func(api *API) {
 			api.walkWhile("desc", api.insertRow) // new rows come first
 		})
 		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
 			api.walkWhile("", api.removeRow)
+		})
+		It("keeps a descending walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
 			api.walkWhile("desc", api.removeRow)
 		})
 

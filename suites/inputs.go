@@ -241,9 +241,12 @@ func lackedValue(field string) string {
 }
 
 // shownValue returns the first value other than null and the empty array that a
-// list's rows show for a field. A list that is not implemented shows none, but it ends
-// a spec that judges the list too.
+// list's rows show for a field. The specs share it. A list that is not implemented shows
+// none, but it ends a spec that judges the list too.
 func (api *API) shownValue(list, field string) (any, bool) {
+	if value, known := api.shownValues.Load(field); known {
+		return value, true
+	}
 	judged := slices.ContainsFunc(api.spec.Pairs, func(p spec.Pair) bool { return p.Operation == list })
 	if !judged && (!api.Profile.Implements(list) || api.service(list).unserved != nil) {
 		return nil, false
@@ -251,6 +254,7 @@ func (api *API) shownValue(list, field string) (any, bool) {
 	for _, row := range api.Sample(api.As(dataset.Main, list)).Rows() {
 		value := row.Value[field]
 		if items, isArray := value.([]any); value != nil && (!isArray || len(items) > 0) {
+			api.shownValues.Store(field, value)
 			return value, true
 		}
 	}

@@ -19,12 +19,13 @@ import (
 	"outreach.example/conformance/spec"
 )
 
-// keyViews compares what the keys of a workspace see (section Authentication, rule 2).
-func keyViews() {
+// viewsOfKeys compares what the keys of a workspace see (section Authentication, rule 2).
+func viewsOfKeys() {
 	for _, op := range spec.ScopeSameRows.Operations() {
 		Describe(op.ID, func() {
 			It("shows every key of a workspace the same rows", Requires(spec.ScopeSameRows), func(api *API) {
-				compared := 0
+				var all []*keyViews
+				var work []func()
 				for _, role := range api.rolesThatRead() {
 					keys := api.otherKeys(role, op)
 					if op.Answer == spec.One && role != dataset.Main || len(keys) == 0 {
@@ -35,8 +36,14 @@ func keyViews() {
 						full = api.Request()
 					}
 					for _, k := range withMetadataToo(full) {
-						compared += api.compareKeys(k, keys)
+						v := &keyViews{full: k, others: make([]view, len(keys))}
+						all, work = append(all, v), append(work, func() { v.read(api, keys) })
 					}
+				}
+				api.Together(work...)
+				compared := 0
+				for _, v := range all {
+					compared += v.compare(api)
 				}
 				if compared == 0 {
 					api.NotAssessed("a row of %s that a key with %q and another key of the same workspace see", op.ID, "all:all")
@@ -89,43 +96,79 @@ func (api *API) otherKeys(role string, op spec.Operation) []client.Key {
 	return keys
 }
 
-// compareKeys reads with the full key, with each of the others, and with the full key
-// again if they differ. It returns how many keys were compared. A difference counts if it lasts: the
-// specification does not say how soon a change shows in another view.
-func (api *API) compareKeys(full Call, keys []client.Key) (compared int) {
-	before := api.see(full)
+// keyViews are what the full key sees, and then the others.
+type keyViews struct {
+	full   Call
+	before view
+	others []view
+}
+
+func (v *keyViews) read(api *API, keys []client.Key) {
+	v.before = api.see(v.full)
+	var work []func()
+	for i, key := range keys {
+		work = append(work, func() { v.others[i] = api.see(v.full.WithKey(key).MayBeRefused()) })
+	}
+	api.Together(work...)
+}
+
+// compare reads with the full key again if the views differ. It returns how many keys were
+// compared. A difference counts if it lasts: the specification does not say how soon a change
+// shows in another view.
+func (v *keyViews) compare(api *API) (compared int) {
+	full, before, seen := v.full, v.before, v.others
 	if before.End != paging.Done || len(before.Rows()) == 0 {
 		return 0
 	}
-	seen := make([]view, len(keys))
-	for i, key := range keys {
-		seen[i] = api.see(full.WithKey(key).MayBeRefused())
-	}
 	after := sync.OnceValue(func() view { return api.see(full) })
-	for i := range keys {
+	found := make([][]Finding, len(seen))
+	differ := map[int]view{}
+	for i := range seen {
 		if seen[i].End != paging.Done { // SCOPE-EXACT and its neighbours judge a refusal
 			continue
 		}
-		found := differences(before, seen[i], before, seen[i])
-		if len(found) > 0 && after().End == paging.Done {
-			found = differences(before, seen[i], after(), seen[i])
-		}
-		if len(found) > 0 {
-			earlier := seen[i]
-			api.look(func() bool {
-				first, again, last := api.see(full), api.see(seen[i].List), api.see(full)
-				var now []Finding // a view that ends early shows no difference
-				if first.End == paging.Done && again.End == paging.Done && last.End == paging.Done {
-					now = differences(first, again, last, earlier)
-				}
-				found, earlier = persisting(found, now), again
-				return len(found) == 0
-			})
-		}
-		api.Expect(seen[i].Walk).To(ShowWhatTheFullKeySees(found))
 		compared++
+		found[i] = differences(before, seen[i], before, seen[i])
+		if len(found[i]) > 0 && after().End == paging.Done {
+			found[i] = differences(before, seen[i], after(), seen[i])
+		}
+		if len(found[i]) > 0 {
+			differ[i] = seen[i]
+		}
+	}
+	if len(differ) > 0 {
+		api.look(func() bool { return v.lookAgain(api, found, differ) })
+	}
+	for i := range seen {
+		if seen[i].End == paging.Done {
+			api.Expect(seen[i].Walk).To(ShowWhatTheFullKeySees(found[i]))
+		}
 	}
 	return compared
+}
+
+// lookAgain keeps the differences that the views that differed before still show. It
+// reports whether there are none.
+func (v *keyViews) lookAgain(api *API, found [][]Finding, differ map[int]view) (none bool) {
+	first, again := api.see(v.full), make([]view, len(v.others))
+	var work []func()
+	for i := range differ {
+		work = append(work, func() { again[i] = api.see(v.others[i].List) })
+	}
+	api.Together(work...)
+	last := api.see(v.full)
+	for i, earlier := range differ {
+		var now []Finding // a view that ends early shows no difference
+		if first.End == paging.Done && again[i].End == paging.Done && last.End == paging.Done {
+			now = differences(first, again[i], last, earlier)
+		}
+		if found[i] = persisting(found[i], now); len(found[i]) == 0 {
+			delete(differ, i)
+		} else {
+			differ[i] = again[i]
+		}
+	}
+	return len(differ) == 0
 }
 
 // persisting returns the differences that were found before: other rows change meanwhile.

@@ -13,11 +13,17 @@ func leads() {
 	Describe(spec.MoveLead, func() {
 		It("answers with the lead that was named", Requires(spec.LeadMoveLead), func(api *API) {
 			request, subsequences := api.Request(), api.existing(dataset.Main, api.Workspace(dataset.Main).Subsequences)
-			var all []Response
-			for _, lead := range fromBothEnds(api.Workspace(dataset.Main).Leads) {
-				moved := api.MustDo(request.WithField("id", lead))
-				api.Expect(moved).To(HaveField("id", EqualID(lead)))
-				all = append(all, moved)
+			leads := fromBothEnds(api.Workspace(dataset.Main).Leads)
+			all := make([]Response, len(leads))
+			move := func(from, to int) {
+				for i := from; i < to; i++ {
+					all[i] = api.MustDo(request.WithField("id", leads[i]))
+				}
+			}
+			half := len(leads) - len(leads)/2
+			api.Together(func() { move(0, half) }, func() { move(half, len(leads)) })
+			for i, moved := range all {
+				api.Expect(moved).To(HaveField("id", EqualID(leads[i])))
 			}
 			moved := atBothEnds(all)
 			api.expectSameAgain(spec.LeadMoveLead, moved, func(i, round int) Call {

@@ -1,7 +1,6 @@
 package suites
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/mail"
@@ -13,8 +12,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega/types"
 
-	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/paging"
 	"outreach.example/conformance/spec"
 )
@@ -120,7 +117,7 @@ func walksAgree(api *API) {
 	before := []Walk{walk(pagesOf(50)), walk(pagesOf(100))}
 	n := len(before[1].Rows())
 	sizes := []paging.Sizes{singlesAtBothEnds(n), leavingOne(n), // these end at each row, and one row before the end
-		pagesOf(max(7, n/fewPages+1)), pagesOf(max(10, n/fewPages)), paging.Cycle(1, 2, 7, 99, 100), pagesOf(20), pagesOf(0), pagesOf(25)}
+		pagesOf(max(7, n/fewPages+1)), pagesOf(max(10, n/fewPages)), paging.Cycle(1, 2, 7, 99, 100), pagesOf(max(20, n/fewPages)), withoutLimit, pagesOf(max(25, n/fewPages))}
 	between := make([]Walk, len(sizes))
 	var work []func()
 	for i := range sizes {
@@ -146,20 +143,31 @@ func walksAgree(api *API) {
 	}
 }
 
+// withoutLimit sends no limit with the first pages.
+func withoutLimit(page int) int {
+	if page < fewPages {
+		return 0
+	}
+	return maxLimit
+}
+
 // fewPages is about how many pages a walk may take where smaller pages show nothing more.
-const fewPages = 22
+const fewPages = 15
 
 // singlesAtBothEnds asks for single rows at both ends of a list of n rows. The last page is
 // full then, and the number of rows is a multiple of its limit, whatever rows come or go.
 func singlesAtBothEnds(n int) paging.Sizes {
-	const first, last = fewPages - 8, 5
+	const first, last = fewPages - 7, 5
+	full := (max(0, n-first-last) + maxLimit - 1) / maxLimit
 	between := max(0, n-first-last)
 	return func(page int) int {
 		switch left := between - (page-first)*maxLimit; {
-		case page < first || left <= 0:
-			return 1
-		default:
+		case page >= first && left > 0:
 			return min(left, maxLimit)
+		case page < first+full+2*last:
+			return 1
+		default: // the list has grown much meanwhile
+			return maxLimit
 		}
 	}
 }
@@ -290,161 +298,4 @@ func cursorKind(cursor string) string {
 		return "email address"
 	}
 	return "other"
-}
-
-// changing is what happens to a list while it is read.
-type changing struct {
-	ids   []string                      // rows that the list must show before
-	after func(page int, seen Response) // changes the list after a page, and waits until it shows
-}
-
-// walkWhile changes the list between the pages of a walk in the given order. The
-// walk must go on to its end, and show exactly once what an unchanged walk before
-// and one after both show. If it leaves out only rows that may show late, it is made again
-// with rows that no longer may. prepare makes rows, and returns what changes the list.
-func (api *API) walkWhile(order string, prepare func() changing) {
-	before, during, after, whole := api.walkBetween(order, prepare())
-	missing, young := api.missingWhile(before, during, after)
-	if whole && len(missing) == 0 && len(young) > 0 {
-		change := prepare()
-		if client.Sleep(api.ctx, api.Profile.Visibility()) != nil {
-			api.NotAssessed("%s", whyCut(api.ctx))
-		}
-		before, during, after, whole = api.walkBetween(order, change)
-		missing, _ = api.missingWhile(before, during, after)
-	}
-	if whole {
-		api.Expect(during).To(ShowEveryRowOnce())
-		api.Expect(during).To(ShowTheRows(missing))
-	}
-}
-
-// walkBetween walks the list before, during and after changes. It reports whether the walk
-// during the changes led on to the end.
-func (api *API) walkBetween(order string, change changing) (before, during, after Walk, whole bool) {
-	list := api.Request()
-	before = api.listShowing(list, change.ids...)
-	shown, at := before.Keys(), 0
-	for _, id := range change.ids {
-		if shown[paging.FoldID(id)] == 0 {
-			api.NotAssessed("a list that shows %s", id)
-		}
-		at = slices.IndexFunc(before.Rows(), func(row paging.Row) bool { return row.Key == paging.FoldID(id) })
-	}
-	sizes := pagesOf(pageWhile)
-	if len(change.ids) == 1 { // a page ends in the row
-		sizes = func(page int) int {
-			if page < at/maxLimit {
-				return maxLimit
-			}
-			return at%maxLimit + 1
-		}
-	}
-	sorted := list
-	if order != "" {
-		sorted = list.WithQuery("sort_order", order)
-	}
-	pages := 0
-	during = api.WalkWhile(sorted, sizes, api.maxPages(), func(page Response) {
-		change.after(pages, page)
-		pages++
-	})
-	after = api.ReadAll(list)
-	switch {
-	case len(during.responses) < 2:
-		api.NotAssessed("at least two pages of the list")
-	case during.End == paging.Capped:
-		api.NotAssessed("a list that ends within %d pages", api.maxPages())
-	case during.End == paging.Broken && during.Last().Status == http.StatusOK:
-		api.NotAssessed("%s while the list changes", during.Err)
-	}
-	return before, during, after, api.Expect(during).To(LeadOn())
-}
-
-// WalkWhile walks the list, and changes it after each page. It reads at most the given number
-// of pages.
-func (api *API) WalkWhile(list Call, sizes paging.Sizes, pages int, change func(page Response)) Walk {
-	w := Walk{List: list}
-	fetch := api.fetch(list, &w.responses)
-	w.Walk = paging.Run(api.ctx, func(ctx context.Context, cursor string, limit int) (paging.Page, error) {
-		page, err := fetch(ctx, cursor, limit)
-		if err == nil {
-			change(w.Last())
-		}
-		return page, err
-	}, sizes, pages)
-	return w
-}
-
-// LeadOn matches a walk that was read to its end, although the list changed.
-func LeadOn() types.GomegaMatcher {
-	return onWalk("lead on to the end of the list", func(w Walk) Verdict {
-		if w.Complete() {
-			return Verdict{Assessed: 1}
-		}
-		return Verdict{Assessed: 1, Findings: []Finding{{w.Last(), "", "a page that leads on to the end of the list, as before it changed",
-			fmt.Sprintf("%d, %s", w.Last().Status, w.End)}}}
-	})
-}
-
-// pageWhile is the size of the pages between which the list changes: less than
-// the rows that removeRow makes, so that a page ends among them.
-const pageWhile = 2*handful - 1
-
-// insertRow creates a test after each of the first pages.
-func (api *API) insertRow() changing {
-	return changing{after: func(page int, _ Response) {
-		if page < handful {
-			made := paging.FoldID(api.NewTest().ID())
-			api.mustShow("a created test in the list", func() bool { return api.newestTests()[made] != nil })
-		}
-	}}
-}
-
-// removeRow makes rows and deletes them as the walk passes: whenever a page ends
-// in one, its cursor points to a row that is then gone.
-func (api *API) removeRow() changing {
-	var ids []string
-	for range 2 * handful {
-		ids = append(ids, api.NewTest().ID())
-	}
-	for range 2 { // in descending order these stay before the others: a walk that starts over repeats them
-		api.NewTest()
-	}
-	return api.removing(spec.DeletePlacementTest, ids...)
-}
-
-// removeSubsequence is removeRow for a subsequence that the profile lets the run delete. One
-// that is the last row has no page behind it.
-func (api *API) removeSubsequence() changing {
-	id := api.expendableSubsequence()
-	if rows := api.ReadAll(api.Request()).Rows(); len(rows) > 0 && rows[len(rows)-1].Key == paging.FoldID(id) {
-		defer api.sandbox().GiveBack(id)
-		id = api.expendableSubsequence()
-	}
-	return api.removing(spec.DeleteSubsequence, id)
-}
-
-// removing deletes the rows as a walk passes.
-func (api *API) removing(operation string, ids ...string) changing {
-	remove, left := api.As(dataset.Main, operation), map[string]bool{}
-	for _, id := range ids {
-		left[paging.FoldID(id)] = true
-	}
-	return changing{ids, func(_ int, seen Response) {
-		gone := map[string]bool{}
-		for _, row := range seen.pageRows() {
-			if left[row.Key] {
-				api.MustDo(remove.WithID(row.Key))
-				delete(left, row.Key)
-				gone[row.Key] = true
-			}
-		}
-		if len(gone) > 0 {
-			api.mustShow("a deletion in the list", func() bool {
-				page := api.Do(seen.Call)
-				return page.again != nil || page.OK() && !slices.ContainsFunc(page.pageRows(), func(row paging.Row) bool { return gone[row.Key] })
-			})
-		}
-	}}
 }

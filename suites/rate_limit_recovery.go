@@ -21,11 +21,17 @@ import (
 // limit in between, so that a run waits for the end of the limit's period only once.
 func resume(api *API) {
 	changes := api.limitedChanges()
+	operations := spec.RateResumes.Operations()
+	missing := make([]string, len(operations))
+	work := make([]func(), len(operations))
+	for i, op := range operations { // asked before the limit is met
+		work[i] = func() { missing[i] = api.attempt(func() { api.needServed(Call{Operation: op}) }) }
+	}
+	api.Together(work...)
 	var served []string
-	for _, op := range spec.RateResumes.Operations() { // asked before the limit is met
-		requirement := api.ForOperation(spec.RateResumes, op.ID)
-		if missing := api.attempt(func() { api.needServed(Call{Operation: op}) }); missing != "" {
-			requirement.NotAssessed("%s", missing)
+	for i, op := range operations {
+		if missing[i] != "" {
+			api.ForOperation(spec.RateResumes, op.ID).NotAssessed("%s", missing[i])
 			continue
 		}
 		served = append(served, op.ID)
@@ -48,12 +54,25 @@ func resume(api *API) {
 		}
 	}
 	api.letOthersRun()
-	for _, id := range served {
-		k := api.limitedRequest(id)
+	again := make([]Response, len(served))
+	ask := func(i int) {
+		k := api.limitedRequest(served[i])
 		k.noRetry = false
 		k.brief = true
-		r := api.ask(k, k.request())
-		api.record(r)
+		again[i] = api.ask(k, k.request())
+		api.record(again[i])
+	}
+	work = nil
+	for i := range served {
+		if i == 0 {
+			ask(i) // waits for the end of the period
+		} else {
+			work = append(work, func() { ask(i) })
+		}
+	}
+	api.Together(work...)
+	for i, id := range served {
+		r := again[i]
 		requirement := api.ForOperation(spec.RateResumes, id)
 		switch {
 		case errors.Is(r.Err, client.ErrTooLate): // the server is honest about a long period

@@ -10,7 +10,9 @@ func (api *API) expectSorted(order string) {
 	list := api.Request()
 	before := api.ReadAll(list)
 	ordered := list.WithQuery("sort_order", order)
-	sorted, small := api.unjudgedWalk(ordered, pagesOf(maxLimit)), api.unjudgedWalk(ordered, pagesOf(7))
+	var sorted, small Walk
+	api.Together(func() { sorted = api.unjudgedWalk(ordered, pagesOf(maxLimit)) },
+		func() { small = api.unjudgedWalk(ordered, pagesOf(max(7, len(before.Rows())/fewPages+1))) })
 	for _, walk := range []Walk{sorted, small} {
 		api.chargeEnd(walk)
 		api.whole(walk)
@@ -24,40 +26,62 @@ func (api *API) expectSorted(order string) {
 		api.Expect(walk).To(ShowEveryRowOnce())
 		api.Expect(walk).To(ShowTheRows(api.missingBetween(before, walk, after)))
 	}
-	made := api.NewTest().ID() // a server may cache a sorted list
-	if api.listShowing(list, made).Row(made) != nil {
-		api.Expect(api.listShowing(ordered, made)).To(ShowRow(made, "the new test"))
-	}
+	var under []*sortedUnder
 	for _, filter := range oracle.Filters(list.Operation.ID) {
 		uses := filter.Widest(before.Rows(), handful)
 		if len(uses) == 0 {
 			continue
 		}
 		if k, ok := api.knownFilter(ordered, uses[0].Query); ok {
-			api.expectSortedUnder(k, order)
+			under = append(under, &sortedUnder{list: k})
 		}
 	}
 	whole, first := oracle.List{Operation: list.Operation, Rows: before.Rows()}, oracle.Filters(list.Operation.ID)[0]
 	for _, pair := range whole.BesideBeyond(first, handful, api.named(list.Operation.ID)) {
-		api.expectSortedUnder(api.filteredBy(ordered, pair.Query.Parameters), order)
+		under = append(under, &sortedUnder{list: api.filteredBy(ordered, pair.Query.Parameters)})
+	}
+	made, shown := "", Walk{}
+	work := []func(){func() { // a server may cache a sorted list
+		if id := api.NewTest().ID(); api.listShowing(list, id).Row(id) != nil {
+			made, shown = id, api.listShowing(ordered, id)
+		}
+	}}
+	for _, u := range under {
+		work = append(work, func() { u.read(api) })
+	}
+	api.Together(work...)
+	if made != "" {
+		api.Expect(shown).To(ShowRow(made, "the new test"))
+	}
+	for _, u := range under {
+		u.judge(api, order)
 	}
 }
 
-// expectSortedUnder reads a filtered list with a sort order, at once and in two pages.
-func (api *API) expectSortedUnder(filtered Call, order string) {
-	before := api.ReadAll(filtered)
-	api.Expect(before).To(BeSortedByID(order))
-	n := len(before.Rows())
-	if n < 2 || n > maxLimit {
+// sortedUnder is a filtered list with a sort order, read at once, in two pages, and at once.
+type sortedUnder struct {
+	list                  Call
+	before, halves, after Walk
+}
+
+func (u *sortedUnder) read(api *API) {
+	u.before = api.ReadAll(u.list)
+	if n := len(u.before.Rows()); n >= 2 && n <= maxLimit {
+		u.halves = api.unjudgedWalk(u.list, pagesOf((n+1)/2))
+		u.after = api.ReadAll(u.list)
+	}
+}
+
+func (u *sortedUnder) judge(api *API, order string) {
+	api.Expect(u.before).To(BeSortedByID(order))
+	if len(u.halves.Pages) == 0 {
 		return
 	}
-	halves := api.unjudgedWalk(filtered, pagesOf((n+1)/2))
-	after := api.ReadAll(filtered)
-	api.chargeEnd(halves)
-	if !halves.Complete() {
+	api.chargeEnd(u.halves)
+	if !u.halves.Complete() {
 		return
 	}
-	api.Expect(halves).To(BeSortedByID(order))
-	api.Expect(halves).To(ShowEveryRowOnce())
-	api.Expect(halves).To(ShowTheRows(api.missingBetween(before, halves, after)))
+	api.Expect(u.halves).To(BeSortedByID(order))
+	api.Expect(u.halves).To(ShowEveryRowOnce())
+	api.Expect(u.halves).To(ShowTheRows(api.missingBetween(u.before, u.halves, u.after)))
 }
