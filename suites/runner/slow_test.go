@@ -3,13 +3,19 @@ package runner
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	. "github.com/onsi/gomega"
+
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
+	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
+	"outreach.example/conformance/suites"
 )
 
 // after returns a transport to a target that is this far away.
@@ -49,4 +55,26 @@ func BenchmarkSlowTarget(b *testing.B) {
 			}
 		})
 	}
+}
+
+// A spec ends when the time of the profile is over, and the results name that setting.
+func TestProfileBoundsTheTimeOfASpec(t *testing.T) {
+	g := NewWithT(t)
+	server := embedded(t)
+	slow := *server.Profile
+	slow.Pace.SpecTimeout = 50 * time.Millisecond
+	var began atomic.Bool // earlier requests belong to no spec
+	results := judged(t, t.Context(), Config{
+		Target:    &target.Target{BaseURL: server.BaseURL, Kind: server.Kind, Profile: &slow},
+		Selection: Selection{Operations: []string{spec.ListPhoneNumbers}, Requirements: []string{string(spec.AuthHeaderMissing)}},
+		Progress:  suites.Progress{Begin: func(suites.Spec) { began.Store(true) }},
+		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			if began.Load() {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			return http.DefaultTransport.RoundTrip(r)
+		})})
+	g.Expect(results.Verdict).To(Equal(reports.Inconclusive))
+	g.Expect(results.Troubles).To(ContainElement(HaveField("What", ContainSubstring("took longer than 50ms (see pace.spec_timeout)"))))
 }
