@@ -311,6 +311,13 @@ func TestPatienceIsFullAgain(t *testing.T) {
 		if recovers {
 			g.Expect(gates.refuse(other, at(33), time.Second, false)).To(Succeed())
 			gates.open(other, at(34))
+			g.Expect(gates.refuse(pair{"l", "one"}, at(33), time.Second, false)).To(Succeed())
+			gates.open(pair{"l", "one"}, at(34))
+		}
+		if err := gates.refuse(pair{"m", "one"}, at(35), 30*time.Second, false); recovers {
+			g.Expect(err).NotTo(HaveOccurred())
+		} else {
+			g.Expect(err).To(HaveOccurred(), "29 s are left of the operation")
 		}
 		if err := gates.refuse(two, at(35), 30*time.Second, false); recovers {
 			g.Expect(err).NotTo(HaveOccurred())
