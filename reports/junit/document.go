@@ -50,7 +50,7 @@ type Testcase struct {
 // Problem is why a testcase did not pass: a title in one line, and details.
 type Problem struct {
 	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr"`
+	Type    string `xml:"type,attr,omitempty"`
 	Text    string `xml:",chardata"`
 }
 
