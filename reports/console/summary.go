@@ -200,7 +200,11 @@ func (p *page) lastLine(r reports.Results) {
 	if n := r.ExpectedFailures; n > 0 {
 		expected = fmt.Sprintf(", %s failed as expected", number(n))
 	}
-	p.line(p.answer(r), fmt.Sprintf("  exit %d · %s", p.ExitCode, reports.CoverageOf(r.Checks)), expected)
+	because := ""
+	if p.ExitCode != 0 && p.ExitCode != r.ExitCode() {
+		because = ", exit code from the message on standard error"
+	}
+	p.line(p.answer(r), fmt.Sprintf("  exit %d · %s", p.ExitCode, reports.CoverageOf(r.Checks)), expected, because)
 }
 
 // worthExplaining is the length of a run, in seconds, from which the summary says where

@@ -287,3 +287,17 @@ func TestResponsesWithoutAVerdictAreCounted(t *testing.T) {
 	r.Traffic.Unjudged = 3
 	g.Expect(summary(r, console.Options{Width: 200})).To(ContainSubstring("· 3 responses without a verdict"))
 }
+
+// The last line says where an exit code comes from that is not the verdict's.
+func TestAnExitCodeThatIsNotTheVerdicts(t *testing.T) {
+	g, r := NewWithT(t), sample.Passed()
+	last := func(code int) string {
+		var b bytes.Buffer
+		g.Expect(console.Summary(&b, r, console.Options{Width: 200, ExitCode: code})).To(Succeed())
+		return b.String()
+	}
+	g.Expect(last(0)).NotTo(ContainSubstring("standard error"))
+	g.Expect(last(3)).To(MatchRegexp(`\n✓ PASS  exit 3 · .*, exit code from the message on standard error\n\z`))
+	r.Verdict = reports.Failed
+	g.Expect(last(1)).NotTo(ContainSubstring("standard error"))
+}
