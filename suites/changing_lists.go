@@ -67,10 +67,10 @@ func (api *API) walkBetween(order string, change changing) (before, during, afte
 		}
 		first, last = min(first, at), max(last, at)
 	}
-	sizes := smallBetween(first, last, pageWhile)
-	if len(change.ids) == 1 { // a page ends in the row
-		sizes = smallBetween(first, last, 1)
+	if len(change.ids) == 1 { // a large page ends in the row, and the next one has several rows
+		first, last = first+1, last+1
 	}
+	sizes := smallBetween(first, last)
 	pages := 0
 	during = api.WalkWhile(sorted, sizes, api.maxPages(), func(page Response) {
 		change.after(pages, page)
@@ -118,10 +118,10 @@ func LeadOn() types.GomegaMatcher {
 // the rows that removeRow makes, so that a page ends among them.
 const pageWhile = 2*handful - 1
 
-// smallBetween asks for pages of the size from the first to the last of the rows, and somewhat
-// further, as rows may come meanwhile. The largest pages lead there and on.
-func smallBetween(first, last, size int) paging.Sizes {
-	large, small := (first+maxLimit-1)/maxLimit, (last-first)/size+3
+// smallBetween asks for pages of pageWhile rows from the first to the last of the rows, and
+// somewhat further, as rows may come meanwhile. The largest pages lead there and on.
+func smallBetween(first, last int) paging.Sizes {
+	large, small := (first+maxLimit-1)/maxLimit, (last-first)/pageWhile+3
 	return func(page int) int {
 		switch {
 		case page < first/maxLimit:
@@ -129,7 +129,7 @@ func smallBetween(first, last, size int) paging.Sizes {
 		case page < large:
 			return first % maxLimit
 		case page < large+small:
-			return size
+			return pageWhile
 		default:
 			return maxLimit
 		}
