@@ -2,6 +2,8 @@ package suites
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 
@@ -107,8 +109,9 @@ func (api *API) moves(k Call) {
 		emails, _ := k.members()["emails"].([]string)
 		word := api.Word()
 		unknown := word[len(word)-12:] + "@example.com" // short: a server may cut a long one in its message
-		if api.answersAlike(first, emails[0], k.MayBeRefused().WithField("emails", []string{unknown}), unknown) {
-			api.NotAssessed("an account in the entry accounts of a workspace whose admin is %q that the target has", dataset.Admin)
+		if api.answersAlike(first, emails, k.MayBeRefused().WithField("emails", []string{unknown}), unknown) {
+			i := slices.IndexFunc(emails, func(email string) bool { return strings.Contains(string(first.Exchange.Body), email) })
+			api.lacks(api.ids[strings.ToLower(emails[max(i, 0)])])
 		}
 		api.MustDo(k)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -58,7 +59,10 @@ type failure struct {
 
 // skipSpec is the panic with which a spec ends early. An empty input means that
 // trouble was recorded, which covers all pairs.
-type skipSpec struct{ input string }
+type skipSpec struct {
+	input string
+	lost  bool // the profile names the input, but the target does not have it
+}
 
 func (api *API) fail(f failure) {
 	api.mu.Lock()
@@ -112,6 +116,7 @@ func (api *API) DoAll(calls ...Call) []Response {
 	for _, k := range calls { // before any is recorded: all are sent, or none
 		api.needServed(k)
 		api.needShort(k)
+		api.needNamed(k)
 		api.need(api.sandbox().Permit(api.ctx, api.change(k)))
 	}
 	for i, k := range calls {
@@ -155,8 +160,8 @@ func (api *API) DoAll(calls ...Call) []Response {
 		api.NotAssessed("%s", keepsNoMore())
 	}
 	for i, k := range calls {
-		if k.Operation.ID == spec.CreatePlacementTest && k.allowed.Valid() && responses[i].Status/100 == 4 {
-			api.needCampaign(responses[i])
+		if k.Operation.ID == spec.CreatePlacementTest && (k.allowed.Valid() || responses[i].OK() && k.allowed.Status(http.StatusOK)) {
+			api.needKept(responses[i])
 		}
 	}
 	for i, k := range renamable {

@@ -13,6 +13,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/internal/client"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/internal/outage"
 	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/internal/sandbox/journal"
@@ -79,8 +80,9 @@ type Env struct {
 	shownValues sync.Map // field of a creation → a value that a row shows (API.shownValue)
 	provoked    sync.Map // Call.credentials of what was sent to get a 401 or 402
 
-	lost         sync.Map // role → function that returns the rows of the profile that the target lacks
-	stale        sync.Map // id of a lead or a campaign → function that reports whether the target lacks it
+	ids          map[string]lookup.ID // what the profile names
+	finder       *lookup.Finder
+	seen         sync.Map // sighting → function that returns what the target shows
 	values       sync.Map // optional field of a creation → value (trials)
 	unlimited    sync.Map // id of an operation that did not drive the limited key to its limit → drained
 	services     sync.Map // operation id → *service
@@ -121,6 +123,7 @@ func (e *Env) begin() {
 	e.once.Do(func() {
 		e.salt, e.Run = rand.Uint64(), cmp.Or(e.Run, journal.NewRun().ID)
 		e.outside, e.all, e.examples, e.memory = judge.NewEvidence(), judge.NewEvidence(), judge.NewEvidence(), newMemory()
+		e.ids, e.finder = lookup.All(e.Profile), &lookup.Finder{Profile: e.Profile, Serves: e.Profile.Implements, Send: e.sendSpent}
 		e.box = sandbox.New(sandbox.Config{Send: e.Send, Profile: e.Profile, Journal: e.Journal, Run: e.Run,
 			Ended: e.Left.Runs, LeftAway: e.Left.Accounts, Budget: e.Budget, LockTimeout: e.LockTimeout, Waits: e.Waits,
 			Trouble: func(where, what string) { e.outside.Troubled(where, what) }})
@@ -135,6 +138,12 @@ func (e *Env) sandbox() *sandbox.Sandbox {
 
 // Spent counts requests into the budget that went out before the specs.
 func (e *Env) Spent(requests int) { e.sandbox().Spend(requests) }
+
+// sendSpent is Send within the budget.
+func (e *Env) sendSpent(ctx context.Context, request client.Request) client.Exchange {
+	e.Spent(1)
+	return e.Send(ctx, request)
+}
 
 // owner returns the id of the workspace that plays the role; "" if unknown.
 func (e *Env) owner(role string) string { return e.Profile.Workspaces[role].ID }

@@ -73,6 +73,11 @@ func (api *API) judgeAll() {
 			if stopped.input != "" {
 				api.settle(stopped.input)
 			}
+			for _, p := range api.spec.Pairs {
+				if stopped.lost && !judge.SeenByRules(p.Requirement) {
+					api.evidence.Lost(p, stopped.input)
+				}
+			}
 			if api.trial != nil {
 				api.trial.Lacked = cmp.Or(stopped.input, "a usable response")
 			}

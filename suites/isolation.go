@@ -27,9 +27,7 @@ func isolation() {
 	for _, op := range spec.IsolationOwner.Operations() {
 		Describe(op.ID, func() {
 			It("names the key's workspace as the owner", Rules(spec.IsolationOwner), func(api *API) {
-				if api.owner(authorizedRole(op)) == "" {
-					api.NotAssessed("the entry workspaces.%s", authorizedRole(op))
-				}
+				api.needOwner(authorizedRole(op))
 				if op.Answer == spec.Page {
 					api.WalkKeys(api.Request(), pagesOf(maxLimit))
 				} else {
@@ -176,6 +174,9 @@ func (api *API) unrelated(role, other string) bool {
 // has none; "" if unknown.
 func (api *API) group(role string) string {
 	id := api.owner(role)
+	if id != "" {
+		api.needOwner(role)
+	}
 	return strings.ToLower(cmp.Or(api.Profile.AdminOf(id), id))
 }
 

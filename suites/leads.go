@@ -1,6 +1,8 @@
 package suites
 
 import (
+	"slices"
+
 	. "github.com/onsi/ginkgo/v2"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -12,7 +14,7 @@ import (
 func leads() {
 	Describe(spec.MoveLead, func() {
 		It("answers with the lead that was named", Requires(spec.LeadMoveLead), func(api *API) {
-			request, subsequences := api.Request(), api.existing(dataset.Main, api.Workspace(dataset.Main).Subsequences)
+			request, subsequences := api.Request(), api.Workspace(dataset.Main).Subsequences
 			leads := fromBothEnds(api.Workspace(dataset.Main).Leads)
 			all := make([]Response, len(leads))
 			move := func(from, to int) {
@@ -34,9 +36,9 @@ func leads() {
 
 		It("moves the lead to the subsequence that was named", Requires(spec.LeadMoveSubsequence), func(api *API) {
 			request, w := api.Request(), api.Workspace(dataset.Main)
-			to := api.existing(dataset.Main, w.Subsequences)
+			to := w.Subsequences
 			if len(to) > 1 {
-				to = append(to, to[0]) // and back to where the lead was
+				to = append(slices.Clone(to), to[0]) // and back to where the lead was
 			}
 			move := func(lead string) {
 				for _, subsequence := range to {

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"slices"
 
-	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/internal/client"
+	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/spec"
 )
 
@@ -66,12 +66,11 @@ func (api *API) askAsNew(k Call, request client.Request) Response {
 	if r.Err != nil || open.Status == 0 {
 		return r
 	}
-	if api.isStale(k) {
-		api.record(open)
-		if k.Operation.ID == spec.MoveLead {
-			api.NotAssessed("%s that the target has", lackedEntry(dataset.Main, "leads", "a lead"))
+	for _, id := range api.namedIn(k) {
+		if api.once(id, true) == lookup.Gone {
+			api.record(open)
+			api.lacks(id)
 		}
-		api.NotAssessed("%s that the target has", lackedEntry(dataset.Main, "campaigns", "a campaign"))
 	}
 	if !refusesRepetition(r.Status) {
 		return r

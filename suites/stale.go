@@ -2,107 +2,168 @@ package suites
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"outreach.example/conformance/fixtures/dataset"
-	"outreach.example/conformance/fixtures/profile"
-	"outreach.example/conformance/internal/client"
-	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/spec"
 )
 
-// A profile may name rows that the target no longer has. The target cannot be blamed for
-// that, and a refusal of such a row shows nothing.
+// A profile may name what the target does not have. The target cannot be blamed for that, and
+// a refusal of such a row shows nothing.
 
-// existing returns the ids that the profile names in the role's workspace, without
-// subsequences and tests that the target does not show to the full key. It looks once a run.
-func (api *API) existing(role string, ids []string) []string {
-	asked, _ := api.lost.LoadOrStore(role, sync.OnceValue(func() []string { return api.lostRows(role) }))
-	lost := asked.(func() []string)()
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(lost, id) })
-}
-
-// lostRows looks for the rows of a workspace. It asks for tests up to the first that exists:
-// specs use that one.
-func (api *API) lostRows(role string) (lost []string) {
-	key, _ := api.Profile.FullKey(role)
-	if api.Profile.Stateless || !slices.Contains(api.rolesThatRead(), role) {
-		return nil
-	}
-	request := func(operation, id string) client.Request {
-		op := spec.MustOperation(operation)
-		api.Spent(1)
-		return client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Key: key.ForClient(),
-			Allowed: client.Only(http.StatusOK, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented)}
-	}
-	w := api.Profile.Workspaces[role]
-	if named := slices.Concat(w.Subsequences, w.ExpendableSubsequences); len(named) > 0 && api.Profile.Implements(spec.ListSubsequences) {
-		rows, err := paging.All(api.ctx, paging.List(api.Send, request(spec.ListSubsequences, ""), profile.ParamStartingAfter), maxLimit, handful)
-		for _, id := range named {
-			if err == nil && !slices.ContainsFunc(rows, func(row paging.Row) bool { return row.Key == paging.FoldID(id) }) {
-				lost = append(lost, id)
+// namedIn returns the ids of the profile that the call names.
+func (api *API) namedIn(k Call) (found []lookup.ID) {
+	api.begin()
+	add := func(texts ...string) {
+		for _, text := range texts {
+			if id, ok := api.ids[strings.ToLower(text)]; ok {
+				found = append(found, id)
 			}
 		}
 	}
-	if role == dataset.Main || !api.Serves(spec.GetPlacementTest) {
-		return lost
+	add(k.id)
+	for _, values := range k.query {
+		add(values...)
 	}
-	for _, id := range w.PlacementTests {
-		if api.Send(api.ctx, request(spec.GetPlacementTest, id)).Status != http.StatusNotFound {
-			break
+	for _, value := range k.members() {
+		switch value := value.(type) {
+		case string:
+			add(value)
+		case []string:
+			add(value...)
+		case []any:
+			for _, item := range value {
+				text, _ := item.(string)
+				add(text)
+			}
 		}
-		lost = append(lost, id)
 	}
-	return lost
+	return found
 }
 
-// isStale reports whether the target answers a valid request, with the full key, for a lead or
-// a campaign of the profile just as one for an id that nothing has. No operation shows leads
-// and campaigns. It asks once a run for each.
-func (api *API) isStale(k Call) bool {
-	id := k.id
-	if k.Operation.ID == spec.MoveLead {
-		id, _ = k.members()["id"].(string)
-	}
-	named := func(id string) Call {
-		plain := Call{Operation: k.Operation, key: api.key(dataset.Main), owner: api.owner(dataset.Main)}.MayBeRefused()
-		if k.Operation.ID == spec.MoveLead {
-			return plain.WithBody(map[string]any{"id": id, "subsequence_id": k.members()["subsequence_id"]})
+// needNamed ends the spec if the call names something of the profile that the target lacks.
+func (api *API) needNamed(k Call) {
+	for _, id := range api.namedIn(k) {
+		// The response to a valid request for a lead or a campaign shows whether it exists.
+		ask := id.Role != dataset.Main || k.Operation.ID == spec.CreatePlacementTest
+		if api.sight(id, ask && !(k.allowed.Valid() && slices.Contains(mayRepeat, k.Operation.ID))) == lookup.Gone {
+			api.lacks(id)
 		}
-		return plain.WithID(id).WithBody(map[string]any{"variables": []string{api.Word()}})
 	}
-	asked, _ := api.stale.LoadOrStore(id, sync.OnceValue(func() bool {
-		unknown := api.FreshID()
-		return api.answersAlike(api.askBeside(named(id)), id, named(unknown), unknown)
+}
+
+// needKept ends the spec if a creation did not keep an id of the profile, and nothing shows
+// that the target has it.
+func (api *API) needKept(made Response) {
+	shown, _ := json.Marshal(made.Row()) // decoded JSON
+	for _, id := range api.namedIn(made.Call) {
+		if kept := made.OK() && bytes.Contains(bytes.ToLower(shown), []byte(strings.ToLower(id.Text))); !kept && api.sight(id, true) != lookup.There {
+			api.hasJudged(made)
+			api.lacks(id)
+		}
+	}
+}
+
+// needOwner ends the spec if the rows of the role's key show another workspace than the
+// profile names, or if it names none.
+func (api *API) needOwner(role string) {
+	id := api.owner(role)
+	for _, text := range []string{id, api.Profile.AdminOf(id)} {
+		if id, ok := api.ids[strings.ToLower(text)]; ok && api.sight(id, false) == lookup.Gone {
+			api.lacks(id)
+		}
+	}
+	if id == "" {
+		api.NotAssessed("the entry workspaces.%s", role)
+	}
+}
+
+// lacks ends the spec because the target does not have the id, as far as it shows.
+func (api *API) lacks(id lookup.ID) { panic(skipSpec{id.Lost(), true}) }
+
+// sight returns what the target shows of the id. If nothing does, ask sends a request for it.
+func (api *API) sight(id lookup.ID, ask bool) lookup.Sight {
+	if id.Entry == "placement_tests" && (api.probes || !api.Serves(spec.GetPlacementTest)) {
+		return lookup.Unseen
+	}
+	seen := api.once(id, false)
+	if operation := changes[id.Entry]; seen == lookup.Unseen && ask && operation != "" && !api.probes && api.Serves(operation) {
+		return api.once(id, true)
+	}
+	return seen
+}
+
+// sighting is an id that is looked for, or asked for.
+type sighting struct {
+	id  lookup.ID
+	ask bool
+}
+
+// once looks or asks once a run.
+func (api *API) once(id lookup.ID, ask bool) lookup.Sight {
+	seen, _ := api.seen.LoadOrStore(sighting{id, ask}, sync.OnceValue(func() lookup.Sight {
+		if ask {
+			return api.asked(id)
+		}
+		seen, _ := api.finder.Look(api.ctx, id) // without a response, nothing is seen
+		return seen
 	}))
-	return asked.(func() bool)()
+	return seen.(func() lookup.Sight)()
 }
 
-// needCampaign ends the spec if the target refused a creation that names a campaign of the
-// profile which it does not have.
-func (api *API) needCampaign(refused Response) {
-	id, named := refused.Call.members()["campaign_id"].(string)
-	adding := Call{Operation: spec.MustOperation(spec.AddCampaignVariables)}.WithID(id)
-	if named && api.Serves(adding.Operation.ID) && api.sandbox().Permit(api.ctx, api.change(adding)) == nil && api.isStale(adding) {
-		api.hasJudged(refused)
-		api.NotAssessed("%s that the target has", lackedEntry(dataset.Main, "campaigns", "a campaign"))
+// changes are the operations that name what no operation shows, by the entry.
+var changes = map[string]string{"campaigns": spec.AddCampaignVariables, "leads": spec.MoveLead}
+
+// asked sends a valid request for a lead or a campaign with the key of its workspace. It is
+// gone if the target answers just as for an id that nothing has.
+func (api *API) asked(id lookup.ID) lookup.Sight {
+	op, changes := spec.FindOperation(changes[id.Entry])
+	if !changes {
+		return lookup.Unseen
 	}
+	key, ok := api.finder.Key(id.Role, op)
+	to := slices.DeleteFunc(lookup.In(api.Profile, id.Role), func(to lookup.ID) bool {
+		return to.Entry != "subsequences" || api.sight(to, false) == lookup.Gone
+	})
+	naming := func(text string) Call {
+		k := Call{Operation: op, key: key}.MayBeRefused()
+		if id.Entry == "leads" {
+			return k.WithBody(map[string]any{"id": text, "subsequence_id": to[0].Text})
+		}
+		return k.WithID(text).WithBody(map[string]any{"variables": []string{api.Word()}})
+	}
+	if !ok || id.Entry == "leads" && len(to) == 0 || api.sandbox().Permit(api.ctx, api.change(naming(id.Text))) != nil {
+		return lookup.Unseen
+	}
+	unknown := api.FreshID()
+	switch r := api.askBeside(naming(id.Text)); {
+	case r.OK():
+		return lookup.There
+	case api.answersAlike(r, []string{id.Text}, naming(unknown), unknown):
+		return lookup.Gone
+	}
+	return lookup.Unseen
 }
 
-// answersAlike reports whether the target did not find the name of the call in the response,
-// and refuses the second call, with a name that nothing has, in the same words.
-func (api *API) answersAlike(r Response, name string, unknown Call, another string) bool {
+// answersAlike reports whether the target did not find one of the names of the call in the
+// response, and refuses the second call, with a name that nothing has, in the same words.
+func (api *API) answersAlike(r Response, names []string, unknown Call, another string) bool {
 	if r.Status != http.StatusNotFound && (r.Call.id != "" || r.Status != http.StatusBadRequest && r.Status != http.StatusUnprocessableEntity) {
 		return false
 	}
-	without := func(r Response, name string) []byte {
-		r.Exchange.Body = bytes.ReplaceAll(r.Exchange.Body, []byte(name), nil)
+	without := func(r Response, names ...string) []byte {
+		for _, name := range names {
+			r.Exchange.Body = bytes.ReplaceAll(r.Exchange.Body, []byte(name), nil)
+		}
 		return withoutNumbers(r)
 	}
 	other := api.askBeside(unknown)
-	return r.Status == other.Status && bytes.Equal(without(r, name), without(other, another))
+	return r.Status == other.Status && bytes.Equal(without(r, names...), without(other, another))
 }
 
 // askBeside sends a call that belongs to no spec.

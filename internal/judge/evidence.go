@@ -51,7 +51,7 @@ func (l *Ledger) Add(other *Ledger) {
 		for _, v := range from.examples.shown {
 			e.examples.add(v, asIs)
 		}
-		e.troubled = e.troubled || from.troubled
+		e.troubled, e.lost = e.troubled || from.troubled, e.lost || from.lost
 		for of, n := range from.followed {
 			e.follow(of, n)
 		}
@@ -85,6 +85,7 @@ type wireEntry struct {
 	Violations  []reports.Violation `json:"violations,omitempty"`
 	Count       int                 `json:"count,omitempty"`
 	Troubled    bool                `json:"troubled,omitempty"`
+	Lost        bool                `json:"lost,omitempty"`
 	Followed    map[string]int      `json:"followed,omitempty"` // by pair
 }
 
@@ -99,7 +100,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 		for of, n := range e.followed {
 			followed[wirePair(of)] = n
 		}
-		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.examples.shown, e.count, e.troubled, followed}
+		wire.Pairs[wirePair(p)] = wireEntry{e.assessments, e.refusals, e.missing, e.examples.shown, e.count, e.troubled, e.lost, followed}
 	}
 	for operation, statuses := range l.answered {
 		wire.Answered[operation] = slices.Sorted(maps.Keys(statuses))
@@ -121,7 +122,7 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 		if err != nil {
 			return err
 		}
-		l.entries[p] = &entry{assessments: e.Assessments, refusals: e.Refusals, missing: e.Missing, count: e.Count, troubled: e.Troubled}
+		l.entries[p] = &entry{assessments: e.Assessments, refusals: e.Refusals, missing: e.Missing, count: e.Count, troubled: e.Troubled, lost: e.Lost}
 		for _, v := range e.Violations {
 			l.entries[p].examples.add(v, asIs)
 		}

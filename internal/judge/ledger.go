@@ -51,6 +51,7 @@ type entry struct {
 	examples    examples
 	count       int
 	troubled    bool
+	lost        bool              // what the profile names does not exist
 	followed    map[spec.Pair]int // violations of other pairs that follow from one of this pair
 }
 
@@ -254,6 +255,17 @@ func (l *Ledger) Missing(p spec.Pair, input string) {
 	}
 }
 
+// Lost is Missing for what the profile names and the target does not have. The pair does not
+// pass, whatever else shows that it holds: its target profile must be corrected.
+func (l *Ledger) Lost(p spec.Pair, input string) {
+	l.Missing(p, input)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.at(p); e != nil {
+		e.lost = true
+	}
+}
+
 func (e *entry) miss(input string) {
 	input = Short(input)
 	if !slices.Contains(e.missing, input) && len(e.missing) < maxMissing {
@@ -368,7 +380,7 @@ func (e *entry) outcome(assessments int) reports.Outcome {
 		return reports.Fail
 	case e.troubled:
 		return reports.Error
-	case assessments == 0:
+	case assessments == 0 || e.lost:
 		return reports.NotAssessed
 	default:
 		return reports.Pass

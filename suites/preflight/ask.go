@@ -8,9 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
-
-	"github.com/google/uuid"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
@@ -179,22 +176,6 @@ func (a *asker) operations() []spec.Operation {
 // lists returns those of the operations that return rows.
 func (a *asker) lists() []spec.Operation {
 	return slices.DeleteFunc(a.operations(), func(op spec.Operation) bool { return op.Answer == spec.One })
-}
-
-// ownerFields are the fields that name the workspace of a row.
-var ownerFields = []string{"organization_id", "organization", "workspace", "workspace_id"}
-
-// ownerOf returns the id of a row's workspace; "" if the row shows no UUID for it.
-func ownerOf(op spec.Operation, row map[string]any) string {
-	if op.ID == spec.ListDFYOrders { // its workspace_id is of another kind
-		return ""
-	}
-	for _, field := range ownerFields {
-		if id := text(row, field); uuid.Validate(id) == nil {
-			return strings.ToLower(id)
-		}
-	}
-	return ""
 }
 
 // text returns a string member of a row.

@@ -10,6 +10,7 @@ import (
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
+	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/spec"
 )
 
@@ -17,23 +18,24 @@ import (
 // of the main workspace. It skips workspaces whose keys are refused: keys has
 // reported those.
 func (a *asker) data(r *Report) error {
+	look := &lookup.Finder{Send: a.api.Do, Profile: a.profile, Serves: func(operation string) bool {
+		return slices.ContainsFunc(a.operations(), func(op spec.Operation) bool { return op.ID == operation })
+	}}
 	for _, role := range slices.Sorted(maps.Keys(a.profile.Workspaces)) {
 		key, ok := a.profile.FullKey(role)
 		if lists := a.lists(); !ok || key.State != profile.KeyActive || len(lists) == 0 || a.list(readable(lists), key, nil).status != http.StatusOK {
 			continue
 		}
-		w := a.profile.Workspaces[role]
-		owner, err := a.owner(key)
+		id := a.profile.Workspaces[role].ID
+		owner, err := look.Owner(a.ctx, role)
+		if err == nil && owner != "" && !strings.EqualFold(owner, id) {
+			r.Data = append(r.Data, Finding{What: "workspace " + role, Says: fmt.Sprintf("its key %s shows rows of workspace %s instead of %s", key.Name, owner, id), Wrong: true})
+		}
+		if err == nil {
+			err = a.named(r, look, role)
+		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrNoAnswer, err)
-		}
-		if owner != "" && owner != strings.ToLower(w.ID) {
-			r.Data = append(r.Data, Finding{What: "workspace " + role, Says: fmt.Sprintf("its key %s shows rows of workspace %s instead of %s", key.Name, owner, w.ID), Wrong: true})
-		}
-		if !a.profile.Stateless {
-			if err := a.named(r, role, key, w); err != nil {
-				return err
-			}
 		}
 	}
 	a.counts(r)
@@ -49,26 +51,6 @@ func readable(lists []spec.Operation) spec.Operation {
 	return lists[0]
 }
 
-// owner returns the workspace to which the rows of a key's lists belong; "" if no
-// row shows it.
-func (a *asker) owner(key profile.Key) (string, error) {
-	for _, op := range a.lists() {
-		if op.ID == spec.ListGroupMembers { // a membership belongs to 2 workspaces
-			continue
-		}
-		got := a.list(op, key, onePage(op, "1"))
-		if got.err != nil {
-			return "", got.err
-		}
-		if len(got.rows) > 0 {
-			if owner := ownerOf(op, got.rows[0]); owner != "" {
-				return owner, nil
-			}
-		}
-	}
-	return "", nil
-}
-
 // onePage returns the query for one page of a list; nil for a plain array.
 func onePage(op spec.Operation, limit string) url.Values {
 	if op.Answer != spec.Page {
@@ -77,65 +59,55 @@ func onePage(op spec.Operation, limit string) url.Values {
 	return url.Values{"limit": {limit}}
 }
 
-// named looks for the readable rows that the profile names. No operation shows
-// campaigns, leads and accounts.
-func (a *asker) named(r *Report, role string, key profile.Key, w profile.Workspace) error {
-	if len(w.Subsequences)+len(w.ExpendableSubsequences) > 0 && a.profile.Implements(spec.ListSubsequences) {
-		rows, whole, err := a.all(spec.MustOperation(spec.ListSubsequences), key)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrNoAnswer, err)
+// named looks for the ids that the profile names in the role's workspace. It leaves entries
+// out of which nothing shows.
+func (a *asker) named(r *Report, look *lookup.Finder, role string) error {
+	ids := lookup.In(a.profile, role)
+	for len(ids) > 0 {
+		entry, n, seen := ids[0].Entry, 0, 0
+		var lost []string
+		for ; n < len(ids) && ids[n].Entry == entry; n++ {
+			sight, err := look.Look(a.ctx, ids[n])
+			if err != nil {
+				return err
+			}
+			switch sight {
+			case lookup.There:
+				seen++
+			case lookup.Gone:
+				lost = append(lost, ids[n].Text)
+			}
 		}
-		there := map[string]bool{}
-		for _, row := range rows {
-			there[strings.ToLower(text(row, "id"))] = true
+		what := strings.ReplaceAll(entry, "_", " ") + " of " + role
+		ids = ids[n:]
+		switch {
+		case entry == "id", seen+len(lost) == 0 && !strings.HasSuffix(entry, "subsequences"):
+		case entry == "expendable_subsequences":
+			r.Data = append(r.Data, supply(what, n, seen, lost))
+		default:
+			r.Data = append(r.Data, presence(what, n, seen, lost))
 		}
-		lost := func(ids []string) []string {
-			return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return there[strings.ToLower(id)] })
-		}
-		if n := len(w.Subsequences); n > 0 {
-			r.Data = append(r.Data, presence("subsequences of "+role, n, lost(w.Subsequences), whole))
-		}
-		if n := len(w.ExpendableSubsequences); n > 0 {
-			r.Data = append(r.Data, supply("expendable subsequences of "+role, n, lost(w.ExpendableSubsequences), whole))
-		}
-	}
-	if !a.profile.Implements(spec.GetPlacementTest) {
-		return nil
-	}
-	var lost []string
-	get := spec.MustOperation(spec.GetPlacementTest)
-	for _, id := range w.PlacementTests {
-		got := a.get(get, get.URLPath(id), key, nil)
-		if got.err != nil {
-			return fmt.Errorf("%w: %w", ErrNoAnswer, got.err)
-		}
-		if !got.shows() {
-			lost = append(lost, id)
-		}
-	}
-	if len(w.PlacementTests) > 0 {
-		r.Data = append(r.Data, presence("placement tests of "+role, len(w.PlacementTests), lost, true))
 	}
 	return nil
 }
 
-// presence reports how many of the named rows exist. If the list was not read to
-// its end, the other rows may exist as well.
-func presence(what string, named int, lost []string, whole bool) Finding {
+// presence reports how many of the named ids exist. The others that are not lost may exist
+// as well.
+func presence(what string, named, seen int, lost []string) Finding {
 	f := Finding{What: what, Says: fmt.Sprintf("all %d that the profile names exist", named)}
 	switch {
-	case len(lost) > 0 && whole:
+	case len(lost) > 0:
 		f.Wrong = true
 		f.Says = fmt.Sprintf("%d of %d that the profile names do not exist: %s", len(lost), named, some(lost))
-	case len(lost) > 0:
-		f.Says = fmt.Sprintf("%d of %d that the profile names are in the part of the list that was read", named-len(lost), named)
+	case seen < named:
+		f.Says = fmt.Sprintf("%d of %d that the profile names are in the part of the list that was read", seen, named)
 	}
 	return f
 }
 
 // supply is presence for rows that runs delete: it is wrong only if all are gone.
-func supply(what string, named int, lost []string, whole bool) Finding {
-	f := presence(what, named, lost, whole)
+func supply(what string, named, seen int, lost []string) Finding {
+	f := presence(what, named, seen, lost)
 	if f.Wrong {
 		f.Wrong, f.Spent = len(lost) == named, true
 		f.Says = fmt.Sprintf("%d of %d that the profile names are left; each run deletes some for good: "+

@@ -17,6 +17,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/lookup"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -139,7 +140,7 @@ func (d *discovery) workspaceID() string {
 			continue
 		}
 		for _, row := range d.first[op.ID].rows {
-			if owner := ownerOf(op, row); owner != "" {
+			if owner := lookup.OwnerOf(op, row); owner != "" {
 				return owner
 			}
 		}

@@ -72,7 +72,7 @@ func TestOtherAnswers(t *testing.T) {
 			on, err := target.URL(profile.Embedded(), server.URL)
 			g.Expect(err).NotTo(HaveOccurred())
 			_, _, err = look(t.Context(), on, runner.Selection{}, nil)
-			g.Expect(err).To(MatchError(And(ContainSubstring("subsequences.list"), ContainSubstring("does not have the documented form"))))
+			g.Expect(err).To(MatchError(And(ContainSubstring("subsequences.list"), ContainSubstring("neither a page nor an array"))))
 
 			full, _ := on.Profile.FullKey(dataset.Main)
 			bare, err := target.URL(&profile.Profile{Name: "found", Pace: on.Profile.Pace}, on.BaseURL)

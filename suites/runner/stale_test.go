@@ -1,7 +1,10 @@
 package runner
 
 import (
-	"maps"
+	"bytes"
+	"io"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,40 +16,116 @@ import (
 	"outreach.example/conformance/reports"
 )
 
-// A profile may name rows that the target does not have: that is no failure, and the reason
-// names the entry.
+// An id that no target has, and such an address.
+const (
+	gone      = "01941f29-7c00-7000-8000-000000000000"
+	goneEmail = "gone@senders.example"
+)
+
+// without returns the profile of the reference server with one id that is gone.
+func without(g Gomega, role, entry string, at int) *profile.Profile {
+	p := profile.Embedded()
+	w := p.Workspaces[role]
+	switch entry {
+	case "id":
+		w.ID = gone
+	case "admin":
+		w.Admin = gone
+	case "tags":
+		w.Tags = []string{gone}
+	}
+	if i := slices.IndexFunc(w.Entries(), func(e profile.Entry) bool { return e.Name == entry && e.List }); i >= 0 {
+		ids := w.Entries()[i].IDs
+		ids[min(at, len(ids)-1)] = gone
+		if entry == "accounts" {
+			ids[min(at, len(ids)-1)] = goneEmail
+		}
+	}
+	p.Workspaces[role] = w
+	return p
+}
+
+// tagless is the way to a server that refuses an unknown tag, or leaves it out.
+type tagless struct{ refuses bool }
+
+func (t tagless) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if changed := bytes.ReplaceAll(body, []byte(`"`+gone+`"`), nil); t.refuses {
+		if len(changed) < len(body) {
+			r.URL.Path += "/variables"
+		}
+	} else {
+		body = changed
+	}
+	r = r.Clone(r.Context())
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// A profile may name what the target does not have: that is no failure, and the reason names
+// the entry.
 func TestStaleProfiles(t *testing.T) {
-	const gone = "01941f29-7c00-7000-8000-000000000000"
+	const last = 1 << 10
 	for _, c := range []struct {
-		role, requirement, entry string
-		change                   func(*profile.Workspace)
+		role, entry string
+		at          int
+		requirement string
+		named       string // in a reason; empty if no check relies on it
+		way         http.RoundTripper
 	}{
-		{dataset.Second, "ISOLATION-UNTOUCHED", "workspaces.second.subsequences", func(w *profile.Workspace) { w.Subsequences = []string{gone} }},
-		{dataset.Second, "ISOLATION-UNTOUCHED", "workspaces.second.placement_tests", func(w *profile.Workspace) { w.PlacementTests = []string{gone} }},
-		{dataset.Main, "LEAD-*", "workspaces.main.subsequences", func(w *profile.Workspace) { w.Subsequences = []string{gone} }},
-		{dataset.Main, "LEAD-*", "workspaces.main.leads", func(w *profile.Workspace) { w.Leads = []string{gone} }},
-		{dataset.Main, "VARIABLES-*", "workspaces.main.campaigns", func(w *profile.Workspace) { w.Campaigns = []string{gone} }},
-		{dataset.Main, "STATE-CREATE-CAMPAIGN_ID", "workspaces.main.campaigns", func(w *profile.Workspace) { w.Campaigns = []string{gone} }},
-		{dataset.SubA, "ACCOUNTS-MOVED", "accounts of a workspace", func(w *profile.Workspace) { w.Accounts = []string{"gone@x.example"} }},
+		{dataset.Main, "id", 0, "ISOLATION-OWNER", "id", nil},
+		{dataset.Main, "admin", 0, "ISOLATION-OWNER", "admin", nil},
+		{dataset.Main, "campaigns", 0, "VARIABLES-*", "campaigns[0]", nil},
+		{dataset.Main, "campaigns", last, "VARIABLES-*", "campaigns[4]", nil},
+		{dataset.Main, "campaigns", 0, "STATE-CREATE-CAMPAIGN_ID", "campaigns[0]", nil},
+		{dataset.Main, "campaigns", last, "STATE-CREATE-CAMPAIGN_ID", "campaigns[4]", nil},
+		{dataset.Main, "leads", 0, "LEAD-*", "leads[0]", nil},
+		{dataset.Main, "leads", last, "LEAD-*", "leads[39]", nil},
+		{dataset.Main, "subsequences", 0, "LEAD-*", "subsequences[0]", nil},
+		{dataset.Main, "subsequences", last, "LEAD-*", "subsequences[4]", nil},
+		{dataset.Main, "expendable_subsequences", 0, "STATE-DELETE-*", "", nil}, // runs delete them
+		{dataset.Main, "placement_tests", 0, "AUTH-*", "placement_tests[0]", nil},
+		{dataset.Main, "accounts", 0, "ACCOUNTS-*", "", nil},
+		{dataset.Main, "tags", 0, "STATE-CREATE-TAGS", "tags[0]", tagless{refuses: true}},
+		{dataset.Main, "tags", 0, "STATE-CREATE-TAGS", "tags[0]", tagless{}},
+		{dataset.Second, "id", 0, "ISOLATION-*", "", nil}, // nothing of the workspace is judged by its id
+		{dataset.Second, "campaigns", 0, "ISOLATION-*", "campaigns[0]", nil},
+		{dataset.Second, "leads", 0, "ISOLATION-*", "leads[0]", nil},
+		{dataset.Second, "subsequences", 0, "ISOLATION-*", "subsequences[0]", nil},
+		{dataset.Second, "expendable_subsequences", 0, "ISOLATION-*", "", nil},
+		{dataset.Second, "placement_tests", 0, "ISOLATION-*", "placement_tests[0]", nil},
+		{dataset.Second, "accounts", 0, "ISOLATION-*", "", nil},
+		{dataset.Admin, "id", 0, "A*", "", nil}, // the key is that of the admin workspace all the same
+		{dataset.SubA, "id", 0, "A*", "id", nil},
+		{dataset.SubA, "admin", 0, "ACCOUNTS-*", "admin", nil},
+		{dataset.SubA, "accounts", 0, "ACCOUNTS-*", "accounts[0]", nil},
+		{dataset.SubA, "accounts", last, "ACCOUNTS-*", "accounts[5]", nil},
+		{dataset.SubB, "id", 0, "ACCOUNTS-*", "id", nil},
+		{dataset.Outsider, "id", 0, "ADMIN-*", "id", nil},
+		{dataset.OutsiderAdmin, "id", 0, "ISOLATION-*", "", nil},
+		{dataset.Limited, "id", 0, "ISOLATION-OWNER", "", nil},
 	} {
-		t.Run(c.requirement+" "+c.entry, func(t *testing.T) {
+		t.Run(c.role+"."+c.entry+" "+c.requirement, func(t *testing.T) {
 			g := NewWithT(t)
 			server := embedded(t)
-			stale := *server.Profile
-			stale.Workspaces = maps.Clone(stale.Workspaces)
-			w := stale.Workspaces[c.role]
-			c.change(&w)
-			stale.Workspaces[c.role] = w
-			results := judged(t, t.Context(), Config{Target: &target.Target{BaseURL: server.BaseURL, Kind: server.Kind, Profile: &stale},
-				Selection: Selection{Requirements: []string{c.requirement}}})
+			results := judged(t, t.Context(), Config{Target: &target.Target{BaseURL: server.BaseURL, Kind: server.Kind, Profile: without(g, c.role, c.entry, c.at)},
+				Selection: Selection{Requirements: []string{c.requirement}}, Transport: c.way})
 			g.Expect(of(results, reports.Fail)).To(BeEmpty())
+			g.Expect(of(results, reports.Error)).To(BeEmpty())
 			named := 0
 			for _, check := range results.Checks {
-				if check.Outcome == reports.NotAssessed && strings.Contains(strings.Join(check.Missing, " "), c.entry) {
+				missing := strings.Join(check.Missing, " ")
+				if check.Outcome == reports.NotAssessed && strings.Contains(missing, "workspaces."+c.role+"."+c.named+" ") {
 					named++
 				}
 			}
-			g.Expect(named).To(BeNumerically(">", 0))
+			g.Expect(named > 0).To(Equal(c.named != ""), "%v", unproven(results))
 		})
 	}
 }
