@@ -149,6 +149,7 @@ func expectNoMove(api *API, k Call, source, destination profile.Workspace) (home
 	return api.moveAround(source, destination, func(account string) bool {
 		attempt := api.Do(k.WithBody(move(source, destination, account)).MustBeRefused())
 		api.Expect(attempt).To(BeRefused())
+		api.awaitLaterChange()
 		return attempt.Status/100 == 4
 	})
 }

@@ -100,6 +100,7 @@ func deletions(list string) {
 		gone := api.Serves(list) && api.Serves(spec.GetPlacementTest) && !shows() // other requirements judge that
 		again := api.untilGone("a deletion that is repeated", remove)
 		if api.Expect(again).To(HaveStatus(http.StatusNotFound)) && gone {
+			api.awaitLaterChange()
 			api.Expect(again).To(RestoreNothing(shows()))
 		}
 	})

@@ -123,6 +123,7 @@ func (api *API) expectNoDeletionByBody() {
 	made := api.shown(api.NewTest())
 	remove := api.As(dataset.Main, spec.DeletePlacementTest).WithID(made.ID()).WithRawBody(`{"conformance": true}`).MayBeRefused()
 	if api.Do(remove).Status/100 == 4 {
+		api.awaitLaterChange()
 		api.Expect(api.Do(api.As(dataset.Main, spec.GetPlacementTest).WithID(made.ID()))).To(BeServed())
 	}
 }
@@ -147,13 +148,8 @@ func (api *API) expectNothingCreated(without func(Call) []Call) {
 		api.suspect(k, api.spec.Pairs[0])
 		refused = append(refused, api.refusedAll([]Call{k})...)
 	}
-	later := api.NewTest()
-	var after map[string]map[string]any
-	api.eventually("a created test in the list", func() bool {
-		after = api.newestTests()
-		return after[paging.FoldID(later.ID())] != nil
-	})
-	if after[paging.FoldID(later.ID())] == nil {
+	after, listed := api.newestAfterAnother()
+	if !listed {
 		api.NotAssessed("a created test among the first %d of %s", newest, spec.ListPlacementTests)
 	}
 	for _, r := range refused {
@@ -161,6 +157,17 @@ func (api *API) expectNothingCreated(without func(Call) []Call) {
 		api.rollBack(r.Call, made)
 		api.Expect(r).To(MakeNothing(made))
 	}
+}
+
+// newestAfterAnother creates a test and returns the newest tests once the list shows it: what
+// came of an earlier request would show then, too.
+func (api *API) newestAfterAnother() (after map[string]map[string]any, listed bool) {
+	id := paging.FoldID(api.NewTest().ID())
+	listed = api.eventually("a created test in the list", func() bool {
+		after = api.newestTests()
+		return after[id] != nil
+	})
+	return after, listed
 }
 
 // expectEffect looks for the effect of a request that was served, with the full key of

@@ -96,7 +96,7 @@ func inboxPlacementTests() {
 			remove := api.Request()
 			forms := withMetadataToo(api.As(dataset.Main, spec.GetPlacementTest).WithID(remove.id))
 			for _, form := range forms { // a server may cache the test
-				api.until("a created test in a get", form.MayGet(http.StatusNotFound), Response.OK)
+				api.mustShow("a created test in a get", func() bool { return api.Do(form.MayGet(http.StatusNotFound)).OK() })
 			}
 			api.MustDo(remove)
 			for _, form := range forms {
@@ -119,7 +119,7 @@ func keepsOlderTests(api *API) {
 	list := api.As(dataset.Main, spec.ListPlacementTests)
 	walkAfterCreation := func() Walk {
 		made := api.MustDo(api.withAllOptional(api.Request()).WithField("description", api.Word()).WithField("test_code", api.Word()))
-		return api.listShowing(list, made.ID())
+		return api.mustList(list, made.ID())
 	}
 	before := api.ReadAll(list)
 	api.expectOthersKept(spec.StateCreateDistinct, before, walkAfterCreation(), walkAfterCreation)
@@ -130,10 +130,7 @@ func keepsOlderTests(api *API) {
 func makesOneTest(api *API) {
 	made := api.MustDo(api.Request().WithField("run_immediately", true))
 	later := api.NewTest()
-	list := api.listShowing(api.As(dataset.Main, spec.ListPlacementTests), made.ID(), later.ID())
-	if list.Row(made.ID()) == nil || list.Row(later.ID()) == nil {
-		api.NotAssessed("the created tests in %s", spec.ListPlacementTests)
-	}
+	list := api.mustList(api.As(dataset.Main, spec.ListPlacementTests), made.ID(), later.ID())
 	api.Expect(list).To(ShowNameOnce(made.ID(), made.SentField("name")))
 }
 

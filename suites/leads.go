@@ -51,11 +51,14 @@ func leads() {
 				return
 			}
 			list := api.As(dataset.Main, spec.ListSubsequences)
-			before := api.ReadAll(list)
-			move(w.Leads[0])
-			api.expectOthersKept(spec.LeadMoveSubsequence, before, api.ReadAll(list), func() Walk {
-				move(w.Leads[len(w.Leads)-1])
+			walkAfterMove := func(lead string) Walk {
+				move(lead)
+				api.awaitLaterChange()
 				return api.ReadAll(list)
+			}
+			before := api.ReadAll(list)
+			api.expectOthersKept(spec.LeadMoveSubsequence, before, walkAfterMove(w.Leads[0]), func() Walk {
+				return walkAfterMove(w.Leads[len(w.Leads)-1])
 			})
 		})
 

@@ -86,6 +86,7 @@ func resume(api *API) {
 			requirement.Expect(r).To(BeServedAgain())
 		}
 	}
+	_ = api.attempt(api.awaitLaterChange) // if it does not show, the refused changes had as much time
 	for _, change := range changes {
 		change.judge(api)
 	}

@@ -100,6 +100,17 @@ func (api *API) listShowing(list Call, ids ...string) (w Walk) {
 	return w
 }
 
+// mustList is listShowing for rows that must show before the spec goes on.
+func (api *API) mustList(list Call, ids ...string) Walk {
+	w := api.listShowing(list, ids...)
+	for _, id := range ids {
+		if w.Row(id) == nil {
+			api.NotAssessed("the created tests in %s", list.Operation.ID)
+		}
+	}
+	return w
+}
+
 // listWithout reads the list until it no longer shows the row.
 func (api *API) listWithout(list Call, ids ...string) (w Walk) {
 	api.eventually("a deletion in the list", func() bool {

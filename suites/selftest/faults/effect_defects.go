@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/profile"
@@ -58,13 +57,7 @@ func refusedButDoneDefects() []Defect {
 			carriedOut("REQUEST-NO-EFFECT", operation, by, http.StatusBadRequest)
 		}
 	}
-	late := defects[slices.IndexFunc(defects, func(d Defect) bool { return d.ID == spec.DeletePlacementTest+"/longer-id-refused-but-done" })]
-	atOnce := late.Apply
-	late.ID, late.Doc = late.ID+"-late", late.Doc+" after a while, as any deletion"
-	late.Apply = func(a *Target) Middleware {
-		return Chain(atOnce(a), deletedLater(a, &delayed{by: a.Profile.Visibility() / 3, since: map[string]time.Time{}}))
-	}
-	return append(defects, late)
+	return defects
 }
 
 // invalidAskers are kinds of requests that are valid but for one part.

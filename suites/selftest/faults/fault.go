@@ -72,7 +72,7 @@ func (a *Target) keyOf(r Request) (profile.Key, bool) {
 
 // Defects returns every defect, in the order of the catalogue's groups.
 func Defects() []Defect {
-	return slices.Concat(
+	all := slices.Concat(
 		servedDefects(),
 		statusDefects(),
 		shapeDefects(),
@@ -93,4 +93,5 @@ func Defects() []Defect {
 		optionsDefects(),
 		rateDefects(),
 	)
+	return append(all, lateDefects(all)...)
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"time"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -24,8 +23,7 @@ func changeDefects() []Defect {
 		{list + "/removal-late-starts-over", spec.Pair{Requirement: "PAGE-REMOVE", Operation: list},
 			"shows a deletion after a while, and answers a cursor whose row was deleted with the first page then", func(a *Target) Middleware {
 				cursor := a.parameter(list, profile.ParamStartingAfter)
-				late := &delayed{by: a.Profile.Visibility() / 3, since: map[string]time.Time{}}
-				return Chain(deletedLater(a, late), outdated(list, cursor, (*changes).removed, startingOver(cursor)))
+				return Chain(deletedLater(a, a.late()), outdated(list, cursor, (*changes).removed, startingOver(cursor)))
 			}},
 		{list + "/insert-shifts-positions", spec.Pair{Requirement: "PAGE-INSERT", Operation: list},
 			"uses positions as cursors, so that a new row shifts them", positions(nil)},

@@ -21,7 +21,7 @@ func lateQuirks() []Quirk {
 	late := func(id, doc string, apply func(*Target, *delayed) Middleware, unassessed ...string) Quirk {
 		return Quirk{ID: "late/" + id, Allowed: spec.OpenPointVisibility, Doc: doc, Touches: []string{touchesLate, "create", "delete", "accounts", touchesRows}, Unassessed: unassessed,
 			Apply: func(a *Target) Middleware {
-				return apply(a, &delayed{by: a.Profile.Visibility() / 3, since: map[string]time.Time{}})
+				return apply(a, a.late())
 			}}
 	}
 	return []Quirk{
@@ -109,6 +109,11 @@ type delayed struct {
 
 	mu    sync.Mutex
 	since map[string]time.Time
+}
+
+// late returns a delay of a third of the time that the profile allows.
+func (a *Target) late() *delayed {
+	return &delayed{by: a.Profile.Visibility() / 3, since: map[string]time.Time{}}
 }
 
 // begin notes that the things have changed now.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/spec"
@@ -106,7 +105,7 @@ func cursorQuirks() []Quirk {
 		deleted("not-found", ", and sorts every list newest first by default", http.StatusNotFound,
 			func(a *Target) Middleware { return anchored{target: a, serves: isList, descending: true}.apply }),
 		deleted("before-the-list", ", and shows the deleted row for a while", http.StatusUnprocessableEntity, func(a *Target) Middleware {
-			return deletedLater(a, &delayed{by: a.Profile.Visibility() / 3, since: map[string]time.Time{}})
+			return deletedLater(a, a.late())
 		}),
 		end("null", "shows a null cursor on the last page", nil),
 		end("empty", "shows an empty cursor on the last page", ""),
