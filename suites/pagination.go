@@ -114,9 +114,9 @@ func BeRefusedOrClamped() types.GomegaMatcher {
 func walksAgree(api *API) {
 	op := api.Operation()
 	walk := func(sizes paging.Sizes) Walk { return api.unjudgedWalk(api.Request().keys(), sizes) }
-	before := []Walk{walk(pagesOf(50)), walk(pagesOf(100))}
-	n := len(before[1].Rows())
-	sizes := []paging.Sizes{singlesAtBothEnds(n), leavingOne(n), // these end at each row, and one row before the end
+	before := walk(pagesOf(100))
+	n := len(before.Rows())
+	sizes := []paging.Sizes{pagesOf(50), pagesOf(100), singlesAtBothEnds(n), leavingOne(n), // these end at each row, and one row before the end
 		pagesOf(max(7, n/fewPages+1)), pagesOf(max(10, n/fewPages)), paging.Cycle(1, 2, 7, 99, 100), pagesOf(max(20, n/fewPages)), withoutLimit, pagesOf(max(25, n/fewPages))}
 	between := make([]Walk, len(sizes))
 	var work []func()
@@ -124,8 +124,8 @@ func walksAgree(api *API) {
 		work = append(work, func() { between[i] = walk(sizes[i]) })
 	}
 	api.Together(work...)
-	after := []Walk{walk(pagesOf(50)), walk(pagesOf(100))}
-	for _, walk := range slices.Concat(before, between, after) {
+	after := walk(pagesOf(100))
+	for _, walk := range slices.Concat([]Walk{before, after}, between) {
 		if api.For(spec.PageWalkEnds).Expect(walk).To(End(api.maxPages())) {
 			if seen := lastCursor(walk); seen != "" {
 				api.Observe(spec.OpenPointLastCursor, "%s", seen)
@@ -139,7 +139,7 @@ func walksAgree(api *API) {
 		observeWalk(api, walk)
 	}
 	for _, walk := range between { // walks at the same time tell nothing about each other
-		agree(api, slices.Concat(before, []Walk{walk}, after))
+		agree(api, []Walk{before, walk, after})
 	}
 }
 
@@ -152,12 +152,12 @@ func withoutLimit(page int) int {
 }
 
 // fewPages is about how many pages a walk may take where smaller pages show nothing more.
-const fewPages = 15
+const fewPages = 22
 
 // singlesAtBothEnds asks for single rows at both ends of a list of n rows. The last page is
 // full then, and the number of rows is a multiple of its limit, whatever rows come or go.
 func singlesAtBothEnds(n int) paging.Sizes {
-	const first, last = fewPages - 7, 5
+	const first, last = fewPages - 8, 5
 	full := (max(0, n-first-last) + maxLimit - 1) / maxLimit
 	between := max(0, n-first-last)
 	return func(page int) int {
