@@ -13,6 +13,7 @@ import (
 // keepsValuesTogether creates tests in which each pair of fields has each pair of values: a
 // server may store a value rightly alone, and wrongly beside another one.
 func keepsValuesTogether(api *API) {
+	api.ReadAll(api.As(dataset.Main, spec.ListPlacementTests)) // a server may cache the list
 	var made []Response
 	var ids []string
 	for _, r := range api.DoAll(append(api.pairwise(), api.running())...) {

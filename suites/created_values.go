@@ -141,8 +141,11 @@ func (api *API) creating(field string, v variants.Variant) Call {
 	return k
 }
 
-// paused is the status of a test that is not sent.
-const paused = 2
+// paused and completed are statuses of tests that are not sent.
+const (
+	paused    = 2
+	completed = 3
+)
 
 // valuesOf returns each kind of value that the field of a created test may have: those that
 // the document allows, and those that only the profile or the target's rows know. null is

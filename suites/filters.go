@@ -91,7 +91,7 @@ func (api *API) expectFilter(f oracle.Filter) {
 }
 
 // filtersNewTests filters by status while there are tests that were created without one,
-// with null, and paused. A server may count a new test under a status that it does not show.
+// with null, and with each that sends no email. A server may count a new test under a status that it does not show.
 func filtersNewTests(api *API) {
 	with := func(status any) string {
 		return api.MustDo(api.RequestAs(dataset.Main, spec.CreatePlacementTest).WithField("status", status)).ID()
@@ -99,7 +99,7 @@ func filtersNewTests(api *API) {
 	for _, status := range []string{"1", "2", "3"} { // a server may cache what a filter found
 		api.ReadAll(api.Request().WithQuery(profile.ParamStatus, status))
 	}
-	ids := []string{api.NewTest().ID(), with(nil), with(paused)}
+	ids := []string{api.NewTest().ID(), with(nil), with(paused), with(completed)}
 	api.listShowing(api.Request(), ids...)
 	for _, f := range oracle.Filters(spec.ListPlacementTests) {
 		if f.Parameter == profile.ParamStatus {

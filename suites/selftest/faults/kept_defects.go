@@ -50,11 +50,16 @@ func keptSearchDefects() []Defect {
 	}{
 		{spec.SortAsc, profile.ParamSortOrder, "asc", "sort-order-asc"},
 		{spec.SortDesc, profile.ParamSortOrder, "desc", "sort-order-desc"},
+		{spec.FilterStatusMissing, profile.ParamStatus, "1", "status-1"},
+		{spec.FilterStatusMissing, profile.ParamStatus, "2", "status-2"},
+		{spec.FilterStatusMissing, profile.ParamStatus, "3", "status-3"},
+		{spec.StateCreate("name"), "limit", "100", "plain-list"},
 	} {
 		defects = append(defects, breakingWith(string(d.requirement), list, d.name+"-kept", "shows no new test in full pages with "+d.parameter+"="+d.value+" once they were asked for",
 			func(a *Target) Middleware {
 				return a.withoutNewRows(list, func(r Request) bool {
-					return r.Query.Get(d.parameter) == d.value && len(r.Query) == len(r.Query["limit"])+len(r.Query["starting_after"])+1 && r.Query.Get("limit") == "100"
+					others := len(r.Query) - len(r.Query["limit"]) - len(r.Query["starting_after"])
+					return r.Query.Get(d.parameter) == d.value && r.Query.Get("limit") == "100" && (others == 0) == (d.parameter == "limit") && others < 2
 				})
 			}))
 	}
