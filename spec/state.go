@@ -32,7 +32,7 @@ func stateRequirements() []Requirement {
 	add("STATE-CREATE-NULL", Stated, "A test may be created with null in every nullable field.", "",
 		"Resources and their fields / Inbox placement test", "A test is created with all of them null.", CreatePlacementTest)
 	add("STATE-CREATE-DISTINCT", Derived, "Two create requests make two tests with different ids, one request makes one, and no other test changes.",
-		"An id identifies one test.", tests, "The same body is sent twice. Both tests must be found. A test that runs at once must be the only one of its name. The tests that existed before must keep what a server does not change by itself.", CreatePlacementTest)
+		"An id identifies one test.", tests, "The same body is sent twice. Both tests must be found. A test that runs at once must be the only one of its name. The tests that existed before must keep what a server does not change by itself. No other list loses a row.", CreatePlacementTest)
 	for _, field := range CreateReadOnly {
 		add("STATE-READ_ONLY-"+strings.ToUpper(field), Stated, "A body cannot set the read-only field "+field+".", "",
 			"Resources and their fields / Inbox placement test",
@@ -49,7 +49,7 @@ func stateRequirements() []Requirement {
 	add("STATE-DELETE-AGAIN", Derived, "Deleting a deleted resource gets 404, and it stays deleted.",
 		"The requested resource no longer exists.", "Endpoints; Errors", "The delete request is repeated. The resource must not show again.", DeletePlacementTest, DeleteSubsequence)
 	add("STATE-DELETE-OTHERS", Derived, "Deleting one resource neither removes nor changes others.",
-		"The operation deletes the resource with that id.", "Endpoints", "A resource between an older and a newer one is deleted, and a test beside one of the same body. The others must still be listed, with the values that a server does not change by itself.", DeletePlacementTest, DeleteSubsequence)
+		"The operation deletes the resource with that id.", "Endpoints", "A resource between an older and a newer one is deleted, and a test beside one of the same body. The others must still be listed, with the values that a server does not change by itself. No other list loses a row, except for rows that mention the deleted resource.", DeletePlacementTest, DeleteSubsequence)
 	add("STATE-DELETE-MOVE", Derived, "Moving a lead to a deleted subsequence is rejected.",
 		"The subsequence no longer exists. The status of the rejection is not shown.", "Endpoints / Leads; Errors",
 		"A subsequence is deleted and named in a move. The response must be neither 2xx nor 5xx.", MoveLead)
@@ -59,11 +59,11 @@ func stateRequirements() []Requirement {
 	add("META-ELSEWHERE", Stated, "Only a get shows metadata.", "", "Resources and their fields / Inbox placement test",
 		"Every test in a response of another operation is checked.", CreatePlacementTest, ListPlacementTests, DeletePlacementTest)
 	add("VARIABLES-CAMPAIGN", Stated, "Adding variables returns the campaign named in the path.", "", "Endpoints / Campaigns",
-		"The id in the response is checked, for one and for several variables. The name and the creation time stay as they are, also while variables are added to other campaigns.", AddCampaignVariables)
+		"The id in the response is checked, for one and for several variables. The name and the creation time stay as they are, also while variables are added to other campaigns. No list loses a row.", AddCampaignVariables)
 	add("LEAD-MOVE-LEAD", Stated, "Moving a lead returns the lead named in the body.", "", "Endpoints / Leads",
 		"The id in the response is checked. The name, the address and the creation time must be the same in each move of the lead, also after moves of other leads.", MoveLead)
 	add("LEAD-MOVE-SUBSEQUENCE", Stated, "A moved lead's subsequence_id is the destination subsequence.", "",
-		"States and transitions; Endpoints / Leads", "A lead is moved to one subsequence, then to another, then back. The subsequences stay as they are.", MoveLead)
+		"States and transitions; Endpoints / Leads", "A lead is moved to one subsequence, then to another, then back. The subsequences stay as they are, and no list loses a row.", MoveLead)
 	return append(table, Requirement{ID: "ACCOUNTS-MOVED", Level: Derived, Group: GroupState, Profile: ProfileAdmin,
 		Statement: "After a move the accounts are in the destination workspace and can be moved back from there.",
 		Reasoning: "The operation moves the accounts, so moving them back is a valid request.",

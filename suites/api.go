@@ -32,6 +32,7 @@ type API struct {
 	rng  *rand.Rand // guarded by mu
 
 	probes      bool // it asks beside the specs, such as whether the spec's operation is served
+	isAlone     bool // no other spec changes anything
 	bodyRefused bool // the spec has sent a body without valid authorization
 
 	evidence *judge.Ledger // what this spec found out
@@ -137,7 +138,7 @@ func (api *API) DoAll(calls ...Call) []Response {
 		}
 		work[i] = func() { responses[i] = api.onFreshConnection(k, ask(k, requests[i])) }
 	}
-	api.Together(work...) // a panic on the way to the target ends the spec, not the process
+	api.sendAll(calls, work)
 	var broken *Response
 	full := false
 	for i := range responses {
@@ -170,6 +171,15 @@ func (api *API) DoAll(calls ...Call) []Response {
 		}
 	}
 	return responses
+}
+
+// sendAll sends the calls at the same time. A panic on the way to the target ends the spec,
+// not the process.
+func (api *API) sendAll(calls []Call, work []func()) {
+	if !api.isAlone && slices.ContainsFunc(calls, func(k Call) bool { return k.Operation.Unsafe() }) {
+		defer api.beside(api.ctx)()
+	}
+	api.Together(work...)
 }
 
 // needShort ends the spec if a value is too long for an address.

@@ -74,6 +74,7 @@ type Env struct {
 
 	names    sync.Map     // of tests that the run has sent creations of
 	repeated sync.RWMutex // locked while a lead is moved away and back, so that nobody moves it in between
+	changing sync.RWMutex // locked while one spec alone changes something
 
 	controlled  sync.Map // ids of the operations that control has asked
 	cursors     sync.Map // id of a list → a short page of it

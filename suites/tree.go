@@ -21,7 +21,7 @@ var files = []func(){
 	campaigns, leads, accounts, inboxPlacementTests, inboxPlacementReports, subsequences, workspaceMembers,
 	workspaceGroupMembers, dfyEmailAccountOrders, customTagMappings, leadLabels, leadLists, phoneNumbers, webhookEvents,
 
-	served, statuses, authentication, scopes, viewsOfKeys, effects, errorResponses, providerOptions, pagination, filters, queries, queryValues, requests, acceptance, isolation,
+	served, statuses, authentication, scopes, viewsOfKeys, effects, sideEffects, errorResponses, providerOptions, pagination, filters, queries, queryValues, requests, acceptance, isolation,
 	rateLimits, observations,
 }
 

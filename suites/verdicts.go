@@ -138,6 +138,9 @@ func (e *Env) Unjudged() int { return int(e.unjudged.Load()) }
 func (e *Env) Send(ctx context.Context, request client.Request) client.Exchange {
 	e.begin()
 	op := spec.MustOperation(request.Operation)
+	if op.Unsafe() {
+		defer e.beside(ctx)()
+	}
 	beside := newAPI(ctx, e, Spec{Operation: op.ID, Title: "is used beside the specs"}, 0)
 	beside.probes = true
 	k := Call{Operation: op, allowed: request.Allowed, brief: true}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
@@ -16,7 +17,7 @@ import (
 // otherRowDefects carry out a change and alter another row with it, or show the change in
 // one view and not in another.
 func otherRowDefects() []Defect {
-	return slices.Concat(createAltersDefects(), deleteAltersDefects(), moveAltersDefects(), variablesAlterDefects(), keptPairs(), sortedValueDefects(), newTestDefects())
+	return slices.Concat(createAltersDefects(), deleteAltersDefects(), moveAltersDefects(), variablesAlterDefects(), keptPairs(), sortedValueDefects(), newTestDefects(), vanishingDefects())
 }
 
 // altered holds the values that a defect has put into rows, by id and field.
@@ -244,6 +245,47 @@ func altersNeighbours(requirement, operation, field string, of func(profile.Work
 					}
 				})
 			}))
+	}
+	return defects
+}
+
+// vanishingDefects remove a row of another list with each change: the first one, or the last.
+func vanishingDefects() []Defect {
+	var defects []Defect
+	for _, d := range []struct{ requirement, operation, list, which string }{
+		{"STATE-CREATE-DISTINCT", spec.CreatePlacementTest, spec.ListTagMappings, "first"},
+		{"STATE-CREATE-DISTINCT", spec.CreatePlacementTest, spec.ListSubsequences, "last"},
+		{"STATE-DELETE-OTHERS", spec.DeletePlacementTest, spec.ListPlacementReports, "first"},
+		{"STATE-DELETE-OTHERS", spec.DeletePlacementTest, spec.ListWebhookEvents, "last"},
+		{"STATE-DELETE-OTHERS", spec.DeletePlacementTest, spec.ListLeadLabels, "first"},
+		{"STATE-DELETE-OTHERS", spec.DeleteSubsequence, spec.ListPlacementTests, "first"},
+		{"STATE-DELETE-OTHERS", spec.DeleteSubsequence, spec.ListWebhookEvents, "first"},
+		{"LEAD-MOVE-SUBSEQUENCE", spec.MoveLead, spec.ListLeadLists, "last"},
+		{"LEAD-MOVE-SUBSEQUENCE", spec.MoveLead, spec.ListPhoneNumbers, "first"},
+		{"VARIABLES-CAMPAIGN", spec.AddCampaignVariables, spec.ListSubsequences, "first"},
+		{"VARIABLES-CAMPAIGN", spec.AddCampaignVariables, spec.ListDFYOrders, "last"},
+	} {
+		defects = append(defects, breakingWith(d.requirement, d.operation, "takes-"+d.which+"-of-"+d.list, "also removes the "+d.which+" row of "+d.list, func(a *Target) Middleware {
+			return func(next Handler) Handler {
+				var changes atomic.Int64
+				hide := withItems(d.list, func(r Request, page any, items []any) []any {
+					most := min(int(changes.Load()), len(items))
+					switch {
+					case r.Query.Has("sort_order"): // it may be the other end
+					case d.which == "first" && a.isFirst(r, page):
+						items = items[most:]
+					case d.which == "last" && isLast(r, page):
+						items = items[:len(items)-most]
+					}
+					return items
+				})
+				count := onAnswer(d.operation, http.StatusOK, func(_ Request, answer Response) Response {
+					changes.Add(1)
+					return answer
+				})
+				return Chain(hide, count)(next)
+			}
+		}))
 	}
 	return defects
 }
