@@ -161,6 +161,9 @@ func (f *Finder) list(ctx context.Context, role string, op spec.Operation, limit
 			pages = 1
 		}
 		w := paging.Run(ctx, paging.List(f.Send, request(op, "", key), parameter), paging.Fixed(limit), pages)
+		if noPage := (*paging.NoPageError)(nil); errors.As(w.Err, &noPage) {
+			noPage.Exchange.Body = nil // it may be large, and the error is kept
+		}
 		in = shown{ids: map[string]bool{}, whole: w.Complete()}
 		for _, row := range w.Rows() {
 			for field, value := range row.Value {
