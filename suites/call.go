@@ -30,6 +30,7 @@ type Call struct {
 	authorization *string
 	header        http.Header // besides Authorization
 	owner         string      // id of the key's workspace; "" if unknown
+	anyOwner      bool        // the rows may belong to another workspace than the profile says
 	fresh         bool        // it has a connection of its own
 	noRetry       bool
 	provoked      bool // a 429 is expected: the key has been driven to its limit

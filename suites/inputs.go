@@ -68,11 +68,9 @@ func (api *API) As(role, operation string) Call {
 	if !ok {
 		api.NotAssessed("a key of the workspace %q with the scope all:all", role)
 	}
-	k := Call{Operation: op, key: key.ForClient(), allowed: client.Only(http.StatusOK)}
+	k := Call{Operation: op, key: key.ForClient(), owner: api.owner(role), allowed: client.Only(http.StatusOK)}
 	// The rows of the limited workspace are not looked at before its limit is exceeded.
-	if role != dataset.Limited && api.attempt(func() { api.needOwner(role) }) == "" {
-		k.owner = api.owner(role)
-	}
+	k.anyOwner = role == dataset.Limited || api.attempt(func() { api.needOwner(role) }) != ""
 	return k
 }
 

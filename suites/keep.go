@@ -183,7 +183,11 @@ func (api *API) judged(k Call, ex client.Exchange) Response {
 	cost := int64(min(judgedFactor*len(ex.Body), maxJudged))
 	_ = api.memory.judging.Acquire(context.WithoutCancel(api.ctx), cost) // fails only if the context ends
 	defer api.memory.judging.Release(cost)
-	found := api.Rules.Check(judge.Request{Operation: k.Operation, Allowed: k.allowed, Owner: k.owner, Admin: api.Profile.AdminOf(k.owner)}, ex)
+	owner := k.owner
+	if k.anyOwner {
+		owner = ""
+	}
+	found := api.Rules.Check(judge.Request{Operation: k.Operation, Allowed: k.allowed, Owner: owner, Admin: api.Profile.AdminOf(owner)}, ex)
 	r := Response{Exchange: ex, Call: k, found: found, rows: found.Rows}
 	r.read(found.Body)
 	for _, f := range found.Findings {
