@@ -110,7 +110,10 @@ func (api *API) once(id lookup.ID, ask bool) lookup.Sight {
 		if ask {
 			return api.asked(id)
 		}
-		seen, _ := api.finder.Look(api.ctx, id) // without a response, nothing is seen
+		seen, err := api.finder.Look(api.ctx, id)
+		if err != nil { // without a response, nothing is seen
+			seen = lookup.Unseen
+		}
 		return seen
 	}))
 	return seen.(func() lookup.Sight)()

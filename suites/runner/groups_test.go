@@ -24,7 +24,6 @@ func TestWorkspacesOfOneGroupShareItsMembers(t *testing.T) {
 		failed []string
 	}{
 		{name: "one group", second: profile.Workspace{Admin: dataset.Admin}, id: dataset.Second},
-		{name: "one group, of which another role with the same id tells", id: dataset.SubA},
 		{name: "2 groups", second: profile.Workspace{Admin: dataset.OutsiderAdmin}, id: dataset.Second, failed: []string{shared}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
