@@ -119,10 +119,11 @@ func (api *API) once(id lookup.ID, ask bool) lookup.Sight {
 	return seen.(func() lookup.Sight)()
 }
 
-// changes are the operations that name what no operation shows, by the entry.
-var changes = map[string]string{"campaigns": spec.AddCampaignVariables, "leads": spec.MoveLead}
+// changes are the operations that name what no operation shows, or only a list that may be
+// too long to read, by the entry.
+var changes = map[string]string{"campaigns": spec.AddCampaignVariables, "leads": spec.MoveLead, "subsequences": spec.MoveLead}
 
-// asked sends a valid request for a lead or a campaign with the key of its workspace. It is
+// asked sends a valid request that names the id, with the key of its workspace. The id is
 // gone if the target answers just as for an id that nothing has.
 func (api *API) asked(id lookup.ID) lookup.Sight {
 	op, changes := spec.FindOperation(changes[id.Entry])
@@ -130,27 +131,53 @@ func (api *API) asked(id lookup.ID) lookup.Sight {
 		return lookup.Unseen
 	}
 	key, ok := api.finder.Key(id.Role, op)
-	to := slices.DeleteFunc(lookup.In(api.Profile, id.Role), func(to lookup.ID) bool {
-		return to.Entry != "subsequences" || api.sight(to, false) == lookup.Gone
-	})
+	first := func(entry string, ask bool) string { // of those that may exist
+		all := lookup.In(api.Profile, id.Role)
+		i := slices.IndexFunc(all, func(one lookup.ID) bool {
+			return one.Entry == entry && api.sight(one, ask) != lookup.Gone
+		})
+		if ok = ok && i >= 0; !ok {
+			return ""
+		}
+		return all[i].Text
+	}
+	move := map[string]any{}
+	switch id.Entry {
+	case "leads":
+		move["subsequence_id"] = first("subsequences", false)
+	case "subsequences":
+		move["id"] = first("leads", true)
+	}
 	naming := func(text string) Call {
 		k := Call{Operation: op, key: key}.MayBeRefused()
-		if id.Entry == "leads" {
-			return k.WithBody(map[string]any{"id": text, "subsequence_id": to[0].Text})
+		switch id.Entry {
+		case "leads":
+			return k.WithBody(move).WithField("id", text)
+		case "subsequences":
+			return k.WithBody(move).WithField("subsequence_id", text)
 		}
 		return k.WithID(text).WithBody(map[string]any{"variables": []string{api.Word()}})
 	}
-	if !ok || id.Entry == "leads" && len(to) == 0 || api.sandbox().Permit(api.ctx, api.change(naming(id.Text))) != nil {
+	if !ok || api.sandbox().Permit(api.ctx, api.change(naming(id.Text))) != nil {
 		return lookup.Unseen
 	}
 	unknown := api.FreshID()
 	switch r := api.askBeside(naming(id.Text)); {
 	case r.OK():
 		return lookup.There
-	case api.answersAlike(r, []string{id.Text}, naming(unknown), unknown):
+	case !api.blamesAnother(r, id) && api.answersAlike(r, []string{id.Text}, naming(unknown), unknown):
 		return lookup.Gone
 	}
 	return lookup.Unseen
+}
+
+// blamesAnother reports whether the body of the response has another id of the call, and not
+// this one: only that one may be unknown.
+func (api *API) blamesAnother(r Response, id lookup.ID) bool {
+	has := func(one lookup.ID) bool {
+		return bytes.Contains(bytes.ToLower(r.Exchange.Body), []byte(strings.ToLower(one.Text)))
+	}
+	return !has(id) && slices.ContainsFunc(api.namedIn(r.Call), has)
 }
 
 // answersAlike reports whether the target did not find one of the names of the call in the

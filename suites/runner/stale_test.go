@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/fixtures/profile"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/reports"
+	"outreach.example/conformance/spec"
 )
 
 // An id that no target has, and such an address.
@@ -68,6 +69,17 @@ func (t tagless) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
+// listless is the way to a server that lists no subsequences.
+type listless struct{}
+
+func (listless) RoundTrip(r *http.Request) (*http.Response, error) {
+	if op := spec.MustOperation(spec.ListSubsequences); r.Method == op.Method && r.URL.Path == op.Path {
+		r = r.Clone(r.Context())
+		r.URL.Path += "/none"
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
 // A profile may name what the target does not have: that is no failure, and the reason names
 // the entry.
 func TestStaleProfiles(t *testing.T) {
@@ -89,6 +101,9 @@ func TestStaleProfiles(t *testing.T) {
 		{dataset.Main, "leads", last, "LEAD-*", "leads[39]", nil},
 		{dataset.Main, "subsequences", 0, "LEAD-*", "subsequences[0]", nil},
 		{dataset.Main, "subsequences", last, "LEAD-*", "subsequences[4]", nil},
+		{dataset.Main, "subsequences", 0, "LEAD-*", "subsequences[0]", listless{}},
+		{dataset.Main, "subsequences", last, "LEAD-*", "subsequences[4]", listless{}},
+		{dataset.Main, "leads", 0, "LEAD-*", "leads[0]", listless{}},
 		{dataset.Main, "expendable_subsequences", 0, "STATE-DELETE-*", "", nil}, // runs delete them
 		{dataset.Main, "placement_tests", 0, "AUTH-*", "placement_tests[0]", nil},
 		{dataset.Main, "accounts", 0, "ACCOUNTS-*", "", nil},
