@@ -83,6 +83,7 @@ func TestNoArtifactHoldsAKey_long(t *testing.T) {
 func TestContainerLogHoldsNoKey_long(t *testing.T) {
 	t.Parallel()
 	testbed.NeedDocker(t, target.Sweep)
+	testbed.KeepNames(t)
 	g := NewWithT(t)
 	buildContext := t.TempDir()
 	g.Expect(os.Mkdir(filepath.Join(buildContext, "bin"), 0o700)).To(Succeed())

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gofrs/flock"
 )
 
 // NeedDocker skips the test, visibly, where there is no engine to sweep. With
@@ -32,6 +35,33 @@ func Docker(t testing.TB, args ...string) string {
 		t.Fatalf("docker %v: %v\n%s", args, err, out)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// names is the lock of the names by which containers find each other. An engine that leaves
+// a swarm forgets them all, whatever the network.
+func names() *flock.Flock {
+	return flock.New(filepath.Join(os.TempDir(), fmt.Sprintf("outreach-names-%d.lock", os.Getuid())))
+}
+
+// KeepNames lets the containers of the test find each other until it ends.
+func KeepNames(t testing.TB) {
+	t.Helper()
+	lock := names()
+	if err := lock.RLock(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lock.Close() })
+}
+
+// ForgetNames runs what makes the engine forget names, while no test relies on them.
+func ForgetNames(t testing.TB, run func()) {
+	t.Helper()
+	lock := names()
+	if err := lock.Lock(); err != nil {
+		t.Error(err) // it must be run nevertheless
+	}
+	defer func() { _ = lock.Close() }()
+	run()
 }
 
 // RunLabel is the label of everything that a run starts: its id and its owner.

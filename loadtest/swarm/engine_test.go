@@ -62,12 +62,17 @@ func (e engine) join(t *testing.T) {
 	before := docker(t, "network", "ls", "--quiet", "--filter", "name="+bridge)
 	docker(t, "swarm", "init", "--advertise-addr", "127.0.0.1", "--listen-addr", "127.0.0.1:2377")
 	t.Cleanup(func() {
-		docker(t, "swarm", "leave", "--force")
+		leave(t)
 		if before == "" {
 			docker(t, "network", "rm", bridge)
 		}
 	})
 	e.store(t, "config", swarmMark, "")
+}
+
+func leave(t *testing.T) {
+	t.Helper()
+	testbed.ForgetNames(t, func() { docker(t, "swarm", "leave", "--force") })
 }
 
 // managed reports whether this machine manages a swarm.
@@ -102,7 +107,7 @@ func (e engine) sweep(t *testing.T) {
 		return
 	}
 	if maker(t) != "" {
-		docker(t, "swarm", "leave", "--force")
+		leave(t)
 		return
 	}
 	for kind, ids := range e.labelled(t, testbed.RunLabel) {
