@@ -33,6 +33,7 @@ type API struct {
 
 	probes      bool // it asks beside the specs, such as whether the spec's operation is served
 	isAlone     bool // no other spec changes anything
+	looked      bool // it looked for what other specs put to the test as a whole
 	bodyRefused bool // the spec has sent a body without valid authorization
 
 	evidence *judge.Ledger // what this spec found out

@@ -39,6 +39,7 @@ func removesNoOtherRow(api *API) {
 	}
 	api.awaitLaterChange()
 	after := api.lookAt(lists)
+	api.looked = len(changed) > 0 && len(lists) > 0
 	var suspects []Call // lists that have lost rows
 	for i := range lists {
 		if len(api.goneRows(before[i], after[i])) > 0 {

@@ -145,7 +145,7 @@ func (t *tree) conclude(s Spec, done *API) {
 		}
 		texts = append(texts, f.text)
 	}
-	assessed := len(s.Pairs) == 0
+	assessed := len(s.Pairs) == 0 || done.looked
 	missing := ""
 	for _, p := range s.Pairs {
 		if !t.env.selected(p) {
