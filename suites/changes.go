@@ -64,22 +64,19 @@ func (api *API) made(id string) bool {
 }
 
 // expendableSubsequence returns a subsequence that the profile lets the run
-// delete and that still exists.
-func (api *API) expendableSubsequence() string { return api.taken(api.sandbox().TakeSubsequence) }
-
-// taken returns the subsequence that the method of the sandbox takes, or ends the spec.
-func (api *API) taken(take func(context.Context, func() ([]paging.Row, error)) (string, error)) string {
-	id, err := take(api.ctx, func() ([]paging.Row, error) {
+// delete and that still exists, or ends the spec.
+func (api *API) expendableSubsequence() string {
+	id, err := api.sandbox().TakeSubsequence(api.ctx, api.share(api.spec), func() ([]paging.Row, error) {
 		return api.ReadAll(api.As(dataset.Main, spec.ListSubsequences)).Rows(), nil
 	})
 	api.need(err)
 	return id
 }
 
-// neighbours takes the next older and the next younger expendable subsequence
-// until the spec has ended, if there are plenty.
+// neighbours takes the next older and the next younger of the expendable subsequences that no
+// other spec takes, until the spec has ended.
 func (api *API) neighbours(id string) []string {
-	beside := api.sandbox().TakeNeighbours(id)
+	beside := api.sandbox().TakeNeighbours(id, api.share(api.spec))
 	api.afterwards(func(context.Context) { api.sandbox().GiveBack(beside...) })
 	return beside
 }

@@ -167,11 +167,11 @@ func (api *API) removeRow() changing {
 // removeSubsequence is removeRow for a subsequence that the profile lets the run delete. One
 // that is the last row has no page behind it.
 func (api *API) removeSubsequence() changing {
-	id := api.expendableSubsequence()
+	id, other := api.expendableSubsequence(), api.expendableSubsequence()
 	if rows := api.ReadAll(api.Request()).Rows(); len(rows) > 0 && rows[len(rows)-1].Key == paging.FoldID(id) {
-		defer api.sandbox().GiveBack(id)
-		id = api.expendableSubsequence()
+		id, other = other, id
 	}
+	api.sandbox().GiveBack(other)
 	return api.removing(spec.DeleteSubsequence, id)
 }
 

@@ -19,7 +19,7 @@ import (
 // tests, which the run makes itself, and subsequences, which the profile hands
 // it. It belongs in the container of the operation that deletes.
 func deletions(list string) {
-	It("answers with what it deleted", Requires(spec.StateDeleteAnswer), func(api *API) {
+	It("answers with what it deleted", Requires(spec.StateDeleteAnswer), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 		removals := []Call{api.Request()}
 		if api.Operation().ID == spec.DeletePlacementTest {
 			full := api.MustDo(api.withAllOptional(api.RequestAs(dataset.Main, spec.CreatePlacementTest)))
@@ -41,7 +41,7 @@ func deletions(list string) {
 		}
 	})
 
-	It("takes the resource, and only it, out of the list", Requires(spec.StateDeleteList, spec.StateDeleteOthers), func(api *API) {
+	It("takes the resource, and only it, out of the list", Requires(spec.StateDeleteList, spec.StateDeleteOthers), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 		remove, others := api.deletionAmongOthers()
 		rows := api.As(dataset.Main, list)
 		shown := api.listShowing(rows, append(others, remove.id)...)
@@ -87,7 +87,7 @@ func deletions(list string) {
 		It("takes every kind of resource out of the list", Requires(spec.StateDeleteList), expectEveryKindDeleted)
 	}
 
-	It("answers 404 the second time", Requires(spec.StateDeleteAgain), func(api *API) {
+	It("answers 404 the second time", Requires(spec.StateDeleteAgain), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 		remove := api.Request()
 		api.MustDo(remove)
 		shows := func() bool {

@@ -16,7 +16,7 @@ import (
 func effects() {
 	for _, op := range spec.AuthNoEffect.Operations() {
 		Describe(op.ID, func() {
-			It("changes nothing without valid authorization", Requires(spec.AuthNoEffect), func(api *API) {
+			It("changes nothing without valid authorization", Requires(spec.AuthNoEffect), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				api.expectNoEffect(func(k Call) []Call {
 					return append([]Call{withoutHeader(k)[0], withUnknownKey(k)[0]}, api.withRevokedKey(k)...)
 				})
@@ -25,7 +25,7 @@ func effects() {
 	}
 	for _, op := range spec.RequestNoEffect.Operations() {
 		Describe(op.ID, func() {
-			It("changes nothing if it refuses an invalid request", Requires(spec.RequestNoEffect), func(api *API) {
+			It("changes nothing if it refuses an invalid request", Requires(spec.RequestNoEffect), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				api.expectNoEffect(invalidForms)
 				if op.ID == spec.DeletePlacementTest {
 					api.expectNoDeletionByBody()
@@ -35,7 +35,7 @@ func effects() {
 	}
 	for _, op := range spec.ScopeNoEffect.Operations() {
 		Describe(op.ID, func() {
-			It("changes nothing without permission", Requires(spec.ScopeNoEffect), func(api *API) {
+			It("changes nothing without permission", Requires(spec.ScopeNoEffect), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				var lacking []string
 				for _, scope := range append([]string{""}, append(scopesOfOtherActions(op), scopesOfOtherResources(op)...)...) {
 					if _, listed := api.Profile.ScopedKey(dataset.Main, scope); listed {

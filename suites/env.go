@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -69,6 +70,8 @@ type Env struct {
 	examples *judge.Ledger // of violations, which the specs share
 	memory   *memory
 
+	shares func() map[string]sandbox.Share // of the expendable subsequences, by name of a spec; nil without a tree
+
 	tooLong map[string]string // id of a list that no spec reads whole → the input that is missing
 	large   bool              // the lists take much memory
 
@@ -102,6 +105,23 @@ func (e *Env) specTimeout() time.Duration {
 		return e.SpecTimeout
 	}
 	return DefaultSpecTimeout
+}
+
+// share is what the spec has of the expendable subsequences. A body that is no spec of the tree
+// has what they leave.
+func (e *Env) share(s Spec) sandbox.Share {
+	if e.shares == nil {
+		return sandbox.Share{To: math.MaxInt}
+	}
+	all := e.shares()
+	if share, ok := all[s.Name()]; ok {
+		return share
+	}
+	of := 0
+	for _, share := range all {
+		of = share.Of
+	}
+	return sandbox.Share{From: of, To: math.MaxInt, Of: of}
 }
 
 // width is how many specs run at the same time.

@@ -26,7 +26,7 @@ func isolation() {
 	}
 	for _, op := range spec.IsolationOwner.Operations() {
 		Describe(op.ID, func() {
-			It("names the key's workspace as the owner", Rules(spec.IsolationOwner), func(api *API) {
+			It("names the key's workspace as the owner", Rules(spec.IsolationOwner), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				api.needOwner(authorizedRole(op))
 				if op.Answer == spec.Page {
 					api.WalkKeys(api.Request(), pagesOf(maxLimit))
@@ -39,7 +39,7 @@ func isolation() {
 	for _, op := range spec.IsolationID.Operations() {
 		Describe(op.ID, func() {
 			if spec.Has(spec.IsolationUntouched.On(op.ID)) {
-				It("does not serve another workspace's resource", Requires(spec.IsolationID, spec.IsolationUntouched), func(api *API) {
+				It("does not serve another workspace's resource", Requires(spec.IsolationID, spec.IsolationUntouched), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 					refused := api.expectForeignIDRefused()
 					ours := api.expectForeignKeysRefused()
 					api.awaitLaterChange()

@@ -26,7 +26,7 @@ func rateLimits() {
 	}
 	Describe(spec.ListPlacementTests, func() {
 		It("serves again once the limit's period has passed", Requires(spec.RateResumes), alsoOn{otherOperations(spec.RateResumes, spec.ListPlacementTests)},
-			alsoJudges{spec.RateNoEffect}, OneAtATime("rate limit"), AroundTheOthers(), resume)
+			alsoJudges{spec.RateNoEffect}, OneAtATime("rate limit"), AroundTheOthers(), Expends(spec.ListPlacementTests, 1), resume)
 	})
 }
 

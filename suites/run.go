@@ -19,6 +19,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -149,15 +150,20 @@ func Run(ctx context.Context, env *Env, plan Plan) (Outcome, error) {
 	defer env.sandbox().Close(ctx)
 	plan.Operations = plan.operations()
 	t := &tree{env: env, wants: plan.wants()}
+	begin := func(specs []Spec) *ahead {
+		shares := sharesOf(specs)
+		env.shares = func() map[string]sandbox.Share { return shares }
+		return start(ctx, env, specs, plan)
+	}
 	if plan.Gather {
-		t.ahead = start(ctx, env, plan.among(Specs()), plan)
+		t.ahead = begin(plan.among(Specs()))
 		t.ahead.waitForAll()
 		defer t.ahead.close()
 	}
 	treeLock.Lock()
 	defer treeLock.Unlock()
 	if !plan.Gather {
-		t.ahead = start(ctx, env, t.preview(plan), plan)
+		t.ahead = begin(t.preview(plan))
 		defer t.ahead.close()
 	}
 	if plan.Progress.Start != nil {

@@ -21,7 +21,7 @@ func scopes() {
 			for i, requirement := range alternatives {
 				scope := op.Scope.Alternatives()[i]
 				if spec.Has(spec.ScopeEffect.On(op.ID)) {
-					It("does what a key with the scope "+scope+" asks for", Requires(requirement, spec.ScopeEffect), func(api *API) {
+					It("does what a key with the scope "+scope+" asks for", Requires(requirement, spec.ScopeEffect), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 						served := api.acceptScope(scope)
 						api.For(requirement).Expect(served).To(BeServed())
 						api.expectEffect(served)
@@ -38,25 +38,25 @@ func scopes() {
 					})
 				}
 			}
-			It("refuses a key without scopes", Requires(spec.ScopeNone), func(api *API) {
+			It("refuses a key without scopes", Requires(spec.ScopeNone), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				keys := api.keysWithScopes("")
 				if api.looksUnknown(keys[0]) {
 					api.NotAssessed("a key without scopes that the target distinguishes from a key that was never issued (it answers %q like one)", keys[0].Name)
 				}
 				api.expectRefusals(keys, api.withEachPart)
 			})
-			It("refuses a key for another resource", Requires(spec.ScopeWrongResource), func(api *API) {
+			It("refuses a key for another resource", Requires(spec.ScopeWrongResource), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				api.expectRefusals(api.keysWithScopes(scopesOfOtherResources(op)...), api.withAllParts)
 			})
-			It("refuses a key for another action", Requires(spec.ScopeWrongAction), func(api *API) {
+			It("refuses a key for another action", Requires(spec.ScopeWrongAction), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				api.expectRefusals(api.keysWithScopes(scopesOfOtherActions(op)...), api.withAllParts)
 			})
-			It("accepts a key with several scopes", Requires(spec.ScopeSeveral), func(api *API) {
+			It("accepts a key with several scopes", Requires(spec.ScopeSeveral), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				for _, key := range api.keysWithSeveral(true) {
 					api.Expect(api.Do(api.Request().WithKey(key))).To(BeServed())
 				}
 			})
-			It("refuses a key with several other scopes", Requires(spec.ScopeSeveralOnly), func(api *API) {
+			It("refuses a key with several other scopes", Requires(spec.ScopeSeveralOnly), Expends(spec.DeleteSubsequence, 1), func(api *API) {
 				api.expectRefusals(api.keysWithSeveral(false), api.withAllParts)
 			})
 		})

@@ -14,6 +14,7 @@ import (
 	"outreach.example/conformance/internal/judge"
 	"outreach.example/conformance/internal/oracle"
 	"outreach.example/conformance/internal/paging"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/spec"
 )
 
@@ -21,7 +22,7 @@ import (
 // the run, to whichever spec, does not match the documented shape. The body makes
 // the operation show all that it can.
 func documentedShape(showAll func(*API)) {
-	It("answers in the documented shape", Offset(1), rulesOfTheOperation{}, func(api *API) {
+	It("answers in the documented shape", Offset(1), rulesOfTheOperation{}, Expends(spec.DeleteSubsequence, sandbox.Richest), func(api *API) {
 		showAll(api)
 		for _, p := range api.spec.Pairs {
 			if strings.HasPrefix(p.Requirement, "SHAPE-") {

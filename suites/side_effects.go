@@ -18,7 +18,7 @@ import (
 // out: one that does not come back would be missing where their moves are judged.
 func sideEffects() {
 	Describe(spec.CreatePlacementTest, func() {
-		It("removes no row of another list, nor do other changes", Requires(spec.StateCreateDistinct),
+		It("removes no row of another list, nor do other changes", Requires(spec.StateCreateDistinct), Expends(spec.CreatePlacementTest, 1),
 			alsoJudges{spec.StateDeleteOthers}, alsoJudges{spec.LeadMoveSubsequence}, alsoJudges{spec.VariablesCampaign}, removesNoOtherRow)
 	})
 }

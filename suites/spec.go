@@ -19,6 +19,9 @@ type Spec struct {
 
 	alone []string // what no other spec may use at the same time, sorted
 	outer bool     // begins before the other specs that use the same, and ends after them
+	takes int      // expendable subsequences
+	order int      // among the specs of the tree
+	shape bool     // makes the operation show all that it can
 	rule  bool     // judged at the end, on the responses to all specs
 	body  func(*API)
 }
@@ -86,6 +89,15 @@ type aroundTheOthers struct{}
 // one at a time, and ends after them: its body calls API.letOthersRun in between.
 func AroundTheOthers() any { return []any{aroundTheOthers{}, SpecPriority(-1)} }
 
+type expends struct {
+	operation string
+	n         int
+}
+
+// Expends says that the spec takes up to n subsequences that the profile lets the run delete, if
+// it is in the container of the operation.
+func Expends(operation string, n int) any { return expends{operation, n} }
+
 // decorate takes our decorators out of the arguments of an It in the container of
 // the operation. It reports false if the It has no body of ours.
 func decorate(operation, title string, args []any) (s Spec, rest []any, ours bool, errs []error) {
@@ -100,7 +112,7 @@ func decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 		case rule:
 			s.rule = true
 		case rulesOfTheOperation:
-			s.rule = true
+			s.rule, s.shape = true, true
 			ids = append(ids, shapeRequirements(operation)...)
 		case alsoOn:
 			operations = append(operations, arg.operations...)
@@ -112,6 +124,10 @@ func decorate(operation, title string, args []any) (s Spec, rest []any, ours boo
 			s.alone = append(s.alone, arg.what)
 		case aroundTheOthers:
 			s.outer = true
+		case expends:
+			if arg.operation == operation {
+				s.takes = arg.n
+			}
 		case func(*API):
 			s.body = arg
 		default:

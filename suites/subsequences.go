@@ -11,7 +11,7 @@ import (
 // subsequences judges listing and deleting campaign subsequences.
 func subsequences() {
 	Describe(spec.ListSubsequences, func() {
-		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), func(api *API) {
+		It("keeps a walk whole while rows are deleted", Requires(spec.PageRemove), Expends(spec.ListSubsequences, 2), func(api *API) {
 			api.walkWhile("", api.removeSubsequence)
 		})
 		documentedShape(readEachWay)
@@ -22,13 +22,13 @@ func subsequences() {
 
 		documentedShape(func(api *API) {
 			for range sandbox.Richest { // what it deletes cannot be made again
-				api.Do(api.As(dataset.Main, spec.DeleteSubsequence).WithID(api.taken(api.sandbox().TakeRichest)))
+				api.Do(api.Request())
 			}
 		})
 	})
 
 	Describe(spec.MoveLead, func() {
-		It("does not move a lead to a deleted subsequence", Requires(spec.StateDeleteMove), func(api *API) {
+		It("does not move a lead to a deleted subsequence", Requires(spec.StateDeleteMove), Expends(spec.MoveLead, 1), func(api *API) {
 			moving := api.Request()
 			remove := api.RequestAs(dataset.Main, spec.DeleteSubsequence)
 			api.MustDo(remove)

@@ -1,16 +1,20 @@
 package suites
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/types"
 
 	"outreach.example/conformance/internal/judge"
+	"outreach.example/conformance/internal/sandbox"
 	"outreach.example/conformance/reports"
 	"outreach.example/conformance/spec"
 )
@@ -48,6 +52,11 @@ func Register(env *Env) {
 	env.begin()
 	t := &tree{env: env}
 	t.register()
+	env.shares = sync.OnceValue(func() map[string]sandbox.Share { // once the tree is built
+		return sharesOf(slices.DeleteFunc(slices.Collect(maps.Values(t.specs)), func(s Spec) bool {
+			return !slices.ContainsFunc(s.Pairs, env.selected)
+		}))
+	})
 	ReportAfterSuite("a requirement was assessed, and no broken rule is left out", func(report Report) {
 		if report.SuiteConfig.DryRun {
 			return
@@ -83,10 +92,33 @@ func (t *tree) transform(nodeType types.NodeType, _ Offset, text string, args []
 		if !ours || len(errs) > 0 {
 			return text, rest, errs
 		}
+		s.order = len(t.specs)
 		t.specs[s.Name()] = s
 		return text, append(rest, t.env.specBound(), func(ctx SpecContext) { t.run(ctx, s) }), nil
 	}
 	return text, args, nil
+}
+
+// sharesOf deals the expendable subsequences out among the specs that take some: the first ones
+// to the spec that shows what deletions answer with, whose checks are the most.
+func sharesOf(specs []Spec) map[string]sandbox.Share {
+	takers := slices.DeleteFunc(slices.Clone(specs), func(s Spec) bool { return s.takes == 0 })
+	slices.SortFunc(takers, func(a, b Spec) int {
+		if a.shape != b.shape {
+			return cmp.Compare(len(b.Pairs), len(a.Pairs))
+		}
+		return a.order - b.order
+	})
+	of := 0
+	for _, s := range takers {
+		of += s.takes
+	}
+	shares, from := map[string]sandbox.Share{}, 0
+	for _, s := range takers {
+		shares[s.Name()] = sandbox.Share{From: from, To: from + s.takes, Of: of}
+		from += s.takes
+	}
+	return shares
 }
 
 func (t *tree) inContainer(text string, build func()) func() {

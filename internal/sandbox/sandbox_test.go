@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -332,36 +333,51 @@ func TestSubsequencesAreHandedOutOnce(t *testing.T) {
 		return []paging.Row{{Key: poor, Value: map[string]any{"id": poor}}, {Key: other, Value: map[string]any{"id": other}},
 			{Key: rich, Value: map[string]any{"id": rich, "name": "n"}}, {Key: richest, Value: map[string]any{"id": richest, "steps": []any{"s"}}}}, nil
 	}
-	take := func() string {
-		id, err := f.TakeSubsequence(t.Context(), list)
+	take := func(from, to int) string {
+		id, err := f.TakeSubsequence(t.Context(), Share{from, to, 3}, list)
+		if denied := (*Denied)(nil); errors.As(err, &denied) {
+			return ""
+		}
 		g.Expect(err).NotTo(HaveOccurred())
 		return id
 	}
-	g.Expect([]string{take(), take()}).To(ConsistOf(poor, other))
+	g.Expect([]string{take(2, 3), take(2, 3)}).To(Equal([]string{other, ""}))
+	g.Expect([]string{take(0, 2), take(0, 2), take(0, 2)}).To(Equal([]string{richest, rich, ""}), "however much others leave")
 	f.GiveBack(other)
-	first, err := f.TakeRichest(t.Context(), list)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(first).To(Equal(richest))
-	g.Expect([]string{take(), take()}).To(Equal([]string{other, rich}), "the last resort")
-	_, err = f.TakeSubsequence(t.Context(), list)
-	var denied *Denied
-	g.Expect(errors.As(err, &denied)).To(BeTrue())
-	f.GiveBack(poor)
-	g.Expect(take()).To(Equal(poor))
+	g.Expect(take(0, 2)).To(BeEmpty(), "it is given back to its own share")
+	g.Expect(take(2, 3)).To(Equal(other))
+	g.Expect([]string{take(3, 9), take(3, 9)}).To(Equal([]string{poor, ""}))
 	g.Expect(asked).To(Equal(1))
 }
 
+// With plenty of subsequences, no spec takes what lies beside those of another, so these
+// neighbours stay.
 func TestNeighbours(t *testing.T) {
 	g := NewWithT(t)
-	f := newFixture(t, nil)
 	var ids []string
-	for i := range plenty - 1 {
-		ids = append(ids, "01890000-0000-7000-8000-0000000000"+string(rune('a'+i/10))+string(rune('0'+i%10)))
+	var rows []paging.Row
+	for i := range 20 {
+		ids = append(ids, fmt.Sprintf("01890000-0000-7000-8000-0000000000%02d", i))
+		rows = append(rows, paging.Row{Key: ids[i], Value: map[string]any{"id": ids[i]}})
 	}
-	const rich = "01890000-0000-7000-8000-0000000000z"
-	f.GiveBack(slices.Concat([]string{rich + "1", rich + "2"}, ids[:5], ids[6:])...)
-	g.Expect(f.TakeNeighbours(ids[5])).To(Equal([]string{ids[4], ids[6]}))
-	g.Expect(f.TakeNeighbours(ids[5])).To(BeEmpty(), "too few are left")
+	f := newFixture(t, func(c *Config) {
+		listed := *c.Profile
+		listed.Workspaces = map[string]profile.Workspace{dataset.Main: {ID: "x", ExpendableSubsequences: ids}}
+		c.Profile = &listed
+	})
+	taken := map[string]bool{}
+	for at := range 4 {
+		id, err := f.TakeSubsequence(t.Context(), Share{at, at + 1, 4}, func() ([]paging.Row, error) { return rows, nil })
+		g.Expect(err).NotTo(HaveOccurred())
+		taken[id] = true
+	}
+	for id := range taken {
+		if i := slices.Index(ids, id); i > Richest { // the first are the richest: all are alike
+			beside := f.TakeNeighbours(id, Share{Of: 4})
+			g.Expect(beside).To(Equal([]string{ids[i-1], ids[i+1]}))
+			f.GiveBack(beside...)
+		}
+	}
 }
 
 func TestLockOfAnotherRun(t *testing.T) {

@@ -15,81 +15,76 @@ import (
 // handed out once. One that was not deleted is given back.
 type subsequences struct {
 	mu    sync.Mutex
-	known bool     // free is filled
-	free  []string // the richest first
+	known bool     // ids is filled
+	ids   []string // the richest first
+	taken map[string]bool
 }
 
 // forget makes the next TakeSubsequence look again which ones exist.
 func (q *subsequences) forget() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.known, q.free = false, nil
+	q.known = false
 }
+
+// Share is the part of the subsequences that a spec may take, as positions: what it gets must
+// not depend on how fast the others are. The first positions are those of the Richest. Of is
+// how many positions belong to specs.
+type Share struct{ From, To, Of int }
 
 // TakeSubsequence returns a subsequence of the main workspace that the profile
 // allows the run to delete and that still exists. It takes the run's lock. The
-// error is *Denied if there is none left. list reads all subsequences of the main
-// workspace; it is called at most once, and its error is returned. The Richest stay as long
-// as there are others.
-func (s *Sandbox) TakeSubsequence(ctx context.Context, list func() ([]paging.Row, error)) (id string, err error) {
-	return s.take(ctx, Richest, list)
-}
-
-// TakeRichest is TakeSubsequence for one of the Richest, if one is left.
-func (s *Sandbox) TakeRichest(ctx context.Context, list func() ([]paging.Row, error)) (id string, err error) {
-	return s.take(ctx, 0, list)
-}
-
-// take takes the free subsequence at the position, or the last one before it.
-func (s *Sandbox) take(ctx context.Context, at int, list func() ([]paging.Row, error)) (id string, err error) {
+// error is *Denied if there is none left in the share. list reads all subsequences of the main
+// workspace; it is called at most once, and its error is returned.
+func (s *Sandbox) TakeSubsequence(ctx context.Context, share Share, list func() ([]paging.Row, error)) (id string, err error) {
 	if err := s.Lock(ctx); err != nil {
 		return "", err
 	}
-	s.subsequences.mu.Lock()
-	defer s.subsequences.mu.Unlock()
-	if err := s.findSubsequences(list); err != nil {
+	q := &s.subsequences
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := s.findSubsequences(share.Of, list); err != nil {
 		return "", err
 	}
-	free := s.subsequences.free
-	if len(free) == 0 {
-		return "", denied("the entry workspaces.%s.expendable_subsequences (one that still exists)", dataset.Main)
+	for _, id := range q.ids[min(share.From, len(q.ids)):min(share.To, len(q.ids))] {
+		if !q.taken[id] {
+			q.taken[id] = true
+			return id, nil
+		}
 	}
-	at = min(at, len(free)-1)
-	id = free[at]
-	s.subsequences.free = slices.Delete(free, at, at+1)
-	return id, nil
+	return "", denied("the entry workspaces.%s.expendable_subsequences (one that still exists)", dataset.Main)
 }
 
 // GiveBack returns subsequences that were not deleted.
 func (s *Sandbox) GiveBack(ids ...string) {
 	s.subsequences.mu.Lock()
 	defer s.subsequences.mu.Unlock()
-	s.subsequences.free = append(s.subsequences.free, ids...)
+	for _, id := range ids {
+		delete(s.subsequences.taken, id)
+	}
 }
 
-// plenty is more subsequences than the run's other specs need.
-const plenty = 16
-
-// TakeNeighbours takes the next older and the next younger of the free
-// subsequences behind the Richest, if there are plenty. The caller gives them back.
-func (s *Sandbox) TakeNeighbours(id string) []string {
-	s.subsequences.mu.Lock()
-	defer s.subsequences.mu.Unlock()
-	free := s.subsequences.free
-	if len(free) < plenty {
-		return nil
+// TakeNeighbours takes the next older and the next younger of the subsequences that belong to
+// no spec. The caller gives them back.
+func (s *Sandbox) TakeNeighbours(id string, share Share) []string {
+	q := &s.subsequences
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	left := slices.DeleteFunc(slices.Clone(q.ids[min(share.Of, len(q.ids)):]), func(id string) bool { return q.taken[id] })
+	slices.SortFunc(left, olderFirst)
+	i, _ := slices.BinarySearchFunc(left, id, olderFirst)
+	beside := left[max(0, i-1):min(i+1, len(left))]
+	for _, id := range beside {
+		q.taken[id] = true
 	}
-	older := func(a, b string) int { return strings.Compare(paging.FoldID(a), paging.FoldID(b)) }
-	sorted := slices.SortedFunc(slices.Values(free[Richest:]), older)
-	i, _ := slices.BinarySearchFunc(sorted, id, older)
-	beside := sorted[max(0, i-1):min(i+1, len(sorted))]
-	s.subsequences.free = slices.DeleteFunc(free, func(id string) bool { return slices.Contains(beside, id) })
 	return beside
 }
 
-// findSubsequences looks once which of the profile's subsequences exist. The
-// caller holds the mutex.
-func (s *Sandbox) findSubsequences(list func() ([]paging.Row, error)) error {
+func olderFirst(a, b string) int { return strings.Compare(paging.FoldID(a), paging.FoldID(b)) }
+
+// findSubsequences looks once which of the profile's subsequences exist. So many
+// positions belong to specs. The caller holds the mutex.
+func (s *Sandbox) findSubsequences(of int, list func() ([]paging.Row, error)) error {
 	if s.subsequences.known {
 		return nil
 	}
@@ -107,12 +102,33 @@ func (s *Sandbox) findSubsequences(list func() ([]paging.Row, error)) error {
 		free = slices.DeleteFunc(free, func(id string) bool { return exists[paging.FoldID(id)] == nil })
 		richestFirst(free, func(id string) map[string]any { return exists[paging.FoldID(id)] })
 	}
-	s.subsequences.known, s.subsequences.free = true, free
+	s.subsequences.known, s.subsequences.ids, s.subsequences.taken = true, apart(free, of), map[string]bool{}
 	return nil
 }
 
+// apart orders ids, the richest first. If there are plenty, no two of the others that belong to
+// specs are neighbours.
+func apart(ids []string, of int) []string {
+	const distance = 3
+	others := ids[min(Richest, len(ids)):]
+	if of <= Richest || len(others) < distance*(of-Richest) {
+		return ids
+	}
+	slices.SortFunc(others, olderFirst)
+	var specs, left []string
+	for i, id := range others {
+		if i%distance == 1 && len(specs) < of-Richest {
+			specs = append(specs, id)
+		} else {
+			left = append(left, id)
+		}
+	}
+	copy(others, append(specs, left...))
+	return ids
+}
+
 // Richest is how many of the subsequences together show the most different fields. They are
-// kept for the spec that must show each field: what others delete depends on the timing.
+// for the spec that must show each field.
 const Richest = 2
 
 // richestFirst moves those ids to the front whose rows together show the most
