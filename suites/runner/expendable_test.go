@@ -30,8 +30,8 @@ func TestExpendableSubsequencesAreShared(t *testing.T) {
 			Seed: seed, Selection: Selection{Operations: operations}})
 		var missing []string
 		for _, c := range results.Checks {
-			if c.Outcome == reports.NotAssessed {
-				missing = append(missing, c.Requirement+" on "+c.Operation+": "+strings.Join(c.Missing, "; "))
+			if c.Outcome == reports.NotAssessed && strings.Contains(strings.Join(c.Missing, "; "), "expendable_subsequences") {
+				missing = append(missing, c.Requirement+" on "+c.Operation)
 			}
 		}
 		return missing
