@@ -34,7 +34,7 @@ type Share struct{ From, To, Of int }
 
 // TakeSubsequence returns a subsequence of the main workspace that the profile
 // allows the run to delete and that still exists. It takes the run's lock. The
-// error is *Denied if there is none left in the share. list reads all subsequences of the main
+// error is *Denied if there is none left for the share. list reads all subsequences of the main
 // workspace; it is called at most once, and its error is returned.
 func (s *Sandbox) TakeSubsequence(ctx context.Context, share Share, list func() ([]paging.Row, error)) (id string, err error) {
 	if err := s.Lock(ctx); err != nil {
@@ -46,7 +46,9 @@ func (s *Sandbox) TakeSubsequence(ctx context.Context, share Share, list func() 
 	if err := s.findSubsequences(share.Of, list); err != nil {
 		return "", err
 	}
-	for _, id := range q.ids[min(share.From, len(q.ids)):min(share.To, len(q.ids))] {
+	// A spec that looks again at what it found takes some that belong to no spec.
+	n := len(q.ids)
+	for _, id := range slices.Concat(q.ids[min(share.From, n):min(share.To, n)], q.ids[min(share.Of, n):]) {
 		if !q.taken[id] {
 			q.taken[id] = true
 			return id, nil
