@@ -1,7 +1,6 @@
 package suites
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -104,10 +103,14 @@ func (t *tree) transform(nodeType types.NodeType, _ Offset, text string, args []
 func sharesOf(specs []Spec) map[string]sandbox.Share {
 	takers := slices.DeleteFunc(slices.Clone(specs), func(s Spec) bool { return s.takes == 0 })
 	slices.SortFunc(takers, func(a, b Spec) int {
-		if a.shape != b.shape {
-			return cmp.Compare(len(b.Pairs), len(a.Pairs))
+		switch {
+		case a.shape == b.shape:
+			return a.order - b.order
+		case a.shape:
+			return -1
+		default:
+			return 1
 		}
-		return a.order - b.order
 	})
 	of := 0
 	for _, s := range takers {

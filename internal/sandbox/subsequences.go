@@ -84,8 +84,8 @@ func (s *Sandbox) TakeNeighbours(id string, share Share) []string {
 
 func olderFirst(a, b string) int { return strings.Compare(paging.FoldID(a), paging.FoldID(b)) }
 
-// findSubsequences looks once which of the profile's subsequences exist. So many
-// positions belong to specs. The caller holds the mutex.
+// findSubsequences looks once which of the profile's subsequences exist. of is how
+// many positions belong to specs. The caller holds the mutex.
 func (s *Sandbox) findSubsequences(of int, list func() ([]paging.Row, error)) error {
 	if s.subsequences.known {
 		return nil
@@ -104,12 +104,15 @@ func (s *Sandbox) findSubsequences(of int, list func() ([]paging.Row, error)) er
 		free = slices.DeleteFunc(free, func(id string) bool { return exists[paging.FoldID(id)] == nil })
 		richestFirst(free, func(id string) map[string]any { return exists[paging.FoldID(id)] })
 	}
-	s.subsequences.known, s.subsequences.ids, s.subsequences.taken = true, apart(free, of), map[string]bool{}
+	s.subsequences.known, s.subsequences.ids = true, apart(free, of)
+	if s.subsequences.taken == nil { // specs keep what they have when the run looks again
+		s.subsequences.taken = map[string]bool{}
+	}
 	return nil
 }
 
-// apart orders ids, the richest first. If there are plenty, no two of the others that belong to
-// specs are neighbours.
+// apart orders the ids, of which the Richest come first. of is how many positions belong to
+// specs. If there are plenty, no two of the others that belong to specs are neighbours.
 func apart(ids []string, of int) []string {
 	const distance = 3
 	others := ids[min(Richest, len(ids)):]

@@ -37,6 +37,7 @@ func TestExpendableSubsequencesAreShared(t *testing.T) {
 		return missing
 	}
 	NewWithT(t).Expect(unassessed(enoughExpendable, 1)).To(BeEmpty())
+	NewWithT(t).Expect(unassessed(enoughExpendable-1, 1)).NotTo(BeEmpty())
 	const few = 10
 	first := unassessed(few, 1, spec.DeleteSubsequence, spec.ListSubsequences)
 	NewWithT(t).Expect(first).NotTo(BeEmpty())
