@@ -127,7 +127,7 @@ func (f *Finder) Key(role string, op spec.Operation) (client.Key, bool) {
 
 func request(op spec.Operation, id string, key client.Key) client.Request {
 	return client.Request{Operation: op.ID, Method: op.Method, Path: op.URLPath(id), Key: key,
-		Allowed: client.Only(http.StatusOK, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented)}
+		Allowed: client.AnyRefusal(http.StatusOK, http.StatusNotImplemented)} // specs judge who is refused
 }
 
 // shown is what a list shows.

@@ -86,17 +86,17 @@ func (m Matrix) Problems() []string {
 		}
 	}
 	for _, p := range m.Unproven() {
-		problems = append(problems, fmt.Sprintf("nothing shows that %s on %s can fail", p.Requirement, p.Operation))
+		problems = append(problems, fmt.Sprintf("no defect that nothing else caught shows that %s on %s can fail", p.Requirement, p.Operation))
 	}
 	return problems
 }
 
-// Unproven returns the pairs that no defect was killed by, if the self-test was whole.
+// Unproven returns the pairs without a defect that their check alone caught, if the self-test was whole.
 func (m Matrix) Unproven() []PairProof {
 	if !m.Whole {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(m.Pairs), func(p PairProof) bool { return len(p.Kills) > 0 })
+	return slices.DeleteFunc(slices.Clone(m.Pairs), func(p PairProof) bool { return p.Sharp > 0 })
 }
 
 // Figures are the numbers that sum up a self-test.
