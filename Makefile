@@ -57,7 +57,7 @@ SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
 
 .DEFAULT_GOAL := help
 .PHONY: help release release-test test packages long race race-packages busy steady strange hostile ginkgo example truth figures inferences verdicts transports capacities compare demo documents manifests client openapi selftest selftest-figures \
-	check format lint platforms tidy fresh generate build run load bench fuzz list-started list-others
+	frozen check format lint platforms tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
@@ -198,6 +198,19 @@ release: ## build a release into dist/: archives, images, lists of modules, chec
 
 release-test: ## build a release for this machine twice, and check its files
 	$(RARE_GC) $(GO) -C tools test -count=1 ./release
+
+# The player of the frozen faults is built from the commit that tools/frozen/commit names.
+FROZEN   ?= 0
+SEED     ?= 1
+PLAYER    = bin/player-$(shell cut -c1-12 tools/frozen/commit)
+frozen: build $(PLAYER) ## run the program against the faults of an earlier, larger suite; FROZEN=500 draws a sample, SEED=2 another one
+	$(GO) -C tools run ./frozen -player ../$(PLAYER) -program ../bin/outreach-conformance -sample $(FROZEN) -seed $(SEED)
+
+$(PLAYER): tools/frozen/commit
+	rm -rf bin/frozen && mkdir -p bin/frozen
+	git archive $$(cat tools/frozen/commit) | tar -x -C bin/frozen
+	$(GO) -C bin/frozen build -o ../../$(PLAYER) ./suites/selftest/player
+	rm -rf bin/frozen
 
 run: ## judge a target; ARGS='--target http://127.0.0.1:8025'
 	$(GO) run ./cmd/outreach-conformance run $(ARGS)
