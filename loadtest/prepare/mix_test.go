@@ -264,13 +264,13 @@ func TestRequestsFollowTheDocument(t *testing.T) {
 	for place := range uint64(8) {
 		s.stock[place] = s.rows.tests[0]
 	}
-	check := func(q generate.Request) error {
+	check := func(q generate.Request) []contract.Violation {
 		r := httptest.NewRequest(q.Method, q.Path, nil)
 		r.Header.Set("Authorization", "Bearer "+q.Key.Token)
 		if len(q.Body) > 0 {
 			r.Header.Set("Content-Type", "application/json")
 		}
-		return d.CheckRequest(t.Context(), contract.Exchange{Request: r, RequestBody: q.Body})
+		return d.Judge(r, q.Body).Violations
 	}
 	for _, op := range spec.Operations() {
 		if why := s.lacks(op); why != "" {
@@ -280,8 +280,8 @@ func TestRequestsFollowTheDocument(t *testing.T) {
 		for _, limit := range []int{0, 1, 100} {
 			for n := range uint64(8) {
 				q := s.request(op, limit, n, n)
-				if err := check(q); err != nil || !q.Asked.Allowed.Valid() {
-					t.Errorf("%s, limit %d, number %d: %+v is invalid: %v", op.ID, limit, n, q, err)
+				if wrong := check(q); wrong != nil || !q.Asked.Allowed.Valid() {
+					t.Errorf("%s, limit %d, number %d: %+v is invalid: %v", op.ID, limit, n, q, wrong)
 				}
 			}
 		}

@@ -1,32 +1,25 @@
 package runner
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"outreach.example/conformance/fixtures/dataset"
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/refserver/limiter"
+	"outreach.example/conformance/fixtures/refserver/truth"
+	"outreach.example/conformance/loadtest/generate"
 	"outreach.example/conformance/loadtest/scenario"
-	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 )
 
-func document(t *testing.T) *contract.Document {
-	t.Helper()
-	d, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-// The requests of the scenarios are valid and get valid responses with status 200.
+// The requests of the scenarios are valid and get the status 200.
 // The scenario rate-limit also provokes 429.
 func TestScenariosFollowTheDocument_long(t *testing.T) {
-	d := document(t)
 	limit, err := limiter.Parse(quickLimit)
 	if err != nil {
 		t.Fatal(err)
@@ -40,17 +33,29 @@ func TestScenariosFollowTheDocument_long(t *testing.T) {
 		"rate-limit":      func(s *scenario.Scenario) { *s = probing(t) },
 	} {
 		t.Run(name, inFakeTime(func(t *testing.T) {
-			recorder := &contract.Recorder{Document: d}
-			env := worldOf(t, refserver.Options{Limiters: map[string]limiter.Config{dataset.Limited: limit},
-				Middleware: []func(http.Handler) http.Handler{recorder.Middleware}})
-			Run(t.Context(), env, builtinScenario(t, name, change))
-			for i, problem := range recorder.Problems() {
-				if i == 10 {
-					t.Fatalf("and %d more", len(recorder.Problems())-i)
-				}
-				t.Error(problem)
+			loaded, err := data()
+			if err != nil {
+				t.Fatal(err)
 			}
-			statuses := recorder.Statuses()
+			service, err := loaded.Server(refserver.Options{Limiters: map[string]limiter.Config{dataset.Limited: limit}, StrictClients: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			env := envOf(t, inMemory, piped(t, service.Handler()), generate.Options{})
+			Run(t.Context(), env, builtinScenario(t, name, change))
+			for _, k := range service.Clients().Kinds {
+				t.Errorf("%d × %s: %s\n%s %s", k.Count, k.Rule, k.Message, k.Request.Method, k.Request.Target)
+			}
+			shown := httptest.NewRecorder()
+			service.TruthHandler().ServeHTTP(shown, httptest.NewRequest(http.MethodGet, "/truth", nil))
+			var report truth.Report
+			if err := json.Unmarshal(shown.Body.Bytes(), &report); err != nil {
+				t.Fatal(err)
+			}
+			statuses := map[int]int64{}
+			for _, r := range report.Requests {
+				statuses[r.Status] += r.Count
+			}
 			served := statuses[http.StatusOK]
 			delete(statuses, http.StatusOK)
 			if name == "rate-limit" {

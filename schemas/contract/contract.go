@@ -1,19 +1,19 @@
-// Package contract checks requests and responses against the OpenAPI document
-// with kin-openapi. A run checks responses with gojsonschema: here a second
-// library reads the same document. Only tests may import the package. It imports
-// schemas and spec, and no client, suite or server.
+// Package contract judges requests by the OpenAPI document with kin-openapi:
+// `serve --strict-clients` and tests of what the program sends call it. It imports
+// schemas and its formats, and no client, suite or server.
 package contract
 
 import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -21,174 +21,129 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 
 	"outreach.example/conformance/schemas"
-	"outreach.example/conformance/spec"
 )
 
-// Exchange is one request with its response, both read to the end.
-type Exchange struct {
-	Request     *http.Request // the body is in RequestBody
-	RequestBody []byte
+const (
+	// MaxBody is the size of the largest body that is judged, in bytes.
+	MaxBody = 1 << 20
+	// manyErrors is the size from which a body shows its first violation alone. It bounds
+	// the memory: each violation takes hundreds of bytes.
+	manyErrors = 64 << 10
+)
 
-	Status int
-	Header http.Header
-	Body   []byte
-}
-
-func (x Exchange) String() string {
-	return fmt.Sprintf("%s %s (%d)", x.Request.Method, x.Request.URL.RequestURI(), x.Status)
-}
-
-// Document is the OpenAPI document, ready to check exchanges. It is safe for
+// Document is the OpenAPI document, ready to judge requests. It is safe for
 // concurrent use.
 type Document struct {
-	router routers.Router
-	failed *openapi3.Schema // the body of an error response
-	bodies *schemas.Validator
+	router  routers.Router
+	options openapi3filter.Options
 }
 
-// Load returns the document of the package schemas.
-func Load() (*Document, error) {
+// Load returns the document of the package schemas. The first call reads it.
+var Load = sync.OnceValues(func() (*Document, error) {
 	doc, err := schemas.Document()
 	if err != nil {
 		return nil, err
 	}
 	doc.Servers = nil // any host
-	router, err := legacy.NewRouter(doc)
+	router, err := legacy.NewRouter(doc, openapi3.DisableExamplesValidation())
 	if err != nil {
 		return nil, err
 	}
-	bodies, err := schemas.New()
+	for _, item := range doc.Paths.Map() {
+		for _, operation := range item.Operations() {
+			if operation.RequestBody != nil {
+				closeBody(operation)
+			}
+		}
+	}
+	openapi3filter.RegisterBodyDecoder(media, decode)
+	d := &Document{router, openapi3filter.Options{
+		RejectWhenRequestBodyNotSpecified: true,
+		SkipSettingDefaults:               true,
+		AuthenticationFunc:                bearer,
+		SchemaValidationOptions:           []openapi3.SchemaValidationOption{openapi3.EnableFormatValidation()},
+	}}
+	d.options.WithCustomSchemaErrorFunc(describe)
+	return d, nil
+})
+
+const media = "application/json"
+
+// decode reads bodies more strictly than the decoder of openapi3filter.
+func decode(body io.Reader, _ http.Header, _ *openapi3.SchemaRef, _ openapi3filter.EncodingFn) (any, error) {
+	text, err := io.ReadAll(body)
 	if err != nil {
 		return nil, err
 	}
-	return &Document{router: router, failed: doc.Components.Schemas["Error"].Value, bodies: bodies}, nil
+	return schemas.Decode(text)
+}
+
+// closeBody makes undocumented members of a request violations, and those that the response
+// has as read-only members.
+func closeBody(operation *openapi3.Operation) {
+	body := operation.RequestBody.Value.Content[media].Schema.Value
+	closeObjects(body)
+	for name, p := range operation.Responses.Status(http.StatusOK).Value.Content[media].Schema.Value.Properties {
+		if p.Value.ReadOnly && body.Properties[name] == nil {
+			body.Properties[name] = &openapi3.SchemaRef{Value: &openapi3.Schema{ReadOnly: true}}
+		}
+	}
+}
+
+func closeObjects(s *openapi3.Schema) {
+	for _, p := range s.Properties {
+		closeObjects(p.Value)
+	}
+	if len(s.Properties) > 0 {
+		never := &openapi3.Schema{Always: new(bool), Description: "the members are " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", ")}
+		s.AdditionalProperties.Schema = &openapi3.SchemaRef{Value: never}
+	}
 }
 
 // Operation returns the id of the operation that a request names. It is empty if
 // the document has no such path or method.
 func (d *Document) Operation(r *http.Request) string {
-	route, _, err := d.router.FindRoute(r)
+	route, _, err := d.find(r)
 	if err != nil {
 		return ""
 	}
 	return route.Operation.OperationID
 }
 
-// CheckRequest returns what is wrong with a request.
-func (d *Document) CheckRequest(ctx context.Context, x Exchange) error {
-	input, err := d.input(x)
-	if err != nil {
-		return err
+// find returns the route of a request. FindRoute alone ignores a slash at the end.
+func (d *Document) find(r *http.Request) (*routers.Route, map[string]string, error) {
+	if strings.HasSuffix(r.URL.Path, "/") {
+		return nil, nil, routers.ErrPathNotFound
 	}
-	parameters := append(slices.Clone(input.Route.PathItem.Parameters), input.Route.Operation.Parameters...)
-	return errors.Join(
-		openapi3filter.ValidateRequest(ctx, input),
-		checkQuery(parameters, x.Request),
-		checkFormats(parameters, input.PathParams),
-		d.checkBody(input.Route.Operation.OperationID, x.RequestBody),
-	)
-}
-
-// CheckResponse returns what is wrong with a response. The document leaves the body of
-// other client errors than the documented ones open. The reference server promises
-// more: every status of 400 or more has the documented body.
-func (d *Document) CheckResponse(ctx context.Context, x Exchange) error {
-	input, err := d.input(x)
-	if err != nil {
-		return err
-	}
-	response := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: x.Status, Header: x.Header, Options: input.Options}
-	response.SetBodyBytes(x.Body)
-	if x.Status >= http.StatusBadRequest && input.Route.Operation.Responses.Value(strconv.Itoa(x.Status)) == nil {
-		return d.checkError(x)
-	}
-	return openapi3filter.ValidateResponse(ctx, response)
-}
-
-func (d *Document) checkError(x Exchange) error {
-	body, err := schemas.Decode(x.Body)
-	if err != nil {
-		return fmt.Errorf("the body of an error: %w", err)
-	}
-	return d.failed.VisitJSON(body, openapi3.EnableFormatValidation())
-}
-
-// checkBody returns unknown fields of a request body, which openapi3filter allows.
-func (d *Document) checkBody(operation string, body []byte) error {
-	op, ok := spec.FindOperation(operation)
-	if !ok {
-		return nil // the operation without a documented shape, which takes no body
-	}
-	var wrong []error
-	for _, f := range d.bodies.Request(op, body) {
-		if f.Requirement == schemas.RequestUnknown {
-			wrong = append(wrong, fmt.Errorf("unknown field %s", f.Pointer))
-		}
-	}
-	return errors.Join(wrong...)
+	return d.router.FindRoute(r)
 }
 
 // input finds the operation and prepares the request for openapi3filter, which
-// reads the body.
-func (d *Document) input(x Exchange) (*openapi3filter.RequestValidationInput, error) {
-	request, body := x.Request.Clone(context.Background()), x.RequestBody
-	if request.Method == http.MethodDelete && string(bytes.TrimSpace(body)) == "null" {
+// reads the body. The error says that there is no operation.
+func (d *Document) input(r *http.Request, body []byte) (*openapi3filter.RequestValidationInput, error) {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	options := d.options
+	options.ExcludeRequestBody = len(body) > MaxBody
+	if body = bytes.TrimSpace(body); method == http.MethodDelete && string(body) == "null" {
 		body = nil // the specification allows null there, and OpenAPI describes no body of DELETE
 	}
-	request.Body = io.NopCloser(bytes.NewReader(body))
-	request.ContentLength = int64(len(body))
-	route, path, err := d.router.FindRoute(request)
-	if err != nil {
-		return nil, fmt.Errorf("no operation: %w", err)
-	}
-	options := &openapi3filter.Options{
-		MultiError:                        true,
-		IncludeResponseStatus:             true,
-		RejectWhenRequestBodyNotSpecified: true,
-		SkipSettingDefaults:               true,
-		AuthenticationFunc:                bearer,
-		SchemaValidationOptions:           []openapi3.SchemaValidationOption{openapi3.EnableFormatValidation()},
-	}
-	options.WithCustomSchemaErrorFunc(func(err *openapi3.SchemaError) string {
-		return fmt.Sprintf("/%s: %s (%.80v)", strings.Join(err.JSONPointer(), "/"), err.Reason, err.Value)
-	})
-	return &openapi3filter.RequestValidationInput{Request: request, PathParams: path, Route: route, Options: options}, nil
+	options.MultiError = len(body) < manyErrors
+	request := &http.Request{Method: method, URL: r.URL, Header: r.Header, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}
+	route, path, err := d.find(request)
+	return &openapi3filter.RequestValidationInput{Request: request, PathParams: path, Route: route, Options: &options}, err
 }
+
+var token = regexp.MustCompile(`(?i)^Bearer +[^ ]+ *$`)
 
 // bearer checks that a request carries a key. Whether a key is valid is not for
 // the document to say.
 func bearer(_ context.Context, input *openapi3filter.AuthenticationInput) error {
-	scheme, token, _ := strings.Cut(input.RequestValidationInput.Request.Header.Get("Authorization"), " ")
-	if scheme != "Bearer" || token == "" {
-		return errors.New("the Authorization header holds no bearer token")
+	headers := input.RequestValidationInput.Request.Header.Values("Authorization")
+	if len(headers) != 1 || !token.MatchString(headers[0]) {
+		return errors.New("there must be one header Authorization: Bearer <API_KEY>")
 	}
 	return nil
-}
-
-// checkQuery returns unknown and repeated query parameters, which openapi3filter
-// ignores.
-func checkQuery(parameters openapi3.Parameters, r *http.Request) error {
-	var wrong []error
-	for name, values := range r.URL.Query() {
-		if parameters.GetByInAndName(openapi3.ParameterInQuery, name) == nil {
-			wrong = append(wrong, fmt.Errorf("unknown query parameter %q", name))
-		} else if len(values) > 1 {
-			wrong = append(wrong, fmt.Errorf("query parameter %q: %d values", name, len(values)))
-		}
-	}
-	return errors.Join(wrong...)
-}
-
-// checkFormats checks the formats of path parameters, which openapi3filter ignores.
-func checkFormats(parameters openapi3.Parameters, path map[string]string) error {
-	var wrong []error
-	for name, value := range path {
-		p := parameters.GetByInAndName(openapi3.ParameterInPath, name)
-		if p == nil {
-			wrong = append(wrong, fmt.Errorf("unknown path parameter %q", name))
-		} else if err := p.Schema.Value.VisitJSON(value, openapi3.EnableFormatValidation()); err != nil {
-			wrong = append(wrong, fmt.Errorf("path parameter %q: %w", name, err))
-		}
-	}
-	return errors.Join(wrong...)
 }

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"outreach.example/conformance/schemas/contract"
@@ -19,12 +18,10 @@ import (
 
 const someID = "01890a5d-ac96-774b-bcce-b302099a0500"
 
-var loaded = sync.OnceValues(contract.Load)
-
 // check reports what openapi3filter finds wrong with a request.
 func check(t *testing.T, op spec.Operation, query url.Values, body any) error {
 	t.Helper()
-	doc, err := loaded()
+	doc, err := contract.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +39,10 @@ func check(t *testing.T, op spec.Operation, query url.Values, body any) error {
 	if encoded != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	return doc.CheckRequest(t.Context(), contract.Exchange{Request: request, RequestBody: encoded})
+	if found := doc.Judge(request, encoded).Violations; found != nil {
+		return fmt.Errorf("%v", found)
+	}
+	return nil
 }
 
 func TestVariantsOfBodies(t *testing.T) {

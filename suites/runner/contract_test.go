@@ -13,7 +13,6 @@ import (
 	"outreach.example/conformance/fixtures/refserver"
 	"outreach.example/conformance/fixtures/target"
 	"outreach.example/conformance/reports"
-	"outreach.example/conformance/schemas/contract"
 	"outreach.example/conformance/spec"
 	"outreach.example/conformance/suites/runner"
 )
@@ -21,14 +20,14 @@ import (
 // unknownQuery, readOnlySent and oddQuery are what specs send where the specification is
 // open. The reference server accepts them.
 var (
-	unknownQuery = contract.Exception{OpenPoint: spec.OpenPointUnknownQuery, Repair: func(x contract.Exchange) contract.Exchange {
+	unknownQuery = exception{OpenPoint: spec.OpenPointUnknownQuery, Repair: func(x exchange) exchange {
 		x.Request = x.Request.Clone(context.Background())
 		query := x.Request.URL.Query()
 		query.Del("conformance_unknown")
 		x.Request.URL.RawQuery = query.Encode()
 		return x
 	}}
-	readOnlySent = contract.Exception{OpenPoint: spec.OpenPointReadOnlySent, Repair: func(x contract.Exchange) contract.Exchange {
+	readOnlySent = exception{OpenPoint: spec.OpenPointReadOnlySent, Repair: func(x exchange) exchange {
 		var body map[string]any
 		if x.Request.Method != http.MethodPost || json.Unmarshal(x.RequestBody, &body) != nil {
 			return x
@@ -39,7 +38,7 @@ var (
 		x.RequestBody, _ = json.Marshal(body) // it was decoded from JSON
 		return x
 	}}
-	oddQuery = contract.Exception{OpenPoint: "odd values of query parameters", Repair: func(x contract.Exchange) contract.Exchange {
+	oddQuery = exception{OpenPoint: "odd values of query parameters", Repair: func(x exchange) exchange {
 		query := x.Request.URL.Query()
 		for name, values := range query {
 			repeated := len(values) == 2 && values[0] == values[1]
@@ -61,16 +60,13 @@ var (
 
 // recorded runs the suites against a reference server and records the exchanges.
 // The damage stands between the recorder and the server.
-func recorded(t *testing.T, config runner.Config, damage ...func(http.Handler) http.Handler) (*contract.Recorder, reports.Results) {
+func recorded(t *testing.T, config runner.Config, damage ...func(http.Handler) http.Handler) (*recorder, reports.Results) {
 	t.Helper()
-	document, err := contract.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	recorder := &contract.Recorder{Document: document, Exceptions: []contract.Exception{unknownQuery, readOnlySent, oddQuery}}
+	recorder := &recorder{Document: documentOf(t), Exceptions: []exception{unknownQuery, readOnlySent, oddQuery}}
 	data := dataset.DefaultOptions()
 	data.Rows = 60
 	around := append([]func(http.Handler) http.Handler{recorder.Middleware}, damage...)
+	var err error
 	config.Target, err = target.Embedded(t.Context(), data, refserver.Options{Middleware: around})
 	if err != nil {
 		t.Fatal(err)
