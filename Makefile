@@ -56,7 +56,7 @@ TESTS = $(RARE_GC) $(GO) test -vet=off -p $(TWICE) -timeout 40m $(TESTFLAGS)
 SKIP ?= ^(TestDocuments|TestVerdictsAreTheSameHoweverTheTargetComesUp)$$|$(LONG)
 
 .DEFAULT_GOAL := help
-.PHONY: help release release-test test packages long race race-packages busy steady strange hostile ginkgo example truth figures inferences verdicts transports capacities compare demo documents manifests client openapi selftest selftest-figures \
+.PHONY: help release release-test test packages long race race-packages busy steady strange hostile ginkgo example truth figures inferences verdicts transports capacities compare demo documents manifests client openapi selftest \
 	frozen check format lint platforms tidy fresh generate build run load bench fuzz list-started list-others
 
 help: ## list the targets
@@ -149,10 +149,6 @@ manifests: ## check the Kubernetes manifests against the types of the API
 
 selftest: build ## prove that every check finds its defects and accepts legal behaviour
 	bin/outreach-conformance selftest $(ARGS)
-
-selftest-figures: build ## run the whole self-test and write its figures into the documents, on an idle machine
-	bin/outreach-conformance selftest --output bin/selftest
-	$(GO) test ./internal/doctest -count=1 -run TestGeneratedPartsAreFresh -args -update -selftest $(CURDIR)/bin/selftest/selftest.json
 
 check: format lint platforms tidy fresh documents manifests openapi client test long ## run every check that a change must pass
 
