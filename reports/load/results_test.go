@@ -17,6 +17,23 @@ import (
 	"outreach.example/conformance/schemas/schematest"
 )
 
+// A file that this version of the model has written. A later version must read it, or
+// change ModelVersion and say how files are converted.
+func TestReadAcceptsAFrozenFile(t *testing.T) {
+	g := NewWithT(t)
+	r, err := load.Read("testdata/frozen/load.json")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(r.Verdict).To(Equal(reports.Passed))
+	g.Expect(r.Scenarios).To(HaveLen(1))
+	s := r.Scenarios[0]
+	g.Expect(s.Name).To(Equal("mixed"))
+	g.Expect(s.Phases).To(HaveLen(1))
+	g.Expect(s.Phases[0].Sent).To(BeEquivalentTo(400))
+	g.Expect(s.Phases[0].Labels).To(HaveLen(17))
+	g.Expect(s.Thresholds).To(HaveLen(1))
+	g.Expect(r.Traffic.Sent).To(BeEquivalentTo(450))
+}
+
 func TestSamplesMeetTheSchemaAndComeBack(t *testing.T) {
 	s := schematest.Compiled(t, load.Schema())
 	for name, r := range map[string]load.Results{"full": sample.FullLoad(), "hostile": sample.HostileLoad(), "passed": sample.PassedLoad(), "empty": sample.EmptyLoad()} {
